@@ -1,0 +1,141 @@
+# qtui: `make` builds build/qtui; `make help` lists the rest.
+MODE    ?= release
+BUILD   ?= build/$(MODE)
+PREFIX  ?= /usr/local
+CC      ?= gcc
+V       ?= 0
+Q       := $(if $(filter 1,$(V)),,@)
+
+LAYERS  := base engine analysis interop cli tui
+# Every Debian package that the project builds, tests or runs with; `make deps` installs those that are missing.
+PACKAGES := pkg-config libncurses-dev libreadline-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libcjson-dev \
+            libopenblas-dev libdnnl-dev libjpeg-dev libpng-dev libzip-dev libxxhash-dev libmd-dev \
+            libcmocka-dev tmux libonnx-testdata
+PKGS    := ncursesw panelw readline libprotobuf-c libcjson openblas libjpeg libpng libzip libxxhash libmd
+MISSING := $(if $(filter deps help clean,$(MAKECMDGOALS)),,$(shell \
+             pkg-config --exists $(PKGS) cmocka 2>/dev/null && test -e /usr/include/onnx/onnx.proto -a -e /usr/include/dnnl.h \
+             && command -v protoc-c >/dev/null && command -v tmux >/dev/null || echo yes))
+ifeq ($(MISSING),yes)
+  $(info qtui: packages are missing; running "make deps")
+  $(if $(filter 0,$(shell $(MAKE) --no-print-directory deps >&2; echo $$?)),,$(error "make deps" did not succeed: install $(PACKAGES)))
+endif
+
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Werror
+# -ffp-contract=off: the same source gives the same bits on every machine; kernels that want FMA say so with intrinsics.
+BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -g $(WARN)
+release_FLAGS := -O2 -DNDEBUG
+debug_FLAGS   := -O0
+asan_FLAGS    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+tsan_FLAGS    := -O1 -fsanitize=thread
+cov_FLAGS     := -O0 --coverage
+ifeq ($(origin $(MODE)_FLAGS),undefined)
+  $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan or cov)
+endif
+CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
+LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
+LDFLAGS  += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
+
+# Files named *_avx2.c and so on are compiled for that processor level and are called only after a run-time check.
+ARCH       := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ISA_avx2   := -mavx2 -mfma -mf16c -O3
+ISA_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -O3
+isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512,$(if $(filter %_$(i).c,$(1)),$(ISA_$(i)))))
+
+SRC     := $(shell find src -name '*.c')
+LIBS    := $(LAYERS:%=$(BUILD)/lib%.a)
+PROTO   := $(BUILD)/gen/onnx.pb-c
+objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) $(if $(filter engine,$(1)),$(PROTO).o)
+
+all: build/qtui
+
+build/qtui: $(BUILD)/qtui
+	$(Q)mkdir -p build && ln -sfn $(abspath $<) $@
+
+$(BUILD)/qtui: $(BUILD)/src/cli/main.o $(LIBS)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libtui.a $(BUILD)/libinterop.a $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a $(LDLIBS)
+
+define layer_rule
+$(BUILD)/lib$(1).a: $(call objs,$(1))
+	@echo "  AR    $$@"
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
+
+$(BUILD)/%.o: %.c | $(PROTO).h
+	@mkdir -p $(dir $@)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+
+$(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
+	@mkdir -p $(BUILD)/gen
+	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
+$(PROTO).o: $(PROTO).c
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(WARN),$(CFLAGS)) -c -o $@ $<
+
+# Tests: tests/LAYER/test_*.c is one program each, linked with the whole of its own layer and the ones below it, so that
+# a call from a lower layer to a higher one does not link.
+below_base     := base
+below_engine   := engine base
+below_analysis := analysis engine base
+below_interop  := interop analysis engine base
+below_cli      := cli interop analysis engine base
+below_tui      := tui interop analysis engine base
+TESTSRC := $(shell find tests -name 'test_*.c')
+TESTS   := $(TESTSRC:%.c=$(BUILD)/%)
+
+define test_rule
+$(BUILD)/tests/$(1)/%: $(BUILD)/tests/$(1)/%.o $(BUILD)/tests/$(1)/%.main.o $(BUILD)/tests/support.o $(below_$(1):%=$(BUILD)/lib%.a)
+	@echo "  LD    $$@"
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -Wl,--whole-archive $(BUILD)/lib$(1).a -Wl,--no-whole-archive \
+	  $(patsubst %,$(BUILD)/lib%.a,$(wordlist 2,9,$(below_$(1)))) $$(LDLIBS) -lcmocka
+endef
+$(foreach l,$(LAYERS),$(eval $(call test_rule,$(l))))
+$(BUILD)/tests/%.main.c: tests/%.c tests/registry.awk
+	@mkdir -p $(dir $@)
+	$(Q)awk -f tests/registry.awk $< >$@
+$(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+$(BUILD)/tests/%.o: CPPFLAGS += -Itests
+
+check: $(BUILD)/qtui $(TESTS)
+	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(sort $(wildcard tests/scripts/*.sh))
+check-asan check-tsan: check-%:
+	$(Q)$(MAKE) --no-print-directory MODE=$* check
+
+deps:
+	@need=; for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || need="$$need $$p"; done; \
+	if [ -z "$$need" ]; then echo "All packages are there: $(PACKAGES)"; exit 0; fi; \
+	echo "Installing:$$need"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$need
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/qtui/targets $(DESTDIR)$(PREFIX)/share/qtui/themes $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m755 $(BUILD)/qtui $(DESTDIR)$(PREFIX)/bin/qtui
+	install -m644 $(wildcard targets/*.json) $(DESTDIR)$(PREFIX)/share/qtui/targets
+	$(if $(wildcard themes/*.json),install -m644 $(wildcard themes/*.json) $(DESTDIR)$(PREFIX)/share/qtui/themes)
+	$(if $(wildcard man/*.1),install -m644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1)
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/qtui $(DESTDIR)$(PREFIX)/share/qtui $(DESTDIR)$(PREFIX)/share/man/man1/qtui.1
+
+demo: all
+	$(Q)examples/demo.sh
+
+bench: all
+	$(Q)bench/run.sh
+
+clean:
+	rm -rf build
+
+help:
+	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
+	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
+	echo "make check      all tests (check-asan, check-tsan: under the sanitizers)"; \
+	echo "make bench      speed, side by side with ONNX Runtime"; \
+	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
+	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
+
+.PHONY: all check check-asan check-tsan deps install uninstall demo bench clean help
+.SECONDARY:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,34 @@
+// Errors: a function that can fail returns an enum status and fills the struct error that its caller passed (never NULL).
+// The message is set once, where the fault is found, and is passed up untouched: one line that names the file, node or
+// tensor and says what to do. Broken invariants are asserts, not errors.
+#ifndef QTUI_BASE_ERROR_H
+#define QTUI_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+enum status {
+	STATUS_OK = 0,
+	STATUS_NOMEM,       // a size asked for by an input is not to be had
+	STATUS_IO,          // the system refused: open, read, write, rename
+	STATUS_FORMAT,      // an input is malformed
+	STATUS_UNSUPPORTED, // an input is well-formed but is more than we handle
+	STATUS_NOTFOUND,    // a name that does not exist
+	STATUS_USAGE,       // a wrong command or option
+	STATUS_REFUSED,     // an edit that the target or the graph does not allow
+	STATUS_CANCELLED,   // the user stopped the job
+};
+
+struct error {
+	enum status status;
+	char text[480];
+};
+
+// Fills `err` and returns `s`, so that a caller can write `return error_set(err, STATUS_IO, ...)`.
+enum status error_set(struct error *err, enum status s, const char *fmt, ...) PRINTF(3, 4);
+// Puts "PREFIX: " in front of the text of an error that is set already; returns its status.
+enum status error_prefix(struct error *err, const char *fmt, ...) PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,39 @@
+// Files: whole reads with a limit, atomic writes, sorted directory listings, SHA-256.
+#ifndef QTUI_BASE_FILE_H
+#define QTUI_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "qtui/base/error.h"
+
+struct bytes {
+	uint8_t *data; // NUL-terminated beyond `size`; owner calls bytes_done
+	size_t size;
+	bool mapped;
+};
+MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
+// Maps the file read-only (falls back to reading); same owner rule.
+MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
+void bytes_done(struct bytes *b);
+// Writes to a temporary file beside `path`, syncs and renames: the old content or the new, never a part. "-" is stdout.
+MUST_CHECK enum status file_write(const char *path, const void *data, size_t size, struct error *err);
+bool file_exists(const char *path);
+bool file_is_dir(const char *path);
+MUST_CHECK enum status file_mkdirs(const char *path, struct error *err);
+
+struct file_list {
+	char **name; // base names in bytewise order, directories and dot files left out; owner calls file_list_done
+	size_t n;
+};
+MUST_CHECK enum status file_list_dir(struct file_list *out, const char *dir, struct error *err);
+void file_list_done(struct file_list *l);
+
+char *file_join(const char *dir, const char *name); // heap
+const char *file_base(const char *path);            // points into path
+char *file_dir(const char *path);                   // heap, "." when there is none
+
+// Lower-case hexadecimal, 64 characters and NUL.
+void sha256_hex(const void *data, size_t size, char out[65]);
+
+#endif

@@ -1,0 +1,23 @@
+// A pool of worker threads over which independent tasks (mostly: one image each) are spread. The pool owns its threads.
+// Each worker sets its own OpenMP width to 1; a task that runs alone may widen it (see jobs_run).
+#ifndef QTUI_BASE_JOBS_H
+#define QTUI_BASE_JOBS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct jobs;
+// `threads` >= 1 workers. Signals are blocked in the workers, so that they reach the main thread.
+struct jobs *jobs_new(int threads);
+void jobs_free(struct jobs **j); // waits for what runs
+int jobs_threads(const struct jobs *j);
+// Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all are done.
+// `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP threads that it
+// may use inside (all of them when n == 1, else 1). fn must not throw away errors: it stores them in arg.
+// A set *cancel (may be NULL) keeps calls that have not begun from beginning.
+void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel);
+
+double clock_seconds(void); // monotonic
+
+#endif

@@ -1,0 +1,43 @@
+// Memory. Small allocations abort when memory is gone; sizes that an input decides go through mem_try_*, which return NULL.
+// An arena owns everything allocated from it, until arena_free. A buf is a reference-counted block of bytes, 64-byte aligned.
+#ifndef QTUI_BASE_MEM_H
+#define QTUI_BASE_MEM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t n, size_t size); // zeroed
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+// Grows *array (elements of `size` bytes) so that it holds at least `need`; *cap is its capacity in elements.
+void *xgrow(void *array, size_t *cap, size_t need, size_t size);
+
+void *mem_try_array(size_t n, size_t size);  // zeroed, NULL on overflow or when there is no memory; free() it
+size_t mem_available(void);                  // bytes that the system could give now (MemAvailable), cgroup limit respected
+double mem_peak_rss_mib(void);
+
+struct arena;
+struct arena *arena_new(void);
+void arena_free(struct arena **a);
+void *arena_alloc(struct arena *a, size_t size); // zeroed, 16-byte aligned; aborts when memory is gone
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+void *arena_memdup(struct arena *a, const void *p, size_t size);
+
+// Shared bytes. A buf is freed when its count drops to zero; whoever holds a count may read; only a sole holder may write.
+// `origin` counts bytes in an account (a memory budget), or is NULL.
+struct buf {
+	atomic_int refs;
+	size_t size;
+	void *data;           // 64-byte aligned, padded so that 64 bytes past the end may be read
+	atomic_size_t *account;
+};
+struct buf *buf_new(size_t size, atomic_size_t *account); // NULL when there is no memory; bytes undefined
+struct buf *buf_take(struct buf *b);
+void buf_drop(struct buf **b); // *b may be NULL
+bool buf_is_unique(const struct buf *b);
+
+#endif

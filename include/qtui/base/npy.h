@@ -1,0 +1,33 @@
+// NumPy files: .npy (format 1.0 to 3.0, C order; Fortran order is transposed on reading) and .npz (through libzip).
+#ifndef QTUI_BASE_NPY_H
+#define QTUI_BASE_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "qtui/base/error.h"
+
+#define NPY_MAX_RANK 8
+// kind: 'f' float, 'i' signed, 'u' unsigned, 'b' bool, as in NumPy's dtype.kind; little-endian items of `item` bytes.
+struct npy {
+	char kind;
+	int item;
+	int rank;
+	int64_t dim[NPY_MAX_RANK];
+	void *data; // owner calls npy_done
+	size_t size;
+};
+MUST_CHECK enum status npy_read(struct npy *out, const char *path, struct error *err);
+MUST_CHECK enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
+MUST_CHECK enum status npy_write(const struct npy *a, const char *path, struct error *err);
+void npy_done(struct npy *a);
+
+struct npz {
+	char **name; // as stored, without ".npy"
+	struct npy *array;
+	size_t n;
+};
+MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);
+const struct npy *npz_find(const struct npz *z, const char *name); // NULL when absent
+void npz_done(struct npz *z);
+
+#endif

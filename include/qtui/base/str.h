@@ -1,0 +1,34 @@
+// Text. struct str is a growing string, owned by whoever declares it: `struct str s = {0}; ... str_done(&s)`.
+#ifndef QTUI_BASE_STR_H
+#define QTUI_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "qtui/base/error.h"
+
+struct str {
+	char *text; // NUL-terminated, NULL while empty: use str_text
+	size_t len, cap;
+};
+void str_add(struct str *s, const char *text);
+void str_addn(struct str *s, const char *text, size_t n);
+void str_addf(struct str *s, const char *fmt, ...) PRINTF(2, 3);
+void str_vaddf(struct str *s, const char *fmt, va_list ap);
+const char *str_text(const struct str *s); // "" when empty
+char *str_detach(struct str *s);           // the caller frees it; never NULL
+void str_clear(struct str *s);
+void str_done(struct str *s);
+
+// fnmatch with no special treatment of '/' or leading dots; a pattern without wildcards must be equal.
+bool str_glob(const char *pattern, const char *text);
+bool str_has_suffix(const char *s, const char *suffix);
+bool str_has_prefix(const char *s, const char *prefix);
+// Levenshtein distance, for "did you mean".
+int str_distance(const char *a, const char *b);
+// Parses a whole string as a number; false when anything is left over or it is out of range or not finite.
+bool str_to_int(const char *s, long long *out);
+bool str_to_double(const char *s, double *out);
+// "512M", "2G", "1.5GiB", plain bytes; false when malformed.
+bool str_to_size(const char *s, size_t *out);
+
+#endif

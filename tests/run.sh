@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs test programs (cmocka) and test scripts, prints what failed, and ends with `N passed, N failed, N skipped`.
+# A script prints one line a case: "ok NAME", "skip NAME REASON" or "not ok NAME WHY".
+set -u
+passed=0 failed=0 skipped=0
+count() { grep -cE "$1" "$2"; }
+for t in "$@"; do
+	log=$(mktemp)
+	timeout "${TEST_TIMEOUT:-600}" "$t" >"$log" 2>&1 </dev/null
+	rc=$?
+	if [[ $t == *.sh ]]; then
+		p=$(count '^ok ' "$log") f=$(count '^not ok ' "$log") s=$(count '^skip ' "$log")
+	else
+		p=$(count '^\[       OK \]' "$log") f=$(count '^\[  (FAILED|ERROR ) +\] test_[a-z0-9_]+$' "$log") s=$(count '^\[  SKIPPED \] test_' "$log")
+		# cmocka names each skipped and failed test twice: as it happens and in its summary
+		s=$(grep -E '^\[  SKIPPED \] test_' "$log" | sort -u | wc -l)
+		f=$(grep -E '^\[  FAILED  \] test_' "$log" | sort -u | wc -l)
+	fi
+	if ((rc != 0 && f == 0)); then f=1; fi
+	if ((p + f + s == 0)); then f=1; echo "no test ran" >>"$log"; fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	if ((f > 0)); then
+		echo "=== $t: $f failed (exit $rc)"
+		grep -vE '^\[ (RUN|      OK)' "$log" | tail -n 60
+	else
+		echo "ok    $t: $p passed, $s skipped"
+	fi
+	rm -f "$log"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))
