@@ -1,0 +1,47 @@
+// Samples: what calibrates and what is measured. A dataset lists samples in bytewise order of their file names and prepares
+// one on demand: dataset_load is thread-safe and the same bytes come out every time. The dataset owns its lists.
+#ifndef QTUI_ENGINE_DATA_H
+#define QTUI_ENGINE_DATA_H
+
+#include "qtui/engine/graph.h"
+
+enum resize_mode { RESIZE_STRETCH, RESIZE_LETTERBOX, RESIZE_CORNER, RESIZE_CROP };
+struct preprocess {
+	float mean[4], std[4];  // x = (pixel - mean) / std, pixels 0..255, in the channel order that the model gets
+	bool bgr;
+	enum resize_mode resize;
+	bool mean_set, std_set, color_set, resize_set; // given by the user; what is not is guessed and then `guess` says from what
+	char guess[160];        // "" or a sentence for the user: "Ultralytics metadata: letterbox, RGB, /255"
+	bool warn;              // the guess has no ground: warn
+};
+// How an image was placed in the input, for inverting boxes: x_input = x_image * scale_x + pad_x.
+struct placement {
+	int image_w, image_h, input_w, input_h;
+	double scale_x, scale_y, pad_x, pad_y;
+};
+
+struct dataset;
+struct dataset_options {
+	struct preprocess pre;
+	int samples;            // the first N; 0: all
+	int random;             // > 0: N random samples (uniform 0..1 in the input's shape), no path
+	uint64_t seed;
+};
+// `path`: a directory, a list file or one data file (design.md section 6). Images fill the model's image input; a second input
+// named orig_target_sizes and the like gets its conventional value when it is not in the data (said in the log).
+MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, const struct graph *g,
+    const struct dataset_options *opt, struct error *err);
+void dataset_free(struct dataset **d);
+int dataset_count(const struct dataset *d);
+const char *dataset_name(const struct dataset *d, int i);  // file's base name (row N of a batch: "name#N")
+struct key dataset_key(const struct dataset *d, int i);     // of the bytes of the file and the preprocessing
+const struct preprocess *dataset_preprocess(const struct dataset *d);
+const char *dataset_path(const struct dataset *d);
+// The shapes that the data have, for inputs of dynamic shape: call before onnx_load when path holds arrays. n_out 0 for images.
+MUST_CHECK enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err);
+// Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
+MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
+// Decodes an image file to RGB bytes, for pictures on the screen; the caller frees.
+MUST_CHECK enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,84 @@
+// The graph: arrays of nodes and values joined by integer ids, nodes in topological order, immutable once normalised.
+// One arena owns nodes, names, attributes and constants; graph_free frees all. The map of origins keeps what became of
+// every node and tensor of the file: the user always speaks in the file's names.
+#ifndef QTUI_ENGINE_GRAPH_H
+#define QTUI_ENGINE_GRAPH_H
+
+#include <stdbool.h>
+#include "qtui/base/error.h"
+#include "qtui/base/hash.h"
+#include "qtui/engine/tensor.h"
+
+struct op;
+
+struct value {
+	const char *name;      // the ONNX tensor name; unique
+	enum dtype type;       // DT_NONE: not known before it runs
+	struct shape shape;    // rank -1: not known before it runs (data-dependent)
+	int producer;          // node id; -1 for inputs and constants
+	int *consumer;         // node ids in order, one entry a use
+	int n_consumers;
+	const struct tensor *constant; // initializers and folded results; NULL for activations. Plain layout.
+	struct key content;    // of a constant: key of type, shape and bytes
+	bool is_input, is_output;
+};
+
+struct node {
+	const char *name;      // the ONNX name, or Op_INDEX (index in the file's order) for an unnamed node; unique
+	const struct op *op;
+	int *in, n_in;         // value ids; -1: optional input left out
+	int *out, n_out;       // value ids; -1: output not wanted
+	const void *attrs;     // the struct that op->attrs describes, filled with defaults
+	int origin;            // index into graph.origin
+	const struct graph *const *subgraph; // If: then_branch, else_branch; Loop/Scan: body. NULL otherwise
+	int n_subgraphs;
+};
+
+enum fate {
+	FATE_KEPT,     // is node `node`
+	FATE_FUSED,    // part of node `node` (BatchNormalization folded into a Conv, a bias Add ...)
+	FATE_FOLDED,   // computed at load: its outputs are constants
+	FATE_REMOVED,  // Identity, Dropout, or its results are not used; `node` is the producer that it passed on, or -1
+};
+struct origin {
+	const char *name, *op_type; // as in the file (named Op_INDEX when unnamed)
+	const char **out;           // names of its output tensors as in the file
+	int n_out;
+	enum fate fate;
+	int node;                   // a node id, or -1
+};
+
+struct metadata {
+	const char *key, *text;
+};
+
+struct graph {
+	struct arena *arena;
+	struct value *value;
+	int n_values;
+	struct node *node;
+	int n_nodes;
+	int *input, n_inputs;       // value ids of the true inputs (initializers left out)
+	int *output, n_outputs;
+	struct origin *origin;
+	int n_origins;
+	struct metadata *metadata;  // of the model: Ultralytics writes task, imgsz, names ...
+	int n_metadata;
+	int opset;                  // of the ai.onnx domain
+	const char *path;
+	char sha256[65];            // of the file
+	struct key key;             // of the whole normalised graph, weights included
+	struct namemap *node_by_name, *value_by_name, *origin_by_name; // file names of nodes -> origin index
+};
+
+void graph_free(struct graph **g);
+// The node with this (file's or normalised) name, following the map of origins; -1 when there is none.
+int graph_find_node(const struct graph *g, const char *name);
+int graph_find_value(const struct graph *g, const char *name); // -1 when there is none
+// The known name nearest to `name`, for "did you mean"; NULL when none is near.
+const char *graph_nearest_node(const struct graph *g, const char *name);
+const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
+// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul; 0 for others).
+int64_t graph_macs(const struct graph *g, int node);
+
+#endif

@@ -1,0 +1,24 @@
+// ONNX in: reads a model file, builds and normalises its graph. Only src/engine/onnx knows protobuf-c.
+#ifndef QTUI_ENGINE_ONNX_H
+#define QTUI_ENGINE_ONNX_H
+
+#include "qtui/engine/graph.h"
+
+struct onnx_input_shape {
+	const char *name; // input tensor; NULL: the first image-like input
+	struct shape shape;
+};
+struct onnx_options {
+	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL
+	int n_shapes;
+};
+// Reads, checks, fixes dynamic dimensions (batch 1; height and width: the caller's, the model's metadata, else the first
+// common size at which every shape rule holds), folds constants, folds Conv/Gemm/ConvTranspose + BatchNormalization and
+// following constant Mul/Add where exact, removes Identity and Dropout, drops unused nodes. Float16, bfloat16 and double become
+// float32. External data files are read. The caller owns *out. Errors name the node and the operator.
+MUST_CHECK enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err);
+
+// A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.
+MUST_CHECK enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err);
+
+#endif

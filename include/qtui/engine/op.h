@@ -1,0 +1,104 @@
+// The op table: one row per operator and since-version (src/engine/ops/ops.def). Rows give the parser its attributes, the
+// graph its shapes, the executor its plain evaluation; whatever a target does to an operator is data in targets/*.json.
+#ifndef QTUI_ENGINE_OP_H
+#define QTUI_ENGINE_OP_H
+
+#include <stddef.h>
+#include "qtui/base/error.h"
+#include "qtui/engine/graph.h"
+#include "qtui/engine/tensor.h"
+
+enum attr_kind { ATTR_INT, ATTR_FLOAT, ATTR_INTS, ATTR_FLOATS, ATTR_TEXT, ATTR_TENSOR };
+struct ints {
+	int64_t *at;
+	int n; // -1: absent
+};
+struct floats {
+	float *at;
+	int n; // -1: absent
+};
+// Fields in the parsed struct: int64_t, float, struct ints, struct floats, const char *, const struct tensor * (NULL: absent).
+struct attr_spec {
+	const char *name;
+	enum attr_kind kind;
+	size_t offset;
+	double dflt;            // for ATTR_INT and ATTR_FLOAT
+	const char *dflt_text;  // for ATTR_TEXT
+};
+
+// Shape rule: sets type and shape of out[0..n_out-1] from types and shapes of `in` (NULL: absent). in[i]->data is NULL where
+// the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty, which means
+// "known when it runs", and is called again with data. The same rule serves loading and running. Layout is plain.
+typedef enum status op_shape_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err);
+// Plain evaluation: inputs have data in plain layout, outputs are allocated as the shape rule said. `width` OpenMP threads.
+// This is the reference: clear first, but not needlessly slow, since it also serves all operators without a faster kernel.
+typedef enum status op_eval_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, int width,
+    struct error *err);
+
+// What the executor may know of an operator besides (flags).
+enum {
+	OPF_UNARY = 1 << 0,       // y = f(x) per element on floats: serves as a 256-entry table on int8 codes
+	OPF_BINARY = 1 << 1,      // element by element with broadcasting (Add, Mul ...)
+	OPF_MOVES = 1 << 2,       // only moves or selects elements of input 0 (Reshape, Transpose, Slice, Gather, Concat, MaxPool
+	                          // ...): may work on codes as well as on floats
+	OPF_VIEW = 1 << 3,        // output is input 0 with another shape (Reshape, Squeeze, Flatten ...): no copy in plain layout
+	OPF_WEIGHTED = 1 << 4,    // Conv, ConvTranspose, Gemm, MatMul: a multiply-accumulate operator
+	OPF_DATA_DEPENDENT = 1 << 5, // shapes depend on values (NonZero, NonMaxSuppression)
+};
+
+enum op_id {
+#define OP(name, ...) OP_##name,
+#include "qtui/engine/op_names.def"
+#undef OP
+	OP_COUNT
+};
+
+struct op {
+	enum op_id id;
+	const char *name, *domain; // domain "" is ai.onnx
+	int since;
+	int in_min, in_max, out_min, out_max; // in_max/out_max -1: any number
+	const struct attr_spec *attrs;
+	int n_attrs;
+	size_t attrs_size;
+	op_shape_fn *shape;
+	op_eval_fn *eval;
+	unsigned flags;
+};
+// The row with the highest since <= opset; NULL when the operator is not in the table.
+const struct op *op_find(const char *domain, const char *name, int opset);
+// All rows, for listings and tests.
+const struct op *op_rows(int *n);
+
+// y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
+void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
+
+// Attribute structs that other parts of the engine read.
+struct conv_attrs { // Conv, ConvTranspose, ConvInteger
+	const char *auto_pad;
+	struct ints dilations, kernel_shape, pads, strides, output_padding, output_shape;
+	int64_t group;
+};
+struct pool_attrs { // MaxPool, AveragePool, LpPool
+	const char *auto_pad;
+	struct ints dilations, kernel_shape, pads, strides;
+	int64_t ceil_mode, count_include_pad, storage_order, p;
+};
+struct gemm_attrs {
+	float alpha, beta;
+	int64_t trans_a, trans_b;
+};
+struct axis_attrs { // Concat, Softmax, Gather, Split, Flatten ...
+	int64_t axis;
+	struct ints split; // Split before 13
+	int64_t num_outputs;
+};
+// The geometry of a convolution or pooling over rank-4 (rank-3: height 1) input, pads resolved (auto_pad, ceil_mode).
+struct conv_geometry {
+	int64_t n, c, h, w, oc, kh, kw, oh, ow, stride_h, stride_w, dil_h, dil_w, pad_t, pad_l, pad_b, pad_r, group;
+};
+// False for more than two spatial dimensions.
+bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w,
+    const struct shape *y);
+
+#endif
