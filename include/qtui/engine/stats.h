@@ -1,0 +1,41 @@
+// Figures of a tensor: sums that merge. One struct tensor_sums is the comparison of one tensor on one sample; summing them in
+// the order of the samples gives the same bits for any number of threads. Formulas: numerics.md sections 1 and 2.1.
+#ifndef QTUI_ENGINE_STATS_H
+#define QTUI_ENGINE_STATS_H
+
+#include "qtui/engine/quantizer.h"
+#include "qtui/engine/tensor.h"
+
+struct tensor_sums {
+	double n;              // elements
+	double f2, q2, fq, e2; // sums of f*f, q*q, f*q, (q-f)^2 with f float, q quantized
+	double max_error;      // max |q - f|
+	double clipped;        // elements of f outside [(qmin-zero)*scale, (qmax-zero)*scale]
+	float fmin, fmax, qmin, qmax;
+};
+struct tensor_range {
+	float min, max;        // NaN and infinities are left out and counted
+	double n, nonfinite;
+};
+#define STATS_BINS 2048    // fine histogram, over the tensor's own [min, max]
+#define STATS_SHOWN 64     // as written to JSON
+
+// `q` holds codes of `quant`, or floats when its type is DT_F32 (then quant may be NULL: nothing is clipped). f and q have the
+// same shape and layout; padding of LAYOUT_BLOCK is left out. NaN pairs count as error-free only if both are NaN.
+void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant);
+void stats_range(struct tensor_range *out, const struct tensor *f);
+// Adds the elements of a float tensor to hist[bins] over [lo, hi] (last bin closed; outside: the end bins).
+void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f);
+// Adds the dequantized values of codes (8 or 16 bit, per tensor or per channel) to hist[bins] over [lo, hi]; `used`
+// (may be NULL; 256 or 65536 bits as bytes) has the codes that occur set to 1.
+void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant, uint8_t *used);
+void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);
+
+// Derived figures. `exact`: the noise is exactly zero (then snr_db is not defined). NAN where not defined.
+struct metrics {
+	double snr_db, nsr, cosine, mse, max_error, clipped;
+	bool exact;
+};
+struct metrics sums_metrics(const struct tensor_sums *s);
+
+#endif
