@@ -1,0 +1,118 @@
+// The quantizer plan: plan = f(graph, target, edits, statistics). It gives every input and output slot of every node its quantizer
+// and every node its precision; it is built in two steps, since some scales come from observed activations:
+//   plan_new       structure: precisions, groups, states, weight quantizers; lists what must be observed
+//   (the caller runs the network with quantized weights and feeds each plan->observe[] entry)
+//   plan_finish    scales: from observations, then overrides, alignment, shared and passive quantizers, biases
+// The plan owns everything in it and borrows graph and target. Slot states are PPQ's (numerics.md 2.10).
+#ifndef QTUI_ENGINE_PLAN_H
+#define QTUI_ENGINE_PLAN_H
+
+#include "qtui/engine/graph.h"
+#include "qtui/engine/quantizer.h"
+#include "qtui/engine/target.h"
+
+enum precision { PREC_INT8, PREC_INT16, PREC_FLOAT, PREC_COUNT };
+const char *precision_name(enum precision p); // "int8" ...
+bool precision_parse(enum precision *out, const char *name);
+
+// What the user asked for; an idempotent set, dense over the graph's nodes.
+struct edits {
+	int n_nodes;
+	signed char *precision; // [node] enum precision, or -1: the target's own choice
+	double *scale;          // [node] override for the scale of output 0, or 0: none. Locked against calibration and alignment
+};
+struct edits *edits_new(int n_nodes);
+struct edits *edits_copy(const struct edits *e);
+void edits_free(struct edits **e);
+bool edits_equal(const struct edits *a, const struct edits *b);
+struct key edits_key(const struct edits *e);
+
+enum slot_state {
+	SLOT_FLOAT,      // not quantized
+	SLOT_ACTIVE,     // quantized with its own scale
+	SLOT_PASSIVE,    // quantized with the scale of the slot that it follows (own bits)
+	SLOT_OVERLAPPED, // not quantized here: another slot (`follows`) does it for the same data
+};
+struct slot {
+	int node, index;          // index: input number, or output number
+	bool is_output;
+	int value;                // value id, -1 for an absent optional input
+	enum slot_state state;
+	int follows;              // slot id of the dominating quantizer, -1 when independent
+	bool locked;              // scale given by the user
+	bool parameter;           // the value is a constant
+	int observe;              // index into plan->observe, or -1
+	struct quantizer quant;   // valid after plan_finish for ACTIVE and PASSIVE; for OVERLAPPED the one it follows
+};
+
+// A group of nodes that the target runs as one operator: its figures stand at `owner` for the tensor at the group's end.
+enum group_kind { GROUP_NONE, GROUP_ACTIVATION /* Conv+Relu ... */, GROUP_SWISH /* Sigmoid+Mul */ };
+struct group {
+	enum group_kind kind;
+	int owner;                // node id that owns the quantizer
+	int last;                 // node id whose output is the group's output
+};
+
+struct observe {
+	int slot;
+	int value;                // tensor to observe, in the network with quantized weights
+	enum calib_method method;
+	int bits;
+	struct key key;           // of the observer's settings; equal keys on equal data give equal scales
+};
+struct refusal {
+	int node;
+	const char *reason;       // "ReLU6 keeps 8 bit: its producer ..." ; owned by the plan
+};
+struct plan {
+	const struct graph *g;
+	const struct target *target;
+	enum calib_method method;
+	int n_slots;
+	struct slot *slot;
+	int *first_in, *first_out;     // [n_nodes] slot id of input 0 / output 0
+	enum precision *precision;     // [n_nodes] effective
+	struct group *group;           // [n_nodes]
+	bool *quantizable;             // [n_nodes] the target quantizes this operator
+	int n_observe;
+	struct observe *observe;
+	int n_refused;
+	struct refusal *refused;
+	bool finished;
+	void *priv;
+};
+static inline struct slot *plan_in(const struct plan *p, int node, int i) { return &p->slot[p->first_in[node] + i]; }
+static inline struct slot *plan_out(const struct plan *p, int node, int i) { return &p->slot[p->first_out[node] + i]; }
+// The quantizer that acts on this slot's data when the plan runs; NULL when the slot itself quantizes nothing.
+const struct quantizer *slot_quantizer(const struct slot *s);
+
+// Weight quantizers are functions of (content, settings): the cache keeps them between plans. Thread-safe not needed.
+struct plan_cache;
+struct plan_cache *plan_cache_new(void);
+void plan_cache_free(struct plan_cache **c);
+
+MUST_CHECK enum status plan_new(struct plan **out, const struct graph *g, const struct target *t, enum calib_method m,
+    const struct edits *e, struct plan_cache *c, struct error *err);
+// scale[i], zero[i]: the result of observe[i] (from observer_finish).
+MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err);
+void plan_free(struct plan **p);
+// Codes of a constant input under the plan (weights: int16 codes, biases: int64), for slots whose quantizer is active.
+void plan_weight_codes(const struct plan *p, int slot, int16_t *codes);
+void plan_bias_codes(const struct plan *p, int slot, int64_t *codes);
+// A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest.
+enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale, struct error *err);
+// The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation ...). Writes ids to
+// out[max] in order, returns their number; *conversions: how many requantizations the region adds at its border.
+int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions);
+
+// Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
+// observer_feed may be called from several threads; results do not depend on the order.
+struct observer;
+struct observer *observer_new(const struct plan *p, int observe, int samples);
+void observer_free(struct observer **o);
+int observer_phases(const struct observer *o);
+void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x); // float32, any layout
+// STATUS_FORMAT when the tensor has no finite values or the like.
+MUST_CHECK enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err);
+
+#endif

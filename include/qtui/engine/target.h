@@ -1,0 +1,25 @@
+// A quantization target as data: targets/NAME.json (its members are described in targets/README.md). The struct owns its strings.
+#ifndef QTUI_ENGINE_TARGET_H
+#define QTUI_ENGINE_TARGET_H
+
+#include "qtui/engine/quantizer.h"
+
+enum calib_method { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL, CALIB_MSE, CALIB_COUNT };
+const char *calib_name(enum calib_method m);
+bool calib_parse(enum calib_method *out, const char *name);
+
+struct target; // private to src/engine/plan
+// `name`: of a file in the directories of target_dirs (env QTUI_TARGETS, ./targets beside the binary's source tree, the data
+// directory, and the copies embedded in the program), or a path to a JSON file.
+MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
+void target_free(struct target **t);
+const char *target_name(const struct target *t);
+const char *target_title(const struct target *t);      // a phrase for people
+enum calib_method target_default_calibration(const struct target *t);
+bool target_needs_pow2(const struct target *t);
+bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
+struct key target_key(const struct target *t);
+// Names of all targets that can be loaded, in order; the caller frees each and the array.
+char **target_list(int *n);
+
+#endif
