@@ -1,0 +1,11 @@
+// Reports of a snapshot: the JSON of design.md section 7 and tables for people.
+#ifndef QTUI_ANALYSIS_REPORT_H
+#define QTUI_ANALYSIS_REPORT_H
+
+#include "qtui/analysis/study.h"
+
+struct cJSON *report_json(const struct study *st, const struct snapshot *s); // the caller deletes it
+// Format by the suffix: .md (xquant's columns), .html, .csv. "-" is Markdown on standard output.
+MUST_CHECK enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,106 @@
+// A snapshot: all figures at one moment, immutable after publication and reference-counted. Whoever takes one may read it from
+// any thread until snapshot_drop; nothing in it is ever written again. Not-known figures have `known == 0` (never 0 or NaN).
+#ifndef QTUI_ANALYSIS_SNAPSHOT_H
+#define QTUI_ANALYSIS_SNAPSHOT_H
+
+#include <stdatomic.h>
+#include "qtui/engine/plan.h"
+#include "qtui/engine/stats.h"
+
+// Counts over the float tensor's [min, max]; immutable, reference-counted, shared by snapshots.
+struct hist {
+	atomic_int refs;
+	float lo, hi;
+	uint32_t bin[STATS_BINS];
+};
+struct hist *hist_take(struct hist *h);
+void hist_drop(struct hist **h);
+// Sums neighbouring bins into out[n] (n divides or not: each fine bin goes where its centre falls).
+void hist_shrink(const struct hist *h, uint64_t *out, int n);
+
+struct figures {
+	int known;             // samples that the figures are over; 0: not known
+	struct metrics pooled; // over all elements of all samples
+	double nsr_mean;       // PPQ's: mean of the samples' ratios
+	double cosine_mean;
+	float min, max;        // of the quantized tensor
+};
+
+enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT };
+// A quantized tensor: where a quantizer acts. An output of a node (of the fused group's end), a parameter, or an input that is
+// quantized again for a wider node.
+struct site {
+	enum site_kind kind;
+	int node, slot, value;        // ids in the graph and the plan of the snapshot
+	enum slot_state state;        // SLOT_ACTIVE, SLOT_PASSIVE, SLOT_OVERLAPPED (shared), SLOT_FLOAT
+	int follows;                  // value id of the tensor whose scale is shared; -1
+	bool locked;                  // the user's scale
+	int bits, axis, n_scale;      // bits 0: float
+	const float *scale;           // arrays live as long as the snapshot
+	const int32_t *zero;
+	int64_t qmin, qmax;
+	struct figures graphwise;     // everything upstream quantized too
+	struct figures layerwise;     // this node alone
+	struct figures before;        // graphwise of the run before the last edit
+	struct tensor_range range;    // of the float tensor; n == 0: not known
+	struct hist *hist_float, *hist_quant; // NULL: not known. The same edges
+	double used_levels;           // distinct codes / codes available; < 0: not known
+};
+struct node_row {
+	int n_sites, first_site;      // in snapshot.site; the first is the node's output, if it has figures
+	enum precision precision;     // effective
+	int requested;                // enum precision of the edit, or -1
+	double scale_requested;       // 0: none
+	int fused_into;               // node id of the group that shows this node's figures, -1: itself
+	const char *refused;          // reason, or NULL
+	bool quantizable;
+	bool pending;                 // an edit reaches this node and its figures are not computed yet
+	int64_t macs;
+};
+enum stage { STAGE_IDLE, STAGE_LOAD, STAGE_CALIBRATE, STAGE_MEASURE, STAGE_TASK, STAGE_DONE, STAGE_CANCELLED, STAGE_FAILED };
+const char *stage_name(enum stage s);
+
+struct run_note { // one line of the history of runs
+	int number;
+	char title[96];               // "esp32p4 kl, 3 edits"
+	double out_snr_db;            // worst graph output, NAN: not known
+	double seconds;
+	int computed, total;          // node results computed / needed: shows what the memo saved
+	double task_float, task_quant; // NAN: not known
+};
+struct timing {
+	double load_s, calibrate_s, graphwise_s, layerwise_s, total_s, peak_rss_mb;
+};
+struct snapshot {
+	atomic_int refs;
+	const struct graph *g;        // outlives all snapshots (owned by the study)
+	uint64_t generation;          // of the edits that it shows
+	enum stage stage;
+	double progress;              // 0..1 of the stage's work
+	double seconds, left;         // since the run began; estimated rest, < 0: not known
+	int samples_done, samples;
+	struct error error;           // when stage is STAGE_FAILED
+	char target[32];
+	enum calib_method method;
+	int n_edits;
+	bool can_undo, can_redo;
+	bool dirty;                   // edits that no run has shown yet
+	int n_rows;
+	struct node_row *row;         // [g->n_nodes]
+	int n_sites;
+	struct site *site;
+	int n_outputs;
+	struct figures *output;       // [g->n_outputs] graphwise of the network's outputs
+	int n_runs;
+	struct run_note *run;
+	struct timing timing;
+	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
+	int computed, total;          // node results computed / needed in this run
+	void *priv;                   // arrays, the plan, histograms
+};
+struct snapshot *snapshot_take(struct snapshot *s);
+void snapshot_drop(struct snapshot **s);
+// The site that shows a node's output figures, or NULL.
+const struct site *snapshot_output(const struct snapshot *s, int node);
+
+#endif

@@ -1,0 +1,72 @@
+// A study: one model under one set of samples, with the user's edits, their history, and the engine that computes figures in the
+// background. The study owns graph, samples, memo and threads. Its functions are called from one thread (the UI's or the
+// batch verb's); only the snapshots cross threads. No function here computes: edits return at once, study_run starts the work.
+#ifndef QTUI_ANALYSIS_STUDY_H
+#define QTUI_ANALYSIS_STUDY_H
+
+#include "qtui/analysis/snapshot.h"
+#include "qtui/engine/data.h"
+#include "qtui/engine/kernel.h"
+
+struct study_options {
+	const char *model, *calib;     // paths; calib may be NULL with data.random
+	const char *target;            // name or file; NULL: "esp32p4"
+	int method;                    // enum calib_method, or -1: the target's default
+	struct dataset_options data;   // samples 0 means 32
+	enum kernel_backend backend;
+	int threads;                   // 0: all
+	size_t memory;                 // bytes; 0: half of what is free
+	bool skip_layerwise;
+	const char *const *truncate;   // tensors behind which everything stays in float
+	int n_truncate;
+};
+struct study;
+MUST_CHECK enum status study_open(struct study **out, const struct study_options *opt, struct error *err);
+void study_close(struct study **s); // cancels and waits
+
+const struct graph *study_graph(const struct study *s);
+const struct dataset *study_dataset(const struct study *s);
+const struct study_options *study_options(const struct study *s); // as resolved (target, method, threads, memory)
+const struct target *study_target(const struct study *s);
+
+// SELECTION: a node name (the file's or fused), a glob, op:TYPE, A..B (all nodes on paths from A to B), "marked" (the caller gives
+// the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
+MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);
+
+// Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target refuses; when all
+// are refused nothing changes and the status is STATUS_REFUSED with the reason. An edit that changes nothing says so in err->text
+// with STATUS_OK and adds no step.
+MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n, int precision /* -1: the target's choice */, int *refused, struct error *err);
+MUST_CHECK enum status study_scale(struct study *s, int node, double scale /* 0: auto */, struct error *err);
+MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
+MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
+bool study_undo(struct study *s);
+bool study_redo(struct study *s);
+const struct edits *study_edits(const struct study *s);
+// Replaces all edits in one step (opening a session, replay).
+void study_replace(struct study *s, const struct edits *e, const char *title);
+
+// The history: steps oldest first; text as a `:` command would say it ("set /model.24/m.0/Conv int16").
+int study_steps(const struct study *s, int *current); // number of steps; *current: how many of them are in force
+const char *study_step(const struct study *s, int i);
+// Rebuilds the history from commands (of a session file): applies each, then steps back to `current`.
+MUST_CHECK enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err);
+
+void study_run(struct study *s);    // starts, or restarts with the newest edits; returns at once
+void study_cancel(struct study *s); // figures computed so far stay
+MUST_CHECK enum status study_wait(struct study *s, struct error *err); // until the run is over; its error
+bool study_running(const struct study *s);
+int study_fd(const struct study *s); // readable when a newer snapshot is there; study_snapshot empties it
+struct snapshot *study_snapshot(struct study *s); // the newest; the caller drops it. Never NULL after study_open
+// What has been computed, to be kept in a session and put back before anything has run (keys -> figures).
+struct cJSON *study_save_results(const struct study *s);
+void study_load_results(struct study *s, const struct cJSON *results);
+
+// The sum of an edit before it is made: predicted figures of a site if its scale were `scale`, from the float histogram alone.
+struct prediction {
+	double snr_db, clipped, step;
+	bool known;
+};
+struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale);
+
+#endif

@@ -1,0 +1,18 @@
+// Files for other tools: one row a format in src/interop/formats.def. Writers report what the format cannot say (loss report).
+#ifndef QTUI_INTEROP_EXPORT_H
+#define QTUI_INTEROP_EXPORT_H
+
+#include "qtui/analysis/study.h"
+#include "qtui/base/str.h"
+
+struct export_format {
+	const char *name, *suffix, *help;
+	enum status (*write)(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err);
+};
+const struct export_format *export_find(const char *name); // NULL when unknown
+const struct export_format *export_rows(int *n);
+// Writes to `path` (NULL: model name + suffix, "-": standard output). `loss` gets one line for each decision not expressed.
+MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
+    struct str *loss, struct error *err);
+
+#endif
