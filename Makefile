@@ -31,7 +31,8 @@ cov_FLAGS     := -O0 --coverage
 ifeq ($(origin $(MODE)_FLAGS),undefined)
   $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan or cov)
 endif
-CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+# Only -I: ncursesw also defines an older _XOPEN_SOURCE.
+CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
 CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
 LDFLAGS  += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))

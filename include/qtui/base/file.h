@@ -12,18 +12,26 @@ struct bytes {
 	size_t size;
 	bool mapped;
 };
+// A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit).
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
-// Maps the file read-only (falls back to reading); same owner rule.
+// Maps a large file read-only and reads a small one or a pipe; same owner rule. Whoever shortens a mapped file kills us.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
 void bytes_done(struct bytes *b);
 // Writes to a temporary file beside `path`, syncs and renames: the old content or the new, never a part. "-" is stdout.
+// The mode of an existing file and a symbolic link to it stay; devices and pipes are written to directly.
 MUST_CHECK enum status file_write(const char *path, const void *data, size_t size, struct error *err);
+// The same for several pieces, one behind the other.
+struct file_part {
+	const void *data;
+	size_t size;
+};
+MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
 MUST_CHECK enum status file_mkdirs(const char *path, struct error *err);
 
 struct file_list {
-	char **name; // base names in bytewise order, directories and dot files left out; owner calls file_list_done
+	char **name; // base names in bytewise order, without dot files and what is no file; owner calls file_list_done
 	size_t n;
 };
 MUST_CHECK enum status file_list_dir(struct file_list *out, const char *dir, struct error *err);

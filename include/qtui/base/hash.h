@@ -20,7 +20,7 @@ bool key_is_zero(struct key k);
 void key_text(struct key k, char out[33]);
 bool key_parse(struct key *out, const char *text);
 
-// A map from key to pointer. The map does not own the values.
+// A map from key to pointer. The map does not own the values. NULL stands for absent: putting it removes.
 struct keymap;
 struct keymap *keymap_new(void);
 void keymap_free(struct keymap **m);

@@ -16,7 +16,11 @@ char *xstrdup(const char *s);
 void *xgrow(void *array, size_t *cap, size_t need, size_t size);
 
 void *mem_try_array(size_t n, size_t size);  // zeroed, NULL on overflow or when there is no memory; free() it
-size_t mem_available(void);                  // bytes that the system could give now (MemAvailable), cgroup limit respected
+void *mem_try_resize(void *p, size_t size);  // realloc with the same refusals; p stays valid when NULL is returned
+bool mem_may_take(size_t size);              // whether a block of this size is worth asking the system for
+void mem_fail_at(long n);                    // for tests: the n-th mem_try_* or buf_new from now fails; 0: none
+size_t mem_available(void);                  // bytes that the system could give now; cgroup and address space limits respected
+size_t mem_available_under(const char *root); // the same from the files /proc and /sys below `root`, "" for this system
 double mem_peak_rss_mib(void);
 
 struct arena;

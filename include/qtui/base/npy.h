@@ -22,7 +22,7 @@ MUST_CHECK enum status npy_write(const struct npy *a, const char *path, struct e
 void npy_done(struct npy *a);
 
 struct npz {
-	char **name; // as stored, without ".npy"
+	char **name; // as stored, without ".npy"; members of other names are passed over
 	struct npy *array;
 	size_t n;
 };

@@ -19,16 +19,21 @@ char *str_detach(struct str *s);           // the caller frees it; never NULL
 void str_clear(struct str *s);
 void str_done(struct str *s);
 
-// fnmatch with no special treatment of '/' or leading dots; a pattern without wildcards must be equal.
+// Makes a text that came from a file safe for a line on a terminal, in place: control bytes become '?' (line ends and
+// tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
+void str_oneline(char *text);
+
+// * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading dots.
+// A text always matches itself, so that a name with brackets can be given as it is.
 bool str_glob(const char *pattern, const char *text);
 bool str_has_suffix(const char *s, const char *suffix);
 bool str_has_prefix(const char *s, const char *prefix);
-// Levenshtein distance, for "did you mean".
+// Levenshtein distance in bytes, for "did you mean"; texts over 255 bytes are as far as can be (their greater length).
 int str_distance(const char *a, const char *b);
 // Parses a whole string as a number; false when anything is left over or it is out of range or not finite.
 bool str_to_int(const char *s, long long *out);
 bool str_to_double(const char *s, double *out);
-// "512M", "2G", "1.5GiB", plain bytes; false when malformed.
+// "512M", "2G", "1.5GiB", plain bytes; K, M, G, T are powers of 1024; false when malformed or out of range.
 bool str_to_size(const char *s, size_t *out);
 
 #endif

@@ -1,0 +1,54 @@
+#include "qtui/base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN ((size_t)64)
+
+// One block: the head in the first 64 bytes, the data, and 64 zeroed bytes that a vector load may touch.
+struct buf *buf_new(size_t size, atomic_size_t *account)
+{
+	struct buf *b;
+	size_t padded;
+	void *block;
+
+	static_assert(sizeof *b <= ALIGN, "the head of a buf fits its alignment");
+	if (size > PTRDIFF_MAX - 4 * ALIGN || !mem_may_take(size))
+		return NULL;
+	padded = (size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+	if (posix_memalign(&block, ALIGN, ALIGN + padded) != 0)
+		return NULL;
+	b = block;
+	atomic_init(&b->refs, 1);
+	b->size = size;
+	b->data = (uint8_t *)block + ALIGN;
+	b->account = account;
+	memset((uint8_t *)b->data + size, 0, padded - size);
+	if (account)
+		atomic_fetch_add_explicit(account, size, memory_order_relaxed);
+	return b;
+}
+
+struct buf *buf_take(struct buf *b)
+{
+	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+	return b;
+}
+
+void buf_drop(struct buf **b)
+{
+	struct buf *old = *b;
+
+	*b = NULL;
+	if (!old || atomic_fetch_sub_explicit(&old->refs, 1, memory_order_acq_rel) > 1)
+		return;
+	if (old->account)
+		atomic_fetch_sub_explicit(old->account, old->size, memory_order_relaxed);
+	free(old);
+}
+
+bool buf_is_unique(const struct buf *b)
+{
+	return atomic_load_explicit(&b->refs, memory_order_acquire) == 1;
+}

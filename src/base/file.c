@@ -1,0 +1,242 @@
+// Reading: whole files, maps, listings and names. Writing is in file_write.c.
+#include "qtui/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+// A map costs more than it saves below this size.
+#define MAP_FROM ((off_t)1 << 20)
+
+static enum status system_error(struct error *err, const char *path)
+{
+	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+}
+
+static enum status open_input(int *fd, struct stat *st, const char *path, struct error *err)
+{
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd >= 0 && fstat(*fd, st) == 0 && !S_ISDIR(st->st_mode))
+		return STATUS_OK;
+	if (*fd >= 0 && S_ISDIR(st->st_mode))
+		errno = EISDIR;
+	system_error(err, path);
+	if (*fd >= 0)
+		close(*fd);
+	return err->status;
+}
+
+static enum status too_large(const char *path, size_t limit, struct error *err)
+{
+	return error_set(err, STATUS_UNSUPPORTED, "%s: larger than %zu bytes, the most that is read", path, limit);
+}
+
+// Room for one more byte than is asked, which is the NUL's.
+static enum status make_room(struct bytes *b, size_t *cap, size_t want, const char *path, struct error *err)
+{
+	void *p;
+
+	if (want < *cap)
+		return STATUS_OK;
+	p = mem_try_resize(b->data, want + 1);
+	if (!p)
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", path, want);
+	b->data = p;
+	*cap = want + 1;
+	return STATUS_OK;
+}
+
+// The size that the system tells is only a hint: pipes and /proc have none, and a file may grow.
+static enum status read_all(struct bytes *b, int fd, size_t hint, size_t limit, const char *path, struct error *err)
+{
+	size_t cap = 0;
+	ssize_t n;
+
+	if (make_room(b, &cap, hint + 1, path, err))
+		return err->status;
+	for (;;) {
+		n = read(fd, b->data + b->size, cap - 1 - b->size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		b->size += (size_t)n;
+		if (b->size > limit)
+			return too_large(path, limit, err);
+		if (b->size == cap - 1 && make_room(b, &cap, 2 * cap + 4096, path, err))
+			return err->status;
+	}
+	if (n < 0)
+		return system_error(err, path);
+	b->data[b->size] = '\0';
+	return STATUS_OK;
+}
+
+static enum status read_open(
+    struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err)
+{
+	size_t hint = S_ISREG(st->st_mode) && st->st_size > 0 ? (size_t)st->st_size : 0;
+
+	*out = (struct bytes){0};
+	if (hint > limit)
+		return too_large(path, limit, err);
+	if (read_all(out, fd, hint, limit, path, err))
+		bytes_done(out);
+	return out->data ? STATUS_OK : err->status;
+}
+
+enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err)
+{
+	struct stat st;
+	enum status s;
+	int fd;
+
+	*out = (struct bytes){0};
+	if (open_input(&fd, &st, path, err))
+		return err->status;
+	s = read_open(out, fd, &st, limit, path, err);
+	close(fd);
+	return s;
+}
+
+// A map of the size of whole pages has no NUL behind it, so the file is laid over a map of zeros that is a byte longer.
+static bool map_open(struct bytes *out, int fd, size_t size)
+{
+	void *zeros = mmap(NULL, size + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (zeros == MAP_FAILED)
+		return false;
+	if (mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+		munmap(zeros, size + 1);
+		return false;
+	}
+	*out = (struct bytes){.data = zeros, .size = size, .mapped = true};
+	return true;
+}
+
+enum status file_map(struct bytes *out, const char *path, struct error *err)
+{
+	struct stat st;
+	enum status s = STATUS_OK;
+	int fd;
+
+	*out = (struct bytes){0};
+	if (open_input(&fd, &st, path, err))
+		return err->status;
+	if (!S_ISREG(st.st_mode) || st.st_size < MAP_FROM || !map_open(out, fd, (size_t)st.st_size))
+		s = read_open(out, fd, &st, SIZE_MAX, path, err);
+	close(fd);
+	return s;
+}
+
+void bytes_done(struct bytes *b)
+{
+	if (b->mapped)
+		munmap(b->data, b->size + 1);
+	else
+		free(b->data);
+	*b = (struct bytes){0};
+}
+
+bool file_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+bool file_is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// A name that leads nowhere is listed, so that opening it tells the user.
+static bool is_listed(int dir, const struct dirent *e)
+{
+	struct stat st;
+
+	if (e->d_name[0] == '.')
+		return false;
+	return fstatat(dir, e->d_name, &st, 0) != 0 || S_ISREG(st.st_mode);
+}
+
+enum status file_list_dir(struct file_list *out, const char *dir, struct error *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	size_t cap = 0;
+
+	*out = (struct file_list){0};
+	if (!d)
+		return system_error(err, dir);
+	while ((errno = 0, e = readdir(d))) {
+		if (!is_listed(dirfd(d), e))
+			continue;
+		out->name = xgrow(out->name, &cap, out->n + 1, sizeof *out->name);
+		out->name[out->n++] = xstrdup(e->d_name);
+	}
+	if (errno) {
+		system_error(err, dir);
+		closedir(d);
+		file_list_done(out);
+		return err->status;
+	}
+	closedir(d);
+	if (out->n)
+		qsort(out->name, out->n, sizeof *out->name, compare_names);
+	return STATUS_OK;
+}
+
+void file_list_done(struct file_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->name[i]);
+	free(l->name);
+	*l = (struct file_list){0};
+}
+
+char *file_join(const char *dir, const char *name)
+{
+	struct str s = {0};
+
+	if (*dir && *name != '/') {
+		str_add(&s, dir);
+		if (!str_has_suffix(dir, "/"))
+			str_add(&s, "/");
+	}
+	str_add(&s, name);
+	return str_detach(&s);
+}
+
+const char *file_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *file_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str s = {0};
+
+	if (!slash)
+		str_add(&s, ".");
+	else
+		str_addn(&s, path, slash == path ? 1 : (size_t)(slash - path));
+	return str_detach(&s);
+}

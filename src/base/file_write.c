@@ -1,0 +1,173 @@
+#include "qtui/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+static enum status system_error(struct error *err, const char *path)
+{
+	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+}
+
+static bool write_all(int fd, const struct file_part *part)
+{
+	const char *p = part->data;
+	size_t left = part->size;
+
+	while (left > 0) {
+		ssize_t n = write(fd, p, left);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		p += n;
+		left -= (size_t)n;
+	}
+	return true;
+}
+
+static bool write_parts(int fd, const struct file_part *part, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!write_all(fd, &part[i]))
+			return false;
+	return true;
+}
+
+// A dot file, which no listing shows, named after the process, so that what a crash left is in nobody's way.
+static int open_temporary(char **name, const char *path)
+{
+	static atomic_uint counter;
+	char *dir = file_dir(path);
+	struct str s = {0};
+	int fd;
+
+	do {
+		str_clear(&s);
+		str_addf(&s, "%s/.qtui-%ld-%u.tmp", dir, (long)getpid(), atomic_fetch_add(&counter, 1));
+		fd = open(str_text(&s), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	} while (fd < 0 && errno == EEXIST);
+	free(dir);
+	*name = str_detach(&s);
+	return fd;
+}
+
+// After the rename only a crash of the machine can lose it; a directory that cannot be synced is no reason to complain.
+static void sync_dir(const char *path)
+{
+	char *dir = file_dir(path);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(dir);
+}
+
+// `old` is the file that is there, or NULL.
+static enum status replace(
+    const char *path, const struct stat *old, const struct file_part *part, int n, struct error *err)
+{
+	char *name;
+	int fd = open_temporary(&name, path);
+	bool ok = fd >= 0;
+
+	ok = ok && (!old || fchmod(fd, old->st_mode & 0777) == 0);
+	ok = ok && write_parts(fd, part, n) && fsync(fd) == 0;
+	if (!ok)
+		system_error(err, path);
+	if (fd >= 0 && close(fd) != 0 && ok)
+		ok = system_error(err, path) == STATUS_OK;
+	if (ok && rename(name, path) != 0)
+		ok = system_error(err, path) == STATUS_OK;
+	if (ok)
+		sync_dir(path);
+	else if (fd >= 0)
+		unlink(name);
+	free(name);
+	return ok ? STATUS_OK : err->status;
+}
+
+static enum status write_device(const char *path, const struct file_part *part, int n, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write_parts(fd, part, n);
+
+	if (!ok)
+		system_error(err, path);
+	if (fd >= 0 && close(fd) != 0 && ok)
+		return system_error(err, path);
+	return ok ? STATUS_OK : err->status;
+}
+
+// Replacing a file needs leave to write the directory only; one that is write-protected is left alone all the same.
+static enum status write_existing(
+    const char *path, const struct stat *st, const struct file_part *part, int n, struct error *err)
+{
+	if (S_ISDIR(st->st_mode)) {
+		errno = EISDIR;
+		return system_error(err, path);
+	}
+	if (!S_ISREG(st->st_mode))
+		return write_device(path, part, n, err);
+	if (access(path, W_OK) != 0)
+		return system_error(err, path);
+	return replace(path, st, part, n, err);
+}
+
+static enum status write_stdout(const struct file_part *part, int n, struct error *err)
+{
+	if (fflush(stdout) != 0 || !write_parts(STDOUT_FILENO, part, n))
+		return system_error(err, "standard output");
+	return STATUS_OK;
+}
+
+enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err)
+{
+	struct stat st;
+	char *real;
+	enum status s;
+
+	if (strcmp(path, "-") == 0)
+		return write_stdout(part, n, err);
+	if (stat(path, &st) != 0)
+		return replace(path, NULL, part, n, err);
+	real = realpath(path, NULL);
+	s = write_existing(real ? real : path, &st, part, n, err);
+	free(real);
+	return s;
+}
+
+enum status file_write(const char *path, const void *data, size_t size, struct error *err)
+{
+	return file_write_parts(path, &(struct file_part){data, size}, 1, err);
+}
+
+static bool make_dir(const char *path)
+{
+	return mkdir(path, 0777) == 0 || ((errno == EEXIST || errno == EISDIR) && file_is_dir(path));
+}
+
+enum status file_mkdirs(const char *path, struct error *err)
+{
+	char *copy = xstrdup(path);
+	char *slash = copy;
+	bool ok = true;
+
+	while (ok && (slash = strchr(slash + (*slash != '\0'), '/'))) {
+		*slash = '\0';
+		ok = make_dir(copy);
+		*slash = '/';
+	}
+	ok = ok && make_dir(copy);
+	free(copy);
+	return ok ? STATUS_OK : system_error(err, path);
+}

@@ -1,0 +1,166 @@
+// A run is published under the lock as a new generation; workers 0..wanted-1 take part in it and draw numbers from one
+// counter, so that calls begin in rising order. The caller sleeps until the last of them has gone idle.
+#include "qtui/base/jobs.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "qtui/base/mem.h"
+
+#define MAX_THREADS 1024
+
+struct worker {
+	struct jobs *jobs;
+	int index;
+	pthread_t thread;
+};
+
+struct run {
+	int n;
+	void (*fn)(void *arg, int i, int worker, int width);
+	void *arg;
+	const atomic_bool *cancel;
+};
+
+struct jobs {
+	int threads;
+	struct worker *worker;
+	pthread_mutex_t caller; // one run at a time
+	pthread_mutex_t lock;   // guards all below but `next`
+	pthread_cond_t begin, end;
+	struct run run;
+	unsigned generation;
+	int wanted, busy;
+	bool stop;
+	atomic_int next;
+};
+
+static bool cancelled(const struct run *r)
+{
+	return r->cancel && atomic_load_explicit(r->cancel, memory_order_acquire);
+}
+
+// A call that is alone may use all threads; libgomp keeps the width for each thread, so the worker sets its own.
+static void draw_calls(struct jobs *j, const struct run *r, int worker)
+{
+	int width = r->n == 1 ? j->threads : 1, i;
+
+	omp_set_num_threads(width);
+	while (!cancelled(r) && (i = atomic_fetch_add(&j->next, 1)) < r->n)
+		r->fn(r->arg, i, worker, width);
+	omp_set_num_threads(1);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct jobs *j = w->jobs;
+	unsigned seen = 0;
+
+	omp_set_num_threads(1);
+	pthread_mutex_lock(&j->lock);
+	for (;;) {
+		while (!j->stop && (j->generation == seen || w->index >= j->wanted))
+			pthread_cond_wait(&j->begin, &j->lock);
+		if (j->stop)
+			break;
+		seen = j->generation;
+		struct run r = j->run;
+		pthread_mutex_unlock(&j->lock);
+		draw_calls(j, &r, w->index);
+		pthread_mutex_lock(&j->lock);
+		if (--j->busy == 0)
+			pthread_cond_signal(&j->end);
+	}
+	pthread_mutex_unlock(&j->lock);
+	return NULL;
+}
+
+static bool start(struct jobs *j, int index)
+{
+	struct worker *w = &j->worker[index];
+
+	w->jobs = j;
+	w->index = index;
+	return pthread_create(&w->thread, NULL, work, w) == 0;
+}
+
+// A system that refuses some of the threads gets a smaller pool; without any there is no program.
+struct jobs *jobs_new(int threads)
+{
+	struct jobs *j = xcalloc(1, sizeof *j);
+	sigset_t all, before;
+
+	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+	j->worker = xcalloc((size_t)threads, sizeof *j->worker);
+	pthread_mutex_init(&j->caller, NULL);
+	pthread_mutex_init(&j->lock, NULL);
+	pthread_cond_init(&j->begin, NULL);
+	pthread_cond_init(&j->end, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (j->threads < threads && start(j, j->threads))
+		j->threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (j->threads == 0) {
+		fputs("qtui: the system gives no thread\n", stderr);
+		abort();
+	}
+	return j;
+}
+
+void jobs_free(struct jobs **j)
+{
+	struct jobs *old = *j;
+
+	*j = NULL;
+	if (!old)
+		return;
+	pthread_mutex_lock(&old->lock);
+	old->stop = true;
+	pthread_cond_broadcast(&old->begin);
+	pthread_mutex_unlock(&old->lock);
+	for (int i = 0; i < old->threads; i++)
+		pthread_join(old->worker[i].thread, NULL);
+	pthread_cond_destroy(&old->begin);
+	pthread_cond_destroy(&old->end);
+	pthread_mutex_destroy(&old->lock);
+	pthread_mutex_destroy(&old->caller);
+	free(old->worker);
+	free(old);
+}
+
+int jobs_threads(const struct jobs *j)
+{
+	return j->threads;
+}
+
+void jobs_run(
+    struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel)
+{
+	if (n <= 0)
+		return;
+	pthread_mutex_lock(&j->caller);
+	pthread_mutex_lock(&j->lock);
+	j->run = (struct run){n, fn, arg, cancel};
+	atomic_store(&j->next, 0);
+	j->wanted = j->busy = n < j->threads ? n : j->threads;
+	j->generation++;
+	pthread_cond_broadcast(&j->begin);
+	while (j->busy > 0)
+		pthread_cond_wait(&j->end, &j->lock);
+	j->wanted = 0;
+	pthread_mutex_unlock(&j->lock);
+	pthread_mutex_unlock(&j->caller);
+}
+
+double clock_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

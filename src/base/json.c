@@ -1,0 +1,146 @@
+#include "qtui/base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+
+#define FILE_LIMIT ((size_t)256 << 20)
+
+// The memory that the tree may need: every value but the first comes after one of these characters.
+static size_t tree_size(const char *text, size_t size)
+{
+	size_t values = 1;
+
+	for (size_t i = 0; i < size; i++)
+		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	return values * (sizeof(cJSON) + 32) + size;
+}
+
+static int line_at(const char *text, const char *at)
+{
+	int line = 1;
+
+	for (; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
+// The brackets that are open at a point; those inside texts are counted too, which is good enough for a hint.
+static int depth_at(const char *text, const char *at)
+{
+	int depth = 0;
+
+	for (; text < at; text++)
+		depth += (*text == '[' || *text == '{') - (*text == ']' || *text == '}');
+	return depth;
+}
+
+static enum status syntax_error(const char *text, const char *at, const char *name, struct error *err)
+{
+	int line = line_at(text, at);
+
+	if (depth_at(text, at) >= CJSON_NESTING_LIMIT)
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "%s:%d: nested more than %d deep", name, line, CJSON_NESTING_LIMIT);
+	if (*at == '\0')
+		return error_set(err, STATUS_FORMAT, "%s:%d: not valid JSON: it ends too early", name, line);
+	return error_set(err, STATUS_FORMAT, "%s:%d: not valid JSON at `%.24s`", name, line, at);
+}
+
+static bool only_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p == end;
+}
+
+// `text` has a NUL at text[size].
+static enum status parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err)
+{
+	const char *end = text;
+
+	*out = NULL;
+	if (!mem_may_take(tree_size(text, size)))
+		return error_set(err, STATUS_NOMEM, "%s: no memory for this much JSON", name);
+	*out = cJSON_ParseWithLengthOpts(text, size + 1, &end, false);
+	if (*out && only_blanks(end, text + size))
+		return STATUS_OK;
+	cJSON_Delete(*out);
+	*out = NULL;
+	return syntax_error(text, end, name, err);
+}
+
+enum status json_parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err)
+{
+	char *copy = size < SIZE_MAX ? mem_try_array(size + 1, 1) : NULL;
+	enum status s;
+
+	*out = NULL;
+	if (!copy)
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", name, size);
+	if (size)
+		memcpy(copy, text, size);
+	s = parse(out, copy, size, name, err);
+	free(copy);
+	return s;
+}
+
+enum status json_read(cJSON **out, const char *path, struct error *err)
+{
+	struct bytes b;
+	enum status s;
+
+	*out = NULL;
+	if (file_read(&b, path, FILE_LIMIT, err))
+		return err->status;
+	s = parse(out, (const char *)b.data, b.size, path, err);
+	bytes_done(&b);
+	return s;
+}
+
+enum status json_write(const cJSON *j, const char *path, bool pretty, struct error *err)
+{
+	char *text = pretty ? cJSON_Print(j) : cJSON_PrintUnformatted(j);
+	enum status s;
+
+	if (!text)
+		return error_set(err, STATUS_NOMEM, "%s: no memory to write the JSON", path);
+	s = file_write_parts(path, (struct file_part[]){{text, strlen(text)}, {"\n", 1}}, 2, err);
+	cJSON_free(text);
+	return s;
+}
+
+const char *json_text(const cJSON *obj, const char *key, const char *dflt)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(obj, key));
+
+	return text ? text : dflt;
+}
+
+double json_number(const cJSON *obj, const char *key, double dflt)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
+
+	return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : dflt;
+}
+
+bool json_bool(const cJSON *obj, const char *key, bool dflt)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
+
+	return cJSON_IsBool(item) ? cJSON_IsTrue(item) : dflt;
+}
+
+void json_add_number(cJSON *obj, const char *key, double v)
+{
+	if (isfinite(v))
+		cJSON_AddNumberToObject(obj, key, v);
+}
+
+void json_add_text(cJSON *obj, const char *key, const char *text)
+{
+	if (text)
+		cJSON_AddStringToObject(obj, key, text);
+}

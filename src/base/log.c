@@ -1,0 +1,84 @@
+#include "qtui/base/log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include "qtui/base/str.h"
+
+#define LINES 1024
+#define WIDTH 320
+
+static struct {
+	pthread_mutex_t lock;
+	int first, count; // the oldest kept, how many
+	int to_stderr;
+	enum log_level min;
+	struct {
+		enum log_level level;
+		char text[WIDTH];
+	} line[LINES];
+} ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *const level_word[] = {[LOG_INFO] = "", [LOG_WARN] = "warning: ", [LOG_ERROR] = "error: "};
+
+// The slot of a new line, the oldest one's when the ring is full. Needs the lock.
+static int next_slot(void)
+{
+	int slot = (ring.first + ring.count) % LINES;
+
+	if (ring.count < LINES)
+		ring.count++;
+	else
+		ring.first = (ring.first + 1) % LINES;
+	return slot;
+}
+
+void log_add(enum log_level level, const char *fmt, ...)
+{
+	char text[WIDTH];
+	va_list ap;
+	int slot;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	str_oneline(text);
+	pthread_mutex_lock(&ring.lock);
+	slot = next_slot();
+	ring.line[slot].level = level;
+	snprintf(ring.line[slot].text, WIDTH, "%s", text);
+	if (ring.to_stderr && level >= ring.min)
+		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
+	pthread_mutex_unlock(&ring.lock);
+}
+
+void log_to_stderr(int enabled, enum log_level min)
+{
+	pthread_mutex_lock(&ring.lock);
+	ring.to_stderr = enabled;
+	ring.min = min;
+	pthread_mutex_unlock(&ring.lock);
+}
+
+int log_line(int i, char *out, int size)
+{
+	int result = 0;
+
+	pthread_mutex_lock(&ring.lock);
+	if (i >= 0 && i < ring.count && size > 0) {
+		int slot = (ring.first + i) % LINES;
+		snprintf(out, (size_t)size, "%s", ring.line[slot].text);
+		result = (int)ring.line[slot].level + 1;
+	}
+	pthread_mutex_unlock(&ring.lock);
+	return result;
+}
+
+int log_count(void)
+{
+	int n;
+
+	pthread_mutex_lock(&ring.lock);
+	n = ring.count;
+	pthread_mutex_unlock(&ring.lock);
+	return n;
+}

@@ -1,0 +1,104 @@
+#include "qtui/base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+// Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
+#define BIG ((size_t)64 << 20)
+
+static atomic_long fail_countdown;
+
+static void *checked(void *p)
+{
+	if (!p) {
+		fputs("qtui: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return checked(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total))
+		checked(NULL);
+	return checked(calloc(1, total ? total : 1));
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return checked(realloc(p, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+void *xgrow(void *array, size_t *cap, size_t need, size_t size)
+{
+	size_t want = *cap < 4 ? 8 : *cap, bytes;
+
+	if (need <= *cap)
+		return array;
+	if (__builtin_mul_overflow(want, 2, &want) || want < need)
+		want = need;
+	if (__builtin_mul_overflow(want, size, &bytes))
+		checked(NULL);
+	array = xrealloc(array, bytes);
+	*cap = want;
+	return array;
+}
+
+void mem_fail_at(long n)
+{
+	atomic_store(&fail_countdown, n);
+}
+
+bool mem_may_take(size_t size)
+{
+	if (atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1)
+		return false;
+	return size < BIG || size < mem_available();
+}
+
+void *mem_try_array(size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total) || total > PTRDIFF_MAX || !mem_may_take(total))
+		return NULL;
+	return calloc(1, total ? total : 1);
+}
+
+void *mem_try_resize(void *p, size_t size)
+{
+	if (size > PTRDIFF_MAX || !mem_may_take(size))
+		return NULL;
+	return realloc(p, size ? size : 1);
+}
+
+// VmHWM belongs to this program; ru_maxrss also counts what the process was before exec, so it is only the fallback.
+double mem_peak_rss_mib(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[128];
+	long kib = -1;
+	struct rusage r;
+
+	while (f && kib < 0 && fgets(line, sizeof line, f))
+		sscanf(line, "VmHWM: %ld", &kib);
+	if (f)
+		fclose(f);
+	if (kib < 0)
+		kib = getrusage(RUSAGE_SELF, &r) == 0 ? r.ru_maxrss : 0;
+	return (double)kib / 1024;
+}

@@ -1,0 +1,149 @@
+#include "qtui/base/npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+static enum status open_zip(zip_t **out, const char *path, struct error *err)
+{
+	int code = 0;
+	zip_error_t e;
+
+	*out = zip_open(path, ZIP_RDONLY, &code);
+	if (*out)
+		return STATUS_OK;
+	zip_error_init_with_code(&e, code);
+	error_set(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? STATUS_FORMAT : STATUS_IO, "%s: %s", path,
+	    zip_error_strerror(&e));
+	zip_error_fini(&e);
+	return err->status;
+}
+
+// Reads one byte more than there should be: only at the end does libzip compare the checksum.
+static bool read_member(zip_t *z, zip_uint64_t i, uint8_t *to, zip_uint64_t size)
+{
+	zip_file_t *f = zip_fopen_index(z, i, 0);
+	zip_uint64_t done = 0;
+	zip_int64_t n = 1;
+	uint8_t beyond;
+
+	if (!f)
+		return false;
+	while (done < size && (n = zip_fread(f, to + done, size - done)) > 0)
+		done += (zip_uint64_t)n;
+	if (n > 0 || size == 0)
+		n = zip_fread(f, &beyond, 1);
+	zip_fclose(f);
+	return done == size && n == 0;
+}
+
+// `name` is how errors call the member: FILE(MEMBER).
+static enum status parse_member(struct npy *out, zip_t *z, const zip_stat_t *st, const char *name, struct error *err)
+{
+	uint8_t *bytes = mem_try_array(st->size, 1);
+	enum status s;
+
+	if (!bytes)
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %llu bytes", name, (unsigned long long)st->size);
+	if (read_member(z, st->index, bytes, st->size))
+		s = npy_parse(out, bytes, st->size, name, err);
+	else
+		s = error_set(err, STATUS_FORMAT, "%s: cut off, damaged or encrypted", name);
+	free(bytes);
+	return s;
+}
+
+static enum status add_member(struct npz *out, zip_t *z, const zip_stat_t *st, const char *path, struct error *err)
+{
+	struct str name = {0};
+	enum status s;
+
+	str_addf(&name, "%s(%s)", path, st->name);
+	s = parse_member(&out->array[out->n], z, st, str_text(&name), err);
+	str_done(&name);
+	if (s == STATUS_OK) {
+		out->name[out->n] = xstrdup(st->name);
+		out->name[out->n++][strlen(st->name) - 4] = '\0';
+	}
+	return s;
+}
+
+static bool member_stat(zip_t *z, zip_uint64_t i, zip_stat_t *st)
+{
+	const zip_uint64_t wanted = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_INDEX;
+
+	return zip_stat_index(z, i, 0, st) == 0 && (st->valid & wanted) == wanted;
+}
+
+// A small archive can unpack to anything: what its members say is summed before the first is unpacked. Each is held
+// twice for a moment.
+static enum status check_sizes(zip_t *z, zip_uint64_t n, const char *path, struct error *err)
+{
+	size_t total = 0, largest = 0;
+	zip_stat_t st;
+
+	for (zip_uint64_t i = 0; i < n; i++) {
+		if (!member_stat(z, i, &st))
+			return error_set(err, STATUS_FORMAT, "%s: the directory of the archive is damaged", path);
+		if (__builtin_add_overflow(total, st.size, &total))
+			return error_set(err, STATUS_FORMAT, "%s: the sizes in the archive are too large", path);
+		largest = st.size > largest ? st.size : largest;
+	}
+	if (__builtin_add_overflow(total, largest, &total) || !mem_may_take(total))
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", path, total);
+	return STATUS_OK;
+}
+
+static enum status read_members(struct npz *out, zip_t *z, const char *path, struct error *err)
+{
+	zip_uint64_t n = (zip_uint64_t)zip_get_num_entries(z, 0);
+	zip_stat_t st;
+
+	if (check_sizes(z, n, path, err))
+		return err->status;
+	out->name = xcalloc(n, sizeof *out->name);
+	out->array = xcalloc(n, sizeof *out->array);
+	for (zip_uint64_t i = 0; i < n; i++) {
+		if (!member_stat(z, i, &st) || !str_has_suffix(st.name, ".npy"))
+			continue;
+		if (add_member(out, z, &st, path, err))
+			return err->status;
+	}
+	return STATUS_OK;
+}
+
+enum status npz_read(struct npz *out, const char *path, struct error *err)
+{
+	zip_t *z;
+	enum status s;
+
+	*out = (struct npz){0};
+	if (open_zip(&z, path, err))
+		return err->status;
+	s = read_members(out, z, path, err);
+	zip_discard(z);
+	if (s)
+		npz_done(out);
+	return s;
+}
+
+const struct npy *npz_find(const struct npz *z, const char *name)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (strcmp(z->name[i], name) == 0)
+			return &z->array[i];
+	return NULL;
+}
+
+void npz_done(struct npz *z)
+{
+	for (size_t i = 0; i < z->n; i++) {
+		free(z->name[i]);
+		npy_done(&z->array[i]);
+	}
+	free(z->name);
+	free(z->array);
+	*z = (struct npz){0};
+}

@@ -1,0 +1,107 @@
+#include "qtui/base/str.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/mem.h"
+
+// Room for n more bytes and the NUL.
+static void reserve(struct str *s, size_t n)
+{
+	s->text = xgrow(s->text, &s->cap, s->len + n + 1, 1);
+}
+
+void str_addn(struct str *s, const char *text, size_t n)
+{
+	reserve(s, n);
+	if (n)
+		memcpy(s->text + s->len, text, n);
+	s->len += n;
+	s->text[s->len] = '\0';
+}
+
+void str_add(struct str *s, const char *text)
+{
+	str_addn(s, text, strlen(text));
+}
+
+void str_vaddf(struct str *s, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	assert(n >= 0);
+	if (n < 0)
+		return;
+	reserve(s, (size_t)n);
+	vsnprintf(s->text + s->len, (size_t)n + 1, fmt, ap);
+	s->len += (size_t)n;
+}
+
+void str_addf(struct str *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(s, fmt, ap);
+	va_end(ap);
+}
+
+const char *str_text(const struct str *s)
+{
+	return s->text ? s->text : "";
+}
+
+char *str_detach(struct str *s)
+{
+	char *text = s->text ? s->text : xstrdup("");
+
+	*s = (struct str){0};
+	return text;
+}
+
+void str_clear(struct str *s)
+{
+	s->len = 0;
+	if (s->text)
+		s->text[0] = '\0';
+}
+
+void str_done(struct str *s)
+{
+	free(s->text);
+	*s = (struct str){0};
+}
+
+// Drops a last UTF-8 character that has fewer bytes than its first byte says.
+static void drop_cut_character(char *text)
+{
+	size_t len = strlen(text), back = 0;
+	unsigned char lead;
+	size_t want;
+
+	while (back < len && back < 3 && ((unsigned char)text[len - 1 - back] & 0xc0) == 0x80)
+		back++;
+	if (back == len)
+		return;
+	lead = (unsigned char)text[len - 1 - back];
+	want = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	if (back < want)
+		text[len - 1 - back] = '\0';
+}
+
+void str_oneline(char *text)
+{
+	for (char *p = text; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+		if (c == '\n' || c == '\r' || c == '\t')
+			*p = ' ';
+		else if (c < 0x20 || c == 0x7f)
+			*p = '?';
+	}
+	drop_cut_character(text);
+}

@@ -1,0 +1,132 @@
+// Comparing names: globs, affixes, distance.
+#include "qtui/base/str.h"
+
+#include <string.h>
+
+// One character of UTF-8; a stray byte counts as one.
+static const char *next_character(const char *s)
+{
+	s++;
+	while (((unsigned char)*s & 0xc0) == 0x80)
+		s++;
+	return s;
+}
+
+// Behind the ']' of the set that begins at p ("[..."), or NULL when it has no end.
+static const char *set_end(const char *p)
+{
+	p++;
+	if (*p == '!' || *p == '^')
+		p++;
+	if (*p == ']')
+		p++;
+	p = strchr(p, ']');
+	return p ? p + 1 : NULL;
+}
+
+static bool set_has(const char *p, const char *end, unsigned char c)
+{
+	bool negated = p[1] == '!' || p[1] == '^', in = false;
+
+	p += negated ? 2 : 1;
+	end--;
+	while (p < end) {
+		unsigned char low = (unsigned char)*p, high = low;
+		if (p + 2 < end && p[1] == '-') {
+			high = (unsigned char)p[2];
+			p += 2;
+		}
+		in |= low <= c && c <= high;
+		p++;
+	}
+	return in != negated;
+}
+
+// Takes one element of the pattern (not a '*') against one character; false when it does not match.
+static bool step(const char **pattern, const char **text)
+{
+	const char *p = *pattern, *end;
+
+	if (*p == '[' && (end = set_end(p))) {
+		if (!set_has(p, end, (unsigned char)**text))
+			return false;
+		*pattern = end;
+		*text = next_character(*text);
+		return true;
+	}
+	if (*p == '?') {
+		*pattern = p + 1;
+		*text = next_character(*text);
+		return true;
+	}
+	if (*p == '\\' && p[1])
+		p++;
+	if (*p == '\0' || *p != **text)
+		return false;
+	*pattern = p + 1;
+	*text += 1;
+	return true;
+}
+
+// Only the last '*' needs to be tried again, so the time is at most the product of the lengths.
+bool str_glob(const char *pattern, const char *text)
+{
+	const char *star = NULL, *resume = NULL;
+
+	if (strcmp(pattern, text) == 0)
+		return true;
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = text;
+		} else if (!step(&pattern, &text)) {
+			if (!star)
+				return false;
+			pattern = star;
+			text = ++resume;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return *pattern == '\0';
+}
+
+bool str_has_suffix(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && memcmp(s + n - m, suffix, m) == 0;
+}
+
+bool str_has_prefix(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static int least3(int a, int b, int c)
+{
+	a = a < b ? a : b;
+	return a < c ? a : c;
+}
+
+// One row of the table of distances at a time; `corner` is the cell up and to the left.
+int str_distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	int row[256];
+
+	if (n > 255 || m > 255)
+		return (int)(strcmp(a, b) == 0 ? 0 : n > m ? n : m);
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (int)j;
+	for (size_t i = 1; i <= n; i++) {
+		int corner = row[0];
+		row[0] = (int)i;
+		for (size_t j = 1; j <= m; j++) {
+			int above = row[j];
+			row[j] = least3(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[m];
+}

@@ -1,0 +1,27 @@
+// What every test program is linked with: data, a directory of its own, random numbers. Tests run with the
+// repository's top as working directory.
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The path of a file or directory below the data directory ($QTUI_DATA, else ../shared/data), or NULL when it is not
+// there; then the test calls skip(). The text stays until the program ends.
+const char *support_data(const char *relative);
+// The path of `name` in a directory that is made for this process and removed when it ends; the text stays until then.
+const char *support_temp(const char *name);
+// Writes a file into that directory, whole; returns its path.
+const char *support_temp_file(const char *name, const void *data, size_t size);
+
+// splitmix64: the same seed gives the same numbers everywhere.
+struct support_random {
+	uint64_t state;
+};
+uint64_t support_random_bits(struct support_random *r);
+int support_random_int(struct support_random *r, int low, int high); // both ends may come
+float support_random_float(struct support_random *r, float low, float high);
+float support_random_normal(struct support_random *r); // mean 0, deviation 1
+void support_random_floats(struct support_random *r, float *out, size_t n, float low, float high);
+
+#endif
