@@ -18,6 +18,8 @@ struct floats {
 	int n; // -1: absent
 };
 // Fields in the parsed struct: int64_t, float, struct ints, struct floats, const char *, const struct tensor * (NULL: absent).
+// ATTR_TEXT takes a list of strings too, joined by blanks (LSTM's activations). A spec named "" is a default that no attribute
+// of that version can change.
 struct attr_spec {
 	const char *name;
 	enum attr_kind kind;
@@ -47,7 +49,7 @@ enum {
 };
 
 enum op_id {
-#define OP(name, ...) OP_##name,
+#define OP(name) OP_##name,
 #include "qtui/engine/op_names.def"
 #undef OP
 	OP_COUNT
@@ -61,11 +63,13 @@ struct op {
 	const struct attr_spec *attrs;
 	int n_attrs;
 	size_t attrs_size;
-	op_shape_fn *shape;
+	op_shape_fn *shape; // checks number and types of the inputs against the row, then calls `rule`, then checks its result
 	op_eval_fn *eval;
 	unsigned flags;
+	const char *types;  // of the inputs: see ops.def
+	op_shape_fn *rule;  // the operator's own part of `shape`
 };
-// The row with the highest since <= opset; NULL when the operator is not in the table.
+// The row with the highest since <= opset (of that domain); NULL when the operator is not in the table.
 const struct op *op_find(const char *domain, const char *name, int opset);
 // All rows, for listings and tests.
 const struct op *op_rows(int *n);
@@ -74,6 +78,9 @@ const struct op *op_rows(int *n);
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 
 // Attribute structs that other parts of the engine read.
+struct act_attrs { // Clip before 11 (low, high), LeakyRelu, HardSigmoid, Elu, Selu, Celu, Swish, ThresholdedRelu, Shrink ...
+	float alpha, beta, gamma, low, high;
+};
 struct conv_attrs { // Conv, ConvTranspose, ConvInteger
 	const char *auto_pad;
 	struct ints dilations, kernel_shape, pads, strides, output_padding, output_shape;

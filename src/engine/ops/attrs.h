@@ -1,0 +1,153 @@
+// The parsed attributes of operators that only their own files read; those that other parts read are in op.h.
+// attr_specs.h says which ONNX attribute fills which field, and its default.
+#ifndef QTUI_ENGINE_OPS_ATTRS_H
+#define QTUI_ENGINE_OPS_ATTRS_H
+
+#include "qtui/engine/op.h"
+
+struct bitshift_attrs {
+	const char *direction;
+};
+struct broadcast_attrs { // before opset 7: b is aligned with the dimensions of a from `axis` on
+	int64_t axis, broadcast;
+};
+struct cast_attrs {
+	int64_t to; // a TensorProto.DataType
+};
+struct compress_attrs {
+	int64_t axis;
+};
+struct constant_attrs {
+	const struct tensor *value;
+	float value_float;
+	int64_t value_int;
+	struct floats value_floats;
+	struct ints value_ints;
+};
+struct cumsum_attrs {
+	int64_t exclusive, reverse;
+};
+struct deform_attrs {
+	struct ints dilations, kernel_shape, pads, strides;
+	int64_t group, offset_group;
+};
+struct depth_attrs {
+	int64_t blocksize;
+	const char *mode;
+};
+struct einsum_attrs {
+	const char *equation;
+};
+struct eyelike_attrs {
+	int64_t dtype, k;
+};
+struct fill_attrs {
+	const struct tensor *value;
+};
+struct fused_attrs { // FusedConv: the convolution's own attributes come first
+	struct conv_attrs conv;
+	const char *activation;
+	struct floats params;
+};
+struct fusedgemm_attrs {
+	struct gemm_attrs gemm;
+	const char *activation;
+	float alpha, beta, gamma;
+};
+struct fusedmatmul_attrs {
+	float alpha;
+	int64_t trans_a, trans_b, trans_batch_a, trans_batch_b;
+};
+struct gathernd_attrs {
+	int64_t batch_dims;
+};
+struct gelu_attrs {
+	const char *approximate;
+};
+struct gridsample_attrs {
+	const char *mode, *padding_mode;
+	int64_t align_corners;
+};
+struct isinf_attrs {
+	int64_t negative, positive;
+};
+struct mod_attrs {
+	int64_t fmod;
+};
+struct nms_attrs {
+	int64_t center_point_box;
+};
+struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization, LpNormalization, LRN, MVN
+	float epsilon, momentum, alpha, beta, bias;
+	int64_t axis, num_groups, p, size, spatial, training;
+	struct ints axes;
+};
+struct pad_attrs {
+	const char *mode;
+	struct ints pads, paddings;
+	float value;
+};
+struct qpool_attrs {
+	struct pool_attrs pool;
+	int64_t channels_last;
+};
+struct qsoftmax_attrs {
+	int64_t axis, opset;
+};
+struct quantize_attrs {
+	int64_t axis, block_size, output_dtype, saturate;
+};
+struct reduce_attrs { // ArgMax, ArgMin: axis
+	struct ints axes;
+	int64_t axis, keepdims, noop_with_empty_axes, select_last_index;
+};
+struct reshape_attrs { // Reshape, Squeeze, Unsqueeze: those of them that take their list as an attribute
+	struct ints shape, axes;
+	int64_t allowzero;
+};
+struct resize_attrs {
+	const char *mode, *transform, *nearest_mode, *keep_aspect;
+	float cubic_a, extrapolation, height_scale, width_scale;
+	int64_t exclude_outside, antialias;
+	struct ints axes;
+	struct floats scales;
+};
+struct reverse_attrs {
+	int64_t batch_axis, time_axis;
+};
+struct rnn_attrs {
+	const char *direction;
+	int64_t hidden_size, input_forget, layout, linear_before_reset;
+	float clip;
+	struct floats alpha, beta;
+	const char *activations; // names joined by blanks, "" for the operator's own
+};
+struct roialign_attrs {
+	const char *transform, *mode;
+	int64_t output_height, output_width, sampling_ratio;
+	float spatial_scale;
+};
+struct scatter_attrs {
+	int64_t axis;
+	const char *reduction;
+};
+struct shapeof_attrs {
+	int64_t start, end;
+};
+struct slice_attrs {
+	struct ints starts, ends, axes;
+};
+struct topk_attrs {
+	int64_t axis, k, largest, sorted;
+};
+struct transpose_attrs {
+	struct ints perm;
+};
+struct trilu_attrs {
+	int64_t upper;
+};
+struct unique_attrs {
+	int64_t axis, sorted;
+};
+
+#endif
