@@ -3,8 +3,12 @@
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
+// cmocka.h needs the four before it.
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 // The path of a file or directory below the data directory ($QTUI_DATA, else ../shared/data), or NULL when it is not
 // there; then the test calls skip(). The text stays until the program ends.

@@ -1,0 +1,67 @@
+#include "support.h"
+
+#include <string.h>
+#include "qtui/base/error.h"
+
+void test_error__set_returns_the_status_and_formats(void **state)
+{
+	struct error e = {0};
+
+	assert_int_equal(error_set(&e, STATUS_IO, "%s:%d", "file", 7), STATUS_IO);
+	assert_int_equal(e.status, STATUS_IO);
+	assert_string_equal(e.text, "file:7");
+}
+
+void test_error__may_quote_its_own_text(void **state)
+{
+	struct error e;
+
+	error_set(&e, STATUS_IO, "inner");
+	error_set(&e, STATUS_FORMAT, "outer (%s)", e.text);
+	assert_string_equal(e.text, "outer (inner)");
+}
+
+void test_error__prefix_keeps_the_status(void **state)
+{
+	struct error e;
+
+	error_set(&e, STATUS_NOTFOUND, "no such node");
+	assert_int_equal(error_prefix(&e, "%s", "m.onnx"), STATUS_NOTFOUND);
+	assert_string_equal(e.text, "m.onnx: no such node");
+}
+
+void test_error__is_one_line_without_control_bytes(void **state)
+{
+	struct error e;
+
+	error_set(&e, STATUS_FORMAT, "a\nb\033[2Jc\177");
+	assert_string_equal(e.text, "a b?[2Jc?");
+}
+
+void test_error__cuts_long_text_at_a_whole_character(void **state)
+{
+	struct error e;
+	char text[1024];
+
+	for (int shift = 0; shift < 3; shift++) {
+		memset(text, 0, sizeof text);
+		memset(text, 'x', (size_t)shift);
+		for (int i = shift; i + 3 < 900; i += 3)
+			memcpy(text + i, "\u20ac", 3);
+		error_set(&e, STATUS_FORMAT, "%s", text);
+		assert_int_equal((int)(strlen(e.text) - (size_t)shift) % 3, 0);
+		assert_in_range(strlen(e.text), sizeof e.text - 3, sizeof e.text - 1);
+	}
+}
+
+void test_error__prefix_of_a_full_text_stays_inside(void **state)
+{
+	struct error e;
+	char text[sizeof e.text];
+
+	memset(text, 'y', sizeof text);
+	text[sizeof text - 1] = '\0';
+	error_set(&e, STATUS_IO, "%s", text);
+	error_prefix(&e, "%s", text);
+	assert_int_equal(strlen(e.text), sizeof e.text - 1);
+}

@@ -1,0 +1,117 @@
+#include "support.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "qtui/base/log.h"
+
+// The ring belongs to the process, so every test asks for the newest lines.
+static int newest(int back, char *out, int size)
+{
+	return log_line(log_count() - 1 - back, out, size);
+}
+
+void test_log__keeps_lines_in_order_with_levels(void **state)
+{
+	char text[64];
+
+	log_info("one %d", 1);
+	log_warn("two");
+	log_add(LOG_ERROR, "three\n\033[m");
+	assert_int_equal(newest(2, text, sizeof text), LOG_INFO + 1);
+	assert_string_equal(text, "one 1");
+	assert_int_equal(newest(1, text, sizeof text), LOG_WARN + 1);
+	assert_int_equal(newest(0, text, sizeof text), LOG_ERROR + 1);
+	assert_string_equal(text, "three ?[m");
+}
+
+void test_log__has_no_line_outside(void **state)
+{
+	char text[8] = "same";
+
+	log_info("a line");
+	assert_int_equal(log_line(-1, text, sizeof text), 0);
+	assert_int_equal(log_line(log_count(), text, sizeof text), 0);
+	assert_string_equal(text, "same");
+	assert_int_equal(newest(0, text, 4), LOG_INFO + 1);
+	assert_string_equal(text, "a l");
+}
+
+void test_log__forgets_the_oldest(void **state)
+{
+	char text[32];
+	int kept;
+
+	for (int i = 0; i < 5000; i++)
+		log_info("line %d", i);
+	kept = log_count();
+	assert_in_range(kept, 100, 4999);
+	assert_int_not_equal(log_line(0, text, sizeof text), 0);
+	assert_int_equal(atoi(text + 5), 5000 - kept);
+	newest(0, text, sizeof text);
+	assert_string_equal(text, "line 4999");
+}
+
+void test_log__cuts_long_lines(void **state)
+{
+	char line[2000], text[2000];
+
+	memset(line, 'x', sizeof line - 1);
+	line[sizeof line - 1] = '\0';
+	log_info("%s", line);
+	newest(0, text, sizeof text);
+	assert_in_range(strlen(text), 100, 1000);
+}
+
+void test_log__goes_to_stderr_from_a_level_on(void **state)
+{
+	const char *path = support_temp("stderr");
+	int saved = dup(STDERR_FILENO);
+	char text[128] = "";
+	FILE *f;
+
+	assert_non_null(freopen(path, "w", stderr));
+	log_to_stderr(1, LOG_WARN);
+	log_info("quiet");
+	log_warn("loud");
+	log_to_stderr(0, LOG_INFO);
+	log_warn("off");
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	f = fopen(path, "r");
+	fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	assert_string_equal(text, "qtui: warning: loud\n");
+}
+
+static void *chatter(void *arg)
+{
+	char text[64];
+
+	for (int i = 0; i < 2000; i++) {
+		log_info("thread %d line %d", *(int *)arg, i);
+		log_line(i % 100, text, sizeof text);
+	}
+	return NULL;
+}
+
+void test_log__is_thread_safe(void **state)
+{
+	pthread_t thread[4];
+	int number[4];
+	char text[64];
+
+	for (int i = 0; i < 4; i++) {
+		number[i] = i;
+		pthread_create(&thread[i], NULL, chatter, &number[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < log_count(); i++) {
+		assert_int_equal(log_line(i, text, sizeof text), LOG_INFO + 1);
+		assert_memory_equal(text, "thread ", 7);
+	}
+}
