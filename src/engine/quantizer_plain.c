@@ -1,0 +1,2 @@
+#define QSPAN_TABLE qspan_plain
+#include "quantizer_body.h"

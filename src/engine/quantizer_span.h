@@ -1,0 +1,41 @@
+// Quantizing a run of elements that share one scale (private). quantizer_body.h is compiled once for every processor level;
+// all levels give the same bits, because each step is one IEEE operation.
+#ifndef QTUI_ENGINE_QUANTIZER_SPAN_H
+#define QTUI_ENGINE_QUANTIZER_SPAN_H
+
+#include "qtui/engine/quantizer.h"
+
+struct qspan {
+	enum rounding rounding;
+	float scale;
+	float inverse;    // 1 / scale where multiplying by it gives the bits of the division, else 0
+	int32_t zero;
+	int64_t qmin, qmax;
+	bool narrow;      // all codes are within 2^22 of zero: the loops apply
+};
+struct qspan qspan_of(const struct quantizer *q, int channel);
+int64_t qspan_code(const struct qspan *s, float x); // one value, any width of codes
+// 1 / scale when scale is a power of two with a normal inverse, else 0.
+float qspan_inverse(float scale);
+
+// Runs of `run` stored elements share a scale. In LAYOUT_BLOCK with a scale per channel a run is one element, and the padding goes
+// with the last channel.
+struct qruns {
+	int64_t total, run, channels;
+	int64_t block, plane; // LAYOUT_BLOCK with a scale per channel: channels side by side, pixels of a channel; else block is 0
+};
+struct qruns qruns_of(const struct tensor *t, const struct quantizer *q);
+int qruns_channel(const struct qruns *r, int64_t at); // of stored element `at`
+
+// codes: floats to codes of a type (DT_F32: to dequantized floats, y may be x); values: codes of a type to floats.
+typedef void qspan_codes_fn(void *y, const float *x, int64_t n, const struct qspan *s);
+typedef void qspan_values_fn(float *y, const void *x, int64_t n, const struct qspan *s);
+struct qspan_table {
+	qspan_codes_fn *codes[DT_COUNT];   // NULL: no loop for the type
+	qspan_values_fn *values[DT_COUNT];
+	void (*cast_fp16)(float *y, const float *x, int64_t n); // y may be x
+	void (*cast_bf16)(float *y, const float *x, int64_t n);
+};
+extern const struct qspan_table qspan_plain, qspan_avx2;
+
+#endif
