@@ -1,0 +1,224 @@
+// Histograms of floats, and of codes by way of a count of each code.
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../quantizer_span.h"
+#include "stats_impl.h"
+
+enum {
+	PIECE = 1024,    // elements whose bins are computed at a time
+	TABLES = 4,      // counts that the elements go to in turn, so that equal neighbours do not wait for each other
+	TABLE_MAX = 4096 // bins, above which equal neighbours are rare and the tables would not stay in the cache
+};
+
+struct histogram {
+	uint32_t *hist;
+	const float *f;
+	struct hist_by by;
+	uint32_t *tables; // TABLES * (bins + 1), or NULL: straight to hist
+};
+
+static struct hist_by by_of(int bins, float lo, float hi)
+{
+	return (struct hist_by) { .lo = lo, .span = hi > lo ? hi - lo : 1.0f, .bins = bins };
+}
+
+static void count_piece(const struct histogram *h, const float *f, int n)
+{
+	int32_t bin[PIECE];
+	size_t size = (size_t)h->by.bins + 1;
+
+	stats_loops()->bins(bin, f, n, &h->by);
+	if (!h->tables) {
+		for (int i = 0; i < n; i++)
+			if (bin[i] < h->by.bins)
+				h->hist[bin[i]]++;
+		return;
+	}
+	uint32_t *t0 = h->tables, *t1 = t0 + size, *t2 = t1 + size, *t3 = t2 + size;
+	int i = 0;
+	for (; i + TABLES <= n; i += TABLES) {
+		t0[bin[i]]++;
+		t1[bin[i + 1]]++;
+		t2[bin[i + 2]]++;
+		t3[bin[i + 3]]++;
+	}
+	for (; i < n; i++)
+		t0[bin[i]]++;
+}
+
+// The elements of a strip side by side.
+static int pack(void *dst, const char *src, size_t elem, struct strip strip, int64_t v, int most)
+{
+	char *y = dst;
+	int n = 0;
+
+	for (; v < strip.vectors && n + strip.valid <= most; v++, n += strip.valid)
+		memcpy(y + (size_t)n * elem, src + (size_t)(v * strip.step) * elem, (size_t)strip.valid * elem);
+	return n;
+}
+
+static void hist_strip(void *arg, int64_t at, struct strip strip)
+{
+	const struct histogram *h = arg;
+	float packed[PIECE];
+
+	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
+		for (int64_t i = 0, n = strip.vectors * STATS_LANES; i < n; i += PIECE)
+			count_piece(h, h->f + at + i, (int)(n - i < PIECE ? n - i : PIECE));
+		return;
+	}
+	for (int64_t v = 0; v < strip.vectors;) {
+		int n = pack(packed, (const char *)(h->f + at), sizeof(float), strip, v, PIECE);
+		count_piece(h, packed, n);
+		v += n / strip.valid;
+	}
+}
+
+void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
+{
+	struct histogram h = { .hist = hist, .f = f->data, .by = by_of(bins, lo, hi) };
+	size_t size = (size_t)bins + 1;
+
+	assert(f->type == DT_F32 && bins > 0);
+	if (bins <= TABLE_MAX)
+		h.tables = xcalloc(TABLES * size, sizeof(h.tables[0]));
+	strips_each(f, hist_strip, &h);
+	if (!h.tables)
+		return;
+	for (int t = 0; t < TABLES; t++)
+		for (int b = 0; b < bins; b++)
+			hist[b] += h.tables[(size_t)t * size + (size_t)b];
+	free(h.tables);
+}
+
+// Counts of codes: index is the code's bits, 8 or 16 of them.
+struct counting {
+	const void *codes;
+	size_t elem;
+	uint32_t *count; // TABLES * values
+	size_t values;
+};
+
+static void count_codes(const struct counting *c, const void *codes, int64_t n)
+{
+	const uint8_t *b = codes;
+	const uint16_t *w = codes;
+
+	if (c->elem == 1)
+		for (int64_t i = 0; i < n; i++)
+			c->count[(size_t)(i % TABLES) * 256 + b[i]]++;
+	else
+		for (int64_t i = 0; i < n; i++)
+			c->count[w[i]]++;
+}
+
+static void codes_strip(void *arg, int64_t at, struct strip strip)
+{
+	const struct counting *c = arg;
+	const char *codes = (const char *)c->codes + (size_t)at * c->elem;
+	uint16_t packed[PIECE] = { 0 };
+
+	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
+		count_codes(c, codes, strip.vectors * STATS_LANES);
+		return;
+	}
+	for (int64_t v = 0; v < strip.vectors;) {
+		int n = pack(packed, codes, c->elem, strip, v, PIECE);
+		count_codes(c, packed, n);
+		v += n / strip.valid;
+	}
+}
+
+static int32_t code_of_index(enum dtype type, size_t i)
+{
+	switch (type) {
+	case DT_I8: return (int8_t)i;
+	case DT_I16: return (int16_t)i;
+	default: return (int32_t)i;
+	}
+}
+
+// Moves the counts of one scale to the bins, and clears them for the next.
+static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c, enum dtype type, const struct qspan *s,
+    uint8_t *used)
+{
+	int tables = c->elem == 1 ? TABLES : 1;
+
+	for (size_t v = 0; v < c->values; v++) {
+		uint32_t sum = 0;
+		for (int t = 0; t < tables; t++)
+			sum += c->count[(size_t)t * c->values + v];
+		if (sum == 0)
+			continue;
+		float x = (float)(code_of_index(type, v) - (int64_t)s->zero) * s->scale;
+		int32_t bin;
+		stats_loops()->bins(&bin, &x, 1, by);
+		if (bin < by->bins)
+			hist[bin] += sum;
+		if (used)
+			used[v] = 1;
+	}
+	memset(c->count, 0, (size_t)tables * c->values * sizeof(c->count[0]));
+}
+
+// One element at a time, for scales that change too often for counting.
+struct single {
+	uint32_t *hist;
+	const struct hist_by *by;
+	struct counting *counting;
+	const struct tensor *q;
+	const struct quantizer *quant;
+	struct qruns runs;
+	uint8_t *used;
+};
+
+static void single_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct single *s = arg;
+
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		for (int l = 0; l < strip.valid; l++) {
+			int64_t i = at + v * strip.step + l;
+			size_t index = s->counting->elem == 1 ? ((const uint8_t *)s->q->data)[i] : ((const uint16_t *)s->q->data)[i];
+			struct qspan span = qspan_of(s->quant, qruns_channel(&s->runs, i));
+			float x = (float)(code_of_index(s->q->type, index) - (int64_t)span.zero) * span.scale;
+			int32_t bin;
+			stats_loops()->bins(&bin, &x, 1, s->by);
+			if (bin < s->by->bins)
+				s->hist[bin]++;
+			if (s->used)
+				s->used[index] = 1;
+		}
+	}
+}
+
+void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant,
+    uint8_t *used)
+{
+	struct hist_by by = by_of(bins, lo, hi);
+	struct counting c = { .codes = q->data, .elem = dtype_size(q->type) };
+	struct qruns runs = qruns_of(q, quant);
+
+	assert(c.elem <= 2 && bins > 0);
+	c.values = (size_t)1 << (8 * c.elem);
+	if (runs.channels > 1 && runs.run < (int64_t)c.values) {
+		struct single s = { hist, &by, &c, q, quant, runs, used };
+		strips_each(q, single_strip, &s);
+		return;
+	}
+	c.count = xcalloc((c.elem == 1 ? TABLES : 1) * c.values, sizeof(c.count[0]));
+	if (runs.channels > 1) {
+		for (int64_t at = 0; at < runs.total; at += runs.run) {
+			struct qspan s = qspan_of(quant, qruns_channel(&runs, at));
+			strips_of_run(at, runs.run, codes_strip, &c);
+			spread(hist, &by, &c, q->type, &s, used);
+		}
+	} else {
+		struct qspan s = qspan_of(quant, 0);
+		strips_each(q, codes_strip, &c);
+		spread(hist, &by, &c, q->type, &s, used);
+	}
+	free(c.count);
+}

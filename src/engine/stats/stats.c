@@ -1,0 +1,211 @@
+// Comparison of a float tensor with its quantized self, its range, and the figures derived from the sums.
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "../quantizer_span.h"
+#include "stats_impl.h"
+
+static const struct tensor_sums no_sums = {
+	.fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY,
+};
+
+struct comparison {
+	struct tensor_sums *out;
+	const struct tensor *f, *q;
+	const struct quantizer *quant;
+	struct qruns runs;
+	struct compare_by by;
+};
+
+static struct compare_by by_of(const struct quantizer *q, int channel)
+{
+	if (!q || q->kind != QUANT_LINEAR)
+		return (struct compare_by) { 1.0f, -INFINITY, INFINITY, 0 };
+	struct qspan s = qspan_of(q, channel);
+	return (struct compare_by) {
+		s.scale, (float)(s.qmin - s.zero) * s.scale, (float)(s.qmax - s.zero) * s.scale, s.zero,
+	};
+}
+
+static float value_at(const struct tensor *q, int64_t i, const struct compare_by *by)
+{
+	switch (q->type) {
+	case DT_F32: return ((const float *)q->data)[i];
+	case DT_I8: return (float)(((const int8_t *)q->data)[i] - (int64_t)by->zero) * by->scale;
+	case DT_U8: return (float)(((const uint8_t *)q->data)[i] - (int64_t)by->zero) * by->scale;
+	case DT_I16: return (float)(((const int16_t *)q->data)[i] - (int64_t)by->zero) * by->scale;
+	case DT_U16: return (float)(((const uint16_t *)q->data)[i] - (int64_t)by->zero) * by->scale;
+	case DT_I32: return (float)(((const int32_t *)q->data)[i] - (int64_t)by->zero) * by->scale;
+	case DT_I64: return (float)(((const int64_t *)q->data)[i] - by->zero) * by->scale;
+	default: assert(!"a type that holds codes"); return 0;
+	}
+}
+
+static double finite_or_zero(float x)
+{
+	return isfinite(x) ? (double)x : 0.0;
+}
+
+// Any values: equal ones are without error even if not finite, other pairs with a NaN or an infinity have infinite error.
+static void compare_one(struct tensor_sums *s, float f, float q, const struct compare_by *by)
+{
+	double a = finite_or_zero(f), b = finite_or_zero(q);
+	bool same = f == q || (isnan(f) && isnan(q));
+	double e = same ? 0.0 : isfinite(f) && isfinite(q) ? fabs(b - a) : INFINITY;
+
+	s->n++;
+	s->f2 += a * a;
+	s->q2 += b * b;
+	s->fq += a * b;
+	s->e2 += e * e;
+	s->max_error = fmax(s->max_error, e);
+	s->clipped += f < by->low || f > by->high;
+	s->fmin = fminf(s->fmin, f);
+	s->fmax = fmaxf(s->fmax, f);
+	s->qmin = fminf(s->qmin, q);
+	s->qmax = fmaxf(s->qmax, q);
+}
+
+static void compare_slowly(void *arg, int64_t at, struct strip strip)
+{
+	struct comparison *c = arg;
+	struct tensor_sums s = no_sums;
+
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		for (int l = 0; l < strip.valid; l++) {
+			int64_t i = at + v * strip.step + l;
+			struct compare_by by = c->runs.channels > 1 ? by_of(c->quant, qruns_channel(&c->runs, i)) : c->by;
+			compare_one(&s, ((const float *)c->f->data)[i], value_at(c->q, i, &by), &by);
+		}
+	}
+	sums_merge(c->out, &s);
+}
+
+static void compare_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct comparison *c = arg;
+	struct tensor_sums s = no_sums;
+	size_t elem = dtype_size(c->q->type);
+	const float *f = (const float *)c->f->data + at;
+	const void *q = (const char *)c->q->data + (size_t)at * elem;
+	float last_f[STATS_LANES] = { 0 }, last_q[STATS_LANES] = { 0 };
+
+	if (strip.vectors == 1 && strip.valid < STATS_LANES) { // may be the end of the memory
+		f = memcpy(last_f, f, (size_t)strip.valid * sizeof(float));
+		q = memcpy(last_q, q, (size_t)strip.valid * elem);
+	}
+	stats_loops()->compare[c->q->type](&s, f, q, strip, &c->by);
+	if (isfinite(s.f2 + s.q2 + s.fq + s.e2))
+		sums_merge(c->out, &s);
+	else
+		compare_slowly(arg, at, strip);
+}
+
+void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
+{
+	bool per_channel = quant && quant->kind == QUANT_LINEAR && quant->n > 1;
+	struct comparison c = { .out = out, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
+
+	assert(f->type == DT_F32 && f->layout == q->layout && shape_equal(&f->shape, &q->shape));
+	*out = no_sums;
+	c.runs.channels = 1;
+	if (per_channel)
+		c.runs = qruns_of(f, quant);
+	if (!stats_loops()->compare[q->type] || (per_channel && c.runs.run < STATS_LANES)) {
+		strips_each(f, compare_slowly, &c);
+	} else if (per_channel) {
+		for (int64_t at = 0; at < c.runs.total; at += c.runs.run) {
+			c.by = by_of(quant, qruns_channel(&c.runs, at));
+			strips_of_run(at, c.runs.run, compare_strip, &c);
+		}
+	} else {
+		strips_each(f, compare_strip, &c);
+	}
+}
+
+void sums_merge(struct tensor_sums *into, const struct tensor_sums *one)
+{
+	if (one->n == 0)
+		return;
+	if (into->n == 0) {
+		*into = *one;
+		return;
+	}
+	into->n += one->n;
+	into->f2 += one->f2;
+	into->q2 += one->q2;
+	into->fq += one->fq;
+	into->e2 += one->e2;
+	into->max_error = fmax(into->max_error, one->max_error);
+	into->clipped += one->clipped;
+	into->fmin = fminf(into->fmin, one->fmin);
+	into->fmax = fmaxf(into->fmax, one->fmax);
+	into->qmin = fminf(into->qmin, one->qmin);
+	into->qmax = fmaxf(into->qmax, one->qmax);
+}
+
+struct metrics sums_metrics(const struct tensor_sums *s)
+{
+	struct metrics m = { NAN, NAN, NAN, NAN, NAN, NAN, false };
+
+	if (s->n == 0)
+		return m;
+	m.exact = s->e2 == 0;
+	m.max_error = s->max_error;
+	m.clipped = s->clipped / s->n;
+	if (!isfinite(s->e2))
+		return m;
+	m.mse = s->e2 / s->n;
+	if (s->f2 > 0) {
+		m.nsr = s->e2 / s->f2;
+		m.snr_db = m.exact ? NAN : 10.0 * log10(s->f2 / s->e2);
+	}
+	if (s->f2 > 0 && s->q2 > 0)
+		m.cosine = fmax(-1.0, fmin(1.0, s->fq / (sqrt(s->f2) * sqrt(s->q2))));
+	return m;
+}
+
+struct ranging {
+	struct tensor_range *out;
+	const float *f;
+};
+
+static void range_slowly(struct tensor_range *out, const float *f, struct strip strip)
+{
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		for (int l = 0; l < strip.valid; l++) {
+			float x = f[v * strip.step + l];
+			if (!isfinite(x)) {
+				out->nonfinite++;
+				continue;
+			}
+			out->n++;
+			out->min = fminf(out->min, x);
+			out->max = fmaxf(out->max, x);
+		}
+	}
+}
+
+static void range_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct ranging *r = arg;
+	struct tensor_range before = *r->out;
+	const float *f = r->f + at;
+	float last[STATS_LANES] = { 0 };
+
+	if (strip.vectors == 1 && strip.valid < STATS_LANES)
+		f = memcpy(last, f, (size_t)strip.valid * sizeof(float));
+	if (stats_loops()->range(r->out, f, strip))
+		return;
+	*r->out = before;
+	range_slowly(r->out, f, strip);
+}
+
+void stats_range(struct tensor_range *out, const struct tensor *f)
+{
+	struct ranging r = { out, f->data };
+
+	assert(f->type == DT_F32);
+	*out = (struct tensor_range) { .min = INFINITY, .max = -INFINITY };
+	strips_each(f, range_strip, &r);
+}

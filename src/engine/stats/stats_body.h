@@ -1,0 +1,181 @@
+// The loops of stats_impl.h; the including file defines STATS_TABLE, the name of the table that it exports.
+#include <math.h>
+#include <string.h>
+#include "stats_impl.h"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+#pragma GCC diagnostic ignored "-Wpsabi" // vectors are only passed to functions that are inlined
+
+typedef float vfloat __attribute__((vector_size(4 * STATS_LANES)));
+typedef int32_t vint __attribute__((vector_size(4 * STATS_LANES)));
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE vfloat all(float x)
+{
+	return (vfloat) { x, x, x, x, x, x, x, x };
+}
+
+// The second operand where one of them is a NaN.
+INLINE vfloat vmax(vfloat a, vfloat b)
+{
+#if defined(__AVX2__)
+	return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+	vint m = a > b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+#endif
+}
+
+INLINE vfloat vmin(vfloat a, vfloat b)
+{
+#if defined(__AVX2__)
+	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+	vint m = a < b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+#endif
+}
+
+INLINE vfloat vabs(vfloat a)
+{
+	return (vfloat)((vint)a & 0x7fffffff);
+}
+
+INLINE vfloat load(const float *p)
+{
+	vfloat v;
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+#define LOAD_CODES(name, type)                                                                                         \
+	INLINE vfloat name(const void *src, int64_t at, const struct compare_by *by)                                   \
+	{                                                                                                              \
+		typedef type codes __attribute__((vector_size(sizeof(type) * STATS_LANES)));                           \
+		codes c;                                                                                               \
+		memcpy(&c, (const type *)src + at, sizeof(c));                                                         \
+		return __builtin_convertvector(__builtin_convertvector(c, vint) - by->zero, vfloat) * all(by->scale); \
+	}
+LOAD_CODES(load_i8, int8_t)
+LOAD_CODES(load_u8, uint8_t)
+LOAD_CODES(load_i16, int16_t)
+LOAD_CODES(load_u16, uint16_t)
+
+INLINE vfloat load_f32(const void *src, int64_t at, const struct compare_by *by)
+{
+	(void)by;
+	return load((const float *)src + at);
+}
+
+struct ends {
+	vfloat fmin, fmax, qmin, qmax, error;
+	vint clipped;
+};
+
+static double lanes_sum(vfloat v, int valid)
+{
+	double s = 0;
+	for (int i = 0; i < valid; i++)
+		s += (double)v[i];
+	return s;
+}
+
+static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
+{
+	for (int i = 0; i < valid; i++) {
+		out->fmin = fminf(out->fmin, e->fmin[i]);
+		out->fmax = fmaxf(out->fmax, e->fmax[i]);
+		out->qmin = fminf(out->qmin, e->qmin[i]);
+		out->qmax = fmaxf(out->qmax, e->qmax[i]);
+		out->max_error = fmax(out->max_error, (double)e->error[i]);
+		out->clipped += e->clipped[i];
+	}
+}
+
+// Sums of one chunk; `ends` collects over the chunks of a strip.
+#define COMPARE(name, load_codes)                                                                                      \
+	static void name##_chunk(struct tensor_sums *out, struct ends *ends, const float *f, const void *q, int64_t at,\
+	    struct strip strip, const struct compare_by *by)                                                           \
+	{                                                                                                              \
+		vfloat f2 = all(0), q2 = all(0), fq = all(0), e2 = all(0), low = all(by->low), high = all(by->high);   \
+		struct ends e = *ends;                                                                                 \
+		for (int64_t v = 0; v < strip.vectors; v++) {                                                          \
+			vfloat x = load(f + at + v * strip.step), y = load_codes(q, at + v * strip.step, by);          \
+			vfloat d = y - x;                                                                              \
+			f2 += x * x;                                                                                   \
+			q2 += y * y;                                                                                   \
+			fq += x * y;                                                                                   \
+			e2 += d * d;                                                                                   \
+			e.fmin = vmin(x, e.fmin);                                                                      \
+			e.fmax = vmax(x, e.fmax);                                                                      \
+			e.qmin = vmin(y, e.qmin);                                                                      \
+			e.qmax = vmax(y, e.qmax);                                                                      \
+			e.error = vmax(vabs(d), e.error);                                                              \
+			e.clipped -= (x < low) | (x > high);                                                           \
+		}                                                                                                      \
+		*ends = e;                                                                                             \
+		out->f2 += lanes_sum(f2, strip.valid);                                                                 \
+		out->q2 += lanes_sum(q2, strip.valid);                                                                 \
+		out->fq += lanes_sum(fq, strip.valid);                                                                 \
+		out->e2 += lanes_sum(e2, strip.valid);                                                                 \
+	}                                                                                                              \
+	static void name(struct tensor_sums *out, const float *f, const void *q, struct strip strip,                   \
+	    const struct compare_by *by)                                                                               \
+	{                                                                                                              \
+		struct ends ends = { all(INFINITY), all(-INFINITY), all(INFINITY), all(-INFINITY), all(0), { 0 } };    \
+		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK) {                                             \
+			int64_t left = strip.vectors - v;                                                              \
+			struct strip part = { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };      \
+			name##_chunk(out, &ends, f, q, v * strip.step, part, by);                                      \
+		}                                                                                                      \
+		ends_store(out, &ends, strip.valid);                                                                   \
+		out->n += (double)(strip.vectors * strip.valid);                                                       \
+	}
+COMPARE(compare_f32, load_f32)
+COMPARE(compare_i8, load_i8)
+COMPARE(compare_u8, load_u8)
+COMPARE(compare_i16, load_i16)
+COMPARE(compare_u16, load_u16)
+
+static bool range(struct tensor_range *out, const float *f, struct strip strip)
+{
+	vfloat low = all(INFINITY), high = all(-INFINITY), odd = all(0);
+	bool finite = true;
+
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		vfloat x = load(f + v * strip.step);
+		low = vmin(x, low);
+		high = vmax(x, high);
+		odd += x - x; // NaN for a NaN or an infinity, else 0
+	}
+	for (int i = 0; i < strip.valid; i++) {
+		out->min = fminf(out->min, low[i]);
+		out->max = fmaxf(out->max, high[i]);
+		finite &= odd[i] == 0.0f;
+	}
+	out->n += (double)(strip.vectors * strip.valid);
+	return finite;
+}
+
+static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
+{
+	const float lo = by->lo, span = by->span, count = (float)by->bins, last = (float)(by->bins - 1);
+	const int32_t none = by->bins;
+
+	_Pragma("omp simd") for (int i = 0; i < n; i++)
+	{
+		float t = (f[i] - lo) * count / span;
+		float u = t > 0.0f ? t : 0.0f, v = u < last ? u : last;
+		bin[i] = t != t ? none : (int32_t)v;
+	}
+}
+
+const struct stats_table STATS_TABLE = {
+	.compare = {
+		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
+		[DT_U16] = compare_u16,
+	},
+	.range = range,
+	.bins = bins,
+};

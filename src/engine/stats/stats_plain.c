@@ -1,0 +1,2 @@
+#define STATS_TABLE stats_plain
+#include "stats_body.h"

@@ -1,0 +1,392 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/engine/kernels/cpu.h"
+#include "qtui/engine/stats.h"
+
+static uint32_t seed;
+static float noise(void) // -1 .. 1
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (float)(seed >> 8) / 8388608.0f - 1.0f;
+}
+
+static struct tensor tensor(enum dtype type, enum layout layout, int rank, const int64_t *dim)
+{
+	struct error err;
+	struct tensor t = { .type = type, .layout = layout, .shape = shape_of(rank, dim) };
+	assert_int_equal(tensor_alloc(&t, NULL, &err), STATUS_OK);
+	memset(t.data, 0, tensor_bytes(&t));
+	return t;
+}
+
+// Where element (n, c, pixel) is stored.
+static int64_t stored_at(const struct tensor *t, int64_t n, int64_t c, int64_t p)
+{
+	int64_t channels = t->shape.dim[1], plane = 1, block = layout_block();
+	for (int d = 2; d < t->shape.rank; d++)
+		plane *= t->shape.dim[d];
+	if (t->layout == LAYOUT_PLAIN)
+		return (n * channels + c) * plane + p;
+	return ((n * ((channels + block - 1) / block) + c / block) * plane + p) * block + c % block;
+}
+
+struct walk {
+	int64_t n, c, p;
+};
+static bool next(const struct tensor *t, struct walk *w)
+{
+	int64_t plane = 1;
+	for (int d = 2; d < t->shape.rank; d++)
+		plane *= t->shape.dim[d];
+	if (++w->p < plane)
+		return true;
+	w->p = 0;
+	if (++w->c < t->shape.dim[1])
+		return true;
+	w->c = 0;
+	return ++w->n < t->shape.dim[0];
+}
+
+// Fills the elements, and the padding with what would show if it counted.
+static void fill(struct tensor *t, float reach, float padding)
+{
+	struct walk w = { 0, 0, 0 };
+	for (int64_t i = 0; i < tensor_stored(t); i++)
+		((float *)t->data)[i] = padding;
+	do {
+		((float *)t->data)[stored_at(t, w.n, w.c, w.p)] = noise() * reach + 0.25f;
+	} while (next(t, &w));
+}
+
+static float value(const struct tensor *q, int64_t i, float scale, int32_t zero)
+{
+	switch (q->type) {
+	case DT_F32: return ((float *)q->data)[i];
+	case DT_I8: return (float)(((int8_t *)q->data)[i] - zero) * scale;
+	case DT_U8: return (float)(((uint8_t *)q->data)[i] - zero) * scale;
+	case DT_I16: return (float)(((int16_t *)q->data)[i] - zero) * scale;
+	default: return (float)(((uint16_t *)q->data)[i] - zero) * scale;
+	}
+}
+
+static struct tensor_sums naive(const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
+{
+	struct tensor_sums s = { .fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY };
+	struct walk w = { 0, 0, 0 };
+	do {
+		int c = quant && quant->n > 1 ? (int)(quant->axis == 1 ? w.c : w.n) : 0;
+		int64_t i = stored_at(f, w.n, w.c, w.p);
+		float scale = quant ? quant->scale[c] : 1.0f, a = ((float *)f->data)[i], b = value(q, i, scale, quant ? quant->zero[c] : 0);
+		s.n++;
+		s.f2 += (double)a * a;
+		s.q2 += (double)b * b;
+		s.fq += (double)a * b;
+		s.e2 += (double)(b - a) * (b - a);
+		s.max_error = fmax(s.max_error, fabsf(b - a));
+		if (quant)
+			s.clipped += a < (float)(quant->qmin - quant->zero[c]) * scale || a > (float)(quant->qmax - quant->zero[c]) * scale;
+		s.fmin = fminf(s.fmin, a);
+		s.fmax = fmaxf(s.fmax, a);
+		s.qmin = fminf(s.qmin, b);
+		s.qmax = fmaxf(s.qmax, b);
+	} while (next(f, &w));
+	return s;
+}
+
+static void near(double got, double want, double size)
+{
+	if (fabs(got - want) > 2e-6 * size)
+		fail_msg("%.9g is not %.9g", got, want);
+}
+
+static void check_sums(const struct tensor_sums *got, const struct tensor_sums *want)
+{
+	assert_true(got->n == want->n);
+	near(got->f2, want->f2, want->f2);
+	near(got->q2, want->q2, want->q2);
+	near(got->fq, want->fq, sqrt(want->f2 * want->q2)); // its terms have both signs
+	near(got->e2, want->e2, want->e2);
+	assert_true(got->max_error == want->max_error);
+	assert_true(got->clipped == want->clipped);
+	assert_true(got->fmin == want->fmin && got->fmax == want->fmax && got->qmin == want->qmin && got->qmax == want->qmax);
+}
+
+static const int64_t shapes[][4] = {
+	{ 1, 1, 1, 1 }, { 1, 3, 7, 5 }, { 2, 8, 6, 6 }, { 2, 11, 9, 13 }, { 1, 21, 33, 40 }, { 3, 16, 1, 1 }, { 1, 5, 1, 1 },
+	{ 1, 25, 80, 80 },
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+static const struct {
+	int64_t min, max;
+	int32_t zero;
+	float scale;
+} codes[] = {
+	{ -128, 127, 0, 0.0625f }, { 0, 255, 100, 0.05f }, { -32768, 32767, 3, 0.0005f }, { 0, 65535, 32768, 0.0002f },
+};
+enum { CODES = sizeof(codes) / sizeof(codes[0]) };
+
+static struct quantizer quantizer(int i)
+{
+	return (struct quantizer) { .kind = QUANT_LINEAR, .qmin = codes[i].min, .qmax = codes[i].max, .axis = -1, .n = 1,
+		.scale = &codes[i].scale, .zero = &codes[i].zero };
+}
+
+static void check_compare(const struct tensor *f, struct tensor *q, const struct quantizer *quant)
+{
+	struct tensor_sums first, s, want;
+	if (quant)
+		quantize(q, f, quant, 1);
+	want = naive(f, q, quant);
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		stats_compare(&s, f, q, quant);
+		if (level == CPU_PLAIN)
+			first = s;
+		assert_memory_equal(&s, &first, sizeof(s));
+		check_sums(&s, &want);
+	}
+}
+
+void test_stats__compare_against_naive_sums(void **state)
+{
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			fill(&f, 9.0f, 1e6f);
+			for (int c = 0; c < CODES; c++) {
+				struct quantizer quant = quantizer(c);
+				struct tensor q = tensor(quantizer_dtype(&quant), f.layout, 4, shapes[i]);
+				check_compare(&f, &q, &quant);
+				tensor_drop(&q);
+			}
+			struct tensor g = tensor(DT_F32, f.layout, 4, shapes[i]);
+			fill(&g, 9.0f, -1e6f);
+			check_compare(&f, &g, NULL);
+			tensor_drop(&g);
+			tensor_drop(&f);
+		}
+	}
+}
+
+void test_stats__compare_with_a_scale_per_channel(void **state)
+{
+	float scale[25];
+	int32_t zero[25];
+	for (int i = 0; i < 25; i++) {
+		scale[i] = 0.01f * (float)(i + 3);
+		zero[i] = i % 5;
+	}
+	for (int i = 0; i < SHAPES; i++) {
+		for (int variant = 0; variant < 3; variant++) { // axis 0 and 1 in plain layout, axis 1 in LAYOUT_BLOCK
+			struct quantizer quant = { .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero };
+			struct tensor f = tensor(DT_F32, variant == 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, shapes[i]);
+			struct tensor q = tensor(DT_I8, f.layout, 4, shapes[i]);
+			quant.n = (int)shapes[i][quant.axis];
+			fill(&f, 4.0f, 1e6f);
+			check_compare(&f, &q, &quant);
+			tensor_drop(&q);
+			tensor_drop(&f);
+		}
+	}
+}
+
+void test_stats__values_that_are_not_finite(void **state)
+{
+	const int64_t n = 1000;
+	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), q = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
+	float *a = f.data, *b = q.data;
+	struct tensor_sums s;
+	struct tensor_range r;
+	for (int i = 0; i < n; i++)
+		a[i] = b[i] = (float)i;
+	a[5] = b[5] = NAN;
+	a[6] = b[6] = -INFINITY;
+	stats_compare(&s, &f, &q, NULL);
+	assert_true(s.n == 1000 && s.e2 == 0 && s.max_error == 0 && isfinite(s.f2));
+	assert_true(sums_metrics(&s).exact);
+	b[5] = 1.0f;
+	stats_compare(&s, &f, &q, NULL);
+	assert_true(isinf(s.e2) && isinf(s.max_error));
+	assert_true(isnan(sums_metrics(&s).snr_db) && isnan(sums_metrics(&s).mse));
+	stats_range(&r, &f);
+	assert_true(r.n == 998 && r.nonfinite == 2 && r.min == 0.0f && r.max == 999.0f);
+	for (int i = 0; i < n; i++)
+		a[i] = b[i] = 3e38f;
+	b[0] = -3e38f;
+	stats_compare(&s, &f, &q, NULL);
+	assert_true(isfinite(s.f2) && isfinite(s.e2) && s.max_error > 5.9e38);
+	tensor_drop(&f);
+	tensor_drop(&q);
+}
+
+void test_stats__range_leaves_padding_out(void **state)
+{
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			struct tensor_range r;
+			fill(&f, 2.0f, 77.0f);
+			struct tensor_sums want = naive(&f, &f, NULL);
+			for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+				cpu_limit((enum cpu_level)level);
+				stats_range(&r, &f);
+				assert_true(r.min == want.fmin && r.max == want.fmax && r.n == want.n && r.nonfinite == 0);
+			}
+			tensor_drop(&f);
+		}
+	}
+}
+
+static int bin_of(float x, int bins, float lo, float hi)
+{
+	float t = (x - lo) * (float)bins / (hi - lo);
+	return t < 0 ? 0 : t >= (float)bins ? bins - 1 : (int)t;
+}
+
+static void check_hist(const struct tensor *f, int bins, float lo, float hi)
+{
+	uint32_t *got = calloc((size_t)bins, sizeof(*got)), *want = calloc((size_t)bins, sizeof(*want));
+	struct walk w = { 0, 0, 0 };
+	want[0] = got[0] = 7; // it adds
+	do {
+		want[bin_of(((float *)f->data)[stored_at(f, w.n, w.c, w.p)], bins, lo, hi)]++;
+	} while (next(f, &w));
+	stats_hist(got, bins, lo, hi, f);
+	assert_memory_equal(got, want, (size_t)bins * sizeof(*got));
+	free(got);
+	free(want);
+}
+
+void test_stats__hist_bins_as_histc(void **state)
+{
+	static const int bins[] = { 1, 64, 2048, 5000 };
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			struct tensor_range r;
+			fill(&f, 3.0f, 0.0f);
+			stats_range(&r, &f);
+			for (int b = 0; b < 4; b++)
+				for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+					cpu_limit((enum cpu_level)level);
+					if (r.max > r.min)
+						check_hist(&f, bins[b], r.min, r.max);
+					check_hist(&f, bins[b], -1.0f, 1.5f);
+				}
+			tensor_drop(&f);
+		}
+	}
+}
+
+void test_stats__hist_of_constant_and_odd_values(void **state)
+{
+	const int64_t n = 40;
+	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
+	uint32_t hist[8] = { 0 };
+	stats_hist(hist, 8, 0.0f, 0.0f, &f);
+	assert_int_equal(hist[0], 40);
+	((float *)f.data)[3] = NAN;
+	((float *)f.data)[4] = INFINITY;
+	((float *)f.data)[5] = -INFINITY;
+	memset(hist, 0, sizeof(hist));
+	stats_hist(hist, 8, -4.0f, 4.0f, &f);
+	assert_int_equal(hist[0], 1);
+	assert_int_equal(hist[4], 37);
+	assert_int_equal(hist[7], 1);
+	tensor_drop(&f);
+}
+
+static void check_hist_codes(const struct tensor *f, const struct quantizer *quant)
+{
+	struct tensor q = tensor(quantizer_dtype(quant), f->layout, 4, f->shape.dim);
+	struct tensor back = tensor(DT_F32, f->layout, 4, f->shape.dim);
+	uint32_t got[64] = { 0 }, want[64] = { 0 };
+	uint8_t *used = calloc(65536, 1), *seen = calloc(65536, 1);
+	struct walk w = { 0, 0, 0 };
+
+	quantize(&q, f, quant, 1);
+	dequantize(&back, &q, quant, 1);
+	do {
+		int64_t i = stored_at(f, w.n, w.c, w.p);
+		want[bin_of(((float *)back.data)[i], 64, -3.0f, 3.5f)]++;
+		seen[dtype_size(q.type) == 1 ? ((uint8_t *)q.data)[i] : ((uint16_t *)q.data)[i]] = 1;
+	} while (next(f, &w));
+	stats_hist_codes(got, 64, -3.0f, 3.5f, &q, quant, used);
+	assert_memory_equal(got, want, sizeof(got));
+	assert_memory_equal(used, seen, 65536);
+	stats_hist_codes(got, 64, -3.0f, 3.5f, &q, quant, NULL);
+	assert_int_equal(got[30], 2 * want[30]);
+	free(used);
+	free(seen);
+	tensor_drop(&q);
+	tensor_drop(&back);
+}
+
+void test_stats__hist_of_codes_is_the_hist_of_their_values(void **state)
+{
+	float scale[25];
+	int32_t zero[25];
+	for (int i = 0; i < 25; i++) {
+		scale[i] = 0.01f * (float)(i + 3);
+		zero[i] = 2 * i;
+	}
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			fill(&f, 3.0f, 99.0f);
+			for (int c = 0; c < CODES; c++) {
+				struct quantizer quant = quantizer(c);
+				check_hist_codes(&f, &quant);
+				quant.scale = scale;
+				quant.zero = zero;
+				quant.axis = 1;
+				quant.n = (int)shapes[i][1];
+				check_hist_codes(&f, &quant);
+			}
+			tensor_drop(&f);
+		}
+	}
+}
+
+void test_stats__merging_in_order(void **state)
+{
+	const int64_t n = 5000;
+	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), q = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
+	struct tensor_sums all = { 0 }, one, none = { 0 };
+	for (int part = 0; part < 3; part++) {
+		for (int i = 0; i < n; i++) {
+			((float *)f.data)[i] = noise() - (float)part;
+			((float *)q.data)[i] = ((float *)f.data)[i] + 0.01f * noise();
+		}
+		stats_compare(&one, &f, &q, NULL);
+		struct tensor_sums before = all;
+		sums_merge(&all, &one);
+		assert_true(all.f2 == before.f2 + one.f2 && all.e2 == before.e2 + one.e2 && all.n == before.n + one.n);
+	}
+	assert_true(all.fmin < -2.9f && all.fmax > 0.9f && all.n == 15000);
+	one = all;
+	sums_merge(&all, &none);
+	assert_memory_equal(&all, &one, sizeof(all));
+	tensor_drop(&f);
+	tensor_drop(&q);
+}
+
+void test_stats__metrics(void **state)
+{
+	struct metrics m;
+	m = sums_metrics(&(struct tensor_sums) { .n = 4, .f2 = 100, .q2 = 100, .fq = 99, .e2 = 1, .max_error = 0.5, .clipped = 1 });
+	assert_true(fabs(m.snr_db - 20.0) < 1e-12 && m.nsr == 0.01 && m.mse == 0.25 && fabs(m.cosine - 0.99) < 1e-12);
+	assert_true(m.max_error == 0.5 && m.clipped == 0.25 && !m.exact);
+	m = sums_metrics(&(struct tensor_sums) { .n = 4, .f2 = 3, .q2 = 3, .fq = 3 });
+	assert_true(m.exact && isnan(m.snr_db) && m.nsr == 0 && m.cosine <= 1.0 && m.cosine > 0.999999);
+	m = sums_metrics(&(struct tensor_sums) { .n = 4, .q2 = 3, .e2 = 3 });
+	assert_true(!m.exact && isnan(m.snr_db) && isnan(m.nsr) && isnan(m.cosine) && m.mse == 0.75);
+	m = sums_metrics(&(struct tensor_sums) { 0 });
+	assert_true(!m.exact && isnan(m.mse) && isnan(m.clipped));
+}
