@@ -30,7 +30,9 @@ struct node {
 	int *out, n_out;       // value ids; -1: output not wanted
 	const void *attrs;     // the struct that op->attrs describes, filled with defaults
 	int origin;            // index into graph.origin
-	const struct graph *const *subgraph; // If: then_branch, else_branch; Loop/Scan: body. NULL otherwise
+	// If: then_branch, else_branch; Loop/Scan: body. NULL otherwise. What these graphs read from outside is appended to `in`,
+	// and each has those values, in that order, as its last inputs: a node depends on its inputs only.
+	const struct graph *const *subgraph;
 	int n_subgraphs;
 };
 
@@ -80,5 +82,9 @@ const char *graph_nearest_node(const struct graph *g, const char *name);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul; 0 for others).
 int64_t graph_macs(const struct graph *g, int node);
+// Of operator, attributes and subgraphs, for memos of results; not of names, inputs or weights.
+struct key graph_node_key(const struct node *n);
+struct key graph_key(const struct graph *g);       // what g->key holds
+struct key tensor_key(const struct tensor *t);     // of type, shape and bytes
 
 #endif

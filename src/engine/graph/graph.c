@@ -1,0 +1,111 @@
+// Reading a graph: names to ids, metadata, cost; and freeing it.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/str.h"
+#include "qtui/engine/graph.h"
+#include "qtui/engine/op.h"
+
+static void node_free_subgraphs(struct node *n)
+{
+	for (int i = 0; i < n->n_subgraphs; i++) {
+		struct graph *sub = (struct graph *)n->subgraph[i];
+
+		graph_free(&sub);
+	}
+}
+
+void graph_free(struct graph **gp)
+{
+	struct graph *g = *gp;
+
+	*gp = NULL;
+	if (!g)
+		return;
+	for (int i = 0; i < g->n_values; i++)
+		if (g->value[i].constant)
+			tensor_drop((struct tensor *)g->value[i].constant);
+	for (int i = 0; i < g->n_nodes; i++)
+		node_free_subgraphs(&g->node[i]);
+	namemap_free(&g->node_by_name);
+	namemap_free(&g->value_by_name);
+	namemap_free(&g->origin_by_name);
+	arena_free(&g->arena);
+	free(g);
+}
+
+int graph_find_node(const struct graph *g, const char *name)
+{
+	int id = namemap_get(g->node_by_name, name);
+	int origin = id >= 0 ? -1 : namemap_get(g->origin_by_name, name);
+
+	return origin >= 0 ? g->origin[origin].node : id;
+}
+
+int graph_find_value(const struct graph *g, const char *name)
+{
+	return namemap_get(g->value_by_name, name);
+}
+
+const char *graph_nearest_node(const struct graph *g, const char *name)
+{
+	const size_t longest = 256;
+	const char *best = NULL;
+	int best_distance = (int)(strlen(name) / 3) + 2;
+
+	if (strlen(name) > longest)
+		return NULL;
+	for (int i = 0; i < g->n_origins; i++) {
+		const char *candidate = g->origin[i].name;
+		int distance = strlen(candidate) > longest ? best_distance : str_distance(name, candidate);
+
+		if (distance < best_distance) {
+			best = candidate;
+			best_distance = distance;
+		}
+	}
+	return best;
+}
+
+const char *graph_metadata(const struct graph *g, const char *key)
+{
+	for (int i = 0; i < g->n_metadata; i++)
+		if (!strcmp(g->metadata[i].key, key))
+			return g->metadata[i].text;
+	return NULL;
+}
+
+static const struct shape *operand(const struct graph *g, const int *ids, int n, int i)
+{
+	const struct shape *s = i < n && ids[i] >= 0 ? &g->value[ids[i]].shape : NULL;
+
+	return s && shape_count(s) > 0 ? s : NULL;
+}
+
+// The length of the sums of an output element (ConvTranspose: of an input element).
+static int64_t sum_length(const struct graph *g, const struct node *n)
+{
+	const struct shape *a = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, 1);
+
+	if (!a || !w || !a->rank || !w->rank)
+		return 0;
+	switch (n->op->id) {
+	case OP_Conv:
+	case OP_ConvTranspose:
+		return shape_count(w) / w->dim[0];
+	case OP_Gemm:
+		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : 1];
+	case OP_MatMul:
+		return a->dim[a->rank - 1];
+	default:
+		return 0;
+	}
+}
+
+int64_t graph_macs(const struct graph *g, int node)
+{
+	const struct node *n = &g->node[node];
+	const struct shape *per = n->op->id == OP_ConvTranspose ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
+	int64_t length = per ? sum_length(g, n) : 0;
+
+	return per && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;
+}

@@ -1,0 +1,246 @@
+// Symbolic dimensions: the first of rank 2 and more is the batch and is 1. Others: the caller's shape, else the same symbol's value
+// elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first at which every shape rule holds is taken.
+#include <stdio.h>
+#include <string.h>
+#include "dims.h"
+#include "import.h"
+#include "tensor_proto.h"
+#include "qtui/base/log.h"
+
+static const int64_t image_sizes[] = { 640, 416, 320, 224, 256, 512, 128, 1280, 384, 448, 608, 299, 300, 192, 160, 96, 64, 32, 28 };
+static const int64_t other_sizes[] = { 1, 512, 256, 128, 64, 32, 16, 8, 1024, 1536 };
+
+struct input_dims {
+	const Onnx__TypeProto__Tensor *type;
+	const struct shape *given;  // the caller's, or NULL
+	int height, width, channel; // which dimensions, -1: not an image
+};
+
+static int64_t next_in(const int64_t *list, size_t n, int64_t current)
+{
+	for (size_t i = 0; i + 1 < n; i++)
+		if (list[i] == current)
+			return list[i + 1];
+	return 0;
+}
+
+struct dims_try dims_first(void)
+{
+	return (struct dims_try){ .image = image_sizes[0], .other = other_sizes[0] };
+}
+
+bool dims_next(struct dims_try *t)
+{
+	int64_t image = t->used_image ? next_in(image_sizes, sizeof(image_sizes) / sizeof(image_sizes[0]), t->image) : 0;
+	int64_t other = t->used_other ? next_in(other_sizes, sizeof(other_sizes) / sizeof(other_sizes[0]), t->other) : 0;
+
+	if (image && t->other == other_sizes[0])
+		*t = (struct dims_try){ .image = image, .other = t->other };
+	else if (other)
+		*t = (struct dims_try){ .image = image_sizes[0], .other = other };
+	else
+		return false;
+	return true;
+}
+
+// The size of dimension i in the file; 0 when it is symbolic (some writers say 0 or -1 for that).
+static int64_t fixed_dim(const Onnx__TypeProto__Tensor *t, int i)
+{
+	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
+
+	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0 ? dim->dim_value : 0;
+}
+
+static const char *symbol(const Onnx__TypeProto__Tensor *t, int i)
+{
+	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
+
+	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param ? dim->dim_param : "";
+}
+
+static bool is_channels(int64_t n)
+{
+	return n == 1 || n == 3;
+}
+
+static void find_image(struct input_dims *in)
+{
+	int64_t c1, c3;
+
+	in->height = in->width = in->channel = -1;
+	if (!in->type->shape || in->type->shape->n_dim != 4)
+		return;
+	c1 = fixed_dim(in->type, 1);
+	c3 = fixed_dim(in->type, 3);
+	if (is_channels(c3) && !is_channels(c1))
+		in->height = 1, in->width = 2, in->channel = 3;
+	else if (is_channels(c1) || !c1)
+		in->height = 2, in->width = 3, in->channel = 1;
+}
+
+static const struct shape *given_shape(const struct onnx_options *opt, const char *name, bool first_image)
+{
+	for (int i = 0; opt && i < opt->n_shapes; i++)
+		if (opt->shape[i].name ? !strcmp(opt->shape[i].name, name) : first_image)
+			return &opt->shape[i].shape;
+	return NULL;
+}
+
+// Ultralytics writes imgsz as "[height, width]".
+static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
+{
+	int h = 0, w = 0;
+
+	for (size_t i = 0; i < m->n_metadata_props; i++) {
+		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
+
+		if (e->key && e->value && !strcmp(e->key, "imgsz") && sscanf(e->value, "[%d, %d]", &h, &w) == 2)
+			return (width ? w : h) > 0 ? (width ? w : h) : 0;
+	}
+	return 0;
+}
+
+// The caller's shape may leave out the batch.
+static int64_t given_dim(const struct input_dims *in, int i)
+{
+	int at = in->given ? i + in->given->rank - (int)in->type->shape->n_dim : -1;
+
+	return at >= 0 ? in->given->dim[at] : 0;
+}
+
+static int64_t choose(struct draft *d, const struct input_dims *in, int i, const struct namemap *symbols, struct dims_try *t)
+{
+	bool image = i == in->height || i == in->width;
+	int64_t size;
+
+	if (i == 0 && in->type->shape->n_dim > 1)
+		return 1;
+	if (given_dim(in, i) > 0)
+		return given_dim(in, i);
+	if (symbol(in->type, i)[0] && namemap_get(symbols, symbol(in->type, i)) > 0)
+		return namemap_get(symbols, symbol(in->type, i));
+	if (i == in->channel)
+		return 3;
+	size = image ? metadata_size(d->model, i == in->width) : 0;
+	if (size)
+		return size;
+	if (image)
+		t->used_image = true;
+	else
+		t->used_other = true;
+	return image ? t->image : t->other;
+}
+
+static enum status check_given(const struct input_dims *in, const char *name, struct error *err)
+{
+	char text[160];
+	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
+	bool fits = rank == in->given->rank || rank == in->given->rank + 1;
+
+	for (int i = rank > 1; fits && in->type->shape && i < rank; i++)
+		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
+	if (fits && shape_count(in->given) >= 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_USAGE, "input '%s' cannot have the shape %s", name,
+	    shape_text(in->given, text, sizeof(text)));
+}
+
+static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
+    struct namemap *symbols, struct dims_try *t, struct error *err)
+{
+	enum status s = in->given ? check_given(in, name, err) : STATUS_OK;
+
+	if (s)
+		return s;
+	if (!in->type->shape) {
+		if (!in->given)
+			return error_set(err, STATUS_UNSUPPORTED, "input '%s' has no shape in the file: give one", name);
+		*out = *in->given;
+		return STATUS_OK;
+	}
+	if (in->type->shape->n_dim > SHAPE_MAX_RANK)
+		return error_set(err, STATUS_UNSUPPORTED, "input '%s': rank %zu is over %d", name, in->type->shape->n_dim, SHAPE_MAX_RANK);
+	out->rank = (int)in->type->shape->n_dim;
+	for (int i = 0; i < out->rank; i++) {
+		out->dim[i] = fixed_dim(in->type, i);
+		if (!out->dim[i])
+			out->dim[i] = choose(d, in, i, symbols, t);
+		if (symbol(in->type, i)[0] && out->dim[i] <= INT32_MAX)
+			namemap_put(symbols, symbol(in->type, i), (int)out->dim[i]);
+	}
+	if (shape_count(out) < 0)
+		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is too large", name);
+	return STATUS_OK;
+}
+
+static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, struct scope *scope, const struct onnx_options *opt,
+    struct namemap *symbols, bool *seen_image, struct dims_try *t, struct error *err)
+{
+	const char *name = info->name ? info->name : "";
+	struct input_dims in = { 0 };
+	struct shape shape = { 0 };
+	enum status s;
+	int id;
+
+	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
+		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
+	in.type = info->type->tensor_type;
+	find_image(&in);
+	in.given = given_shape(opt, name, in.channel >= 0 && !*seen_image);
+	*seen_image = *seen_image || in.channel >= 0;
+	s = choose_shape(&shape, d, &in, name, symbols, t, err);
+	if (!s)
+		s = import_name(&id, d, scope, name, err);
+	if (s)
+		return s;
+	d->value[id].type = tensor_proto_type(in.type->elem_type);
+	d->value[id].shape = shape;
+	if (d->value[id].type == DT_NONE)
+		return error_set(err, STATUS_UNSUPPORTED, "input '%s': element type %d is not supported", name, in.type->elem_type);
+	draft_mark_input(d, id);
+	return STATUS_OK;
+}
+
+enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, const struct onnx_options *opt,
+    struct dims_try *t, struct error *err)
+{
+	struct namemap *initializers = namemap_new(), *symbols = namemap_new();
+	bool seen_image = false;
+	enum status s = STATUS_OK;
+
+	for (size_t i = 0; i < g->n_initializer; i++)
+		namemap_put(initializers, g->initializer[i]->name ? g->initializer[i]->name : "", 1);
+	for (size_t i = 0; i < g->n_input && !s; i++)
+		if (namemap_get(initializers, g->input[i]->name ? g->input[i]->name : "") < 0)
+			s = add_input(d, g->input[i], scope, opt, symbols, &seen_image, t, err);
+	namemap_free(&initializers);
+	namemap_free(&symbols);
+	return s;
+}
+
+static bool has_symbols(const Onnx__ValueInfoProto *info)
+{
+	const Onnx__TypeProto__Tensor *t = info->type ? info->type->tensor_type : NULL;
+
+	for (size_t i = 0; t && t->shape && i < t->shape->n_dim; i++)
+		if (!fixed_dim(t, (int)i))
+			return true;
+	return false;
+}
+
+void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const struct dims_try *t)
+{
+	char text[160];
+
+	for (size_t i = 0; i < proto->n_input; i++) {
+		int id = proto->input[i]->name ? graph_find_value(g, proto->input[i]->name) : -1;
+
+		if (id < 0 || !g->value[id].is_input || !has_symbols(proto->input[i]))
+			continue;
+		shape_text(&g->value[id].shape, text, sizeof(text));
+		if (t->used_image || t->used_other)
+			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name, text);
+		else
+			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);
+	}
+}

@@ -1,0 +1,103 @@
+// External data: confined to the model's directory, links resolved.
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "external.h"
+
+struct external {
+	char *location;
+	struct bytes bytes;
+};
+struct externals {
+	char *dir;
+	struct external *file;
+	size_t n, cap;
+};
+
+struct externals *externals_new(const char *model_path)
+{
+	struct externals *e = xcalloc(1, sizeof(*e));
+
+	e->dir = file_dir(model_path);
+	return e;
+}
+
+void externals_free(struct externals **ep)
+{
+	struct externals *e = *ep;
+
+	*ep = NULL;
+	if (!e)
+		return;
+	for (size_t i = 0; i < e->n; i++) {
+		free(e->file[i].location);
+		bytes_done(&e->file[i].bytes);
+	}
+	free(e->file);
+	free(e->dir);
+	free(e);
+}
+
+// Whether `path` with all links resolved lies below `dir`.
+static bool is_below(const char *dir, const char *path)
+{
+	char *real_dir = realpath(dir, NULL), *real = realpath(path, NULL);
+	size_t n = real_dir ? strlen(real_dir) : 0;
+	bool below = real_dir && real && !strncmp(real, real_dir, n) && (real[n] == '/' || (n && real_dir[n - 1] == '/'));
+
+	free(real_dir);
+	free(real);
+	return below;
+}
+
+static enum status open_file(struct externals *e, const char *location, struct error *err)
+{
+	char *path = file_join(e->dir, location);
+	struct external x = { 0 };
+	enum status s;
+
+	if (location[0] == '/' || !location[0])
+		s = error_set(err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
+	else if (!file_exists(path))
+		s = error_set(err, STATUS_NOTFOUND, "external data '%s' is not there: put it beside the model", path);
+	else if (file_is_dir(path) || !is_below(e->dir, path))
+		s = error_set(err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
+	else
+		s = file_map(&x.bytes, path, err);
+	free(path);
+	if (s)
+		return s;
+	x.location = xstrdup(location);
+	e->file = xgrow(e->file, &e->cap, e->n + 1, sizeof(x));
+	e->file[e->n++] = x;
+	return STATUS_OK;
+}
+
+static const struct external *find(const struct externals *e, const char *location)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (!strcmp(e->file[i].location, location))
+			return &e->file[i];
+	return NULL;
+}
+
+enum status externals_get(const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size,
+    struct error *err)
+{
+	const struct external *x = find(e, location);
+
+	if (!x) {
+		enum status s = open_file(e, location, err);
+
+		if (s)
+			return s;
+		x = find(e, location);
+	}
+	if (offset > x->bytes.size || size > x->bytes.size - offset)
+		return error_set(err, STATUS_FORMAT, "external data '%s' has %zu bytes, but %llu at offset %llu are asked for", location,
+		    x->bytes.size, (unsigned long long)size, (unsigned long long)offset);
+	*out = x->bytes.data + offset;
+	return STATUS_OK;
+}

@@ -1,0 +1,15 @@
+// Files beside a model that hold its large tensors (external data). Each is mapped once; the list owns the mappings.
+#ifndef QTUI_ENGINE_ONNX_EXTERNAL_H
+#define QTUI_ENGINE_ONNX_EXTERNAL_H
+
+#include <stdint.h>
+#include "qtui/base/error.h"
+
+struct externals;
+struct externals *externals_new(const char *model_path);
+void externals_free(struct externals **e);
+// The `size` bytes at `offset` of the file `location`, which must lie in the model's directory or below.
+MUST_CHECK enum status externals_get(const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size,
+    struct error *err);
+
+#endif

@@ -1,0 +1,188 @@
+// The end of a draft: live nodes and the values they touch get their final ids; every node of the file gets its origin.
+#include <stdlib.h>
+#include <string.h>
+#include "draft.h"
+#include "qtui/base/str.h"
+
+struct finisher {
+	struct draft *d;
+	struct graph *g;
+	int *id; // of a draft value: its final id, or -1
+};
+
+static int final_value(struct finisher *f, int draft_id)
+{
+	int from = draft_resolve(f->d, draft_id);
+	struct draft_value *v;
+	struct value *out;
+
+	if (from < 0)
+		return -1;
+	if (f->id[from] >= 0)
+		return f->id[from];
+	v = &f->d->value[from];
+	out = &f->g->value[f->g->n_values];
+	*out = (struct value){
+		.name = v->name,
+		.type = v->type,
+		.shape = v->shape,
+		.producer = -1,
+		.constant = v->constant,
+		.is_input = v->is_input,
+		.is_output = v->is_output,
+	};
+	if (out->constant)
+		out->content = tensor_key(out->constant);
+	v->constant = NULL; // its count has moved
+	return f->id[from] = f->g->n_values++;
+}
+
+static int *final_values(struct finisher *f, const int *draft_ids, int n)
+{
+	int *out = arena_alloc(f->g->arena, ((size_t)n + 1) * sizeof(int));
+
+	for (int i = 0; i < n; i++)
+		out[i] = final_value(f, draft_ids[i]);
+	return out;
+}
+
+static bool is_touched(const struct finisher *f, int draft_id)
+{
+	int from = draft_resolve(f->d, draft_id);
+
+	return from >= 0 && f->id[from] >= 0;
+}
+
+static void finish_node(struct finisher *f, struct draft_node *n)
+{
+	struct node *out = &f->g->node[f->g->n_nodes];
+
+	n->order = f->g->n_nodes++;
+	*out = n->n;
+	out->in = final_values(f, n->n.in, n->n.n_in);
+	for (int i = 0; i < n->n.n_out; i++)
+		if (n->n.out[i] >= 0 && !f->d->value[n->n.out[i]].uses)
+			n->n.out[i] = -1;
+	out->out = final_values(f, n->n.out, n->n.n_out);
+	for (int i = 0; i < out->n_out; i++)
+		if (out->out[i] >= 0)
+			f->g->value[out->out[i]].producer = n->order;
+	n->n.n_subgraphs = 0; // they have moved
+}
+
+// Where a node that is gone went: the live node at the end of the chain, or -1.
+static int destination(const struct draft_node *n)
+{
+	while (n && (n->fate == FATE_FUSED || n->fate == FATE_REMOVED))
+		n = n->into;
+	return n && n->fate == FATE_KEPT ? n->order : -1;
+}
+
+static void finish_origin(struct finisher *f, const struct draft_node *n)
+{
+	int i = f->g->n_origins++;
+
+	f->g->origin[i] = (struct origin){
+		.name = n->n.name,
+		.op_type = n->op_type,
+		.out = n->out_name,
+		.n_out = n->n_out_names,
+		.node = destination(n),
+		.fate = n->fate == FATE_FUSED && destination(n) < 0 ? FATE_REMOVED : n->fate,
+	};
+	if (n->fate == FATE_KEPT)
+		f->g->node[n->order].origin = i;
+	namemap_put(f->g->origin_by_name, n->n.name, i);
+}
+
+static void link_consumers(struct graph *g)
+{
+	for (int i = 0; i < g->n_nodes; i++)
+		for (int k = 0; k < g->node[i].n_in; k++)
+			if (g->node[i].in[k] >= 0)
+				g->value[g->node[i].in[k]].n_consumers++;
+	for (int i = 0; i < g->n_values; i++) {
+		g->value[i].consumer = arena_alloc(g->arena, ((size_t)g->value[i].n_consumers + 1) * sizeof(int));
+		g->value[i].n_consumers = 0;
+	}
+	for (int i = 0; i < g->n_nodes; i++)
+		for (int k = 0; k < g->node[i].n_in; k++)
+			if (g->node[i].in[k] >= 0) {
+				struct value *v = &g->value[g->node[i].in[k]];
+
+				v->consumer[v->n_consumers++] = i;
+			}
+}
+
+static void name_all(struct finisher *f)
+{
+	struct graph *g = f->g;
+
+	for (int i = 0; i < g->n_nodes; i++)
+		namemap_put(g->node_by_name, g->node[i].name, i);
+	for (size_t i = 0; i < f->d->n_values; i++)
+		if (is_touched(f, (int)i))
+			namemap_put(g->value_by_name, f->d->value[i].name, f->id[draft_resolve(f->d, (int)i)]);
+}
+
+static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
+{
+	g->metadata = arena_alloc(g->arena, (m->n_metadata_props + 1) * sizeof(struct metadata));
+	for (size_t i = 0; i < m->n_metadata_props; i++) {
+		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
+
+		if (e->key && e->value)
+			g->metadata[g->n_metadata++] = (struct metadata){
+				.key = arena_strdup(g->arena, e->key),
+				.text = arena_strdup(g->arena, e->value),
+			};
+	}
+	for (size_t i = 0; i < m->n_opset_import; i++) {
+		const char *domain = m->opset_import[i]->domain;
+
+		if (!domain || !domain[0] || !strcmp(domain, "ai.onnx"))
+			g->opset = (int)m->opset_import[i]->version;
+	}
+}
+
+static struct graph *new_graph(struct draft *d)
+{
+	struct graph *g = xcalloc(1, sizeof(*g));
+
+	g->arena = d->arena;
+	d->arena = NULL;
+	g->value = arena_alloc(g->arena, (d->n_values + 1) * sizeof(struct value));
+	g->node = arena_alloc(g->arena, (d->n_nodes + 1) * sizeof(struct node));
+	g->origin = arena_alloc(g->arena, (d->n_nodes + 1) * sizeof(struct origin));
+	g->node_by_name = namemap_new();
+	g->value_by_name = namemap_new();
+	g->origin_by_name = namemap_new();
+	g->path = "";
+	return g;
+}
+
+struct graph *draft_finish(struct draft *d)
+{
+	struct finisher f = { .d = d };
+
+	draft_count_uses(d);
+	f.g = new_graph(d);
+	f.id = xmalloc((d->n_values + 1) * sizeof(int));
+	for (size_t i = 0; i < d->n_values; i++)
+		f.id[i] = -1;
+	f.g->n_inputs = (int)d->n_inputs;
+	f.g->input = final_values(&f, d->input, f.g->n_inputs);
+	for (size_t i = 0; i < d->n_nodes; i++)
+		if (d->node[i]->fate == FATE_KEPT)
+			finish_node(&f, d->node[i]);
+	f.g->n_outputs = (int)d->n_outputs;
+	f.g->output = final_values(&f, d->output, f.g->n_outputs);
+	for (size_t i = 0; i < d->n_nodes; i++)
+		finish_origin(&f, d->node[i]);
+	link_consumers(f.g);
+	name_all(&f);
+	read_metadata(f.g, d->model);
+	f.g->key = graph_key(f.g);
+	free(f.id);
+	return f.g;
+}

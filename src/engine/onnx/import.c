@@ -1,0 +1,225 @@
+// Reading the nodes and constants of a GraphProto.
+#include <stdio.h>
+#include <string.h>
+#include "attr.h"
+#include "import.h"
+#include "tensor_proto.h"
+
+static const char *text_or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
+enum status import_name(int *id, struct draft *d, struct scope *scope, const char *name, struct error *err)
+{
+	if (namemap_get(scope->names, name) >= 0)
+		return error_set(err, STATUS_FORMAT, "tensor '%s' is defined twice", name);
+	*id = draft_value_add(d, name);
+	namemap_put(scope->names, name, *id);
+	return STATUS_OK;
+}
+
+static enum status import_initializer(struct draft *d, struct scope *scope, const Onnx__TensorProto *t, struct error *err)
+{
+	struct tensor value;
+	char what[200];
+	enum status s;
+	int id;
+
+	snprintf(what, sizeof(what), "initializer '%s'", text_or_empty(t->name));
+	s = tensor_proto_read(&value, t, d->externals, what, err);
+	if (s)
+		return s;
+	s = import_name(&id, d, scope, text_or_empty(t->name), err);
+	if (s)
+		tensor_drop(&value);
+	else
+		draft_set_constant(d, id, &value);
+	return s;
+}
+
+static enum status import_initializers(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	if (g->n_sparse_initializer)
+		return error_set(err, STATUS_UNSUPPORTED, "sparse initializers are not supported: convert them to dense tensors");
+	for (size_t i = 0; i < g->n_initializer && !s; i++)
+		s = import_initializer(d, scope, g->initializer[i], err);
+	return s;
+}
+
+static int opset_of(const struct draft *d, const char *domain)
+{
+	for (size_t i = 0; i < d->model->n_opset_import; i++) {
+		const char *name = text_or_empty(d->model->opset_import[i]->domain);
+
+		if (!strcmp(strcmp(name, "ai.onnx") ? name : "", domain))
+			return (int)d->model->opset_import[i]->version;
+	}
+	return 1;
+}
+
+static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
+{
+	const char *domain = text_or_empty(p->domain);
+	int opset;
+
+	if (!strcmp(domain, "ai.onnx"))
+		domain = "";
+	opset = opset_of(d, domain);
+	n->n.op = op_find(domain, n->op_type, opset);
+	if (n->n.op)
+		return STATUS_OK;
+	for (size_t i = 0; i < d->model->n_functions; i++)
+		if (!strcmp(text_or_empty(d->model->functions[i]->name), n->op_type))
+			return error_set(err, STATUS_UNSUPPORTED, "node %s: %s is a function of the model; inline the model's functions first",
+			    n->n.name, n->op_type);
+	return error_set(err, STATUS_UNSUPPORTED, "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)",
+	    n->n.name, domain, domain[0] ? "." : "", n->op_type, opset);
+}
+
+// The forms of Constant besides `value`: a number or a list of numbers.
+static void constant_form(Onnx__TensorProto *t, const Onnx__AttributeProto *a)
+{
+	bool is_float = !strcmp(a->name, "value_float") || !strcmp(a->name, "value_floats");
+	bool is_list = a->name[strlen(a->name) - 1] == 's';
+
+	t->has_data_type = true;
+	t->data_type = is_float ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT : ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+	t->n_float_data = is_float ? (is_list ? a->n_floats : 1) : 0;
+	t->float_data = is_list ? a->floats : (float *)&a->f;
+	t->n_int64_data = is_float ? 0 : (is_list ? a->n_ints : 1);
+	t->int64_data = is_list ? a->ints : (int64_t *)&a->i;
+	t->n_dims = is_list;
+}
+
+static enum status constant_value(struct tensor *out, struct draft *d, const struct draft_node *n, const Onnx__AttributeProto *a,
+    struct error *err)
+{
+	static const char *const forms[] = { "value_float", "value_floats", "value_int", "value_ints" };
+	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
+	int64_t length;
+
+	if (!strcmp(a->name, "value") && a->t)
+		return tensor_proto_read(out, a->t, d->externals, n->n.name, err);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (strcmp(a->name, forms[i]))
+			continue;
+		constant_form(&t, a);
+		length = (int64_t)(t.n_float_data + t.n_int64_data);
+		t.dims = &length;
+		return tensor_proto_read(out, &t, NULL, n->n.name, err);
+	}
+	return error_set(err, STATUS_UNSUPPORTED, "node %s (Constant): '%s' is not supported", n->n.name, a->name);
+}
+
+static enum status import_constant(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
+{
+	struct tensor value;
+	enum status s;
+
+	if (p->n_attribute != 1 || !p->attribute[0]->name || !p->attribute[0]->name[0] || n->n.n_out != 1 || n->n.out[0] < 0)
+		return error_set(err, STATUS_FORMAT, "node %s (Constant) must have one value and one output", n->n.name);
+	s = constant_value(&value, d, n, p->attribute[0], err);
+	if (s)
+		return s;
+	draft_set_constant(d, n->n.out[0], &value);
+	n->fate = FATE_FOLDED;
+	return STATUS_OK;
+}
+
+static enum status import_outputs(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct scope *scope,
+    struct error *err)
+{
+	enum status s;
+
+	n->n.n_out = n->n_out_names = (int)p->n_output;
+	n->n.out = arena_alloc(d->arena, (p->n_output + 1) * sizeof(int));
+	n->out_name = arena_alloc(d->arena, (p->n_output + 1) * sizeof(char *));
+	for (int i = 0; i < n->n.n_out; i++) {
+		n->out_name[i] = arena_strdup(d->arena, p->output[i]);
+		n->n.out[i] = -1;
+		if (!p->output[i][0])
+			continue;
+		s = import_name(&n->n.out[i], d, scope, p->output[i], err);
+		if (s)
+			return error_prefix(err, "node %s (%s)", n->n.name, n->op_type);
+		d->value[n->n.out[i]].producer = n;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_arity(const struct draft_node *n, size_t n_in, size_t n_out, struct error *err)
+{
+	const struct op *op = n->n.op;
+	bool bad_in = (int)n_in < op->in_min || (op->in_max >= 0 && (int)n_in > op->in_max);
+	bool bad_out = (int)n_out < op->out_min || (op->out_max >= 0 && (int)n_out > op->out_max);
+
+	if (bad_in || bad_out)
+		return error_set(err, STATUS_FORMAT, "node %s (%s) cannot have %zu %s", n->n.name, n->op_type, bad_in ? n_in : n_out,
+		    bad_in ? "inputs" : "outputs");
+	return STATUS_OK;
+}
+
+static bool has_graphs(const Onnx__NodeProto *p)
+{
+	for (size_t i = 0; i < p->n_attribute; i++)
+		if (p->attribute[i]->g)
+			return true;
+	return false;
+}
+
+static enum status import_node(struct draft *d, const Onnx__NodeProto *p, size_t index, struct scope *scope, struct error *err)
+{
+	const char *type = text_or_empty(p->op_type);
+	char name[300];
+	struct draft_node *n;
+	enum status s;
+
+	snprintf(name, sizeof(name), "%.200s_%zu", type, index);
+	n = draft_node_add(d, p->name && p->name[0] ? p->name : name);
+	n->op_type = arena_strdup(d->arena, type);
+	n->proto = p;
+	n->scope = scope;
+	n->n_explicit = (int)p->n_input;
+	s = import_outputs(d, n, p, scope, err);
+	if (s)
+		return s;
+	if (!strcmp(type, "Constant") && !text_or_empty(p->domain)[0])
+		return import_constant(d, n, p, err);
+	s = find_op(d, n, p, err);
+	if (!s)
+		s = check_arity(n, p->n_input, p->n_output, err);
+	if (!s)
+		s = attr_parse(d, n, p, err);
+	return s;
+}
+
+static enum status import_inputs(struct draft *d, struct draft_node *n, struct error *err)
+{
+	const Onnx__NodeProto *p = n->proto;
+
+	n->n.n_in = (int)p->n_input;
+	n->n.in = arena_alloc(d->arena, (p->n_input + 1) * sizeof(int));
+	for (int i = 0; i < n->n.n_in; i++) {
+		n->n.in[i] = p->input[i][0] ? scope_find(n->scope, p->input[i]) : -1;
+		if (n->n.in[i] < 0 && p->input[i][0])
+			return error_set(err, STATUS_FORMAT,
+			    "node %s (%s): input '%s' is neither an input of the model, nor an initializer, nor any node's output",
+			    n->n.name, n->op_type, p->input[i]);
+	}
+	return has_graphs(p) ? capture_outer(d, n, err) : STATUS_OK;
+}
+
+enum status import_graph(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
+{
+	size_t first = d->n_nodes;
+	enum status s = import_initializers(d, g, scope, err);
+
+	for (size_t i = 0; i < g->n_node && !s; i++)
+		s = import_node(d, g->node[i], i, scope, err);
+	for (size_t i = first; i < d->n_nodes && !s; i++)
+		s = import_inputs(d, d->node[i], err);
+	return s ? s : order_nodes(d, first, err);
+}

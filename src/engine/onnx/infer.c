@@ -1,0 +1,184 @@
+// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and
+// its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only their input's shape.
+// QuantizeLinear and DequantizeLinear are never folded: they are what the user looks at.
+#include <stdlib.h>
+#include <string.h>
+#include "infer.h"
+
+#define FOLD_VALUE_MAX ((int64_t)64 << 20)
+#define FOLD_TOTAL_MAX ((int64_t)512 << 20)
+#define FOLD_WORK_MAX ((int64_t)1 << 32) // multiply-accumulates
+
+static struct tensor view_of(const struct draft_value *v)
+{
+	struct tensor t = { .type = v->type, .shape = v->shape };
+
+	if (v->constant)
+		t.data = v->constant->data;
+	return t;
+}
+
+static bool reads_shape_only(const struct op *op)
+{
+	return op->id == OP_Shape || op->id == OP_Size;
+}
+
+static bool is_quantizer(const struct op *op)
+{
+	return op->id == OP_QuantizeLinear || op->id == OP_DequantizeLinear;
+}
+
+static int64_t output_bytes(const struct node *n, const struct tensor *out)
+{
+	int64_t total = 0;
+
+	for (int i = 0; i < n->n_out; i++)
+		total += shape_count(&out[i].shape) * (int64_t)dtype_size(out[i].type);
+	return total;
+}
+
+// A bound for weighted operators that is cheap to have: outputs times the elements of the weight.
+static bool is_much_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
+{
+	int64_t w = n->n_in > 1 && in[1] ? shape_count(&in[1]->shape) : 1;
+
+	return (n->op->flags & OPF_WEIGHTED) && w > 0 && shape_count(&out[0].shape) > FOLD_WORK_MAX / w;
+}
+
+static bool may_fold(const struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
+{
+	int64_t bytes = output_bytes(n, out);
+
+	if (!n->n_in || n->n_subgraphs || is_quantizer(n->op) || is_much_work(n, in, out))
+		return false;
+	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
+		if (in[i] && !in[i]->data)
+			return false;
+	return bytes <= FOLD_VALUE_MAX && d->folded_bytes + bytes <= FOLD_TOTAL_MAX;
+}
+
+static enum status fold(struct draft *d, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < n->n_out && !s; i++)
+		s = n->out[i] < 0 && !out[i].type ? STATUS_OK : tensor_alloc(&out[i], NULL, err);
+	if (!s)
+		s = n->op->eval(n, in, out, 1, err);
+	for (int i = 0; i < n->n_out; i++) {
+		if (s || n->out[i] < 0) {
+			tensor_drop(&out[i]);
+			continue;
+		}
+		d->folded_bytes += (int64_t)tensor_bytes(&out[i]);
+		draft_set_constant(d, n->out[i], &out[i]);
+	}
+	return s;
+}
+
+static void set_types(struct draft *d, const struct node *n, const struct tensor *out)
+{
+	for (int i = 0; i < n->n_out; i++) {
+		if (n->out[i] < 0)
+			continue;
+		d->value[n->out[i]].type = out[i].type;
+		d->value[n->out[i]].shape = out[i].shape;
+	}
+}
+
+static enum status check_shapes(const struct node *n, const struct tensor *out, struct error *err)
+{
+	char text[160];
+
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0 && shape_count(&out[i].shape) < 0)
+			return error_set(err, STATUS_UNSUPPORTED, "its output would have the shape %s, which is too large",
+			    shape_text(&out[i].shape, text, sizeof(text)));
+	return STATUS_OK;
+}
+
+// The shape rule, then the value when it can be had. STATUS_UNSUPPORTED without a text: known when it runs.
+static enum status infer_known(struct draft *d, struct draft_node *n, const struct tensor *const *in, struct tensor *out,
+    struct error *err)
+{
+	enum status s = n->n.op->shape(&n->n, in, out, err);
+
+	if (s == STATUS_UNSUPPORTED && !err->text[0])
+		return STATUS_OK;
+	if (!s)
+		s = check_shapes(&n->n, out, err);
+	if (s)
+		return s;
+	set_types(d, &n->n, out);
+	return may_fold(d, &n->n, in, out) ? fold(d, &n->n, in, out, err) : STATUS_OK;
+}
+
+static bool all_folded(const struct draft *d, const struct node *n)
+{
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0 && !d->value[n->out[i]].constant)
+			return false;
+	return true;
+}
+
+// An If's outputs are what both branches agree on. (A Loop's are known when it runs.)
+static void infer_branches(struct draft *d, const struct node *n)
+{
+	const struct graph *a = n->subgraph[0], *b = n->subgraph[n->n_subgraphs - 1];
+
+	if (n->op->id != OP_If)
+		return;
+	for (int i = 0; i < n->n_out; i++) {
+		const struct value *x = &a->value[a->output[i]], *y = &b->value[b->output[i]];
+
+		if (n->out[i] < 0)
+			continue;
+		d->value[n->out[i]].type = x->type == y->type ? x->type : DT_NONE;
+		if (shape_equal(&x->shape, &y->shape))
+			d->value[n->out[i]].shape = x->shape;
+	}
+}
+
+static enum status infer_node(struct draft *d, struct draft_node *n, struct error *err)
+{
+	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)), *out = views + n->n.n_in;
+	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
+	bool known = true;
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < n->n.n_in; i++) {
+		const struct draft_value *v = draft_in(d, n, i);
+
+		if (!v)
+			continue;
+		known = known && v->shape.rank >= 0;
+		views[i] = view_of(v);
+		in[i] = &views[i];
+	}
+	err->text[0] = '\0';
+	if (known)
+		s = infer_known(d, n, in, out, err);
+	free(in);
+	free(views);
+	if (!s)
+		return STATUS_OK;
+	d->shape_failed = true;
+	return strstr(err->text, n->n.name) ? s : error_prefix(err, "node %s (%s)", n->n.name, n->op_type);
+}
+
+enum status infer_draft(struct draft *d, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (size_t i = 0; i < d->n_nodes && !s; i++) {
+		struct draft_node *n = d->node[i];
+
+		if (n->fate != FATE_KEPT || (n->n.n_out && all_folded(d, &n->n)))
+			continue;
+		if (n->n.n_subgraphs)
+			infer_branches(d, &n->n);
+		else if (!n->proto || !n->captured)
+			s = infer_node(d, n, err);
+	}
+	return s;
+}

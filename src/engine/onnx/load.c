@@ -1,0 +1,143 @@
+// onnx_load and onnx_read_tensor: from a file to what the rest of the program sees.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dims.h"
+#include "import.h"
+#include "normalise.h"
+#include "tensor_proto.h"
+#include "wire.h"
+#include "qtui/base/file.h"
+
+// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile.
+struct hasher {
+	pthread_t thread;
+	const struct bytes *file;
+	char hex[65];
+	bool runs;
+};
+
+static void *hash_file(void *arg)
+{
+	struct hasher *h = arg;
+
+	sha256_hex(h->file->data, h->file->size, h->hex);
+	return NULL;
+}
+
+static void hasher_start(struct hasher *h, const struct bytes *file)
+{
+	h->file = file;
+	h->runs = !pthread_create(&h->thread, NULL, hash_file, h);
+}
+
+static void hasher_wait(struct hasher *h)
+{
+	if (h->runs)
+		pthread_join(h->thread, NULL);
+	else
+		hash_file(h);
+}
+
+static enum status load_once(struct graph **out, const Onnx__ModelProto *m, struct externals *externals, const struct onnx_options *opt,
+    struct dims_try *t, bool *shape_failed, struct error *err)
+{
+	struct draft *d = draft_new(m, externals);
+	struct scope *scope = draft_scope(d, NULL);
+	enum status s = dims_inputs(d, m->graph, scope, opt, t, err);
+
+	if (!s)
+		s = import_graph(d, m->graph, scope, err);
+	if (!s)
+		s = normalise_outputs(d, m->graph, scope, err);
+	if (!s)
+		s = normalise_draft(d, err);
+	if (!s)
+		*out = draft_finish(d);
+	*shape_failed = d->shape_failed;
+	draft_free(&d);
+	return s;
+}
+
+// Tries sizes for what is dynamic until every shape rule holds; when none does, the error of the first attempt stands.
+static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, struct externals *externals, const struct onnx_options *opt,
+    struct error *err)
+{
+	struct dims_try t = dims_first();
+	struct error again;
+	bool shape_failed;
+	enum status first = load_once(out, m, externals, opt, &t, &shape_failed, err), s = first;
+
+	while (s && shape_failed && dims_next(&t))
+		s = load_once(out, m, externals, opt, &t, &shape_failed, &again);
+	if (s)
+		return first;
+	dims_report(*out, m->graph, &t);
+	return STATUS_OK;
+}
+
+static enum status unpack(Onnx__ModelProto **out, const struct bytes *file, const char *path, struct error *err)
+{
+	enum status s = wire_check(&onnx__model_proto__descriptor, file->data, file->size, path, err);
+
+	if (s)
+		return s;
+	*out = onnx__model_proto__unpack(NULL, file->size, file->data);
+	if (!*out || !(*out)->graph)
+		return error_set(err, STATUS_FORMAT, "%s is not an ONNX model", path);
+	return STATUS_OK;
+}
+
+enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err)
+{
+	struct bytes file = { 0 };
+	struct hasher hasher = { 0 };
+	struct externals *externals = NULL;
+	Onnx__ModelProto *model = NULL;
+	enum status s = file_map(&file, path, err);
+
+	*out = NULL;
+	if (s)
+		return s;
+	hasher_start(&hasher, &file);
+	s = unpack(&model, &file, path, err);
+	if (s)
+		goto out;
+	externals = externals_new(path);
+	s = load_trying(out, model, externals, opt, err);
+	if (s)
+		error_prefix(err, "%s", file_base(path));
+out:
+	hasher_wait(&hasher);
+	if (!s) {
+		(*out)->path = arena_strdup((*out)->arena, path);
+		memcpy((*out)->sha256, hasher.hex, sizeof(hasher.hex));
+	}
+	externals_free(&externals);
+	if (model)
+		onnx__model_proto__free_unpacked(model, NULL);
+	bytes_done(&file);
+	return s;
+}
+
+enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err)
+{
+	struct bytes file = { 0 };
+	Onnx__TensorProto *t = NULL;
+	enum status s = file_map(&file, path, err);
+
+	*out = (struct tensor){ 0 };
+	if (!s)
+		s = wire_check(&onnx__tensor_proto__descriptor, file.data, file.size, path, err);
+	if (s)
+		goto out;
+	t = onnx__tensor_proto__unpack(NULL, file.size, file.data);
+	s = t ? tensor_proto_read(out, t, NULL, path, err) : error_set(err, STATUS_FORMAT, "%s is not a TensorProto", path);
+	if (!s && name)
+		*name = xstrdup(t->name ? t->name : "");
+out:
+	if (t)
+		onnx__tensor_proto__free_unpacked(t, NULL);
+	bytes_done(&file);
+	return s;
+}

@@ -1,0 +1,55 @@
+// The order of things. A pass is a row of the table; it leaves the draft valid and every shape known that was known.
+#include "branch.h"
+#include "infer.h"
+#include "normalise.h"
+#include "pass.h"
+
+#define ROUNDS_MAX 32
+
+static enum status (*const passes[])(struct draft *d, struct error *err) = {
+	pass_folded,    // nodes whose outputs are all constant
+	pass_identity,  // nodes that only pass a tensor on
+	pass_batchnorm, // BatchNormalization into Conv, ConvTranspose, Gemm; alone: a depthwise Conv
+	pass_bias,      // Add of a constant into Conv, ConvTranspose, Gemm, MatMul
+	pass_unused,    // nodes on which no output depends
+};
+
+enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
+{
+	for (size_t i = 0; i < g->n_output; i++) {
+		const char *name = g->output[i]->name ? g->output[i]->name : "";
+		int id = scope_find(scope, name);
+
+		if (id < 0)
+			return error_set(err, STATUS_FORMAT, "output '%s' is not computed by any node", name);
+		draft_mark_output(d, id);
+	}
+	return STATUS_OK;
+}
+
+static enum status settle_branches(struct draft *d, struct error *err)
+{
+	bool changed = true;
+	enum status s = STATUS_OK;
+
+	for (int round = 0; changed && !s; round++) {
+		s = round < ROUNDS_MAX ? branch_inline(d, &changed, err)
+		    : error_set(err, STATUS_UNSUPPORTED, "If nodes are nested too deeply");
+		if (!s && changed)
+			s = infer_draft(d, err);
+	}
+	if (!s)
+		s = branch_build(d, err);
+	return s ? s : infer_draft(d, err);
+}
+
+enum status normalise_draft(struct draft *d, struct error *err)
+{
+	enum status s = infer_draft(d, err);
+
+	if (!s)
+		s = settle_branches(d, err);
+	for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !s; i++)
+		s = passes[i](d, err);
+	return s;
+}

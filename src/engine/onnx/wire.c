@@ -1,0 +1,97 @@
+// The walk over an encoded message that comes before protobuf_c_message_unpack.
+#include <stdbool.h>
+#include <stdint.h>
+#include "wire.h"
+
+#define NESTING_MAX 64
+#define FIELDS_MAX (16 << 20)   // 56 bytes each, at most, in protobuf-c's tables
+#define MESSAGE_BYTES_MAX ((uint64_t)1 << 30)
+
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+
+struct walk {
+	uint64_t fields, message_bytes;
+	const char *trouble; // what is wrong
+};
+
+static bool fail(struct walk *w, const char *trouble)
+{
+	w->trouble = trouble;
+	return false;
+}
+
+static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
+{
+	*out = 0;
+	for (int shift = 0; shift < 64 && *p < end; shift += 7) {
+		uint8_t byte = *(*p)++;
+
+		*out |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth);
+
+static bool walk_bytes(struct walk *w, const ProtobufCFieldDescriptor *field, const uint8_t **p, const uint8_t *end, int depth)
+{
+	uint64_t size;
+	const uint8_t *start;
+
+	if (!read_varint(p, end, &size) || size > (uint64_t)(end - *p))
+		return fail(w, "it is truncated or not an ONNX file");
+	start = *p;
+	*p += size;
+	if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE)
+		return true;
+	return walk_message(w, field->descriptor, start, *p, depth + 1);
+}
+
+static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t **p, const uint8_t *end, int depth)
+{
+	static const uint8_t fixed[8] = { [WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4 };
+	uint64_t tag, ignored;
+
+	if (++w->fields > FIELDS_MAX)
+		return fail(w, "it has too many fields");
+	if (!read_varint(p, end, &tag) || tag >> 3 == 0 || tag >> 32)
+		return fail(w, "it is truncated or not an ONNX file");
+	switch (tag & 7) {
+	case WIRE_VARINT:
+		return read_varint(p, end, &ignored) || fail(w, "it is truncated");
+	case WIRE_BYTES:
+		return walk_bytes(w, protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3)), p, end, depth);
+	case WIRE_FIXED64:
+	case WIRE_FIXED32:
+		if (end - *p < fixed[tag & 7])
+			return fail(w, "it is truncated");
+		*p += fixed[tag & 7];
+		return true;
+	default:
+		return fail(w, "it is not an ONNX file");
+	}
+}
+
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth)
+{
+	w->message_bytes += type->sizeof_message;
+	if (w->message_bytes > MESSAGE_BYTES_MAX)
+		return fail(w, "it has too many parts");
+	if (depth > NESTING_MAX)
+		return fail(w, "it is nested too deeply");
+	while (p < end)
+		if (!walk_field(w, type, &p, end, depth))
+			return false;
+	return true;
+}
+
+enum status wire_check(const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err)
+{
+	struct walk w = { 0 };
+
+	if (walk_message(&w, type, data, (const uint8_t *)data + size, 0))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s cannot be read: %s", name, w.trouble);
+}
