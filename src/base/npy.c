@@ -95,14 +95,21 @@ static void copy_transposed(struct npy *a, const uint8_t *from)
 	}
 }
 
-static enum status copy_data(
-    struct npy *a, const struct npy_header *h, const uint8_t *from, size_t have, const char *name, struct error *err)
+static enum status check_size(struct npy *a, size_t have, const char *name, struct error *err)
 {
 	if (!byte_size(a, &a->size))
 		return error_set(err, STATUS_FORMAT, "%s: the shape of the array is too large", name);
 	if (a->size > have)
 		return error_set(
 		    err, STATUS_FORMAT, "%s: the array needs %zu bytes, the file has %zu", name, a->size, have);
+	return STATUS_OK;
+}
+
+static enum status copy_data(
+    struct npy *a, const struct npy_header *h, const uint8_t *from, size_t have, const char *name, struct error *err)
+{
+	if (check_size(a, have, name, err))
+		return err->status;
 	a->data = mem_try_array(a->size, 1);
 	if (!a->data)
 		return error_set(err, STATUS_NOMEM, "%s: no memory for an array of %zu bytes", name, a->size);
@@ -115,18 +122,43 @@ static enum status copy_data(
 	return STATUS_OK;
 }
 
-enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err)
+// Reads the header; *data is where the elements begin.
+static enum status parse_header(struct npy_header *h, const uint8_t **data, const uint8_t *bytes, size_t size, const char *name,
+    struct error *err)
 {
-	const uint8_t *p = bytes;
-	struct npy_header h;
 	const char *text = NULL;
 	size_t len = 0;
 
+	if (find_header(&text, &len, bytes, size, name, err) || npy_header_parse(h, text, len, name, err))
+		return err->status;
+	*data = (const uint8_t *)text + len;
+	return STATUS_OK;
+}
+
+enum status npy_view(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err)
+{
+	const uint8_t *p = NULL;
+	struct npy_header h;
+
 	*out = (struct npy){0};
-	if (find_header(&text, &len, p, size, name, err) || npy_header_parse(&h, text, len, name, err))
+	if (parse_header(&h, &p, bytes, size, name, err))
+		return err->status;
+	if (h.fortran || h.big_endian)
+		return error_set(err, STATUS_UNSUPPORTED, "%s: the array is not in C order or not little-endian", name);
+	*out = h.array;
+	out->data = (void *)p;
+	return check_size(out, size - (size_t)(p - (const uint8_t *)bytes), name, err);
+}
+
+enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err)
+{
+	const uint8_t *p = NULL;
+	struct npy_header h;
+
+	*out = (struct npy){0};
+	if (parse_header(&h, &p, bytes, size, name, err))
 		return err->status;
 	*out = h.array;
-	p = (const uint8_t *)text + len;
 	if (copy_data(out, &h, p, size - (size_t)(p - (const uint8_t *)bytes), name, err))
 		npy_done(out);
 	return out->data ? STATUS_OK : err->status;

@@ -18,6 +18,9 @@ struct npy {
 };
 MUST_CHECK enum status npy_read(struct npy *out, const char *path, struct error *err);
 MUST_CHECK enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
+// As npy_parse, but out->data points into `bytes` and is not owned. STATUS_UNSUPPORTED when the array must be transposed or
+// byte-swapped: then npy_parse it.
+MUST_CHECK enum status npy_view(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
 MUST_CHECK enum status npy_write(const struct npy *a, const char *path, struct error *err);
 void npy_done(struct npy *a);
 

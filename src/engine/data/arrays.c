@@ -1,0 +1,248 @@
+// Array files, and the conversion of their elements.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "arrays.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/onnx.h"
+
+struct arrays {
+	struct bytes file;    // of .npy and .bin, mapped
+	struct npz npz;
+	struct tensor tensor; // of .pb
+	char *tensor_name;
+	struct npy one;       // the array of a file that holds one
+	bool owns_one;
+	bool raw;
+};
+
+static const char kinds[DT_COUNT] = {
+	[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i', [DT_U32] = 'u', [DT_I64] = 'i',
+	[DT_U64] = 'u', [DT_BOOL] = 'b',
+};
+
+static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)
+{
+	enum status s = file_map(&a->file, path, err);
+
+	(void)raw;
+	if (!s)
+		s = npy_view(&a->one, a->file.data, a->file.size, path, err);
+	if (s == STATUS_UNSUPPORTED) {
+		s = npy_parse(&a->one, a->file.data, a->file.size, path, err);
+		a->owns_one = !s;
+	}
+	return s;
+}
+
+static enum status open_npz(struct arrays *a, const char *path, enum dtype raw, struct error *err)
+{
+	enum status s = npz_read(&a->npz, path, err);
+
+	(void)raw;
+	return !s && !a->npz.n ? error_set(err, STATUS_FORMAT, "%s holds no arrays", path) : s;
+}
+
+static enum status open_tensor(struct arrays *a, const char *path, enum dtype raw, struct error *err)
+{
+	enum status s = onnx_read_tensor(&a->tensor, &a->tensor_name, path, err);
+
+	(void)raw;
+	if (s)
+		return s;
+	a->one = (struct npy){
+		.kind = kinds[a->tensor.type],
+		.item = (int)dtype_size(a->tensor.type),
+		.rank = a->tensor.shape.rank,
+		.data = a->tensor.data,
+		.size = tensor_bytes(&a->tensor),
+	};
+	for (int i = 0; i < a->one.rank; i++)
+		a->one.dim[i] = a->tensor.shape.dim[i];
+	return STATUS_OK;
+}
+
+static enum status open_raw(struct arrays *a, const char *path, enum dtype raw, struct error *err)
+{
+	int item = (int)dtype_size(raw);
+	enum status s = file_map(&a->file, path, err);
+
+	if (s)
+		return s;
+	if (a->file.size % (size_t)item)
+		return error_set(err, STATUS_FORMAT, "%s: its size is not a multiple of %d bytes (%s)", path, item, dtype_name(raw));
+	a->raw = true;
+	a->one = (struct npy){
+		.kind = kinds[raw], .item = item, .rank = 1, .dim = { (int64_t)(a->file.size / (size_t)item) },
+		.data = a->file.data, .size = a->file.size,
+	};
+	return STATUS_OK;
+}
+
+static const struct format {
+	const char *suffix;
+	enum status (*open)(struct arrays *a, const char *path, enum dtype raw, struct error *err);
+} formats[] = {
+	{ ".npy", open_npy },
+	{ ".npz", open_npz },
+	{ ".pb", open_tensor },
+	{ ".bin", open_raw },
+};
+
+static const struct format *format_of(const char *path)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (str_has_suffix(path, formats[i].suffix))
+			return &formats[i];
+	return NULL;
+}
+
+bool arrays_is_name(const char *path)
+{
+	return format_of(path);
+}
+
+enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err)
+{
+	struct arrays *a = xcalloc(1, sizeof(*a));
+	const struct format *f = format_of(path);
+	enum status s = f ? f->open(a, path, raw, err)
+	    : error_set(err, STATUS_UNSUPPORTED, "%s: its extension is not known (.npy .npz .pb .bin)", path);
+
+	if (s)
+		arrays_free(&a);
+	*out = a;
+	return s;
+}
+
+void arrays_free(struct arrays **ap)
+{
+	struct arrays *a = *ap;
+
+	*ap = NULL;
+	if (!a)
+		return;
+	if (a->owns_one)
+		npy_done(&a->one);
+	npz_done(&a->npz);
+	tensor_drop(&a->tensor);
+	free(a->tensor_name);
+	bytes_done(&a->file);
+	free(a);
+}
+
+int arrays_count(const struct arrays *a)
+{
+	return a->npz.n ? (int)a->npz.n : 1;
+}
+
+static const struct npy *array_at(const struct arrays *a, int i)
+{
+	return a->npz.n ? &a->npz.array[i] : &a->one;
+}
+
+const char *arrays_name(const struct arrays *a, int i)
+{
+	if (a->npz.n)
+		return a->npz.name[i];
+	return a->tensor_name ? a->tensor_name : "";
+}
+
+struct shape arrays_shape(const struct arrays *a, int i)
+{
+	return shape_of(array_at(a, i)->rank, array_at(a, i)->dim);
+}
+
+static bool any_named(const struct arrays *a, const struct graph *g)
+{
+	for (int i = 0; i < g->n_inputs; i++)
+		for (int k = 0; k < arrays_count(a); k++)
+			if (!strcmp(arrays_name(a, k), g->value[g->input[i]].name))
+				return true;
+	return false;
+}
+
+int arrays_find(const struct arrays *a, const struct graph *g, int input)
+{
+	for (int k = 0; k < arrays_count(a); k++)
+		if (!strcmp(arrays_name(a, k), g->value[g->input[input]].name))
+			return k;
+	return !any_named(a, g) && input < arrays_count(a) ? input : -1;
+}
+
+// dim[0..n-1] of both agree.
+static bool dims_equal(const int64_t *a, const int64_t *b, int n)
+{
+	return n <= 0 || !memcmp(a, b, (size_t)n * sizeof(*a));
+}
+
+int arrays_rows(const struct arrays *a, int i, const struct shape *input)
+{
+	const struct npy *x = array_at(a, i);
+	struct shape own = shape_of(x->rank, x->dim);
+	int64_t have = shape_count(&own), need = shape_count(input);
+	bool batch_of_one = input->rank > 0 && input->dim[0] == 1;
+
+	if (have <= 0 || need <= 0 || have % need || have / need > INT32_MAX)
+		return 0;
+	if (a->raw)
+		return (int)(have / need);
+	if (shape_equal(&own, input) || (have == 1 && need == 1))
+		return 1;
+	if (batch_of_one && own.rank == input->rank && dims_equal(own.dim + 1, input->dim + 1, own.rank - 1))
+		return (int)own.dim[0];
+	return batch_of_one && own.rank == input->rank - 1 && dims_equal(own.dim, input->dim + 1, own.rank);
+}
+
+static double half_value(uint16_t h)
+{
+	int exponent = h >> 10 & 31, fraction = h & 0x3ff;
+	double v = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+
+	return h & 0x8000 ? -v : v;
+}
+
+// Element i as a double. (64-bit integers of more than 53 bits lose their low ones; inputs of models do not have those.)
+static double element(const struct npy *x, size_t i)
+{
+	const uint8_t *p = (const uint8_t *)x->data + i * (size_t)x->item;
+	union {
+		float f32;
+		double f64;
+		uint64_t bits;
+	} v = { .bits = 0 };
+	int shift = 64 - 8 * x->item;
+
+	memcpy(&v, p, (size_t)x->item);
+	if (x->kind == 'f')
+		return x->item == 8 ? v.f64 : x->item == 4 ? v.f32 : half_value((uint16_t)v.bits);
+	if (x->kind == 'i')
+		return (double)((int64_t)(v.bits << shift) >> shift);
+	return (double)v.bits;
+}
+
+static void store(void *out, enum dtype type, size_t i, double v)
+{
+	int64_t whole = isfinite(v) && fabs(v) < 0x1p63 ? (int64_t)v : 0;
+
+	if (type == DT_F32)
+		((float *)out)[i] = (float)v;
+	else if (type == DT_BOOL)
+		((uint8_t *)out)[i] = v != 0;
+	else
+		memcpy((uint8_t *)out + i * dtype_size(type), &whole, dtype_size(type)); // little-endian: the low bytes
+}
+
+void arrays_copy(struct tensor *out, const struct arrays *a, int i, int row)
+{
+	const struct npy *x = array_at(a, i);
+	size_t n = (size_t)tensor_count(out), from = n * (size_t)row;
+
+	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && out->type != DT_BOOL) {
+		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
+		return;
+	}
+	for (size_t k = 0; k < n; k++)
+		store(out->data, out->type, k, element(x, from + k));
+}

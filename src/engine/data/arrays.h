@@ -1,0 +1,25 @@
+// A data file that holds arrays: .npy, .npz, a TensorProto (.pb) or raw elements (.bin). Read-only once open, so threads may
+// share it. A large .npy stays mapped and is read row by row.
+#ifndef QTUI_ENGINE_DATA_ARRAYS_H
+#define QTUI_ENGINE_DATA_ARRAYS_H
+
+#include "qtui/base/npy.h"
+#include "qtui/engine/graph.h"
+
+struct arrays;
+bool arrays_is_name(const char *path); // by the extension
+// `raw` is the element type of a .bin file.
+MUST_CHECK enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err);
+void arrays_free(struct arrays **a);
+int arrays_count(const struct arrays *a);
+const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
+// The array's own shape (rank 1 for raw elements).
+struct shape arrays_shape(const struct arrays *a, int i);
+// The array for input `input` of the model: by name, else by position when no name is known; -1 when there is none.
+int arrays_find(const struct arrays *a, const struct graph *g, int input);
+// How many samples of an input of this shape the array holds: 0 when it does not fit.
+int arrays_rows(const struct arrays *a, int i, const struct shape *input);
+// Converts sample `row` to the type of `out`, which has type and shape and is allocated.
+void arrays_copy(struct tensor *out, const struct arrays *a, int i, int row);
+
+#endif

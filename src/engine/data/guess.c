@@ -1,0 +1,41 @@
+// What a model says of its input.
+#include <stdio.h>
+#include <string.h>
+#include "guess.h"
+
+static bool is_ultralytics(const struct graph *g)
+{
+	return graph_metadata(g, "task") && (graph_metadata(g, "imgsz") || graph_metadata(g, "names"));
+}
+
+static void fill(struct preprocess *pre, enum resize_mode resize)
+{
+	for (int c = 0; c < 4; c++) {
+		if (!pre->mean_set)
+			pre->mean[c] = 0;
+		if (!pre->std_set)
+			pre->std[c] = 255;
+	}
+	if (!pre->color_set)
+		pre->bgr = false;
+	if (!pre->resize_set)
+		pre->resize = resize;
+}
+
+void guess_preprocess(struct preprocess *pre, const struct graph *g)
+{
+	bool all = pre->mean_set && pre->std_set && pre->color_set && pre->resize_set;
+	bool any = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
+	bool known = is_ultralytics(g), classifies = known && !strcmp(graph_metadata(g, "task"), "classify");
+	enum resize_mode resize = classifies ? RESIZE_CROP : known ? RESIZE_LETTERBOX : RESIZE_STRETCH;
+
+	fill(pre, resize);
+	pre->guess[0] = '\0';
+	pre->warn = !all && !any && !known;
+	if (known && !all)
+		snprintf(pre->guess, sizeof(pre->guess), "Ultralytics metadata: %s, RGB, /255%s",
+		    classifies ? "crop" : "letterbox", any ? " where no option says otherwise" : "");
+	else if (!all)
+		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean 0, std 255%s",
+		    any ? "" : "no metadata, no options: images are read as ", any ? " where no option says otherwise" : "");
+}

@@ -1,0 +1,10 @@
+// Preprocessing that the user did not give: from the model's metadata, else the plainest.
+#ifndef QTUI_ENGINE_DATA_GUESS_H
+#define QTUI_ENGINE_DATA_GUESS_H
+
+#include "qtui/engine/data.h"
+
+// Fills what is not set in `pre`, and its `guess` and `warn`.
+void guess_preprocess(struct preprocess *pre, const struct graph *g);
+
+#endif
