@@ -82,6 +82,10 @@ const char *graph_nearest_node(const struct graph *g, const char *name);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul; 0 for others).
 int64_t graph_macs(const struct graph *g, int node);
+// Computes the outputs (plain layout; the caller drops them) from the inputs, node by node through op->shape and op->eval:
+// slow and simple, no plan, no store.
+MUST_CHECK enum status graph_eval(const struct graph *g, const struct tensor *const *in, struct tensor *out, int width,
+    struct error *err);
 // Of operator, attributes and subgraphs, for memos of results; not of names, inputs or weights.
 struct key graph_node_key(const struct node *n);
 struct key graph_key(const struct graph *g);       // what g->key holds

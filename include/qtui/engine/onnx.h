@@ -5,8 +5,8 @@
 #include "qtui/engine/graph.h"
 
 struct onnx_input_shape {
-	const char *name; // input tensor; NULL: the first image-like input
-	struct shape shape;
+	const char *name; // input tensor; NULL or "": the first image-like input, else the first
+	struct shape shape; // a first dimension that the file leaves open is 1 whatever stands here, and may be left out
 };
 struct onnx_options {
 	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL

@@ -163,12 +163,16 @@ static bool any_named(const struct arrays *a, const struct graph *g)
 	return false;
 }
 
-int arrays_find(const struct arrays *a, const struct graph *g, int input)
+int arrays_find(const struct arrays *a, const struct graph *g, int input, int main)
 {
 	for (int k = 0; k < arrays_count(a); k++)
 		if (!strcmp(arrays_name(a, k), g->value[g->input[input]].name))
 			return k;
-	return !any_named(a, g) && input < arrays_count(a) ? input : -1;
+	if (any_named(a, g))
+		return -1;
+	if (arrays_count(a) == 1)
+		return input == main ? 0 : -1;
+	return input < arrays_count(a) ? input : -1;
 }
 
 // dim[0..n-1] of both agree.

@@ -23,7 +23,7 @@ static void on_error(j_common_ptr c)
 
 static void on_message(j_common_ptr c, int level)
 {
-	if (level < 0 && c->err->msg_code == JWRN_HIT_EOF)
+	if (level < 0 && c->err->msg_code == JWRN_JPEG_EOF)
 		on_error(c);
 }
 

@@ -78,11 +78,14 @@ static void find_image(struct input_dims *in)
 		in->height = 2, in->width = 3, in->channel = 1;
 }
 
-static const struct shape *given_shape(const struct onnx_options *opt, const char *name, bool first_image)
+static const struct shape *given_shape(const struct onnx_options *opt, const char *name, bool is_main)
 {
-	for (int i = 0; opt && i < opt->n_shapes; i++)
-		if (opt->shape[i].name ? !strcmp(opt->shape[i].name, name) : first_image)
+	for (int i = 0; opt && i < opt->n_shapes; i++) {
+		const char *for_name = opt->shape[i].name;
+
+		if (for_name && for_name[0] ? !strcmp(for_name, name) : is_main)
 			return &opt->shape[i].shape;
+	}
 	return NULL;
 }
 
@@ -173,8 +176,8 @@ static enum status choose_shape(struct shape *out, struct draft *d, const struct
 	return STATUS_OK;
 }
 
-static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, struct scope *scope, const struct onnx_options *opt,
-    struct namemap *symbols, bool *seen_image, struct dims_try *t, struct error *err)
+static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, bool is_main, struct scope *scope,
+    const struct onnx_options *opt, struct namemap *symbols, struct dims_try *t, struct error *err)
 {
 	const char *name = info->name ? info->name : "";
 	struct input_dims in = { 0 };
@@ -186,8 +189,7 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
 	in.type = info->type->tensor_type;
 	find_image(&in);
-	in.given = given_shape(opt, name, in.channel >= 0 && !*seen_image);
-	*seen_image = *seen_image || in.channel >= 0;
+	in.given = given_shape(opt, name, is_main);
 	s = choose_shape(&shape, d, &in, name, symbols, t, err);
 	if (!s)
 		s = import_name(&id, d, scope, name, err);
@@ -201,18 +203,56 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 	return STATUS_OK;
 }
 
+static bool is_image(const Onnx__ValueInfoProto *info)
+{
+	struct input_dims in = { 0 };
+
+	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
+		return false;
+	in.type = info->type->tensor_type;
+	find_image(&in);
+	return in.channel >= 0;
+}
+
+static bool is_listed(const struct namemap *names, const Onnx__ValueInfoProto *info)
+{
+	return namemap_get(names, info->name ? info->name : "") >= 0;
+}
+
+// The first image-like input, else the first input.
+static size_t main_input(const Onnx__GraphProto *g, const struct namemap *initializers)
+{
+	size_t first = g->n_input;
+
+	for (size_t i = g->n_input; i-- > 0;)
+		if (!is_listed(initializers, g->input[i]))
+			first = i;
+	for (size_t i = 0; i < g->n_input; i++)
+		if (!is_listed(initializers, g->input[i]) && is_image(g->input[i]))
+			return i;
+	return first;
+}
+
 enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, const struct onnx_options *opt,
     struct dims_try *t, struct error *err)
 {
 	struct namemap *initializers = namemap_new(), *symbols = namemap_new();
-	bool seen_image = false;
+	size_t main;
 	enum status s = STATUS_OK;
 
 	for (size_t i = 0; i < g->n_initializer; i++)
 		namemap_put(initializers, g->initializer[i]->name ? g->initializer[i]->name : "", 1);
+	main = main_input(g, initializers);
 	for (size_t i = 0; i < g->n_input && !s; i++)
-		if (namemap_get(initializers, g->input[i]->name ? g->input[i]->name : "") < 0)
-			s = add_input(d, g->input[i], scope, opt, symbols, &seen_image, t, err);
+		if (!is_listed(initializers, g->input[i])) {
+			bool image = t->used_image, other = t->used_other;
+
+			t->used_image = t->used_other = false;
+			s = add_input(d, g->input[i], i == main, scope, opt, symbols, t, err);
+			t->guessed |= (uint64_t)(t->used_image || t->used_other) << (i & 63);
+			t->used_image = t->used_image || image;
+			t->used_other = t->used_other || other;
+		}
 	namemap_free(&initializers);
 	namemap_free(&symbols);
 	return s;
@@ -238,7 +278,7 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 		if (id < 0 || !g->value[id].is_input || !has_symbols(proto->input[i]))
 			continue;
 		shape_text(&g->value[id].shape, text, sizeof(text));
-		if (t->used_image || t->used_other)
+		if (i < 64 && t->guessed >> i & 1)
 			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name, text);
 		else
 			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);

@@ -8,6 +8,7 @@
 struct dims_try {
 	int64_t image, other;             // height and width of images; any other
 	bool used_image, used_other;      // set by dims_inputs: whether the attempt could be another
+	uint64_t guessed;                 // bit i: input i of the file (of the first 64) has a dimension from here
 };
 // The first attempt, and the next one after a failure (false: there is none).
 struct dims_try dims_first(void);

@@ -121,24 +121,6 @@ static bool all_folded(const struct draft *d, const struct node *n)
 	return true;
 }
 
-// An If's outputs are what both branches agree on. (A Loop's are known when it runs.)
-static void infer_branches(struct draft *d, const struct node *n)
-{
-	const struct graph *a = n->subgraph[0], *b = n->subgraph[n->n_subgraphs - 1];
-
-	if (n->op->id != OP_If)
-		return;
-	for (int i = 0; i < n->n_out; i++) {
-		const struct value *x = &a->value[a->output[i]], *y = &b->value[b->output[i]];
-
-		if (n->out[i] < 0)
-			continue;
-		d->value[n->out[i]].type = x->type == y->type ? x->type : DT_NONE;
-		if (shape_equal(&x->shape, &y->shape))
-			d->value[n->out[i]].shape = x->shape;
-	}
-}
-
 static enum status infer_node(struct draft *d, struct draft_node *n, struct error *err)
 {
 	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)), *out = views + n->n.n_in;
@@ -175,9 +157,7 @@ enum status infer_draft(struct draft *d, struct error *err)
 
 		if (n->fate != FATE_KEPT || (n->n.n_out && all_folded(d, &n->n)))
 			continue;
-		if (n->n.n_subgraphs)
-			infer_branches(d, &n->n);
-		else if (!n->proto || !n->captured)
+		if (!n->captured || n->n.n_subgraphs) // a node with graphs inside waits until they are built
 			s = infer_node(d, n, err);
 	}
 	return s;

@@ -1,0 +1,216 @@
+// Samples: which rows of which files they are. dataset_load.c makes inputs of them.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "convention.h"
+#include "dataset.h"
+#include "guess.h"
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "qtui/base/str.h"
+
+static void find_image_input(struct dataset *d)
+{
+	d->image_input = -1;
+	for (int i = 0; i < d->g->n_inputs && d->image_input < 0; i++) {
+		enum dtype t = dataset_input(d, i)->type;
+
+		if ((t == DT_F32 || t == DT_U8 || t == DT_I8) && place_input(&d->image, &dataset_input(d, i)->shape))
+			d->image_input = i;
+	}
+}
+
+int dataset_array(const struct dataset *d, const struct arrays *a, int part, int i)
+{
+	if (d->files.input[part] >= 0)
+		return d->files.input[part] == i ? 0 : -1;
+	return arrays_find(a, d->g, i, d->image_input < 0 ? 0 : d->image_input);
+}
+
+enum status dataset_open_file(struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err)
+{
+	int input = d->files.input[part] < 0 ? (d->image_input < 0 ? 0 : d->image_input) : d->files.input[part];
+
+	if (!d->single)
+		return arrays_open(out, path, dataset_input(d, input)->type, err);
+	*out = d->single;
+	return STATUS_OK;
+}
+
+void dataset_close_file(const struct dataset *d, struct arrays **a)
+{
+	if (*a != d->single)
+		arrays_free(a);
+	*a = NULL;
+}
+
+static bool is_full(const struct dataset *d)
+{
+	return d->opt.samples > 0 && d->n >= (size_t)d->opt.samples;
+}
+
+static void add_sample(struct dataset *d, size_t file, int row, int rows)
+{
+	struct sample s = { .file = file, .row = row };
+	const char *base = file_base(d->files.path[file * (size_t)d->files.n_parts]);
+	struct str name = { 0 };
+
+	str_add(&name, base);
+	if (rows > 1)
+		str_addf(&name, "#%d", row);
+	s.name = str_detach(&name);
+	d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof(s));
+	d->sample[d->n++] = s;
+}
+
+static enum status misfit(const struct dataset *d, const char *path, const struct arrays *a, int array, int input, struct error *err)
+{
+	struct shape own = arrays_shape(a, array);
+	char has[128], wants[128];
+
+	return error_set(err, STATUS_FORMAT, "%s: %s%san array of shape %s does not fit input '%s' of shape %s", path,
+	    arrays_name(a, array), arrays_name(a, array)[0] ? ": " : "", shape_text(&own, has, sizeof(has)),
+	    dataset_input(d, input)->name, shape_text(&dataset_input(d, input)->shape, wants, sizeof(wants)));
+}
+
+// How many samples a file of arrays holds: every array that fills an input must hold as many.
+static enum status count_rows(int *rows, const struct dataset *d, const char *path, const struct arrays *a, int part, struct error *err)
+{
+	*rows = 0;
+	for (int i = 0; i < d->g->n_inputs; i++) {
+		int array = dataset_array(d, a, part, i), n;
+
+		if (array < 0)
+			continue;
+		n = arrays_rows(a, array, &dataset_input(d, i)->shape);
+		if (!n)
+			return misfit(d, path, a, array, i, err);
+		if (*rows && n != *rows)
+			return error_set(err, STATUS_FORMAT, "%s: its arrays hold %d and %d samples", path, *rows, n);
+		*rows = n;
+	}
+	return *rows ? STATUS_OK : error_set(err, STATUS_FORMAT, "%s holds no array for an input of the model", path);
+}
+
+static enum status add_file(struct dataset *d, size_t file, struct error *err)
+{
+	const char *path = d->files.path[file * (size_t)d->files.n_parts];
+	struct arrays *a = NULL;
+	int rows = 1;
+	enum status s = STATUS_OK;
+
+	if (listing_is_image(path) && d->image_input < 0)
+		return error_set(err, STATUS_UNSUPPORTED, "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays",
+		    path);
+	if (!listing_is_image(path)) {
+		s = dataset_open_file(&a, d, path, 0, err);
+		if (s)
+			return s;
+		s = count_rows(&rows, d, path, a, 0, err);
+		if (!s && d->files.n_files == 1 && d->files.n_parts == 1)
+			d->single = a;
+		dataset_close_file(d, &a);
+	}
+	for (int row = 0; row < rows && !s && !is_full(d); row++)
+		add_sample(d, file, row, rows);
+	return s;
+}
+
+static void add_random(struct dataset *d)
+{
+	for (int i = 0; i < d->opt.random; i++) {
+		struct sample s = { .row = i };
+		char name[32];
+
+		snprintf(name, sizeof(name), "random#%d", i);
+		s.name = xstrdup(name);
+		d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof(s));
+		d->sample[d->n++] = s;
+	}
+}
+
+static void report(const struct dataset *d)
+{
+	const char *text;
+	bool images = !d->opt.random && listing_is_image(d->files.path[0]);
+
+	if (images && d->opt.pre.guess[0])
+		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s", d->opt.pre.guess);
+	for (int i = 0; i < d->g->n_inputs && images; i++)
+		if (i != d->image_input && convention_known(dataset_input(d, i), &text))
+			log_info("input %s is not in the data: it gets %s", dataset_input(d, i)->name, text);
+}
+
+static enum status fill(struct dataset *d, const char *path, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	if (d->opt.random) {
+		add_random(d);
+		return STATUS_OK;
+	}
+	s = listing_read(&d->files, path, d->g, err);
+	for (size_t i = 0; i < d->files.n_files && !s && !is_full(d); i++)
+		s = add_file(d, i, err);
+	d->hash = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof(*d->hash));
+	return s;
+}
+
+enum status dataset_open(struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt,
+    struct error *err)
+{
+	struct dataset *d = xcalloc(1, sizeof(*d));
+	enum status s;
+
+	d->g = g;
+	d->opt = *opt;
+	d->path = xstrdup(path ? path : "random");
+	pthread_mutex_init(&d->lock, NULL);
+	guess_preprocess(&d->opt.pre, g);
+	find_image_input(d);
+	s = g->n_inputs ? fill(d, path, err) : error_set(err, STATUS_UNSUPPORTED, "the model has no inputs");
+	if (s)
+		dataset_free(&d);
+	else
+		report(d);
+	*out = d;
+	return s;
+}
+
+void dataset_free(struct dataset **dp)
+{
+	struct dataset *d = *dp;
+
+	*dp = NULL;
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n; i++)
+		free(d->sample[i].name);
+	free(d->sample);
+	free(d->hash);
+	free(d->path);
+	arrays_free(&d->single);
+	listing_done(&d->files);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+int dataset_count(const struct dataset *d)
+{
+	return (int)d->n;
+}
+
+const char *dataset_name(const struct dataset *d, int i)
+{
+	return d->sample[i].name;
+}
+
+const struct preprocess *dataset_preprocess(const struct dataset *d)
+{
+	return &d->opt.pre;
+}
+
+const char *dataset_path(const struct dataset *d)
+{
+	return d->path;
+}

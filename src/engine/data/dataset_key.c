@@ -1,0 +1,56 @@
+// The key of a sample: equal keys, equal inputs. Files are hashed once, when first asked for.
+#include "dataset.h"
+#include "qtui/base/file.h"
+
+static struct key hash_file(const char *path)
+{
+	struct bytes b;
+	struct error err;
+	struct key k;
+
+	if (file_map(&b, path, &err))
+		return key_add_text((struct key){ 0 }, err.text); // loading it will tell
+	k = key_add_int(key_of(b.data, b.size), 1);
+	bytes_done(&b);
+	return k;
+}
+
+static struct key file_hash(const struct dataset *d, size_t file)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&d->lock;
+	struct key k;
+
+	pthread_mutex_lock(lock);
+	if (key_is_zero(d->hash[file]))
+		d->hash[file] = hash_file(d->files.path[file]);
+	k = d->hash[file];
+	pthread_mutex_unlock(lock);
+	return k;
+}
+
+static struct key add_preprocess(struct key k, const struct preprocess *p)
+{
+	k = key_add(k, p->mean, sizeof(p->mean));
+	k = key_add(k, p->std, sizeof(p->std));
+	k = key_add_int(k, p->bgr);
+	k = key_add_int(k, p->resize);
+	return key_add_int(k, p->mean_set || p->std_set); // decides for inputs of bytes
+}
+
+struct key dataset_key(const struct dataset *d, int i)
+{
+	const struct sample *s = &d->sample[i];
+	size_t parts = (size_t)d->files.n_parts;
+	struct key k = key_add_int((struct key){ 0 }, s->row);
+
+	k = key_add_int(k, d->opt.random ? (int64_t)d->opt.seed : 0);
+	for (size_t p = 0; p < parts; p++)
+		k = key_add_key(k, file_hash(d, s->file * parts + p));
+	for (int n = 0; n < d->g->n_inputs; n++) {
+		const struct shape *shape = &dataset_input(d, n)->shape;
+
+		k = key_add_int(key_add_int(k, dataset_input(d, n)->type), shape->rank);
+		k = key_add(k, shape->dim, (size_t)shape->rank * sizeof(shape->dim[0]));
+	}
+	return d->opt.random ? k : add_preprocess(k, &d->opt.pre);
+}

@@ -1,0 +1,158 @@
+// One sample: images decoded, resized and normalised, arrays converted, inputs with a customary value filled.
+#include <stdlib.h>
+#include <string.h>
+#include "convention.h"
+#include "dataset.h"
+#include "image.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+
+static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
+{
+	enum status s;
+
+	*t = (struct tensor){ .type = v->type, .shape = v->shape };
+	s = tensor_alloc(t, NULL, err);
+	return s ? error_prefix(err, "input '%s'", v->name) : STATUS_OK;
+}
+
+static enum status load_image(const struct dataset *d, const char *path, struct tensor *out, struct placement *where, struct error *err)
+{
+	struct image raw = { 0 }, placed = { 0 };
+	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
+
+	if (!s)
+		s = place_image(&placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err);
+	if (!s)
+		s = alloc_input(out, dataset_input(d, d->image_input), err);
+	if (!s)
+		place_pixels(out, &placed, &d->image, &d->opt.pre);
+	free(raw.rgb);
+	free(placed.rgb);
+	return s;
+}
+
+static enum status load_arrays(const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct error *err)
+{
+	struct arrays *a = NULL;
+	enum status s = dataset_open_file(&a, d, path, part, err);
+
+	for (int i = 0; i < d->g->n_inputs && !s; i++) {
+		int array = dataset_array(d, a, part, i);
+
+		if (array < 0 || in[i].data)
+			continue;
+		if (arrays_rows(a, array, &dataset_input(d, i)->shape) <= row)
+			s = error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", path, row, dataset_input(d, i)->name);
+		else
+			s = alloc_input(&in[i], dataset_input(d, i), err);
+		if (!s)
+			arrays_copy(&in[i], a, array, row);
+	}
+	dataset_close_file(d, &a);
+	return s;
+}
+
+static enum status load_part(const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct placement *where,
+    struct error *err)
+{
+	if (!listing_is_image(path))
+		return load_arrays(d, path, part, row, in, err);
+	if (d->image_input < 0 || (d->files.input[part] >= 0 && d->files.input[part] != d->image_input))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: this input does not take images", path);
+	return load_image(d, path, &in[d->image_input], where, err);
+}
+
+// xorshift64* on a state that the seed, the sample and the input decide.
+static float next_uniform(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (float)((*state * 0x2545f4914f6cdd1dULL) >> 40) * 0x1p-24f;
+}
+
+static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
+{
+	struct key k = key_add_int(key_add_int(key_add_int((struct key){ 0 }, (int64_t)seed), sample), input);
+	uint64_t state = k.lo | 1;
+	int64_t n = tensor_count(t);
+
+	memset(t->data, 0, tensor_bytes(t));
+	for (int64_t i = 0; i < n; i++) {
+		float v = next_uniform(&state);
+
+		if (t->type == DT_F32)
+			((float *)t->data)[i] = v;
+		else if (t->type == DT_U8 || t->type == DT_I8)
+			((uint8_t *)t->data)[i] = (uint8_t)(v * 256);
+	}
+}
+
+// Inputs that the data do not hold.
+static enum status fill_rest(const struct dataset *d, int sample, struct tensor *in, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < d->g->n_inputs && !s; i++) {
+		const struct value *v = dataset_input(d, i);
+		bool known = convention_known(v, NULL);
+
+		if (in[i].data)
+			continue;
+		if (!known && !d->opt.random)
+			return error_set(err, STATUS_FORMAT,
+			    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory of it",
+			    d->sample[sample].name, v->name);
+		s = alloc_input(&in[i], v, err);
+		if (!s && known)
+			convention_fill(&in[i], v, d->image.w, d->image.h);
+		else if (!s)
+			fill_random(&in[i], d->opt.seed, d->sample[sample].row, i);
+	}
+	return s;
+}
+
+enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err)
+{
+	const struct sample *sample = &d->sample[i];
+	struct placement ignored;
+	enum status s = STATUS_OK;
+
+	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
+	where = where ? where : &ignored;
+	*where = (struct placement){ d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0 };
+	for (int part = 0; part < d->files.n_parts && !s; part++)
+		s = load_part(d, d->files.path[sample->file * (size_t)d->files.n_parts + (size_t)part], part, sample->row, in, where,
+		    err);
+	if (!s)
+		s = fill_rest(d, i, in, err);
+	for (int k = 0; k < d->g->n_inputs && s; k++)
+		tensor_drop(&in[k]);
+	return s;
+}
+
+enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err)
+{
+	const struct graph none = { 0 };
+	struct listing files = { 0 };
+	struct arrays *a = NULL;
+	enum status s = listing_read(&files, path, &none, err);
+
+	*n_out = 0;
+	if (s == STATUS_NOTFOUND && file_is_dir(path)) {
+		listing_done(&files);
+		return STATUS_OK;
+	}
+	if (!s && arrays_is_name(files.path[0]) && !str_has_suffix(files.path[0], ".bin"))
+		s = arrays_open(&a, files.path[0], DT_F32, err);
+	for (int i = 0; a && i < arrays_count(a) && *n_out < max; i++) {
+		if (arrays_shape(a, i).rank < 0)
+			continue;
+		out[*n_out] = arrays_shape(a, i);
+		names[(*n_out)++] = xstrdup(arrays_name(a, i));
+	}
+	arrays_free(&a);
+	listing_done(&files);
+	return s;
+}

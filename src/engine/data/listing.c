@@ -1,0 +1,186 @@
+// Directories and list files.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "arrays.h"
+#include "listing.h"
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "qtui/base/str.h"
+
+#define LIST_MAX ((size_t)64 << 20)
+
+bool listing_is_image(const char *path)
+{
+	static const char *const suffixes[] = { ".jpg", ".jpeg", ".png" };
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (n > strlen(suffixes[i]) && !strcasecmp(path + n - strlen(suffixes[i]), suffixes[i]))
+			return true;
+	return false;
+}
+
+static bool is_data(const char *path)
+{
+	return listing_is_image(path) || arrays_is_name(path);
+}
+
+static void add(struct listing *l, char *path)
+{
+	l->path = xgrow(l->path, &l->cap, (l->n_files + 1) * (size_t)l->n_parts, sizeof(char *));
+	l->path[l->n_files++] = path;
+}
+
+static enum status read_dir(struct listing *l, const char *dir, struct error *err)
+{
+	struct file_list files;
+	size_t other = 0;
+	enum status s = file_list_dir(&files, dir, err);
+
+	if (s)
+		return s;
+	for (size_t i = 0; i < files.n; i++)
+		if (is_data(files.name[i]))
+			add(l, file_join(dir, files.name[i]));
+		else
+			other++;
+	file_list_done(&files);
+	if (other)
+		log_info("%s: %zu files are neither images nor arrays and are left out", dir, other);
+	return STATUS_OK;
+}
+
+// A line's path: as it is when absolute, else beside the list file.
+static void add_line(struct listing *l, const char *dir, const char *line, size_t n)
+{
+	char *name;
+
+	while (n && isspace((unsigned char)line[n - 1]))
+		n--;
+	while (n && isspace((unsigned char)*line))
+		line++, n--;
+	if (!n || *line == '#')
+		return;
+	name = xmalloc(n + 1);
+	memcpy(name, line, n);
+	name[n] = '\0';
+	add(l, name[0] == '/' ? xstrdup(name) : file_join(dir, name));
+	free(name);
+}
+
+static enum status read_list(struct listing *l, const char *path, struct error *err)
+{
+	struct bytes b;
+	char *dir;
+	enum status s = file_read(&b, path, LIST_MAX, err);
+
+	if (s)
+		return s;
+	dir = file_dir(path);
+	if (memchr(b.data, '\0', b.size))
+		s = error_set(err, STATUS_FORMAT, "%s is neither an image, nor an array, nor a list of paths", path);
+	for (size_t at = 0; at < b.size && !s;) {
+		const uint8_t *end = memchr(b.data + at, '\n', b.size - at);
+		size_t n = end ? (size_t)(end - b.data) - at : b.size - at;
+
+		add_line(l, dir, (const char *)b.data + at, n);
+		at += n + 1;
+	}
+	free(dir);
+	bytes_done(&b);
+	return s;
+}
+
+// The directory of an input: its name with everything outside [A-Za-z0-9._-] as '_'; heap.
+static char *input_dir(const char *dir, const char *input)
+{
+	char *name = xstrdup(input), *path;
+
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			*p = '_';
+	path = file_join(dir, name);
+	free(name);
+	return path;
+}
+
+// The inputs that have a subdirectory. Returns how many.
+static int find_parts(int *input, const char *dir, const struct graph *g)
+{
+	int n = 0;
+
+	for (int i = 0; i < g->n_inputs; i++) {
+		char *sub = input_dir(dir, g->value[g->input[i]].name);
+
+		if (file_is_dir(sub))
+			input[n++] = i;
+		free(sub);
+	}
+	return n;
+}
+
+// One listing an input, then woven into one: sample i is file i of each.
+static enum status read_parts(struct listing *l, const char *dir, const struct graph *g, struct error *err)
+{
+	struct listing *part = xcalloc((size_t)l->n_parts, sizeof(*part));
+	enum status s = STATUS_OK;
+
+	for (int p = 0; p < l->n_parts && !s; p++) {
+		char *sub = input_dir(dir, g->value[g->input[l->input[p]]].name);
+
+		part[p].n_parts = 1;
+		s = read_dir(&part[p], sub, err);
+		if (!s && part[p].n_files != part[0].n_files)
+			s = error_set(err, STATUS_FORMAT, "%s has %zu files, the directory of the first input %zu", sub,
+			    part[p].n_files, part[0].n_files);
+		free(sub);
+	}
+	for (size_t i = 0; !s && i < part[0].n_files; i++)
+		for (int p = 0; p < l->n_parts; p++) {
+			l->path = xgrow(l->path, &l->cap, (i + 1) * (size_t)l->n_parts, sizeof(char *));
+			l->path[i * (size_t)l->n_parts + (size_t)p] = part[p].path[i];
+			part[p].path[i] = NULL;
+			l->n_files = i + 1;
+		}
+	for (int p = 0; p < l->n_parts; p++) {
+		for (size_t i = 0; i < part[p].n_files; i++)
+			free(part[p].path[i]);
+		free(part[p].path);
+	}
+	free(part);
+	return s;
+}
+
+enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	*out = (struct listing){ .n_parts = 1, .input = xmalloc(((size_t)g->n_inputs + 1) * sizeof(int)) };
+	out->input[0] = -1;
+	if (!file_is_dir(path)) {
+		if (is_data(path))
+			add(out, xstrdup(path));
+		else
+			s = read_list(out, path, err);
+	} else {
+		int parts = find_parts(out->input, path, g);
+
+		out->n_parts = parts ? parts : 1;
+		out->input[0] = parts ? out->input[0] : -1;
+		s = parts ? read_parts(out, path, g, err) : read_dir(out, path, err);
+	}
+	if (!s && !out->n_files)
+		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (.jpg .png .npy .npz .pb .bin)", path);
+	return s;
+}
+
+void listing_done(struct listing *l)
+{
+	for (size_t i = 0; i < l->n_files * (size_t)l->n_parts; i++)
+		free(l->path[i]);
+	free(l->path);
+	free(l->input);
+	*l = (struct listing){ 0 };
+}

@@ -1,0 +1,19 @@
+// The files of a dataset. A sample is one row of one file, or of one file an input when each input has a subdirectory.
+#ifndef QTUI_ENGINE_DATA_LISTING_H
+#define QTUI_ENGINE_DATA_LISTING_H
+
+#include <stddef.h>
+#include "qtui/engine/graph.h"
+
+struct listing {
+	char **path;      // n_files * n_parts: the parts of a sample lie together
+	size_t n_files, cap;
+	int n_parts;
+	int *input;       // of a part: index into graph.input; -1 when the file itself tells (one part)
+};
+// `path` is a directory, a list file (one path a line, relative to it) or one data file.
+MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);
+void listing_done(struct listing *l);
+bool listing_is_image(const char *path); // by the extension
+
+#endif
