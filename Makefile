@@ -83,7 +83,8 @@ below_analysis := analysis engine base
 below_interop  := interop analysis engine base
 below_cli      := cli interop analysis engine base
 below_tui      := tui interop analysis engine base
-TESTSRC := $(shell find tests -name 'test_*.c')
+# ONLY=base takes the programs of one layer and no scripts.
+TESTSRC := $(shell find tests/$(ONLY) -name 'test_*.c')
 TESTS   := $(TESTSRC:%.c=$(BUILD)/%)
 
 define test_rule
@@ -102,7 +103,7 @@ $(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c
 $(BUILD)/tests/%.o: CPPFLAGS += -Itests -Wno-missing-prototypes -Wno-unused-parameter
 
 check: $(BUILD)/qtui $(TESTS)
-	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(sort $(wildcard tests/scripts/*.sh))
+	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(if $(ONLY),,$(sort $(wildcard tests/scripts/*.sh)))
 check-asan check-tsan: check-%:
 	$(Q)$(MAKE) --no-print-directory MODE=$* check
 
@@ -133,7 +134,7 @@ clean:
 help:
 	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
-	echo "make check      all tests (check-asan, check-tsan: under the sanitizers)"; \
+	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
 	echo "make bench      speed, side by side with ONNX Runtime"; \
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+
+#define MAX_LINKS 40 // as many as the system follows
 
 static enum status system_error(struct error *err, const char *path)
 {
@@ -130,6 +133,25 @@ static enum status write_stdout(const struct file_part *part, int n, struct erro
 	return STATUS_OK;
 }
 
+// The file that a path leads to through links, whether that file is there or not; heap.
+static char *follow_links(const char *path)
+{
+	char target[PATH_MAX];
+	char *at = xstrdup(path);
+
+	for (int depth = 0; depth < MAX_LINKS; depth++) {
+		ssize_t n = readlink(at, target, sizeof target - 1);
+		if (n < 0)
+			break;
+		target[n] = '\0';
+		char *dir = file_dir(at);
+		free(at);
+		at = file_join(dir, target);
+		free(dir);
+	}
+	return at;
+}
+
 enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err)
 {
 	struct stat st;
@@ -138,10 +160,11 @@ enum status file_write_parts(const char *path, const struct file_part *part, int
 
 	if (strcmp(path, "-") == 0)
 		return write_stdout(part, n, err);
-	if (stat(path, &st) != 0)
-		return replace(path, NULL, part, n, err);
-	real = realpath(path, NULL);
-	s = write_existing(real ? real : path, &st, part, n, err);
+	real = follow_links(path);
+	if (stat(real, &st) == 0)
+		s = write_existing(real, &st, part, n, err);
+	else
+		s = replace(real, NULL, part, n, err);
 	free(real);
 	return s;
 }

@@ -56,12 +56,15 @@ static bool only_blanks(const char *p, const char *end)
 	return p == end;
 }
 
-// `text` has a NUL at text[size].
+// `text` has a NUL at text[size]. cJSON would pass over one before that as a blank, or end a text there.
 static enum status parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err)
 {
 	const char *end = text;
 
 	*out = NULL;
+	if (strlen(text) != size)
+		return error_set(
+		    err, STATUS_FORMAT, "%s:%d: not valid JSON: a NUL byte", name, line_at(text, text + strlen(text)));
 	if (!mem_may_take(tree_size(text, size)))
 		return error_set(err, STATUS_NOMEM, "%s: no memory for this much JSON", name);
 	*out = cJSON_ParseWithLengthOpts(text, size + 1, &end, false);

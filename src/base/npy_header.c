@@ -78,6 +78,9 @@ static enum status read_descr(struct npy_header *h, struct cursor *c)
 {
 	char d[16];
 
+	skip_blanks(c);
+	if (c->p == c->end)
+		return malformed(c, "it has no end");
 	if (!take_quoted(c, d, sizeof d))
 		return error_set(c->err, STATUS_UNSUPPORTED, "%s: only arrays of plain numbers can be read", c->name);
 	if (strlen(d) != 3 || !strchr("<>|=", d[0]) || !is_known_type(d[1], d[2] - '0'))

@@ -1,0 +1,372 @@
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+static void write_text(const char *path, const char *text)
+{
+	struct error e;
+
+	if (file_write(path, text, strlen(text), &e))
+		fail_msg("%s", e.text);
+}
+
+static void check_text(const char *path, const char *text)
+{
+	struct error e;
+	struct bytes b;
+
+	if (file_read(&b, path, 1000, &e))
+		fail_msg("%s", e.text);
+	assert_string_equal((char *)b.data, text);
+	assert_int_equal(b.size, strlen(text));
+	bytes_done(&b);
+	assert_null(b.data);
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	return st.st_mode;
+}
+
+void test_file__write_and_read(void **state)
+{
+	const char *path = support_temp("plain");
+
+	write_text(path, "first content");
+	check_text(path, "first content");
+	write_text(path, "second");
+	check_text(path, "second");
+	write_text(path, "");
+	check_text(path, "");
+}
+
+void test_file__read_stops_at_the_limit(void **state)
+{
+	const char *path = support_temp_file("limit", "12345", 5);
+	struct error e;
+	struct bytes b;
+
+	assert_int_equal(file_read(&b, path, 5, &e), STATUS_OK);
+	bytes_done(&b);
+	assert_int_equal(file_read(&b, path, 4, &e), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(e.text, path));
+	assert_null(b.data);
+	assert_int_equal(file_read(&b, "/dev/zero", 100000, &e), STATUS_UNSUPPORTED);
+	assert_null(b.data);
+}
+
+void test_file__read_of_a_file_without_size(void **state)
+{
+	struct error e;
+	struct bytes b;
+
+	assert_int_equal(file_read(&b, "/proc/self/status", 1 << 20, &e), STATUS_OK);
+	assert_true(b.size > 100);
+	assert_int_equal(b.data[b.size], 0);
+	assert_memory_equal(b.data, "Name:", 5);
+	bytes_done(&b);
+}
+
+void test_file__errors_name_the_file(void **state)
+{
+	struct error e;
+	struct bytes b;
+	struct file_list l;
+
+	assert_int_equal(file_read(&b, "no/such", 10, &e), STATUS_IO);
+	assert_string_equal(e.text, "no/such: No such file or directory");
+	assert_int_equal(file_read(&b, "/", 10, &e), STATUS_IO);
+	assert_string_equal(e.text, "/: Is a directory");
+	assert_int_equal(file_map(&b, "/", &e), STATUS_IO);
+	assert_int_equal(file_list_dir(&l, "no/such", &e), STATUS_IO);
+	assert_int_equal(file_write("no/such/file", "x", 1, &e), STATUS_IO);
+	assert_string_equal(e.text, "no/such/file: No such file or directory");
+	assert_int_equal(file_write("/", "x", 1, &e), STATUS_IO);
+}
+
+void test_file__read_without_memory_is_an_error(void **state)
+{
+	const char *path = support_temp_file("nomem", "12345", 5);
+	struct error e;
+	struct bytes b;
+	enum status s;
+
+	mem_fail_at(1);
+	s = file_read(&b, path, 100, &e);
+	mem_fail_at(0);
+	assert_int_equal(s, STATUS_NOMEM);
+	assert_null(b.data);
+}
+
+// One byte less, exactly, and one byte more than whole pages; small enough to be read, and large enough to be mapped.
+void test_file__map_has_a_nul_behind(void **state)
+{
+	static const size_t sizes[] = {0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + 4096};
+	static char data[(1 << 20) + 4096];
+	struct error e;
+	struct bytes b;
+
+	memset(data, 'z', sizeof data);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		const char *path = support_temp_file("map", data, sizes[i]);
+		assert_int_equal(file_map(&b, path, &e), STATUS_OK);
+		assert_int_equal(b.size, sizes[i]);
+		assert_int_equal(b.mapped, sizes[i] >= 1 << 20);
+		assert_memory_equal(b.data, data, sizes[i]);
+		assert_int_equal(b.data[b.size], 0);
+		bytes_done(&b);
+	}
+}
+
+void test_file__write_parts_joins(void **state)
+{
+	const char *path = support_temp("parts");
+	struct error e;
+
+	assert_int_equal(
+	    file_write_parts(path, (struct file_part[]){{"ab", 2}, {NULL, 0}, {"cd", 2}}, 3, &e), STATUS_OK);
+	check_text(path, "abcd");
+}
+
+void test_file__write_keeps_the_mode(void **state)
+{
+	const char *path = support_temp("mode");
+	mode_t before = umask(027);
+
+	write_text(path, "new");
+	umask(before);
+	assert_int_equal(mode_of(path) & 07777, 0640);
+	chmod(path, 0705);
+	write_text(path, "again");
+	assert_int_equal(mode_of(path) & 07777, 0705);
+}
+
+void test_file__write_goes_through_a_link(void **state)
+{
+	const char *target = support_temp("target"), *link = support_temp("link");
+
+	write_text(target, "old");
+	assert_int_equal(symlink(target, link), 0);
+	write_text(link, "new");
+	assert_true(S_ISLNK(mode_of(link)));
+	check_text(target, "new");
+}
+
+void test_file__write_goes_through_a_dangling_link(void **state)
+{
+	const char *target = support_temp("later"), *link = support_temp("dangling");
+
+	assert_int_equal(symlink(target, link), 0);
+	write_text(link, "made");
+	assert_true(S_ISLNK(mode_of(link)));
+	check_text(target, "made");
+}
+
+// A reader that has the file open goes on reading the old content.
+void test_file__write_is_atomic_for_readers(void **state)
+{
+	const char *path = support_temp("atomic");
+	char text[8] = "";
+	int fd;
+
+	write_text(path, "before");
+	fd = open(path, O_RDONLY);
+	write_text(path, "after!");
+	assert_int_equal(read(fd, text, 6), 6);
+	close(fd);
+	assert_string_equal(text, "before");
+}
+
+static int count_entries(const char *dir)
+{
+	struct str command = {0};
+	char line[32] = "";
+	FILE *p;
+
+	str_addf(&command, "ls -A '%s' | wc -l", dir);
+	p = popen(str_text(&command), "r");
+	assert_non_null(fgets(line, sizeof line, p));
+	pclose(p);
+	str_done(&command);
+	return atoi(line);
+}
+
+// The limit on the size of a file stands in for a full disk.
+void test_file__failed_write_leaves_the_old_and_no_rest(void **state)
+{
+	const char *dir = support_temp("full");
+	char *path = file_join(dir, "f"), *big = calloc(1, 100000);
+	struct rlimit before, small;
+	struct error e;
+	enum status s;
+
+	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
+	write_text(path, "precious");
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 5000;
+	setrlimit(RLIMIT_FSIZE, &small);
+	s = file_write(path, big, 100000, &e);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(s, STATUS_IO);
+	assert_non_null(strstr(e.text, path));
+	check_text(path, "precious");
+	assert_int_equal(count_entries(dir), 1);
+	free(big);
+	free(path);
+}
+
+void test_file__write_to_a_device(void **state)
+{
+	struct error e;
+
+	write_text("/dev/null", "nothing");
+	assert_true(S_ISCHR(mode_of("/dev/null")));
+	assert_int_equal(file_write("/dev/full", "x", 1, &e), STATUS_IO);
+	assert_true(S_ISCHR(mode_of("/dev/full")));
+}
+
+void test_file__write_protected_stays(void **state)
+{
+	const char *path = support_temp_file("protected", "old", 3);
+	struct error e;
+
+	if (geteuid() == 0)
+		skip(); // the system lets root write anything
+	chmod(path, 0444);
+	assert_int_equal(file_write(path, "new", 3, &e), STATUS_IO);
+	check_text(path, "old");
+}
+
+void test_file__dash_is_stdout(void **state)
+{
+	const char *path = support_temp_file("stdout", "", 0);
+	int saved, fd = open(path, O_WRONLY);
+
+	fflush(stdout);
+	saved = dup(STDOUT_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	printf("before ");
+	write_text("-", "text");
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(fd);
+	check_text(path, "before text");
+	assert_false(file_exists("-"));
+}
+
+void test_file__exists_and_is_dir(void **state)
+{
+	const char *path = support_temp_file("there", "", 0);
+
+	assert_true(file_exists(path));
+	assert_false(file_is_dir(path));
+	assert_true(file_is_dir("/"));
+	assert_false(file_exists("no/such"));
+	assert_false(file_is_dir("no/such"));
+}
+
+void test_file__mkdirs(void **state)
+{
+	const char *path = support_temp("a/b//c/"), *file = support_temp_file("plainfile", "", 0);
+	char *below = file_join(file, "x");
+	struct error e;
+
+	assert_int_equal(file_mkdirs(path, &e), STATUS_OK);
+	assert_true(file_is_dir(path));
+	assert_int_equal(file_mkdirs(path, &e), STATUS_OK);
+	assert_int_equal(file_mkdirs("/", &e), STATUS_OK);
+	assert_int_equal(file_mkdirs(file, &e), STATUS_IO);
+	assert_int_equal(file_mkdirs(below, &e), STATUS_IO);
+	assert_int_equal(file_mkdirs("", &e), STATUS_IO);
+	free(below);
+}
+
+static const char *const listing[] = {"Z.png", "a 1.png", "a10.png", "a9.png", "b.png", "dangling", "\303\251.png"};
+
+void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)
+{
+	const char *dir = support_temp("list");
+	struct error e;
+	struct file_list l;
+	const size_t n = sizeof listing / sizeof *listing;
+
+	assert_int_equal(file_mkdirs(support_temp("list/sub"), &e), STATUS_OK);
+	for (size_t i = n; i-- > 0;) {
+		char *path = file_join(dir, listing[i]);
+		if (strcmp(listing[i], "dangling") == 0)
+			assert_int_equal(symlink("nowhere", path), 0);
+		else
+			write_text(path, "");
+		free(path);
+	}
+	write_text(support_temp("list/.hidden"), "");
+	assert_int_equal(mkfifo(support_temp("list/fifo"), 0600), 0);
+	assert_int_equal(file_list_dir(&l, dir, &e), STATUS_OK);
+	assert_int_equal(l.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(l.name[i], listing[i]);
+	file_list_done(&l);
+	assert_int_equal(l.n, 0);
+}
+
+void test_file__list_of_an_empty_directory(void **state)
+{
+	const char *dir = support_temp("empty");
+	struct error e;
+	struct file_list l;
+
+	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
+	assert_int_equal(file_list_dir(&l, dir, &e), STATUS_OK);
+	assert_int_equal(l.n, 0);
+	file_list_done(&l);
+}
+
+static void check_owned(char *text, const char *want)
+{
+	assert_string_equal(text, want);
+	free(text);
+}
+
+void test_file__names(void **state)
+{
+	check_owned(file_join("a", "b"), "a/b");
+	check_owned(file_join("a/", "b"), "a/b");
+	check_owned(file_join("", "b"), "b");
+	check_owned(file_join("a", "/b"), "/b");
+	check_owned(file_dir("a/b/c"), "a/b");
+	check_owned(file_dir("c"), ".");
+	check_owned(file_dir("/c"), "/");
+	check_owned(file_dir(""), ".");
+	assert_string_equal(file_base("a/b/c.onnx"), "c.onnx");
+	assert_string_equal(file_base("c"), "c");
+	assert_string_equal(file_base("a/"), "");
+}
+
+// FIPS 180-2, appendix B.
+void test_sha256__hex(void **state)
+{
+	char hex[65];
+
+	sha256_hex("", 0, hex);
+	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	sha256_hex("abc", 3, hex);
+	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, hex);
+	assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}

@@ -1,0 +1,164 @@
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+
+static struct error e;
+
+static cJSON *parsed(const char *text)
+{
+	cJSON *j;
+
+	if (json_parse(&j, text, strlen(text), "t.json", &e))
+		fail_msg("%s", e.text);
+	return j;
+}
+
+static void check_refused(const char *text, size_t size, enum status s, const char *message)
+{
+	cJSON *j = (cJSON *)&e;
+
+	assert_int_equal(json_parse(&j, text, size, "t.json", &e), s);
+	assert_null(j);
+	assert_string_equal(e.text, message);
+}
+
+void test_json__typed_members(void **state)
+{
+	cJSON *j = parsed(" {\"t\":\"x\",\"n\":-2.5,\"b\":true,\"f\":false,\"z\":null,\"big\":1e999,\"N\":1} \n");
+
+	assert_string_equal(json_text(j, "t", "d"), "x");
+	assert_string_equal(json_text(j, "n", "d"), "d");
+	assert_string_equal(json_text(j, "none", "d"), "d");
+	assert_null(json_text(j, "z", NULL));
+	assert_true(json_number(j, "n", 7) == -2.5);
+	assert_true(json_number(j, "t", 7) == 7);
+	assert_true(json_number(j, "none", 7) == 7);
+	assert_true(json_number(j, "big", 7) == 7);
+	assert_true(json_number(j, "N", 7) == 1);
+	assert_true(json_bool(j, "b", false));
+	assert_false(json_bool(j, "f", true));
+	assert_true(json_bool(j, "z", true));
+	assert_true(json_bool(NULL, "b", true));
+	cJSON_Delete(j);
+}
+
+void test_json__errors_name_the_line(void **state)
+{
+	check_refused("{\n\"a\": 1,\n\"b\": x}\n", 18, STATUS_FORMAT, "t.json:3: not valid JSON at `x} `");
+	check_refused("[1,\n2", 5, STATUS_FORMAT, "t.json:2: not valid JSON: it ends too early");
+	check_refused("", 0, STATUS_FORMAT, "t.json:1: not valid JSON: it ends too early");
+	check_refused("{} {}", 5, STATUS_FORMAT, "t.json:1: not valid JSON at ` {}`");
+}
+
+void test_json__nul_bytes_do_not_hide_the_rest(void **state)
+{
+	cJSON *j;
+
+	check_refused("{}\n\0{", 5, STATUS_FORMAT, "t.json:2: not valid JSON: a NUL byte");
+	check_refused("[\0]", 3, STATUS_FORMAT, "t.json:1: not valid JSON: a NUL byte");
+	check_refused("[\"a\0b\"]", 7, STATUS_FORMAT, "t.json:1: not valid JSON: a NUL byte");
+	assert_int_equal(json_parse(&j, "[]xyz", 2, "t", &e), STATUS_OK);
+	cJSON_Delete(j);
+}
+
+void test_json__depth_has_a_limit(void **state)
+{
+	char *deep = malloc(2000000);
+	cJSON *j;
+
+	memset(deep, '[', 2000000);
+	assert_int_equal(json_parse(&j, deep, 2000000, "deep", &e), STATUS_UNSUPPORTED);
+	assert_string_equal(e.text, "deep:1: nested more than 1000 deep");
+	memset(deep + 900, ']', 900);
+	assert_int_equal(json_parse(&j, deep, 1800, "deep", &e), STATUS_OK);
+	cJSON_Delete(j);
+	free(deep);
+}
+
+void test_json__no_memory_is_an_error(void **state)
+{
+	cJSON *j;
+
+	for (int n = 1; n <= 2; n++) {
+		enum status s;
+		mem_fail_at(n);
+		s = json_parse(&j, "[1]", 3, "t", &e);
+		mem_fail_at(0);
+		assert_int_equal(s, STATUS_NOMEM);
+		assert_null(j);
+	}
+}
+
+// Every cut of a document, and every byte of it replaced, is read or refused, never worse (the sanitizers look on).
+void test_json__survives_damage(void **state)
+{
+	const char *good = "{\"a\":[1,-2.5e3,true,null],\"\\u00e9\\ud83d\\ude00\":{\"b\":\"c\\n\"}}";
+	size_t n = strlen(good);
+	char bad[128];
+	cJSON *j;
+
+	cJSON_Delete(parsed(good));
+	for (size_t cut = 0; cut < n; cut++)
+		assert_int_equal(json_parse(&j, good, cut, "t", &e), STATUS_FORMAT);
+	for (size_t at = 0; at < n; at++)
+		for (int byte = 0; byte < 256; byte++) {
+			memcpy(bad, good, n);
+			bad[at] = (char)byte;
+			if (json_parse(&j, bad, n, "t", &e) == STATUS_OK)
+				cJSON_Delete(j);
+			else
+				assert_null(j);
+		}
+}
+
+void test_json__file_round_trip(void **state)
+{
+	const char *path = support_temp("round.json");
+	cJSON *j = cJSON_CreateObject(), *back;
+
+	json_add_number(j, "third", 1.0 / 3);
+	json_add_number(j, "nan", NAN);
+	json_add_number(j, "inf", -INFINITY);
+	json_add_text(j, "text", "caf\303\251 \"q\"");
+	json_add_text(j, "none", NULL);
+	for (int pretty = 0; pretty <= 1; pretty++) {
+		assert_int_equal(json_write(j, path, pretty, &e), STATUS_OK);
+		assert_int_equal(json_read(&back, path, &e), STATUS_OK);
+		assert_true(cJSON_Compare(j, back, true));
+		assert_int_equal(cJSON_GetArraySize(back), 2);
+		assert_true(json_number(back, "third", 0) == 1.0 / 3);
+		cJSON_Delete(back);
+	}
+	cJSON_Delete(j);
+}
+
+void test_json__written_text_ends_its_line(void **state)
+{
+	const char *path = support_temp("line.json");
+	cJSON *j = parsed("{\"a\":[1,2]}");
+	struct bytes b;
+
+	assert_int_equal(json_write(j, path, false, &e), STATUS_OK);
+	assert_int_equal(file_read(&b, path, 100, &e), STATUS_OK);
+	assert_string_equal((char *)b.data, "{\"a\":[1,2]}\n");
+	bytes_done(&b);
+	cJSON_Delete(j);
+}
+
+void test_json__read_names_the_file(void **state)
+{
+	const char *path = support_temp_file("bad.json", "{\n?", 3);
+	cJSON *j;
+
+	assert_int_equal(json_read(&j, path, &e), STATUS_FORMAT);
+	assert_non_null(strstr(e.text, "bad.json:2:"));
+	assert_null(j);
+	assert_int_equal(json_read(&j, "no/such.json", &e), STATUS_IO);
+	assert_null(j);
+}
