@@ -25,8 +25,10 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -g $(WARN)
 release_FLAGS := -O2 -DNDEBUG
 debug_FLAGS   := -O0
-asan_FLAGS    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-tsan_FLAGS    := -O1 -fsanitize=thread
+# What the sanitizers add to the code makes gcc see faults that are not there.
+SANE          := -Wno-maybe-uninitialized -Wno-format-truncation -Wno-stringop-overflow -Wno-array-bounds
+asan_FLAGS    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer $(SANE)
+tsan_FLAGS    := -O1 -fsanitize=thread $(SANE)
 cov_FLAGS     := -O0 --coverage
 ifeq ($(origin $(MODE)_FLAGS),undefined)
   $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan or cov)
