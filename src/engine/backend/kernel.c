@@ -1,0 +1,59 @@
+// Prepared kernels, the part that is common to all: the list of backends, and calls through a kernel's own table.
+#include <string.h>
+#include "kernel_impl.h"
+
+static const struct backend *const backends[BACKEND_COUNT] = {
+	[BACKEND_ONEDNN] = &onednn_backend,
+	[BACKEND_BLAS] = &blas_backend,
+	[BACKEND_REF] = &ref_backend,
+};
+
+const char *backend_name(enum kernel_backend b)
+{
+	return backends[b]->name;
+}
+
+bool backend_parse(enum kernel_backend *out, const char *name)
+{
+	for (int b = 0; b < BACKEND_COUNT; b++) {
+		if (strcmp(backends[b]->name, name) == 0) {
+			*out = (enum kernel_backend)b;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum status kernel_conv(struct kernel **out, enum kernel_backend b, const struct conv_task *t, struct error *err)
+{
+	*out = NULL;
+	return backends[b]->conv ? backends[b]->conv(out, t, err) : STATUS_UNSUPPORTED;
+}
+
+enum status kernel_matmul(struct kernel **out, enum kernel_backend b, const struct matmul_task *t, struct error *err)
+{
+	*out = NULL;
+	return backends[b]->matmul ? backends[b]->matmul(out, t, err) : STATUS_UNSUPPORTED;
+}
+
+void kernel_run(const struct kernel *k, const struct kernel_io *io)
+{
+	k->ops->run(k, io);
+}
+
+size_t kernel_scratch(const struct kernel *k, int width)
+{
+	return k->ops->scratch ? k->ops->scratch(k, width) : 0;
+}
+
+size_t kernel_bytes(const struct kernel *k)
+{
+	return k->bytes;
+}
+
+void kernel_free(struct kernel **k)
+{
+	if (*k)
+		(*k)->ops->free(*k);
+	*k = NULL;
+}
