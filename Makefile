@@ -22,7 +22,8 @@ endif
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Werror
 # -ffp-contract=off: the same source gives the same bits on every machine; kernels that want FMA say so with intrinsics.
-BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -g $(WARN)
+# -fno-trapping-math: nobody reads the exception flags, and loops with a choice in them can become SIMD code.
+BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -g $(WARN)
 release_FLAGS := -O2 -DNDEBUG
 debug_FLAGS   := -O0
 # What the sanitizers add to the code makes gcc see faults that are not there.

@@ -1,0 +1,2 @@
+#define ELT_TABLE elt_avx2
+#include "elt_body.h"
