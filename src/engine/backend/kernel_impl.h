@@ -3,6 +3,7 @@
 #ifndef QTUI_ENGINE_BACKEND_KERNEL_IMPL_H
 #define QTUI_ENGINE_BACKEND_KERNEL_IMPL_H
 
+#include <omp.h>
 #include "qtui/engine/kernel.h"
 
 struct kernel_ops {
@@ -24,14 +25,31 @@ struct backend {
 };
 extern const struct backend onednn_backend, blas_backend, ref_backend;
 
-// Output size of one axis is taken from the geometry; these are its plain element counts.
-static inline int64_t conv_in_count(const struct conv_geometry *g)
+// Elements of the weights, in the plain order of the task.
+static inline int64_t conv_weight_count(const struct conv_geometry *g)
 {
-	return g->n * g->c * g->h * g->w;
+	return g->oc * (g->c / g->group) * g->kh * g->kw;
 }
-static inline int64_t conv_out_count(const struct conv_geometry *g)
+static inline int64_t matmul_weight_count(const struct matmul_task *t)
 {
-	return g->n * g->oc * g->oh * g->ow;
+	return t->k * t->n + (t->batch - 1) * t->stride_b;
+}
+// Of `n` positions i on one side of a kernel tap those for which 0 <= i * step + offset < limit: first <= i < end.
+struct span {
+	int64_t first, end;
+};
+static inline struct span conv_span(int64_t n, int64_t step, int64_t offset, int64_t limit)
+{
+	int64_t first = offset >= 0 ? 0 : (-offset + step - 1) / step;
+	int64_t end = offset >= limit ? 0 : (limit - 1 - offset) / step + 1;
+	return (struct span){first, end < n ? end : n};
+}
+// Sets the OpenMP width of the calling thread, which libraries follow; returns what it was.
+static inline int width_set(int width)
+{
+	int before = omp_get_max_threads();
+	omp_set_num_threads(width);
+	return before;
 }
 static inline size_t round_up(size_t n, size_t step)
 {

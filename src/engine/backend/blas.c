@@ -1,0 +1,49 @@
+#include <cblas.h>
+#include <limits.h>
+#include <pthread.h>
+#include "blas.h"
+
+static void one_thread(void)
+{
+	int before = omp_get_max_threads();
+	openblas_set_num_threads(1); // changes the caller's OpenMP width too when OpenBLAS is built on OpenMP
+	omp_set_num_threads(before);
+}
+
+static void set_up(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, one_thread);
+}
+
+bool blas_fits(int64_t n)
+{
+	return n <= INT_MAX;
+}
+
+void blas_gemm(struct mat a, struct mat b, float *c, int64_t c_row, int64_t m, int64_t n, int64_t k, float alpha)
+{
+	cblas_sgemm(CblasRowMajor, a.trans ? CblasTrans : CblasNoTrans, b.trans ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k,
+	    alpha, a.at, (int)a.row, b.at, (int)b.row, 1.0f, c, (int)c_row);
+}
+
+static enum status conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	const struct conv_geometry *g = &t->g;
+	if (t->in != LAYOUT_PLAIN || t->out != LAYOUT_PLAIN)
+		return STATUS_UNSUPPORTED;
+	if (!blas_fits(g->h * g->w) || !blas_fits(g->oh * g->ow) || !blas_fits(conv_weight_count(g)))
+		return STATUS_UNSUPPORTED;
+	set_up();
+	return (t->transposed ? blas_conv_transpose : blas_conv)(out, t, err);
+}
+
+static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)
+{
+	if (!blas_fits(t->m) || !blas_fits(t->n) || !blas_fits(t->k))
+		return STATUS_UNSUPPORTED;
+	set_up();
+	return tiles_matmul(out, blas_gemm, t, err);
+}
+
+const struct backend blas_backend = {"blas", conv, matmul};

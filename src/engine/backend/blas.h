@@ -1,0 +1,17 @@
+// The blas backend's parts (private): OpenBLAS always runs on one thread; threads share out pieces of work whose size does
+// not depend on their number, so that the results do not either.
+#ifndef QTUI_ENGINE_BACKEND_BLAS_H
+#define QTUI_ENGINE_BACKEND_BLAS_H
+
+#include <stdbool.h>
+#include "tiles.h"
+
+enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+enum status blas_conv_transpose(struct kernel **out, const struct conv_task *t, struct error *err);
+
+// OpenBLAS counts in int.
+bool blas_fits(int64_t n);
+
+tiles_gemm_fn blas_gemm;
+
+#endif

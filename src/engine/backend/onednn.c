@@ -1,0 +1,152 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "onednn.h"
+#include "tiles.h"
+
+static dnnl_engine_t engine;
+
+static void make_engine(void)
+{
+	if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+		engine = NULL;
+}
+
+dnnl_engine_t onednn_engine(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_engine);
+	return engine;
+}
+
+static const_dnnl_primitive_desc_t desc_of(dnnl_primitive_t p)
+{
+	const_dnnl_primitive_desc_t pd = NULL;
+	dnnl_primitive_get_primitive_desc(p, &pd);
+	return pd;
+}
+
+api_md_ref onednn_md(dnnl_primitive_t p, dnnl_query_t what)
+{
+	return dnnl_primitive_desc_query_md(desc_of(p), what, 0);
+}
+
+size_t onednn_md_bytes(dnnl_primitive_t p, dnnl_query_t what)
+{
+	api_md_ref md = onednn_md(p, what);
+	return md ? dnnl_memory_desc_get_size(md) : 0;
+}
+
+bool onednn_is_fast(const_dnnl_primitive_desc_t pd)
+{
+	const char *name = NULL;
+	if (dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) != dnnl_success || !name)
+		return false;
+	return !strstr(name, "ref") && !strstr(name, "gemm");
+}
+
+static void must(dnnl_status_t s)
+{
+	if (s != dnnl_success)
+		abort();
+}
+
+#define MAX_ARGS 8
+
+void onednn_execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width)
+{
+	dnnl_exec_arg_t list[MAX_ARGS];
+	dnnl_stream_t stream;
+	assert(n <= MAX_ARGS);
+	for (int i = 0; i < n; i++) {
+		api_md_ref md = dnnl_primitive_desc_query_md(desc_of(p), dnnl_query_exec_arg_md, arg[i].arg);
+		list[i].arg = arg[i].arg;
+		must(dnnl_memory_create(&list[i].memory, md, engine, arg[i].data));
+	}
+	int before = width_set(width);
+	must(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	must(dnnl_primitive_execute(p, stream, n, list));
+	must(dnnl_stream_wait(stream));
+	dnnl_stream_destroy(stream);
+	omp_set_num_threads(before);
+	for (int i = 0; i < n; i++)
+		dnnl_memory_destroy(list[i].memory);
+}
+
+bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst)
+{
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_primitive_t p = NULL;
+	bool done = false;
+	if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
+		return false;
+	if (dnnl_primitive_create(&p, pd) == dnnl_success) {
+		struct onednn_arg args[] = {
+			{DNNL_ARG_FROM, (void *)src},
+			{DNNL_ARG_TO, dst},
+		};
+		onednn_execute(p, args, 2, 1);
+		done = true;
+		dnnl_primitive_destroy(p);
+	}
+	dnnl_primitive_desc_destroy(pd);
+	return done;
+}
+
+void onednn_prims_init(struct onednn_prims *p, dnnl_primitive_t one)
+{
+	pthread_mutex_init(&p->lock, NULL);
+	atomic_store(&p->by_width[1], one);
+}
+
+void onednn_prims_done(struct onednn_prims *p)
+{
+	dnnl_primitive_t one = atomic_load(&p->by_width[1]);
+	for (int w = 2; w <= ONEDNN_MAX_WIDTH; w++) {
+		dnnl_primitive_t wide = atomic_load(&p->by_width[w]);
+		if (wide && wide != one)
+			dnnl_primitive_destroy(wide);
+	}
+	if (one)
+		dnnl_primitive_destroy(one);
+	pthread_mutex_destroy(&p->lock);
+}
+
+static dnnl_primitive_t make_wide(int width, dnnl_primitive_t one, onednn_make_fn *make, const void *arg)
+{
+	int before = width_set(width);
+	dnnl_primitive_t wide = make(arg);
+	omp_set_num_threads(before);
+	if (!wide || dnnl_memory_desc_equal(onednn_md(wide, dnnl_query_weights_md), onednn_md(one, dnnl_query_weights_md)))
+		return wide ? wide : one;
+	dnnl_primitive_destroy(wide);
+	return one;
+}
+
+dnnl_primitive_t onednn_prims_get(struct onednn_prims *p, int width, onednn_make_fn *make, const void *arg)
+{
+	width = width < 1 ? 1 : width > ONEDNN_MAX_WIDTH ? ONEDNN_MAX_WIDTH : width;
+	dnnl_primitive_t found = atomic_load_explicit(&p->by_width[width], memory_order_acquire);
+	if (found)
+		return found;
+	pthread_mutex_lock(&p->lock);
+	found = atomic_load(&p->by_width[width]);
+	if (!found) {
+		found = make_wide(width, atomic_load(&p->by_width[1]), make, arg);
+		atomic_store_explicit(&p->by_width[width], found, memory_order_release);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return found;
+}
+
+static void gemm(struct mat a, struct mat b, float *c, int64_t c_row, int64_t m, int64_t n, int64_t k, float alpha)
+{
+	must(dnnl_sgemm(a.trans ? 'T' : 'N', b.trans ? 'T' : 'N', m, n, k, alpha, a.at, a.row, b.at, b.row, 1.0f, c, c_row));
+}
+
+static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)
+{
+	return tiles_matmul(out, gemm, t, err);
+}
+
+const struct backend onednn_backend = {"onednn", onednn_conv, matmul};

@@ -1,0 +1,199 @@
+// Convolutions by oneDNN, in its blocked layout (LAYOUT_BLOCK is nChw8c or nChw16c).
+//
+// oneDNN is told of the padded channel counts, with weights and biases of zero for the channels past the real ones, so
+// that padding comes out as the epilogue of 0 and needs no care but where that is not 0.
+#include <stdlib.h>
+#include <string.h>
+#include "kept.h"
+#include "onednn_conv.h"
+
+static void fill_weights(float *dst, const struct onednn_conv *k, const struct conv_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	int64_t dims[5], taps = g->kh * g->kw, c_group = g->c / g->group;
+	conv_desc_weight_dims(dims, k);
+	for (int64_t oc = 0; oc < g->oc; oc++) {
+		int64_t c0 = oc / (g->oc / g->group) * c_group;
+		for (int64_t c = c0; c < c0 + c_group; c++)
+			memcpy(dst + (oc * dims[2] + c % dims[2]) * taps, kept_weights(t, oc, c), (size_t)taps * sizeof(*dst));
+	}
+}
+
+static enum status no_memory(struct error *err)
+{
+	return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
+}
+
+static enum status pack_weights(struct onednn_conv *k, const struct conv_task *t, dnnl_primitive_t p, struct error *err)
+{
+	enum status s = STATUS_OK;
+	struct api_md plain = {0};
+	int64_t dims[5];
+	conv_desc_weight_dims(dims, k);
+	float *padded = mem_try_array((size_t)(dims[0] * dims[1] * dims[2] * dims[3] * dims[4]), sizeof(float));
+	k->base.bytes = onednn_md_bytes(p, dnnl_query_weights_md);
+	k->weights = buf_new(k->base.bytes, NULL);
+	if (!padded || !k->weights) {
+		s = no_memory(err);
+		goto out;
+	}
+	fill_weights(padded, k, t);
+	if (conv_desc_weight_md(&plain, k, true) != dnnl_success ||
+	    !onednn_reorder(api_md_ref_of(&plain), padded, onednn_md(p, dnnl_query_weights_md), k->weights->data))
+		s = STATUS_UNSUPPORTED;
+out:
+	api_md_done(&plain);
+	free(padded);
+	return s;
+}
+
+static size_t block_bytes(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w)
+{
+	return round_up((size_t)(g->n * channels * h * w) * sizeof(float), 64);
+}
+
+static size_t x_bytes(const struct onednn_conv *k)
+{
+	bool as_given = k->flat || k->task.in == LAYOUT_BLOCK;
+	return as_given ? 0 : block_bytes(&k->task.g, k->as.c, k->task.g.h, k->task.g.w);
+}
+
+static size_t y_bytes(const struct onednn_conv *k)
+{
+	return k->task.out == LAYOUT_BLOCK ? 0 : block_bytes(&k->task.g, k->as.oc, k->task.g.oh, k->task.g.ow);
+}
+
+static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
+{
+	// Adding a primitive for another width changes nothing that another thread can see of the kernel.
+	struct onednn_conv *c = (struct onednn_conv *)k;
+	return onednn_prims_get(&c->prims, width, conv_desc_make, c);
+}
+
+// Scratch memory: the blocked input, the blocked output, what the primitive wants.
+static size_t conv_scratch(const struct kernel *kernel, int width)
+{
+	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
+	return x_bytes(k) + y_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
+}
+
+static void reorder(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w, const void *src, enum layout from, void *dst,
+    enum layout to, int width)
+{
+	struct shape shape = shape_of(4, (int64_t[]){g->n, channels, h, w});
+	struct tensor in = {DT_F32, from, shape, (void *)src, NULL}, out = {DT_F32, to, shape, dst, NULL};
+	tensor_reorder(&out, &in, width);
+}
+
+static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y, void *scratch, int width)
+{
+	struct onednn_arg args[6] = {
+		{DNNL_ARG_SRC, (void *)x},
+		{DNNL_ARG_WEIGHTS, k->weights->data},
+		{DNNL_ARG_DST, y},
+	};
+	int n = 3;
+	if (k->bias)
+		args[n++] = (struct onednn_arg){DNNL_ARG_BIAS, k->bias};
+	if (k->fused && k->task.epi.add != ADD_NONE)
+		args[n++] = (struct onednn_arg){DNNL_ARG_ATTR_MULTIPLE_POST_OP(conv_desc_residual_index(&k->task.epi)) | DNNL_ARG_SRC_1,
+		    (void *)residual};
+	if (onednn_md_bytes(p, dnnl_query_scratchpad_md))
+		args[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, scratch};
+	onednn_execute(p, args, n, width);
+}
+
+// Sets the channels past the last real one to zero.
+static void clear_padding(float *y, const struct conv_geometry *g)
+{
+	int64_t block = layout_block(), used = g->oc % block, plane = g->oh * g->ow;
+	if (!used)
+		return;
+	for (int64_t n = 0; n < g->n; n++) {
+		float *last = y + ((n + 1) * ((g->oc + block - 1) / block) - 1) * plane * block;
+		for (int64_t i = 0; i < plane; i++)
+			memset(last + i * block + used, 0, (size_t)(block - used) * sizeof(*y));
+	}
+}
+
+static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
+	const struct conv_geometry *g = &k->task.g;
+	char *blocked_x = io->scratch, *blocked_y = blocked_x + x_bytes(k), *scratch = blocked_y + y_bytes(k);
+	bool plain_x = x_bytes(k) > 0, plain_y = y_bytes(k) > 0;
+	float *y = plain_y ? (float *)blocked_y : io->y;
+	if (plain_x)
+		reorder(g, g->c, g->h, g->w, io->x, LAYOUT_PLAIN, blocked_x, LAYOUT_BLOCK, io->width);
+	execute(k, primitive_for(kernel, io->width), plain_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
+	if (plain_y)
+		reorder(g, g->oc, g->oh, g->ow, y, LAYOUT_BLOCK, io->y, LAYOUT_PLAIN, io->width);
+	if (!k->fused)
+		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * (plain_y ? g->oc : k->as.oc) * g->oh * g->ow);
+	if (k->clear && !plain_y)
+		clear_padding(io->y, g);
+}
+
+static void conv_free(struct kernel *kernel)
+{
+	struct onednn_conv *k = (struct onednn_conv *)kernel;
+	onednn_prims_done(&k->prims);
+	buf_drop(&k->weights);
+	free(k->bias);
+	free(k);
+}
+
+static const struct kernel_ops conv_ops = {conv_run, conv_scratch, conv_free};
+
+static bool zero_stays(const struct act *a)
+{
+	float zero = 0.0f;
+	elt_act(a, &zero, &zero, 1);
+	return zero == 0.0f;
+}
+
+static struct onednn_conv *new_kernel(const struct conv_task *t, const struct grouping *as)
+{
+	struct onednn_conv *k = xcalloc(1, sizeof(*k));
+	k->base.ops = &conv_ops;
+	k->task = *t;
+	k->task.weight = k->task.bias = NULL;
+	k->as = *as;
+	k->clear = !zero_stays(&t->epi.act);
+	if (t->bias) {
+		k->bias = xcalloc((size_t)as->oc, sizeof(*k->bias));
+		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof(*k->bias));
+	}
+	return k;
+}
+
+// The primitive for one thread; a plain input that cannot be read as it is will be reordered first.
+static dnnl_primitive_t first_primitive(struct onednn_conv *k)
+{
+	dnnl_primitive_t p = NULL;
+	int before = width_set(1);
+	k->flat = conv_desc_is_flat(&k->task);
+	if (k->flat)
+		p = conv_desc_choose(k);
+	if (!p) {
+		k->flat = false;
+		p = conv_desc_choose(k);
+	}
+	omp_set_num_threads(before);
+	return p;
+}
+
+enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	struct grouping as;
+	if (!onednn_engine() || !conv_desc_group(&as, &t->g))
+		return STATUS_UNSUPPORTED;
+	struct onednn_conv *k = new_kernel(t, &as);
+	dnnl_primitive_t p = first_primitive(k);
+	onednn_prims_init(&k->prims, p);
+	enum status s = p ? pack_weights(k, t, p, err) : STATUS_UNSUPPORTED;
+	*out = &k->base;
+	if (s != STATUS_OK)
+		kernel_free(out);
+	return s;
+}

@@ -1,0 +1,41 @@
+// A convolution by oneDNN (private to onednn_conv*.c): onednn_conv_desc.c says what is to be computed in oneDNN's terms,
+// onednn_conv.c packs the weights and runs it.
+#ifndef QTUI_ENGINE_BACKEND_ONEDNN_CONV_H
+#define QTUI_ENGINE_BACKEND_ONEDNN_CONV_H
+
+#include "onednn.h"
+
+// Groups whose channels do not fill whole blocks are merged into larger groups with zero weights between them: more
+// arithmetic, but in a fast kernel.
+struct grouping {
+	int64_t group, c, oc; // as oneDNN sees them: channels in all, padded
+	bool grouped;         // weights have a dimension for groups
+};
+
+struct onednn_conv {
+	struct kernel base;
+	struct conv_task task; // its weight and bias are not kept
+	struct grouping as;
+	bool flat;             // the input is read in plain layout
+	bool fused;            // the epilogue is part of the primitive
+	bool clear;            // the epilogue of 0 is not 0
+	float *bias;           // padded, or NULL
+	struct buf *weights;
+	struct onednn_prims prims;
+};
+
+// False when no grouping is worth it.
+bool conv_desc_group(struct grouping *as, const struct conv_geometry *g);
+// Whether oneDNN reads a plain input as it is.
+bool conv_desc_is_flat(const struct conv_task *t);
+// Primitive for a kernel whose task, as and flat are set; sets fused. NULL when oneDNN has no fast one.
+dnnl_primitive_t conv_desc_choose(struct onednn_conv *k);
+// An onednn_make_fn for a kernel with all of these set.
+dnnl_primitive_t conv_desc_make(const void *kernel);
+// The dimensions of the weights as oneDNN sees them: [groups, outputs a group, inputs a group, rows, columns].
+void conv_desc_weight_dims(int64_t dims[5], const struct onednn_conv *k);
+dnnl_status_t conv_desc_weight_md(struct api_md *out, const struct onednn_conv *k, bool plain);
+// Where the residual stands among the post-ops.
+int conv_desc_residual_index(const struct epilogue *e);
+
+#endif

@@ -1,0 +1,58 @@
+#include "kept.h"
+#include "tiles.h"
+
+#define TILE_ROWS 128
+#define TILE_COLUMNS 1024
+
+struct tiles {
+	struct kept_matmul kept;
+	tiles_gemm_fn *gemm;
+};
+
+static int64_t tiles_in(int64_t n, int64_t step)
+{
+	return (n + step - 1) / step;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void run_tile(const struct tiles *k, const struct kernel_io *io, int64_t b, int64_t i0, int64_t j0)
+{
+	const struct matmul_task *t = &k->kept.task;
+	int64_t rows = least(t->m - i0, TILE_ROWS), columns = least(t->n - j0, TILE_COLUMNS);
+	const float *x = (const float *)io->x + b * t->stride_a;
+	const float *w = (t->weight ? t->weight : (const float *)io->w) + b * t->stride_b;
+	struct mat left = {x + (t->trans_a ? i0 : i0 * t->k), t->trans_a ? t->m : t->k, t->trans_a};
+	struct mat right = {w + (t->trans_b ? j0 * t->k : j0), t->trans_b ? t->k : t->n, t->trans_b};
+	float *y = (float *)io->y + (b * t->m + i0) * t->n + j0;
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t j = 0; j < columns; j++)
+			y[i * t->n + j] = t->bias ? t->bias[j0 + j] : 0.0f;
+	k->gemm(left, right, y, t->n, rows, columns, t->k, t->alpha);
+	for (int64_t i = 0; i < rows; i++)
+		elt_act(&t->act, y + i * t->n, y + i * t->n, columns);
+}
+
+static void matmul_run(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct tiles *k = (const struct tiles *)kernel;
+	const struct matmul_task *t = &k->kept.task;
+	int64_t down = tiles_in(t->m, TILE_ROWS), across = tiles_in(t->n, TILE_COLUMNS);
+	int before = width_set(1); // the library may follow it
+#pragma omp parallel for num_threads(io->width) if (io->width > 1) schedule(dynamic)
+	for (int64_t i = 0; i < t->batch * down * across; i++)
+		run_tile(k, io, i / across / down, i / across % down * TILE_ROWS, i % across * TILE_COLUMNS);
+	omp_set_num_threads(before);
+}
+
+static const struct kernel_ops ops = {matmul_run, NULL, kept_matmul_free};
+
+enum status tiles_matmul(struct kernel **out, tiles_gemm_fn *gemm, const struct matmul_task *t, struct error *err)
+{
+	struct tiles *k = xcalloc(1, sizeof(*k));
+	k->gemm = gemm;
+	return kept_matmul_init(out, &k->kept, &ops, t, err);
+}
