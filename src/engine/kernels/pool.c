@@ -1,0 +1,142 @@
+// Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order (row,
+// column) of the taps. Padding of the blocked layout comes out as what it holds: the same value everywhere.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../backend/kernel_impl.h"
+#include "cpu.h"
+#define POOL_TABLE pool_plain
+#include "pool_body.h"
+
+struct pool {
+	struct kernel base;
+	struct pool_task task;
+	int64_t lanes, planes; // elements of a pixel; (image, channel or block of channels) pairs
+};
+
+static const struct pool_table *table(void)
+{
+#if defined(__x86_64__)
+	static const struct pool_table *const levels[CPU_LEVELS] = {
+		[CPU_PLAIN] = &pool_plain, [CPU_AVX2] = &pool_avx2, [CPU_AVX512] = &pool_avx512,
+	};
+	return levels[cpu_level()];
+#else
+	return &pool_plain;
+#endif
+}
+
+// Sets n elements to the least value of the type, or to 0 for sums.
+static void fill_start(void *y, const struct pool_task *t, int64_t n)
+{
+	float *f = y;
+	int16_t *s = y;
+	if (t->type == DT_F32)
+		for (int64_t i = 0; i < n; i++)
+			f[i] = t->max ? -INFINITY : 0.0f;
+	else if (t->type == DT_I16)
+		for (int64_t i = 0; i < n; i++)
+			s[i] = INT16_MIN;
+	else
+		memset(y, t->type == DT_I8 ? INT8_MIN : 0, (size_t)n);
+}
+
+static void add_taps(const struct pool *k, char *y, const char *x, int64_t oy, pool_row_fn *tap)
+{
+	const struct conv_geometry *g = &k->task.g;
+	size_t pixel = (size_t)k->lanes * dtype_size(k->task.type);
+	for (int64_t ky = 0; ky < g->kh; ky++) {
+		int64_t iy = oy * g->stride_h + ky * g->dil_h - g->pad_t;
+		if (iy < 0 || iy >= g->h)
+			continue;
+		for (int64_t kx = 0; kx < g->kw; kx++) {
+			int64_t offset = kx * g->dil_w - g->pad_l;
+			struct span s = conv_span(g->ow, g->stride_w, offset, g->w);
+			if (s.first < s.end)
+				tap(y + (size_t)s.first * pixel, x + (size_t)(iy * g->w + s.first * g->stride_w + offset) * pixel,
+				    s.end - s.first, g->stride_w, k->lanes);
+		}
+	}
+}
+
+// Taps of a window that begins at `at` which lie in [low, high).
+static int64_t taps_inside(int64_t at, int64_t taps, int64_t dilation, int64_t low, int64_t high)
+{
+	struct span s = conv_span(taps, dilation, at - low, high - low);
+	return s.end > s.first ? s.end - s.first : 0;
+}
+
+static void divide_row(const struct pool *k, float *y, int64_t oy)
+{
+	const struct conv_geometry *g = &k->task.g;
+	bool pad = k->task.count_include_pad;
+	int64_t rows = taps_inside(oy * g->stride_h - g->pad_t, g->kh, g->dil_h, pad ? -g->pad_t : 0, g->h + (pad ? g->pad_b : 0));
+	for (int64_t ox = 0; ox < g->ow; ox++) {
+		int64_t columns = taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, pad ? -g->pad_l : 0, g->w + (pad ? g->pad_r : 0));
+		float count = rows * columns > 0 ? (float)(rows * columns) : 1.0f;
+		for (int64_t l = 0; l < k->lanes; l++)
+			y[ox * k->lanes + l] /= count;
+	}
+}
+
+static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t plane, int64_t oy)
+{
+	const struct conv_geometry *g = &k->task.g;
+	size_t pixel = (size_t)k->lanes * dtype_size(k->task.type);
+	char *y = (char *)io->y + (size_t)((plane * g->oh + oy) * g->ow) * pixel;
+	fill_start(y, &k->task, g->ow * k->lanes);
+	add_taps(k, y, (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel, oy, k->task.max ? table()->max[k->task.type] : table()->sum);
+	if (!k->task.max)
+		divide_row(k, (float *)y, oy);
+}
+
+static void run_rows(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pool *k = (const struct pool *)kernel;
+	int64_t rows = k->planes * k->task.g.oh;
+#pragma omp parallel for num_threads(io->width) if (io->width > 1)
+	for (int64_t r = 0; r < rows; r++)
+		pool_row(k, io, r / k->task.g.oh, r % k->task.g.oh);
+}
+
+static void run_global_average(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pool *k = (const struct pool *)kernel;
+	int64_t pixels = k->task.g.h * k->task.g.w;
+#pragma omp parallel for num_threads(io->width) if (io->width > 1)
+	for (int64_t p = 0; p < k->planes; p++) {
+		float *y = (float *)io->y + p * k->lanes;
+		table()->total(y, (const float *)io->x + p * pixels * k->lanes, pixels, k->lanes);
+		for (int64_t l = 0; l < k->lanes; l++)
+			y[l] /= (float)pixels;
+	}
+}
+
+static void pool_free(struct kernel *k)
+{
+	free(k);
+}
+
+static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, global_ops = {run_global_average, NULL, pool_free};
+
+static bool is_global_average(const struct pool_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	return !t->max && g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 &&
+	    !(g->pad_t || g->pad_l || g->pad_b || g->pad_r);
+}
+
+enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct error *err)
+{
+	(void)err;
+	*out = NULL;
+	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
+		return STATUS_UNSUPPORTED;
+	struct pool *k = xcalloc(1, sizeof(*k));
+	k->base.ops = is_global_average(t) ? &global_ops : &row_ops;
+	k->task = *t;
+	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
+	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
+	*out = &k->base;
+	return STATUS_OK;
+}

@@ -1,0 +1,2 @@
+#define POOL_TABLE pool_avx2
+#include "pool_body.h"

@@ -1,0 +1,60 @@
+// The loops of pooling, compiled once for every processor level: the including file defines POOL_TABLE.
+#include "pool.h"
+
+#define MAX_OF(a, b) ((a) < (b) ? (b) : (a))
+#define SUM_OF(a, b) ((a) + (b))
+
+// Three loops: pixels side by side are one long array; blocks have a constant number of lanes; the rest is plain.
+#define ROW_LOOP(name, type, f)                                                                                        \
+	static void name##_lanes(type *y, const type *x, int64_t n, int64_t step, const int64_t lanes)                 \
+	{                                                                                                              \
+		for (int64_t i = 0; i < n; i++, y += lanes, x += step * lanes) {                                       \
+			_Pragma("omp simd") for (int64_t l = 0; l < lanes; l++) y[l] = f(y[l], x[l]);                  \
+		}                                                                                                      \
+	}                                                                                                              \
+	static void name(void *dst, const void *src, int64_t n, int64_t step, int64_t lanes)                           \
+	{                                                                                                              \
+		type *y = dst;                                                                                         \
+		const type *x = src;                                                                                   \
+		if (step == 1) {                                                                                       \
+			_Pragma("omp simd") for (int64_t i = 0; i < n * lanes; i++) y[i] = f(y[i], x[i]);              \
+		} else if (lanes == 8) {                                                                               \
+			name##_lanes(y, x, n, step, 8);                                                                \
+		} else if (lanes == 16) {                                                                              \
+			name##_lanes(y, x, n, step, 16);                                                               \
+		} else {                                                                                               \
+			for (int64_t i = 0; i < n; i++)                                                                \
+				y[i] = f(y[i], x[i * step]);                                                           \
+		}                                                                                                      \
+	}
+
+ROW_LOOP(max_f32, float, MAX_OF)
+ROW_LOOP(max_i8, int8_t, MAX_OF)
+ROW_LOOP(max_u8, uint8_t, MAX_OF)
+ROW_LOOP(max_i16, int16_t, MAX_OF)
+ROW_LOOP(sum_f32, float, SUM_OF)
+
+#define PARTS 64
+
+// Element i goes to part i mod 64; the parts of a lane are then added up in rising order.
+static void total(float *y, const float *x, int64_t n, int64_t lanes)
+{
+	float part[PARTS] = {0};
+	int64_t i = 0, count = n * lanes;
+	for (; i + PARTS <= count; i += PARTS) {
+		_Pragma("omp simd") for (int p = 0; p < PARTS; p++) part[p] += x[i + p];
+	}
+	for (int p = 0; i + p < count; p++)
+		part[p] += x[i + p];
+	for (int64_t l = 0; l < lanes; l++) {
+		y[l] = part[l];
+		for (int64_t p = l + lanes; p < PARTS; p += lanes)
+			y[l] += part[p];
+	}
+}
+
+const struct pool_table POOL_TABLE = {
+	.max = {[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16},
+	.sum = sum_f32,
+	.total = total,
+};
