@@ -1,0 +1,245 @@
+// Convolutions: ref against the definition, the other backends against ref.
+#include <pthread.h>
+#include "kernel_case.h"
+
+static const enum kernel_backend fast[] = {BACKEND_ONEDNN, BACKEND_BLAS};
+
+static int64_t conv_outputs(const struct conv_geometry *g)
+{
+	return g->n * g->oc * g->oh * g->ow;
+}
+
+// The definition, element by element: output (oc, y, x) and input (c, iy, ix) meet in tap (ky, kx).
+static double one_output(const struct conv_case *k, int64_t n, int64_t oc, int64_t y, int64_t x)
+{
+	const struct conv_geometry *g = &k->t.g;
+	int64_t c_group = g->c / g->group, oc_group = g->oc / g->group, group = oc / oc_group;
+	double sum = k->bias ? k->bias[oc] : 0;
+	for (int64_t i = 0; i < c_group * g->h * g->w * g->kh * g->kw; i++) {
+		int64_t kx = i % g->kw, ky = i / g->kw % g->kh, ix = i / g->kw / g->kh % g->w, iy = i / g->kw / g->kh / g->w % g->h;
+		int64_t c = i / g->kw / g->kh / g->w / g->h;
+		bool meets = k->t.transposed ?
+		    iy * g->stride_h + ky * g->dil_h - g->pad_t == y && ix * g->stride_w + kx * g->dil_w - g->pad_l == x :
+		    y * g->stride_h + ky * g->dil_h - g->pad_t == iy && x * g->stride_w + kx * g->dil_w - g->pad_l == ix;
+		if (!meets)
+			continue;
+		int64_t w = k->t.transposed ? (group * c_group + c) * oc_group + oc % oc_group : oc * c_group + c;
+		sum += (double)k->weight[(w * g->kh + ky) * g->kw + kx] * k->x[((n * g->c + group * c_group + c) * g->h + iy) * g->w + ix];
+	}
+	return sum;
+}
+
+static double act_of(const struct act *a, double x)
+{
+	double hard = fmax(0, fmin(1, a->a * x + a->b)), sigmoid = 1 / (1 + exp(-x));
+	switch (a->kind) {
+	case ACT_NONE: return x;
+	case ACT_RELU: return fmax(x, 0);
+	case ACT_CLIP: return fmin(fmax(x, a->a), a->b);
+	case ACT_LEAKY: return x < 0 ? x * a->a : x;
+	case ACT_SIGMOID: return sigmoid;
+	case ACT_SWISH: return x * sigmoid;
+	case ACT_HARDSWISH: return x * fmax(0, fmin(1, x / 6 + 0.5));
+	case ACT_HARDSIGMOID: return hard;
+	case ACT_TANH: return tanh(x);
+	case ACT_MISH: return x * tanh(log1p(exp(x)));
+	}
+	return 0;
+}
+
+static void check_ref(struct support_random *r, bool transposed)
+{
+	struct conv_case c = conv_case_new(r, random_conv(r, transposed), support_random_int(r, 0, 1));
+	const struct conv_geometry *g = &c.t.g;
+	float *y = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+	assert_non_null(y);
+	for (int64_t i = 0; i < conv_outputs(g); i += 7) {
+		double v = one_output(&c, i / g->ow / g->oh / g->oc, i / g->ow / g->oh % g->oc, i / g->ow % g->oh, i % g->ow);
+		v = act_of(&c.t.epi.act, v + (c.t.epi.add == ADD_BEFORE ? c.residual[i] : 0));
+		v += c.t.epi.add == ADD_AFTER ? c.residual[i] : 0;
+		assert_close(&y[i], &(float){(float)v}, 1, 1e-5f);
+	}
+	free(y);
+	conv_case_free(&c);
+}
+
+void test_kernel_conv__ref_is_the_definition(void **state)
+{
+	(void)state;
+	struct support_random r = {1};
+	for (int i = 0; i < 60; i++)
+		check_ref(&r, i % 2);
+}
+
+static void check_backend(struct conv_case *c, enum kernel_backend b, const float *expected, int *supported)
+{
+	for (int layouts = 0; layouts < 4; layouts++) {
+		enum layout in = layouts & 1 ? LAYOUT_BLOCK : LAYOUT_PLAIN, out = layouts & 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN;
+		float *one = conv_result(c, b, in, out, 1);
+		if (!one)
+			continue;
+		++*supported;
+		assert_close(one, expected, conv_outputs(&c->t.g), 1e-4f);
+		for (int width = 2; width <= 3; width++) {
+			float *wide = conv_result(c, b, in, out, width);
+			assert_memory_equal(one, wide, (size_t)conv_outputs(&c->t.g) * sizeof(float));
+			free(wide);
+		}
+		free(one);
+	}
+}
+
+static void check_random(uint64_t seed, bool transposed, int cases)
+{
+	struct support_random r = {seed};
+	int supported[BACKEND_COUNT] = {0};
+	for (int i = 0; i < cases; i++) {
+		struct conv_case c = conv_case_new(&r, random_conv(&r, transposed), support_random_int(&r, 0, 1));
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		for (size_t b = 0; b < sizeof(fast) / sizeof(*fast); b++)
+			check_backend(&c, fast[b], expected, &supported[fast[b]]);
+		free(expected);
+		conv_case_free(&c);
+	}
+	assert_int_equal(supported[BACKEND_BLAS], cases);
+	if (layout_block() == 8 && !transposed)
+		assert_true(supported[BACKEND_ONEDNN] > cases * 4 * 3 / 4);
+}
+
+void test_kernel_conv__backends_agree_with_ref(void **state)
+{
+	(void)state;
+	check_random(2, false, 120);
+}
+
+void test_kernel_conv__transposed_backends_agree_with_ref(void **state)
+{
+	(void)state;
+	check_random(3, true, 80);
+}
+
+// Image-like first layers, larger than the strips and tiles of the kernels.
+void test_kernel_conv__first_layers(void **state)
+{
+	(void)state;
+	struct support_random r = {4};
+	static const struct conv_geometry layers[] = {
+		{.c = 3, .oc = 16, .kh = 6, .kw = 6, .stride_h = 2, .stride_w = 2, .pad_t = 2, .pad_l = 2, .pad_b = 2, .pad_r = 2},
+		{.c = 3, .oc = 20, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 2, .pad_b = 1, .pad_r = 1},
+		{.c = 1, .oc = 8, .kh = 5, .kw = 5, .stride_h = 1, .stride_w = 1, .pad_t = 2, .pad_l = 2, .pad_b = 2, .pad_r = 2},
+		{.c = 4, .oc = 9, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1},
+	};
+	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+		struct conv_task t = {.g = layers[i], .epi.act.kind = ACT_SWISH};
+		int supported = 0;
+		t.g.n = t.g.group = t.g.dil_h = t.g.dil_w = 1;
+		t.g.h = t.g.w = 96;
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 2);
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		check_backend(&c, BACKEND_BLAS, expected, &supported);
+		assert_int_equal(supported, 5);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
+// Every activation and place of the residual, with channels that leave padding in the last block.
+void test_kernel_conv__epilogues(void **state)
+{
+	(void)state;
+	struct support_random r = {5};
+	for (int i = 0; i < 2 * 3 * (ACT_MISH + 1); i++) {
+		int group = i % 2 ? 21 : 1, supported = 0;
+		struct conv_task t = {
+			.g = {.n = 2, .c = 21, .oc = 21, .h = 7, .w = 9, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
+			    .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = group},
+			.epi = {{(enum act_kind)(i / 6), 0.25f, 0.5f}, (enum add_kind)(i / 2 % 3)},
+		};
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		assert_int_equal(supported, 4);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
+struct crowd {
+	const struct kernel *k;
+	const struct conv_case *c;
+	const float *x, *expected;
+	int64_t stored;
+	bool same;
+};
+
+static void *run_in_crowd(void *arg)
+{
+	struct crowd *m = arg;
+	size_t bytes = (size_t)m->stored * sizeof(float);
+	m->same = true;
+	for (int i = 0; i < 20; i++) {
+		float *y = aligned_alloc(64, (bytes + 127) / 64 * 64);
+		void *scratch = aligned_alloc(64, (kernel_scratch(m->k, 1 + i % 2) + 127) / 64 * 64);
+		kernel_run(m->k, &(struct kernel_io){m->x, NULL, NULL, y, scratch, 1 + i % 2});
+		m->same = m->same && memcmp(y, m->expected, bytes) == 0;
+		free(y);
+		free(scratch);
+	}
+	return NULL;
+}
+
+// One kernel on several threads at once, wide and narrow runs mixed.
+static void check_crowd(enum kernel_backend b, enum layout layout, bool transposed)
+{
+	struct support_random r = {6};
+	struct conv_task t = {
+		.g = {.n = 1, .c = 24, .oc = 40, .h = 20, .w = 20, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
+		    .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 1},
+		.transposed = transposed, .in = layout, .out = layout, .epi.act.kind = ACT_SIGMOID,
+	};
+	struct conv_case c = conv_case_new(&r, t, true);
+	const struct conv_geometry *g = &c.t.g;
+	struct kernel *k;
+	struct error err;
+	assert_int_equal(kernel_conv(&k, b, &c.t, &err), STATUS_OK);
+	float *x = to_layout(c.x, LAYOUT_PLAIN, layout, g->n, g->c, g->h, g->w);
+	int64_t stored = stored_floats(layout, g->n, g->oc, g->oh, g->ow);
+	float *expected = guarded_new((size_t)stored * sizeof(float));
+	run_kernel(k, x, NULL, NULL, expected, 1);
+	pthread_t thread[4];
+	struct crowd member[4];
+	for (int i = 0; i < 4; i++) {
+		member[i] = (struct crowd){k, &c, x, expected, stored, false};
+		pthread_create(&thread[i], NULL, run_in_crowd, &member[i]);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		assert_true(member[i].same);
+	}
+	guarded_free(expected, (size_t)stored * sizeof(float));
+	free(x);
+	kernel_free(&k);
+	conv_case_free(&c);
+}
+
+void test_kernel_conv__one_kernel_on_many_threads(void **state)
+{
+	(void)state;
+	check_crowd(BACKEND_ONEDNN, LAYOUT_BLOCK, false);
+	check_crowd(BACKEND_ONEDNN, LAYOUT_PLAIN, false);
+	check_crowd(BACKEND_BLAS, LAYOUT_PLAIN, false);
+	check_crowd(BACKEND_BLAS, LAYOUT_PLAIN, true);
+	check_crowd(BACKEND_REF, LAYOUT_PLAIN, false);
+}
+
+void test_kernel_conv__backend_names(void **state)
+{
+	(void)state;
+	for (int b = 0; b < BACKEND_COUNT; b++) {
+		enum kernel_backend found;
+		assert_true(backend_parse(&found, backend_name((enum kernel_backend)b)));
+		assert_int_equal(found, b);
+	}
+	assert_false(backend_parse(&(enum kernel_backend){0}, "cuda"));
+}
