@@ -121,7 +121,7 @@ static inline struct conv_task random_conv(struct support_random *r, bool transp
 		int group = support_random_int(r, 0, 2) ? 1 : support_random_int(r, 2, 20);
 		bool depthwise = group > 1 && support_random_int(r, 0, 1);
 		*g = (struct conv_geometry){
-			.n = support_random_int(r, 1, 2), .h = support_random_int(r, 1, 14), .w = support_random_int(r, 1, 19),
+			.n = support_random_int(r, 1, 2), .h = support_random_int(r, 1, 12), .w = support_random_int(r, 1, 15),
 			.c = group * (depthwise ? 1 : support_random_int(r, 1, group > 1 ? 6 : 40)),
 			.oc = group * (depthwise ? 1 : support_random_int(r, 1, group > 1 ? 6 : 40)),
 			.kh = support_random_int(r, 1, 5), .kw = support_random_int(r, 1, 5), .group = group,
@@ -138,8 +138,9 @@ static inline struct conv_task random_conv(struct support_random *r, bool transp
 	return t;
 }
 
-// The result in plain layout, which the caller frees; NULL when the backend has no kernel. Checks guards and padding.
-static inline float *conv_result(const struct conv_case *c, enum kernel_backend b, enum layout in, enum layout out, int width)
+// The result in plain layout, which the caller frees; NULL when the backend has no kernel. Checks guards, padding, and that
+// every width up to `widths` gives the same bits.
+static inline float *conv_result(const struct conv_case *c, enum kernel_backend b, enum layout in, enum layout out, int widths)
 {
 	const struct conv_geometry *g = &c->t.g;
 	struct conv_task t = c->t;
@@ -154,13 +155,20 @@ static inline float *conv_result(const struct conv_case *c, enum kernel_backend 
 	float *x = to_layout(c->x, LAYOUT_PLAIN, in, g->n, g->c, g->h, g->w);
 	float *residual = to_layout(c->residual, LAYOUT_PLAIN, out, g->n, g->oc, g->oh, g->ow);
 	int64_t stored = stored_floats(out, g->n, g->oc, g->oh, g->ow), block = layout_block(), blocks = (g->oc + block - 1) / block;
-	float *y = guarded_new((size_t)stored * sizeof(*y));
-	run_kernel(k, x, NULL, t.epi.add ? residual : NULL, y, width);
+	size_t bytes = (size_t)stored * sizeof(float);
+	float *y = guarded_new(bytes);
+	run_kernel(k, x, NULL, t.epi.add ? residual : NULL, y, 1);
+	for (int width = 2; width <= widths; width++) {
+		float *wide = guarded_new(bytes);
+		run_kernel(k, x, NULL, t.epi.add ? residual : NULL, wide, width);
+		assert_memory_equal(wide, y, bytes);
+		guarded_free(wide, bytes);
+	}
 	for (int64_t i = 0; out == LAYOUT_BLOCK && i < stored; i++)
 		if (i / (block * g->oh * g->ow) % blocks * block + i % block >= g->oc)
 			assert_true(y[i] == 0.0f);
 	float *plain = to_layout(y, out, LAYOUT_PLAIN, g->n, g->oc, g->oh, g->ow);
-	guarded_free(y, (size_t)stored * sizeof(*y));
+	guarded_free(y, bytes);
 	free(x);
 	free(residual);
 	kernel_free(&k);

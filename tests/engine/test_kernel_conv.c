@@ -53,7 +53,7 @@ static void check_ref(struct support_random *r, bool transposed)
 	const struct conv_geometry *g = &c.t.g;
 	float *y = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
 	assert_non_null(y);
-	for (int64_t i = 0; i < conv_outputs(g); i += 7) {
+	for (int64_t i = 0; i < conv_outputs(g); i += 37) {
 		double v = one_output(&c, i / g->ow / g->oh / g->oc, i / g->ow / g->oh % g->oc, i / g->ow % g->oh, i % g->ow);
 		v = act_of(&c.t.epi.act, v + (c.t.epi.add == ADD_BEFORE ? c.residual[i] : 0));
 		v += c.t.epi.add == ADD_AFTER ? c.residual[i] : 0;
@@ -67,7 +67,7 @@ void test_kernel_conv__ref_is_the_definition(void **state)
 {
 	(void)state;
 	struct support_random r = {1};
-	for (int i = 0; i < 60; i++)
+	for (int i = 0; i < 40; i++)
 		check_ref(&r, i % 2);
 }
 
@@ -75,17 +75,12 @@ static void check_backend(struct conv_case *c, enum kernel_backend b, const floa
 {
 	for (int layouts = 0; layouts < 4; layouts++) {
 		enum layout in = layouts & 1 ? LAYOUT_BLOCK : LAYOUT_PLAIN, out = layouts & 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN;
-		float *one = conv_result(c, b, in, out, 1);
-		if (!one)
+		float *y = conv_result(c, b, in, out, 3);
+		if (!y)
 			continue;
 		++*supported;
-		assert_close(one, expected, conv_outputs(&c->t.g), 1e-4f);
-		for (int width = 2; width <= 3; width++) {
-			float *wide = conv_result(c, b, in, out, width);
-			assert_memory_equal(one, wide, (size_t)conv_outputs(&c->t.g) * sizeof(float));
-			free(wide);
-		}
-		free(one);
+		assert_close(y, expected, conv_outputs(&c->t.g), 1e-4f);
+		free(y);
 	}
 }
 
@@ -109,13 +104,13 @@ static void check_random(uint64_t seed, bool transposed, int cases)
 void test_kernel_conv__backends_agree_with_ref(void **state)
 {
 	(void)state;
-	check_random(2, false, 120);
+	check_random(2, false, 60);
 }
 
 void test_kernel_conv__transposed_backends_agree_with_ref(void **state)
 {
 	(void)state;
-	check_random(3, true, 80);
+	check_random(3, true, 40);
 }
 
 // Image-like first layers, larger than the strips and tiles of the kernels.
@@ -149,12 +144,12 @@ void test_kernel_conv__epilogues(void **state)
 {
 	(void)state;
 	struct support_random r = {5};
-	for (int i = 0; i < 2 * 3 * (ACT_MISH + 1); i++) {
+	for (int i = 0; i < 3 * (ACT_MISH + 1); i++) {
 		int group = i % 2 ? 21 : 1, supported = 0;
 		struct conv_task t = {
 			.g = {.n = 2, .c = 21, .oc = 21, .h = 7, .w = 9, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
 			    .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = group},
-			.epi = {{(enum act_kind)(i / 6), 0.25f, 0.5f}, (enum add_kind)(i / 2 % 3)},
+			.epi = {{(enum act_kind)(i / 3), 0.25f, 0.5f}, (enum add_kind)(i % 3)},
 		};
 		struct conv_case c = conv_case_new(&r, t, true);
 		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);

@@ -1,0 +1,137 @@
+// Element-wise kernels: against libm, and the same bits at every level, position and length.
+#include "kernel_case.h"
+#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/kernels/elt.h"
+
+#define N 4096
+
+static double exact(enum act_kind kind, double x)
+{
+	switch (kind) {
+	case ACT_SIGMOID: return 1 / (1 + exp(-x));
+	case ACT_SWISH: return x / (1 + exp(-x));
+	case ACT_TANH: return tanh(x);
+	case ACT_MISH: return x * tanh(log1p(exp(x)));
+	default: return exp(x);
+	}
+}
+
+static double ulps(float got, double want)
+{
+	float near = fabsf((float)want);
+	return fabs(got - want) / (double)(nextafterf(near, INFINITY) - near);
+}
+
+static void run(int kind, const float *x, float *y, int64_t n)
+{
+	if (kind < ELT_ACTS)
+		elt_act(&(struct act){(enum act_kind)kind, 0.25f, 0.5f}, x, y, n);
+	else
+		elt_exp(x, y, n);
+}
+
+// Where the exact result is a normal float with some room; the exponential alone has to go down to the last.
+void test_elt__within_ulps_of_libm(void **state)
+{
+	(void)state;
+	static const struct {
+		int kind;
+		double ulps;
+	} want[] = {{ACT_SIGMOID, 2.6}, {ACT_SWISH, 2.6}, {ACT_TANH, 1.6}, {ACT_MISH, 6.0}, {ELT_ACTS, 1.1}};
+	static const float size[] = {1e-6f, 1e-3f, 0.1f, 1.0f, 3.0f, 10.0f, 40.0f, 85.0f};
+	struct support_random r = {31};
+	float x[N], y[N];
+	for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+		for (size_t s = 0; s < sizeof(size) / sizeof(*size); s++) {
+			support_random_floats(&r, x, N, -size[s], size[s]);
+			run(want[k].kind, x, y, N);
+			for (int i = 0; i < N; i++)
+				if (ulps(y[i], exact((enum act_kind)want[k].kind, x[i])) > want[k].ulps)
+					fail_msg("function %d of %.9g is %.9g", want[k].kind, (double)x[i], (double)y[i]);
+		}
+	}
+}
+
+void test_elt__limits(void **state)
+{
+	(void)state;
+	static const float x[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e30f};
+	static const struct {
+		int kind;
+		float y[7];
+	} want[] = {
+		{ACT_NONE, {0, 0, INFINITY, -INFINITY, NAN, 1e30f, -1e30f}},
+		{ACT_RELU, {0, 0, INFINITY, 0, NAN, 1e30f, 0}},
+		{ACT_CLIP, {0.25f, 0.25f, 0.5f, 0.25f, NAN, 0.5f, 0.25f}},
+		{ACT_LEAKY, {0, 0, INFINITY, -INFINITY, NAN, 1e30f, -0.25e30f}},
+		{ACT_SIGMOID, {0.5f, 0.5f, 1, 0, NAN, 1, 0}},
+		{ACT_HARDSIGMOID, {0.5f, 0.5f, 1, 0, NAN, 1, 0}},
+		{ACT_TANH, {0, 0, 1, -1, NAN, 1, -1}},
+		{ELT_ACTS, {1, 1, INFINITY, 0, NAN, INFINITY, 0}},
+	};
+	for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+		float y[7];
+		run(want[k].kind, x, y, 7);
+		for (int i = 0; i < 7; i++)
+			assert_true(isnan(want[k].y[i]) ? isnan(y[i]) : y[i] == want[k].y[i]);
+	}
+}
+
+void test_elt__same_bits_anywhere(void **state)
+{
+	(void)state;
+	struct support_random r = {32};
+	float x[200], best[200], y[200];
+	support_random_floats(&r, x, 200, -12.0f, 12.0f);
+	for (int kind = 0; kind <= ELT_ACTS; kind++) {
+		run(kind, x, best, 200);
+		for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+			cpu_limit((enum cpu_level)level);
+			for (int first = 0; first < 40; first++) {
+				int n = support_random_int(&r, 0, 200 - first);
+				run(kind, x + first, y, n);
+				assert_memory_equal(y, best + first, (size_t)n * sizeof(float));
+			}
+		}
+		cpu_limit(CPU_AVX512);
+	}
+}
+
+void test_elt__binary(void **state)
+{
+	(void)state;
+	static const enum op_id ops[] = {OP_Add, OP_Sub, OP_Mul, OP_Div};
+	struct support_random r = {33};
+	float a[77], b[77], y[77], s[77];
+	support_random_floats(&r, a, 77, -2.0f, 2.0f);
+	support_random_floats(&r, b, 77, 0.5f, 2.0f);
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		for (int o = 0; o < 4; o++) {
+			elt_binary(ops[o], a, b, y, 77);
+			elt_binary_scalar(ops[o], a, 0.7f, s, 77);
+			for (int i = 0; i < 77; i++) {
+				float with[] = {a[i] + b[i], a[i] - b[i], a[i] * b[i], a[i] / b[i]};
+				float scalar[] = {a[i] + 0.7f, a[i] - 0.7f, a[i] * 0.7f, a[i] / 0.7f};
+				assert_true(y[i] == with[o] && s[i] == scalar[o]);
+			}
+		}
+	}
+	cpu_limit(CPU_AVX512);
+}
+
+// In place, as the executor and the epilogues use it.
+void test_elt__in_place(void **state)
+{
+	(void)state;
+	struct support_random r = {34};
+	float x[100], y[100];
+	support_random_floats(&r, x, 100, -4.0f, 4.0f);
+	for (int kind = 0; kind <= ELT_ACTS; kind++) {
+		float z[100];
+		memcpy(z, x, sizeof(x));
+		run(kind, x, y, 100);
+		run(kind, z, z, 100);
+		assert_memory_equal(z, y, sizeof(y));
+	}
+}
