@@ -53,6 +53,7 @@ objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/
 
 all: build/qtui
 
+# Always made anew: the link of another MODE would look up to date.
 build/qtui: $(BUILD)/qtui
 	$(Q)mkdir -p build && ln -sfn $(abspath $<) $@
 
@@ -142,6 +143,6 @@ help:
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 
-.PHONY: all check check-asan check-tsan deps install uninstall demo bench clean help
+.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

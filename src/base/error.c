@@ -1,6 +1,7 @@
 #include "qtui/base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "qtui/base/str.h"
@@ -19,6 +20,11 @@ enum status error_set(struct error *err, enum status s, const char *fmt, ...)
 	err->status = s;
 	memcpy(err->text, text, sizeof text);
 	return s;
+}
+
+enum status error_errno(struct error *err, const char *path)
+{
+	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
 }
 
 enum status error_prefix(struct error *err, const char *fmt, ...)

@@ -15,11 +15,6 @@
 // A map costs more than it saves below this size.
 #define MAP_FROM ((off_t)1 << 20)
 
-static enum status system_error(struct error *err, const char *path)
-{
-	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
-}
-
 static enum status open_input(int *fd, struct stat *st, const char *path, struct error *err)
 {
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,7 +22,7 @@ static enum status open_input(int *fd, struct stat *st, const char *path, struct
 		return STATUS_OK;
 	if (*fd >= 0 && S_ISDIR(st->st_mode))
 		errno = EISDIR;
-	system_error(err, path);
+	error_errno(err, path);
 	if (*fd >= 0)
 		close(*fd);
 	return err->status;
@@ -74,7 +69,7 @@ static enum status read_all(struct bytes *b, int fd, size_t hint, size_t limit, 
 			return err->status;
 	}
 	if (n < 0)
-		return system_error(err, path);
+		return error_errno(err, path);
 	b->data[b->size] = '\0';
 	return STATUS_OK;
 }
@@ -182,7 +177,7 @@ enum status file_list_dir(struct file_list *out, const char *dir, struct error *
 
 	*out = (struct file_list){0};
 	if (!d)
-		return system_error(err, dir);
+		return error_errno(err, dir);
 	while ((errno = 0, e = readdir(d))) {
 		if (!is_listed(dirfd(d), e))
 			continue;
@@ -190,7 +185,7 @@ enum status file_list_dir(struct file_list *out, const char *dir, struct error *
 		out->name[out->n++] = xstrdup(e->d_name);
 	}
 	if (errno) {
-		system_error(err, dir);
+		error_errno(err, dir);
 		closedir(d);
 		file_list_done(out);
 		return err->status;

@@ -14,11 +14,6 @@
 
 #define MAX_LINKS 40 // as many as the system follows
 
-static enum status system_error(struct error *err, const char *path)
-{
-	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
-}
-
 static bool write_all(int fd, const struct file_part *part)
 {
 	const char *p = part->data;
@@ -86,11 +81,11 @@ static enum status replace(
 	ok = ok && (!old || fchmod(fd, old->st_mode & 0777) == 0);
 	ok = ok && write_parts(fd, part, n) && fsync(fd) == 0;
 	if (!ok)
-		system_error(err, path);
+		error_errno(err, path);
 	if (fd >= 0 && close(fd) != 0 && ok)
-		ok = system_error(err, path) == STATUS_OK;
+		ok = error_errno(err, path) == STATUS_OK;
 	if (ok && rename(name, path) != 0)
-		ok = system_error(err, path) == STATUS_OK;
+		ok = error_errno(err, path) == STATUS_OK;
 	if (ok)
 		sync_dir(path);
 	else if (fd >= 0)
@@ -105,9 +100,9 @@ static enum status write_device(const char *path, const struct file_part *part, 
 	bool ok = fd >= 0 && write_parts(fd, part, n);
 
 	if (!ok)
-		system_error(err, path);
+		error_errno(err, path);
 	if (fd >= 0 && close(fd) != 0 && ok)
-		return system_error(err, path);
+		return error_errno(err, path);
 	return ok ? STATUS_OK : err->status;
 }
 
@@ -117,19 +112,19 @@ static enum status write_existing(
 {
 	if (S_ISDIR(st->st_mode)) {
 		errno = EISDIR;
-		return system_error(err, path);
+		return error_errno(err, path);
 	}
 	if (!S_ISREG(st->st_mode))
 		return write_device(path, part, n, err);
 	if (access(path, W_OK) != 0)
-		return system_error(err, path);
+		return error_errno(err, path);
 	return replace(path, st, part, n, err);
 }
 
 static enum status write_stdout(const struct file_part *part, int n, struct error *err)
 {
 	if (fflush(stdout) != 0 || !write_parts(STDOUT_FILENO, part, n))
-		return system_error(err, "standard output");
+		return error_errno(err, "standard output");
 	return STATUS_OK;
 }
 
@@ -192,5 +187,5 @@ enum status file_mkdirs(const char *path, struct error *err)
 	}
 	ok = ok && make_dir(copy);
 	free(copy);
-	return ok ? STATUS_OK : system_error(err, path);
+	return ok ? STATUS_OK : error_errno(err, path);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include "qtui/base/str.h"
 
 // The names in the two versions of the interface.
@@ -133,7 +134,7 @@ static size_t address_space_left(void)
 	if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
 	number_in("/proc/self/statm", "", &pages);
-	used = (size_t)pages * 4096;
+	used = (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 	return used < r.rlim_cur ? r.rlim_cur - used : 0;
 }
 

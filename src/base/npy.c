@@ -123,8 +123,8 @@ static enum status copy_data(
 }
 
 // Reads the header; *data is where the elements begin.
-static enum status parse_header(struct npy_header *h, const uint8_t **data, const uint8_t *bytes, size_t size, const char *name,
-    struct error *err)
+static enum status parse_header(
+    struct npy_header *h, const uint8_t **data, const uint8_t *bytes, size_t size, const char *name, struct error *err)
 {
 	const char *text = NULL;
 	size_t len = 0;

@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <errno.h>
 #include <string.h>
 #include "qtui/base/error.h"
 
@@ -10,6 +11,15 @@ void test_error__set_returns_the_status_and_formats(void **state)
 	assert_int_equal(error_set(&e, STATUS_IO, "%s:%d", "file", 7), STATUS_IO);
 	assert_int_equal(e.status, STATUS_IO);
 	assert_string_equal(e.text, "file:7");
+}
+
+void test_error__errno_names_the_file(void **state)
+{
+	struct error e;
+
+	errno = EACCES;
+	assert_int_equal(error_errno(&e, "dir/f"), STATUS_IO);
+	assert_string_equal(e.text, "dir/f: Permission denied");
 }
 
 void test_error__may_quote_its_own_text(void **state)

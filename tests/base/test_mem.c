@@ -167,6 +167,25 @@ void test_mem__available_survives_nonsense(void **state)
 	assert_true(mem_available_under(root) == SIZE_MAX);
 }
 
+void test_mem__available_respects_the_address_space_limit(void **state)
+{
+	const size_t spare = (size_t)16 << 20;
+	struct rlimit before, small;
+	unsigned long long pages;
+	size_t have;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	assert_int_equal(fscanf(f, "%llu", &pages), 1);
+	fclose(f);
+	getrlimit(RLIMIT_AS, &before);
+	small = before;
+	small.rlim_cur = pages * 4096 + spare;
+	assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+	have = mem_available();
+	setrlimit(RLIMIT_AS, &before);
+	assert_in_range(have, spare / 2, spare);
+}
+
 void test_arena__gives_zeroed_aligned_pieces(void **state)
 {
 	struct arena *a = arena_new();

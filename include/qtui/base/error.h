@@ -28,6 +28,8 @@ struct error {
 
 // Fills `err` and returns `s`, so that a caller can write `return error_set(err, STATUS_IO, ...)`.
 enum status error_set(struct error *err, enum status s, const char *fmt, ...) PRINTF(3, 4);
+// STATUS_IO with "PATH: " and what errno says.
+enum status error_errno(struct error *err, const char *path);
 // Puts "PREFIX: " in front of the text of an error that is set already; returns its status.
 enum status error_prefix(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 
