@@ -8,6 +8,7 @@
 
 #define ONNX ""
 #define MS "com.microsoft"
+#define MAX_ELEMENTS ((int64_t)1 << 40)
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 static op_shape_fn checked_shape;
@@ -101,6 +102,28 @@ static enum status check_counts(const struct node *n, struct error *err)
 	return STATUS_OK;
 }
 
+// Dimensions that are not negative, and so few elements, zeros counted as ones, that rules may multiply them freely.
+static bool plausible(const struct shape *s)
+{
+	int64_t count = 1;
+
+	for (int i = 0; i < s->rank; i++) {
+		if (s->dim[i] < 0 || s->dim[i] > MAX_ELEMENTS || (s->dim[i] > 1 && count > MAX_ELEMENTS / s->dim[i]))
+			return false;
+		count *= s->dim[i] > 1 ? s->dim[i] : 1;
+	}
+	return s->rank <= SHAPE_MAX_RANK;
+}
+
+static enum status check_shape(const char *what, int i, const struct shape *s, struct error *err)
+{
+	char text[160];
+
+	if (plausible(s))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s %d has the shape %s, which is not possible", what, i, shape_text(s, text, sizeof text));
+}
+
 // An input whose type or shape is not known yet makes the outputs unknown too: STATUS_UNSUPPORTED without a text.
 static enum status check_inputs(const struct node *n, const struct tensor *const *in, struct error *err)
 {
@@ -117,6 +140,8 @@ static enum status check_inputs(const struct node *n, const struct tensor *const
 	for (int i = 0; i < n->n_in; i++) {
 		char letter = n->op->types[(size_t)i < last ? (size_t)i : last];
 		enum status s = in[i] ? check_type(letter, i, in, err) : STATUS_OK;
+		if (s == STATUS_OK && in[i])
+			s = check_shape("input", i, &in[i]->shape, err);
 		if (s != STATUS_OK)
 			return s;
 	}
@@ -125,13 +150,12 @@ static enum status check_inputs(const struct node *n, const struct tensor *const
 
 static enum status check_outputs(const struct node *n, const struct tensor *out, struct error *err)
 {
-	for (int i = 0; i < n->n_out; i++) {
-		char text[128];
-		if (n->out[i] >= 0 && shape_count(&out[i].shape) < 0)
-			return error_set(err, STATUS_FORMAT, "output %d would have the shape %s, which is too large", i,
-			    shape_text(&out[i].shape, text, sizeof text));
-	}
-	return STATUS_OK;
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < n->n_out && s == STATUS_OK; i++)
+		if (n->out[i] >= 0)
+			s = check_shape("output", i, &out[i].shape, err);
+	return s;
 }
 
 static enum status checked_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

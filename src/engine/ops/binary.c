@@ -1,0 +1,251 @@
+// z = f(x, y) with NumPy broadcasting: arithmetic and bit operators. Runs of equal step are the inner loops; the integer types go
+// through int64 in chunks.
+#include <math.h>
+#include <string.h>
+#include "element.h"
+#include "binary.h"
+#include "rule.h"
+
+enum status binary_shapes(struct shape *y, struct shape *b, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct broadcast_attrs *a = n->op->attrs_size == sizeof(struct broadcast_attrs) ? n->attrs : NULL;
+
+	*b = in[1]->shape;
+	if (a && a->broadcast && a->axis != INT32_MIN) {
+		int axis = 0;
+		enum status s = rule_axis(&axis, a->axis, in[0]->shape.rank, err);
+		if (s != STATUS_OK)
+			return s;
+		while (b->rank + axis < in[0]->shape.rank)
+			rule_push(b, 1);
+	}
+	return rule_broadcast(y, &in[0]->shape, b, err);
+}
+
+enum status binary_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y, b;
+	enum status s = binary_shapes(&y, &b, n, in, err);
+
+	if (s != STATUS_OK)
+		return s;
+	rule_set(&out[0], in[0]->type, &y);
+	if (n->op->id != OP_BitShift)
+		return STATUS_OK;
+	const char *direction = ((const struct bitshift_attrs *)n->attrs)->direction;
+	if (elements_unsigned(in[0]->type) && (!strcmp(direction, "LEFT") || !strcmp(direction, "RIGHT")))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "needs unsigned inputs and direction LEFT or RIGHT");
+}
+
+typedef void float_run(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n);
+
+#define RUN(y_value) \
+	_Pragma("omp simd") \
+	for (int64_t i = 0; i < n; i++) { \
+		y[i] = y_value; \
+	}
+// One loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become vectors.
+#define FLOAT_RUN(name, f) \
+	static void name(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n) \
+	{ \
+		const float a0 = *a, b0 = *b; \
+		if (sa == 1 && sb == 1) \
+			RUN(f(a[i], b[i])) \
+		else if (sa == 1 && sb == 0) \
+			RUN(f(a[i], b0)) \
+		else if (sa == 0 && sb == 1) \
+			RUN(f(a0, b[i])) \
+		else \
+			RUN(f(a[i * sa], b[i * sb])) \
+	}
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+#define MAX(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+
+static inline float mod_floor(float a, float b)
+{
+	float r = fmodf(a, b);
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+FLOAT_RUN(run_add, ADD)
+FLOAT_RUN(run_sub, SUB)
+FLOAT_RUN(run_mul, MUL)
+FLOAT_RUN(run_div, DIV)
+FLOAT_RUN(run_max, MAX)
+FLOAT_RUN(run_min, MIN)
+FLOAT_RUN(run_fmod, fmodf)
+FLOAT_RUN(run_mod, mod_floor)
+FLOAT_RUN(run_powf, powf)
+
+// Squares and square roots are most of what models raise to a power.
+static void run_pow(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n)
+{
+	if (sb == 0 && *b == 2.0f)
+		run_mul(a, sa, a, sa, y, n);
+	else
+		run_powf(a, sa, b, sb, y, n);
+}
+
+static float_run *const float_runs[OP_COUNT] = {
+	[OP_Add] = run_add, [OP_Sub] = run_sub, [OP_Mul] = run_mul, [OP_Div] = run_div, [OP_Max] = run_max, [OP_Min] = run_min,
+	[OP_Mod] = run_mod, [OP_Pow] = run_pow, [OP_Sum] = run_add, [OP_Mean] = run_add,
+};
+
+static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
+{
+	int64_t rows = strided_rows(s), n = strided_run(s);
+	int64_t piece = rows == 1 ? 16384 : n, pieces = piece ? (n + piece - 1) / piece : 0;
+
+#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > 32768)
+	for (int64_t i = 0; i < rows * pieces; i++) {
+		int64_t at[STRIDED_MAX], from = i % pieces * piece, m = n - from < piece ? n - from : piece;
+		int64_t sa = strided_step(s, 1), sb = strided_step(s, 2);
+		strided_at(s, i / pieces, at);
+		run(a + at[1] + from * sa, sa, b + at[2] + from * sb, sb, y + at[0] + from, m);
+	}
+}
+
+void binary_floats(enum op_id id, const struct strided *s, const float *a, const float *b, float *y, int width)
+{
+	each_run(float_runs[id], s, a, b, y, width);
+}
+
+static int64_t int_pow(int64_t a, int64_t b)
+{
+	uint64_t y = 1, base = (uint64_t)a;
+
+	if (b < 0)
+		return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+	for (; b; b >>= 1, base *= base)
+		y *= b & 1 ? base : 1;
+	return (int64_t)y;
+}
+
+static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
+{
+	if (b == 0)
+		return 0;
+	if (is_unsigned)
+		return (int64_t)((uint64_t)a / (uint64_t)b);
+	return b == -1 ? (int64_t)-(uint64_t)a : a / b;
+}
+
+// Python's remainder, which has the sign of b; C's with `like_c`.
+static int64_t int_mod(int64_t a, int64_t b, bool is_unsigned, bool like_c)
+{
+	int64_t r;
+
+	if (b == 0)
+		return 0;
+	if (is_unsigned)
+		return (int64_t)((uint64_t)a % (uint64_t)b);
+	r = b == -1 ? 0 : a % b;
+	return r != 0 && !like_c && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static int64_t int_shift(int64_t a, int64_t b, bool left)
+{
+	if ((uint64_t)b >= 64)
+		return 0;
+	return (int64_t)(left ? (uint64_t)a << b : (uint64_t)a >> b);
+}
+
+static bool int_less(int64_t a, int64_t b, bool is_unsigned)
+{
+	return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+struct int_mode {
+	bool is_unsigned, flag; // flag: Mod's fmod, BitShift's LEFT
+};
+
+static int64_t int_one(enum op_id id, int64_t a, int64_t b, struct int_mode m)
+{
+	switch (id) {
+	case OP_Add: return (int64_t)((uint64_t)a + (uint64_t)b);
+	case OP_Sub: return (int64_t)((uint64_t)a - (uint64_t)b);
+	case OP_Mul: return (int64_t)((uint64_t)a * (uint64_t)b);
+	case OP_Div: return int_div(a, b, m.is_unsigned);
+	case OP_Mod: return int_mod(a, b, m.is_unsigned, m.flag);
+	case OP_Pow: return int_pow(a, b);
+	case OP_Max: return int_less(a, b, m.is_unsigned) ? b : a;
+	case OP_Min: return int_less(b, a, m.is_unsigned) ? b : a;
+	case OP_BitShift: return int_shift(a, b, m.flag);
+	case OP_BitwiseAnd: return a & b;
+	case OP_BitwiseOr: return a | b;
+	case OP_BitwiseXor: return a ^ b;
+	default: return 0;
+	}
+}
+
+static struct int_mode int_mode(const struct node *n, enum dtype type)
+{
+	struct int_mode m = { .is_unsigned = elements_unsigned(type) };
+
+	if (n->op->id == OP_Mod)
+		m.flag = ((const struct mod_attrs *)n->attrs)->fmod != 0;
+	if (n->op->id == OP_BitShift)
+		m.flag = !strcmp(((const struct bitshift_attrs *)n->attrs)->direction, "LEFT");
+	return m;
+}
+
+void binary_ints(const struct node *n, const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
+{
+	struct int_mode mode = int_mode(n, a->type);
+	int64_t rows = strided_rows(s), run = strided_run(s), va[ELEMENTS_CHUNK], vb[ELEMENTS_CHUNK];
+
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t at[STRIDED_MAX];
+		strided_at(s, r, at);
+		for (int64_t from = 0; from < run; from += ELEMENTS_CHUNK) {
+			int64_t m = run - from < ELEMENTS_CHUNK ? run - from : ELEMENTS_CHUNK;
+			elements_load(va, a->type, a->data, at[1] + from * strided_step(s, 1), strided_step(s, 1), m);
+			elements_load(vb, b->type, b->data, at[2] + from * strided_step(s, 2), strided_step(s, 2), m);
+			for (int64_t i = 0; i < m; i++)
+				va[i] = int_one(n->op->id, va[i], vb[i], mode);
+			elements_store(y->data, y->type, at[0] + from, va, m);
+		}
+	}
+}
+
+// Pow of mixed types: the base's type is the result's, the arithmetic is double.
+static void pow_mixed(const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
+{
+	int64_t rows = strided_rows(s), run = strided_run(s);
+
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t at[STRIDED_MAX];
+		strided_at(s, r, at);
+		for (int64_t i = 0; i < run; i++) {
+			double v = pow(element_double(a, at[1] + i * strided_step(s, 1)), element_double(b, at[2] + i * strided_step(s, 2)));
+			elements_store_double(y->data, y->type, at[0] + i, &v, 1);
+		}
+	}
+}
+
+enum status binary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	struct shape y, b;
+	struct strided s;
+	bool fmod = n->op->id == OP_Mod && ((const struct mod_attrs *)n->attrs)->fmod;
+	enum status st = binary_shapes(&y, &b, n, in, err);
+
+	if (st != STATUS_OK)
+		return st;
+	strided_broadcast(&s, &y, (const struct shape *const[]){ &in[0]->shape, &b }, 2);
+	if (in[0]->type != in[1]->type && (in[0]->type == DT_F32 || in[1]->type == DT_F32))
+		pow_mixed(&s, in[0], in[1], &out[0]);
+	else if (in[0]->type != DT_F32)
+		binary_ints(n, &s, in[0], in[1], &out[0]);
+	else if (fmod)
+		each_run(run_fmod, &s, in[0]->data, in[1]->data, out[0].data, width);
+	else
+		binary_floats(n->op->id, &s, in[0]->data, in[1]->data, out[0].data, width);
+	return STATUS_OK;
+}

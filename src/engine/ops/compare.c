@@ -1,0 +1,81 @@
+// Comparisons and logic, with broadcasting: And, Or, Xor, Equal, Greater, GreaterOrEqual, Less, LessOrEqual.
+#include "binary.h"
+#include "element.h"
+#include "rule.h"
+
+enum status compare_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y, b;
+	enum status s = binary_shapes(&y, &b, n, in, err);
+
+	if (s == STATUS_OK)
+		rule_set(&out[0], DT_BOOL, &y);
+	return s;
+}
+
+enum relation { LESS = 1, EQUAL = 2, MORE = 4 };
+
+// The relations for which a comparison holds; 0 for logic.
+static const unsigned holds_for[OP_COUNT] = {
+	[OP_Equal] = EQUAL, [OP_Less] = LESS, [OP_LessOrEqual] = LESS | EQUAL, [OP_Greater] = MORE, [OP_GreaterOrEqual] = MORE | EQUAL,
+};
+
+static int64_t logic(enum op_id id, bool a, bool b)
+{
+	return id == OP_And ? a && b : id == OP_Or ? a || b : a != b;
+}
+
+static void compare_floats(unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float u = a[i * sa], v = b[i * sb]; // NaN is in no relation to anything
+		y[i] = ((holds & LESS) && u < v) || ((holds & EQUAL) && u == v) || ((holds & MORE) && u > v);
+	}
+}
+
+static void compare_ints(enum op_id id, int64_t *a, const int64_t *b, int64_t n, bool is_unsigned)
+{
+	unsigned holds = holds_for[id];
+
+	for (int64_t i = 0; i < n; i++) {
+		bool less = is_unsigned ? (uint64_t)a[i] < (uint64_t)b[i] : a[i] < b[i];
+		unsigned relation = a[i] == b[i] ? EQUAL : less ? LESS : MORE;
+		a[i] = holds ? (holds & relation) != 0 : logic(id, a[i] != 0, b[i] != 0);
+	}
+}
+
+static void int_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX], const struct tensor *const *in,
+    struct tensor *y)
+{
+	int64_t run = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2), a[ELEMENTS_CHUNK], b[ELEMENTS_CHUNK];
+
+	for (int64_t from = 0; from < run; from += ELEMENTS_CHUNK) {
+		int64_t m = run - from < ELEMENTS_CHUNK ? run - from : ELEMENTS_CHUNK;
+		elements_load(a, in[0]->type, in[0]->data, at[1] + from * sa, sa, m);
+		elements_load(b, in[1]->type, in[1]->data, at[2] + from * sb, sb, m);
+		compare_ints(id, a, b, m, elements_unsigned(in[0]->type));
+		elements_store(y->data, DT_BOOL, at[0] + from, a, m);
+	}
+}
+
+enum status compare_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	struct shape y, b;
+	struct strided s;
+	enum status st = binary_shapes(&y, &b, n, in, err);
+
+	(void)width;
+	if (st != STATUS_OK)
+		return st;
+	strided_broadcast(&s, &y, (const struct shape *const[]){ &in[0]->shape, &b }, 2);
+	for (int64_t r = 0; r < strided_rows(&s); r++) {
+		int64_t at[STRIDED_MAX];
+		strided_at(&s, r, at);
+		if (in[0]->type == DT_F32)
+			compare_floats(holds_for[n->op->id], (const float *)in[0]->data + at[1], strided_step(&s, 1),
+			    (const float *)in[1]->data + at[2], strided_step(&s, 2), (uint8_t *)out[0].data + at[0], strided_run(&s));
+		else
+			int_run(n->op->id, &s, at, in, &out[0]);
+	}
+	return STATUS_OK;
+}

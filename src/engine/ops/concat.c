@@ -1,0 +1,49 @@
+// Concat.
+#include <string.h>
+#include "rule.h"
+
+enum status concat_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y = in[0]->shape;
+	int axis = 0;
+	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, y.rank, err);
+
+	if (s != STATUS_OK)
+		return s;
+	for (int i = 1; i < n->n_in; i++) {
+		if (!in[i])
+			return error_set(err, STATUS_FORMAT, "input %d is missing", i);
+		struct shape expected = in[i]->shape;
+		if (expected.rank > axis)
+			expected.dim[axis] = in[0]->shape.dim[axis];
+		if (!shape_equal(&expected, &in[0]->shape)) {
+			char a[96], b[96];
+			return error_set(err, STATUS_FORMAT, "inputs 0 and %d have shapes %s and %s, which differ off axis %d", i,
+			    shape_text(&in[0]->shape, a, sizeof a), shape_text(&in[i]->shape, b, sizeof b), axis);
+		}
+		y.dim[axis] += in[i]->shape.dim[axis];
+		if (y.dim[axis] > RULE_MAX_DIM)
+			return error_set(err, STATUS_FORMAT, "the output would be too long along axis %d", axis);
+	}
+	rule_set(&out[0], in[0]->type, &y);
+	return STATUS_OK;
+}
+
+enum status concat_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	int axis = 0;
+	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, out[0].shape.rank, err);
+	int64_t outer = rule_product(&out[0].shape, 0, axis);
+	size_t elem = dtype_size(out[0].type), row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, at = 0;
+
+	(void)width;
+	if (s != STATUS_OK)
+		return s;
+	for (int i = 0; i < n->n_in; i++) {
+		size_t part = (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
+		for (int64_t r = 0; part && r < outer; r++)
+			memcpy((char *)out[0].data + (size_t)r * row + at, (const char *)in[i]->data + (size_t)r * part, part);
+		at += part;
+	}
+	return STATUS_OK;
+}

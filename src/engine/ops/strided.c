@@ -1,0 +1,122 @@
+#include "strided.h"
+
+#include <string.h>
+
+void strided_broadcast(struct strided *s, const struct shape *y, const struct shape *const *x, int n_x)
+{
+	int64_t p = 1;
+
+	*s = (struct strided){ .rank = y->rank, .arrays = n_x + 1 };
+	for (int i = y->rank - 1; i >= 0; i--) {
+		s->dim[i] = y->dim[i];
+		s->stride[0][i] = p;
+		p *= y->dim[i];
+	}
+	for (int k = 0; k < n_x; k++) {
+		p = 1;
+		for (int i = x[k]->rank - 1, j = y->rank - 1; i >= 0; i--, j--) {
+			s->stride[k + 1][j] = x[k]->dim[i] == 1 ? 0 : p;
+			p *= x[k]->dim[i];
+		}
+	}
+	strided_merge(s);
+}
+
+static void drop_dim(struct strided *s, int i)
+{
+	s->rank--;
+	for (int j = i; j < s->rank; j++) {
+		s->dim[j] = s->dim[j + 1];
+		for (int k = 0; k < s->arrays; k++)
+			s->stride[k][j] = s->stride[k][j + 1];
+	}
+}
+
+static bool mergeable(const struct strided *s, int i)
+{
+	for (int k = 0; k < s->arrays; k++)
+		if (s->stride[k][i] != s->stride[k][i + 1] * s->dim[i + 1])
+			return false;
+	return true;
+}
+
+void strided_merge(struct strided *s)
+{
+	for (int i = s->rank - 1; i >= 0; i--)
+		if (s->dim[i] == 1)
+			drop_dim(s, i);
+	for (int i = s->rank - 2; i >= 0; i--) {
+		if (!mergeable(s, i))
+			continue;
+		s->dim[i + 1] *= s->dim[i];
+		drop_dim(s, i);
+	}
+	if (s->rank == 0) {
+		s->rank = 1;
+		s->dim[0] = 1;
+	}
+}
+
+int64_t strided_rows(const struct strided *s)
+{
+	int64_t rows = 1;
+
+	for (int i = 0; i < s->rank - 1; i++)
+		rows *= s->dim[i];
+	return strided_run(s) ? rows : 0;
+}
+
+int64_t strided_run(const struct strided *s)
+{
+	return s->dim[s->rank - 1];
+}
+
+void strided_at(const struct strided *s, int64_t row, int64_t offset[STRIDED_MAX])
+{
+	for (int k = 0; k < s->arrays; k++)
+		offset[k] = s->start[k];
+	for (int i = s->rank - 2; i >= 0; i--) {
+		int64_t at = row % s->dim[i];
+		row /= s->dim[i];
+		for (int k = 0; k < s->arrays; k++)
+			offset[k] += at * s->stride[k][i];
+	}
+}
+
+int64_t strided_step(const struct strided *s, int array)
+{
+	return s->stride[array][s->rank - 1];
+}
+
+#define COPY_RUN(type) \
+	for (int64_t i = 0; i < n; i++) \
+		((type *)dst)[i * dst_step] = ((const type *)src)[i * src_step]
+
+static void copy_run(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t n, size_t elem)
+{
+	if (dst_step == 1 && src_step == 1)
+		memcpy(dst, src, (size_t)n * elem);
+	else if (elem == 1)
+		COPY_RUN(uint8_t);
+	else if (elem == 2)
+		COPY_RUN(uint16_t);
+	else if (elem == 4)
+		COPY_RUN(uint32_t);
+	else
+		COPY_RUN(uint64_t);
+}
+
+void strided_copy(struct strided *s, void *dst, const void *src, size_t elem)
+{
+	int64_t rows, n;
+
+	strided_merge(s);
+	rows = strided_rows(s);
+	n = strided_run(s);
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t at[STRIDED_MAX];
+		strided_at(s, r, at);
+		copy_run((char *)dst + at[0] * (int64_t)elem, strided_step(s, 0), (const char *)src + at[1] * (int64_t)elem,
+		    strided_step(s, 1), n, elem);
+	}
+}
