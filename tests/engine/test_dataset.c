@@ -1,0 +1,350 @@
+// Datasets: which samples there are, in what order, and what they hold.
+#include <stdio.h>
+#include <zip.h>
+#include "data_case.h"
+#include "onnx.pb-c.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/npy.h"
+
+static struct data_case vector_case(void)
+{
+	struct data_case c = { .opt = { .samples = 0 } };
+
+	case_input(&c, "x", DT_F32, SHAPE(1, 4));
+	return c;
+}
+
+static const char *write_npy(const char *name, char kind, int item, struct shape s, const void *data)
+{
+	struct error err;
+	struct npy a = { .kind = kind, .item = item, .rank = s.rank, .data = (void *)data };
+	const char *path = support_temp(name);
+
+	for (int i = 0; i < s.rank; i++)
+		a.dim[i] = s.dim[i];
+	a.size = (size_t)shape_count(&s) * (size_t)item;
+	assert_int_equal(npy_write(&a, path, &err), STATUS_OK);
+	return path;
+}
+
+static char *make_dir(const char *name)
+{
+	struct error err;
+	const char *path = support_temp(name);
+
+	assert_int_equal(file_mkdirs(path, &err), STATUS_OK);
+	return xstrdup(path);
+}
+
+static float x0(const struct data_case *c, int i)
+{
+	return ((const float *)c->in[0].data)[i];
+}
+
+static const float batch[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+
+void test_dataset__npy_batch_has_a_sample_a_row(void **state)
+{
+	struct data_case c = vector_case();
+
+	(void)state;
+	case_open(&c, write_npy("batch.npy", 'f', 4, SHAPE(3, 4), batch));
+	assert_int_equal(dataset_count(c.data), 3);
+	assert_string_equal(dataset_name(c.data, 2), "batch.npy#2");
+	case_load(&c, 2);
+	assert_memory_equal(c.in[0].data, batch + 8, 16);
+	case_load(&c, 0);
+	assert_memory_equal(c.in[0].data, batch, 16);
+	case_done(&c);
+}
+
+void test_dataset__npy_without_batch_is_one_sample(void **state)
+{
+	static const int64_t whole[4] = { 1, -2, 3, 1 << 20 };
+	static const uint8_t bytes[4] = { 0, 1, 128, 255 };
+	struct data_case c = vector_case();
+
+	(void)state;
+	case_open(&c, write_npy("whole.npy", 'i', 8, SHAPE(4), whole));
+	assert_int_equal(dataset_count(c.data), 1);
+	assert_string_equal(dataset_name(c.data, 0), "whole.npy");
+	case_load(&c, 0);
+	assert_float_equal(x0(&c, 1), -2, 0);
+	assert_float_equal(x0(&c, 3), 1048576, 0);
+	case_done(&c);
+	c = vector_case();
+	case_open(&c, write_npy("bytes.npy", 'u', 1, SHAPE(1, 4), bytes));
+	case_load(&c, 0);
+	assert_float_equal(x0(&c, 3), 255, 0);
+	case_done(&c);
+}
+
+void test_dataset__samples_takes_the_first(void **state)
+{
+	struct data_case c = vector_case();
+
+	(void)state;
+	c.opt.samples = 2;
+	case_open(&c, write_npy("first.npy", 'f', 4, SHAPE(3, 4), batch));
+	assert_int_equal(dataset_count(c.data), 2);
+	case_done(&c);
+}
+
+void test_dataset__what_does_not_fit_is_named(void **state)
+{
+	struct data_case c = vector_case();
+
+	(void)state;
+	assert_int_equal(case_try(&c, write_npy("misfit.npy", 'f', 4, SHAPE(2, 3), batch)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "misfit.npy"));
+	assert_non_null(strstr(c.err.text, "[2, 3]"));
+	assert_null(c.data);
+	assert_int_equal(case_try(&c, case_png("picture.png", 2, 2)), STATUS_UNSUPPORTED);
+	assert_int_equal(case_try(&c, "/nonexistent/calib"), STATUS_IO);
+}
+
+void test_dataset__raw_elements(void **state)
+{
+	struct data_case c = vector_case();
+
+	(void)state;
+	case_open(&c, support_temp_file("raw.bin", batch, sizeof(batch)));
+	assert_int_equal(dataset_count(c.data), 3);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	case_done(&c);
+	assert_int_equal(case_try(&c, support_temp_file("odd.bin", batch, 10)), STATUS_FORMAT);
+}
+
+void test_dataset__tensor_proto(void **state)
+{
+	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
+	struct data_case c = vector_case();
+	int64_t dims[2] = { 1, 4 };
+	uint8_t packed[256];
+	size_t size;
+
+	(void)state;
+	t.has_data_type = true;
+	t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+	t.dims = dims;
+	t.n_dims = 2;
+	t.float_data = (float *)batch;
+	t.n_float_data = 4;
+	t.name = (char *)"anything";
+	size = onnx__tensor_proto__pack(&t, packed);
+	case_open(&c, support_temp_file("input_0.pb", packed, size));
+	case_load(&c, 0);
+	assert_memory_equal(c.in[0].data, batch, 16);
+	case_done(&c);
+}
+
+// Packs .npy files into an .npz; `name` pairs: name in the archive, file.
+static const char *write_npz(const char *name, int n, const char *const *pairs)
+{
+	const char *path = support_temp(name);
+	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+
+	assert_non_null(z);
+	for (int i = 0; i < n; i++)
+		assert_true(zip_file_add(z, pairs[2 * i], zip_source_file(z, pairs[2 * i + 1], 0, -1), 0) >= 0);
+	assert_int_equal(zip_close(z), 0);
+	return path;
+}
+
+void test_dataset__npz_fills_inputs_by_name(void **state)
+{
+	static const int64_t ids[4] = { 7, 8, 9, 10 };
+	const char *const pairs[] = { "ids.npy", write_npy("ids.npy", 'i', 8, SHAPE(2, 2), ids), "x.npy",
+		write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch) };
+	struct data_case c = vector_case();
+	struct shape shapes[4];
+	char *names[4];
+	int n;
+
+	(void)state;
+	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
+	case_open(&c, write_npz("named.npz", 3, pairs));
+	assert_int_equal(dataset_count(c.data), 2);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	assert_memory_equal(c.in[1].data, ids + 2, 16);
+	case_done(&c);
+	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, support_temp("named.npz"), &c.err), STATUS_OK);
+	assert_int_equal(n, 3);
+	for (int i = 0; i < n; i++) {
+		assert_true(strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){ .rank = 2, .dim = { 2, 4 } }));
+		free(names[i]);
+	}
+}
+
+void test_dataset__npz_with_unequal_batches_is_refused(void **state)
+{
+	const char *const pairs[] = { "ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
+		write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch) };
+	struct data_case c = vector_case();
+
+	(void)state;
+	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
+	assert_int_equal(case_try(&c, write_npz("unequal.npz", 2, pairs)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "unequal.npz"));
+}
+
+void test_dataset__a_directory_is_read_in_bytewise_order(void **state)
+{
+	static const char *const names[] = { "b.npy", "a10.npy", "a9.npy", "B.npy", "_.npy" };
+	static const char *const order[] = { "B.npy", "_.npy", "a10.npy", "a9.npy", "b.npy" };
+	struct data_case c = vector_case();
+	char *dir = make_dir("ordered");
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "ordered/%s", names[i]);
+		write_npy(name, 'f', 4, SHAPE(1, 4), batch);
+	}
+	support_temp_file("ordered/notes.txt", "x", 1);
+	case_open(&c, dir);
+	assert_int_equal(dataset_count(c.data), 5);
+	for (int i = 0; i < 5; i++)
+		assert_string_equal(dataset_name(c.data, i), order[i]);
+	case_done(&c);
+	free(dir);
+}
+
+void test_dataset__a_list_keeps_its_order(void **state)
+{
+	static const char list[] = "# calibration\nsub/z.npy\r\n\n  sub/a.npy  \nsub/z.npy";
+	struct data_case c = vector_case();
+	char *dir = make_dir("sub");
+
+	(void)state;
+	write_npy("sub/z.npy", 'f', 4, SHAPE(4), batch + 4);
+	write_npy("sub/a.npy", 'f', 4, SHAPE(4), batch);
+	case_open(&c, support_temp_file("list.txt", list, sizeof(list) - 1));
+	assert_int_equal(dataset_count(c.data), 3);
+	assert_string_equal(dataset_name(c.data, 0), "z.npy");
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch, 16);
+	case_done(&c);
+	free(dir);
+}
+
+void test_dataset__a_subdirectory_an_input(void **state)
+{
+	static const int64_t state_value[2] = { 5, 6 };
+	struct data_case c = vector_case();
+	char *top = make_dir("parts"), *x = make_dir("parts/x"), *h = make_dir("parts/h_0");
+
+	(void)state;
+	case_input(&c, "h:0", DT_I64, SHAPE(2));
+	write_npy("parts/x/0.npy", 'f', 4, SHAPE(4), batch);
+	write_npy("parts/x/1.npy", 'f', 4, SHAPE(4), batch + 4);
+	write_npy("parts/h_0/0.npy", 'i', 8, SHAPE(2), state_value);
+	assert_int_equal(case_try(&c, top), STATUS_FORMAT); // two files and one
+	write_npy("parts/h_0/1.npy", 'i', 8, SHAPE(2), state_value);
+	case_open(&c, top);
+	assert_int_equal(dataset_count(c.data), 2);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	assert_memory_equal(c.in[1].data, state_value, 16);
+	case_done(&c);
+	free(top);
+	free(x);
+	free(h);
+}
+
+void test_dataset__second_inputs_by_convention(void **state)
+{
+	struct data_case c = { .opt = { .samples = 0 } };
+
+	(void)state;
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
+	case_input(&c, "orig_target_sizes", DT_I64, SHAPE(1, 2));
+	case_open(&c, case_png("sized.png", 4, 6));
+	case_load(&c, 0);
+	assert_int_equal(((int64_t *)c.in[1].data)[0], 4);
+	assert_int_equal(((int64_t *)c.in[1].data)[1], 6);
+	case_done(&c);
+	c.graph.n_inputs = 0;
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
+	case_input(&c, "mystery", DT_F32, SHAPE(1, 2));
+	case_open(&c, case_png("sized.png", 4, 6));
+	assert_int_equal(dataset_load(c.data, 0, c.in, NULL, &c.err), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "mystery"));
+	assert_null(c.in[0].data);
+	case_done(&c);
+}
+
+void test_dataset__keys_follow_content_and_preprocessing(void **state)
+{
+	struct data_case a = { .opt = { .samples = 0 } }, b, bgr;
+	struct key first, second;
+
+	(void)state;
+	case_input(&a, "images", DT_F32, SHAPE(1, 3, 6, 4));
+	b = bgr = a;
+	bgr.opt.pre.bgr = bgr.opt.pre.color_set = true;
+	case_open(&a, case_png("one.png", 4, 6));
+	case_open(&bgr, case_png("one.png", 4, 6));
+	case_open(&b, case_png("same.png", 4, 6));
+	first = dataset_key(a.data, 0);
+	assert_true(key_equal(first, dataset_key(b.data, 0))); // another name, the same content
+	assert_false(key_equal(first, dataset_key(bgr.data, 0)));
+	case_done(&b);
+	case_open(&b, case_png("same.png", 5, 6));
+	second = dataset_key(b.data, 0);
+	assert_false(key_equal(first, second));
+	case_done(&a);
+	case_done(&b);
+	case_done(&bgr);
+}
+
+void test_dataset__random_data_are_reproducible(void **state)
+{
+	struct data_case a = vector_case(), b = vector_case();
+
+	(void)state;
+	a.opt.random = b.opt.random = 3;
+	a.opt.seed = b.opt.seed = 7;
+	case_open(&a, NULL);
+	assert_int_equal(dataset_count(a.data), 3);
+	case_load(&a, 1);
+	assert_int_equal(dataset_load(a.data, 1, b.in, NULL, &a.err), STATUS_OK);
+	assert_memory_equal(a.in[0].data, b.in[0].data, 16);
+	assert_int_equal(dataset_load(a.data, 2, b.in + 1, NULL, &a.err), STATUS_OK);
+	assert_true(memcmp(a.in[0].data, b.in[1].data, 16));
+	for (int i = 0; i < 4; i++)
+		assert_true(x0(&a, i) >= 0 && x0(&a, i) < 1);
+	assert_false(key_equal(dataset_key(a.data, 0), dataset_key(a.data, 1)));
+	case_done(&b);
+	case_done(&a);
+}
+
+void test_dataset__preprocessing_is_guessed_from_metadata(void **state)
+{
+	struct data_case c = { .opt = { .samples = 0 } };
+	const struct preprocess *p;
+
+	(void)state;
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
+	case_open(&c, case_png("guess.png", 4, 6));
+	p = dataset_preprocess(c.data);
+	assert_true(p->warn && p->resize == RESIZE_STRETCH && p->std[2] == 255 && !p->bgr && p->guess[0]);
+	case_done(&c);
+	c.metadata[0] = (struct metadata){ "task", "detect" };
+	c.metadata[1] = (struct metadata){ "imgsz", "[8, 8]" };
+	c.graph.n_metadata = 2;
+	case_open(&c, case_png("guess.png", 4, 6));
+	p = dataset_preprocess(c.data);
+	assert_true(!p->warn && p->resize == RESIZE_LETTERBOX);
+	assert_string_equal(p->guess, "Ultralytics metadata: letterbox, RGB, /255");
+	case_done(&c);
+	c.opt.pre = (struct preprocess){ .std = { 1, 1, 1 }, .std_set = true, .mean_set = true, .color_set = true, .resize_set = true };
+	case_open(&c, case_png("guess.png", 4, 6));
+	p = dataset_preprocess(c.data);
+	assert_true(!p->warn && p->resize == RESIZE_STRETCH && p->std[0] == 1);
+	assert_string_equal(p->guess, "");
+	case_done(&c);
+}

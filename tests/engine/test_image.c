@@ -1,0 +1,276 @@
+// Pictures: decoding, resizing against Pillow 9.4's own results, placement, normalisation.
+#include <stdio.h>
+#include <jpeglib.h>
+#include "data_case.h"
+#include "qtui/base/file.h"
+
+// An input of h x w pixels whose elements are the pixels themselves.
+static void pixels_case(struct data_case *c, int channels, int h, int w, enum resize_mode mode)
+{
+	*c = (struct data_case){ .opt.pre = { .std = { 1, 1, 1, 1 }, .std_set = true, .mean_set = true, .color_set = true,
+	    .resize = mode, .resize_set = true } };
+	case_input(c, "image", DT_F32, SHAPE(1, channels, h, w));
+}
+
+// Horner's checksum over the pixels in the order of an image (rows, columns, channels).
+static uint32_t checksum(const struct tensor *t)
+{
+	int64_t pixels = t->shape.dim[2] * t->shape.dim[3];
+	uint32_t sum = 0;
+
+	for (int64_t p = 0; p < pixels; p++)
+		for (int64_t c = 0; c < t->shape.dim[1]; c++)
+			sum = sum * 31 + (uint32_t)((const float *)t->data)[c * pixels + p];
+	return sum;
+}
+
+static float at(const struct tensor *t, int c, int y, int x)
+{
+	return ((const float *)t->data)[(c * t->shape.dim[2] + y) * t->shape.dim[3] + x];
+}
+
+void test_resample__is_pillows(void **state)
+{
+	static const struct {
+		int w, h, to_w, to_h;
+		uint32_t sum;
+	} rows[] = {
+		{ 7, 5, 3, 2, 2207729411u },
+		{ 3, 2, 5, 4, 811566212u },
+		{ 40, 30, 17, 11, 2454062768u },
+		{ 64, 48, 48, 64, 3589213960u },
+		{ 100, 3, 10, 3, 2052656946u },
+		{ 9, 100, 9, 13, 1580387685u },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct data_case c;
+
+		pixels_case(&c, 3, rows[i].to_h, rows[i].to_w, RESIZE_STRETCH);
+		case_open(&c, case_png("resample.png", rows[i].w, rows[i].h));
+		case_load(&c, 0);
+		assert_int_equal(checksum(&c.in[0]), rows[i].sum);
+		case_done(&c);
+	}
+}
+
+void test_place__letterbox_rounds_as_ultralytics(void **state)
+{
+	struct data_case c;
+
+	(void)state;
+	pixels_case(&c, 3, 64, 64, RESIZE_LETTERBOX);
+	case_open(&c, case_png("wide.png", 50, 33)); // r = 1.28: 64 x 42.24, free 22, 11 above
+	case_load(&c, 0);
+	assert_int_equal(c.where.image_w, 50);
+	assert_float_equal(c.where.scale_x, 1.28, 1e-9);
+	assert_float_equal(c.where.scale_y, 42 / 33.0, 1e-9);
+	assert_float_equal(c.where.pad_x, 0, 0);
+	assert_float_equal(c.where.pad_y, 11, 0);
+	for (int ch = 0; ch < 3; ch++) {
+		assert_float_equal(at(&c.in[0], ch, 10, 5), 114, 0);
+		assert_float_equal(at(&c.in[0], ch, 53, 63), 114, 0);
+	}
+	assert_float_equal(at(&c.in[0], 2, 11, 0), 91, 0);
+	case_done(&c);
+	pixels_case(&c, 3, 64, 64, RESIZE_LETTERBOX);
+	case_open(&c, case_png("odd.png", 64, 41)); // free 23: 11 above, 12 below
+	case_load(&c, 0);
+	assert_float_equal(c.where.pad_y, 11, 0);
+	case_done(&c);
+}
+
+void test_place__corner_pads_right_and_below(void **state)
+{
+	struct data_case c;
+
+	(void)state;
+	pixels_case(&c, 3, 20, 20, RESIZE_CORNER);
+	case_open(&c, case_png("tall.png", 10, 40));
+	case_load(&c, 0);
+	assert_float_equal(c.where.scale_x, 0.5, 0);
+	assert_float_equal(c.where.pad_x + c.where.pad_y, 0, 0);
+	assert_float_equal(at(&c.in[0], 0, 19, 5), 114, 0);
+	assert_true(at(&c.in[0], 2, 19, 4) != 114);
+	case_done(&c);
+}
+
+void test_place__crop_cuts_both_sides(void **state)
+{
+	struct data_case c;
+
+	(void)state;
+	pixels_case(&c, 3, 8, 8, RESIZE_CROP);
+	case_open(&c, case_png("crop.png", 12, 8)); // not scaled: columns 2 to 9
+	case_load(&c, 0);
+	assert_float_equal(c.where.pad_x, -2, 0);
+	assert_float_equal(at(&c.in[0], 0, 0, 0), 62, 0);
+	assert_float_equal(at(&c.in[0], 0, 7, 7), 142, 0); // 9 * 31 + 7 * 17 modulo 256
+	case_done(&c);
+}
+
+void test_place__pixels_are_normalised_in_the_models_order(void **state)
+{
+	struct data_case c = { .opt.pre = { .mean = { 1, 2, 3 }, .std = { 2, 4, 8 }, .mean_set = true, .std_set = true, .bgr = true,
+	    .color_set = true } };
+
+	(void)state;
+	case_input(&c, "image", DT_F32, SHAPE(1, 2, 2, 3)); // NHWC: channels last
+	case_open(&c, case_png("bgr.png", 2, 2));
+	case_load(&c, 0);
+	assert_float_equal(((float *)c.in[0].data)[3], (91 - 1) / 2.0, 0);     // pixel (1, 0): blue first
+	assert_float_equal(((float *)c.in[0].data)[4], (7 - 2) / 4.0, 0);
+	assert_float_equal(((float *)c.in[0].data)[5], (31 - 3) / 8.0, 0);
+	case_done(&c);
+}
+
+void test_place__one_channel_is_luma(void **state)
+{
+	struct data_case c;
+
+	(void)state;
+	pixels_case(&c, 1, 1, 2, RESIZE_STRETCH);
+	case_open(&c, case_png("luma.png", 2, 1));
+	case_load(&c, 0);
+	assert_float_equal(((float *)c.in[0].data)[0], 10, 0); // Pillow: convert("L") of (0, 0, 91)
+	assert_float_equal(((float *)c.in[0].data)[1], 24, 0); // (31, 7, 91)
+	case_done(&c);
+}
+
+// Writes a PNG of any colour type, one pixel high.
+static const char *write_png(const char *name, int type, int depth, int w, const uint8_t *row)
+{
+	static const png_color palette[2] = { { 10, 20, 30 }, { 200, 100, 50 } };
+	const char *path = support_temp(name);
+	FILE *f = fopen(path, "wb");
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png_create_info_struct(png);
+
+	assert_non_null(f);
+	if (setjmp(png_jmpbuf(png)))
+		fail();
+	png_init_io(png, f);
+	png_set_IHDR(png, info, (png_uint_32)w, 1, depth, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	if (type == PNG_COLOR_TYPE_PALETTE)
+		png_set_PLTE(png, info, palette, 2);
+	png_write_info(png, info);
+	png_write_row(png, row);
+	png_write_end(png, info);
+	png_destroy_write_struct(&png, &info);
+	fclose(f);
+	return path;
+}
+
+void test_image__png_of_every_kind(void **state)
+{
+	static const struct {
+		int type, depth;
+		uint8_t row[16], rgb[6];
+	} rows[] = {
+		{ PNG_COLOR_TYPE_GRAY, 1, { 0x40 }, { 0, 0, 0, 255, 255, 255 } },
+		{ PNG_COLOR_TYPE_GRAY, 8, { 7, 8 }, { 7, 7, 7, 8, 8, 8 } },
+		{ PNG_COLOR_TYPE_GRAY, 16, { 7, 200, 8, 1 }, { 7, 7, 7, 8, 8, 8 } },
+		{ PNG_COLOR_TYPE_PALETTE, 1, { 0x40 }, { 10, 20, 30, 200, 100, 50 } },
+		{ PNG_COLOR_TYPE_GRAY_ALPHA, 8, { 9, 0, 5, 128 }, { 9, 9, 9, 5, 5, 5 } },
+		{ PNG_COLOR_TYPE_RGB_ALPHA, 8, { 1, 2, 3, 0, 4, 5, 6, 255 }, { 1, 2, 3, 4, 5, 6 } },
+		{ PNG_COLOR_TYPE_RGB, 16, { 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9 }, { 1, 2, 3, 4, 5, 6 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct error err;
+		uint8_t *rgb;
+		int w, h;
+
+		assert_int_equal(image_read(&rgb, &w, &h, write_png("kind.png", rows[i].type, rows[i].depth, 2, rows[i].row), &err), 0);
+		assert_int_equal(w, 2);
+		assert_memory_equal(rgb, rows[i].rgb, 6);
+		free(rgb);
+	}
+}
+
+// A JPEG of 16 x 16 pixels of one colour.
+static const char *write_jpeg(const char *name, J_COLOR_SPACE space, int components, const uint8_t *color)
+{
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr errors;
+	const char *path = support_temp(name);
+	FILE *f = fopen(path, "wb");
+	uint8_t line[64];
+	JSAMPROW row = line;
+
+	assert_non_null(f);
+	for (int i = 0; i < 16 * components; i++)
+		line[i] = color[i % components];
+	c.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&c);
+	jpeg_stdio_dest(&c, f);
+	c.image_width = c.image_height = 16;
+	c.input_components = components;
+	c.in_color_space = space;
+	jpeg_set_defaults(&c);
+	jpeg_set_quality(&c, 100, TRUE);
+	jpeg_start_compress(&c, TRUE);
+	while (c.next_scanline < 16)
+		jpeg_write_scanlines(&c, &row, 1);
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	fclose(f);
+	return path;
+}
+
+static void check_color(const char *path, int r, int g, int b)
+{
+	struct error err;
+	uint8_t *rgb;
+	int w, h;
+
+	assert_int_equal(image_read(&rgb, &w, &h, path, &err), STATUS_OK);
+	assert_int_equal(w, 16);
+	assert_in_range(rgb[0], r - 2, r + 2);
+	assert_in_range(rgb[1], g - 2, g + 2);
+	assert_in_range(rgb[2], b - 2, b + 2);
+	free(rgb);
+}
+
+void test_image__jpeg_of_every_kind(void **state)
+{
+	(void)state;
+	check_color(write_jpeg("rgb.jpg", JCS_RGB, 3, (const uint8_t[]){ 200, 100, 50 }), 200, 100, 50);
+	check_color(write_jpeg("grey.jpg", JCS_GRAYSCALE, 1, (const uint8_t[]){ 77 }), 77, 77, 77);
+	// libjpeg marks CMYK as Adobe's, whose inks are inverted: 255 is no ink.
+	check_color(write_jpeg("cmyk.jpg", JCS_CMYK, 4, (const uint8_t[]){ 255, 128, 10, 200 }), 200, 100, 8);
+}
+
+static void check_refused(const char *path, enum status expected)
+{
+	struct error err;
+	uint8_t *rgb;
+	int w, h;
+
+	assert_int_equal(image_read(&rgb, &w, &h, path, &err), expected);
+	assert_null(rgb);
+	assert_non_null(strstr(err.text, file_base(path)));
+}
+
+void test_image__damaged_files_are_refused(void **state)
+{
+	struct error err;
+	struct bytes b;
+
+	(void)state;
+	assert_int_equal(file_read(&b, write_jpeg("whole.jpg", JCS_RGB, 3, (const uint8_t[]){ 1, 2, 3 }), 1 << 20, &err), STATUS_OK);
+	check_refused(support_temp_file("cut.jpg", b.data, b.size - 20), STATUS_FORMAT);
+	check_refused(support_temp_file("head.jpg", b.data, 30), STATUS_FORMAT);
+	bytes_done(&b);
+	assert_int_equal(file_read(&b, case_png("whole.png", 40, 40), 1 << 20, &err), STATUS_OK);
+	check_refused(support_temp_file("cut.png", b.data, b.size / 2), STATUS_FORMAT);
+	b.data[b.size / 2] ^= 0x55;
+	check_refused(support_temp_file("flipped.png", b.data, b.size), STATUS_FORMAT);
+	b.data[16] = 0x7f; // a width of two thousand million
+	check_refused(support_temp_file("huge.png", b.data, b.size), STATUS_FORMAT);
+	bytes_done(&b);
+	check_refused(support_temp_file("text.png", "hello", 5), STATUS_FORMAT);
+	check_refused(support_temp_file("empty.jpg", "", 0), STATUS_FORMAT);
+}
