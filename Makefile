@@ -49,7 +49,10 @@ isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512,$(if $(filte
 SRC     := $(shell find src -name '*.c')
 LIBS    := $(LAYERS:%=$(BUILD)/lib%.a)
 PROTO   := $(BUILD)/gen/onnx.pb-c
-objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) $(if $(filter engine,$(1)),$(PROTO).o)
+# Tables of text files that are part of the program: $(BUILD)/gen/embed_NAME.c holds NAME_embedded[].
+EMBED_target := $(wildcard targets/*.json)
+embedded_engine := target
+objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) $(if $(filter engine,$(1)),$(PROTO).o) $(embedded_$(1):%=$(BUILD)/gen/embed_%.o)
 
 all: build/qtui
 
@@ -78,6 +81,13 @@ $(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
 	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
 $(PROTO).o: $(PROTO).c
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(WARN),$(CFLAGS)) -c -o $@ $<
+
+$(BUILD)/gen/embed_target.c: $(EMBED_target)
+$(BUILD)/gen/embed_%.c: tools/embed.awk
+	@mkdir -p $(BUILD)/gen
+	$(Q)awk -v table=$*_embedded -f tools/embed.awk $(EMBED_$*) >$@
+$(BUILD)/gen/embed_%.o: $(BUILD)/gen/embed_%.c
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # Tests: tests/LAYER/test_*.c is one program each, linked with the whole of its own layer and the ones below it, so that
 # a call from a lower layer to a higher one does not link.

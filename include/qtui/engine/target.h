@@ -9,14 +9,15 @@ const char *calib_name(enum calib_method m);
 bool calib_parse(enum calib_method *out, const char *name);
 
 struct target; // private to src/engine/plan
-// `name`: of a file in the directories of target_dirs (env QTUI_TARGETS, ./targets beside the binary's source tree, the data
-// directory, and the copies embedded in the program), or a path to a JSON file.
+// `name`: of a file in the directories of QTUI_TARGETS (separated by ':') or the data directory, else of a target that is part
+// of the program; or a path to a JSON file (with a slash, or ending in .json).
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
 const char *target_title(const struct target *t);      // a phrase for people
 enum calib_method target_default_calibration(const struct target *t);
 bool target_needs_pow2(const struct target *t);
+bool target_calibrates_rounded(const struct target *t); // do observers see activations of a network with rounded weights?
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 struct key target_key(const struct target *t);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.

@@ -1,0 +1,135 @@
+// Alignment: operators whose inputs (and outputs) must share one scale, and the tensors upstream that are pulled along.
+#include "plan_impl.h"
+
+int plan_consumers(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	const int *merged = priv(p)->merged;
+	int count = 0;
+	for (int i = 0; i < n->n_out; i++) {
+		const struct value *y = n->out[i] < 0 ? NULL : &p->g->value[n->out[i]];
+		for (int k = 0; y && k < y->n_consumers; k++) {
+			int c = y->consumer[k];
+			count += !(merged[c] > c); // the Sigmoid of a merged Swish: its Mul is counted
+		}
+	}
+	return count;
+}
+
+static bool is_floating(const struct slot *s)
+{
+	return s->state == SLOT_FLOAT;
+}
+
+static void align_to(struct plan *p, int node, int master)
+{
+	for (int i = 0; i < p->g->node[node].n_in; i++)
+		if (!is_floating(plan_in(p, node, i)))
+			plan_master(p, p->first_in[node] + i, master);
+}
+
+// What a slot covers with the scale that it has now.
+static void cover(const struct plan *p, int slot, double *lo, double *hi)
+{
+	const struct quantizer *q = &p->slot[slot].quant;
+	int root = plan_root(p, slot);
+	double scale = priv(p)->scale[root], zero = priv(p)->zero[root];
+	*lo = scale * ((double)q->qmin - zero) < *lo ? scale * ((double)q->qmin - zero) : *lo;
+	*hi = scale * ((double)q->qmax - zero) > *hi ? scale * ((double)q->qmax - zero) : *hi;
+}
+
+// One range that holds all inputs: input 0 becomes its owner, the others follow; the output is left alone.
+static int align_to_large(struct plan *p, int node)
+{
+	struct plan_priv *v = priv(p);
+	int master = p->first_in[node], n_in = p->g->node[node].n_in;
+	double lo = 0, hi = 0;
+	if (is_floating(&p->slot[master]))
+		return -1;
+	for (int i = 0; i < n_in; i++) {
+		if (is_floating(plan_in(p, node, i)))
+			continue;
+		int root = plan_root(p, master + i);
+		v->needed[root] |= v->from[root] != SCALE_DERIVED;
+		cover(p, master + i, &lo, &hi);
+	}
+	v->dominator[master] = master;
+	p->slot[master].state = SLOT_ACTIVE;
+	v->from[master] = SCALE_DERIVED;
+	scale_of_range(&v->scale[master], &v->zero[master], p->target, &p->slot[master].quant, lo, hi);
+	for (int i = 1; i < n_in; i++)
+		if (!is_floating(plan_in(p, node, i)))
+			plan_master(p, master + i, master);
+	return master;
+}
+
+static void align_to_first(struct plan *p, int node)
+{
+	int master = p->first_in[node];
+	if (is_floating(&p->slot[master]))
+		return;
+	for (int i = 0; i < p->g->node[node].n_out; i++)
+		if (!is_floating(plan_out(p, node, i)) && !plan_out(p, node, i)->locked)
+			plan_master(p, p->first_out[node] + i, master);
+}
+
+static bool reads(const struct node *n, int value)
+{
+	for (int i = 0; i < n->n_in; i++)
+		if (n->in[i] == value)
+			return true;
+	return false;
+}
+
+static void pull_slots(struct plan *p, int first, const int *value, int count, int node, int master)
+{
+	for (int i = 0; i < count; i++) {
+		const struct slot *s = &p->slot[first + i];
+		if (value[i] >= 0 && reads(&p->g->node[node], value[i]) && s->quant.kind == QUANT_LINEAR && !s->locked)
+			plan_master(p, first + i, master);
+	}
+}
+
+static void pull(struct plan *p, int node, int up, int master)
+{
+	const struct target *t = p->target;
+	const struct node *n = &p->g->node[up];
+	if (priv(p)->platform[up] == PLATFORM_FLOAT)
+		return;
+	if (!t->pull_shared && plan_consumers(p, up) != 1)
+		return;
+	if (!t->pull_passive && (priv(p)->rule[up]->flags & RULE_PASSIVE))
+		return;
+	pull_slots(p, p->first_out[up], n->out, n->n_out, node, master);
+	if (t->pull_inputs)
+		pull_slots(p, p->first_in[up], n->in, n->n_in, node, master);
+}
+
+static void pull_producers(struct plan *p, int node, int master)
+{
+	const struct node *n = &p->g->node[node];
+	for (int i = 0; i < n->n_in; i++) {
+		int up = n->in[i] < 0 ? -1 : p->g->value[n->in[i]].producer;
+		if (up >= 0)
+			pull(p, node, up, master);
+	}
+}
+
+// In the order of execution: a later operator may move what an earlier one has settled, as it does in PPQ.
+void plan_align(struct plan *p)
+{
+	const struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes && p->target->kind == TARGET_LINEAR; i++) {
+		int master = -1;
+		if (v->platform[i] == PLATFORM_FLOAT)
+			continue;
+		if (v->rule[i]->align == ALIGN_OUTPUT && !is_floating(plan_out(p, i, 0)))
+			align_to(p, i, master = p->first_out[i]);
+		else if (v->rule[i]->align == ALIGN_LARGE)
+			master = align_to_large(p, i);
+		else if (v->rule[i]->align == ALIGN_FIRST)
+			align_to_first(p, i);
+		if (master >= 0)
+			pull_producers(p, i, master);
+	}
+}

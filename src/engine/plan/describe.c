@@ -1,0 +1,105 @@
+// What a plan tells its readers: fused groups, effective precisions, and why an edit is not what came out.
+#include <stdio.h>
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "plan_impl.h"
+
+void plan_refuse(struct plan *p, int node, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	p->refused = xgrow(p->refused, &priv(p)->refused_cap, (size_t)p->n_refused + 1, sizeof *p->refused);
+	p->refused[p->n_refused++] = (struct refusal){ .node = node, .reason = arena_strdup(priv(p)->arena, text) };
+}
+
+static int next_in_group(const struct plan *p, int node)
+{
+	const struct plan_priv *v = priv(p);
+	if (v->fused_next[node] >= 0)
+		return v->fused_next[node];
+	return v->merged[node] > node ? v->merged[node] : -1;
+}
+
+static void describe_group(struct plan *p, int head)
+{
+	struct group g = { .kind = GROUP_ACTIVATION, .owner = head, .last = head };
+	for (int at = head; at >= 0; at = next_in_group(p, at)) {
+		int next = next_in_group(p, at);
+		if (next >= 0 && strcmp(p->g->node[at].op->name, "Sigmoid") == 0 &&
+		    strcmp(p->g->node[next].op->name, "Mul") == 0)
+			g.kind = GROUP_SWISH;
+		g.last = at;
+	}
+	if (priv(p)->merged[head] >= 0)
+		g.owner = priv(p)->merged[head];
+	for (int at = head; at >= 0; at = next_in_group(p, at))
+		p->group[at] = g;
+}
+
+static void describe_groups(struct plan *p)
+{
+	for (int i = 0; i < p->g->n_nodes; i++)
+		p->group[i] = (struct group){ .kind = GROUP_NONE, .owner = i, .last = i };
+	// A producer comes before what is fused to it, so a node that has a group already is not a head.
+	for (int i = 0; i < p->g->n_nodes; i++)
+		if (p->group[i].kind == GROUP_NONE && next_in_group(p, i) >= 0)
+			describe_group(p, i);
+}
+
+static enum precision effective(const struct plan *p, int node)
+{
+	int last = p->group[node].last;
+	if (p->target->kind != TARGET_LINEAR || priv(p)->platform[last] == PLATFORM_FLOAT)
+		return PREC_FLOAT;
+	int slot = p->first_out[last];
+	if (p->slot[slot].state == SLOT_OVERLAPPED)
+		slot = plan_root(p, slot);
+	if (p->slot[slot].state == SLOT_FLOAT)
+		return PREC_FLOAT;
+	return p->slot[slot].quant.bits > 8 ? PREC_INT16 : PREC_INT8;
+}
+
+// Another member of the node's group that is at the precision which came out.
+static int deciding_member(const struct plan *p, int node)
+{
+	for (int i = p->group[node].owner; i >= 0; i = next_in_group(p, i))
+		if (i != node && i == p->group[node].last)
+			return i;
+	return p->group[node].owner;
+}
+
+static void explain(struct plan *p, int node, enum precision want)
+{
+	const struct node *n = &p->g->node[node];
+	const struct target *t = p->target;
+	const char *got = precision_name(p->precision[node]);
+	int other = priv(p)->merged[node] >= 0 ? priv(p)->merged[node] : deciding_member(p, node);
+	if (!(priv(p)->rule[node]->flags & RULE_QUANTIZED))
+		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
+	else if (!p->quantizable[node])
+		plan_refuse(p, node, "%s does not work on quantized tensors here: it stays float", n->name);
+	else if (t->kind != TARGET_LINEAR)
+		plan_refuse(p, node, "target %s casts and has no integer widths", t->name);
+	else if (want == PREC_INT16 && !t->width[1].present)
+		plan_refuse(p, node, "target %s has no 16-bit form: %s stays %s", t->name, n->name, got);
+	else if (p->group[node].kind != GROUP_NONE && other != node)
+		plan_refuse(p, node, "%s runs as one operator with %s and gets %s: set %s too", n->name,
+		    p->g->node[other].name, got, p->g->node[other].name);
+	else if (p->precision[node] == PREC_FLOAT)
+		plan_refuse(p, node, "target %s leaves the output of %s in float", t->name, n->op->name);
+	else
+		plan_refuse(p, node, "the output of %s shares a quantizer and stays %s", n->name, got);
+}
+
+void plan_describe(struct plan *p, const struct edits *e)
+{
+	describe_groups(p);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		p->precision[i] = effective(p, i);
+	for (int i = 0; e && i < p->g->n_nodes; i++)
+		if (e->precision[i] >= 0 && (enum precision)e->precision[i] != p->precision[i])
+			explain(p, i, (enum precision)e->precision[i]);
+}

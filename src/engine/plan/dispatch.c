@@ -1,0 +1,139 @@
+// Which precision every node is sent to: what the target quantizes, what the graph allows, what the user asked for.
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "plan_impl.h"
+
+static bool is_float(const struct graph *g, int value)
+{
+	return value >= 0 && g->value[value].type == DT_F32;
+}
+
+// Floats in and floats out, of shapes that are known: index and shape arithmetic is never quantized.
+static bool works_on_floats(const struct graph *g, const struct node *n)
+{
+	if (n->n_in < 1 || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
+		return false;
+	return is_float(g, n->in[0]) && is_float(g, n->out[0]) && g->value[n->out[0]].shape.rank >= 0;
+}
+
+static const struct op_rule *producer_rule(const struct plan *p, int value)
+{
+	int producer = p->g->value[value].producer;
+	return producer < 0 ? NULL : priv(p)->rule[producer];
+}
+
+static bool is_op(const struct node *n, const char *name)
+{
+	return strcmp(n->op->name, name) == 0 && n->op->domain[0] == '\0';
+}
+
+// The Mul of x * Sigmoid(x), where `sigmoid` feeds nothing else; -1 when there is none.
+static int swish_mul(const struct graph *g, int sigmoid)
+{
+	const struct node *s = &g->node[sigmoid];
+	const struct value *y = &g->value[s->out[0]];
+	if (y->n_consumers != 1 || y->is_output)
+		return -1;
+	const struct node *m = &g->node[y->consumer[0]];
+	if (!is_op(m, "Mul") || m->n_in != 2)
+		return -1;
+	int other = m->in[0] == s->out[0] ? m->in[1] : m->in[0];
+	return other == s->in[0] ? y->consumer[0] : -1;
+}
+
+// Sigmoid and Mul become one operator where a computing or a passive operator is in front of them.
+static void merge_swish(struct plan *p)
+{
+	const struct graph *g = p->g;
+	for (int i = 0; i < g->n_nodes; i++) {
+		if (!is_op(&g->node[i], "Sigmoid"))
+			continue;
+		int mul = swish_mul(g, i);
+		const struct op_rule *source = producer_rule(p, g->node[i].in[0]);
+		if (mul < 0 || !source || !(source->flags & (RULE_COMPUTING | RULE_PASSIVE)))
+			continue;
+		priv(p)->merged[i] = mul;
+		priv(p)->merged[mul] = i;
+	}
+}
+
+// After a computing operator, along operators that are quantized themselves.
+static void mark_reached(struct plan *p)
+{
+	const struct graph *g = p->g;
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < g->n_nodes; i++) {
+		if (!(v->rule[i]->flags & RULE_QUANTIZED))
+			continue;
+		v->reached[i] = (v->rule[i]->flags & RULE_COMPUTING) != 0;
+		for (int k = 0; k < g->node[i].n_in && !v->reached[i]; k++) {
+			int producer = g->node[i].in[k] < 0 ? -1 : g->value[g->node[i].in[k]].producer;
+			v->reached[i] = producer >= 0 && v->reached[producer];
+		}
+	}
+}
+
+static bool target_takes(const struct plan *p, int node)
+{
+	const struct plan_priv *v = priv(p);
+	if (!(v->rule[node]->flags & RULE_QUANTIZED) || !works_on_floats(p->g, &p->g->node[node]))
+		return false;
+	return !p->target->after_computing || v->reached[node];
+}
+
+// Is the tensor quantized by who makes it or by some other reader that wants it quantized for itself?
+static bool quantized_anyway(const struct plan *p, int value, int reader)
+{
+	const struct value *x = &p->g->value[value];
+	if (x->producer >= 0 && p->quantizable[x->producer])
+		return true;
+	for (int i = 0; i < x->n_consumers; i++) {
+		int c = x->consumer[i];
+		unsigned flags = priv(p)->rule[c]->flags;
+		if (c != reader && target_takes(p, c) && !(flags & (RULE_PASSIVE | RULE_BEHIND_ANY)))
+			return true;
+	}
+	return false;
+}
+
+static void mark_quantizable(struct plan *p)
+{
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		unsigned flags = priv(p)->rule[i]->flags;
+		bool needs = p->target->needs_input && (flags & (RULE_PASSIVE | RULE_BEHIND_ANY));
+		p->quantizable[i] = target_takes(p, i) && (!needs || quantized_anyway(p, p->g->node[i].in[0], i));
+	}
+}
+
+// The edit that counts: of a merged Swish the Mul's, else the Sigmoid's.
+static int wanted_precision(const struct plan *p, const struct edits *e, int node)
+{
+	int other = priv(p)->merged[node];
+	if (other < 0)
+		return e->precision[node];
+	int mul = node > other ? node : other;
+	return e->precision[mul] >= 0 ? e->precision[mul] : e->precision[node < other ? node : other];
+}
+
+static signed char platform_for(const struct plan *p, const struct edits *e, int node)
+{
+	int want = e ? wanted_precision(p, e, node) : -1;
+	if (!p->quantizable[node] || want == PREC_FLOAT)
+		return PLATFORM_FLOAT;
+	return want == PREC_INT16 && p->target->width[1].present ? 1 : 0;
+}
+
+void plan_dispatch(struct plan *p, const struct edits *e)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		v->rule[i] = target_rule(p->target, p->g->node[i].op->name);
+		v->merged[i] = v->fused_next[i] = -1;
+	}
+	if (p->target->swish == SWISH_MERGE)
+		merge_swish(p);
+	mark_reached(p);
+	mark_quantizable(p);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		v->platform[i] = platform_for(p, e, i);
+}

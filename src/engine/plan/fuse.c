@@ -1,0 +1,205 @@
+// Sharing of quantizers inside fused operators, through passive operators, and from producer to consumer (numerics.md 2.10).
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "plan_impl.h"
+
+int plan_root(const struct plan *p, int slot)
+{
+	int *dominator = priv(p)->dominator, root = slot;
+	while (dominator[root] != root)
+		root = dominator[root];
+	while (dominator[slot] != root && slot != root) { // shorter next time
+		int next = dominator[slot];
+		dominator[slot] = root;
+		slot = next;
+	}
+	return root;
+}
+
+// `slot` and whatever it followed so far stop quantizing: `by` does it.
+static void dominate(struct plan *p, int slot, int by)
+{
+	int root = plan_root(p, slot), top = plan_root(p, by);
+	if (root == top)
+		return;
+	priv(p)->dominator[root] = priv(p)->dominator[slot] = top;
+	p->slot[root].state = p->slot[slot].state = SLOT_OVERLAPPED;
+}
+
+void plan_master(struct plan *p, int slot, int master)
+{
+	if (plan_root(p, master) == slot)
+		return;
+	priv(p)->dominator[slot] = master;
+	p->slot[slot].state = SLOT_PASSIVE;
+}
+
+static bool same_scheme(const struct quantizer *a, const struct quantizer *b)
+{
+	return a->kind == b->kind && a->bits == b->bits && a->qmin == b->qmin && a->qmax == b->qmax && a->axis == b->axis &&
+	    a->symmetric == b->symmetric && a->pow2 == b->pow2 && a->rounding == b->rounding;
+}
+
+static bool quantized_node(const struct plan *p, int node)
+{
+	return node >= 0 && priv(p)->platform[node] != PLATFORM_FLOAT;
+}
+
+// Inputs of a node that other nodes compute.
+static int count_producers(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	int count = 0;
+	for (int i = 0; i < n->n_in; i++)
+		count += n->in[i] >= 0 && p->g->value[n->in[i]].producer >= 0;
+	return count;
+}
+
+// The node in front of `act` when the two can run as one operator; -1 otherwise.
+static int fusable_producer(const struct plan *p, int act)
+{
+	int producer = p->g->value[p->g->node[act].in[0]].producer;
+	if (!quantized_node(p, act) || !quantized_node(p, producer))
+		return -1;
+	return plan_consumers(p, producer) == 1 && count_producers(p, act) == 1 ? producer : -1;
+}
+
+static void fuse_pair(struct plan *p, int producer, int act)
+{
+	int end = p->first_out[act];
+	dominate(p, p->first_out[producer], end);
+	dominate(p, p->first_in[act], end);
+	priv(p)->fused_next[producer] = act;
+}
+
+static void fuse_activations(struct plan *p)
+{
+	const struct plan_priv *v = priv(p);
+	for (int act = 0; act < p->g->n_nodes; act++) {
+		if (!(v->rule[act]->flags & RULE_ACTIVATION) || !p->quantizable[act])
+			continue;
+		int producer = fusable_producer(p, act);
+		if (producer >= 0 && (v->rule[producer]->flags & RULE_COMPUTING) && v->platform[producer] == v->platform[act])
+			fuse_pair(p, producer, act);
+	}
+}
+
+// Computing operator -> Sigmoid, and Mul of both: all of it under the quantizer of the Mul's output.
+static bool swish_behind(const struct plan *p, int sigmoid, int *producer, int *mul)
+{
+	const struct graph *g = p->g;
+	const struct node *s = &g->node[sigmoid];
+	if (strcmp(s->op->name, "Sigmoid") != 0 || g->value[s->out[0]].n_consumers != 1)
+		return false;
+	*producer = g->value[s->in[0]].producer;
+	*mul = g->value[s->out[0]].consumer[0];
+	const struct node *m = &g->node[*mul];
+	if (*producer < 0 || !(priv(p)->rule[*producer]->flags & RULE_COMPUTING) || strcmp(m->op->name, "Mul") != 0)
+		return false;
+	return m->n_in == 2 && (m->in[0] == s->in[0] || m->in[1] == s->in[0]);
+}
+
+static void fuse_swish(struct plan *p)
+{
+	const signed char *platform = priv(p)->platform;
+	int producer, mul;
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		if (!swish_behind(p, i, &producer, &mul) || !quantized_node(p, i))
+			continue;
+		if (platform[producer] != platform[i] || platform[mul] != platform[i])
+			continue;
+		int end = p->first_out[mul];
+		dominate(p, p->first_out[producer], end);
+		dominate(p, p->first_in[i], end);
+		dominate(p, p->first_out[i], end);
+		dominate(p, p->first_in[mul], end);
+		dominate(p, p->first_in[mul] + 1, end);
+		priv(p)->fused_next[producer] = i;
+		priv(p)->fused_next[i] = mul;
+	}
+}
+
+static void fuse_passive(struct plan *p)
+{
+	const struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		int source = p->g->node[i].n_in > 0 && p->g->node[i].in[0] >= 0 ? p->g->value[p->g->node[i].in[0]].producer : -1;
+		if (!(v->rule[i]->flags & RULE_PASSIVE) || source < 0 || !quantized_node(p, i))
+			continue;
+		if (v->platform[source] != v->platform[i] || p->slot[p->first_in[i]].state == SLOT_FLOAT)
+			continue;
+		for (int k = 0; k < p->g->node[i].n_out; k++)
+			if (p->slot[p->first_out[i] + k].state != SLOT_FLOAT)
+				dominate(p, p->first_out[i] + k, p->first_in[i]);
+	}
+}
+
+static void widen_slot(struct plan *p, int slot, const struct quantizer *like)
+{
+	struct quantizer *q = &p->slot[slot].quant;
+	if (p->slot[slot].state == SLOT_FLOAT || q->bits >= like->bits)
+		return;
+	q->bits = like->bits;
+	q->qmin = like->qmin;
+	q->qmax = like->qmax;
+}
+
+// An activation behind a promoter of another precision moves to that precision, with the larger width of the two.
+static void promote(struct plan *p, int producer, int act)
+{
+	struct plan_priv *v = priv(p);
+	if (v->platform[producer] == v->platform[act] || !(v->rule[producer]->flags & RULE_PROMOTER) ||
+	    !(v->rule[act]->flags & RULE_PROMOTED))
+		return;
+	const struct quantizer *like = &p->slot[p->first_out[producer]].quant;
+	widen_slot(p, p->first_in[act], like);
+	widen_slot(p, p->first_out[act], like);
+	v->platform[act] = v->platform[producer];
+}
+
+static void fuse_behind_any(struct plan *p)
+{
+	for (int act = 0; act < p->g->n_nodes; act++) {
+		if (!(priv(p)->rule[act]->flags & RULE_BEHIND_ANY) || !p->quantizable[act])
+			continue;
+		int producer = fusable_producer(p, act);
+		if (producer < 0 || p->g->node[act].in[0] != p->g->node[producer].out[0])
+			continue;
+		promote(p, producer, act);
+		fuse_pair(p, producer, act);
+	}
+}
+
+void plan_fuse(struct plan *p)
+{
+	fuse_activations(p);
+	if (p->target->swish == SWISH_FUSE)
+		fuse_swish(p);
+	fuse_passive(p);
+	fuse_behind_any(p);
+}
+
+static int slot_of_output(const struct plan *p, int value)
+{
+	int producer = p->g->value[value].producer;
+	for (int i = 0; i < p->g->node[producer].n_out; i++)
+		if (p->g->node[producer].out[i] == value)
+			return p->first_out[producer] + i;
+	return -1;
+}
+
+// An input whose data its producer has quantized in the same way need not be quantized again.
+void plan_simplify(struct plan *p)
+{
+	for (int i = 0; i < p->n_slots; i++) {
+		const struct slot *in = &p->slot[i];
+		if (in->is_output || in->parameter || in->state != SLOT_ACTIVE)
+			continue;
+		int producer = p->g->value[in->value].producer;
+		if (!quantized_node(p, producer) || priv(p)->platform[producer] != priv(p)->platform[in->node])
+			continue;
+		int out = slot_of_output(p, in->value);
+		if (p->slot[out].state != SLOT_FLOAT && same_scheme(&in->quant, &p->slot[out].quant))
+			dominate(p, i, out);
+	}
+}

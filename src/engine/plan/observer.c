@@ -1,0 +1,292 @@
+// Observers: from the values of a tensor over all samples to its scale and zero point (numerics.md 2.7).
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "observer_impl.h"
+
+#define EXPONENTS 5
+
+static const struct method *method_of(const struct observer_setup *s)
+{
+	static const struct method *const methods[CALIB_COUNT] = {
+		[CALIB_MINMAX] = &observer_minmax, [CALIB_PERCENTILE] = &observer_percentile,
+		[CALIB_KL] = &observer_kl, [CALIB_MSE] = &observer_mse_grid,
+	};
+	if (s->method == CALIB_MSE && s->target->calibration.mse == MSE_EXPONENTS)
+		return &observer_mse_exponents;
+	return methods[s->method];
+}
+
+struct observer *observer_make(const struct observer_setup *s)
+{
+	struct observer *o = xcalloc(1, sizeof *o);
+	o->setup = *s;
+	o->method = method_of(s);
+	o->samples = s->samples;
+	o->range = xcalloc((size_t)s->samples + 1, sizeof *o->range);
+	o->sum = xcalloc((size_t)s->samples * EXPONENTS + 1, sizeof *o->sum);
+	pthread_mutex_init(&o->lock, NULL);
+	return o;
+}
+
+void observer_free(struct observer **o)
+{
+	if (!*o)
+		return;
+	pthread_mutex_destroy(&(*o)->lock);
+	free((*o)->range);
+	free((*o)->sum);
+	free((*o)->hist);
+	free(*o);
+	*o = NULL;
+}
+
+struct key observer_setup_key(const struct observer_setup *s)
+{
+	const struct target *t = s->target;
+	const struct quantizer *q = &s->quant;
+	const double real[] = { t->scale.minimum, t->scale.below, t->calibration.percentile };
+	const int64_t whole[] = { s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
+		t->calibration.mse };
+	return key_add(key_add((struct key){ 0 }, real, sizeof real), whole, sizeof whole);
+}
+
+int observer_phases(const struct observer *o)
+{
+	return o->method->phases;
+}
+
+// Elements of a blocked tensor without the padding of its last block, one after the other.
+static void unpad(float *dst, const struct tensor *x)
+{
+	int b = layout_block();
+	int64_t c = x->shape.dim[1], blocks = (c + b - 1) / b, pixels = 1;
+	for (int i = 2; i < x->shape.rank; i++)
+		pixels *= x->shape.dim[i];
+	const float *src = x->data;
+	for (int64_t i = 0; i < x->shape.dim[0] * blocks; i++) {
+		int64_t valid = i % blocks == blocks - 1 ? c - (blocks - 1) * b : b;
+		for (int64_t k = 0; k < pixels; k++, src += b, dst += valid)
+			memcpy(dst, src, (size_t)valid * sizeof *dst);
+	}
+}
+
+void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x)
+{
+	int64_t n = tensor_count(x);
+	float *plain = NULL;
+	const float *data = x->data;
+	if (n < 1)
+		return;
+	if (x->layout == LAYOUT_BLOCK && x->shape.dim[1] % layout_block() != 0) {
+		plain = xmalloc((size_t)n * sizeof *plain);
+		unpad(plain, x);
+		data = plain;
+	}
+	o->method->feed[phase](o, sample, data, n);
+	free(plain);
+}
+
+struct range observer_total(const struct observer *o)
+{
+	struct range total = { 0 };
+	for (int i = 0; i < o->samples; i++) {
+		const struct range *r = &o->range[i];
+		if (!r->seen)
+			continue;
+		total.lo = total.seen ? fminf(total.lo, r->lo) : r->lo;
+		total.hi = total.seen ? fmaxf(total.hi, r->hi) : r->hi;
+		total.seen = true;
+	}
+	return total;
+}
+
+void observer_start(struct observer *o, int bins)
+{
+	if (o->started)
+		return;
+	o->started = true;
+	o->total = observer_total(o);
+	o->bins = bins;
+	if (bins > 0)
+		o->hist = xcalloc((size_t)bins, sizeof *o->hist);
+}
+
+// Large histograms are counted in place, small ones aside and then added, so that threads seldom wait.
+#define COUNT_ASIDE 8192
+
+static void add_counts(struct observer *o, const uint32_t *hist)
+{
+	for (int i = 0; i < o->bins; i++) {
+		uint64_t sum = (uint64_t)o->hist[i] + hist[i];
+		o->hist[i] = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	}
+}
+
+static float largest(const struct range *r)
+{
+	return fmaxf(-r->lo, r->hi);
+}
+
+static void count_into(uint32_t *hist, const struct observer *o, bool absolute, const float *x, int64_t n)
+{
+	if (absolute)
+		scan_hist_abs(hist, o->bins, largest(&o->total), x, n);
+	else
+		scan_hist(hist, o->bins, o->total.lo, o->total.hi, x, n);
+}
+
+static void count(struct observer *o, bool absolute, const float *x, int64_t n)
+{
+	uint32_t aside[COUNT_ASIDE];
+	bool is_aside = o->bins <= COUNT_ASIDE;
+	if (is_aside) {
+		memset(aside, 0, (size_t)o->bins * sizeof *aside);
+		count_into(aside, o, absolute, x, n);
+	}
+	pthread_mutex_lock(&o->lock);
+	if (is_aside)
+		add_counts(o, aside);
+	else
+		count_into(o->hist, o, absolute, x, n);
+	pthread_mutex_unlock(&o->lock);
+}
+
+void observer_count_abs(struct observer *o, const float *x, int64_t n)
+{
+	count(o, true, x, n);
+}
+
+void observer_count(struct observer *o, const float *x, int64_t n)
+{
+	count(o, false, x, n);
+}
+
+enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err)
+{
+	pthread_mutex_lock(&o->lock);
+	struct range total = observer_total(o);
+	if (total.seen)
+		o->method->finish(o, scale, zero);
+	free(o->hist);
+	o->hist = NULL;
+	pthread_mutex_unlock(&o->lock);
+	if (!total.seen)
+		return error_set(err, STATUS_FORMAT, "no finite values, so there is no scale: check the model's weights and the samples");
+	return STATUS_OK;
+}
+
+// The range of everything that was seen.
+static void range_feed(struct observer *o, int sample, const float *x, int64_t n)
+{
+	scan_range(&o->range[sample], x, n);
+}
+
+static void minmax_finish(struct observer *o, float *scale, int32_t *zero)
+{
+	struct range r = observer_total(o);
+	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, r.lo, r.hi);
+}
+
+const struct method observer_minmax = { .phases = 1, .feed = { range_feed }, .finish = minmax_finish };
+
+// KL: a histogram of magnitudes, and the threshold at which clipping and rounding lose the least.
+static void kl_feed(struct observer *o, int sample, const float *x, int64_t n)
+{
+	(void)sample;
+	pthread_mutex_lock(&o->lock);
+	observer_start(o, o->setup.kl_bins);
+	pthread_mutex_unlock(&o->lock);
+	if (o->total.seen && largest(&o->total) > 0)
+		observer_count_abs(o, x, n);
+}
+
+static void kl_finish(struct observer *o, float *scale, int32_t *zero)
+{
+	const struct observer_setup *s = &o->setup;
+	int levels = 1 << (s->quant.bits - 1);
+	observer_start(o, s->kl_bins);
+	double absmax = largest(&o->total), threshold = absmax;
+	if (absmax > 0)
+		threshold = absmax * kl_search(o->hist, o->bins, levels) / o->bins;
+	if (s->quant.symmetric)
+		scale_of_kl(scale, zero, s->target, &s->quant, threshold / levels);
+	else
+		scale_of_range(scale, zero, s->target, &s->quant, fmax(o->total.lo, -threshold), fmin(o->total.hi, threshold));
+}
+
+const struct method observer_kl = { .phases = 2, .feed = { range_feed, kl_feed }, .finish = kl_finish };
+
+// Mean square error over a grid of ranges.
+#define MSE_BINS 2048
+
+static void grid_feed(struct observer *o, int sample, const float *x, int64_t n)
+{
+	(void)sample;
+	pthread_mutex_lock(&o->lock);
+	observer_start(o, MSE_BINS);
+	pthread_mutex_unlock(&o->lock);
+	if (!(o->total.hi > o->total.lo) && largest(&o->total) == 0)
+		return;
+	if (o->setup.quant.symmetric)
+		observer_count_abs(o, x, n);
+	else
+		observer_count(o, x, n);
+}
+
+static void grid_finish(struct observer *o, float *scale, int32_t *zero)
+{
+	const struct observer_setup *s = &o->setup;
+	int64_t levels = s->quant.qmax - s->quant.qmin + 1;
+	observer_start(o, MSE_BINS);
+	double lo = o->total.lo, hi = o->total.hi;
+	double origin = s->quant.symmetric ? 0 : lo, width = (s->quant.symmetric ? largest(&o->total) : hi - lo) / MSE_BINS;
+	if (levels <= MSE_BINS && width > 0) { // else the grid is coarser than the levels: the whole range
+		int start, end;
+		mse_search(o->hist, MSE_BINS, (int)levels, s->quant.symmetric, -lo / width, &start, &end);
+		hi = origin + end * width;
+		lo = s->quant.symmetric ? -hi : origin + start * width;
+	}
+	scale_of_range(scale, zero, s->target, &s->quant, lo, hi);
+}
+
+const struct method observer_mse_grid = { .phases = 2, .feed = { range_feed, grid_feed }, .finish = grid_finish };
+
+// Mean square error over five neighbouring powers of two, on the data themselves: 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
+static double exponent_scale(const struct observer *o, int i)
+{
+	const struct quantizer *q = &o->setup.quant;
+	double s = fmax(2.0 * largest(&o->total) / (double)(q->qmax - q->qmin), o->setup.target->scale.minimum);
+	return exp2(1 - i - nearbyint(-log2(s)));
+}
+
+static void exponents_feed(struct observer *o, int sample, const float *x, int64_t n)
+{
+	pthread_mutex_lock(&o->lock);
+	observer_start(o, 0);
+	pthread_mutex_unlock(&o->lock);
+	const struct quantizer *q = &o->setup.quant;
+	for (int i = 0; i < EXPONENTS; i++)
+		o->sum[sample * EXPONENTS + i] = scan_squared_error((float)exponent_scale(o, i), (float)scale_middle(q),
+		    (float)q->qmin, (float)q->qmax, x, n);
+}
+
+static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
+{
+	int best = 0;
+	double least = INFINITY;
+	observer_start(o, 0);
+	for (int i = 0; i < EXPONENTS; i++) {
+		double sum = 0;
+		for (int k = 0; k < o->samples; k++)
+			sum += o->sum[k * EXPONENTS + i];
+		if (sum < least) {
+			least = sum;
+			best = i;
+		}
+	}
+	*scale = (float)exponent_scale(o, best);
+	*zero = scale_middle(&o->setup.quant);
+}
+
+const struct method observer_mse_exponents = { .phases = 2, .feed = { range_feed, exponents_feed }, .finish = exponents_finish };

@@ -1,0 +1,57 @@
+// The parts of an observer. Every method keeps one result a sample or integer counts, so that the order in which threads
+// feed samples does not show in the scale.
+#ifndef PLAN_OBSERVER_IMPL_H
+#define PLAN_OBSERVER_IMPL_H
+
+#include <pthread.h>
+#include "plan_impl.h"
+
+struct range {
+	float lo, hi;
+	bool seen; // has finite values
+};
+struct observer {
+	struct observer_setup setup;
+	const struct method *method;
+	pthread_mutex_t lock;      // guards hist and started
+	int samples;
+	struct range *range;       // [samples] phase 0
+	double *sum;               // [samples * EXPONENTS] squared errors
+	bool started;              // phase 1 has its total range and histogram
+	struct range total;
+	uint32_t *hist;            // phase 1, `bins` entries
+	int bins;
+};
+struct method {
+	int phases;
+	void (*feed[2])(struct observer *o, int sample, const float *x, int64_t n);
+	void (*finish)(struct observer *o, float *scale, int32_t *zero);
+};
+extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents;
+
+// Makes phase 1 ready: total range over the samples, histogram of `bins`. Called under the lock.
+void observer_start(struct observer *o, int bins);
+struct range observer_total(const struct observer *o);
+// Counts |x| or x - lo in o->hist; takes the lock as long as it must.
+void observer_count_abs(struct observer *o, const float *x, int64_t n);
+void observer_count(struct observer *o, const float *x, int64_t n);
+
+// The searches, on counts alone. Both return in `*end` and `*start` bins.
+int kl_search(const uint32_t *hist, int bins, int levels);
+void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, double lo_bins, int *start, int *end);
+
+// scan.c: passes over floats, vectorised where the processor allows. Values that are not finite are skipped.
+void scan_range(struct range *r, const float *x, int64_t n);
+// bin = (int)(|x| * bins / hi), the last bin closed; hi > 0.
+void scan_hist_abs(uint32_t *hist, int bins, float hi, const float *x, int64_t n);
+void scan_hist(uint32_t *hist, int bins, float lo, float hi, const float *x, int64_t n);
+// Elements below lo and above hi into low[max] and high[max], and how many are equal to lo and hi. False when max is not enough.
+struct tails {
+	float lo, hi;
+	float *low, *high;
+	int64_t max, n_low, n_high, equal_lo, equal_hi;
+};
+bool scan_tails(struct tails *t, const float *x, int64_t n);
+double scan_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
+
+#endif

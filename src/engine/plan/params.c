@@ -1,0 +1,261 @@
+// Quantizers of constants. A weight's scales depend on its content and the settings only, so they are kept between plans.
+#include <stdlib.h>
+#include <string.h>
+#include "plan_impl.h"
+
+struct cached {
+	int n;
+	float *scale;
+	int32_t *zero;
+};
+struct plan_cache {
+	struct keymap *map;
+};
+
+struct plan_cache *plan_cache_new(void)
+{
+	struct plan_cache *c = xcalloc(1, sizeof *c);
+	c->map = keymap_new();
+	return c;
+}
+
+static void cached_free(struct key k, void *value, void *arg)
+{
+	struct cached *e = value;
+	(void)k;
+	(void)arg;
+	free(e->scale);
+	free(e->zero);
+	free(e);
+}
+
+void plan_cache_free(struct plan_cache **c)
+{
+	if (!*c)
+		return;
+	keymap_each((*c)->map, cached_free, NULL);
+	keymap_free(&(*c)->map);
+	free(*c);
+	*c = NULL;
+}
+
+// Elements of channel `c` along `axis`, one after the other; axis -1: all.
+static int64_t gather_channel(float *dst, const struct tensor *x, int axis, int64_t c)
+{
+	const float *data = x->data;
+	int64_t n = tensor_count(x), inner = 1, count = 0;
+	if (axis < 0) {
+		memcpy(dst, data, (size_t)n * sizeof *dst);
+		return n;
+	}
+	for (int i = axis + 1; i < x->shape.rank; i++)
+		inner *= x->shape.dim[i];
+	int64_t stride = inner * x->shape.dim[axis];
+	for (int64_t at = c * inner; at + inner <= n; at += stride, count += inner)
+		memcpy(dst + count, data + at, (size_t)inner * sizeof *dst);
+	return count;
+}
+
+static enum status observe_channel(struct cached *e, int c, const struct observer_setup *s, float *data, int64_t n,
+    struct error *err)
+{
+	struct tensor x = { .type = DT_F32, .data = data, .shape = shape_of(1, &n) };
+	struct observer *o = observer_make(s);
+	for (int phase = 0; phase < observer_phases(o); phase++)
+		observer_feed(o, phase, 0, &x);
+	enum status st = observer_finish(o, &e->scale[c], &e->zero[c], err);
+	observer_free(&o);
+	return st;
+}
+
+static enum status measure_constant(struct cached **out, const struct value *value, const struct observer_setup *s,
+    struct error *err)
+{
+	const struct tensor *x = value->constant;
+	int axis = s->quant.axis;
+	int64_t n = axis < 0 ? 1 : x->shape.dim[axis];
+	float *data = mem_try_array((size_t)tensor_count(x) + 1, sizeof *data);
+	struct cached *e = xcalloc(1, sizeof *e);
+	enum status st = STATUS_OK;
+	e->n = (int)n;
+	e->scale = xcalloc((size_t)n + 1, sizeof *e->scale);
+	e->zero = xcalloc((size_t)n + 1, sizeof *e->zero);
+	if (!data)
+		st = error_set(err, STATUS_NOMEM, "tensor %s: no memory to find its scale", value->name);
+	for (int c = 0; c < n && !st; c++) {
+		st = observe_channel(e, c, s, data, gather_channel(data, x, axis, c), err);
+		if (st)
+			error_prefix(err, "tensor %s", value->name);
+	}
+	free(data);
+	if (st)
+		cached_free((struct key){ 0 }, e, NULL);
+	else
+		*out = e;
+	return st;
+}
+
+static struct observer_setup constant_setup(const struct plan *p, const struct slot *s)
+{
+	const struct op_rule *rule = priv(p)->rule[s->node];
+	bool weight = s->index == 1 && rule->weight.weighted;
+	return (struct observer_setup){ .target = p->target, .quant = s->quant, .samples = 1,
+		.method = weight ? rule->weight.observer : p->target->constants,
+		.kl_bins = node_width(p, s->node)->kl_bins };
+}
+
+// The cache owns what it has; without one, *mine is to be freed.
+static enum status find_constant(const struct cached **out, struct cached **mine, const struct plan *p,
+    const struct slot *s, struct plan_cache *c, struct error *err)
+{
+	const struct value *value = &p->g->value[s->value];
+	struct observer_setup setup = constant_setup(p, s);
+	struct key k = key_add_int(key_add_key(observer_setup_key(&setup), value->content), setup.quant.axis);
+	struct cached *e = c ? keymap_get(c->map, k) : NULL;
+	if (!e) {
+		enum status st = measure_constant(&e, value, &setup, err);
+		if (st)
+			return st;
+		if (c)
+			keymap_put(c->map, k, e);
+		else
+			*mine = e;
+	}
+	*out = e;
+	return STATUS_OK;
+}
+
+static void take_constant(struct plan *p, int slot, const struct cached *e)
+{
+	struct plan_priv *v = priv(p);
+	struct slot *s = &p->slot[slot];
+	v->from[slot] = SCALE_CONSTANT;
+	v->scale[slot] = e->scale[0];
+	v->zero[slot] = e->zero[0];
+	if (s->quant.axis < 0)
+		return;
+	s->quant.n = e->n;
+	s->quant.scale = arena_memdup(v->arena, e->scale, (size_t)e->n * sizeof *e->scale);
+	s->quant.zero = arena_memdup(v->arena, e->zero, (size_t)e->n * sizeof *e->zero);
+}
+
+// Outputs whose range is known beforehand (Softmax: 0 to 1).
+static void take_fixed(struct plan *p)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		const struct op_rule *rule = v->rule[i];
+		int slot = p->first_out[i];
+		if (!rule->fixed || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
+			continue;
+		v->from[slot] = SCALE_FIXED;
+		scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &p->slot[slot].quant, rule->low, rule->high);
+	}
+}
+
+enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *err)
+{
+	take_fixed(p);
+	for (int i = 0; i < p->n_slots && p->target->kind == TARGET_LINEAR; i++) {
+		const struct slot *s = &p->slot[i];
+		const struct cached *e = NULL;
+		struct cached *mine = NULL;
+		if (!s->parameter || s->state != SLOT_ACTIVE || tensor_count(p->g->value[s->value].constant) < 1)
+			continue;
+		enum status st = find_constant(&e, &mine, p, s, c, err);
+		if (st)
+			return st;
+		take_constant(p, i, e);
+		if (mine)
+			cached_free((struct key){ 0 }, mine, NULL);
+	}
+	return STATUS_OK;
+}
+
+// Clip's limits and Pad's value are in units of the tensor that they work on.
+static void follow_input(struct plan *p, int node)
+{
+	unsigned follow = priv(p)->rule[node]->follow_in;
+	if (!follow || priv(p)->platform[node] == PLATFORM_FLOAT || plan_in(p, node, 0)->state == SLOT_FLOAT)
+		return;
+	for (int i = 1; i < p->g->node[node].n_in && i < 32; i++)
+		if ((follow >> i & 1) && plan_in(p, node, i)->quant.kind == QUANT_LINEAR)
+			plan_master(p, p->first_in[node] + i, p->first_in[node]);
+}
+
+static void settle_bias(struct plan *p, int slot)
+{
+	struct slot *s = &p->slot[slot];
+	if (plan_in(p, s->node, 0)->state == SLOT_FLOAT || plan_in(p, s->node, 1)->state == SLOT_FLOAT)
+		s->state = SLOT_FLOAT;
+}
+
+void plan_passive(struct plan *p)
+{
+	for (int i = 0; i < p->g->n_nodes; i++)
+		follow_input(p, i);
+	for (int i = 0; i < p->n_slots; i++)
+		if (p->slot[i].state == SLOT_PASSIVE && slot_is_bias(p, &p->slot[i]))
+			settle_bias(p, i);
+}
+
+// One scale an output channel: input's times weight's. Weights of grouped transposed convolutions have fewer than biases.
+static void bias_scale(struct plan *p, struct slot *s)
+{
+	struct plan_priv *v = priv(p);
+	const struct tensor *bias = p->g->value[s->value].constant;
+	const struct quantizer *w = &plan_in(p, s->node, 1)->quant;
+	float in = v->scale[plan_root(p, p->first_in[s->node])];
+	int64_t n = tensor_count(bias);
+	int last = bias->shape.rank - 1;
+	bool channels = s->quant.axis >= 0 && w->n > 1;
+	if (channels && (last < 0 || bias->shape.dim[last] != n || n % w->n != 0)) {
+		s->state = SLOT_FLOAT; // a bias that is no vector of channels
+		return;
+	}
+	s->quant.axis = channels ? last : AXIS_TENSOR;
+	s->quant.n = channels ? (int)n : 1;
+	float *scale = arena_alloc(v->arena, (size_t)s->quant.n * sizeof *scale);
+	for (int i = 0; i < s->quant.n; i++)
+		scale[i] = w->scale[i % w->n] * in;
+	s->quant.scale = scale;
+	s->quant.zero = arena_alloc(v->arena, (size_t)s->quant.n * sizeof *s->quant.zero);
+}
+
+void plan_bias_scales(struct plan *p)
+{
+	for (int i = 0; i < p->n_slots; i++)
+		if (p->slot[i].state == SLOT_PASSIVE && slot_is_bias(p, &p->slot[i]))
+			bias_scale(p, &p->slot[i]);
+}
+
+void plan_weight_codes(const struct plan *p, int slot, int16_t *codes)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct tensor *x = p->g->value[s->value].constant;
+	const struct quantizer *q = slot_quantizer(s);
+	int64_t n = tensor_count(x);
+	struct tensor c = { .type = quantizer_dtype(q), .shape = x->shape };
+	if (dtype_size(c.type) == sizeof *codes) {
+		c.data = codes;
+		quantize(&c, x, q, 1);
+		return;
+	}
+	// Bytes in the second half of the codes, then widened from the front.
+	c.data = (int8_t *)codes + n;
+	quantize(&c, x, q, 1);
+	const int8_t *narrow = c.data;
+	const uint8_t *plain = c.data;
+	for (int64_t i = 0; i < n; i++)
+		codes[i] = c.type == DT_U8 ? (int16_t)plain[i] : (int16_t)narrow[i];
+}
+
+void plan_bias_codes(const struct plan *p, int slot, int64_t *codes)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct tensor *x = p->g->value[s->value].constant;
+	const struct quantizer *q = slot_quantizer(s);
+	int64_t n = tensor_count(x);
+	for (int64_t i = 0; i < n; i++)
+		codes[i] = quantize_one(q, q->n > 1 ? (int)(i % q->n) : 0, ((const float *)x->data)[i]);
+}

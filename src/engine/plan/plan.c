@@ -1,0 +1,205 @@
+// Builds a plan: PPQ's passes in PPQ's order (numerics.md 2.8). plan_new settles the structure; plan_finish goes back to
+// the states of calibration, puts the observed scales in, and aligns again, now with numbers.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan_impl.h"
+
+static int count_slots(const struct graph *g)
+{
+	int n = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		n += g->node[i].n_in + g->node[i].n_out;
+	return n;
+}
+
+static void *zeroed(struct arena *a, int n, size_t size)
+{
+	return arena_alloc(a, ((size_t)n + 1) * size);
+}
+
+static struct plan *plan_alloc(const struct graph *g, const struct target *t, enum calib_method m)
+{
+	struct arena *a = arena_new();
+	struct plan *p = xcalloc(1, sizeof *p);
+	struct plan_priv *v = arena_alloc(a, sizeof *v);
+	int nodes = g->n_nodes;
+	*p = (struct plan){ .g = g, .target = t, .method = m, .n_slots = count_slots(g), .priv = v };
+	int slots = p->n_slots;
+	v->arena = a;
+	p->slot = zeroed(a, slots, sizeof *p->slot);
+	p->first_in = zeroed(a, nodes, sizeof *p->first_in);
+	p->first_out = zeroed(a, nodes, sizeof *p->first_out);
+	p->precision = zeroed(a, nodes, sizeof *p->precision);
+	p->group = zeroed(a, nodes, sizeof *p->group);
+	p->quantizable = zeroed(a, nodes, sizeof *p->quantizable);
+	v->rule = zeroed(a, nodes, sizeof *v->rule);
+	v->platform = zeroed(a, nodes, sizeof *v->platform);
+	v->merged = zeroed(a, nodes, sizeof *v->merged);
+	v->fused_next = zeroed(a, nodes, sizeof *v->fused_next);
+	v->reached = zeroed(a, nodes, sizeof *v->reached);
+	v->dominator = zeroed(a, slots, sizeof *v->dominator);
+	v->scale = zeroed(a, slots, sizeof *v->scale);
+	v->zero = zeroed(a, slots, sizeof *v->zero);
+	v->from = zeroed(a, slots, sizeof *v->from);
+	v->needed = zeroed(a, slots, sizeof *v->needed);
+	v->calibrated_state = zeroed(a, slots, sizeof *v->calibrated_state);
+	v->calibrated_dominator = zeroed(a, slots, sizeof *v->calibrated_dominator);
+	v->calibrated_scale = zeroed(a, slots, sizeof *v->calibrated_scale);
+	v->calibrated_zero = zeroed(a, slots, sizeof *v->calibrated_zero);
+	return p;
+}
+
+void plan_free(struct plan **p)
+{
+	if (!*p)
+		return;
+	free((*p)->observe);
+	free((*p)->refused);
+	struct arena *a = priv(*p)->arena;
+	arena_free(&a);
+	free(*p);
+	*p = NULL;
+}
+
+static void save_calibrated(struct plan *p)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->n_slots; i++) {
+		v->calibrated_state[i] = p->slot[i].state;
+		v->calibrated_dominator[i] = v->dominator[i];
+		v->calibrated_scale[i] = v->scale[i];
+		v->calibrated_zero[i] = v->zero[i];
+	}
+}
+
+static void restore_calibrated(struct plan *p)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->n_slots; i++) {
+		p->slot[i].state = v->calibrated_state[i];
+		v->dominator[i] = v->calibrated_dominator[i];
+		v->scale[i] = v->calibrated_scale[i];
+		v->zero[i] = v->calibrated_zero[i];
+	}
+}
+
+// Mul of a merged Swish reads the tensor that the Sigmoid reads: the same quantizer, not another one.
+static void mirror_swish_input(struct plan *p, int sigmoid, int mul)
+{
+	const struct node *m = &p->g->node[mul];
+	int from = p->first_in[sigmoid], to = p->first_in[mul] + (m->in[0] == p->g->node[sigmoid].in[0] ? 0 : 1);
+	enum slot_state state = p->slot[from].state;
+	if (state == SLOT_FLOAT)
+		return;
+	p->slot[to].state = state == SLOT_ACTIVE ? SLOT_PASSIVE : state;
+	p->slot[to].quant = p->slot[from].quant;
+	priv(p)->dominator[to] = from;
+}
+
+// Who follows whom, for readers of the plan.
+static void publish_follows(struct plan *p)
+{
+	for (int i = 0; i < p->g->n_nodes; i++)
+		if (priv(p)->merged[i] > i)
+			mirror_swish_input(p, i, priv(p)->merged[i]);
+	for (int i = 0; i < p->n_slots; i++) {
+		struct slot *s = &p->slot[i];
+		int root = plan_root(p, i);
+		bool follows = root != i && (s->state == SLOT_OVERLAPPED || s->state == SLOT_PASSIVE);
+		s->follows = follows ? root : -1;
+	}
+}
+
+static void build_structure(struct plan *p, const struct edits *e)
+{
+	plan_dispatch(p, e);
+	plan_make_slots(p);
+	plan_fuse(p);
+	plan_simplify(p);
+	plan_describe(p, e);
+	plan_lock(p, e);
+}
+
+struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e)
+{
+	struct plan *p = plan_alloc(g, t, m);
+	build_structure(p, e);
+	plan_align(p);
+	publish_follows(p);
+	return p;
+}
+
+enum status plan_new(struct plan **out, const struct graph *g, const struct target *t, enum calib_method m,
+    const struct edits *e, struct plan_cache *c, struct error *err)
+{
+	struct plan *p = plan_alloc(g, t, m);
+	build_structure(p, e);
+	enum status st = plan_constants(p, c, err);
+	if (st) {
+		plan_free(&p);
+		return st;
+	}
+	save_calibrated(p);
+	plan_align(p);
+	plan_passive(p);
+	publish_follows(p);
+	plan_list_observations(p);
+	*out = p;
+	return STATUS_OK;
+}
+
+static void place_observed(struct plan *p, const float *scale, const int32_t *zero)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->n_slots; i++) {
+		int o = p->slot[i].observe;
+		if (o < 0)
+			continue;
+		v->scale[i] = scale[o];
+		v->zero[i] = zero[o];
+	}
+}
+
+// Gives every slot the scale of its root; a PASSIVE slot keeps its own bits.
+static void publish_quantizers(struct plan *p)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->n_slots; i++) {
+		struct slot *s = &p->slot[i];
+		if (s->state == SLOT_FLOAT || s->quant.scale != NULL)
+			continue;
+		int root = plan_root(p, i);
+		if (s->state == SLOT_OVERLAPPED)
+			s->quant = p->slot[root].quant;
+		s->quant.scale = &v->scale[root];
+		s->quant.zero = &v->zero[root];
+		s->quant.n = 1;
+	}
+}
+
+enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err)
+{
+	assert(!p->finished);
+	for (int i = 0; i < p->n_observe; i++)
+		if (!(scale[i] > 0))
+			return error_set(err, STATUS_FORMAT, "tensor %s: its observer gave no scale; run the calibration again",
+			    p->g->value[p->observe[i].value].name);
+	if (p->target->kind == TARGET_LINEAR) {
+		restore_calibrated(p);
+		place_observed(p, scale, zero);
+		plan_apply_overrides(p, e);
+		plan_align(p);
+		plan_passive(p);
+		publish_follows(p);
+		publish_quantizers(p);
+		plan_bias_scales(p);
+	}
+	p->finished = true;
+	return STATUS_OK;
+}
+
+const struct quantizer *slot_quantizer(const struct slot *s)
+{
+	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE ? &s->quant : NULL;
+}

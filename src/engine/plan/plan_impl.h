@@ -1,0 +1,93 @@
+// What the parts of the planner share. Reading order: plan.c (the passes in order), dispatch.c, slots.c, fuse.c, params.c,
+// align.c, observe.c, describe.c.
+#ifndef PLAN_PLAN_IMPL_H
+#define PLAN_PLAN_IMPL_H
+
+#include "qtui/base/mem.h"
+#include "qtui/engine/plan.h"
+#include "target_impl.h"
+
+// Where a root quantizer's scale comes from.
+enum origin_of_scale { SCALE_NONE, SCALE_OBSERVED, SCALE_CONSTANT, SCALE_FIXED, SCALE_DERIVED /* the larger of several */ };
+enum { PLATFORM_FLOAT = -1 }; // else an index into target.width (ORDER PRECISION)
+
+struct plan_priv {
+	struct arena *arena;
+	const struct op_rule **rule; // [n_nodes]
+	signed char *platform;       // [n_nodes] what the node is sent to: width index or PLATFORM_FLOAT
+	int *merged;                 // [n_nodes] the other half of a merged Swish, or -1
+	int *fused_next;             // [n_nodes] the activation that runs with this node as one operator, or -1
+	bool *reached;               // [n_nodes] reached from a computing operator
+	// Union-find over slots, as PPQ does it: a slot follows dominator[slot] up to a root that follows itself.
+	int *dominator;              // [n_slots]
+	float *scale;                // [n_slots] of per-tensor roots
+	int32_t *zero;               // [n_slots]
+	unsigned char *from;         // [n_slots] enum origin_of_scale
+	bool *needed;                // [n_slots] its observation decides something
+	// States as calibration sees them, that is before alignment.
+	enum slot_state *calibrated_state;
+	int *calibrated_dominator;
+	float *calibrated_scale;
+	int32_t *calibrated_zero;
+	size_t observe_cap, refused_cap;
+};
+
+static inline struct plan_priv *priv(const struct plan *p)
+{
+	return p->priv;
+}
+static inline const struct width *node_width(const struct plan *p, int node)
+{
+	return &p->target->width[(int)priv(p)->platform[node]];
+}
+
+// dispatch.c: which node goes where. Fills platform, merged, quantizable.
+void plan_dispatch(struct plan *p, const struct edits *e);
+// slots.c: a quantizer template and a state for every slot.
+void plan_make_slots(struct plan *p);
+bool slot_is_bias(const struct plan *p, const struct slot *s);
+// fuse.c
+int plan_root(const struct plan *p, int slot);
+void plan_master(struct plan *p, int slot, int master); // slot takes the scale of master and still quantizes (PASSIVE)
+void plan_fuse(struct plan *p);
+void plan_simplify(struct plan *p);
+// params.c: quantizers of constants; biases and the inputs that follow input 0 once scales are known.
+MUST_CHECK enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *err);
+void plan_passive(struct plan *p);
+void plan_bias_scales(struct plan *p);
+// align.c
+int plan_consumers(const struct plan *p, int node); // operators that read the node's outputs, a merged Swish once
+void plan_align(struct plan *p);
+// override.c: the user's scales.
+void plan_lock(struct plan *p, const struct edits *e);
+void plan_apply_overrides(struct plan *p, const struct edits *e);
+// The slot whose scale an override of `node` would set; -1 and a reason where that cannot be.
+int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size);
+bool scale_is_pow2(double scale);
+double scale_nearest_pow2(double scale);
+// observe.c
+void plan_list_observations(struct plan *p);
+// describe.c: groups, effective precisions, refusals.
+void plan_describe(struct plan *p, const struct edits *e);
+void plan_refuse(struct plan *p, int node, const char *fmt, ...) PRINTF(3, 4);
+// plan.c: the structure without constants and observations, for questions about edits.
+struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e);
+
+// scale.c: from the range that a quantizer must cover to its scale and zero point.
+void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
+int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
+// From a scale wanted (KL's threshold / levels): power of two by the target's rule for KL, symmetric.
+void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted);
+
+// observer.c: an observer outside a plan, for constants.
+struct observer_setup {
+	const struct target *target;
+	struct quantizer quant;
+	enum calib_method method;
+	int kl_bins;
+	int samples;
+};
+struct observer *observer_make(const struct observer_setup *s);
+struct key observer_setup_key(const struct observer_setup *s);
+
+#endif

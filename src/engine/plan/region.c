@@ -1,0 +1,123 @@
+// Questions about edits that are not made yet.
+#include <stdio.h>
+#include <stdlib.h>
+#include "plan_impl.h"
+
+static enum status check_precision(const struct plan *p, int node, enum precision want, struct error *err)
+{
+	if (want == PREC_FLOAT)
+		return STATUS_OK;
+	for (int i = 0; i < p->n_refused; i++)
+		if (p->refused[i].node == node)
+			return error_set(err, STATUS_REFUSED, "%s", p->refused[i].reason);
+	return STATUS_OK;
+}
+
+static enum status check_scale(const struct plan *p, int node, double scale, struct error *err)
+{
+	char reason[400];
+	if (plan_check_scale(p, node, scale, reason, sizeof reason) >= 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_REFUSED, "%s: %s", p->g->node[node].name, reason);
+}
+
+// Asked of a plan that has only this edit: in a fused group all members get it.
+enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale,
+    struct error *err)
+{
+	struct edits *e = edits_new(g->n_nodes);
+	struct plan *bare = plan_outline(g, t, target_default_calibration(t), NULL);
+	for (int i = 0; i < g->n_nodes; i++)
+		if (i == node || (bare->group[i].kind != GROUP_NONE && bare->group[i].owner == bare->group[node].owner &&
+		                     bare->group[i].last == bare->group[node].last))
+			e->precision[i] = (signed char)want;
+	struct plan *p = plan_outline(g, t, target_default_calibration(t), e);
+	enum status st = check_precision(p, node, want, err);
+	if (!st && scale != 0)
+		st = check_scale(p, node, scale, err);
+	plan_free(&p);
+	plan_free(&bare);
+	edits_free(&e);
+	return st;
+}
+
+struct region {
+	const struct plan *p;
+	bool *in;
+};
+
+static void add_group(struct region *r, int node)
+{
+	const struct group *g = &r->p->group[node];
+	r->in[node] = true;
+	for (int i = 0; g->kind != GROUP_NONE && i < r->p->g->n_nodes; i++)
+		if (r->p->group[i].kind != GROUP_NONE && r->p->group[i].last == g->last)
+			r->in[i] = true;
+}
+
+// Who makes the data of input 0..n, through operators that only pass a quantizer on: those come along.
+static void add_producers(struct region *r, int node, int depth)
+{
+	const struct graph *g = r->p->g;
+	for (int i = 0; i < g->node[node].n_in; i++) {
+		int up = g->node[node].in[i] < 0 ? -1 : g->value[g->node[node].in[i]].producer;
+		if (up < 0 || priv(r->p)->platform[up] == PLATFORM_FLOAT)
+			continue;
+		bool inside = r->p->group[node].kind != GROUP_NONE && r->p->group[up].last == r->p->group[node].last;
+		add_group(r, up);
+		bool passes = (priv(r->p)->rule[up]->flags & RULE_PASSIVE) != 0;
+		if ((passes || inside) && depth > 0)
+			add_producers(r, up, depth - 1);
+	}
+}
+
+// A node that takes its output's scale from a quantizer elsewhere gains nothing unless that one widens too.
+static void add_master(struct region *r, int node)
+{
+	const struct slot *out = plan_out(r->p, r->p->group[node].last, 0);
+	if (out->state == SLOT_PASSIVE && out->follows >= 0)
+		add_group(r, r->p->slot[out->follows].node);
+}
+
+static bool will_be_wide(const struct region *r, int node)
+{
+	return node >= 0 && (r->in[node] || priv(r->p)->platform[node] == 1);
+}
+
+// Quantized tensors that cross from one width to another once the region is wide.
+static int count_conversions(const struct region *r)
+{
+	const struct graph *g = r->p->g;
+	const signed char *platform = priv(r->p)->platform;
+	int n = 0;
+	for (int i = 0; i < r->p->n_slots; i++) {
+		const struct slot *s = &r->p->slot[i];
+		if (s->is_output || s->parameter || s->state == SLOT_FLOAT || s->value < 0)
+			continue;
+		int up = g->value[s->value].producer;
+		bool touches = r->in[s->node] || (up >= 0 && r->in[up]);
+		if (touches && up >= 0 && platform[up] != PLATFORM_FLOAT && will_be_wide(r, up) != will_be_wide(r, s->node))
+			n++;
+	}
+	return n;
+}
+
+int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions)
+{
+	struct region r = { .p = p, .in = xcalloc((size_t)p->g->n_nodes + 1, sizeof *r.in) };
+	int n = 0;
+	add_group(&r, node);
+	if (priv(p)->platform[node] != PLATFORM_FLOAT) {
+		for (int i = 0; i < p->g->n_nodes; i++)
+			if (p->group[i].kind != GROUP_NONE && p->group[i].last == p->group[node].last && p->group[node].kind != GROUP_NONE)
+				add_producers(&r, i, 16);
+		add_producers(&r, node, 16);
+		add_master(&r, node);
+	}
+	for (int i = 0; i < p->g->n_nodes && n < max; i++)
+		if (r.in[i])
+			out[n++] = i;
+	*conversions = count_conversions(&r);
+	free(r.in);
+	return n;
+}

@@ -1,0 +1,64 @@
+// Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do.
+#include <math.h>
+#include "plan_impl.h"
+
+static double round_log2(double scale, enum rounding r)
+{
+	double e = log2(scale);
+	switch (r) {
+	case ROUND_UP:
+		return exp2(ceil(e));
+	case ROUND_DOWN:
+		return exp2(floor(e));
+	case ROUND_HALF_UP:
+		return exp2(floor(e + 0.5));
+	default:
+		return exp2(nearbyint(e));
+	}
+}
+
+static double at_least(const struct target *t, double scale)
+{
+	double below = t->scale.below > 0 ? t->scale.below : t->scale.minimum;
+	return scale < t->scale.minimum ? below : scale;
+}
+
+int32_t scale_middle(const struct quantizer *q)
+{
+	return q->qmin < 0 ? 0 : (int32_t)((q->qmin + q->qmax + 1) / 2);
+}
+
+static int32_t clamp_zero(const struct quantizer *q, double zero)
+{
+	return (int32_t)fmin(fmax(zero, (double)q->qmin), (double)q->qmax);
+}
+
+void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
+{
+	lo = fmin(lo, 0);
+	hi = fmax(hi, 0);
+	double levels = (double)(q->qmax - q->qmin);
+	double s = at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : hi - lo) / levels);
+	if (q->pow2)
+		s = round_log2(s, t->scale.range);
+	*scale = (float)s;
+	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / (double)*scale));
+}
+
+void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)
+{
+	double s = at_least(t, wanted);
+	*scale = (float)(q->pow2 ? round_log2(s, t->scale.kl) : s);
+	*zero = scale_middle(q);
+}
+
+bool scale_is_pow2(double scale)
+{
+	int exponent;
+	return frexp(scale, &exponent) == 0.5;
+}
+
+double scale_nearest_pow2(double scale)
+{
+	return exp2(floor(log2(scale) + 0.5));
+}

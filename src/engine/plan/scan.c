@@ -1,0 +1,85 @@
+// Passes over floats for the observers, and the choice between plain C and AVX2.
+#include <math.h>
+#include <string.h>
+#include "../kernels/cpu.h"
+#include "scan_impl.h"
+
+static void plain_range(struct range *r, const float *x, int64_t n)
+{
+	float lo = INFINITY, hi = -INFINITY;
+	for (int64_t i = 0; i < n; i++) {
+		if (fabsf(x[i]) <= FLT_MAX) {
+			lo = x[i] < lo ? x[i] : lo;
+			hi = x[i] > hi ? x[i] : hi;
+		}
+	}
+	*r = (struct range){ lo, hi, lo <= hi };
+}
+
+static void plain_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
+{
+	float width = hi - lo;
+	for (int64_t i = 0; i < n; i++) {
+		float v = absolute ? fabsf(x[i]) : x[i];
+		if (!(v >= lo && v <= hi))
+			continue;
+		int bin = (int)((v - lo) * (float)bins / width);
+		hist[bin < bins ? bin : bins - 1]++;
+	}
+}
+
+static bool plain_tails(struct tails *t, const float *x, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (!tails_add(t, x[i]))
+			return false;
+	return true;
+}
+
+static double plain_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++) {
+		float q = fminf(fmaxf(rintf(x[i] / scale) + zero, qmin), qmax);
+		float e = (q - zero) * scale - x[i];
+		sum += e - e == 0 ? (double)e * (double)e : 0;
+	}
+	return sum;
+}
+
+static const struct scan_ops plain = { plain_range, plain_hist, plain_tails, plain_squared_error };
+
+static const struct scan_ops *ops(void)
+{
+#if defined(__x86_64__)
+	if (cpu_level() >= CPU_AVX2)
+		return &scan_avx2;
+#endif
+	return &plain;
+}
+
+void scan_range(struct range *r, const float *x, int64_t n)
+{
+	ops()->range(r, x, n);
+}
+
+void scan_hist_abs(uint32_t *hist, int bins, float hi, const float *x, int64_t n)
+{
+	ops()->hist(hist, bins, true, 0, hi, x, n);
+}
+
+void scan_hist(uint32_t *hist, int bins, float lo, float hi, const float *x, int64_t n)
+{
+	if (hi > lo)
+		ops()->hist(hist, bins, false, lo, hi, x, n);
+}
+
+bool scan_tails(struct tails *t, const float *x, int64_t n)
+{
+	return ops()->tails(t, x, n);
+}
+
+double scan_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n)
+{
+	return ops()->squared_error(scale, zero, qmin, qmax, x, n);
+}

@@ -1,0 +1,39 @@
+// The passes of scan.c as a table, one a processor level. All levels give the same bits.
+#ifndef PLAN_SCAN_IMPL_H
+#define PLAN_SCAN_IMPL_H
+
+#include <float.h>
+#include "observer_impl.h"
+
+struct scan_ops {
+	void (*range)(struct range *r, const float *x, int64_t n);
+	void (*hist)(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n);
+	bool (*tails)(struct tails *t, const float *x, int64_t n);
+	double (*squared_error)(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
+};
+extern const struct scan_ops scan_avx2;
+
+// False when there is no room left, or for a value that is not finite: ranks then need another count.
+static inline bool tails_add(struct tails *t, float x)
+{
+	if (!(x - x == 0))
+		return false;
+	if (x <= t->lo) {
+		if (x == t->lo)
+			t->equal_lo++;
+		else if (t->n_low < t->max)
+			t->low[t->n_low++] = x;
+		else
+			return false;
+	} else if (x >= t->hi) {
+		if (x == t->hi)
+			t->equal_hi++;
+		else if (t->n_high < t->max)
+			t->high[t->n_high++] = x;
+		else
+			return false;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,123 @@
+// A quantizer template and a first state for every slot.
+#include "qtui/engine/op.h"
+#include "plan_impl.h"
+
+static void set_range(struct quantizer *q, const struct scheme *s, int bits)
+{
+	int effective = bits - (s->reduce_range ? 1 : 0);
+	q->bits = bits;
+	q->symmetric = s->symmetric;
+	q->qmax = s->sign ? ((int64_t)1 << (effective - 1)) - 1 : ((int64_t)1 << effective) - 1;
+	q->qmin = s->sign ? -((int64_t)1 << (effective - 1)) + (s->narrow ? 1 : 0) : 0;
+}
+
+static int weight_axis(const struct node *n, const struct weight_rule *w, const struct shape *shape)
+{
+	int axis = w->axis;
+	if (axis == AXIS_OUTPUT)
+		axis = ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1;
+	else if (axis == AXIS_LAST)
+		axis = shape->rank - 1;
+	return axis < shape->rank ? axis : AXIS_TENSOR;
+}
+
+static bool is_weight(const struct plan *p, const struct slot *s)
+{
+	return !s->is_output && s->index == 1 && s->parameter && priv(p)->rule[s->node]->weight.weighted;
+}
+
+bool slot_is_bias(const struct plan *p, const struct slot *s)
+{
+	return !s->is_output && s->index == 2 && s->parameter && priv(p)->rule[s->node]->weight.weighted;
+}
+
+static void weight_template(const struct plan *p, struct slot *s)
+{
+	const struct node *n = &p->g->node[s->node];
+	const struct weight_rule *w = &priv(p)->rule[s->node]->weight;
+	set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
+	s->quant.pow2 = w->pow2;
+	s->quant.axis = weight_axis(n, w, &p->g->value[s->value].shape);
+}
+
+static void bias_template(const struct plan *p, struct slot *s)
+{
+	set_range(&s->quant, &(struct scheme){ .sign = true, .symmetric = true }, node_width(p, s->node)->bias);
+	s->quant.axis = p->target->bias.per_channel ? 0 : AXIS_TENSOR;
+	s->state = p->target->bias.quantized ? SLOT_PASSIVE : SLOT_FLOAT;
+}
+
+static bool can_be_quantized(const struct plan *p, const struct slot *s)
+{
+	return priv(p)->platform[s->node] != PLATFORM_FLOAT && s->value >= 0 && p->g->value[s->value].type == DT_F32;
+}
+
+// By the target's rule for the operator; alignment may still pull such a slot in.
+static bool starts_float(const struct plan *p, const struct slot *s)
+{
+	const struct op_rule *rule = priv(p)->rule[s->node];
+	unsigned bit = s->index < 32 ? 1u << s->index : 0;
+	return ((s->is_output ? rule->float_out : rule->float_in | rule->follow_in) & bit) != 0;
+}
+
+// The inside of a merged Swish is one function: what Sigmoid gives and what Mul takes is not quantized, save that x of the
+// Mul is the same tensor as x of the Sigmoid and has its quantizer.
+static bool inside_swish(const struct plan *p, const struct slot *s)
+{
+	int other = priv(p)->merged[s->node];
+	if (other < 0)
+		return false;
+	return s->node < other ? s->is_output : !s->is_output;
+}
+
+static void slot_template(struct plan *p, int id)
+{
+	struct slot *s = &p->slot[id];
+	static const enum quantizer_kind kinds[] = {
+		[TARGET_LINEAR] = QUANT_LINEAR, [TARGET_FLOAT16] = QUANT_FP16, [TARGET_BFLOAT16] = QUANT_BF16,
+	};
+	s->state = SLOT_FLOAT;
+	s->quant = (struct quantizer){ .axis = AXIS_TENSOR };
+	if (!can_be_quantized(p, s) || inside_swish(p, s))
+		return;
+	s->state = SLOT_ACTIVE;
+	s->quant.kind = kinds[p->target->kind];
+	s->quant.rounding = p->target->rounding;
+	s->quant.pow2 = p->target->scale.pow2;
+	if (p->target->kind != TARGET_LINEAR)
+		s->quant.bits = 16;
+	else if (is_weight(p, s))
+		weight_template(p, s);
+	else if (slot_is_bias(p, s))
+		bias_template(p, s);
+	else
+		set_range(&s->quant, &p->target->activation, node_width(p, s->node)->activation);
+	if (starts_float(p, s))
+		s->state = SLOT_FLOAT;
+}
+
+static int add_slots(struct plan *p, int next, int node, bool output)
+{
+	const struct node *n = &p->g->node[node];
+	int count = output ? n->n_out : n->n_in;
+	for (int i = 0; i < count; i++, next++) {
+		struct slot *s = &p->slot[next];
+		*s = (struct slot){ .node = node, .index = i, .is_output = output, .follows = -1, .observe = -1 };
+		s->value = output ? n->out[i] : n->in[i];
+		s->parameter = s->value >= 0 && p->g->value[s->value].constant != NULL;
+		priv(p)->dominator[next] = next;
+		slot_template(p, next);
+	}
+	return next;
+}
+
+void plan_make_slots(struct plan *p)
+{
+	int next = 0;
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		p->first_in[i] = next;
+		next = add_slots(p, next, i, false);
+		p->first_out[i] = next;
+		next = add_slots(p, next, i, true);
+	}
+}

@@ -1,0 +1,280 @@
+// Targets: finding, loading (with inheritance), and what the rest of the program may ask of one.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/embed.h"
+#include "qtui/base/file.h"
+#include "qtui/base/json.h"
+#include "qtui/base/str.h"
+#include "target_impl.h"
+
+#define TARGET_MAX_DEPTH 4 // "base" of a "base" ...
+#define TARGET_MAX_BYTES (1 << 20)
+#define TARGET_MAX_RULES 4096
+
+extern const struct embed target_embedded[];
+
+static const char *const calib_text[CALIB_COUNT] = {
+	[CALIB_MINMAX] = "minmax", [CALIB_PERCENTILE] = "percentile", [CALIB_KL] = "kl", [CALIB_MSE] = "mse",
+};
+
+const char *calib_name(enum calib_method m)
+{
+	return calib_text[m];
+}
+
+bool calib_parse(enum calib_method *out, const char *name)
+{
+	for (int i = 0; i < CALIB_COUNT; i++) {
+		if (strcmp(calib_text[i], name) == 0) {
+			*out = (enum calib_method)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct op_rule *target_rule(const struct target *t, const char *op_type)
+{
+	static const struct op_rule none = { .weight = { .axis = AXIS_TENSOR } };
+	int i = namemap_get(t->rule_by_name, op_type);
+	return i < 0 ? &none : &t->rule[i];
+}
+
+struct op_rule *target_rule_add(struct target *t, const char *op_type)
+{
+	static struct op_rule overflow; // hostile files: more types than exist are read and forgotten
+	int i = namemap_get(t->rule_by_name, op_type);
+	if (i >= 0)
+		return &t->rule[i];
+	if (t->n_rules >= TARGET_MAX_RULES) {
+		overflow = (struct op_rule){ 0 };
+		return &overflow;
+	}
+	t->rule = xgrow(t->rule, &t->rule_cap, (size_t)t->n_rules + 1, sizeof *t->rule);
+	t->rule[t->n_rules] = (struct op_rule){ .weight = { .axis = AXIS_TENSOR } };
+	namemap_put(t->rule_by_name, op_type, t->n_rules);
+	return &t->rule[t->n_rules++];
+}
+
+static struct target *target_new(void)
+{
+	struct target *t = xcalloc(1, sizeof *t);
+	t->arena = arena_new();
+	t->rule_by_name = namemap_new();
+	t->scale.range = ROUND_UP;
+	t->scale.kl = ROUND_HALF_UP;
+	t->scale.minimum = 1e-8;
+	t->activation = t->weight = (struct scheme){ .sign = true, .symmetric = true };
+	t->calibration.rounded_weights = true;
+	t->calibration.percentile = 0.9999;
+	return t;
+}
+
+void target_free(struct target **t)
+{
+	if (!*t)
+		return;
+	namemap_free(&(*t)->rule_by_name);
+	arena_free(&(*t)->arena);
+	free((*t)->rule);
+	free(*t);
+	*t = NULL;
+}
+
+static bool is_path(const char *name)
+{
+	return strchr(name, '/') || str_has_suffix(name, ".json");
+}
+
+// Directories with the user's own targets and the installed ones, in order of preference; the i-th, heap, NULL at the end.
+static char *target_dir(int i)
+{
+	const char *env = getenv("QTUI_TARGETS");
+	for (const char *at = env ? env : ""; *at;) {
+		size_t n = strcspn(at, ":");
+		if (n > 0 && i-- == 0) {
+			struct str s = { 0 };
+			str_addn(&s, at, n);
+			return str_detach(&s);
+		}
+		at += n + (at[n] == ':');
+	}
+	return i == 0 ? xstrdup(QTUI_DATADIR "/targets") : NULL;
+}
+
+static char *target_file(const char *name)
+{
+	if (is_path(name))
+		return xstrdup(name);
+	struct str base = { 0 };
+	str_addf(&base, "%s.json", name);
+	char *found = NULL, *dir;
+	for (int i = 0; !found && (dir = target_dir(i)); i++) {
+		found = file_join(dir, str_text(&base));
+		if (!file_exists(found)) {
+			free(found);
+			found = NULL;
+		}
+		free(dir);
+	}
+	str_done(&base);
+	return found;
+}
+
+static const char *embedded_text(const char *name)
+{
+	for (const struct embed *e = target_embedded; e->name; e++)
+		if (strcmp(e->name, name) == 0)
+			return e->text;
+	return NULL;
+}
+
+static enum status unknown_target(const char *name, struct error *err)
+{
+	int n;
+	char **all = target_list(&n);
+	struct str known = { 0 };
+	for (int i = 0; i < n; i++) {
+		str_addf(&known, "%s%s", i ? ", " : "", all[i]);
+		free(all[i]);
+	}
+	free(all);
+	error_set(err, STATUS_NOTFOUND, "target %.80s is not known; known are %.300s", name, str_text(&known));
+	str_done(&known);
+	return STATUS_NOTFOUND;
+}
+
+// The text of a target by name or path; the caller frees.
+static enum status target_text(struct str *out, const char *name, struct error *err)
+{
+	struct bytes b = { 0 };
+	char *path = target_file(name);
+	enum status st = STATUS_OK;
+	if (path) {
+		st = file_read(&b, path, TARGET_MAX_BYTES, err);
+		if (!st)
+			str_addn(out, (const char *)b.data, b.size);
+		bytes_done(&b);
+	} else if (embedded_text(name)) {
+		str_add(out, embedded_text(name));
+	} else {
+		st = unknown_target(name, err);
+	}
+	free(path);
+	return st;
+}
+
+static enum status load_onto(struct target *t, const char *name, int depth, struct error *err)
+{
+	struct str text = { 0 };
+	cJSON *json = NULL;
+	enum status st = target_text(&text, name, err);
+	if (!st)
+		st = json_parse(&json, str_text(&text), text.len, name, err);
+	if (st)
+		goto out;
+	const char *base = json_text(json, "base", NULL);
+	if (base && depth + 1 >= TARGET_MAX_DEPTH)
+		st = error_set(err, STATUS_FORMAT, "target %s: its chain of \"base\" targets is too long or a circle", name);
+	else if (base)
+		st = load_onto(t, base, depth + 1, err);
+	if (!st)
+		st = target_read(t, json, name, err);
+	t->key = key_add(t->key, str_text(&text), text.len);
+out:
+	cJSON_Delete(json);
+	str_done(&text);
+	return st;
+}
+
+enum status target_load(struct target **out, const char *name, struct error *err)
+{
+	struct target *t = target_new();
+	enum status st = load_onto(t, name, 0, err);
+	if (!st)
+		st = target_validate(t, name, err);
+	if (st) {
+		target_free(&t);
+		return st;
+	}
+	if (t->scale.below <= 0)
+		t->scale.below = t->scale.minimum;
+	*out = t;
+	return STATUS_OK;
+}
+
+const char *target_name(const struct target *t)
+{
+	return t->name;
+}
+
+const char *target_title(const struct target *t)
+{
+	return t->title;
+}
+
+enum calib_method target_default_calibration(const struct target *t)
+{
+	return t->calibration.method;
+}
+
+bool target_needs_pow2(const struct target *t)
+{
+	return t->scale.pow2;
+}
+
+bool target_has_precision(const struct target *t, int bits)
+{
+	for (int i = 0; i < 2; i++)
+		if (t->width[i].present && t->width[i].activation == bits)
+			return true;
+	return false;
+}
+
+bool target_calibrates_rounded(const struct target *t)
+{
+	return t->calibration.rounded_weights;
+}
+
+struct key target_key(const struct target *t)
+{
+	return t->key;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t len)
+{
+	for (int i = 0; i < *n; i++)
+		if (strlen((*list)[i]) == len && strncmp((*list)[i], name, len) == 0)
+			return;
+	*list = xgrow(*list, cap, (size_t)*n + 1, sizeof **list);
+	struct str s = { 0 };
+	str_addn(&s, name, len);
+	(*list)[(*n)++] = str_detach(&s);
+}
+
+char **target_list(int *n)
+{
+	char **list = NULL, *dir;
+	size_t cap = 0;
+	*n = 0;
+	for (const struct embed *e = target_embedded; e->name; e++)
+		list_add(&list, &cap, n, e->name, strlen(e->name));
+	for (int i = 0; (dir = target_dir(i)); i++) {
+		struct file_list files = { 0 };
+		struct error err = { 0 };
+		if (!file_list_dir(&files, dir, &err)) // a directory that is not there has no targets
+			for (size_t k = 0; k < files.n; k++)
+				if (str_has_suffix(files.name[k], ".json"))
+					list_add(&list, &cap, n, files.name[k], strlen(files.name[k]) - 5);
+		file_list_done(&files);
+		free(dir);
+	}
+	if (*n > 0)
+		qsort(list, (size_t)*n, sizeof *list, by_text);
+	return list;
+}

@@ -1,0 +1,92 @@
+// A target as the planner sees it: settings, and one rule for every operator type that the target's file names.
+#ifndef PLAN_TARGET_IMPL_H
+#define PLAN_TARGET_IMPL_H
+
+#include <cjson/cJSON.h>
+#include "qtui/base/mem.h"
+#include "qtui/engine/target.h"
+
+enum {
+	RULE_QUANTIZED = 1 << 0,  // has quantizers at all
+	RULE_COMPUTING = 1 << 1,  // a multiply-accumulate operator in the tool's sense
+	RULE_PASSIVE = 1 << 2,    // outputs keep the quantizer of input 0
+	RULE_ACTIVATION = 1 << 3, // fused to a computing operator in front of it
+	RULE_BEHIND_ANY = 1 << 4, // fused to whatever is in front of it
+	RULE_PROMOTED = 1 << 5,   // fused at another precision: takes the precision of a promoter in front of it
+	RULE_PROMOTER = 1 << 6,
+};
+enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST };
+// Channel axis of a weight: a dimension, or one of these.
+enum { AXIS_TENSOR = -1, AXIS_OUTPUT = -2 /* Gemm: where its output columns are */, AXIS_LAST = -3 };
+
+struct weight_rule {
+	bool weighted;              // input 1 is a weight
+	int axis;
+	bool pow2;
+	enum calib_method observer;
+};
+struct op_rule {
+	unsigned flags;
+	unsigned float_in, float_out; // bit i: that input or output is never quantized
+	unsigned follow_in;           // bit i: that input takes the quantizer of input 0 (Clip's limits)
+	enum align_mode align;
+	bool fixed;                   // the range of output 0 is known: low..high
+	float low, high;
+	struct weight_rule weight;
+};
+
+enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
+enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
+enum mse_search { MSE_GRID, MSE_EXPONENTS };
+
+struct width {            // what a node at int8 or int16 gets
+	bool present;
+	int activation, weight, bias; // bits
+	int kl_bins;
+};
+struct scheme {
+	bool sign, symmetric, narrow, reduce_range;
+};
+struct target {
+	struct arena *arena;
+	const char *name, *title;
+	enum target_kind kind;
+	enum rounding rounding;
+	struct {
+		bool pow2;
+		enum rounding range, kl; // of log2(scale)
+		double minimum, below;   // a scale under `minimum` becomes `below`
+	} scale;
+	struct scheme activation, weight;
+	struct {
+		bool quantized, per_channel;
+	} bias;
+	enum calib_method constants;     // observer of constants that are no weights
+	struct width width[2];          // int8, int16 (ORDER PRECISION)
+	struct {
+		enum calib_method method;
+		bool rounded_weights;
+		double percentile;
+		enum mse_search mse;
+	} calibration;
+	bool after_computing;            // quantize only what follows a computing operator
+	bool needs_input;                // passive operators and activations stay float behind a float tensor
+	enum swish_rule swish;
+	bool pull_shared, pull_passive, pull_inputs;
+	struct op_rule *rule;
+	int n_rules;
+	size_t rule_cap;
+	struct namemap *rule_by_name;
+	struct key key;
+};
+
+// The rule of an operator type; an empty one for types that the file does not name. Never NULL.
+const struct op_rule *target_rule(const struct target *t, const char *op_type);
+// The rule to fill in while a file is read.
+struct op_rule *target_rule_add(struct target *t, const char *op_type);
+// Puts the members of a parsed file into `t`; `name` is for messages.
+MUST_CHECK enum status target_read(struct target *t, const cJSON *json, const char *name, struct error *err);
+// Refuses what is inconsistent once all members are there.
+MUST_CHECK enum status target_validate(const struct target *t, const char *name, struct error *err);
+
+#endif
