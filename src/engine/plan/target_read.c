@@ -358,6 +358,8 @@ static enum status check_known(struct reading *r, const cJSON *obj, const struct
 			f++;
 		if (!f->name)
 			return unknown_member(r, j->string, fields);
+		if (cJSON_GetObjectItemCaseSensitive(obj, f->name) != j)
+			return fault(r, f->name, "is given twice");
 	}
 	return STATUS_OK;
 }

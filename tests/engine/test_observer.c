@@ -1,0 +1,304 @@
+// Observers against plain forms of their definitions (numerics.md 2.7), on any layout, order and processor level.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "support.h"
+#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/plan/observer_impl.h"
+
+static struct target *load(const char *name)
+{
+	struct target *t = NULL;
+	struct error err;
+	if (target_load(&t, name, &err))
+		fail_msg("%s", err.text);
+	return t;
+}
+
+static struct observer_setup setup_for(const struct target *t, enum calib_method m, bool symmetric, int samples)
+{
+	struct observer_setup s = { .target = t, .method = m, .kl_bins = 4096, .samples = samples };
+	s.quant = (struct quantizer){ .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .symmetric = symmetric,
+		.pow2 = target_needs_pow2(t), .qmin = symmetric ? -128 : 0, .qmax = symmetric ? 127 : 255 };
+	return s;
+}
+
+static float scale_of(const struct observer_setup *s, const float *x, int64_t each, int32_t *zero, bool backwards)
+{
+	struct observer *o = observer_make(s);
+	struct error err;
+	float scale = 0;
+	for (int phase = 0; phase < observer_phases(o); phase++) {
+		for (int i = 0; i < s->samples; i++) {
+			int k = backwards ? s->samples - 1 - i : i;
+			struct tensor t = { .type = DT_F32, .shape = shape_of(1, &each), .data = (float *)x + each * k };
+			observer_feed(o, phase, k, &t);
+		}
+	}
+	if (observer_finish(o, &scale, zero, &err))
+		fail_msg("%s", err.text);
+	observer_free(&o);
+	return scale;
+}
+
+#define EACH 40000
+#define SAMPLES 3
+static float *values(bool relu)
+{
+	struct support_random r = { 7 };
+	float *x = malloc(sizeof *x * EACH * SAMPLES);
+	for (int i = 0; i < EACH * SAMPLES; i++) {
+		x[i] = support_random_normal(&r) * (i % 1000 == 0 ? 5.0f : 1.0f);
+		x[i] = relu && x[i] < 0 ? 0 : x[i];
+	}
+	return x;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+void test_observer__percentile_is_the_sorted_one(void **state)
+{
+	struct target *t = load("onnxruntime");
+	t->calibration.percentile = 0.9999;
+	for (int relu = 0; relu < 2; relu++) {
+		float *x = values(relu);
+		double lo = 0, hi = 0;
+		int32_t zero;
+		struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, SAMPLES);
+		float scale = scale_of(&s, x, EACH, &zero, true);
+		for (int i = 0; i < SAMPLES; i++) {
+			float *part = x + (size_t)i * EACH;
+			qsort(part, EACH, sizeof *part, ascending);
+			lo += part[(int)(EACH * (1 - .9999))];
+			hi += part[(int)(EACH * .9999)];
+		}
+		lo = fmin((float)(lo / SAMPLES), 0);
+		hi = (float)(hi / SAMPLES);
+		assert_float_equal(scale, (float)((hi - lo) / 255), 1e-9);
+		assert_int_equal(zero, (int)nearbyint(-lo / scale));
+		free(x);
+	}
+	target_free(&t);
+}
+
+void test_observer__small_tensors_too(void **state)
+{
+	struct target *t = load("tensorrt");
+	static const float x[10] = { 3, -4, 2, 1, 0, 5, -2, 7, -1, 6 };
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, true, 1);
+	int32_t zero;
+	// ranks 1 and 10 of 10 counted from 1: int(10 * .9999) + 1 = 10
+	assert_float_equal(scale_of(&s, x, 10, &zero, false), 14.0f / 255, 1e-9);
+	static const float one[1] = { 2 };
+	assert_float_equal(scale_of(&s, one, 1, &zero, false), 4.0f / 255, 1e-9);
+	target_free(&t);
+}
+
+void test_observer__minmax_rounds_up_to_powers_of_two(void **state)
+{
+	struct target *t = load("esp32p4");
+	struct observer_setup s = setup_for(t, CALIB_MINMAX, true, 1);
+	static const float x[3] = { -1.0f, 0.5f, 0.2f };
+	int32_t zero = 5;
+	assert_float_equal(scale_of(&s, x, 3, &zero, false), 0x1p-6, 0); // 2 / 255 is over 2^-7
+	assert_int_equal(zero, 0);
+	static const float zeros[3] = { 0 };
+	assert_true(scale_of(&s, zeros, 3, &zero, false) > 0);
+	target_free(&t);
+}
+
+// The definition of KL, as numerics.md writes it.
+static double kl_plain(const double *h, int bins, int r, int levels)
+{
+	double *q = calloc((size_t)r, sizeof *q), P = 0, Q = 0, kl = 0, tail = 0;
+	int ratio = r / levels;
+	for (int i = 0; i < bins; i++) {
+		P += h[i];
+		tail += i >= r ? h[i] : 0;
+	}
+	for (int g = 0; g < levels; g++) {
+		double sum = 0, n = 0;
+		for (int i = g * ratio; i < (g + 1) * ratio; i++) {
+			sum += h[i];
+			n += h[i] > 0;
+		}
+		for (int i = g * ratio; i < (g + 1) * ratio; i++)
+			Q += q[i] = h[i] > 0 ? sum / n : 0;
+	}
+	for (int i = 0; i < r; i++) {
+		double p = (h[i] + (i == r - 1 ? tail : 0)) / P;
+		kl += p * (log10(p + 1e-30) - log10(q[i] / Q + 1e-30));
+	}
+	free(q);
+	return kl;
+}
+
+void test_observer__kl_search_is_the_definition(void **state)
+{
+	struct support_random r = { 11 };
+	for (int round = 0; round < 20; round++) {
+		enum { BINS = 512, LEVELS = 16 };
+		uint32_t hist[BINS];
+		double h[BINS], least = INFINITY;
+		int best = 0;
+		for (int i = 0; i < BINS; i++) {
+			double fall = exp(-i * (round + 1) * .002);
+			hist[i] = support_random_int(&r, 0, 4) ? (uint32_t)(fall * support_random_int(&r, 0, 5000)) : 0;
+			h[i] = hist[i];
+		}
+		memset(h, 0, sizeof *h * (int)(BINS * .002));
+		h[(int)(BINS * .002)] = 1;
+		for (int k = LEVELS; k <= BINS; k += LEVELS) {
+			double d = kl_plain(h, BINS, k, LEVELS);
+			if (d < least) {
+				least = d;
+				best = k;
+			}
+		}
+		assert_int_equal(kl_search(hist, BINS, LEVELS), best);
+	}
+}
+
+static double mse_plain(const uint32_t *h, int bins, int start, int step, int end)
+{
+	double loss = 0;
+	for (int i = 0; i < bins; i++) {
+		double e;
+		int l = i >= start ? (i - start) % step : 0, r = step - l - 1;
+		if (i < start)
+			e = start - i - 1 + .5;
+		else if (i > end)
+			e = i - end + .5;
+		else
+			e = l == r ? l + .25 : fmin(l, r) + .5;
+		loss += h[i] * e * e;
+	}
+	return loss;
+}
+
+void test_observer__mse_search_is_the_definition(void **state)
+{
+	struct support_random r = { 5 };
+	for (int round = 0; round < 10; round++) {
+		enum { BINS = 512, LEVELS = 64, WIDEST = BINS / LEVELS + 1 };
+		uint32_t hist[BINS];
+		for (int i = 0; i < BINS; i++)
+			hist[i] = (uint32_t)(1e4 * exp(-fabs(i - 200.0) * .01 * (round + 1)) * support_random_float(&r, 0, 1));
+		for (int symmetric = 0; symmetric < 2; symmetric++) {
+			double least = mse_plain(hist, BINS, 0, WIDEST, WIDEST * LEVELS);
+			double zero_bin = 150;
+			int start, end;
+			for (int s = 0; s < BINS && s <= (symmetric ? 0 : zero_bin); s += 8)
+				for (int step = 1; step < WIDEST && s + step * LEVELS <= BINS + LEVELS; step++)
+					least = fmin(least, mse_plain(hist, BINS, s, step, s + step * LEVELS));
+			mse_search(hist, BINS, LEVELS, symmetric, zero_bin, &start, &end);
+			double found = mse_plain(hist, BINS, start, (end - start) / LEVELS, end);
+			assert_float_equal(found / least, 1, 1e-9);
+		}
+	}
+}
+
+void test_observer__exponents_are_the_best_of_five(void **state)
+{
+	struct target *t = load("xint8");
+	float *x = values(false);
+	struct observer_setup s = setup_for(t, CALIB_MSE, true, SAMPLES);
+	int32_t zero;
+	float scale = scale_of(&s, x, EACH, &zero, false), absmax = 0;
+	double least = INFINITY, best = 0;
+	for (int i = 0; i < EACH * SAMPLES; i++)
+		absmax = fmaxf(absmax, fabsf(x[i]));
+	double first = exp2(1 - nearbyint(-log2(2.0 * absmax / 255)));
+	for (int k = 0; k < 5; k++) {
+		double one = first * exp2(-k), sum = 0;
+		for (int i = 0; i < EACH * SAMPLES; i++) {
+			double e = fmin(fmax(nearbyint(x[i] / one), -128), 127) * one - x[i];
+			sum += e * e;
+		}
+		if (sum < least) {
+			least = sum;
+			best = one;
+		}
+	}
+	assert_float_equal(scale, best, 0);
+	free(x);
+	target_free(&t);
+}
+
+void test_observer__order_and_processor_do_not_show(void **state)
+{
+	static const char *const targets[] = { "esp32p4", "onnxruntime", "xint8" };
+	float *x = values(false);
+	x[17] = NAN;
+	x[EACH + 3] = INFINITY;
+	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+		struct target *t = load(targets[k]);
+		for (int m = 0; m < CALIB_COUNT; m++) {
+			struct observer_setup s = setup_for(t, (enum calib_method)m, k != 1, SAMPLES);
+			int32_t zero[3];
+			float a = scale_of(&s, x, EACH, &zero[0], false), b = scale_of(&s, x, EACH, &zero[1], true);
+			cpu_limit(CPU_PLAIN);
+			float c = scale_of(&s, x, EACH, &zero[2], false);
+			cpu_limit(CPU_AVX512);
+			assert_true(a == b && a == c && zero[0] == zero[1] && zero[0] == zero[2]);
+			assert_true(isfinite(a) && a > 0);
+		}
+		target_free(&t);
+	}
+	free(x);
+}
+
+void test_observer__padding_is_not_seen(void **state)
+{
+	struct target *t = load("tensorrt");
+	int64_t dim[] = { 2, 5, 3, 7 };
+	struct support_random r = { 3 };
+	struct tensor plain = { .type = DT_F32, .shape = shape_of(4, dim) };
+	struct tensor block = { .type = DT_F32, .shape = shape_of(4, dim), .layout = LAYOUT_BLOCK };
+	struct error err;
+	assert_int_equal(tensor_alloc(&plain, NULL, &err), STATUS_OK);
+	assert_int_equal(tensor_alloc(&block, NULL, &err), STATUS_OK);
+	support_random_floats(&r, plain.data, (size_t)tensor_count(&plain), 2, 9);
+	tensor_reorder(&block, &plain, 1);
+	for (int m = 0; m < CALIB_COUNT; m++) {
+		struct observer_setup s = setup_for(t, (enum calib_method)m, true, 1);
+		float scale[2];
+		int32_t zero;
+		for (int k = 0; k < 2; k++) {
+			struct observer *o = observer_make(&s);
+			for (int phase = 0; phase < observer_phases(o); phase++)
+				observer_feed(o, phase, 0, k ? &block : &plain);
+			assert_int_equal(observer_finish(o, &scale[k], &zero, &err), STATUS_OK);
+			observer_free(&o);
+		}
+		assert_true(scale[0] == scale[1]);
+	}
+	tensor_drop(&plain);
+	tensor_drop(&block);
+	target_free(&t);
+}
+
+void test_observer__nothing_finite_is_an_error(void **state)
+{
+	struct target *t = load("esp32p4");
+	for (int m = 0; m < CALIB_COUNT; m++) {
+		struct observer_setup s = setup_for(t, (enum calib_method)m, true, 2);
+		struct observer *o = observer_make(&s);
+		float x[9], scale;
+		int64_t n = 9;
+		int32_t zero;
+		struct error err;
+		for (int i = 0; i < 9; i++)
+			x[i] = i % 2 ? NAN : INFINITY;
+		struct tensor bad = { .type = DT_F32, .shape = shape_of(1, &n), .data = x };
+		for (int phase = 0; phase < observer_phases(o); phase++)
+			observer_feed(o, phase, 0, &bad);
+		assert_int_equal(observer_finish(o, &scale, &zero, &err), STATUS_FORMAT);
+		observer_free(&o);
+	}
+	target_free(&t);
+}

@@ -1,0 +1,431 @@
+// Properties of plans on small graphs: purity, sharing, edits, overrides, and what is refused.
+#include <math.h>
+#include <stdio.h>
+#include "graph_builder.h"
+#include "qtui/engine/plan.h"
+
+// x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
+static struct graph *small_graph(void)
+{
+	static const float w1[2 * 1 * 1 * 1] = { 1.0f, -0.25f }, b1[2] = { 0.5f, -0.125f };
+	static const float w2[2 * 2 * 1 * 1] = { 0.5f, 0.25f, -1.5f, 2.0f };
+	static const int64_t shape[2] = { 1, -1 };
+	struct builder b = builder_new();
+	int x = builder_input(&b, "x");
+	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
+	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w1);
+	builder_constant(&b, "b1", DT_F32, shape_of(1, (int64_t[]){ 2 }), b1);
+	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){ 2, 2, 1, 1 }), w2);
+	builder_constant(&b, "shape", DT_I64, shape_of(1, (int64_t[]){ 2 }), shape);
+	builder_node(&b, "Conv", "conv1", "x w1 b1", "c1");
+	builder_node(&b, "Relu", "relu1", "c1", "r1");
+	builder_node(&b, "MaxPool", "pool", "r1", "p");
+	builder_node(&b, "Conv", "conv2", "p w2", "c2");
+	builder_node(&b, "Sigmoid", "sigmoid", "c2", "s");
+	builder_node(&b, "Mul", "mul", "c2 s", "m");
+	builder_node(&b, "Add", "add", "m p", "a");
+	builder_node(&b, "Softmax", "softmax", "a", "sm");
+	builder_node(&b, "Shape", "shapeof", "a", "dims");
+	builder_node(&b, "Reshape", "reshape", "sm shape", "y");
+	b.g->value[namemap_get(b.g->value_by_name, "dims")].type = DT_I64;
+	builder_output(&b, "y");
+	return b.g;
+}
+
+struct fixture {
+	struct graph *g;
+	struct target *t;
+	struct edits *e;
+	struct plan *p;
+};
+
+static void replan(struct fixture *f)
+{
+	struct error err;
+	plan_free(&f->p);
+	if (plan_new(&f->p, f->g, f->t, target_default_calibration(f->t), f->e, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static void setup(struct fixture *f, const char *target)
+{
+	struct error err;
+	*f = (struct fixture){ .g = small_graph() };
+	if (target_load(&f->t, target, &err))
+		fail_msg("%s", err.text);
+	f->e = edits_new(f->g->n_nodes);
+	replan(f);
+}
+
+static void teardown(struct fixture *f)
+{
+	plan_free(&f->p);
+	edits_free(&f->e);
+	target_free(&f->t);
+	graph_free(&f->g);
+}
+
+static int node(const struct fixture *f, const char *name)
+{
+	int id = graph_find_node(f->g, name);
+	assert_true(id >= 0);
+	return id;
+}
+static struct slot *in(const struct fixture *f, const char *name, int i)
+{
+	return plan_in(f->p, node(f, name), i);
+}
+static struct slot *out(const struct fixture *f, const char *name)
+{
+	return plan_out(f->p, node(f, name), 0);
+}
+static int id_of(const struct fixture *f, const struct slot *s)
+{
+	return (int)(s - f->p->slot);
+}
+
+// Scales 1/64 for all that is observed.
+static void finish(struct fixture *f)
+{
+	float scale[64];
+	int32_t zero[64] = { 0 };
+	struct error err;
+	assert_in_range(f->p->n_observe, 1, 64);
+	for (int i = 0; i < f->p->n_observe; i++)
+		scale[i] = 0x1p-6f;
+	if (plan_finish(f->p, scale, zero, f->e, &err))
+		fail_msg("%s", err.text);
+}
+
+static bool same_plan(const struct plan *a, const struct plan *b)
+{
+	if (a->n_slots != b->n_slots || a->n_observe != b->n_observe)
+		return false;
+	for (int i = 0; i < a->n_slots; i++) {
+		const struct slot *s = &a->slot[i], *t = &b->slot[i];
+		if (s->state != t->state || s->follows != t->follows || s->locked != t->locked || s->observe != t->observe)
+			return false;
+		const struct quantizer *q = slot_quantizer(s), *r = slot_quantizer(t);
+		if ((q == NULL) != (r == NULL) || (q && a->finished && b->finished && !quantizer_equal(q, r)))
+			return false;
+	}
+	return true;
+}
+
+void test_plan__is_a_pure_function(void **state)
+{
+	struct fixture f, g;
+	setup(&f, "esp32p4");
+	setup(&g, "esp32p4");
+	assert_true(same_plan(f.p, g.p));
+	f.e->precision[node(&f, "conv2")] = PREC_INT16;
+	replan(&f);
+	assert_false(same_plan(f.p, g.p));
+	f.e->precision[node(&f, "conv2")] = -1; // undo
+	replan(&f);
+	finish(&f);
+	finish(&g);
+	assert_true(same_plan(f.p, g.p));
+	teardown(&f);
+	teardown(&g);
+}
+
+void test_plan__every_follower_has_a_root(void **state)
+{
+	static const char *const targets[] = { "esp32p4", "tensorrt", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16" };
+	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+		struct fixture f;
+		setup(&f, targets[k]);
+		for (int i = 0; i < f.p->n_slots; i++) {
+			const struct slot *s = &f.p->slot[i];
+			assert_true(s->state != SLOT_OVERLAPPED || s->follows >= 0);
+			if (s->follows < 0)
+				continue;
+			assert_int_equal(f.p->slot[s->follows].state, SLOT_ACTIVE);
+			assert_int_equal(f.p->slot[s->follows].follows, -1);
+		}
+		teardown(&f);
+	}
+}
+
+void test_plan__activation_shares_its_end(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	int end = id_of(&f, out(&f, "relu1"));
+	assert_int_equal(out(&f, "conv1")->state, SLOT_OVERLAPPED);
+	assert_int_equal(out(&f, "conv1")->follows, end);
+	assert_int_equal(in(&f, "relu1", 0)->follows, end);
+	assert_int_equal(out(&f, "pool")->follows, end); // passes the scale on
+	assert_int_equal(in(&f, "conv2", 0)->follows, end);
+	const struct group *g = &f.p->group[node(&f, "relu1")];
+	assert_int_equal(g->kind, GROUP_ACTIVATION);
+	assert_int_equal(g->owner, node(&f, "conv1"));
+	assert_int_equal(g->last, node(&f, "relu1"));
+	teardown(&f);
+}
+
+void test_plan__swish_is_one_operator(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	assert_int_equal(out(&f, "sigmoid")->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "mul", 1)->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "sigmoid", 0)->follows, id_of(&f, out(&f, "conv2")));
+	assert_int_equal(in(&f, "mul", 0)->follows, id_of(&f, out(&f, "conv2")));
+	assert_int_equal(in(&f, "mul", 0)->state, SLOT_OVERLAPPED);
+	assert_int_equal(f.p->group[node(&f, "sigmoid")].kind, GROUP_SWISH);
+	assert_int_equal(f.p->group[node(&f, "sigmoid")].last, node(&f, "mul"));
+	// The Conv is float: the Sigmoid quantizes x itself, and the Mul reads the same codes.
+	f.e->precision[node(&f, "conv2")] = PREC_FLOAT;
+	replan(&f);
+	assert_int_equal(in(&f, "sigmoid", 0)->state, SLOT_ACTIVE);
+	assert_int_equal(in(&f, "mul", 0)->state, SLOT_PASSIVE);
+	assert_int_equal(in(&f, "mul", 0)->follows, id_of(&f, in(&f, "sigmoid", 0)));
+	teardown(&f);
+}
+
+void test_plan__swish_under_tensorrt_has_one_quantizer(void **state)
+{
+	struct fixture f;
+	setup(&f, "tensorrt");
+	int end = id_of(&f, in(&f, "add", 0)); // aligned to the larger input, which pulls the Mul's output in
+	assert_int_equal(out(&f, "mul")->follows, end);
+	assert_int_equal(out(&f, "mul")->state, SLOT_PASSIVE);
+	assert_int_equal(out(&f, "conv2")->follows, end);
+	assert_int_equal(out(&f, "sigmoid")->state, SLOT_OVERLAPPED);
+	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "conv2"));
+	teardown(&f);
+}
+
+void test_plan__alignment_pulls_single_consumers_only(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	int sum = id_of(&f, out(&f, "add"));
+	assert_int_equal(in(&f, "add", 0)->follows, sum);
+	assert_int_equal(in(&f, "add", 1)->follows, sum);
+	assert_int_equal(out(&f, "mul")->follows, sum);
+	assert_int_equal(out(&f, "mul")->state, SLOT_PASSIVE);
+	assert_true(out(&f, "pool")->follows != sum); // read by conv2 too, and passive
+	teardown(&f);
+}
+
+void test_plan__observes_only_what_decides(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	for (int i = 0; i < f.p->n_slots; i++) {
+		const struct slot *s = &f.p->slot[i];
+		bool decides = s->state == SLOT_ACTIVE && !s->parameter;
+		assert_int_equal(s->observe >= 0, decides);
+	}
+	assert_int_equal(out(&f, "mul")->observe, -1); // takes the sum's scale
+	teardown(&f);
+	setup(&f, "tensorrt");
+	assert_true(out(&f, "mul")->observe >= 0); // goes into the larger of two
+	teardown(&f);
+}
+
+void test_plan__integers_and_fixed_outputs(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	assert_false(f.p->quantizable[node(&f, "shapeof")]);
+	assert_int_equal(in(&f, "reshape", 1)->state, SLOT_FLOAT);
+	assert_int_equal(out(&f, "softmax")->state, SLOT_FLOAT);
+	assert_int_equal(f.p->precision[node(&f, "softmax")], PREC_FLOAT);
+	assert_int_equal(in(&f, "reshape", 0)->state, SLOT_ACTIVE);
+	teardown(&f);
+	setup(&f, "onnxruntime");
+	assert_int_equal(out(&f, "softmax")->observe, -1);
+	finish(&f);
+	assert_float_equal(out(&f, "softmax")->quant.scale[0], 1.0 / 255, 1e-9);
+	assert_int_equal(out(&f, "softmax")->quant.zero[0], 0);
+	teardown(&f);
+}
+
+void test_plan__bias_is_input_times_weight(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	finish(&f);
+	const struct quantizer *w = &in(&f, "conv1", 1)->quant, *b = &in(&f, "conv1", 2)->quant;
+	assert_int_equal(b->n, 2);
+	assert_int_equal(b->bits, 32);
+	assert_float_equal(w->scale[0], 0x1p-6, 0); // 2 * 1 / 255, rounded up
+	assert_float_equal(w->scale[1], 0x1p-8, 0);
+	for (int i = 0; i < 2; i++)
+		assert_float_equal(b->scale[i], w->scale[i] * 0x1p-6f, 0);
+	int64_t codes[2];
+	int16_t weights[2];
+	plan_bias_codes(f.p, id_of(&f, in(&f, "conv1", 2)), codes);
+	assert_int_equal(codes[0], 2048);
+	assert_int_equal(codes[1], -2048);
+	plan_weight_codes(f.p, id_of(&f, in(&f, "conv1", 1)), weights);
+	assert_int_equal(weights[0], 64);
+	assert_int_equal(weights[1], -64);
+	teardown(&f);
+}
+
+void test_plan__tensorrt_leaves_biases_in_float(void **state)
+{
+	struct fixture f;
+	setup(&f, "tensorrt");
+	finish(&f);
+	assert_int_equal(in(&f, "conv1", 2)->state, SLOT_FLOAT);
+	assert_null(slot_quantizer(in(&f, "conv1", 2)));
+	teardown(&f);
+}
+
+void test_plan__int16_changes_one_operator(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	f.e->precision[node(&f, "conv1")] = PREC_INT16;
+	replan(&f);
+	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT16);
+	assert_int_equal(f.p->precision[node(&f, "relu1")], PREC_INT16); // promoted with it
+	assert_int_equal(in(&f, "conv1", 1)->quant.bits, 16);
+	assert_int_equal(in(&f, "conv1", 2)->quant.bits, 40);
+	assert_int_equal(in(&f, "pool", 0)->state, SLOT_ACTIVE); // the neighbour stays at 8 bit and converts
+	assert_int_equal(in(&f, "pool", 0)->quant.bits, 8);
+	assert_int_equal(f.p->n_refused, 0);
+	teardown(&f);
+}
+
+void test_plan__refusals_have_reasons(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	f.e->precision[node(&f, "shapeof")] = PREC_INT8;
+	f.e->precision[node(&f, "softmax")] = PREC_INT16;
+	f.e->scale[node(&f, "pool")] = 0.25;   // shares the scale of relu1
+	f.e->scale[node(&f, "add")] = 0.3;     // no power of two
+	replan(&f);
+	assert_int_equal(f.p->n_refused, 4);
+	for (int i = 0; i < f.p->n_refused; i++)
+		assert_true(strlen(f.p->refused[i].reason) > 10);
+	assert_non_null(strstr(f.p->refused[2].reason, "relu1"));
+	assert_non_null(strstr(f.p->refused[3].reason, "2^-2"));
+	teardown(&f);
+	setup(&f, "tensorrt");
+	f.e->precision[node(&f, "conv1")] = PREC_INT16;
+	replan(&f);
+	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT8);
+	assert_int_equal(f.p->n_refused, 1);
+	teardown(&f);
+}
+
+void test_plan__override_is_locked_against_alignment(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32p4");
+	f.e->scale[node(&f, "mul")] = 0x1p-3;
+	replan(&f);
+	assert_true(out(&f, "mul")->locked);
+	assert_int_equal(out(&f, "mul")->state, SLOT_ACTIVE); // not pulled into the sum
+	assert_int_equal(out(&f, "mul")->observe, -1);
+	finish(&f);
+	assert_float_equal(out(&f, "mul")->quant.scale[0], 0x1p-3, 0);
+	assert_float_equal(in(&f, "add", 0)->quant.scale[0], 0x1p-6, 0);
+	teardown(&f);
+	setup(&f, "esp32p4"); // at a fused Conv it acts at the end of the operator
+	f.e->scale[node(&f, "conv1")] = 0x1p-2;
+	replan(&f);
+	finish(&f);
+	assert_true(out(&f, "relu1")->locked);
+	assert_float_equal(in(&f, "conv2", 0)->quant.scale[0], 0x1p-2, 0);
+	teardown(&f);
+}
+
+void test_plan__override_keeps_the_lower_end_when_asymmetric(void **state)
+{
+	struct fixture f;
+	float scale[64];
+	int32_t zero[64];
+	struct error err;
+	setup(&f, "onnxruntime");
+	f.e->scale[node(&f, "conv2")] = 0.5;
+	replan(&f);
+	for (int i = 0; i < f.p->n_observe; i++) {
+		scale[i] = 0.25f;
+		zero[i] = 100;
+	}
+	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);
+	assert_float_equal(out(&f, "conv2")->quant.scale[0], 0.5, 0);
+	assert_int_equal(out(&f, "conv2")->quant.zero[0], 50);
+	teardown(&f);
+}
+
+void test_plan__check_edit(void **state)
+{
+	struct fixture f;
+	struct error err;
+	setup(&f, "esp32p4");
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "2^-4"));
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
+	teardown(&f);
+}
+
+void test_plan__widen_region_takes_producer_and_activation(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions, n;
+	setup(&f, "esp32p4");
+	n = plan_widen_region(f.p, node(&f, "conv2"), ids, 16, &conversions);
+	assert_int_equal(n, 4); // conv1, relu1, pool, conv2
+	assert_int_equal(ids[0], node(&f, "conv1"));
+	assert_int_equal(ids[3], node(&f, "conv2"));
+	assert_true(conversions >= 2); // to the Sigmoid and to the Add
+	teardown(&f);
+}
+
+void test_plan__casts_have_no_scales(void **state)
+{
+	struct fixture f;
+	struct error err;
+	setup(&f, "bf16");
+	assert_int_equal(f.p->n_observe, 0);
+	assert_int_equal(plan_finish(f.p, NULL, NULL, f.e, &err), STATUS_OK);
+	assert_int_equal(slot_quantizer(out(&f, "add"))->kind, QUANT_BF16);
+	assert_int_equal(slot_quantizer(in(&f, "conv1", 1))->kind, QUANT_BF16);
+	teardown(&f);
+}
+
+void test_plan__weights_are_measured_once(void **state)
+{
+	struct fixture f;
+	struct error err;
+	struct plan *a, *b;
+	setup(&f, "esp32s3");
+	struct plan_cache *c = plan_cache_new();
+	assert_int_equal(plan_new(&a, f.g, f.t, CALIB_KL, f.e, c, &err), STATUS_OK);
+	assert_int_equal(plan_new(&b, f.g, f.t, CALIB_KL, f.e, c, &err), STATUS_OK);
+	plan_cache_free(&c);
+	assert_true(same_plan(a, b));
+
+	plan_free(&a);
+	plan_free(&b);
+	teardown(&f);
+}
+
+void test_plan__constant_without_values_is_an_error(void **state)
+{
+	struct fixture f;
+	struct error err;
+	struct plan *p = NULL;
+	setup(&f, "esp32p4");
+	float *w = f.g->value[graph_find_value(f.g, "w2")].constant->data;
+	for (int i = 0; i < 4; i++)
+		w[i] = NAN;
+	assert_int_equal(plan_new(&p, f.g, f.t, CALIB_KL, f.e, NULL, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "w2"));
+	assert_null(p);
+	teardown(&f);
+}

@@ -1,0 +1,160 @@
+// Targets as data: what ships loads, and what is wrong in a file is said.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "support.h"
+#include "qtui/engine/target.h"
+
+void test_target__all_that_ship_load(void **state)
+{
+	int n;
+	char **names = target_list(&n);
+	assert_true(n >= 13);
+	for (int i = 0; i < n; i++) {
+		struct target *t = NULL;
+		struct error err;
+		if (target_load(&t, names[i], &err))
+			fail_msg("%s", err.text);
+		assert_string_equal(target_name(t), names[i]);
+		assert_true(strlen(target_title(t)) > 5);
+		target_free(&t);
+		free(names[i]);
+	}
+	free(names);
+}
+
+void test_target__facts(void **state)
+{
+	static const struct {
+		const char *name;
+		enum calib_method calibration;
+		bool pow2, wide, rounded;
+	} facts[] = {
+		{ "esp32p4", CALIB_KL, true, true, true }, { "esp32s3", CALIB_KL, true, true, true },
+		{ "esp32", CALIB_KL, true, true, true }, { "tensorrt", CALIB_PERCENTILE, false, false, true },
+		{ "onnxruntime", CALIB_MINMAX, false, true, false }, { "xint8", CALIB_MSE, true, false, false },
+	};
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+		struct target *t;
+		struct error err;
+		assert_int_equal(target_load(&t, facts[i].name, &err), STATUS_OK);
+		assert_int_equal(target_default_calibration(t), facts[i].calibration);
+		assert_int_equal(target_needs_pow2(t), facts[i].pow2);
+		assert_int_equal(target_has_precision(t, 16), facts[i].wide);
+		assert_int_equal(target_calibrates_rounded(t), facts[i].rounded);
+		target_free(&t);
+	}
+}
+
+void test_target__keys_differ(void **state)
+{
+	struct target *a, *b, *c;
+	struct error err;
+	assert_int_equal(target_load(&a, "esp32p4", &err), STATUS_OK);
+	assert_int_equal(target_load(&b, "esp32p4", &err), STATUS_OK);
+	assert_int_equal(target_load(&c, "esp32s3", &err), STATUS_OK);
+	assert_true(key_equal(target_key(a), target_key(b)));
+	assert_false(key_equal(target_key(a), target_key(c)));
+	target_free(&a);
+	target_free(&b);
+	target_free(&c);
+}
+
+// The error of a target file with this text.
+static const char *fault_of(const char *text, enum status want)
+{
+	static struct error err;
+	struct target *t = NULL;
+	const char *path = support_temp_file("hostile.json", text, strlen(text));
+	enum status st = target_load(&t, path, &err);
+	if (st != want)
+		fail_msg("%s: status %d instead of %d: %s", text, st, want, st ? err.text : "");
+	target_free(&t);
+	return st ? err.text : "";
+}
+
+#define HEAD "\"name\": \"t\", \"title\": \"a target\""
+#define GOOD HEAD ", \"precisions\": {\"int8\": {\"activation\": 8, \"weight\": 8, \"bias\": 32, \"kl_bins\": 4096}}"
+
+void test_target__minimal_file(void **state)
+{
+	fault_of("{" GOOD "}", STATUS_OK);
+	fault_of("{\"base\": \"esp32p4\", \"name\": \"mine\"}", STATUS_OK);
+}
+
+void test_target__names_the_nearest_member(void **state)
+{
+	assert_non_null(strstr(fault_of("{" GOOD ", \"rouding\": \"half_up\"}", STATUS_FORMAT), "\"rounding\""));
+	assert_non_null(strstr(fault_of("{" GOOD ", \"rounding\": \"half_upp\"}", STATUS_FORMAT), "\"half_up\""));
+	assert_non_null(strstr(fault_of("{" GOOD ", \"operators\": {\"quantised\": []}}", STATUS_FORMAT), "\"quantized\""));
+	assert_non_null(strstr(fault_of("{" GOOD ", \"weights\": {\"Conv\": {\"axes\": 0}}}", STATUS_FORMAT), "\"axis\""));
+}
+
+void test_target__hostile_files(void **state)
+{
+	static const char *const bad[] = {
+		"", "[]", "{", "null", "{\"name\": 3}", "{\"name\": \"x\"}", "{" GOOD ", \"scale\": {\"minimum\": -1}}",
+		"{" GOOD ", \"scale\": {\"minimum\": \"1\"}}", "{" GOOD ", \"scale\": []}",
+		"{" GOOD ", \"precisions\": {}}", "{" HEAD ", \"precisions\": {\"int8\": {\"activation\": 99}}}",
+		"{" HEAD ", \"precisions\": {\"int8\": {\"activation\": 8.5}}}",
+		"{" HEAD ", \"precisions\": {\"int8\": {\"activation\": 8, \"weight\": 8, \"bias\": 32, \"kl_bins\": 100}}}",
+		"{" HEAD ", \"precisions\": {\"int8\": {\"activation\": 8, \"weight\": 8, \"bias\": 32, \"kl_bins\": 1e300}}}",
+		"{" HEAD ", \"precisions\": {\"int8\": {\"activation\": 8, \"weight\": 8, \"kl_bins\": 4096, \"bias\": 63}}}", "{" HEAD ", \"precisions\": {\"int8\": null}}",
+		"{" GOOD ", \"operators\": {\"quantized\": [1]}}", "{" GOOD ", \"operators\": {\"float_inputs\": {\"Resize\": [32]}}}",
+		"{" GOOD ", \"operators\": {\"float_inputs\": {\"Resize\": 1}}}",
+		"{" GOOD ", \"operators\": {\"fixed_ranges\": {\"Softmax\": [1, 0]}}}",
+		"{" GOOD ", \"operators\": {\"fixed_ranges\": {\"Softmax\": 1}}}",
+		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": 8}}}", "{" GOOD ", \"weights\": {\"Conv\": 1}}",
+		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": \"first\"}}}", "{" GOOD ", \"alignment\": {\"to_output\": \"Add\"}}",
+		"{" GOOD ", \"calibration\": {\"percentile\": 1.5}}", "{" GOOD ", \"calibration\": {\"percentile\": 0.1}}",
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_non_null(strstr(fault_of(bad[i], STATUS_FORMAT), "hostile.json"));
+}
+
+void test_target__circles_end(void **state)
+{
+	const char *path = support_temp("circle.json");
+	char text[512];
+	snprintf(text, sizeof text, "{\"base\": \"%s\", " GOOD "}", path);
+	support_temp_file("circle.json", text, strlen(text));
+	struct target *t = NULL;
+	struct error err;
+	assert_int_equal(target_load(&t, path, &err), STATUS_FORMAT);
+	assert_null(t);
+	fault_of("{\"base\": \"nowhere\"}", STATUS_NOTFOUND);
+}
+
+void test_target__unknown_name_lists_the_known(void **state)
+{
+	struct target *t = NULL;
+	struct error err;
+	assert_int_equal(target_load(&t, "esp32p5", &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, "esp32p4"));
+	assert_null(t);
+}
+
+void test_target__directories_come_first(void **state)
+{
+	static const char text[] = "{\"base\": \"esp32p4\", \"name\": \"mine\"}";
+	char *dir = strdup(support_temp_file("mine.json", text, strlen(text)));
+	*strrchr(dir, '/') = '\0';
+	setenv("QTUI_TARGETS", dir, 1);
+	struct target *t = NULL;
+	struct error err;
+	assert_int_equal(target_load(&t, "mine", &err), STATUS_OK);
+	assert_string_equal(target_name(t), "mine");
+	target_free(&t);
+	unsetenv("QTUI_TARGETS");
+	free(dir);
+}
+
+void test_target__calibration_names(void **state)
+{
+	enum calib_method m;
+	for (int i = 0; i < CALIB_COUNT; i++) {
+		assert_true(calib_parse(&m, calib_name((enum calib_method)i)));
+		assert_int_equal(m, i);
+	}
+	assert_false(calib_parse(&m, "entropy"));
+}
