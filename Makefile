@@ -20,7 +20,7 @@ ifeq ($(MISSING),yes)
   $(if $(filter 0,$(shell $(MAKE) --no-print-directory deps >&2; echo $$?)),,$(error "make deps" did not succeed: install $(PACKAGES)))
 endif
 
-WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Werror
+WARN    := -Wall -Wno-psabi -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Werror
 # -ffp-contract=off: the same source gives the same bits on every machine; kernels that want FMA say so with intrinsics.
 # -fno-trapping-math: nobody reads the exception flags, and loops with a choice in them can become SIMD code.
 BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -g $(WARN)

@@ -73,6 +73,7 @@ struct qconv_task {
 	bool to_float;                // output is v as DT_F32 (out_quant unused)
 	struct quantizer out_quant;   // per tensor
 	const uint8_t *lut;           // 256 entries indexed by (uint8_t)code, or NULL; 8-bit output only
+	int32_t lut_zero;             // with lut: the zero point of what it gives, stored in padding channels
 };
 struct qmatmul_task { // codes [m,k] x [k,n] batches; both sides may be activations
 	int64_t batch, m, n, k;

@@ -5,7 +5,6 @@
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-#pragma GCC diagnostic ignored "-Wpsabi" // vectors are only passed to functions that are inlined
 
 typedef float vfloat __attribute__((vector_size(4 * STATS_LANES)));
 typedef int32_t vint __attribute__((vector_size(4 * STATS_LANES)));

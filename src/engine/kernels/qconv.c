@@ -1,0 +1,199 @@
+// Fast integer convolution: creation, and running tiles against panels.
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include "qconv.h"
+
+// The largest |weight|, and a bound of |sum| over the channels.
+static bool split_of(struct qconv *k, const struct qconv_task *t)
+{
+	const struct qentry *e = &k->image.entry;
+	int64_t cg = t->g.c / t->g.group, taps = t->g.kh * t->g.kw, most = 0;
+	double worst = 0;
+
+	for (int64_t oc = 0; oc < t->g.oc; oc++) {
+		double sum = 0;
+		for (int64_t c = 0; c < cg; c++) {
+			const int16_t *w = t->weight + qweight_offset(t, oc, c);
+			for (int64_t i = 0; i < taps; i++) {
+				most = abs(w[i]) > most ? abs(w[i]) : most;
+				sum += abs(w[i]);
+			}
+		}
+		worst = fmax(worst, sum * (e->reach + abs(e->pad)) + fabs((double)k->finish.bias[oc]));
+	}
+	return qsplit_of(&k->split, e, most, worst);
+}
+
+struct piece {
+	const struct qphase *p;
+	int64_t n, i, j;            // image, first phase pixel
+	int64_t panel, panel_end;
+};
+
+static int64_t tiles_of(const struct qphase *p)
+{
+	return ((p->nh + p->tile_h - 1) / p->tile_h) * ((p->nw + p->tile_w - 1) / p->tile_w);
+}
+
+static int64_t tiles_all(const struct qconv *k)
+{
+	int64_t n = 0;
+	for (int i = 0; i < k->n_phases; i++)
+		n += tiles_of(&k->phases[i]);
+	return n * k->g.n;
+}
+
+static struct piece piece_at(const struct qconv *k, int64_t tile, int64_t share, int64_t shares)
+{
+	int64_t tiles = tiles_all(k) / k->g.n, panels = k->panels * k->g.group;
+	struct piece x = { .n = tile / tiles, .panel = panels * share / shares, .panel_end = panels * (share + 1) / shares };
+
+	tile %= tiles;
+	for (x.p = k->phases; tile >= tiles_of(x.p); x.p++)
+		tile -= tiles_of(x.p);
+	int64_t across = (x.p->nw + x.p->tile_w - 1) / x.p->tile_w;
+	x.i = tile / across * x.p->tile_h;
+	x.j = tile % across * x.p->tile_w;
+	return x;
+}
+
+struct workspace {
+	int16_t *tile;
+	const int16_t **row;
+	int64_t *at;
+};
+
+static size_t workspace_size(const struct qconv *k)
+{
+	size_t tile = round_up((k->tile_elems + QTILE_SLACK) * sizeof(int16_t), 64);
+	return tile + round_up(k->tile_pixels * (sizeof(int16_t *) + sizeof(int64_t)), 64);
+}
+
+static struct workspace workspace_at(const struct qconv *k, void *scratch, int thread)
+{
+	char *p = (char *)scratch + (size_t)thread * workspace_size(k);
+	struct workspace ws = { .tile = (int16_t *)p };
+
+	p += round_up((k->tile_elems + QTILE_SLACK) * sizeof(int16_t), 64);
+	ws.row = (const int16_t **)p;
+	ws.at = (int64_t *)(p + k->tile_pixels * sizeof(int16_t *));
+	return ws;
+}
+
+// Fills the tile and lists its pixels: where each lies in the tile and in the output. Returns how many.
+static int64_t open_tile(const struct qconv *k, const struct kernel_io *io, const struct piece *x, struct workspace *ws)
+{
+	const struct qphase *p = x->p;
+	int64_t rows = p->nh - x->i < p->tile_h ? p->nh - x->i : p->tile_h, cols = p->nw - x->j < p->tile_w ? p->nw - x->j : p->tile_w;
+	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, plane = k->g.oh * k->g.ow, n = 0;
+	int64_t image = (k->g.oc + block - 1) / block * block * plane * x->n;
+
+	qtile_fill(ws->tile, &k->image, k->micro, io->x, x->n, x->i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
+	    x->j * p->stride_w + p->left, p->cols);
+	for (int64_t i = 0; i < rows; i++) {
+		for (int64_t j = 0; j < cols; j++, n++) {
+			int64_t oh = p->oh + (x->i + i) * p->step_h, ow = p->ow + (x->j + j) * p->step_w;
+			ws->row[n] = ws->tile + (i * p->stride_h * p->cols + j * p->stride_w) * k->image.pitch;
+			ws->at[n] = image + (oh * k->g.ow + ow) * block;
+		}
+	}
+	return n;
+}
+
+static void run_piece(const struct qconv *k, const struct kernel_io *io, const struct piece *x, int thread)
+{
+	struct workspace ws = workspace_at(k, io->scratch, thread);
+	const struct qphase *p = x->p;
+	const struct qjob job = {
+		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = p->runs, .n_runs = p->n_runs,
+	};
+	int64_t pixels = open_tile(k, io, x, &ws);
+
+	for (int64_t i = x->panel; i < x->panel_end; i++) {
+		const struct qpanel panel = {
+			.w = p->weight + i * p->pairs * 2 * QLANES, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES,
+			.scale = k->scale + i * QLANES, .fbias = k->fbias + i * QLANES, .dest = &k->dest[i],
+			.first = i / k->panels * (k->g.c / k->g.group),
+		};
+		qpanel_run(&job, &panel, io->y, ws.row, ws.at, pixels);
+	}
+}
+
+static void pad_channels(const struct qconv *k, void *y)
+{
+	int64_t block = layout_block(), plane = k->g.oh * k->g.ow;
+
+	for (int64_t n = 0; n < k->g.n; n++)
+		for (int64_t c = k->g.oc; c % block != 0; c++)
+			for (int64_t p = 0; p < plane; p++)
+				qfinish_store_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, k->g.oc, plane, n, c, p));
+}
+
+static void run(const struct kernel *base, const struct kernel_io *io)
+{
+	const struct qconv *k = (const struct qconv *)base;
+	int64_t tiles = tiles_all(k), panels = k->panels * k->g.group, shares = 1;
+
+	if (io->width > 1 && tiles < 2 * io->width) // too few tiles to go round: several threads to a tile, each with its panels
+		shares = 2 * io->width < panels ? 2 * io->width : panels;
+	if (k->pads_last)
+		pad_channels(k, io->y);
+#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
+	for (int64_t i = 0; i < tiles * shares; i++) {
+		struct piece x = piece_at(k, i / shares, i % shares, shares);
+		run_piece(k, io, &x, omp_get_thread_num());
+	}
+}
+
+static size_t scratch(const struct kernel *base, int width)
+{
+	return workspace_size((const struct qconv *)base) * (size_t)width;
+}
+
+static void destroy(struct kernel *base)
+{
+	struct qconv *k = (struct qconv *)base;
+
+	for (int i = 0; i < k->n_phases; i++) {
+		free(k->phases[i].runs);
+		free(k->phases[i].weight);
+		free(k->phases[i].init);
+		free(k->phases[i].bias);
+	}
+	free(k->phases);
+	free(k->scale);
+	free(k->fbias);
+	free(k->dest);
+	qfinish_done(&k->finish);
+	free(k);
+}
+
+static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+
+enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err)
+{
+	struct qconv *k = xcalloc(1, sizeof(*k));
+	enum status s = qfinish_of_conv(&k->finish, t, err);
+
+	k->base.ops = &ops;
+	k->g = t->g;
+	k->out = t->out;
+	k->micro = qmicro_here();
+	if (s == STATUS_OK && (!qfinish_is_plain(&k->finish) || !qentry_of(&k->image.entry, t->in_type, t->in_zero) || !split_of(k, t)))
+		s = STATUS_UNSUPPORTED;
+	if (s == STATUS_OK) {
+		k->scaling = qscaling_of(&k->finish);
+		s = qconv_plan(k, t);
+	}
+	if (s == STATUS_NOMEM)
+		error_set(err, s, "no memory to plan a convolution of %lldx%lld", (long long)t->g.kh, (long long)t->g.kw);
+	if (s == STATUS_OK)
+		s = qconv_pack(k, t, err);
+	if (s != STATUS_OK) {
+		destroy(&k->base);
+		return s;
+	}
+	*out = &k->base;
+	return STATUS_OK;
+}

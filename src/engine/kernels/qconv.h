@@ -1,0 +1,55 @@
+// Fast integer convolution (private): what is fixed at creation.
+#ifndef QTUI_ENGINE_KERNELS_QCONV_H
+#define QTUI_ENGINE_KERNELS_QCONV_H
+
+#include "qtile.h"
+
+// Output pixels that see the same taps in the same places. An ordinary convolution is one phase; a transposed one with stride s
+// is s * s ordinary ones, each of which gives every s-th pixel.
+struct qphase {
+	int64_t oh, ow, step_h, step_w; // phase pixel (i, j) is output pixel (oh + i * step_h, ow + j * step_w)
+	int64_t nh, nw;                 // phase pixels
+	int64_t stride_h, stride_w;     // input pixels from one phase pixel to the next
+	int64_t top, left;              // input pixel of the first tap of phase pixel (0, 0)
+	int64_t span_h, span_w;         // input pixels from first to last tap, both included
+	int64_t tile_h, tile_w;         // phase pixels of a tile
+	int64_t cols;                   // input pixels across a tile
+	struct qrun *runs;
+	int n_runs;
+	int64_t pairs;                  // of all runs
+	int16_t *weight;                // [panel][pair][QLANES][2]
+	int32_t *init;                  // [panel][QLANES]
+	double *bias;                   // [panel][QLANES]
+};
+struct qconv {
+	struct kernel base;
+	struct qfinish finish;
+	struct qscaling scaling;
+	struct qsplit split;
+	const struct qmicro *micro;
+	struct qimage image;
+	struct conv_geometry g;         // a 1x1 convolution without padding is taken as one long row
+	enum layout out;
+	int64_t panels;                 // of a group
+	float *scale, *fbias;           // [panel][QLANES]
+	struct qdest *dest;             // [panel]
+	struct qphase *phases;
+	int n_phases;
+	size_t tile_elems, tile_pixels; // largest of all phases
+	bool pads_last;                 // padding channels are not within a panel: written apart
+};
+
+// A tap of a phase: weight (kh, kw), read at input pixel (row, col) from that of phase pixel (0, 0).
+struct qtap {
+	int64_t row, col, kh, kw;
+};
+// The phases of a convolution with runs, tiles and no weights yet; STATUS_UNSUPPORTED when tiles would be too large.
+enum status qconv_plan(struct qconv *k, const struct qconv_task *t);
+// The taps of phase p in the order of its runs; returns how many. taps has room for kh * kw.
+int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w);
+// Taps first .. end-1 make one run: `whole` (all channels of a pixel are wanted) neighbours in a row of the tile.
+int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool whole);
+// Weights, sums and destinations of all panels.
+enum status qconv_pack(struct qconv *k, const struct qconv_task *t, struct error *err);
+
+#endif

@@ -1,0 +1,191 @@
+// Phases, taps, runs and tiles of a fast integer convolution.
+#include <stdlib.h>
+#include "qconv.h"
+
+enum {
+	TILE_BYTES = 96 * 1024,     // stays in the second-level cache, with room for a panel of weights
+	TILE_MOST = 16 << 20,       // beyond it the reference takes over
+	PHASES_MOST = 64,
+	SIZE_MOST = 1 << 20,        // of kernel, stride, dilation and padding
+};
+
+// Which output coordinates an axis of a phase gives, and from where.
+static void plan_axis(int64_t out, int64_t stride, bool transposed, int64_t phase, int64_t *first, int64_t *step, int64_t *n,
+    int64_t *in_stride)
+{
+	*first = phase;
+	*step = transposed ? stride : 1;
+	*n = out > phase ? (out - phase + *step - 1) / *step : 0;
+	*in_stride = transposed ? 1 : stride;
+}
+
+// Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap.
+static bool tap_at(int64_t *at, bool transposed, int64_t phase, int64_t t, int64_t stride, int64_t dil, int64_t pad)
+{
+	if (!transposed) {
+		*at = t * dil - pad;
+		return true;
+	}
+	*at = (phase + pad - t * dil) / stride;
+	return *at * stride == phase + pad - t * dil;
+}
+
+int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < g->kh; i++) {
+		struct qtap tap = { .kh = transposed ? g->kh - 1 - i : i }; // rising input coordinates either way
+		if (!tap_at(&tap.row, transposed, phase_h, tap.kh, g->stride_h, g->dil_h, g->pad_t))
+			continue;
+		for (int64_t j = 0; j < g->kw; j++) {
+			tap.kw = transposed ? g->kw - 1 - j : j;
+			if (tap_at(&tap.col, transposed, phase_w, tap.kw, g->stride_w, g->dil_w, g->pad_l))
+				taps[n++] = tap;
+		}
+	}
+	return n;
+}
+
+static void plan_span(struct qphase *p, const struct qtap *taps, int64_t n)
+{
+	p->top = n ? taps[0].row : 0;
+	p->left = n ? taps[0].col : 0;
+	p->span_h = p->span_w = 1;
+	for (int64_t i = 0; i < n; i++) {
+		if (taps[i].row - p->top >= p->span_h)
+			p->span_h = taps[i].row - p->top + 1;
+		if (taps[i].col - p->left >= p->span_w)
+			p->span_w = taps[i].col - p->left + 1;
+	}
+}
+
+static int64_t at_least(int64_t v, int64_t low)
+{
+	return v < low ? low : v;
+}
+
+// The steps of `stride` that fit `room`, the first taking `span`; evened out over the pieces that n steps then make.
+static int64_t tile_steps(int64_t room, int64_t span, int64_t stride, int64_t n)
+{
+	int64_t most = at_least((room - span) / stride + 1, 1);
+	int64_t pieces = (n + most - 1) / most;
+	return at_least((n + pieces - 1) / at_least(pieces, 1), 1);
+}
+
+static bool plan_tile(struct qphase *p, int64_t pitch, int rows)
+{
+	int64_t room = TILE_BYTES / (pitch * (int64_t)sizeof(int16_t));
+
+	p->tile_w = tile_steps(room / p->span_h, p->span_w, p->stride_w, p->nw);
+	if (p->tile_w < p->nw && p->tile_w > rows)
+		p->tile_w -= p->tile_w % rows;
+	p->cols = (p->tile_w - 1) * p->stride_w + p->span_w;
+	p->tile_h = tile_steps(room / p->cols, p->span_h, p->stride_h, p->nh);
+	double bytes = (double)p->cols * (double)((p->tile_h - 1) * p->stride_h + p->span_h) * (double)pitch * sizeof(int16_t);
+	return bytes <= TILE_MOST;
+}
+
+int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool whole)
+{
+	int64_t end = first + 1;
+
+	while (whole && end < n && taps[end].row == taps[first].row && taps[end].col == taps[end - 1].col + 1)
+		end++;
+	return end;
+}
+
+static void add_run(struct qphase *p, struct qrun run, int64_t chunk, int64_t *room)
+{
+	while (run.pairs > 0) {
+		struct qrun part = run;
+		if (part.pairs > *room)
+			part.pairs = *room;
+		*room -= part.pairs;
+		part.flush = *room == 0;
+		if (part.flush)
+			*room = chunk;
+		p->runs[p->n_runs++] = part;
+		run.offset += 2 * part.pairs;
+		run.pairs -= part.pairs;
+	}
+}
+
+static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qtap *taps, int64_t n)
+{
+	int64_t cg = k->g.c / k->g.group, pitch = k->image.pitch, chunk = k->split.chunk, room = chunk;
+	int64_t total = n * (pitch + 1) / 2 + n; // an upper bound of all pairs
+
+	p->runs = mem_try_array((size_t)(n + total / chunk + 2), sizeof(*p->runs));
+	if (!p->runs)
+		return STATUS_NOMEM;
+	for (int64_t i = 0, end; i < n; i = end) {
+		end = qconv_run_end(taps, n, i, k->g.group == 1);
+		struct qrun run = {
+			.offset = ((taps[i].row - p->top) * p->cols + taps[i].col - p->left) * pitch,
+			.pairs = ((end - i - 1) * pitch + cg + 1) / 2,
+		};
+		p->pairs += run.pairs;
+		add_run(p, run, chunk, &room);
+	}
+	if (p->n_runs)
+		p->runs[p->n_runs - 1].flush = true;
+	return STATUS_OK;
+}
+
+static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed, int64_t ph, int64_t pw)
+{
+	const struct conv_geometry *g = &k->g;
+	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*taps));
+	enum status s = STATUS_NOMEM;
+
+	if (!taps)
+		return s;
+	int64_t n = qconv_taps(taps, g, transposed, ph, pw);
+	plan_axis(g->oh, g->stride_h, transposed, ph, &p->oh, &p->step_h, &p->nh, &p->stride_h);
+	plan_axis(g->ow, g->stride_w, transposed, pw, &p->ow, &p->step_w, &p->nw, &p->stride_w);
+	plan_span(p, taps, n);
+	s = plan_tile(p, k->image.pitch, k->micro->rows) ? plan_runs(k, p, taps, n) : STATUS_UNSUPPORTED;
+	if (s == STATUS_OK) {
+		size_t elems = (size_t)(p->cols * ((p->tile_h - 1) * p->stride_h + p->span_h) * k->image.pitch);
+		size_t pixels = (size_t)(p->tile_h * p->tile_w);
+		k->tile_elems = elems > k->tile_elems ? elems : k->tile_elems;
+		k->tile_pixels = pixels > k->tile_pixels ? pixels : k->tile_pixels;
+	}
+	free(taps);
+	return s;
+}
+
+static bool is_moderate(const struct conv_geometry *g)
+{
+	const int64_t sizes[] = { g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (sizes[i] < 0 || sizes[i] > SIZE_MOST)
+			return false;
+	return true;
+}
+
+enum status qconv_plan(struct qconv *k, const struct qconv_task *t)
+{
+	struct conv_geometry *g = &k->g;
+	int64_t phases_h = t->transposed ? g->stride_h : 1, phases_w = t->transposed ? g->stride_w : 1;
+	bool point = g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w;
+
+	if (!is_moderate(g) || phases_h * phases_w > PHASES_MOST)
+		return STATUS_UNSUPPORTED;
+	if (point && g->pad_t == 0 && g->pad_l == 0) {
+		g->w = g->ow = g->h * g->w;
+		g->h = g->oh = 1;
+	}
+	k->image = (struct qimage) { .layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w, .entry = k->image.entry };
+	k->image.pitch = t->in == LAYOUT_BLOCK ? (g->c + 7) / 8 * 8 : g->c;
+	k->n_phases = (int)(phases_h * phases_w);
+	k->phases = xcalloc((size_t)k->n_phases, sizeof(*k->phases));
+	for (int i = 0; i < k->n_phases; i++) {
+		enum status s = plan_phase(k, &k->phases[i], t->transposed, i / phases_w, i % phases_w);
+		if (s != STATUS_OK)
+			return s;
+	}
+	return STATUS_OK;
+}

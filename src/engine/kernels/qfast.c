@@ -1,0 +1,171 @@
+// What the fast integer kernels share: the choice of loops, how codes enter and weights split, and one panel against many rows.
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpu.h"
+#include "qfast.h"
+
+const struct qmicro *qmicro_here(void)
+{
+#if defined(__x86_64__)
+	static const struct qmicro *const levels[CPU_LEVELS] = {
+		[CPU_PLAIN] = &qmicro_plain, [CPU_AVX2] = &qmicro_avx2, [CPU_AVX512] = &qmicro_avx512,
+	};
+	return levels[cpu_level()];
+#else
+	return &qmicro_plain;
+#endif
+}
+
+void *qalloc(size_t n, size_t size)
+{
+	void *p;
+	if (size && n > SIZE_MAX / 2 / size)
+		return NULL;
+	if (posix_memalign(&p, 64, n * size + 64) != 0)
+		return NULL;
+	return memset(p, 0, n * size + 64);
+}
+
+static float larger(float a, float b)
+{
+	return a > b ? a : b;
+}
+
+static float smaller(float a, float b)
+{
+	return a < b ? a : b;
+}
+
+struct qscaling qscaling_of(const struct qfinish *f)
+{
+	struct qscaling s = { .slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out };
+
+	if (f->act.kind == ACT_LEAKY)
+		s.slope = f->act.a;
+	if (f->act.kind == ACT_RELU)
+		s.low = 0.0f;
+	if (f->act.kind == ACT_CLIP) {
+		s.low = f->act.a;
+		s.high = f->act.b;
+	}
+	if (f->to_float)
+		return s;
+	// Scaling by a positive number keeps the order of floats, so that clamping before it or after it is the same.
+	float lo = (float)(s.out.qmin - s.out.zero), hi = (float)(s.out.qmax - s.out.zero);
+	s.code_low = smaller(larger(s.low * s.out.inverse, lo), hi);
+	s.code_high = larger(smaller(s.high * s.out.inverse, hi), lo);
+	s.simple = dtype_size(f->type) == 1 && s.out.rounding == ROUND_HALF_EVEN && s.out.inverse != 0.0f && s.slope == 1.0f;
+	return s;
+}
+
+bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)
+{
+	int32_t low = type == DT_I8 ? INT8_MIN : type == DT_I16 ? INT16_MIN : 0;
+	int32_t high = low + (dtype_size(type) == 1 ? UINT8_MAX : UINT16_MAX);
+
+	if (zero < low || zero > high)
+		return false;
+	e->shift = dtype_size(type) == 1 ? zero : type == DT_U16 ? 32768 : 0;
+	e->reach = high - e->shift > e->shift - low ? high - e->shift : e->shift - low;
+	e->pad = (int16_t)(zero - e->shift);
+	return true;
+}
+
+bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t most, double sum)
+{
+	const double fits = 2147483647.0;
+	const int64_t worthwhile = 64;
+
+	if (!(sum < 9007199254740992.0))
+		return false;
+	s->parts = 1;
+	s->wide = sum > fits || most > INT16_MAX;
+	if (most > INT16_MAX || (s->wide && 2.0 * (double)most * (double)e->reach * (double)worthwhile > fits)) {
+		s->parts = 2;
+		most = most / 256 + 1 > 128 ? most / 256 + 1 : 128;
+	}
+	double pair = 2.0 * (double)(most ? most : 1) * (double)e->reach;
+	s->chunk = s->wide ? (int64_t)(fits / pair) : INT64_MAX;
+	return s->chunk > 0;
+}
+
+static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, const int16_t *const *row)
+{
+	static const int32_t zeros[QLANES];
+	double sum[QROWS * QLANES] = { 0 };
+	int32_t acc[QROWS * QLANES];
+	const int16_t *w = p->w;
+	int n = job->micro->rows * QLANES;
+
+	for (int i = 0, j; i < job->n_runs; i = j) {
+		int64_t pairs = 0;
+		for (j = i; j < job->n_runs; j++) {
+			pairs += job->runs[j].pairs;
+			if (job->runs[j].flush) {
+				j++;
+				break;
+			}
+		}
+		job->micro->gemm(acc, zeros, 0, row, job->runs + i, j - i, w);
+		job->micro->add(sum, acc, n);
+		w += pairs * 2 * QLANES;
+	}
+	job->micro->narrow(v, sum, p->bias, job->split->parts, job->micro->rows);
+}
+
+static void set_padding(const struct qjob *job, const struct qdest *d, char *codes, int rows)
+{
+	for (int r = 0; r < rows; r++)
+		for (int l = d->valid; l < d->lanes; l++)
+			qfinish_store_pad(job->finish, codes, r * QLANES + l);
+}
+
+static void scatter(const struct qdest *d, size_t elem, const char *codes, char *y, const int64_t *at, int rows)
+{
+	for (int r = 0; r < rows; r++, codes += QLANES * elem) {
+		if (d->packed) {
+			for (int l = 0; l < d->lanes; l += 8) {
+				char *to = y + (size_t)(at[r] + d->lane[l]) * elem;
+				switch (elem) {
+				case 1: memcpy(to, codes + l, 8); break;
+				case 2: memcpy(to, codes + 2 * l, 16); break;
+				default: memcpy(to, codes + 4 * l, 32); break;
+				}
+			}
+			continue;
+		}
+		for (int l = 0; l < d->lanes; l++)
+			memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)l * elem, elem);
+	}
+}
+
+void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n)
+{
+	const struct qmicro *m = job->micro;
+	size_t elem = dtype_size(job->finish->type);
+	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
+	_Alignas(64) int32_t acc[QROWS * QLANES];
+	float v[QROWS * QLANES] = { 0 };
+
+	for (int64_t i = 0; i < n; i += m->rows) {
+		const int16_t *rows[QROWS];
+		int have = n - i < m->rows ? (int)(n - i) : m->rows;
+		for (int r = 0; r < m->rows; r++)
+			rows[r] = row[i + (r < have ? r : have - 1)] + p->first;
+		if (job->split->wide) {
+			sums_wide(v, job, p, rows);
+			m->finish_wide(codes, v, job->scaling, p->scale, p->fbias, have);
+		} else {
+			m->gemm(acc, p->init, 0, rows, job->runs, job->n_runs, p->w);
+			m->finish(codes, acc, job->scaling, p->scale, p->fbias, have);
+		}
+		if (job->finish->has_lut)
+			elt_lut8(job->finish->lut, (uint8_t *)codes, (uint8_t *)codes, (int64_t)have * QLANES);
+		if (p->dest->lanes > p->dest->valid)
+			set_padding(job, p->dest, codes, have);
+		scatter(p->dest, elem, codes, y, at + i, have);
+	}
+}

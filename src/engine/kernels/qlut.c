@@ -1,0 +1,19 @@
+// Tables of 256 entries over arrays of codes.
+#include "cpu.h"
+#include "qlut.h"
+
+static void lut_plain(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = lut[x[i]];
+}
+
+void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
+{
+#if defined(__x86_64__)
+	int64_t done = cpu_level() >= CPU_AVX2 ? qlut_avx2(lut, x, y, n) : 0;
+#else
+	int64_t done = 0;
+#endif
+	lut_plain(lut, x + done, y + done, n - done);
+}

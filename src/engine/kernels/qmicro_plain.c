@@ -1,0 +1,27 @@
+// Portable inner product: one row at a time, sixteen channels side by side.
+#define QMICRO_CODES qspan_plain.codes
+#include "qmicro_body.h"
+
+enum { ROWS = 4 };
+
+static void gemm_row(int32_t *acc, const int16_t *row, const struct qrun *runs, int n_runs, const int16_t *w)
+{
+	for (int i = 0; i < n_runs; i++) {
+		const int16_t *x = row + runs[i].offset;
+		for (int64_t k = 0; k < runs[i].pairs; k++, x += 2, w += 2 * QLANES) {
+			int32_t x0 = x[0], x1 = x[1];
+			SIMD_FOR(l, QLANES) acc[l] += x0 * w[2 * l] + x1 * w[2 * l + 1];
+		}
+	}
+}
+
+static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
+    int n_runs, const int16_t *w)
+{
+	for (int r = 0; r < ROWS; r++, acc += QLANES) {
+		memmove(acc, from + r * from_step, QLANES * sizeof(*acc));
+		gemm_row(acc, row[r], runs, n_runs, w);
+	}
+}
+
+const struct qmicro qmicro_plain = QMICRO(ROWS);
