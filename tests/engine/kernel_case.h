@@ -12,7 +12,7 @@
 #include "support.h"
 
 #define GUARD 64 // bytes on either side
-#define GUARD_BYTE 0x5a
+#define GUARD_BYTE 0xff // as floats: NaN
 
 // An array between guards, 64-byte aligned, filled with the guard's byte as well, so that what is not written shows.
 static inline void *guarded_new(size_t bytes)

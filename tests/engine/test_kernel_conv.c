@@ -139,6 +139,34 @@ void test_kernel_conv__first_layers(void **state)
 	}
 }
 
+// The usual upsampling layers, which oneDNN computes phase by phase, in groups and with ragged channels.
+void test_kernel_conv__transposed_by_phases(void **state)
+{
+	(void)state;
+	struct support_random r = {7};
+	static const struct conv_geometry layers[] = {
+		{.c = 24, .oc = 16, .kh = 2, .kw = 2, .stride_h = 2, .stride_w = 2, .group = 1},
+		{.c = 20, .oc = 12, .kh = 4, .kw = 4, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 1},
+		{.c = 8, .oc = 8, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .group = 1},
+		{.c = 16, .oc = 32, .kh = 3, .kw = 2, .stride_h = 3, .stride_w = 1, .group = 2},
+		{.c = 21, .oc = 21, .kh = 4, .kw = 4, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 21},
+	};
+	for (size_t i = 0; i < 3 * sizeof(layers) / sizeof(*layers); i++) {
+		struct conv_task t = {.g = layers[i / 3], .transposed = true, .epi = {{ACT_SIGMOID, 0, 0}, (enum add_kind)(i % 3)}};
+		t.g.n = 2;
+		t.g.h = 9;
+		t.g.w = 11;
+		t.g.dil_h = t.g.dil_w = 1;
+		int supported = 0;
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		assert_true(supported > 0);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
 // Every activation and place of the residual, with channels that leave padding in the last block.
 void test_kernel_conv__epilogues(void **state)
 {

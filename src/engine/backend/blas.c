@@ -21,10 +21,20 @@ bool blas_fits(int64_t n)
 	return n <= INT_MAX;
 }
 
-void blas_gemm(struct mat a, struct mat b, float *c, int64_t c_row, int64_t m, int64_t n, int64_t k, float alpha)
+static CBLAS_TRANSPOSE order(bool trans)
 {
-	cblas_sgemm(CblasRowMajor, a.trans ? CblasTrans : CblasNoTrans, b.trans ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k,
-	    alpha, a.at, (int)a.row, b.at, (int)b.row, 1.0f, c, (int)c_row);
+	return trans ? CblasTrans : CblasNoTrans;
+}
+
+void blas_gemm(const struct product *p)
+{
+	int m = (int)p->m, n = (int)p->n, k = (int)p->k, b_row = (int)p->b.row;
+	if (m == 1 && !p->a.trans) // much faster than a matrix of one row
+		cblas_sgemv(CblasRowMajor, order(!p->b.trans), p->b.trans ? n : k, p->b.trans ? k : n, p->alpha, p->b.at, b_row, p->a.at, 1,
+		    p->beta, p->c, 1);
+	else
+		cblas_sgemm(CblasRowMajor, order(p->a.trans), order(p->b.trans), m, n, k, p->alpha, p->a.at, (int)p->a.row, p->b.at, b_row,
+		    p->beta, p->c, (int)p->c_row);
 }
 
 static enum status conv(struct kernel **out, const struct conv_task *t, struct error *err)

@@ -98,13 +98,16 @@ static void run_strip(const struct conv_task *t, const struct strip *s, float *m
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t oc_group = g->oc / g->group, k = taps(g), plane = g->oh * g->ow, pixels = s->rows * g->ow;
-	struct mat a = {t->weight + s->group * oc_group * k, k, false}, b = {s->x + s->y0 * g->ow, plane, false};
+	struct product p = {
+		.a = {t->weight + s->group * oc_group * k, k, false}, .b = {s->x + s->y0 * g->ow, plane, false},
+		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = 1.0f, .c = s->y, .c_row = plane,
+	};
 	if (!is_pointwise(g)) {
 		fill_matrix(matrix, s->x, g, s->y0, s->rows);
-		b = (struct mat){matrix, pixels, false};
+		p.b = (struct mat){matrix, pixels, false};
 	}
 	fill_bias(t, s, oc_group);
-	blas_gemm(a, b, s->y, plane, oc_group, pixels, k, 1.0f);
+	blas_gemm(&p);
 	for (int64_t c = 0; c < oc_group; c++)
 		kept_epilogue(&t->epi, s->y + c * plane, s->residual ? s->residual + c * plane : NULL, pixels);
 }

@@ -40,11 +40,12 @@ static void run_piece(const struct conv_task *t, const struct kernel_io *io, int
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t pixels = g->h * g->w, c_group = g->c / g->group, oc_group = g->oc / g->group, tap_count = g->kh * g->kw;
-	struct mat a = {t->weight + group * c_group * oc_group * tap_count + c0 * tap_count, oc_group * tap_count, true};
-	struct mat b = {(const float *)io->x + (n * g->c + group * c_group) * pixels, pixels, false};
-	for (int64_t i = 0; i < (c1 - c0) * tap_count * pixels; i++)
-		matrix[i] = 0.0f;
-	blas_gemm(a, b, matrix, pixels, (c1 - c0) * tap_count, pixels, c_group, 1.0f);
+	struct product p = {
+		.a = {t->weight + group * c_group * oc_group * tap_count + c0 * tap_count, oc_group * tap_count, true},
+		.b = {(const float *)io->x + (n * g->c + group * c_group) * pixels, pixels, false},
+		.m = (c1 - c0) * tap_count, .n = pixels, .k = c_group, .alpha = 1.0f, .c = matrix, .c_row = pixels,
+	};
+	blas_gemm(&p);
 	for (int64_t c = c0; c < c1; c++) {
 		int64_t oc = group * oc_group + c, at = (n * g->oc + oc) * g->oh * g->ow;
 		const float *residual = io->residual;

@@ -139,9 +139,10 @@ dnnl_primitive_t onednn_prims_get(struct onednn_prims *p, int width, onednn_make
 	return found;
 }
 
-static void gemm(struct mat a, struct mat b, float *c, int64_t c_row, int64_t m, int64_t n, int64_t k, float alpha)
+static void gemm(const struct product *p)
 {
-	must(dnnl_sgemm(a.trans ? 'T' : 'N', b.trans ? 'T' : 'N', m, n, k, alpha, a.at, a.row, b.at, b.row, 1.0f, c, c_row));
+	must(dnnl_sgemm(p->a.trans ? 'T' : 'N', p->b.trans ? 'T' : 'N', p->m, p->n, p->k, p->alpha, p->a.at, p->a.row, p->b.at, p->b.row,
+	    p->beta, p->c, p->c_row));
 }
 
 static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)

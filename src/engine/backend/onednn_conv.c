@@ -103,19 +103,6 @@ static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void 
 	onednn_execute(p, args, n, width);
 }
 
-// Sets the channels past the last real one to zero.
-static void clear_padding(float *y, const struct conv_geometry *g)
-{
-	int64_t block = layout_block(), used = g->oc % block, plane = g->oh * g->ow;
-	if (!used)
-		return;
-	for (int64_t n = 0; n < g->n; n++) {
-		float *last = y + ((n + 1) * ((g->oc + block - 1) / block) - 1) * plane * block;
-		for (int64_t i = 0; i < plane; i++)
-			memset(last + i * block + used, 0, (size_t)(block - used) * sizeof(*y));
-	}
-}
-
 static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
@@ -130,8 +117,8 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 		reorder(g, g->oc, g->oh, g->ow, y, LAYOUT_BLOCK, io->y, LAYOUT_PLAIN, io->width);
 	if (!k->fused)
 		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * (plain_y ? g->oc : k->as.oc) * g->oh * g->ow);
-	if (k->clear && !plain_y)
-		clear_padding(io->y, g);
+	if (!plain_y)
+		conv_desc_clear_padding(io->y, g, &k->task.epi.act);
 }
 
 static void conv_free(struct kernel *kernel)
@@ -145,13 +132,6 @@ static void conv_free(struct kernel *kernel)
 
 static const struct kernel_ops conv_ops = {conv_run, conv_scratch, conv_free};
 
-static bool zero_stays(const struct act *a)
-{
-	float zero = 0.0f;
-	elt_act(a, &zero, &zero, 1);
-	return zero == 0.0f;
-}
-
 static struct onednn_conv *new_kernel(const struct conv_task *t, const struct grouping *as)
 {
 	struct onednn_conv *k = xcalloc(1, sizeof(*k));
@@ -159,7 +139,6 @@ static struct onednn_conv *new_kernel(const struct conv_task *t, const struct gr
 	k->task = *t;
 	k->task.weight = k->task.bias = NULL;
 	k->as = *as;
-	k->clear = !zero_stays(&t->epi.act);
 	if (t->bias) {
 		k->bias = xcalloc((size_t)as->oc, sizeof(*k->bias));
 		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof(*k->bias));
@@ -188,6 +167,11 @@ enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct e
 	struct grouping as;
 	if (!onednn_engine() || !conv_desc_group(&as, &t->g))
 		return STATUS_UNSUPPORTED;
+	if (t->transposed) {
+		enum status phases = onednn_phases(out, t, err);
+		if (phases != STATUS_UNSUPPORTED)
+			return phases;
+	}
 	struct onednn_conv *k = new_kernel(t, &as);
 	dnnl_primitive_t p = first_primitive(k);
 	onednn_prims_init(&k->prims, p);

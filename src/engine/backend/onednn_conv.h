@@ -18,7 +18,6 @@ struct onednn_conv {
 	struct grouping as;
 	bool flat;             // the input is read in plain layout
 	bool fused;            // the epilogue is part of the primitive
-	bool clear;            // the epilogue of 0 is not 0
 	float *bias;           // padded, or NULL
 	struct buf *weights;
 	struct onednn_prims prims;
@@ -35,7 +34,12 @@ dnnl_primitive_t conv_desc_make(const void *kernel);
 // The dimensions of the weights as oneDNN sees them: [groups, outputs a group, inputs a group, rows, columns].
 void conv_desc_weight_dims(int64_t dims[5], const struct onednn_conv *k);
 dnnl_status_t conv_desc_weight_md(struct api_md *out, const struct onednn_conv *k, bool plain);
+// Sets the channels past the last real one to zero where `act` has changed them.
+void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const struct act *act);
 // Where the residual stands among the post-ops.
 int conv_desc_residual_index(const struct epilogue *e);
+
+// A transposed convolution as one kernel for every phase of its stride.
+enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct error *err);
 
 #endif

@@ -194,3 +194,22 @@ dnnl_primitive_t conv_desc_choose(struct onednn_conv *k)
 	k->fused = false;
 	return conv_desc_make(k);
 }
+
+static bool zero_stays(const struct act *a)
+{
+	float zero = 0.0f;
+	elt_act(a, &zero, &zero, 1);
+	return zero == 0.0f;
+}
+
+void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const struct act *act)
+{
+	int64_t block = layout_block(), used = g->oc % block, plane = g->oh * g->ow;
+	if (!used || zero_stays(act))
+		return;
+	for (int64_t n = 0; n < g->n; n++) {
+		float *last = y + ((n + 1) * ((g->oc + block - 1) / block) - 1) * plane * block;
+		for (int64_t i = 0; i < plane; i++)
+			memset(last + i * block + used, 0, (size_t)(block - used) * sizeof(*y));
+	}
+}

@@ -1,3 +1,4 @@
+#include <string.h>
 #include "kept.h"
 #include "tiles.h"
 
@@ -25,13 +26,15 @@ static void run_tile(const struct tiles *k, const struct kernel_io *io, int64_t 
 	int64_t rows = least(t->m - i0, TILE_ROWS), columns = least(t->n - j0, TILE_COLUMNS);
 	const float *x = (const float *)io->x + b * t->stride_a;
 	const float *w = (t->weight ? t->weight : (const float *)io->w) + b * t->stride_b;
-	struct mat left = {x + (t->trans_a ? i0 : i0 * t->k), t->trans_a ? t->m : t->k, t->trans_a};
-	struct mat right = {w + (t->trans_b ? j0 * t->k : j0), t->trans_b ? t->k : t->n, t->trans_b};
 	float *y = (float *)io->y + (b * t->m + i0) * t->n + j0;
-	for (int64_t i = 0; i < rows; i++)
-		for (int64_t j = 0; j < columns; j++)
-			y[i * t->n + j] = t->bias ? t->bias[j0 + j] : 0.0f;
-	k->gemm(left, right, y, t->n, rows, columns, t->k, t->alpha);
+	struct product p = {
+		.a = {x + (t->trans_a ? i0 : i0 * t->k), t->trans_a ? t->m : t->k, t->trans_a},
+		.b = {w + (t->trans_b ? j0 * t->k : j0), t->trans_b ? t->k : t->n, t->trans_b},
+		.m = rows, .n = columns, .k = t->k, .alpha = t->alpha, .beta = t->bias ? 1.0f : 0.0f, .c = y, .c_row = t->n,
+	};
+	for (int64_t i = 0; t->bias && i < rows; i++)
+		memcpy(y + i * t->n, t->bias + j0, (size_t)columns * sizeof(*y));
+	k->gemm(&p);
 	for (int64_t i = 0; i < rows; i++)
 		elt_act(&t->act, y + i * t->n, y + i * t->n, columns);
 }

@@ -12,8 +12,15 @@ struct mat {
 	int64_t row;
 	bool trans; // stands for its transpose
 };
-// c += alpha * a * b for c[m][n], on the calling thread alone.
-typedef void tiles_gemm_fn(struct mat a, struct mat b, float *c, int64_t c_row, int64_t m, int64_t n, int64_t k, float alpha);
+// c = alpha * a * b + beta * c for c[m][n], on the calling thread alone.
+struct product {
+	struct mat a, b;
+	int64_t m, n, k;
+	float alpha, beta;
+	float *c;
+	int64_t c_row;
+};
+typedef void tiles_gemm_fn(const struct product *p);
 
 MUST_CHECK enum status tiles_matmul(struct kernel **out, tiles_gemm_fn *gemm, const struct matmul_task *t, struct error *err);
 

@@ -21,10 +21,10 @@ static inline int32_t math_bits(float f)
 	return bits;
 }
 
-// 2^n for n in [-126, 127].
+// 2^n for n in [-126, 127]; any n may come from a NaN, and gives some number.
 static inline float math_pow2(int32_t n)
 {
-	return math_from_bits((n + 127) * (1 << 23));
+	return math_from_bits((int32_t)((uint32_t)(n + 127) << 23));
 }
 
 // NaN passes through all of these.
