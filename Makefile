@@ -139,8 +139,11 @@ uninstall:
 demo: all
 	$(Q)examples/demo.sh
 
-bench: all
+bench: all $(BUILD)/bench/kernels
 	$(Q)bench/run.sh
+$(BUILD)/bench/kernels: $(BUILD)/bench/kernels.o $(BUILD)/libengine.a $(BUILD)/libbase.a
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 clean:
 	rm -rf build
