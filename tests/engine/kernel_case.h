@@ -109,7 +109,8 @@ static inline bool conv_is_valid(const struct conv_geometry *g, bool transposed)
 {
 	return conv_size(g->h, g->kh, g->stride_h, g->dil_h, g->pad_t + g->pad_b, transposed) > 0 &&
 	    conv_size(g->w, g->kw, g->stride_w, g->dil_w, g->pad_l + g->pad_r, transposed) > 0 &&
-	    (transposed || (g->h + g->pad_t + g->pad_b >= (g->kh - 1) * g->dil_h + 1 && g->w + g->pad_l + g->pad_r >= (g->kw - 1) * g->dil_w + 1));
+	    (transposed || (g->h + g->pad_t + g->pad_b > (g->kh - 1) * g->dil_h &&
+	                    g->w + g->pad_l + g->pad_r > (g->kw - 1) * g->dil_w));
 }
 
 // A random geometry: small, with asymmetric pads, strides, dilations, groups and every remainder of channels.

@@ -42,7 +42,8 @@ static void copy_tap_row(float *dst, const float *x_row, const struct conv_geome
 }
 
 // One row of the matrix: input channel plane `x` seen through tap (ky, kx), for output rows y0 .. y0 + rows - 1.
-static void fill_tap(float *dst, const float *x, const struct conv_geometry *g, int64_t ky, int64_t kx, int64_t y0, int64_t rows)
+static void fill_tap(float *dst, const float *x, const struct conv_geometry *g, int64_t ky, int64_t kx, int64_t y0,
+    int64_t rows)
 {
 	for (int64_t y = y0; y < y0 + rows; y++, dst += g->ow) {
 		int64_t iy = y * g->stride_h + ky * g->dil_h - g->pad_t;

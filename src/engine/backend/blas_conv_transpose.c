@@ -36,7 +36,8 @@ static void finish_plane(const struct conv_task *t, float *y, const float *resid
 }
 
 // Output channels `c0` .. `c1` - 1 of group `group` of image `n`.
-static void run_piece(const struct conv_task *t, const struct kernel_io *io, int64_t n, int64_t group, int64_t c0, int64_t c1, float *matrix)
+static void run_piece(const struct conv_task *t, const struct kernel_io *io, int64_t n, int64_t group, int64_t c0, int64_t c1,
+    float *matrix)
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t pixels = g->h * g->w, c_group = g->c / g->group, oc_group = g->oc / g->group, tap_count = g->kh * g->kw;

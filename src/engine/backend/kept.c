@@ -20,7 +20,8 @@ static enum status no_memory(int64_t n, struct error *err)
 	return error_set(err, STATUS_NOMEM, "no memory for the %lld weights of an operator", (long long)n);
 }
 
-enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, const struct conv_task *t, struct error *err)
+enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, const struct conv_task *t,
+    struct error *err)
 {
 	struct kept_conv *k = xcalloc(1, sizeof(*k));
 	int64_t weights = conv_weight_count(&t->g);
@@ -36,8 +37,8 @@ enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, con
 	return no_memory(weights, err);
 }
 
-enum status kept_matmul_init(struct kernel **out, struct kept_matmul *k, const struct kernel_ops *ops, const struct matmul_task *t,
-    struct error *err)
+enum status kept_matmul_init(struct kernel **out, struct kept_matmul *k, const struct kernel_ops *ops,
+    const struct matmul_task *t, struct error *err)
 {
 	int64_t weights = matmul_weight_count(t);
 	bool failed = false;

@@ -14,7 +14,8 @@ struct kept_matmul {
 };
 
 // `ops->free` must be the one below. STATUS_NOMEM when the constants cannot be copied.
-MUST_CHECK enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, const struct conv_task *t,
+    struct error *err);
 // For a struct that begins with a kept_matmul: `k` is zeroed heap memory, which is freed on failure.
 MUST_CHECK enum status kept_matmul_init(struct kernel **out, struct kept_matmul *k, const struct kernel_ops *ops,
     const struct matmul_task *t, struct error *err);

@@ -141,8 +141,8 @@ dnnl_primitive_t onednn_prims_get(struct onednn_prims *p, int width, onednn_make
 
 static void gemm(const struct product *p)
 {
-	must(dnnl_sgemm(p->a.trans ? 'T' : 'N', p->b.trans ? 'T' : 'N', p->m, p->n, p->k, p->alpha, p->a.at, p->a.row, p->b.at, p->b.row,
-	    p->beta, p->c, p->c_row));
+	char a = p->a.trans ? 'T' : 'N', b = p->b.trans ? 'T' : 'N';
+	must(dnnl_sgemm(a, b, p->m, p->n, p->k, p->alpha, p->a.at, p->a.row, p->b.at, p->b.row, p->beta, p->c, p->c_row));
 }
 
 static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)

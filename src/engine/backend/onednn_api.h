@@ -39,15 +39,15 @@ static inline api_md_ref api_md_ref_of(const struct api_md *m)
 	return m ? m->own : NULL;
 }
 
-static inline dnnl_status_t api_conv_create(dnnl_primitive_desc_t *out, const struct api_conv *c, dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+static inline dnnl_status_t api_conv_create(dnnl_primitive_desc_t *out, const struct api_conv *c,
+    dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
+	api_md_ref src = api_md_ref_of(c->src), weights = api_md_ref_of(c->weights), bias = api_md_ref_of(c->bias);
 	if (c->transposed)
 		return dnnl_deconvolution_forward_primitive_desc_create(out, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
-		    api_md_ref_of(c->src), api_md_ref_of(c->weights), api_md_ref_of(c->bias), api_md_ref_of(c->dst), c->stride,
-		    c->dilation, c->pad_before, c->pad_after, attr);
-	return dnnl_convolution_forward_primitive_desc_create(out, engine, dnnl_forward_inference, dnnl_convolution_direct,
-	    api_md_ref_of(c->src), api_md_ref_of(c->weights), api_md_ref_of(c->bias), api_md_ref_of(c->dst), c->stride, c->dilation,
-	    c->pad_before, c->pad_after, attr);
+		    src, weights, bias, api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after, attr);
+	return dnnl_convolution_forward_primitive_desc_create(out, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
+	    weights, bias, api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after, attr);
 }
 
 static inline dnnl_status_t api_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float a, float b)
@@ -79,14 +79,18 @@ static inline api_md_ref api_md_ref_of(const struct api_md *m)
 	return m ? &m->own : NULL;
 }
 
-static inline dnnl_status_t api_conv_create(dnnl_primitive_desc_t *out, const struct api_conv *c, dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+static inline dnnl_status_t api_conv_create(dnnl_primitive_desc_t *out, const struct api_conv *c,
+    dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
-	dnnl_convolution_desc_t d; // oneDNN 2.x has one struct for both directions
-	dnnl_status_t s = c->transposed ?
-	    dnnl_dilated_deconvolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_deconvolution_direct, api_md_ref_of(c->src),
-	        api_md_ref_of(c->weights), api_md_ref_of(c->bias), api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after) :
-	    dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, api_md_ref_of(c->src),
-	        api_md_ref_of(c->weights), api_md_ref_of(c->bias), api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after);
+	dnnl_convolution_desc_t d; // of both directions
+	api_md_ref src = api_md_ref_of(c->src), weights = api_md_ref_of(c->weights), bias = api_md_ref_of(c->bias);
+	dnnl_status_t s;
+	if (c->transposed)
+		s = dnnl_dilated_deconvolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_deconvolution_direct, src, weights,
+		    bias, api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after);
+	else
+		s = dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, src, weights,
+		    bias, api_md_ref_of(c->dst), c->stride, c->dilation, c->pad_before, c->pad_after);
 	return s == dnnl_success ? dnnl_primitive_desc_create(out, &d, attr, engine, NULL) : s;
 }
 

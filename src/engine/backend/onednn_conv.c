@@ -77,15 +77,16 @@ static size_t conv_scratch(const struct kernel *kernel, int width)
 	return x_bytes(k) + y_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
 }
 
-static void reorder(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w, const void *src, enum layout from, void *dst,
-    enum layout to, int width)
+static void reorder(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w, const void *src, enum layout from,
+    void *dst, enum layout to, int width)
 {
 	struct shape shape = shape_of(4, (int64_t[]){g->n, channels, h, w});
 	struct tensor in = {DT_F32, from, shape, (void *)src, NULL}, out = {DT_F32, to, shape, dst, NULL};
 	tensor_reorder(&out, &in, width);
 }
 
-static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y, void *scratch, int width)
+static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y,
+    void *scratch, int width)
 {
 	struct onednn_arg args[6] = {
 		{DNNL_ARG_SRC, (void *)x},

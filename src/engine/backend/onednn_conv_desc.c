@@ -128,7 +128,8 @@ static dnnl_format_tag_t block_tag(void)
 static dnnl_status_t init_mds(struct conv_mds *m, const struct onednn_conv *k)
 {
 	const struct conv_geometry *g = &k->task.g;
-	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, k->flat ? g->c : k->as.c, g->h, g->w}, k->flat ? dnnl_nchw : block_tag());
+	int64_t c = k->flat ? g->c : k->as.c;
+	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, g->h, g->w}, k->flat ? dnnl_nchw : block_tag());
 	if (s == dnnl_success)
 		s = conv_desc_weight_md(&m->weights, k, false);
 	if (s == dnnl_success)

@@ -1,20 +1,15 @@
-// Element-wise kernels: the portable level, and the choice of a level.
+// Element-wise kernels: the portable level of the arithmetic, the choice of a level, and the activations. These are the
+// functions of the operators: an activation fused into a kernel gives the bits of the operator on its own.
 #include <assert.h>
 #include <stddef.h>
+#include "../ops/unary.h"
 #include "cpu.h"
 #define ELT_TABLE elt_plain
 #include "elt_body.h"
 
 static const struct elt_table *table(void)
 {
-#if defined(__x86_64__)
-	static const struct elt_table *const levels[CPU_LEVELS] = {
-		[CPU_PLAIN] = &elt_plain, [CPU_AVX2] = &elt_avx2, [CPU_AVX512] = &elt_avx512,
-	};
-	return levels[cpu_level()];
-#else
-	return &elt_plain;
-#endif
+	return cpu_level() >= CPU_AVX2 ? &elt_avx2 : &elt_plain;
 }
 
 static enum elt_binary binary_of(enum op_id op)
@@ -31,8 +26,14 @@ static enum elt_binary binary_of(enum op_id op)
 
 void elt_act(const struct act *a, const float *x, float *y, int64_t n)
 {
+	static const enum unary_fn function[] = {
+		[ACT_NONE] = FN_copy, [ACT_RELU] = FN_relu, [ACT_CLIP] = FN_clip, [ACT_LEAKY] = FN_leakyrelu, [ACT_SIGMOID] = FN_sigmoid,
+		[ACT_SWISH] = FN_swish, [ACT_HARDSWISH] = FN_hardswish, [ACT_HARDSIGMOID] = FN_hardsigmoid, [ACT_TANH] = FN_tanh,
+		[ACT_MISH] = FN_mish,
+	};
+	struct act_attrs attrs = {.alpha = a->kind == ACT_SWISH ? 1.0f : a->a, .beta = a->b, .low = a->a, .high = a->b};
 	if (a->kind != ACT_NONE || x != y)
-		table()->act[a->kind](a, x, y, n);
+		unary_apply(function[a->kind], &attrs, x, y, n);
 }
 
 void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t n)
@@ -43,9 +44,4 @@ void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t
 void elt_binary_scalar(enum op_id op, const float *a, float b, float *y, int64_t n)
 {
 	table()->binary_scalar[binary_of(op)](a, b, y, n);
-}
-
-void elt_exp(const float *x, float *y, int64_t n)
-{
-	table()->exp(x, y, n);
 }

@@ -1,21 +1,15 @@
-// Element-wise loops by processor level (private): elt_body.h makes one table a level, elt.c picks one when it is called.
+// Arithmetic on arrays by processor level (private): elt_body.h makes one table a level, elt.c picks one when it is called.
 #ifndef QTUI_ENGINE_KERNELS_ELT_H
 #define QTUI_ENGINE_KERNELS_ELT_H
 
 #include "qtui/engine/kernel.h"
 
-#define ELT_ACTS (ACT_MISH + 1)
 enum elt_binary { ELT_ADD, ELT_SUB, ELT_MUL, ELT_DIV, ELT_BINARIES };
 
 struct elt_table {
-	void (*act[ELT_ACTS])(const struct act *a, const float *x, float *y, int64_t n);
 	void (*binary[ELT_BINARIES])(const float *a, const float *b, float *y, int64_t n);
 	void (*binary_scalar[ELT_BINARIES])(const float *a, float b, float *y, int64_t n);
-	void (*exp)(const float *x, float *y, int64_t n);
 };
-extern const struct elt_table elt_plain, elt_avx2, elt_avx512;
-
-// y = e^x within 1.5 ulp; x may be y. The exponential that all activations use: the same bits at every level and position.
-void elt_exp(const float *x, float *y, int64_t n);
+extern const struct elt_table elt_plain, elt_avx2;
 
 #endif

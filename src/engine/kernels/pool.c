@@ -16,14 +16,7 @@ struct pool {
 
 static const struct pool_table *table(void)
 {
-#if defined(__x86_64__)
-	static const struct pool_table *const levels[CPU_LEVELS] = {
-		[CPU_PLAIN] = &pool_plain, [CPU_AVX2] = &pool_avx2, [CPU_AVX512] = &pool_avx512,
-	};
-	return levels[cpu_level()];
-#else
-	return &pool_plain;
-#endif
+	return cpu_level() >= CPU_AVX2 ? &pool_avx2 : &pool_plain;
 }
 
 // Sets n elements to the least value of the type, or to 0 for sums.
@@ -85,7 +78,8 @@ static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t p
 	size_t pixel = (size_t)k->lanes * dtype_size(k->task.type);
 	char *y = (char *)io->y + (size_t)((plane * g->oh + oy) * g->ow) * pixel;
 	fill_start(y, &k->task, g->ow * k->lanes);
-	add_taps(k, y, (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel, oy, k->task.max ? table()->max[k->task.type] : table()->sum);
+	pool_row_fn *tap = k->task.max ? table()->max[k->task.type] : table()->sum;
+	add_taps(k, y, (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel, oy, tap);
 	if (!k->task.max)
 		divide_row(k, (float *)y, oy);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+#include "../kernels/cpu.h"
 #include "element.h"
 #include "rule.h"
 
@@ -12,7 +13,7 @@
 void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, float *y, int64_t n)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2")) {
+	if (cpu_level() >= CPU_AVX2) {
 		unary_avx2(fn)(a, x, y, n);
 		return;
 	}
