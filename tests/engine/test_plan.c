@@ -415,6 +415,22 @@ void test_plan__weights_are_measured_once(void **state)
 	teardown(&f);
 }
 
+void test_plan__calibrates_with_rounded_weights(void **state)
+{
+	struct fixture f;
+	setup(&f, "esp32s3");
+	const struct quantizer *q = plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 1)));
+	assert_float_equal(q->scale[0], 0x1p-6, 0);
+	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 2)))); // biases are not
+	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 0))));
+	finish(&f);
+	assert_true(quantizer_equal(q, slot_quantizer(in(&f, "conv1", 1))));
+	teardown(&f);
+	setup(&f, "onnxruntime");
+	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 1))));
+	teardown(&f);
+}
+
 void test_plan__constant_without_values_is_an_error(void **state)
 {
 	struct fixture f;

@@ -96,6 +96,8 @@ MUST_CHECK enum status plan_new(struct plan **out, const struct graph *g, const 
 // scale[i], zero[i]: the result of observe[i] (from observer_finish).
 MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err);
 void plan_free(struct plan **p);
+// The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is. From plan_new on.
+const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot);
 // Codes of a constant input under the plan (weights: int16 codes, biases: int64), for slots whose quantizer is active.
 void plan_weight_codes(const struct plan *p, int slot, int16_t *codes);
 void plan_bias_codes(const struct plan *p, int slot, int64_t *codes);
@@ -106,7 +108,8 @@ enum status plan_check_edit(const struct graph *g, const struct target *t, int n
 int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions);
 
 // Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
-// observer_feed may be called from several threads; results do not depend on the order.
+// observer_feed may be called from several threads; results do not depend on the order. Between the first feed of phase 1 and
+// observer_finish a 16-bit KL observer holds a histogram of 4 MiB: where memory is short, run phase 1 for some of them at a time.
 struct observer;
 struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);

@@ -98,7 +98,7 @@ static void pull(struct plan *p, int node, int up, int master)
 		return;
 	if (!t->pull_shared && plan_consumers(p, up) != 1)
 		return;
-	if (!t->pull_passive && (priv(p)->rule[up]->flags & RULE_PASSIVE))
+	if (!t->pull_passive && is_passive(p, up))
 		return;
 	pull_slots(p, p->first_out[up], n->out, n->n_out, node, master);
 	if (t->pull_inputs)

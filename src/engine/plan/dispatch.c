@@ -16,10 +16,16 @@ static bool works_on_floats(const struct graph *g, const struct node *n)
 	return is_float(g, n->in[0]) && is_float(g, n->out[0]) && g->value[n->out[0]].shape.rank >= 0;
 }
 
-static const struct op_rule *producer_rule(const struct plan *p, int value)
+static bool has_source_of_swish(const struct plan *p, int value)
 {
 	int producer = p->g->value[value].producer;
-	return producer < 0 ? NULL : priv(p)->rule[producer];
+	return producer >= 0 && ((priv(p)->rule[producer]->flags & RULE_COMPUTING) || is_passive(p, producer));
+}
+
+// Takes what it gets: an operator that passes its input's quantizer on, or an activation that fuses to what is in front.
+static bool is_transparent(const struct plan *p, int node)
+{
+	return is_passive(p, node) || (priv(p)->rule[node]->flags & RULE_BEHIND_ANY);
 }
 
 static bool is_op(const struct node *n, const char *name)
@@ -49,8 +55,7 @@ static void merge_swish(struct plan *p)
 		if (!is_op(&g->node[i], "Sigmoid"))
 			continue;
 		int mul = swish_mul(g, i);
-		const struct op_rule *source = producer_rule(p, g->node[i].in[0]);
-		if (mul < 0 || !source || !(source->flags & (RULE_COMPUTING | RULE_PASSIVE)))
+		if (mul < 0 || !has_source_of_swish(p, g->node[i].in[0]))
 			continue;
 		priv(p)->merged[i] = mul;
 		priv(p)->merged[mul] = i;
@@ -89,8 +94,7 @@ static bool quantized_anyway(const struct plan *p, int value, int reader)
 		return true;
 	for (int i = 0; i < x->n_consumers; i++) {
 		int c = x->consumer[i];
-		unsigned flags = priv(p)->rule[c]->flags;
-		if (c != reader && target_takes(p, c) && !(flags & (RULE_PASSIVE | RULE_BEHIND_ANY)))
+		if (c != reader && target_takes(p, c) && !is_transparent(p, c))
 			return true;
 	}
 	return false;
@@ -99,8 +103,7 @@ static bool quantized_anyway(const struct plan *p, int value, int reader)
 static void mark_quantizable(struct plan *p)
 {
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		unsigned flags = priv(p)->rule[i]->flags;
-		bool needs = p->target->needs_input && (flags & (RULE_PASSIVE | RULE_BEHIND_ANY));
+		bool needs = p->target->needs_input && is_transparent(p, i);
 		p->quantizable[i] = target_takes(p, i) && (!needs || quantized_anyway(p, p->g->node[i].in[0], i));
 	}
 }

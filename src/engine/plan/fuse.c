@@ -124,7 +124,7 @@ static void fuse_passive(struct plan *p)
 	const struct plan_priv *v = priv(p);
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		int source = p->g->node[i].n_in > 0 && p->g->node[i].in[0] >= 0 ? p->g->value[p->g->node[i].in[0]].producer : -1;
-		if (!(v->rule[i]->flags & RULE_PASSIVE) || source < 0 || !quantized_node(p, i))
+		if (!is_passive(p, i) || source < 0 || !quantized_node(p, i))
 			continue;
 		if (v->platform[source] != v->platform[i] || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;

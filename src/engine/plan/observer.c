@@ -24,7 +24,8 @@ struct observer *observer_make(const struct observer_setup *s)
 	o->method = method_of(s);
 	o->samples = s->samples;
 	o->range = xcalloc((size_t)s->samples + 1, sizeof *o->range);
-	o->sum = xcalloc((size_t)s->samples * EXPONENTS + 1, sizeof *o->sum);
+	if (o->method == &observer_mse_exponents)
+		o->sum = xcalloc((size_t)s->samples * EXPONENTS + 1, sizeof *o->sum);
 	pthread_mutex_init(&o->lock, NULL);
 	return o;
 }
@@ -109,7 +110,7 @@ void observer_start(struct observer *o, int bins)
 	o->total = observer_total(o);
 	o->bins = bins;
 	if (bins > 0)
-		o->hist = xcalloc((size_t)bins, sizeof *o->hist);
+		o->hist = xcalloc((size_t)bins + 1, sizeof *o->hist);
 }
 
 // Large histograms are counted in place, small ones aside and then added, so that threads seldom wait.
@@ -138,10 +139,10 @@ static void count_into(uint32_t *hist, const struct observer *o, bool absolute, 
 
 static void count(struct observer *o, bool absolute, const float *x, int64_t n)
 {
-	uint32_t aside[COUNT_ASIDE];
+	uint32_t aside[COUNT_ASIDE + 1];
 	bool is_aside = o->bins <= COUNT_ASIDE;
 	if (is_aside) {
-		memset(aside, 0, (size_t)o->bins * sizeof *aside);
+		memset(aside, 0, ((size_t)o->bins + 1) * sizeof *aside);
 		count_into(aside, o, absolute, x, n);
 	}
 	pthread_mutex_lock(&o->lock);

@@ -16,10 +16,10 @@ struct observer {
 	pthread_mutex_t lock;      // guards hist and started
 	int samples;
 	struct range *range;       // [samples] phase 0
-	double *sum;               // [samples * EXPONENTS] squared errors
+	double *sum;               // [samples * EXPONENTS] squared errors, of the method that wants them
 	bool started;              // phase 1 has its total range and histogram
 	struct range total;
-	uint32_t *hist;            // phase 1, `bins` entries
+	uint32_t *hist;            // phase 1: `bins` entries, and one for what is outside
 	int bins;
 };
 struct method {
@@ -42,7 +42,8 @@ void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, doub
 
 // scan.c: passes over floats, vectorised where the processor allows. Values that are not finite are skipped.
 void scan_range(struct range *r, const float *x, int64_t n);
-// bin = (int)(|x| * bins / hi), the last bin closed; hi > 0.
+// hist[bins + 1]: bin = (int)((x - lo) * bins / (hi - lo)) in float, the last bin closed; hist[bins] counts what is outside.
+// The first form is for |x| in [0, hi], hi > 0.
 void scan_hist_abs(uint32_t *hist, int bins, float hi, const float *x, int64_t n);
 void scan_hist(uint32_t *hist, int bins, float lo, float hi, const float *x, int64_t n);
 // Elements below lo and above hi into low[max] and high[max], and how many are equal to lo and hi. False when max is not enough.

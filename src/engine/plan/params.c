@@ -110,7 +110,8 @@ static enum status find_constant(const struct cached **out, struct cached **mine
 {
 	const struct value *value = &p->g->value[s->value];
 	struct observer_setup setup = constant_setup(p, s);
-	struct key k = key_add_int(key_add_key(observer_setup_key(&setup), value->content), setup.quant.axis);
+	struct key content = key_is_zero(value->content) ? key_of(value->constant->data, tensor_bytes(value->constant)) : value->content;
+	struct key k = key_add_int(key_add_key(observer_setup_key(&setup), content), setup.quant.axis);
 	struct cached *e = c ? keymap_get(c->map, k) : NULL;
 	if (!e) {
 		enum status st = measure_constant(&e, value, &setup, err);
@@ -132,11 +133,16 @@ static void take_constant(struct plan *p, int slot, const struct cached *e)
 	v->from[slot] = SCALE_CONSTANT;
 	v->scale[slot] = e->scale[0];
 	v->zero[slot] = e->zero[0];
-	if (s->quant.axis < 0)
-		return;
 	s->quant.n = e->n;
 	s->quant.scale = arena_memdup(v->arena, e->scale, (size_t)e->n * sizeof *e->scale);
 	s->quant.zero = arena_memdup(v->arena, e->zero, (size_t)e->n * sizeof *e->zero);
+	if (p->target->calibration.rounded_weights)
+		v->calibration[slot] = arena_memdup(v->arena, &s->quant, sizeof s->quant);
+}
+
+const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot)
+{
+	return priv(p)->calibration[slot];
 }
 
 // Outputs whose range is known beforehand (Softmax: 0 to 1).

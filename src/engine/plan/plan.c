@@ -42,6 +42,7 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	v->scale = zeroed(a, slots, sizeof *v->scale);
 	v->zero = zeroed(a, slots, sizeof *v->zero);
 	v->from = zeroed(a, slots, sizeof *v->from);
+	v->calibration = zeroed(a, slots, sizeof *v->calibration);
 	v->needed = zeroed(a, slots, sizeof *v->needed);
 	v->calibrated_state = zeroed(a, slots, sizeof *v->calibrated_state);
 	v->calibrated_dominator = zeroed(a, slots, sizeof *v->calibrated_dominator);
@@ -161,13 +162,13 @@ static void place_observed(struct plan *p, const float *scale, const int32_t *ze
 	}
 }
 
-// Gives every slot the scale of its root; a PASSIVE slot keeps its own bits.
+// Gives every per-tensor slot the scale of its root; a PASSIVE slot keeps its own bits.
 static void publish_quantizers(struct plan *p)
 {
 	struct plan_priv *v = priv(p);
 	for (int i = 0; i < p->n_slots; i++) {
 		struct slot *s = &p->slot[i];
-		if (s->state == SLOT_FLOAT || s->quant.scale != NULL)
+		if (s->state == SLOT_FLOAT || s->quant.axis >= 0)
 			continue;
 		int root = plan_root(p, i);
 		if (s->state == SLOT_OVERLAPPED)

@@ -23,6 +23,7 @@ struct plan_priv {
 	float *scale;                // [n_slots] of per-tensor roots
 	int32_t *zero;               // [n_slots]
 	unsigned char *from;         // [n_slots] enum origin_of_scale
+	const struct quantizer **calibration; // [n_slots] of constants while observers watch, or NULL
 	bool *needed;                // [n_slots] its observation decides something
 	// States as calibration sees them, that is before alignment.
 	enum slot_state *calibrated_state;
@@ -39,6 +40,12 @@ static inline struct plan_priv *priv(const struct plan *p)
 static inline const struct width *node_width(const struct plan *p, int node)
 {
 	return &p->target->width[(int)priv(p)->platform[node]];
+}
+
+static inline bool is_passive(const struct plan *p, int node)
+{
+	const struct op_rule *rule = priv(p)->rule[node];
+	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since;
 }
 
 // dispatch.c: which node goes where. Fills platform, merged, quantizable.

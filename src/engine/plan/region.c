@@ -65,8 +65,7 @@ static void add_producers(struct region *r, int node, int depth)
 			continue;
 		bool inside = r->p->group[node].kind != GROUP_NONE && r->p->group[up].last == r->p->group[node].last;
 		add_group(r, up);
-		bool passes = (priv(r->p)->rule[up]->flags & RULE_PASSIVE) != 0;
-		if ((passes || inside) && depth > 0)
+		if ((is_passive(r->p, up) || inside) && depth > 0)
 			add_producers(r, up, depth - 1);
 	}
 }

@@ -18,14 +18,8 @@ static void plain_range(struct range *r, const float *x, int64_t n)
 
 static void plain_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
 {
-	float width = hi - lo;
-	for (int64_t i = 0; i < n; i++) {
-		float v = absolute ? fabsf(x[i]) : x[i];
-		if (!(v >= lo && v <= hi))
-			continue;
-		int bin = (int)((v - lo) * (float)bins / width);
-		hist[bin < bins ? bin : bins - 1]++;
-	}
+	for (int64_t i = 0; i < n; i++)
+		scan_hist_one(hist, bins, absolute, lo, hi, x[i]);
 }
 
 static bool plain_tails(struct tails *t, const float *x, int64_t n)

@@ -2,7 +2,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "scan_impl.h"
 
@@ -39,17 +38,20 @@ static void avx2_range(struct range *r, const float *x, int64_t n)
 	*r = (struct range){ low, high, low <= high };
 }
 
-// Two tables take turns, so that runs of equal values (zeros behind a ReLU) do not wait for their own increments. Bins are
-// computed like the plain form: (v - lo) * bins / width, each step rounded to float.
+// Where a table fits the first-level cache twice, two tables take turns, so that runs of equal values (zeros behind a ReLU)
+// do not wait for their own increments. Bins are computed like the plain form: (v - lo) * bins / width, each step in float.
+#define SMALL_BINS 4096
+
 static void avx2_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
 {
 	const __m256 vlo = _mm256_set1_ps(lo), vhi = _mm256_set1_ps(hi), width = _mm256_set1_ps(hi - lo);
 	const __m256 count = _mm256_set1_ps((float)bins);
 	const __m256i last = _mm256_set1_epi32(bins - 1), spill = _mm256_set1_epi32(bins);
 	const __m256 sign = _mm256_set1_ps(absolute ? -0.0f : 0.0f);
-	uint32_t *other = calloc((size_t)bins + 1, sizeof *other), *mine = calloc((size_t)bins + 1, sizeof *mine);
+	uint32_t second[SMALL_BINS + 1], *other = bins <= SMALL_BINS ? second : hist;
 	int64_t i = 0;
-	for (; other && mine && i + 8 <= n; i += 8) {
+	memset(second, 0, sizeof second);
+	for (; i + 8 <= n; i += 8) {
 		_Alignas(32) uint32_t at[8];
 		__m256 v = _mm256_andnot_ps(sign, _mm256_loadu_ps(x + i));
 		__m256 inside = _mm256_and_ps(_mm256_cmp_ps(v, vlo, _CMP_GE_OQ), _mm256_cmp_ps(v, vhi, _CMP_LE_OQ));
@@ -58,22 +60,14 @@ static void avx2_hist(uint32_t *hist, int bins, bool absolute, float lo, float h
 		index = _mm256_blendv_epi8(spill, index, _mm256_castps_si256(inside));
 		_mm256_store_si256((__m256i *)at, index);
 		for (int k = 0; k < 8; k += 2) {
-			mine[at[k]]++;
+			hist[at[k]]++;
 			other[at[k + 1]]++;
 		}
 	}
-	for (int k = 0; other && mine && k < bins; k++)
-		hist[k] += mine[k] + other[k];
-	free(mine);
-	free(other);
-	float w = hi - lo;
-	for (; i < n; i++) {
-		float v = absolute ? fabsf(x[i]) : x[i];
-		if (!(v >= lo && v <= hi))
-			continue;
-		int bin = (int)((v - lo) * (float)bins / w);
-		hist[bin < bins ? bin : bins - 1]++;
-	}
+	for (int k = 0; other == second && k <= bins; k++)
+		hist[k] += second[k];
+	for (; i < n; i++)
+		scan_hist_one(hist, bins, absolute, lo, hi, x[i]);
 }
 
 // Most groups of eight have no element outside the limits and none that is equal to one.

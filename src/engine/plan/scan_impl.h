@@ -3,6 +3,7 @@
 #define PLAN_SCAN_IMPL_H
 
 #include <float.h>
+#include <math.h>
 #include "observer_impl.h"
 
 struct scan_ops {
@@ -12,6 +13,17 @@ struct scan_ops {
 	double (*squared_error)(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
 };
 extern const struct scan_ops scan_avx2;
+
+static inline void scan_hist_one(uint32_t *hist, int bins, bool absolute, float lo, float hi, float x)
+{
+	float v = absolute ? fabsf(x) : x;
+	if (!(v >= lo && v <= hi)) {
+		hist[bins]++;
+		return;
+	}
+	int bin = (int)((v - lo) * (float)bins / (hi - lo));
+	hist[bin < bins ? bin : bins - 1]++;
+}
 
 // False when there is no room left, or for a value that is not finite: ranks then need another count.
 static inline bool tails_add(struct tails *t, float x)

@@ -30,6 +30,7 @@ struct op_rule {
 	unsigned float_in, float_out; // bit i: that input or output is never quantized
 	unsigned follow_in;           // bit i: that input takes the quantizer of input 0 (Clip's limits)
 	enum align_mode align;
+	int passive_since;            // RULE_PASSIVE holds from this opset of the model on
 	bool fixed;                   // the range of output 0 is known: low..high
 	float low, high;
 	struct weight_rule weight;

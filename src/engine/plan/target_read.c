@@ -169,6 +169,23 @@ static enum status read_slots(struct reading *r, const cJSON *j, const struct fi
 	return STATUS_OK;
 }
 
+// {"MaxPool": 12}
+static enum status read_since(struct reading *r, const cJSON *j, const struct field *f, void *base)
+{
+	(void)base;
+	if (!cJSON_IsObject(j))
+		return fault(r, f->name, "must map operator types to opsets");
+	for (int i = 0; i < r->t->n_rules; i++)
+		r->t->rule[i].passive_since = 0;
+	const cJSON *op;
+	cJSON_ArrayForEach(op, j) {
+		if (!cJSON_IsNumber(op) || op->valuedouble < 1 || op->valuedouble > 1000)
+			return fault(r, f->name, "must map operator types to opsets");
+		target_rule_add(r->t, op->string)->passive_since = op->valueint;
+	}
+	return STATUS_OK;
+}
+
 static enum status read_ranges(struct reading *r, const cJSON *j, const struct field *f, void *base)
 {
 	(void)base;
@@ -293,6 +310,7 @@ static const struct field operator_fields[] = {
 	{ "quantized", read_ops, 0, NULL, RULE_QUANTIZED },
 	{ "computing", read_ops, 0, NULL, RULE_COMPUTING },
 	{ "passive", read_ops, 0, NULL, RULE_PASSIVE },
+	{ "passive_since", read_since, 0, NULL, 0 },
 	{ "after_computing", read_bool, AT(after_computing), NULL, 0 },
 	{ "needs_quantized_input", read_bool, AT(needs_input), NULL, 0 },
 	{ "float_inputs", read_slots, 0, NULL, offsetof(struct op_rule, float_in) },
