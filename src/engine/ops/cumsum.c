@@ -1,0 +1,57 @@
+// CumSum: forwards or backwards, with or without the element itself.
+#include "element.h"
+#include "rule.h"
+
+enum status cumsum_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	(void)n;
+	if (tensor_count(in[1]) != 1)
+		return error_set(err, STATUS_FORMAT, "axis must be one number");
+	rule_set(&out[0], in[0]->type, &in[0]->shape);
+	return STATUS_OK;
+}
+
+struct line {
+	int64_t from, n, inner;
+	bool reverse, exclusive;
+};
+
+static void sum_line(const struct line *l, const struct tensor *x, struct tensor *y)
+{
+	double sum = 0;
+	int64_t isum = 0;
+
+	for (int64_t i = 0; i < l->n; i++) {
+		int64_t at = l->from + (l->reverse ? l->n - 1 - i : i) * l->inner;
+		double before = sum;
+		int64_t ibefore = isum;
+		sum += element_double(x, at);
+		isum = (int64_t)((uint64_t)isum + (uint64_t)element_int(x, at));
+		if (x->type == DT_F32)
+			elements_store_double(y->data, y->type, at, l->exclusive ? &before : &sum, 1);
+		else
+			elements_store(y->data, y->type, at, l->exclusive ? &ibefore : &isum, 1);
+	}
+}
+
+enum status cumsum_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct cumsum_attrs *a = n->attrs;
+	const struct shape *x = &in[0]->shape;
+	struct line l = { .reverse = a->reverse != 0, .exclusive = a->exclusive != 0 };
+	int axis = 0;
+	int64_t outer;
+	enum status s = rule_axis(&axis, element_int(in[1], 0), x->rank, err);
+
+	(void)width;
+	if (s != STATUS_OK)
+		return s;
+	l.n = x->dim[axis];
+	l.inner = rule_product(x, axis + 1, x->rank);
+	outer = rule_product(x, 0, axis) * l.inner;
+	for (int64_t r = 0; r < outer; r++) {
+		l.from = r / l.inner * l.n * l.inner + r % l.inner;
+		sum_line(&l, in[0], &out[0]);
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,171 @@
+// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization, GroupNormalization:
+// moments over a part of each sample.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "norm.h"
+#include "rule.h"
+
+static bool has(const struct node *n, const struct tensor *const *in, int i)
+{
+	return i < n->n_in && in[i];
+}
+
+static bool wanted(const struct node *n, int i)
+{
+	return i < n->n_out && n->out[i] >= 0;
+}
+
+enum status layernorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	const struct norm_attrs *a = n->attrs;
+	struct shape row = in[0]->shape;
+	int axis = 0;
+	enum status s = rule_axis(&axis, a->axis, row.rank, err);
+	int64_t size = s == STATUS_OK ? rule_product(&row, axis, row.rank) : 0;
+
+	for (int i = 1; s == STATUS_OK && i < n->n_in; i++)
+		if (in[i] && tensor_count(in[i]) != size)
+			s = error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i, (long long)tensor_count(in[i]),
+			    (long long)size);
+	if (s != STATUS_OK)
+		return s;
+	rule_set(&out[0], DT_F32, &row);
+	for (int i = axis; i < row.rank; i++)
+		row.dim[i] = 1;
+	for (int i = 1; i < n->n_out; i++)
+		rule_set(&out[i], DT_F32, &row);
+	return STATUS_OK;
+}
+
+struct row { // scale and bias may be NULL: 1 and 0
+	const float *scale, *bias;
+	int64_t n;
+	double epsilon;
+	bool rms; // the mean is taken as 0
+};
+
+// Returns the mean; *inverse is 1 / deviation.
+static double normalise_row(const struct row *r, const float *x, float *y, double *inverse)
+{
+	struct moments m = norm_moments(x, r->n);
+
+	if (r->rms) {
+		m.variance += m.mean * m.mean;
+		m.mean = 0;
+	}
+	*inverse = 1 / sqrt(m.variance + r->epsilon);
+	for (int64_t i = 0; i < r->n; i++) {
+		double v = ((double)x[i] - m.mean) * *inverse;
+		y[i] = (float)(v * (r->scale ? (double)r->scale[i] : 1) + (r->bias ? (double)r->bias[i] : 0));
+	}
+	return m.mean;
+}
+
+enum status layernorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct norm_attrs *a = n->attrs;
+	const struct shape *x = &in[0]->shape;
+	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
+	bool rms = n->op->id != OP_LayerNormalization;
+	struct row r = { in[1]->data, has(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms };
+	int64_t rows = rule_product(x, 0, axis);
+	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
+
+	(void)width;
+	(void)err;
+	if (rms ? wanted(n, 1) : wanted(n, 2))
+		inverse = out[rms ? 1 : 2].data;
+	for (int64_t i = 0; i < rows; i++) {
+		double inv, m = normalise_row(&r, (const float *)in[0]->data + i * r.n, (float *)out[0].data + i * r.n, &inv);
+		if (mean)
+			mean[i] = (float)m;
+		if (inverse)
+			inverse[i] = (float)inv;
+	}
+	return STATUS_OK;
+}
+
+enum status skipnorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape row = in[0]->shape;
+
+	if (row.rank < 1 || !shape_equal(&row, &in[1]->shape))
+		return error_set(err, STATUS_FORMAT, "the two inputs must have one shape");
+	for (int i = 2; i < n->n_in; i++)
+		if (in[i] && tensor_count(in[i]) != row.dim[row.rank - 1])
+			return error_set(err, STATUS_FORMAT, "input %d must be as long as the last dimension", i);
+	rule_set(&out[0], DT_F32, &row);
+	if (n->n_out > 3)
+		rule_set(&out[3], DT_F32, &row);
+	row.dim[row.rank - 1] = 1;
+	for (int i = 1; i < n->n_out && i < 3; i++)
+		rule_set(&out[i], DT_F32, &row);
+	return STATUS_OK;
+}
+
+// Normalises x + skip + bias; output 3 is that sum.
+enum status skipnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	int64_t size = x->dim[x->rank - 1], rows = size ? tensor_count(in[0]) / size : 0;
+	const float *a = in[0]->data, *b = in[1]->data, *bias = has(n, in, 4) ? in[4]->data : NULL;
+	struct row r = { in[2]->data, has(n, in, 3) ? in[3]->data : NULL, size, (double)((const struct norm_attrs *)n->attrs)->epsilon, false };
+	float *sum = mem_try_array((size_t)size + 1, sizeof *sum);
+
+	(void)width;
+	if (!sum)
+		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)size);
+	for (int64_t i = 0; i < rows; i++) {
+		double inverse, mean;
+		for (int64_t j = 0; j < size; j++)
+			sum[j] = a[i * size + j] + b[i * size + j] + (bias ? bias[j] : 0);
+		mean = normalise_row(&r, sum, (float *)out[0].data + i * size, &inverse);
+		if (wanted(n, 1))
+			((float *)out[1].data)[i] = (float)mean;
+		if (wanted(n, 2))
+			((float *)out[2].data)[i] = (float)inverse;
+		if (wanted(n, 3))
+			memcpy((float *)out[3].data + i * size, sum, (size_t)size * sizeof *sum);
+	}
+	free(sum);
+	return STATUS_OK;
+}
+
+enum status groupnorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	int64_t groups = ((const struct norm_attrs *)n->attrs)->num_groups, each;
+	const struct shape *x = &in[0]->shape;
+	enum status s = rule_rank_at_least(in[0], 0, 2, err);
+
+	if (s != STATUS_OK)
+		return s;
+	if (groups < 1 || x->dim[1] % groups)
+		return error_set(err, STATUS_FORMAT, "%lld channels do not make %lld groups", (long long)x->dim[1], (long long)groups);
+	each = n->op->since < 21 ? groups : x->dim[1]; // scale and bias were per group before opset 21
+	if (tensor_count(in[1]) != each || tensor_count(in[2]) != each)
+		return error_set(err, STATUS_FORMAT, "scale and bias must have %lld values", (long long)each);
+	rule_set(&out[0], DT_F32, x);
+	return STATUS_OK;
+}
+
+enum status groupnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct norm_attrs *a = n->attrs;
+	const struct shape *x = &in[0]->shape;
+	const float *scale = in[1]->data, *bias = in[2]->data, *from = in[0]->data;
+	int64_t size = rule_product(x, 2, x->rank), per = x->dim[1] / a->num_groups;
+	float *to = out[0].data;
+
+	(void)width;
+	(void)err;
+	for (int64_t g = 0; g < x->dim[0] * a->num_groups; g++) {
+		struct moments m = norm_moments(from + g * per * size, per * size);
+		double inverse = 1 / sqrt(m.variance + (double)a->epsilon);
+		for (int64_t c = g * per; c < (g + 1) * per; c++) {
+			int64_t k = n->op->since < 21 ? g % a->num_groups : c % x->dim[1];
+			norm_apply(from + c * size, to + c * size, size, (float)m.mean, (float)(inverse * (double)scale[k]), bias[k]);
+		}
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,171 @@
+// MaxPool (with the indices of the maxima), AveragePool, LpPool.
+#include <math.h>
+#include <string.h>
+#include "element.h"
+#include "rule.h"
+#include "window.h"
+
+static enum status resolve(struct window *w, const struct node *n, const struct shape *x, struct error *err)
+{
+	struct window_spec spec = window_of_pool(n->attrs);
+
+	return window_resolve(w, &spec, x, NULL, err);
+}
+
+enum status pool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct window w;
+	struct shape y;
+	enum status s = resolve(&w, n, &in[0]->shape, err);
+
+	if (s != STATUS_OK)
+		return s;
+	if (n->op->id == OP_LpPool && ((const struct pool_attrs *)n->attrs)->p < 1)
+		return error_set(err, STATUS_FORMAT, "p must be at least 1");
+	y = window_shape(&w, in[0]->shape.dim[0], in[0]->shape.dim[1]);
+	rule_set(&out[0], in[0]->type, &y);
+	if (n->n_out > 1)
+		rule_set(&out[1], DT_I64, &y);
+	return STATUS_OK;
+}
+
+struct field { // what one output element sees: kernel positions 0..end-1 from `start`, those below `first` being padding
+	int64_t start[WINDOW_DIMS], first[WINDOW_DIMS], end[WINDOW_DIMS], padded_end[WINDOW_DIMS];
+};
+
+static int64_t positions_below(int64_t limit, int64_t dilation, int64_t kernel)
+{
+	int64_t k = limit > 0 ? (limit + dilation - 1) / dilation : 0;
+
+	return k < kernel ? k : kernel;
+}
+
+static void field_axis(struct field *f, const struct window *w, int i, int64_t o)
+{
+	int64_t start = o * w->stride[i] - w->before[i];
+
+	f->start[i] = start;
+	f->first[i] = positions_below(-start, w->dilation[i], w->kernel[i]);
+	f->end[i] = positions_below(w->in[i] - start, w->dilation[i], w->kernel[i]);
+	f->padded_end[i] = positions_below(w->in[i] + w->after[i] - start, w->dilation[i], w->kernel[i]);
+}
+
+static struct field make_field(const struct window *w, int64_t o)
+{
+	struct field f;
+
+	for (int i = WINDOW_DIMS - 1; i >= 0; i--) {
+		field_axis(&f, w, i, o % w->out[i]);
+		o /= w->out[i];
+	}
+	return f;
+}
+
+// Runs the statement for each input position `at` that the field covers.
+#define EACH_POSITION(w, f, statement) \
+	for (int64_t kd = (f)->first[0]; kd < (f)->end[0]; kd++) \
+		for (int64_t kh = (f)->first[1]; kh < (f)->end[1]; kh++) { \
+			int64_t row = (((f)->start[0] + kd * (w)->dilation[0]) * (w)->in[1] + (f)->start[1] + kh * (w)->dilation[1]) * (w)->in[2]; \
+			for (int64_t kw = (f)->first[2]; kw < (f)->end[2]; kw++) { \
+				int64_t at = row + (f)->start[2] + kw * (w)->dilation[2]; \
+				statement \
+			} \
+		}
+
+static float average(const struct window *w, const struct field *f, const float *x, bool include_pad)
+{
+	double sum = 0, count = 1;
+
+	EACH_POSITION(w, f, sum += (double)x[at];)
+	for (int i = 0; i < WINDOW_DIMS; i++)
+		count *= (double)(include_pad ? f->padded_end[i] : f->end[i] - f->first[i]);
+	return count > 0 ? (float)(sum / count) : 0;
+}
+
+static float lp_norm(const struct window *w, const struct field *f, const float *x, double p)
+{
+	double sum = 0;
+
+	EACH_POSITION(w, f, sum += pow(fabs((double)x[at]), p);)
+	return (float)pow(sum, 1 / p);
+}
+
+// The position of the maximum, the first of equals; -1 when the field lies in the padding.
+#define MAX_AT(name, type) \
+	static int64_t name(const struct window *w, const struct field *f, const void *data) \
+	{ \
+		const type *x = data; \
+		int64_t best = -1; \
+		EACH_POSITION(w, f, best = best < 0 || x[at] > x[best] ? at : best;) \
+		return best; \
+	}
+MAX_AT(max_f32, float)
+MAX_AT(max_i8, int8_t)
+MAX_AT(max_u8, uint8_t)
+MAX_AT(max_i16, int16_t)
+MAX_AT(max_u16, uint16_t)
+MAX_AT(max_i32, int32_t)
+MAX_AT(max_u32, uint32_t)
+MAX_AT(max_i64, int64_t)
+MAX_AT(max_u64, uint64_t)
+static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct field *, const void *) = {
+	[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16, [DT_U16] = max_u16, [DT_I32] = max_i32,
+	[DT_U32] = max_u32, [DT_I64] = max_i64, [DT_U64] = max_u64,
+};
+
+// Index into the whole input tensor; column-major within a plane for storage_order 1.
+static int64_t index_of(const struct window *w, int64_t plane, int64_t at, bool column_major)
+{
+	int64_t d = at / (w->in[1] * w->in[2]), h = at / w->in[2] % w->in[1], col = at % w->in[2];
+
+	if (column_major)
+		at = (col * w->in[1] + h) * w->in[0] + d;
+	return plane * window_in(w) + at;
+}
+
+static void max_plane(const struct window *w, const struct tensor *x, struct tensor *y, int64_t *index, int64_t plane, bool column_major)
+{
+	int64_t size = window_out(w);
+	size_t elem = dtype_size(x->type);
+	const char *from = (const char *)x->data + (size_t)(plane * window_in(w)) * elem;
+
+	for (int64_t o = 0; o < size; o++) {
+		struct field f = make_field(w, o);
+		int64_t at = max_at[x->type](w, &f, from);
+		char *to = (char *)y->data + (size_t)(plane * size + o) * elem;
+		memset(to, 0, elem);
+		if (at >= 0)
+			memcpy(to, from + (size_t)at * elem, elem);
+		if (index)
+			index[plane * size + o] = at < 0 ? -1 : index_of(w, plane, at, column_major);
+	}
+}
+
+static void float_plane(const struct window *w, const struct node *n, const float *x, float *y)
+{
+	const struct pool_attrs *a = n->attrs;
+
+	for (int64_t o = 0; o < window_out(w); o++) {
+		struct field f = make_field(w, o);
+		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p) : average(w, &f, x, a->count_include_pad != 0);
+	}
+}
+
+enum status pool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct pool_attrs *a = n->attrs;
+	struct window w;
+	int64_t planes = in[0]->shape.dim[0] * in[0]->shape.dim[1];
+	int64_t *index = n->n_out > 1 && n->out[1] >= 0 ? out[1].data : NULL;
+	enum status s = resolve(&w, n, &in[0]->shape, err);
+
+	if (s != STATUS_OK)
+		return s;
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t p = 0; p < planes; p++)
+		if (n->op->id == OP_MaxPool)
+			max_plane(&w, in[0], &out[0], index, p, a->storage_order == 1);
+		else
+			float_plane(&w, n, (const float *)in[0]->data + p * window_in(&w), (float *)out[0].data + p * window_out(&w));
+	return STATUS_OK;
+}

@@ -1,0 +1,119 @@
+// Softmax, LogSoftmax, Hardmax. Up to opset 12 the input counts as a matrix whose columns begin at `axis`; from 13 on they act
+// along one axis.
+#include <math.h>
+#include <stdlib.h>
+#include "rule.h"
+#include "softmax.h"
+#include "unary.h"
+
+enum status softmax_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	int axis = 0;
+	int64_t given = ((const struct axis_attrs *)n->attrs)->axis;
+	enum status s = STATUS_OK;
+
+	if (n->op->since >= 13 || given != in[0]->shape.rank) // before 13 `axis` may be the rank: columns of one element
+		s = rule_axis(&axis, given, in[0]->shape.rank, err);
+	if (s == STATUS_OK)
+		rule_set(&out[0], DT_F32, &in[0]->shape);
+	return s;
+}
+
+static float maximum(const float *x, int64_t n)
+{
+	float m = n ? x[0] : 0;
+
+	for (int64_t i = 1; i < n; i++)
+		m = x[i] > m ? x[i] : m;
+	return m;
+}
+
+static float exponentials(const float *x, float *y, int64_t n)
+{
+	const struct act_attrs none = { 0 };
+	float m = maximum(x, n), sum = 0;
+
+	m = m > -INFINITY ? m : 0; // a fully masked row stays a row of NaN or zeros, as it would without the shift
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] - m;
+	unary_apply(FN_exp, &none, y, y, n);
+	for (int64_t i = 0; i < n; i++)
+		sum += y[i];
+	return sum;
+}
+
+void softmax_row(const float *x, float *y, int64_t n)
+{
+	float sum = exponentials(x, y, n);
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] /= sum;
+}
+
+static void log_softmax_row(const float *x, float *y, int64_t n)
+{
+	float m = maximum(x, n), logsum = logf(exponentials(x, y, n));
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] - m - logsum;
+}
+
+static void hardmax_row(const float *x, float *y, int64_t n)
+{
+	int64_t best = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		best = x[i] > x[best] ? i : best;
+		y[i] = 0;
+	}
+	if (n)
+		y[best] = 1;
+}
+
+static void one_row(enum op_id id, const float *x, float *y, int64_t n)
+{
+	if (id == OP_Softmax)
+		softmax_row(x, y, n);
+	else if (id == OP_LogSoftmax)
+		log_softmax_row(x, y, n);
+	else
+		hardmax_row(x, y, n);
+}
+
+// A row whose elements are `inner` apart, through a buffer.
+static void strided_row(enum op_id id, const float *x, float *y, float *row, int64_t n, int64_t inner)
+{
+	for (int64_t i = 0; i < n; i++)
+		row[i] = x[i * inner];
+	one_row(id, row, row + n, n);
+	for (int64_t i = 0; i < n; i++)
+		y[i * inner] = row[n + i];
+}
+
+enum status softmax_along(enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
+{
+	float *row = inner > 1 ? mem_try_array((size_t)n * 2 + 1, sizeof *row) : NULL;
+
+	if (inner > 1 && !row)
+		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)n);
+	for (int64_t r = 0; r < outer * inner; r++) {
+		int64_t from = r / inner * n * inner + r % inner;
+		if (inner > 1)
+			strided_row(id, x + from, y + from, row, n, inner);
+		else
+			one_row(id, x + from, y + from, n);
+	}
+	free(row);
+	return STATUS_OK;
+}
+
+enum status softmax_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
+	int first = (int)(axis < 0 ? axis + x->rank : axis), last = n->op->since < 13 ? x->rank : first + 1;
+
+	(void)width;
+	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first), rule_product(x, first, last),
+	    rule_product(x, last, x->rank), err);
+}

@@ -1,0 +1,138 @@
+// TopK: the k largest or smallest along an axis in order; of equal elements the one that comes first is taken first.
+#include <stdlib.h>
+#include <string.h>
+#include "element.h"
+#include "rule.h"
+
+static enum status wanted(int64_t *k, int *axis, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct topk_attrs *a = n->attrs;
+	enum status s = rule_axis(axis, a->axis, in[0]->shape.rank, err);
+
+	if (s != STATUS_OK)
+		return s;
+	if (n->n_in > 1 && tensor_count(in[1]) != 1)
+		return error_set(err, STATUS_FORMAT, "K must be one number");
+	if (n->n_in > 1 && !in[1]->data)
+		return rule_pending(err);
+	*k = n->n_in > 1 ? element_int(in[1], 0) : a->k;
+	if (!rule_within(*k, 0, in[0]->shape.dim[*axis]))
+		return error_set(err, STATUS_FORMAT, "K is %lld, axis %d has %lld elements", (long long)*k, *axis,
+		    (long long)in[0]->shape.dim[*axis]);
+	return STATUS_OK;
+}
+
+enum status topk_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y = in[0]->shape;
+	int64_t k = 0;
+	int axis = 0;
+	enum status s = wanted(&k, &axis, n, in, err);
+
+	if (s != STATUS_OK)
+		return s;
+	y.dim[axis] = k;
+	rule_set(&out[0], in[0]->type, &y);
+	rule_set(&out[1], DT_I64, &y);
+	return STATUS_OK;
+}
+
+struct entry {
+	double value;
+	int64_t index;
+};
+
+static int by_rank(const void *a, const void *b) // larger values first, then smaller indices; NaN last
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->value > y->value || (y->value != y->value && x->value == x->value))
+		return -1;
+	if (x->value < y->value || (x->value != x->value && y->value == y->value))
+		return 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+// Sinks the root of a heap whose root is the last in rank.
+static void sift_down(struct entry *heap, int64_t n)
+{
+	for (int64_t i = 0, child = 1; child < n; i = child, child = 2 * i + 1) {
+		struct entry t = heap[i];
+		if (child + 1 < n && by_rank(&heap[child + 1], &heap[child]) > 0)
+			child++;
+		if (by_rank(&heap[child], &t) <= 0)
+			return;
+		heap[i] = heap[child];
+		heap[child] = t;
+	}
+}
+
+// The first k in rank of n entries, in order, at the front. A full heap of k is kept while the rest is passed over.
+static void select_first(struct entry *e, int64_t n, int64_t k)
+{
+	if (k == 0)
+		return;
+	qsort(e, (size_t)k, sizeof *e, by_rank);
+	for (int64_t i = 0; i < k / 2; i++) { // last in rank to the root: a sorted array is a heap
+		struct entry t = e[i];
+		e[i] = e[k - 1 - i];
+		e[k - 1 - i] = t;
+	}
+	for (int64_t i = k; i < n; i++) {
+		if (by_rank(&e[i], &e[0]) >= 0)
+			continue;
+		e[0] = e[i];
+		sift_down(e, k);
+	}
+	qsort(e, (size_t)k, sizeof *e, by_rank);
+}
+
+struct line {
+	int64_t from, to, n, k, inner;
+	bool largest;
+};
+
+static void one_line(const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, struct entry *e)
+{
+	size_t elem = dtype_size(x->type);
+
+	for (int64_t i = 0; i < l->n; i++) {
+		double v = element_double(x, l->from + i * l->inner);
+		e[i] = (struct entry){ l->largest ? v : -v, i };
+	}
+	select_first(e, l->n, l->k);
+	for (int64_t i = 0; i < l->k; i++) {
+		int64_t to = l->to + i * l->inner, from = l->from + e[i].index * l->inner;
+		if (n->out[0] >= 0)
+			memcpy((char *)out[0].data + (size_t)to * elem, (const char *)x->data + (size_t)from * elem, elem);
+		if (n->out[1] >= 0)
+			((int64_t *)out[1].data)[to] = e[i].index;
+	}
+}
+
+enum status topk_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	struct line l = { .largest = ((const struct topk_attrs *)n->attrs)->largest != 0 };
+	struct entry *e;
+	int64_t outer;
+	int axis = 0;
+	enum status s = wanted(&l.k, &axis, n, in, err);
+
+	(void)width;
+	if (s != STATUS_OK)
+		return s;
+	l.n = x->dim[axis];
+	l.inner = rule_product(x, axis + 1, x->rank);
+	outer = rule_product(x, 0, axis) * l.inner;
+	e = mem_try_array((size_t)l.n + 1, sizeof *e);
+	if (!e)
+		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
+	for (int64_t r = 0; r < outer; r++) {
+		l.from = r / l.inner * l.n * l.inner + r % l.inner;
+		l.to = r / l.inner * l.k * l.inner + r % l.inner;
+		one_line(&l, in[0], out, n, e);
+	}
+	free(e);
+	return STATUS_OK;
+}
