@@ -1,5 +1,5 @@
-// One loop a function, y[i] = f(x[i]), with the logarithm and the error function written out, as elt_math.h does for the
-// exponential and its kin, so that the compiler can put them into vectors. Included by unary_base.c and unary_avx2.c, which compile it for two processor levels:
+// One loop a function, y[i] = f(x[i]), with the exponential, logarithm, hyperbolic tangent and error function written out so that
+// the compiler can put them into vectors. Included by unary_base.c and unary_avx2.c, which compile it for two processor levels:
 // without fused multiply-add the same operations in the same order give the same bits in both, in loops and in their tails.
 // Polynomials are minimax fits; the errors measured against double precision are in tests/engine/test_unary.c.
 #ifndef QTUI_ENGINE_OPS_UNARY_LOOPS_H
@@ -7,30 +7,84 @@
 
 #include <math.h>
 #include <stdint.h>
-#include "../kernels/elt_math.h"
+#include <string.h>
 #include "unary.h"
 
-// e^x - 1: a polynomial where the difference would cancel.
+static inline float from_bits(uint32_t u)
+{
+	float f;
+
+	memcpy(&f, &u, sizeof f);
+	return f;
+}
+
+static inline uint32_t to_bits(float f)
+{
+	uint32_t u;
+
+	memcpy(&u, &f, sizeof u);
+	return u;
+}
+
+#define ROUNDER 12582912.0f // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+#define LOG2E 1.44269504088896341f
+#define LN2_HIGH 0.693359375f
+#define LN2_LOW (-2.12194440e-4f)
+
+// x = whole * ln 2 + rest, |rest| <= ln 2 / 2; returns exp(rest) - 1.
+static inline float exp_reduced(float x, uint32_t *whole)
+{
+	float shifted = x * LOG2E + ROUNDER, n = shifted - ROUNDER;
+	float r = (x - n * LN2_HIGH) - n * LN2_LOW;
+	float q = (((0.0013950708089396358f * r + 0.008369018323719501f) * r + 0.04166620224714279f) * r + 0.166665181517601f) * r + 0.5f;
+
+	*whole = to_bits(shifted) - to_bits(ROUNDER);
+	return r * r * q + r;
+}
+
+// p * 2^whole in two steps, so that results among the denormals round once.
+static inline float scale_by(float p, uint32_t whole)
+{
+	uint32_t half = (uint32_t)((int32_t)whole >> 1);
+
+	return p * from_bits((half + 127) << 23) * from_bits((whole - half + 127) << 23);
+}
+
+static inline float exp_f(float x)
+{
+	uint32_t whole;
+	float p;
+
+	x = x < -104.0f ? -104.0f : x;
+	x = x > 89.0f ? 89.0f : x;
+	p = exp_reduced(x, &whole);
+	return scale_by(1.0f + p, whole);
+}
+
 static inline float expm1_f(float x)
 {
-	float q = (((0.0013950708089396358f * x + 0.008369018323719501f) * x + 0.04166620224714279f) * x + 0.166665181517601f) * x + 0.5f;
-	float near = x * x * q + x, far = math_exp(x) - 1.0f;
+	uint32_t whole;
+	float p, e;
 
-	return fabsf(x) < 0.34657f ? near : far;
+	x = x < -30.0f ? -30.0f : x;
+	x = x > 89.0f ? 89.0f : x;
+	p = exp_reduced(x, &whole);
+	e = scale_by(1.0f + p, whole) - 1.0f;
+	return whole == 0 ? p : e;
 }
 
 static inline float log_f(float x)
 {
 	float big = x * 8388608.0f;
 	float v = x < 1.17549435e-38f ? big : x;
-	uint32_t u = (uint32_t)math_bits(v), shifted = u - 0x3f3504f3u; // the bits of sqrt(1/2): the mantissa falls in [sqrt(1/2), sqrt(2))
+	uint32_t u = to_bits(v), shifted = u - 0x3f3504f3u; // the bits of sqrt(1/2): the mantissa falls in [sqrt(1/2), sqrt(2))
 	float e = (float)((int32_t)shifted >> 23) - (x < 1.17549435e-38f ? 23.0f : 0.0f);
-	float f = math_from_bits((int32_t)((shifted & 0x007fffffu) + 0x3f3504f3u)) - 1.0f;
+	float f = from_bits((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
 	float s = f * f;
 	float q = (((((((0.06915616244077682f * f - 0.11793991178274155f) * f + 0.11875008791685104f) * f - 0.1238381415605545f) * f
 	    + 0.14218339323997498f) * f - 0.16669268906116486f) * f + 0.20002241432666779f) * f - 0.24999986588954926f) * f
 	    + 0.3333331048488617f;
-	float y = (f * s * q - e * 2.12194440e-4f - 0.5f * s) + f + e * 0.693359375f;
+	float y = (f * s * q - e * 2.12194440e-4f - 0.5f * s) + f + e * LN2_HIGH;
 
 	y = x == 0.0f ? -INFINITY : y;
 	y = x < 0.0f ? NAN : y;
@@ -45,6 +99,21 @@ static inline float log1p_f(float x) // x >= 0
 	return w < INFINITY ? log_f(w) + rest : w;
 }
 
+static inline float sigmoid_f(float x)
+{
+	return 1.0f / (1.0f + exp_f(-x));
+}
+
+static inline float tanh_f(float x)
+{
+	float t = fabsf(x), s = x * x;
+	float q = ((((0.0021309040021151304f * s - 0.008165035396814346f) * s + 0.021696070209145546f) * s - 0.05394599214196205f) * s
+	    + 0.1333319991827011f) * s - 0.3333333134651184f;
+	float near = x + x * s * q, far = 1.0f - 2.0f / (exp_f(2.0f * t) + 1.0f);
+
+	return t < 0.625f ? near : copysignf(far, x);
+}
+
 static inline float erf_f(float x)
 {
 	float t = fabsf(x), s = x * x, c = t > 3.95f ? 3.95f : t;
@@ -53,14 +122,21 @@ static inline float erf_f(float x)
 	float p = ((((((2.1161911718081683e-05f * c - 0.0004352189425844699f) * c + 0.004174643196165562f) * c
 	    - 0.025128625333309174f) * c + 0.10829395055770874f) * c + 0.6333346366882324f) * c + 1.1295207738876343f) * c
 	    - 0.0001758746220730245f;
-	float near = x + x * q, far = 1.0f - math_exp(-p);
+	float near = x + x * q, far = 1.0f - exp_f(-p);
 
 	return t < 0.925f ? near : copysignf(far, x);
 }
 
+static inline float mish_f(float x) // x * tanh(log(1 + e^x)) = x * (w^2 + 2w) / (w^2 + 2w + 2), w = e^x
+{
+	float w = exp_f(x > 20.0f ? 20.0f : x), u = w * (w + 2.0f);
+
+	return x * (u / (u + 2.0f));
+}
+
 static inline float gelu_tanh_f(float x)
 {
-	return 0.5f * x * (1.0f + math_tanh(0.7978845608028654f * (x + 0.044715f * x * x * x)));
+	return 0.5f * x * (1.0f + tanh_f(0.7978845608028654f * (x + 0.044715f * x * x * x)));
 }
 
 static inline float clamp_f(float x, float low, float high)
@@ -94,31 +170,31 @@ LOOP(loop_cos, cosf(v))
 LOOP(loop_cosh, coshf(v))
 LOOP(loop_elu, v > 0.0f ? v : alpha * expm1_f(v))
 LOOP(loop_erf, erf_f(v))
-LOOP(loop_exp, math_exp(v))
+LOOP(loop_exp, exp_f(v))
 LOOP(loop_floor, floorf(v))
 LOOP(loop_gelu, 0.5f * v * (1.0f + erf_f(v * 0.7071067811865476f)))
 LOOP(loop_gelu_tanh, gelu_tanh_f(v))
-LOOP(loop_hardsigmoid, math_hardsigmoid(v, alpha, beta))
-LOOP(loop_hardswish, math_hardswish(v))
+LOOP(loop_hardsigmoid, clamp_f(alpha * v + beta, 0.0f, 1.0f))
+LOOP(loop_hardswish, v * clamp_f(v * (1.0f / 6.0f) + 0.5f, 0.0f, 1.0f))
 LOOP(loop_leakyrelu, v < 0.0f ? v * alpha : v)
 LOOP(loop_log, log_f(v))
-LOOP(loop_mish, math_mish(v))
+LOOP(loop_mish, mish_f(v))
 LOOP(loop_neg, -v)
 LOOP(loop_reciprocal, 1.0f / v)
 LOOP(loop_relu, v < 0.0f ? 0.0f : v)
 LOOP(loop_round, rintf(v))
 LOOP(loop_selu, v > 0.0f ? gamma * v : gamma * (alpha * expm1_f(v)))
 LOOP(loop_shrink, v < -alpha ? v + beta : v > alpha ? v - beta : v * 0.0f)
-LOOP(loop_sigmoid, math_sigmoid(v))
+LOOP(loop_sigmoid, sigmoid_f(v))
 LOOP(loop_sign, v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v)
 LOOP(loop_sin, sinf(v))
 LOOP(loop_sinh, sinhf(v))
-LOOP(loop_softplus, clamp_f(v, 0.0f, INFINITY) + log1p_f(math_exp(-fabsf(v))))
+LOOP(loop_softplus, clamp_f(v, 0.0f, INFINITY) + log1p_f(exp_f(-fabsf(v))))
 LOOP(loop_softsign, v / (1.0f + fabsf(v)))
 LOOP(loop_sqrt, sqrtf(v))
-LOOP(loop_swish, v / (1.0f + math_exp(-(alpha * v))))
+LOOP(loop_swish, v * sigmoid_f(alpha * v))
 LOOP(loop_tan, tanf(v))
-LOOP(loop_tanh, math_tanh(v))
+LOOP(loop_tanh, tanh_f(v))
 LOOP(loop_threshold, v > alpha ? v : 0.0f)
 LOOP(loop_copy, v)
 
