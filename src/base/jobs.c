@@ -164,3 +164,8 @@ double clock_seconds(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+int threads_of_machine(void)
+{
+	return omp_get_num_procs(); // respects the affinity mask
+}

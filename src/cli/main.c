@@ -1,7 +1,70 @@
+// The program: picks the verb. Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
+#include <locale.h>
 #include <stdio.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "verbs.h"
 
-int main(void)
+static const struct verb {
+	const char *name, *usage;
+	unsigned bit;
+	int (*run)(struct options *o);
+} verbs[] = {
+    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv]", VERB_ANALYZE, verb_analyze},
+    {"run", "MODEL -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
+    {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},
+    {"ops", "", VERB_OPS, verb_ops},
+};
+static const struct verb tui = {"", "MODEL CALIB [options]", VERB_TUI, NULL};
+
+int fail(const struct error *err)
 {
-	fputs("usage: qtui MODEL CALIB [options]\n", stderr);
-	return 2;
+	fprintf(stderr, "qtui: %s\n", err->text);
+	return err->status == STATUS_USAGE ? EXIT_USAGE : err->status == STATUS_CANCELLED ? EXIT_INTERRUPTED : EXIT_FAILED;
+}
+
+static void print_help(const struct verb *v)
+{
+	printf("usage: qtui %s%s%s\n", v->name, *v->name ? " " : "", v->usage);
+	for (size_t i = 0; v == &tui && i < sizeof verbs / sizeof *verbs; i++)
+		printf("       qtui %s %s\n", verbs[i].name, verbs[i].usage);
+	puts("");
+	options_help(v->bit);
+}
+
+// A first word that is a verb's name is the verb; a model of that name is given as ./NAME.
+static const struct verb *find_verb(int argc, char **argv, int *first)
+{
+	*first = 1;
+	for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
+		if (strcmp(argv[1], verbs[i].name) == 0) {
+			*first = 2;
+			return &verbs[i];
+		}
+	return &tui;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct error err = {0};
+	int first, code;
+	setlocale(LC_CTYPE, "");
+	const struct verb *v = find_verb(argc, argv, &first);
+	enum status st = options_parse(&o, argc, argv, first, v->bit, &err);
+	if (st == STATUS_OK && o.help) {
+		print_help(v);
+		code = EXIT_DONE;
+	} else if (st != STATUS_OK) {
+		code = fail(&err);
+	} else if (argc < 2 || !v->run) {
+		print_help(v);
+		code = EXIT_USAGE;
+	} else {
+		log_to_stderr(v != &tui && !o.quiet, LOG_WARN);
+		code = v->run(&o);
+	}
+	options_done(&o);
+	return code;
 }

@@ -24,6 +24,7 @@ void session_options(const struct session *s, struct study_options *opt);
 MUST_CHECK enum status session_apply(const struct session *s, struct study *st, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.
 MUST_CHECK enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err);
+bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
 // Where the autosave of a model goes: $XDG_STATE_HOME/qtui/NAME-HASH.json; heap.
 char *session_autosave_path(const char *model);
 

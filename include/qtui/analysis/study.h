@@ -7,6 +7,7 @@
 #include "qtui/analysis/snapshot.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/kernel.h"
+#include "qtui/engine/run.h"
 
 struct study_options {
 	const char *model, *calib;     // paths; calib may be NULL with data.random
@@ -49,6 +50,10 @@ void study_replace(struct study *s, const struct edits *e, const char *title);
 // The history: steps oldest first; text as a `:` command would say it ("set /model.24/m.0/Conv int16").
 int study_steps(const struct study *s, int *current); // number of steps; *current: how many of them are in force
 const char *study_step(const struct study *s, int i);
+// Applies one step given as its text.
+MUST_CHECK enum status study_command(struct study *s, const char *text, struct error *err);
+// "2^-4", a positive number, or "auto" (0).
+bool scale_parse(const char *text, double *out);
 // Rebuilds the history from commands (of a session file): applies each, then steps back to `current`.
 MUST_CHECK enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err);
 
@@ -58,6 +63,9 @@ MUST_CHECK enum status study_wait(struct study *s, struct error *err); // until 
 bool study_running(const struct study *s);
 int study_fd(const struct study *s); // readable when a newer snapshot is there; study_snapshot empties it
 struct snapshot *study_snapshot(struct study *s); // the newest; the caller drops it. Never NULL after study_open
+// Runs the network on given inputs (order of graph.input, plain) under the plan of the last finished run; blocks. As engine_infer.
+MUST_CHECK enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,
+    struct tensor *out, struct error *err);
 // What has been computed, to be kept in a session and put back before anything has run (keys -> figures).
 struct cJSON *study_save_results(const struct study *s);
 void study_load_results(struct study *s, const struct cJSON *results);

@@ -19,5 +19,6 @@ int jobs_threads(const struct jobs *j);
 void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel);
 
 double clock_seconds(void); // monotonic
+int threads_of_machine(void); // processors that this process may use, at least 1
 
 #endif

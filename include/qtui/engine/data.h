@@ -42,6 +42,8 @@ const char *dataset_path(const struct dataset *d);
 MUST_CHECK enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err);
 // Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
+// Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
+MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
 // Decodes an image file to RGB bytes, for pictures on the screen; the caller frees.
 MUST_CHECK enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct error *err);
 

@@ -1,0 +1,81 @@
+// The executor and its memo. An engine owns worker threads, prepared kernels and the store of computed tensors for one graph and
+// one dataset (both borrowed). It runs the network over samples under several simulations side by side and shows each wanted
+// tensor to a visitor while it is still in cache. Results already in the store are not computed again: every result is named
+// by a key, the hash of (operator, attributes, weights, quantizers, keys of its inputs) plus the sample's key.
+#ifndef QTUI_ENGINE_RUN_H
+#define QTUI_ENGINE_RUN_H
+
+#include "qtui/engine/data.h"
+#include "qtui/engine/kernel.h"
+#include "qtui/engine/plan.h"
+
+enum sim {
+	SIM_FLOAT,   // the float network
+	SIM_WEIGHTS, // weights rounded, activations and biases float: what observers see
+	SIM_FULL,    // everything quantized by the plan ("graphwise")
+	SIM_ALONE,   // one node (group) quantized, its inputs from the float network ("layerwise")
+	SIM_COUNT,
+};
+
+// A tensor as it was computed: float, integers of the model, or codes of the quantizer `q`.
+struct rep {
+	struct tensor t;
+	bool coded;
+	struct quantizer q;  // per tensor; its arrays point at scale and zero below: use rep_quantizer
+	float scale;
+	int32_t zero;
+};
+const struct quantizer *rep_quantizer(struct rep *r); // NULL when not coded
+struct rep rep_share(const struct rep *r);
+void rep_drop(struct rep *r);
+// As floats; through a quantizer (codes where they fit in 16 bit per tensor, else rounded floats). *out has its own count.
+MUST_CHECK enum status rep_to_float(struct rep *out, struct rep *r, int width, struct error *err);
+MUST_CHECK enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err);
+// In the layout of another tensor.
+MUST_CHECK enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
+
+struct engine_options {
+	enum kernel_backend backend;
+	int threads;
+	size_t memory;       // budget of the store, bytes
+};
+struct engine;
+struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt);
+void engine_free(struct engine **e);
+
+// What a visitor sees of one value on one sample. Reps may be read until the call returns. Values of a simulation that was not
+// asked for are NULL. Called from worker threads; calls for one (sample) come in order of nodes from one thread.
+struct sighting {
+	int sample, value, worker, width;
+	struct rep *rep[SIM_COUNT];
+};
+struct pass {
+	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
+	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
+	int first, last;                 // samples first..last-1
+	void (*visit)(void *arg, const struct sighting *s);
+	void *arg;
+	const atomic_bool *cancel;       // may be NULL
+	atomic_long *done;               // counts finished steps, for progress; may be NULL
+	atomic_int *computed, *reused;   // results computed, results taken from the store; may be NULL
+	atomic_long *busy_ns;            // [SIM_COUNT] worker time per simulation; may be NULL
+};
+MUST_CHECK enum status engine_pass(struct engine *e, const struct pass *p, struct error *err);
+// Steps that a pass without memo would run per sample: the scale for `done`.
+long engine_pass_steps(struct engine *e, const struct pass *p);
+
+// Keys of all values under a simulation of a plan, samples left out: out[n_values]. SIM_ALONE: of the node's output.
+void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, struct key *out);
+// The value at which the figures of value v's producer stand (the end of its fused group); v itself mostly.
+int engine_group_value(const struct graph *g, const struct plan *plan, int v);
+
+// One run on given inputs (order of graph.input, plain layout, borrowed) without memo: fills out[n_want] with plain tensors (float, or
+// codes when `codes`), which the caller drops. sim: SIM_FLOAT or SIM_FULL. Operators are fused as far as `want` allows.
+MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in,
+    const int *want, int n_want, bool codes, struct tensor *out, struct error *err);
+
+size_t engine_store_bytes(const struct engine *e);
+// Forgets stored tensors of keys that no longer matter when `bytes` is to be met.
+void engine_trim(struct engine *e, size_t bytes);
+
+#endif

@@ -1,0 +1,181 @@
+// The first half of a run: the plan's structure, what its observers see, and the scales that follow.
+#include <stdlib.h>
+#include <string.h>
+#include "study_impl.h"
+
+struct shared_plan *shared_plan_take(struct shared_plan *p)
+{
+	if (p)
+		atomic_fetch_add(&p->refs, 1);
+	return p;
+}
+
+void shared_plan_drop(struct shared_plan **p)
+{
+	if (*p && atomic_fetch_sub(&(*p)->refs, 1) == 1) {
+		plan_free(&(*p)->plan);
+		target_free(&(*p)->target);
+		free(*p);
+	}
+	*p = NULL;
+}
+
+struct calibration {
+	struct work *w;
+	struct key *key;             // [n_observe] of the scale
+	bool *missing;               // [n_observe]
+	struct observer **observer;  // [n_observe] NULL where the scale is known
+	bool *want;                  // [n_values]
+	int phase;
+	pthread_mutex_t lock;
+	struct error err;
+};
+
+static struct key samples_key(const struct work *w)
+{
+	struct key k = {0};
+	for (int i = 0; i < w->samples; i++)
+		k = key_add_key(k, dataset_key(w->study->d, i));
+	return key_add_int(k, w->study->opt.backend);
+}
+
+// Which scales are not known yet; returns how many.
+static int find_missing(struct calibration *c, float *scale, int32_t *zero)
+{
+	struct work *w = c->w;
+	struct key samples = samples_key(w);
+	int n = 0;
+	engine_keys(w->study->g, w->plan, SIM_WEIGHTS, w->key[SIM_WEIGHTS]);
+	for (int i = 0; i < w->plan->n_observe; i++) {
+		const struct observe *o = &w->plan->observe[i];
+		const struct value *v = &w->study->g->value[o->value];
+		struct key seen = v->constant ? v->content : w->key[SIM_WEIGHTS][o->value];
+		c->key[i] = key_add_key(key_add_key(seen, o->key), samples);
+		c->missing[i] = !memo_scale(w->study->memo, c->key[i], &scale[i], &zero[i]);
+		n += c->missing[i];
+	}
+	return n;
+}
+
+static void feed(struct calibration *c, const struct sighting *s, struct rep *seen)
+{
+	struct rep x = {0};
+	struct error err = {0};
+	const struct plan *p = c->w->plan;
+	if (rep_to_float(&x, seen, s->width, &err) != STATUS_OK) {
+		pthread_mutex_lock(&c->lock);
+		c->err = err;
+		pthread_mutex_unlock(&c->lock);
+		return;
+	}
+	for (int i = 0; i < p->n_observe; i++)
+		if (c->observer[i] && p->observe[i].value == s->value && c->phase < observer_phases(c->observer[i]))
+			observer_feed(c->observer[i], c->phase, s->sample, &x.t);
+	rep_drop(&x);
+}
+
+static void see(void *arg, const struct sighting *s)
+{
+	struct calibration *c = arg;
+	if (s->rep[SIM_WEIGHTS])
+		feed(c, s, s->rep[SIM_WEIGHTS]);
+	work_tick(c->w);
+}
+
+// Constants that are observed (a Mul's factor) do not come by in a pass.
+static void feed_constants(struct calibration *c)
+{
+	const struct graph *g = c->w->study->g;
+	for (int i = 0; i < c->w->plan->n_observe; i++) {
+		const struct tensor *t = g->value[c->w->plan->observe[i].value].constant;
+		if (t && c->observer[i] && c->phase < observer_phases(c->observer[i]))
+			for (int s = 0; s < c->w->samples; s++)
+				observer_feed(c->observer[i], c->phase, s, t);
+	}
+}
+
+static bool want_phase(struct calibration *c)
+{
+	bool any = false;
+	memset(c->want, 0, (size_t)c->w->study->g->n_values);
+	for (int i = 0; i < c->w->plan->n_observe; i++)
+		if (c->observer[i] && c->phase < observer_phases(c->observer[i]))
+			any = c->want[c->w->plan->observe[i].value] = true;
+	return any;
+}
+
+static enum status observe_phase(struct calibration *c, struct error *err)
+{
+	struct work *w = c->w;
+	struct pass p = {.plan = w->plan, .want = {[SIM_WEIGHTS] = c->want}, .first = 0, .last = w->samples, .visit = see, .arg = c,
+	    .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
+	atomic_store(&w->done, 0);
+	feed_constants(c);
+	enum status st = engine_pass(w->study->engine, &p, err);
+	if (st == STATUS_OK && c->err.status != STATUS_OK) {
+		*err = c->err;
+		st = c->err.status;
+	}
+	return st;
+}
+
+static enum status observe(struct calibration *c, float *scale, int32_t *zero, struct error *err)
+{
+	struct work *w = c->w;
+	enum status st = STATUS_OK;
+	for (int i = 0; i < w->plan->n_observe; i++)
+		if (c->missing[i])
+			c->observer[i] = observer_new(w->plan, i, w->samples);
+	for (c->phase = 0; st == STATUS_OK && c->phase < 2 && want_phase(c); c->phase++)
+		st = observe_phase(c, err);
+	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++) {
+		if (!c->missing[i])
+			continue;
+		st = observer_finish(c->observer[i], &scale[i], &zero[i], err);
+		if (st == STATUS_OK)
+			memo_set_scale(w->study->memo, c->key[i], scale[i], zero[i]);
+		else
+			error_prefix(err, "tensor %s", w->study->g->value[w->plan->observe[i].value].name);
+	}
+	return st;
+}
+
+static enum status make_plan(struct work *w, struct error *err)
+{
+	struct study *s = w->study;
+	w->shared = xcalloc(1, sizeof *w->shared);
+	atomic_store(&w->shared->refs, 1);
+	enum status st = target_load(&w->shared->target, w->req.target, err);
+	if (st == STATUS_OK)
+		st = plan_new(&w->shared->plan, s->g, w->shared->target, w->req.method, w->req.edits, s->plan_cache, err);
+	w->plan = w->shared->plan;
+	return st;
+}
+
+enum status work_calibrate(struct work *w, struct error *err)
+{
+	enum status st = make_plan(w, err);
+	if (st != STATUS_OK)
+		return st;
+	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
+	struct calibration c = {.w = w, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1),
+	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
+	float *scale = xcalloc(n, sizeof *scale);
+	int32_t *zero = xcalloc(n, sizeof *zero);
+	pthread_mutex_init(&c.lock, NULL);
+	if (find_missing(&c, scale, zero) > 0)
+		st = observe(&c, scale, zero, err);
+	if (st == STATUS_OK)
+		st = plan_finish(w->plan, scale, zero, w->req.edits, err);
+	for (int i = 0; i < w->plan->n_observe; i++)
+		observer_free(&c.observer[i]);
+	pthread_mutex_destroy(&c.lock);
+	free(c.key);
+	free(c.missing);
+	free(c.observer);
+	free(c.want);
+	free(scale);
+	free(zero);
+	return st;
+}

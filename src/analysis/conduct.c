@@ -1,0 +1,144 @@
+// The conductor: one thread that turns requests into runs. A newer request cancels the run under way.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "study_impl.h"
+
+void study_publish(struct study *s, struct snapshot *snap)
+{
+	pthread_mutex_lock(&s->lock);
+	snap->can_undo = s->current > 0;
+	snap->can_redo = s->current + 1 < s->n_steps;
+	struct snapshot *old = s->snap;
+	s->snap = snap;
+	pthread_mutex_unlock(&s->lock);
+	snapshot_drop(&old);
+	while (write(s->pipe[1], "", 1) < 0 && errno == EINTR)
+		;
+}
+
+static void publish(struct work *w, enum stage stage, const struct error *failed)
+{
+	w->stage = stage;
+	pthread_mutex_lock(&w->study->publishing);
+	work_publish(w, failed);
+	pthread_mutex_unlock(&w->study->publishing);
+}
+
+// One round over the first `samples` samples.
+static enum status run_round(struct work *w, int samples, struct error *err)
+{
+	double begin = clock_seconds();
+	work_reset(w);
+	w->samples = samples;
+	publish(w, STAGE_CALIBRATE, NULL);
+	enum status st = work_calibrate(w, err);
+	if (st != STATUS_OK)
+		return st;
+	double calibrated = clock_seconds();
+	work_sites(w);
+	publish(w, STAGE_MEASURE, NULL);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		atomic_store(&w->busy_ns[sim], 0);
+	st = work_measure(w, err);
+	double measured = clock_seconds() - calibrated, all = 0;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		all += (double)atomic_load(&w->busy_ns[sim]);
+	// Both analyses run in one pass: its time is shared out as the workers spent it.
+	double alone = all > 0 ? (double)atomic_load(&w->busy_ns[SIM_ALONE]) / all : 0;
+	w->timing.calibrate_s = calibrated - begin;
+	w->timing.layerwise_s = measured * alone;
+	w->timing.graphwise_s = measured - w->timing.layerwise_s;
+	return st;
+}
+
+static double worst_output(const struct snapshot *s)
+{
+	double worst = NAN;
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->output[i].known && isfinite(s->output[i].pooled.snr_db) && !(s->output[i].pooled.snr_db > worst))
+			worst = s->output[i].pooled.snr_db;
+	return worst;
+}
+
+static void note_run(struct work *w)
+{
+	struct study *s = w->study;
+	struct snapshot *snap = study_latest(s);
+	s->run = xgrow(s->run, &s->cap_runs, s->n_runs + 1, sizeof *s->run);
+	struct run_note *n = &s->run[s->n_runs++];
+	*n = (struct run_note){.number = (int)s->n_runs, .seconds = clock_seconds() - w->began, .computed = atomic_load(&w->computed),
+	    .out_snr_db = worst_output(snap), .task_float = NAN, .task_quant = NAN};
+	n->total = n->computed + atomic_load(&w->reused);
+	snprintf(n->title, sizeof n->title, "%.40s %s, %d edit%s", w->req.target, calib_name(w->req.method), w->req.n_edits,
+	    w->req.n_edits == 1 ? "" : "s");
+	snapshot_drop(&snap);
+}
+
+static enum status run_all(struct work *w, struct error *err)
+{
+	struct study *s = w->study;
+	enum status st = STATUS_OK;
+	bool provisional = !s->last_complete && w->total_samples > 2;
+	if (provisional)
+		st = run_round(w, 1, err);
+	if (st == STATUS_OK)
+		st = run_round(w, w->total_samples, err);
+	w->timing.load_s = s->load_s;
+	w->timing.total_s = s->load_s + clock_seconds() - w->began;
+	w->timing.peak_rss_mb = mem_peak_rss_mib();
+	return st;
+}
+
+static enum status conduct_run(struct study *s, struct request *req)
+{
+	struct error err = {0};
+	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds()};
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		w.key[sim] = xcalloc((size_t)s->g->n_values + 1, sizeof **w.key);
+	enum status st = run_all(&w, &err);
+	if (st == STATUS_OK) {
+		publish(&w, STAGE_DONE, NULL); // the figures must be out before the run is noted
+		note_run(&w);
+		publish(&w, STAGE_DONE, NULL);
+		snapshot_drop(&s->last_complete);
+		s->last_complete = study_latest(s);
+	} else {
+		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
+	}
+	pthread_mutex_lock(&s->lock);
+	s->error = err;
+	pthread_mutex_unlock(&s->lock);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		free(w.key[sim]);
+	work_reset(&w);
+	return st;
+}
+
+void *study_conduct(void *arg)
+{
+	struct study *s = arg;
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		while (!s->requested && !s->quit)
+			pthread_cond_wait(&s->changed, &s->lock);
+		if (s->quit)
+			break;
+		struct request req = s->req;
+		s->req.edits = NULL;
+		s->requested = false;
+		s->running = true;
+		atomic_store(&s->cancel, false);
+		pthread_mutex_unlock(&s->lock);
+		conduct_run(s, &req);
+		edits_free(&req.edits);
+		pthread_mutex_lock(&s->lock);
+		s->running = false;
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}

@@ -1,0 +1,63 @@
+// Private to src/analysis: the memo of figures. Sums are kept per sample, so that they merge in the order of samples whatever the
+// order of work; histograms are counts, whose order does not matter. Entries are made by the conductor before a pass and are
+// filled by workers, each its own sample.
+#ifndef QTUI_ANALYSIS_FIGURES_H
+#define QTUI_ANALYSIS_FIGURES_H
+
+#include <pthread.h>
+#include "qtui/analysis/snapshot.h"
+#include "qtui/base/hash.h"
+
+struct figure {
+	struct key key;
+	struct tensor_sums *sums;  // [samples of the memo]
+	atomic_uchar *have;        // [samples]
+	bool merged;               // known from a session: only the merged figures
+	struct figures saved;
+};
+struct range_memo {
+	struct key key;
+	struct tensor_range *range; // [samples]
+	atomic_uchar *have;
+	bool merged;
+	struct tensor_range saved;
+};
+struct hist_memo {
+	struct key key;
+	pthread_mutex_t lock;
+	struct hist *h;            // counts so far; a published snapshot takes a copy while it grows
+	unsigned char *have;       // [samples]
+	int n_have;
+	uint8_t *used;             // [levels] codes seen, or NULL
+	int levels;
+	double used_saved;         // from a session; < 0: not known
+};
+
+struct memo;
+struct memo *memo_new(int samples);
+void memo_free(struct memo **m);
+struct figure *memo_figure(struct memo *m, struct key k);      // found or made
+struct range_memo *memo_range(struct memo *m, struct key k);
+struct hist_memo *memo_hist(struct memo *m, struct key k, float lo, float hi, int levels);
+struct hist_memo *memo_hist_keyed(struct memo *m, struct key k, float lo, float hi, int levels); // k as in hist_memo.key
+bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
+void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
+// Calls fn for every scale kept.
+void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
+
+bool figure_complete(const struct figure *f, int samples);
+bool figure_has(const struct figure *f, int sample);
+void figure_set(struct figure *f, int sample, const struct tensor_sums *s);
+struct figures figure_merge(const struct figure *f, int samples);
+bool range_complete(const struct range_memo *r, int samples);
+void range_set(struct range_memo *r, int sample, const struct tensor_range *one);
+struct tensor_range range_merge(const struct range_memo *r, int samples);
+bool hist_complete(const struct hist_memo *h, int samples);
+bool hist_has(struct hist_memo *h, int sample);
+// Adds one sample's counts (bins over the same edges) once.
+void hist_add(struct hist_memo *h, int sample, const uint32_t *bin, const uint8_t *used);
+// A histogram to publish: the memo's own when it is complete, a copy while it grows, NULL when empty. New count.
+struct hist *hist_publish(struct hist_memo *h, int samples);
+double hist_used(struct hist_memo *h); // share of levels that occur; < 0: not known
+
+#endif

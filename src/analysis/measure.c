@@ -1,0 +1,378 @@
+// The second half of a run: the sites of the finished plan, and the pass that compares float and quantized tensors at them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "study_impl.h"
+
+// ---- sites
+
+static void add_site(struct work *w, size_t *cap, enum site_kind kind, int slot, int value)
+{
+	const struct slot *s = &w->plan->slot[slot];
+	const struct quantizer *q = &s->quant;
+	w->site = xgrow(w->site, cap, (size_t)w->n_sites + 1, sizeof *w->site);
+	struct site_work *sw = &w->site[w->n_sites++];
+	*sw = (struct site_work){.site = {.kind = kind, .node = s->node, .slot = slot, .value = value, .state = s->state, .follows = -1,
+	    .locked = s->locked, .bits = q->bits, .axis = q->axis, .n_scale = q->n, .scale = q->scale, .zero = q->zero, .qmin = q->qmin,
+	    .qmax = q->qmax, .used_levels = -1}};
+	if (s->follows >= 0)
+		sw->site.follows = w->plan->slot[s->follows].value;
+}
+
+static bool quantizes(const struct slot *s)
+{
+	return s->value >= 0 && s->quant.kind != QUANT_NONE && (s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE);
+}
+
+// An input is a site when it is quantized again: not when its producer's output already lies on the same grid.
+static bool requantizes(const struct work *w, const struct slot *s)
+{
+	const struct graph *g = w->study->g;
+	if (!quantizes(s) || s->parameter || g->value[s->value].type != DT_F32)
+		return false;
+	int p = g->value[s->value].producer;
+	for (int i = 0; p >= 0 && i < g->node[p].n_out; i++)
+		if (g->node[p].out[i] == s->value) {
+			const struct slot *o = plan_out(w->plan, p, i);
+			return !(o->quant.kind != QUANT_NONE && quantizer_equal(&o->quant, &s->quant));
+		}
+	return true;
+}
+
+// The node at which a group's figures stand is the one that owns the quantizer of the group's end.
+static int row_of(const struct work *w, int node)
+{
+	const struct group *gr = &w->plan->group[node];
+	return gr->kind == GROUP_NONE ? node : gr->owner;
+}
+
+static void node_sites(struct work *w, size_t *cap, int n)
+{
+	const struct graph *g = w->study->g;
+	const struct node *node = &g->node[n];
+	for (int i = 0; i < node->n_out; i++) {
+		int slot = w->plan->first_out[n] + i;
+		const struct slot *s = &w->plan->slot[slot];
+		bool shared = s->value >= 0 && s->state == SLOT_OVERLAPPED && engine_group_value(g, w->plan, s->value) == s->value &&
+		    s->quant.kind != QUANT_NONE && g->value[s->value].type == DT_F32;
+		if (quantizes(s) || shared)
+			add_site(w, cap, SITE_OUTPUT, slot, s->value);
+	}
+	for (int i = 0; i < node->n_in; i++) {
+		int slot = w->plan->first_in[n] + i;
+		const struct slot *s = &w->plan->slot[slot];
+		if (quantizes(s) && s->parameter && s->quant.kind == QUANT_LINEAR && g->value[s->value].constant)
+			add_site(w, cap, SITE_WEIGHT, slot, s->value);
+		else if (requantizes(w, s))
+			add_site(w, cap, SITE_INPUT, slot, s->value);
+	}
+}
+
+static struct key pair_key(const char *what, struct key a, struct key b, struct key base)
+{
+	return key_add_key(key_add_key(key_add_key(key_add_text((struct key){0}, what), a), b), base);
+}
+
+static int levels_of(const struct site *s)
+{
+	int64_t n = s->qmax - s->qmin + 1;
+	return n > 0 && n <= 65536 ? (s->bits <= 8 ? 256 : 65536) : 0;
+}
+
+static void site_memos(struct work *w, struct site_work *sw, struct key base)
+{
+	struct memo *m = w->study->memo;
+	const struct slot *slot = &w->plan->slot[sw->site.slot];
+	struct key f = w->key[SIM_FLOAT][sw->site.value], q = w->key[SIM_FULL][sw->site.value], a = w->key[SIM_ALONE][sw->site.value];
+	if (sw->site.kind != SITE_OUTPUT) {
+		q = key_add_key(q, quantizer_key(&slot->quant));
+		a = key_add_key(f, quantizer_key(&slot->quant));
+	}
+	if (sw->site.kind == SITE_WEIGHT)
+		base = (struct key){0};
+	sw->graphwise = memo_figure(m, pair_key("figure", f, q, base));
+	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
+	sw->range = memo_range(m, key_add_key(f, base));
+}
+
+static void index_sites(struct work *w)
+{
+	int n = w->study->g->n_values;
+	w->first_site = xcalloc((size_t)n + 2, sizeof *w->first_site);
+	w->site_at = xcalloc((size_t)w->n_sites + 1, sizeof *w->site_at);
+	for (int i = 0; i < w->n_sites; i++)
+		w->first_site[w->site[i].site.value + 2]++;
+	for (int v = 2; v <= n + 1; v++)
+		w->first_site[v] += w->first_site[v - 1];
+	for (int i = 0; i < w->n_sites; i++)
+		w->site_at[w->first_site[w->site[i].site.value + 1]++] = i;
+}
+
+void work_sites(struct work *w)
+{
+	const struct graph *g = w->study->g;
+	size_t cap = 0;
+	struct key base = key_add_int((struct key){0}, w->study->opt.backend);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		engine_keys(g, w->plan, (enum sim)sim, w->key[sim]);
+	for (int n = 0; n < g->n_nodes; n++)
+		node_sites(w, &cap, n);
+	for (int i = 0; i < w->n_sites; i++) {
+		site_memos(w, &w->site[i], base);
+		if (w->site[i].site.kind == SITE_OUTPUT)
+			w->site[i].site.node = row_of(w, w->site[i].site.node);
+	}
+	index_sites(w);
+	w->output = xcalloc((size_t)g->n_outputs + 1, sizeof *w->output);
+	for (int i = 0; i < g->n_outputs; i++) {
+		int v = g->output[i];
+		w->output[i].value = v;
+		if (g->value[v].type == DT_F32 && !g->value[v].constant)
+			w->output[i].graphwise = memo_figure(w->study->memo, pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], base));
+	}
+}
+
+// ---- one value on one sample
+
+static void compare(struct figure *f, int sample, const struct tensor *x, struct rep *y, const struct quantizer *clip)
+{
+	struct tensor_sums sums;
+	if (figure_has(f, sample))
+		return;
+	const struct quantizer *q = rep_quantizer(y);
+	stats_compare(&sums, x, &y->t, q ? q : clip);
+	figure_set(f, sample, &sums);
+}
+
+// Both tensors in the layout of the float one, so that they can be walked side by side.
+static void compare_aligned(struct figure *f, const struct sighting *s, struct rep *x, struct rep *y, const struct quantizer *clip)
+{
+	struct error err = {0};
+	struct rep moved = {0};
+	if (rep_to_layout(&moved, y, x->t.layout, s->width, &err) == STATUS_OK)
+		compare(f, s->sample, &x->t, &moved, clip);
+	rep_drop(&moved);
+}
+
+static void requantized(struct figure *f, const struct sighting *s, struct rep *x, struct rep *from, const struct quantizer *q)
+{
+	struct error err = {0};
+	struct rep y = {0};
+	if (!figure_has(f, s->sample) && rep_apply(&y, from, q, s->width, &err) == STATUS_OK)
+		compare_aligned(f, s, x, &y, q);
+	rep_drop(&y);
+}
+
+static void count_float(struct hist_memo *h, int sample, const struct tensor *x)
+{
+	uint32_t bin[STATS_BINS] = {0};
+	if (!h || hist_has(h, sample))
+		return;
+	stats_hist(bin, STATS_BINS, h->h->lo, h->h->hi, x);
+	hist_add(h, sample, bin, NULL);
+}
+
+static void count_quantized(struct hist_memo *h, int sample, struct rep *y)
+{
+	uint32_t bin[STATS_BINS] = {0};
+	if (!h || hist_has(h, sample))
+		return;
+	const struct quantizer *q = rep_quantizer(y);
+	uint8_t *used = h->levels && q ? xcalloc((size_t)h->levels, 1) : NULL;
+	if (q)
+		stats_hist_codes(bin, STATS_BINS, h->h->lo, h->h->hi, &y->t, q, used);
+	else
+		stats_hist(bin, STATS_BINS, h->h->lo, h->h->hi, &y->t);
+	hist_add(h, sample, bin, used);
+	free(used);
+}
+
+static void measure_site(struct work *w, struct site_work *sw, const struct sighting *s)
+{
+	struct rep *x = s->rep[SIM_FLOAT], *full = s->rep[SIM_FULL], *alone = s->rep[SIM_ALONE];
+	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
+	if (sw->site.kind == SITE_INPUT) {
+		if (full)
+			requantized(sw->graphwise, s, x, full, q);
+		requantized(sw->layerwise, s, x, x, q);
+		return;
+	}
+	if (full && !figure_has(sw->graphwise, s->sample))
+		compare_aligned(sw->graphwise, s, x, full, q);
+	if (alone && !figure_has(sw->layerwise, s->sample))
+		compare_aligned(sw->layerwise, s, x, alone, q);
+	count_float(sw->hist_float, s->sample, &x->t);
+	if (full)
+		count_quantized(sw->hist_quant, s->sample, full);
+}
+
+static void see(void *arg, const struct sighting *s)
+{
+	struct work *w = arg;
+	if (s->rep[SIM_FLOAT]) {
+		for (int i = w->first_site[s->value]; i < w->first_site[s->value + 1]; i++)
+			measure_site(w, &w->site[w->site_at[i]], s);
+		for (int i = 0; i < w->study->g->n_outputs; i++)
+			if (w->output[i].value == s->value && w->output[i].graphwise && s->rep[SIM_FULL] &&
+			    !figure_has(w->output[i].graphwise, s->sample))
+				compare_aligned(w->output[i].graphwise, s, s->rep[SIM_FLOAT], s->rep[SIM_FULL], NULL);
+	}
+	work_tick(w);
+}
+
+// ---- passes
+
+static void see_range(void *arg, const struct sighting *s)
+{
+	struct work *w = arg;
+	struct tensor_range one;
+	bool done = false;
+	for (int i = w->first_site[s->value]; i < w->first_site[s->value + 1]; i++) {
+		struct range_memo *r = w->site[w->site_at[i]].range;
+		if (!done)
+			stats_range(&one, &s->rep[SIM_FLOAT]->t);
+		done = true;
+		range_set(r, s->sample, &one);
+	}
+	work_tick(w);
+}
+
+static enum status pass(struct work *w, const bool *const want[SIM_COUNT], void (*visit)(void *, const struct sighting *), struct error *err)
+{
+	struct pass p = {.plan = w->plan, .first = 0, .last = w->samples, .visit = visit, .arg = w, .cancel = &w->study->cancel,
+	    .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	memcpy(p.want, want, sizeof p.want);
+	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
+	atomic_store(&w->done, 0);
+	return engine_pass(w->study->engine, &p, err);
+}
+
+static enum status measure_ranges(struct work *w, bool *want, struct error *err)
+{
+	bool any = false;
+	const bool *const wants[SIM_COUNT] = {[SIM_FLOAT] = want};
+	memset(want, 0, (size_t)w->study->g->n_values);
+	for (int i = 0; i < w->n_sites; i++)
+		if (w->site[i].site.kind != SITE_WEIGHT && !range_complete(w->site[i].range, w->samples))
+			any = want[w->site[i].site.value] = true;
+	return any ? pass(w, wants, see_range, err) : STATUS_OK;
+}
+
+static void open_hist(struct work *w, struct site_work *sw, const struct tensor_range *r)
+{
+	int levels = sw->site.kind == SITE_OUTPUT ? levels_of(&sw->site) : 0;
+	if (r->n == 0)
+		return;
+	sw->hist_float = memo_hist(w->study->memo, sw->range->key, r->min, r->max, 0);
+	sw->hist_quant = memo_hist(w->study->memo, sw->graphwise->key, r->min, r->max, levels);
+}
+
+static void open_hists(struct work *w)
+{
+	for (int i = 0; i < w->n_sites; i++) {
+		struct tensor_range r = range_merge(w->site[i].range, w->samples);
+		if (w->site[i].site.kind == SITE_OUTPUT)
+			open_hist(w, &w->site[i], &r);
+	}
+}
+
+// Weights are the same for every sample: compared once, as sample 0, by the conductor.
+static enum status measure_weight(struct work *w, struct site_work *sw, struct error *err)
+{
+	const struct tensor *x = w->study->g->value[sw->site.value].constant;
+	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
+	struct tensor_range range;
+	if (figure_complete(sw->layerwise, 1) && range_complete(sw->range, 1)) {
+		range = range_merge(sw->range, 1);
+		open_hist(w, sw, &range);
+		return STATUS_OK;
+	}
+	struct tensor y = *x;
+	y.buf = NULL;
+	enum status st = tensor_alloc(&y, NULL, err);
+	if (st != STATUS_OK)
+		return st;
+	fake_quantize(&y, x, q, 1);
+	struct rep rounded = {.t = y};
+	stats_range(&range, x);
+	range_set(sw->range, 0, &range);
+	compare(sw->graphwise, 0, x, &rounded, q);
+	compare(sw->layerwise, 0, x, &rounded, q);
+	open_hist(w, sw, &range);
+	count_float(sw->hist_float, 0, x);
+	count_quantized(sw->hist_quant, 0, &rounded);
+	tensor_drop(&y);
+	return STATUS_OK;
+}
+
+static bool site_missing(const struct site_work *sw, int samples)
+{
+	return !figure_complete(sw->graphwise, samples) || !figure_complete(sw->layerwise, samples) ||
+	    (sw->hist_float && !hist_complete(sw->hist_float, samples)) || (sw->hist_quant && !hist_complete(sw->hist_quant, samples));
+}
+
+static enum status measure_values(struct work *w, struct error *err)
+{
+	size_t n = (size_t)w->study->g->n_values + 1;
+	bool *want[SIM_COUNT], any = false;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		want[sim] = xcalloc(n, 1);
+	for (int i = 0; i < w->n_sites; i++) {
+		const struct site_work *sw = &w->site[i];
+		int v = sw->site.value;
+		if (sw->site.kind == SITE_WEIGHT || !site_missing(sw, w->samples))
+			continue;
+		any = want[SIM_FLOAT][v] = true;
+		want[SIM_FULL][v] |= !figure_complete(sw->graphwise, w->samples) || (sw->hist_quant && !hist_complete(sw->hist_quant, w->samples));
+		want[SIM_ALONE][v] |= sw->site.kind == SITE_OUTPUT && !figure_complete(sw->layerwise, w->samples) && !w->study->opt.skip_layerwise;
+	}
+	for (int i = 0; i < w->study->g->n_outputs; i++)
+		if (w->output[i].graphwise && !figure_complete(w->output[i].graphwise, w->samples))
+			any = want[SIM_FLOAT][w->output[i].value] = want[SIM_FULL][w->output[i].value] = true;
+	const bool *const wants[SIM_COUNT] = {want[SIM_FLOAT], NULL, want[SIM_FULL], want[SIM_ALONE]};
+	enum status st = any ? pass(w, wants, see, err) : STATUS_OK;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		free(want[sim]);
+	return st;
+}
+
+enum status work_measure(struct work *w, struct error *err)
+{
+	bool *want = xcalloc((size_t)w->study->g->n_values + 1, 1);
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < w->n_sites; i++)
+		if (w->site[i].site.kind == SITE_WEIGHT)
+			st = measure_weight(w, &w->site[i], err);
+	if (st == STATUS_OK)
+		st = measure_ranges(w, want, err);
+	if (st == STATUS_OK) {
+		open_hists(w);
+		st = measure_values(w, err);
+	}
+	free(want);
+	return st;
+}
+
+bool work_complete(const struct work *w)
+{
+	for (int i = 0; i < w->n_sites; i++) {
+		int samples = w->site[i].site.kind == SITE_WEIGHT ? 1 : w->samples;
+		if (!figure_complete(w->site[i].graphwise, samples))
+			return false;
+	}
+	return true;
+}
+
+void work_reset(struct work *w)
+{
+	free(w->site);
+	free(w->site_at);
+	free(w->first_site);
+	free(w->output);
+	w->site = NULL;
+	w->site_at = w->first_site = NULL;
+	w->output = NULL;
+	w->n_sites = 0;
+	shared_plan_drop(&w->shared);
+	w->plan = NULL;
+}

@@ -1,0 +1,276 @@
+// Tables for people: Markdown with xquant's columns (formats.md 1), CSV and HTML. Worst node first.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/report.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/op.h"
+
+enum { REPORT_BINS = 32 };
+
+// Nodes by their output's noise, worst first; nodes without an output figure last, in order.
+struct ranked {
+	int node;
+	double nsr;
+};
+
+static int by_noise(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->nsr != y->nsr)
+		return x->nsr < y->nsr ? 1 : -1;
+	return x->node - y->node;
+}
+
+static struct ranked *rank(const struct snapshot *s)
+{
+	struct ranked *r = xcalloc((size_t)s->n_rows + 1, sizeof *r);
+	for (int n = 0; n < s->n_rows; n++) {
+		const struct site *site = snapshot_output(s, n);
+		r[n] = (struct ranked){n, site && site->graphwise.known ? site->graphwise.pooled.nsr : -1};
+	}
+	qsort(r, (size_t)s->n_rows, sizeof *r, by_noise);
+	return r;
+}
+
+struct line { // what every format prints of a site
+	const char *op, *type, *tensor;
+	bool constant;
+	const struct site *site;
+};
+
+struct format {
+	const char *suffix;
+	void (*head)(struct str *out, const struct study *st, const struct snapshot *s);
+	void (*row)(struct str *out, int index, const struct line *l);
+	void (*tail)(struct str *out);
+};
+
+// Nothing when it is not known.
+static void add_fixed(struct str *out, int digits, double v)
+{
+	if (isfinite(v))
+		str_addf(out, "%.*f", digits, v);
+}
+
+static void add_short(struct str *out, int digits, double v)
+{
+	if (isfinite(v))
+		str_addf(out, "%.*g", digits, v);
+}
+
+static void add_hist(struct str *out, const struct hist *h, const char *separator)
+{
+	uint64_t bin[REPORT_BINS];
+	if (!h)
+		return;
+	hist_shrink(h, bin, REPORT_BINS);
+	for (int i = 0; i < REPORT_BINS; i++)
+		str_addf(out, "%s%llu", i ? separator : "", (unsigned long long)bin[i]);
+}
+
+// ---- Markdown
+
+static void md_head(struct str *out, const struct study *st, const struct snapshot *s)
+{
+	const struct preprocess *p = dataset_preprocess(study_dataset(st));
+	str_addf(out, "# %s: %s, %s, %d samples\n\n", file_base(s->g->path), s->target, calib_name(s->method), s->samples);
+	str_add(out, "SNR here is PPQ's and xquant's: noise over signal, LOWER is better (0.1 = 10 dB). SNR dB is 10 log10(signal/noise), "
+	    "higher is better. All figures are graphwise: everything upstream is quantized too; layer dB is the node alone.\n");
+	str_addf(out, "Red: SNR above 0.1 or cosine below 0.99.%s%s\n\n", p->guess[0] ? " Preprocessing: " : "", p->guess);
+	str_add(out, "|    | Op | Var | SNR | MSE | Cosine | Q.MinMax | F.MinMax | F.Hist | SNR dB | layer dB | bits | scale |\n"
+	    "|---:|:---|:----|----:|----:|-------:|:---------|:---------|:-------|-------:|---------:|-----:|:------|\n");
+}
+
+static void md_marked(struct str *out, double v, bool bad)
+{
+	if (bad)
+		str_add(out, "<font color=\"red\">");
+	add_fixed(out, 4, v);
+	if (bad)
+		str_add(out, "</font>");
+}
+
+static void md_scale(struct str *out, const struct site *s)
+{
+	int exponent;
+	if (s->n_scale != 1)
+		str_addf(out, "%d channels", s->n_scale);
+	else if (frexpf(s->scale[0], &exponent) == 0.5f)
+		str_addf(out, "2^%d", exponent - 1);
+	else
+		str_addf(out, "%.6g", s->scale[0]);
+}
+
+static void md_row(struct str *out, int index, const struct line *l)
+{
+	const struct metrics *m = &l->site->graphwise.pooled;
+	str_addf(out, "| %d | %s[%s] | %s%s | ", index, l->op, l->type, l->tensor, l->constant ? "[Constant]" : "");
+	md_marked(out, m->nsr, m->nsr > 0.1);
+	str_add(out, " | ");
+	add_fixed(out, 4, m->mse);
+	str_add(out, " | ");
+	md_marked(out, m->cosine, m->cosine < 0.99);
+	str_addf(out, " | %.3f, %.3f | %.3f, %.3f | ", l->site->graphwise.min, l->site->graphwise.max, l->site->range.min, l->site->range.max);
+	add_hist(out, l->site->hist_float, ",");
+	str_add(out, " | ");
+	if (m->exact)
+		str_add(out, "exact");
+	else
+		add_fixed(out, 2, m->snr_db);
+	str_add(out, " | ");
+	if (l->site->layerwise.known && l->site->layerwise.pooled.exact)
+		str_add(out, "exact");
+	else if (l->site->layerwise.known)
+		add_fixed(out, 2, l->site->layerwise.pooled.snr_db);
+	str_addf(out, " | %d | ", l->site->bits);
+	md_scale(out, l->site);
+	str_add(out, " |\n");
+}
+
+// ---- CSV
+
+static void csv_field(struct str *out, const char *text)
+{
+	str_add(out, "\"");
+	for (; *text; text++)
+		str_addf(out, *text == '"' ? "\"\"" : "%c", *text);
+	str_add(out, "\"");
+}
+
+static void csv_head(struct str *out, const struct study *st, const struct snapshot *s)
+{
+	(void)st, (void)s;
+	str_add(out, "op,type,tensor,constant,bits,nsr,snr_db,mse,cosine,max_error,clipped,layerwise_snr_db,q_min,q_max,f_min,f_max,samples\n");
+}
+
+static void csv_row(struct str *out, int index, const struct line *l)
+{
+	const struct figures *f = &l->site->graphwise;
+	const double v[] = {f->pooled.nsr, f->pooled.snr_db, f->pooled.mse, f->pooled.cosine, f->pooled.max_error, f->pooled.clipped,
+	    l->site->layerwise.known ? l->site->layerwise.pooled.snr_db : NAN, f->min, f->max, l->site->range.min, l->site->range.max};
+	(void)index;
+	csv_field(out, l->op);
+	str_add(out, ",");
+	csv_field(out, l->type);
+	str_add(out, ",");
+	csv_field(out, l->tensor);
+	str_addf(out, ",%d,%d", l->constant, l->site->bits);
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		str_add(out, ",");
+		add_short(out, 9, v[i]);
+	}
+	str_addf(out, ",%d\n", f->known);
+}
+
+// ---- HTML
+
+static void html_text(struct str *out, const char *text)
+{
+	for (; *text; text++) {
+		const char *as = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
+		if (as)
+			str_add(out, as);
+		else
+			str_addn(out, text, 1);
+	}
+}
+
+static void html_head(struct str *out, const struct study *st, const struct snapshot *s)
+{
+	(void)st;
+	str_add(out, "<!doctype html><meta charset=\"utf-8\"><title>");
+	html_text(out, file_base(s->g->path));
+	str_add(out, "</title><style>body{font:14px sans-serif}td,th{padding:2px 8px;text-align:right}td:nth-child(-n+2){text-align:left}"
+	    ".bad{color:#b00;font-weight:bold}svg{vertical-align:middle}</style>\n<h1>");
+	html_text(out, file_base(s->g->path));
+	str_addf(out, "</h1><p>%s, %s, %d samples. Graphwise: everything upstream is quantized too. Higher dB is better; N/S is noise over "
+	    "signal, lower is better.</p>\n<table><tr><th>Op<th>Tensor<th>SNR dB<th>N/S<th>Cosine<th>MSE<th>layer dB<th>bits<th>float\n",
+	    s->target, calib_name(s->method), s->samples);
+}
+
+static void html_hist(struct str *out, const struct hist *h)
+{
+	uint64_t bin[REPORT_BINS], top = 1;
+	if (!h)
+		return;
+	hist_shrink(h, bin, REPORT_BINS);
+	for (int i = 0; i < REPORT_BINS; i++)
+		top = bin[i] > top ? bin[i] : top;
+	str_add(out, "<svg width=\"96\" height=\"20\">");
+	for (int i = 0; i < REPORT_BINS; i++) {
+		double height = 20 * log1p((double)bin[i]) / log1p((double)top);
+		str_addf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"3\" height=\"%.1f\"/>", 3 * i, 20 - height, height);
+	}
+	str_add(out, "</svg>");
+}
+
+static void html_row(struct str *out, int index, const struct line *l)
+{
+	const struct metrics *m = &l->site->graphwise.pooled;
+	(void)index;
+	str_addf(out, "<tr%s><td>", m->nsr > 0.1 || m->cosine < 0.99 ? " class=\"bad\"" : "");
+	html_text(out, l->op);
+	str_add(out, "<td>");
+	html_text(out, l->tensor);
+	str_add(out, "<td>");
+	add_fixed(out, 2, m->snr_db);
+	str_add(out, "<td>");
+	add_short(out, 4, m->nsr);
+	str_add(out, "<td>");
+	add_fixed(out, 5, m->cosine);
+	str_add(out, "<td>");
+	add_short(out, 4, m->mse);
+	str_add(out, "<td>");
+	add_fixed(out, 2, l->site->layerwise.known ? l->site->layerwise.pooled.snr_db : NAN);
+	str_addf(out, "<td>%d<td>", l->site->bits);
+	html_hist(out, l->site->hist_float);
+	str_add(out, "\n");
+}
+
+static void html_tail(struct str *out)
+{
+	str_add(out, "</table>\n");
+}
+
+// ----
+
+static const struct format formats[] = {
+    {".md", md_head, md_row, NULL}, {".csv", csv_head, csv_row, NULL}, {".html", html_head, html_row, html_tail}};
+
+static void rows(struct str *out, const struct format *f, const struct snapshot *s)
+{
+	struct ranked *order = rank(s);
+	int index = 0;
+	for (int i = 0; i < s->n_rows; i++) {
+		const struct node *n = &s->g->node[order[i].node];
+		const struct node_row *r = &s->row[order[i].node];
+		for (int k = r->first_site; k < r->first_site + r->n_sites; k++) {
+			const struct site *site = &s->site[k];
+			struct line l = {n->name, n->op->name, s->g->value[site->value].name, site->kind == SITE_WEIGHT, site};
+			if (site->graphwise.known)
+				f->row(out, index++, &l);
+		}
+	}
+	free(order);
+}
+
+enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err)
+{
+	const struct format *f = strcmp(path, "-") == 0 ? &formats[0] : NULL;
+	struct str out = {0};
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (str_has_suffix(path, formats[i].suffix))
+			f = &formats[i];
+	if (!f)
+		return error_set(err, STATUS_USAGE, "%s: a report ends in .md, .csv or .html", path);
+	f->head(&out, st, s);
+	rows(&out, f, s);
+	if (f->tail)
+		f->tail(&out);
+	enum status status = file_write(path, str_text(&out), out.len, err);
+	str_done(&out);
+	return status;
+}

@@ -1,0 +1,201 @@
+// The analysis as JSON: the contract of batch tools (docs/JSON.md). What is not known is absent.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/report.h"
+#include "qtui/base/json.h"
+
+enum { REPORT_VERSION = 1 };
+
+static void add_metrics(cJSON *o, const struct figures *f, bool full)
+{
+	const struct metrics *m = &f->pooled;
+	cJSON_AddNumberToObject(o, "n", f->known);
+	if (m->exact)
+		cJSON_AddBoolToObject(o, "exact", true);
+	else
+		json_add_number(o, "snr_db", m->snr_db);
+	json_add_number(o, "nsr", m->nsr);
+	json_add_number(o, "nsr_mean", f->nsr_mean);
+	json_add_number(o, "cosine", m->cosine);
+	json_add_number(o, "cosine_mean", f->cosine_mean);
+	json_add_number(o, "mse", m->mse);
+	if (!full)
+		return;
+	json_add_number(o, "max_error", m->max_error);
+	json_add_number(o, "clipped", m->clipped);
+}
+
+static void add_figures(cJSON *o, const char *key, const struct figures *f, bool full)
+{
+	if (f->known)
+		add_metrics(cJSON_AddObjectToObject(o, key), f, full);
+}
+
+static void add_hist(cJSON *o, const struct hist *h)
+{
+	uint64_t bin[STATS_SHOWN];
+	if (!h)
+		return;
+	cJSON *a = cJSON_AddArrayToObject(o, "hist");
+	hist_shrink(h, bin, STATS_SHOWN);
+	for (int i = 0; i < STATS_SHOWN; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateNumber((double)bin[i]));
+}
+
+static void add_range(cJSON *o, const char *key, double min, double max, const struct hist *h)
+{
+	cJSON *r = cJSON_AddObjectToObject(o, key);
+	json_add_number(r, "min", min);
+	json_add_number(r, "max", max);
+	add_hist(r, h);
+}
+
+static void add_quantizer(cJSON *o, const struct site *s)
+{
+	cJSON *scale = cJSON_AddArrayToObject(o, "scale"), *zero = cJSON_AddArrayToObject(o, "zero_point");
+	cJSON_AddNumberToObject(o, "bits", s->bits);
+	for (int i = 0; i < s->n_scale; i++) {
+		cJSON_AddItemToArray(scale, cJSON_CreateNumber(s->scale[i]));
+		cJSON_AddItemToArray(zero, cJSON_CreateNumber(s->zero ? s->zero[i] : 0));
+	}
+	if (s->axis >= 0)
+		cJSON_AddNumberToObject(o, "axis", s->axis);
+	else
+		cJSON_AddNullToObject(o, "axis");
+}
+
+static const char *state_name(enum slot_state s)
+{
+	static const char *const name[] = {
+	    [SLOT_FLOAT] = "float", [SLOT_ACTIVE] = "active", [SLOT_PASSIVE] = "passive", [SLOT_OVERLAPPED] = "shared"};
+	return name[s];
+}
+
+static cJSON *site_json(const struct graph *g, const struct site *s)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "tensor", g->value[s->value].name);
+	add_quantizer(o, s);
+	cJSON_AddStringToObject(o, "state", state_name(s->state));
+	if (s->state != SLOT_ACTIVE && s->follows >= 0)
+		cJSON_AddStringToObject(o, "follows", g->value[s->follows].name);
+	if (s->locked)
+		cJSON_AddBoolToObject(o, "locked", true);
+	if (s->kind == SITE_WEIGHT) {
+		if (s->graphwise.known)
+			add_metrics(o, &s->graphwise, true);
+	} else {
+		add_figures(o, "graphwise", &s->graphwise, true);
+		add_figures(o, "layerwise", &s->layerwise, false);
+	}
+	if (s->range.n > 0)
+		add_range(o, "float", s->range.min, s->range.max, s->hist_float);
+	if (s->graphwise.known)
+		add_range(o, "quantized", s->graphwise.min, s->graphwise.max, s->hist_quant);
+	if (s->used_levels >= 0)
+		cJSON_AddNumberToObject(o, "used_levels", s->used_levels);
+	return o;
+}
+
+static void add_sites(cJSON *o, const struct snapshot *s, const struct node_row *r, enum site_kind kind, const char *key)
+{
+	cJSON *a = NULL;
+	for (int i = r->first_site; i < r->first_site + r->n_sites; i++) {
+		if (s->site[i].kind != kind)
+			continue;
+		if (!a)
+			a = cJSON_AddArrayToObject(o, key);
+		cJSON_AddItemToArray(a, site_json(s->g, &s->site[i]));
+	}
+}
+
+static void add_row(cJSON *o, const struct snapshot *s, int node)
+{
+	const struct node_row *r = &s->row[node];
+	cJSON_AddStringToObject(o, "precision", precision_name(r->precision));
+	cJSON_AddBoolToObject(o, "edited", r->requested >= 0 || r->scale_requested != 0);
+	if (r->requested >= 0)
+		cJSON_AddStringToObject(o, "requested", precision_name((enum precision)r->requested));
+	if (r->scale_requested != 0)
+		cJSON_AddNumberToObject(o, "scale_requested", r->scale_requested);
+	json_add_text(o, "refused", r->refused);
+	if (r->macs > 0)
+		cJSON_AddNumberToObject(o, "macs", (double)r->macs);
+}
+
+// One row per node of the file; what vanished into another node names it and has no figures.
+static cJSON *origin_json(const struct snapshot *s, const struct origin *from)
+{
+	const struct graph *g = s->g;
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "name", from->name);
+	cJSON_AddStringToObject(o, "op", from->op_type);
+	if (from->node < 0) {
+		cJSON_AddStringToObject(o, "state", from->fate == FATE_FOLDED ? "folded" : "removed");
+		return o;
+	}
+	const struct node_row *r = &s->row[from->node];
+	int into = r->fused_into >= 0 ? r->fused_into : from->fate == FATE_KEPT ? -1 : from->node;
+	if (from->fate == FATE_KEPT)
+		add_row(o, s, from->node);
+	if (into >= 0) {
+		cJSON_AddStringToObject(o, from->fate == FATE_REMOVED ? "passes_on" : "fused_into", g->node[into].name);
+		return o;
+	}
+	add_sites(o, s, r, SITE_OUTPUT, "outputs");
+	add_sites(o, s, r, SITE_WEIGHT, "weights");
+	add_sites(o, s, r, SITE_INPUT, "inputs");
+	return o;
+}
+
+static void add_model(cJSON *root, const struct graph *g)
+{
+	cJSON *m = cJSON_AddObjectToObject(root, "model");
+	cJSON_AddStringToObject(m, "path", g->path);
+	cJSON_AddStringToObject(m, "sha256", g->sha256);
+	cJSON_AddNumberToObject(m, "opset", g->opset);
+	cJSON_AddNumberToObject(m, "nodes", g->n_origins);
+}
+
+static void add_timing(cJSON *root, const struct timing *t)
+{
+	cJSON *o = cJSON_AddObjectToObject(root, "timing");
+	cJSON_AddNumberToObject(o, "load_s", t->load_s);
+	cJSON_AddNumberToObject(o, "calibrate_s", t->calibrate_s);
+	cJSON_AddNumberToObject(o, "graphwise_s", t->graphwise_s);
+	cJSON_AddNumberToObject(o, "layerwise_s", t->layerwise_s);
+	cJSON_AddNumberToObject(o, "total_s", t->total_s);
+	cJSON_AddNumberToObject(o, "peak_rss_mb", t->peak_rss_mb);
+}
+
+static void add_cost(cJSON *root, const struct snapshot *s)
+{
+	cJSON *o = cJSON_AddObjectToObject(root, "macs");
+	for (int p = 0; p < PREC_COUNT; p++)
+		cJSON_AddNumberToObject(o, precision_name((enum precision)p), (double)s->macs[p]);
+}
+
+struct cJSON *report_json(const struct study *st, const struct snapshot *s)
+{
+	const struct graph *g = s->g;
+	cJSON *root = cJSON_CreateObject();
+	cJSON_AddNumberToObject(root, "qtui", REPORT_VERSION);
+	add_model(root, g);
+	cJSON_AddStringToObject(root, "target", s->target);
+	cJSON_AddStringToObject(root, "calibration", calib_name(s->method));
+	cJSON_AddNumberToObject(root, "samples", s->samples);
+	json_add_text(root, "preprocess", dataset_preprocess(study_dataset(st))->guess);
+	add_timing(root, &s->timing);
+	add_cost(root, s);
+	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
+	for (int i = 0; i < g->n_origins; i++)
+		cJSON_AddItemToArray(nodes, origin_json(s, &g->origin[i]));
+	for (int i = 0; i < g->n_outputs; i++) {
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "tensor", g->value[g->output[i]].name);
+		add_figures(o, "graphwise", &s->output[i], true);
+		cJSON_AddItemToArray(outputs, o);
+	}
+	return root;
+}

@@ -1,0 +1,166 @@
+// Results in a session: every figure under its key, so that a session that is opened again shows its numbers before anything ran.
+// Figures count for the same samples only: the file keeps a fingerprint of them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "body.h"
+#include "qtui/base/json.h"
+
+static void samples_text(const struct study *s, char out[33])
+{
+	struct key k = {0};
+	for (int i = 0; i < dataset_count(s->d); i++)
+		k = key_add_key(k, dataset_key(s->d, i));
+	key_text(k, out);
+}
+
+// ---- saving
+
+static cJSON *member(cJSON *object, struct key k)
+{
+	char name[33];
+	key_text(k, name);
+	return key_is_zero(k) || cJSON_GetObjectItemCaseSensitive(object, name) ? NULL : cJSON_AddArrayToObject(object, name);
+}
+
+static void add_numbers(cJSON *array, const double *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		cJSON_AddItemToArray(array, isfinite(v[i]) ? cJSON_CreateNumber(v[i]) : cJSON_CreateNull());
+}
+
+static void save_figures(cJSON *object, struct key k, const struct figures *f)
+{
+	cJSON *a = f->known ? member(object, k) : NULL;
+	const struct metrics *m = &f->pooled;
+	if (a)
+		add_numbers(a, (double[]){f->known, m->snr_db, m->nsr, m->cosine, m->mse, m->max_error, m->clipped, m->exact, f->nsr_mean,
+		    f->cosine_mean, f->min, f->max}, 12);
+}
+
+static void save_hist(cJSON *object, struct key k, const struct hist *h, double used)
+{
+	uint64_t bin[STATS_SHOWN];
+	cJSON *a = h ? member(object, k) : NULL;
+	if (!a)
+		return;
+	add_numbers(a, (double[]){h->lo, h->hi, used}, 3);
+	hist_shrink(h, bin, STATS_SHOWN);
+	for (int i = 0; i < STATS_SHOWN; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateNumber((double)bin[i]));
+}
+
+static void save_scale(struct key k, float scale, int32_t zero, void *object)
+{
+	cJSON *a = member(object, k);
+	if (a)
+		add_numbers(a, (double[]){scale, zero}, 2);
+}
+
+struct cJSON *study_save_results(const struct study *s)
+{
+	char samples[33];
+	struct study *m = (struct study *)s;
+	struct snapshot *snap = study_latest(m);
+	const struct body *b = snap->priv;
+	cJSON *root = cJSON_CreateObject();
+	samples_text(s, samples);
+	cJSON_AddStringToObject(root, "samples", samples);
+	cJSON *figures = cJSON_AddObjectToObject(root, "figures"), *ranges = cJSON_AddObjectToObject(root, "ranges");
+	cJSON *hists = cJSON_AddObjectToObject(root, "histograms"), *scales = cJSON_AddObjectToObject(root, "scales");
+	for (int i = 0; snap->stage == STAGE_DONE && i < b->n_sites; i++) {
+		const struct site *site = &b->site[i];
+		save_figures(figures, b->keys[i].graphwise, &site->graphwise);
+		save_figures(figures, b->keys[i].layerwise, &site->layerwise);
+		cJSON *r = site->range.n > 0 ? member(ranges, b->keys[i].range) : NULL;
+		if (r)
+			add_numbers(r, (double[]){site->range.min, site->range.max, site->range.n, site->range.nonfinite}, 4);
+		save_hist(hists, b->keys[i].hist_float, site->hist_float, -1);
+		save_hist(hists, b->keys[i].hist_quant, site->hist_quant, site->used_levels);
+	}
+	for (int i = 0; snap->stage == STAGE_DONE && i < s->g->n_outputs; i++)
+		save_figures(figures, b->output_key[i], &b->output[i]);
+	if (!study_running(s))
+		memo_each_scale(s->memo, save_scale, scales);
+	snapshot_drop(&snap);
+	return root;
+}
+
+// ---- loading: what is malformed is left out and will be computed
+
+static bool numbers(const cJSON *array, double *v, int n)
+{
+	if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) < n)
+		return false;
+	const cJSON *item = array->child;
+	for (int i = 0; i < n; i++, item = item->next)
+		v[i] = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+	return true;
+}
+
+static void load_figure(struct study *s, struct key k, const cJSON *a)
+{
+	double v[12];
+	if (!numbers(a, v, 12) || !(v[0] >= 1))
+		return;
+	struct figure *f = memo_figure(s->memo, k);
+	f->saved = (struct figures){.known = (int)v[0], .nsr_mean = v[8], .cosine_mean = v[9], .min = (float)v[10], .max = (float)v[11],
+	    .pooled = {.snr_db = v[1], .nsr = v[2], .cosine = v[3], .mse = v[4], .max_error = v[5], .clipped = v[6], .exact = v[7] == 1}};
+	f->merged = true;
+}
+
+static void load_range(struct study *s, struct key k, const cJSON *a)
+{
+	double v[4];
+	if (!numbers(a, v, 4) || !(v[2] > 0))
+		return;
+	struct range_memo *r = memo_range(s->memo, k);
+	r->saved = (struct tensor_range){(float)v[0], (float)v[1], v[2], v[3]};
+	r->merged = true;
+}
+
+// A session keeps 64 bins; each is spread evenly over its fine bins.
+static void load_hist(struct study *s, struct key k, const cJSON *a)
+{
+	enum { EACH = STATS_BINS / STATS_SHOWN };
+	double v[3 + STATS_SHOWN];
+	if (!numbers(a, v, 3 + STATS_SHOWN) || !(v[0] <= v[1]))
+		return;
+	struct hist_memo *h = memo_hist_keyed(s->memo, k, (float)v[0], (float)v[1], 0);
+	for (int i = 0; i < STATS_SHOWN; i++) {
+		uint32_t count = v[3 + i] >= 0 && v[3 + i] < 4e9 ? (uint32_t)v[3 + i] : 0;
+		for (uint32_t e = 0; e < EACH; e++)
+			h->h->bin[i * EACH + (int)e] = count / EACH + (e < count % EACH);
+	}
+	h->used_saved = v[2] >= 0 ? v[2] : -1;
+	h->n_have = dataset_count(s->d);
+	memset(h->have, 1, (size_t)h->n_have);
+}
+
+static void load_scale(struct study *s, struct key k, const cJSON *a)
+{
+	double v[2];
+	if (numbers(a, v, 2) && v[0] > 0 && fabs(v[1]) < 1e9)
+		memo_set_scale(s->memo, k, (float)v[0], (int32_t)v[1]);
+}
+
+void study_load_results(struct study *s, const struct cJSON *results)
+{
+	static const struct {
+		const char *name;
+		void (*load)(struct study *, struct key, const cJSON *);
+	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}};
+	char samples[33];
+	samples_text(s, samples);
+	if (!cJSON_IsObject(results) || strcmp(json_text(results, "samples", ""), samples) != 0)
+		return;
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		const cJSON *group = cJSON_GetObjectItemCaseSensitive(results, part[i].name), *item;
+		cJSON_ArrayForEach(item, group)
+		{
+			struct key k;
+			if (item->string && key_parse(&k, item->string))
+				part[i].load(s, k, item);
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// Selections: a node name, a glob, op:TYPE, A..B (all on paths from A to B), marked.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/study.h"
+#include "qtui/base/str.h"
+
+static bool in_op(const struct graph *g, int n, const char *type)
+{
+	return strcmp(g->node[n].op->name, type) == 0;
+}
+
+// A pattern meets a node by its own name or by the name of a node of the file that was fused into it.
+static void mark_glob(const struct graph *g, const char *pattern, bool *hit)
+{
+	for (int n = 0; n < g->n_nodes; n++)
+		hit[n] |= str_glob(pattern, g->node[n].name);
+	for (int i = 0; i < g->n_origins; i++)
+		if (g->origin[i].node >= 0 && g->origin[i].fate != FATE_REMOVED && str_glob(pattern, g->origin[i].name))
+			hit[g->origin[i].node] = true;
+}
+
+// Nodes that values flow to from `from`, itself included.
+static void reach_down(const struct graph *g, int from, bool *hit)
+{
+	hit[from] = true;
+	for (int n = from; n < g->n_nodes; n++)
+		for (int i = 0; !hit[n] && i < g->node[n].n_in; i++) {
+			int v = g->node[n].in[i], p = v >= 0 ? g->value[v].producer : -1;
+			hit[n] = p >= 0 && hit[p];
+		}
+}
+
+static void reach_up(const struct graph *g, int to, bool *hit)
+{
+	hit[to] = true;
+	for (int n = to; n >= 0; n--)
+		for (int i = 0; hit[n] && i < g->node[n].n_in; i++) {
+			int v = g->node[n].in[i], p = v >= 0 ? g->value[v].producer : -1;
+			if (p >= 0)
+				hit[p] = true;
+		}
+}
+
+static enum status need_node(const struct graph *g, const char *name, int *node, struct error *err)
+{
+	*node = graph_find_node(g, name);
+	if (*node >= 0)
+		return STATUS_OK;
+	const char *near = graph_nearest_node(g, name);
+	return error_set(err, STATUS_NOTFOUND, "the model has no node %s%s%s", name, near ? "; the nearest is " : "", near ? near : "");
+}
+
+static enum status mark_region(const struct graph *g, const char *selection, const char *dots, bool *hit, struct error *err)
+{
+	int a, b;
+	char *first = xstrdup(selection);
+	first[dots - selection] = '\0';
+	enum status st = need_node(g, first, &a, err);
+	if (st == STATUS_OK)
+		st = need_node(g, dots + 2, &b, err);
+	free(first);
+	if (st != STATUS_OK)
+		return st;
+	bool *down = xcalloc((size_t)g->n_nodes + 1, 1), *up = xcalloc((size_t)g->n_nodes + 1, 1);
+	reach_down(g, a, down);
+	reach_up(g, b, up);
+	for (int n = 0; n < g->n_nodes; n++)
+		hit[n] = down[n] && up[n];
+	if (!hit[a])
+		st = error_set(err, STATUS_NOTFOUND, "no path leads from %s to %s", g->node[a].name, g->node[b].name);
+	free(down);
+	free(up);
+	return st;
+}
+
+static enum status mark_selection(const struct study *s, const char *selection, const bool *marked, bool *hit, struct error *err)
+{
+	const struct graph *g = study_graph(s);
+	const char *dots = strstr(selection, "..");
+	int node = graph_find_node(g, selection);
+	if (node >= 0) {
+		hit[node] = true;
+		return STATUS_OK;
+	}
+	if (strcmp(selection, "marked") == 0) {
+		for (int n = 0; marked && n < g->n_nodes; n++)
+			hit[n] = marked[n];
+		return STATUS_OK;
+	}
+	if (str_has_prefix(selection, "op:")) {
+		for (int n = 0; n < g->n_nodes; n++)
+			hit[n] = in_op(g, n, selection + 3);
+		return STATUS_OK;
+	}
+	if (dots)
+		return mark_region(g, selection, dots, hit, err);
+	if (strpbrk(selection, "*?[")) {
+		mark_glob(g, selection, hit);
+		return STATUS_OK;
+	}
+	return need_node(g, selection, &node, err);
+}
+
+enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err)
+{
+	const struct graph *g = study_graph(s);
+	bool *hit = xcalloc((size_t)g->n_nodes + 1, 1);
+	*out = NULL;
+	*n = 0;
+	enum status st = mark_selection(s, selection, marked, hit, err);
+	if (st == STATUS_OK) {
+		*out = xcalloc((size_t)g->n_nodes + 1, sizeof **out);
+		for (int i = 0; i < g->n_nodes; i++)
+			if (hit[i])
+				(*out)[(*n)++] = i;
+		if (*n == 0)
+			st = error_set(err, STATUS_NOTFOUND, "%s matches no node", selection);
+	}
+	if (st != STATUS_OK) {
+		free(*out);
+		*out = NULL;
+	}
+	free(hit);
+	return st;
+}

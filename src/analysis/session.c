@@ -1,0 +1,324 @@
+// Session files: see docs/SESSION.md for the members. Unknown members are kept; malformed ones are errors that name the member.
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/json.h"
+#include "qtui/base/str.h"
+
+enum { SESSION_VERSION = 1 };
+
+static const char *const resize_name[] = {
+    [RESIZE_STRETCH] = "stretch", [RESIZE_LETTERBOX] = "letterbox", [RESIZE_CORNER] = "corner", [RESIZE_CROP] = "crop"};
+
+bool resize_parse(enum resize_mode *out, const char *name)
+{
+	for (size_t i = 0; name && i < sizeof resize_name / sizeof *resize_name; i++)
+		if (strcmp(name, resize_name[i]) == 0) {
+			*out = (enum resize_mode)i;
+			return true;
+		}
+	return false;
+}
+
+// ---- reading
+
+static char *copy_member(const cJSON *obj, const char *key)
+{
+	const char *t = json_text(obj, key, NULL);
+	return t ? xstrdup(t) : NULL;
+}
+
+static bool read_channels(const cJSON *obj, const char *key, float out[4])
+{
+	const cJSON *a = cJSON_GetObjectItemCaseSensitive(obj, key), *item;
+	int i = 0;
+	if (!cJSON_IsArray(a) || cJSON_GetArraySize(a) > 4)
+		return false;
+	cJSON_ArrayForEach(item, a)
+		out[i++] = (float)item->valuedouble;
+	return i > 0;
+}
+
+static void read_preprocess(const cJSON *obj, struct preprocess *p)
+{
+	const char *color = json_text(obj, "color", NULL);
+	p->mean_set = read_channels(obj, "mean", p->mean);
+	p->std_set = read_channels(obj, "std", p->std);
+	p->color_set = color != NULL;
+	p->bgr = color && strcmp(color, "bgr") == 0;
+	p->resize_set = resize_parse(&p->resize, json_text(obj, "resize", NULL));
+}
+
+static enum status read_strings(const cJSON *a, char ***out, int *n, const char *what, struct error *err)
+{
+	const cJSON *item;
+	*n = 0;
+	if (!a)
+		return STATUS_OK;
+	if (!cJSON_IsArray(a))
+		return error_set(err, STATUS_FORMAT, "\"%s\" must be a list", what);
+	*out = xcalloc((size_t)cJSON_GetArraySize(a) + 1, sizeof **out);
+	cJSON_ArrayForEach(item, a)
+	{
+		if (!cJSON_IsString(item))
+			return error_set(err, STATUS_FORMAT, "\"%s\" must be a list of texts", what);
+		(*out)[(*n)++] = xstrdup(item->valuestring);
+	}
+	return STATUS_OK;
+}
+
+static enum status read_calibration(struct session *s, const cJSON *c, struct error *err)
+{
+	const char *method = json_text(c, "method", NULL);
+	enum calib_method m;
+	s->calib = copy_member(c, "path");
+	s->data.samples = (int)json_number(c, "samples", 0);
+	s->data.random = (int)json_number(c, "random", 0);
+	s->data.seed = (uint64_t)json_number(c, "seed", 0);
+	read_preprocess(cJSON_GetObjectItemCaseSensitive(c, "preprocess"), &s->data.pre);
+	s->method = -1;
+	if (!method)
+		return STATUS_OK;
+	if (!calib_parse(&m, method))
+		return error_set(err, STATUS_FORMAT, "\"calibration.method\": unknown calibrator %s", method);
+	s->method = (int)m;
+	return STATUS_OK;
+}
+
+static enum status read_members(struct session *s, struct error *err)
+{
+	const cJSON *root = s->root, *model = cJSON_GetObjectItemCaseSensitive(root, "model");
+	double version = json_number(root, "qtui_session", 0);
+	if (version != SESSION_VERSION)
+		return error_set(err, STATUS_FORMAT, version > SESSION_VERSION ? "written by a newer qtui: update it" : "not a qtui session");
+	s->model = copy_member(model, "path");
+	s->model_sha256 = copy_member(model, "sha256");
+	s->target = copy_member(root, "target");
+	s->results = cJSON_GetObjectItemCaseSensitive(root, "results");
+	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
+	if (st == STATUS_OK)
+		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "journal"), &s->command, &s->n_commands, "journal", err);
+	if (st == STATUS_OK)
+		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "truncate"), &s->truncate, &s->n_truncate, "truncate", err);
+	double current = json_number(root, "current", s->n_commands);
+	s->current = current >= 0 && current <= s->n_commands ? (int)current : s->n_commands;
+	return st;
+}
+
+enum status session_read(struct session **out, const char *path, struct error *err)
+{
+	struct session *s = xcalloc(1, sizeof *s);
+	enum status st = json_read(&s->root, path, err);
+	s->path = xstrdup(path);
+	if (st == STATUS_OK && (st = read_members(s, err)) != STATUS_OK)
+		st = error_prefix(err, "%s", path);
+	if (st != STATUS_OK) {
+		session_free(&s);
+		return st;
+	}
+	*out = s;
+	return STATUS_OK;
+}
+
+static void free_strings(char **list, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+void session_free(struct session **sp)
+{
+	struct session *s = *sp;
+	if (!s)
+		return;
+	free(s->path);
+	free(s->model);
+	free(s->model_sha256);
+	free(s->calib);
+	free(s->target);
+	free_strings(s->command, s->n_commands);
+	free_strings(s->truncate, s->n_truncate);
+	cJSON_Delete(s->root);
+	free(s);
+	*sp = NULL;
+}
+
+static void merge_preprocess(struct preprocess *into, const struct preprocess *from)
+{
+	if (!into->mean_set && from->mean_set)
+		memcpy(into->mean, from->mean, sizeof into->mean), into->mean_set = true;
+	if (!into->std_set && from->std_set)
+		memcpy(into->std, from->std, sizeof into->std), into->std_set = true;
+	if (!into->color_set && from->color_set)
+		into->bgr = from->bgr, into->color_set = true;
+	if (!into->resize_set && from->resize_set)
+		into->resize = from->resize, into->resize_set = true;
+}
+
+void session_options(const struct session *s, struct study_options *opt)
+{
+	if (!opt->model)
+		opt->model = s->model;
+	if (!opt->calib && opt->data.random == 0) {
+		opt->calib = s->calib;
+		opt->data.random = s->data.random;
+		opt->data.seed = s->data.seed;
+	}
+	if (!opt->target)
+		opt->target = s->target;
+	if (opt->method < 0)
+		opt->method = s->method;
+	if (opt->data.samples <= 0)
+		opt->data.samples = s->data.samples;
+	if (opt->n_truncate == 0) {
+		opt->truncate = (const char *const *)s->truncate;
+		opt->n_truncate = s->n_truncate;
+	}
+	merge_preprocess(&opt->data.pre, &s->data.pre);
+}
+
+enum status session_apply(const struct session *s, struct study *st, struct error *err)
+{
+	const struct graph *g = study_graph(st);
+	if (s->model_sha256 && strcmp(s->model_sha256, g->sha256) != 0)
+		return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path,
+		    s->model_sha256, g->sha256);
+	enum status status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
+	if (status != STATUS_OK)
+		return error_prefix(err, "%s", s->path);
+	if (s->results)
+		study_load_results(st, s->results);
+	return STATUS_OK;
+}
+
+// ---- writing
+
+static cJSON *channels(const float *v)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < 3; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
+	return a;
+}
+
+static cJSON *preprocess_json(const struct preprocess *p)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddItemToObject(o, "mean", channels(p->mean));
+	cJSON_AddItemToObject(o, "std", channels(p->std));
+	cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
+	cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
+	return o;
+}
+
+static void absolute(cJSON *o, const char *key, const char *path)
+{
+	char *full = path ? realpath(path, NULL) : NULL;
+	json_add_text(o, key, full ? full : path);
+	free(full);
+}
+
+static cJSON *model_json(const struct study *st)
+{
+	cJSON *o = cJSON_CreateObject();
+	absolute(o, "path", study_graph(st)->path);
+	cJSON_AddStringToObject(o, "sha256", study_graph(st)->sha256);
+	return o;
+}
+
+static cJSON *calibration_json(const struct study *st)
+{
+	char text[33];
+	struct key k = {0};
+	const struct dataset *d = study_dataset(st);
+	const struct study_options *opt = study_options(st);
+	cJSON *o = cJSON_CreateObject();
+	for (int i = 0; i < dataset_count(d); i++)
+		k = key_add_key(k, dataset_key(d, i));
+	key_text(k, text);
+	absolute(o, "path", opt->calib);
+	if (opt->method >= 0)
+		cJSON_AddStringToObject(o, "method", calib_name((enum calib_method)opt->method));
+	cJSON_AddNumberToObject(o, "samples", opt->data.samples);
+	if (opt->data.random) {
+		cJSON_AddNumberToObject(o, "random", opt->data.random);
+		cJSON_AddNumberToObject(o, "seed", (double)opt->data.seed);
+	}
+	cJSON_AddStringToObject(o, "fingerprint", text);
+	cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(d)));
+	return o;
+}
+
+// The edits in force, as a set: what the journal amounts to, for readers who do not replay it.
+static cJSON *edits_json(const struct study *st)
+{
+	const struct graph *g = study_graph(st);
+	const struct edits *e = study_edits(st);
+	cJSON *a = cJSON_CreateArray();
+	for (int n = 0; n < e->n_nodes; n++) {
+		if (e->precision[n] < 0 && e->scale[n] == 0)
+			continue;
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "node", g->node[n].name);
+		if (e->precision[n] >= 0)
+			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
+		if (e->scale[n] != 0)
+			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}
+
+static cJSON *journal_json(const struct study *st, int *current)
+{
+	cJSON *a = cJSON_CreateArray();
+	int n = study_steps(st, current);
+	for (int i = 0; i < n; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateString(study_step(st, i)));
+	return a;
+}
+
+static void put(cJSON *root, const char *key, cJSON *value)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(root, key);
+	cJSON_AddItemToObject(root, key, value);
+}
+
+enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err)
+{
+	int current;
+	cJSON *root = base ? cJSON_Duplicate(base->root, true) : cJSON_CreateObject();
+	put(root, "qtui_session", cJSON_CreateNumber(SESSION_VERSION));
+	put(root, "model", model_json(st));
+	put(root, "calibration", calibration_json(st));
+	put(root, "target", cJSON_CreateString(study_options(st)->target ? study_options(st)->target : "esp32p4"));
+	put(root, "truncate", cJSON_CreateStringArray(study_options(st)->truncate, study_options(st)->n_truncate));
+	put(root, "edits", edits_json(st));
+	put(root, "journal", journal_json(st, &current));
+	put(root, "current", cJSON_CreateNumber(current));
+	put(root, "results", study_save_results(st));
+	enum status status = json_write(root, path, true, err);
+	cJSON_Delete(root);
+	return status;
+}
+
+char *session_autosave_path(const char *model)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *full = realpath(model, NULL), hash[33];
+	struct str path = {0};
+	if (state && *state)
+		str_addf(&path, "%s/qtui/", state);
+	else
+		str_addf(&path, "%s/.local/state/qtui/", home && *home ? home : "/tmp");
+	key_text(key_of(full ? full : model, strlen(full ? full : model)), hash);
+	str_addf(&path, "%s-%.8s.json", file_base(model), hash);
+	free(full);
+	return str_detach(&path);
+}

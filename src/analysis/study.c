@@ -1,0 +1,303 @@
+// The study: opening and closing, and the hand-over of requests to the conductor.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "qtui/base/log.h"
+#include "qtui/engine/onnx.h"
+#include "body.h"
+
+// ---- opening
+
+static enum status load_graph(struct study *s, struct error *err)
+{
+	enum { MAX_INPUTS = 16 };
+	struct shape shape[MAX_INPUTS];
+	char *name[MAX_INPUTS] = {0};
+	struct onnx_input_shape fixed[MAX_INPUTS];
+	int n = 0;
+	enum status st = STATUS_OK;
+	if (s->opt.calib && !s->opt.data.random)
+		st = dataset_peek_shapes(shape, name, MAX_INPUTS, &n, s->opt.calib, err);
+	for (int i = 0; i < n; i++)
+		fixed[i] = (struct onnx_input_shape){.name = name[i], .shape = shape[i]};
+	if (st == STATUS_OK)
+		st = onnx_load(&s->g, s->opt.model, &(struct onnx_options){.shape = fixed, .n_shapes = n}, err);
+	for (int i = 0; i < n; i++)
+		free(name[i]);
+	return st;
+}
+
+// Everything that a truncation tensor flows into stays in float.
+static enum status truncate_graph(struct study *s, struct error *err)
+{
+	const struct graph *g = s->g;
+	bool *behind = xcalloc((size_t)g->n_values + 1, 1);
+	s->truncated = xcalloc((size_t)g->n_nodes + 1, sizeof *s->truncated);
+	enum status st = STATUS_OK;
+	for (int i = 0; i < s->opt.n_truncate && st == STATUS_OK; i++) {
+		int v = graph_find_value(g, s->opt.truncate[i]);
+		if (v < 0)
+			st = error_set(err, STATUS_NOTFOUND, "--truncate %s: the model has no such tensor", s->opt.truncate[i]);
+		else
+			behind[v] = true;
+	}
+	for (int n = 0; st == STATUS_OK && n < g->n_nodes; n++) {
+		const struct node *node = &g->node[n];
+		for (int i = 0; i < node->n_in; i++)
+			s->truncated[n] |= node->in[i] >= 0 && behind[node->in[i]];
+		for (int i = 0; s->truncated[n] && i < node->n_out; i++)
+			if (node->out[i] >= 0)
+				behind[node->out[i]] = true;
+	}
+	free(behind);
+	return st;
+}
+
+struct edits *study_effective(const struct study *s, const struct edits *user)
+{
+	struct edits *e = edits_copy(user);
+	for (int n = 0; n < e->n_nodes; n++)
+		if (s->truncated[n] && e->precision[n] < 0)
+			e->precision[n] = PREC_FLOAT;
+	return e;
+}
+
+static enum status first_decision(struct study *s, struct error *err)
+{
+	const char *name = s->opt.target ? s->opt.target : "esp32p4";
+	enum status st = target_load(&s->target, name, err);
+	if (st != STATUS_OK)
+		return st;
+	s->step = xgrow(NULL, &s->cap_steps, 1, sizeof *s->step);
+	s->n_steps = 1;
+	s->step[0] = (struct decision){.edits = edits_new(s->g->n_nodes)};
+	s->step[0].method = s->opt.method >= 0 ? (enum calib_method)s->opt.method : target_default_calibration(s->target);
+	snprintf(s->step[0].target, sizeof s->step[0].target, "%s", name);
+	return STATUS_OK;
+}
+
+static void resolve(struct study *s)
+{
+	if (s->opt.threads <= 0)
+		s->opt.threads = threads_of_machine();
+	if (s->opt.memory == 0)
+		s->opt.memory = mem_available() / 2;
+	if (s->opt.data.samples <= 0)
+		s->opt.data.samples = 32;
+}
+
+static void start_conductor(struct study *s)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_create(&s->thread, NULL, study_conduct, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static char *copy_text(const char *t)
+{
+	return t ? xstrdup(t) : NULL;
+}
+
+static void copy_options(struct study *s, const struct study_options *opt)
+{
+	s->opt = *opt;
+	s->opt.model = copy_text(opt->model);
+	s->opt.calib = copy_text(opt->calib);
+	s->opt.target = copy_text(opt->target);
+	char **list = xcalloc((size_t)opt->n_truncate + 1, sizeof *list);
+	for (int i = 0; i < opt->n_truncate; i++)
+		list[i] = xstrdup(opt->truncate[i]);
+	s->opt.truncate = (const char *const *)list;
+}
+
+static enum status open_parts(struct study *s, struct error *err)
+{
+	enum status st;
+	double begin = clock_seconds();
+	if ((st = load_graph(s, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
+		return st;
+	if ((st = first_decision(s, err)) != STATUS_OK)
+		return st;
+	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
+		return st;
+	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = s->opt.memory};
+	s->engine = engine_new(s->g, s->d, &eo);
+	s->plan_cache = plan_cache_new();
+	s->memo = memo_new(dataset_count(s->d));
+	s->load_s = clock_seconds() - begin;
+	return STATUS_OK;
+}
+
+enum status study_open(struct study **out, const struct study_options *opt, struct error *err)
+{
+	struct study *s = xcalloc(1, sizeof *s);
+	s->pipe[0] = s->pipe[1] = -1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->publishing, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	copy_options(s, opt);
+	resolve(s);
+	enum status st = open_parts(s, err);
+	if (st == STATUS_OK && pipe(s->pipe) != 0)
+		st = error_set(err, STATUS_IO, "no pipe: %s", strerror(errno));
+	if (st != STATUS_OK) {
+		study_close(&s);
+		return st;
+	}
+	for (int i = 0; i < 2; i++)
+		fcntl(s->pipe[i], F_SETFL, O_NONBLOCK);
+	s->snap = snapshot_before_run(s, NULL);
+	s->snap->timing.load_s = s->load_s;
+	start_conductor(s);
+	*out = s;
+	return STATUS_OK;
+}
+
+void study_close(struct study **sp)
+{
+	struct study *s = *sp;
+	if (!s)
+		return;
+	if (s->thread) {
+		pthread_mutex_lock(&s->lock);
+		s->quit = true;
+		atomic_store(&s->cancel, true);
+		pthread_cond_broadcast(&s->changed);
+		pthread_mutex_unlock(&s->lock);
+		pthread_join(s->thread, NULL);
+	}
+	snapshot_drop(&s->snap);
+	snapshot_drop(&s->last_complete);
+	for (size_t i = 0; i < s->n_steps; i++) {
+		edits_free(&s->step[i].edits);
+		free(s->step[i].text);
+	}
+	edits_free(&s->req.edits);
+	engine_free(&s->engine);
+	memo_free(&s->memo);
+	plan_cache_free(&s->plan_cache);
+	dataset_free(&s->d);
+	target_free(&s->target);
+	graph_free(&s->g);
+	for (int i = 0; i < 2; i++)
+		if (s->pipe[i] >= 0)
+			close(s->pipe[i]);
+	for (int i = 0; i < s->opt.n_truncate; i++)
+		free((char *)s->opt.truncate[i]);
+	free((void *)s->opt.truncate);
+	free((char *)s->opt.model);
+	free((char *)s->opt.calib);
+	free((char *)s->opt.target);
+	free(s->truncated);
+	free(s->step);
+	free(s->run);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->publishing);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	*sp = NULL;
+}
+
+// ---- asking
+
+const struct graph *study_graph(const struct study *s)
+{
+	return s->g;
+}
+
+const struct dataset *study_dataset(const struct study *s)
+{
+	return s->d;
+}
+
+const struct study_options *study_options(const struct study *s)
+{
+	return &s->opt;
+}
+
+const struct target *study_target(const struct study *s)
+{
+	return s->target;
+}
+
+// ---- running
+
+void study_run(struct study *s)
+{
+	const struct decision *d = &s->step[s->current];
+	pthread_mutex_lock(&s->lock);
+	edits_free(&s->req.edits);
+	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .method = d->method,
+	    .n_edits = edits_count(d->edits)};
+	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
+	s->requested = true;
+	atomic_store(&s->cancel, true); // what runs is void
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void study_cancel(struct study *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->requested = false;
+	atomic_store(&s->cancel, true);
+	pthread_mutex_unlock(&s->lock);
+}
+
+enum status study_wait(struct study *s, struct error *err)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->requested || s->running)
+		pthread_cond_wait(&s->changed, &s->lock);
+	*err = s->error;
+	pthread_mutex_unlock(&s->lock);
+	return err->status;
+}
+
+bool study_running(const struct study *s)
+{
+	struct study *m = (struct study *)s; // the lock is not part of the value
+	pthread_mutex_lock(&m->lock);
+	bool running = m->requested || m->running;
+	pthread_mutex_unlock(&m->lock);
+	return running;
+}
+
+int study_fd(const struct study *s)
+{
+	return s->pipe[0];
+}
+
+struct snapshot *study_latest(struct study *s)
+{
+	pthread_mutex_lock(&s->lock);
+	struct snapshot *snap = snapshot_take(s->snap);
+	pthread_mutex_unlock(&s->lock);
+	return snap;
+}
+
+struct snapshot *study_snapshot(struct study *s)
+{
+	char drain[64];
+	while (read(s->pipe[0], drain, sizeof drain) > 0)
+		;
+	return study_latest(s);
+}
+
+enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,
+    struct tensor *out, struct error *err)
+{
+	struct snapshot *snap = study_latest(s);
+	const struct body *b = snap->priv;
+	enum status st = sim != SIM_FLOAT && (snap->stage != STAGE_DONE || !b->plan) ?
+	    error_set(err, STATUS_REFUSED, "the analysis has not run to its end") :
+	    engine_infer(s->engine, b->plan ? b->plan->plan : NULL, sim, in, want, n_want, codes, out, err);
+	snapshot_drop(&snap);
+	return st;
+}

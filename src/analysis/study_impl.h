@@ -1,0 +1,54 @@
+// Private to src/analysis: the study's inside.
+#ifndef QTUI_ANALYSIS_STUDY_IMPL_H
+#define QTUI_ANALYSIS_STUDY_IMPL_H
+
+#include "work.h"
+
+// A state of the user's decisions; history is a list of them.
+struct decision {
+	struct edits *edits;
+	char target[256];
+	enum calib_method method;
+	char *text; // the command that led here; NULL for the first
+};
+struct study {
+	struct study_options opt;          // its strings are the study's own copies
+	struct graph *g;
+	struct dataset *d;
+	struct target *target;             // of the decision in force
+	struct engine *engine;
+	struct plan_cache *plan_cache;     // used by the conductor only
+	struct memo *memo;                 // likewise
+	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
+
+	struct decision *step;
+	size_t n_steps, cap_steps, current; // step[current] is in force
+
+	pthread_t thread;
+	pthread_mutex_t lock;              // guards what follows
+	pthread_cond_t changed;
+	bool requested, running, quit;
+	struct request req;
+	uint64_t generation;
+	atomic_bool cancel;
+	struct error error;                // of the last run
+	struct snapshot *snap;
+	int pipe[2];
+
+	// Kept by the conductor between runs.
+	struct snapshot *last_complete;
+	struct run_note *run;
+	size_t n_runs, cap_runs;
+	double load_s;
+	pthread_mutex_t publishing;        // one snapshot is built at a time
+};
+
+void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
+struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
+void *study_conduct(void *study);                            // the conductor thread
+struct edits *study_effective(const struct study *s, const struct edits *user); // with truncation; heap
+// A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
+struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
+int edits_count(const struct edits *e);
+
+#endif

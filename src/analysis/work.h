@@ -1,0 +1,72 @@
+// Private to src/analysis: one run of the analysis: the plan, its sites and where their figures are kept.
+#ifndef QTUI_ANALYSIS_WORK_H
+#define QTUI_ANALYSIS_WORK_H
+
+#include "figures.h"
+#include "qtui/base/jobs.h"
+#include "qtui/analysis/study.h"
+#include "qtui/engine/run.h"
+
+// A plan shared by the run that made it and the snapshots that show it.
+struct shared_plan {
+	atomic_int refs;
+	struct plan *plan;
+	struct target *target;      // a plan borrows its target
+};
+struct shared_plan *shared_plan_take(struct shared_plan *p);
+void shared_plan_drop(struct shared_plan **p);
+
+// What a site's figures are computed from and where they go.
+struct site_work {
+	struct site site;           // what does not change during the run
+	struct figure *graphwise, *layerwise;
+	struct range_memo *range;
+	struct hist_memo *hist_float, *hist_quant;
+};
+struct output_work {
+	int value;
+	struct figure *graphwise;
+};
+
+// What one run is asked to do; copied from the study under its lock.
+struct request {
+	uint64_t generation;
+	struct edits *edits;        // effective: truncation included
+	char target[256];
+	enum calib_method method;
+	int n_edits;
+};
+
+struct study;
+struct work {
+	struct study *study;
+	struct request req;
+	struct shared_plan *shared;
+	struct plan *plan;
+	int samples;                // of this round: 1 for the provisional figures, then all
+	int total_samples;
+	struct key *key[SIM_COUNT]; // [n_values]
+	struct site_work *site;
+	int n_sites;
+	int *first_site;            // [n_values + 1] sites of value v: site_at[first_site[v]] .. site_at[first_site[v + 1] - 1]
+	int *site_at;
+	struct output_work *output; // [g->n_outputs]
+	atomic_long done;           // steps finished in this stage
+	long total_steps;           // steps of this stage over all samples
+	atomic_int computed, reused;
+	atomic_long busy_ns[SIM_COUNT];
+	atomic_long published_ms;
+	double began;
+	enum stage stage;
+	struct timing timing;
+};
+
+enum status work_calibrate(struct work *w, struct error *err); // plan_new .. plan_finish
+void work_sites(struct work *w);                              // lists the sites of the finished plan
+enum status work_measure(struct work *w, struct error *err);
+void work_reset(struct work *w);                              // frees plan and sites
+bool work_complete(const struct work *w);
+void work_publish(struct work *w, const struct error *failed); // builds a snapshot and gives it to the study
+void work_tick(struct work *w);                               // publishes if the last time is long enough ago; from workers
+
+#endif

@@ -1,0 +1,86 @@
+// qtui analyze: the analysis in batch. Without --json or --report it prints the worst tensors.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "qtui/analysis/report.h"
+#include "qtui/base/json.h"
+#include "verbs.h"
+
+enum { SHOWN = 10 };
+
+static int by_snr(const void *a, const void *b)
+{
+	const struct site *x = *(const struct site *const *)a, *y = *(const struct site *const *)b;
+	double dx = x->graphwise.pooled.nsr, dy = y->graphwise.pooled.nsr;
+	return dx != dy ? (dx < dy ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
+}
+
+static void print_db(double v, bool exact)
+{
+	if (exact)
+		printf("%9s", "exact");
+	else if (isfinite(v))
+		printf("%9.2f", v);
+	else
+		printf("%9s", "-");
+}
+
+static void print_summary(const struct snapshot *s)
+{
+	const struct site **order = xcalloc((size_t)s->n_sites + 1, sizeof *order);
+	int n = 0;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known)
+			order[n++] = &s->site[i];
+	qsort(order, (size_t)n, sizeof *order, by_snr);
+	printf("%s, %s, %d samples, %d edits: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), s->samples, s->n_edits, n,
+	    s->timing.total_s);
+	printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB", "alone dB",
+	    "cosine", "node");
+	for (int i = 0; i < n && i < SHOWN; i++) {
+		print_db(order[i]->graphwise.pooled.snr_db, order[i]->graphwise.pooled.exact);
+		print_db(order[i]->layerwise.known ? order[i]->layerwise.pooled.snr_db : NAN, order[i]->layerwise.pooled.exact);
+		printf("%9.4f  %s\n", order[i]->graphwise.pooled.cosine, s->g->node[order[i]->node].name);
+	}
+	for (int i = 0; i < s->n_outputs; i++) {
+		if (!s->output[i].known)
+			continue;
+		printf("output %s:", s->g->value[s->g->output[i]].name);
+		print_db(s->output[i].pooled.snr_db, s->output[i].pooled.exact);
+		printf(" dB, cosine %.5f\n", s->output[i].pooled.cosine);
+	}
+	free(order);
+}
+
+static enum status write_results(const struct options *o, struct study *st, const struct snapshot *s, struct error *err)
+{
+	enum status status = STATUS_OK;
+	if (o->json) {
+		cJSON *j = report_json(st, s);
+		status = json_write(j, o->json, true, err);
+		cJSON_Delete(j);
+	}
+	if (status == STATUS_OK && o->report)
+		status = report_write(st, s, o->report, err);
+	if (!o->json && !o->report)
+		print_summary(s);
+	return status;
+}
+
+int verb_analyze(struct options *o)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct session *se = NULL;
+	enum status status = open_study(&st, &se, o, true, &err);
+	if (status == STATUS_OK)
+		status = run_study(st, o->quiet, &err);
+	if (status == STATUS_OK) {
+		struct snapshot *s = study_snapshot(st);
+		status = write_results(o, st, s, &err);
+		snapshot_drop(&s);
+	}
+	study_close(&st);
+	session_free(&se);
+	return status == STATUS_OK ? EXIT_DONE : fail(&err);
+}

@@ -1,0 +1,246 @@
+// Parsing by the table of options.def.
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/str.h"
+#include "qtui/cli/options.h"
+
+enum kind { TEXT, LIST, FLAG, COUNT };
+struct row {
+	const char *name;
+	char letter;
+	enum kind kind;
+	size_t offset;
+	const char *argument;
+	unsigned verbs;
+	const char *help;
+};
+static const struct row rows[] = {
+#define OPTION(name, letter, kind, field, argument, verbs, help) {name, letter, kind, offsetof(struct options, field), argument, verbs, help},
+#include "options.def"
+#undef OPTION
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+void options_help(unsigned verb)
+{
+	for (int i = 0; i < N_ROWS; i++) {
+		char left[64];
+		if (!(rows[i].verbs & verb))
+			continue;
+		snprintf(left, sizeof left, "--%s %s", rows[i].name, rows[i].argument ? rows[i].argument : "");
+		printf("  %-34s %s\n", left, rows[i].help);
+	}
+}
+
+static const struct row *find(const char *name, size_t len)
+{
+	for (int i = 0; i < N_ROWS; i++)
+		if (strlen(rows[i].name) == len && strncmp(rows[i].name, name, len) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static const struct row *find_letter(char c)
+{
+	for (int i = 0; i < N_ROWS; i++)
+		if (rows[i].letter && rows[i].letter == c)
+			return &rows[i];
+	return NULL;
+}
+
+static const char *nearest(const char *name)
+{
+	const char *best = NULL;
+	int least = 4;
+	for (int i = 0; i < N_ROWS; i++) {
+		int d = str_distance(rows[i].name, name);
+		if (d < least) {
+			least = d;
+			best = rows[i].name;
+		}
+	}
+	return best;
+}
+
+static void append(struct list *l, const char *text)
+{
+	l->at = xrealloc(l->at, ((size_t)l->n + 1) * sizeof *l->at);
+	l->at[l->n++] = text;
+}
+
+static enum status store(struct options *o, const struct row *r, const char *value, struct error *err)
+{
+	void *field = (char *)o + r->offset;
+	long long n;
+	switch (r->kind) {
+	case TEXT:
+		*(const char **)field = value;
+		return STATUS_OK;
+	case LIST:
+		append(field, value);
+		return STATUS_OK;
+	case FLAG:
+		*(bool *)field = true;
+		return STATUS_OK;
+	case COUNT:
+		if (!str_to_int(value, &n) || n < 1 || n > 1000000)
+			return error_set(err, STATUS_USAGE, "--%s %s: a whole number from 1 to 1000000 is needed", r->name, value);
+		*(int *)field = (int)n;
+		return STATUS_OK;
+	}
+	return STATUS_OK;
+}
+
+static enum status unknown(const char *arg, struct error *err)
+{
+	const char *near = arg[1] == '-' ? nearest(arg + 2) : NULL;
+	return error_set(err, STATUS_USAGE, "unknown option %s%s%s", arg, near ? "; did you mean --" : "", near ? near : "");
+}
+
+// One option at argv[*i]; moves *i onto its argument when that is a word of its own.
+static enum status parse_one(struct options *o, int argc, char **argv, int *i, unsigned verb, struct error *err)
+{
+	const char *arg = argv[*i], *value = NULL;
+	const struct row *r;
+	if (arg[1] == '-') {
+		const char *equals = strchr(arg, '=');
+		r = find(arg + 2, equals ? (size_t)(equals - arg - 2) : strlen(arg + 2));
+		value = equals ? equals + 1 : NULL;
+	} else {
+		r = find_letter(arg[1]);
+		value = r && arg[2] ? arg + 2 : NULL;
+	}
+	if (!r || (r->kind == FLAG && value))
+		return unknown(arg, err);
+	if (!(r->verbs & verb))
+		return error_set(err, STATUS_USAGE, "--%s has no meaning here", r->name);
+	if (r->kind != FLAG && !value) {
+		if (*i + 1 >= argc)
+			return error_set(err, STATUS_USAGE, "--%s needs %s", r->name, r->argument);
+		value = argv[++*i];
+	}
+	return store(o, r, value, err);
+}
+
+static enum status parse_channels(float out[4], bool *set, const char *option, const char *text, struct error *err)
+{
+	char copy[128], *save = NULL;
+	int n = 0;
+	if (!text)
+		return STATUS_OK;
+	snprintf(copy, sizeof copy, "%s", text);
+	for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
+		double v;
+		if (n == 4 || !str_to_double(part, &v))
+			return error_set(err, STATUS_USAGE, "%s %s: one number, or one a channel, like 123.7,116.3,103.5", option, text);
+		out[n++] = (float)v;
+	}
+	if (n == 0)
+		return error_set(err, STATUS_USAGE, "%s needs numbers", option);
+	for (int i = n; i < 4; i++)
+		out[i] = n == 1 ? out[0] : 0;
+	*set = true;
+	return STATUS_OK;
+}
+
+static enum status parse_number(long long *out, const char *option, const char *text, long long least, struct error *err)
+{
+	if (!str_to_int(text, out) || *out < least || *out > 1000000000)
+		return error_set(err, STATUS_USAGE, "--%s %s: a whole number of at least %lld is needed", option, text, least);
+	return STATUS_OK;
+}
+
+static enum status resolve_numbers(struct options *o, struct error *err)
+{
+	long long n;
+	enum status st;
+	if (o->samples) {
+		if ((st = parse_number(&n, "samples", o->samples, 1, err)) != STATUS_OK)
+			return st;
+		o->study.data.samples = (int)n;
+	}
+	if (o->threads) {
+		if ((st = parse_number(&n, "threads", o->threads, 1, err)) != STATUS_OK)
+			return st;
+		o->study.threads = n > 512 ? 512 : (int)n;
+	}
+	if (o->seed) {
+		if ((st = parse_number(&n, "seed", o->seed, 0, err)) != STATUS_OK)
+			return st;
+		o->study.data.seed = (uint64_t)n;
+	}
+	if (o->memory && !str_to_size(o->memory, &o->study.memory))
+		return error_set(err, STATUS_USAGE, "--memory %s: a size like 512M or 2G is needed", o->memory);
+	return STATUS_OK;
+}
+
+static enum status resolve_names(struct options *o, struct error *err)
+{
+	struct preprocess *p = &o->study.data.pre;
+	enum calib_method m;
+	o->study.method = -1;
+	if (o->method) {
+		if (!calib_parse(&m, o->method))
+			return error_set(err, STATUS_USAGE, "--calibration %s: minmax, percentile, kl or mse", o->method);
+		o->study.method = (int)m;
+	}
+	if (o->backend && !backend_parse(&o->study.backend, o->backend))
+		return error_set(err, STATUS_USAGE, "--backend %s: onednn, blas or ref", o->backend);
+	if (o->color) {
+		p->color_set = true;
+		p->bgr = strcmp(o->color, "bgr") == 0;
+		if (!p->bgr && strcmp(o->color, "rgb") != 0)
+			return error_set(err, STATUS_USAGE, "--color %s: rgb or bgr", o->color);
+	}
+	if (o->resize && !(p->resize_set = resize_parse(&p->resize, o->resize)))
+		return error_set(err, STATUS_USAGE, "--resize %s: stretch, letterbox, corner or crop", o->resize);
+	return STATUS_OK;
+}
+
+static enum status resolve(struct options *o, struct error *err)
+{
+	struct preprocess *p = &o->study.data.pre;
+	enum status st = resolve_names(o, err);
+	if (st == STATUS_OK)
+		st = resolve_numbers(o, err);
+	if (st == STATUS_OK)
+		st = parse_channels(p->mean, &p->mean_set, "--mean", o->mean, err);
+	if (st == STATUS_OK)
+		st = parse_channels(p->std, &p->std_set, "--std", o->std, err);
+	for (int i = 0; st == STATUS_OK && p->std_set && i < 3; i++)
+		if (p->std[i] == 0 && i == 0)
+			st = error_set(err, STATUS_USAGE, "--std %s: a std of 0 divides by zero", o->std);
+	o->study.data.random = o->random;
+	o->study.target = o->target;
+	o->study.truncate = o->truncate.at;
+	o->study.n_truncate = o->truncate.n;
+	return st;
+}
+
+enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err)
+{
+	bool only_words = false;
+	memset(o, 0, sizeof *o);
+	o->study.backend = BACKEND_ONEDNN;
+	for (int i = first; i < argc; i++) {
+		enum status st = STATUS_OK;
+		if (!only_words && strcmp(argv[i], "--") == 0)
+			only_words = true;
+		else if (!only_words && argv[i][0] == '-' && argv[i][1])
+			st = parse_one(o, argc, argv, &i, verb, err);
+		else
+			append(&o->positional, argv[i]);
+		if (st != STATUS_OK)
+			return st;
+	}
+	return resolve(o, err);
+}
+
+void options_done(struct options *o)
+{
+	struct list *const l[] = {&o->positional, &o->set, &o->scale, &o->truncate, &o->input};
+	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
+		free(l[i]->at);
+}

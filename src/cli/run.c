@@ -1,0 +1,272 @@
+// qtui run: the network on given inputs; outputs, or every tensor, as NPY files. --repeat measures.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "qtui/base/jobs.h"
+#include "qtui/base/json.h"
+#include "qtui/base/npy.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/onnx.h"
+#include "verbs.h"
+
+// What runs: a bare engine on the float graph, or a study for the quantized network.
+struct runner {
+	struct study *study;
+	struct session *session;
+	struct graph *own_graph;
+	struct engine *engine;
+	const struct graph *g;
+	struct tensor *in;   // [g->n_inputs]
+	int *want, n_want;
+	struct tensor *out;  // [n_want]
+	double load_ms;
+};
+
+// ---- inputs: "NAME=FILE", or "FILE" for the inputs in their order
+
+static const char *input_path(const char *text, char *name, size_t size)
+{
+	const char *equals = strchr(text, '=');
+	name[0] = '\0';
+	if (!equals || file_exists(text))
+		return text;
+	snprintf(name, size, "%.*s", (int)(equals - text), text);
+	return equals + 1;
+}
+
+static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
+{
+	enum { MAX = 16 };
+	struct onnx_input_shape fixed[MAX];
+	char names[MAX][256], *found[MAX];
+	struct shape shape[MAX];
+	int n = 0, total = 0;
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < o->input.n && total < MAX; i++) {
+		const char *path = input_path(o->input.at[i], names[total], sizeof names[total]);
+		st = dataset_peek_shapes(shape, found, 1, &n, path, err);
+		if (st != STATUS_OK || n == 0)
+			continue;
+		free(found[0]);
+		fixed[total] = (struct onnx_input_shape){.name = names[total][0] ? names[total] : NULL, .shape = shape[0]};
+		total++;
+	}
+	if (st == STATUS_OK)
+		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = total}, err);
+	r->g = r->own_graph;
+	return st;
+}
+
+static enum status find_input(const struct graph *g, const char *name, int position, int *out, struct error *err)
+{
+	for (int i = 0; i < g->n_inputs; i++)
+		if (name[0] && strcmp(g->value[g->input[i]].name, name) == 0) {
+			*out = i;
+			return STATUS_OK;
+		}
+	if (name[0])
+		return error_set(err, STATUS_NOTFOUND, "-i %s: the model has no such input; its first is %s", name,
+		    g->n_inputs ? g->value[g->input[0]].name : "(none)");
+	if (position >= g->n_inputs)
+		return error_set(err, STATUS_USAGE, "the model has %d inputs, more are given", g->n_inputs);
+	*out = position;
+	return STATUS_OK;
+}
+
+static enum status check_shape(const struct graph *g, int input, const struct tensor *t, const char *path, struct error *err)
+{
+	char have[128], need[128];
+	const struct value *v = &g->value[g->input[input]];
+	if (v->shape.rank < 0 || shape_equal(&v->shape, &t->shape))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s: shape %s, but input %s needs %s", path, shape_text(&t->shape, have, sizeof have), v->name,
+	    shape_text(&v->shape, need, sizeof need));
+}
+
+static enum status read_inputs(struct runner *r, const struct options *o, struct error *err)
+{
+	enum status st = STATUS_OK;
+	r->in = xcalloc((size_t)r->g->n_inputs + 1, sizeof *r->in);
+	for (int i = 0; st == STATUS_OK && i < o->input.n; i++) {
+		char name[256];
+		const char *path = input_path(o->input.at[i], name, sizeof name);
+		int at = 0;
+		st = find_input(r->g, name, i, &at, err);
+		if (st != STATUS_OK)
+			break;
+		const struct value *v = &r->g->value[r->g->input[at]];
+		tensor_drop(&r->in[at]);
+		st = array_read(&r->in[at], path, v->name, v->type, err);
+		if (st == STATUS_OK)
+			st = check_shape(r->g, at, &r->in[at], path, err);
+	}
+	for (int i = 0; st == STATUS_OK && i < r->g->n_inputs; i++)
+		if (!r->in[i].data)
+			st = error_set(err, STATUS_USAGE, "input %s is missing: -i %s=FILE.npy", r->g->value[r->g->input[i]].name,
+			    r->g->value[r->g->input[i]].name);
+	return st;
+}
+
+// ---- outputs
+
+static void choose_outputs(struct runner *r, bool all)
+{
+	const struct graph *g = r->g;
+	r->want = xcalloc((size_t)g->n_values + (size_t)g->n_outputs + 1, sizeof *r->want);
+	for (int i = 0; !all && i < g->n_outputs; i++)
+		r->want[r->n_want++] = g->output[i];
+	for (int v = 0; all && v < g->n_values; v++)
+		if (!g->value[v].constant || g->value[v].is_output)
+			r->want[r->n_want++] = v;
+	r->out = xcalloc((size_t)r->n_want + 1, sizeof *r->out);
+}
+
+static struct npy as_npy(const struct tensor *t)
+{
+	static const char kind[] = {[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i',
+	    [DT_U32] = 'u', [DT_I64] = 'i', [DT_U64] = 'u', [DT_BOOL] = 'b'};
+	struct npy a = {.kind = kind[t->type], .item = (int)dtype_size(t->type), .rank = t->shape.rank, .data = t->data, .size = tensor_bytes(t)};
+	for (int i = 0; i < t->shape.rank; i++)
+		a.dim[i] = t->shape.dim[i];
+	return a;
+}
+
+static enum status write_output(const char *dir, const char *tensor, const struct tensor *t, struct error *err)
+{
+	struct str name = {0};
+	for (const char *p = tensor; *p; p++)
+		str_addn(&name, isalnum((unsigned char)*p) || strchr("._-", *p) ? p : "_", 1);
+	str_add(&name, ".npy");
+	char *path = file_join(dir, str_text(&name));
+	struct npy a = as_npy(t);
+	enum status st = npy_write(&a, path, err);
+	free(path);
+	str_done(&name);
+	return st;
+}
+
+static enum status write_outputs(struct runner *r, const char *dir, struct error *err)
+{
+	enum status st = dir ? file_mkdirs(dir, err) : STATUS_OK;
+	for (int i = 0; dir && st == STATUS_OK && i < r->n_want; i++)
+		if (r->out[i].data)
+			st = write_output(dir, r->g->value[r->want[i]].name, &r->out[i], err);
+	return st;
+}
+
+// ---- running
+
+static enum status infer(struct runner *r, bool codes, struct error *err)
+{
+	for (int i = 0; i < r->n_want; i++)
+		tensor_drop(&r->out[i]);
+	if (r->study)
+		return study_infer(r->study, SIM_FULL, r->in, r->want, r->n_want, codes, r->out, err);
+	return engine_infer(r->engine, NULL, SIM_FLOAT, r->in, r->want, r->n_want, false, r->out, err);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static void print_times(const struct runner *r, const struct options *o, double first_ms, double *ms, int n)
+{
+	qsort(ms, (size_t)n, sizeof *ms, by_value);
+	cJSON *j = cJSON_CreateObject();
+	cJSON_AddNumberToObject(j, "load_ms", r->load_ms);
+	cJSON_AddNumberToObject(j, "first_ms", first_ms);
+	cJSON_AddNumberToObject(j, "median_ms", n % 2 ? ms[n / 2] : (ms[n / 2 - 1] + ms[n / 2]) / 2);
+	cJSON_AddNumberToObject(j, "min_ms", ms[0]);
+	cJSON_AddNumberToObject(j, "threads", o->study.threads);
+	cJSON_AddStringToObject(j, "backend", backend_name(o->study.backend));
+	cJSON_AddNumberToObject(j, "peak_rss_mb", mem_peak_rss_mib());
+	char *text = cJSON_PrintUnformatted(j);
+	puts(text);
+	free(text);
+	cJSON_Delete(j);
+}
+
+static enum status repeat(struct runner *r, const struct options *o, double first_ms, struct error *err)
+{
+	double *ms = xcalloc((size_t)o->repeat + 1, sizeof *ms);
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < o->repeat; i++) {
+		double begin = clock_seconds();
+		st = infer(r, o->codes, err);
+		ms[i] = (clock_seconds() - begin) * 1e3;
+	}
+	if (st == STATUS_OK)
+		print_times(r, o, first_ms, ms, o->repeat);
+	free(ms);
+	return st;
+}
+
+static enum status open_float(struct runner *r, struct options *o, struct error *err)
+{
+	struct engine_options eo = {.backend = o->study.backend, .threads = o->study.threads};
+	enum status st = load_graph(r, o, err);
+	if (st == STATUS_OK)
+		r->engine = engine_new(r->g, NULL, &eo);
+	return st;
+}
+
+static enum status open_quantized(struct runner *r, struct options *o, struct error *err)
+{
+	enum status st = open_study(&r->study, &r->session, o, true, err);
+	if (st == STATUS_OK)
+		st = run_study(r->study, o->quiet, err);
+	if (st == STATUS_OK)
+		r->g = study_graph(r->study);
+	return st;
+}
+
+static enum status run(struct runner *r, struct options *o, struct error *err)
+{
+	double begin = clock_seconds();
+	enum status st = o->session ? open_quantized(r, o, err) : open_float(r, o, err);
+	if (st == STATUS_OK)
+		st = read_inputs(r, o, err);
+	if (st != STATUS_OK)
+		return st;
+	choose_outputs(r, o->all);
+	r->load_ms = (clock_seconds() - begin) * 1e3;
+	begin = clock_seconds();
+	st = infer(r, o->codes, err);
+	double first_ms = (clock_seconds() - begin) * 1e3;
+	if (st == STATUS_OK)
+		st = write_outputs(r, o->output, err);
+	if (st == STATUS_OK && o->repeat)
+		st = repeat(r, o, first_ms, err);
+	return st;
+}
+
+int verb_run(struct options *o)
+{
+	struct error err = {0};
+	struct runner r = {0};
+	enum status st = STATUS_OK;
+	if (o->positional.n < 1 && !o->session)
+		st = error_set(&err, STATUS_USAGE, "a MODEL is needed");
+	else if (!o->output && !o->repeat)
+		st = error_set(&err, STATUS_USAGE, "-o DIR (or --repeat N) is needed");
+	if (o->study.threads == 0)
+		o->study.threads = threads_of_machine();
+	if (st == STATUS_OK)
+		st = run(&r, o, &err);
+	for (int i = 0; r.in && i < r.g->n_inputs; i++)
+		tensor_drop(&r.in[i]);
+	for (int i = 0; i < r.n_want; i++)
+		tensor_drop(&r.out[i]);
+	free(r.in);
+	free(r.want);
+	free(r.out);
+	engine_free(&r.engine);
+	graph_free(&r.own_graph);
+	study_close(&r.study);
+	session_free(&r.session);
+	return st == STATUS_OK ? EXIT_DONE : fail(&err);
+}

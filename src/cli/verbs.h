@@ -1,0 +1,22 @@
+// Private to src/cli: the verbs and what they share. A verb returns an exit code after it has printed its error.
+#ifndef QTUI_CLI_VERBS_H
+#define QTUI_CLI_VERBS_H
+
+#include "qtui/cli/options.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+int verb_tui(struct options *o);
+int verb_analyze(struct options *o);
+int verb_run(struct options *o);
+int verb_export(struct options *o);
+int verb_ops(struct options *o);
+
+int fail(const struct error *err); // prints one line; the exit code of its status
+// Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied.
+// `calib_needed`: without CALIB, session or --random-data it is a usage error.
+MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
+// Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
+MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
+
+#endif

@@ -1,0 +1,32 @@
+// One array of a file as a tensor.
+#include <string.h>
+#include "arrays.h"
+#include "qtui/engine/data.h"
+
+static int find(const struct arrays *a, const char *name)
+{
+	for (int i = 0; name && i < arrays_count(a); i++)
+		if (strcmp(arrays_name(a, i), name) == 0)
+			return i;
+	return arrays_count(a) == 1 ? 0 : -1;
+}
+
+enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err)
+{
+	struct arrays *a = NULL;
+	enum status st = arrays_open(&a, path, type, err);
+	if (st != STATUS_OK)
+		return st;
+	int i = find(a, name);
+	*out = (struct tensor){.type = type};
+	if (i < 0) {
+		st = error_set(err, STATUS_NOTFOUND, "%s: has no array named %s", path, name ? name : "(none given)");
+	} else {
+		out->shape = arrays_shape(a, i);
+		st = tensor_alloc(out, NULL, err);
+	}
+	if (st == STATUS_OK)
+		arrays_copy(out, a, i, 0);
+	arrays_free(&a);
+	return st;
+}

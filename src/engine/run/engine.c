@@ -1,0 +1,231 @@
+// The engine: runners over many samples, and single runs on given inputs.
+#include <stdlib.h>
+#include <string.h>
+#include "exec.h"
+#include "keys.h"
+#include "runner.h"
+
+struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt)
+{
+	struct engine *e = xcalloc(1, sizeof *e);
+	*e = (struct engine){.g = g, .d = d, .opt = *opt};
+	e->jobs = jobs_new(opt->threads);
+	e->store = store_new(opt->memory);
+	e->kernels = kernels_new();
+	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
+	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
+	for (int i = 0; i < g->n_nodes; i++)
+		e->node_sig[i] = key_add_int(key_of_node(&g->node[i]), i);
+	return e;
+}
+
+static bool *union_of(const struct graph *g, const bool *const want[SIM_COUNT])
+{
+	bool *keep = xcalloc((size_t)g->n_values + 1, sizeof *keep);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		for (int v = 0; want[sim] && v < g->n_values; v++)
+			keep[v] |= want[sim][v];
+	return keep;
+}
+
+void runner_init(struct runner *r, struct engine *e, const struct plan *plan, const bool *const want[SIM_COUNT], bool memo)
+{
+	*r = (struct runner){.e = e, .g = e->g, .plan = plan, .memo = memo};
+	memcpy(r->want, want, sizeof r->want);
+	bool *keep = union_of(e->g, want);
+	steps_build(&r->steps, e->g, plan, keep, !memo && !plan);
+	free(keep);
+	for (int sim = 0; memo && sim < SIM_ALONE; sim++) {
+		if (sim != SIM_FLOAT && !plan)
+			continue;
+		r->key[sim] = xcalloc((size_t)e->g->n_values + 1, sizeof **r->key);
+		engine_keys(e->g, plan, (enum sim)sim, r->key[sim]);
+	}
+}
+
+void runner_done(struct runner *r)
+{
+	steps_done(&r->steps);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		free(r->key[sim]);
+}
+
+struct batch {
+	const struct runner *r;
+	const struct pass *p;
+	pthread_mutex_t lock;
+	int failed;          // the first sample that failed, -1
+	struct error err;    // its error
+	atomic_bool stop;
+};
+
+static void batch_sample(void *arg, int i, int worker, int width)
+{
+	struct batch *b = arg;
+	struct error err = {0};
+	if (atomic_load(&b->stop))
+		return;
+	struct sample s = {.index = b->p->first + i, .worker = worker, .width = width, .pass = b->p};
+	if (run_sample(b->r, &s, &err) == STATUS_OK)
+		return;
+	pthread_mutex_lock(&b->lock);
+	if (b->failed < 0 || s.index < b->failed) {
+		b->failed = s.index;
+		b->err = err;
+	}
+	pthread_mutex_unlock(&b->lock);
+	atomic_store(&b->stop, true);
+}
+
+// Packed weights past this are dropped, oldest first, before a pass begins.
+enum { KERNELS_KEPT_MIB = 512 };
+
+enum status engine_pass(struct engine *e, const struct pass *p, struct error *err)
+{
+	struct runner r;
+	kernels_trim(e->kernels, (size_t)KERNELS_KEPT_MIB << 20);
+	runner_init(&r, e, p->plan, p->want, true);
+	struct batch b = {.r = &r, .p = p, .failed = -1};
+	pthread_mutex_init(&b.lock, NULL);
+	jobs_run(e->jobs, p->last - p->first, batch_sample, &b, p->cancel);
+	pthread_mutex_destroy(&b.lock);
+	runner_done(&r);
+	if (b.failed >= 0) {
+		*err = b.err;
+		return b.err.status;
+	}
+	if (p->cancel && atomic_load(p->cancel))
+		return error_set(err, STATUS_CANCELLED, "cancelled");
+	return STATUS_OK;
+}
+
+long engine_pass_steps(struct engine *e, const struct pass *p)
+{
+	struct steps s;
+	bool *keep = union_of(e->g, p->want);
+	steps_build(&s, e->g, p->plan, keep, false);
+	long n = s.n;
+	steps_done(&s);
+	free(keep);
+	return n;
+}
+
+struct inference {
+	const struct runner *r;
+	const struct tensor *in;
+	const int *want;
+	int n_want;
+	bool codes;
+	enum sim sim;
+	struct tensor *out;
+	enum status status;
+	struct error *err;
+};
+
+static void collect(void *arg, const struct sighting *s)
+{
+	struct inference *f = arg;
+	for (int i = 0; i < f->n_want && f->status == STATUS_OK; i++) {
+		struct rep dense = {0}, plain = {0};
+		if (f->want[i] != s->value)
+			continue;
+		if (f->codes)
+			dense = rep_share(s->rep[f->sim]);
+		else
+			f->status = rep_to_float(&dense, s->rep[f->sim], s->width, f->err);
+		if (f->status == STATUS_OK)
+			f->status = rep_to_layout(&plain, &dense, LAYOUT_PLAIN, s->width, f->err);
+		f->out[i] = plain.t;
+		rep_drop(&dense);
+	}
+}
+
+static void infer_one(void *arg, int i, int worker, int width)
+{
+	struct inference *f = arg;
+	struct pass p = {.visit = collect, .arg = f};
+	struct sample s = {.index = i, .worker = worker, .width = width, .given = f->in, .pass = &p};
+	enum status status = run_sample(f->r, &s, f->err);
+	if (f->status == STATUS_OK)
+		f->status = status;
+}
+
+// The runner of the last inference is kept: the same request again prepares nothing.
+struct kept_runner {
+	struct runner r;
+	const struct plan *plan;
+	enum sim sim;
+	bool *want;
+};
+
+static void kept_free(struct kept_runner **k)
+{
+	if (*k) {
+		runner_done(&(*k)->r);
+		free((*k)->want);
+		free(*k);
+	}
+	*k = NULL;
+}
+
+static const struct runner *kept_runner(struct engine *e, const struct plan *plan, enum sim sim, bool *want)
+{
+	struct kept_runner *k = e->kept;
+	const bool *wants[SIM_COUNT] = {0};
+	if (k && k->plan == plan && k->sim == sim && memcmp(k->want, want, (size_t)e->g->n_values) == 0) {
+		free(want);
+		return &k->r;
+	}
+	kept_free(&e->kept);
+	k = e->kept = xcalloc(1, sizeof *k);
+	*k = (struct kept_runner){.plan = plan, .sim = sim, .want = want};
+	wants[sim] = want;
+	runner_init(&k->r, e, sim == SIM_FLOAT ? NULL : plan, wants, false);
+	return &k->r;
+}
+
+enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in, const int *want, int n_want,
+    bool codes, struct tensor *out, struct error *err)
+{
+	bool *w = xcalloc((size_t)e->g->n_values + 1, sizeof *w);
+	for (int i = 0; i < n_want; i++) {
+		out[i] = (struct tensor){0};
+		w[want[i]] = !e->g->value[want[i]].constant;
+	}
+	struct inference f = {.r = kept_runner(e, plan, sim, w), .in = in, .want = want, .n_want = n_want, .codes = codes, .sim = sim,
+	    .out = out, .err = err};
+	jobs_run(e->jobs, 1, infer_one, &f, NULL);
+	for (int i = 0; f.status == STATUS_OK && i < n_want; i++)
+		if (e->g->value[want[i]].constant)
+			out[i] = tensor_share(e->g->value[want[i]].constant);
+	for (int i = 0; f.status != STATUS_OK && i < n_want; i++)
+		tensor_drop(&out[i]);
+	return f.status;
+}
+
+void engine_free(struct engine **ep)
+{
+	struct engine *e = *ep;
+	if (!e)
+		return;
+	kept_free(&e->kept);
+	jobs_free(&e->jobs);
+	store_free(&e->store);
+	kernels_free(&e->kernels);
+	for (int i = 0; i < e->opt.threads; i++)
+		free(e->worker[i].scratch);
+	free(e->worker);
+	free(e->node_sig);
+	free(e);
+	*ep = NULL;
+}
+
+size_t engine_store_bytes(const struct engine *e)
+{
+	return store_bytes(e->store);
+}
+
+void engine_trim(struct engine *e, size_t bytes)
+{
+	store_trim(e->store, bytes);
+}

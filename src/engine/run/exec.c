@@ -1,0 +1,164 @@
+// Executes one step: asks the families in turn; what no family takes is evaluated by the operator's plain code on floats.
+#include <stdlib.h>
+#include <string.h>
+#include "exec.h"
+#include "keys.h"
+
+void *exec_scratch(struct exec *x, size_t size)
+{
+	struct worker *w = &x->e->worker[x->worker];
+	if (size > w->scratch_size) {
+		free(w->scratch);
+		w->scratch_size = (size + 4095) / 4096 * 4096;
+		w->scratch = aligned_alloc(64, w->scratch_size);
+		if (!w->scratch)
+			w->scratch_size = 0;
+	}
+	return w->scratch;
+}
+
+bool exec_integer(const struct exec *x)
+{
+	return x->plan && (x->sim == SIM_FULL || x->sim == SIM_ALONE);
+}
+
+const struct quantizer *exec_out_quantizer(const struct exec *x, int i)
+{
+	return slot_out_quantizer(x->plan, x->sim, x->step->last, i);
+}
+
+const struct quantizer *exec_param_quantizer(const struct exec *x, int i)
+{
+	return slot_in_quantizer(x->plan, x->sim, x->step->node, i);
+}
+
+bool quantizer_has_codes(const struct quantizer *q)
+{
+	return q->kind == QUANT_LINEAR && q->axis < 0 && q->bits <= 16;
+}
+
+enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
+{
+	if (quantizer_has_codes(q))
+		return rep_to_codes(out, r, q, width, err);
+	struct rep x = {0};
+	enum status st = rep_to_float(&x, r, width, err);
+	if (st == STATUS_OK && (st = rep_alloc(out, DT_F32, x.t.layout, &x.t.shape, err)) == STATUS_OK)
+		fake_quantize(&out->t, &x.t, q, width);
+	rep_drop(&x);
+	return st;
+}
+
+// Moves a result to the step's output, through the output quantizer if there is one (codes that are on its grid stay).
+enum status exec_finish(struct exec *x, int i, struct rep *y)
+{
+	const struct quantizer *q = exec_out_quantizer(x, i);
+	enum status st = STATUS_OK;
+	if (q && (y->coded || y->t.type == DT_F32)) {
+		st = rep_apply(&x->out[i], y, q, x->width, x->err);
+		rep_drop(y);
+	} else {
+		x->out[i] = *y;
+		memset(y, 0, sizeof *y);
+	}
+	return st;
+}
+
+enum status exec_out_shape(struct exec *x, struct shape *out)
+{
+	const struct value *v = &x->g->value[step_out(x->g, x->step, 0)];
+	*out = v->shape;
+	return v->shape.rank >= 0 ? STATUS_OK : STATUS_UNSUPPORTED;
+}
+
+// Inputs of the main node as plain float (or integer) tensors.
+static enum status plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in)
+{
+	for (int i = 0; i < x->node->n_in; i++) {
+		struct rep f = {0};
+		in[i] = NULL;
+		if (!x->in[i])
+			continue;
+		enum status st = rep_to_float(&f, x->in[i], x->width, x->err);
+		if (st == STATUS_OK)
+			st = rep_to_layout(&hold[i], &f, LAYOUT_PLAIN, x->width, x->err);
+		rep_drop(&f);
+		if (st != STATUS_OK)
+			return st;
+		in[i] = &hold[i].t;
+	}
+	return STATUS_OK;
+}
+
+enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out)
+{
+	enum status st = x->node->op->shape(x->node, in, out, x->err);
+	if (st != STATUS_OK && x->err->text[0] == '\0')
+		return error_set(x->err, STATUS_UNSUPPORTED, "the shape of the result cannot be computed");
+	return st;
+}
+
+// The operator's own evaluation on plain inputs; outputs are plain reps that the caller owns.
+enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y)
+{
+	int n = x->node->n_out;
+	struct tensor *out = xcalloc((size_t)n, sizeof *out);
+	enum status st = exec_shapes(x, in, out);
+	if (st == STATUS_OK && (x->node->op->flags & OPF_VIEW) && in[0]->buf) { // no copy: another shape on the same bytes
+		struct shape shape = out[0].shape;
+		y[0].t = tensor_share(in[0]);
+		y[0].t.shape = shape;
+		goto out;
+	}
+	for (int i = 0; st == STATUS_OK && i < n; i++) {
+		out[i].layout = LAYOUT_PLAIN;
+		st = tensor_alloc(&out[i], NULL, x->err);
+	}
+	if (st == STATUS_OK)
+		st = x->node->op->eval(x->node, in, out, x->width, x->err);
+	for (int i = 0; i < n; i++) {
+		if (st == STATUS_OK)
+			y[i].t = out[i];
+		else
+			tensor_drop(&out[i]);
+	}
+out:
+	free(out);
+	return st;
+}
+
+enum status exec_plain(struct exec *x)
+{
+	int n_in = x->node->n_in, n_out = x->node->n_out;
+	struct rep *hold = xcalloc((size_t)n_in + 1, sizeof *hold), *y = xcalloc((size_t)n_out + 1, sizeof *y);
+	const struct tensor **in = xcalloc((size_t)n_in + 1, sizeof *in);
+	enum status st = plain_inputs(x, hold, in);
+	if (st == STATUS_OK)
+		st = exec_eval(x, in, y);
+	if (st == STATUS_OK && x->step->epi.act.kind != ACT_NONE)
+		elt_act(&x->step->epi.act, y[0].t.data, y[0].t.data, tensor_stored(&y[0].t));
+	for (int i = 0; st == STATUS_OK && i < step_n_out(x->g, x->step); i++)
+		st = exec_finish(x, i, &y[i]);
+	for (int i = 0; i < n_in; i++)
+		rep_drop(&hold[i]);
+	for (int i = 0; i < n_out; i++)
+		rep_drop(&y[i]);
+	free(hold);
+	free(y);
+	free(in);
+	return st;
+}
+
+enum status exec_step(struct exec *x)
+{
+	static enum status (*const family[])(struct exec *) = {
+	    exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_move, exec_plain};
+	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
+		enum status st = family[i](x);
+		if (st == STATUS_OK)
+			return st;
+		if (st != STATUS_UNSUPPORTED || x->err->text[0] != '\0')
+			return error_prefix(x->err, "node %s (%s)", x->node->name, x->node->op->name);
+	}
+	return error_set(x->err, STATUS_UNSUPPORTED, "node %s (%s): no kernel takes it", x->node->name, x->node->op->name);
+}

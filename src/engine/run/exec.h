@@ -1,0 +1,29 @@
+// Private to src/engine/run: what the families of exec_*.c share.
+#ifndef QTUI_ENGINE_RUN_EXEC_H
+#define QTUI_ENGINE_RUN_EXEC_H
+
+#include "run_impl.h"
+
+bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
+enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
+enum status exec_out_shape(struct exec *x, struct shape *out);   // STATUS_UNSUPPORTED when it depends on data
+enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out);
+enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
+// Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.
+const float *exec_weights(struct exec *x, int i, float **own);
+// The key that all kernels of this step share: operator, parameters with their quantizers, epilogue, backend.
+struct key exec_kernel_key(struct exec *x, const char *kind);
+// Scales of an integer accumulation and the bias in either form; frees with affine_done.
+struct affine {
+	int16_t *weight;
+	int64_t *bias;
+	float *scale, *fbias;
+	int64_t n; // channels
+};
+// Possible when input i0 is coded, the weights in slot 1 are symmetric codes of at most 16 bit: else STATUS_UNSUPPORTED.
+bool affine_possible(const struct exec *x);
+enum status affine_make(struct affine *a, struct exec *x, int64_t channels);
+void affine_done(struct affine *a);
+bool act_in_integer_epilogue(const struct act *a);
+
+#endif

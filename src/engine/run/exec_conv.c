@@ -1,0 +1,157 @@
+// Conv and ConvTranspose: integer kernels on codes, float kernels otherwise. Blocked layout is carried on where the backend has it.
+#include <stdlib.h>
+#include <string.h>
+#include "exec.h"
+
+// With fewer channels than this a blocked input would be mostly padding.
+enum { FEW_CHANNELS = 4 };
+
+static enum layout input_layout(const struct exec *x, const struct conv_geometry *g)
+{
+	if (x->in[0]->t.layout == LAYOUT_BLOCK)
+		return LAYOUT_BLOCK;
+	return g->c <= FEW_CHANNELS ? LAYOUT_PLAIN : LAYOUT_BLOCK;
+}
+
+static enum status prepare_float(struct exec *x, const struct conv_geometry *g, struct prepared *p)
+{
+	float *own_w, *own_b;
+	struct conv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose, .epi = x->step->epi};
+	t.weight = exec_weights(x, 1, &own_w);
+	t.bias = exec_weights(x, 2, &own_b);
+	enum status st = STATUS_UNSUPPORTED;
+	for (int b = x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
+		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
+		t.out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
+		st = kernel_conv(&p->kernel, (enum kernel_backend)b, &t, x->err);
+	}
+	p->in = t.in;
+	p->out = t.out;
+	free(own_w);
+	free(own_b);
+	return st;
+}
+
+// Does the integer kernel write codes (else float, for an activation or a quantizer that its epilogue does not know)?
+static bool writes_codes(const struct exec *x, bool integer)
+{
+	const struct quantizer *oq = exec_out_quantizer(x, 0);
+	return integer && oq && quantizer_has_codes(oq) && act_in_integer_epilogue(&x->step->epi.act);
+}
+
+// The integer kernels share the float backends' layouts, so that float and quantized tensors are compared as they lie in memory.
+static enum status prepare_int(struct exec *x, const struct conv_geometry *g, struct prepared *p)
+{
+	bool fits = writes_codes(x, true);
+	bool blocked = x->e->opt.backend == BACKEND_ONEDNN;
+	struct affine a;
+	enum status st = affine_make(&a, x, g->oc);
+	if (st == STATUS_OK) {
+		struct qconv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose,
+		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? LAYOUT_BLOCK : LAYOUT_PLAIN,
+		    .in_type = x->in[0]->t.type, .in_zero = x->in[0]->zero, .weight = a.weight,
+		    .weight_bits = exec_param_quantizer(x, 1)->bits, .bias = a.bias, .scale = a.scale, .fbias = a.fbias,
+		    .to_float = !fits};
+		if (fits) {
+			t.act = x->step->epi.act;
+			t.out_quant = *exec_out_quantizer(x, 0);
+		}
+		p->in = t.in;
+		p->out = t.out;
+		st = kernel_qconv(&p->kernel, x->e->opt.backend, &t, x->err);
+	}
+	affine_done(&a);
+	return st;
+}
+
+static enum status prepare(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p)
+{
+	struct key k = exec_kernel_key(x, integer ? "qconv" : "conv");
+	k = key_add_int(k, x->in[0]->t.layout);
+	if (integer)
+		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[0])));
+	if (kernels_get(x->e->kernels, k, p))
+		return STATUS_OK;
+	enum status st = integer ? prepare_int(x, g, p) : prepare_float(x, g, p);
+	if (st == STATUS_OK)
+		kernels_add(x->e->kernels, k, p);
+	return st;
+}
+
+static enum status run(struct exec *x, const struct prepared *p, struct rep *in, struct rep *y)
+{
+	struct kernel_io io = {.x = in->t.data, .y = y->t.data, .width = x->width};
+	struct rep residual = {0}, dense = {0};
+	enum status st = STATUS_OK;
+	if (x->residual) {
+		st = rep_to_float(&dense, x->residual, x->width, x->err);
+		if (st == STATUS_OK)
+			st = rep_to_layout(&residual, &dense, p->out, x->width, x->err);
+		io.residual = residual.t.data;
+	}
+	if (st == STATUS_OK) {
+		size_t need = kernel_scratch(p->kernel, x->width);
+		io.scratch = need ? exec_scratch(x, need) : NULL;
+		if (need && !io.scratch)
+			st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
+		else
+			kernel_run(p->kernel, &io);
+	}
+	rep_drop(&dense);
+	rep_drop(&residual);
+	return st;
+}
+
+static enum status finish(struct exec *x, bool integer, struct rep *y)
+{
+	if (writes_codes(x, integer)) {
+		rep_set_quantizer(y, exec_out_quantizer(x, 0));
+		x->out[0] = *y;
+		memset(y, 0, sizeof *y);
+		return STATUS_OK;
+	}
+	if (integer && x->step->epi.act.kind != ACT_NONE)
+		elt_act(&x->step->epi.act, y->t.data, y->t.data, tensor_stored(&y->t));
+	return exec_finish(x, 0, y);
+}
+
+static bool geometry(struct exec *x, struct conv_geometry *g, struct shape *shape)
+{
+	if (x->node->op->id != OP_Conv && x->node->op->id != OP_ConvTranspose)
+		return false;
+	const struct tensor *w = x->g->value[x->node->in[1]].constant;
+	bool bias_known = x->node->n_in < 3 || x->node->in[2] < 0 || x->g->value[x->node->in[2]].constant;
+	return w && w->type == DT_F32 && bias_known && exec_out_shape(x, shape) == STATUS_OK &&
+	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape);
+}
+
+enum status exec_conv(struct exec *x)
+{
+	struct conv_geometry g;
+	struct shape shape;
+	struct prepared p;
+	struct rep in = {0}, held = {0}, y = {0};
+	if (!geometry(x, &g, &shape))
+		return STATUS_UNSUPPORTED;
+	bool integer = affine_possible(x);
+	enum status st = STATUS_OK;
+	if (integer)
+		held = rep_share(x->in[0]);
+	else
+		st = rep_to_float(&held, x->in[0], x->width, x->err);
+	if (st == STATUS_OK)
+		st = prepare(x, &g, integer, &p);
+	if (st == STATUS_OK)
+		st = rep_to_layout(&in, &held, p.in, x->width, x->err);
+	enum dtype type = writes_codes(x, integer) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
+	if (st == STATUS_OK)
+		st = rep_alloc(&y, type, p.out, &shape, x->err);
+	if (st == STATUS_OK)
+		st = run(x, &p, &in, &y);
+	if (st == STATUS_OK)
+		st = finish(x, integer, &y);
+	rep_drop(&in);
+	rep_drop(&held);
+	rep_drop(&y);
+	return st;
+}

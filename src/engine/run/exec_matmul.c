@@ -1,0 +1,243 @@
+// MatMul and Gemm as one batched row-major product.
+#include <stdlib.h>
+#include <string.h>
+#include "attr.h"
+#include "exec.h"
+
+struct product {
+	int64_t batch, m, n, k, stride_a, stride_b;
+	bool trans_a, trans_b, constant_b;
+	float alpha;
+	struct shape shape;
+};
+
+static int64_t span(const struct shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+// [.., m, k] x [k, n] folds its batch into rows; equal batches run side by side; other broadcasts are left to the plain code.
+static bool matmul_product(const struct exec *x, struct product *p)
+{
+	const struct shape *a = &x->in[0]->t.shape, *b = &x->in[1]->t.shape;
+	if (a->rank < 2 || b->rank < 2)
+		return false;
+	p->k = a->dim[a->rank - 1];
+	p->n = b->dim[b->rank - 1];
+	if (span(b, 0, b->rank - 2) == 1) {
+		p->batch = 1;
+		p->m = span(a, 0, a->rank - 1);
+		return b->dim[b->rank - 2] == p->k;
+	}
+	if (a->rank != b->rank || memcmp(a->dim, b->dim, (size_t)(a->rank - 2) * sizeof *a->dim) != 0)
+		return false;
+	p->batch = span(a, 0, a->rank - 2);
+	p->m = a->dim[a->rank - 2];
+	p->stride_a = p->m * p->k;
+	p->stride_b = p->k * p->n;
+	return b->dim[b->rank - 2] == p->k;
+}
+
+static bool gemm_product(const struct exec *x, struct product *p)
+{
+	const struct gemm_attrs *at = x->node->attrs;
+	const struct shape *a = &x->in[0]->t.shape, *b = &x->in[1]->t.shape;
+	if (a->rank != 2 || b->rank != 2 || at->trans_a || (at->beta != 1.0f && x->node->n_in > 2))
+		return false;
+	p->batch = 1;
+	p->m = a->dim[0];
+	p->k = a->dim[1];
+	p->n = at->trans_b ? b->dim[0] : b->dim[1];
+	p->trans_b = at->trans_b != 0;
+	p->alpha = at->alpha;
+	return true;
+}
+
+static bool bias_fits(const struct exec *x, const struct product *p)
+{
+	if (x->node->n_in < 3 || x->node->in[2] < 0)
+		return true;
+	const struct tensor *b = x->g->value[x->node->in[2]].constant;
+	return b && b->type == DT_F32 && tensor_count(b) == p->n && b->shape.rank >= 1 && b->shape.dim[b->shape.rank - 1] == p->n;
+}
+
+static bool product_of(const struct exec *x, struct product *p)
+{
+	*p = (struct product){.alpha = 1.0f};
+	if (!is_float_value(x->g, x->node->in[0]) || !is_float_value(x->g, x->node->in[1]))
+		return false;
+	bool ok = x->node->op->id == OP_MatMul ? matmul_product(x, p) : x->node->op->id == OP_Gemm && gemm_product(x, p);
+	p->constant_b = x->g->value[x->node->in[1]].constant != NULL;
+	p->shape = x->g->value[step_out(x->g, x->step, 0)].shape;
+	return ok && bias_fits(x, p) && p->shape.rank >= 0;
+}
+
+static bool writes_codes(const struct exec *x, bool integer)
+{
+	const struct quantizer *oq = exec_out_quantizer(x, 0);
+	return integer && oq && quantizer_has_codes(oq) && act_in_integer_epilogue(&x->step->epi.act);
+}
+
+static void set_output(struct exec *x, struct qmatmul_task *t)
+{
+	t->to_float = !writes_codes(x, true);
+	if (!t->to_float) {
+		t->act = x->step->epi.act;
+		t->out_quant = *exec_out_quantizer(x, 0);
+	}
+}
+
+static struct qmatmul_task int_task(struct exec *x, const struct product *p)
+{
+	struct qmatmul_task t = {.batch = p->batch, .m = p->m, .n = p->n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
+	    .stride_a = p->stride_a, .stride_b = p->stride_b, .a_type = x->in[0]->t.type, .a_zero = x->in[0]->zero};
+	set_output(x, &t);
+	return t;
+}
+
+static enum status prepare_weighted(struct exec *x, const struct product *p, struct kernel **out)
+{
+	struct affine a;
+	enum status st = affine_make(&a, x, p->n);
+	if (st == STATUS_OK) {
+		struct qmatmul_task t = int_task(x, p);
+		t.b_type = exec_param_quantizer(x, 1)->bits > 8 ? DT_I16 : DT_I8;
+		t.weight = a.weight;
+		t.bias = a.bias;
+		t.fbias = a.fbias;
+		t.scale = a.scale;
+		t.scale_n = a.n;
+		st = kernel_qmatmul(out, x->e->opt.backend, &t, x->err);
+	}
+	affine_done(&a);
+	return st;
+}
+
+static enum status prepare_activations(struct exec *x, const struct product *p, struct kernel **out)
+{
+	float scale = rep_quantizer(x->in[0])->scale[0] * rep_quantizer(x->in[1])->scale[0];
+	struct qmatmul_task t = int_task(x, p);
+	t.b_type = x->in[1]->t.type;
+	t.b_zero = x->in[1]->zero;
+	t.scale = &scale;
+	t.scale_n = 1;
+	return kernel_qmatmul(out, x->e->opt.backend, &t, x->err);
+}
+
+static enum status prepare_float(struct exec *x, const struct product *p, struct kernel **out)
+{
+	float *own_w, *own_b;
+	struct matmul_task t = {.batch = p->batch, .m = p->m, .n = p->n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
+	    .stride_a = p->stride_a, .stride_b = p->stride_b, .alpha = p->alpha, .act = x->step->epi.act};
+	t.weight = exec_weights(x, 1, &own_w);
+	t.bias = exec_weights(x, 2, &own_b);
+	enum status st = STATUS_UNSUPPORTED;
+	for (int b = x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++)
+		st = kernel_matmul(out, (enum kernel_backend)b, &t, x->err);
+	free(own_w);
+	free(own_b);
+	return st;
+}
+
+enum mode { FLOAT, WEIGHTED, ACTIVATIONS };
+
+static enum mode mode_of(const struct exec *x, const struct product *p)
+{
+	if (p->alpha != 1.0f)
+		return FLOAT;
+	if (p->constant_b)
+		return affine_possible(x) ? WEIGHTED : FLOAT;
+	bool bias = x->node->n_in > 2 && x->node->in[2] >= 0;
+	return exec_integer(x) && x->in[0]->coded && x->in[1]->coded && !bias ? ACTIVATIONS : FLOAT;
+}
+
+static enum status prepare(struct exec *x, const struct product *p, enum mode mode, struct prepared *out)
+{
+	static enum status (*const make[])(struct exec *, const struct product *, struct kernel **) = {
+	    [FLOAT] = prepare_float, [WEIGHTED] = prepare_weighted, [ACTIVATIONS] = prepare_activations};
+	struct key k = key_add_int(exec_kernel_key(x, "matmul"), mode);
+	const struct shape *b = &x->in[1]->t.shape;
+	k = key_add(k, b->dim, (size_t)b->rank * sizeof *b->dim);
+	if (mode != FLOAT)
+		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[0])));
+	if (mode == ACTIVATIONS)
+		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[1])));
+	if (kernels_get(x->e->kernels, k, out))
+		return STATUS_OK;
+	*out = (struct prepared){0};
+	enum status st = make[mode](x, p, &out->kernel);
+	if (st == STATUS_OK)
+		kernels_add(x->e->kernels, k, out);
+	return st;
+}
+
+// An operand in plain layout: as codes for the integer modes, else as float.
+static enum status operand(struct exec *x, int i, bool codes, struct rep *out)
+{
+	struct rep held = {0};
+	enum status st = STATUS_OK;
+	if (codes)
+		held = rep_share(x->in[i]);
+	else
+		st = rep_to_float(&held, x->in[i], x->width, x->err);
+	if (st == STATUS_OK)
+		st = rep_to_layout(out, &held, LAYOUT_PLAIN, x->width, x->err);
+	rep_drop(&held);
+	return st;
+}
+
+static enum status run(struct exec *x, const struct product *p, enum mode mode, const struct prepared *k, struct rep *y)
+{
+	struct rep a = {0}, b = {0};
+	enum status st = operand(x, 0, mode != FLOAT, &a);
+	if (st == STATUS_OK && !p->constant_b)
+		st = operand(x, 1, mode != FLOAT, &b);
+	if (st == STATUS_OK) {
+		size_t need = kernel_scratch(k->kernel, x->width);
+		struct kernel_io io = {.x = a.t.data, .w = b.t.data, .y = y->t.data, .width = x->width};
+		io.scratch = need ? exec_scratch(x, need) : NULL;
+		if (need && !io.scratch)
+			st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
+		else
+			kernel_run(k->kernel, &io);
+	}
+	rep_drop(&a);
+	rep_drop(&b);
+	return st;
+}
+
+static enum status finish(struct exec *x, enum mode mode, struct rep *y)
+{
+	if (writes_codes(x, mode != FLOAT)) {
+		rep_set_quantizer(y, exec_out_quantizer(x, 0));
+		x->out[0] = *y;
+		memset(y, 0, sizeof *y);
+		return STATUS_OK;
+	}
+	if (mode != FLOAT && x->step->epi.act.kind != ACT_NONE)
+		elt_act(&x->step->epi.act, y->t.data, y->t.data, tensor_stored(&y->t));
+	return exec_finish(x, 0, y);
+}
+
+enum status exec_matmul(struct exec *x)
+{
+	struct product p;
+	struct prepared k;
+	struct rep y = {0};
+	if ((x->node->op->id != OP_MatMul && x->node->op->id != OP_Gemm) || !product_of(x, &p))
+		return STATUS_UNSUPPORTED;
+	enum mode mode = mode_of(x, &p);
+	enum status st = prepare(x, &p, mode, &k);
+	enum dtype type = writes_codes(x, mode != FLOAT) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
+	if (st == STATUS_OK)
+		st = rep_alloc(&y, type, LAYOUT_PLAIN, &p.shape, x->err);
+	if (st == STATUS_OK)
+		st = run(x, &p, mode, &k, &y);
+	if (st == STATUS_OK)
+		st = finish(x, mode, &y);
+	rep_drop(&y);
+	return st;
+}

@@ -1,0 +1,273 @@
+// Operators that only move or select elements work on codes as well as on floats: pooling by maximum, Concat, Resize to the
+// nearest, and (in plain layout, through the operator's own code) Reshape, Transpose, Split, Gather and the like.
+// Quantizing commutes with moving, so inputs are brought onto the output's grid first.
+#include <stdlib.h>
+#include <string.h>
+#include "attr.h"
+#include "exec.h"
+
+// Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
+static enum status on_output_grid(struct exec *x, int i, struct rep *out)
+{
+	const struct quantizer *oq = exec_out_quantizer(x, 0);
+	if (oq && x->in[i]->t.type == DT_F32 && !x->in[i]->coded)
+		return rep_apply(out, x->in[i], oq, x->width, x->err);
+	if (oq && x->in[i]->coded)
+		return rep_apply(out, x->in[i], oq, x->width, x->err);
+	*out = rep_share(x->in[i]);
+	return STATUS_OK;
+}
+
+// May the data inputs 0..n-1 be moved as codes: all on one grid, or all float?
+static bool same_form(struct rep *const *in, int n)
+{
+	for (int i = 1; i < n; i++) {
+		if (in[i]->coded != in[0]->coded || in[i]->t.type != in[0]->t.type)
+			return false;
+		if (in[0]->coded && !quantizer_same_grid(rep_quantizer(in[0]), rep_quantizer(in[i])))
+			return false;
+	}
+	return true;
+}
+
+// The result of moving `from`: its codes mean what they meant.
+static void inherit(struct rep *y, struct rep *from)
+{
+	if (from->coded)
+		rep_set_quantizer(y, rep_quantizer(from));
+}
+
+static bool is_pool(const struct node *n)
+{
+	return (n->op->id == OP_MaxPool || n->op->id == OP_AveragePool || n->op->id == OP_GlobalAveragePool ||
+	    n->op->id == OP_GlobalMaxPool) && n->n_out == 1;
+}
+
+static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, struct shape *shape)
+{
+	bool global = x->node->op->id == OP_GlobalAveragePool || x->node->op->id == OP_GlobalMaxPool;
+	if (in->t.shape.rank != 4 || exec_out_shape(x, shape) != STATUS_OK)
+		return false;
+	*t = (struct pool_task){.layout = in->t.layout, .type = in->t.type};
+	t->max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
+	if (global) {
+		const int64_t *d = in->t.shape.dim;
+		t->g = (struct conv_geometry){.n = d[0], .c = d[1], .h = d[2], .w = d[3], .oc = d[1], .kh = d[2], .kw = d[3], .oh = 1, .ow = 1,
+		    .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .group = d[1]};
+		return true;
+	}
+	const struct pool_attrs *a = x->node->attrs;
+	t->count_include_pad = a->count_include_pad != 0;
+	return a->storage_order == 0 && conv_geometry(&t->g, x->node, &in->t.shape, NULL, shape);
+}
+
+enum status exec_pool(struct exec *x)
+{
+	struct rep in = {0}, y = {0};
+	struct pool_task t;
+	struct shape shape;
+	struct prepared p = {0};
+	if (!is_pool(x->node) || !is_float_value(x->g, x->node->in[0]) || x->step->epi.act.kind != ACT_NONE)
+		return STATUS_UNSUPPORTED;
+	bool max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
+	enum status st = max ? on_output_grid(x, 0, &in) : rep_to_float(&in, x->in[0], x->width, x->err);
+	if (st == STATUS_OK && !pool_task_of(x, &in, &t, &shape))
+		st = STATUS_UNSUPPORTED;
+	if (st == STATUS_OK) {
+		struct key k = key_add_int(key_add_int(exec_kernel_key(x, "pool"), t.layout), t.type);
+		if (!kernels_get(x->e->kernels, k, &p) && (st = kernel_pool(&p.kernel, &t, x->err)) == STATUS_OK)
+			kernels_add(x->e->kernels, k, &p);
+	}
+	if (st == STATUS_OK)
+		st = rep_alloc(&y, in.t.type, in.t.layout, &shape, x->err);
+	if (st == STATUS_OK) {
+		kernel_run(p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data, .width = x->width});
+		inherit(&y, &in);
+		st = exec_finish(x, 0, &y);
+	}
+	rep_drop(&in);
+	rep_drop(&y);
+	return st;
+}
+
+// Blocked Concat over channels: whole channel blocks, if every input but the last fills its blocks.
+static bool concat_blocks(const struct exec *x, struct rep *in, int n)
+{
+	const struct axis_attrs *a = x->node->attrs;
+	int64_t axis = a->axis < 0 ? a->axis + in[0].t.shape.rank : a->axis;
+	if (axis != 1 || in[0].t.shape.rank != 4)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (in[i].t.layout != LAYOUT_BLOCK || (i + 1 < n && in[i].t.shape.dim[1] % layout_block() != 0))
+			return false;
+	return true;
+}
+
+static enum status concat_copy(struct exec *x, struct rep *in, int n, struct rep *y)
+{
+	struct shape s = in[0].t.shape;
+	s.dim[1] = 0;
+	for (int i = 0; i < n; i++)
+		s.dim[1] += in[i].t.shape.dim[1];
+	enum status st = rep_alloc(y, in[0].t.type, LAYOUT_BLOCK, &s, x->err);
+	if (st != STATUS_OK)
+		return st;
+	size_t total = tensor_bytes(&y->t) / (size_t)s.dim[0], at = 0;
+	for (int i = 0; i < n; i++) {
+		size_t part = tensor_bytes(&in[i].t) / (size_t)s.dim[0];
+		for (int64_t b = 0; b < s.dim[0]; b++)
+			memcpy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part);
+		at += part;
+	}
+	inherit(y, &in[0]);
+	return STATUS_OK;
+}
+
+// The plain operator on moved inputs: integer and float elements alike.
+static enum status move_plain(struct exec *x, struct rep *data, int n_data, struct rep *y)
+{
+	int n_in = x->node->n_in;
+	struct rep *hold = xcalloc((size_t)n_in + 1, sizeof *hold);
+	const struct tensor **in = xcalloc((size_t)n_in + 1, sizeof *in);
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < n_in; i++) {
+		if (!x->in[i])
+			continue;
+		st = rep_to_layout(&hold[i], i < n_data ? &data[i] : x->in[i], LAYOUT_PLAIN, x->width, x->err);
+		in[i] = &hold[i].t;
+	}
+	if (st == STATUS_OK)
+		st = exec_eval(x, in, y);
+	for (int i = 0; st == STATUS_OK && i < x->node->n_out; i++)
+		if (y[i].t.type == data[0].t.type)
+			inherit(&y[i], &data[0]);
+	for (int i = 0; i < n_in; i++)
+		rep_drop(&hold[i]);
+	free(hold);
+	free(in);
+	return st;
+}
+
+static int data_inputs(const struct node *n)
+{
+	return n->op->id == OP_Concat ? n->n_in : 1;
+}
+
+// Pad writes a value of its own; Where and Scatter mix tensors: they go through floats.
+static bool moves_codes(const struct exec *x)
+{
+	static const enum op_id other[] = {OP_Pad, OP_Where, OP_ScatterND, OP_ScatterElements};
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		if (x->node->op->id == other[i])
+			return false;
+	return (x->node->op->flags & (OPF_MOVES | OPF_VIEW)) && is_float_value(x->g, x->node->in[0]) &&
+	    x->step->epi.act.kind == ACT_NONE && !is_pool(x->node);
+}
+
+// Split over channels in whole blocks: each part is a run of blocks of the input.
+static enum status split_blocks(struct exec *x, struct rep *in)
+{
+	const struct axis_attrs *a = x->node->attrs;
+	int64_t axis = a->axis < 0 ? a->axis + in->t.shape.rank : a->axis;
+	if (x->node->op->id != OP_Split || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || in->t.shape.dim[0] != 1 || axis != 1)
+		return STATUS_UNSUPPORTED;
+	for (int i = 0; i < x->node->n_out; i++) {
+		const struct shape *s = &x->g->value[x->node->out[i]].shape;
+		if (s->rank != 4 || (i + 1 < x->node->n_out && s->dim[1] % layout_block() != 0))
+			return STATUS_UNSUPPORTED;
+	}
+	size_t at = 0;
+	for (int i = 0; i < x->node->n_out; i++) {
+		struct rep *y = &x->out[i];
+		*y = rep_share(in);
+		y->t.shape = x->g->value[x->node->out[i]].shape;
+		y->t.data = (char *)in->t.data + at;
+		at += tensor_bytes(&y->t);
+	}
+	return STATUS_OK;
+}
+
+// Source indices of a nearest Resize by a whole factor, where every rounding rule in use picks i / factor.
+static bool whole_factor(const struct node *n, int64_t in, int64_t out, int32_t *index)
+{
+	const char *coord = attr_text(n, "coordinate_transformation_mode", "asymmetric"), *near = attr_text(n, "nearest_mode", "floor");
+	bool floors = strcmp(coord, "asymmetric") == 0 && strcmp(near, "floor") == 0;
+	bool halves = strstr(coord, "half_pixel") && strcmp(near, "round_prefer_floor") == 0;
+	if (in <= 0 || out % in != 0 || !(floors || halves))
+		return false;
+	for (int64_t i = 0; i < out; i++)
+		index[i] = (int32_t)(i / (out / in));
+	return true;
+}
+
+static enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
+{
+	struct shape s;
+	if (x->node->op->id != OP_Resize || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || exec_out_shape(x, &s) != STATUS_OK)
+		return STATUS_UNSUPPORTED;
+	int32_t *at = xmalloc((size_t)(s.dim[2] + s.dim[3]) * sizeof *at);
+	enum status st = STATUS_UNSUPPORTED;
+	if (s.dim[0] == in->t.shape.dim[0] && s.dim[1] == in->t.shape.dim[1] &&
+	    whole_factor(x->node, in->t.shape.dim[2], s.dim[2], at) &&
+	    whole_factor(x->node, in->t.shape.dim[3], s.dim[3], at + s.dim[2]))
+		st = rep_alloc(y, in->t.type, LAYOUT_BLOCK, &s, x->err);
+	if (st == STATUS_OK) {
+		int64_t blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block());
+		blk_resize_nearest(in->t.data, y->t.data, dtype_size(in->t.type), blocks, in->t.shape.dim[2], in->t.shape.dim[3], s.dim[2],
+		    s.dim[3], at, at + s.dim[2], x->width);
+		inherit(y, in);
+	}
+	free(at);
+	return st;
+}
+
+// A Resize in plain layout is asked whether it only selects.
+static bool selects(const struct exec *x)
+{
+	return x->node->op->id != OP_Resize || strcmp(attr_text(x->node, "mode", "nearest"), "nearest") == 0;
+}
+
+enum status exec_move(struct exec *x)
+{
+	if (!moves_codes(x) || !selects(x))
+		return STATUS_UNSUPPORTED;
+	int n = data_inputs(x->node), n_out = x->node->n_out;
+	struct rep *data = xcalloc((size_t)n, sizeof *data), *y = xcalloc((size_t)n_out, sizeof *y);
+	struct rep **form = xcalloc((size_t)n, sizeof *form);
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < n; i++) {
+		st = on_output_grid(x, i, &data[i]);
+		form[i] = &data[i];
+	}
+	for (int i = 0; st == STATUS_OK && !same_form(form, n) && i < n; i++) {
+		struct rep f = {0};
+		st = rep_to_float(&f, &data[i], x->width, x->err);
+		rep_drop(&data[i]);
+		data[i] = f;
+	}
+	bool done = false;
+	if (st == STATUS_OK && x->node->op->id == OP_Concat && concat_blocks(x, data, n)) {
+		st = concat_copy(x, data, n, y);
+		done = true;
+	}
+	if (st == STATUS_OK && !done && split_blocks(x, &data[0]) == STATUS_OK) {
+		memcpy(y, x->out, (size_t)n_out * sizeof *y);
+		memset(x->out, 0, (size_t)n_out * sizeof *y);
+		done = true;
+	}
+	if (st == STATUS_OK && !done) {
+		st = resize_blocks(x, &data[0], y);
+		if (st == STATUS_UNSUPPORTED && x->err->text[0] == '\0')
+			st = move_plain(x, data, n, y);
+	}
+	for (int i = 0; st == STATUS_OK && i < n_out; i++)
+		st = exec_finish(x, i, &y[i]);
+	for (int i = 0; i < n; i++)
+		rep_drop(&data[i]);
+	for (int i = 0; i < n_out; i++)
+		rep_drop(&y[i]);
+	free(data);
+	free(form);
+	free(y);
+	return st;
+}

@@ -1,0 +1,142 @@
+// Keys: what names a result. A value's key is the hash of its operator, attributes and output quantizer and of the keys of its
+// inputs as its node sees them (through the input slots' quantizers); a sample's own key is added when the store is asked.
+#include <stdlib.h>
+#include <string.h>
+#include "keys.h"
+
+static struct key add_attr(struct key k, const struct attr_spec *a, const void *attrs)
+{
+	const char *at = (const char *)attrs + a->offset;
+	k = key_add_text(k, a->name);
+	switch (a->kind) {
+	case ATTR_INT:
+		return key_add(k, at, sizeof(int64_t));
+	case ATTR_FLOAT:
+		return key_add(k, at, sizeof(float));
+	case ATTR_INTS: {
+		const struct ints *v = (const void *)at;
+		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
+	}
+	case ATTR_FLOATS: {
+		const struct floats *v = (const void *)at;
+		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
+	}
+	case ATTR_TEXT: {
+		const char *text = *(const char *const *)(const void *)at;
+		return text ? key_add_text(k, text) : key_add_int(k, -1);
+	}
+	case ATTR_TENSOR: {
+		const struct tensor *t = *(const struct tensor *const *)(const void *)at;
+		return t && t->data ? key_add(key_add_int(k, t->type), t->data, tensor_bytes(t)) : key_add_int(k, -1);
+	}
+	}
+	return k;
+}
+
+struct key key_of_node(const struct node *n)
+{
+	struct key k = key_add_text((struct key){0}, n->op->name);
+	k = key_add_int(key_add_text(k, n->op->domain), n->op->since);
+	for (int i = 0; i < n->op->n_attrs; i++)
+		k = add_attr(k, &n->op->attrs[i], n->attrs);
+	return k;
+}
+
+const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim, int node, int i)
+{
+	if (!plan || sim == SIM_FLOAT)
+		return NULL;
+	const struct slot *s = plan_in(plan, node, i);
+	if (sim == SIM_WEIGHTS)
+		return s->parameter && s->state == SLOT_ACTIVE ? &s->quant : NULL;
+	if (s->state == SLOT_FLOAT || s->quant.kind == QUANT_NONE)
+		return NULL;
+	// Alone, a node sees float inputs, so that it applies quantizers that otherwise its producers apply.
+	return sim == SIM_ALONE || s->state != SLOT_OVERLAPPED || s->parameter ? &s->quant : NULL;
+}
+
+const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim, int node, int i)
+{
+	if (!plan || sim == SIM_FLOAT || sim == SIM_WEIGHTS)
+		return NULL;
+	const struct slot *s = plan_out(plan, node, i);
+	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE ? &s->quant : NULL;
+}
+
+static struct key key_of_input(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i, const struct key *k)
+{
+	int v = g->node[node].in[i];
+	if (v < 0)
+		return (struct key){0};
+	const struct quantizer *q = slot_in_quantizer(plan, sim, node, i);
+	struct key base = g->value[v].constant ? g->value[v].content : k[v];
+	return q ? key_add_key(base, quantizer_key(q)) : base;
+}
+
+static struct key key_of_output(const struct plan *plan, enum sim sim, int node, int i, struct key k)
+{
+	const struct quantizer *q = slot_out_quantizer(plan, sim, node, i);
+	k = key_add_int(k, i);
+	return q ? key_add_key(k, quantizer_key(q)) : k;
+}
+
+// The keys of a node's outputs, from the keys of its inputs in `in`.
+static void node_keys(const struct graph *g, const struct plan *plan, enum sim sim, int node, const struct key *in, struct key *out)
+{
+	const struct node *n = &g->node[node];
+	struct key k = key_of_node(n);
+	for (int i = 0; i < n->n_in; i++)
+		k = key_add_key(k, key_of_input(g, plan, sim, node, i, in));
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0)
+			out[n->out[i]] = key_of_output(plan, sim, node, i, k);
+}
+
+static void base_keys(const struct graph *g, struct key *out)
+{
+	for (int v = 0; v < g->n_values; v++) {
+		out[v] = g->value[v].constant ? g->value[v].content : (struct key){0};
+		if (g->value[v].is_input)
+			out[v] = key_add_text((struct key){0}, g->value[v].name);
+	}
+}
+
+// Alone, every group takes its inputs from the float network; inside the group the chain is the group's own.
+static void alone_keys(const struct graph *g, const struct plan *plan, struct key *out)
+{
+	struct key *flt = xcalloc((size_t)g->n_values, sizeof *flt);
+	engine_keys(g, plan, SIM_FLOAT, flt);
+	for (int n = 0; n < g->n_nodes; n++) {
+		const struct group *gr = &plan->group[n];
+		struct key k = key_of_node(&g->node[n]);
+		for (int i = 0; i < g->node[n].n_in; i++) {
+			int v = g->node[n].in[i];
+			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 &&
+			    plan->group[g->value[v].producer].kind != GROUP_NONE && plan->group[g->value[v].producer].last == gr->last;
+			k = key_add_key(k, inside ? out[v] : key_of_input(g, plan, SIM_ALONE, n, i, flt));
+		}
+		for (int i = 0; i < g->node[n].n_out; i++)
+			if (g->node[n].out[i] >= 0)
+				out[g->node[n].out[i]] = key_of_output(plan, SIM_ALONE, n, i, k);
+	}
+	free(flt);
+}
+
+void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, struct key *out)
+{
+	base_keys(g, out);
+	if (sim == SIM_ALONE) {
+		alone_keys(g, plan, out);
+		return;
+	}
+	for (int n = 0; n < g->n_nodes; n++)
+		node_keys(g, plan, sim, n, out, out);
+}
+
+int engine_group_value(const struct graph *g, const struct plan *plan, int v)
+{
+	int n = g->value[v].producer;
+	if (!plan || n < 0 || plan->group[n].kind == GROUP_NONE)
+		return v;
+	return g->node[plan->group[n].last].out[0];
+}

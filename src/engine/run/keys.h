@@ -1,0 +1,11 @@
+// Private to src/engine/run: which quantizer acts where under a simulation, and the keys that follow from it.
+#ifndef QTUI_ENGINE_RUN_KEYS_H
+#define QTUI_ENGINE_RUN_KEYS_H
+
+#include "run_impl.h"
+
+struct key key_of_node(const struct node *n); // operator and attributes
+const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim, int node, int i);  // NULL: none acts
+const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim, int node, int i); // NULL: none acts
+
+#endif

@@ -1,0 +1,139 @@
+// A tensor with the quantizer of its codes: conversions between float, codes, grids and layouts.
+#include <assert.h>
+#include <string.h>
+#include "run_impl.h"
+
+const struct quantizer *rep_quantizer(struct rep *r)
+{
+	if (!r->coded)
+		return NULL;
+	r->q.scale = &r->scale;
+	r->q.zero = &r->zero;
+	return &r->q;
+}
+
+void rep_set_quantizer(struct rep *r, const struct quantizer *q)
+{
+	r->coded = q != NULL;
+	if (!q)
+		return;
+	assert(q->axis < 0 && q->kind == QUANT_LINEAR);
+	r->q = *q;
+	r->scale = q->scale[0];
+	r->zero = q->zero ? q->zero[0] : 0;
+}
+
+struct rep rep_share(const struct rep *r)
+{
+	struct rep copy = *r;
+	copy.t = tensor_share(&r->t);
+	return copy;
+}
+
+void rep_drop(struct rep *r)
+{
+	tensor_drop(&r->t);
+	memset(r, 0, sizeof *r);
+}
+
+enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err)
+{
+	memset(r, 0, sizeof *r);
+	r->t.type = type;
+	r->t.layout = layout;
+	r->t.shape = *shape;
+	return tensor_alloc(&r->t, NULL, err);
+}
+
+bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b)
+{
+	return a->kind == b->kind && a->bits == b->bits && a->qmin == b->qmin && a->qmax == b->qmax && a->axis < 0 && b->axis < 0 &&
+	    a->scale[0] == b->scale[0] && (a->zero ? a->zero[0] : 0) == (b->zero ? b->zero[0] : 0);
+}
+
+enum status rep_to_float(struct rep *out, struct rep *r, int width, struct error *err)
+{
+	if (!r->coded) {
+		*out = rep_share(r);
+		return STATUS_OK;
+	}
+	enum status st = rep_alloc(out, DT_F32, r->t.layout, &r->t.shape, err);
+	if (st == STATUS_OK)
+		dequantize(&out->t, &r->t, rep_quantizer(r), width);
+	return st;
+}
+
+enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err)
+{
+	if (r->t.layout == l) {
+		*out = rep_share(r);
+		return STATUS_OK;
+	}
+	enum status st = rep_alloc(out, r->t.type, l, &r->t.shape, err);
+	if (st != STATUS_OK)
+		return st;
+	if (r->coded)
+		rep_set_quantizer(out, rep_quantizer(r));
+	tensor_reorder(&out->t, &r->t, width);
+	return STATUS_OK;
+}
+
+// 8-bit codes onto another 8-bit grid: 256 cases, so a table.
+static void regrid8(struct tensor *dst, const struct tensor *src, const struct quantizer *from, const struct quantizer *to)
+{
+	uint8_t lut[256];
+	for (int i = 0; i < 256; i++) {
+		int code = src->type == DT_I8 ? (int8_t)i : i;
+		float x = (float)(code - (from->zero ? from->zero[0] : 0)) * from->scale[0];
+		lut[i] = (uint8_t)quantize_one(to, 0, x);
+	}
+	elt_lut8(lut, src->data, dst->data, tensor_stored(src));
+}
+
+enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
+{
+	const struct quantizer *from = rep_quantizer(r);
+	if (from && quantizer_same_grid(from, q)) {
+		*out = rep_share(r);
+		rep_set_quantizer(out, q);
+		return STATUS_OK;
+	}
+	struct rep x = {0};
+	enum status st = rep_alloc(out, quantizer_dtype(q), r->t.layout, &r->t.shape, err);
+	if (st != STATUS_OK)
+		return st;
+	if (from && from->bits == 8 && q->bits == 8) {
+		regrid8(&out->t, &r->t, from, q);
+	} else {
+		if ((st = rep_to_float(&x, r, width, err)) != STATUS_OK)
+			goto out;
+		quantize(&out->t, &x.t, q, width);
+	}
+	rep_set_quantizer(out, q);
+out:
+	rep_drop(&x);
+	if (st != STATUS_OK)
+		rep_drop(out);
+	return st;
+}
+
+bool is_float_value(const struct graph *g, int value)
+{
+	return value >= 0 && g->value[value].type == DT_F32;
+}
+
+void rep_clear_padding(struct rep *r)
+{
+	const struct shape *s = &r->t.shape;
+	int64_t block = layout_block(), used = s->dim[1] % block;
+	if (r->t.layout != LAYOUT_BLOCK || used == 0)
+		return;
+	size_t elem = dtype_size(r->t.type);
+	int64_t pixels = s->dim[2] * (s->rank > 3 ? s->dim[3] : 1), blocks = (s->dim[1] + block - 1) / block;
+	for (int64_t n = 0; n < s->dim[0]; n++) {
+		char *last = (char *)r->t.data + (size_t)((n * blocks + blocks - 1) * pixels * block) * elem;
+		for (int64_t p = 0; p < pixels; p++)
+			for (int64_t c = used; c < block; c++)
+				memcpy(last + (size_t)(p * block + c) * elem, &(int32_t){r->coded ? r->zero : 0}, elem);
+	}
+}

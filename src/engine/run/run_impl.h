@@ -1,0 +1,107 @@
+// Private to src/engine/run: steps, the store, and what the exec_*.c files share.
+#ifndef QTUI_ENGINE_RUN_IMPL_H
+#define QTUI_ENGINE_RUN_IMPL_H
+
+#include <pthread.h>
+#include "qtui/base/hash.h"
+#include "qtui/base/jobs.h"
+#include "qtui/engine/run.h"
+
+// A step is what is executed at once: one node, or a node with what is fused behind it. `last` is the node whose output 0 is the
+// result; inputs are the main node's. Steps are in topological order.
+struct step {
+	int node, last;
+	struct epilogue epi;
+	int residual;      // value added by the epilogue, -1
+	bool swish;        // Sigmoid + Mul as one unary step on the Sigmoid's input
+	int64_t cost;      // rough work, for choosing what to keep
+};
+struct steps {
+	struct step *step;
+	int n;
+	int *of_value;     // [n_values] step that computes it, -1
+};
+// Fuses what the plan groups. Without a plan: everything that has a fused kernel and whose inner value is not in `keep`.
+void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion);
+void steps_done(struct steps *s);
+bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
+int step_n_out(const struct graph *g, const struct step *s);
+int step_out(const struct graph *g, const struct step *s, int i); // value id
+
+// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte.
+struct store;
+struct store *store_new(size_t budget);
+void store_free(struct store **s);
+bool store_get(struct store *s, struct key k, struct rep *out);  // out gets its own count
+void store_put(struct store *s, struct key k, const struct rep *r, double cost);
+size_t store_bytes(struct store *s);
+void store_trim(struct store *s, size_t budget);
+
+// Prepared kernels by key. Thread-safe; kernels live until the cache is freed or trimmed while no pass runs.
+struct kernels;
+struct prepared {
+	struct kernel *kernel;
+	enum layout in, out;
+};
+struct kernels *kernels_new(void);
+void kernels_free(struct kernels **k);
+bool kernels_get(struct kernels *k, struct key key, struct prepared *out);
+void kernels_add(struct kernels *k, struct key key, struct prepared *fresh); // *fresh becomes the one that stays
+void kernels_trim(struct kernels *k, size_t bytes); // least recently used go first
+
+struct worker {
+	void *scratch;
+	size_t scratch_size;
+};
+struct engine {
+	const struct graph *g;
+	const struct dataset *d;
+	struct engine_options opt;
+	struct jobs *jobs;
+	struct store *store;
+	struct kernels *kernels;
+	struct worker *worker;
+	struct key *node_sig;  // [n_nodes] operator, attributes and place
+	struct kept_runner *kept; // of the last engine_infer
+};
+
+// Execution of one step under one simulation.
+struct exec {
+	struct engine *e;
+	const struct graph *g;
+	const struct plan *plan; // NULL: float
+	enum sim sim;
+	int worker, width;
+	const struct step *step;
+	const struct node *node; // the main node
+	struct rep **in;         // [node->n_in] NULL: absent. Already passed through the input slots' quantizers
+	struct rep *residual;    // or NULL
+	struct rep *out;         // [step_n_out]
+	struct error *err;
+};
+enum status exec_step(struct exec *x);
+// Families: STATUS_UNSUPPORTED with err untouched means "not this way".
+enum status exec_conv(struct exec *x);
+enum status exec_matmul(struct exec *x);
+enum status exec_unary(struct exec *x);
+enum status exec_binary(struct exec *x);
+enum status exec_pool(struct exec *x);
+enum status exec_move(struct exec *x);
+enum status exec_plain(struct exec *x);
+
+void *exec_scratch(struct exec *x, size_t size);
+// The quantizer that the plan puts on the step's output i under this simulation; NULL: none.
+const struct quantizer *exec_out_quantizer(const struct exec *x, int i);
+// Does the parameter in slot i of the main node carry an active quantizer here? (weights: FULL, ALONE, WEIGHTS; biases: not WEIGHTS)
+const struct quantizer *exec_param_quantizer(const struct exec *x, int i);
+bool exec_integer(const struct exec *x); // FULL or ALONE
+
+// Reps.
+void rep_set_quantizer(struct rep *r, const struct quantizer *q);
+enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
+enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
+void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again
+bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
+bool is_float_value(const struct graph *g, int value);
+
+#endif

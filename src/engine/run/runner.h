@@ -1,0 +1,27 @@
+// Private to src/engine/run: a runner is what a pass prepares once for all its samples; run_sample executes it on one.
+#ifndef QTUI_ENGINE_RUN_RUNNER_H
+#define QTUI_ENGINE_RUN_RUNNER_H
+
+#include "run_impl.h"
+
+struct runner {
+	struct engine *e;
+	const struct graph *g;
+	const struct plan *plan;
+	const bool *want[SIM_COUNT];
+	struct steps steps;
+	struct key *key[SIM_COUNT]; // [n_values]; NULL for simulations that are not stored
+	bool memo;                  // use the store
+};
+// `want` and `plan` are borrowed for the runner's life.
+void runner_init(struct runner *r, struct engine *e, const struct plan *plan, const bool *const want[SIM_COUNT], bool memo);
+void runner_done(struct runner *r);
+
+struct sample {
+	int index, worker, width;
+	const struct tensor *given;  // inputs in the order of graph.input, or NULL: load from the dataset
+	const struct pass *pass;     // for visit, cancel, counters
+};
+enum status run_sample(const struct runner *r, const struct sample *s, struct error *err);
+
+#endif

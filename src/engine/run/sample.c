@@ -1,0 +1,306 @@
+// One sample through the network, under all wanted simulations at once: marks backwards from what is wanted to what the store still
+// has, executes forwards, shows each wanted tensor while it is warm, and drops it after its last use.
+#include <stdlib.h>
+#include <string.h>
+#include "exec.h"
+#include "keys.h"
+#include "runner.h"
+
+struct state {
+	const struct runner *r;
+	const struct sample *s;
+	struct key sample_key;
+	struct rep *env[SIM_COUNT];  // [n_values] what is there now
+	int *uses[SIM_COUNT];        // [n_values] reads still to come
+	bool *run[SIM_COUNT];        // [steps] executed
+	struct error *err;
+};
+
+static struct key stored_key(const struct state *st, enum sim sim, int v)
+{
+	return key_add_key(st->r->key[sim][v], st->sample_key);
+}
+
+static bool wanted(const struct runner *r, enum sim sim, int v)
+{
+	return r->want[sim] && r->want[sim][v];
+}
+
+static bool is_activation(const struct graph *g, int v)
+{
+	return v >= 0 && !g->value[v].constant;
+}
+
+// The simulation whose values a step reads: alone, a node reads the float network.
+static enum sim source(enum sim sim)
+{
+	return sim == SIM_ALONE ? SIM_FLOAT : sim;
+}
+
+static void use_inputs(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct graph *g = st->r->g;
+	const struct node *n = &g->node[s->node];
+	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
+		if (is_activation(g, n->in[i]))
+			st->uses[source(sim)][n->in[i]]++;
+	if (s->residual >= 0)
+		st->uses[source(sim)][s->residual]++;
+}
+
+// Takes from the store all outputs of the step that will be read; false when one is missing.
+static bool from_store(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct graph *g = st->r->g;
+	if (!st->r->memo || sim == SIM_ALONE)
+		return false;
+	for (int i = 0; i < step_n_out(g, s); i++) {
+		int v = step_out(g, s, i);
+		if (v >= 0 && st->uses[sim][v] > 0 && !store_get(st->r->e->store, stored_key(st, sim, v), &st->env[sim][v])) {
+			while (i-- > 0)
+				if (step_out(g, s, i) >= 0)
+					rep_drop(&st->env[sim][step_out(g, s, i)]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool read_later(const struct state *st, enum sim sim, const struct step *s)
+{
+	for (int i = 0; i < step_n_out(st->r->g, s); i++)
+		if (step_out(st->r->g, s, i) >= 0 && st->uses[sim][step_out(st->r->g, s, i)] > 0)
+			return true;
+	return false;
+}
+
+static void mark(struct state *st)
+{
+	const struct runner *r = st->r;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		for (int v = 0; v < r->g->n_values; v++)
+			st->uses[sim][v] = wanted(r, (enum sim)sim, v);
+	for (int i = r->steps.n - 1; i >= 0; i--) {
+		const struct step *s = &r->steps.step[i];
+		for (int sim = SIM_COUNT - 1; sim >= 0; sim--) { // SIM_ALONE first: it adds reads of SIM_FLOAT
+			if (!read_later(st, (enum sim)sim, s))
+				continue;
+			if (from_store(st, (enum sim)sim, s)) {
+				if (st->s->pass && st->s->pass->reused)
+					atomic_fetch_add(st->s->pass->reused, 1);
+				continue;
+			}
+			st->run[sim][i] = true;
+			use_inputs(st, (enum sim)sim, s);
+		}
+	}
+}
+
+static void drop_use(struct state *st, enum sim sim, int v)
+{
+	if (--st->uses[sim][v] == 0)
+		rep_drop(&st->env[sim][v]);
+}
+
+static void show(struct state *st, int v)
+{
+	struct sighting g = {.sample = st->s->index, .value = v, .worker = st->s->worker, .width = st->s->width};
+	bool any = false;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		if (wanted(st->r, (enum sim)sim, v)) {
+			g.rep[sim] = &st->env[sim][v];
+			any = true;
+		}
+	if (!any)
+		return;
+	st->s->pass->visit(st->s->pass->arg, &g);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		if (g.rep[sim])
+			drop_use(st, (enum sim)sim, v);
+}
+
+static bool input_read(const struct state *st, int v)
+{
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		if (st->uses[sim][v] > 0)
+			return true;
+	return false;
+}
+
+// Inputs are stored like results, so that an image is decoded once; they are the same under every simulation.
+static enum status load_inputs(struct state *st)
+{
+	const struct graph *g = st->r->g;
+	bool missing = false;
+	for (int i = 0; i < g->n_inputs; i++) {
+		int v = g->input[i];
+		for (int sim = 0; sim < SIM_COUNT && input_read(st, v); sim++)
+			if (st->s->given)
+				st->env[sim][v].t = tensor_share(&st->s->given[i]);
+			else if (st->uses[sim][v] > 0 && !(st->r->memo && store_get(st->r->e->store, stored_key(st, (enum sim)sim, v), &st->env[sim][v])))
+				missing = true;
+	}
+	if (!missing)
+		return STATUS_OK;
+	struct tensor *in = xcalloc((size_t)g->n_inputs, sizeof *in);
+	enum status s = dataset_load(st->r->e->d, st->s->index, in, NULL, st->err);
+	for (int i = 0; s == STATUS_OK && i < g->n_inputs; i++) {
+		int v = g->input[i];
+		struct rep r = {.t = in[i]};
+		if (st->r->memo)
+			store_put(st->r->e->store, stored_key(st, SIM_FLOAT, v), &r, 200.0 * (double)tensor_count(&r.t));
+		for (int sim = 0; sim < SIM_COUNT; sim++)
+			if (st->uses[sim][v] > 0) {
+				rep_drop(&st->env[sim][v]);
+				st->env[sim][v] = rep_share(&r);
+			}
+	}
+	for (int i = 0; i < g->n_inputs; i++)
+		tensor_drop(&in[i]);
+	free(in);
+	return s;
+}
+
+// Parameters of weighted operators stay as they are: their kernels round and pack them once.
+static bool raw_parameter(const struct exec *x, int i)
+{
+	return (x->node->op->flags & OPF_WEIGHTED) && i > 0;
+}
+
+// Input i as the node sees it: hold[i] keeps what was made for this step.
+static enum status gather(struct exec *x, struct rep *env, int i, struct rep *hold)
+{
+	int v = x->node->in[i];
+	if (v < 0)
+		return STATUS_OK;
+	const struct tensor *c = x->g->value[v].constant;
+	const struct quantizer *q = is_float_value(x->g, v) && !(c && raw_parameter(x, i)) ?
+	    slot_in_quantizer(x->plan, x->sim, x->step->node, i) : NULL;
+	struct rep constant = {0};
+	struct rep *r = &env[v];
+	if (c) {
+		constant.t = tensor_share(c);
+		r = &constant;
+	}
+	enum status st = STATUS_OK;
+	if (q)
+		st = rep_apply(hold, r, q, x->width, x->err);
+	else
+		*hold = rep_share(r);
+	rep_drop(&constant);
+	x->in[i] = hold;
+	return st;
+}
+
+static enum status execute(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct runner *r = st->r;
+	const struct node *n = &r->g->node[s->node];
+	int n_in = s->swish ? 1 : n->n_in, n_out = step_n_out(r->g, s);
+	struct rep *hold = xcalloc((size_t)n->n_in + 1, sizeof *hold), *out = xcalloc((size_t)(n_out > n->n_out ? n_out : n->n_out) + 1, sizeof *out);
+	struct rep **in = xcalloc((size_t)n->n_in + 1, sizeof *in);
+	struct rep *env = st->env[source(sim)];
+	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->s->width, .step = s,
+	    .node = n, .in = in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
+	enum status status = STATUS_OK;
+	for (int i = 0; status == STATUS_OK && i < n_in; i++)
+		status = gather(&x, env, i, &hold[i]);
+	if (status == STATUS_OK)
+		status = exec_step(&x);
+	for (int i = 0; i < n->n_in; i++)
+		rep_drop(&hold[i]);
+	for (int i = 0; i < n_out; i++) {
+		int v = step_out(r->g, s, i);
+		if (status == STATUS_OK && v >= 0 && st->uses[sim][v] > 0)
+			st->env[sim][v] = out[i];
+		else
+			rep_drop(&out[i]);
+	}
+	free(hold);
+	free(out);
+	free(in);
+	return status;
+}
+
+static void after(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct runner *r = st->r;
+	if (st->s->pass && st->s->pass->computed)
+		atomic_fetch_add(st->s->pass->computed, 1);
+	for (int i = 0; r->memo && sim != SIM_ALONE && i < step_n_out(r->g, s); i++) {
+		int v = step_out(r->g, s, i);
+		if (v >= 0 && st->uses[sim][v] > 0)
+			store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], (double)s->cost);
+	}
+}
+
+static void release_inputs(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct graph *g = st->r->g;
+	const struct node *n = &g->node[s->node];
+	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
+		if (is_activation(g, n->in[i]))
+			drop_use(st, source(sim), n->in[i]);
+	if (s->residual >= 0)
+		drop_use(st, source(sim), s->residual);
+}
+
+static bool cancelled(const struct state *st)
+{
+	return st->s->pass && st->s->pass->cancel && atomic_load(st->s->pass->cancel);
+}
+
+static enum status forward(struct state *st)
+{
+	const struct runner *r = st->r;
+	for (int i = 0; i < r->g->n_inputs; i++)
+		show(st, r->g->input[i]);
+	for (int i = 0; i < r->steps.n; i++) {
+		const struct step *s = &r->steps.step[i];
+		for (int sim = 0; sim < SIM_COUNT; sim++) {
+			if (!st->run[sim][i])
+				continue;
+			if (cancelled(st))
+				return error_set(st->err, STATUS_CANCELLED, "cancelled");
+			double begin = clock_seconds();
+			enum status status = execute(st, (enum sim)sim, s);
+			if (st->s->pass && st->s->pass->busy_ns)
+				atomic_fetch_add(&st->s->pass->busy_ns[sim], (long)((clock_seconds() - begin) * 1e9));
+			if (status != STATUS_OK)
+				return status;
+			after(st, (enum sim)sim, s);
+			release_inputs(st, (enum sim)sim, s);
+		}
+		for (int k = 0; k < step_n_out(r->g, s); k++)
+			if (step_out(r->g, s, k) >= 0)
+				show(st, step_out(r->g, s, k));
+		if (st->s->pass && st->s->pass->done)
+			atomic_fetch_add(st->s->pass->done, 1);
+	}
+	return STATUS_OK;
+}
+
+enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
+{
+	struct state st = {.r = r, .s = s, .err = err};
+	if (!s->given && r->e->d)
+		st.sample_key = dataset_key(r->e->d, s->index);
+	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		st.env[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.env);
+		st.uses[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.uses);
+		st.run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st.run);
+	}
+	mark(&st);
+	enum status status = load_inputs(&st);
+	if (status == STATUS_OK)
+		status = forward(&st);
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		for (int v = 0; v < r->g->n_values; v++)
+			rep_drop(&st.env[sim][v]);
+		free(st.env[sim]);
+		free(st.uses[sim]);
+		free(st.run[sim]);
+	}
+	return status;
+}

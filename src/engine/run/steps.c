@@ -1,0 +1,223 @@
+// Steps: which nodes are executed at once. Fusion never changes what is computed, only how often memory is walked.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "attr.h"
+#include "run_impl.h"
+
+static bool constant_scalar(const struct graph *g, const struct node *n, int i, float dflt, float *out)
+{
+	*out = dflt;
+	if (i >= n->n_in || n->in[i] < 0)
+		return true;
+	const struct tensor *c = g->value[n->in[i]].constant;
+	if (!c || c->type != DT_F32 || tensor_count(c) != 1)
+		return false;
+	*out = *(const float *)c->data;
+	return true;
+}
+
+static bool clip_act(const struct graph *g, const struct node *n, struct act *a)
+{
+	*a = (struct act){.kind = ACT_CLIP, .a = attr_float(n, "min", -INFINITY), .b = attr_float(n, "max", INFINITY)};
+	if (n->n_in == 1)
+		return true;
+	return constant_scalar(g, n, 1, -INFINITY, &a->a) && constant_scalar(g, n, 2, INFINITY, &a->b);
+}
+
+// The activation that a node is, if the epilogues know it.
+bool step_act(const struct graph *g, const struct node *n, struct act *a)
+{
+	switch (n->op->id) {
+	case OP_Relu:
+		*a = (struct act){.kind = ACT_RELU};
+		return true;
+	case OP_Clip:
+		return clip_act(g, n, a);
+	case OP_LeakyRelu:
+		*a = (struct act){.kind = ACT_LEAKY, .a = attr_float(n, "alpha", 0.01f)};
+		return true;
+	case OP_Sigmoid:
+		*a = (struct act){.kind = ACT_SIGMOID};
+		return true;
+	case OP_Tanh:
+		*a = (struct act){.kind = ACT_TANH};
+		return true;
+	case OP_HardSwish:
+		*a = (struct act){.kind = ACT_HARDSWISH};
+		return true;
+	case OP_Mish:
+		*a = (struct act){.kind = ACT_MISH};
+		return true;
+	case OP_HardSigmoid:
+		*a = (struct act){.kind = ACT_HARDSIGMOID, .a = attr_float(n, "alpha", 0.2f), .b = attr_float(n, "beta", 0.5f)};
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_swish(const struct graph *g, int sigmoid, int *mul)
+{
+	const struct node *s = &g->node[sigmoid];
+	if (s->op->id != OP_Sigmoid)
+		return false;
+	const struct value *v = &g->value[s->out[0]];
+	if (v->n_consumers != 1 || v->is_output)
+		return false;
+	const struct node *m = &g->node[v->consumer[0]];
+	int other = m->in[0] == s->out[0] ? 1 : 0;
+	*mul = v->consumer[0];
+	return m->op->id == OP_Mul && m->in[other] == s->in[0];
+}
+
+static bool may_vanish(const struct graph *g, const bool *keep, int v)
+{
+	return g->value[v].n_consumers == 1 && !g->value[v].is_output && !(keep && keep[v]);
+}
+
+struct builder {
+	const struct graph *g;
+	const bool *keep;
+	bool *taken;       // nodes that are part of an earlier step
+	int *order;        // [n_values] index of the step that computes it, -1: not yet
+};
+
+// The only consumer of the step's result so far, if that result may vanish; -1 otherwise.
+static int sole_consumer(const struct builder *b, const struct step *s)
+{
+	int v = b->g->node[s->last].out[0];
+	return may_vanish(b->g, b->keep, v) ? b->g->value[v].consumer[0] : -1;
+}
+
+static void fuse_act(struct builder *b, struct step *s)
+{
+	const struct graph *g = b->g;
+	int v = g->node[s->last].out[0], mul;
+	struct act a;
+	if (s->epi.act.kind != ACT_NONE)
+		return;
+	int next = sole_consumer(b, s);
+	if (next >= 0 && step_act(g, &g->node[next], &a) && g->node[next].in[0] == v) {
+		s->epi.act = a;
+		s->last = next;
+		b->taken[next] = true;
+		return;
+	}
+	const struct value *val = &g->value[v];
+	if (val->n_consumers != 2 || val->is_output || (b->keep && b->keep[v]))
+		return;
+	int sigmoid = val->consumer[0];
+	if (!is_swish(g, sigmoid, &mul) && !is_swish(g, sigmoid = val->consumer[1], &mul))
+		return;
+	if (g->node[sigmoid].in[0] != v || (b->keep && b->keep[g->node[sigmoid].out[0]]))
+		return;
+	s->epi.act = (struct act){.kind = ACT_SWISH};
+	s->last = mul;
+	b->taken[sigmoid] = b->taken[mul] = true;
+}
+
+// A residual is added in the epilogue when it is there before this step runs and has the same shape.
+static void fuse_add(struct builder *b, struct step *s)
+{
+	const struct graph *g = b->g;
+	int next = sole_consumer(b, s), v = g->node[s->last].out[0];
+	if (next < 0 || g->node[next].op->id != OP_Add || s->epi.add != ADD_NONE)
+		return;
+	const struct node *n = &g->node[next];
+	int other = n->in[0] == v ? n->in[1] : n->in[0];
+	if (other == v || other < 0 || g->value[other].constant || !shape_equal(&g->value[other].shape, &g->value[v].shape) ||
+	    g->value[v].shape.rank != 4 || (g->value[other].producer >= 0 && b->order[other] < 0))
+		return;
+	s->epi.add = s->epi.act.kind == ACT_NONE ? ADD_BEFORE : ADD_AFTER;
+	s->residual = other;
+	s->last = next;
+	b->taken[next] = true;
+	if (s->epi.add == ADD_BEFORE)
+		fuse_act(b, s);
+}
+
+static void fuse_freely(struct builder *b, struct step *s)
+{
+	if (!(b->g->node[s->node].op->flags & OPF_WEIGHTED))
+		return;
+	fuse_act(b, s);
+	if (b->g->node[s->node].op->id == OP_Conv)
+		fuse_add(b, s);
+}
+
+static void fuse_group(struct builder *b, struct step *s, const struct plan *plan)
+{
+	const struct group *gr = &plan->group[s->node];
+	if (gr->kind != GROUP_ACTIVATION || gr->last == s->node)
+		return;
+	const struct node *next = &b->g->node[gr->last];
+	struct act a;
+	int v = b->g->node[s->node].out[0];
+	if (!step_act(b->g, next, &a) || next->in[0] != v || !may_vanish(b->g, b->keep, v))
+		return;
+	s->epi.act = a;
+	s->last = gr->last;
+	b->taken[gr->last] = true;
+}
+
+static void fuse_swish(struct builder *b, struct step *s)
+{
+	int mul;
+	if (!is_swish(b->g, s->node, &mul) || (b->keep && b->keep[b->g->node[s->node].out[0]]))
+		return;
+	s->swish = true;
+	s->last = mul;
+	b->taken[mul] = true;
+}
+
+static int64_t step_cost(const struct graph *g, const struct step *s)
+{
+	int64_t n = shape_count(&g->value[g->node[s->last].out[0]].shape);
+	return graph_macs(g, s->node) + 8 * (n > 0 ? n : 1);
+}
+
+void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion)
+{
+	struct builder b = {.g = g, .keep = keep};
+	b.taken = xcalloc((size_t)g->n_nodes + 1, sizeof *b.taken);
+	b.order = xmalloc(((size_t)g->n_values + 1) * sizeof *b.order);
+	for (int v = 0; v < g->n_values; v++)
+		b.order[v] = -1;
+	*out = (struct steps){.step = xcalloc((size_t)g->n_nodes + 1, sizeof *out->step)};
+	for (int n = 0; n < g->n_nodes; n++) {
+		if (b.taken[n])
+			continue;
+		struct step s = {.node = n, .last = n, .residual = -1};
+		if (!plan || plan->group[n].kind == GROUP_SWISH)
+			fuse_swish(&b, &s);
+		if (plan && !free_fusion)
+			fuse_group(&b, &s, plan);
+		else if (free_fusion)
+			fuse_freely(&b, &s);
+		s.cost = step_cost(g, &s);
+		for (int i = 0; i < step_n_out(g, &s); i++)
+			if (step_out(g, &s, i) >= 0)
+				b.order[step_out(g, &s, i)] = out->n;
+		out->step[out->n++] = s;
+	}
+	out->of_value = b.order;
+	free(b.taken);
+}
+
+void steps_done(struct steps *s)
+{
+	free(s->step);
+	free(s->of_value);
+	*s = (struct steps){0};
+}
+
+int step_n_out(const struct graph *g, const struct step *s)
+{
+	return s->node == s->last ? g->node[s->node].n_out : 1;
+}
+
+int step_out(const struct graph *g, const struct step *s, int i)
+{
+	return g->node[s->last].out[i];
+}

@@ -1,0 +1,142 @@
+// The store of computed tensors: a map by key and a heap by worth (cost to recompute / bytes). Over budget, the least worthy go.
+#include <stdlib.h>
+#include <string.h>
+#include "run_impl.h"
+
+struct entry {
+	struct key key;
+	struct rep rep;
+	size_t bytes;
+	double worth;
+	size_t at; // index in the heap
+};
+struct store {
+	pthread_mutex_t lock;
+	struct keymap *map;
+	struct entry **heap; // least worthy first
+	size_t n, cap, bytes, budget;
+};
+
+struct store *store_new(size_t budget)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	pthread_mutex_init(&s->lock, NULL);
+	s->map = keymap_new();
+	s->budget = budget;
+	return s;
+}
+
+static void place(struct store *s, struct entry *e, size_t at)
+{
+	s->heap[at] = e;
+	e->at = at;
+}
+
+static void sift_up(struct store *s, struct entry *e)
+{
+	size_t i = e->at;
+	for (; i > 0 && s->heap[(i - 1) / 2]->worth > e->worth; i = (i - 1) / 2)
+		place(s, s->heap[(i - 1) / 2], i);
+	place(s, e, i);
+}
+
+static void sift_down(struct store *s, struct entry *e)
+{
+	size_t i = e->at;
+	for (;;) {
+		size_t c = 2 * i + 1;
+		if (c + 1 < s->n && s->heap[c + 1]->worth < s->heap[c]->worth)
+			c++;
+		if (c >= s->n || s->heap[c]->worth >= e->worth)
+			break;
+		place(s, s->heap[c], i);
+		i = c;
+	}
+	place(s, e, i);
+}
+
+static void evict_least(struct store *s)
+{
+	struct entry *e = s->heap[0], *tail = s->heap[--s->n];
+	if (s->n > 0) {
+		place(s, tail, 0);
+		sift_down(s, tail);
+	}
+	s->bytes -= e->bytes;
+	keymap_remove(s->map, e->key);
+	rep_drop(&e->rep);
+	free(e);
+}
+
+void store_trim(struct store *s, size_t budget)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->n > 0 && s->bytes > budget)
+		evict_least(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void store_free(struct store **sp)
+{
+	struct store *s = *sp;
+	if (!s)
+		return;
+	store_trim(s, 0);
+	while (s->n > 0)
+		evict_least(s);
+	keymap_free(&s->map);
+	pthread_mutex_destroy(&s->lock);
+	free(s->heap);
+	free(s);
+	*sp = NULL;
+}
+
+bool store_get(struct store *s, struct key k, struct rep *out)
+{
+	pthread_mutex_lock(&s->lock);
+	struct entry *e = keymap_get(s->map, k);
+	if (e)
+		*out = rep_share(&e->rep);
+	pthread_mutex_unlock(&s->lock);
+	return e != NULL;
+}
+
+// Room for `bytes` of worth `worth`: evicts what is worth less; false when that does not suffice.
+static bool make_room(struct store *s, size_t bytes, double worth)
+{
+	if (bytes > s->budget)
+		return false;
+	while (s->bytes + bytes > s->budget) {
+		if (s->n == 0 || s->heap[0]->worth >= worth)
+			return false;
+		evict_least(s);
+	}
+	return true;
+}
+
+void store_put(struct store *s, struct key k, const struct rep *r, double cost)
+{
+	size_t bytes = r->t.buf ? r->t.buf->size + sizeof(struct entry) : 0;
+	if (bytes == 0) // a borrowed constant costs nothing to find again
+		return;
+	double worth = cost / (double)bytes;
+	pthread_mutex_lock(&s->lock);
+	if (!keymap_get(s->map, k) && make_room(s, bytes, worth)) {
+		struct entry *e = xcalloc(1, sizeof *e);
+		*e = (struct entry){.key = k, .rep = rep_share(r), .bytes = bytes, .worth = worth, .at = s->n};
+		s->heap = xgrow(s->heap, &s->cap, s->n + 1, sizeof *s->heap);
+		s->heap[s->n++] = e;
+		s->bytes += bytes;
+		keymap_put(s->map, k, e);
+		sift_up(s, e);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+size_t store_bytes(struct store *s)
+{
+	pthread_mutex_lock(&s->lock);
+	size_t n = s->bytes;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}

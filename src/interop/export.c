@@ -1,0 +1,53 @@
+// The table of formats.
+#include <stdlib.h>
+#include <string.h>
+#include "formats.h"
+#include "qtui/base/file.h"
+
+static const struct export_format rows[] = {
+#define FORMAT(name, suffix, writer, help) {name, suffix, help, writer},
+#include "formats.def"
+#undef FORMAT
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+const struct export_format *export_rows(int *n)
+{
+	*n = N_ROWS;
+	return rows;
+}
+
+const struct export_format *export_find(const char *name)
+{
+	for (int i = 0; i < N_ROWS; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+// "DIR/model.onnx" -> "model" + suffix, in the working directory: never over the user's model.
+static char *default_path(const struct study *st, const char *suffix)
+{
+	struct str path = {0};
+	const char *base = file_base(study_graph(st)->path);
+	size_t len = str_has_suffix(base, ".onnx") ? strlen(base) - 5 : strlen(base);
+	str_addn(&path, base, len);
+	str_add(&path, suffix);
+	return str_detach(&path);
+}
+
+enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s, struct str *loss,
+    struct error *err)
+{
+	const struct export_format *f = export_find(format);
+	if (!f)
+		return error_set(err, STATUS_NOTFOUND, "no format is named %s", format);
+	struct str out = {0};
+	char *own = path ? NULL : default_path(st, f->suffix);
+	enum status status = f->write(&out, loss, st, s, err);
+	if (status == STATUS_OK)
+		status = file_write(path ? path : own, str_text(&out), out.len, err);
+	str_done(&out);
+	free(own);
+	return status;
+}

@@ -1,0 +1,266 @@
+// The study on the shipped model: figures, edits, undo, what is computed again and what is not, and sessions.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "support.h"
+
+#define MODEL "examples/digits.onnx"
+#define CALIB "examples/calib"
+#define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
+enum { SAMPLES = 3 };
+
+static struct study *open_study(int threads, size_t memory)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_MINMAX, .threads = threads,
+	    .memory = memory, .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static struct snapshot *run(struct study *st)
+{
+	struct error err = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return study_snapshot(st);
+}
+
+static int node(const struct study *st, const char *name)
+{
+	int n = graph_find_node(study_graph(st), name);
+	assert_true(n >= 0);
+	return n;
+}
+
+static void set(struct study *st, const char *name, int precision)
+{
+	struct error err = {0};
+	int n = node(st, name);
+	assert_int_equal(study_set(st, &n, 1, precision, NULL, &err), STATUS_OK);
+}
+
+// Every figure that both snapshots show is the same to the bit.
+static void assert_same_figures(const struct snapshot *a, const struct snapshot *b)
+{
+	assert_int_equal(a->n_sites, b->n_sites);
+	for (int i = 0; i < a->n_sites; i++) {
+		const struct figures *x[] = {&a->site[i].graphwise, &a->site[i].layerwise}, *y[] = {&b->site[i].graphwise, &b->site[i].layerwise};
+		assert_int_equal(a->site[i].value, b->site[i].value);
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(x[k]->known, y[k]->known);
+			assert_memory_equal(&x[k]->pooled.nsr, &y[k]->pooled.nsr, sizeof(double));
+			assert_memory_equal(&x[k]->nsr_mean, &y[k]->nsr_mean, sizeof(double));
+			assert_memory_equal(&x[k]->pooled.mse, &y[k]->pooled.mse, sizeof(double));
+		}
+	}
+}
+
+void test_study__every_site_has_its_figures(void **state)
+{
+	struct study *st = open_study(2, 0);
+	struct snapshot *s = run(st);
+	assert_int_equal(s->stage, STAGE_DONE);
+	assert_true(s->n_sites > 50);
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *site = &s->site[i];
+		assert_int_equal(site->graphwise.known, site->kind == SITE_WEIGHT ? 1 : SAMPLES);
+		assert_true(site->graphwise.pooled.exact || isfinite(site->graphwise.pooled.snr_db));
+		assert_true(site->range.n > 0);
+		if (site->kind == SITE_OUTPUT) {
+			assert_true(site->layerwise.known == SAMPLES);
+			assert_non_null(site->hist_float);
+			assert_non_null(site->hist_quant);
+		}
+	}
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_study__histograms_count_every_element(void **state)
+{
+	struct study *st = open_study(1, 0);
+	struct snapshot *s = run(st);
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *site = &s->site[i];
+		double f = 0, q = 0;
+		for (int b = 0; site->kind == SITE_OUTPUT && b < STATS_BINS; b++) {
+			f += site->hist_float->bin[b];
+			q += site->hist_quant->bin[b];
+		}
+		if (site->kind == SITE_OUTPUT) {
+			assert_true(f == site->range.n);
+			assert_true(q == site->range.n);
+		}
+	}
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_study__same_bits_for_any_threads_and_memory(void **state)
+{
+	struct study *a = open_study(1, 0), *b = open_study(2, (size_t)1 << 20);
+	struct snapshot *x = run(a), *y = run(b);
+	assert_same_figures(x, y);
+	snapshot_drop(&x);
+	snapshot_drop(&y);
+	study_close(&a);
+	study_close(&b);
+}
+
+static void count_downstream(const struct graph *g, int from, int *out)
+{
+	bool *hit = calloc((size_t)g->n_nodes, 1);
+	hit[from] = true;
+	*out = 0;
+	for (int n = from; n < g->n_nodes; n++) {
+		for (int i = 0; i < g->node[n].n_in && !hit[n]; i++) {
+			int v = g->node[n].in[i];
+			hit[n] = v >= 0 && g->value[v].producer >= 0 && hit[g->value[v].producer];
+		}
+		*out += hit[n];
+	}
+	free(hit);
+}
+
+void test_study__an_edit_computes_only_downstream(void **state)
+{
+	struct study *st = open_study(2, 0);
+	struct snapshot *first = run(st);
+	int full = first->computed, downstream;
+	count_downstream(study_graph(st), node(st, CLASS_CONV), &downstream);
+	set(st, CLASS_CONV, PREC_INT16);
+	struct snapshot *second = run(st);
+	// Each downstream node at most once a sample under each simulation.
+	assert_true(second->computed > 0);
+	assert_true(second->computed <= downstream * SAMPLES * SIM_COUNT);
+	assert_true(second->computed * 4 < full);
+	const struct site *now = snapshot_output(second, node(st, CLASS_CONV)), *then = snapshot_output(first, node(st, CLASS_CONV));
+	assert_int_equal(now->bits, 16);
+	assert_int_equal(then->bits, 8);
+	assert_true(now->layerwise.pooled.snr_db > then->layerwise.pooled.snr_db + 20);
+	assert_memory_equal(&now->before.pooled.nsr, &then->graphwise.pooled.nsr, sizeof(double));
+	snapshot_drop(&first);
+	snapshot_drop(&second);
+	study_close(&st);
+}
+
+void test_study__undo_and_redo_compute_nothing(void **state)
+{
+	struct study *st = open_study(2, 0);
+	struct snapshot *first = run(st);
+	set(st, CLASS_CONV, PREC_INT16);
+	struct snapshot *edited = run(st);
+	assert_true(study_undo(st));
+	struct snapshot *undone = run(st);
+	assert_int_equal(undone->computed, 0);
+	assert_same_figures(first, undone);
+	assert_true(study_redo(st));
+	struct snapshot *redone = run(st);
+	assert_int_equal(redone->computed, 0);
+	assert_same_figures(edited, redone);
+	assert_false(study_redo(st));
+	struct snapshot *all[] = {first, edited, undone, redone};
+	for (int i = 0; i < 4; i++)
+		snapshot_drop(&all[i]);
+	study_close(&st);
+}
+
+void test_study__a_scale_is_used_and_locked(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2, 0);
+	int n = node(st, CLASS_CONV);
+	assert_int_equal(study_scale(st, n, 0x1p-4, &err), STATUS_OK);
+	struct snapshot *s = run(st);
+	const struct site *site = snapshot_output(s, n);
+	assert_true(site->locked);
+	assert_true(site->scale[0] == 0x1p-4f);
+	assert_int_equal(study_scale(st, n, 0.07, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "2^-4"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_study__float_everywhere_is_exact(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2, 0);
+	int *nodes, n;
+	assert_int_equal(study_select(st, "*", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_int_equal(study_set(st, nodes, n, PREC_FLOAT, NULL, &err), STATUS_OK);
+	struct snapshot *s = run(st);
+	assert_int_equal(s->n_sites, 0);
+	assert_int_equal(s->output[0].known, SAMPLES);
+	assert_true(s->output[0].pooled.exact);
+	free(nodes);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
+{
+	struct error err = {0};
+	const char *path = support_temp("session.json");
+	struct study *st = open_study(2, 0);
+	set(st, CLASS_CONV, PREC_INT16);
+	assert_int_equal(study_scale(st, node(st, "/model.12/cv3.1/cv3.1.2/Conv"), 0x1p-3, &err), STATUS_OK);
+	assert_true(study_undo(st));
+	struct snapshot *before = run(st);
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+
+	struct session *se = NULL;
+	struct study_options o = {.method = -1, .backend = BACKEND_ONEDNN, .threads = 1};
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	session_options(se, &o);
+	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	struct snapshot *after = run(st);
+	assert_int_equal(after->computed, 0);
+	assert_same_figures(before, after);
+	int current;
+	assert_int_equal(study_steps(st, &current), 2);
+	assert_int_equal(current, 1);
+	assert_string_equal(study_step(st, 0), "set " CLASS_CONV " int16");
+	assert_true(study_redo(st));
+	snapshot_drop(&before);
+	snapshot_drop(&after);
+	study_close(&st);
+	session_free(&se);
+}
+
+void test_study__cancel_keeps_the_program_sane(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2, 0);
+	study_run(st);
+	study_cancel(st);
+	enum status status = study_wait(st, &err);
+	assert_true(status == STATUS_CANCELLED || status == STATUS_OK);
+	struct snapshot *s = run(st);
+	assert_int_equal(s->stage, STAGE_DONE);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_study__a_selection_names_what_it_misses(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(1, 0);
+	int *nodes = NULL, n;
+	assert_int_equal(study_select(st, "op:Conv", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_true(n > 10);
+	free(nodes);
+	assert_int_equal(study_select(st, "/model.12/cv3.0/cv3.0.2/Conw", NULL, &nodes, &n, &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, CLASS_CONV));
+	assert_int_equal(study_select(st, "/model.12/Split../model.12/Concat_4", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_true(n > 3);
+	free(nodes);
+	assert_int_equal(study_select(st, "nothing*here", NULL, &nodes, &n, &err), STATUS_NOTFOUND);
+	study_close(&st);
+}
