@@ -1,0 +1,162 @@
+// QuantizeLinear and DequantizeLinear: one scale for the tensor, one for each index along `axis`, or one for each block_size
+// elements along it.
+#include <stdlib.h>
+#include "element.h"
+#include "qlinear.h"
+#include "rule.h"
+
+struct blocks { // element i lies in block i / (dim * inner), its index along the axis divided by size, i % inner
+	int64_t dim, inner, size, per_axis;
+};
+struct scales {
+	int axis, n;
+	struct blocks blocks; // size 0: not in blocks
+};
+
+static enum status bad_scale(const struct tensor *scale, const struct tensor *x, struct error *err)
+{
+	char a[96], b[96];
+
+	return error_set(err, STATUS_FORMAT, "a scale of shape %s does not fit the input %s", shape_text(&scale->shape, a, sizeof a),
+	    shape_text(&x->shape, b, sizeof b));
+}
+
+static enum status resolve_blocks(struct scales *s, int64_t size, const struct tensor *x, const struct tensor *scale, struct error *err)
+{
+	struct shape expected = x->shape;
+
+	if (size < 0 || size > RULE_MAX_DIM)
+		return error_set(err, STATUS_FORMAT, "block_size is %lld", (long long)size);
+	expected.dim[s->axis] = (x->shape.dim[s->axis] + size - 1) / size;
+	if (!shape_equal(&expected, &scale->shape))
+		return bad_scale(scale, x, err);
+	s->blocks = (struct blocks){ .dim = x->shape.dim[s->axis], .inner = rule_product(&x->shape, s->axis + 1, x->shape.rank),
+		.size = size, .per_axis = expected.dim[s->axis] };
+	return STATUS_OK;
+}
+
+static enum status resolve(struct scales *s, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct quantize_attrs *a = n->attrs;
+	const struct tensor *x = in[0], *scale = in[1], *zero = n->n_in > 2 ? in[2] : NULL;
+	int64_t count = shape_count(&scale->shape);
+	enum status status;
+
+	*s = (struct scales){ .axis = -1, .n = (int)count };
+	if (scale->type != DT_F32)
+		return error_set(err, STATUS_UNSUPPORTED, "the scale is %s, must be float32", dtype_name(scale->type));
+	if (zero && shape_count(&zero->shape) != count)
+		return error_set(err, STATUS_FORMAT, "scale and zero point have different shapes");
+	if (count < 0 || count > INT32_MAX)
+		return bad_scale(scale, x, err);
+	if (count == 1 && a->block_size == 0)
+		return STATUS_OK;
+	status = rule_axis(&s->axis, a->axis, x->shape.rank, err);
+	if (status != STATUS_OK)
+		return status;
+	if (a->block_size != 0)
+		return resolve_blocks(s, a->block_size, x, scale, err);
+	return scale->shape.rank == 1 && count == x->shape.dim[s->axis] ? STATUS_OK : bad_scale(scale, x, err);
+}
+
+static int64_t block_of(const struct blocks *b, int64_t i)
+{
+	int64_t row = i / b->inner;
+
+	return (row / b->dim * b->per_axis + row % b->dim / b->size) * b->inner + i % b->inner;
+}
+
+// The quantizer of the operator's scales; the caller frees *zero, which it borrows.
+static enum status make_quantizer(struct quantizer *q, int32_t **zero, const struct scales *s, enum dtype type,
+    const struct tensor *const *in, int n_in, struct error *err)
+{
+	*zero = mem_try_array((size_t)s->n + 1, sizeof **zero);
+	if (!*zero)
+		return error_set(err, STATUS_NOMEM, "no memory for %d zero points", s->n);
+	for (int i = 0; n_in > 2 && in[2] && i < s->n; i++)
+		(*zero)[i] = (int32_t)element_int(in[2], i);
+	*q = qlinear_quantizer(type, in[1]->data, *zero, s->n, s->axis);
+	return STATUS_OK;
+}
+
+static enum dtype code_type(const struct node *n, const struct tensor *const *in)
+{
+	int64_t wanted = ((const struct quantize_attrs *)n->attrs)->output_dtype;
+
+	if (n->n_in > 2 && in[2])
+		return in[2]->type;
+	return wanted ? rule_dtype(wanted) : DT_U8;
+}
+
+enum status quantizelinear_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct scales s;
+	enum dtype type = code_type(n, in);
+	enum status status = resolve(&s, n, in, err);
+
+	if (status != STATUS_OK)
+		return status;
+	if (type == DT_NONE || type == DT_F32 || type == DT_BOOL || dtype_size(type) > 2)
+		return error_set(err, STATUS_UNSUPPORTED, "codes must be int8, uint8, int16 or uint16");
+	rule_set(&out[0], type, &in[0]->shape);
+	return STATUS_OK;
+}
+
+static void quantize_blocks(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
+{
+	for (int64_t i = 0; i < tensor_count(x); i++) {
+		int64_t code = quantize_one(q, (int)block_of(b, i), ((const float *)x->data)[i]);
+		elements_store(y->data, y->type, i, &code, 1);
+	}
+}
+
+static void dequantize_blocks(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
+{
+	for (int64_t i = 0; i < tensor_count(x); i++) {
+		int64_t c = block_of(b, i);
+		((float *)y->data)[i] = (float)(element_int(x, i) - q->zero[c]) * q->scale[c];
+	}
+}
+
+typedef void whole_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width);
+typedef void blocks_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b);
+
+static enum status convert(const struct node *n, const struct tensor *const *in, struct tensor *out, enum dtype codes, whole_fn *whole,
+    blocks_fn *blocks, int width, struct error *err)
+{
+	struct scales s;
+	struct quantizer q;
+	int32_t *zero = NULL;
+	enum status status = resolve(&s, n, in, err);
+
+	if (status == STATUS_OK && tensor_count(in[0]) > 0)
+		status = make_quantizer(&q, &zero, &s, codes, in, n->n_in, err);
+	if (status == STATUS_OK && tensor_count(in[0]) > 0) {
+		if (s.blocks.size)
+			blocks(&out[0], in[0], &q, &s.blocks);
+		else
+			whole(&out[0], in[0], &q, width);
+	}
+	free(zero);
+	return status;
+}
+
+enum status quantizelinear_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	return convert(n, in, out, out[0].type, quantize, quantize_blocks, width, err);
+}
+
+enum status dequantizelinear_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct scales s;
+	enum status status = resolve(&s, n, in, err);
+
+	if (status == STATUS_OK)
+		rule_set(&out[0], DT_F32, &in[0]->shape);
+	return status;
+}
+
+enum status dequantizelinear_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	return convert(n, in, out, in[0]->type, dequantize, dequantize_blocks, width, err);
+}
