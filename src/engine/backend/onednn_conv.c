@@ -4,6 +4,7 @@
 // that padding comes out as the epilogue of 0 and needs no care but where that is not 0.
 #include <stdlib.h>
 #include <string.h>
+#include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
 
@@ -104,6 +105,16 @@ static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void 
 	onednn_execute(p, args, n, width);
 }
 
+// On a blocked output, padding included.
+static void epilogue(const struct onednn_conv *k, float *y, const float *residual, int width)
+{
+	int64_t n = k->task.g.n * k->as.oc * k->task.g.oh * k->task.g.ow;
+	if (swish_serves(&k->task.epi.act))
+		swish_epilogue(&k->task.epi, y, residual, n, width);
+	else
+		kept_epilogue(&k->task.epi, y, residual, n);
+}
+
 static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
@@ -114,10 +125,12 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 	if (plain_x)
 		reorder(g, g->c, g->h, g->w, io->x, LAYOUT_PLAIN, blocked_x, LAYOUT_BLOCK, io->width);
 	execute(k, primitive_for(kernel, io->width), plain_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
+	if (!k->fused && !plain_y)
+		epilogue(k, y, io->residual, io->width);
 	if (plain_y)
 		reorder(g, g->oc, g->oh, g->ow, y, LAYOUT_BLOCK, io->y, LAYOUT_PLAIN, io->width);
-	if (!k->fused)
-		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * (plain_y ? g->oc : k->as.oc) * g->oh * g->ow);
+	if (!k->fused && plain_y)
+		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * g->oc * g->oh * g->ow);
 	if (!plain_y)
 		conv_desc_clear_padding(io->y, g, &k->task.epi.act);
 }

@@ -1,5 +1,6 @@
 // What a convolution is in oneDNN's terms: memory descriptors, post-ops, groups.
 #include <string.h>
+#include "../kernels/swish.h"
 #include "onednn_conv.h"
 
 // More merged groups than this would cost more than a slower kernel that computes only what is needed.
@@ -31,10 +32,11 @@ bool conv_desc_is_flat(const struct conv_task *t)
 	return t->in == LAYOUT_PLAIN && !t->transposed && t->g.group == 1 && (t->g.c == 1 || t->g.c == 3);
 }
 
-// The epilogue goes into the primitive, except that a plain output and its residual are joined after the reorder.
+// The epilogue goes into the primitive, except where ours is faster, and that a plain output and its residual are joined after
+// the reorder.
 static bool may_fuse(const struct conv_task *t)
 {
-	return t->out == LAYOUT_BLOCK || t->epi.add == ADD_NONE;
+	return !swish_serves(&t->epi.act) && (t->out == LAYOUT_BLOCK || t->epi.add == ADD_NONE);
 }
 
 static dnnl_status_t append_act(dnnl_post_ops_t ops, const struct act *a)

@@ -1,0 +1,19 @@
+#include <assert.h>
+#include "cpu.h"
+#include "swish.h"
+
+#define CHUNK 32768 // elements that a thread takes at a time
+
+bool swish_serves(const struct act *a)
+{
+	// AVX-512 has a fast enough one in oneDNN.
+	return cpu_level() == CPU_AVX2 && (a->kind == ACT_SWISH || a->kind == ACT_SIGMOID);
+}
+
+void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width)
+{
+	assert(n % 8 == 0);
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t at = 0; at < n; at += CHUNK)
+		swish_avx2(e, y + at, residual ? residual + at : NULL, n - at < CHUNK ? n - at : CHUNK);
+}
