@@ -13,9 +13,9 @@ struct onnx_options {
 	int n_shapes;
 };
 // Reads, checks, fixes dynamic dimensions (batch 1; height and width: the caller's, the model's metadata, else the first
-// common size at which every shape rule holds), folds constants, folds Conv/Gemm/ConvTranspose + BatchNormalization and
-// following constant Mul/Add where exact, removes Identity and Dropout, drops unused nodes. Float16, bfloat16 and double become
-// float32. External data files are read. The caller owns *out. Errors name the node and the operator.
+// common size at which every shape rule holds), folds constants, folds BatchNormalization and the Add of a bias into
+// Conv/ConvTranspose/Gemm, removes Identity and Dropout, drops unused nodes. Float16, bfloat16 and double become float32.
+// External data files are read. The caller owns *out. Errors name the node and the operator.
 MUST_CHECK enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err);
 
 // A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.

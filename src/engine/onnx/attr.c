@@ -109,6 +109,17 @@ static const struct attr_spec *spec_of(const struct op *op, const char *name)
 	return NULL;
 }
 
+// Attributes that mean nothing when a network infers.
+static bool is_for_training(const char *name)
+{
+	static const char *const names[] = { "ratio", "seed", "momentum", "is_test", "consumed_inputs" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 static enum status parse_one(struct draft *d, struct draft_node *n, void *attrs, const Onnx__AttributeProto *a, struct error *err)
 {
 	const struct attr_spec *spec = a->name ? spec_of(n->n.op, a->name) : NULL;
@@ -118,7 +129,7 @@ static enum status parse_one(struct draft *d, struct draft_node *n, void *attrs,
 		return error_set(err, STATUS_UNSUPPORTED, "node %s (%s): attribute '%s' refers to a function's attribute", n->n.name,
 		    n->op_type, a->name ? a->name : "");
 	if (!spec) {
-		if (a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH)
+		if (a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH && !is_for_training(a->name ? a->name : ""))
 			log_warn("node %s (%s): attribute '%s' is not known and is ignored", n->n.name, n->op_type,
 			    a->name ? a->name : "");
 		return STATUS_OK;

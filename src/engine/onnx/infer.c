@@ -6,7 +6,7 @@
 #include "infer.h"
 
 #define FOLD_VALUE_MAX ((int64_t)64 << 20)
-#define FOLD_TOTAL_MAX ((int64_t)512 << 20)
+#define FOLD_TOTAL_MAX ((int64_t)256 << 20)
 #define FOLD_WORK_MAX ((int64_t)1 << 32) // multiply-accumulates
 
 static struct tensor view_of(const struct draft_value *v)

@@ -1,7 +1,6 @@
-// Add of a constant that has the shape of a bias, after a Conv, ConvTranspose or Gemm that has none, or after a MatMul of two
-// matrices (which becomes a Gemm under its own name). Where there is a bias already nothing is done: the sum of two constants
-// would round differently.
-#include "attr.h"
+// Add of a constant that has the shape of a bias, after a Conv, ConvTranspose or Gemm that has none. Where there is a bias already
+// nothing is done: the sum of two constants would round differently. A MatMul keeps its Add, as it does in the tools whose
+// operator names users know.
 #include "pass.h"
 
 // Whether `c`, added to a tensor of shape `y`, is one number a channel; `axis` is the channel's.
@@ -28,8 +27,6 @@ static int channel_axis(const struct draft *d, const struct draft_node *host)
 		return 1;
 	case OP_Gemm:
 		return ((const struct gemm_attrs *)host->n.attrs)->beta == 1 ? 1 : -1;
-	case OP_MatMul:
-		return y->shape.rank == 2 && w->shape.rank == 2 && draft_in(d, host, 0)->shape.rank == 2 ? 1 : -1;
 	default:
 		return -1;
 	}
@@ -43,10 +40,6 @@ static enum status take_bias(struct draft *d, struct draft_node *host, struct dr
 	if (s)
 		return s;
 	d->value[bias].shape = d->value[bias].constant->shape = (struct shape){ .rank = 1, .dim = { tensor_count(c) } };
-	if (host->n.op->id == OP_MatMul) {
-		host->n.op = op_find("", "Gemm", 13);
-		host->n.attrs = attr_defaults(d, host->n.op);
-	}
 	pass_set_input(d, host, 2, bias);
 	host->n.out[0] = add->n.out[0];
 	d->value[add->n.out[0]].producer = host;

@@ -1,0 +1,193 @@
+// Files that are wrong: each is refused with a message that says where, and none crashes, hangs or fills the memory.
+#include <stdio.h>
+#include "onnx_case.h"
+#include "qtui/base/file.h"
+
+static const float ones[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+static void relu_case(struct onnx_case *c)
+{
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, 4));
+	case_floats(c, "w", DIMS(4), ones);
+	case_node(c, "Add", "add", "x w", "h");
+	case_node(c, "Relu", "relu", "h", "y");
+	case_output(c, c->graph, "y");
+}
+
+static void check_bytes(const uint8_t *data, size_t size)
+{
+	struct graph *g = NULL;
+	struct error err;
+	enum status s = onnx_load(&g, support_temp_file("bytes.onnx", data, size), NULL, &err);
+
+	assert_true(s ? !g && err.text[0] && err.status == s : g != NULL);
+	graph_free(&g);
+}
+
+void test_onnx_hostile__every_truncation(void **state)
+{
+	struct onnx_case c;
+	struct bytes b;
+
+	(void)state;
+	relu_case(&c);
+	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
+	for (size_t n = 0; n < b.size; n++)
+		check_bytes(b.data, n);
+	bytes_done(&b);
+	case_done(&c);
+}
+
+void test_onnx_hostile__every_byte_changed(void **state)
+{
+	struct onnx_case c;
+	struct bytes b;
+
+	(void)state;
+	relu_case(&c);
+	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
+	for (size_t n = 0; n < b.size; n++)
+		for (int bit = 0; bit < 8; bit += 1) {
+			b.data[n] ^= (uint8_t)(1 << bit);
+			check_bytes(b.data, b.size);
+			b.data[n] ^= (uint8_t)(1 << bit);
+		}
+	bytes_done(&b);
+	case_done(&c);
+}
+
+void test_onnx_hostile__garbage(void **state)
+{
+	struct support_random r = { .state = 5 };
+	uint8_t data[512];
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		for (size_t i = 0; i < sizeof(data); i++)
+			data[i] = (uint8_t)support_random_bits(&r);
+		check_bytes(data, sizeof(data));
+	}
+}
+
+// A graph in an attribute in a node in a graph ..., ten thousand deep: eight bytes a level.
+void test_onnx_hostile__deep_nesting(void **state)
+{
+	enum { LEVELS = 10000 };
+	uint8_t *data = xmalloc(LEVELS * 16);
+	size_t at = LEVELS * 16, size = 0;
+	const uint8_t tags[3] = { 6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2 }; // attribute.g, node.attribute, graph.node
+
+	(void)state;
+	for (int level = 0; level < LEVELS; level++) {
+		size_t n = size;
+		uint8_t length[5];
+		int digits = 0;
+
+		do {
+			length[digits++] = (uint8_t)((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
+			n >>= 7;
+		} while (n);
+		at -= (size_t)digits + 1;
+		data[at] = level == LEVELS - 1 ? 7 << 3 | 2 : tags[level % 3];
+		memcpy(data + at + 1, length, (size_t)digits);
+		size += (size_t)digits + 1;
+	}
+	check_bytes(data + at, size);
+	free(data);
+}
+
+void test_onnx_hostile__wiring(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	relu_case(&c);
+	case_node(&c, "Neg", "lost", "nowhere", "z");
+	case_refused(&c, STATUS_FORMAT, "node lost (Neg): input 'nowhere'");
+	case_done(&c);
+	relu_case(&c);
+	case_node(&c, "Neg", "twice", "x", "h");
+	case_refused(&c, STATUS_FORMAT, "'h' is defined twice");
+	case_done(&c);
+	relu_case(&c);
+	case_node(&c, "Add", "one", "x q", "p");
+	case_node(&c, "Add", "two", "x p", "q");
+	case_refused(&c, STATUS_FORMAT, "cycle");
+	case_done(&c);
+	relu_case(&c);
+	case_node(&c, "Add", "self", "x s", "s");
+	case_refused(&c, STATUS_FORMAT, "self");
+	case_done(&c);
+	relu_case(&c);
+	case_output(&c, c.graph, "absent");
+	case_refused(&c, STATUS_FORMAT, "absent");
+	case_done(&c);
+	relu_case(&c);
+	case_node(&c, "Relu", "wide", "x h", "z");
+	case_refused(&c, STATUS_FORMAT, "wide");
+	case_done(&c);
+}
+
+void test_onnx_hostile__operators(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	relu_case(&c);
+	case_node(&c, "Frobnicate", "odd", "x", "z");
+	case_refused(&c, STATUS_UNSUPPORTED, "node odd: operator Frobnicate (opset 13)");
+	case_done(&c);
+	relu_case(&c);
+	case_node(&c, "Relu", "odd", "x", "z")->domain = (char *)"my.domain";
+	case_refused(&c, STATUS_UNSUPPORTED, "my.domain.Relu");
+	case_done(&c);
+}
+
+void test_onnx_hostile__tensors(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	relu_case(&c);
+	c.graph->initializer[0]->raw_data.len = 12;
+	case_refused(&c, STATUS_FORMAT, "initializer 'w'");
+	c.graph->initializer[0]->dims[0] = INT64_MAX;
+	case_refused(&c, STATUS_FORMAT, "initializer 'w'");
+	c.graph->initializer[0]->dims[0] = -4;
+	case_refused(&c, STATUS_FORMAT, "initializer 'w'");
+	c.graph->initializer[0]->dims[0] = 4;
+	c.graph->initializer[0]->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+	case_refused(&c, STATUS_UNSUPPORTED, "initializer 'w'");
+	case_done(&c);
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1 << 20, 1 << 20, 1 << 20));
+	case_node(&c, "Relu", "relu", "x", "y");
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "'x'");
+	case_done(&c);
+}
+
+// Broadcasting makes a small file ask for a large constant: it is not computed at load.
+void test_onnx_hostile__folding_is_bounded(void **state)
+{
+	struct onnx_case c;
+	char in[32], out[32];
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1));
+	case_floats(&c, "one", DIMS(1), ones);
+	case_ints(&c, "to", 2, (const int64_t[]){ 4096, 4096 });
+	case_node(&c, "Expand", "big0", "one to", "big0"); // 64 MiB each
+	for (int i = 1; i < 40; i++) {
+		snprintf(in, sizeof(in), "big%d one", i - 1);
+		snprintf(out, sizeof(out), "big%d", i);
+		case_node(&c, "Add", out, in, out);
+	}
+	case_node(&c, "Add", "end", "big39 x", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_true(c.loaded->n_nodes > 30);
+	case_done(&c);
+}
