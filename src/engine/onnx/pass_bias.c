@@ -3,33 +3,26 @@
 // operator names users know.
 #include "pass.h"
 
-// Whether `c`, added to a tensor of shape `y`, is one number a channel; `axis` is the channel's.
-static bool is_bias(const struct shape *c, const struct shape *y, int axis)
+// Whether `c`, added to a tensor of shape `y`, is one number a channel (dimension 1).
+static bool is_bias(const struct shape *c, const struct shape *y)
 {
-	if (c->rank < 1 || c->rank > y->rank || c->rank < y->rank - axis)
+	if (c->rank < 1 || c->rank > y->rank || c->rank < y->rank - 1)
 		return false;
 	for (int i = 0; i < c->rank; i++)
-		if (c->dim[i] != (i + y->rank - c->rank == axis ? y->dim[axis] : 1))
+		if (c->dim[i] != (i + y->rank - c->rank == 1 ? y->dim[1] : 1))
 			return false;
 	return true;
 }
 
-static int channel_axis(const struct draft *d, const struct draft_node *host)
+static bool takes_bias(const struct draft *d, const struct draft_node *host)
 {
-	const struct draft_value *y = draft_out(d, host, 0);
 	const struct tensor *w = draft_constant(d, host, 1);
 
-	if (!w || w->type != DT_F32 || !y || draft_in(d, host, 2))
-		return -1;
-	switch (host->n.op->id) {
-	case OP_Conv:
-	case OP_ConvTranspose:
-		return 1;
-	case OP_Gemm:
-		return ((const struct gemm_attrs *)host->n.attrs)->beta == 1 ? 1 : -1;
-	default:
-		return -1;
-	}
+	if (host->fate != FATE_KEPT || !w || w->type != DT_F32 || draft_in(d, host, 2))
+		return false;
+	if (host->n.op->id == OP_Gemm)
+		return ((const struct gemm_attrs *)host->n.attrs)->beta == 1;
+	return host->n.op->id == OP_Conv || host->n.op->id == OP_ConvTranspose;
 }
 
 static enum status take_bias(struct draft *d, struct draft_node *host, struct draft_node *add, const struct tensor *c, struct error *err)
@@ -52,10 +45,9 @@ static enum status fuse_add(struct draft *d, struct draft_node *add, int side, b
 	const struct draft_value *x = draft_in(d, add, side), *y = draft_out(d, add, 0);
 	const struct tensor *c = draft_constant(d, add, 1 - side);
 	struct draft_node *host = x ? x->producer : NULL;
-	int axis = host && host->fate == FATE_KEPT ? channel_axis(d, host) : -1;
 
-	*done = axis >= 0 && y && c && c->type == DT_F32 && x->uses == 1 && x->shape.rank > axis &&
-	    shape_equal(&x->shape, &y->shape) && is_bias(&c->shape, &x->shape, axis);
+	*done = host && takes_bias(d, host) && y && c && c->type == DT_F32 && x->uses == 1 && x->shape.rank > 1 &&
+	    shape_equal(&x->shape, &y->shape) && is_bias(&c->shape, &x->shape);
 	return *done ? take_bias(d, host, add, c, err) : STATUS_OK;
 }
 

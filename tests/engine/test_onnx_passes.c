@@ -1,0 +1,159 @@
+// The normalisation passes: what they fold, what they must leave, and that the numbers stay.
+#include <math.h>
+#include "onnx_case.h"
+#include "qtui/engine/op.h"
+
+enum { C = 3, K = 2 };
+static const float weight[K * C] = { 1, -2, 3, 0.5f, 4, -1 };
+static const float bias[K] = { 0.25f, -1 };
+static const float scale[C] = { 2, 0.5f, 1 }, shift[C] = { 1, -1, 0 }, mean[C] = { 0.5f, 2, 1 }, var[C] = { 4, 1, 0.25f };
+
+static void norm_inputs(struct onnx_case *c, int64_t n)
+{
+	case_floats(c, "scale", 1, &n, scale);
+	case_floats(c, "shift", 1, &n, shift);
+	case_floats(c, "mean", 1, &n, mean);
+	case_floats(c, "var", 1, &n, var);
+}
+
+static void conv_case(struct onnx_case *c, bool with_bias)
+{
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, C, 2, 2));
+	case_floats(c, "w", DIMS(K, C, 1, 1), weight);
+	case_floats(c, "b", DIMS(K), bias);
+	case_node(c, "Conv", "conv", with_bias ? "x w b" : "x w", "h");
+	norm_inputs(c, K);
+}
+
+static const float *constant(const struct graph *g, int node, int input)
+{
+	return g->value[g->node[node].in[input]].constant->data;
+}
+
+void test_onnx_passes__batchnorm_folds_into_conv(void **state)
+{
+	struct onnx_case c;
+	const struct graph *g;
+
+	(void)state;
+	conv_case(&c, true);
+	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	g = c.loaded;
+	assert_int_equal(g->n_nodes, 1);
+	assert_string_equal(g->node[0].name, "conv");
+	assert_string_equal(g->value[g->node[0].in[1]].name, "conv_weight");
+	assert_string_equal(g->value[g->node[0].in[2]].name, "conv_bias");
+	for (int k = 0; k < K; k++) {
+		float root = sqrtf(var[k] + 1e-5f), gain = scale[k] / root;
+
+		for (int i = 0; i < C; i++)
+			assert_true(constant(g, 0, 1)[k * C + i] == weight[k * C + i] * gain);
+		assert_true(constant(g, 0, 2)[k] == scale[k] * (bias[k] - mean[k]) / root + shift[k]);
+	}
+	assert_int_equal(g->origin[1].fate, FATE_FUSED);
+	assert_int_equal(graph_find_node(g, "norm"), 0);
+	assert_string_equal(g->value[g->output[0]].name, "y");
+	case_done(&c);
+}
+
+void test_onnx_passes__batchnorm_stays_when_conv_has_two_readers(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	conv_case(&c, false);
+	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
+	case_node(&c, "Relu", "other", "h", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 3);
+	assert_true(constant(c.loaded, 0, 1)[0] == weight[0]);
+	case_done(&c);
+}
+
+void test_onnx_passes__batchnorm_alone_is_a_depthwise_conv(void **state)
+{
+	struct onnx_case c;
+	const struct node *n;
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, C, 2, 2));
+	norm_inputs(&c, C);
+	case_node(&c, "BatchNormalization", "norm", "x scale shift mean var", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	n = &c.loaded->node[graph_find_node(c.loaded, "norm")];
+	assert_int_equal(n->op->id, OP_Conv);
+	assert_string_equal(c.loaded->origin[0].op_type, "BatchNormalization");
+	assert_int_equal(((const struct conv_attrs *)n->attrs)->group, C);
+	assert_true(constant(c.loaded, 0, 1)[1] == scale[1] / sqrtf(var[1] + 1e-5f));
+	case_done(&c);
+}
+
+void test_onnx_passes__a_bias_is_taken_in(void **state)
+{
+	static const float added[K] = { 5, 6 };
+	struct onnx_case c;
+
+	(void)state;
+	conv_case(&c, false);
+	case_floats(&c, "add", DIMS(1, K, 1, 1), added);
+	case_node(&c, "Add", "plus", "add h", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	assert_int_equal(c.loaded->node[0].n_in, 3);
+	assert_true(constant(c.loaded, 0, 2)[1] == 6);
+	assert_int_equal(c.loaded->origin[1].fate, FATE_FUSED);
+	case_done(&c);
+}
+
+void test_onnx_passes__what_is_no_bias_stays(void **state)
+{
+	static const float added[4] = { 5, 6, 7, 8 };
+	struct onnx_case c;
+
+	(void)state;
+	conv_case(&c, false);
+	case_floats(&c, "add", DIMS(2, 2), added); // over pixels
+	case_node(&c, "Add", "plus", "h add", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	case_done(&c);
+	conv_case(&c, true); // there is a bias already
+	case_floats(&c, "add", DIMS(K, 1, 1), added);
+	case_node(&c, "Add", "plus", "h add", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	case_done(&c);
+}
+
+void test_onnx_passes__quantizers_are_not_touched(void **state)
+{
+	struct onnx_case c;
+	static const int8_t codes[K * C] = { 1, 2, 3, 4, 5, 6 };
+	static const float step[1] = { 0.5f };
+	Onnx__TensorProto *t;
+
+	(void)state;
+	conv_case(&c, true);
+	t = case_tensor(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1));
+	case_raw(&c, t, codes, sizeof(codes));
+	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_floats(&c, "step", 0, NULL, step);
+	case_node(&c, "DequantizeLinear", "dq", "codes step", "wq");
+	case_words(&c, c.graph->node[0]->input, "x wq b");
+	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_true(graph_find_node(c.loaded, "dq") >= 0);
+	assert_int_equal(c.loaded->n_nodes, 3);
+	case_done(&c);
+}
