@@ -7,7 +7,7 @@
 
 #define FOLD_VALUE_MAX ((int64_t)64 << 20)
 #define FOLD_TOTAL_MAX ((int64_t)256 << 20)
-#define FOLD_WORK_MAX ((int64_t)1 << 32) // multiply-accumulates
+#define FOLD_WORK_MAX ((int64_t)1 << 32)
 
 static struct tensor view_of(const struct draft_value *v)
 {
@@ -37,12 +37,20 @@ static int64_t output_bytes(const struct node *n, const struct tensor *out)
 	return total;
 }
 
-// A bound for weighted operators that is cheap to have: outputs times the elements of the weight.
+// Operators that look at each element once are bounded by their output; for others (products, sorting, suppression) the bound
+// is every output element against every element of the largest input.
 static bool is_much_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
-	int64_t w = n->n_in > 1 && in[1] ? shape_count(&in[1]->shape) : 1;
+	const unsigned linear = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW;
+	int64_t largest = 1, made = 1;
 
-	return (n->op->flags & OPF_WEIGHTED) && w > 0 && shape_count(&out[0].shape) > FOLD_WORK_MAX / w;
+	for (int i = 0; i < n->n_in; i++)
+		if (in[i] && shape_count(&in[i]->shape) > largest)
+			largest = shape_count(&in[i]->shape);
+	for (int i = 0; i < n->n_out; i++)
+		if (shape_count(&out[i].shape) > made)
+			made = shape_count(&out[i].shape);
+	return !(n->op->flags & linear) && !reads_shape_only(n->op) && made > FOLD_WORK_MAX / largest;
 }
 
 static bool may_fold(const struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
