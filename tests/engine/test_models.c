@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/npy.h"
@@ -199,20 +200,34 @@ void test_models__inner_shapes_are_the_reference_ones(void **state)
 	check_tensor_shapes("models/deimv2_atto_320", 400);
 }
 
-static int count_ops(const struct graph *g, const char *except)
+// Python writes NaN and Infinity, which are not JSON; here only names matter.
+static void blank(struct bytes *b, const char *word)
 {
-	int n = 0;
+	for (uint8_t *p = b->data; (p = (uint8_t *)strstr((char *)p, word));) {
+		memset(p, ' ', strlen(word));
+		*p = '0';
+	}
+}
 
-	for (int i = 0; i < g->n_nodes; i++)
-		n += strcmp(g->node[i].op->name, except) != 0;
-	return n;
+static cJSON *read_run(const char *path)
+{
+	struct error err;
+	struct bytes b;
+	cJSON *j;
+
+	assert_int_equal(file_read(&b, path, 64 << 20, &err), STATUS_OK);
+	blank(&b, "NaN");
+	blank(&b, "Infinity");
+	if (json_parse(&j, (const char *)b.data, b.size, path, &err))
+		fail_msg("%s", err.text);
+	bytes_done(&b);
+	return j;
 }
 
 // Every operator of the tool's formatted graph is ours, and the other way round. (A Swish is a Sigmoid and a Mul here.)
 static void check_names(const char *model, const char *run)
 {
 	const char *path = data_path("golden/esp-ppq/", run, ".json");
-	struct error err;
 	struct graph *g;
 	cJSON *j, *op;
 	int same = 0, swishes = 0;
@@ -220,7 +235,7 @@ static void check_names(const char *model, const char *run)
 	if (!path)
 		skip();
 	g = load(model, NULL);
-	assert_int_equal(json_read(&j, path, &err), STATUS_OK);
+	j = read_run(path);
 	cJSON_ArrayForEach(op, cJSON_GetObjectItem(j, "ops"))
 	{
 		const char *name = json_text(op, "name", ""), *type = json_text(op, "type", "");
@@ -235,7 +250,6 @@ static void check_names(const char *model, const char *run)
 		same++;
 	}
 	assert_int_equal(g->n_nodes, same + 2 * swishes);
-	assert_true(count_ops(g, "Conv") < g->n_nodes);
 	cJSON_Delete(j);
 	graph_free(&g);
 }
