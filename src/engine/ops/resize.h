@@ -1,0 +1,42 @@
+// Resize and Upsample: resize.c reads sizes and coordinates from whichever inputs and attributes a version has, resize_taps.c
+// makes the weights along one axis, resize_eval.c applies them.
+#ifndef QTUI_ENGINE_OPS_RESIZE_H
+#define QTUI_ENGINE_OPS_RESIZE_H
+
+#include "ops.h"
+
+enum resize_kind { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC };
+enum resize_transform {
+	TRANSFORM_HALF_PIXEL, TRANSFORM_HALF_PIXEL_SYMMETRIC, TRANSFORM_PYTORCH, TRANSFORM_ALIGN_CORNERS, TRANSFORM_ASYMMETRIC,
+	TRANSFORM_TF_HALF_PIXEL, TRANSFORM_CROP,
+};
+enum resize_rounding { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL };
+struct resize_axis {
+	int64_t in, out;
+	double scale;      // of the coordinates
+	double start, end; // region of TRANSFORM_CROP
+};
+struct resize {
+	enum resize_kind kind;
+	enum resize_transform transform;
+	enum resize_rounding rounding;
+	bool exclude_outside, antialias;
+	double cubic_a;
+	float extrapolation;
+	int rank;
+	struct resize_axis axis[SHAPE_MAX_RANK];
+};
+MUST_CHECK enum status resize_resolve(struct resize *r, const struct node *n, const struct tensor *const *in, struct error *err);
+
+// Output position o is the sum over k < n of weight[o * n + k] * x[index[o * n + k]]; `outside`[o]: the extrapolation value instead.
+struct resize_taps {
+	int64_t n;
+	int64_t *index;
+	float *weight;
+	bool *outside;
+	bool any_outside;
+};
+MUST_CHECK enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err);
+void resize_free_taps(struct resize_taps *t);
+
+#endif

@@ -1,0 +1,121 @@
+#include <math.h>
+#include <stdlib.h>
+#include "resize.h"
+
+static double coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
+{
+	double in = (double)x->in, out = (double)x->out, at = (double)o;
+
+	switch (r->transform) {
+	case TRANSFORM_HALF_PIXEL_SYMMETRIC:
+		return in / 2 * (1 - out / (x->scale * in)) + (at + 0.5) / x->scale - 0.5;
+	case TRANSFORM_PYTORCH:
+		return x->out > 1 ? (at + 0.5) / x->scale - 0.5 : 0;
+	case TRANSFORM_ALIGN_CORNERS:
+		return x->out > 1 ? at * (in - 1) / (out - 1) : 0;
+	case TRANSFORM_ASYMMETRIC:
+		return at / x->scale;
+	case TRANSFORM_TF_HALF_PIXEL:
+		return (at + 0.5) / x->scale;
+	case TRANSFORM_CROP:
+		return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1) : 0.5 * (x->start + x->end) * (in - 1);
+	default:
+		return (at + 0.5) / x->scale - 0.5;
+	}
+}
+
+static double round_to(enum resize_rounding rounding, double v)
+{
+	switch (rounding) {
+	case NEAREST_PREFER_CEIL: return floor(v + 0.5);
+	case NEAREST_FLOOR: return floor(v);
+	case NEAREST_CEIL: return ceil(v);
+	default: return ceil(v - 0.5);
+	}
+}
+
+static int64_t clamp(double v, int64_t n)
+{
+	return !(v > 0) ? 0 : v > (double)(n - 1) ? n - 1 : (int64_t)v;
+}
+
+// Cubic convolution with parameter a; the triangle of linear interpolation.
+static double cubic(double x, double a)
+{
+	x = fabs(x);
+	if (x <= 1)
+		return ((a + 2) * x - (a + 3)) * x * x + 1;
+	return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static double triangle(double x)
+{
+	return fabs(x) < 1 ? 1 - fabs(x) : 0;
+}
+
+// When shrinking with antialias the filter is stretched, so that it covers all that one output element stands for.
+static double stretch(const struct resize *r, const struct resize_axis *x)
+{
+	return r->antialias && x->scale < 1 ? x->scale : 1;
+}
+
+static int64_t reach(const struct resize *r, const struct resize_axis *x) // taps on either side
+{
+	double support = r->kind == RESIZE_LINEAR ? 1 : 2;
+
+	return (int64_t)ceil(support / stretch(r, x));
+}
+
+static void filter_taps(struct resize_taps *t, const struct resize *r, const struct resize_axis *x, int64_t o, double at)
+{
+	double base = floor(at), sum = 0, narrow = stretch(r, x);
+	int64_t half = t->n / 2;
+
+	for (int64_t k = 0; k < t->n; k++) {
+		double i = base + (double)(k - half + 1), d = (i - at) * narrow;
+		double w = r->kind == RESIZE_LINEAR ? triangle(d) : cubic(d, r->cubic_a);
+		if (r->exclude_outside && (i < 0 || i >= (double)x->in))
+			w = 0;
+		t->index[o * t->n + k] = clamp(i, x->in);
+		t->weight[o * t->n + k] = (float)w;
+		sum += w;
+	}
+	for (int64_t k = 0; k < t->n && (r->exclude_outside || r->antialias) && sum != 0; k++)
+		t->weight[o * t->n + k] = (float)((double)t->weight[o * t->n + k] / sum);
+}
+
+enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err)
+{
+	const struct resize_axis *x = &r->axis[axis];
+	size_t count;
+
+	*t = (struct resize_taps){ .n = r->kind == RESIZE_NEAREST || x->out == 0 ? 1 : 2 * reach(r, x) };
+	count = (size_t)(t->n * x->out) + 1;
+	t->index = mem_try_array(count, sizeof *t->index);
+	t->weight = mem_try_array(count, sizeof *t->weight);
+	t->outside = mem_try_array((size_t)x->out + 1, sizeof *t->outside);
+	if (!t->index || !t->weight || !t->outside) {
+		resize_free_taps(t);
+		return error_set(err, STATUS_NOMEM, "no memory for the weights of axis %d", axis);
+	}
+	for (int64_t o = 0; o < x->out; o++) {
+		double at = coordinate(r, x, o);
+		t->outside[o] = r->transform == TRANSFORM_CROP && !(at >= 0 && at <= (double)(x->in - 1));
+		t->any_outside |= t->outside[o];
+		if (r->kind == RESIZE_NEAREST) {
+			t->index[o] = clamp(round_to(r->rounding, at), x->in);
+			t->weight[o] = 1;
+		} else {
+			filter_taps(t, r, x, o, at);
+		}
+	}
+	return STATUS_OK;
+}
+
+void resize_free_taps(struct resize_taps *t)
+{
+	free(t->index);
+	free(t->weight);
+	free(t->outside);
+	*t = (struct resize_taps){ 0 };
+}
