@@ -4,7 +4,9 @@
 void test_op_cases__quantize(void **state)
 {
 	node_case_each((const char *const[]){ "quantizelinear", "quantizelinear_axis", "dequantizelinear", "dequantizelinear_axis",
-	    "dynamicquantizelinear", "dynamicquantizelinear_max_adjusted", "dynamicquantizelinear_min_adjusted", NULL }, 1e-6);
+	    "dynamicquantizelinear", "dynamicquantizelinear_max_adjusted", "dynamicquantizelinear_min_adjusted",
+	    "basic_convinteger", "convinteger_with_padding", "convinteger_without_padding", "matmulinteger", "qlinearconv",
+	    "qlinearmatmul_2D", "qlinearmatmul_3D", NULL }, 1e-6);
 }
 
 void test_op_cases__making_tensors(void **state)

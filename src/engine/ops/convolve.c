@@ -52,7 +52,7 @@ static struct tap make_tap(const struct window *w, int64_t k, const int64_t *mov
 		} \
 	}
 CONVOLVE(convolve_float, float)
-CONVOLVE(convolve_int32, int32_t)
+CONVOLVE(convolve_int32, uint32_t)
 
 static void transposed_tap(const struct window *w, const struct tap *t, const float *x, float weight, float *y)
 {

@@ -33,7 +33,7 @@
 		} \
 	}
 PRODUCT(matmul_float, float)
-PRODUCT(matmul_int32, int32_t)
+PRODUCT(matmul_int32, uint32_t)
 
 struct side { // one operand as a batch of matrices
 	struct shape batch;

@@ -11,19 +11,65 @@ struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const in
 	return q;
 }
 
-enum status qlinear_single(const struct tensor *t, int i, struct error *err)
+const struct tensor *qlinear_input(const struct node *n, const struct tensor *const *in, int i)
 {
-	if (!t || shape_count(&t->shape) == 1)
-		return STATUS_OK;
-	return error_set(err, STATUS_UNSUPPORTED, "input %d must be a single number", i);
+	return i < n->n_in ? in[i] : NULL;
 }
 
-float qlinear_scale(const struct tensor *t)
+enum status qlinear_counts(const struct node *n, const struct tensor *const *in, const int *inputs, int n_inputs, int64_t channels,
+    struct error *err)
 {
-	return *(const float *)t->data;
+	for (int i = 0; i < n_inputs; i++) {
+		const struct tensor *t = qlinear_input(n, in, inputs[i]);
+		int64_t count = t ? shape_count(&t->shape) : 1;
+		if (count != 1 && (channels == 0 || count != channels))
+			return error_set(err, STATUS_UNSUPPORTED, "input %d has %lld elements, which is not one%s", inputs[i], (long long)count,
+			    channels ? " for the tensor or one a channel" : "");
+	}
+	return STATUS_OK;
 }
 
-int32_t qlinear_zero(const struct tensor *t)
+enum status qlinear_read(struct qlinear *q, const struct node *n, const struct tensor *const *in, int scale, int zero, struct error *err)
 {
-	return t ? (int32_t)element_int(t, 0) : 0;
+	const struct tensor *z = qlinear_input(n, in, zero);
+	enum status s = qlinear_counts(n, in, (const int[]){ scale, zero }, 2, 0, err);
+
+	if (s == STATUS_OK)
+		*q = (struct qlinear){ *(const float *)in[scale]->data, z ? (int32_t)element_int(z, 0) : 0 };
+	return s;
+}
+
+enum status qlinear_decode(struct tensor *x, const struct tensor *codes, const struct qlinear *q, int width, struct error *err)
+{
+	struct quantizer whole = qlinear_quantizer(codes->type, &q->scale, &q->zero, 1, -1);
+	enum status s;
+
+	*x = (struct tensor){ .type = DT_F32, .shape = codes->shape };
+	s = tensor_alloc(x, NULL, err);
+	if (s == STATUS_OK)
+		dequantize(x, codes, &whole, width);
+	return s;
+}
+
+void qlinear_encode(struct tensor *codes, const struct tensor *x, const struct qlinear *q, int width)
+{
+	struct quantizer whole = qlinear_quantizer(codes->type, &q->scale, &q->zero, 1, -1);
+
+	quantize(codes, x, &whole, width);
+}
+
+uint32_t *qlinear_centred(const struct tensor *t, const struct tensor *zero, int64_t run)
+{
+	int64_t count = tensor_count(t), zeros = zero ? tensor_count(zero) : 1, codes[ELEMENTS_CHUNK];
+	uint32_t *y = mem_try_array((size_t)count + 1, sizeof *y);
+
+	run = zeros == 1 ? count : run;
+	for (int64_t i = 0, n; y && i < count; i += n) {
+		int64_t left = run - i % run, shift = zero ? element_int(zero, i / run % zeros) : 0;
+		n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
+		elements_load(codes, t->type, t->data, i, 1, n);
+		for (int64_t k = 0; k < n; k++)
+			y[i + k] = (uint32_t)(codes[k] - shift);
+	}
+	return y;
 }

@@ -1,0 +1,25 @@
+// Matrix products of codes.
+#ifndef QTUI_ENGINE_OPS_MATMULINTEGER_H
+#define QTUI_ENGINE_OPS_MATMULINTEGER_H
+
+#include "matmul.h"
+
+struct integer_product {
+	struct matmul t;
+	const struct tensor *a, *a_zero; // a zero point for the tensor, or one for each row
+	const struct tensor *b, *b_zero; // for the tensor, or for each column
+	bool trans_a, trans_b;
+};
+// Sizes, and that the zero points fit.
+MUST_CHECK enum status matmulinteger_resolve(struct integer_product *p, struct error *err);
+// Adds the product, in 32 bits, to acc[batch, m, n].
+MUST_CHECK enum status matmulinteger_add(uint32_t *acc, const struct integer_product *p, int width, struct error *err);
+
+// y = acc * scale, with scale = a_scale[row] * b_scale[column] / y_scale: tensors of one scale or one a row, a column.
+struct product_scales {
+	const struct tensor *a, *b;
+	float y;
+};
+void matmulinteger_rescale(float *y, const uint32_t *acc, const struct matmul *t, const struct product_scales *s);
+
+#endif

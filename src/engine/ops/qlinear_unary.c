@@ -1,0 +1,106 @@
+// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator between
+// decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point.
+#include "qlinear.h"
+#include "rule.h"
+#include "softmax.h"
+#include "unary.h"
+
+enum { QU_X, QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO };
+
+// y has type and shape, and is allocated.
+typedef enum status float_fn(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err);
+
+static enum status between_codes(const struct node *n, const struct tensor *const *in, struct tensor *out, float_fn *fn, int width,
+    struct error *err)
+{
+	struct tensor x = { 0 }, y = { .type = DT_F32, .shape = out[0].shape };
+	struct qlinear from, to;
+	enum status s = qlinear_read(&from, n, in, QU_X_SCALE, QU_X_ZERO, err);
+
+	if (s == STATUS_OK)
+		s = qlinear_read(&to, n, in, QU_Y_SCALE, QU_Y_ZERO, err);
+	if (s == STATUS_OK)
+		s = qlinear_decode(&x, in[QU_X], &from, width, err);
+	if (s == STATUS_OK)
+		s = tensor_alloc(&y, NULL, err);
+	if (s == STATUS_OK)
+		s = fn(n, &x, &y, width, err);
+	if (s == STATUS_OK)
+		qlinear_encode(&out[0], &y, &to, width);
+	tensor_drop(&x);
+	tensor_drop(&y);
+	return s;
+}
+
+static enum status apply_unary(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+{
+	const struct act_attrs none = { 0 };
+
+	(void)width;
+	(void)err;
+	if (n->op->id == OP_QLinearLeakyRelu)
+		unary_apply(FN_leakyrelu, n->attrs, x->data, y->data, tensor_count(x));
+	else
+		unary_apply(FN_sigmoid, &none, x->data, y->data, tensor_count(x));
+	return STATUS_OK;
+}
+
+enum status qlinear_unary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	return between_codes(n, in, out, apply_unary, width, err);
+}
+
+// Attribute `opset` says which Softmax is meant: before 13 all dimensions from `axis` on are one.
+static enum status apply_softmax(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+{
+	const struct qsoftmax_attrs *a = n->attrs;
+	const struct shape *shape = &x->shape;
+	int axis = 0;
+	enum status s = rule_axis(&axis, a->axis, shape->rank, err);
+	int last = a->opset < 13 ? shape->rank : axis + 1;
+
+	(void)width;
+	if (s != STATUS_OK)
+		return s;
+	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis), rule_product(shape, axis, last),
+	    rule_product(shape, last, shape->rank), err);
+}
+
+enum status qlinear_softmax_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	return between_codes(n, in, out, apply_softmax, width, err);
+}
+
+// The pooling as a node of its own: the attributes begin with those of AveragePool.
+static struct node pool_node(const struct node *n)
+{
+	struct node pool = *n;
+
+	pool.op = op_find("", n->op->id == OP_QLinearGlobalAveragePool ? "GlobalAveragePool" : "AveragePool", 1);
+	return pool;
+}
+
+enum status qlinear_pool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct node pool = pool_node(n);
+	enum status s;
+
+	if (((const struct qpool_attrs *)n->attrs)->channels_last)
+		return error_set(err, STATUS_UNSUPPORTED, "channels_last is not supported");
+	s = pool.op->rule(&pool, in, out, err);
+	if (s == STATUS_OK)
+		rule_set(&out[0], in[QU_X]->type, &out[0].shape);
+	return s;
+}
+
+static enum status apply_pool(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+{
+	struct node pool = pool_node(n);
+
+	return pool.op->eval(&pool, &x, y, width, err);
+}
+
+enum status qlinear_pool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	return between_codes(n, in, out, apply_pool, width, err);
+}
