@@ -1,73 +1,92 @@
-// tensor_reorder: plain <-> blocked. Both ways transpose a [channels of a block][pixels] matrix; one task is one block of one
-// image. Pixels go in runs that stay in the first-level cache while every channel of the block passes over them. Element
-// size and block are constants in each instance (inlined), so that the copies become moves.
+// tensor_reorder: plain <-> blocked. Both ways transpose matrices of [channels of a block][pixels]; one task is one block of one
+// image. Eight channels by eight pixels go through registers where the processor can; the last pixels go one by one.
 #include <string.h>
 #include "qtui/engine/tensor.h"
+#include "transpose.h"
 
-#define RUN 64
+#define TILE 8
+#define RUN 64 // pixels that a group of fewer than eight channels passes through a buffer at a time
 #define INLINE static inline __attribute__((always_inline))
 
 struct task {
-	uint8_t *plain, *blocked; // at the first channel of this block
+	uint8_t *plain, *blocked; // at the first channel of a group of eight
 	int64_t pixels;
-	int channels;             // of this block that exist
+	int channels;             // of the group that exist; the others are zero in the blocked form
+	int block;
+	size_t size;              // of an element
 };
 
-INLINE void pack(const struct task *k, int channels, int block, size_t size)
+// Pixels from `start` on, one element at a time; `size` is a constant in each instance.
+INLINE void move_elements(const struct task *k, bool packs, int64_t start, size_t size)
 {
-	memset(k->blocked, 0, channels < block ? (size_t)k->pixels * (size_t)block * size : 0);
-	for (int64_t p = 0; p < k->pixels; p++)
-		for (int c = 0; c < channels; c++)
-			memcpy(k->blocked + (size_t)(p * block + c) * size, k->plain + (size_t)(c * k->pixels + p) * size, size);
+	for (int64_t p = start; p < k->pixels; p++)
+		for (int c = 0; c < (packs ? TILE : k->channels); c++) {
+			uint8_t *blocked = k->blocked + (size_t)(p * k->block + c) * size;
+			uint8_t *plain = k->plain + (size_t)(c * k->pixels + p) * size;
+
+			if (c < k->channels)
+				memcpy(packs ? blocked : plain, packs ? plain : blocked, size);
+			else
+				memset(blocked, 0, size);
+		}
 }
 
-INLINE void unpack(const struct task *k, int channels, int block, size_t size)
+static void move_rest(const struct task *k, bool packs, int64_t start)
 {
-	for (int64_t start = 0; start < k->pixels; start += RUN) {
-		int64_t end = k->pixels - start < RUN ? k->pixels : start + RUN;
+	if (k->size == 1)
+		move_elements(k, packs, start, 1);
+	else if (k->size == 2)
+		move_elements(k, packs, start, 2);
+	else
+		move_elements(k, packs, start, 4);
+}
 
-		for (int c = 0; c < channels; c++)
-			for (int64_t p = start; p < end; p++)
-				memcpy(k->plain + (size_t)(c * k->pixels + p) * size,
-				    k->blocked + (size_t)(p * block + c) * size, size);
+static void move_tiles(const struct task *k, bool packs, transpose_fn *transpose)
+{
+	size_t row = (size_t)k->pixels * k->size, pixel = (size_t)k->block * k->size;
+
+	if (packs)
+		transpose(k->blocked, pixel, TILE * pixel, k->plain, row, TILE * k->size, k->pixels / TILE);
+	else
+		transpose(k->plain, row, TILE * k->size, k->blocked, pixel, TILE * pixel, k->pixels / TILE);
+}
+
+// As move_tiles for fewer channels: their rows are complete in a buffer.
+static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
+{
+	uint8_t buffer[TILE * RUN * 4] __attribute__((aligned(32))) = { 0 };
+	size_t row = RUN * k->size, pixel = (size_t)k->block * k->size;
+
+	for (int64_t p = 0; p < k->pixels / TILE * TILE; p += RUN) {
+		int64_t tiles = (k->pixels - p < RUN ? k->pixels - p : RUN) / TILE;
+		uint8_t *plain = k->plain + (size_t)p * k->size, *blocked = k->blocked + (size_t)p * pixel;
+
+		if (!packs)
+			transpose(buffer, row, TILE * k->size, blocked, pixel, TILE * pixel, tiles);
+		for (int c = 0; c < k->channels; c++) {
+			uint8_t *outside = plain + (size_t)(c * k->pixels) * k->size, *inside = buffer + (size_t)c * row;
+
+			memcpy(packs ? inside : outside, packs ? outside : inside, (size_t)tiles * TILE * k->size);
+		}
+		if (packs)
+			transpose(blocked, pixel, TILE * pixel, buffer, row, TILE * k->size, tiles);
 	}
 }
 
-// One instance a block width; a full block has a constant number of channels too.
-INLINE void move_sized(const struct task *k, bool packs, int block, size_t size)
+static void move_group(const struct task *k, bool packs)
 {
-	if (!packs)
-		unpack(k, k->channels, block, size);
-	else if (k->channels == block)
-		pack(k, block, block, size);
-	else
-		pack(k, k->channels, block, size);
-}
+	transpose_fn *transpose = transpose_find(k->size);
 
-INLINE void move(const struct task *k, bool packs, size_t size)
-{
-	if (layout_block() == 16)
-		move_sized(k, packs, 16, size);
-	else
-		move_sized(k, packs, 8, size);
+	if (!transpose) {
+		move_rest(k, packs, 0);
+		return;
+	}
+	if (k->channels == TILE)
+		move_tiles(k, packs, transpose);
+	else if (packs || k->channels)
+		move_few(k, packs, transpose);
+	move_rest(k, packs, k->pixels / TILE * TILE);
 }
-
-static void move1(const struct task *k, bool packs)
-{
-	move(k, packs, 1);
-}
-
-static void move2(const struct task *k, bool packs)
-{
-	move(k, packs, 2);
-}
-
-static void move4(const struct task *k, bool packs)
-{
-	move(k, packs, 4);
-}
-
-static void (*const moves[5])(const struct task *k, bool packs) = { [1] = move1, [2] = move2, [4] = move4 };
 
 static int64_t pixels_of(const struct shape *s)
 {
@@ -83,14 +102,20 @@ static void move_block(const struct tensor *plain, const struct tensor *blocked,
 	size_t size = dtype_size(plain->type);
 	int64_t c = plain->shape.dim[1], block = layout_block(), blocks = (c + block - 1) / block;
 	int64_t pixels = pixels_of(&plain->shape);
-	struct task k = {
-		.plain = (uint8_t *)plain->data + (size_t)((image * c + b * block) * pixels) * size,
-		.blocked = (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels) * size,
-		.pixels = pixels,
-		.channels = (int)(c - b * block < block ? c - b * block : block),
-	};
 
-	moves[size](&k, packs);
+	for (int64_t first = 0; first < block; first += TILE) {
+		int64_t channels = c - b * block - first;
+		struct task k = {
+			.plain = (uint8_t *)plain->data + (size_t)((image * c + b * block + (channels > 0 ? first : 0)) * pixels) * size,
+			.blocked = (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels + first) * size,
+			.pixels = pixels,
+			.channels = (int)(channels < 0 ? 0 : channels < TILE ? channels : TILE),
+			.block = (int)block,
+			.size = size,
+		};
+
+		move_group(&k, packs);
+	}
 }
 
 void tensor_reorder(struct tensor *dst, const struct tensor *src, int width)
