@@ -134,3 +134,26 @@ void test_onnx_passes__what_is_no_bias_stays(void **state)
 	assert_int_equal(c.loaded->n_nodes, 2);
 	case_done(&c);
 }
+
+void test_onnx_passes__quantizers_are_not_touched(void **state)
+{
+	struct onnx_case c;
+	static const int8_t codes[K * C] = { 1, 2, 3, 4, 5, 6 };
+	static const float step[1] = { 0.5f };
+	Onnx__TensorProto *t;
+
+	(void)state;
+	conv_case(&c, true);
+	t = case_tensor(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1));
+	case_raw(&c, t, codes, sizeof(codes));
+	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_floats(&c, "step", 0, NULL, step);
+	case_node(&c, "DequantizeLinear", "dq", "codes step", "wq");
+	case_words(&c, c.graph->node[0]->input, "x wq b");
+	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_true(graph_find_node(c.loaded, "dq") >= 0);
+	assert_int_equal(c.loaded->n_nodes, 3);
+	case_done(&c);
+}
