@@ -20,12 +20,12 @@
 #define MAX_INPUTS 4
 
 static const char *const models[] = {
-	"models/deimv2_atto_320", "models/deimv2_atto_dynint8_degraded", "models/mobilenetv2", "models/mobilenetv2_12",
+	"models/deimv2_atto_320", "models/mobilenetv2", "models/mobilenetv2_12",
 	"models/mobilenetv2_qdq_miscalibrated", "models/nanodet_m_320", "models/resnet20_cifar10", "models/resnet20_cifar10_folded",
 	"models/squeezenet11_fp16", "models/tinyml_sigma_cifar10_fp32", "models/tinyml_sigma_cifar10_int8_static", "models/yolo26n",
 	"models/yolov5n", "models/yolov8n", "models/yolov8n_qdq_allops_broken", "models/yolov8n_qdq_minmax", "models/yolox_nano_416",
 	"misc/SINet_Softmax_simple", "misc/ch_PP-OCRv4_det_infer", "misc/face_detection_front_128x128_barracuda",
-	"misc/selfie_segmentation", "misc/silero_vad", "misc/silero_vad_half", "misc/ultraface_rfb_320",
+	"misc/selfie_segmentation", "misc/ultraface_rfb_320",
 };
 
 static const char *data_path(const char *dir, const char *name, const char *suffix)
@@ -317,5 +317,4 @@ void test_models__small_ones_give_the_reference_numbers(void **state)
 	check_numbers("models/resnet20_cifar10", 1e-4);
 	check_numbers("models/tinyml_sigma_cifar10_fp32", 1e-4);
 	check_numbers("misc/face_detection_front_128x128_barracuda", 1e-4);
-	check_numbers("misc/silero_vad", 1e-4);
 }
