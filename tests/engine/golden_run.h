@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "graph_builder.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/npy.h"
 #include "qtui/engine/onnx.h"
@@ -123,6 +124,22 @@ static inline void read_edits(struct run *r, bool wide)
 	}
 }
 
+// The runs hold NaN where a tensor is constant, which JSON does not have.
+static inline cJSON *read_run(const char *file)
+{
+	struct bytes b;
+	struct error err;
+	cJSON *json;
+	if (file_read(&b, file, 64 << 20, &err))
+		fail_msg("%s", err.text);
+	for (char *at = (char *)b.data; (at = strstr(at, ":NaN")); at++)
+		memcpy(at + 1, "  0", 3);
+	if (json_parse(&json, (const char *)b.data, b.size, file, &err))
+		fail_msg("%s", err.text);
+	bytes_done(&b);
+	return json;
+}
+
 static inline struct graph *graph_of_run(const struct run *r)
 {
 	struct builder b = builder_new();
@@ -155,8 +172,7 @@ static inline bool run_open(struct run *r, const char *name, bool from_model)
 	*r = (struct run){ 0 };
 	if (!file)
 		return false;
-	if (json_read(&r->json, file, &err))
-		fail_msg("%s", err.text);
+	r->json = read_run(file);
 	r->ops = cJSON_GetObjectItem(r->json, "ops");
 	r->g = from_model ? graph_of_model(r) : graph_of_run(r);
 	assert_int_equal(target_load(&r->t, target_for(text_of(r->json, "platform"), &wide), &err), STATUS_OK);
