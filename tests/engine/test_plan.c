@@ -366,6 +366,7 @@ void test_plan__check_edit(void **state)
 	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
 	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
 	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
 	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
 	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);

@@ -62,7 +62,7 @@ struct observe {
 };
 struct refusal {
 	int node;
-	const char *reason;       // "ReLU6 keeps 8 bit: its producer ..." ; owned by the plan
+	const char *reason;       // a clause about the node, its name left out: "it runs as one operator with ..."; owned by the plan
 };
 struct plan {
 	const struct graph *g;

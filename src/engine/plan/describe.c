@@ -80,18 +80,18 @@ static void explain(struct plan *p, int node, enum precision want)
 	if (!(priv(p)->rule[node]->flags & RULE_QUANTIZED))
 		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
 	else if (!p->quantizable[node])
-		plan_refuse(p, node, "%s does not work on quantized tensors here: it stays float", n->name);
+		plan_refuse(p, node, "it does not work on quantized tensors here and stays float");
 	else if (t->kind != TARGET_LINEAR)
 		plan_refuse(p, node, "target %s casts and has no integer widths", t->name);
 	else if (want == PREC_INT16 && !t->width[1].present)
-		plan_refuse(p, node, "target %s has no 16-bit form: %s stays %s", t->name, n->name, got);
+		plan_refuse(p, node, "target %s has no 16-bit form: it stays %s", t->name, got);
 	else if (p->group[node].kind != GROUP_NONE && other != node)
-		plan_refuse(p, node, "%s runs as one operator with %s and gets %s: set %s too", n->name,
-		    p->g->node[other].name, got, p->g->node[other].name);
+		plan_refuse(p, node, "it runs as one operator with %s and gets %s: set %s too", p->g->node[other].name, got,
+		    p->g->node[other].name);
 	else if (p->precision[node] == PREC_FLOAT)
 		plan_refuse(p, node, "target %s leaves the output of %s in float", t->name, n->op->name);
 	else
-		plan_refuse(p, node, "the output of %s shares a quantizer and stays %s", n->name, got);
+		plan_refuse(p, node, "its output shares a quantizer and stays %s", got);
 }
 
 void plan_describe(struct plan *p, const struct edits *e)

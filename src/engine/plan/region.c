@@ -3,24 +3,6 @@
 #include <stdlib.h>
 #include "plan_impl.h"
 
-static enum status check_precision(const struct plan *p, int node, enum precision want, struct error *err)
-{
-	if (want == PREC_FLOAT)
-		return STATUS_OK;
-	for (int i = 0; i < p->n_refused; i++)
-		if (p->refused[i].node == node)
-			return error_set(err, STATUS_REFUSED, "%s", p->refused[i].reason);
-	return STATUS_OK;
-}
-
-static enum status check_scale(const struct plan *p, int node, double scale, struct error *err)
-{
-	char reason[400];
-	if (plan_check_scale(p, node, scale, reason, sizeof reason) >= 0)
-		return STATUS_OK;
-	return error_set(err, STATUS_REFUSED, "%s: %s", p->g->node[node].name, reason);
-}
-
 // Asked of a plan that has only this edit: in a fused group all members get it.
 enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale,
     struct error *err)
@@ -31,10 +13,12 @@ enum status plan_check_edit(const struct graph *g, const struct target *t, int n
 		if (i == node || (bare->group[i].kind != GROUP_NONE && bare->group[i].owner == bare->group[node].owner &&
 		                     bare->group[i].last == bare->group[node].last))
 			e->precision[i] = (signed char)want;
+	e->scale[node] = scale;
 	struct plan *p = plan_outline(g, t, target_default_calibration(t), e);
-	enum status st = check_precision(p, node, want, err);
-	if (!st && scale != 0)
-		st = check_scale(p, node, scale, err);
+	enum status st = STATUS_OK;
+	for (int i = 0; i < p->n_refused && !st; i++)
+		if (p->refused[i].node == node)
+			st = error_set(err, STATUS_REFUSED, "%s: %s", g->node[node].name, p->refused[i].reason);
 	plan_free(&p);
 	plan_free(&bare);
 	edits_free(&e);
