@@ -56,6 +56,51 @@ static bool only_blanks(const char *p, const char *end)
 	return p == end;
 }
 
+// The length of a number that Python's json writes and JSON has no word for, at p; 0 when there is none.
+static size_t python_number(const char *p)
+{
+	static const char *const word[] = {"NaN", "Infinity", "-Infinity"};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		if (strncmp(p, word[i], strlen(word[i])) == 0)
+			return strlen(word[i]);
+	return 0;
+}
+
+// The text with null in the place of NaN and the infinities, which other tools' files hold; heap, NULL when it has none or there
+// is no memory for it (then the parser names the place).
+static char *without_python_numbers(const char *text, size_t size)
+{
+	char *out = NULL, *to = NULL;
+	bool quoted = false;
+
+	for (const char *p = text; *p; p++) {
+		size_t n = quoted || !strchr("NI-", *p) ? 0 : python_number(p);
+		if (quoted && *p == '\\' && p[1]) {
+			if (out)
+				*to++ = *p;
+			p++; // what is escaped does not end the text
+		} else if (*p == '"') {
+			quoted = !quoted;
+		}
+		if (n && !out) {
+			out = mem_try_array(size + size / 3 + 5, 1);
+			if (!out)
+				return NULL;
+			memcpy(out, text, (size_t)(p - text));
+			to = out + (p - text);
+		}
+		if (n) {
+			memcpy(to, "null", 4);
+			to += 4;
+			p += n - 1;
+		} else if (out) {
+			*to++ = *p;
+		}
+	}
+	return out;
+}
+
 // `text` has a NUL at text[size]. cJSON would pass over one before that as a blank, or end a text there.
 static enum status parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err)
 {
@@ -98,7 +143,9 @@ enum status json_read(cJSON **out, const char *path, struct error *err)
 	*out = NULL;
 	if (file_read(&b, path, FILE_LIMIT, err))
 		return err->status;
-	s = parse(out, (const char *)b.data, b.size, path, err);
+	char *plain = strlen((const char *)b.data) == b.size ? without_python_numbers((const char *)b.data, b.size) : NULL;
+	s = plain ? parse(out, plain, strlen(plain), path, err) : parse(out, (const char *)b.data, b.size, path, err);
+	free(plain);
 	bytes_done(&b);
 	return s;
 }

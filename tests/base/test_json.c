@@ -162,3 +162,17 @@ void test_json__read_names_the_file(void **state)
 	assert_int_equal(json_read(&j, "no/such.json", &e), STATUS_IO);
 	assert_null(j);
 }
+
+void test_json__numbers_that_only_python_writes_are_null(void **state)
+{
+	static const char text[] = "{\"a\": NaN, \"b\": [-Infinity, 1], \"c\": \"NaN \\\" Infinity\"}";
+	const char *path = support_temp_file("python.json", text, sizeof(text) - 1);
+	struct error err = {0};
+	cJSON *j = NULL;
+
+	assert_int_equal(json_read(&j, path, &err), STATUS_OK);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(j, "a")));
+	assert_true(cJSON_IsNull(cJSON_GetArrayItem(cJSON_GetObjectItem(j, "b"), 0)));
+	assert_string_equal(json_text(j, "c", ""), "NaN \" Infinity");
+	cJSON_Delete(j);
+}

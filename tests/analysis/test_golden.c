@@ -1,0 +1,189 @@
+// Whole analyses against complete runs of esp-ppq and PPQ: every scale that a slot owns, and NSR and cosine of every tensor that both
+// measure (formulas and conditions: the golden files' own `full` table, means over 8 images).
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/study.h"
+#include "qtui/base/json.h"
+#include "qtui/base/npy.h"
+#include "support.h"
+
+enum { IMAGES = 8 };
+
+struct golden {
+	const char *model, *inputs, *file, *target;
+	enum calib_method method;
+	int precision; // of all nodes, -1: the target's
+};
+
+static struct snapshot *analyse(struct study **st, const struct golden *g, const char *model, const char *inputs)
+{
+	struct error err = {0};
+	struct study_options o = {.model = model, .calib = inputs, .target = g->target, .method = (int)g->method, .skip_layerwise = true,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = IMAGES}};
+	if (study_open(st, &o, &err) != STATUS_OK)
+		fail_msg("%s: %s", g->model, err.text);
+	if (g->precision >= 0) {
+		int *nodes, n;
+		assert_int_equal(study_select(*st, "*", NULL, &nodes, &n, &err), STATUS_OK);
+		assert_int_equal(study_set(*st, nodes, n, g->precision, NULL, &err), STATUS_OK);
+		free(nodes);
+	}
+	study_run(*st);
+	if (study_wait(*st, &err) != STATUS_OK)
+		fail_msg("%s: %s", g->model, err.text);
+	return study_snapshot(*st);
+}
+
+static const struct site *site_of(const struct snapshot *s, const char *tensor)
+{
+	int v = graph_find_value(s->g, tensor);
+	for (int i = 0; v >= 0 && i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].value == v)
+			return &s->site[i];
+	return NULL;
+}
+
+// Scales of all output slots that have one of their own.
+static int compare_scales(const struct snapshot *s, const cJSON *golden)
+{
+	const cJSON *op, *tqc;
+	int n = 0;
+	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(golden, "ops"))
+	{
+		cJSON_ArrayForEach(tqc, cJSON_GetObjectItemCaseSensitive(op, "tqc"))
+		{
+			const char *state = json_text(tqc, "state", "");
+			const cJSON *scale = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(tqc, "scale"), 0);
+			const struct site *site = site_of(s, json_text(tqc, "var", ""));
+			if (strncmp(json_text(tqc, "slot", ""), "out", 3) != 0 || !scale || !site ||
+			    (strcmp(state, "ACTIVATED") != 0 && strcmp(state, "PASSIVE") != 0))
+				continue;
+			if (fabs(site->scale[0] / scale->valuedouble - 1) > 1e-5)
+				fail_msg("%s: scale %g, golden %g", json_text(tqc, "var", ""), site->scale[0], scale->valuedouble);
+			n++;
+		}
+	}
+	return n;
+}
+
+static int compare_figures(const struct snapshot *s, const cJSON *golden)
+{
+	const cJSON *row;
+	int n = 0;
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(golden, "full"))
+	{
+		const struct site *site = site_of(s, json_text(row, "var", ""));
+		double nsr = json_number(row, "nsr", NAN), cosine = json_number(row, "cosine", NAN);
+		if (!site)
+			continue;
+		assert_int_equal(site->graphwise.known, IMAGES);
+		if (fabs(site->graphwise.nsr_mean - nsr) > 0.01 * nsr + 1e-9 || fabs(site->graphwise.cosine_mean - cosine) > 1e-4)
+			fail_msg("%s: NSR %g (golden %g), cosine %g (golden %g)", json_text(row, "var", ""), site->graphwise.nsr_mean, nsr,
+			    site->graphwise.cosine_mean, cosine);
+		n++;
+	}
+	return n;
+}
+
+static void check_with(const struct golden *g, const char *inputs, int least)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	cJSON *golden = NULL;
+	char name[256];
+	snprintf(name, sizeof name, "models/%s.onnx", g->model);
+	const char *model = support_data(name);
+	snprintf(name, sizeof name, "golden/esp-ppq/%s.json", g->file);
+	const char *file = support_data(name);
+	if (!model || !file || !inputs)
+		skip();
+	assert_int_equal(json_read(&golden, file, &err), STATUS_OK);
+	struct snapshot *s = analyse(&st, g, model, inputs);
+	assert_true(compare_scales(s, golden) >= least);
+	assert_true(compare_figures(s, golden) >= least);
+	cJSON_Delete(golden);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+static void check(const struct golden *g, int least)
+{
+	check_with(g, support_data(g->inputs), least);
+}
+
+#define RESNET "resnet20_cifar10_folded", "golden/esp-ppq/inputs_resnet20.npy"
+#define MOBILENET "mobilenetv2_12", "golden/esp-ppq/inputs_mobilenetv2.npy"
+
+void test_golden__resnet20_kl(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT8_n8", "esp32p4", CALIB_KL, -1}, 30);
+}
+
+void test_golden__resnet20_minmax(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT8_n8_minmax", "esp32p4", CALIB_MINMAX, -1}, 30);
+}
+
+void test_golden__resnet20_percentile(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT8_n8_percentile", "esp32p4", CALIB_PERCENTILE, -1}, 30);
+}
+
+void test_golden__resnet20_mse(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT8_n8_mse", "esp32p4", CALIB_MSE, -1}, 30);
+}
+
+void test_golden__resnet20_int16(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT16_n8", "esp32p4", CALIB_KL, PREC_INT16}, 30);
+}
+
+void test_golden__resnet20_esp32s3(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_S3_INT8_n8", "esp32s3", CALIB_KL, -1}, 30);
+}
+
+void test_golden__resnet20_esp32(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_C_INT8_n8", "esp32", CALIB_KL, -1}, 30);
+}
+
+void test_golden__resnet20_tensorrt(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8", "tensorrt", CALIB_PERCENTILE, -1}, 20);
+}
+
+void test_golden__mobilenetv2_kl(void **state)
+{
+	check(&(struct golden){MOBILENET, "mobilenetv2_esp_ESPDL_INT8_n8", "esp32p4", CALIB_KL, -1}, 60);
+}
+
+// The file keeps bytes; the run saw them divided by 255.
+static const char *yolov8n_inputs(void)
+{
+	struct npy a;
+	struct error err = {0};
+	const char *bytes = support_data("golden/esp-ppq/inputs_yolov8n_u8.npy"), *path = support_temp("yolov8n.npy");
+	if (!bytes)
+		return NULL;
+	assert_int_equal(npy_read(&a, bytes, &err), STATUS_OK);
+	struct npy f = a;
+	f.kind = 'f';
+	f.item = 4;
+	f.data = malloc(a.size * sizeof(float));
+	f.size = a.size * sizeof(float);
+	for (size_t i = 0; i < a.size; i++)
+		((float *)f.data)[i] = (float)((const uint8_t *)a.data)[i] / 255.0f;
+	assert_int_equal(npy_write(&f, path, &err), STATUS_OK);
+	npy_done(&a);
+	npy_done(&f);
+	return path;
+}
+
+void test_golden__yolov8n_kl(void **state)
+{
+	check_with(&(struct golden){"yolov8n", NULL, "yolov8n_esp_ESPDL_INT8_n8", "esp32p4", CALIB_KL, -1}, yolov8n_inputs(), 100);
+}
