@@ -202,18 +202,24 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 static cJSON *channels(const float *v)
 {
 	cJSON *a = cJSON_CreateArray();
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
 	return a;
 }
 
+// What the user gave; the rest is guessed again from the same model.
 static cJSON *preprocess_json(const struct preprocess *p)
 {
 	cJSON *o = cJSON_CreateObject();
-	cJSON_AddItemToObject(o, "mean", channels(p->mean));
-	cJSON_AddItemToObject(o, "std", channels(p->std));
-	cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
-	cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
+	if (p->mean_set)
+		cJSON_AddItemToObject(o, "mean", channels(p->mean));
+	if (p->std_set)
+		cJSON_AddItemToObject(o, "std", channels(p->std));
+	if (p->color_set)
+		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
+	if (p->resize_set)
+		cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
+	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
 	return o;
 }
 

@@ -232,7 +232,7 @@ void work_publish(struct work *w, const struct error *failed)
 	fill_progress(s, w);
 	if (failed)
 		s->error = *failed;
-	if (w->n_sites > 0) {
+	if (w->first_site) {
 		attach(s, body_of_work(w));
 	} else { // nothing of this run is known yet: the figures stay those of the snapshot before
 		struct snapshot *prev = study_latest(st);

@@ -7,6 +7,7 @@
 
 #define MODEL "examples/digits.onnx"
 #define CALIB "examples/calib"
+#define HEAD_CONV "/model.12/cv3.1/cv3.1.1/cv3.1.1.0/conv/Conv"
 #define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
 enum { SAMPLES = 3 };
 
@@ -132,14 +133,14 @@ void test_study__an_edit_computes_only_downstream(void **state)
 	struct study *st = open_study(2, 0);
 	struct snapshot *first = run(st);
 	int full = first->computed, downstream;
-	count_downstream(study_graph(st), node(st, CLASS_CONV), &downstream);
-	set(st, CLASS_CONV, PREC_INT16);
+	count_downstream(study_graph(st), node(st, HEAD_CONV), &downstream);
+	set(st, HEAD_CONV, PREC_INT16);
 	struct snapshot *second = run(st);
 	// Each downstream node at most once a sample under each simulation.
 	assert_true(second->computed > 0);
 	assert_true(second->computed <= downstream * SAMPLES * SIM_COUNT);
 	assert_true(second->computed * 4 < full);
-	const struct site *now = snapshot_output(second, node(st, CLASS_CONV)), *then = snapshot_output(first, node(st, CLASS_CONV));
+	const struct site *now = snapshot_output(second, node(st, HEAD_CONV)), *then = snapshot_output(first, node(st, HEAD_CONV));
 	assert_int_equal(now->bits, 16);
 	assert_int_equal(then->bits, 8);
 	assert_true(now->layerwise.pooled.snr_db > then->layerwise.pooled.snr_db + 20);

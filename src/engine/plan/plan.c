@@ -126,7 +126,6 @@ struct plan *plan_outline(const struct graph *g, const struct target *t, enum ca
 {
 	struct plan *p = plan_alloc(g, t, m);
 	build_structure(p, e);
-	plan_align(p);
 	publish_follows(p);
 	return p;
 }
