@@ -1,0 +1,190 @@
+// Unique: the different elements, or slices along an axis, with first index, inverse and counts; sorted, or in order of appearance.
+#include <stdlib.h>
+#include <string.h>
+#include "element.h"
+#include "rule.h"
+
+struct slices { // [outer, n, inner] over the input
+	const struct tensor *x;
+	int64_t outer, n, inner;
+};
+
+struct ranked {
+	const struct slices *s;
+	int64_t index; // of the slice
+};
+
+static enum status make_slices(struct slices *v, const struct node *n, const struct tensor *x, struct error *err)
+{
+	int64_t given = ((const struct unique_attrs *)n->attrs)->axis;
+	int axis = 0;
+	enum status s = given == INT32_MIN ? STATUS_OK : rule_axis(&axis, given, x->shape.rank, err);
+
+	*v = (struct slices){ x, 1, shape_count(&x->shape), 1 };
+	if (s == STATUS_OK && given != INT32_MIN)
+		*v = (struct slices){ x, rule_product(&x->shape, 0, axis), x->shape.dim[axis], rule_product(&x->shape, axis + 1, x->shape.rank) };
+	return s;
+}
+
+static int compare_elements(const struct tensor *x, int64_t i, int64_t j)
+{
+	if (x->type == DT_F32) {
+		float a = ((const float *)x->data)[i], b = ((const float *)x->data)[j];
+		if (a != a || b != b) // all NaN are one value, after the numbers
+			return (a != a) - (b != b);
+		return a < b ? -1 : a > b;
+	}
+	int64_t a = element_int(x, i), b = element_int(x, j);
+	if (elements_unsigned(x->type))
+		return (uint64_t)a < (uint64_t)b ? -1 : (uint64_t)a > (uint64_t)b;
+	return a < b ? -1 : a > b;
+}
+
+static int compare_slices(const struct slices *s, int64_t a, int64_t b)
+{
+	for (int64_t o = 0; o < s->outer; o++)
+		for (int64_t i = 0; i < s->inner; i++) {
+			int c = compare_elements(s->x, (o * s->n + a) * s->inner + i, (o * s->n + b) * s->inner + i);
+			if (c)
+				return c;
+		}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int c = compare_slices(x->s, x->index, y->index);
+
+	return c ? c : x->index < y->index ? -1 : x->index > y->index;
+}
+
+struct distinct {
+	int64_t n;
+	int64_t *first, *count; // n of each, in the order of the output
+	int64_t *inverse;       // one a slice
+};
+
+static int by_first(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return x[0] < y[0] ? -1 : x[0] > y[0];
+}
+
+// Puts the groups into the order in which they appear: pairs (first index, group) sorted, then all renumbered.
+static void order_by_appearance(struct distinct *d, int64_t *pairs, int64_t n)
+{
+	for (int64_t g = 0; g < d->n; g++) {
+		pairs[2 * g] = d->first[g];
+		pairs[2 * g + 1] = g;
+	}
+	qsort(pairs, (size_t)d->n, 2 * sizeof *pairs, by_first);
+	for (int64_t g = 0; g < d->n; g++) {
+		d->first[g] = pairs[2 * g];
+		d->count[pairs[2 * g + 1]] = g; // the new number of each group, for a moment
+	}
+	for (int64_t i = 0; i < n; i++)
+		d->inverse[i] = d->count[d->inverse[i]];
+	memset(d->count, 0, (size_t)d->n * sizeof *d->count);
+	for (int64_t i = 0; i < n; i++)
+		d->count[d->inverse[i]]++;
+}
+
+static void group(struct distinct *d, struct ranked *r, const struct slices *s)
+{
+	for (int64_t i = 0; i < s->n; i++)
+		r[i] = (struct ranked){ s, i };
+	qsort(r, (size_t)s->n, sizeof *r, by_value);
+	for (int64_t i = 0; i < s->n; i++) {
+		if (i == 0 || compare_slices(s, r[i].index, r[i - 1].index)) {
+			d->first[d->n] = r[i].index;
+			d->count[d->n++] = 0;
+		}
+		d->inverse[r[i].index] = d->n - 1;
+		d->count[d->n - 1]++;
+	}
+}
+
+static void free_distinct(struct distinct *d)
+{
+	free(d->first);
+	*d = (struct distinct){ 0 };
+}
+
+// d->first is one block for all; free_distinct it.
+static enum status find_distinct(struct distinct *d, const struct node *n, const struct slices *s, struct error *err)
+{
+	struct ranked *r = mem_try_array((size_t)s->n + 1, sizeof *r);
+	int64_t *block = mem_try_array((size_t)s->n * 5 + 1, sizeof *block);
+
+	*d = (struct distinct){ .first = block };
+	if (!r || !block) {
+		free(r);
+		free_distinct(d);
+		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)s->n);
+	}
+	d->count = block + s->n;
+	d->inverse = block + 2 * s->n;
+	group(d, r, s);
+	if (!((const struct unique_attrs *)n->attrs)->sorted)
+		order_by_appearance(d, block + 3 * s->n, s->n);
+	free(r);
+	return STATUS_OK;
+}
+
+enum status unique_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	int64_t axis = ((const struct unique_attrs *)n->attrs)->axis;
+	struct slices v;
+	struct distinct d;
+	struct shape y = in[0]->shape, list = { .rank = 1 };
+	enum status s = make_slices(&v, n, in[0], err);
+
+	if (s == STATUS_OK && !rule_known(in[0]))
+		s = rule_pending(err);
+	if (s == STATUS_OK)
+		s = find_distinct(&d, n, &v, err);
+	if (s != STATUS_OK)
+		return s;
+	if (axis == INT32_MIN)
+		y = (struct shape){ .rank = 1, .dim = { d.n } };
+	else
+		y.dim[axis < 0 ? axis + y.rank : axis] = d.n;
+	rule_set(&out[0], in[0]->type, &y);
+	for (int i = 1; i < n->n_out; i++) {
+		list.dim[0] = i == 2 ? v.n : d.n;
+		rule_set(&out[i], DT_I64, &list);
+	}
+	free_distinct(&d);
+	return STATUS_OK;
+}
+
+static void put_list(const struct node *n, struct tensor *out, int i, const int64_t *list, int64_t count)
+{
+	if (i < n->n_out && n->out[i] >= 0 && count)
+		memcpy(out[i].data, list, (size_t)count * sizeof *list);
+}
+
+enum status unique_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	struct slices v;
+	struct distinct d;
+	size_t run;
+	enum status s = make_slices(&v, n, in[0], err);
+
+	(void)width;
+	if (s == STATUS_OK)
+		s = find_distinct(&d, n, &v, err);
+	if (s != STATUS_OK)
+		return s;
+	run = (size_t)v.inner * dtype_size(in[0]->type);
+	for (int64_t o = 0; run && o < v.outer; o++)
+		for (int64_t g = 0; g < d.n; g++)
+			memcpy((char *)out[0].data + (size_t)(o * d.n + g) * run, (const char *)in[0]->data + (size_t)(o * v.n + d.first[g]) * run, run);
+	put_list(n, out, 1, d.first, d.n);
+	put_list(n, out, 2, d.inverse, v.n);
+	put_list(n, out, 3, d.count, d.n);
+	free_distinct(&d);
+	return STATUS_OK;
+}
