@@ -1,0 +1,121 @@
+// One time step of RNN, GRU and LSTM.
+#include "rnn.h"
+
+static float dot(const float *a, const float *b, int64_t n)
+{
+	float sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+	for (int64_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+// y[i] += matrix row i times x, for `rows` rows of `n`.
+static void add_product(float *y, const float *matrix, const float *x, int64_t rows, int64_t n)
+{
+	for (int64_t i = 0; i < rows; i++)
+		y[i] += dot(matrix + i * n, x, n);
+}
+
+static void start_with(float *y, const float *bias, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = bias ? bias[i] : 0;
+}
+
+static void add(float *y, const float *x, int64_t n)
+{
+	for (int64_t i = 0; x && i < n; i++)
+		y[i] += x[i];
+}
+
+static void add_scaled(float *y, const float *a, const float *b, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] += a[i] * b[i];
+}
+
+static void activate(const struct rnn_activation *act, float clip, float *y, int64_t n)
+{
+	for (int64_t i = 0; clip > 0 && i < n; i++)
+		y[i] = y[i] > clip ? clip : y[i] < -clip ? -clip : y[i];
+	for (int64_t i = 0; act->stretch != 1 && i < n; i++)
+		y[i] *= act->stretch;
+	unary_apply(act->fn, &act->attrs, y, y, n);
+	for (int64_t i = 0; (act->scale != 1 || act->offset != 0) && i < n; i++)
+		y[i] = y[i] * act->scale + act->offset;
+}
+
+// gate[0..gates-1] = W x + both biases + R h.
+static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, const float *h)
+{
+	int64_t rows = gates * cell->hidden;
+
+	start_with(cell->gate, cell->w_bias, rows);
+	add(cell->gate, cell->r_bias, rows);
+	add_product(cell->gate, cell->w, x, rows, cell->input);
+	add_product(cell->gate, cell->r, h, rows, cell->hidden);
+}
+
+void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
+{
+	(void)c;
+	add_inputs(cell, 1, x, h);
+	activate(&cell->act[0], cell->attrs->clip, cell->gate, cell->hidden);
+	for (int64_t i = 0; i < cell->hidden; i++)
+		h[i] = cell->gate[i];
+}
+
+// Gates: update, reset, candidate.
+void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *c)
+{
+	const int64_t n = cell->hidden;
+	float *update = cell->gate, *reset = update + n, *candidate = reset + n, *part = candidate + n;
+	const float *r_bias = cell->r_bias ? cell->r_bias + 2 * n : NULL;
+
+	(void)c;
+	add_inputs(cell, 2, x, h);
+	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
+	start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
+	add_product(candidate, cell->w + 2 * n * cell->input, x, n, cell->input);
+	if (cell->attrs->linear_before_reset) {
+		start_with(part, r_bias, n);
+		add_product(part, cell->r + 2 * n * n, h, n, n);
+		add_scaled(candidate, reset, part, n);
+	} else {
+		start_with(part, NULL, n);
+		add_scaled(part, reset, h, n);
+		add(candidate, r_bias, n);
+		add_product(candidate, cell->r + 2 * n * n, part, n, n);
+	}
+	activate(&cell->act[1], cell->attrs->clip, candidate, n);
+	for (int64_t i = 0; i < n; i++)
+		h[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
+}
+
+// Gates: input, output, forget, cell. Peepholes: input, output, forget.
+void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float *c)
+{
+	const int64_t n = cell->hidden;
+	const float clip = cell->attrs->clip, *peephole = cell->peephole;
+	float *input = cell->gate, *output = input + n, *forget = output + n, *candidate = forget + n, *part = candidate + n;
+
+	add_inputs(cell, 4, x, h);
+	if (peephole) {
+		add_scaled(input, peephole, c, n);
+		add_scaled(forget, peephole + 2 * n, c, n);
+	}
+	activate(&cell->act[0], clip, input, n);
+	activate(&cell->act[0], clip, forget, n);
+	activate(&cell->act[1], clip, candidate, n);
+	for (int64_t i = 0; i < n; i++)
+		c[i] = (cell->attrs->input_forget ? 1 - input[i] : forget[i]) * c[i] + input[i] * candidate[i];
+	if (peephole)
+		add_scaled(output, peephole + n, c, n);
+	activate(&cell->act[0], clip, output, n);
+	start_with(part, c, n);
+	activate(&cell->act[2], 0, part, n);
+	for (int64_t i = 0; i < n; i++)
+		h[i] = output[i] * part[i];
+}
