@@ -27,9 +27,9 @@ bool unary_by_name(enum unary_fn *fn, const char *name)
 		const char *name;
 		enum unary_fn fn;
 	} names[] = {
-		{ "Affine", FN_copy }, { "Clip", FN_clip }, { "Elu", FN_elu }, { "HardSigmoid", FN_hardsigmoid },
+		{ "Clip", FN_clip }, { "Elu", FN_elu }, { "HardSigmoid", FN_hardsigmoid },
 		{ "HardSwish", FN_hardswish }, { "Identity", FN_copy }, { "LeakyRelu", FN_leakyrelu }, { "Relu", FN_relu },
-		{ "ScaledTanh", FN_tanh }, { "Sigmoid", FN_sigmoid }, { "Softplus", FN_softplus }, { "Softsign", FN_softsign },
+		{ "Sigmoid", FN_sigmoid }, { "Softplus", FN_softplus }, { "Softsign", FN_softsign },
 		{ "Tanh", FN_tanh }, { "ThresholdedRelu", FN_threshold },
 	};
 
