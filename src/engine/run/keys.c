@@ -46,9 +46,9 @@ const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim,
 {
 	if (!plan || sim == SIM_FLOAT)
 		return NULL;
-	const struct slot *s = plan_in(plan, node, i);
 	if (sim == SIM_WEIGHTS)
-		return s->parameter && s->state == SLOT_ACTIVE ? &s->quant : NULL;
+		return plan_calibration_quantizer(plan, plan->first_in[node] + i);
+	const struct slot *s = plan_in(plan, node, i);
 	if (s->state == SLOT_FLOAT || s->quant.kind == QUANT_NONE)
 		return NULL;
 	// Alone, a node sees float inputs, so that it applies quantizers that otherwise its producers apply.
