@@ -153,6 +153,24 @@ static enum status make_plan(struct work *w, struct error *err)
 	return st;
 }
 
+bool work_knows_scales(struct work *w)
+{
+	struct error err = {0};
+	if (make_plan(w, &err) != STATUS_OK)
+		return false; // the run itself will say why
+	size_t n = (size_t)w->plan->n_observe + 1;
+	struct calibration c = {.w = w, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1)};
+	float *scale = xcalloc(n, sizeof *scale);
+	int32_t *zero = xcalloc(n, sizeof *zero);
+	int missing = find_missing(&c, scale, zero);
+	free(c.key);
+	free(c.missing);
+	free(scale);
+	free(zero);
+	work_reset(w);
+	return missing == 0;
+}
+
 enum status work_calibrate(struct work *w, struct error *err)
 {
 	enum status st = make_plan(w, err);

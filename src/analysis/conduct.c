@@ -82,8 +82,9 @@ static enum status run_all(struct work *w, struct error *err)
 {
 	struct study *s = w->study;
 	enum status st = STATUS_OK;
-	bool provisional = !s->last_complete && w->total_samples > 2;
-	if (provisional)
+	w->samples = w->total_samples;
+	// A first look at one sample, where nothing is known yet.
+	if (!s->last_complete && w->total_samples > 2 && !work_knows_scales(w))
 		st = run_round(w, 1, err);
 	if (st == STATUS_OK)
 		st = run_round(w, w->total_samples, err);

@@ -61,6 +61,7 @@ struct work {
 	struct timing timing;
 };
 
+bool work_knows_scales(struct work *w); // of all w->samples: nothing has to be observed
 enum status work_calibrate(struct work *w, struct error *err); // plan_new .. plan_finish
 void work_sites(struct work *w);                              // lists the sites of the finished plan
 enum status work_measure(struct work *w, struct error *err);
