@@ -1,6 +1,7 @@
 // Results in a session: every figure under its key, so that a session that is opened again shows its numbers before anything ran.
 // Figures count for the same samples only: the file keeps a fingerprint of them.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "body.h"
@@ -23,10 +24,18 @@ static cJSON *member(cJSON *object, struct key k)
 	return key_is_zero(k) || cJSON_GetObjectItemCaseSensitive(object, name) ? NULL : cJSON_AddArrayToObject(object, name);
 }
 
+// All 17 digits: cJSON's own printing may lose the last bit.
+static cJSON *exact_number(double v)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.17g", v);
+	return cJSON_CreateRaw(text);
+}
+
 static void add_numbers(cJSON *array, const double *v, int n)
 {
 	for (int i = 0; i < n; i++)
-		cJSON_AddItemToArray(array, isfinite(v[i]) ? cJSON_CreateNumber(v[i]) : cJSON_CreateNull());
+		cJSON_AddItemToArray(array, isfinite(v[i]) ? exact_number(v[i]) : cJSON_CreateNull());
 }
 
 static void save_figures(cJSON *object, struct key k, const struct figures *f)
