@@ -66,9 +66,11 @@ enum status exec_finish(struct exec *x, int i, struct rep *y)
 
 enum status exec_out_shape(struct exec *x, struct shape *out)
 {
-	const struct value *v = &x->g->value[step_out(x->g, x->step, 0)];
-	*out = v->shape;
-	return v->shape.rank >= 0 ? STATUS_OK : STATUS_UNSUPPORTED;
+	int v = step_out(x->g, x->step, 0);
+	if (v < 0 || x->g->value[v].shape.rank < 0)
+		return STATUS_UNSUPPORTED;
+	*out = x->g->value[v].shape;
+	return STATUS_OK;
 }
 
 // Inputs of the main node as plain float (or integer) tensors.

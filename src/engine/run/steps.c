@@ -87,7 +87,7 @@ struct builder {
 static int sole_consumer(const struct builder *b, const struct step *s)
 {
 	int v = b->g->node[s->last].out[0];
-	return may_vanish(b->g, b->keep, v) ? b->g->value[v].consumer[0] : -1;
+	return v >= 0 && may_vanish(b->g, b->keep, v) ? b->g->value[v].consumer[0] : -1;
 }
 
 static void fuse_act(struct builder *b, struct step *s)
@@ -173,8 +173,12 @@ static void fuse_swish(struct builder *b, struct step *s)
 
 static int64_t step_cost(const struct graph *g, const struct step *s)
 {
-	int64_t n = shape_count(&g->value[g->node[s->last].out[0]].shape);
-	return graph_macs(g, s->node) + 8 * (n > 0 ? n : 1);
+	int64_t elements = 1;
+	for (int i = 0; i < step_n_out(g, s); i++) {
+		int64_t n = step_out(g, s, i) >= 0 ? shape_count(&g->value[step_out(g, s, i)].shape) : 0;
+		elements += n > 0 ? n : 0;
+	}
+	return graph_macs(g, s->node) + 8 * elements;
 }
 
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion)
