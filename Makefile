@@ -51,7 +51,9 @@ LIBS    := $(LAYERS:%=$(BUILD)/lib%.a)
 PROTO   := $(BUILD)/gen/onnx.pb-c
 # Tables of text files that are part of the program: $(BUILD)/gen/embed_NAME.c holds NAME_embedded[].
 EMBED_target := $(wildcard targets/*.json)
+EMBED_theme := $(wildcard themes/*.json)
 embedded_engine := target
+embedded_tui := theme
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) $(if $(filter engine,$(1)),$(PROTO).o) $(embedded_$(1):%=$(BUILD)/gen/embed_%.o)
 
 all: build/qtui
@@ -83,6 +85,7 @@ $(PROTO).o: $(PROTO).c
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(WARN),$(CFLAGS)) -c -o $@ $<
 
 $(BUILD)/gen/embed_target.c: $(EMBED_target)
+$(BUILD)/gen/embed_theme.c: $(EMBED_theme)
 $(BUILD)/gen/embed_%.c: tools/embed.awk
 	@mkdir -p $(BUILD)/gen
 	$(Q)awk -v table=$*_embedded -f tools/embed.awk $(EMBED_$*) >$@

@@ -1,0 +1,50 @@
+// A canvas: the whole screen as cells of a glyph, a role and a ground, drawn by the views and then put onto the terminal by
+// screen.c or written to a file. Whoever declares one calls canvas_done. Coordinates outside of the clip are ignored, so that
+// views may draw rows that are scrolled out.
+#ifndef QTUI_TUI_CANVAS_H
+#define QTUI_TUI_CANVAS_H
+
+#include "qtui/base/error.h"
+#include "qtui/base/str.h"
+#include "qtui/tui/text.h"
+#include "qtui/tui/theme.h"
+
+struct rect {
+	int x, y, w, h;
+};
+struct cell {
+	uint32_t glyph;       // 0: the right half of a wide glyph
+	unsigned char role;   // foreground
+	unsigned char ground; // the role that lends its background: ROLE_TEXT, ROLE_CURSOR ...
+};
+struct canvas {
+	int w, h;
+	struct rect clip;
+	bool ascii;
+	const struct theme *theme; // replaces glyphs; borrowed
+	int cursor_x, cursor_y;    // of the terminal; -1: hidden
+	struct cell *cell;         // [h * w]
+};
+void canvas_init(struct canvas *c, int w, int h, const struct theme *theme, bool ascii);
+void canvas_done(struct canvas *c);
+// Empties and, if needed, resizes.
+void canvas_reset(struct canvas *c, int w, int h);
+// Narrows the clip to its part inside `r`; returns what it was, to be put back by canvas_unclip.
+struct rect canvas_clip(struct canvas *c, struct rect r);
+void canvas_unclip(struct canvas *c, struct rect old);
+
+void canvas_put(struct canvas *c, int x, int y, uint32_t glyph, enum role role);
+// At most `width` columns, shortened at the right; returns the columns used.
+int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const char *text);
+int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum cut cut, const char *text);
+int canvas_right(struct canvas *c, int x, int y, int width, enum role role, const char *text); // right-aligned in the width
+int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, const char *fmt, ...) PRINTF(6, 7);
+void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
+void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
+void canvas_ground(struct canvas *c, struct rect r, enum role ground);
+bool canvas_holds(const struct rect *r, int x, int y);
+
+// The canvas as text, trailing blanks cut; `roles` appends a second grid with a letter a role, and its legend.
+void canvas_dump(const struct canvas *c, struct str *out, bool roles);
+
+#endif

@@ -1,0 +1,41 @@
+// Columns of the layer list, which are also what it can be sorted and filtered by: columns.def has a row for each.
+#ifndef QTUI_TUI_COLUMNS_H
+#define QTUI_TUI_COLUMNS_H
+
+#include "qtui/analysis/snapshot.h"
+#include "qtui/tui/theme.h"
+
+enum column {
+#define COLUMN(id, ...) COLUMN_##id,
+#include "qtui/tui/columns.def"
+#undef COLUMN
+	COLUMN_COUNT,
+	COLUMN_NONE = -1
+};
+struct column_row {
+	const char *name, *head;
+	int width;                 // 0: what is left
+	int rank;                  // the highest go first when there is no room; 0: always there
+	int worst;                 // +1: small values are the worst and come first, -1: large ones
+	double (*value)(const struct snapshot *s, int node);    // in the unit of the head; NAN: not known. NULL: text
+	const char *(*text)(const struct snapshot *s, int node);
+	char *(*format)(char *out, double v);
+	enum role (*role)(double v);
+	const char *help;
+};
+const struct column_row *columns_row(enum column c);
+// By name; on failure the error names the nearest.
+MUST_CHECK enum status columns_find(enum column *out, const char *name, struct error *err);
+// Worst first, unknown last, equal ones in the order of execution.
+int columns_compare(const struct snapshot *s, enum column c, bool turned, int a, int b);
+
+// How bad an SNR is: the thresholds are 10, 20 and 30 dB (noise of 10 %, 1 %, 0.1 % of the signal's power).
+enum severity { SEVERITY_NONE, SEVERITY_BAD, SEVERITY_WEAK, SEVERITY_FAIR, SEVERITY_GOOD };
+enum severity severity_of(double snr_db);
+enum role severity_role(enum severity s);
+const char *severity_glyph(enum severity s);
+
+// NAN when not known, INFINITY when there is no noise at all.
+double figures_snr(const struct figures *f);
+
+#endif

@@ -1,0 +1,27 @@
+// The `:` commands: commands.def has a row for each; every action of keys.def is one too.
+#ifndef QTUI_TUI_COMMAND_H
+#define QTUI_TUI_COMMAND_H
+
+#include "qtui/tui/ui.h"
+
+enum completion {
+	COMPLETE_NOTHING, COMPLETE_SELECTION, COMPLETE_NODE, COMPLETE_PRECISION, COMPLETE_COLUMN, COMPLETE_TARGET,
+	COMPLETE_CALIBRATION, COMPLETE_FILE, COMPLETE_FORMAT, COMPLETE_THEME, COMPLETE_TOPIC, COMPLETE_KINDS
+};
+struct command_row {
+	const char *name, *brief, *usage; // the name with '_', written with '-'
+	enum completion first, last;
+	const char *help;
+	enum status (*run)(struct ui *ui, char *args, struct error *err); // args: trimmed, may be changed
+};
+const struct command_row *command_rows(int *n);
+// Runs a line, with or without its ':'. STATUS_OK, or what went wrong.
+MUST_CHECK enum status command_run(struct ui *ui, const char *line, struct error *err);
+// For line_open.
+char *command_complete(void *ui, const char *text, int start, int i);
+
+#define COMMAND(name, ...) enum status command_##name(struct ui *ui, char *args, struct error *err);
+#include "qtui/tui/commands.def"
+#undef COMMAND
+
+#endif

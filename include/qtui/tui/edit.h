@@ -1,0 +1,17 @@
+// Edits: from the screen to the study, and back as a message. Every edit is autosaved and starts a run.
+#ifndef QTUI_TUI_EDIT_H
+#define QTUI_TUI_EDIT_H
+
+#include "qtui/tui/ui.h"
+
+MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
+MUST_CHECK enum status edit_scale(struct ui *ui, int node, double scale, struct error *err);
+// After any change of the study's edits: shows the study's newest snapshot and starts the run.
+void edit_done(struct ui *ui);
+
+// The trial of a scale for the node under the cursor: begun by the first step, moved by 2^by.
+MUST_CHECK enum status trial_step(struct ui *ui, int by, struct error *err);
+void trial_set(struct ui *ui, int node, double scale, bool typed);
+void trial_drop(struct ui *ui);
+
+#endif

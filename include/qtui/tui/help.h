@@ -1,0 +1,15 @@
+// The help view's rows, made from the tables of keys, commands, columns and roles.
+#ifndef QTUI_TUI_HELP_H
+#define QTUI_TUI_HELP_H
+
+enum help_kind { HELP_SECTION, HELP_ROW, HELP_TEXT, HELP_BLANK };
+struct help_row {
+	enum help_kind kind;
+	char key[64], text[160];
+};
+int help_count(void);
+const struct help_row *help_at(int i);
+// The first row that speaks of `topic`; -1 when none does.
+int help_find(const char *topic);
+
+#endif

@@ -1,0 +1,33 @@
+// The layer list's model: which nodes are shown, in which order, what is marked, where the cursor is. Owned by the ui.
+#ifndef QTUI_TUI_LAYERS_H
+#define QTUI_TUI_LAYERS_H
+
+#include "qtui/tui/filter.h"
+#include "qtui/tui/scroll.h"
+
+struct layers {
+	int *order, n;        // node ids shown
+	int total;            // rows without a filter
+	bool *marked;         // [n_nodes]
+	int n_nodes, n_marked;
+	enum column sort;
+	bool turned;          // best first
+	struct filter *filter;
+	char filter_text[256];
+	int visual;           // node at which the visual range began, or -1
+	bool settled;         // the user has chosen a row: it is kept while the order changes; else the first row is
+	struct scroll scroll;
+};
+void layers_init(struct layers *l, int n_nodes);
+void layers_done(struct layers *l);
+// Sorts and filters anew for a snapshot.
+void layers_refresh(struct layers *l, const struct snapshot *s);
+int layers_node(const struct layers *l);              // under the cursor, -1 when the list is empty
+bool layers_go(struct layers *l, int node);           // false when it is not shown
+int layers_row(const struct layers *l, int node);     // -1 when it is not shown
+bool layers_in_visual(const struct layers *l, int row);
+void layers_mark(struct layers *l, int node, bool on);
+// The nodes that an edit is about: the visual range, else the marks, else the cursor. Heap; *n may be 0.
+int *layers_selection(const struct layers *l, int *n);
+
+#endif

@@ -1,0 +1,23 @@
+// The terminal: puts a canvas onto it (only what differs is sent), reads keys, and gives it back as it was. The only place that
+// knows curses.
+#ifndef QTUI_TUI_SCREEN_H
+#define QTUI_TUI_SCREEN_H
+
+#include "qtui/tui/canvas.h"
+
+struct screen;
+struct screen_key {
+	int key;          // K_NONE: none is waiting
+	int x, y, button; // of K_MOUSE
+};
+MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
+void screen_close(struct screen **s);
+void screen_size(int *w, int *h); // of the terminal now
+void screen_show(struct screen *s, const struct canvas *c);
+struct screen_key screen_read(struct screen *s);
+// The next screen_show sends everything; after a theme, a resize, a suspension.
+void screen_forget(struct screen *s);
+// Stops the process as Ctrl-Z does elsewhere; returns when it goes on.
+void screen_suspend(struct screen *s);
+
+#endif

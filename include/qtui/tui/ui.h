@@ -1,0 +1,84 @@
+// The state of the screen: everything that drawing needs and that keys and commands change. It owns its snapshot and lists, and
+// borrows study and session. Nothing here computes or waits: edits go to the study, figures come back as snapshots.
+#ifndef QTUI_TUI_UI_H
+#define QTUI_TUI_UI_H
+
+#include <regex.h>
+#include "qtui/analysis/session.h"
+#include "qtui/tui/around.h"
+#include "qtui/tui/keys.h"
+#include "qtui/tui/layers.h"
+#include "qtui/tui/layout.h"
+#include "qtui/tui/line.h"
+#include "qtui/tui/view.h"
+
+#define UI_JUMPS 32
+#define UI_TEXT 512
+
+// A scale that is being tried: shown with its predicted figures until it is applied or dropped.
+struct trial {
+	bool active, typed;    // typed: in the prompt; else moved with + and -
+	int node, site;
+	double scale;          // 0: auto
+	struct prediction predicted;
+};
+struct ui {
+	struct study *study;           // NULL only in tests of the drawing
+	const struct session *session; // that was read: its unknown members are written back; NULL: none
+	struct session *opened;        // the same when :open read it
+	char *session_path;            // where :write goes; heap
+	char *autosave_path;           // heap, NULL: none
+	char *offered;                 // an autosaved session that was found at the start; heap
+	struct snapshot *snap;
+	struct theme theme;
+	bool ascii;
+	int w, h;
+	struct panels layout;
+
+	enum view view, before_help;
+	enum panel focus;
+	bool zoom;
+	struct layers layers;
+	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
+	int detail_top, detail_site;
+	struct scroll around;
+	int jump[UI_JUMPS], n_jumps;
+	struct trial trial;
+	struct line line;              // the prompt on the bottom line
+	char search[128];
+	regex_t regex;                 // of the search
+	bool has_regex;
+	int search_from;               // row where the search began
+	char note[UI_TEXT];
+	enum role note_role;
+
+	bool autosave_due, autosaved;  // an edit waits to be written; one has been
+	bool unsaved;                  // edits since the last :write
+	bool quit, waiting, redraw, suspend;
+	int exit_code;
+	bool notes_run;                // the run in progress was begun here: say what it brought
+	double cancelled_at;           // time of the last C-c, for the second one
+	int mouse_x, mouse_y, mouse_button; // of K_MOUSE: 1 left, 4 wheel up, 5 wheel down
+};
+// `snap` is taken over.
+void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii);
+void ui_done(struct ui *ui);
+void ui_resize(struct ui *ui, int w, int h);
+// Takes over a newer snapshot.
+void ui_update(struct ui *ui, struct snapshot *snap);
+// Computes the layout and brings cursors into their windows: before every frame.
+void ui_arrange(struct ui *ui);
+void ui_key(struct ui *ui, int key);
+
+int ui_node(const struct ui *ui);                        // that the panels are about; -1: none
+const struct site *ui_site(const struct ui *ui);         // chosen in the detail; NULL: none
+struct scroll *ui_scroll(struct ui *ui);                 // of the main panel's view
+const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at
+int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows
+bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way
+void ui_show(struct ui *ui, enum view v);
+void ui_note(struct ui *ui, const char *fmt, ...) PRINTF(2, 3);
+void ui_fail(struct ui *ui, const struct error *err);    // "E: ..." on the bottom line, and to the log
+unsigned ui_contexts(const struct ui *ui);               // bits 1 << CTX_*
+
+#endif

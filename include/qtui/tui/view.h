@@ -1,0 +1,42 @@
+// Views: what the main panel can show, and the two panels beside it. Drawing is a pure function of the ui, which it must not change.
+#ifndef QTUI_TUI_VIEW_H
+#define QTUI_TUI_VIEW_H
+
+#include "qtui/tui/canvas.h"
+
+struct ui;
+enum view {
+#define VIEW(id, ...) VIEW_##id,
+#include "qtui/tui/views.def"
+#undef VIEW
+	VIEW_COUNT
+};
+struct view_row {
+	const char *name, *title, *key;
+	bool tab, companions;
+	int (*count)(const struct ui *ui);                                          // rows that the cursor can stand on
+	void (*draw)(struct canvas *c, const struct ui *ui, struct rect r);         // the panel without its title
+	void (*text)(char *out, size_t size, const struct ui *ui, int row);         // what a search looks at
+	int head;                                                                   // lines above the first row
+};
+const struct view_row *view_row(enum view v);
+
+#define VIEW(id, name, ...)                                                                                            \
+	int view_##name##_count(const struct ui *ui);                                                                         \
+	void view_##name##_draw(struct canvas *c, const struct ui *ui, struct rect r);                                        \
+	void view_##name##_text(char *out, size_t size, const struct ui *ui, int row);
+#include "qtui/tui/views.def"
+#undef VIEW
+
+void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r);
+int view_detail_height(const struct ui *ui, int width, int height); // lines that it needs
+void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r);
+
+// The whole screen.
+void draw_screen(struct canvas *c, const struct ui *ui);
+// Grounds the row under the cursor of a panel: brighter where the panel has the keys. Puts the cursor glyph before it.
+void draw_cursor(struct canvas *c, struct rect row, bool focused);
+// Text with the part that the search has found picked out.
+int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text);
+
+#endif

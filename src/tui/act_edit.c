@@ -1,0 +1,193 @@
+// Editing: precision, scale, undo, runs, marks.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "qtui/base/jobs.h"
+#include "qtui/tui/action.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/prompt.h"
+
+static void set_precision(struct ui *ui, int precision)
+{
+	struct error err;
+	int n, *nodes = layers_selection(&ui->layers, &n);
+
+	if (ui->view != VIEW_LAYERS && ui_node(ui) >= 0) {
+		nodes[0] = ui_node(ui);
+		n = 1;
+	}
+	if (edit_precision(ui, nodes, n, precision, &err))
+		ui_fail(ui, &err);
+	ui->layers.visual = -1;
+	free(nodes);
+}
+
+void act_int8(struct ui *ui)
+{
+	set_precision(ui, PREC_INT8);
+}
+
+void act_int16(struct ui *ui)
+{
+	set_precision(ui, PREC_INT16);
+}
+
+void act_float(struct ui *ui)
+{
+	set_precision(ui, PREC_FLOAT);
+}
+
+void act_auto(struct ui *ui)
+{
+	set_precision(ui, -1);
+}
+
+void act_cycle(struct ui *ui)
+{
+	int node = ui_node(ui), now;
+
+	if (node < 0)
+		return;
+	now = ui->snap->row[node].requested >= 0 ? ui->snap->row[node].requested : (int)ui->snap->row[node].precision;
+	set_precision(ui, (now + 1) % PREC_COUNT);
+}
+
+void act_set_scale(struct ui *ui)
+{
+	int node = ui_node(ui);
+
+	if (node < 0)
+		return;
+	prompt_open(ui, LINE_SCALE, "");
+	ui->trial.node = node;
+}
+
+static void step(struct ui *ui, int by)
+{
+	struct error err;
+
+	if (trial_step(ui, by, &err))
+		ui_fail(ui, &err);
+}
+
+void act_scale_up(struct ui *ui)
+{
+	step(ui, 1);
+}
+
+void act_scale_down(struct ui *ui)
+{
+	step(ui, -1);
+}
+
+void act_trial_up(struct ui *ui)
+{
+	step(ui, 1);
+}
+
+void act_trial_down(struct ui *ui)
+{
+	step(ui, -1);
+}
+
+void act_trial_apply(struct ui *ui)
+{
+	struct error err;
+	struct trial t = ui->trial;
+
+	trial_drop(ui);
+	if (edit_scale(ui, t.node, t.scale, &err))
+		ui_fail(ui, &err);
+}
+
+void act_trial_drop(struct ui *ui)
+{
+	trial_drop(ui);
+}
+
+// The step that the next undo takes back, or that the next redo makes.
+static void history_text(char out[UI_TEXT], const struct ui *ui, bool redo)
+{
+	int current, n = study_steps(ui->study, &current);
+	int i = redo ? current : current - 1;
+
+	snprintf(out, UI_TEXT, "%s", i >= 0 && i < n ? study_step(ui->study, i) : "");
+}
+
+void act_undo(struct ui *ui)
+{
+	char step_text[UI_TEXT];
+
+	history_text(step_text, ui, false);
+	if (!study_undo(ui->study)) {
+		ui_note(ui, "nothing to undo");
+		return;
+	}
+	edit_done(ui);
+	ui_note(ui, "undone: %s", step_text);
+}
+
+void act_redo(struct ui *ui)
+{
+	char step_text[UI_TEXT];
+
+	history_text(step_text, ui, true);
+	if (!study_redo(ui->study)) {
+		ui_note(ui, "nothing to redo");
+		return;
+	}
+	edit_done(ui);
+	ui_note(ui, "redone: %s", step_text);
+}
+
+void act_run(struct ui *ui)
+{
+	study_run(ui->study);
+	ui->notes_run = true;
+}
+
+void act_cancel(struct ui *ui)
+{
+	double now = clock_seconds();
+
+	if (now - ui->cancelled_at < 1.0) {
+		ui->quit = true;
+		return;
+	}
+	ui->cancelled_at = now;
+	if (study_running(ui->study)) {
+		study_cancel(ui->study);
+		ui_note(ui, "stopped; what is computed stays, r goes on. Ctrl-c again quits");
+	} else {
+		ui_note(ui, "Ctrl-c again, or q, quits");
+	}
+}
+
+void act_mark(struct ui *ui)
+{
+	int node = ui_node(ui);
+
+	if (node < 0)
+		return;
+	layers_mark(&ui->layers, node, !ui->layers.marked[node]);
+	if (ui->focus == PANEL_MAIN)
+		act_down(ui);
+}
+
+void act_mark_all(struct ui *ui)
+{
+	struct layers *l = &ui->layers;
+	bool all = true;
+
+	for (int i = 0; i < l->n; i++)
+		all &= l->marked[l->order[i]];
+	for (int i = 0; i < l->n; i++)
+		layers_mark(l, l->order[i], !all);
+	ui_note(ui, "%d nodes are marked", l->n_marked);
+}
+
+void act_visual(struct ui *ui)
+{
+	ui->layers.visual = ui->layers.visual >= 0 ? -1 : layers_node(&ui->layers);
+	ui->layers.settled = true;
+}

@@ -1,0 +1,166 @@
+// Moving: in the panel that has the keys, and along the edges of the graph.
+#include "qtui/tui/action.h"
+
+static void new_node(struct ui *ui)
+{
+	ui->layers.settled = true;
+	ui->detail_site = ui->detail_top = 0;
+	ui->around.cursor = -1;
+}
+
+static void move(struct ui *ui, int by)
+{
+	struct around a;
+
+	switch (ui->focus) {
+	case PANEL_DETAIL:
+		ui->detail_top += by;
+		break;
+	case PANEL_AROUND:
+		around_build(&a, ui->snap, ui_node(ui), ui_page(ui, PANEL_AROUND));
+		scroll_move(&ui->around, by, a.n);
+		break;
+	default:
+		scroll_move(ui_scroll(ui), by, view_row(ui->view)->count(ui));
+		new_node(ui);
+	}
+}
+
+enum { FAR = 1 << 20 };
+
+void act_up(struct ui *ui)
+{
+	move(ui, -1);
+}
+
+void act_down(struct ui *ui)
+{
+	move(ui, 1);
+}
+
+void act_page_up(struct ui *ui)
+{
+	move(ui, -ui_page(ui, ui->focus));
+}
+
+void act_page_down(struct ui *ui)
+{
+	move(ui, ui_page(ui, ui->focus));
+}
+
+void act_half_up(struct ui *ui)
+{
+	move(ui, -ui_page(ui, ui->focus) / 2);
+}
+
+void act_half_down(struct ui *ui)
+{
+	move(ui, ui_page(ui, ui->focus) / 2);
+}
+
+void act_top(struct ui *ui)
+{
+	move(ui, -FAR);
+}
+
+void act_bottom(struct ui *ui)
+{
+	move(ui, FAR);
+}
+
+static void step_site(struct ui *ui, int by)
+{
+	int node = ui_node(ui), n = node >= 0 ? ui->snap->row[node].n_sites : 0;
+
+	if (n > 0)
+		ui->detail_site = (ui->detail_site + by + n) % n;
+}
+
+void act_left(struct ui *ui)
+{
+	step_site(ui, -1);
+}
+
+void act_right(struct ui *ui)
+{
+	step_site(ui, 1);
+}
+
+static void go(struct ui *ui, int node)
+{
+	struct error err;
+
+	if (!ui_go(ui, node, &err))
+		ui_fail(ui, &err);
+}
+
+// The neighbour whose figures are worst, since damage is what one follows.
+static void go_worst(struct ui *ui, const int *id, int n, const char *none)
+{
+	int best = 0;
+
+	if (n == 0) {
+		ui_note(ui, "%s", none);
+		return;
+	}
+	for (int i = 1; i < n; i++)
+		if (columns_compare(ui->snap, COLUMN_SNR, false, id[i], id[best]) < 0)
+			best = i;
+	go(ui, id[best]);
+	if (n > 1)
+		ui_note(ui, "the worst of %d; the others are in the neighbourhood", n);
+}
+
+void act_producer(struct ui *ui)
+{
+	int id[16], node = ui_node(ui);
+
+	if (node >= 0)
+		go_worst(ui, id, around_producers(ui->snap, node, id, 16), "only the network's input feeds this node");
+}
+
+void act_consumer(struct ui *ui)
+{
+	int id[16], node = ui_node(ui);
+
+	if (node >= 0)
+		go_worst(ui, id, around_consumers(ui->snap, node, id, 16), "this node feeds no other: it is an output");
+}
+
+void act_jump_back(struct ui *ui)
+{
+	int back;
+
+	if (ui->n_jumps == 0) {
+		ui_note(ui, "no jump to go back from");
+		return;
+	}
+	back = ui->n_jumps - 1;
+	go(ui, ui->jump[back]);
+	ui->n_jumps = back; // going back is no jump
+}
+
+static void enter_around(struct ui *ui)
+{
+	struct around a;
+	const struct around_line *l;
+
+	around_build(&a, ui->snap, ui_node(ui), ui_page(ui, PANEL_AROUND));
+	if (ui->around.cursor < 0 || ui->around.cursor >= a.n)
+		return;
+	l = &a.line[ui->around.cursor];
+	if (l->depth == 0)
+		ui->focus = PANEL_DETAIL;
+	else
+		go(ui, l->node);
+}
+
+void act_enter(struct ui *ui)
+{
+	if (ui->focus == PANEL_AROUND)
+		enter_around(ui);
+	else if (ui->focus == PANEL_DETAIL)
+		ui->focus = PANEL_AROUND;
+	else if (view_row(ui->view)->companions)
+		ui->focus = PANEL_DETAIL;
+}

@@ -1,0 +1,102 @@
+#include "qtui/tui/autosave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "qtui/tui/guard.h"
+
+static void time_of(char *out, size_t size, const char *path)
+{
+	struct stat st;
+	struct tm tm;
+
+	if (stat(path, &st) || !localtime_r(&st.st_mtime, &tm) || !strftime(out, size, "%Y-%m-%d %H:%M", &tm))
+		snprintf(out, size, "an earlier run");
+}
+
+// Edits that another run has left: offered, unless a session was asked for.
+static void offer(struct ui *ui)
+{
+	struct session *s = NULL;
+	struct error err;
+	char when[64];
+
+	if (!file_exists(ui->autosave_path))
+		return;
+	if (session_read(&s, ui->autosave_path, &err)) {
+		log_warn("%s", err.text);
+		return;
+	}
+	if (s->current > 0) {
+		time_of(when, sizeof when, ui->autosave_path);
+		ui->offered = xstrdup(ui->autosave_path);
+		ui_note(ui, "A session of %s with %d edit%s was not saved: :open brings it back", when, s->current,
+		    s->current == 1 ? "" : "s");
+		log_warn("a session of %s with %d edits was not saved: %s", when, s->current, ui->offered);
+	}
+	session_free(&s);
+}
+
+void autosave_begin(struct ui *ui)
+{
+	struct str message = {0};
+
+	ui->autosave_path = session_autosave_path(ui->snap->g->path);
+	if (!ui->autosave_path)
+		return;
+	if (!ui->session)
+		offer(ui);
+	str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
+	guard_crash(NULL, str_text(&message));
+	str_done(&message);
+}
+
+// The first save of this run must not write over what is still on offer.
+static void keep_offered(struct ui *ui)
+{
+	struct str kept = {0};
+
+	str_addf(&kept, "%s~", ui->autosave_path);
+	if (!rename(ui->autosave_path, str_text(&kept))) {
+		free(ui->offered);
+		ui->offered = str_detach(&kept);
+	}
+	str_done(&kept);
+}
+
+static enum status write_session(struct ui *ui, struct error *err)
+{
+	char *dir = file_dir(ui->autosave_path);
+	enum status st = file_mkdirs(dir, err);
+
+	free(dir);
+	return st ? st : session_write(ui->study, ui->autosave_path, ui->session, err);
+}
+
+void autosave_write(struct ui *ui)
+{
+	struct error err;
+
+	if (!ui->autosave_due || !ui->autosave_path)
+		return;
+	ui->autosave_due = false;
+	if (ui->offered && !str_has_suffix(ui->offered, "~"))
+		keep_offered(ui);
+	if (write_session(ui, &err))
+		ui_fail(ui, &err);
+	ui->autosaved = true;
+}
+
+void autosave_end(struct ui *ui)
+{
+	autosave_write(ui);
+	if (ui->autosaved && !ui->unsaved)
+		unlink(ui->autosave_path);
+}

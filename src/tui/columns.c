@@ -1,0 +1,193 @@
+#include "qtui/tui/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "qtui/base/str.h"
+#include "qtui/engine/op.h"
+#include "qtui/tui/format.h"
+
+double figures_snr(const struct figures *f)
+{
+	if (!f->known)
+		return NAN;
+	return f->pooled.exact ? INFINITY : f->pooled.snr_db;
+}
+
+static double known(const struct figures *f, double v)
+{
+	return f->known ? v : NAN;
+}
+
+static double value_order(const struct snapshot *s, int node)
+{
+	(void)s;
+	return node;
+}
+
+static double value_prec(const struct snapshot *s, int node)
+{
+	return s->row[node].precision;
+}
+
+static double value_snr(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? figures_snr(&site->graphwise) : NAN;
+}
+
+static double value_change(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? figures_snr(&site->graphwise) - figures_snr(&site->before) : NAN;
+}
+
+static double value_layerwise(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? figures_snr(&site->layerwise) : NAN;
+}
+
+static double value_cosine(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? known(&site->graphwise, site->graphwise.pooled.cosine) : NAN;
+}
+
+static double value_clipped(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? 100 * known(&site->graphwise, site->graphwise.pooled.clipped) : NAN;
+}
+
+static double value_scale(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site && site->bits && site->n_scale == 1 ? (double)site->scale[0] : NAN;
+}
+
+static double value_macs(const struct snapshot *s, int node)
+{
+	return s->row[node].macs ? (double)s->row[node].macs : NAN;
+}
+
+static double value_mse(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? known(&site->graphwise, site->graphwise.pooled.mse) : NAN;
+}
+
+static double value_max_error(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? known(&site->graphwise, site->graphwise.pooled.max_error) : NAN;
+}
+
+static double value_used(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_output(s, node);
+
+	return site && site->used_levels >= 0 ? 100 * site->used_levels : NAN;
+}
+
+static const char *text_op(const struct snapshot *s, int node)
+{
+	return s->g->node[node].op->name;
+}
+
+static const char *text_name(const struct snapshot *s, int node)
+{
+	return s->g->node[node].name;
+}
+
+static enum role role_snr(double v)
+{
+	return severity_role(severity_of(v));
+}
+
+static enum role role_change(double v)
+{
+	return v >= 0.05 ? ROLE_BETTER : v <= -0.05 ? ROLE_WORSE : ROLE_DIM;
+}
+
+static const struct column_row rows[COLUMN_COUNT] = {
+#define COLUMN(id, name, head, width, rank, worst, value, text, format, role, help)                                    \
+	[COLUMN_##id] = {name, head, width, rank, worst, value, text, format, role, help},
+#include "qtui/tui/columns.def"
+#undef COLUMN
+};
+
+const struct column_row *columns_row(enum column c)
+{
+	return &rows[c];
+}
+
+enum status columns_find(enum column *out, const char *name, struct error *err)
+{
+	int best = 0;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (!strcmp(name, rows[i].name)) {
+			*out = (enum column)i;
+			return STATUS_OK;
+		}
+		if (str_distance(name, rows[i].name) < str_distance(name, rows[best].name))
+			best = i;
+	}
+	return error_set(err, STATUS_NOTFOUND, "no column \"%.40s\", did you mean \"%s\"?", name, rows[best].name);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	int d = strcmp(a, b);
+
+	return (d > 0) - (d < 0);
+}
+
+int columns_compare(const struct snapshot *s, enum column c, bool turned, int a, int b)
+{
+	const struct column_row *row = &rows[c];
+	double x, y;
+	int d;
+
+	if (row->value) {
+		x = row->value(s, a);
+		y = row->value(s, b);
+		if (isnan(x) != isnan(y))
+			return isnan(x) - isnan(y);
+		d = (x > y) - (x < y);
+	} else {
+		d = compare_text(row->text(s, a), row->text(s, b));
+	}
+	d *= row->worst * (turned ? -1 : 1);
+	return d ? d : a - b;
+}
+
+enum severity severity_of(double snr)
+{
+	if (isnan(snr))
+		return SEVERITY_NONE;
+	return snr < 10 ? SEVERITY_BAD : snr < 20 ? SEVERITY_WEAK : snr < 30 ? SEVERITY_FAIR : SEVERITY_GOOD;
+}
+
+enum role severity_role(enum severity s)
+{
+	static const enum role role[] = {ROLE_DIM, ROLE_SNR_BAD, ROLE_SNR_WEAK, ROLE_SNR_FAIR, ROLE_SNR_GOOD};
+
+	return role[s];
+}
+
+const char *severity_glyph(enum severity s)
+{
+	static const enum glyph glyph[] = {GLYPH_DASH, GLYPH_BAD, GLYPH_WEAK, GLYPH_FAIR, GLYPH_GOOD};
+
+	return s == SEVERITY_NONE ? " " : glyph_text(glyph[s]);
+}

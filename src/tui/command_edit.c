@@ -1,0 +1,122 @@
+// Commands that change edits, target or calibration.
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/tui/command.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/format.h"
+
+// Cuts the last word off, which may not be the only one: names may hold blanks, what follows them cannot.
+static char *last_word(char *args)
+{
+	char *blank = strrchr(args, ' '), *end = blank;
+
+	if (!blank)
+		return NULL;
+	while (end > args && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	return blank + 1;
+}
+
+static enum status parse_precision(int *out, const char *name, struct error *err)
+{
+	enum precision p;
+
+	*out = -1;
+	if (!strcmp(name, "auto"))
+		return STATUS_OK;
+	if (!precision_parse(&p, name))
+		return error_set(err, STATUS_USAGE, "no precision \"%.40s\": use int8, int16, float or auto", name);
+	*out = (int)p;
+	return STATUS_OK;
+}
+
+enum status command_set(struct ui *ui, char *args, struct error *err)
+{
+	char *word = last_word(args);
+	int *nodes = NULL, n = 0, precision;
+
+	if (!word)
+		return error_set(err, STATUS_USAGE, "usage: :set SELECTION int8|int16|float|auto");
+	if (parse_precision(&precision, word, err) ||
+	    study_select(ui->study, args, ui->layers.marked, &nodes, &n, err))
+		return err->status;
+	err->status = edit_precision(ui, nodes, n, precision, err);
+	free(nodes);
+	return err->status;
+}
+
+// One node by name: the file's, also of one that is fused into another.
+static enum status find_node(int *out, const struct ui *ui, const char *name, struct error *err)
+{
+	const char *near;
+
+	*out = graph_find_node(ui->snap->g, name);
+	if (*out >= 0) {
+		*out = around_owner(ui->snap, *out);
+		return STATUS_OK;
+	}
+	near = graph_nearest_node(ui->snap->g, name);
+	return error_set(err, STATUS_NOTFOUND, "no node \"%.120s\"%s%.120s%s", name, near ? ", did you mean \"" : "", near ? near : "",
+	    near ? "\"?" : "");
+}
+
+enum status command_scale(struct ui *ui, char *args, struct error *err)
+{
+	char *word = last_word(args);
+	double scale;
+	int node;
+
+	if (!word)
+		return error_set(err, STATUS_USAGE, "usage: :scale NODE 2^-4|NUMBER|auto");
+	if (!format_parse_scale(word, &scale))
+		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", word);
+	if (find_node(&node, ui, args, err))
+		return err->status;
+	return edit_scale(ui, node, scale, err);
+}
+
+enum status command_goto(struct ui *ui, char *args, struct error *err)
+{
+	int node;
+
+	if (find_node(&node, ui, args, err))
+		return err->status;
+	return ui_go(ui, node, err) ? STATUS_OK : err->status;
+}
+
+enum status command_mark_nodes(struct ui *ui, char *args, struct error *err)
+{
+	int *nodes, n;
+
+	if (study_select(ui->study, args, ui->layers.marked, &nodes, &n, err))
+		return err->status;
+	for (int i = 0; i < n; i++)
+		layers_mark(&ui->layers, nodes[i], true);
+	free(nodes);
+	ui_note(ui, "%d nodes are marked", ui->layers.n_marked);
+	return STATUS_OK;
+}
+
+enum status command_target(struct ui *ui, char *args, struct error *err)
+{
+	if (study_set_target(ui->study, args, err))
+		return err->status;
+	edit_done(ui);
+	ui_note(ui, "target %s", ui->snap->target);
+	return STATUS_OK;
+}
+
+enum status command_calibration(struct ui *ui, char *args, struct error *err)
+{
+	enum calib_method m;
+
+	if (!calib_parse(&m, args))
+		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse", args);
+	if (study_set_method(ui->study, m, err))
+		return err->status;
+	edit_done(ui);
+	ui_note(ui, "calibration %s", calib_name(m));
+	return STATUS_OK;
+}

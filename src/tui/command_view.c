@@ -1,0 +1,180 @@
+// Commands about what is seen, files, and the program.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "qtui/base/mem.h"
+#include "qtui/interop/export.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/help.h"
+#include "qtui/tui/view_layers.h"
+
+enum status command_sort(struct ui *ui, char *args, struct error *err)
+{
+	enum column c;
+
+	for (char *p = args; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	if (columns_find(&c, args, err))
+		return err->status;
+	view_layers_sort(ui, c);
+	return STATUS_OK;
+}
+
+enum status command_filter(struct ui *ui, char *args, struct error *err)
+{
+	struct filter *f;
+
+	if (strlen(args) >= sizeof ui->layers.filter_text)
+		return error_set(err, STATUS_USAGE, "a filter has at most %zu characters", sizeof ui->layers.filter_text - 1);
+	if (filter_parse(&f, args, err))
+		return err->status;
+	filter_free(&ui->layers.filter);
+	ui->layers.filter = f;
+	snprintf(ui->layers.filter_text, sizeof ui->layers.filter_text, "%s", args);
+	layers_refresh(&ui->layers, ui->snap);
+	if (f)
+		ui_note(ui, "%d of %d nodes match", ui->layers.n, ui->layers.total);
+	return STATUS_OK;
+}
+
+// NAME.qtui.json beside the model.
+static char *session_default(const struct ui *ui)
+{
+	struct str s = {0};
+
+	str_addf(&s, "%s.qtui.json", ui->snap->g->path);
+	return str_detach(&s);
+}
+
+enum status command_write(struct ui *ui, char *args, struct error *err)
+{
+	char *path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
+
+	if (session_write(ui->study, path, ui->session, err)) {
+		free(path);
+		return err->status;
+	}
+	free(ui->session_path);
+	ui->session_path = path;
+	ui->unsaved = false;
+	ui_note(ui, "session written to %s", path);
+	return STATUS_OK;
+}
+
+enum status command_open(struct ui *ui, char *args, struct error *err)
+{
+	const char *path = *args ? args : ui->offered;
+	struct session *s = NULL;
+
+	if (!path)
+		return error_set(err, STATUS_USAGE, "usage: :open FILE");
+	if (session_read(&s, path, err))
+		return err->status;
+	if (session_apply(s, ui->study, err)) {
+		session_free(&s);
+		return err->status;
+	}
+	session_free(&ui->opened);
+	ui->session = ui->opened = s;
+	if (*args) {
+		free(ui->session_path);
+		ui->session_path = xstrdup(args);
+	}
+	edit_done(ui);
+	ui_note(ui, "opened %s: %d edits", path, ui->snap->n_edits);
+	return STATUS_OK;
+}
+
+static int log_loss(const char *loss)
+{
+	int n = 0;
+
+	for (const char *end; (end = strchr(loss, '\n')); loss = end + 1, n++)
+		log_warn("export: %.*s", (int)(end - loss), loss);
+	return n;
+}
+
+enum status command_export(struct ui *ui, char *args, struct error *err)
+{
+	char *path = args + strcspn(args, " ");
+	struct str loss = {0};
+	int lost;
+
+	if (!*args)
+		return error_set(err, STATUS_USAGE, "usage: :export FORMAT [FILE]");
+	if (*path)
+		*path++ = '\0';
+	path += strspn(path, " ");
+	if (!export_write(args, *path ? path : NULL, ui->study, ui->snap, &loss, err)) {
+		lost = log_loss(str_text(&loss));
+		ui_note(ui, lost ? "%s written; %d decisions it cannot say are in the log" : "%s written", args, lost);
+		err->status = STATUS_OK;
+	}
+	str_done(&loss);
+	return err->status;
+}
+
+enum status command_theme(struct ui *ui, char *args, struct error *err)
+{
+	struct theme t;
+
+	if (theme_load(&t, args, err))
+		return err->status;
+	ui->theme = t;
+	ui->redraw = true;
+	return STATUS_OK;
+}
+
+enum status command_save_screen(struct ui *ui, char *args, struct error *err)
+{
+	char *blank = strrchr(args, ' ');
+	bool roles = blank && !strcmp(blank + 1, "roles");
+	struct canvas c;
+	struct str text = {0};
+	enum status st;
+
+	if (!*args)
+		return error_set(err, STATUS_USAGE, "usage: :save-screen FILE [roles]");
+	if (roles)
+		*blank = '\0';
+	ui_arrange(ui);
+	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
+	draw_screen(&c, ui);
+	canvas_dump(&c, &text, roles);
+	st = file_write(args, str_text(&text), text.len, err);
+	canvas_done(&c);
+	str_done(&text);
+	return st;
+}
+
+enum status command_wait(struct ui *ui, char *args, struct error *err)
+{
+	(void)args;
+	(void)err;
+	ui->waiting = true;
+	return STATUS_OK;
+}
+
+enum status command_help(struct ui *ui, char *args, struct error *err)
+{
+	int row = *args ? help_find(args) : 0;
+
+	if (row < 0)
+		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\"", args);
+	ui_show(ui, VIEW_HELP);
+	ui->scroll[VIEW_HELP] = (struct scroll){row, row};
+	return STATUS_OK;
+}
+
+enum status command_quit(struct ui *ui, char *args, struct error *err)
+{
+	(void)args;
+	(void)err;
+	ui->quit = true;
+	return STATUS_OK;
+}

@@ -1,0 +1,226 @@
+// Completion for the command line: what can stand at the cursor, one candidate after another.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/op.h"
+#include "qtui/interop/export.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/help.h"
+
+struct names {
+	char **at;
+	size_t n, cap;
+};
+
+static void add(struct names *l, const char *prefix, const char *name)
+{
+	size_t len = strlen(prefix) + strlen(name) + 1;
+
+	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof *l->at);
+	l->at[l->n] = xmalloc(len);
+	snprintf(l->at[l->n++], len, "%s%s", prefix, name);
+}
+
+static void clear(struct names *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->at[i]);
+	free(l->at);
+	*l = (struct names){0};
+}
+
+static void with_dashes(char *s)
+{
+	for (; *s; s++)
+		if (*s == '_')
+			*s = '-';
+}
+
+static void add_commands(struct names *l)
+{
+	int n;
+	const struct command_row *row = command_rows(&n);
+
+	for (int i = 0; i < n; i++)
+		add(l, "", row[i].name);
+	for (int a = 0; a < ACTION_COUNT; a++)
+		add(l, "", keys_row((enum action)a)->name);
+	for (size_t i = 0; i < l->n; i++)
+		with_dashes(l->at[i]);
+}
+
+static void add_nodes(struct names *l, const struct ui *ui)
+{
+	for (int i = 0; i < ui->snap->g->n_nodes; i++)
+		add(l, "", ui->snap->g->node[i].name);
+}
+
+static void add_selections(struct names *l, const struct ui *ui)
+{
+	const struct graph *g = ui->snap->g;
+
+	add_nodes(l, ui);
+	add(l, "", "marked");
+	for (int i = 0; i < g->n_nodes; i++)
+		add(l, "op:", g->node[i].op->name);
+}
+
+static void add_precisions(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int p = 0; p < PREC_COUNT; p++)
+		add(l, "", precision_name((enum precision)p));
+	add(l, "", "auto");
+}
+
+static void add_columns(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int c = 0; c < COLUMN_COUNT; c++)
+		add(l, "", columns_row((enum column)c)->name);
+}
+
+static void add_targets(struct names *l, const struct ui *ui)
+{
+	int n;
+	char **name = target_list(&n);
+
+	(void)ui;
+	for (int i = 0; i < n; i++) {
+		add(l, "", name[i]);
+		free(name[i]);
+	}
+	free(name);
+}
+
+static void add_calibrations(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int m = 0; m < CALIB_COUNT; m++)
+		add(l, "", calib_name((enum calib_method)m));
+}
+
+static void add_formats(struct names *l, const struct ui *ui)
+{
+	int n;
+	const struct export_format *row = export_rows(&n);
+
+	(void)ui;
+	for (int i = 0; i < n; i++)
+		add(l, "", row[i].name);
+}
+
+static void add_themes(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int i = 0; theme_builtin(i); i++)
+		add(l, "", theme_builtin(i));
+}
+
+static void add_topics(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int i = 0; i < help_count(); i++)
+		if (help_at(i)->kind == HELP_SECTION && !strchr(help_at(i)->text, ' '))
+			add(l, "", help_at(i)->text);
+}
+
+// Files of the directory that the word names.
+static void add_files(struct names *l, const char *word)
+{
+	const char *slash = strrchr(word, '/');
+	char dir[1024], prefix[1024];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(prefix, sizeof prefix, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
+	snprintf(dir, sizeof dir, "%s", prefix[0] ? prefix : ".");
+	d = opendir(dir);
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			add(l, prefix, e->d_name);
+	if (d)
+		closedir(d);
+}
+
+static void add_kind(struct names *l, const struct ui *ui, enum completion kind, const char *word)
+{
+	static void (*const adders[COMPLETE_KINDS])(struct names *l, const struct ui *ui) = {
+		[COMPLETE_SELECTION] = add_selections, [COMPLETE_NODE] = add_nodes, [COMPLETE_PRECISION] = add_precisions,
+		[COMPLETE_COLUMN] = add_columns, [COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations,
+		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_TOPIC] = add_topics,
+	};
+	if (kind == COMPLETE_FILE)
+		add_files(l, word);
+	else if (adders[kind])
+		adders[kind](l, ui);
+}
+
+static const struct command_row *command_of(const char *text)
+{
+	size_t len = strcspn(text, " ");
+	int n;
+	const struct command_row *row = command_rows(&n);
+
+	for (int i = 0; i < n; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "%s", row[i].name);
+		with_dashes(name);
+		if (strlen(name) == len && !memcmp(name, text, len))
+			return &row[i];
+		if (row[i].brief[0] && strlen(row[i].brief) == len && !memcmp(row[i].brief, text, len))
+			return &row[i];
+	}
+	return NULL;
+}
+
+static int words_before(const char *text, int start)
+{
+	int n = 0;
+
+	for (int i = 0; i < start; i++)
+		n += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
+	return n;
+}
+
+static void gather(struct names *l, const struct ui *ui, const char *text, int start)
+{
+	const struct command_row *row = command_of(text);
+	int before = words_before(text, start);
+
+	if (before == 0)
+		add_commands(l);
+	else if (row && before == 1)
+		add_kind(l, ui, row->first, text + start);
+	else if (row)
+		add_kind(l, ui, row->last, text + start);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Readline asks for one candidate after another; they are gathered at the first.
+char *command_complete(void *arg, const char *text, int start, int i)
+{
+	static struct names l;
+	static size_t next;
+
+	if (i == 0) {
+		clear(&l);
+		next = 0;
+		gather(&l, arg, text, start);
+		if (l.n)
+			qsort(l.at, l.n, sizeof *l.at, by_name);
+	}
+	for (; next < l.n; next++)
+		if (str_has_prefix(l.at[next], text + start) && (next == 0 || strcmp(l.at[next], l.at[next - 1])))
+			return xstrdup(l.at[next++]);
+	clear(&l);
+	return NULL;
+}

@@ -1,0 +1,412 @@
+#include "qtui/tui/draw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/base/file.h"
+#include "qtui/tui/format.h"
+#include "qtui/tui/plot.h"
+#include "qtui/tui/search.h"
+
+void draw_cursor(struct canvas *c, struct rect row, bool focused)
+{
+	canvas_ground(c, row, focused ? ROLE_CURSOR : ROLE_CURSOR_IDLE);
+	canvas_text(c, row.x, row.y, 1, focused ? ROLE_STRONG : ROLE_DIM, "▸");
+}
+
+int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text)
+{
+	char shown[1024], part[1024];
+	int start, end, used;
+
+	text_cut(shown, sizeof shown, text, width, cut);
+	used = canvas_text(c, x, y, width, role, shown);
+	if (search_match(ui, shown, &start, &end)) {
+		snprintf(part, sizeof part, "%.*s", start, shown);
+		x += text_width(part);
+		snprintf(part, sizeof part, "%.*s", end - start, shown + start);
+		canvas_text(c, x, y, text_width(part), ROLE_MATCH, part);
+	}
+	return used;
+}
+
+// Pieces of the top line, the most important first; those for which there is no room are left out.
+enum { PIECES = 6 };
+struct piece {
+	char text[96];
+	enum role role;
+};
+
+static double worst_output(const struct snapshot *s)
+{
+	double worst = NAN;
+
+	for (int i = 0; i < s->n_outputs; i++) {
+		double v = figures_snr(&s->output[i]);
+		if (isnan(worst) || v < worst)
+			worst = v;
+	}
+	return worst;
+}
+
+static int header_pieces(const struct ui *ui, struct piece out[PIECES])
+{
+	const struct snapshot *s = ui->snap;
+	double worst = worst_output(s);
+	char snr[FIGURE];
+	int n = 0;
+
+	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
+	out[n++].role = ROLE_BAR_STRONG;
+	snprintf(out[n].text, sizeof out->text, "%s %s", s->target, calib_name(s->method));
+	out[n++].role = ROLE_BAR;
+	if (!isnan(worst)) {
+		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), isinf(worst) ? "" : " dB");
+		out[n++].role = ROLE_BAR;
+	}
+	if (s->n_edits) {
+		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, s->n_edits == 1 ? "" : "s", ui->unsaved ? "*" : "");
+		out[n++].role = ROLE_BAR;
+	}
+	if (s->samples_done < s->samples)
+		snprintf(out[n].text, sizeof out->text, "%d of %d samples", s->samples_done, s->samples);
+	else
+		snprintf(out[n].text, sizeof out->text, "%d sample%s", s->samples, s->samples == 1 ? "" : "s");
+	out[n++].role = ROLE_BAR;
+	return n;
+}
+
+static bool is_running(enum stage s)
+{
+	return s == STAGE_LOAD || s == STAGE_CALIBRATE || s == STAGE_MEASURE || s == STAGE_TASK;
+}
+
+// What is going on, at the right end; returns its width.
+static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct snapshot *s = ui->snap;
+	char text[128], time[FIGURE];
+	int gauge = r.w >= 70 ? 10 : 0, w;
+	enum role role = s->stage == STAGE_FAILED ? ROLE_BAR_BAD : ROLE_BAR_BUSY;
+
+	if (is_running(s->stage) && s->left >= 0 && r.w >= 90)
+		snprintf(text, sizeof text, "%s %3.0f %%  %s left", stage_name(s->stage), 100 * s->progress, format_seconds(time, s->left));
+	else if (is_running(s->stage))
+		snprintf(text, sizeof text, "%s %3.0f %%", stage_name(s->stage), 100 * s->progress);
+	else if (s->stage == STAGE_FAILED)
+		snprintf(text, sizeof text, "the run failed");
+	else if (s->stage == STAGE_CANCELLED)
+		snprintf(text, sizeof text, "stopped, r goes on");
+	else if (s->dirty)
+		snprintf(text, sizeof text, "not computed yet, r runs");
+	else if (s->stage == STAGE_DONE)
+		snprintf(text, sizeof text, "done in %s", format_seconds(time, s->seconds));
+	else
+		text[0] = '\0';
+	w = text_width(text) + 1;
+	canvas_text(c, r.x + r.w - w, r.y, w - 1, role, text);
+	if (!is_running(s->stage) || !gauge)
+		return w;
+	plot_gauge(c, r.x + r.w - w - gauge - 2, r.y, gauge, s->progress, ROLE_BAR_BUSY);
+	canvas_put(c, r.x + r.w - w - gauge - 3, r.y, 0x2502, ROLE_BAR);
+	canvas_put(c, r.x + r.w - w - 2, r.y, 0x2502, ROLE_BAR);
+	return w + gauge + 4;
+}
+
+static void draw_header(struct canvas *c, const struct ui *ui)
+{
+	struct rect r = ui->layout.header;
+	struct piece piece[PIECES];
+	int n = header_pieces(ui, piece), x = r.x + 1, right;
+
+	for (int i = 0; i < r.w; i++)
+		canvas_put(c, r.x + i, r.y, ' ', ROLE_BAR);
+	canvas_ground(c, r, ROLE_BAR);
+	right = draw_progress(c, ui, r);
+	for (int i = 0; i < n; i++) {
+		int room = r.x + r.w - right - x, w = text_width(piece[i].text);
+		if (i > 0 && w > room)
+			continue;
+		x += canvas_cut(c, x, r.y, room, piece[i].role, CUT_MIDDLE, piece[i].text) + 3;
+	}
+}
+
+// " 1 Layers  2 Outputs ..." when there is room, else the current view alone.
+static bool has_tabs(const struct ui *ui)
+{
+	return ui->layout.panel[PANEL_MAIN].w >= 60;
+}
+
+static void tab_text(char out[32], enum view v)
+{
+	snprintf(out, 32, " %s %s ", view_row(v)->key, view_row(v)->title);
+}
+
+static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)
+{
+	char text[32];
+
+	for (int v = 0; v < VIEW_COUNT; v++) {
+		enum role role = v != (int)ui->view ? ROLE_TITLE : ui->focus == PANEL_MAIN ? ROLE_TITLE_FOCUS : ROLE_STRONG;
+		if (v != (int)ui->view && (!view_row((enum view)v)->tab || !has_tabs(ui)))
+			continue;
+		tab_text(text, (enum view)v);
+		x += canvas_text(c, x, y, 32, role, text) + 1;
+	}
+	return x;
+}
+
+int draw_tab_at(const struct ui *ui, int x)
+{
+	int at = ui->layout.panel[PANEL_MAIN].x + 1;
+	char text[32];
+
+	for (int v = 0; v < VIEW_COUNT; v++) {
+		if (v != (int)ui->view && (!view_row((enum view)v)->tab || !has_tabs(ui)))
+			continue;
+		tab_text(text, (enum view)v);
+		if (x >= at && x < at + text_width(text))
+			return v;
+		at += text_width(text) + 1;
+	}
+	return -1;
+}
+
+// "64 of 233  op:Conv  /cv3  3 marked"
+static void list_state(char *out, size_t size, const struct ui *ui)
+{
+	const struct layers *l = &ui->layers;
+	const struct scroll *s = ui_cursor(ui);
+	int n = view_row(ui->view)->count(ui);
+	size_t used = 0;
+
+	if (ui->view == VIEW_LAYERS && l->filter)
+		used += (size_t)snprintf(out, size, " %s  %d of %d", l->filter_text, l->n, l->total);
+	else
+		used += (size_t)snprintf(out, size, " %d/%d", n ? s->cursor + 1 : 0, n);
+	if (ui->search[0] && used < size)
+		used += (size_t)snprintf(out + used, size - used, "  /%s", ui->search);
+	if (ui->view == VIEW_LAYERS && l->n_marked && used < size)
+		used += (size_t)snprintf(out + used, size - used, "  %d marked", l->n_marked);
+	if (used < size)
+		snprintf(out + used, size - used, " ");
+}
+
+static void draw_main_title(struct canvas *c, const struct ui *ui)
+{
+	struct rect r = ui->layout.panel[PANEL_MAIN];
+	char state[512];
+	int x = draw_tabs(c, ui, r.x + 1, r.y);
+
+	list_state(state, sizeof state, ui);
+	if (r.x + r.w - 1 - x > 8)
+		canvas_right(c, x + 1, r.y, r.x + r.w - x - 2, ROLE_TITLE, state);
+}
+
+static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)
+{
+	struct rect r = ui->layout.panel[p];
+	int node = ui_node(ui), used, below;
+	char cut[1024], text[1100];
+
+	if (p == PANEL_AROUND)
+		snprintf(text, sizeof text, " Neighbourhood ");
+	else if (node < 0)
+		snprintf(text, sizeof text, " Detail ");
+	else {
+		text_cut(cut, sizeof cut, ui->snap->g->node[node].name, r.w - 4, CUT_LEFT);
+		snprintf(text, sizeof text, " %s ", cut);
+	}
+	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ui->focus == p ? ROLE_TITLE_FOCUS : ROLE_TITLE, text);
+	below = p == PANEL_DETAIL ? view_detail_height(ui, r.w, r.h - 1) - ui->detail_top - (r.h - 1) : 0;
+	snprintf(text, sizeof text, " %d more lines ", below);
+	if (below > 0 && used + text_width(text) + 3 < r.w)
+		canvas_right(c, r.x, r.y, r.w - 1, ROLE_TITLE, text);
+}
+
+static void draw_rules(struct canvas *c, const struct ui *ui)
+{
+	const struct rect *main = &ui->layout.panel[PANEL_MAIN], *detail = &ui->layout.panel[PANEL_DETAIL];
+	const struct rect *around = &ui->layout.panel[PANEL_AROUND];
+
+	for (int p = 0; p < PANEL_COUNT; p++)
+		if (ui->layout.panel[p].w)
+			canvas_line(c, ui->layout.panel[p].x, ui->layout.panel[p].y, ui->layout.panel[p].w, ROLE_RULE);
+	if (!main->w || !detail->w || detail->y != main->y)
+		return;
+	canvas_stroke(c, detail->x - 1, main->y, main->h, ROLE_RULE);
+	canvas_put(c, detail->x - 1, main->y, 0x252C, ROLE_RULE);
+	if (around->w)
+		canvas_put(c, detail->x - 1, around->y, 0x251C, ROLE_RULE);
+}
+
+static struct rect inside(struct rect r)
+{
+	return (struct rect){r.x, r.y + 1, r.w, r.h - 1};
+}
+
+typedef void draw_fn(struct canvas *c, const struct ui *ui, struct rect r);
+
+static void draw_panel(struct canvas *c, const struct ui *ui, enum panel p, draw_fn *draw)
+{
+	struct rect r = inside(ui->layout.panel[p]), old;
+
+	if (!ui->layout.panel[p].w)
+		return;
+	if (p == PANEL_MAIN)
+		draw_main_title(c, ui);
+	else
+		draw_side_title(c, ui, p);
+	old = canvas_clip(c, r);
+	draw(c, ui, r);
+	canvas_unclip(c, old);
+}
+
+static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, int end)
+{
+	const char *keys = row->keys;
+	char name[16];
+
+	keys_text(name, sizeof name, keys_parse(&keys));
+	if (x + text_width(name) + 1 + text_width(row->hint) > end)
+		return 0;
+	canvas_text(c, x, y, 16, ROLE_KEY, name);
+	canvas_text(c, x + text_width(name) + 1, y, 16, ROLE_HINT, row->hint);
+	return text_width(name) + 1 + text_width(row->hint) + 2;
+}
+
+// Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
+static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	unsigned contexts = ui->trial.active ? 1u << CTX_TRIAL : ui_contexts(ui) | 1u << CTX_ANY;
+	int x = r.x + 1, end = r.x + r.w - 1;
+
+	if (contexts >> CTX_ANY & 1 && ui->view != VIEW_HELP) {
+		end -= 8;
+		draw_hint(c, keys_row(ACTION_view_help), end + 2, r.y, r.x + r.w);
+	}
+	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
+		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
+			const struct key_row *row = keys_row((enum action)a);
+			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx)
+				x += draw_hint(c, row, x, r.y, end);
+		}
+}
+
+static void trial_text(char *out, size_t size, const struct ui *ui)
+{
+	const struct trial *t = &ui->trial;
+	char snr[FIGURE], clipped[FIGURE];
+
+	if (t->predicted.known)
+		snprintf(out, size, "SNR alone ≈ %s dB  clipped ≈ %s %%", format_db(snr, t->predicted.snr_db),
+		    format_percent(clipped, 100 * t->predicted.clipped));
+	else
+		snprintf(out, size, "no figures to predict from yet");
+}
+
+// "scale 2^-3 → 2^-4  SNR alone ≈ 9.6 dB ..." and the keys of the trial.
+static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct site *site = &ui->snap->site[ui->trial.site];
+	char from[FIGURE], to[FIGURE], predicted[128], text[256];
+	int used;
+
+	trial_text(predicted, sizeof predicted, ui);
+	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
+	    format_scale(to, ui->trial.scale), predicted);
+	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
+	draw_hints(c, ui, (struct rect){r.x + used, r.y, r.w - used, 1});
+}
+
+static const char *prompt_label(enum line_kind k)
+{
+	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/", [LINE_SCALE] = "scale: "};
+
+	return label[k];
+}
+
+// The part of the line that keeps its cursor in sight.
+static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct line *l = &ui->line;
+	int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_PROMPT, prompt_label(l->kind));
+	int room = r.x + r.w - x - 1, before;
+	char head[LINE_TEXT], side[160] = "";
+	const char *from = l->text;
+
+	snprintf(head, sizeof head, "%.*s", l->point, l->text);
+	before = text_width(head);
+	while (before > room && *from) {
+		uint32_t g = text_next(&from);
+		before -= text_glyph_width(g);
+	}
+	if (l->kind == LINE_SCALE && ui->trial.active)
+		trial_text(side, sizeof side, ui);
+	else if (l->kind == LINE_SCALE && !l->text[0])
+		snprintf(side, sizeof side, "2^-4, a number, or auto");
+	else if (ui->note[0])
+		snprintf(side, sizeof side, "%.150s", ui->note);
+	for (int w = 0; *from && w < room;) {
+		uint32_t g = text_next(&from);
+		canvas_put(c, x + w, r.y, g, ROLE_TEXT);
+		w += text_glyph_width(g);
+	}
+	if (text_width(l->text) + text_width(side) + 3 < room)
+		canvas_right(c, x, r.y, room, ROLE_EDITED, side);
+	c->cursor_x = x + before;
+	c->cursor_y = r.y;
+}
+
+// What Tab found, in columns above the prompt.
+static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct line *l = &ui->line;
+	int widest = 1, columns, rows;
+
+	for (int i = 0; i < l->n_matches; i++)
+		widest = text_width(l->match[i]) > widest ? text_width(l->match[i]) : widest;
+	columns = (r.w - 2) / (widest + 2) > 0 ? (r.w - 2) / (widest + 2) : 1;
+	rows = (l->n_matches + columns - 1) / columns;
+	if (rows > r.y - 3)
+		rows = r.y - 3;
+	for (int y = 0; y < rows; y++)
+		for (int x = 0; x < r.w; x++)
+			canvas_put(c, r.x + x, r.y - rows + y, ' ', ROLE_TEXT);
+	canvas_ground(c, (struct rect){r.x, r.y - rows, r.w, rows}, ROLE_BAR);
+	for (int i = 0; i < l->n_matches && i < rows * columns; i++)
+		canvas_cut(c, r.x + 1 + i / rows * (widest + 2), r.y - rows + i % rows, widest < r.w - 2 ? widest : r.w - 2, ROLE_BAR,
+		    CUT_LEFT, l->match[i]);
+}
+
+static void draw_bottom(struct canvas *c, const struct ui *ui)
+{
+	struct rect r = ui->layout.bottom;
+
+	if (ui->line.kind) {
+		draw_prompt(c, ui, r);
+		if (ui->line.n_matches)
+			draw_matches(c, ui, r);
+	} else if (ui->trial.active) {
+		draw_trial(c, ui, r);
+	} else if (ui->note[0]) {
+		canvas_cut(c, r.x + 1, r.y, r.w - 2, ui->note_role, CUT_MIDDLE, ui->note);
+	} else {
+		draw_hints(c, ui, r);
+	}
+}
+
+void draw_screen(struct canvas *c, const struct ui *ui)
+{
+	if (ui->layout.too_small) {
+		canvas_textf(c, 0, 0, ui->w, ROLE_TEXT, "qtui needs %dx%d, this is %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H, ui->w, ui->h);
+		return;
+	}
+	draw_header(c, ui);
+	draw_rules(c, ui);
+	draw_panel(c, ui, PANEL_MAIN, view_row(ui->view)->draw);
+	draw_panel(c, ui, PANEL_DETAIL, view_detail_draw);
+	draw_panel(c, ui, PANEL_AROUND, view_around_draw);
+	draw_bottom(c, ui);
+}

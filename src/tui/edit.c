@@ -1,0 +1,98 @@
+#include "qtui/tui/edit.h"
+
+#include <math.h>
+
+#include "qtui/base/log.h"
+#include "qtui/tui/format.h"
+
+void edit_done(struct ui *ui)
+{
+	ui->autosave_due = ui->unsaved = ui->notes_run = true;
+	study_run(ui->study);
+	ui_update(ui, study_snapshot(ui->study));
+}
+
+static const char *precision_text(int precision)
+{
+	return precision < 0 ? "auto" : precision_name((enum precision)precision);
+}
+
+// The first reason among the nodes that were refused.
+static const char *refusal(const struct ui *ui, const int *nodes, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (ui->snap->row[nodes[i]].refused)
+			return ui->snap->row[nodes[i]].refused;
+	return "the target does not allow it";
+}
+
+enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err)
+{
+	int refused = 0;
+
+	if (n == 0)
+		return error_set(err, STATUS_NOTFOUND, "no node is selected");
+	err->text[0] = '\0';
+	if (study_set(ui->study, nodes, n, precision, &refused, err))
+		return err->status;
+	if (err->text[0]) {
+		ui_note(ui, "%s", err->text);
+		return STATUS_OK;
+	}
+	edit_done(ui);
+	if (n == 1)
+		ui_note(ui, "%s: %s", ui->snap->g->node[nodes[0]].name, precision_text(precision));
+	else
+		ui_note(ui, "%s: %d nodes", precision_text(precision), n - refused);
+	if (refused) {
+		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), refusal(ui, nodes, n));
+		ui_note(ui, "%s: %d nodes; %d refused (%s)", precision_text(precision), n - refused, refused, refusal(ui, nodes, n));
+	}
+	return STATUS_OK;
+}
+
+enum status edit_scale(struct ui *ui, int node, double scale, struct error *err)
+{
+	char text[FIGURE];
+
+	err->text[0] = '\0';
+	if (study_scale(ui->study, node, scale, err))
+		return err->status;
+	if (err->text[0]) {
+		ui_note(ui, "%s", err->text);
+		return STATUS_OK;
+	}
+	edit_done(ui);
+	ui_note(ui, "%s: scale %s", ui->snap->g->node[node].name, scale > 0 ? format_scale(text, scale) : "auto");
+	return STATUS_OK;
+}
+
+void trial_set(struct ui *ui, int node, double scale, bool typed)
+{
+	const struct node_row *row = &ui->snap->row[node];
+
+	ui->trial = (struct trial){.active = true, .typed = typed, .node = node, .scale = scale, .site = row->first_site};
+	if (row->n_sites > 0)
+		ui->trial.predicted = study_predict_scale(ui->snap, row->first_site, scale);
+}
+
+void trial_drop(struct ui *ui)
+{
+	ui->trial.active = ui->trial.typed = false;
+}
+
+enum status trial_step(struct ui *ui, int by, struct error *err)
+{
+	int node = ui_node(ui);
+	const struct site *site = node >= 0 ? snapshot_output(ui->snap, node) : NULL;
+	double from;
+
+	if (!site || !site->bits)
+		return error_set(err, STATUS_REFUSED, "%s", node >= 0 ? "this output is in float: it has no scale" : "no node is selected");
+	if (site->n_scale != 1)
+		return error_set(err, STATUS_UNSUPPORTED, "%s has a scale for each channel; an override is one scale for the tensor",
+		    ui->snap->g->node[node].name);
+	from = ui->trial.active ? ui->trial.scale : ldexp(1, (int)lround(log2((double)site->scale[0])));
+	trial_set(ui, node, from * ldexp(1, by), false);
+	return STATUS_OK;
+}

@@ -1,0 +1,151 @@
+#include "qtui/tui/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "qtui/base/str.h"
+
+static char *dash(char *out)
+{
+	snprintf(out, FIGURE, "–");
+	return out;
+}
+
+char *format_db(char *out, double v)
+{
+	if (isnan(v))
+		return dash(out);
+	if (isinf(v))
+		snprintf(out, FIGURE, "%s", v > 0 ? "exact" : "-inf");
+	else
+		snprintf(out, FIGURE, fabs(v) < 999.95 ? "%.1f" : "%.0e", v);
+	return out;
+}
+
+char *format_change(char *out, double v)
+{
+	if (!isfinite(v))
+		out[0] = '\0';
+	else
+		snprintf(out, FIGURE, "%+.1f", fabs(v) < 0.05 ? 0.0 : v);
+	return out;
+}
+
+char *format_unit(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%.4f", v);
+	return out;
+}
+
+// An exponent of one or two digits, as people write it: 2.1e-3, not 2.1e-03.
+char *format_small(char *out, double v)
+{
+	char text[FIGURE], *e;
+
+	if (!isfinite(v))
+		return dash(out);
+	if (v == 0 || (fabs(v) >= 0.01 && fabs(v) < 1000)) {
+		snprintf(out, FIGURE, "%.3g", v);
+		return out;
+	}
+	snprintf(text, sizeof text, "%.1e", v);
+	e = strchr(text, 'e');
+	snprintf(out, FIGURE, "%.*se%d", (int)(e - text), text, atoi(e + 1));
+	return out;
+}
+
+char *format_percent(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	if (v > 0 && v < 0.01)
+		snprintf(out, FIGURE, "<0.01");
+	else
+		snprintf(out, FIGURE, v == 0 ? "%.0f" : v < 9.995 ? "%.2f" : "%.1f", v);
+	return out;
+}
+
+char *format_count(char *out, double v)
+{
+	static const char unit[] = " kMGTP";
+	int i = 0;
+
+	if (!isfinite(v))
+		return dash(out);
+	for (; fabs(v) >= 999.5 && i < 5; i++)
+		v /= 1000;
+	if (i == 0)
+		snprintf(out, FIGURE, "%.0f", v);
+	else
+		snprintf(out, FIGURE, fabs(v) < 9.95 ? "%.1f %c" : "%.0f %c", v, unit[i]);
+	return out;
+}
+
+char *format_int(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%.0f", v);
+	return out;
+}
+
+char *format_value(char *out, double v)
+{
+	if (isnan(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%.4g", v);
+	return out;
+}
+
+bool format_exponent(int *out, double v)
+{
+	int e;
+
+	if (!(v > 0) || !isfinite(v) || frexp(v, &e) != 0.5)
+		return false;
+	*out = e - 1;
+	return true;
+}
+
+char *format_scale(char *out, double v)
+{
+	int e;
+
+	if (!format_exponent(&e, v))
+		return format_value(out, v);
+	snprintf(out, FIGURE, "2^%d", e);
+	return out;
+}
+
+char *format_seconds(char *out, double v)
+{
+	if (!isfinite(v) || v < 0)
+		return dash(out);
+	if (v < 60)
+		snprintf(out, FIGURE, v < 9.95 ? "%.2g s" : "%.0f s", v < 0.01 ? 0.01 : v);
+	else
+		snprintf(out, FIGURE, "%d:%02d min", (int)(v / 60), (int)v % 60);
+	return out;
+}
+
+bool format_parse_scale(const char *text, double *out)
+{
+	long long e;
+
+	if (!strcasecmp(text, "auto")) {
+		*out = 0;
+		return true;
+	}
+	if (str_has_prefix(text, "2^")) {
+		if (!str_to_int(text + 2, &e) || e < -126 || e > 126)
+			return false;
+		*out = ldexp(1, (int)e);
+		return true;
+	}
+	return str_to_double(text, out) && *out >= 1e-38 && *out <= 1e38;
+}

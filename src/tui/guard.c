@@ -1,0 +1,118 @@
+#include "qtui/tui/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { N_ASKED = sizeof asked / sizeof *asked, N_CRASHES = sizeof crashes / sizeof *crashes };
+
+// What handlers may touch: all of it is set before they are installed, except the texts, which are whole at any moment.
+static struct {
+	int pipe[2];
+	struct sigaction old[N_ASKED], old_crash[N_CRASHES];
+	struct termios terminal;
+	int has_terminal;
+	char reset[256], message[512];
+	void *stack;
+} guard;
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+	unsigned char byte = (unsigned char)sig;
+	ssize_t n = write(guard.pipe[1], &byte, 1);
+
+	(void)n; // a full pipe holds enough signals already
+	errno = saved;
+}
+
+static void say(const char *text)
+{
+	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+	(void)n;
+}
+
+// Only calls that are allowed in a handler; SA_RESETHAND has put the default back, so that raise ends the process.
+static void on_crash(int sig)
+{
+	say(guard.reset);
+	if (guard.has_terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
+	say(guard.message);
+	raise(sig);
+}
+
+static void set_flags(int fd)
+{
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void install(void)
+{
+	struct sigaction on = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct sigaction crash = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_NODEFER};
+	stack_t stack = {.ss_sp = guard.stack, .ss_size = 65536};
+
+	sigemptyset(&on.sa_mask);
+	sigemptyset(&crash.sa_mask);
+	sigaltstack(&stack, NULL);
+	for (int i = 0; i < N_ASKED; i++)
+		sigaction(asked[i], &on, &guard.old[i]);
+	for (int i = 0; i < N_CRASHES; i++)
+		sigaction(crashes[i], &crash, &guard.old_crash[i]);
+}
+
+enum status guard_open(struct error *err)
+{
+	if (pipe(guard.pipe))
+		return error_set(err, STATUS_IO, "no pipe for signals: %s", strerror(errno));
+	set_flags(guard.pipe[0]);
+	set_flags(guard.pipe[1]);
+	guard.has_terminal = tcgetattr(STDIN_FILENO, &guard.terminal) == 0;
+	guard.stack = malloc(65536);
+	install();
+	return STATUS_OK;
+}
+
+void guard_close(void)
+{
+	stack_t off = {.ss_flags = SS_DISABLE};
+
+	for (int i = 0; i < N_ASKED; i++)
+		sigaction(asked[i], &guard.old[i], NULL);
+	for (int i = 0; i < N_CRASHES; i++)
+		sigaction(crashes[i], &guard.old_crash[i], NULL);
+	sigaltstack(&off, NULL);
+	free(guard.stack);
+	close(guard.pipe[0]);
+	close(guard.pipe[1]);
+}
+
+int guard_fd(void)
+{
+	return guard.pipe[0];
+}
+
+int guard_signal(void)
+{
+	unsigned char byte;
+
+	return read(guard.pipe[0], &byte, 1) == 1 ? byte : 0;
+}
+
+void guard_crash(const char *reset, const char *message)
+{
+	if (reset)
+		snprintf(guard.reset, sizeof guard.reset, "%s", reset);
+	if (message)
+		snprintf(guard.message, sizeof guard.message, "%s", message);
+}

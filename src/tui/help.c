@@ -1,0 +1,166 @@
+#include "qtui/tui/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/tui/columns.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/filter.h"
+#include "qtui/tui/keys.h"
+#include "qtui/tui/text.h"
+
+enum { HELP_MAX = 256 };
+struct help {
+	int n;
+	struct help_row row[HELP_MAX];
+};
+
+static void add(struct help *h, enum help_kind kind, const char *key, const char *text)
+{
+	struct help_row *r;
+
+	if (h->n == HELP_MAX)
+		return;
+	r = &h->row[h->n++];
+	r->kind = kind;
+	snprintf(r->key, sizeof r->key, "%s", key);
+	snprintf(r->text, sizeof r->text, "%s", text);
+}
+
+static void add_section(struct help *h, const char *title)
+{
+	if (h->n)
+		add(h, HELP_BLANK, "", "");
+	add(h, HELP_SECTION, "", title);
+}
+
+// "j <Down>" as people read it: "j Down".
+static void key_names(char *out, size_t size, const char *keys)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	while (*keys && used < size) {
+		char name[16];
+		int key = keys_parse(&keys);
+		if (key == K_NONE)
+			break;
+		keys_text(name, sizeof name, key);
+		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "  " : "", name);
+		keys += strspn(keys, " ");
+	}
+}
+
+static void add_keys(struct help *h)
+{
+	const char *group = "";
+	char names[64];
+
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		const struct key_row *row = keys_row((enum action)a);
+		if (strcmp(group, row->group))
+			add_section(h, row->group);
+		group = row->group;
+		key_names(names, sizeof names, row->keys);
+		add(h, HELP_ROW, names, row->help);
+	}
+}
+
+static void with_dashes(char *s)
+{
+	for (; *s; s++)
+		if (*s == '_')
+			*s = '-';
+}
+
+static void add_commands(struct help *h)
+{
+	int n;
+	const struct command_row *row = command_rows(&n);
+	char usage[64];
+
+	add_section(h, "Commands (every action above has one too, such as :page-down)");
+	for (int i = 0; i < n; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "%s", row[i].name);
+		with_dashes(name);
+		snprintf(usage, sizeof usage, ":%s %s", name, row[i].usage);
+		add(h, HELP_ROW, usage, row[i].help);
+	}
+	add(h, HELP_TEXT, "", "SELECTION: a node's name, a pattern with * and ?, op:TYPE, A..B (all from A to B), or marked");
+}
+
+static void add_filters(struct help *h)
+{
+	add_section(h, "Filters (all terms must hold)");
+	for (int i = 0; filter_help(i); i++)
+		add(h, HELP_TEXT, "", filter_help(i));
+}
+
+static void add_columns(struct help *h)
+{
+	char key[64];
+
+	add_section(h, "Columns");
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		const struct column_row *row = columns_row((enum column)i);
+		snprintf(key, sizeof key, "%s  (%s)", row->name, row->head);
+		add(h, HELP_ROW, key, row->help);
+	}
+}
+
+static void add_marks(struct help *h)
+{
+	static const struct {
+		const char *key, *text;
+	} mark[] = {
+		{"●", "SNR below 10 dB: the noise has more than a tenth of the signal's power"},
+		{"◐", "10 to 20 dB"},
+		{"○", "20 to 30 dB"},
+		{"·", "30 dB and more"},
+		{"*", "edited by you"},
+		{"8→16", "what the next figures will be computed with"},
+		{"!", "the target refuses the edit; the detail says why"},
+		{"–", "not known, or not quantized"},
+	};
+	add_section(h, "Marks in the list");
+	for (size_t i = 0; i < sizeof mark / sizeof *mark; i++)
+		add(h, HELP_ROW, mark[i].key, mark[i].text);
+	add(h, HELP_TEXT, "", "SNR is 10 log10(signal / noise): 10 dB is N/S 0.1, 20 dB is 0.01. Higher is better.");
+	add(h, HELP_TEXT, "", "SNR dB (graphwise): all that comes before is quantized too. alone dB (layerwise): this node only.");
+	add(h, HELP_TEXT, "", "Dimmed figures are from before the last edit and are being computed again.");
+}
+
+static struct help *help(void)
+{
+	static struct help h;
+
+	if (!h.n) {
+		add_keys(&h);
+		add_commands(&h);
+		add_filters(&h);
+		add_columns(&h);
+		add_marks(&h);
+	}
+	return &h;
+}
+
+int help_count(void)
+{
+	return help()->n;
+}
+
+const struct help_row *help_at(int i)
+{
+	return &help()->row[i];
+}
+
+int help_find(const char *topic)
+{
+	struct help *h = help();
+
+	for (int i = 0; i < h->n; i++)
+		if (text_find(h->row[i].key, topic) || text_find(h->row[i].text, topic))
+			return i;
+	return -1;
+}

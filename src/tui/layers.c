@@ -1,0 +1,129 @@
+#include "qtui/tui/layers.h"
+
+#include <stdlib.h>
+
+#include "qtui/base/mem.h"
+
+void layers_init(struct layers *l, int n_nodes)
+{
+	*l = (struct layers){.n_nodes = n_nodes, .sort = COLUMN_SNR, .visual = -1};
+	l->order = xcalloc((size_t)n_nodes + 1, sizeof *l->order);
+	l->marked = xcalloc((size_t)n_nodes + 1, sizeof *l->marked);
+}
+
+void layers_done(struct layers *l)
+{
+	free(l->order);
+	free(l->marked);
+	filter_free(&l->filter);
+}
+
+// Merge sort: stable and without a global for the comparison's context.
+static void sort_rows(int *a, int *scratch, int n, const struct snapshot *s, const struct layers *l)
+{
+	int half = n / 2, i = 0, j = half;
+
+	if (n < 2)
+		return;
+	sort_rows(a, scratch, half, s, l);
+	sort_rows(a + half, scratch, n - half, s, l);
+	for (int k = 0; k < n; k++)
+		if (j == n || (i < half && columns_compare(s, l->sort, l->turned, a[i], a[j]) <= 0))
+			scratch[k] = a[i++];
+		else
+			scratch[k] = a[j++];
+	for (int k = 0; k < n; k++)
+		a[k] = scratch[k];
+}
+
+void layers_refresh(struct layers *l, const struct snapshot *s)
+{
+	int node = layers_node(l), line = l->scroll.cursor - l->scroll.top;
+	int *scratch = xmalloc(((size_t)l->n_nodes + 1) * sizeof *scratch);
+
+	l->n = l->total = 0;
+	for (int i = 0; i < s->n_rows && i < l->n_nodes; i++) {
+		if (s->row[i].fused_into >= 0)
+			continue;
+		l->total++;
+		if (filter_match(l->filter, s, l->marked, i))
+			l->order[l->n++] = i;
+	}
+	sort_rows(l->order, scratch, l->n, s, l);
+	free(scratch);
+	if (!l->settled || !layers_go(l, node))
+		scroll_move(&l->scroll, l->settled ? 0 : -l->n_nodes, l->n);
+	else
+		l->scroll.top = l->scroll.cursor - line;
+}
+
+int layers_node(const struct layers *l)
+{
+	return l->scroll.cursor < l->n ? l->order[l->scroll.cursor] : -1;
+}
+
+int layers_row(const struct layers *l, int node)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->order[i] == node)
+			return i;
+	return -1;
+}
+
+bool layers_go(struct layers *l, int node)
+{
+	int row = layers_row(l, node);
+
+	if (row < 0)
+		return false;
+	l->scroll.cursor = row;
+	return true;
+}
+
+bool layers_in_visual(const struct layers *l, int row)
+{
+	int from = l->visual >= 0 ? layers_row(l, l->visual) : -1;
+	int to = l->scroll.cursor;
+
+	if (from < 0)
+		return false;
+	return from < to ? row >= from && row <= to : row >= to && row <= from;
+}
+
+void layers_mark(struct layers *l, int node, bool on)
+{
+	l->n_marked += on - l->marked[node];
+	l->marked[node] = on;
+}
+
+static int take_visual(const struct layers *l, int *out)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->n; i++)
+		if (layers_in_visual(l, i))
+			out[n++] = l->order[i];
+	return n;
+}
+
+static int take_marked(const struct layers *l, int *out)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->n_nodes; i++)
+		if (l->marked[i])
+			out[n++] = i;
+	return n;
+}
+
+int *layers_selection(const struct layers *l, int *n)
+{
+	int *out = xmalloc(((size_t)l->n_nodes + 1) * sizeof *out);
+
+	*n = take_visual(l, out);
+	if (!*n)
+		*n = take_marked(l, out);
+	if (!*n && layers_node(l) >= 0)
+		out[(*n)++] = layers_node(l);
+	return out;
+}

@@ -1,0 +1,46 @@
+#include "qtui/tui/layout.h"
+
+static int between(int low, int v, int high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+// The list keeps at least 52 columns; the detail needs 46 and has no use for more than 84.
+static void side_by_side(struct panels *l, struct rect body)
+{
+	int w = between(46, body.w * 2 / 5, 84);
+	int around = body.h >= 24 ? between(8, body.h / 4, 16) : 0;
+
+	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w - w - 1, body.h};
+	l->panel[PANEL_DETAIL] = (struct rect){body.x + body.w - w, body.y, w, body.h - around};
+	if (around)
+		l->panel[PANEL_AROUND] = (struct rect){body.x + body.w - w, body.y + body.h - around, w, around};
+}
+
+static void stacked(struct panels *l, struct rect body)
+{
+	int detail = body.h * 45 / 100;
+
+	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w, body.h - detail};
+	l->panel[PANEL_DETAIL] = (struct rect){body.x, body.y + body.h - detail, body.w, detail};
+}
+
+void layout_compute(struct panels *out, int w, int h, const struct layout_want *want)
+{
+	struct rect body = {0, 1, w, h - 2};
+
+	*out = (struct panels){.too_small = w < LAYOUT_MIN_W || h < LAYOUT_MIN_H};
+	if (out->too_small)
+		return;
+	out->header = (struct rect){0, 0, w, 1};
+	out->bottom = (struct rect){0, h - 1, w, 1};
+	if (want->companions && !want->zoom && w >= LAYOUT_WIDE)
+		side_by_side(out, body);
+	else if (want->companions && !want->zoom && h >= 32)
+		stacked(out, body);
+	if (out->panel[want->focus].w)
+		return;
+	for (int i = 0; i < PANEL_COUNT; i++)
+		out->panel[i] = (struct rect){0, 0, 0, 0};
+	out->panel[want->focus] = body;
+}

@@ -1,0 +1,79 @@
+#include "qtui/tui/mouse.h"
+
+#include "qtui/tui/action.h"
+#include "qtui/tui/draw.h"
+#include "qtui/tui/view_layers.h"
+
+enum { BUTTON_LEFT = 1, WHEEL_UP = 4, WHEEL_DOWN = 5, WHEEL_ROWS = 3 };
+
+static void wheel(struct ui *ui, enum panel p, int by)
+{
+	if (p == PANEL_DETAIL) {
+		ui->detail_top += by;
+		return;
+	}
+	ui->focus = p;
+	for (int i = 0; i < (by < 0 ? -by : by); i++)
+		action_do(ui, by < 0 ? ACTION_up : ACTION_down);
+}
+
+static void click_title(struct ui *ui, enum panel p, int x)
+{
+	int view = p == PANEL_MAIN ? draw_tab_at(ui, x) : -1;
+
+	ui->focus = p;
+	if (view >= 0)
+		ui_show(ui, (enum view)view);
+}
+
+static void click_row(struct ui *ui, enum panel p, int line)
+{
+	const struct view_row *view = view_row(ui->view);
+	struct scroll *s = p == PANEL_AROUND ? &ui->around : ui_scroll(ui);
+	int row = s->top + line - (p == PANEL_MAIN ? view->head : 0);
+	bool again = ui->focus == p && s->cursor == row;
+
+	ui->focus = p;
+	if (p == PANEL_DETAIL || row < s->top || (p == PANEL_MAIN && row >= view->count(ui)))
+		return;
+	if (again) {
+		action_do(ui, ACTION_enter);
+		return;
+	}
+	scroll_move(s, row - s->cursor, row + 1);
+	if (p == PANEL_MAIN) {
+		ui->layers.settled = true;
+		ui->detail_site = ui->detail_top = 0;
+		ui->around.cursor = -1;
+	}
+}
+
+static void click(struct ui *ui, enum panel p, int x, int y)
+{
+	const struct rect *r = &ui->layout.panel[p];
+	int column;
+
+	if (y == r->y) {
+		click_title(ui, p, x);
+		return;
+	}
+	column = p == PANEL_MAIN && ui->view == VIEW_LAYERS && y == r->y + 1 ? view_layers_column_at(ui, x) : COLUMN_NONE;
+	if (column != COLUMN_NONE)
+		view_layers_sort(ui, (enum column)column);
+	else
+		click_row(ui, p, y - r->y - 1);
+}
+
+void mouse_do(struct ui *ui)
+{
+	for (int p = 0; p < PANEL_COUNT; p++) {
+		const struct rect *r = &ui->layout.panel[p];
+		if (!r->w || !canvas_holds(r, ui->mouse_x, ui->mouse_y))
+			continue;
+		if (ui->mouse_button == BUTTON_LEFT)
+			click(ui, (enum panel)p, ui->mouse_x, ui->mouse_y);
+		else if (ui->mouse_button == WHEEL_UP || ui->mouse_button == WHEEL_DOWN)
+			wheel(ui, (enum panel)p, ui->mouse_button == WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
+		return;
+	}
+}

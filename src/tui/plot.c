@@ -1,0 +1,63 @@
+#include "qtui/tui/plot.h"
+
+#include <math.h>
+
+int plot_bins(const struct canvas *c, int width)
+{
+	return c->ascii ? width : 2 * width;
+}
+
+// Height in dots of `dots`: anything that occurs at all is seen.
+static int bar_height(uint64_t count, uint64_t most, int dots)
+{
+	if (!count || !most)
+		return 0;
+	return 1 + (int)(log1p((double)count) / log1p((double)most) * (dots - 1) + 0.5);
+}
+
+// Dots of one cell's column that are filled, from the bottom, `fill` in 0..4.
+static uint32_t braille_column(int fill, int right)
+{
+	static const uint32_t dot[2][4] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};
+	uint32_t bits = 0;
+
+	for (int i = 0; i < fill; i++)
+		bits |= dot[right][i];
+	return bits;
+}
+
+static int clamp4(int v)
+{
+	return v < 0 ? 0 : v > 4 ? 4 : v;
+}
+
+static uint32_t ascii_cell(int fill)
+{
+	return (uint32_t)" .:+#"[fill];
+}
+
+void plot_bars(struct canvas *c, struct rect r, const uint64_t *bin, uint64_t most, enum role role)
+{
+	for (int x = 0; x < r.w; x++) {
+		int left = bar_height(bin[c->ascii ? x : 2 * x], most, 4 * r.h);
+		int right = c->ascii ? left : bar_height(bin[2 * x + 1], most, 4 * r.h);
+		for (int y = 0; y < r.h; y++) {
+			int below = 4 * (r.h - 1 - y);
+			uint32_t bits = braille_column(clamp4(left - below), 0) | braille_column(clamp4(right - below), 1);
+			if (c->ascii)
+				canvas_put(c, r.x + x, r.y + y, ascii_cell(clamp4(left - below)), role);
+			else if (bits)
+				canvas_put(c, r.x + x, r.y + y, 0x2800 + bits, role);
+		}
+	}
+}
+
+void plot_gauge(struct canvas *c, int x, int y, int width, double share, enum role role)
+{
+	int eighths = (int)(share * 8 * width + 0.5);
+
+	if (share > 0 && eighths == 0)
+		eighths = 1;
+	for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
+		canvas_put(c, x + i, y, eighths >= 8 ? 0x2588 : (uint32_t)(0x2590 - eighths), role);
+}

@@ -1,0 +1,114 @@
+#include "qtui/tui/prompt.h"
+
+#include <stdio.h>
+
+#include "qtui/base/error.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/format.h"
+#include "qtui/tui/search.h"
+
+static void show_match(struct ui *ui, int row)
+{
+	ui_scroll(ui)->cursor = row;
+	ui->layers.settled = true;
+	ui->detail_site = ui->detail_top = 0;
+	ui->around.cursor = -1;
+}
+
+// The first match from where the search began, as each letter is typed.
+static void search_edited(struct ui *ui)
+{
+	int row;
+
+	search_set(ui, ui->line.text);
+	row = search_row(ui, ui->search_from, 1);
+	show_match(ui, row >= 0 ? row : ui->search_from);
+	ui->note[0] = '\0';
+	if (row < 0 && ui->line.text[0])
+		snprintf(ui->note, sizeof ui->note, "nothing matches");
+}
+
+static void search_closed(struct ui *ui)
+{
+	search_set(ui, "");
+	show_match(ui, ui->search_from);
+	ui->note[0] = '\0';
+}
+
+static void search_accepted(struct ui *ui)
+{
+	struct error err;
+
+	ui->note[0] = '\0';
+	if (!ui->search[0] || search_row(ui, ui->search_from, 1) >= 0)
+		return;
+	error_set(&err, STATUS_NOTFOUND, "no row matches \"%s\"", ui->search);
+	search_set(ui, "");
+	ui_fail(ui, &err);
+}
+
+static void command_accepted(struct ui *ui)
+{
+	struct error err;
+
+	if (command_run(ui, ui->line.text, &err))
+		ui_fail(ui, &err);
+}
+
+static void scale_edited(struct ui *ui)
+{
+	double scale;
+
+	if (format_parse_scale(ui->line.text, &scale) && scale > 0)
+		trial_set(ui, ui->trial.node, scale, true);
+	else
+		ui->trial.active = false;
+}
+
+static void scale_accepted(struct ui *ui)
+{
+	struct error err;
+	double scale;
+	int node = ui->trial.node;
+
+	trial_drop(ui);
+	if (!ui->line.text[0])
+		return;
+	if (!format_parse_scale(ui->line.text, &scale))
+		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", ui->line.text);
+	else if (!edit_scale(ui, node, scale, &err))
+		return;
+	ui_fail(ui, &err);
+}
+
+struct prompt_ops {
+	void (*edited)(struct ui *ui);
+	void (*accepted)(struct ui *ui);
+	void (*closed)(struct ui *ui);
+};
+static const struct prompt_ops ops[LINE_KINDS] = {
+	[LINE_COMMAND] = {NULL, command_accepted, NULL},
+	[LINE_SEARCH] = {search_edited, search_accepted, search_closed},
+	[LINE_SCALE] = {scale_edited, scale_accepted, trial_drop},
+};
+
+void prompt_open(struct ui *ui, enum line_kind kind, const char *text)
+{
+	ui->note[0] = '\0';
+	ui->search_from = ui_scroll(ui)->cursor;
+	line_open(&ui->line, kind, text, kind == LINE_COMMAND ? command_complete : NULL, ui);
+}
+
+void prompt_key(struct ui *ui, int key)
+{
+	const struct prompt_ops *op = &ops[ui->line.kind];
+	enum line_event event = line_key(&ui->line, key);
+
+	if (event == LINE_EDITED && op->edited)
+		op->edited(ui);
+	else if (event == LINE_ACCEPTED)
+		op->accepted(ui);
+	else if (event == LINE_CLOSED && op->closed)
+		op->closed(ui);
+}

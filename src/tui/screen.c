@@ -1,0 +1,310 @@
+#define NCURSES_NOMACROS 1
+#include "qtui/tui/screen.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <curses.h>
+#include <term.h>
+
+#include "qtui/base/mem.h"
+#include "qtui/tui/guard.h"
+#include "qtui/tui/keys.h"
+
+enum depth { DEPTH_MONO, DEPTH_8, DEPTH_256, DEPTH_PALETTE, DEPTH_RGB };
+enum { PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
+
+struct pair {
+	int fg, bg;
+};
+struct screen {
+	SCREEN *term;
+	enum depth depth;
+	int n_pairs, n_slots;
+	struct pair pair[PAIRS];
+	int slot[SLOTS]; // rgb
+	struct canvas shown;
+	bool forgotten;
+};
+
+static bool says_truecolor(void)
+{
+	const char *s = getenv("COLORTERM");
+
+	return s && (!strcmp(s, "truecolor") || !strcmp(s, "24bit"));
+}
+
+static enum depth find_depth(bool mono)
+{
+	const char *no = getenv("NO_COLOR");
+
+	if (mono || (no && *no) || !has_colors())
+		return DEPTH_MONO;
+	start_color();
+	use_default_colors();
+	if (COLORS >= 1 << 24)
+		return DEPTH_RGB;
+	if (COLORS >= 256)
+		return says_truecolor() && can_change_color() ? DEPTH_PALETTE : DEPTH_256;
+	return DEPTH_8;
+}
+
+// What leaves the screen if we cannot: end of the alternate screen, cursor, attributes, keypad, mouse.
+static void arm_crash(void)
+{
+	const char *name[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
+	char reset[256] = "\033[?1000l\033[?1006l";
+
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+		const char *s = tigetstr(name[i]);
+		if (s && s != (char *)-1)
+			strncat(reset, s, sizeof reset - strlen(reset) - 1);
+	}
+	guard_crash(reset, NULL);
+}
+
+static void set_up(bool mouse)
+{
+	raw();
+	noecho();
+	nonl();
+	set_escdelay(25);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	curs_set(0);
+	if (mouse) {
+		mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+		mouseinterval(0);
+	}
+}
+
+enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err)
+{
+	struct screen *s = xcalloc(1, sizeof *s);
+	const char *term = getenv("TERM");
+
+	*out = NULL;
+	s->term = newterm(NULL, stdout, stdin);
+	if (!s->term) {
+		free(s);
+		return error_set(err, STATUS_UNSUPPORTED, "the terminal \"%s\" is not known: set TERM, for example to xterm-256color",
+		    term ? term : "");
+	}
+	s->depth = find_depth(mono);
+	s->n_pairs = 1;
+	s->forgotten = true;
+	set_up(mouse);
+	arm_crash();
+	canvas_init(&s->shown, 1, 1, NULL, false);
+	*out = s;
+	return STATUS_OK;
+}
+
+void screen_close(struct screen **s)
+{
+	if (!*s)
+		return;
+	endwin();
+	delscreen((*s)->term);
+	canvas_done(&(*s)->shown);
+	free(*s);
+	*s = NULL;
+	guard_crash("", NULL);
+}
+
+void screen_size(int *w, int *h)
+{
+	struct winsize ws;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 0 && ws.ws_row > 0) {
+		*w = ws.ws_col;
+		*h = ws.ws_row;
+	} else {
+		*w = 80;
+		*h = 24;
+	}
+}
+
+static int slot_of(struct screen *s, const struct colour *c)
+{
+	for (int i = 0; i < s->n_slots; i++)
+		if (s->slot[i] == c->rgb)
+			return FIRST_SLOT + i;
+	if (s->n_slots == SLOTS || FIRST_SLOT + s->n_slots >= COLORS)
+		return c->c256;
+	s->slot[s->n_slots] = c->rgb;
+	init_extended_color(FIRST_SLOT + s->n_slots, (c->rgb >> 16) * 1000 / 255, (c->rgb >> 8 & 255) * 1000 / 255,
+	    (c->rgb & 255) * 1000 / 255);
+	return FIRST_SLOT + s->n_slots++;
+}
+
+static int colour_of(struct screen *s, const struct colour *c)
+{
+	switch (s->depth) {
+	case DEPTH_8:
+		return c->c8;
+	case DEPTH_256:
+		return c->c256;
+	case DEPTH_PALETTE:
+		return c->rgb < 0 ? -1 : slot_of(s, c);
+	case DEPTH_RGB:
+		return c->rgb;
+	default:
+		return -1;
+	}
+}
+
+static int pair_of(struct screen *s, int fg, int bg)
+{
+	if (fg < 0 && bg < 0)
+		return 0;
+	for (int i = 1; i < s->n_pairs; i++)
+		if (s->pair[i].fg == fg && s->pair[i].bg == bg)
+			return i;
+	if (s->n_pairs == PAIRS || s->n_pairs >= COLOR_PAIRS || init_extended_pair(s->n_pairs, fg, bg) == ERR)
+		return 0;
+	s->pair[s->n_pairs] = (struct pair){fg, bg};
+	return s->n_pairs++;
+}
+
+static attr_t attributes(unsigned ink)
+{
+	static const attr_t attr[] = {A_BOLD, A_DIM, A_REVERSE, A_UNDERLINE, A_ITALIC}; // in the order of INK_*
+	attr_t out = A_NORMAL;
+
+	for (size_t i = 0; i < sizeof attr / sizeof *attr; i++)
+		if (ink >> i & 1)
+			out |= attr[i];
+	return out;
+}
+
+// A ground lends its background, and its foreground to text that has none of its own.
+static void look(struct screen *s, const struct theme *t, const struct cell *cell, attr_t *attr, int *pair)
+{
+	const struct style *role = &t->style[cell->role], *ground = &t->style[cell->ground];
+	int fg = colour_of(s, &role->fg), bg = colour_of(s, &role->bg);
+
+	if (s->depth == DEPTH_MONO) {
+		*attr = attributes(role->mono | ground->mono);
+		*pair = 0;
+		return;
+	}
+	if (cell->ground != ROLE_TEXT) {
+		fg = fg < 0 ? colour_of(s, &ground->fg) : fg;
+		bg = cell->role == ROLE_MATCH ? bg : colour_of(s, &ground->bg);
+	}
+	*attr = attributes(role->attr | ground->attr);
+	*pair = pair_of(s, fg, bg);
+}
+
+static void put_cell(struct screen *s, const struct theme *t, int x, int y, const struct cell *cell)
+{
+	wchar_t text[2] = {(wchar_t)cell->glyph, 0};
+	cchar_t out;
+	attr_t attr;
+	int pair;
+
+	look(s, t, cell, &attr, &pair);
+	setcchar(&out, text, attr, 0, &pair);
+	mvadd_wch(y, x, &out);
+}
+
+static bool same_cell(const struct cell *a, const struct cell *b)
+{
+	return a->glyph == b->glyph && a->role == b->role && a->ground == b->ground;
+}
+
+static void show_cursor(const struct canvas *c)
+{
+	curs_set(c->cursor_x >= 0);
+	if (c->cursor_x >= 0)
+		move(c->cursor_y, c->cursor_x);
+}
+
+static void forget(struct screen *s, int w, int h)
+{
+	resizeterm(h, w);
+	canvas_reset(&s->shown, w, h);
+	erase();
+	clearok(curscr, TRUE);
+	s->forgotten = false;
+}
+
+void screen_show(struct screen *s, const struct canvas *c)
+{
+	size_t n = (size_t)c->w * (size_t)c->h;
+	bool all = s->forgotten || c->w != s->shown.w || c->h != s->shown.h;
+
+	if (all)
+		forget(s, c->w, c->h);
+	for (size_t i = 0; i < n; i++)
+		if (c->cell[i].glyph && (all || !same_cell(&c->cell[i], &s->shown.cell[i])))
+			put_cell(s, c->theme, (int)(i % (size_t)c->w), (int)(i / (size_t)c->w), &c->cell[i]);
+	memcpy(s->shown.cell, c->cell, n * sizeof *c->cell);
+	show_cursor(c);
+	refresh();
+}
+
+void screen_forget(struct screen *s)
+{
+	s->forgotten = true;
+}
+
+static int function_key(wint_t code)
+{
+	static const struct {
+		wint_t code;
+		int key;
+	} map[] = {
+		{KEY_UP, K_UP}, {KEY_DOWN, K_DOWN}, {KEY_LEFT, K_LEFT}, {KEY_RIGHT, K_RIGHT}, {KEY_PPAGE, K_PGUP},
+		{KEY_NPAGE, K_PGDN}, {KEY_HOME, K_HOME}, {KEY_END, K_END}, {KEY_DC, K_DEL}, {KEY_BTAB, K_SHIFT_TAB},
+		{KEY_BACKSPACE, K_BACKSPACE}, {KEY_ENTER, K_ENTER}, {KEY_MOUSE, K_MOUSE},
+	};
+	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
+		if (map[i].code == code)
+			return map[i].key;
+	return K_NONE;
+}
+
+static struct screen_key mouse_key(void)
+{
+	struct screen_key out = {.key = K_NONE};
+	MEVENT e;
+
+	if (getmouse(&e) != OK)
+		return out;
+	out = (struct screen_key){.key = K_MOUSE, .x = e.x, .y = e.y};
+	out.button = e.bstate & BUTTON1_PRESSED ? 1 : e.bstate & BUTTON4_PRESSED ? 4 : e.bstate & BUTTON5_PRESSED ? 5 : 0;
+	return out;
+}
+
+struct screen_key screen_read(struct screen *s)
+{
+	struct screen_key out = {.key = K_NONE};
+	wint_t c;
+	int kind;
+
+	(void)s;
+	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
+	while (out.key == K_NONE && (kind = get_wch(&c)) != ERR) {
+		if (kind == KEY_CODE_YES)
+			out = c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
+		else
+			out.key = c == '\n' ? K_ENTER : c == '\b' ? K_BACKSPACE : (int)c;
+	}
+	return out;
+}
+
+void screen_suspend(struct screen *s)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
+
+	endwin();
+	sigaction(SIGTSTP, &stop, &old);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &old, NULL);
+	refresh();
+	screen_forget(s);
+}

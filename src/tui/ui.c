@@ -1,0 +1,260 @@
+#include "qtui/tui/ui.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/base/log.h"
+#include "qtui/tui/action.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/format.h"
+#include "qtui/tui/mouse.h"
+#include "qtui/tui/prompt.h"
+#include "qtui/tui/search.h"
+
+void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
+{
+	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .cancelled_at = -1e9};
+	layers_init(&ui->layers, snap->n_rows);
+	layers_refresh(&ui->layers, snap);
+	ui_resize(ui, 80, 24);
+}
+
+void ui_done(struct ui *ui)
+{
+	search_set(ui, "");
+	line_close(&ui->line);
+	layers_done(&ui->layers);
+	snapshot_drop(&ui->snap);
+	session_free(&ui->opened);
+	free(ui->session_path);
+	free(ui->autosave_path);
+	free(ui->offered);
+}
+
+void ui_resize(struct ui *ui, int w, int h)
+{
+	ui->w = w;
+	ui->h = h;
+	ui_arrange(ui);
+}
+
+int ui_node(const struct ui *ui)
+{
+	const struct graph *g = ui->snap->g;
+	int row = ui->scroll[VIEW_OUTPUTS].cursor;
+
+	if (ui->view != VIEW_OUTPUTS)
+		return layers_node(&ui->layers);
+	if (row >= g->n_outputs || g->value[g->output[row]].producer < 0)
+		return -1;
+	return around_owner(ui->snap, g->value[g->output[row]].producer);
+}
+
+const struct site *ui_site(const struct ui *ui)
+{
+	int node = ui_node(ui);
+	const struct node_row *row = node >= 0 ? &ui->snap->row[node] : NULL;
+
+	if (!row || row->n_sites <= 0)
+		return NULL;
+	return &ui->snap->site[row->first_site + (ui->detail_site < row->n_sites ? ui->detail_site : 0)];
+}
+
+struct scroll *ui_scroll(struct ui *ui)
+{
+	return ui->view == VIEW_LAYERS ? &ui->layers.scroll : &ui->scroll[ui->view];
+}
+
+const struct scroll *ui_cursor(const struct ui *ui)
+{
+	return ui->view == VIEW_LAYERS ? &ui->layers.scroll : &ui->scroll[ui->view];
+}
+
+int ui_page(const struct ui *ui, enum panel p)
+{
+	int h = ui->layout.panel[p].h - 1 - (p == PANEL_MAIN ? view_row(ui->view)->head : 0);
+
+	return h > 0 ? h : 0;
+}
+
+static void arrange_around(struct ui *ui)
+{
+	struct around a;
+	int page = ui_page(ui, PANEL_AROUND);
+
+	around_build(&a, ui->snap, ui_node(ui), page);
+	if (ui->around.cursor < 0)
+		ui->around.cursor = a.centre;
+	scroll_fit(&ui->around, a.n, page);
+}
+
+static void arrange_detail(struct ui *ui)
+{
+	const struct rect *r = &ui->layout.panel[PANEL_DETAIL];
+	int most = r->w ? view_detail_height(ui, r->w, r->h - 1) - (r->h - 1) : 0;
+
+	if (ui->detail_top > most)
+		ui->detail_top = most;
+	if (ui->detail_top < 0)
+		ui->detail_top = 0;
+}
+
+void ui_arrange(struct ui *ui)
+{
+	bool companions = view_row(ui->view)->companions;
+	struct layout_want want;
+
+	if (!companions)
+		ui->focus = PANEL_MAIN;
+	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom};
+	layout_compute(&ui->layout, ui->w, ui->h, &want);
+	scroll_fit(ui_scroll(ui), view_row(ui->view)->count(ui), ui_page(ui, PANEL_MAIN));
+	arrange_around(ui);
+	arrange_detail(ui);
+}
+
+// What a finished run has brought, in a sentence.
+static void note_run(struct ui *ui)
+{
+	const struct snapshot *s = ui->snap;
+	const struct run_note *now = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
+	const struct run_note *was = s->n_runs > 1 ? now - 1 : NULL;
+	char snr[FIGURE], before[FIGURE], change[FIGURE], time[FIGURE];
+
+	if (!now)
+		return;
+	format_db(snr, now->out_snr_db);
+	format_seconds(time, now->seconds);
+	if (was && !isnan(was->out_snr_db) && !isnan(now->out_snr_db))
+		ui_note(ui, "run %d: worst output %s → %s dB (%s), %d of %d results computed, %s", now->number,
+		    format_db(before, was->out_snr_db), snr, format_change(change, now->out_snr_db - was->out_snr_db), now->computed,
+		    now->total, time);
+	else
+		ui_note(ui, "run %d: worst output %s dB, %d results computed, %s", now->number, snr, now->computed, time);
+}
+
+static void stage_changed(struct ui *ui)
+{
+	const struct snapshot *s = ui->snap;
+
+	if (s->stage == STAGE_FAILED)
+		ui_fail(ui, &s->error);
+	else if (s->stage == STAGE_DONE && ui->notes_run)
+		note_run(ui);
+	if (s->stage >= STAGE_DONE)
+		ui->notes_run = false;
+}
+
+void ui_update(struct ui *ui, struct snapshot *snap)
+{
+	enum stage before = ui->snap->stage;
+
+	snapshot_drop(&ui->snap);
+	ui->snap = snap;
+	layers_refresh(&ui->layers, snap);
+	if (snap->stage != before)
+		stage_changed(ui);
+	if (ui->trial.active)
+		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
+}
+
+void ui_show(struct ui *ui, enum view v)
+{
+	if (v == VIEW_HELP && ui->view != VIEW_HELP)
+		ui->before_help = ui->view;
+	ui->view = v;
+	ui->focus = PANEL_MAIN;
+	ui->zoom = false;
+	ui->detail_top = 0;
+	ui->around.cursor = -1;
+	trial_drop(ui);
+}
+
+static void remember_jump(struct ui *ui, int node)
+{
+	if (node < 0)
+		return;
+	if (ui->n_jumps == UI_JUMPS) {
+		memmove(ui->jump, ui->jump + 1, (UI_JUMPS - 1) * sizeof *ui->jump);
+		ui->n_jumps--;
+	}
+	ui->jump[ui->n_jumps++] = node;
+}
+
+bool ui_go(struct ui *ui, int node, struct error *err)
+{
+	int owner = around_owner(ui->snap, node), from = layers_node(&ui->layers);
+
+	if (owner < 0) {
+		error_set(err, STATUS_NOTFOUND, "this is an input or output of the network, not a node");
+		return false;
+	}
+	if (ui->view != VIEW_LAYERS)
+		ui_show(ui, VIEW_LAYERS);
+	if (layers_row(&ui->layers, owner) < 0) {
+		filter_free(&ui->layers.filter);
+		ui->layers.filter_text[0] = '\0';
+		layers_refresh(&ui->layers, ui->snap);
+	}
+	ui->layers.settled = true;
+	layers_go(&ui->layers, owner);
+	if (owner != from)
+		remember_jump(ui, from);
+	ui->detail_site = ui->detail_top = 0;
+	ui->around.cursor = -1;
+	return true;
+}
+
+void ui_note(struct ui *ui, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->note, sizeof ui->note, fmt, ap);
+	va_end(ap);
+	ui->note_role = ROLE_NOTE;
+}
+
+void ui_fail(struct ui *ui, const struct error *err)
+{
+	snprintf(ui->note, sizeof ui->note, "E: %s", err->text);
+	ui->note_role = ROLE_ERROR;
+	log_add(LOG_ERROR, "%s", err->text);
+}
+
+unsigned ui_contexts(const struct ui *ui)
+{
+	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
+	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
+}
+
+static void bound_key(struct ui *ui, int key)
+{
+	enum action a = keys_action(key, ui_contexts(ui));
+	char name[16];
+
+	if (ui->trial.active && (a == ACTION_NONE || keys_row(a)->context != CTX_TRIAL))
+		trial_drop(ui);
+	if (a != ACTION_NONE) {
+		action_do(ui, a);
+		return;
+	}
+	keys_text(name, sizeof name, key);
+	ui_note(ui, "%s does nothing here; ? lists the keys", name);
+}
+
+void ui_key(struct ui *ui, int key)
+{
+	if (key == K_MOUSE) {
+		mouse_do(ui);
+	} else if (ui->line.kind) {
+		prompt_key(ui, key);
+	} else {
+		ui->note[0] = '\0';
+		bound_key(ui, key);
+	}
+	ui_arrange(ui);
+}

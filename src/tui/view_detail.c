@@ -1,0 +1,412 @@
+// The detail of one tensor of the selected node: its quantizer, its figures, its distribution.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/engine/op.h"
+#include "qtui/tui/format.h"
+#include "qtui/tui/plot.h"
+#include "qtui/tui/ui.h"
+
+enum { LABEL = 10, BINS_MAX = 512 };
+
+// A page is written line by line; lines above and below the window fall outside of the clip.
+struct page {
+	struct canvas *c;
+	const struct ui *ui;
+	int x, y, w;
+	int height; // of the window
+};
+
+static PRINTF(4, 5) void put(struct page *p, const char *label, enum role role, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, label);
+	canvas_cut(p->c, p->x + LABEL, p->y++, p->w - LABEL, role, CUT_RIGHT, text);
+}
+
+static void put_name(struct page *p, const char *label, const char *name)
+{
+	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, label);
+	canvas_cut(p->c, p->x + LABEL, p->y++, p->w - LABEL, ROLE_TEXT, CUT_LEFT, name);
+}
+
+static void shape_dims(char *out, size_t size, const struct shape *s)
+{
+	size_t used = 0;
+
+	snprintf(out, size, "%s", s->rank < 0 ? "shape known when it runs" : "scalar");
+	for (int i = 0; i < s->rank && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%lld", i ? "×" : "", (long long)s->dim[i]);
+}
+
+static void put_operator(struct page *p, int node)
+{
+	const struct snapshot *s = p->ui->snap;
+	const struct node *n = &s->g->node[node];
+	char dims[128] = "", macs[FIGURE], fused[128] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < s->n_rows && used < sizeof fused; i++)
+		if (s->row[i].fused_into >= 0 && around_owner(s, i) == node)
+			used += (size_t)snprintf(fused + used, sizeof fused - used, " + %s", s->g->node[i].op->name);
+	put(p, "operator", ROLE_TEXT, "%s%s", n->op->name, fused);
+	if (n->n_out > 0 && n->out[0] >= 0)
+		shape_dims(dims, sizeof dims, &s->g->value[n->out[0]].shape);
+	if (s->row[node].macs > 0)
+		put(p, "output", ROLE_TEXT, "%s   %s MAC", dims, format_count(macs, (double)s->row[node].macs));
+	else
+		put(p, "output", ROLE_TEXT, "%s", dims);
+}
+
+static void put_precision(struct page *p, const struct node_row *row)
+{
+	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
+	const char *why = row->requested >= 0 || row->scale_requested > 0 ? "edited by you"
+	    : row->quantizable ? "as the target chooses" : "the target does not quantize it";
+
+	if (row->pending && row->requested >= 0 && row->requested != (int)row->precision)
+		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
+		    precision_name((enum precision)row->requested));
+	else
+		put(p, "precision", role[row->precision], "%s, %s", precision_name(row->precision), why);
+	if (row->refused)
+		put(p, "refused", ROLE_REFUSED, "%s", row->refused);
+}
+
+static const char *site_title(const struct site *s)
+{
+	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight"};
+
+	return title[s->kind];
+}
+
+// "[output]  weight  input": h and l choose.
+static void put_choice(struct page *p, const struct node_row *row, const struct site *chosen)
+{
+	int x = p->x + LABEL;
+
+	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, "tensor");
+	for (int i = 0; i < row->n_sites; i++) {
+		const struct site *s = &p->ui->snap->site[row->first_site + i];
+		x += canvas_textf(p->c, x, p->y, p->x + p->w - x, s == chosen ? ROLE_HEAD_SORT : ROLE_DIM, s == chosen ? "[%s]" : " %s ",
+		    site_title(s));
+	}
+	if (row->n_sites > 1 && p->x + p->w - x > 14)
+		canvas_right(p->c, x, p->y, p->x + p->w - x, ROLE_DIM, "h l choose");
+	p->y++;
+}
+
+static void scale_range(const struct site *s, float *lo, float *hi)
+{
+	*lo = *hi = s->scale[0];
+	for (int i = 1; i < s->n_scale; i++) {
+		*lo = s->scale[i] < *lo ? s->scale[i] : *lo;
+		*hi = s->scale[i] > *hi ? s->scale[i] : *hi;
+	}
+}
+
+static void put_scale(struct page *p, const struct site *s)
+{
+	char a[FIGURE], b[FIGURE];
+	float lo, hi;
+	int e;
+
+	if (s->n_scale < 1)
+		return;
+	scale_range(s, &lo, &hi);
+	if (s->n_scale > 1)
+		put(p, "scale", ROLE_TEXT, "%s to %s, one for each of %d channels", format_scale(a, lo), format_scale(b, hi), s->n_scale);
+	else if (format_exponent(&e, lo))
+		put(p, "scale", ROLE_STRONG, "%s = %s   zero point %d", format_scale(a, lo), format_value(b, lo), s->zero[0]);
+	else
+		put(p, "scale", ROLE_STRONG, "%s   zero point %d", format_value(a, lo), s->zero[0]);
+}
+
+static void put_state(struct page *p, const struct site *s)
+{
+	const char *other = s->follows >= 0 ? p->ui->snap->g->value[s->follows].name : NULL;
+
+	if (s->locked) {
+		put(p, "", ROLE_EDITED, "yours: neither calibration nor alignment moves it");
+		return;
+	}
+	if (other)
+		put_name(p, s->state == SLOT_PASSIVE ? "follows" : "shared", other);
+}
+
+// What the grid can say: [low, high] of the values that have codes.
+static bool grid_of(const struct site *s, double scale, double *low, double *high)
+{
+	if (!s->bits || s->n_scale != 1 || !(scale > 0))
+		return false;
+	*low = ((double)s->qmin - s->zero[0]) * scale;
+	*high = ((double)s->qmax - s->zero[0]) * scale;
+	return true;
+}
+
+static void put_grid(struct page *p, const struct site *s)
+{
+	char a[FIGURE], b[FIGURE], used[FIGURE];
+	double low, high;
+
+	if (!grid_of(s, s->n_scale ? (double)s->scale[0] : 0, &low, &high))
+		return;
+	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
+	if (s->used_levels >= 0)
+		put(p, "codes", ROLE_TEXT, "%s %% of %lld in use", format_percent(used, 100 * s->used_levels),
+		    (long long)(s->qmax - s->qmin + 1));
+}
+
+static void put_range(struct page *p, const struct site *s)
+{
+	char a[FIGURE], b[FIGURE];
+
+	if (s->range.n > 0)
+		put(p, "float", ROLE_HIST_FLOAT, "%s to %s", format_value(a, (double)s->range.min), format_value(b, (double)s->range.max));
+	if (s->graphwise.known && s->bits)
+		put(p, "quantized", ROLE_HIST_QUANT, "%s to %s", format_value(a, (double)s->graphwise.min),
+		    format_value(b, (double)s->graphwise.max));
+}
+
+static void put_quantizer(struct page *p, const struct site *s)
+{
+	if (!s->bits || s->state == SLOT_FLOAT) {
+		put(p, "", ROLE_DIM, "not quantized");
+	} else {
+		put(p, "quantizer", ROLE_TEXT, "%d bit, %s%s", s->bits, s->qmin < 0 ? "signed" : "unsigned",
+		    s->n_scale > 1 ? ", per channel" : ", per tensor");
+		put_scale(p, s);
+		put_state(p, s);
+		put_grid(p, s);
+	}
+	put_range(p, s);
+}
+
+// The scale that is being tried, against the one in force.
+static void put_trial(struct page *p, const struct site *s)
+{
+	const struct trial *t = &p->ui->trial;
+	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], low_text[FIGURE], high_text[FIGURE];
+	double low, high;
+
+	if (!t->active || s != &p->ui->snap->site[t->site])
+		return;
+	p->y++;
+	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));
+	if (grid_of(s, t->scale, &low, &high))
+		put(p, "", ROLE_EDITED, "grid %s to %s", format_value(low_text, low), format_value(high_text, high));
+	if (t->predicted.known)
+		put(p, "", ROLE_EDITED, "SNR ≈ %s dB  clipped ≈ %s %%", format_db(snr, t->predicted.snr_db),
+		    format_percent(clipped, 100 * t->predicted.clipped));
+}
+
+enum change_kind { CHANGE_MINUS, CHANGE_RATIO };
+struct figure_row {
+	const char *label;
+	char *(*format)(char *out, double v);
+	double (*value)(const struct figures *f);
+	enum change_kind change;
+	int better; // +1: more is better
+};
+
+static double fig_nsr(const struct figures *f)
+{
+	return f->known ? f->pooled.nsr : NAN;
+}
+
+static double fig_cosine(const struct figures *f)
+{
+	return f->known ? f->pooled.cosine : NAN;
+}
+
+static double fig_mse(const struct figures *f)
+{
+	return f->known ? f->pooled.mse : NAN;
+}
+
+static double fig_max_error(const struct figures *f)
+{
+	return f->known ? f->pooled.max_error : NAN;
+}
+
+static double fig_clipped(const struct figures *f)
+{
+	return f->known ? 100 * f->pooled.clipped : NAN;
+}
+
+static const struct figure_row figure_rows[] = {
+	{"SNR dB", format_db, figures_snr, CHANGE_MINUS, +1}, {"N/S", format_small, fig_nsr, CHANGE_RATIO, -1},
+	{"cosine", format_unit, fig_cosine, CHANGE_MINUS, +1}, {"MSE", format_small, fig_mse, CHANGE_RATIO, -1},
+	{"max error", format_small, fig_max_error, CHANGE_RATIO, -1}, {"clipped %", format_percent, fig_clipped, CHANGE_MINUS, -1},
+};
+
+static void change_text(char out[FIGURE], const struct figure_row *row, double now, double before)
+{
+	out[0] = '\0';
+	if (!isfinite(now) || !isfinite(before) || now == before)
+		return;
+	if (row->change == CHANGE_MINUS)
+		snprintf(out, FIGURE, row->format == format_unit ? "%+.4f" : row->format == format_percent ? "%+.2f" : "%+.1f", now - before);
+	else if (before > 0 && now / before < 99.5)
+		snprintf(out, FIGURE, "×%.2f", now / before);
+}
+
+static void put_figure(struct page *p, const struct site *s, const struct figure_row *row, int w)
+{
+	bool old = p->ui->snap->row[s->node].pending;
+	double now = row->value(&s->graphwise), before = row->value(&s->before), alone = row->value(&s->layerwise);
+	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? severity_role(severity_of(now)) : ROLE_TEXT;
+	char text[FIGURE];
+	int x = p->x + LABEL;
+
+	canvas_text(p->c, p->x, p->y, LABEL, ROLE_DIM, row->label);
+	canvas_right(p->c, x, p->y, w, role, row->format(text, now));
+	if (row->value != fig_clipped)
+		canvas_right(p->c, x + w, p->y, w, isnan(alone) ? ROLE_DIM : ROLE_TEXT, row->format(text, alone));
+	if (s->before.known) {
+		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));
+		change_text(text, row, now, before);
+		canvas_right(p->c, x + 3 * w, p->y, w, (now - before) * row->better > 0 ? ROLE_BETTER : ROLE_WORSE, text);
+	}
+	p->y++;
+}
+
+static void put_figures(struct page *p, const struct site *s)
+{
+	int w = (p->w - LABEL) / 4 < 12 ? (p->w - LABEL) / 4 : 12, x = p->x + LABEL;
+
+	if (!s->graphwise.known && !s->layerwise.known)
+		return;
+	p->y++;
+	if (s->graphwise.known && s->graphwise.known < p->ui->snap->samples)
+		canvas_textf(p->c, p->x, p->y, LABEL, ROLE_PENDING, "%d of %d", s->graphwise.known, p->ui->snap->samples);
+	canvas_right(p->c, x, p->y, w, ROLE_HEAD, "now");
+	canvas_right(p->c, x + w, p->y, w, ROLE_HEAD, "alone");
+	if (s->before.known) {
+		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_HEAD, "before");
+		canvas_right(p->c, x + 3 * w, p->y, w, ROLE_HEAD, "change");
+	}
+	p->y++;
+	for (size_t i = 0; i < sizeof figure_rows / sizeof *figure_rows; i++)
+		put_figure(p, s, &figure_rows[i], w);
+}
+
+static int axis_column(const struct hist *h, double v, int w)
+{
+	double span = (double)h->hi - (double)h->lo;
+
+	return span > 0 ? (int)floor((v - (double)h->lo) / span * w) : -1;
+}
+
+static void axis_mark(struct page *p, const struct hist *h, double v, int rows, enum role role, uint32_t glyph)
+{
+	int at = axis_column(h, v, p->w);
+
+	for (int y = 0; at >= 0 && at < p->w && y < rows; y++)
+		canvas_put(p->c, p->x + at, p->y - rows + 1 + y, glyph, role);
+}
+
+// The axis with zero and the ends of the grid; the grid's ends run up through the bars.
+static void put_axis(struct page *p, const struct site *s, const struct hist *h, int rows)
+{
+	bool trial = p->ui->trial.active && s == &p->ui->snap->site[p->ui->trial.site];
+	double scale = trial ? p->ui->trial.scale : s->n_scale ? (double)s->scale[0] : 0, low, high;
+	char text[FIGURE];
+
+	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
+	if (h->lo < 0 && h->hi > 0)
+		axis_mark(p, h, 0, 1, ROLE_TEXT, 0x253C);
+	if (grid_of(s, scale, &low, &high)) {
+		axis_mark(p, h, low, rows + 1, ROLE_HIST_LIMIT, 0x2506);
+		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, 0x2506);
+	}
+	p->y++;
+	canvas_text(p->c, p->x, p->y, 12, ROLE_DIM, format_value(text, (double)h->lo));
+	canvas_right(p->c, p->x + p->w - 12, p->y, 12, ROLE_DIM, format_value(text, (double)h->hi));
+	if (h->lo < 0 && h->hi > 0 && axis_column(h, 0, p->w) > 12 && axis_column(h, 0, p->w) < p->w - 12)
+		canvas_text(p->c, p->x + axis_column(h, 0, p->w), p->y, 1, ROLE_DIM, "0");
+	p->y++;
+}
+
+static uint64_t most(const uint64_t *bin, int n)
+{
+	uint64_t m = 0;
+
+	for (int i = 0; i < n; i++)
+		m = bin[i] > m ? bin[i] : m;
+	return m;
+}
+
+static void put_histogram(struct page *p, const struct site *s)
+{
+	int n = plot_bins(p->c, p->w), rows = (p->height - 24) / 2, top;
+	uint64_t f[BINS_MAX], q[BINS_MAX], full;
+
+	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;
+	if (!s->hist_float || n > BINS_MAX)
+		return;
+	hist_shrink(s->hist_float, f, n);
+	full = most(f, n);
+	top = ++p->y;
+	if (s->hist_quant) {
+		hist_shrink(s->hist_quant, q, n);
+		full = most(q, n) > full ? most(q, n) : full;
+		plot_bars(p->c, (struct rect){p->x, top + rows, p->w, rows}, q, full, ROLE_HIST_QUANT);
+	}
+	plot_bars(p->c, (struct rect){p->x, top, p->w, rows}, f, full, ROLE_HIST_FLOAT);
+	p->y += s->hist_quant ? 2 * rows : rows;
+	put_axis(p, s, s->hist_float, p->y - top);
+	canvas_text(p->c, p->x, top, 10, ROLE_HIST_FLOAT, "float");
+	if (s->hist_quant)
+		canvas_textf(p->c, p->x, top + rows, 10, ROLE_HIST_QUANT, "int%d", s->bits);
+}
+
+static void put_page(struct page *p)
+{
+	const struct ui *ui = p->ui;
+	int node = ui_node(ui);
+	const struct site *site = ui_site(ui);
+
+	if (node < 0) {
+		put(p, "", ROLE_DIM, "no node is selected");
+		return;
+	}
+	put_operator(p, node);
+	put_precision(p, &ui->snap->row[node]);
+	if (!site)
+		return;
+	p->y++;
+	put_choice(p, &ui->snap->row[node], site);
+	put_name(p, "", ui->snap->g->value[site->value].name);
+	put_quantizer(p, site);
+	put_trial(p, site);
+	put_figures(p, site);
+	put_histogram(p, site);
+}
+
+void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	struct page p = {.c = c, .ui = ui, .x = r.x + 1, .y = r.y - ui->detail_top, .w = r.w - 2, .height = r.h};
+	struct rect old = canvas_clip(c, r);
+
+	put_page(&p);
+	canvas_unclip(c, old);
+}
+
+int view_detail_height(const struct ui *ui, int width, int height)
+{
+	struct canvas c;
+	struct page p = {.c = &c, .ui = ui, .x = 1, .w = width - 2, .height = height};
+
+	canvas_init(&c, 1, 1, &ui->theme, ui->ascii);
+	put_page(&p);
+	canvas_done(&c);
+	return p.y;
+}

@@ -1,0 +1,46 @@
+#include <stdio.h>
+
+#include "qtui/tui/help.h"
+#include "qtui/tui/ui.h"
+
+int view_help_count(const struct ui *ui)
+{
+	(void)ui;
+	return help_count();
+}
+
+void view_help_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	(void)ui;
+	snprintf(out, size, "%s %s", help_at(row)->key, help_at(row)->text);
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct help_row *row)
+{
+	int keys = r.w >= 100 ? 44 : r.w >= 80 ? 34 : r.w * 2 / 5;
+
+	switch (row->kind) {
+	case HELP_SECTION:
+		canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_HEAD_SORT, row->text);
+		break;
+	case HELP_ROW:
+		canvas_text(c, r.x + 3, r.y, keys - 4, ROLE_KEY, row->key);
+		draw_found(c, ui, r.x + keys, r.y, r.w - keys - 1, ROLE_TEXT, CUT_RIGHT, row->text);
+		break;
+	case HELP_TEXT:
+		draw_found(c, ui, r.x + 3, r.y, r.w - 4, ROLE_DIM, CUT_RIGHT, row->text);
+		break;
+	case HELP_BLANK:
+		break;
+	}
+}
+
+void view_help_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+
+	for (int i = 0; i < r.h && s->top + i < help_count(); i++)
+		draw_row(c, ui, (struct rect){r.x, r.y + i, r.w, 1}, help_at(s->top + i));
+	if (help_count())
+		draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
+}

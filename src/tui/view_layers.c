@@ -1,0 +1,199 @@
+#include "qtui/tui/view_layers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "qtui/tui/format.h"
+
+enum { MARKS = 4, NAME_WANTS = 28 }; // columns for cursor, mark and severity; columns that the name should keep
+
+int view_layers_count(const struct ui *ui)
+{
+	return ui->layers.n;
+}
+
+void view_layers_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	snprintf(out, size, "%s", ui->snap->g->node[ui->layers.order[row]].name);
+}
+
+void view_layers_sort(struct ui *ui, enum column c)
+{
+	struct layers *l = &ui->layers;
+
+	l->turned = c == l->sort && !l->turned;
+	l->sort = c;
+	layers_refresh(l, ui->snap);
+}
+
+// Which columns there is room for, the most telling first; returns what is left for the name.
+static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
+{
+	int left = width - MARKS - 2;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		const struct column_row *row = columns_row((enum column)i);
+		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
+		left -= shown[i] && row->width ? row->width + 1 : 0;
+	}
+	for (int rank = 1; rank <= COLUMN_COUNT; rank++)
+		for (int i = 0; i < COLUMN_COUNT; i++) {
+			const struct column_row *row = columns_row((enum column)i);
+			if (row->rank != rank || shown[i])
+				continue;
+			if (left - row->width - 1 < NAME_WANTS)
+				return left;
+			shown[i] = true;
+			left -= row->width + 1;
+		}
+	return left;
+}
+
+static int column_width(enum column c, int name_width)
+{
+	int w = columns_row(c)->width;
+
+	return w ? w : name_width;
+}
+
+enum column view_layers_column_at(const struct ui *ui, int x)
+{
+	const struct rect *r = &ui->layout.panel[PANEL_MAIN];
+	bool shown[COLUMN_COUNT];
+	int name = fit_columns(ui, r->w, shown), at = r->x + MARKS;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (!shown[i])
+			continue;
+		if (x >= at && x <= at + column_width((enum column)i, name))
+			return (enum column)i;
+		at += column_width((enum column)i, name) + 1;
+	}
+	return COLUMN_NONE;
+}
+
+static bool is_text(enum column c)
+{
+	return columns_row(c)->text != NULL || c == COLUMN_PREC;
+}
+
+static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r, const bool *shown, int name)
+{
+	int x = r.x + MARKS;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		int w = column_width((enum column)i, name);
+		bool sorted = i == (int)ui->layers.sort;
+		enum role role = sorted ? ROLE_HEAD_SORT : ROLE_HEAD;
+		bool rising = (columns_row((enum column)i)->worst > 0) != ui->layers.turned;
+		if (!shown[i])
+			continue;
+		x += i == COLUMN_NAME; // room for the arrow of a sorted neighbour
+		if (is_text((enum column)i))
+			canvas_text(c, x, r.y, w, role, columns_row((enum column)i)->head);
+		else
+			canvas_right(c, x, r.y, w, role, columns_row((enum column)i)->head);
+		if (sorted)
+			canvas_text(c, is_text((enum column)i) ? x + text_width(columns_row((enum column)i)->head) : x + w, r.y, 1, role,
+			    rising ? "▴" : "▾");
+		x += w + 1;
+	}
+}
+
+static const char *short_precision(int p)
+{
+	static const char *const name[PREC_COUNT] = {[PREC_INT8] = "8", [PREC_INT16] = "16", [PREC_FLOAT] = "f"};
+
+	return p >= 0 && p < PREC_COUNT ? name[p] : "?";
+}
+
+// "8", "16*" (edited), "8→16*" (edited, not computed yet), "8!" (refused)
+static void draw_precision(struct canvas *c, const struct node_row *row, int x, int y)
+{
+	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
+	bool edited = row->requested >= 0 || row->scale_requested > 0;
+	bool coming = row->pending && row->requested >= 0 && row->requested != (int)row->precision && !row->refused;
+
+	x += canvas_text(c, x, y, 2, role[row->precision], short_precision((int)row->precision));
+	if (coming)
+		x += canvas_textf(c, x, y, 3, role[row->requested], "→%s", short_precision(row->requested));
+	if (row->refused)
+		canvas_text(c, x, y, 1, ROLE_REFUSED, "!");
+	else if (edited)
+		canvas_text(c, x, y, 1, ROLE_EDITED, "*");
+}
+
+static enum role value_role(const struct column_row *col, const struct node_row *row, double v)
+{
+	if (isnan(v))
+		return ROLE_DIM;
+	if (row->pending)
+		return ROLE_PENDING;
+	return col->role ? col->role(v) : ROLE_TEXT;
+}
+
+static void draw_value(struct canvas *c, const struct ui *ui, enum column column, int node, int x, int y, int w)
+{
+	const struct column_row *col = columns_row(column);
+	const struct node_row *row = &ui->snap->row[node];
+	char text[FIGURE];
+	double v;
+
+	if (column == COLUMN_PREC) {
+		draw_precision(c, row, x, y);
+	} else if (column == COLUMN_NAME) {
+		draw_found(c, ui, x, y, w, row->precision == PREC_FLOAT ? ROLE_DIM : ROLE_TEXT, CUT_LEFT, col->text(ui->snap, node));
+	} else if (col->text) {
+		canvas_text(c, x, y, w, ROLE_DIM, col->text(ui->snap, node));
+	} else {
+		v = col->value(ui->snap, node);
+		canvas_right(c, x, y, w, value_role(col, row, v), col->format(text, v));
+	}
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row, const bool *shown, int name)
+{
+	int node = ui->layers.order[row], x = r.x + MARKS;
+	enum severity severity = severity_of(columns_row(COLUMN_SNR)->value(ui->snap, node));
+
+	if (ui->layers.marked[node])
+		canvas_text(c, r.x + 1, r.y, 1, ROLE_EDITED, "✓");
+	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (!shown[i])
+			continue;
+		x += i == COLUMN_NAME;
+		draw_value(c, ui, (enum column)i, node, x, r.y, column_width((enum column)i, name));
+		x += column_width((enum column)i, name) + 1;
+	}
+	if (layers_in_visual(&ui->layers, row))
+		canvas_ground(c, r, ROLE_VISUAL);
+	else if (ui->layers.marked[node])
+		canvas_ground(c, r, ROLE_MARKED);
+}
+
+static void draw_empty(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	if (ui->layers.filter)
+		canvas_textf(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "No node matches %s; :filter alone shows all.",
+		    ui->layers.filter_text);
+	else
+		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "The model has no nodes.");
+}
+
+void view_layers_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct layers *l = &ui->layers;
+	bool shown[COLUMN_COUNT];
+	int name = fit_columns(ui, r.w, shown);
+
+	draw_heads(c, ui, r, shown, name);
+	for (int i = 0; i < r.h - 1 && l->scroll.top + i < l->n; i++) {
+		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
+		draw_row(c, ui, line, l->scroll.top + i, shown, name);
+		if (l->scroll.top + i == l->scroll.cursor)
+			draw_cursor(c, line, ui->focus == PANEL_MAIN);
+	}
+	if (l->n == 0)
+		draw_empty(c, ui, r);
+}

@@ -1,0 +1,98 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "qtui/tui/format.h"
+#include "qtui/tui/ui.h"
+
+int view_outputs_count(const struct ui *ui)
+{
+	return ui->snap->n_outputs;
+}
+
+static const struct value *output_value(const struct ui *ui, int row)
+{
+	return &ui->snap->g->value[ui->snap->g->output[row]];
+}
+
+void view_outputs_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	snprintf(out, size, "%s", output_value(ui, row)->name);
+}
+
+struct output_column {
+	const char *head;
+	int width;
+	char *(*format)(char *out, double v);
+	double (*value)(const struct figures *f);
+};
+
+static double get_cosine(const struct figures *f)
+{
+	return f->known ? f->pooled.cosine : NAN;
+}
+
+static double get_nsr(const struct figures *f)
+{
+	return f->known ? f->pooled.nsr : NAN;
+}
+
+static double get_mse(const struct figures *f)
+{
+	return f->known ? f->pooled.mse : NAN;
+}
+
+static double get_max_error(const struct figures *f)
+{
+	return f->known ? f->pooled.max_error : NAN;
+}
+
+static const struct output_column columns[] = {
+	{"SNR dB", 7, format_db, figures_snr}, {"cosine", 7, format_unit, get_cosine}, {"N/S", 8, format_small, get_nsr},
+	{"MSE", 8, format_small, get_mse}, {"max err", 8, format_small, get_max_error},
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+// As many as leave the name its room; SNR and cosine always.
+static int columns_that_fit(int width)
+{
+	int n = 0, used = 4;
+
+	while (n < N_COLUMNS && (n < 2 || used + columns[n].width + 34 <= width))
+		used += columns[n++].width + 1;
+	return n;
+}
+
+static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, int row, int n)
+{
+	const struct figures *f = &ui->snap->output[row];
+	enum severity severity = severity_of(figures_snr(f));
+	char text[FIGURE];
+	int x = r.x + 4;
+
+	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
+	for (int i = 0; i < n; i++) {
+		double v = columns[i].value(f);
+		enum role role = isnan(v) ? ROLE_DIM : ui->snap->dirty ? ROLE_PENDING : i ? ROLE_TEXT : severity_role(severity);
+		canvas_right(c, x, r.y, columns[i].width, role, columns[i].format(text, v));
+		x += columns[i].width + 1;
+	}
+	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_LEFT, output_value(ui, row)->name);
+}
+
+void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	int n = columns_that_fit(r.w), x = r.x + 4;
+
+	for (int i = 0; i < n; i++) {
+		canvas_right(c, x, r.y, columns[i].width, ROLE_HEAD, columns[i].head);
+		x += columns[i].width + 1;
+	}
+	canvas_text(c, x + 1, r.y, r.x + r.w - x - 1, ROLE_HEAD, "output of the network");
+	for (int i = 0; i < r.h - 1 && s->top + i < ui->snap->n_outputs; i++) {
+		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
+		draw_output(c, ui, line, s->top + i, n);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, ui->focus == PANEL_MAIN);
+	}
+}

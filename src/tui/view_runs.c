@@ -1,0 +1,106 @@
+// Runs, newest first, and below them the history of edits: the steps in force, then those that can be redone.
+#include <math.h>
+#include <stdio.h>
+
+#include "qtui/tui/format.h"
+#include "qtui/tui/ui.h"
+
+static int steps(const struct ui *ui, int *current)
+{
+	*current = 0;
+	return ui->study ? study_steps(ui->study, current) : 0;
+}
+
+// Rows: runs, then a heading and a row a step when there are any.
+int view_runs_count(const struct ui *ui)
+{
+	int current, n = steps(ui, &current);
+
+	return ui->snap->n_runs + (n ? n + 1 : 0);
+}
+
+static const struct run_note *run_at(const struct ui *ui, int row)
+{
+	return row < ui->snap->n_runs ? &ui->snap->run[ui->snap->n_runs - 1 - row] : NULL;
+}
+
+static int step_at(const struct ui *ui, int row)
+{
+	return row - ui->snap->n_runs - 1;
+}
+
+void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	const struct run_note *run = run_at(ui, row);
+
+	if (run)
+		snprintf(out, size, "%s", run->title);
+	else
+		snprintf(out, size, "%s", step_at(ui, row) >= 0 ? study_step(ui->study, step_at(ui, row)) : "");
+}
+
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51 };
+
+static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int row)
+{
+	const struct run_note *run = run_at(ui, row), *before = run_at(ui, row + 1);
+	double change = before ? run->out_snr_db - before->out_snr_db : NAN;
+	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
+	char text[FIGURE], computed[2 * FIGURE];
+
+	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
+	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
+	canvas_right(c, r.x + X_SNR, r.y, 8, severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
+	canvas_right(c, r.x + X_CHANGE, r.y, 6, better, format_change(text, change));
+	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_TEXT, format_seconds(text, run->seconds));
+	if (r.w < 72) {
+		draw_found(c, ui, r.x + X_COMPUTED, r.y, r.w - X_COMPUTED - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+		return;
+	}
+	canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_DIM, computed);
+	draw_found(c, ui, r.x + X_TITLE, r.y, r.w - X_TITLE - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+}
+
+static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
+{
+	int current, n = steps(ui, &current);
+	enum role role = step < current ? ROLE_TEXT : ROLE_DIM;
+
+	if (step < 0) {
+		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "edits, oldest first: %d in force%s", current,
+		    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
+		return;
+	}
+	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%3d", step + 1);
+	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, role, CUT_MIDDLE, study_step(ui->study, step));
+}
+
+static void draw_heads(struct canvas *c, struct rect r)
+{
+	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
+	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
+	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
+	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_HEAD, "time");
+	if (r.w >= 72)
+		canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_HEAD, "computed");
+	canvas_text(c, r.x + (r.w < 72 ? X_COMPUTED : X_TITLE), r.y, 12, ROLE_HEAD, "what was run");
+}
+
+void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	int n = view_runs_count(ui);
+
+	draw_heads(c, r);
+	for (int i = 0; i < r.h - 1 && s->top + i < n; i++) {
+		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
+		if (run_at(ui, s->top + i))
+			draw_run(c, ui, line, s->top + i);
+		else
+			draw_step(c, ui, line, step_at(ui, s->top + i));
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+	if (n == 0)
+		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "No run is finished yet.");
+}
