@@ -81,6 +81,15 @@ static struct cell *cell_at(struct canvas *c, int x, int y)
 	return &c->cell[(size_t)y * (size_t)c->w + (size_t)x];
 }
 
+bool canvas_blank(const struct canvas *c, struct rect r)
+{
+	for (int y = r.y; y < r.y + r.h; y++)
+		for (int x = r.x; x < r.x + r.w; x++)
+			if (canvas_holds(&c->clip, x, y) && c->cell[(size_t)y * (size_t)c->w + (size_t)x].glyph != ' ')
+				return false;
+	return true;
+}
+
 void canvas_put(struct canvas *c, int x, int y, uint32_t glyph, enum role role)
 {
 	int width = text_glyph_width(glyph);

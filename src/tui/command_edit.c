@@ -4,7 +4,6 @@
 
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
-#include "qtui/tui/format.h"
 
 // Cuts the last word off, which may not be the only one: names may hold blanks, what follows them cannot.
 static char *last_word(char *args)
@@ -70,7 +69,7 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 
 	if (!word)
 		return error_set(err, STATUS_USAGE, "usage: :scale NODE 2^-4|NUMBER|auto");
-	if (!format_parse_scale(word, &scale))
+	if (!scale_parse(word, &scale))
 		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", word);
 	if (find_node(&node, ui, args, err))
 		return err->status;

@@ -26,8 +26,17 @@ static const char *refusal(const struct ui *ui, const int *nodes, int n)
 	return "the target does not allow it";
 }
 
+static bool are_all(const struct ui *ui, const int *nodes, int n, int precision)
+{
+	for (int i = 0; i < n; i++)
+		if ((int)ui->snap->row[nodes[i]].precision != precision)
+			return false;
+	return true;
+}
+
 enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err)
 {
+	bool same = are_all(ui, nodes, n, precision);
 	int refused = 0;
 
 	if (n == 0)
@@ -41,9 +50,9 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	}
 	edit_done(ui);
 	if (n == 1)
-		ui_note(ui, "%s: %s", ui->snap->g->node[nodes[0]].name, precision_text(precision));
+		ui_note(ui, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
 	else
-		ui_note(ui, "%s: %d nodes", precision_text(precision), n - refused);
+		ui_note(ui, "%s: %d nodes%s", precision_text(precision), n - refused, same ? ", as they were" : "");
 	if (refused) {
 		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), refusal(ui, nodes, n));
 		ui_note(ui, "%s: %d nodes; %d refused (%s)", precision_text(precision), n - refused, refused, refusal(ui, nodes, n));

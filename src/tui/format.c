@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#include "qtui/base/str.h"
 
 static char *dash(char *out)
 {
@@ -27,7 +24,7 @@ char *format_db(char *out, double v)
 
 char *format_change(char *out, double v)
 {
-	if (!isfinite(v))
+	if (!isfinite(v) || v == 0)
 		out[0] = '\0';
 	else
 		snprintf(out, FIGURE, "%+.1f", fabs(v) < 0.05 ? 0.0 : v);
@@ -131,21 +128,4 @@ char *format_seconds(char *out, double v)
 	else
 		snprintf(out, FIGURE, "%d:%02d min", (int)(v / 60), (int)v % 60);
 	return out;
-}
-
-bool format_parse_scale(const char *text, double *out)
-{
-	long long e;
-
-	if (!strcasecmp(text, "auto")) {
-		*out = 0;
-		return true;
-	}
-	if (str_has_prefix(text, "2^")) {
-		if (!str_to_int(text + 2, &e) || e < -126 || e > 126)
-			return false;
-		*out = ldexp(1, (int)e);
-		return true;
-	}
-	return str_to_double(text, out) && *out >= 1e-38 && *out <= 1e38;
 }

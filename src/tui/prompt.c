@@ -5,7 +5,6 @@
 #include "qtui/base/error.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
-#include "qtui/tui/format.h"
 #include "qtui/tui/search.h"
 
 static void show_match(struct ui *ui, int row)
@@ -60,7 +59,7 @@ static void scale_edited(struct ui *ui)
 {
 	double scale;
 
-	if (format_parse_scale(ui->line.text, &scale) && scale > 0)
+	if (scale_parse(ui->line.text, &scale) && scale > 0)
 		trial_set(ui, ui->trial.node, scale, true);
 	else
 		ui->trial.active = false;
@@ -75,7 +74,7 @@ static void scale_accepted(struct ui *ui)
 	trial_drop(ui);
 	if (!ui->line.text[0])
 		return;
-	if (!format_parse_scale(ui->line.text, &scale))
+	if (!scale_parse(ui->line.text, &scale))
 		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", ui->line.text);
 	else if (!edit_scale(ui, node, scale, &err))
 		return;

@@ -187,6 +187,12 @@ static int run_screen(struct program *p, const struct tui_options *opt, struct e
 	return p->killed_by ? 128 + p->killed_by : code;
 }
 
+// Without one a script runs in batch: it then leaves no autosaved session behind.
+static bool is_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 static bool is_utf8(void)
 {
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
@@ -207,16 +213,15 @@ static char *history_path(const struct ui *ui)
 
 static int run(struct program *p, const struct tui_options *opt, struct error *err)
 {
-	bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	char *history;
 	int code;
 
-	if (!terminal && !opt->script) {
+	if (!is_terminal() && !opt->script) {
 		error_set(err, STATUS_USAGE, "the screen needs a terminal: use \"qtui analyze\", or --script FILE");
 		return 1;
 	}
 	study_run(p->ui.study);
-	if (!terminal)
+	if (!is_terminal())
 		return run_batch(p, err);
 	history = history_path(&p->ui);
 	if (history)
@@ -245,7 +250,8 @@ int tui_run(const struct tui_options *opt, struct error *err)
 	ui_init(&p.ui, opt->study, study_snapshot(opt->study), &theme, opt->ascii || !is_utf8());
 	p.ui.session = opt->session;
 	p.ui.session_path = opt->session_path ? xstrdup(opt->session_path) : NULL;
-	autosave_begin(&p.ui);
+	if (is_terminal())
+		autosave_begin(&p.ui);
 	canvas_init(&p.canvas, 80, 24, &p.ui.theme, p.ui.ascii);
 	code = run(&p, opt, err);
 	autosave_end(&p.ui);

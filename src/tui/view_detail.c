@@ -84,7 +84,7 @@ static const char *site_title(const struct site *s)
 {
 	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight"};
 
-	return title[s->kind];
+	return s->kind == SITE_WEIGHT && s->slot == 2 ? "bias" : title[s->kind];
 }
 
 // "[output]  weight  input": h and l choose.
@@ -344,10 +344,22 @@ static uint64_t most(const uint64_t *bin, int n)
 	return m;
 }
 
+// In the corner that the bars leave free.
+static void put_bar_label(struct page *p, int y, enum role role, const char *text)
+{
+	int w = text_width(text);
+
+	if (canvas_blank(p->c, (struct rect){p->x, y, w, 1}) || !canvas_blank(p->c, (struct rect){p->x + p->w - w, y, w, 1}))
+		canvas_text(p->c, p->x, y, w, role, text);
+	else
+		canvas_right(p->c, p->x, y, p->w, role, text);
+}
+
 static void put_histogram(struct page *p, const struct site *s)
 {
 	int n = plot_bins(p->c, p->w), rows = (p->height - 24) / 2, top;
 	uint64_t f[BINS_MAX], q[BINS_MAX], full;
+	char label[16];
 
 	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;
 	if (!s->hist_float || n > BINS_MAX)
@@ -363,9 +375,10 @@ static void put_histogram(struct page *p, const struct site *s)
 	plot_bars(p->c, (struct rect){p->x, top, p->w, rows}, f, full, ROLE_HIST_FLOAT);
 	p->y += s->hist_quant ? 2 * rows : rows;
 	put_axis(p, s, s->hist_float, p->y - top);
-	canvas_text(p->c, p->x, top, 10, ROLE_HIST_FLOAT, "float");
+	put_bar_label(p, top, ROLE_HIST_FLOAT, "float");
+	snprintf(label, sizeof label, "int%d", s->bits);
 	if (s->hist_quant)
-		canvas_textf(p->c, p->x, top + rows, 10, ROLE_HIST_QUANT, "int%d", s->bits);
+		put_bar_label(p, top + rows, ROLE_HIST_QUANT, label);
 }
 
 static void put_page(struct page *p)

@@ -41,6 +41,7 @@ int canvas_right(struct canvas *c, int x, int y, int width, enum role role, cons
 int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, const char *fmt, ...) PRINTF(6, 7);
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
+bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there
 void canvas_ground(struct canvas *c, struct rect r, enum role ground);
 bool canvas_holds(const struct rect *r, int x, int y);
 

@@ -7,7 +7,7 @@
 
 #define FIGURE 32 // room for any of them
 char *format_db(char *out, double v);      // "31.2"; INFINITY (no noise at all): "exact"
-char *format_change(char *out, double v);  // "+5.5"; nothing to compare with: empty
+char *format_change(char *out, double v);  // "+5.5"; no change, or nothing to compare with: empty
 char *format_unit(char *out, double v);    // cosine: "0.9996"
 char *format_small(char *out, double v);   // "0.12", "2.1e-3"
 char *format_percent(char *out, double percent); // 0..100: "0.02", "<0.01"
@@ -18,7 +18,5 @@ char *format_scale(char *out, double v);   // "2^-4", else four digits
 char *format_seconds(char *out, double v); // "0.42 s", "1:23 min"
 // The exponent when v is a power of two.
 bool format_exponent(int *out, double v);
-// "2^-4", "0.0625": a positive finite number, or "auto" as 0; false when malformed.
-bool format_parse_scale(const char *text, double *out);
 
 #endif

@@ -1,0 +1,294 @@
+// A small made-up detector with figures, for tests of the screen: the same at every call. The arrays are static; the snapshot
+// has one count that is never dropped to zero.
+#ifndef TESTS_TUI_FAKE_H
+#define TESTS_TUI_FAKE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/analysis/snapshot.h"
+#include "qtui/engine/op.h"
+
+enum fake_kind {
+	FAKE_MEASURED, // a finished run after one edit
+	FAKE_EMPTY,    // nothing has been computed yet
+	FAKE_RUNNING,  // 12 of 32 samples, an edit pending
+};
+
+enum { NODES = 64, VALUES = 128, SITES = 128 };
+static struct {
+	struct graph g;
+	struct node node[NODES];
+	struct value value[VALUES];
+	int in[NODES][4], out[NODES][1], consumer[VALUES][8];
+	char name[VALUES][96], node_name[NODES][96];
+	struct snapshot s;
+	struct node_row row[NODES];
+	struct site site[SITES];
+	struct figures output[2];
+	struct run_note run[3];
+	float scale[SITES], scales[64];
+	int32_t zero[64];
+	struct hist hist[2];
+	int input[1], output_id[2];
+	struct origin origin[NODES];
+} fake;
+
+static const struct op *op_named(const char *name)
+{
+	static struct op ops[16];
+	int i = 0;
+
+	for (; ops[i].name; i++)
+		if (!strcmp(ops[i].name, name))
+			return &ops[i];
+	ops[i].name = name;
+	ops[i].domain = "";
+	return &ops[i];
+}
+
+static int add_value(const char *name, int64_t c, int64_t hw)
+{
+	struct value *v = &fake.value[fake.g.n_values];
+
+	snprintf(fake.name[fake.g.n_values], sizeof fake.name[0], "%s", name);
+	*v = (struct value){.name = fake.name[fake.g.n_values], .type = DT_F32, .producer = -1, .consumer = fake.consumer[fake.g.n_values]};
+	v->shape = shape_of(4, (int64_t[]){1, c, hw, hw});
+	return fake.g.n_values++;
+}
+
+// Adds a node on up to two tensors (-1: none); returns the id of its output.
+static int add_node(const char *name, const char *op, int a, int b, int64_t c, int64_t hw)
+{
+	int id = fake.g.n_nodes++, ids[2] = {a, b};
+	struct node *n = &fake.node[id];
+	char out[110];
+
+	snprintf(fake.node_name[id], sizeof fake.node_name[0], "%s", name);
+	*n = (struct node){.name = fake.node_name[id], .op = op_named(op), .in = fake.in[id], .out = fake.out[id], .n_out = 1};
+	for (int i = 0; i < 2; i++)
+		if (ids[i] >= 0) {
+			struct value *v = &fake.value[ids[i]];
+			v->consumer[v->n_consumers++] = id;
+			n->in[n->n_in++] = ids[i];
+		}
+	snprintf(out, sizeof out, "%s_output_0", name);
+	n->out[0] = add_value(out, c, hw);
+	fake.value[n->out[0]].producer = id;
+	fake.row[id] = (struct node_row){.precision = PREC_INT8, .requested = -1, .fused_into = -1, .quantizable = true};
+	return n->out[0];
+}
+
+// Conv with its Swish: three nodes of which the first owns the figures.
+static int add_block(const char *name, int in, int64_t c, int64_t hw, int64_t macs)
+{
+	char text[96];
+	int conv, x, owner = fake.g.n_nodes;
+
+	snprintf(text, sizeof text, "%s/conv/Conv", name);
+	conv = add_node(text, "Conv", in, -1, c, hw);
+	snprintf(text, sizeof text, "%s/act/Sigmoid", name);
+	x = add_node(text, "Sigmoid", conv, -1, c, hw);
+	snprintf(text, sizeof text, "%s/act/Mul", name);
+	x = add_node(text, "Mul", conv, x, c, hw);
+	fake.row[owner].macs = macs;
+	fake.row[owner + 1].fused_into = fake.row[owner + 2].fused_into = owner;
+	return x;
+}
+
+static void build_graph(void)
+{
+	int x, y, p3, heads[2];
+
+	fake.g = (struct graph){.node = fake.node, .value = fake.value, .input = fake.input, .n_inputs = 1, .output = fake.output_id, .n_outputs = 2,
+	    .path = "yolov5n.onnx", .opset = 13};
+	x = add_value("images", 3, 640);
+	fake.value[x].is_input = true;
+	fake.input[0] = x;
+	x = add_block("/model.0", x, 16, 320, 177000000);
+	x = add_block("/model.1", x, 32, 160, 118000000);
+	y = add_block("/model.2/cv1", x, 16, 160, 13100000);
+	p3 = add_block("/model.2/cv2", x, 16, 160, 13100000);
+	x = add_block("/model.2/m/m.0/cv1", y, 16, 160, 6550000);
+	x = add_node("/model.2/m/m.0/Add", "Add", x, y, 16, 160);
+	x = add_node("/model.2/Concat", "Concat", x, p3, 32, 160);
+	x = add_block("/model.2/cv3", x, 32, 160, 26200000);
+	for (int i = 3; i < 9; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "/model.%d", i);
+		x = add_block(name, x, 64, 80, 118000000 / (i - 2));
+	}
+	x = add_node("/model.9/m/MaxPool", "MaxPool", x, -1, 64, 20);
+	heads[0] = add_node("/model.24/m.0/Conv", "Conv", x, -1, 255, 80);
+	fake.row[fake.g.n_nodes - 1].macs = 104000000;
+	heads[1] = add_node("/model.24/m.1/Conv", "Conv", x, -1, 255, 40);
+	fake.row[fake.g.n_nodes - 1].macs = 52000000;
+	heads[0] = add_node("/model.24/Sigmoid", "Sigmoid", heads[0], -1, 255, 80);
+	heads[1] = add_node("/model.24/Softmax", "Softmax", heads[1], -1, 255, 40);
+	for (int i = 0; i < 2; i++) {
+		fake.value[heads[i]].is_output = true;
+		fake.output_id[i] = heads[i];
+	}
+	fake.row[fake.g.n_nodes - 1].precision = PREC_FLOAT;
+	fake.row[fake.g.n_nodes - 1].quantizable = false;
+}
+
+// Names of the file, which here are those of the graph; the maps are made once.
+static void build_names(void)
+{
+	static struct namemap *nodes, *none;
+	bool first = !nodes;
+
+	if (first) {
+		nodes = namemap_new();
+		none = namemap_new();
+	}
+	for (int i = 0; i < fake.g.n_nodes; i++) {
+		fake.origin[i] = (struct origin){.name = fake.node_name[i], .op_type = fake.node[i].op->name, .node = i};
+		if (first)
+			namemap_put(nodes, fake.node_name[i], i);
+	}
+	fake.g.origin = fake.origin;
+	fake.g.n_origins = fake.g.n_nodes;
+	fake.g.node_by_name = nodes;
+	fake.g.origin_by_name = fake.g.value_by_name = none;
+}
+
+static struct figures figures(int n, double snr)
+{
+	double nsr = pow(10, -snr / 10);
+	struct figures out = {.known = n, .min = -14, .max = 9.875f, .nsr_mean = nsr, .cosine_mean = 1 - nsr / 2};
+
+	out.pooled = (struct metrics){.snr_db = snr, .nsr = nsr, .cosine = 1 - nsr / 2, .mse = 2.5 * nsr, .max_error = 6 * sqrt(nsr),
+	    .clipped = snr < 15 ? 0.0123 : snr < 25 ? 0.00004 : 0};
+	return out;
+}
+
+static void build_hist(void)
+{
+	fake.hist[0] = (struct hist){.refs = 100, .lo = -17.31f, .hi = 9.92f};
+	fake.hist[1] = (struct hist){.refs = 100, .lo = -17.31f, .hi = 9.92f};
+	for (int i = 0; i < STATS_BINS; i++) {
+		double x = -17.31 + 27.23 * (i + 0.5) / STATS_BINS;
+		fake.hist[0].bin[i] = (uint32_t)(20000 * exp(-(x + 5) * (x + 5) / 12) + 3000 * exp(-(x - 4) * (x - 4) / 3));
+		if (i % 38 == 10)
+			fake.hist[1].bin[i] = 38 * fake.hist[0].bin[i];
+	}
+	fake.hist[1].bin[4 * 38 + 10] += 60000;
+}
+
+static void add_site(enum site_kind kind, int node, int value, double snr, int samples)
+{
+	struct site *s = &fake.site[fake.s.n_sites];
+	int e = -2 - node % 4;
+
+	fake.scale[fake.s.n_sites] = (float)ldexp(1, e);
+	*s = (struct site){.kind = kind, .node = node, .value = value, .state = SLOT_ACTIVE, .follows = -1, .bits = 8, .axis = -1,
+	    .n_scale = 1, .scale = &fake.scale[fake.s.n_sites], .zero = fake.zero, .qmin = -128, .qmax = 127, .used_levels = -1};
+	fake.s.n_sites++;
+	fake.row[node].n_sites++;
+	if (!samples)
+		return;
+	s->graphwise = figures(samples, snr);
+	s->layerwise = figures(samples, snr + 9 + node % 5);
+	s->range = (struct tensor_range){.min = -17.31f, .max = 9.92f, .n = 1e6};
+	s->used_levels = 0.25 + 0.011 * node;
+	s->hist_float = &fake.hist[0];
+	s->hist_quant = &fake.hist[1];
+}
+
+// Noise grows along the network and is worst at the heads.
+static void build_sites(int samples)
+{
+	for (int i = 0; i < fake.g.n_nodes; i++) {
+		bool head = strstr(fake.node[i].name, "model.24") != NULL;
+		if (fake.row[i].fused_into >= 0)
+			continue;
+		fake.row[i].first_site = fake.s.n_sites;
+		if (fake.row[i].precision == PREC_FLOAT)
+			continue;
+		add_site(SITE_OUTPUT, i, fake.node[i].out[0], head ? 6.4 + 2.7 * (i % 3) : 41 - 0.7 * i, samples);
+		if (!strcmp(fake.node[i].op->name, "Concat")) {
+			fake.site[fake.s.n_sites - 1].state = SLOT_PASSIVE;
+			fake.site[fake.s.n_sites - 1].follows = fake.node[i].in[0];
+		}
+		if (strcmp(fake.node[i].op->name, "Conv"))
+			continue;
+		add_site(SITE_WEIGHT, i, fake.node[i].in[0], 38, samples);
+		fake.site[fake.s.n_sites - 1].n_scale = 64;
+		fake.site[fake.s.n_sites - 1].scale = fake.scales;
+		fake.site[fake.s.n_sites - 1].axis = 0;
+	}
+}
+
+static void build_runs(void)
+{
+	static const struct run_note runs[3] = {
+		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, NAN, NAN}, {2, "esp32p4 kl, 1 edit", 9.1, 0.41, 12, 233, NAN, NAN},
+		{3, "esp32p4 kl, 2 edits", 9.1, 0.004, 0, 233, NAN, NAN},
+	};
+	memcpy(fake.run, runs, sizeof runs);
+	fake.s.run = fake.run;
+	fake.s.n_runs = 3;
+}
+
+static int node_named(const char *name)
+{
+	for (int i = 0; i < fake.g.n_nodes; i++)
+		if (!strcmp(fake.node[i].name, name))
+			return i;
+	return -1;
+}
+
+// One edit of each kind: accepted, refused, a scale; pending while it runs.
+static void make_edits(bool pending)
+{
+	struct node_row *head = &fake.row[node_named("/model.24/m.0/Conv")], *add = &fake.row[node_named("/model.2/m/m.0/Add")];
+	struct node_row *pool = &fake.row[node_named("/model.9/m/MaxPool")];
+	struct site *site = &fake.site[head->first_site];
+
+	head->requested = PREC_INT16;
+	head->precision = pending ? PREC_INT8 : PREC_INT16;
+	head->pending = pending;
+	site->bits = pending ? 8 : 16;
+	site->before = figures(32, 4.1);
+	pool->requested = PREC_FLOAT;
+	pool->refused = "MaxPool moves codes only: it keeps the width of its input";
+	add->scale_requested = 0.0625;
+	fake.site[add->first_site].locked = true;
+	fake.s.n_edits = 3;
+	fake.s.dirty = pending;
+}
+
+static struct snapshot *fake_snapshot(enum fake_kind kind)
+{
+	int samples = kind == FAKE_EMPTY ? 0 : kind == FAKE_RUNNING ? 12 : 32;
+
+	memset(&fake, 0, sizeof fake);
+	for (int i = 0; i < 64; i++)
+		fake.scales[i] = (float)ldexp(1, -9 + i % 5);
+	build_graph();
+	build_names();
+	build_hist();
+	fake.s = (struct snapshot){.refs = 1000, .g = &fake.g, .stage = STAGE_DONE, .progress = 1, .seconds = 0.41, .left = -1, .samples = 32,
+	    .samples_done = samples, .target = "esp32p4", .method = CALIB_KL, .n_rows = fake.g.n_nodes, .row = fake.row, .site = fake.site,
+	    .n_outputs = 2, .output = fake.output};
+	build_sites(samples);
+	fake.s.macs[PREC_INT8] = 700000000;
+	fake.s.macs[PREC_INT16] = 104000000;
+	if (kind == FAKE_EMPTY)
+		return &fake.s;
+	fake.output[0] = figures(samples, 9.1);
+	fake.output[1] = figures(samples, 18.2);
+	build_runs();
+	make_edits(kind == FAKE_RUNNING);
+	if (kind == FAKE_RUNNING) {
+		fake.s.stage = STAGE_MEASURE;
+		fake.s.progress = 0.37;
+		fake.s.left = 1.2;
+	}
+	return &fake.s;
+}
+
+#endif

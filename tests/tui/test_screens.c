@@ -1,0 +1,219 @@
+// Whole screens as text with their roles, compared with tests/tui/screens; BLESS=1 in the environment writes them anew.
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+#include "qtui/base/file.h"
+#include "qtui/tui/ui.h"
+
+static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
+{
+	struct theme theme;
+	struct error err;
+
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(ui, NULL, fake_snapshot(kind), &theme, ascii);
+	ui_resize(ui, w, h);
+}
+
+static void press(struct ui *ui, const char *keys)
+{
+	while (*keys)
+		ui_key(ui, keys_parse(&keys));
+}
+
+// The screen is the one that was accepted last; what it is now is left beside the test's other files.
+static void expect(struct ui *ui, const char *name)
+{
+	bool bless = getenv("BLESS") != NULL;
+	char path[256];
+	struct canvas c;
+	struct str now = {0};
+	struct bytes then = {0};
+	struct error err;
+
+	snprintf(path, sizeof path, "tests/tui/screens/%s.txt", name);
+	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
+	draw_screen(&c, ui);
+	canvas_dump(&c, &now, true);
+	if (bless) {
+		assert_int_equal(file_write(path, str_text(&now), now.len, &err), STATUS_OK);
+	} else {
+		assert_int_equal(file_read(&then, path, 1 << 20, &err), STATUS_OK);
+		if (strcmp((const char *)then.data, str_text(&now)))
+			print_error("%s differs; it is now:\n%s\n", path, str_text(&now));
+		assert_string_equal((const char *)then.data, str_text(&now));
+		bytes_done(&then);
+	}
+	canvas_done(&c);
+	str_done(&now);
+	ui_done(ui);
+}
+
+void test_screens__layers_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	expect(&ui, "layers_80x24");
+}
+
+void test_screens__layers_120x40(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	press(&ui, "j");
+	expect(&ui, "layers_120x40");
+}
+
+void test_screens__layers_200x60(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 200, 60, false);
+	press(&ui, "jjjj<Space><Space>vjj");
+	expect(&ui, "layers_200x60");
+}
+
+void test_screens__layers_40x10(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 40, 10, false);
+	expect(&ui, "layers_40x10");
+}
+
+void test_screens__too_small(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 39, 10, false);
+	expect(&ui, "too_small_39x10");
+}
+
+void test_screens__ascii(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, true);
+	expect(&ui, "ascii_120x40");
+}
+
+void test_screens__running_with_pending_edit(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_RUNNING, 120, 40, false);
+	expect(&ui, "running_120x40");
+}
+
+void test_screens__before_any_figure(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_EMPTY, 80, 24, false);
+	expect(&ui, "empty_80x24");
+}
+
+void test_screens__detail_alone(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "<Enter>l");
+	expect(&ui, "detail_80x24");
+}
+
+void test_screens__around(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "/m.0/Add<Enter><Enter><Enter>k");
+	expect(&ui, "around_80x24");
+}
+
+void test_screens__search_as_typed(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "/model.[67]");
+	expect(&ui, "search_80x24");
+}
+
+void test_screens__filter(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, ":filter<Space>op:Conv<Space>snr<lt>20<Enter>");
+	expect(&ui, "filter_80x24");
+}
+
+void test_screens__completion(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, ":sort<Space><Tab>");
+	expect(&ui, "completion_80x24");
+}
+
+void test_screens__outputs(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	press(&ui, "2");
+	expect(&ui, "outputs_120x40");
+}
+
+void test_screens__runs(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "3");
+	expect(&ui, "runs_80x24");
+}
+
+void test_screens__cost(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "4");
+	expect(&ui, "cost_80x24");
+}
+
+void test_screens__help(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 100, 50, false);
+	press(&ui, "?");
+	expect(&ui, "help_100x50");
+}
+
+void test_screens__trial_of_a_scale(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	press(&ui, "j--");
+	expect(&ui, "trial_120x40");
+}
+
+void test_screens__error_message(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, ":sort<Space>snrr<Enter>");
+	expect(&ui, "error_80x24");
+}

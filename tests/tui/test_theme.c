@@ -1,0 +1,138 @@
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/base/json.h"
+#include "qtui/tui/text.h"
+#include "qtui/tui/theme.h"
+
+static enum status parse(struct theme *t, const char *text, struct error *err)
+{
+	cJSON *j = NULL;
+	enum status st = json_parse(&j, text, strlen(text), "t.json", err);
+
+	if (!st)
+		st = theme_parse(t, j, "t.json", err);
+	cJSON_Delete(j);
+	return st;
+}
+
+void test_theme__all_that_are_built_in_load(void **state)
+{
+	struct theme t;
+	struct error err;
+	int n = 0;
+
+	(void)state;
+	for (; theme_builtin(n); n++)
+		if (theme_load(&t, theme_builtin(n), &err))
+			fail_msg("%s", err.text);
+	assert_int_equal(n, 4);
+}
+
+void test_theme__roles_inherit(void **state)
+{
+	struct theme t;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(parse(&t,
+	    "{\"palette\":{\"r\":[\"#ff0000\",196,\"red\"],\"b\":[\"#0000ff\",21,\"blue\"]},"
+	    "\"roles\":{\"text\":{\"fg\":\"b\"},\"snr\":{\"fg\":\"r\",\"attr\":\"bold\"},\"snr.good\":{\"attr\":\"\"}}}", &err), STATUS_OK);
+	assert_int_equal(t.style[ROLE_SNR_BAD].fg.rgb, 0xff0000);
+	assert_int_equal(t.style[ROLE_SNR_BAD].fg.c8, 1);
+	assert_int_equal(t.style[ROLE_SNR_BAD].attr, INK_BOLD);
+	assert_int_equal(t.style[ROLE_SNR_GOOD].attr, 0);
+	assert_int_equal(t.style[ROLE_SNR_GOOD].fg.c256, 196);
+	assert_int_equal(t.style[ROLE_HINT].fg.rgb, 0x0000ff);
+	assert_int_equal(t.style[ROLE_HINT].bg.rgb, -1);
+}
+
+void test_theme__parents_stand_before_their_children(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ROLE_COUNT; i++) {
+		const char *name = role_name((enum role)i), *dot = strrchr(name, '.');
+		bool found = !dot;
+		for (int k = 0; k < i; k++)
+			found |= dot && strlen(role_name((enum role)k)) == (size_t)(dot - name) && !strncmp(name, role_name((enum role)k), (size_t)(dot - name));
+		if (!found)
+			fail_msg("%s stands before its parent", name);
+	}
+}
+
+void test_theme__errors_name_the_nearest(void **state)
+{
+	static const char *const bad[][2] = {
+		{"[]", "is a JSON object"},
+		{"{\"rolls\":{}}", "did you mean \"roles\""},
+		{"{\"roles\":[]}", "must be an object"},
+		{"{\"roles\":{\"snr.bat\":{}}}", "did you mean \"snr.bad\""},
+		{"{\"roles\":{\"text\":{\"fg\":\"rad\"}},\"palette\":{\"red\":[\"#ff0000\",1,\"red\"]}}", "did you mean \"red\""},
+		{"{\"roles\":{\"text\":{\"fg\":\"red\"}}}", "unknown colour \"red\""},
+		{"{\"roles\":{\"text\":{\"fg\":3}}}", "names of the palette"},
+		{"{\"roles\":{\"text\":{\"attr\":\"bald\"}}}", "did you mean \"bold\""},
+		{"{\"roles\":{\"text\":{\"font\":\"x\"}}}", "unknown member"},
+		{"{\"roles\":{\"text\":3}}", "must be an object"},
+		{"{\"palette\":{\"x\":[\"#ff\",1,\"red\"]},\"roles\":{\"text\":{\"fg\":\"x\"}}}", "must be like"},
+		{"{\"palette\":{\"x\":[\"#ff0000\",256,\"red\"]},\"roles\":{\"text\":{\"fg\":\"x\"}}}", "must be like"},
+		{"{\"glyphs\":{\"curser\":[\"x\",\"x\"]}}", "did you mean \"cursor\""},
+		{"{\"glyphs\":{\"cursor\":[\"xx\",\"x\"]}}", "one column each"},
+		{"{\"glyphs\":{\"cursor\":[\"\\u001b\",\"\\u001b\"]}}", ""},
+		{"{\"glyphs\":{\"cursor\":\"x\"}}", "one column each"},
+	};
+	struct theme t;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		if (parse(&t, bad[i][0], &err) != STATUS_FORMAT)
+			fail_msg("accepted: %s", bad[i][0]);
+		if (!strstr(err.text, bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], err.text);
+	}
+}
+
+void test_theme__unknown_names(void **state)
+{
+	struct theme t;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(theme_load(&t, "ligth", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "did you mean \"light\""));
+	assert_int_equal(theme_load(&t, "/no/such/theme.json", &err), STATUS_IO);
+}
+
+// Every row can be shown without UTF-8, in one column.
+void test_theme__glyphs_are_one_column(void **state)
+{
+	struct theme t;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(theme_load(&t, "default", &err), STATUS_OK);
+	for (int i = 0; i < GLYPH_COUNT; i++) {
+		assert_int_equal(text_width(glyph_text((enum glyph)i)), 1);
+		assert_true(t.glyph[1][i] >= 32 && t.glyph[1][i] < 127);
+	}
+}
+
+// A theme with any one byte changed is a theme or an error.
+void test_theme__damaged_files(void **state)
+{
+	static const char whole[] = "{\"palette\":{\"r\":[\"#ff0000\",196,\"red\"]},\"roles\":{\"snr\":{\"fg\":\"r\",\"attr\":\"bold\"}},"
+				    "\"glyphs\":{\"cursor\":[\"x\",\"x\"]}}";
+	struct support_random r = {3};
+	struct theme t;
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 4000; i++) {
+		char text[sizeof whole];
+		memcpy(text, whole, sizeof whole);
+		text[support_random_int(&r, 0, (int)sizeof whole - 2)] = (char)support_random_int(&r, 1, 255);
+		(void)!parse(&t, text, &err);
+	}
+}

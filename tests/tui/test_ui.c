@@ -1,0 +1,198 @@
+// What keys do to the state, at every size, and that nothing they can do draws outside of the canvas or crashes.
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+#include "qtui/tui/ui.h"
+
+static void start(struct ui *ui, enum fake_kind kind)
+{
+	struct theme theme;
+	struct error err;
+
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(ui, NULL, fake_snapshot(kind), &theme, false);
+}
+
+static void press(struct ui *ui, const char *keys)
+{
+	while (*keys)
+		ui_key(ui, keys_parse(&keys));
+}
+
+static const char *name(const struct ui *ui)
+{
+	return ui->snap->g->node[ui_node(ui)].name;
+}
+
+void test_ui__walks_the_graph_and_back(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "/MaxPool<Enter>");
+	assert_string_equal(name(&ui), "/model.9/m/MaxPool");
+	press(&ui, "[");
+	assert_string_equal(name(&ui), "/model.8/conv/Conv");
+	press(&ui, "]");
+	assert_string_equal(name(&ui), "/model.9/m/MaxPool");
+	press(&ui, "]");
+	assert_string_equal(name(&ui), "/model.24/m.0/Conv"); // the worse of two
+	press(&ui, "<C-o><C-o>");
+	assert_string_equal(name(&ui), "/model.8/conv/Conv");
+	ui_done(&ui);
+}
+
+void test_ui__fused_nodes_lead_to_their_owner(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":goto<Space>/model.3/act/Mul<Enter>");
+	assert_string_equal(name(&ui), "/model.3/conv/Conv");
+	ui_done(&ui);
+}
+
+void test_ui__marks_and_ranges_select(void **state)
+{
+	struct ui ui;
+	int n, *nodes;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "<Space><Space>");
+	nodes = layers_selection(&ui.layers, &n);
+	assert_int_equal(n, 2);
+	free(nodes);
+	press(&ui, "vjj");
+	nodes = layers_selection(&ui.layers, &n);
+	assert_int_equal(n, 3); // the range comes before the marks
+	free(nodes);
+	press(&ui, "<Esc><Esc>");
+	nodes = layers_selection(&ui.layers, &n);
+	assert_int_equal(n, 1);
+	free(nodes);
+	ui_done(&ui);
+}
+
+void test_ui__the_chosen_row_stays_while_the_order_changes(void **state)
+{
+	struct ui ui;
+	const char *chosen;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "jjj");
+	chosen = name(&ui);
+	press(&ui, ":sort<Space>order<Enter>i");
+	assert_ptr_equal(name(&ui), chosen);
+	ui_done(&ui);
+}
+
+void test_ui__sorts_worst_first_and_unknown_last(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	assert_string_equal(name(&ui), "/model.24/m.0/Conv");
+	press(&ui, "G");
+	assert_string_equal(name(&ui), "/model.24/Softmax");
+	press(&ui, "iG");
+	assert_string_equal(name(&ui), "/model.24/Softmax");
+	ui_done(&ui);
+}
+
+void test_ui__search_goes_round(void **state)
+{
+	struct ui ui;
+	const char *first;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "/model.[678]<Enter>");
+	first = name(&ui);
+	press(&ui, "nn");
+	assert_ptr_not_equal(name(&ui), first);
+	press(&ui, "n");
+	assert_ptr_equal(name(&ui), first);
+	press(&ui, "G/abc<Esc>");
+	assert_string_equal(name(&ui), "/model.24/Softmax");
+	ui_done(&ui);
+}
+
+void test_ui__help_comes_and_goes(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "2?");
+	assert_int_equal(ui.view, VIEW_HELP);
+	press(&ui, "q");
+	assert_int_equal(ui.view, VIEW_OUTPUTS);
+	assert_false(ui.quit);
+	press(&ui, "q");
+	assert_true(ui.quit);
+	ui_done(&ui);
+}
+
+void test_ui__mouse(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 120, 40);
+	ui.mouse_button = 1;
+	ui.mouse_x = 40;
+	ui.mouse_y = 6;
+	ui_key(&ui, K_MOUSE);
+	assert_int_equal(ui.layers.scroll.cursor, 3);
+	ui.mouse_x = 1 + 12;
+	ui.mouse_y = 1;
+	ui_key(&ui, K_MOUSE);
+	assert_int_equal(ui.view, VIEW_OUTPUTS);
+	ui_done(&ui);
+}
+
+// Keys that need no study, so that any sequence of them can be tried.
+static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", "]", "n", "N", "i", "z", "1", "2", "3", "4", "5", "?",
+	"<lt>", ">", "<Tab>", "<S-Tab>", "<Enter>", "<PgUp>", "<PgDn>", "<C-d>", "<C-u>", "<Space>", "<C-o>", "+", "-", "/", ":", "&", "a",
+	"x", "<Up>", "<Down>", "<BS>"};
+
+static void random_key(struct ui *ui, struct support_random *r)
+{
+	const char *key = keys[support_random_int(r, 0, (int)(sizeof keys / sizeof *keys) - 1)];
+
+	if (!strcmp(key, "a") && !ui->line.kind)
+		return; // an edit
+	if (!strcmp(key, "<Enter>") && (ui->trial.active || ui->line.kind == LINE_COMMAND))
+		key = "<Esc>";
+	press(ui, key);
+}
+
+void test_ui__any_keys_at_any_size(void **state)
+{
+	struct support_random r = {11};
+	struct canvas c;
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	canvas_init(&c, 1, 1, &ui.theme, false);
+	for (int i = 0; i < 6000; i++) {
+		if (i % 7 == 0)
+			ui_resize(&ui, support_random_int(&r, 1, 260), support_random_int(&r, 1, 90));
+		random_key(&ui, &r);
+		canvas_reset(&c, ui.w, ui.h);
+		draw_screen(&c, &ui);
+	}
+	press(&ui, "<Esc>");
+	canvas_done(&c);
+	ui_done(&ui);
+}
