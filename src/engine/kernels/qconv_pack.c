@@ -91,8 +91,8 @@ static enum status aim_all(struct qconv *k)
 	for (int64_t i = 0; i < panels; i++) {
 		aim(&k->dest[i], k, i);
 		for (int64_t l = 0; l < k->dest[i].valid; l++) {
-			k->scale[i * QLANES + l] = k->finish.scale[channel_of(k, i, l)];
-			k->fbias[i * QLANES + l] = k->finish.fbias ? k->finish.fbias[channel_of(k, i, l)] : 0.0f;
+			k->scale[i * QLANES + l] = qscaling_scale(&k->scaling, &k->finish, channel_of(k, i, l));
+			k->fbias[i * QLANES + l] = qscaling_fbias(&k->finish, channel_of(k, i, l));
 		}
 	}
 	const struct qdest *last = &k->dest[panels - 1];

@@ -39,6 +39,13 @@ static float smaller(float a, float b)
 	return a < b ? a : b;
 }
 
+// Multiplying a sum by two of these is exact in any order: nothing leaves the range of normal floats.
+static bool moderate_power(float x)
+{
+	int e;
+	return x > 0.0f && frexpf(x, &e) == 0.5f && e > -30 && e < 30;
+}
+
 struct qscaling qscaling_of(const struct qfinish *f)
 {
 	struct qscaling s = { .slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out };
@@ -58,7 +65,20 @@ struct qscaling qscaling_of(const struct qfinish *f)
 	s.code_low = smaller(larger(s.low * s.out.inverse, lo), hi);
 	s.code_high = larger(smaller(s.high * s.out.inverse, hi), lo);
 	s.simple = dtype_size(f->type) == 1 && s.out.rounding == ROUND_HALF_EVEN && s.out.inverse != 0.0f && s.slope == 1.0f;
+	s.fused = s.simple && !f->fbias && moderate_power(s.out.inverse);
+	for (int64_t c = 0; s.fused && c < f->channels; c++)
+		s.fused = moderate_power(f->scale[c]);
 	return s;
+}
+
+float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c)
+{
+	return s->fused ? f->scale[c] * s->out.inverse : f->scale[c];
+}
+
+float qscaling_fbias(const struct qfinish *f, int64_t c)
+{
+	return f->fbias ? f->fbias[c] : 0.0f;
 }
 
 bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)
@@ -123,23 +143,23 @@ static void set_padding(const struct qjob *job, const struct qdest *d, char *cod
 			qfinish_store_pad(job->finish, codes, r * QLANES + l);
 }
 
+#define SCATTER_GROUPS(bytes)                                                                                          \
+	for (int l = 0; l < d->lanes; l += 8)                                                                          \
+		for (int r = 0; r < rows; r++)                                                                         \
+			memcpy(y + (at[r] + d->lane[l]) * (bytes / 8), codes + (r * QLANES + l) * (bytes / 8), bytes)
+
 static void scatter(const struct qdest *d, size_t elem, const char *codes, char *y, const int64_t *at, int rows)
 {
-	for (int r = 0; r < rows; r++, codes += QLANES * elem) {
-		if (d->packed) {
-			for (int l = 0; l < d->lanes; l += 8) {
-				char *to = y + (size_t)(at[r] + d->lane[l]) * elem;
-				switch (elem) {
-				case 1: memcpy(to, codes + l, 8); break;
-				case 2: memcpy(to, codes + 2 * l, 16); break;
-				default: memcpy(to, codes + 4 * l, 32); break;
-				}
-			}
-			continue;
-		}
+	if (d->packed && elem == 1)
+		SCATTER_GROUPS(8);
+	else if (d->packed && elem == 2)
+		SCATTER_GROUPS(16);
+	else if (d->packed)
+		SCATTER_GROUPS(32);
+	else
 		for (int l = 0; l < d->lanes; l++)
-			memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)l * elem, elem);
-	}
+			for (int r = 0; r < rows; r++)
+				memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)(r * QLANES + l) * elem, elem);
 }
 
 void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n)
@@ -147,7 +167,6 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 	const struct qmicro *m = job->micro;
 	size_t elem = dtype_size(job->finish->type);
 	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
-	_Alignas(64) int32_t acc[QROWS * QLANES];
 	float v[QROWS * QLANES] = { 0 };
 
 	for (int64_t i = 0; i < n; i += m->rows) {
@@ -159,8 +178,7 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 			sums_wide(v, job, p, rows);
 			m->finish_wide(codes, v, job->scaling, p->scale, p->fbias, have);
 		} else {
-			m->gemm(acc, p->init, 0, rows, job->runs, job->n_runs, p->w);
-			m->finish(codes, acc, job->scaling, p->scale, p->fbias, have);
+			m->tile(codes, p->init, rows, job->runs, job->n_runs, p->w, job->scaling, p->scale, p->fbias);
 		}
 		if (job->finish->has_lut)
 			elt_lut8(job->finish->lut, (uint8_t *)codes, (uint8_t *)codes, (int64_t)have * QLANES);

@@ -24,6 +24,7 @@ struct qscaling {
 	float slope, low, high;      // v < 0: v * slope; then clamped to [low, high]
 	float code_low, code_high;   // the same limits and those of the codes, in steps of the output's scale
 	bool simple;                 // 8-bit codes, half to even, no division, no slope
+	bool fused;                  // simple, powers of two and nothing added: scales come multiplied by the inverse of the output's
 	enum dtype type;
 	struct qspan out;
 };
@@ -35,9 +36,12 @@ struct qmicro {
 	void (*add)(double *sum, const int32_t *acc, int n);
 	// v[rows][QLANES] from sums; parts 2: v = lo + 256 * hi, in the first half of a row.
 	void (*narrow)(float *v, const double *sum, const double *bias, int parts, int rows);
-	// Results of `rows` rows; scale and fbias belong to the panel.
+	// y[rows][QLANES] from sums, int32 or float; scale and fbias belong to the panel. Reads and writes an even number of rows.
 	void (*finish)(void *y, const int32_t *acc, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	void (*finish_wide)(void *y, const float *v, const struct qscaling *s, const float *scale, const float *fbias, int rows);
+	// gemm and finish in one, for all rows.
+	void (*tile)(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+	    const struct qscaling *s, const float *scale, const float *fbias);
 	// Codes to int16: n groups of 8, `step` and `from_step` elements apart.
 	void (*widen[DT_COUNT])(int16_t *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
 };
@@ -45,6 +49,9 @@ extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_avx512;
 const struct qmicro *qmicro_here(void);
 
 struct qscaling qscaling_of(const struct qfinish *f);
+// The scale and addend of channel c as the loops take them.
+float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
+float qscaling_fbias(const struct qfinish *f, int64_t c);
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.
 struct qentry {

@@ -234,8 +234,8 @@ static bool plan_panels(struct qmatmul *k)
 		d->lane[n % lanes] = n;
 		d->valid = d->lanes = (int)(n % lanes) + 1;
 		d->packed = d->lanes % 8 == 0;
-		k->scale[n / lanes * QLANES + n % lanes] = k->finish.scale[n];
-		k->fbias[n / lanes * QLANES + n % lanes] = k->finish.fbias ? k->finish.fbias[n] : 0.0f;
+		k->scale[n / lanes * QLANES + n % lanes] = qscaling_scale(&k->scaling, &k->finish, n);
+		k->fbias[n / lanes * QLANES + n % lanes] = qscaling_fbias(&k->finish, n);
 	}
 	return true;
 }

@@ -2,8 +2,13 @@
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
+#include "qmicro_simple.h"
 
 enum { ROWS = 6 };
+
+struct sums {
+	__m256i a[ROWS][2];
+};
 
 // Broadcasts the pair of values at p.
 static inline __m256i pair_at(const int16_t *p)
@@ -13,28 +18,28 @@ static inline __m256i pair_at(const int16_t *p)
 	return _mm256_set1_epi32(v);
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
-    int n_runs, const int16_t *w)
+#define STEP(r)                                                                                                        \
+	do {                                                                                                           \
+		__m256i x = pair_at(p##r + 2 * k);                                                                     \
+		s.a[r][0] = _mm256_add_epi32(s.a[r][0], _mm256_madd_epi16(x, w0));                                     \
+		s.a[r][1] = _mm256_add_epi32(s.a[r][1], _mm256_madd_epi16(x, w1));                                     \
+	} while (0)
+
+static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, int64_t from_step, const int16_t *const *row,
+    const struct qrun *runs, int n_runs, const int16_t *w)
 {
-	__m256i a[ROWS][2];
+	struct sums s;
 
 #pragma GCC unroll 6
 	for (int r = 0; r < ROWS; r++) {
-		a[r][0] = _mm256_loadu_si256((const __m256i *)(from + r * from_step));
-		a[r][1] = _mm256_loadu_si256((const __m256i *)(from + r * from_step + 8));
+		s.a[r][0] = _mm256_loadu_si256((const __m256i *)(from + r * from_step));
+		s.a[r][1] = _mm256_loadu_si256((const __m256i *)(from + r * from_step + 8));
 	}
 	for (int i = 0; i < n_runs; i++) {
 		const int16_t *p0 = row[0] + runs[i].offset, *p1 = row[1] + runs[i].offset, *p2 = row[2] + runs[i].offset;
 		const int16_t *p3 = row[3] + runs[i].offset, *p4 = row[4] + runs[i].offset, *p5 = row[5] + runs[i].offset;
-		int64_t n = runs[i].pairs;
-		for (int64_t k = 0; k < n; k++, w += 2 * QLANES) {
+		for (int64_t k = 0; k < runs[i].pairs; k++, w += 2 * QLANES) {
 			__m256i w0 = _mm256_load_si256((const __m256i *)w), w1 = _mm256_load_si256((const __m256i *)(w + QLANES));
-#define STEP(r)                                                                                                        \
-	do {                                                                                                           \
-		__m256i x = pair_at(p##r + 2 * k);                                                                     \
-		a[r][0] = _mm256_add_epi32(a[r][0], _mm256_madd_epi16(x, w0));                                         \
-		a[r][1] = _mm256_add_epi32(a[r][1], _mm256_madd_epi16(x, w1));                                         \
-	} while (0)
 			STEP(0);
 			STEP(1);
 			STEP(2);
@@ -43,11 +48,45 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int
 			STEP(5);
 		}
 	}
+	return s;
+}
+
+static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
+    int n_runs, const int16_t *w)
+{
+	struct sums s = multiply(from, from_step, row, runs, n_runs, w);
 #pragma GCC unroll 6
 	for (int r = 0; r < ROWS; r++) {
-		_mm256_storeu_si256((__m256i *)(acc + r * QLANES), a[r][0]);
-		_mm256_storeu_si256((__m256i *)(acc + r * QLANES + 8), a[r][1]);
+		_mm256_storeu_si256((__m256i *)(acc + r * QLANES), s.a[r][0]);
+		_mm256_storeu_si256((__m256i *)(acc + r * QLANES + 8), s.a[r][1]);
 	}
 }
 
-const struct qmicro qmicro_avx2 = QMICRO(ROWS);
+static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs,
+    const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
+{
+	struct sums sums = multiply(from, 0, row, runs, n_runs, w);
+	const struct simple s = simple_of(scaling, scale, fbias);
+#pragma GCC unroll 3
+	for (int r = 0; r < ROWS; r += 2)
+		simple_store(y + r * QLANES, _mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
+		    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s);
+}
+
+static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+    const struct qscaling *s, const float *scale, const float *fbias)
+{
+	int32_t acc[ROWS * QLANES];
+
+	if (s->simple) {
+		tile_simple(y, from, row, runs, n_runs, w, s, scale, fbias);
+		return;
+	}
+	gemm(acc, from, 0, row, runs, n_runs, w);
+	finish_any(y, acc, s, scale, fbias, ROWS);
+}
+
+const struct qmicro qmicro_avx2 = {
+	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
+	.widen = WIDEN_TABLE,
+};

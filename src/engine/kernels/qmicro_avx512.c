@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
+#include "qmicro_simple.h"
 
 enum { ROWS = 12 };
 
@@ -34,4 +35,15 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int
 		_mm512_storeu_si512(acc + r * QLANES, a[r]);
 }
 
-const struct qmicro qmicro_avx512 = QMICRO(ROWS);
+static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+    const struct qscaling *s, const float *scale, const float *fbias)
+{
+	int32_t acc[ROWS * QLANES];
+	gemm(acc, from, 0, row, runs, n_runs, w);
+	finish(y, acc, s, scale, fbias, ROWS);
+}
+
+const struct qmicro qmicro_avx512 = {
+	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
+	.widen = WIDEN_TABLE,
+};

@@ -24,4 +24,15 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int
 	}
 }
 
-const struct qmicro qmicro_plain = QMICRO(ROWS);
+static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+    const struct qscaling *s, const float *scale, const float *fbias)
+{
+	int32_t acc[ROWS * QLANES];
+	gemm(acc, from, 0, row, runs, n_runs, w);
+	finish_any(y, acc, s, scale, fbias, ROWS);
+}
+
+const struct qmicro qmicro_plain = {
+	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
+	.widen = WIDEN_TABLE,
+};

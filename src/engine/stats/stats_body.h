@@ -2,69 +2,22 @@
 #include <math.h>
 #include <string.h>
 #include "stats_impl.h"
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "../vector.h"
 
-typedef float vfloat __attribute__((vector_size(4 * STATS_LANES)));
-typedef int32_t vint __attribute__((vector_size(4 * STATS_LANES)));
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE vfloat all(float x)
-{
-	return (vfloat) { x, x, x, x, x, x, x, x };
-}
-
-// The second operand where one of them is a NaN.
-INLINE vfloat vmax(vfloat a, vfloat b)
-{
-#if defined(__AVX2__)
-	return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
-#else
-	vint m = a > b;
-	return (vfloat)((m & (vint)a) | (~m & (vint)b));
-#endif
-}
-
-INLINE vfloat vmin(vfloat a, vfloat b)
-{
-#if defined(__AVX2__)
-	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-	vint m = a < b;
-	return (vfloat)((m & (vint)a) | (~m & (vint)b));
-#endif
-}
-
-INLINE vfloat vabs(vfloat a)
-{
-	return (vfloat)((vint)a & 0x7fffffff);
-}
-
-INLINE vfloat load(const float *p)
-{
-	vfloat v;
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-#define LOAD_CODES(name, type)                                                                                         \
-	INLINE vfloat name(const void *src, int64_t at, const struct compare_by *by)                                   \
+#define LOAD_CODES(name, type, codes)                                                                                  \
+	VINLINE vfloat name(const void *src, int64_t at, const struct compare_by *by)                                  \
 	{                                                                                                              \
-		typedef type codes __attribute__((vector_size(sizeof(type) * STATS_LANES)));                           \
-		codes c;                                                                                               \
-		memcpy(&c, (const type *)src + at, sizeof(c));                                                         \
-		return __builtin_convertvector(__builtin_convertvector(c, vint) - by->zero, vfloat) * all(by->scale); \
+		return __builtin_convertvector(codes((const type *)src + at) - by->zero, vfloat) * vall(by->scale);    \
 	}
-LOAD_CODES(load_i8, int8_t)
-LOAD_CODES(load_u8, uint8_t)
-LOAD_CODES(load_i16, int16_t)
-LOAD_CODES(load_u16, uint16_t)
+LOAD_CODES(load_i8, int8_t, vcodes_i8)
+LOAD_CODES(load_u8, uint8_t, vcodes_u8)
+LOAD_CODES(load_i16, int16_t, vcodes_i16)
+LOAD_CODES(load_u16, uint16_t, vcodes_u16)
 
-INLINE vfloat load_f32(const void *src, int64_t at, const struct compare_by *by)
+VINLINE vfloat load_f32(const void *src, int64_t at, const struct compare_by *by)
 {
 	(void)by;
-	return load((const float *)src + at);
+	return vload((const float *)src + at);
 }
 
 struct ends {
@@ -97,10 +50,10 @@ static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
 	static void name##_chunk(struct tensor_sums *out, struct ends *ends, const float *f, const void *q, int64_t at,\
 	    struct strip strip, const struct compare_by *by)                                                           \
 	{                                                                                                              \
-		vfloat f2 = all(0), q2 = all(0), fq = all(0), e2 = all(0), low = all(by->low), high = all(by->high);   \
+		vfloat f2 = vall(0), q2 = vall(0), fq = vall(0), e2 = vall(0), low = vall(by->low), high = vall(by->high);   \
 		struct ends e = *ends;                                                                                 \
 		for (int64_t v = 0; v < strip.vectors; v++) {                                                          \
-			vfloat x = load(f + at + v * strip.step), y = load_codes(q, at + v * strip.step, by);          \
+			vfloat x = vload(f + at + v * strip.step), y = load_codes(q, at + v * strip.step, by);          \
 			vfloat d = y - x;                                                                              \
 			f2 += x * x;                                                                                   \
 			q2 += y * y;                                                                                   \
@@ -122,7 +75,7 @@ static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
 	static void name(struct tensor_sums *out, const float *f, const void *q, struct strip strip,                   \
 	    const struct compare_by *by)                                                                               \
 	{                                                                                                              \
-		struct ends ends = { all(INFINITY), all(-INFINITY), all(INFINITY), all(-INFINITY), all(0), { 0 } };    \
+		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0), { 0 } };    \
 		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK) {                                             \
 			int64_t left = strip.vectors - v;                                                              \
 			struct strip part = { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };      \
@@ -139,11 +92,11 @@ COMPARE(compare_u16, load_u16)
 
 static bool range(struct tensor_range *out, const float *f, struct strip strip)
 {
-	vfloat low = all(INFINITY), high = all(-INFINITY), odd = all(0);
+	vfloat low = vall(INFINITY), high = vall(-INFINITY), odd = vall(0);
 	bool finite = true;
 
 	for (int64_t v = 0; v < strip.vectors; v++) {
-		vfloat x = load(f + v * strip.step);
+		vfloat x = vload(f + v * strip.step);
 		low = vmin(x, low);
 		high = vmax(x, high);
 		odd += x - x; // NaN for a NaN or an infinity, else 0

@@ -1,0 +1,2 @@
+#define QDW_TABLE qdw_avx2
+#include "qdepthwise_body.h"

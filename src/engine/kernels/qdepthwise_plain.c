@@ -1,0 +1,2 @@
+#define QDW_TABLE qdw_plain
+#include "qdepthwise_body.h"

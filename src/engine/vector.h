@@ -1,0 +1,75 @@
+// Vectors of eight numbers for loops that are compiled once for every processor level (private). GNU vector types, so that one
+// source gives the same operations everywhere; what the compiler does not do well by itself is written out for AVX2.
+#ifndef QTUI_ENGINE_VECTOR_H
+#define QTUI_ENGINE_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+typedef float vfloat __attribute__((vector_size(32)));
+typedef double vdouble __attribute__((vector_size(64)));
+typedef int32_t vint __attribute__((vector_size(32)));
+#define VINLINE static inline __attribute__((always_inline))
+
+VINLINE vfloat vall(float x)
+{
+	return (vfloat) { x, x, x, x, x, x, x, x };
+}
+
+VINLINE vfloat vload(const float *p)
+{
+	vfloat v;
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+VINLINE vfloat vabs(vfloat a)
+{
+	return (vfloat)((vint)a & 0x7fffffff);
+}
+
+#if defined(__AVX2__)
+// The second operand where one of them is a NaN.
+VINLINE vfloat vmax(vfloat a, vfloat b)
+{
+	return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
+}
+VINLINE vfloat vmin(vfloat a, vfloat b)
+{
+	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
+}
+#define VLOAD_CODES(name, type, load, widen)                                                                           \
+	VINLINE vint name(const type *p)                                                                               \
+	{                                                                                                              \
+		return (vint)widen(load((const __m128i *)p));                                                          \
+	}
+VLOAD_CODES(vcodes_i8, int8_t, _mm_loadl_epi64, _mm256_cvtepi8_epi32)
+VLOAD_CODES(vcodes_u8, uint8_t, _mm_loadl_epi64, _mm256_cvtepu8_epi32)
+VLOAD_CODES(vcodes_i16, int16_t, _mm_loadu_si128, _mm256_cvtepi16_epi32)
+VLOAD_CODES(vcodes_u16, uint16_t, _mm_loadu_si128, _mm256_cvtepu16_epi32)
+#else
+VINLINE vfloat vmax(vfloat a, vfloat b)
+{
+	vint m = a > b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+}
+VINLINE vfloat vmin(vfloat a, vfloat b)
+{
+	vint m = a < b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+}
+#define VLOAD_CODES(name, type)                                                                                        \
+	VINLINE vint name(const type *p)                                                                               \
+	{                                                                                                              \
+		return (vint) { p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] };                                      \
+	}
+VLOAD_CODES(vcodes_i8, int8_t)
+VLOAD_CODES(vcodes_u8, uint8_t)
+VLOAD_CODES(vcodes_i16, int16_t)
+VLOAD_CODES(vcodes_u16, uint16_t)
+#endif
+
+#endif
