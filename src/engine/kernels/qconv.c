@@ -92,10 +92,11 @@ static int64_t open_tile(const struct qconv *k, const struct kernel_io *io, cons
 	qtile_fill(ws->tile, &k->image, k->micro, io->x, x->n, x->i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
 	    x->j * p->stride_w + p->left, p->cols);
 	for (int64_t i = 0; i < rows; i++) {
-		for (int64_t j = 0; j < cols; j++, n++) {
-			int64_t oh = p->oh + (x->i + i) * p->step_h, ow = p->ow + (x->j + j) * p->step_w;
-			ws->row[n] = ws->tile + (i * p->stride_h * p->cols + j * p->stride_w) * k->image.pitch;
-			ws->at[n] = image + (oh * k->g.ow + ow) * block;
+		const int16_t *from = ws->tile + i * p->stride_h * p->cols * k->image.pitch;
+		int64_t to = image + ((p->oh + (x->i + i) * p->step_h) * k->g.ow + p->ow + x->j * p->step_w) * block;
+		for (int64_t j = 0; j < cols; j++, n++, from += p->stride_w * k->image.pitch, to += p->step_w * block) {
+			ws->row[n] = from;
+			ws->at[n] = to;
 		}
 	}
 	return n;

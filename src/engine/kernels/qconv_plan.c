@@ -3,7 +3,8 @@
 #include "qconv.h"
 
 enum {
-	TILE_BYTES = 96 * 1024,     // stays in the second-level cache, with room for a panel of weights
+	POINT_BYTES = 24 * 1024,    // a tile of a 1x1 convolution: stays in the first-level cache
+	TILE_BYTES = 128 * 1024,    // of others: in the second level; the rows that tiles share are expanded twice
 	TILE_MOST = 16 << 20,       // beyond it the reference takes over
 	PHASES_MOST = 64,
 	SIZE_MOST = 1 << 20,        // of kernel, stride, dilation and padding
@@ -75,7 +76,8 @@ static int64_t tile_steps(int64_t room, int64_t span, int64_t stride, int64_t n)
 
 static bool plan_tile(struct qphase *p, int64_t pitch, int rows)
 {
-	int64_t room = TILE_BYTES / (pitch * (int64_t)sizeof(int16_t));
+	int64_t bytes_most = p->span_h == 1 && p->span_w == 1 ? POINT_BYTES : TILE_BYTES;
+	int64_t room = bytes_most / (pitch * (int64_t)sizeof(int16_t));
 
 	p->tile_w = tile_steps(room / p->span_h, p->span_w, p->stride_w, p->nw);
 	if (p->tile_w < p->nw && p->tile_w > rows)

@@ -170,10 +170,13 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 	float v[QROWS * QLANES] = { 0 };
 
 	for (int64_t i = 0; i < n; i += m->rows) {
-		const int16_t *rows[QROWS];
+		const int16_t *some[QROWS], *const *rows = row + i;
 		int have = n - i < m->rows ? (int)(n - i) : m->rows;
-		for (int r = 0; r < m->rows; r++)
-			rows[r] = row[i + (r < have ? r : have - 1)] + p->first;
+		if (have < m->rows || p->first) {
+			for (int r = 0; r < m->rows; r++)
+				some[r] = row[i + (r < have ? r : have - 1)] + p->first;
+			rows = some;
+		}
 		if (job->split->wide) {
 			sums_wide(v, job, p, rows);
 			m->finish_wide(codes, v, job->scaling, p->scale, p->fbias, have);

@@ -44,6 +44,8 @@ struct qmicro {
 	    const struct qscaling *s, const float *scale, const float *fbias);
 	// Codes to int16: n groups of 8, `step` and `from_step` elements apart.
 	void (*widen[DT_COUNT])(int16_t *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
+	// y = a[0], b[0], c[0], a[1] ...
+	void (*interleave3)(int16_t *y, const int16_t *a, const int16_t *b, const int16_t *c, int64_t n);
 };
 extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_avx512;
 const struct qmicro *qmicro_here(void);

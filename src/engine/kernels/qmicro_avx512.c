@@ -45,5 +45,5 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 
 const struct qmicro qmicro_avx512 = {
 	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
-	.widen = WIDEN_TABLE,
+	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };

@@ -51,12 +51,14 @@ static void narrow(float *v, const double *sum, const double *bias, int parts, i
 FINISH(finish_any, int32_t, QMICRO_CODES[s->type])
 FINISH(finish_wide_any, float, QMICRO_CODES[s->type])
 
+// In 16 bits from the start: the difference is known to fit.
 #define WIDEN(name, type)                                                                                              \
 	static void name(int16_t *y, int64_t step, const void *src, int64_t from_step, int64_t n, int32_t shift)       \
 	{                                                                                                              \
 		const type *x = src;                                                                                   \
+		const uint16_t low = (uint16_t)shift;                                                                  \
 		for (int64_t g = 0; g < n; g++, x += from_step, y += step)                                             \
-			SIMD_FOR(i, 8) y[i] = (int16_t)(x[i] - shift);                                                 \
+			SIMD_FOR(i, 8) y[i] = (int16_t)(uint16_t)((uint16_t)x[i] - low);                               \
 	}
 WIDEN(widen_i8, int8_t)
 WIDEN(widen_u8, uint8_t)
@@ -64,3 +66,32 @@ WIDEN(widen_i16, int16_t)
 WIDEN(widen_u16, uint16_t)
 
 #define WIDEN_TABLE { [DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16 }
+
+typedef int16_t vshort __attribute__((vector_size(16)));
+
+// Eight values of each of three arrays in turn: 0 of a, 0 of b, 0 of c, 1 of a ...
+static void interleave3(int16_t *y, const int16_t *a, const int16_t *b, const int16_t *c, int64_t n)
+{
+	static const vshort ab[3] = {
+		{ 0, 8, 0, 1, 9, 0, 2, 10 }, { 0, 3, 11, 0, 4, 12, 0, 5 }, { 13, 0, 6, 14, 0, 7, 15, 0 },
+	};
+	static const vshort with_c[3] = {
+		{ 0, 1, 8, 3, 4, 9, 6, 7 }, { 10, 1, 2, 11, 4, 5, 12, 7 }, { 0, 13, 2, 3, 14, 5, 6, 15 },
+	};
+	int64_t i = 0;
+
+	for (; i + 8 <= n; i += 8, y += 24) {
+		vshort va, vb, vc, out[3];
+		memcpy(&va, a + i, sizeof(va));
+		memcpy(&vb, b + i, sizeof(vb));
+		memcpy(&vc, c + i, sizeof(vc));
+		for (int k = 0; k < 3; k++)
+			out[k] = __builtin_shuffle(__builtin_shuffle(va, vb, ab[k]), vc, with_c[k]);
+		memcpy(y, out, sizeof(out));
+	}
+	for (; i < n; i++, y += 3) {
+		y[0] = a[i];
+		y[1] = b[i];
+		y[2] = c[i];
+	}
+}

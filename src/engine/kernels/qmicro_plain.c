@@ -34,5 +34,5 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 
 const struct qmicro qmicro_plain = {
 	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
-	.widen = WIDEN_TABLE,
+	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };

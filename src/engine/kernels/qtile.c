@@ -24,20 +24,41 @@ static void row_blocked(int16_t *y, const struct qimage *im, const struct qmicro
 	}
 }
 
-static void row_plain(int16_t *y, const struct qimage *im, const char *x, int64_t n, int64_t row, int64_t col, int64_t count)
+// n neighbours of one channel.
+static void widen_all(int16_t *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t at, int64_t n)
 {
-	for (int64_t c = 0; c < im->c; c++) {
-		int64_t at = act_offset(LAYOUT_PLAIN, 1, im->c, im->h * im->w, n, c, row * im->w + col);
-		int16_t *to = y + c;
-#define SPREAD(type)                                                                                                   \
-	for (int64_t i = 0; i < count; i++, to += im->pitch)                                                           \
-		*to = (int16_t)(((const type *)x)[at + i] - im->entry.shift)
-		switch (im->type) {
-		case DT_I8: SPREAD(int8_t); break;
-		case DT_U8: SPREAD(uint8_t); break;
-		case DT_I16: SPREAD(int16_t); break;
-		default: SPREAD(uint16_t); break;
-		}
+	m->widen[im->type](y, 8, x + (size_t)at * dtype_size(im->type), 8, n / 8, im->entry.shift);
+	for (int64_t i = n / 8 * 8; i < n; i++)
+		y[i] = (int16_t)(qcode_at(x, im->type, at + i) - im->entry.shift);
+}
+
+// The first layer of most networks: three channels.
+static void row_of_three(int16_t *y, const struct qimage *im, const struct qmicro *m, const char *x, const int64_t at[3], int64_t count)
+{
+	enum { PART = 256 };
+	int16_t part[3][PART];
+
+	for (int64_t i = 0; i < count; i += PART) {
+		int64_t n = count - i < PART ? count - i : PART;
+		for (int c = 0; c < 3; c++)
+			widen_all(part[c], im, m, x, at[c] + i, n);
+		m->interleave3(y + i * 3, part[0], part[1], part[2], n);
+	}
+}
+
+static void row_plain(int16_t *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t n, int64_t row, int64_t col,
+    int64_t count)
+{
+	int64_t plane = im->h * im->w, at = (n * im->c * im->h + row) * im->w + col;
+
+	if (im->c == 1) {
+		widen_all(y, im, m, x, at, count);
+	} else if (im->c == 3) {
+		row_of_three(y, im, m, x, (const int64_t[]) { at, at + plane, at + 2 * plane }, count);
+	} else {
+		for (int64_t c = 0; c < im->c; c++, at += plane)
+			for (int64_t i = 0; i < count; i++)
+				y[i * im->pitch + c] = (int16_t)(qcode_at(x, im->type, at + i) - im->entry.shift);
 	}
 }
 
@@ -55,7 +76,7 @@ void qtile_fill(int16_t *tile, const struct qimage *im, const struct qmicro *m, 
 		if (im->layout == LAYOUT_BLOCK)
 			row_blocked(tile + first * im->pitch, im, m, x, n, r, col + first, last - first);
 		else
-			row_plain(tile + first * im->pitch, im, x, n, r, col + first, last - first);
+			row_plain(tile + first * im->pitch, im, m, x, n, r, col + first, last - first);
 		fill(tile + last * im->pitch, (cols - last) * im->pitch, im->entry.pad);
 	}
 	fill(tile, QTILE_SLACK, 0);
