@@ -1,4 +1,5 @@
-// Speed of the float kernels on typical layers: time of the best run and GFLOP/s, for one backend and width.
+// Speed of the kernels on typical layers: time of the best run and GFLOP/s of the float kernel, time of the integer kernels (8-bit
+// codes; 16-bit codes with weights of 8 and of 16 bits) and how much of the float kernel's that is, for one backend and width.
 //   build/release/bench/kernels [onednn|blas|ref] [WIDTH] [PART_OF_NAME]
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,30 +68,84 @@ static double best_run(const struct kernel *k, const struct kernel_io *io)
 	return best;
 }
 
+// Seconds of a run, 0 when the backend has no kernel.
+static double time_of(struct kernel *k, enum status made, struct kernel_io io)
+{
+	if (made != STATUS_OK)
+		return 0;
+	float *scratch = some_floats((int64_t)(kernel_scratch(k, io.width) / sizeof(float)) + 1);
+	io.scratch = scratch;
+	double s = best_run(k, &io);
+	free(scratch);
+	kernel_free(&k);
+	return s;
+}
+
+static double time_float(const struct layer *l, enum kernel_backend b, int64_t weights, struct kernel_io io)
+{
+	struct conv_task t = task_of(l, b);
+	struct kernel *k = NULL;
+	struct error err;
+	float *weight = some_floats(weights), *bias = some_floats(t.g.oc);
+	t.weight = weight;
+	t.bias = bias;
+	enum status made = kernel_conv(&k, b, &t, &err);
+	double s = time_of(k, made, io);
+	free(weight);
+	free(bias);
+	return s;
+}
+
+static double time_codes(const struct layer *l, enum kernel_backend b, int64_t weights, struct kernel_io io, enum dtype type, int bits)
+{
+	static const int32_t zero[] = {0};
+	static const float out_scale[] = {0.0625f};
+	struct conv_task f = task_of(l, b);
+	struct qconv_task t = {.g = f.g, .transposed = f.transposed, .in = f.in, .out = f.out, .in_type = type, .weight_bits = bits,
+	    .act = f.epi.act.kind == ACT_CLIP || f.epi.act.kind == ACT_RELU ? f.epi.act : (struct act){ACT_NONE, 0, 0},
+	    .out_quant = {.kind = QUANT_LINEAR, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = out_scale, .zero = zero}};
+	struct kernel *k = NULL;
+	struct error err;
+	int16_t *weight = calloc((size_t)weights, sizeof(*weight));
+	float *scale = some_floats(t.g.oc);
+	for (int64_t i = 0; i < weights; i++)
+		weight[i] = (int16_t)(i * 7919 % (1 << bits) - (1 << (bits - 1)));
+	for (int64_t i = 0; i < t.g.oc; i++)
+		scale[i] = 1.0f / 4096;
+	t.weight = weight;
+	t.scale = scale;
+	enum status made = kernel_qconv(&k, b, &t, &err);
+	double s = time_of(k, made, io);
+	free(weight);
+	free(scale);
+	return s;
+}
+
+static void print_codes(double s, double seconds_float)
+{
+	if (s > 0)
+		printf(" %9.3f ms %5.2f", s * 1e3, seconds_float > 0 ? s / seconds_float : 0);
+	else
+		printf("         -         ");
+}
+
 static void measure(const struct layer *l, enum kernel_backend b, int width)
 {
 	struct conv_task t = task_of(l, b);
 	const struct conv_geometry *g = &t.g;
 	int64_t padded = layout_block() - 1, weights = g->oc * g->c / g->group * g->kh * g->kw;
 	int64_t outputs = (g->oc + padded) * g->oh * g->ow;
-	struct kernel *k;
-	struct error err;
-	float *weight = some_floats(weights), *bias = some_floats(g->oc), *x = some_floats((g->c + padded) * g->h * g->w);
-	float *y = some_floats(outputs), *residual = some_floats(outputs);
-	t.weight = weight;
-	t.bias = bias;
-	if (kernel_conv(&k, b, &t, &err) == STATUS_OK) {
-		float *scratch = some_floats((int64_t)(kernel_scratch(k, width) / sizeof(float)) + 1);
-		double s = best_run(k, &(struct kernel_io){x, NULL, residual, y, scratch, width});
-		double flop = 2.0 * (double)weights * (double)(l->transposed ? g->h * g->w : g->oh * g->ow);
-		printf("%-36s %9.3f ms %8.1f GFLOP/s\n", l->name, s * 1e3, flop / s * 1e-9);
-		free(scratch);
-		kernel_free(&k);
-	} else {
-		printf("%-36s         -\n", l->name);
-	}
-	free(weight);
-	free(bias);
+	float *x = some_floats((g->c + padded) * g->h * g->w), *y = some_floats(outputs), *residual = some_floats(outputs);
+	struct kernel_io io = {.x = x, .residual = residual, .y = y, .width = width};
+	double flop = 2.0 * (double)weights * (double)(l->transposed ? g->h * g->w : g->oh * g->ow);
+
+	double s = time_float(l, b, weights, io);
+	printf("%-36s %9.3f ms %8.1f GFLOP/s  int8", l->name, s * 1e3, s > 0 ? flop / s * 1e-9 : 0);
+	print_codes(time_codes(l, b, weights, io, DT_I8, 8), s);
+	printf("  int16");
+	print_codes(time_codes(l, b, weights, io, DT_I16, 8), s);
+	print_codes(time_codes(l, b, weights, io, DT_I16, 16), s);
+	printf("\n");
 	free(x);
 	free(y);
 	free(residual);

@@ -1,4 +1,4 @@
-// Vectors of eight numbers for loops that are compiled once for every processor level (private). GNU vector types, so that one
+// Vectors of 32 bytes for loops that are compiled once for every processor level (private). GNU vector types, so that one
 // source gives the same operations everywhere; what the compiler does not do well by itself is written out for AVX2.
 #ifndef QTUI_ENGINE_VECTOR_H
 #define QTUI_ENGINE_VECTOR_H
@@ -10,7 +10,7 @@
 #endif
 
 typedef float vfloat __attribute__((vector_size(32)));
-typedef double vdouble __attribute__((vector_size(64)));
+typedef double vdouble __attribute__((vector_size(32)));
 typedef int32_t vint __attribute__((vector_size(32)));
 #define VINLINE static inline __attribute__((always_inline))
 
