@@ -23,7 +23,11 @@ static enum status make(struct rnn_activation *out, const char *name, const stru
 	float alpha = 0, beta = 0;
 
 	*out = (struct rnn_activation){ .stretch = 1, .scale = 1 };
-	if (!unary_by_name(&out->fn, name))
+	if (!strcasecmp(name, "Affine"))
+		out->fn = FN_copy;
+	else if (!strcasecmp(name, "ScaledTanh"))
+		out->fn = FN_tanh;
+	else if (!unary_by_name(&out->fn, name))
 		return error_set(err, STATUS_UNSUPPORTED, "activation '%s' is not known", name);
 	for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
 		if (strcasecmp(parameters[i].name, name))

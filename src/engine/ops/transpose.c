@@ -6,6 +6,7 @@ static enum status permutation(int64_t perm[SHAPE_MAX_RANK], const struct node *
 {
 	const struct ints *given = &((const struct transpose_attrs *)n->attrs)->perm;
 	bool seen[SHAPE_MAX_RANK];
+	enum status s;
 
 	for (int i = 0; i < rank; i++)
 		perm[i] = rank - 1 - i;
@@ -13,9 +14,10 @@ static enum status permutation(int64_t perm[SHAPE_MAX_RANK], const struct node *
 		return STATUS_OK;
 	if (given->n != rank)
 		return error_set(err, STATUS_FORMAT, "perm has %d entries, the input has rank %d", given->n, rank);
-	for (int i = 0; i < rank; i++)
+	s = rule_axes(seen, given->at, rank, rank, err);
+	for (int i = 0; s == STATUS_OK && i < rank; i++)
 		perm[i] = given->at[i] < 0 ? given->at[i] + rank : given->at[i];
-	return rule_axes(seen, perm, rank, rank, err);
+	return s;
 }
 
 enum status transpose_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

@@ -4,7 +4,7 @@
 
 enum status view_same_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	if (n->n_in > 2 && in[2] && rule_known(in[2]) && *(const uint8_t *)in[2]->data)
+	if (n->n_in > 2 && in[2] && in[2]->data && tensor_count(in[2]) == 1 && *(const uint8_t *)in[2]->data)
 		return error_set(err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	rule_set(&out[0], in[0]->type, &in[0]->shape);
 	if (n->n_out > 1)
