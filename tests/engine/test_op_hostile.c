@@ -9,7 +9,7 @@
 
 #include "qtui/engine/op.h"
 
-#define ROUNDS 1500          // per row
+#define ROUNDS 500           // per row
 #define MAX_OUTPUT (1 << 20) // bytes that are evaluated
 #define MAX_IO 9
 

@@ -37,7 +37,7 @@ static int64_t grid_size(int64_t wanted, double cell)
 {
 	double size = ceil(cell);
 
-	return wanted > 0 ? wanted : size < 1 ? 1 : size > 1 << 10 ? 1 << 10 : (int64_t)size;
+	return wanted > 0 ? wanted : !(size >= 1) ? 1 : size > 1 << 10 ? 1 << 10 : (int64_t)size;
 }
 
 static struct region make_region(const struct roialign_attrs *a, const float *roi, const struct shape *x)
