@@ -167,9 +167,10 @@ static bool moves_codes(const struct exec *x)
 // Split over channels in whole blocks: each part is a run of blocks of the input.
 static enum status split_blocks(struct exec *x, struct rep *in)
 {
+	if (x->node->op->id != OP_Split || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || in->t.shape.dim[0] != 1)
+		return STATUS_UNSUPPORTED;
 	const struct axis_attrs *a = x->node->attrs;
-	int64_t axis = a->axis < 0 ? a->axis + in->t.shape.rank : a->axis;
-	if (x->node->op->id != OP_Split || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || in->t.shape.dim[0] != 1 || axis != 1)
+	if ((a->axis < 0 ? a->axis + in->t.shape.rank : a->axis) != 1)
 		return STATUS_UNSUPPORTED;
 	for (int i = 0; i < x->node->n_out; i++) {
 		const struct shape *s = &x->g->value[x->node->out[i]].shape;
