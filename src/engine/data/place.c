@@ -132,11 +132,6 @@ static uint8_t luma(const uint8_t *rgb)
 	return (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000) >> 16);
 }
 
-static uint8_t component(const uint8_t *rgb, const struct image_input *input, int channel, bool bgr)
-{
-	return input->channels == 1 ? luma(rgb) : rgb[bgr ? 2 - channel : channel];
-}
-
 static float clamped(float v, float low, float high)
 {
 	return rintf(v < low ? low : v > high ? high : v);
@@ -144,25 +139,55 @@ static float clamped(float v, float low, float high)
 
 static void store(void *out, enum dtype type, size_t i, float v)
 {
-	if (type == DT_F32)
-		((float *)out)[i] = v;
-	else if (type == DT_U8)
+	if (type == DT_U8)
 		((uint8_t *)out)[i] = (uint8_t)clamped(v, 0, 255);
 	else if (type == DT_I8)
 		((int8_t *)out)[i] = (int8_t)clamped(v, -128, 127);
 }
 
+// Element c of pixel p lies at c * plane + p * step.
+struct spread {
+	size_t pixels, plane, step;
+};
+
+static void fill_rgb(float *restrict out, const uint8_t *restrict rgb, const struct spread *s, float table[3][256], bool bgr)
+{
+	int first = bgr ? 2 : 0, last = bgr ? 0 : 2;
+
+	for (size_t p = 0; p < s->pixels; p++, rgb += 3) {
+		out[p * s->step] = table[0][rgb[first]];
+		out[p * s->step + s->plane] = table[1][rgb[1]];
+		out[p * s->step + 2 * s->plane] = table[2][rgb[last]];
+	}
+}
+
+static void fill_any(struct tensor *out, const uint8_t *rgb, const struct spread *s, int channels, float table[3][256], bool bgr)
+{
+	for (size_t p = 0; p < s->pixels; p++, rgb += 3)
+		for (int c = 0; c < channels; c++) {
+			float v = table[c][channels == 1 ? luma(rgb) : rgb[bgr ? 2 - c : c]];
+			size_t at = p * s->step + (size_t)c * s->plane;
+
+			if (out->type == DT_F32)
+				((float *)out->data)[at] = v;
+			else
+				store(out->data, out->type, at, v);
+		}
+}
+
 void place_pixels(struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre)
 {
-	size_t pixels = (size_t)input->w * (size_t)input->h, channels = (size_t)input->channels;
+	struct spread s = { .pixels = (size_t)input->w * (size_t)input->h };
 	bool raw = out->type == DT_U8 && !pre->mean_set && !pre->std_set;
-	float table[256];
+	float table[3][256];
 
-	for (size_t c = 0; c < channels; c++) {
+	s.plane = input->nhwc ? 1 : s.pixels;
+	s.step = input->nhwc ? (size_t)input->channels : 1;
+	for (int c = 0; c < 3; c++)
 		for (int v = 0; v < 256; v++)
-			table[v] = raw ? (float)v : ((float)v - pre->mean[c]) / pre->std[c];
-		for (size_t p = 0; p < pixels; p++)
-			store(out->data, out->type, input->nhwc ? p * channels + c : c * pixels + p,
-			    table[component(image->rgb + 3 * p, input, (int)c, pre->bgr)]);
-	}
+			table[c][v] = raw ? (float)v : ((float)v - pre->mean[c]) / pre->std[c];
+	if (out->type == DT_F32 && input->channels == 3)
+		fill_rgb(out->data, image->rgb, &s, table, pre->bgr);
+	else
+		fill_any(out, image->rgb, &s, input->channels, table, pre->bgr);
 }

@@ -4,18 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "resample.h"
+#include "resample_rows.h"
+#include "../kernels/cpu.h"
 #include "qtui/base/mem.h"
 
-#define FRACTION_BITS 22
-#define HALF (1 << (FRACTION_BITS - 1))
-
-// Output i is the sum of weight[i * taps + k] * input[first[i] + k] for k < count[i].
-struct filter {
-	int taps;
-	int *first, *count, *weight;
-};
-
-static void filter_done(struct filter *f)
+static void filter_done(struct resample_filter *f)
 {
 	free(f->first);
 	free(f->count);
@@ -23,7 +16,7 @@ static void filter_done(struct filter *f)
 }
 
 // The weights of one output position, in double, scaled to the sum 1 and then rounded to fixed point.
-static void fill_position(struct filter *f, int i, double *w, double scale, double support, int n_in)
+static void fill_position(struct resample_filter *f, int i, double *w, double scale, double support, int n_in)
 {
 	double centre = (i + 0.5) * scale, stretch = 1 / (scale < 1 ? 1 : scale), sum = 0;
 	int from = (int)(centre - support + 0.5), to = (int)(centre + support + 0.5);
@@ -40,10 +33,10 @@ static void fill_position(struct filter *f, int i, double *w, double scale, doub
 	f->count[i] = to - from;
 	for (int k = 0; k < to - from; k++)
 		f->weight[(size_t)i * (size_t)f->taps + (size_t)k] =
-		    (int)(0.5 + (sum != 0 ? w[k] / sum : w[k]) * (1 << FRACTION_BITS));
+		    (int)(0.5 + (sum != 0 ? w[k] / sum : w[k]) * (1 << RESAMPLE_BITS));
 }
 
-static bool filter_init(struct filter *f, int n_in, int n_out)
+static bool filter_init(struct resample_filter *f, int n_in, int n_out)
 {
 	double scale = (double)n_in / n_out, support = scale < 1 ? 1 : scale;
 	double *w;
@@ -59,68 +52,35 @@ static bool filter_init(struct filter *f, int n_in, int n_out)
 	return f->first && f->count && f->weight && w;
 }
 
-static uint8_t to_byte(int sum)
+static const struct resample_rows *rows_here(void)
 {
-	int v = sum >> FRACTION_BITS;
-
-	return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
-}
-
-static void row_along_x(uint8_t *out, const uint8_t *in, int w, const struct filter *f)
-{
-	for (int x = 0; x < w; x++) {
-		const int *weight = f->weight + (size_t)x * (size_t)f->taps;
-		const uint8_t *p = in + (size_t)f->first[x] * 3;
-		int r = HALF, g = HALF, b = HALF;
-
-		for (int k = 0; k < f->count[x]; k++, p += 3) {
-			r += p[0] * weight[k];
-			g += p[1] * weight[k];
-			b += p[2] * weight[k];
-		}
-		out[3 * x] = to_byte(r);
-		out[3 * x + 1] = to_byte(g);
-		out[3 * x + 2] = to_byte(b);
-	}
-}
-
-static void row_along_y(uint8_t *restrict out, int *restrict sum, const uint8_t *in, size_t stride, int y, const struct filter *f)
-{
-	for (size_t i = 0; i < stride; i++)
-		sum[i] = HALF;
-	for (int k = 0; k < f->count[y]; k++) {
-		const uint8_t *p = in + (size_t)(f->first[y] + k) * stride;
-		int weight = f->weight[(size_t)y * (size_t)f->taps + (size_t)k];
-
-		for (size_t i = 0; i < stride; i++)
-			sum[i] += p[i] * weight;
-	}
-	for (size_t i = 0; i < stride; i++)
-		out[i] = to_byte(sum[i]);
+	return cpu_level() >= CPU_AVX2 && resample_avx2.along_x ? &resample_avx2 : &resample_plain;
 }
 
 static bool along_x(struct image *out, const struct image *in, int w)
 {
-	struct filter f = { 0 };
+	struct resample_filter f = { 0 };
+	const struct resample_rows *rows = rows_here();
 	bool ok = filter_init(&f, in->w, w);
 
 	*out = (struct image){ .w = w, .h = in->h, .rgb = ok ? mem_try_array((size_t)w * (size_t)in->h, 3) : NULL };
 	for (int y = 0; out->rgb && y < in->h; y++)
-		row_along_x(out->rgb + (size_t)y * (size_t)w * 3, in->rgb + (size_t)y * (size_t)in->w * 3, w, &f);
+		rows->along_x(out->rgb + (size_t)y * (size_t)w * 3, in->rgb + (size_t)y * (size_t)in->w * 3, w, &f);
 	filter_done(&f);
 	return out->rgb;
 }
 
 static bool along_y(struct image *out, const struct image *in, int h)
 {
-	struct filter f = { 0 };
+	struct resample_filter f = { 0 };
 	size_t stride = (size_t)in->w * 3;
+	const struct resample_rows *rows = rows_here();
 	int *sum = mem_try_array(stride, sizeof(int));
 	bool ok = sum && filter_init(&f, in->h, h);
 
 	*out = (struct image){ .w = in->w, .h = h, .rgb = ok ? mem_try_array((size_t)in->w * (size_t)h, 3) : NULL };
 	for (int y = 0; out->rgb && y < h; y++)
-		row_along_y(out->rgb + (size_t)y * stride, sum, in->rgb, stride, y, &f);
+		rows->along_y(out->rgb + (size_t)y * stride, sum, in->rgb, stride, y, &f);
 	filter_done(&f);
 	free(sum);
 	return out->rgb;

@@ -1,0 +1,2 @@
+#define ROWS resample_plain
+#include "resample_body.h"
