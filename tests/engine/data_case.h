@@ -1,4 +1,5 @@
-// What the tests of datasets share: a graph that has only inputs, pictures that a formula gives, and files made of them.
+// What the tests of datasets share: a graph that has only inputs, pictures that a formula gives, and files made of
+// them.
 #ifndef TESTS_ENGINE_DATA_CASE_H
 #define TESTS_ENGINE_DATA_CASE_H
 
@@ -31,12 +32,12 @@ static inline void case_input(struct data_case *c, const char *name, enum dtype 
 {
 	int i = c->graph.n_inputs++;
 
-	c->value[i] = (struct value){ .name = name, .type = type, .shape = shape, .producer = -1, .is_input = true };
+	c->value[i] = (struct value){.name = name, .type = type, .shape = shape, .producer = -1, .is_input = true};
 	c->input[i] = i;
 	c->graph.n_values = c->graph.n_inputs;
 }
 
-#define SHAPE(...) shape_of(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (const int64_t[]){ __VA_ARGS__ })
+#define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 // A case may have been copied: its graph is made to point into itself.
 static inline enum status case_try(struct data_case *c, const char *path)
@@ -85,7 +86,8 @@ static inline uint8_t *case_picture(int w, int h)
 
 static inline const char *case_png(const char *name, int w, int h)
 {
-	png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = (png_uint_32)h, .format = PNG_FORMAT_RGB };
+	png_image image = {
+	    .version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = (png_uint_32)h, .format = PNG_FORMAT_RGB};
 	const char *path = support_temp(name);
 	uint8_t *rgb = case_picture(w, h);
 

@@ -49,7 +49,7 @@ static inline Onnx__GraphProto *case_graph(struct onnx_case *c)
 
 static inline void case_init(struct onnx_case *c)
 {
-	*c = (struct onnx_case){ .arena = arena_new() };
+	*c = (struct onnx_case){.arena = arena_new()};
 	onnx__model_proto__init(&c->model);
 	onnx__operator_set_id_proto__init(&c->opset);
 	c->opset.has_version = true;
@@ -69,7 +69,8 @@ static inline void case_done(struct onnx_case *c)
 }
 
 // A dimension below 0 is symbolic: -1 "d1", -2 "d2" ...
-static inline Onnx__ValueInfoProto *case_value(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
+static inline Onnx__ValueInfoProto *case_value(
+    struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
 {
 	Onnx__ValueInfoProto *v = case_new(c, sizeof(*v));
 	Onnx__TensorShapeProto *shape = case_new(c, sizeof(*shape));
@@ -103,7 +104,11 @@ static inline Onnx__ValueInfoProto *case_value(struct onnx_case *c, const char *
 	return v;
 }
 
-#define DIMS(...) (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (const int64_t[]){ __VA_ARGS__ }
+#define DIMS(...)                                                                                                      \
+	(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[])                                   \
+	{                                                                                                              \
+		__VA_ARGS__                                                                                            \
+	}
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
 #define INT64 ONNX__TENSOR_PROTO__DATA_TYPE__INT64
 
@@ -117,7 +122,8 @@ static inline void case_output(struct onnx_case *c, Onnx__GraphProto *g, const c
 	g->output[g->n_output++] = case_value(c, name, FLOAT, 0, NULL);
 }
 
-static inline Onnx__TensorProto *case_tensor(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
+static inline Onnx__TensorProto *case_tensor(
+    struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
 {
 	Onnx__TensorProto *t = case_new(c, sizeof(*t));
 
@@ -137,7 +143,8 @@ static inline void case_raw(struct onnx_case *c, Onnx__TensorProto *t, const voi
 	t->raw_data.data = arena_memdup(c->arena, data, size);
 }
 
-static inline Onnx__TensorProto *case_floats(struct onnx_case *c, const char *name, int rank, const int64_t *dims, const float *v)
+static inline Onnx__TensorProto *case_floats(
+    struct onnx_case *c, const char *name, int rank, const int64_t *dims, const float *v)
 {
 	Onnx__TensorProto *t = case_tensor(c, name, FLOAT, rank, dims);
 	size_t n = 1;
@@ -151,7 +158,7 @@ static inline Onnx__TensorProto *case_floats(struct onnx_case *c, const char *na
 
 static inline Onnx__TensorProto *case_ints(struct onnx_case *c, const char *name, int n, const int64_t *v)
 {
-	int64_t dims[1] = { n };
+	int64_t dims[1] = {n};
 	Onnx__TensorProto *t = case_tensor(c, name, INT64, 1, dims);
 
 	case_raw(c, t, v, (size_t)n * sizeof(int64_t));
@@ -170,8 +177,8 @@ static inline size_t case_words(struct onnx_case *c, char **out, const char *wor
 	return n;
 }
 
-static inline Onnx__NodeProto *case_node_in(struct onnx_case *c, Onnx__GraphProto *g, const char *op, const char *name,
-    const char *in, const char *out)
+static inline Onnx__NodeProto *case_node_in(
+    struct onnx_case *c, Onnx__GraphProto *g, const char *op, const char *name, const char *in, const char *out)
 {
 	Onnx__NodeProto *n = case_new(c, sizeof(*n));
 
@@ -187,7 +194,8 @@ static inline Onnx__NodeProto *case_node_in(struct onnx_case *c, Onnx__GraphProt
 	return n;
 }
 
-static inline Onnx__NodeProto *case_node(struct onnx_case *c, const char *op, const char *name, const char *in, const char *out)
+static inline Onnx__NodeProto *case_node(
+    struct onnx_case *c, const char *op, const char *name, const char *in, const char *out)
 {
 	return case_node_in(c, c->graph, op, name, in, out);
 }

@@ -9,7 +9,7 @@
 
 static struct data_case vector_case(void)
 {
-	struct data_case c = { .opt = { .samples = 0 } };
+	struct data_case c = {.opt = {.samples = 0}};
 
 	case_input(&c, "x", DT_F32, SHAPE(1, 4));
 	return c;
@@ -18,7 +18,7 @@ static struct data_case vector_case(void)
 static const char *write_npy(const char *name, char kind, int item, struct shape s, const void *data)
 {
 	struct error err;
-	struct npy a = { .kind = kind, .item = item, .rank = s.rank, .data = (void *)data };
+	struct npy a = {.kind = kind, .item = item, .rank = s.rank, .data = (void *)data};
 	const char *path = support_temp(name);
 
 	for (int i = 0; i < s.rank; i++)
@@ -42,7 +42,7 @@ static float x0(const struct data_case *c, int i)
 	return ((const float *)c->in[0].data)[i];
 }
 
-static const float batch[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+static const float batch[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 void test_dataset__npy_batch_has_a_sample_a_row(void **state)
 {
@@ -61,8 +61,8 @@ void test_dataset__npy_batch_has_a_sample_a_row(void **state)
 
 void test_dataset__npy_without_batch_is_one_sample(void **state)
 {
-	static const int64_t whole[4] = { 1, -2, 3, 1 << 20 };
-	static const uint8_t bytes[4] = { 0, 1, 128, 255 };
+	static const int64_t whole[4] = {1, -2, 3, 1 << 20};
+	static const uint8_t bytes[4] = {0, 1, 128, 255};
 	struct data_case c = vector_case();
 
 	(void)state;
@@ -121,7 +121,7 @@ void test_dataset__tensor_proto(void **state)
 {
 	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
 	struct data_case c = vector_case();
-	int64_t dims[2] = { 1, 4 };
+	int64_t dims[2] = {1, 4};
 	uint8_t packed[256];
 	size_t size;
 
@@ -155,9 +155,9 @@ static const char *write_npz(const char *name, int n, const char *const *pairs)
 
 void test_dataset__npz_fills_inputs_by_name(void **state)
 {
-	static const int64_t ids[4] = { 7, 8, 9, 10 };
-	const char *const pairs[] = { "ids.npy", write_npy("ids.npy", 'i', 8, SHAPE(2, 2), ids), "x.npy",
-		write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch) };
+	static const int64_t ids[4] = {7, 8, 9, 10};
+	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'i', 8, SHAPE(2, 2), ids), "x.npy",
+	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch)};
 	struct data_case c = vector_case();
 	struct shape shapes[4];
 	char *names[4];
@@ -174,15 +174,16 @@ void test_dataset__npz_fills_inputs_by_name(void **state)
 	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, support_temp("named.npz"), &c.err), STATUS_OK);
 	assert_int_equal(n, 3);
 	for (int i = 0; i < n; i++) {
-		assert_true(strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){ .rank = 2, .dim = { 2, 4 } }));
+		assert_true(
+		    strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
 		free(names[i]);
 	}
 }
 
 void test_dataset__npz_with_unequal_batches_is_refused(void **state)
 {
-	const char *const pairs[] = { "ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
-		write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch) };
+	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
+	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
 	struct data_case c = vector_case();
 
 	(void)state;
@@ -193,8 +194,8 @@ void test_dataset__npz_with_unequal_batches_is_refused(void **state)
 
 void test_dataset__a_directory_is_read_in_bytewise_order(void **state)
 {
-	static const char *const names[] = { "b.npy", "a10.npy", "a9.npy", "B.npy", "_.npy" };
-	static const char *const order[] = { "B.npy", "_.npy", "a10.npy", "a9.npy", "b.npy" };
+	static const char *const names[] = {"b.npy", "a10.npy", "a9.npy", "B.npy", "_.npy"};
+	static const char *const order[] = {"B.npy", "_.npy", "a10.npy", "a9.npy", "b.npy"};
 	struct data_case c = vector_case();
 	char *dir = make_dir("ordered");
 	char name[64];
@@ -233,7 +234,7 @@ void test_dataset__a_list_keeps_its_order(void **state)
 
 void test_dataset__a_subdirectory_an_input(void **state)
 {
-	static const int64_t state_value[2] = { 5, 6 };
+	static const int64_t state_value[2] = {5, 6};
 	struct data_case c = vector_case();
 	char *top = make_dir("parts"), *x = make_dir("parts/x"), *h = make_dir("parts/h_0");
 
@@ -257,7 +258,7 @@ void test_dataset__a_subdirectory_an_input(void **state)
 
 void test_dataset__second_inputs_by_convention(void **state)
 {
-	struct data_case c = { .opt = { .samples = 0 } };
+	struct data_case c = {.opt = {.samples = 0}};
 
 	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
@@ -279,7 +280,7 @@ void test_dataset__second_inputs_by_convention(void **state)
 
 void test_dataset__keys_follow_content_and_preprocessing(void **state)
 {
-	struct data_case a = { .opt = { .samples = 0 } }, b, bgr;
+	struct data_case a = {.opt = {.samples = 0}}, b, bgr;
 	struct key first, second;
 
 	(void)state;
@@ -324,7 +325,7 @@ void test_dataset__random_data_are_reproducible(void **state)
 
 void test_dataset__preprocessing_is_guessed_from_metadata(void **state)
 {
-	struct data_case c = { .opt = { .samples = 0 } };
+	struct data_case c = {.opt = {.samples = 0}};
 	const struct preprocess *p;
 
 	(void)state;
@@ -333,15 +334,16 @@ void test_dataset__preprocessing_is_guessed_from_metadata(void **state)
 	p = dataset_preprocess(c.data);
 	assert_true(p->warn && p->resize == RESIZE_STRETCH && p->std[2] == 255 && !p->bgr && p->guess[0]);
 	case_done(&c);
-	c.metadata[0] = (struct metadata){ "task", "detect" };
-	c.metadata[1] = (struct metadata){ "imgsz", "[8, 8]" };
+	c.metadata[0] = (struct metadata){"task", "detect"};
+	c.metadata[1] = (struct metadata){"imgsz", "[8, 8]"};
 	c.graph.n_metadata = 2;
 	case_open(&c, case_png("guess.png", 4, 6));
 	p = dataset_preprocess(c.data);
 	assert_true(!p->warn && p->resize == RESIZE_LETTERBOX);
 	assert_string_equal(p->guess, "Ultralytics metadata: letterbox, RGB, /255");
 	case_done(&c);
-	c.opt.pre = (struct preprocess){ .std = { 1, 1, 1 }, .std_set = true, .mean_set = true, .color_set = true, .resize_set = true };
+	c.opt.pre = (struct preprocess){
+	    .std = {1, 1, 1}, .std_set = true, .mean_set = true, .color_set = true, .resize_set = true};
 	case_open(&c, case_png("guess.png", 4, 6));
 	p = dataset_preprocess(c.data);
 	assert_true(!p->warn && p->resize == RESIZE_STRETCH && p->std[0] == 1);

@@ -8,8 +8,12 @@
 // An input of h x w pixels whose elements are the pixels themselves.
 static void pixels_case(struct data_case *c, int channels, int h, int w, enum resize_mode mode)
 {
-	*c = (struct data_case){ .opt.pre = { .std = { 1, 1, 1, 1 }, .std_set = true, .mean_set = true, .color_set = true,
-	    .resize = mode, .resize_set = true } };
+	*c = (struct data_case){.opt.pre = {.std = {1, 1, 1, 1},
+	                            .std_set = true,
+	                            .mean_set = true,
+	                            .color_set = true,
+	                            .resize = mode,
+	                            .resize_set = true}};
 	case_input(c, "image", DT_F32, SHAPE(1, channels, h, w));
 }
 
@@ -36,12 +40,12 @@ void test_resample__is_pillows(void **state)
 		int w, h, to_w, to_h;
 		uint32_t sum;
 	} rows[] = {
-		{ 7, 5, 3, 2, 2207729411u },
-		{ 3, 2, 5, 4, 811566212u },
-		{ 40, 30, 17, 11, 2454062768u },
-		{ 64, 48, 48, 64, 3589213960u },
-		{ 100, 3, 10, 3, 2052656946u },
-		{ 9, 100, 9, 13, 1580387685u },
+	    {7, 5, 3, 2, 2207729411u},
+	    {3, 2, 5, 4, 811566212u},
+	    {40, 30, 17, 11, 2454062768u},
+	    {64, 48, 48, 64, 3589213960u},
+	    {100, 3, 10, 3, 2052656946u},
+	    {9, 100, 9, 13, 1580387685u},
 	};
 
 	(void)state;
@@ -116,14 +120,18 @@ void test_place__crop_cuts_both_sides(void **state)
 
 void test_place__pixels_are_normalised_in_the_models_order(void **state)
 {
-	struct data_case c = { .opt.pre = { .mean = { 1, 2, 3 }, .std = { 2, 4, 8 }, .mean_set = true, .std_set = true, .bgr = true,
-	    .color_set = true } };
+	struct data_case c = {.opt.pre = {.mean = {1, 2, 3},
+	                          .std = {2, 4, 8},
+	                          .mean_set = true,
+	                          .std_set = true,
+	                          .bgr = true,
+	                          .color_set = true}};
 
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 2, 2, 3)); // NHWC: channels last
 	case_open(&c, case_png("bgr.png", 2, 2));
 	case_load(&c, 0);
-	assert_float_equal(((float *)c.in[0].data)[3], (91 - 1) / 2.0, 0);     // pixel (1, 0): blue first
+	assert_float_equal(((float *)c.in[0].data)[3], (91 - 1) / 2.0, 0); // pixel (1, 0): blue first
 	assert_float_equal(((float *)c.in[0].data)[4], (7 - 2) / 4.0, 0);
 	assert_float_equal(((float *)c.in[0].data)[5], (31 - 3) / 8.0, 0);
 	case_done(&c);
@@ -145,7 +153,7 @@ void test_place__one_channel_is_luma(void **state)
 // Writes a PNG of any colour type, one pixel high.
 static const char *write_png(const char *name, int type, int depth, int w, const uint8_t *row)
 {
-	static const png_color palette[2] = { { 10, 20, 30 }, { 200, 100, 50 } };
+	static const png_color palette[2] = {{10, 20, 30}, {200, 100, 50}};
 	const char *path = support_temp(name);
 	FILE *f = fopen(path, "wb");
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -155,7 +163,8 @@ static const char *write_png(const char *name, int type, int depth, int w, const
 	if (setjmp(png_jmpbuf(png)))
 		fail();
 	png_init_io(png, f);
-	png_set_IHDR(png, info, (png_uint_32)w, 1, depth, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	png_set_IHDR(png, info, (png_uint_32)w, 1, depth, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+	    PNG_FILTER_TYPE_DEFAULT);
 	if (type == PNG_COLOR_TYPE_PALETTE)
 		png_set_PLTE(png, info, palette, 2);
 	png_write_info(png, info);
@@ -172,13 +181,13 @@ void test_image__png_of_every_kind(void **state)
 		int type, depth;
 		uint8_t row[16], rgb[6];
 	} rows[] = {
-		{ PNG_COLOR_TYPE_GRAY, 1, { 0x40 }, { 0, 0, 0, 255, 255, 255 } },
-		{ PNG_COLOR_TYPE_GRAY, 8, { 7, 8 }, { 7, 7, 7, 8, 8, 8 } },
-		{ PNG_COLOR_TYPE_GRAY, 16, { 7, 200, 8, 1 }, { 7, 7, 7, 8, 8, 8 } },
-		{ PNG_COLOR_TYPE_PALETTE, 1, { 0x40 }, { 10, 20, 30, 200, 100, 50 } },
-		{ PNG_COLOR_TYPE_GRAY_ALPHA, 8, { 9, 0, 5, 128 }, { 9, 9, 9, 5, 5, 5 } },
-		{ PNG_COLOR_TYPE_RGB_ALPHA, 8, { 1, 2, 3, 0, 4, 5, 6, 255 }, { 1, 2, 3, 4, 5, 6 } },
-		{ PNG_COLOR_TYPE_RGB, 16, { 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9 }, { 1, 2, 3, 4, 5, 6 } },
+	    {PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}},
+	    {PNG_COLOR_TYPE_GRAY, 8, {7, 8}, {7, 7, 7, 8, 8, 8}},
+	    {PNG_COLOR_TYPE_GRAY, 16, {7, 200, 8, 1}, {7, 7, 7, 8, 8, 8}},
+	    {PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {10, 20, 30, 200, 100, 50}},
+	    {PNG_COLOR_TYPE_GRAY_ALPHA, 8, {9, 0, 5, 128}, {9, 9, 9, 5, 5, 5}},
+	    {PNG_COLOR_TYPE_RGB_ALPHA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
+	    {PNG_COLOR_TYPE_RGB, 16, {1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9}, {1, 2, 3, 4, 5, 6}},
 	};
 
 	(void)state;
@@ -187,7 +196,9 @@ void test_image__png_of_every_kind(void **state)
 		uint8_t *rgb;
 		int w, h;
 
-		assert_int_equal(image_read(&rgb, &w, &h, write_png("kind.png", rows[i].type, rows[i].depth, 2, rows[i].row), &err), 0);
+		assert_int_equal(
+		    image_read(&rgb, &w, &h, write_png("kind.png", rows[i].type, rows[i].depth, 2, rows[i].row), &err),
+		    0);
 		assert_int_equal(w, 2);
 		assert_memory_equal(rgb, rows[i].rgb, 6);
 		free(rgb);
@@ -241,10 +252,10 @@ static void check_color(const char *path, int r, int g, int b)
 void test_image__jpeg_of_every_kind(void **state)
 {
 	(void)state;
-	check_color(write_jpeg("rgb.jpg", JCS_RGB, 3, (const uint8_t[]){ 200, 100, 50 }), 200, 100, 50);
-	check_color(write_jpeg("grey.jpg", JCS_GRAYSCALE, 1, (const uint8_t[]){ 77 }), 77, 77, 77);
+	check_color(write_jpeg("rgb.jpg", JCS_RGB, 3, (const uint8_t[]){200, 100, 50}), 200, 100, 50);
+	check_color(write_jpeg("grey.jpg", JCS_GRAYSCALE, 1, (const uint8_t[]){77}), 77, 77, 77);
 	// libjpeg marks CMYK as Adobe's, whose inks are inverted: 255 is no ink.
-	check_color(write_jpeg("cmyk.jpg", JCS_CMYK, 4, (const uint8_t[]){ 255, 128, 10, 200 }), 200, 100, 8);
+	check_color(write_jpeg("cmyk.jpg", JCS_CMYK, 4, (const uint8_t[]){255, 128, 10, 200}), 200, 100, 8);
 }
 
 static void check_refused(const char *path, enum status expected)
@@ -264,7 +275,8 @@ void test_image__damaged_files_are_refused(void **state)
 	struct bytes b;
 
 	(void)state;
-	assert_int_equal(file_read(&b, write_jpeg("whole.jpg", JCS_RGB, 3, (const uint8_t[]){ 1, 2, 3 }), 1 << 20, &err), STATUS_OK);
+	assert_int_equal(
+	    file_read(&b, write_jpeg("whole.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);
 	check_refused(support_temp_file("cut.jpg", b.data, b.size - 20), STATUS_FORMAT);
 	check_refused(support_temp_file("head.jpg", b.data, 30), STATUS_FORMAT);
 	bytes_done(&b);

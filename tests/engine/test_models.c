@@ -1,5 +1,5 @@
-// Real models: they load, their shapes are those that another runtime computed, their nodes those that esp-ppq works on, and the
-// small ones give the same numbers. Skipped where the data are not there.
+// Real models: they load, their shapes are those that another runtime computed, their nodes those that esp-ppq works
+// on, and the small ones give the same numbers. Skipped where the data are not there.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,12 +20,27 @@
 #define MAX_INPUTS 4
 
 static const char *const models[] = {
-	"models/deimv2_atto_320", "models/mobilenetv2", "models/mobilenetv2_12",
-	"models/mobilenetv2_qdq_miscalibrated", "models/nanodet_m_320", "models/resnet20_cifar10", "models/resnet20_cifar10_folded",
-	"models/squeezenet11_fp16", "models/tinyml_sigma_cifar10_fp32", "models/tinyml_sigma_cifar10_int8_static", "models/yolo26n",
-	"models/yolov5n", "models/yolov8n", "models/yolov8n_qdq_allops_broken", "models/yolov8n_qdq_minmax", "models/yolox_nano_416",
-	"misc/SINet_Softmax_simple", "misc/ch_PP-OCRv4_det_infer", "misc/face_detection_front_128x128_barracuda",
-	"misc/selfie_segmentation", "misc/ultraface_rfb_320",
+    "models/deimv2_atto_320",
+    "models/mobilenetv2",
+    "models/mobilenetv2_12",
+    "models/mobilenetv2_qdq_miscalibrated",
+    "models/nanodet_m_320",
+    "models/resnet20_cifar10",
+    "models/resnet20_cifar10_folded",
+    "models/squeezenet11_fp16",
+    "models/tinyml_sigma_cifar10_fp32",
+    "models/tinyml_sigma_cifar10_int8_static",
+    "models/yolo26n",
+    "models/yolov5n",
+    "models/yolov8n",
+    "models/yolov8n_qdq_allops_broken",
+    "models/yolov8n_qdq_minmax",
+    "models/yolox_nano_416",
+    "misc/SINet_Softmax_simple",
+    "misc/ch_PP-OCRv4_det_infer",
+    "misc/face_detection_front_128x128_barracuda",
+    "misc/selfie_segmentation",
+    "misc/ultraface_rfb_320",
 };
 
 static const char *data_path(const char *dir, const char *name, const char *suffix)
@@ -109,15 +124,15 @@ static bool reference_read(struct reference *r, const char *model)
 	const char *path = data_path("golden/float/", strchr(model, '/') + 1, ".npz");
 	struct error err;
 
-	*r = (struct reference){ .opt.shape = r->shape };
+	*r = (struct reference){.opt.shape = r->shape};
 	if (!path)
 		return false;
 	if (npz_read(&r->z, path, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < r->z.n; i++)
 		if (!strncmp(r->z.name[i], "in:", 3) && r->opt.n_shapes < MAX_INPUTS)
-			r->shape[r->opt.n_shapes++] = (struct onnx_input_shape){ r->z.name[i] + 3,
-				shape_of(r->z.array[i].rank, r->z.array[i].dim) };
+			r->shape[r->opt.n_shapes++] = (struct onnx_input_shape){
+			    r->z.name[i] + 3, shape_of(r->z.array[i].rank, r->z.array[i].dim)};
 	return true;
 }
 
@@ -269,7 +284,9 @@ static double distance(const struct tensor *t, const struct npy *a)
 
 	for (int64_t i = 0; i < tensor_count(t); i++) {
 		double x = t->type == DT_F32 ? ((float *)t->data)[i] : (double)((int64_t *)t->data)[i];
-		double y = a->kind == 'i' ? (double)((int64_t *)a->data)[i] : a->item == 4 ? ((float *)a->data)[i] : NAN;
+		double y = a->kind == 'i' ? (double)((int64_t *)a->data)[i]
+		           : a->item == 4 ? ((float *)a->data)[i]
+		                          : NAN;
 
 		noise += (x - y) * (x - y);
 		signal += y * y;
@@ -294,7 +311,7 @@ static void check_numbers(const char *model, double tolerance)
 		const struct npy *a = reference_array(&r, "in", v->name);
 
 		assert_non_null(a);
-		in[i] = (struct tensor){ .type = v->type, .shape = v->shape, .data = a->data };
+		in[i] = (struct tensor){.type = v->type, .shape = v->shape, .data = a->data};
 		list[i] = &in[i];
 	}
 	if (graph_eval(g, list, out, 1, &err))

@@ -3,7 +3,7 @@
 #include "onnx_case.h"
 #include "qtui/engine/op.h"
 
-static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+static const float ones[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 // x [1, 4] -> Relu -> Neg -> y
 static void small_case(struct onnx_case *c)
@@ -60,8 +60,8 @@ void test_onnx__nodes_are_sorted(void **state)
 
 void test_onnx__constants_in_every_form_fold(void **state)
 {
-	static float numbers[] = { 1.5f, 2.5f };
-	static int64_t integers[] = { 2, -1 };
+	static float numbers[] = {1.5f, 2.5f};
+	static int64_t integers[] = {2, -1};
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
 	const struct graph *g;
@@ -69,11 +69,14 @@ void test_onnx__constants_in_every_form_fold(void **state)
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 2));
-	a = case_attr(&c, case_node(&c, "Constant", "k0", "", "k0"), "value_floats", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+	a = case_attr(&c, case_node(&c, "Constant", "k0", "", "k0"), "value_floats",
+	    ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
 	a->floats = numbers, a->n_floats = 2;
-	a = case_attr(&c, case_node(&c, "Constant", "k1", "", "k1"), "value_float", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+	a = case_attr(
+	    &c, case_node(&c, "Constant", "k1", "", "k1"), "value_float", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
 	a->has_f = true, a->f = 4;
-	a = case_attr(&c, case_node(&c, "Constant", "k2", "", "k2"), "value_ints", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+	a = case_attr(
+	    &c, case_node(&c, "Constant", "k2", "", "k2"), "value_ints", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 	a->ints = integers, a->n_ints = 2;
 	case_node(&c, "Mul", "folded", "k0 k1", "k3");
 	case_node(&c, "Add", "kept", "x k3", "s");
@@ -89,7 +92,8 @@ void test_onnx__constants_in_every_form_fold(void **state)
 	assert_int_equal(g->origin[4].fate, FATE_KEPT);
 	assert_int_equal(g->origin[5].fate, FATE_REMOVED);
 	assert_int_equal(graph_find_node(g, "reshaped"), 0);
-	assert_string_equal(g->value[g->output[0]].name, "y"); // the output keeps its name, the node's own tensor is found too
+	assert_string_equal(
+	    g->value[g->output[0]].name, "y"); // the output keeps its name, the node's own tensor is found too
 	assert_int_equal(graph_find_value(g, "s"), g->output[0]);
 	case_done(&c);
 }
@@ -101,8 +105,8 @@ void test_onnx__shapes_fold_through(void **state)
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 3, 4));
-	case_ints(&c, "zero", 1, (const int64_t[]){ 0 });
-	case_ints(&c, "minus", 1, (const int64_t[]){ -1 });
+	case_ints(&c, "zero", 1, (const int64_t[]){0});
+	case_ints(&c, "minus", 1, (const int64_t[]){-1});
 	case_node(&c, "Shape", "shape", "x", "s");
 	case_node(&c, "Gather", "gather", "s zero", "n");
 	case_attr_int(&c, case_node(&c, "Concat", "concat", "n minus", "to"), "axis", 0);
@@ -173,9 +177,9 @@ void test_onnx__equal_node_names_are_told_apart(void **state)
 
 void test_onnx__initializers_of_all_types(void **state)
 {
-	static const uint16_t halves[4] = { 0x3c00, 0xc100, 0x0001, 0x7c00 }; // 1, -2.5, 2^-24, infinity
-	static const double doubles[4] = { 0.5, -3, 1e300, 0 };
-	static int32_t narrow[4] = { 0x3c00, 0x4000, 0, 0x8000 };
+	static const uint16_t halves[4] = {0x3c00, 0xc100, 0x0001, 0x7c00}; // 1, -2.5, 2^-24, infinity
+	static const double doubles[4] = {0.5, -3, 1e300, 0};
+	static int32_t narrow[4] = {0x3c00, 0x4000, 0, 0x8000};
 	struct onnx_case c;
 	const struct graph *g;
 	const float *v;
@@ -183,11 +187,16 @@ void test_onnx__initializers_of_all_types(void **state)
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
-	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "h", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16,
-	    DIMS(4)), halves, sizeof(halves));
-	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "d", ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE,
-	    DIMS(4)), doubles, sizeof(doubles));
-	c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "n", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4));
+	case_raw(&c,
+	    c.graph->initializer[c.graph->n_initializer++] =
+	        case_tensor(&c, "h", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4)),
+	    halves, sizeof(halves));
+	case_raw(&c,
+	    c.graph->initializer[c.graph->n_initializer++] =
+	        case_tensor(&c, "d", ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, DIMS(4)),
+	    doubles, sizeof(doubles));
+	c.graph->initializer[c.graph->n_initializer++] =
+	    case_tensor(&c, "n", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4));
 	c.graph->initializer[2]->int32_data = narrow;
 	c.graph->initializer[2]->n_int32_data = 4;
 	case_node(&c, "Add", "a", "x h", "xa");
@@ -224,11 +233,11 @@ void test_onnx__initializers_that_are_inputs_are_constants(void **state)
 
 void test_onnx__external_data_stay_below_the_model(void **state)
 {
-	static char *const refused[] = { "/etc/hostname", "../outside.bin", "absent.bin", "" };
-	Onnx__StringStringEntryProto entry[2], *entries[2] = { &entry[0], &entry[1] };
+	static char *const refused[] = {"/etc/hostname", "../outside.bin", "absent.bin", ""};
+	Onnx__StringStringEntryProto entry[2], *entries[2] = {&entry[0], &entry[1]};
 	struct onnx_case c;
 	Onnx__TensorProto *t;
-	float v[6] = { 0, 0, 3, 4, 5, 6 };
+	float v[6] = {0, 0, 3, 4, 5, 6};
 
 	(void)state;
 	case_init(&c);
@@ -290,10 +299,10 @@ void test_onnx__an_if_with_a_known_condition_is_its_branch(void **state)
 	(void)state;
 	if_case(&c);
 	case_node(&c, "Shape", "shape", "x", "s");
-	case_ints(&c, "want", 2, (const int64_t[]){ 1, 4 });
-	case_ints(&c, "one", 1, (const int64_t[]){ 1 });
+	case_ints(&c, "want", 2, (const int64_t[]){1, 4});
+	case_ints(&c, "one", 1, (const int64_t[]){1});
 	case_node(&c, "Gather", "rank", "s one", "width");
-	case_ints(&c, "four", 1, (const int64_t[]){ 4 });
+	case_ints(&c, "four", 1, (const int64_t[]){4});
 	case_node(&c, "Equal", "equal", "width four", "condition");
 	case_load(&c);
 	g = c.loaded;
@@ -309,11 +318,12 @@ void test_onnx__an_if_with_a_known_condition_is_its_branch(void **state)
 static float run_if(const struct graph *g, bool condition, float x)
 {
 	struct error err;
-	float data[4] = { x, x, x, x };
+	float data[4] = {x, x, x, x};
 	uint8_t flag = condition;
-	struct tensor in[2] = { { .type = DT_F32, .shape = g->value[g->input[0]].shape, .data = data },
-		{ .type = DT_BOOL, .shape = g->value[g->input[1]].shape, .data = &flag } }, out;
-	const struct tensor *list[2] = { &in[0], &in[1] };
+	struct tensor in[2] = {{.type = DT_F32, .shape = g->value[g->input[0]].shape, .data = data},
+	    {.type = DT_BOOL, .shape = g->value[g->input[1]].shape, .data = &flag}},
+	              out;
+	const struct tensor *list[2] = {&in[0], &in[1]};
 	float result;
 
 	if (graph_eval(g, list, &out, 1, &err))
@@ -346,8 +356,8 @@ void test_onnx__an_if_with_an_unknown_condition_keeps_both(void **state)
 
 void test_onnx__dynamic_dimensions_are_fixed(void **state)
 {
-	struct onnx_input_shape shape = { "x", { .rank = 4, .dim = { 7, 3, 96, 160 } } };
-	struct onnx_options opt = { &shape, 1 };
+	struct onnx_input_shape shape = {"x", {.rank = 4, .dim = {7, 3, 96, 160}}};
+	struct onnx_options opt = {&shape, 1};
 	struct onnx_case c;
 
 	(void)state;
@@ -359,10 +369,11 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	case_output(&c, c.graph, "y");
 	case_output(&c, c.graph, "z");
 	case_load(&c);
-	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){ 4, { 1, 3, 640, 640 } }));
-	assert_int_equal(case_load_with(&c, &opt), STATUS_OK); // the caller's batch is how many samples there are: 1 at a time
-	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){ 4, { 1, 3, 96, 160 } }));
-	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){ 4, { 1, 3, 96, 8 } }));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 3, 640, 640}}));
+	assert_int_equal(
+	    case_load_with(&c, &opt), STATUS_OK); // the caller's batch is how many samples there are: 1 at a time
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 3, 96, 160}}));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {1, 3, 96, 8}}));
 	shape.shape.dim[1] = 5; // the file says 3
 	assert_int_equal(case_load_with(&c, &opt), STATUS_USAGE);
 	case_done(&c);
@@ -376,7 +387,7 @@ void test_onnx__a_size_is_sought_at_which_shapes_hold(void **state)
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -2));
 	case_floats(&c, "grid", DIMS(1, 1, 1, 2), ones);
-	case_ints(&c, "to", 4, (const int64_t[]){ 1, 3, 320 * 160, 2 });
+	case_ints(&c, "to", 4, (const int64_t[]){1, 3, 320 * 160, 2});
 	case_node(&c, "Reshape", "baked", "x to", "r");
 	case_node(&c, "Add", "add", "r grid", "y");
 	case_output(&c, c.graph, "y");
@@ -387,7 +398,7 @@ void test_onnx__a_size_is_sought_at_which_shapes_hold(void **state)
 
 void test_onnx__metadata_size_comes_first(void **state)
 {
-	Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT, *entries[1] = { &entry };
+	Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT, *entries[1] = {&entry};
 	struct onnx_case c;
 
 	(void)state;
@@ -400,7 +411,7 @@ void test_onnx__metadata_size_comes_first(void **state)
 	case_node(&c, "Relu", "r", "x", "y");
 	case_output(&c, c.graph, "y");
 	case_load(&c);
-	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){ 4, { 1, 3, 48, 64 } }));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 3, 48, 64}}));
 	assert_string_equal(graph_metadata(c.loaded, "imgsz"), "[48, 64]");
 	assert_null(graph_metadata(c.loaded, "names"));
 	case_done(&c);
@@ -410,7 +421,7 @@ void test_onnx__keys_follow_structure_and_weights(void **state)
 {
 	struct onnx_case c;
 	struct key first;
-	float other[4] = { 1, 1, 1, 2 };
+	float other[4] = {1, 1, 1, 2};
 
 	(void)state;
 	case_init(&c);

@@ -3,7 +3,7 @@
 #include "onnx_case.h"
 #include "qtui/base/file.h"
 
-static const float ones[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+static const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 static void relu_case(struct onnx_case *c)
 {
@@ -59,7 +59,7 @@ void test_onnx_hostile__every_byte_changed(void **state)
 
 void test_onnx_hostile__garbage(void **state)
 {
-	struct support_random r = { .state = 5 };
+	struct support_random r = {.state = 5};
 	uint8_t data[512];
 
 	(void)state;
@@ -76,7 +76,7 @@ void test_onnx_hostile__deep_nesting(void **state)
 	enum { LEVELS = 10000 };
 	uint8_t *data = xmalloc(LEVELS * 16);
 	size_t at = LEVELS * 16, size = 0;
-	const uint8_t tags[3] = { 6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2 }; // attribute.g, node.attribute, graph.node
+	const uint8_t tags[3] = {6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2}; // attribute.g, node.attribute, graph.node
 
 	(void)state;
 	for (int level = 0; level < LEVELS; level++) {
@@ -178,7 +178,7 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
 	case_floats(&c, "one", DIMS(1), ones);
-	case_ints(&c, "to", 2, (const int64_t[]){ 4096, 4096 });
+	case_ints(&c, "to", 2, (const int64_t[]){4096, 4096});
 	case_node(&c, "Expand", "big0", "one to", "big0"); // 64 MiB each
 	for (int i = 1; i < 40; i++) {
 		snprintf(in, sizeof(in), "big%d one", i - 1);

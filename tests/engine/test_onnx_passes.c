@@ -4,9 +4,9 @@
 #include "qtui/engine/op.h"
 
 enum { C = 3, K = 2 };
-static const float weight[K * C] = { 1, -2, 3, 0.5f, 4, -1 };
-static const float bias[K] = { 0.25f, -1 };
-static const float scale[C] = { 2, 0.5f, 1 }, shift[C] = { 1, -1, 0 }, mean[C] = { 0.5f, 2, 1 }, var[C] = { 4, 1, 0.25f };
+static const float weight[K * C] = {1, -2, 3, 0.5f, 4, -1};
+static const float bias[K] = {0.25f, -1};
+static const float scale[C] = {2, 0.5f, 1}, shift[C] = {1, -1, 0}, mean[C] = {0.5f, 2, 1}, var[C] = {4, 1, 0.25f};
 
 static void norm_inputs(struct onnx_case *c, int64_t n)
 {
@@ -97,7 +97,7 @@ void test_onnx_passes__batchnorm_alone_is_a_depthwise_conv(void **state)
 
 void test_onnx_passes__a_bias_is_taken_in(void **state)
 {
-	static const float added[K] = { 5, 6 };
+	static const float added[K] = {5, 6};
 	struct onnx_case c;
 
 	(void)state;
@@ -115,7 +115,7 @@ void test_onnx_passes__a_bias_is_taken_in(void **state)
 
 void test_onnx_passes__what_is_no_bias_stays(void **state)
 {
-	static const float added[4] = { 5, 6, 7, 8 };
+	static const float added[4] = {5, 6, 7, 8};
 	struct onnx_case c;
 
 	(void)state;
@@ -138,8 +138,8 @@ void test_onnx_passes__what_is_no_bias_stays(void **state)
 void test_onnx_passes__quantizers_are_not_touched(void **state)
 {
 	struct onnx_case c;
-	static const int8_t codes[K * C] = { 1, 2, 3, 4, 5, 6 };
-	static const float step[1] = { 0.5f };
+	static const int8_t codes[K * C] = {1, 2, 3, 4, 5, 6};
+	static const float step[1] = {0.5f};
 	Onnx__TensorProto *t;
 
 	(void)state;

@@ -8,18 +8,26 @@
 #include "qtui/engine/onnx.h"
 
 struct arrays {
-	struct bytes file;    // of .npy and .bin, mapped
+	struct bytes file; // of .npy and .bin, mapped
 	struct npz npz;
 	struct tensor tensor; // of .pb
 	char *tensor_name;
-	struct npy one;       // the array of a file that holds one
+	struct npy one; // the array of a file that holds one
 	bool owns_one;
 	bool raw;
 };
 
 static const char kinds[DT_COUNT] = {
-	[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i', [DT_U32] = 'u', [DT_I64] = 'i',
-	[DT_U64] = 'u', [DT_BOOL] = 'b',
+    [DT_F32] = 'f',
+    [DT_I8] = 'i',
+    [DT_U8] = 'u',
+    [DT_I16] = 'i',
+    [DT_U16] = 'u',
+    [DT_I32] = 'i',
+    [DT_U32] = 'u',
+    [DT_I64] = 'i',
+    [DT_U64] = 'u',
+    [DT_BOOL] = 'b',
 };
 
 static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)
@@ -52,11 +60,11 @@ static enum status open_tensor(struct arrays *a, const char *path, enum dtype ra
 	if (s)
 		return s;
 	a->one = (struct npy){
-		.kind = kinds[a->tensor.type],
-		.item = (int)dtype_size(a->tensor.type),
-		.rank = a->tensor.shape.rank,
-		.data = a->tensor.data,
-		.size = tensor_bytes(&a->tensor),
+	    .kind = kinds[a->tensor.type],
+	    .item = (int)dtype_size(a->tensor.type),
+	    .rank = a->tensor.shape.rank,
+	    .data = a->tensor.data,
+	    .size = tensor_bytes(&a->tensor),
 	};
 	for (int i = 0; i < a->one.rank; i++)
 		a->one.dim[i] = a->tensor.shape.dim[i];
@@ -71,11 +79,16 @@ static enum status open_raw(struct arrays *a, const char *path, enum dtype raw, 
 	if (s)
 		return s;
 	if (a->file.size % (size_t)item)
-		return error_set(err, STATUS_FORMAT, "%s: its size is not a multiple of %d bytes (%s)", path, item, dtype_name(raw));
+		return error_set(
+		    err, STATUS_FORMAT, "%s: its size is not a multiple of %d bytes (%s)", path, item, dtype_name(raw));
 	a->raw = true;
 	a->one = (struct npy){
-		.kind = kinds[raw], .item = item, .rank = 1, .dim = { (int64_t)(a->file.size / (size_t)item) },
-		.data = a->file.data, .size = a->file.size,
+	    .kind = kinds[raw],
+	    .item = item,
+	    .rank = 1,
+	    .dim = {(int64_t)(a->file.size / (size_t)item)},
+	    .data = a->file.data,
+	    .size = a->file.size,
 	};
 	return STATUS_OK;
 }
@@ -84,10 +97,10 @@ static const struct format {
 	const char *suffix;
 	enum status (*open)(struct arrays *a, const char *path, enum dtype raw, struct error *err);
 } formats[] = {
-	{ ".npy", open_npy },
-	{ ".npz", open_npz },
-	{ ".pb", open_tensor },
-	{ ".bin", open_raw },
+    {".npy", open_npy},
+    {".npz", open_npz},
+    {".pb", open_tensor},
+    {".bin", open_raw},
 };
 
 static const struct format *format_of(const char *path)
@@ -107,8 +120,9 @@ enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, s
 {
 	struct arrays *a = xcalloc(1, sizeof(*a));
 	const struct format *f = format_of(path);
-	enum status s = f ? f->open(a, path, raw, err)
-	    : error_set(err, STATUS_UNSUPPORTED, "%s: its extension is not known (.npy .npz .pb .bin)", path);
+	enum status s =
+	    f ? f->open(a, path, raw, err)
+	      : error_set(err, STATUS_UNSUPPORTED, "%s: its extension is not known (.npy .npz .pb .bin)", path);
 
 	if (s)
 		arrays_free(&a);
@@ -202,12 +216,15 @@ int arrays_rows(const struct arrays *a, int i, const struct shape *input)
 static double half_value(uint16_t h)
 {
 	int exponent = h >> 10 & 31, fraction = h & 0x3ff;
-	double v = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+	double v = exponent == 31 ? (fraction ? NAN : INFINITY)
+	           : exponent     ? ldexp(1024 + fraction, exponent - 25)
+	                          : ldexp(fraction, -24);
 
 	return h & 0x8000 ? -v : v;
 }
 
-// Element i as a double. (64-bit integers of more than 53 bits lose their low ones; inputs of models do not have those.)
+// Element i as a double. (64-bit integers of more than 53 bits lose their low ones; inputs of models do not have
+// those.)
 static double element(const struct npy *x, size_t i)
 {
 	const uint8_t *p = (const uint8_t *)x->data + i * (size_t)x->item;
@@ -215,7 +232,7 @@ static double element(const struct npy *x, size_t i)
 		float f32;
 		double f64;
 		uint64_t bits;
-	} v = { .bits = 0 };
+	} v = {.bits = 0};
 	int shift = 64 - 8 * x->item;
 
 	memcpy(&v, p, (size_t)x->item);

@@ -1,5 +1,5 @@
-// A data file that holds arrays: .npy, .npz, a TensorProto (.pb) or raw elements (.bin). Read-only once open, so threads may
-// share it. A large .npy stays mapped and is read row by row.
+// A data file that holds arrays: .npy, .npz, a TensorProto (.pb) or raw elements (.bin). Read-only once open, so
+// threads may share it. A large .npy stays mapped and is read row by row.
 #ifndef QTUI_ENGINE_DATA_ARRAYS_H
 #define QTUI_ENGINE_DATA_ARRAYS_H
 
@@ -15,8 +15,8 @@ int arrays_count(const struct arrays *a);
 const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
 // The array's own shape (rank 1 for raw elements).
 struct shape arrays_shape(const struct arrays *a, int i);
-// The array for input `input` of the model: by name; when no array has the name of an input, by position (an array alone: for
-// input `main`). -1 when there is none.
+// The array for input `input` of the model: by name; when no array has the name of an input, by position (an array
+// alone: for input `main`). -1 when there is none.
 int arrays_find(const struct arrays *a, const struct graph *g, int input, int main);
 // How many samples of an input of this shape the array holds: 0 when it does not fit.
 int arrays_rows(const struct arrays *a, int i, const struct shape *input);

@@ -10,12 +10,12 @@ static const struct {
 	enum meaning meaning;
 	const char *text;
 } rows[] = {
-	{ "*orig_target_sizes*", 2, SIZE_WH, "the input's width and height" },
-	{ "*target_size*", 2, SIZE_WH, "the input's width and height" },
-	{ "*orig_size*", 2, SIZE_WH, "the input's width and height" },
-	{ "*im_shape*", 2, SIZE_HW, "the input's height and width" },
-	{ "*scale_factor*", 2, ONES, "1" },
-	{ "sr", 1, SAMPLE_RATE, "16000" },
+    {"*orig_target_sizes*", 2, SIZE_WH, "the input's width and height"},
+    {"*target_size*", 2, SIZE_WH, "the input's width and height"},
+    {"*orig_size*", 2, SIZE_WH, "the input's width and height"},
+    {"*im_shape*", 2, SIZE_HW, "the input's height and width"},
+    {"*scale_factor*", 2, ONES, "1"},
+    {"sr", 1, SAMPLE_RATE, "16000"},
 };
 
 static int row_of(const struct value *input)
@@ -52,7 +52,7 @@ static void store(struct tensor *out, int i, int v)
 void convention_fill(struct tensor *out, const struct value *input, int w, int h)
 {
 	enum meaning m = rows[row_of(input)].meaning;
-	int value[2] = { 1, 1 };
+	int value[2] = {1, 1};
 
 	if (m == SIZE_WH || m == SIZE_HW) {
 		value[0] = m == SIZE_WH ? w : h;

@@ -27,7 +27,8 @@ int dataset_array(const struct dataset *d, const struct arrays *a, int part, int
 	return arrays_find(a, d->g, i, d->image_input < 0 ? 0 : d->image_input);
 }
 
-enum status dataset_open_file(struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err)
+enum status dataset_open_file(
+    struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err)
 {
 	int input = d->files.input[part] < 0 ? (d->image_input < 0 ? 0 : d->image_input) : d->files.input[part];
 
@@ -51,9 +52,9 @@ static bool is_full(const struct dataset *d)
 
 static void add_sample(struct dataset *d, size_t file, int row, int rows)
 {
-	struct sample s = { .file = file, .row = row };
+	struct sample s = {.file = file, .row = row};
 	const char *base = file_base(d->files.path[file * (size_t)d->files.n_parts]);
-	struct str name = { 0 };
+	struct str name = {0};
 
 	str_add(&name, base);
 	if (rows > 1)
@@ -63,7 +64,8 @@ static void add_sample(struct dataset *d, size_t file, int row, int rows)
 	d->sample[d->n++] = s;
 }
 
-static enum status misfit(const struct dataset *d, const char *path, const struct arrays *a, int array, int input, struct error *err)
+static enum status misfit(
+    const struct dataset *d, const char *path, const struct arrays *a, int array, int input, struct error *err)
 {
 	struct shape own = arrays_shape(a, array);
 	char has[128], wants[128];
@@ -74,7 +76,8 @@ static enum status misfit(const struct dataset *d, const char *path, const struc
 }
 
 // How many samples a file of arrays holds: every array that fills an input must hold as many.
-static enum status count_rows(int *rows, const struct dataset *d, const char *path, const struct arrays *a, int part, struct error *err)
+static enum status count_rows(
+    int *rows, const struct dataset *d, const char *path, const struct arrays *a, int part, struct error *err)
 {
 	*rows = 0;
 	for (int i = 0; i < d->g->n_inputs; i++) {
@@ -100,8 +103,8 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 	enum status s = STATUS_OK;
 
 	if (listing_is_image(path) && d->image_input < 0)
-		return error_set(err, STATUS_UNSUPPORTED, "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays",
-		    path);
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays", path);
 	if (!listing_is_image(path)) {
 		s = dataset_open_file(&a, d, path, 0, err);
 		if (s)
@@ -119,7 +122,7 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 static void add_random(struct dataset *d)
 {
 	for (int i = 0; i < d->opt.random; i++) {
-		struct sample s = { .row = i };
+		struct sample s = {.row = i};
 		char name[32];
 
 		snprintf(name, sizeof(name), "random#%d", i);
@@ -156,8 +159,8 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 	return s;
 }
 
-enum status dataset_open(struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt,
-    struct error *err)
+enum status dataset_open(
+    struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt, struct error *err)
 {
 	struct dataset *d = xcalloc(1, sizeof(*d));
 	enum status s;

@@ -21,11 +21,11 @@ struct dataset {
 	struct listing files;
 	struct sample *sample;
 	size_t n, cap;
-	int image_input;            // index into graph.input, or -1
+	int image_input; // index into graph.input, or -1
 	struct image_input image;
-	struct arrays *single;      // the file, kept open, when it is the only one and holds arrays
-	pthread_mutex_t lock;       // over hash
-	struct key *hash;           // of file contents, zero until asked for
+	struct arrays *single; // the file, kept open, when it is the only one and holds arrays
+	pthread_mutex_t lock;  // over hash
+	struct key *hash;      // of file contents, zero until asked for
 };
 
 static inline const struct value *dataset_input(const struct dataset *d, int i)
@@ -36,7 +36,8 @@ static inline const struct value *dataset_input(const struct dataset *d, int i)
 // The array of a part's file that fills input i, or -1.
 int dataset_array(const struct dataset *d, const struct arrays *a, int part, int i);
 // Opens the array file of a part (or lends the one that is kept open); dataset_close_file gives it back.
-MUST_CHECK enum status dataset_open_file(struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err);
+MUST_CHECK enum status dataset_open_file(
+    struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err);
 void dataset_close_file(const struct dataset *d, struct arrays **a);
 
 #endif

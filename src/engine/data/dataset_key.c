@@ -9,7 +9,7 @@ static struct key hash_file(const char *path)
 	struct key k;
 
 	if (file_map(&b, path, &err))
-		return key_add_text((struct key){ 0 }, err.text); // loading it will tell
+		return key_add_text((struct key){0}, err.text); // loading it will tell
 	k = key_add_int(key_of(b.data, b.size), 1);
 	bytes_done(&b);
 	return k;
@@ -41,7 +41,7 @@ struct key dataset_key(const struct dataset *d, int i)
 {
 	const struct sample *s = &d->sample[i];
 	size_t parts = (size_t)d->files.n_parts;
-	struct key k = key_add_int((struct key){ 0 }, s->row);
+	struct key k = key_add_int((struct key){0}, s->row);
 
 	k = key_add_int(k, d->opt.random ? (int64_t)d->opt.seed : 0);
 	for (size_t p = 0; p < parts; p++)

@@ -11,14 +11,15 @@ static enum status alloc_input(struct tensor *t, const struct value *v, struct e
 {
 	enum status s;
 
-	*t = (struct tensor){ .type = v->type, .shape = v->shape };
+	*t = (struct tensor){.type = v->type, .shape = v->shape};
 	s = tensor_alloc(t, NULL, err);
 	return s ? error_prefix(err, "input '%s'", v->name) : STATUS_OK;
 }
 
-static enum status load_image(const struct dataset *d, const char *path, struct tensor *out, struct placement *where, struct error *err)
+static enum status load_image(
+    const struct dataset *d, const char *path, struct tensor *out, struct placement *where, struct error *err)
 {
-	struct image raw = { 0 }, placed = { 0 };
+	struct image raw = {0}, placed = {0};
 	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
 
 	if (!s)
@@ -32,7 +33,8 @@ static enum status load_image(const struct dataset *d, const char *path, struct 
 	return s;
 }
 
-static enum status load_arrays(const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct error *err)
+static enum status load_arrays(
+    const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct error *err)
 {
 	struct arrays *a = NULL;
 	enum status s = dataset_open_file(&a, d, path, part, err);
@@ -43,7 +45,8 @@ static enum status load_arrays(const struct dataset *d, const char *path, int pa
 		if (array < 0 || in[i].data)
 			continue;
 		if (arrays_rows(a, array, &dataset_input(d, i)->shape) <= row)
-			s = error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", path, row, dataset_input(d, i)->name);
+			s = error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", path, row,
+			    dataset_input(d, i)->name);
 		else
 			s = alloc_input(&in[i], dataset_input(d, i), err);
 		if (!s)
@@ -53,8 +56,8 @@ static enum status load_arrays(const struct dataset *d, const char *path, int pa
 	return s;
 }
 
-static enum status load_part(const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct placement *where,
-    struct error *err)
+static enum status load_part(const struct dataset *d, const char *path, int part, int row, struct tensor *in,
+    struct placement *where, struct error *err)
 {
 	if (!listing_is_image(path))
 		return load_arrays(d, path, part, row, in, err);
@@ -74,7 +77,7 @@ static float next_uniform(uint64_t *state)
 
 static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
 {
-	struct key k = key_add_int(key_add_int(key_add_int((struct key){ 0 }, (int64_t)seed), sample), input);
+	struct key k = key_add_int(key_add_int(key_add_int((struct key){0}, (int64_t)seed), sample), input);
 	uint64_t state = k.lo | 1;
 	int64_t n = tensor_count(t);
 
@@ -102,7 +105,8 @@ static enum status fill_rest(const struct dataset *d, int sample, struct tensor 
 			continue;
 		if (!known && !d->opt.random)
 			return error_set(err, STATUS_FORMAT,
-			    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory of it",
+			    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory "
+			    "of it",
 			    d->sample[sample].name, v->name);
 		s = alloc_input(&in[i], v, err);
 		if (!s && known)
@@ -121,10 +125,10 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
 	where = where ? where : &ignored;
-	*where = (struct placement){ d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0 };
+	*where = (struct placement){d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0};
 	for (int part = 0; part < d->files.n_parts && !s; part++)
-		s = load_part(d, d->files.path[sample->file * (size_t)d->files.n_parts + (size_t)part], part, sample->row, in, where,
-		    err);
+		s = load_part(d, d->files.path[sample->file * (size_t)d->files.n_parts + (size_t)part], part,
+		    sample->row, in, where, err);
 	if (!s)
 		s = fill_rest(d, i, in, err);
 	for (int k = 0; k < d->g->n_inputs && s; k++)
@@ -132,10 +136,11 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 	return s;
 }
 
-enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err)
+enum status dataset_peek_shapes(
+    struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err)
 {
-	const struct graph none = { 0 };
-	struct listing files = { 0 };
+	const struct graph none = {0};
+	struct listing files = {0};
 	struct arrays *a = NULL;
 	enum status s = listing_read(&files, path, &none, err);
 

@@ -37,5 +37,6 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g)
 		    classifies ? "crop" : "letterbox", any ? " where no option says otherwise" : "");
 	else if (!all)
 		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean 0, std 255%s",
-		    any ? "" : "no metadata, no options: images are read as ", any ? " where no option says otherwise" : "");
+		    any ? "" : "no metadata, no options: images are read as ",
+		    any ? " where no option says otherwise" : "");
 }

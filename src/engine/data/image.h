@@ -1,4 +1,5 @@
-// Decoders. Each turns the bytes of a file into RGB, three bytes a pixel, in memory from mem_try_array; the caller frees.
+// Decoders. Each turns the bytes of a file into RGB, three bytes a pixel, in memory from mem_try_array; the caller
+// frees.
 #ifndef QTUI_ENGINE_DATA_IMAGE_H
 #define QTUI_ENGINE_DATA_IMAGE_H
 

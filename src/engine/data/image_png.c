@@ -1,4 +1,5 @@
-// PNG through libpng: every depth and colour type becomes RGB with 8 bits; alpha is dropped, as Pillow's convert("RGB") does.
+// PNG through libpng: every depth and colour type becomes RGB with 8 bits; alpha is dropped, as Pillow's convert("RGB")
+// does.
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static enum status read_all(struct png_reader *r, struct image *out, const char 
 
 enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err)
 {
-	struct png_source source = { .file = file };
+	struct png_source source = {.file = file};
 	struct png_reader *r = xcalloc(1, sizeof(*r));
 	enum status s;
 

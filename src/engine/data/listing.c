@@ -13,7 +13,7 @@
 
 bool listing_is_image(const char *path)
 {
-	static const char *const suffixes[] = { ".jpg", ".jpeg", ".png" };
+	static const char *const suffixes[] = {".jpg", ".jpeg", ".png"};
 	size_t n = strlen(path);
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
@@ -157,7 +157,7 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 {
 	enum status s = STATUS_OK;
 
-	*out = (struct listing){ .n_parts = 1, .input = xmalloc(((size_t)g->n_inputs + 1) * sizeof(int)) };
+	*out = (struct listing){.n_parts = 1, .input = xmalloc(((size_t)g->n_inputs + 1) * sizeof(int))};
 	out->input[0] = -1;
 	if (!file_is_dir(path)) {
 		if (is_data(path))
@@ -182,5 +182,5 @@ void listing_done(struct listing *l)
 		free(l->path[i]);
 	free(l->path);
 	free(l->input);
-	*l = (struct listing){ 0 };
+	*l = (struct listing){0};
 }

@@ -6,10 +6,10 @@
 #include "qtui/engine/graph.h"
 
 struct listing {
-	char **path;      // n_files * n_parts: the parts of a sample lie together
+	char **path; // n_files * n_parts: the parts of a sample lie together
 	size_t n_files, cap;
 	int n_parts;
-	int *input;       // of a part: index into graph.input; -1 when the file itself tells (one part)
+	int *input; // of a part: index into graph.input; -1 when the file itself tells (one part)
 };
 // `path` is a directory, a list file (one path a line, relative to it) or one data file.
 MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);

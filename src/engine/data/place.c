@@ -1,5 +1,6 @@
-// Resizing modes. A letterbox is rounded as Ultralytics rounds it: size round(w * r), offset round(free / 2 - 0.1), both half to
-// even; a corner placement truncates the size as YOLOX does; a crop covers the input and cuts what sticks out on both sides.
+// Resizing modes. A letterbox is rounded as Ultralytics rounds it: size round(w * r), offset round(free / 2 - 0.1),
+// both half to even; a corner placement truncates the size as YOLOX does; a crop covers the input and cuts what sticks
+// out on both sides.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,13 @@ static int at_least_one(double v)
 static struct fit fit_stretch(const struct image *in, int w, int h)
 {
 	(void)in;
-	return (struct fit){ w, h, 0, 0 };
+	return (struct fit){w, h, 0, 0};
 }
 
 static struct fit fit_letterbox(const struct image *in, int w, int h)
 {
 	double r = fmin((double)h / in->h, (double)w / in->w);
-	struct fit f = { .w = at_least_one(rint(in->w * r)), .h = at_least_one(rint(in->h * r)) };
+	struct fit f = {.w = at_least_one(rint(in->w * r)), .h = at_least_one(rint(in->h * r))};
 
 	f.x = (int)rint((w - f.w) / 2.0 - 0.1);
 	f.y = (int)rint((h - f.h) / 2.0 - 0.1);
@@ -39,15 +40,15 @@ static struct fit fit_corner(const struct image *in, int w, int h)
 {
 	double r = fmin((double)h / in->h, (double)w / in->w);
 
-	return (struct fit){ at_least_one(in->w * r), at_least_one(in->h * r), 0, 0 };
+	return (struct fit){at_least_one(in->w * r), at_least_one(in->h * r), 0, 0};
 }
 
 static struct fit fit_crop(const struct image *in, int w, int h)
 {
 	bool wide = (double)w / in->w <= (double)h / in->h; // the height decides
 	struct fit f = {
-		.w = wide ? (int)((int64_t)h * in->w / in->h) : w,
-		.h = wide ? h : (int)((int64_t)w * in->h / in->w),
+	    .w = wide ? (int)((int64_t)h * in->w / in->h) : w,
+	    .h = wide ? h : (int)((int64_t)w * in->h / in->w),
 	};
 
 	f.x = -(int)rint((f.w - w) / 2.0);
@@ -56,10 +57,10 @@ static struct fit fit_crop(const struct image *in, int w, int h)
 }
 
 static struct fit (*const fits[])(const struct image *in, int w, int h) = {
-	[RESIZE_STRETCH] = fit_stretch,
-	[RESIZE_LETTERBOX] = fit_letterbox,
-	[RESIZE_CORNER] = fit_corner,
-	[RESIZE_CROP] = fit_crop,
+    [RESIZE_STRETCH] = fit_stretch,
+    [RESIZE_LETTERBOX] = fit_letterbox,
+    [RESIZE_CORNER] = fit_corner,
+    [RESIZE_CROP] = fit_crop,
 };
 
 // Copies `in` to (x, y) of `out`, as far as it is inside.
@@ -74,8 +75,8 @@ static void paste(struct image *out, const struct image *in, int x, int y)
 		    in->rgb + ((size_t)(top + row) * (size_t)in->w + (size_t)left) * 3, (size_t)w * 3);
 }
 
-enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h, enum resize_mode mode,
-    struct error *err)
+enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
+    enum resize_mode mode, struct error *err)
 {
 	struct fit f = fits[mode](in, w, h);
 	struct image scaled;
@@ -84,14 +85,20 @@ enum status place_image(struct image *out, struct placement *where, const struct
 	if (s)
 		return s;
 	*where = (struct placement){
-		.image_w = in->w, .image_h = in->h, .input_w = w, .input_h = h,
-		.scale_x = (double)f.w / in->w, .scale_y = (double)f.h / in->h, .pad_x = f.x, .pad_y = f.y,
+	    .image_w = in->w,
+	    .image_h = in->h,
+	    .input_w = w,
+	    .input_h = h,
+	    .scale_x = (double)f.w / in->w,
+	    .scale_y = (double)f.h / in->h,
+	    .pad_x = f.x,
+	    .pad_y = f.y,
 	};
 	if (f.w == w && f.h == h) {
 		*out = scaled;
 		return STATUS_OK;
 	}
-	*out = (struct image){ .w = w, .h = h, .rgb = mem_try_array((size_t)w * (size_t)h, 3) };
+	*out = (struct image){.w = w, .h = h, .rgb = mem_try_array((size_t)w * (size_t)h, 3)};
 	if (out->rgb) {
 		memset(out->rgb, PADDING, (size_t)w * (size_t)h * 3);
 		paste(out, &scaled, f.x, f.y);
@@ -118,10 +125,10 @@ bool place_input(struct image_input *out, const struct shape *s)
 	    !is_size(s->dim[nhwc ? 2 : 3]))
 		return false;
 	*out = (struct image_input){
-		.nhwc = nhwc,
-		.channels = (int)s->dim[nhwc ? 3 : 1],
-		.h = (int)s->dim[nhwc ? 1 : 2],
-		.w = (int)s->dim[nhwc ? 2 : 3],
+	    .nhwc = nhwc,
+	    .channels = (int)s->dim[nhwc ? 3 : 1],
+	    .h = (int)s->dim[nhwc ? 1 : 2],
+	    .w = (int)s->dim[nhwc ? 2 : 3],
 	};
 	return true;
 }
@@ -150,7 +157,8 @@ struct spread {
 	size_t pixels, plane, step;
 };
 
-static void fill_rgb(float *restrict out, const uint8_t *restrict rgb, const struct spread *s, float table[3][256], bool bgr)
+static void fill_rgb(
+    float *restrict out, const uint8_t *restrict rgb, const struct spread *s, float table[3][256], bool bgr)
 {
 	int first = bgr ? 2 : 0, last = bgr ? 0 : 2;
 
@@ -161,7 +169,8 @@ static void fill_rgb(float *restrict out, const uint8_t *restrict rgb, const str
 	}
 }
 
-static void fill_any(struct tensor *out, const uint8_t *rgb, const struct spread *s, int channels, float table[3][256], bool bgr)
+static void fill_any(
+    struct tensor *out, const uint8_t *rgb, const struct spread *s, int channels, float table[3][256], bool bgr)
 {
 	for (size_t p = 0; p < s->pixels; p++, rgb += 3)
 		for (int c = 0; c < channels; c++) {
@@ -175,9 +184,10 @@ static void fill_any(struct tensor *out, const uint8_t *rgb, const struct spread
 		}
 }
 
-void place_pixels(struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre)
+void place_pixels(
+    struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre)
 {
-	struct spread s = { .pixels = (size_t)input->w * (size_t)input->h };
+	struct spread s = {.pixels = (size_t)input->w * (size_t)input->h};
 	bool raw = out->type == DT_U8 && !pre->mean_set && !pre->std_set;
 	float table[3][256];
 

@@ -5,7 +5,8 @@
 #include "image.h"
 #include "qtui/engine/data.h"
 
-// The image resized as `mode` says, into *out of w x h pixels (the caller frees out->rgb); *where says how it was placed.
+// The image resized as `mode` says, into *out of w x h pixels (the caller frees out->rgb); *where says how it was
+// placed.
 MUST_CHECK enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
     enum resize_mode mode, struct error *err);
 // An input that takes images: rank 4, NCHW or NHWC, 1 or 3 channels.
@@ -14,7 +15,9 @@ struct image_input {
 	bool nhwc;
 };
 bool place_input(struct image_input *out, const struct shape *s);
-// Pixels to elements: (pixel - mean) / std, rounded and clamped for integer inputs. `out` has type and shape and is allocated.
-void place_pixels(struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre);
+// Pixels to elements: (pixel - mean) / std, rounded and clamped for integer inputs. `out` has type and shape and is
+// allocated.
+void place_pixels(
+    struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre);
 
 #endif

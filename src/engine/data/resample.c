@@ -59,11 +59,11 @@ static const struct resample_rows *rows_here(void)
 
 static bool along_x(struct image *out, const struct image *in, int w)
 {
-	struct resample_filter f = { 0 };
+	struct resample_filter f = {0};
 	const struct resample_rows *rows = rows_here();
 	bool ok = filter_init(&f, in->w, w);
 
-	*out = (struct image){ .w = w, .h = in->h, .rgb = ok ? mem_try_array((size_t)w * (size_t)in->h, 3) : NULL };
+	*out = (struct image){.w = w, .h = in->h, .rgb = ok ? mem_try_array((size_t)w * (size_t)in->h, 3) : NULL};
 	for (int y = 0; out->rgb && y < in->h; y++)
 		rows->along_x(out->rgb + (size_t)y * (size_t)w * 3, in->rgb + (size_t)y * (size_t)in->w * 3, w, &f);
 	filter_done(&f);
@@ -72,13 +72,13 @@ static bool along_x(struct image *out, const struct image *in, int w)
 
 static bool along_y(struct image *out, const struct image *in, int h)
 {
-	struct resample_filter f = { 0 };
+	struct resample_filter f = {0};
 	size_t stride = (size_t)in->w * 3;
 	const struct resample_rows *rows = rows_here();
 	int *sum = mem_try_array(stride, sizeof(int));
 	bool ok = sum && filter_init(&f, in->h, h);
 
-	*out = (struct image){ .w = in->w, .h = h, .rgb = ok ? mem_try_array((size_t)in->w * (size_t)h, 3) : NULL };
+	*out = (struct image){.w = in->w, .h = h, .rgb = ok ? mem_try_array((size_t)in->w * (size_t)h, 3) : NULL};
 	for (int y = 0; out->rgb && y < h; y++)
 		rows->along_y(out->rgb + (size_t)y * stride, sum, in->rgb, stride, y, &f);
 	filter_done(&f);
@@ -97,7 +97,7 @@ static bool copy(struct image *out, const struct image *in)
 
 enum status resample(struct image *out, const struct image *in, int w, int h, struct error *err)
 {
-	struct image narrow = { 0 };
+	struct image narrow = {0};
 	bool ok;
 
 	if (in->w == w && in->h == h) {

@@ -4,5 +4,5 @@
 #else
 #include "resample_rows.h"
 
-const struct resample_rows resample_avx2 = { 0 };
+const struct resample_rows resample_avx2 = {0};
 #endif

@@ -28,7 +28,8 @@ static void row_along_x(uint8_t *out, const uint8_t *in, int w, const struct res
 	}
 }
 
-static void row_along_y(uint8_t *restrict out, int *restrict sum, const uint8_t *in, size_t stride, int y, const struct resample_filter *f)
+static void row_along_y(
+    uint8_t *restrict out, int *restrict sum, const uint8_t *in, size_t stride, int y, const struct resample_filter *f)
 {
 	for (size_t i = 0; i < stride; i++)
 		sum[i] = RESAMPLE_HALF;
@@ -43,4 +44,4 @@ static void row_along_y(uint8_t *restrict out, int *restrict sum, const uint8_t 
 		out[i] = to_byte(sum[i]);
 }
 
-const struct resample_rows ROWS = { row_along_x, row_along_y };
+const struct resample_rows ROWS = {row_along_x, row_along_y};

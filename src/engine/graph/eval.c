@@ -1,5 +1,5 @@
-// graph_eval: the plain interpreter. It serves the graphs inside If nodes and whatever must be computed without a plan or a
-// store; values are dropped after their last reader.
+// graph_eval: the plain interpreter. It serves the graphs inside If nodes and whatever must be computed without a plan
+// or a store; values are dropped after their last reader.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/engine/graph.h"
@@ -14,7 +14,7 @@ struct run {
 
 static void run_init(struct run *r, const struct graph *g, const struct tensor *const *in, int width)
 {
-	*r = (struct run){ .g = g, .width = width };
+	*r = (struct run){.g = g, .width = width};
 	r->value = xcalloc((size_t)g->n_values + 1, sizeof(*r->value));
 	r->readers = xcalloc((size_t)g->n_values + 1, sizeof(*r->readers));
 	for (int i = 0; i < g->n_values; i++) {
@@ -36,8 +36,8 @@ static void run_done(struct run *r)
 	free(r->readers);
 }
 
-static enum status eval_into(struct run *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
-    struct error *err)
+static enum status eval_into(
+    struct run *r, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s;
 
@@ -83,7 +83,8 @@ static enum status run_node(struct run *r, const struct node *n, struct error *e
 	return s ? error_prefix(err, "node %s (%s)", n->name, n->op->name) : STATUS_OK;
 }
 
-enum status graph_eval(const struct graph *g, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status graph_eval(
+    const struct graph *g, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct run r;
 	enum status s = STATUS_OK;

@@ -104,7 +104,8 @@ static int64_t sum_length(const struct graph *g, const struct node *n)
 int64_t graph_macs(const struct graph *g, int node)
 {
 	const struct node *n = &g->node[node];
-	const struct shape *per = n->op->id == OP_ConvTranspose ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
+	const struct shape *per =
+	    n->op->id == OP_ConvTranspose ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
 	int64_t length = per ? sum_length(g, n) : 0;
 
 	return per && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;

@@ -43,7 +43,7 @@ static struct key add_attr(struct key k, const struct attr_spec *spec, const voi
 
 struct key graph_node_key(const struct node *n)
 {
-	struct key k = { 0 };
+	struct key k = {0};
 
 	k = key_add_text(k, n->op->domain);
 	k = key_add_text(k, n->op->name);
@@ -57,7 +57,7 @@ struct key graph_node_key(const struct node *n)
 
 struct key graph_key(const struct graph *g)
 {
-	struct key k = { 0 };
+	struct key k = {0};
 
 	for (int i = 0; i < g->n_values; i++) {
 		const struct value *v = &g->value[i];

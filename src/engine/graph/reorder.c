@@ -1,5 +1,6 @@
-// tensor_reorder: plain <-> blocked. Both ways transpose matrices of [channels of a block][pixels]; one task is one block of one
-// image. Eight channels by eight pixels go through registers where the processor can; the last pixels go one by one.
+// tensor_reorder: plain <-> blocked. Both ways transpose matrices of [channels of a block][pixels]; one task is one
+// block of one image. Eight channels by eight pixels go through registers where the processor can; the last pixels go
+// one by one.
 #include <string.h>
 #include "qtui/engine/tensor.h"
 #include "transpose.h"
@@ -11,9 +12,9 @@
 struct task {
 	uint8_t *plain, *blocked; // at the first channel of a group of eight
 	int64_t pixels;
-	int channels;             // of the group that exist; the others are zero in the blocked form
+	int channels; // of the group that exist; the others are zero in the blocked form
 	int block;
-	size_t size;              // of an element
+	size_t size; // of an element
 };
 
 // Pixels from `start` on, one element at a time; `size` is a constant in each instance.
@@ -54,7 +55,7 @@ static void move_tiles(const struct task *k, bool packs, transpose_fn *transpose
 // As move_tiles for fewer channels: their rows are complete in a buffer.
 static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
 {
-	uint8_t buffer[TILE * RUN * 4] __attribute__((aligned(32))) = { 0 };
+	uint8_t buffer[TILE * RUN * 4] __attribute__((aligned(32))) = {0};
 	size_t row = RUN * k->size, pixel = (size_t)k->block * k->size;
 
 	for (int64_t p = 0; p < k->pixels / TILE * TILE; p += RUN) {
@@ -64,7 +65,8 @@ static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
 		if (!packs)
 			transpose(buffer, row, TILE * k->size, blocked, pixel, TILE * pixel, tiles);
 		for (int c = 0; c < k->channels; c++) {
-			uint8_t *outside = plain + (size_t)(c * k->pixels) * k->size, *inside = buffer + (size_t)c * row;
+			uint8_t *outside = plain + (size_t)(c * k->pixels) * k->size,
+			        *inside = buffer + (size_t)c * row;
 
 			memcpy(packs ? inside : outside, packs ? outside : inside, (size_t)tiles * TILE * k->size);
 		}
@@ -106,12 +108,16 @@ static void move_block(const struct tensor *plain, const struct tensor *blocked,
 	for (int64_t first = 0; first < block; first += TILE) {
 		int64_t channels = c - b * block - first;
 		struct task k = {
-			.plain = (uint8_t *)plain->data + (size_t)((image * c + b * block + (channels > 0 ? first : 0)) * pixels) * size,
-			.blocked = (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels + first) * size,
-			.pixels = pixels,
-			.channels = (int)(channels < 0 ? 0 : channels < TILE ? channels : TILE),
-			.block = (int)block,
-			.size = size,
+		    .plain = (uint8_t *)plain->data +
+		             (size_t)((image * c + b * block + (channels > 0 ? first : 0)) * pixels) * size,
+		    .blocked =
+		        (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels + first) * size,
+		    .pixels = pixels,
+		    .channels = (int)(channels < 0      ? 0
+		                      : channels < TILE ? channels
+		                                        : TILE),
+		    .block = (int)block,
+		    .size = size,
 		};
 
 		move_group(&k, packs);

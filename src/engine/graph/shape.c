@@ -9,17 +9,17 @@ static const struct {
 	size_t size;
 	const char *name;
 } dtypes[DT_COUNT] = {
-	[DT_NONE] = { 0, "unknown" },
-	[DT_F32] = { 4, "float32" },
-	[DT_I8] = { 1, "int8" },
-	[DT_U8] = { 1, "uint8" },
-	[DT_I16] = { 2, "int16" },
-	[DT_U16] = { 2, "uint16" },
-	[DT_I32] = { 4, "int32" },
-	[DT_U32] = { 4, "uint32" },
-	[DT_I64] = { 8, "int64" },
-	[DT_U64] = { 8, "uint64" },
-	[DT_BOOL] = { 1, "bool" },
+    [DT_NONE] = {0, "unknown"},
+    [DT_F32] = {4, "float32"},
+    [DT_I8] = {1, "int8"},
+    [DT_U8] = {1, "uint8"},
+    [DT_I16] = {2, "int16"},
+    [DT_U16] = {2, "uint16"},
+    [DT_I32] = {4, "int32"},
+    [DT_U32] = {4, "uint32"},
+    [DT_I64] = {8, "int64"},
+    [DT_U64] = {8, "uint64"},
+    [DT_BOOL] = {1, "bool"},
 };
 
 size_t dtype_size(enum dtype t)
@@ -59,7 +59,7 @@ bool shape_equal(const struct shape *a, const struct shape *b)
 
 struct shape shape_of(int rank, const int64_t *dim)
 {
-	struct shape s = { .rank = rank };
+	struct shape s = {.rank = rank};
 
 	for (int i = 0; i < rank; i++)
 		s.dim[i] = dim[i];

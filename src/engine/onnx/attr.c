@@ -25,8 +25,8 @@ static enum status parse_ints(struct draft *d, void *field, const Onnx__Attribut
 {
 	(void)err;
 	*(struct ints *)field = (struct ints){
-		.at = arena_memdup(d->arena, a->ints, a->n_ints * sizeof(int64_t)),
-		.n = (int)a->n_ints,
+	    .at = arena_memdup(d->arena, a->ints, a->n_ints * sizeof(int64_t)),
+	    .n = (int)a->n_ints,
 	};
 	return STATUS_OK;
 }
@@ -35,8 +35,8 @@ static enum status parse_floats(struct draft *d, void *field, const Onnx__Attrib
 {
 	(void)err;
 	*(struct floats *)field = (struct floats){
-		.at = arena_memdup(d->arena, a->floats, a->n_floats * sizeof(float)),
-		.n = (int)a->n_floats,
+	    .at = arena_memdup(d->arena, a->floats, a->n_floats * sizeof(float)),
+	    .n = (int)a->n_floats,
 	};
 	return STATUS_OK;
 }
@@ -69,12 +69,12 @@ static const struct kind_row {
 	Onnx__AttributeProto__AttributeType type;
 	parse_fn *parse;
 } kinds[] = {
-	[ATTR_INT] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, parse_int },
-	[ATTR_FLOAT] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT, parse_float },
-	[ATTR_INTS] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, parse_ints },
-	[ATTR_FLOATS] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS, parse_floats },
-	[ATTR_TEXT] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING, parse_text },
-	[ATTR_TENSOR] = { ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR, parse_tensor },
+    [ATTR_INT] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, parse_int},
+    [ATTR_FLOAT] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT, parse_float},
+    [ATTR_INTS] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, parse_ints},
+    [ATTR_FLOATS] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS, parse_floats},
+    [ATTR_TEXT] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING, parse_text},
+    [ATTR_TENSOR] = {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR, parse_tensor},
 };
 
 static void set_default(void *field, const struct attr_spec *spec)
@@ -87,10 +87,10 @@ static void set_default(void *field, const struct attr_spec *spec)
 		*(float *)field = (float)spec->dflt;
 		break;
 	case ATTR_INTS:
-		*(struct ints *)field = (struct ints){ .n = -1 };
+		*(struct ints *)field = (struct ints){.n = -1};
 		break;
 	case ATTR_FLOATS:
-		*(struct floats *)field = (struct floats){ .n = -1 };
+		*(struct floats *)field = (struct floats){.n = -1};
 		break;
 	case ATTR_TEXT:
 		*(const char **)field = spec->dflt_text;
@@ -112,7 +112,7 @@ static const struct attr_spec *spec_of(const struct op *op, const char *name)
 // Attributes that mean nothing when a network infers.
 static bool is_for_training(const char *name)
 {
-	static const char *const names[] = { "ratio", "seed", "momentum", "is_test", "consumed_inputs" };
+	static const char *const names[] = {"ratio", "seed", "momentum", "is_test", "consumed_inputs"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i], name))
@@ -120,14 +120,16 @@ static bool is_for_training(const char *name)
 	return false;
 }
 
-static enum status parse_one(struct draft *d, struct draft_node *n, void *attrs, const Onnx__AttributeProto *a, struct error *err)
+static enum status parse_one(
+    struct draft *d, struct draft_node *n, void *attrs, const Onnx__AttributeProto *a, struct error *err)
 {
 	const struct attr_spec *spec = a->name ? spec_of(n->n.op, a->name) : NULL;
 	enum status s;
 
 	if (a->ref_attr_name && a->ref_attr_name[0])
-		return error_set(err, STATUS_UNSUPPORTED, "node %s (%s): attribute '%s' refers to a function's attribute", n->n.name,
-		    n->op_type, a->name ? a->name : "");
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "node %s (%s): attribute '%s' refers to a function's attribute", n->n.name, n->op_type,
+		    a->name ? a->name : "");
 	if (!spec) {
 		if (a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH && !is_for_training(a->name ? a->name : ""))
 			log_warn("node %s (%s): attribute '%s' is not known and is ignored", n->n.name, n->op_type,
@@ -136,7 +138,8 @@ static enum status parse_one(struct draft *d, struct draft_node *n, void *attrs,
 	}
 	// Files of IR version 1 leave the type out.
 	if ((a->has_type && a->type != kinds[spec->kind].type) || (spec->kind == ATTR_TENSOR && !a->t))
-		return error_set(err, STATUS_FORMAT, "node %s (%s): attribute '%s' has the wrong type", n->n.name, n->op_type, a->name);
+		return error_set(err, STATUS_FORMAT, "node %s (%s): attribute '%s' has the wrong type", n->n.name,
+		    n->op_type, a->name);
 	s = kinds[spec->kind].parse(d, (char *)attrs + spec->offset, a, err);
 	return s ? error_prefix(err, "node %s (%s)", n->n.name, n->op_type) : STATUS_OK;
 }

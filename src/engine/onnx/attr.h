@@ -5,7 +5,8 @@
 #include "draft.h"
 
 // Sets n->n.attrs (defaults where an attribute is absent). Graphs inside are not read here.
-MUST_CHECK enum status attr_parse(struct draft *d, struct draft_node *n, const Onnx__NodeProto *proto, struct error *err);
+MUST_CHECK enum status attr_parse(
+    struct draft *d, struct draft_node *n, const Onnx__NodeProto *proto, struct error *err);
 // The attribute of this name; NULL when absent.
 const Onnx__AttributeProto *attr_find(const Onnx__NodeProto *proto, const char *name);
 

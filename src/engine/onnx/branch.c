@@ -23,8 +23,8 @@ static void move_nodes(struct draft *d, size_t first, size_t at)
 }
 
 // The If's output becomes the branch's; through an Identity where both must keep their names.
-static enum status connect_output(struct draft *d, struct draft_node *n, int output, struct scope *scope, const char *name,
-    struct error *err)
+static enum status connect_output(
+    struct draft *d, struct draft_node *n, int output, struct scope *scope, const char *name, struct error *err)
 {
 	int from = scope_find(scope, name), to = n->n.out[output];
 	struct draft_node *copy;
@@ -54,8 +54,8 @@ static enum status inline_if(struct draft *d, size_t at, const Onnx__GraphProto 
 	if (s)
 		return s;
 	if (branch->n_output != (size_t)n->n.n_out)
-		return error_set(err, STATUS_FORMAT, "node %s (If): its branch has %zu outputs, the node %d", n->n.name, branch->n_output,
-		    n->n.n_out);
+		return error_set(err, STATUS_FORMAT, "node %s (If): its branch has %zu outputs, the node %d", n->n.name,
+		    branch->n_output, n->n.n_out);
 	for (int i = 0; i < n->n.n_out && !s; i++)
 		s = connect_output(d, n, i, scope, branch->output[i]->name ? branch->output[i]->name : "", err);
 	draft_remove(n, NULL);
@@ -69,7 +69,8 @@ static const Onnx__GraphProto *taken_branch(const struct draft *d, const struct 
 	const struct tensor *condition = draft_constant(d, n, 0);
 	const Onnx__AttributeProto *a;
 
-	if (n->fate != FATE_KEPT || !n->captured || strcmp(n->op_type, "If") || !condition || tensor_count(condition) != 1)
+	if (n->fate != FATE_KEPT || !n->captured || strcmp(n->op_type, "If") || !condition ||
+	    tensor_count(condition) != 1)
 		return NULL;
 	a = attr_find(n->proto, *(const uint8_t *)condition->data ? "then_branch" : "else_branch");
 	return a ? a->g : NULL;
@@ -91,10 +92,12 @@ enum status branch_inline(struct draft *d, bool *changed, struct error *err)
 	return s;
 }
 
-static enum status add_formal(struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, struct error *err)
+static enum status add_formal(
+    struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, struct error *err)
 {
 	const Onnx__TypeProto__Tensor *t = info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-	    ? info->type->tensor_type : NULL;
+	                                       ? info->type->tensor_type
+	                                       : NULL;
 	int id;
 	enum status s = import_name(&id, sub, scope, info->name ? info->name : "", err);
 
@@ -105,8 +108,8 @@ static enum status add_formal(struct draft *sub, struct scope *scope, const Onnx
 	return STATUS_OK;
 }
 
-static enum status add_captured(struct draft *sub, struct scope *scope, const struct draft *outer, const struct draft_node *n, int k,
-    struct error *err)
+static enum status add_captured(struct draft *sub, struct scope *scope, const struct draft *outer,
+    const struct draft_node *n, int k, struct error *err)
 {
 	const struct draft_value *v = draft_in(outer, n, n->n_explicit + k);
 	int id;
@@ -125,8 +128,8 @@ static enum status add_captured(struct draft *sub, struct scope *scope, const st
 	return STATUS_OK;
 }
 
-static enum status fill_graph(struct draft *sub, const struct draft *outer, const struct draft_node *n, const Onnx__GraphProto *g,
-    struct error *err)
+static enum status fill_graph(struct draft *sub, const struct draft *outer, const struct draft_node *n,
+    const Onnx__GraphProto *g, struct error *err)
 {
 	struct scope *scope = draft_scope(sub, NULL);
 	enum status s = STATUS_OK;
@@ -140,8 +143,8 @@ static enum status fill_graph(struct draft *sub, const struct draft *outer, cons
 	return s ? s : normalise_outputs(sub, g, scope, err);
 }
 
-static enum status build_graph(const struct graph **out, struct draft *d, const struct draft_node *n, const Onnx__GraphProto *g,
-    struct error *err)
+static enum status build_graph(
+    const struct graph **out, struct draft *d, const struct draft_node *n, const Onnx__GraphProto *g, struct error *err)
 {
 	struct draft *sub = draft_new(d->model, d->externals);
 	enum status s;
@@ -149,7 +152,8 @@ static enum status build_graph(const struct graph **out, struct draft *d, const 
 	sub->depth = d->depth + 1;
 	sub->folded_bytes = d->folded_bytes;
 	if (sub->depth > DEPTH_MAX)
-		s = error_set(err, STATUS_UNSUPPORTED, "node %s (%s): graphs are nested too deeply", n->n.name, n->op_type);
+		s = error_set(
+		    err, STATUS_UNSUPPORTED, "node %s (%s): graphs are nested too deeply", n->n.name, n->op_type);
 	else
 		s = fill_graph(sub, d, n, g, err);
 	if (!s)
@@ -164,7 +168,7 @@ static enum status build_graph(const struct graph **out, struct draft *d, const 
 
 static enum status build_graphs(struct draft *d, struct draft_node *n, struct error *err)
 {
-	static const char *const names[] = { "then_branch", "else_branch", "body" };
+	static const char *const names[] = {"then_branch", "else_branch", "body"};
 	const struct graph **list = arena_alloc(d->arena, 2 * sizeof(*list));
 	enum status s = STATUS_OK;
 
@@ -175,7 +179,8 @@ static enum status build_graphs(struct draft *d, struct draft_node *n, struct er
 		if (!a || !a->g)
 			continue;
 		if (n->n.n_subgraphs == 2 || (!strcmp(n->op_type, "If") && a->g->n_output != (size_t)n->n.n_out))
-			return error_set(err, STATUS_FORMAT, "node %s (%s): its graphs are malformed", n->n.name, n->op_type);
+			return error_set(
+			    err, STATUS_FORMAT, "node %s (%s): its graphs are malformed", n->n.name, n->op_type);
 		s = build_graph(&list[n->n.n_subgraphs], d, n, a->g, err);
 		n->n.n_subgraphs += s == STATUS_OK;
 	}

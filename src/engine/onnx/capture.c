@@ -1,5 +1,5 @@
-// The outer values that the graphs inside an If, Loop or Scan read become inputs of that node, so that a node's inputs are all
-// it depends on: liveness, order, folding and execution need no special case.
+// The outer values that the graphs inside an If, Loop or Scan read become inputs of that node, so that a node's inputs
+// are all it depends on: liveness, order, folding and execution need no special case.
 #include <stdlib.h>
 #include "import.h"
 
@@ -47,8 +47,9 @@ static enum status capture_name(struct capture *c, const struct locals *l, const
 		return STATUS_OK;
 	id = scope_find(c->n->scope, name);
 	if (id < 0)
-		return error_set(err, STATUS_FORMAT, "node %s (%s): '%s', which a graph inside it reads, is not defined", c->n->n.name,
-		    c->n->op_type, name);
+		return error_set(err, STATUS_FORMAT,
+		    "node %s (%s): '%s', which a graph inside it reads, is not defined", c->n->n.name, c->n->op_type,
+		    name);
 	namemap_put(c->seen, name, id);
 	c->ids = xgrow(c->ids, &c->cap_ids, c->n_ids + 1, sizeof(int));
 	c->names = xgrow(c->names, &c->cap_names, c->n_ids + 1, sizeof(char *));
@@ -57,7 +58,8 @@ static enum status capture_name(struct capture *c, const struct locals *l, const
 	return STATUS_OK;
 }
 
-static enum status capture_graph(struct capture *c, const struct locals *parent, const Onnx__GraphProto *g, struct error *err);
+static enum status capture_graph(
+    struct capture *c, const struct locals *parent, const Onnx__GraphProto *g, struct error *err);
 
 static enum status capture_node(struct capture *c, const struct locals *l, const Onnx__NodeProto *p, struct error *err)
 {
@@ -71,9 +73,10 @@ static enum status capture_node(struct capture *c, const struct locals *l, const
 	return s;
 }
 
-static enum status capture_graph(struct capture *c, const struct locals *parent, const Onnx__GraphProto *g, struct error *err)
+static enum status capture_graph(
+    struct capture *c, const struct locals *parent, const Onnx__GraphProto *g, struct error *err)
 {
-	struct locals l = { .parent = parent, .names = namemap_new() };
+	struct locals l = {.parent = parent, .names = namemap_new()};
 	enum status s = STATUS_OK;
 
 	define_all(l.names, g);
@@ -87,7 +90,7 @@ static enum status capture_graph(struct capture *c, const struct locals *parent,
 
 enum status capture_outer(struct draft *d, struct draft_node *n, struct error *err)
 {
-	struct capture c = { .d = d, .n = n, .seen = namemap_new() };
+	struct capture c = {.d = d, .n = n, .seen = namemap_new()};
 	size_t n_file = (size_t)n->n.n_in;
 	enum status s = STATUS_OK;
 	int *in;

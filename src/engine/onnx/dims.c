@@ -1,5 +1,6 @@
-// Symbolic dimensions: the first of rank 2 and more is the batch and is 1. Others: the caller's shape, else the same symbol's value
-// elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first at which every shape rule holds is taken.
+// Symbolic dimensions: the first of rank 2 and more is the batch and is 1. Others: the caller's shape, else the same
+// symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first
+// at which every shape rule holds is taken.
 #include <stdio.h>
 #include <string.h>
 #include "dims.h"
@@ -7,8 +8,9 @@
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
 
-static const int64_t image_sizes[] = { 640, 416, 320, 224, 256, 512, 128, 1280, 384, 448, 608, 299, 300, 192, 160, 96, 64, 32, 28 };
-static const int64_t other_sizes[] = { 1, 512, 256, 128, 64, 32, 16, 8, 1024, 1536 };
+static const int64_t image_sizes[] = {
+    640, 416, 320, 224, 256, 512, 128, 1280, 384, 448, 608, 299, 300, 192, 160, 96, 64, 32, 28};
+static const int64_t other_sizes[] = {1, 512, 256, 128, 64, 32, 16, 8, 1024, 1536};
 
 struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
@@ -26,18 +28,20 @@ static int64_t next_in(const int64_t *list, size_t n, int64_t current)
 
 struct dims_try dims_first(void)
 {
-	return (struct dims_try){ .image = image_sizes[0], .other = other_sizes[0] };
+	return (struct dims_try){.image = image_sizes[0], .other = other_sizes[0]};
 }
 
 bool dims_next(struct dims_try *t)
 {
-	int64_t image = t->used_image ? next_in(image_sizes, sizeof(image_sizes) / sizeof(image_sizes[0]), t->image) : 0;
-	int64_t other = t->used_other ? next_in(other_sizes, sizeof(other_sizes) / sizeof(other_sizes[0]), t->other) : 0;
+	int64_t image =
+	    t->used_image ? next_in(image_sizes, sizeof(image_sizes) / sizeof(image_sizes[0]), t->image) : 0;
+	int64_t other =
+	    t->used_other ? next_in(other_sizes, sizeof(other_sizes) / sizeof(other_sizes[0]), t->other) : 0;
 
 	if (image && t->other == other_sizes[0])
-		*t = (struct dims_try){ .image = image, .other = t->other };
+		*t = (struct dims_try){.image = image, .other = t->other};
 	else if (other)
-		*t = (struct dims_try){ .image = image_sizes[0], .other = other };
+		*t = (struct dims_try){.image = image_sizes[0], .other = other};
 	else
 		return false;
 	return true;
@@ -48,14 +52,18 @@ static int64_t fixed_dim(const Onnx__TypeProto__Tensor *t, int i)
 {
 	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
 
-	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0 ? dim->dim_value : 0;
+	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0
+	           ? dim->dim_value
+	           : 0;
 }
 
 static const char *symbol(const Onnx__TypeProto__Tensor *t, int i)
 {
 	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
 
-	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param ? dim->dim_param : "";
+	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param
+	           ? dim->dim_param
+	           : "";
 }
 
 static bool is_channels(int64_t n)
@@ -111,7 +119,8 @@ static int64_t given_dim(const struct input_dims *in, int i)
 	return at >= 0 ? in->given->dim[at] : 0;
 }
 
-static int64_t choose(struct draft *d, const struct input_dims *in, int i, const struct namemap *symbols, struct dims_try *t)
+static int64_t choose(
+    struct draft *d, const struct input_dims *in, int i, const struct namemap *symbols, struct dims_try *t)
 {
 	bool image = i == in->height || i == in->width;
 	int64_t size;
@@ -144,8 +153,8 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
 	if (fits && shape_count(in->given) >= 0)
 		return STATUS_OK;
-	return error_set(err, STATUS_USAGE, "input '%s' cannot have the shape %s", name,
-	    shape_text(in->given, text, sizeof(text)));
+	return error_set(
+	    err, STATUS_USAGE, "input '%s' cannot have the shape %s", name, shape_text(in->given, text, sizeof(text)));
 }
 
 static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
@@ -157,12 +166,14 @@ static enum status choose_shape(struct shape *out, struct draft *d, const struct
 		return s;
 	if (!in->type->shape) {
 		if (!in->given)
-			return error_set(err, STATUS_UNSUPPORTED, "input '%s' has no shape in the file: give one", name);
+			return error_set(
+			    err, STATUS_UNSUPPORTED, "input '%s' has no shape in the file: give one", name);
 		*out = *in->given;
 		return STATUS_OK;
 	}
 	if (in->type->shape->n_dim > SHAPE_MAX_RANK)
-		return error_set(err, STATUS_UNSUPPORTED, "input '%s': rank %zu is over %d", name, in->type->shape->n_dim, SHAPE_MAX_RANK);
+		return error_set(err, STATUS_UNSUPPORTED, "input '%s': rank %zu is over %d", name,
+		    in->type->shape->n_dim, SHAPE_MAX_RANK);
 	out->rank = (int)in->type->shape->n_dim;
 	for (int i = 0; i < out->rank; i++) {
 		out->dim[i] = fixed_dim(in->type, i);
@@ -180,8 +191,8 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
     const struct onnx_options *opt, struct namemap *symbols, struct dims_try *t, struct error *err)
 {
 	const char *name = info->name ? info->name : "";
-	struct input_dims in = { 0 };
-	struct shape shape = { 0 };
+	struct input_dims in = {0};
+	struct shape shape = {0};
 	enum status s;
 	int id;
 
@@ -198,14 +209,15 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 	d->value[id].type = tensor_proto_type(in.type->elem_type);
 	d->value[id].shape = shape;
 	if (d->value[id].type == DT_NONE)
-		return error_set(err, STATUS_UNSUPPORTED, "input '%s': element type %d is not supported", name, in.type->elem_type);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "input '%s': element type %d is not supported", name, in.type->elem_type);
 	draft_mark_input(d, id);
 	return STATUS_OK;
 }
 
 static bool is_image(const Onnx__ValueInfoProto *info)
 {
-	struct input_dims in = { 0 };
+	struct input_dims in = {0};
 
 	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
 		return false;
@@ -279,7 +291,8 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 			continue;
 		shape_text(&g->value[id].shape, text, sizeof(text));
 		if (i < 64 && t->guessed >> i & 1)
-			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name, text);
+			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name,
+			    text);
 		else
 			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);
 	}

@@ -67,11 +67,11 @@ int scope_find(const struct scope *s, const char *name)
 	return -1;
 }
 
-// `name`, or name#ID when it is taken; marks it as taken by `id`. (Counting from the id keeps a file that repeats one name a
-// million times from costing a search each.)
+// `name`, or name#ID when it is taken; marks it as taken by `id`. (Counting from the id keeps a file that repeats one
+// name a million times from costing a search each.)
 static const char *unique_name(struct draft *d, struct namemap *taken, const char *name, int id)
 {
-	struct str s = { 0 };
+	struct str s = {0};
 	const char *result;
 
 	str_add(&s, name);
@@ -91,9 +91,9 @@ int draft_value_add(struct draft *d, const char *name)
 
 	d->value = xgrow(d->value, &d->cap_values, d->n_values + 1, sizeof(struct draft_value));
 	d->value[d->n_values++] = (struct draft_value){
-		.name = unique_name(d, d->value_names, name, id),
-		.shape.rank = -1,
-		.same_as = -1,
+	    .name = unique_name(d, d->value_names, name, id),
+	    .shape.rank = -1,
+	    .same_as = -1,
 	};
 	return id;
 }
@@ -107,7 +107,7 @@ void draft_set_constant(struct draft *d, int value, struct tensor *t)
 	v->constant = arena_memdup(d->arena, t, sizeof(*t));
 	v->type = t->type;
 	v->shape = t->shape;
-	*t = (struct tensor){ 0 };
+	*t = (struct tensor){0};
 }
 
 struct draft_node *draft_node_add(struct draft *d, const char *name)

@@ -1,6 +1,6 @@
-// A graph while it is being imported and normalised. Values are ids into a growing array; nodes are pointers in topological
-// order and stay in the list when they are gone, so that at the end each still tells what became of it. The draft owns all,
-// until draft_finish moves what is left into a struct graph.
+// A graph while it is being imported and normalised. Values are ids into a growing array; nodes are pointers in
+// topological order and stay in the list when they are gone, so that at the end each still tells what became of it. The
+// draft owns all, until draft_finish moves what is left into a struct graph.
 #ifndef QTUI_ENGINE_ONNX_DRAFT_H
 #define QTUI_ENGINE_ONNX_DRAFT_H
 
@@ -19,27 +19,27 @@ struct scope {
 struct draft_value {
 	const char *name;
 	enum dtype type;
-	struct shape shape;           // rank -1: not known
-	struct draft_node *producer;  // NULL: input or initializer
-	struct tensor *constant;      // holds one count; NULL: not constant
+	struct shape shape;          // rank -1: not known
+	struct draft_node *producer; // NULL: input or initializer
+	struct tensor *constant;     // holds one count; NULL: not constant
 	bool is_input, is_output;
-	int same_as;                  // the value that stands for this one, or -1
-	int uses;                     // after draft_count_uses: by nodes that are kept, and as output
-	struct draft_node *user;      // after draft_count_uses: one of the users
+	int same_as;             // the value that stands for this one, or -1
+	int uses;                // after draft_count_uses: by nodes that are kept, and as output
+	struct draft_node *user; // after draft_count_uses: one of the users
 };
 
 struct draft_node {
-	struct node n;                // in and out are draft value ids; op is NULL for Constant
+	struct node n; // in and out are draft value ids; op is NULL for Constant
 	const char *op_type;
-	const char **out_name;        // as in the file
+	const char **out_name; // as in the file
 	int n_out_names;
 	enum fate fate;               // FATE_KEPT: the node is live
 	struct draft_node *into;      // for FATE_FUSED and FATE_REMOVED, or NULL
 	const Onnx__NodeProto *proto; // If, Loop, Scan: to read their graphs when the shapes are known
 	struct scope *scope;
-	int n_explicit;               // inputs of the file; the rest are outer values that the graphs inside read ...
-	const char **captured;        // ... under these names
-	int order;                    // scratch of the sort
+	int n_explicit;        // inputs of the file; the rest are outer values that the graphs inside read ...
+	const char **captured; // ... under these names
+	int order;             // scratch of the sort
 };
 
 struct draft {
@@ -50,14 +50,14 @@ struct draft {
 	size_t n_values, cap_values;
 	struct draft_node **node;
 	size_t n_nodes, cap_nodes;
-	int *input, *output;          // value ids
+	int *input, *output; // value ids
 	size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
-	struct scope **scopes;        // all, to free them
+	struct scope **scopes; // all, to free them
 	size_t n_scopes, cap_scopes;
 	struct namemap *node_names, *value_names; // those in use
-	int64_t folded_bytes;         // what constant folding has made
-	int depth;                    // of a graph inside an If: 1
-	bool shape_failed;            // a shape rule did not hold: another input size may
+	int64_t folded_bytes;                     // what constant folding has made
+	int depth;                                // of a graph inside an If: 1
+	bool shape_failed;                        // a shape rule did not hold: another input size may
 };
 
 struct draft *draft_new(const Onnx__ModelProto *model, struct externals *externals);
@@ -78,8 +78,9 @@ void draft_mark_input(struct draft *d, int value);
 // The value that stands for `value` (-1 for -1).
 int draft_resolve(const struct draft *d, int value);
 void draft_count_uses(struct draft *d);
-const struct tensor *draft_constant(const struct draft *d, const struct draft_node *n, int input); // NULL: not constant or absent
-struct draft_value *draft_in(const struct draft *d, const struct draft_node *n, int input);        // NULL: absent
+const struct tensor *draft_constant(
+    const struct draft *d, const struct draft_node *n, int input); // NULL: not constant or absent
+struct draft_value *draft_in(const struct draft *d, const struct draft_node *n, int input); // NULL: absent
 struct draft_value *draft_out(const struct draft *d, const struct draft_node *n, int output);
 // The node is gone: part of `into`, or passed on.
 void draft_fuse(struct draft_node *n, struct draft_node *into);

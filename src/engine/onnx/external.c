@@ -45,7 +45,8 @@ static bool is_below(const char *dir, const char *path)
 {
 	char *real_dir = realpath(dir, NULL), *real = realpath(path, NULL);
 	size_t n = real_dir ? strlen(real_dir) : 0;
-	bool below = real_dir && real && !strncmp(real, real_dir, n) && (real[n] == '/' || (n && real_dir[n - 1] == '/'));
+	bool below =
+	    real_dir && real && !strncmp(real, real_dir, n) && (real[n] == '/' || (n && real_dir[n - 1] == '/'));
 
 	free(real_dir);
 	free(real);
@@ -55,15 +56,17 @@ static bool is_below(const char *dir, const char *path)
 static enum status open_file(struct externals *e, const char *location, struct error *err)
 {
 	char *path = file_join(e->dir, location);
-	struct external x = { 0 };
+	struct external x = {0};
 	enum status s;
 
 	if (location[0] == '/' || !location[0])
-		s = error_set(err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
+		s = error_set(
+		    err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
 	else if (!file_exists(path))
 		s = error_set(err, STATUS_NOTFOUND, "external data '%s' is not there: put it beside the model", path);
 	else if (file_is_dir(path) || !is_below(e->dir, path))
-		s = error_set(err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
+		s = error_set(
+		    err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
 	else
 		s = file_map(&x.bytes, path, err);
 	free(path);
@@ -83,8 +86,8 @@ static const struct external *find(const struct externals *e, const char *locati
 	return NULL;
 }
 
-enum status externals_get(const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size,
-    struct error *err)
+enum status externals_get(
+    const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size, struct error *err)
 {
 	const struct external *x = find(e, location);
 
@@ -96,8 +99,9 @@ enum status externals_get(const uint8_t **out, struct externals *e, const char *
 		x = find(e, location);
 	}
 	if (offset > x->bytes.size || size > x->bytes.size - offset)
-		return error_set(err, STATUS_FORMAT, "external data '%s' has %zu bytes, but %llu at offset %llu are asked for", location,
-		    x->bytes.size, (unsigned long long)size, (unsigned long long)offset);
+		return error_set(err, STATUS_FORMAT,
+		    "external data '%s' has %zu bytes, but %llu at offset %llu are asked for", location, x->bytes.size,
+		    (unsigned long long)size, (unsigned long long)offset);
 	*out = x->bytes.data + offset;
 	return STATUS_OK;
 }

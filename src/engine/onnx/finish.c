@@ -23,13 +23,13 @@ static int final_value(struct finisher *f, int draft_id)
 	v = &f->d->value[from];
 	out = &f->g->value[f->g->n_values];
 	*out = (struct value){
-		.name = v->name,
-		.type = v->type,
-		.shape = v->shape,
-		.producer = -1,
-		.constant = v->constant,
-		.is_input = v->is_input,
-		.is_output = v->is_output,
+	    .name = v->name,
+	    .type = v->type,
+	    .shape = v->shape,
+	    .producer = -1,
+	    .constant = v->constant,
+	    .is_input = v->is_input,
+	    .is_output = v->is_output,
 	};
 	if (out->constant)
 		out->content = tensor_key(out->constant);
@@ -83,12 +83,12 @@ static void finish_origin(struct finisher *f, const struct draft_node *n)
 	int i = f->g->n_origins++;
 
 	f->g->origin[i] = (struct origin){
-		.name = n->n.name,
-		.op_type = n->op_type,
-		.out = n->out_name,
-		.n_out = n->n_out_names,
-		.node = destination(n),
-		.fate = n->fate == FATE_FUSED && destination(n) < 0 ? FATE_REMOVED : n->fate,
+	    .name = n->n.name,
+	    .op_type = n->op_type,
+	    .out = n->out_name,
+	    .n_out = n->n_out_names,
+	    .node = destination(n),
+	    .fate = n->fate == FATE_FUSED && destination(n) < 0 ? FATE_REMOVED : n->fate,
 	};
 	if (n->fate == FATE_KEPT)
 		f->g->node[n->order].origin = i;
@@ -133,8 +133,8 @@ static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
 
 		if (e->key && e->value)
 			g->metadata[g->n_metadata++] = (struct metadata){
-				.key = arena_strdup(g->arena, e->key),
-				.text = arena_strdup(g->arena, e->value),
+			    .key = arena_strdup(g->arena, e->key),
+			    .text = arena_strdup(g->arena, e->value),
 			};
 	}
 	for (size_t i = 0; i < m->n_opset_import; i++) {
@@ -163,7 +163,7 @@ static struct graph *new_graph(struct draft *d)
 
 struct graph *draft_finish(struct draft *d)
 {
-	struct finisher f = { .d = d };
+	struct finisher f = {.d = d};
 
 	draft_count_uses(d);
 	f.g = new_graph(d);

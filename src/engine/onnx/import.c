@@ -19,7 +19,8 @@ enum status import_name(int *id, struct draft *d, struct scope *scope, const cha
 	return STATUS_OK;
 }
 
-static enum status import_initializer(struct draft *d, struct scope *scope, const Onnx__TensorProto *t, struct error *err)
+static enum status import_initializer(
+    struct draft *d, struct scope *scope, const Onnx__TensorProto *t, struct error *err)
 {
 	struct tensor value;
 	char what[200];
@@ -38,12 +39,14 @@ static enum status import_initializer(struct draft *d, struct scope *scope, cons
 	return s;
 }
 
-static enum status import_initializers(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
+static enum status import_initializers(
+    struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
 {
 	enum status s = STATUS_OK;
 
 	if (g->n_sparse_initializer)
-		return error_set(err, STATUS_UNSUPPORTED, "sparse initializers are not supported: convert them to dense tensors");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "sparse initializers are not supported: convert them to dense tensors");
 	for (size_t i = 0; i < g->n_initializer && !s; i++)
 		s = import_initializer(d, scope, g->initializer[i], err);
 	return s;
@@ -73,10 +76,12 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 		return STATUS_OK;
 	for (size_t i = 0; i < d->model->n_functions; i++)
 		if (!strcmp(text_or_empty(d->model->functions[i]->name), n->op_type))
-			return error_set(err, STATUS_UNSUPPORTED, "node %s: %s is a function of the model; inline the model's functions first",
-			    n->n.name, n->op_type);
-	return error_set(err, STATUS_UNSUPPORTED, "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)",
-	    n->n.name, domain, domain[0] ? "." : "", n->op_type, opset);
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "node %s: %s is a function of the model; inline the model's functions first", n->n.name,
+			    n->op_type);
+	return error_set(err, STATUS_UNSUPPORTED,
+	    "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)", n->n.name, domain,
+	    domain[0] ? "." : "", n->op_type, opset);
 }
 
 // The forms of Constant besides `value`: a number or a list of numbers.
@@ -94,10 +99,10 @@ static void constant_form(Onnx__TensorProto *t, const Onnx__AttributeProto *a)
 	t->n_dims = is_list;
 }
 
-static enum status constant_value(struct tensor *out, struct draft *d, const struct draft_node *n, const Onnx__AttributeProto *a,
-    struct error *err)
+static enum status constant_value(
+    struct tensor *out, struct draft *d, const struct draft_node *n, const Onnx__AttributeProto *a, struct error *err)
 {
-	static const char *const forms[] = { "value_float", "value_floats", "value_int", "value_ints" };
+	static const char *const forms[] = {"value_float", "value_floats", "value_int", "value_ints"};
 	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
 	int64_t length;
 
@@ -119,8 +124,10 @@ static enum status import_constant(struct draft *d, struct draft_node *n, const 
 	struct tensor value;
 	enum status s;
 
-	if (p->n_attribute != 1 || !p->attribute[0]->name || !p->attribute[0]->name[0] || n->n.n_out != 1 || n->n.out[0] < 0)
-		return error_set(err, STATUS_FORMAT, "node %s (Constant) must have one value and one output", n->n.name);
+	if (p->n_attribute != 1 || !p->attribute[0]->name || !p->attribute[0]->name[0] || n->n.n_out != 1 ||
+	    n->n.out[0] < 0)
+		return error_set(
+		    err, STATUS_FORMAT, "node %s (Constant) must have one value and one output", n->n.name);
 	s = constant_value(&value, d, n, p->attribute[0], err);
 	if (s)
 		return s;
@@ -129,8 +136,8 @@ static enum status import_constant(struct draft *d, struct draft_node *n, const 
 	return STATUS_OK;
 }
 
-static enum status import_outputs(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct scope *scope,
-    struct error *err)
+static enum status import_outputs(
+    struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct scope *scope, struct error *err)
 {
 	enum status s;
 
@@ -157,8 +164,8 @@ static enum status check_arity(const struct draft_node *n, size_t n_in, size_t n
 	bool bad_out = (int)n_out < op->out_min || (op->out_max >= 0 && (int)n_out > op->out_max);
 
 	if (bad_in || bad_out)
-		return error_set(err, STATUS_FORMAT, "node %s (%s) cannot have %zu %s", n->n.name, n->op_type, bad_in ? n_in : n_out,
-		    bad_in ? "inputs" : "outputs");
+		return error_set(err, STATUS_FORMAT, "node %s (%s) cannot have %zu %s", n->n.name, n->op_type,
+		    bad_in ? n_in : n_out, bad_in ? "inputs" : "outputs");
 	return STATUS_OK;
 }
 
@@ -170,7 +177,8 @@ static bool has_graphs(const Onnx__NodeProto *p)
 	return false;
 }
 
-static enum status import_node(struct draft *d, const Onnx__NodeProto *p, size_t index, struct scope *scope, struct error *err)
+static enum status import_node(
+    struct draft *d, const Onnx__NodeProto *p, size_t index, struct scope *scope, struct error *err)
 {
 	const char *type = text_or_empty(p->op_type);
 	char name[300];
@@ -206,7 +214,8 @@ static enum status import_inputs(struct draft *d, struct draft_node *n, struct e
 		n->n.in[i] = p->input[i][0] ? scope_find(n->scope, p->input[i]) : -1;
 		if (n->n.in[i] < 0 && p->input[i][0])
 			return error_set(err, STATUS_FORMAT,
-			    "node %s (%s): input '%s' is neither an input of the model, nor an initializer, nor any node's output",
+			    "node %s (%s): input '%s' is neither an input of the model, nor an initializer, nor any "
+			    "node's output",
 			    n->n.name, n->op_type, p->input[i]);
 	}
 	return has_graphs(p) ? capture_outer(d, n, err) : STATUS_OK;

@@ -1,6 +1,6 @@
-// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and
-// its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only their input's shape.
-// QuantizeLinear and DequantizeLinear are never folded: they are what the user looks at.
+// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own
+// evaluation and its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only
+// their input's shape. QuantizeLinear and DequantizeLinear are never folded: they are what the user looks at.
 #include <stdlib.h>
 #include <string.h>
 #include "infer.h"
@@ -11,7 +11,7 @@
 
 static struct tensor view_of(const struct draft_value *v)
 {
-	struct tensor t = { .type = v->type, .shape = v->shape };
+	struct tensor t = {.type = v->type, .shape = v->shape};
 
 	if (v->constant)
 		t.data = v->constant->data;
@@ -37,8 +37,8 @@ static int64_t output_bytes(const struct node *n, const struct tensor *out)
 	return total;
 }
 
-// Operators that look at each element once are bounded by their output; for others (products, sorting, suppression) the bound
-// is every output element against every element of the largest input.
+// Operators that look at each element once are bounded by their output; for others (products, sorting, suppression) the
+// bound is every output element against every element of the largest input.
 static bool is_much_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	const unsigned linear = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW;
@@ -53,7 +53,8 @@ static bool is_much_work(const struct node *n, const struct tensor *const *in, c
 	return !(n->op->flags & linear) && !reads_shape_only(n->op) && made > FOLD_WORK_MAX / largest;
 }
 
-static bool may_fold(const struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
+static bool may_fold(
+    const struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	int64_t bytes = output_bytes(n, out);
 
@@ -65,7 +66,8 @@ static bool may_fold(const struct draft *d, const struct node *n, const struct t
 	return bytes <= FOLD_VALUE_MAX && d->folded_bytes + bytes <= FOLD_TOTAL_MAX;
 }
 
-static enum status fold(struct draft *d, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+static enum status fold(
+    struct draft *d, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = STATUS_OK;
 
@@ -100,14 +102,15 @@ static enum status check_shapes(const struct node *n, const struct tensor *out, 
 
 	for (int i = 0; i < n->n_out; i++)
 		if (n->out[i] >= 0 && shape_count(&out[i].shape) < 0)
-			return error_set(err, STATUS_UNSUPPORTED, "its output would have the shape %s, which is too large",
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "its output would have the shape %s, which is too large",
 			    shape_text(&out[i].shape, text, sizeof(text)));
 	return STATUS_OK;
 }
 
 // The shape rule, then the value when it can be had. STATUS_UNSUPPORTED without a text: known when it runs.
-static enum status infer_known(struct draft *d, struct draft_node *n, const struct tensor *const *in, struct tensor *out,
-    struct error *err)
+static enum status infer_known(
+    struct draft *d, struct draft_node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = n->n.op->shape(&n->n, in, out, err);
 
@@ -131,7 +134,8 @@ static bool all_folded(const struct draft *d, const struct node *n)
 
 static enum status infer_node(struct draft *d, struct draft_node *n, struct error *err)
 {
-	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)), *out = views + n->n.n_in;
+	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)),
+	              *out = views + n->n.n_in;
 	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
 	bool known = true;
 	enum status s = STATUS_OK;

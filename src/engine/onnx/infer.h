@@ -1,4 +1,5 @@
-// Shapes and constants: one walk in topological order gives every value its type and shape, and computes what is constant.
+// Shapes and constants: one walk in topological order gives every value its type and shape, and computes what is
+// constant.
 #ifndef QTUI_ENGINE_ONNX_INFER_H
 #define QTUI_ENGINE_ONNX_INFER_H
 

@@ -39,8 +39,8 @@ static void hasher_wait(struct hasher *h)
 		hash_file(h);
 }
 
-static enum status load_once(struct graph **out, const Onnx__ModelProto *m, struct externals *externals, const struct onnx_options *opt,
-    struct dims_try *t, bool *shape_failed, struct error *err)
+static enum status load_once(struct graph **out, const Onnx__ModelProto *m, struct externals *externals,
+    const struct onnx_options *opt, struct dims_try *t, bool *shape_failed, struct error *err)
 {
 	struct draft *d = draft_new(m, externals);
 	struct scope *scope = draft_scope(d, NULL);
@@ -60,8 +60,8 @@ static enum status load_once(struct graph **out, const Onnx__ModelProto *m, stru
 }
 
 // Tries sizes for what is dynamic until every shape rule holds; when none does, the error of the first attempt stands.
-static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, struct externals *externals, const struct onnx_options *opt,
-    struct error *err)
+static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, struct externals *externals,
+    const struct onnx_options *opt, struct error *err)
 {
 	struct dims_try t = dims_first();
 	struct error again;
@@ -90,8 +90,8 @@ static enum status unpack(Onnx__ModelProto **out, const struct bytes *file, cons
 
 enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err)
 {
-	struct bytes file = { 0 };
-	struct hasher hasher = { 0 };
+	struct bytes file = {0};
+	struct hasher hasher = {0};
 	struct externals *externals = NULL;
 	Onnx__ModelProto *model = NULL;
 	enum status s = file_map(&file, path, err);
@@ -122,17 +122,18 @@ out:
 
 enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err)
 {
-	struct bytes file = { 0 };
+	struct bytes file = {0};
 	Onnx__TensorProto *t = NULL;
 	enum status s = file_map(&file, path, err);
 
-	*out = (struct tensor){ 0 };
+	*out = (struct tensor){0};
 	if (!s)
 		s = wire_check(&onnx__tensor_proto__descriptor, file.data, file.size, path, err);
 	if (s)
 		goto out;
 	t = onnx__tensor_proto__unpack(NULL, file.size, file.data);
-	s = t ? tensor_proto_read(out, t, NULL, path, err) : error_set(err, STATUS_FORMAT, "%s is not a TensorProto", path);
+	s = t ? tensor_proto_read(out, t, NULL, path, err)
+	      : error_set(err, STATUS_FORMAT, "%s is not a TensorProto", path);
 	if (!s && name)
 		*name = xstrdup(t->name ? t->name : "");
 out:

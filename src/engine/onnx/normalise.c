@@ -7,11 +7,11 @@
 #define ROUNDS_MAX 32
 
 static enum status (*const passes[])(struct draft *d, struct error *err) = {
-	pass_folded,    // nodes whose outputs are all constant
-	pass_identity,  // nodes that only pass a tensor on
-	pass_batchnorm, // BatchNormalization into Conv, ConvTranspose, Gemm; alone: a depthwise Conv
-	pass_bias,      // Add of a constant into Conv, ConvTranspose, Gemm
-	pass_unused,    // nodes on which no output depends
+    pass_folded,    // nodes whose outputs are all constant
+    pass_identity,  // nodes that only pass a tensor on
+    pass_batchnorm, // BatchNormalization into Conv, ConvTranspose, Gemm; alone: a depthwise Conv
+    pass_bias,      // Add of a constant into Conv, ConvTranspose, Gemm
+    pass_unused,    // nodes on which no output depends
 };
 
 enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
@@ -34,7 +34,7 @@ static enum status settle_branches(struct draft *d, struct error *err)
 
 	for (int round = 0; changed && !s; round++) {
 		s = round < ROUNDS_MAX ? branch_inline(d, &changed, err)
-		    : error_set(err, STATUS_UNSUPPORTED, "If nodes are nested too deeply");
+		                       : error_set(err, STATUS_UNSUPPORTED, "If nodes are nested too deeply");
 		if (!s && changed)
 			s = infer_draft(d, err);
 	}

@@ -5,7 +5,8 @@
 #include "draft.h"
 
 // Marks the outputs of `g`.
-MUST_CHECK enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err);
+MUST_CHECK enum status normalise_outputs(
+    struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err);
 MUST_CHECK enum status normalise_draft(struct draft *d, struct error *err);
 
 #endif

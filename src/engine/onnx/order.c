@@ -1,5 +1,5 @@
-// Topological sort. Files are nearly always sorted already: then one look suffices. Else Kahn's way, with the ready nodes
-// taken in file order by a binary heap.
+// Topological sort. Files are nearly always sorted already: then one look suffices. Else Kahn's way, with the ready
+// nodes taken in file order by a binary heap.
 #include <stdlib.h>
 #include "import.h"
 
@@ -7,8 +7,8 @@ struct sorter {
 	struct draft *d;
 	struct draft_node **sorted, **heap; // heap: ready nodes, least `order` on top
 	size_t n_sorted, n_heap;
-	int *missing;                       // a node's inputs that are not there yet, by order
-	struct draft_node ***users;         // by order: nodes that read it, one entry a use
+	int *missing;               // a node's inputs that are not there yet, by order
+	struct draft_node ***users; // by order: nodes that read it, one entry a use
 	int *n_users;
 };
 
@@ -101,12 +101,12 @@ static enum status sort_all(struct draft *d, size_t first, struct error *err)
 {
 	size_t n = d->n_nodes - first;
 	struct sorter s = {
-		.d = d,
-		.sorted = xcalloc(n, sizeof(*s.sorted)),
-		.heap = xcalloc(n, sizeof(*s.heap)),
-		.missing = xcalloc(n, sizeof(*s.missing)),
-		.users = xcalloc(n, sizeof(*s.users)),
-		.n_users = xcalloc(n, sizeof(*s.n_users)),
+	    .d = d,
+	    .sorted = xcalloc(n, sizeof(*s.sorted)),
+	    .heap = xcalloc(n, sizeof(*s.heap)),
+	    .missing = xcalloc(n, sizeof(*s.missing)),
+	    .users = xcalloc(n, sizeof(*s.users)),
+	    .n_users = xcalloc(n, sizeof(*s.n_users)),
 	};
 	struct draft_node **block = link_users(&s, first);
 	enum status status = STATUS_OK;

@@ -23,9 +23,10 @@ bool pass_on(struct draft *d, int to, int from)
 	return true;
 }
 
-enum status pass_copy_constant(int *out, struct draft *d, const char *name, const struct tensor *value, struct error *err)
+enum status pass_copy_constant(
+    int *out, struct draft *d, const char *name, const struct tensor *value, struct error *err)
 {
-	struct tensor t = { .type = value->type, .shape = value->shape };
+	struct tensor t = {.type = value->type, .shape = value->shape};
 	enum status s = tensor_alloc(&t, NULL, err);
 
 	if (s)
@@ -38,7 +39,7 @@ enum status pass_copy_constant(int *out, struct draft *d, const char *name, cons
 
 enum status pass_new_vector(int *out, struct draft *d, const char *name, int64_t n, struct error *err)
 {
-	struct tensor t = { .type = DT_F32, .shape = shape_of(1, &n) };
+	struct tensor t = {.type = DT_F32, .shape = shape_of(1, &n)};
 	enum status s = tensor_alloc(&t, NULL, err);
 
 	if (s)
@@ -64,7 +65,7 @@ void pass_set_input(struct draft *d, struct draft_node *n, int i, int value)
 
 const char *pass_name(struct draft *d, const struct draft_node *n, const char *suffix)
 {
-	struct str s = { 0 };
+	struct str s = {0};
 	const char *name;
 
 	str_addf(&s, "%s_%s", n->n.name, suffix);

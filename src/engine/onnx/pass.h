@@ -10,11 +10,12 @@ MUST_CHECK enum status pass_batchnorm(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_bias(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_unused(struct draft *d, struct error *err);
 
-// Lets value `from` stand for value `to` everywhere. An output of the model keeps its name: `from` takes it over where it may
-// be renamed; else (an input, a constant or another output) nothing is done and false returned.
+// Lets value `from` stand for value `to` everywhere. An output of the model keeps its name: `from` takes it over where
+// it may be renamed; else (an input, a constant or another output) nothing is done and false returned.
 bool pass_on(struct draft *d, int to, int from);
 // A copy of constant `value` under a name made from `name`, for a pass to change; its data are unique.
-MUST_CHECK enum status pass_copy_constant(int *out, struct draft *d, const char *name, const struct tensor *value, struct error *err);
+MUST_CHECK enum status pass_copy_constant(
+    int *out, struct draft *d, const char *name, const struct tensor *value, struct error *err);
 // A new zeroed float constant of n elements.
 MUST_CHECK enum status pass_new_vector(int *out, struct draft *d, const char *name, int64_t n, struct error *err);
 // Sets input i (the arrays grow as needed).

@@ -1,6 +1,6 @@
-// BatchNormalization: into the Conv, ConvTranspose or Gemm before it where that has no other reader, else as a depthwise Conv.
-// In float32 and in this order of operations: g = scale / sqrt(var + eps), w *= g, b = scale * (b - mean) / sqrt(var + eps) +
-// shift; so that weights agree to the bit with tools that fold at load.
+// BatchNormalization: into the Conv, ConvTranspose or Gemm before it where that has no other reader, else as a
+// depthwise Conv. In float32 and in this order of operations: g = scale / sqrt(var + eps), w *= g, b = scale * (b -
+// mean) / sqrt(var + eps) + shift; so that weights agree to the bit with tools that fold at load.
 #include <math.h>
 #include "attr.h"
 #include "pass.h"
@@ -13,7 +13,7 @@ struct norm {
 
 static bool read_norm(struct norm *out, const struct draft *d, const struct draft_node *n)
 {
-	const struct tensor *t[5] = { 0 };
+	const struct tensor *t[5] = {0};
 
 	for (int i = 1; i < 5; i++) {
 		t[i] = draft_constant(d, n, i);
@@ -23,7 +23,8 @@ static bool read_norm(struct norm *out, const struct draft *d, const struct draf
 	for (int i = 1; i < n->n.n_out; i++)
 		if (n->n.out[i] >= 0 && d->value[n->n.out[i]].uses)
 			return false;
-	*out = (struct norm){ t[1]->data, t[2]->data, t[3]->data, t[4]->data, attr_number(&n->n, "epsilon"), tensor_count(t[1]) };
+	*out = (struct norm){
+	    t[1]->data, t[2]->data, t[3]->data, t[4]->data, attr_number(&n->n, "epsilon"), tensor_count(t[1])};
 	return true;
 }
 
@@ -52,13 +53,14 @@ static bool find_axis(struct weight_axis *a, const struct draft_node *n, const s
 		return false;
 	switch (n->n.op->id) {
 	case OP_Conv:
-		*a = (struct weight_axis){ 1, w->dim[0], count / w->dim[0] };
+		*a = (struct weight_axis){1, w->dim[0], count / w->dim[0]};
 		return true;
 	case OP_ConvTranspose:
-		*a = (struct weight_axis){ w->dim[0], w->dim[1], count / w->dim[0] / w->dim[1] };
+		*a = (struct weight_axis){w->dim[0], w->dim[1], count / w->dim[0] / w->dim[1]};
 		return conv->group == 1;
 	case OP_Gemm:
-		*a = gemm->trans_b ? (struct weight_axis){ 1, w->dim[0], w->dim[1] } : (struct weight_axis){ w->dim[0], w->dim[1], 1 };
+		*a = gemm->trans_b ? (struct weight_axis){1, w->dim[0], w->dim[1]}
+		                   : (struct weight_axis){w->dim[0], w->dim[1], 1};
 		return gemm->beta == 1;
 	default:
 		return false;
@@ -76,8 +78,8 @@ static void scale_weight(float *w, const struct weight_axis *a, const struct nor
 }
 
 // New weight and bias for `n`; the old ones may have other readers.
-static enum status fold_into(struct draft *d, struct draft_node *n, const struct weight_axis *a, const struct norm *b,
-    struct error *err)
+static enum status fold_into(
+    struct draft *d, struct draft_node *n, const struct weight_axis *a, const struct norm *b, struct error *err)
 {
 	const struct tensor *old_bias = draft_constant(d, n, 2);
 	int weight, bias;
@@ -89,21 +91,24 @@ static enum status fold_into(struct draft *d, struct draft_node *n, const struct
 		return s;
 	scale_weight(d->value[weight].constant->data, a, b);
 	for (int64_t c = 0; c < b->channels; c++)
-		((float *)d->value[bias].constant->data)[c] = shifted(b, c, old_bias ? ((float *)old_bias->data)[c] : 0);
+		((float *)d->value[bias].constant->data)[c] =
+		    shifted(b, c, old_bias ? ((float *)old_bias->data)[c] : 0);
 	pass_set_input(d, n, 1, weight);
 	pass_set_input(d, n, 2, bias);
 	return STATUS_OK;
 }
 
 // The node before `n` when it can take the normalisation in.
-static struct draft_node *host_of(struct weight_axis *axis, const struct draft *d, const struct draft_node *n, const struct norm *b)
+static struct draft_node *host_of(
+    struct weight_axis *axis, const struct draft *d, const struct draft_node *n, const struct norm *b)
 {
 	const struct draft_value *x = draft_in(d, n, 0);
 	struct draft_node *host = x->producer;
 	const struct tensor *w = host && host->fate == FATE_KEPT ? draft_constant(d, host, 1) : NULL;
 	const struct tensor *bias = w ? draft_constant(d, host, 2) : NULL;
 
-	if (!w || w->type != DT_F32 || x->uses != 1 || !find_axis(axis, host, &w->shape) || axis->channels != b->channels)
+	if (!w || w->type != DT_F32 || x->uses != 1 || !find_axis(axis, host, &w->shape) ||
+	    axis->channels != b->channels)
 		return NULL;
 	if (draft_in(d, host, 2) && (!bias || bias->type != DT_F32 || tensor_count(bias) != b->channels))
 		return NULL;
@@ -114,7 +119,7 @@ static enum status to_conv(struct draft *d, struct draft_node *n, const struct n
 {
 	const struct shape *x = &draft_in(d, n, 0)->shape;
 	struct conv_attrs *attrs;
-	struct tensor w = { .type = DT_F32, .shape = { .rank = x->rank, .dim = { b->channels, 1, 1, 1 } } };
+	struct tensor w = {.type = DT_F32, .shape = {.rank = x->rank, .dim = {b->channels, 1, 1, 1}}};
 	int weight, bias;
 	enum status s = tensor_alloc(&w, NULL, err);
 

@@ -1,6 +1,6 @@
-// Add of a constant that has the shape of a bias, after a Conv, ConvTranspose or Gemm that has none. Where there is a bias already
-// nothing is done: the sum of two constants would round differently. A MatMul keeps its Add, as it does in the tools whose
-// operator names users know.
+// Add of a constant that has the shape of a bias, after a Conv, ConvTranspose or Gemm that has none. Where there is a
+// bias already nothing is done: the sum of two constants would round differently. A MatMul keeps its Add, as it does in
+// the tools whose operator names users know.
 #include "pass.h"
 
 // Whether `c`, added to a tensor of shape `y`, is one number a channel (dimension 1).
@@ -25,14 +25,15 @@ static bool takes_bias(const struct draft *d, const struct draft_node *host)
 	return host->n.op->id == OP_Conv || host->n.op->id == OP_ConvTranspose;
 }
 
-static enum status take_bias(struct draft *d, struct draft_node *host, struct draft_node *add, const struct tensor *c, struct error *err)
+static enum status take_bias(
+    struct draft *d, struct draft_node *host, struct draft_node *add, const struct tensor *c, struct error *err)
 {
 	int bias;
 	enum status s = pass_copy_constant(&bias, d, pass_name(d, host, "bias"), c, err);
 
 	if (s)
 		return s;
-	d->value[bias].shape = d->value[bias].constant->shape = (struct shape){ .rank = 1, .dim = { tensor_count(c) } };
+	d->value[bias].shape = d->value[bias].constant->shape = (struct shape){.rank = 1, .dim = {tensor_count(c)}};
 	pass_set_input(d, host, 2, bias);
 	host->n.out[0] = add->n.out[0];
 	d->value[add->n.out[0]].producer = host;
@@ -47,7 +48,7 @@ static enum status fuse_add(struct draft *d, struct draft_node *add, int side, b
 	struct draft_node *host = x ? x->producer : NULL;
 
 	*done = host && takes_bias(d, host) && y && c && c->type == DT_F32 && x->uses == 1 && x->shape.rank > 1 &&
-	    shape_equal(&x->shape, &y->shape) && is_bias(&c->shape, &x->shape);
+	        shape_equal(&x->shape, &y->shape) && is_bias(&c->shape, &x->shape);
 	return *done ? take_bias(d, host, add, c, err) : STATUS_OK;
 }
 

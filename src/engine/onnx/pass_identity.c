@@ -1,5 +1,5 @@
-// Nodes that only pass a tensor on: Identity, Dropout as it infers, casts between floats (the engine has one float type), and
-// shape changes that change nothing.
+// Nodes that only pass a tensor on: Identity, Dropout as it infers, casts between floats (the engine has one float
+// type), and shape changes that change nothing.
 #include "pass.h"
 
 enum when { ALWAYS, SAME_TYPE, SAME_SHAPE };
@@ -8,14 +8,14 @@ static const struct {
 	enum op_id op;
 	enum when when;
 } rules[] = {
-	{ OP_Identity, ALWAYS },
-	{ OP_Dropout, ALWAYS },
-	{ OP_Cast, SAME_TYPE },
-	{ OP_Reshape, SAME_SHAPE },
-	{ OP_Flatten, SAME_SHAPE },
-	{ OP_Squeeze, SAME_SHAPE },
-	{ OP_Unsqueeze, SAME_SHAPE },
-	{ OP_Expand, SAME_SHAPE },
+    {OP_Identity, ALWAYS},
+    {OP_Dropout, ALWAYS},
+    {OP_Cast, SAME_TYPE},
+    {OP_Reshape, SAME_SHAPE},
+    {OP_Flatten, SAME_SHAPE},
+    {OP_Squeeze, SAME_SHAPE},
+    {OP_Unsqueeze, SAME_SHAPE},
+    {OP_Expand, SAME_SHAPE},
 };
 
 static bool holds(enum when when, const struct draft_value *in, const struct draft_value *out)

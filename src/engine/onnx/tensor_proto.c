@@ -68,31 +68,31 @@ static void from_bool(void *out, const void *in, size_t n)
 
 static const struct type_row {
 	enum dtype type;
-	size_t item;                                       // bytes of an item in raw_data
+	size_t item;                                          // bytes of an item in raw_data
 	void (*convert)(void *out, const void *in, size_t n); // NULL: the bytes as they are
-	size_t field, count;                               // the typed field and its length, as offsets into the message
+	size_t field, count; // the typed field and its length, as offsets into the message
 	size_t field_item;
 } rows[] = {
 #define FIELD(f) offsetof(Onnx__TensorProto, f##_data), offsetof(Onnx__TensorProto, n_##f##_data)
-	[ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { DT_F32, 4, NULL, FIELD(float), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__UINT8] = { DT_U8, 1, NULL, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__INT8] = { DT_I8, 1, NULL, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__UINT16] = { DT_U16, 2, NULL, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__INT16] = { DT_I16, 2, NULL, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__INT32] = { DT_I32, 4, NULL, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__INT64] = { DT_I64, 8, NULL, FIELD(int64), 8 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__BOOL] = { DT_BOOL, 1, from_bool, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16] = { DT_F32, 2, from_half, FIELD(int32), 4 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE] = { DT_F32, 8, from_double, FIELD(double), 8 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = { DT_U32, 4, NULL, FIELD(uint64), 8 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = { DT_U64, 8, NULL, FIELD(uint64), 8 },
-	[ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = { DT_F32, 2, from_bfloat, FIELD(int32), 4 },
+    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = {DT_F32, 4, NULL, FIELD(float), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT8] = {DT_U8, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT8] = {DT_I8, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT16] = {DT_U16, 2, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT16] = {DT_I16, 2, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT32] = {DT_I32, 4, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT64] = {DT_I64, 8, NULL, FIELD(int64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__BOOL] = {DT_BOOL, 1, from_bool, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16] = {DT_F32, 2, from_half, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE] = {DT_F32, 8, from_double, FIELD(double), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = {DT_U32, 4, NULL, FIELD(uint64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = {DT_U64, 8, NULL, FIELD(uint64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = {DT_F32, 2, from_bfloat, FIELD(int32), 4},
 #undef FIELD
 };
 
 static const struct type_row *row_of(int32_t onnx_type)
 {
-	static const struct type_row none = { .type = DT_NONE };
+	static const struct type_row none = {.type = DT_NONE};
 
 	return onnx_type >= 0 && (size_t)onnx_type < sizeof(rows) / sizeof(rows[0]) ? &rows[onnx_type] : &none;
 }
@@ -143,8 +143,8 @@ static bool entry_number(const Onnx__TensorProto *t, const char *key, uint64_t d
 	return true;
 }
 
-static enum status external_bytes(const uint8_t **out, const Onnx__TensorProto *t, struct externals *externals, size_t need,
-    const char *what, struct error *err)
+static enum status external_bytes(const uint8_t **out, const Onnx__TensorProto *t, struct externals *externals,
+    size_t need, const char *what, struct error *err)
 {
 	const char *location = external_entry(t, "location");
 	uint64_t offset, length;
@@ -153,7 +153,8 @@ static enum status external_bytes(const uint8_t **out, const Onnx__TensorProto *
 	if (!location || !entry_number(t, "offset", 0, &offset) || !entry_number(t, "length", need, &length))
 		return error_set(err, STATUS_FORMAT, "%s: its external data entry is malformed", what);
 	if (length != need)
-		return error_set(err, STATUS_FORMAT, "%s: %llu bytes of external data do not fill its shape (%zu bytes)", what,
+		return error_set(err, STATUS_FORMAT,
+		    "%s: %llu bytes of external data do not fill its shape (%zu bytes)", what,
 		    (unsigned long long)length, need);
 	if (!externals)
 		return error_set(err, STATUS_UNSUPPORTED, "%s: external data is not read here", what);
@@ -163,7 +164,7 @@ static enum status external_bytes(const uint8_t **out, const Onnx__TensorProto *
 
 static enum status read_shape(struct tensor *out, const Onnx__TensorProto *t, const char *what, struct error *err)
 {
-	*out = (struct tensor){ .type = tensor_proto_type(t->data_type) };
+	*out = (struct tensor){.type = tensor_proto_type(t->data_type)};
 	if (out->type == DT_NONE)
 		return error_set(err, STATUS_UNSUPPORTED, "%s: element type %d is not supported", what, t->data_type);
 	if (t->n_dims > SHAPE_MAX_RANK)
@@ -174,8 +175,8 @@ static enum status read_shape(struct tensor *out, const Onnx__TensorProto *t, co
 	return STATUS_OK;
 }
 
-enum status tensor_proto_read(struct tensor *out, const Onnx__TensorProto *t, struct externals *externals, const char *what,
-    struct error *err)
+enum status tensor_proto_read(
+    struct tensor *out, const Onnx__TensorProto *t, struct externals *externals, const char *what, struct error *err)
 {
 	const struct type_row *row = row_of(t->data_type);
 	const uint8_t *raw = t->has_raw_data ? t->raw_data.data : NULL, *field;

@@ -8,8 +8,9 @@
 
 // The engine's type for a TensorProto.DataType; DT_NONE when there is none (string, complex, 4 and 8 bit floats).
 enum dtype tensor_proto_type(int32_t onnx_type);
-// Allocates *out, which the caller drops. `what` names the tensor in messages. externals NULL: external data is refused.
-MUST_CHECK enum status tensor_proto_read(struct tensor *out, const Onnx__TensorProto *t, struct externals *externals,
-    const char *what, struct error *err);
+// Allocates *out, which the caller drops. `what` names the tensor in messages. externals NULL: external data is
+// refused.
+MUST_CHECK enum status tensor_proto_read(
+    struct tensor *out, const Onnx__TensorProto *t, struct externals *externals, const char *what, struct error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "wire.h"
 
 #define NESTING_MAX 64
-#define FIELDS_MAX (16 << 20)   // 56 bytes each, at most, in protobuf-c's tables
+#define FIELDS_MAX (16 << 20) // 56 bytes each, at most, in protobuf-c's tables
 #define MESSAGE_BYTES_MAX ((uint64_t)1 << 30)
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
@@ -33,9 +33,11 @@ static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 	return false;
 }
 
-static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth);
+static bool walk_message(
+    struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth);
 
-static bool walk_bytes(struct walk *w, const ProtobufCFieldDescriptor *field, const uint8_t **p, const uint8_t *end, int depth)
+static bool walk_bytes(
+    struct walk *w, const ProtobufCFieldDescriptor *field, const uint8_t **p, const uint8_t *end, int depth)
 {
 	uint64_t size;
 	const uint8_t *start;
@@ -49,9 +51,10 @@ static bool walk_bytes(struct walk *w, const ProtobufCFieldDescriptor *field, co
 	return walk_message(w, field->descriptor, start, *p, depth + 1);
 }
 
-static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t **p, const uint8_t *end, int depth)
+static bool walk_field(
+    struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t **p, const uint8_t *end, int depth)
 {
-	static const uint8_t fixed[8] = { [WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4 };
+	static const uint8_t fixed[8] = {[WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4};
 	uint64_t tag, ignored;
 
 	if (++w->fields > FIELDS_MAX)
@@ -62,7 +65,8 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *type, c
 	case WIRE_VARINT:
 		return read_varint(p, end, &ignored) || fail(w, "it is truncated");
 	case WIRE_BYTES:
-		return walk_bytes(w, protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3)), p, end, depth);
+		return walk_bytes(
+		    w, protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3)), p, end, depth);
 	case WIRE_FIXED64:
 	case WIRE_FIXED32:
 		if (end - *p < fixed[tag & 7])
@@ -74,7 +78,8 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *type, c
 	}
 }
 
-static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth)
+static bool walk_message(
+    struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth)
 {
 	w->message_bytes += type->sizeof_message;
 	if (w->message_bytes > MESSAGE_BYTES_MAX)
@@ -87,9 +92,10 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *type,
 	return true;
 }
 
-enum status wire_check(const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err)
+enum status wire_check(
+    const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err)
 {
-	struct walk w = { 0 };
+	struct walk w = {0};
 
 	if (walk_message(&w, type, data, (const uint8_t *)data + size, 0))
 		return STATUS_OK;

@@ -6,7 +6,7 @@
 #include "qtui/base/error.h"
 
 // Walks the encoded message `data` of type `type`; `name` is the file, for the message.
-MUST_CHECK enum status wire_check(const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name,
-    struct error *err);
+MUST_CHECK enum status wire_check(
+    const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-// If: its branches are graphs whose inputs are, in order, the node's inputs after the condition. (A condition that is known at
-// load has already made way for its branch.)
+// If: its branches are graphs whose inputs are, in order, the node's inputs after the condition. (A condition that is
+// known at load has already made way for its branch.)
 #include <stdlib.h>
 #include <string.h>
 #include "ops.h"
@@ -19,7 +19,7 @@ static struct tensor output_of(const struct graph *g, int i)
 {
 	const struct value *v = &g->value[g->output[i]];
 
-	return (struct tensor){ .type = v->type, .shape = v->shape };
+	return (struct tensor){.type = v->type, .shape = v->shape};
 }
 
 static bool same_form(const struct tensor *a, const struct tensor *b)
@@ -27,13 +27,15 @@ static bool same_form(const struct tensor *a, const struct tensor *b)
 	return a->type == b->type && shape_equal(&a->shape, &b->shape);
 }
 
-static enum status run(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status run(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return graph_eval(taken(n, in[0]), in + 1, out, width, err);
 }
 
 // Shapes that depend on data: only the run tells.
-static enum status shape_by_run(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+static enum status shape_by_run(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s;
 
@@ -42,7 +44,7 @@ static enum status shape_by_run(const struct node *n, const struct tensor *const
 			return known_when_it_runs(err);
 	s = run(n, in, out, 1, err);
 	for (int i = 0; i < n->n_out && !s; i++) {
-		struct tensor form = { .type = out[i].type, .shape = out[i].shape };
+		struct tensor form = {.type = out[i].type, .shape = out[i].shape};
 
 		tensor_drop(&out[i]);
 		out[i] = form;
@@ -67,7 +69,8 @@ enum status if_shape(const struct node *n, const struct tensor *const *in, struc
 	return n->n_subgraphs == 2 && in[0]->data ? shape_by_run(n, in, out, err) : known_when_it_runs(err);
 }
 
-enum status if_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status if_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct tensor *result = xcalloc((size_t)n->n_out + 1, sizeof(*result));
 	enum status s = run(n, in, result, width, err);
