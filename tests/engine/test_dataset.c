@@ -350,3 +350,34 @@ void test_dataset__preprocessing_is_guessed_from_metadata(void **state)
 	assert_string_equal(p->guess, "");
 	case_done(&c);
 }
+
+// What was guessed and is then given, as a session gives it, names the same content.
+void test_dataset__keys_do_not_tell_guessed_from_given(void **state)
+{
+	struct data_case c = {.opt = {.samples = 0}};
+	struct key guessed;
+
+	(void)state;
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
+	case_open(&c, case_png("given.png", 4, 6));
+	guessed = dataset_key(c.data, 0);
+	c.opt.pre = *dataset_preprocess(c.data);
+	c.opt.pre.mean_set = c.opt.pre.std_set = c.opt.pre.color_set = c.opt.pre.resize_set = true;
+	case_done(&c);
+	case_open(&c, case_png("given.png", 4, 6));
+	assert_true(key_equal(guessed, dataset_key(c.data, 0)));
+	case_done(&c);
+}
+
+void test_dataset__bytes_are_given_as_they_are(void **state)
+{
+	struct data_case c = {.opt = {.samples = 0}};
+
+	(void)state;
+	case_input(&c, "images", DT_U8, SHAPE(1, 2, 2, 3));
+	case_open(&c, case_png("as_they_are.png", 2, 2));
+	case_load(&c, 0);
+	assert_int_equal(((uint8_t *)c.in[0].data)[3], 31);
+	assert_int_equal(((uint8_t *)c.in[0].data)[5], 91);
+	case_done(&c);
+}

@@ -21,6 +21,7 @@
 
 static const char *const models[] = {
     "models/deimv2_atto_320",
+    "models/deimv2_atto_dynint8_degraded",
     "models/mobilenetv2",
     "models/mobilenetv2_12",
     "models/mobilenetv2_qdq_miscalibrated",
@@ -40,6 +41,8 @@ static const char *const models[] = {
     "misc/ch_PP-OCRv4_det_infer",
     "misc/face_detection_front_128x128_barracuda",
     "misc/selfie_segmentation",
+    "misc/silero_vad",
+    "misc/silero_vad_half",
     "misc/ultraface_rfb_320",
 };
 
@@ -334,4 +337,5 @@ void test_models__small_ones_give_the_reference_numbers(void **state)
 	check_numbers("models/resnet20_cifar10", 1e-4);
 	check_numbers("models/tinyml_sigma_cifar10_fp32", 1e-4);
 	check_numbers("misc/face_detection_front_128x128_barracuda", 1e-4);
+	check_numbers("misc/silero_vad", 1e-4);
 }

@@ -354,6 +354,25 @@ void test_onnx__an_if_with_an_unknown_condition_keeps_both(void **state)
 	case_done(&c);
 }
 
+void test_onnx__a_branch_that_does_not_fit_is_kept(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	if_case(&c);
+	case_input(&c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+	case_floats(&c, "five", DIMS(5), ones);
+	n = c.graph->node[1]->attribute[1]->g->node[0]; // Neg of four becomes Add of four and five
+	n->op_type = case_text(&c, "Add");
+	n->n_input = case_words(&c, n->input, "h five");
+	case_load(&c);
+	assert_float_equal(run_if(c.loaded, true, 3), 6, 0);
+	case_words(&c, c.graph->node[1]->attribute[0]->g->node[1]->input, "r five"); // now neither fits
+	case_refused(&c, STATUS_FORMAT, "Add_1");
+	case_done(&c);
+}
+
 void test_onnx__dynamic_dimensions_are_fixed(void **state)
 {
 	struct onnx_input_shape shape = {"x", {.rank = 4, .dim = {7, 3, 96, 160}}};

@@ -80,7 +80,8 @@ int graph_find_value(const struct graph *g, const char *name); // -1 when there 
 // The known name nearest to `name`, for "did you mean"; NULL when none is near.
 const char *graph_nearest_node(const struct graph *g, const char *name);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
-// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul; 0 for others).
+// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
+// others).
 int64_t graph_macs(const struct graph *g, int node);
 // Computes the outputs (plain layout; the caller drops them) from the inputs, node by node through op->shape and op->eval:
 // slow and simple, no plan, no store.

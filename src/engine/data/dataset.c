@@ -169,8 +169,8 @@ enum status dataset_open(
 	d->opt = *opt;
 	d->path = xstrdup(path ? path : "random");
 	pthread_mutex_init(&d->lock, NULL);
-	guess_preprocess(&d->opt.pre, g);
 	find_image_input(d);
+	guess_preprocess(&d->opt.pre, g, d->image_input < 0 ? DT_F32 : dataset_input(d, d->image_input)->type);
 	s = g->n_inputs ? fill(d, path, err) : error_set(err, STATUS_UNSUPPORTED, "the model has no inputs");
 	if (s)
 		dataset_free(&d);

@@ -30,11 +30,10 @@ static struct key file_hash(const struct dataset *d, size_t file)
 
 static struct key add_preprocess(struct key k, const struct preprocess *p)
 {
-	k = key_add(k, p->mean, sizeof(p->mean));
-	k = key_add(k, p->std, sizeof(p->std));
+	k = key_add(k, p->mean, 3 * sizeof(p->mean[0]));
+	k = key_add(k, p->std, 3 * sizeof(p->std[0]));
 	k = key_add_int(k, p->bgr);
-	k = key_add_int(k, p->resize);
-	return key_add_int(k, p->mean_set || p->std_set); // decides for inputs of bytes
+	return key_add_int(k, p->resize);
 }
 
 struct key dataset_key(const struct dataset *d, int i)

@@ -8,13 +8,13 @@ static bool is_ultralytics(const struct graph *g)
 	return graph_metadata(g, "task") && (graph_metadata(g, "imgsz") || graph_metadata(g, "names"));
 }
 
-static void fill(struct preprocess *pre, enum resize_mode resize)
+static void fill(struct preprocess *pre, enum resize_mode resize, float std)
 {
 	for (int c = 0; c < 4; c++) {
 		if (!pre->mean_set)
 			pre->mean[c] = 0;
 		if (!pre->std_set)
-			pre->std[c] = 255;
+			pre->std[c] = std;
 	}
 	if (!pre->color_set)
 		pre->bgr = false;
@@ -22,21 +22,23 @@ static void fill(struct preprocess *pre, enum resize_mode resize)
 		pre->resize = resize;
 }
 
-void guess_preprocess(struct preprocess *pre, const struct graph *g)
+void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype type)
 {
 	bool all = pre->mean_set && pre->std_set && pre->color_set && pre->resize_set;
 	bool any = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
 	bool known = is_ultralytics(g), classifies = known && !strcmp(graph_metadata(g, "task"), "classify");
 	enum resize_mode resize = classifies ? RESIZE_CROP : known ? RESIZE_LETTERBOX : RESIZE_STRETCH;
 
-	fill(pre, resize);
+	float std = type == DT_U8 ? 1 : 255;
+
+	fill(pre, resize, std);
 	pre->guess[0] = '\0';
 	pre->warn = !all && !any && !known;
 	if (known && !all)
-		snprintf(pre->guess, sizeof(pre->guess), "Ultralytics metadata: %s, RGB, /255%s",
-		    classifies ? "crop" : "letterbox", any ? " where no option says otherwise" : "");
+		snprintf(pre->guess, sizeof(pre->guess), "Ultralytics metadata: %s, RGB, /%g%s",
+		    classifies ? "crop" : "letterbox", std, any ? " where no option says otherwise" : "");
 	else if (!all)
-		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean 0, std 255%s",
-		    any ? "" : "no metadata, no options: images are read as ",
+		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean 0, std %g%s",
+		    any ? "" : "no metadata, no options: images are read as ", std,
 		    any ? " where no option says otherwise" : "");
 }

@@ -188,14 +188,13 @@ void place_pixels(
     struct tensor *out, const struct image *image, const struct image_input *input, const struct preprocess *pre)
 {
 	struct spread s = {.pixels = (size_t)input->w * (size_t)input->h};
-	bool raw = out->type == DT_U8 && !pre->mean_set && !pre->std_set;
 	float table[3][256];
 
 	s.plane = input->nhwc ? 1 : s.pixels;
 	s.step = input->nhwc ? (size_t)input->channels : 1;
 	for (int c = 0; c < 3; c++)
 		for (int v = 0; v < 256; v++)
-			table[c][v] = raw ? (float)v : ((float)v - pre->mean[c]) / pre->std[c];
+			table[c][v] = ((float)v - pre->mean[c]) / pre->std[c];
 	if (out->type == DT_F32 && input->channels == 3)
 		fill_rgb(out->data, image->rgb, &s, table, pre->bgr);
 	else

@@ -78,35 +78,44 @@ static const struct shape *operand(const struct graph *g, const int *ids, int n,
 {
 	const struct shape *s = i < n && ids[i] >= 0 ? &g->value[ids[i]].shape : NULL;
 
-	return s && shape_count(s) > 0 ? s : NULL;
+	return s && s->rank > 0 && shape_count(s) > 0 ? s : NULL;
 }
 
-// The length of the sums of an output element (ConvTranspose: of an input element).
+enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL };
+static const struct product_row {
+	enum product kind;
+	int weight; // index of that input
+} products[OP_COUNT] = {
+    [OP_Conv] = {CONV, 1},
+    [OP_ConvInteger] = {CONV, 1},
+    [OP_QLinearConv] = {CONV, 3},
+    [OP_ConvTranspose] = {CONV_TRANSPOSE, 1},
+    [OP_Gemm] = {GEMM, 1},
+    [OP_MatMul] = {MATMUL, 1},
+    [OP_MatMulInteger] = {MATMUL, 1},
+    [OP_QLinearMatMul] = {MATMUL, 3},
+};
+
+// The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
 static int64_t sum_length(const struct graph *g, const struct node *n)
 {
-	const struct shape *a = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, 1);
+	const struct product_row *row = &products[n->op->id];
+	const struct shape *a = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, row->weight);
 
-	if (!a || !w || !a->rank || !w->rank)
+	if (!a || !w)
 		return 0;
-	switch (n->op->id) {
-	case OP_Conv:
-	case OP_ConvTranspose:
-		return shape_count(w) / w->dim[0];
-	case OP_Gemm:
-		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : 1];
-	case OP_MatMul:
-		return a->dim[a->rank - 1];
-	default:
-		return 0;
-	}
+	if (row->kind == GEMM)
+		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : a->rank - 1];
+	return row->kind == MATMUL ? a->dim[a->rank - 1] : shape_count(w) / w->dim[0];
 }
 
 int64_t graph_macs(const struct graph *g, int node)
 {
 	const struct node *n = &g->node[node];
+	enum product kind = products[n->op->id].kind;
 	const struct shape *per =
-	    n->op->id == OP_ConvTranspose ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
-	int64_t length = per ? sum_length(g, n) : 0;
+	    kind == CONV_TRANSPOSE ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
+	int64_t length = kind != NONE && per ? sum_length(g, n) : 0;
 
-	return per && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;
+	return length && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;
 }

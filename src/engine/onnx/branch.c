@@ -7,8 +7,9 @@
 #include "normalise.h"
 #include "pass.h"
 #include "tensor_proto.h"
+#include "qtui/base/log.h"
 
-#define DEPTH_MAX 16
+#define DEPTH_MAX 8 // each level may be built twice
 
 // Moves the nodes from `first` on to the position `at` < first.
 static void move_nodes(struct draft *d, size_t first, size_t at)
@@ -143,13 +144,16 @@ static enum status fill_graph(struct draft *sub, const struct draft *outer, cons
 	return s ? s : normalise_outputs(sub, g, scope, err);
 }
 
-static enum status build_graph(
-    const struct graph **out, struct draft *d, const struct draft_node *n, const Onnx__GraphProto *g, struct error *err)
+// `lenient`: a shape rule that does not hold leaves shapes unknown; running the graph will tell. *shape_failed: one did
+// not.
+static enum status build_graph(const struct graph **out, bool *shape_failed, struct draft *d,
+    const struct draft_node *n, const Onnx__GraphProto *g, bool lenient, struct error *err)
 {
 	struct draft *sub = draft_new(d->model, d->externals);
 	enum status s;
 
 	sub->depth = d->depth + 1;
+	sub->lenient = lenient;
 	sub->folded_bytes = d->folded_bytes;
 	if (sub->depth > DEPTH_MAX)
 		s = error_set(
@@ -158,7 +162,7 @@ static enum status build_graph(
 		s = fill_graph(sub, d, n, g, err);
 	if (!s)
 		s = normalise_draft(sub, err);
-	d->shape_failed = d->shape_failed || sub->shape_failed;
+	*shape_failed = sub->shape_failed;
 	d->folded_bytes = sub->folded_bytes;
 	if (!s)
 		*out = draft_finish(sub);
@@ -166,26 +170,56 @@ static enum status build_graph(
 	return s;
 }
 
+static const Onnx__GraphProto *graph_attr(const struct draft_node *n, const char *name)
+{
+	const Onnx__AttributeProto *a = attr_find(n->proto, name);
+
+	return a ? a->g : NULL;
+}
+
+// Of a model with a branch a configuration (a sample rate, say), only one fits the input: the other may be wrong in its
+// shapes, and is kept for the message that it gives when it is taken after all.
+static enum status build_if(struct draft *d, struct draft_node *n, const struct graph **list, struct error *err)
+{
+	static const char *const names[] = {"then_branch", "else_branch"};
+	struct error own[2];
+	bool shape_failed[2];
+	enum status s[2];
+
+	for (int i = 0; i < 2; i++) {
+		const Onnx__GraphProto *g = graph_attr(n, names[i]);
+
+		if (!g || g->n_output != (size_t)n->n.n_out)
+			return error_set(
+			    err, STATUS_FORMAT, "node %s (If): its %s is missing or malformed", n->n.name, names[i]);
+		s[i] = build_graph(&list[i], &shape_failed[i], d, n, g, false, &own[i]);
+	}
+	for (int i = 0; i < 2; i++)
+		if (s[i] && shape_failed[i] && !s[1 - i]) {
+			log_warn("node %s (If): its %s does not fit: %s", n->n.name, names[i], own[i].text);
+			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), true, &own[i]);
+		}
+	n->n.n_subgraphs = 2;
+	if (!s[0] && !s[1])
+		return STATUS_OK;
+	d->shape_failed = shape_failed[0] || shape_failed[1];
+	*err = own[s[0] ? 0 : 1];
+	return err->status;
+}
+
 static enum status build_graphs(struct draft *d, struct draft_node *n, struct error *err)
 {
-	static const char *const names[] = {"then_branch", "else_branch", "body"};
 	const struct graph **list = arena_alloc(d->arena, 2 * sizeof(*list));
-	enum status s = STATUS_OK;
+	const Onnx__GraphProto *body = graph_attr(n, "body");
+	enum status s;
 
 	n->n.subgraph = list;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !s; i++) {
-		const Onnx__AttributeProto *a = attr_find(n->proto, names[i]);
-
-		if (!a || !a->g)
-			continue;
-		if (n->n.n_subgraphs == 2 || (!strcmp(n->op_type, "If") && a->g->n_output != (size_t)n->n.n_out))
-			return error_set(
-			    err, STATUS_FORMAT, "node %s (%s): its graphs are malformed", n->n.name, n->op_type);
-		s = build_graph(&list[n->n.n_subgraphs], d, n, a->g, err);
-		n->n.n_subgraphs += s == STATUS_OK;
-	}
-	if (!s && !strcmp(n->op_type, "If") && n->n.n_subgraphs != 2)
-		s = error_set(err, STATUS_FORMAT, "node %s (If) must have two branches", n->n.name);
+	if (!strcmp(n->op_type, "If"))
+		return build_if(d, n, list, err);
+	if (!body)
+		return error_set(err, STATUS_FORMAT, "node %s (%s): it has no body", n->n.name, n->op_type);
+	s = build_graph(&list[0], &d->shape_failed, d, n, body, false, err);
+	n->n.n_subgraphs = s == STATUS_OK;
 	return s;
 }
 

@@ -16,6 +16,7 @@ struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
 	const struct shape *given;  // the caller's, or NULL
 	int height, width, channel; // which dimensions, -1: not an image
+	bool is_main;               // attempts are made on its dimensions only
 };
 
 static int64_t next_in(const int64_t *list, size_t n, int64_t current)
@@ -136,6 +137,8 @@ static int64_t choose(
 	size = image ? metadata_size(d->model, i == in->width) : 0;
 	if (size)
 		return size;
+	if (!image && !in->is_main)
+		return 1;
 	if (image)
 		t->used_image = true;
 	else
@@ -191,7 +194,7 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
     const struct onnx_options *opt, struct namemap *symbols, struct dims_try *t, struct error *err)
 {
 	const char *name = info->name ? info->name : "";
-	struct input_dims in = {0};
+	struct input_dims in = {.is_main = is_main};
 	struct shape shape = {0};
 	enum status s;
 	int id;

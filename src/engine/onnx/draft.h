@@ -58,6 +58,7 @@ struct draft {
 	int64_t folded_bytes;                     // what constant folding has made
 	int depth;                                // of a graph inside an If: 1
 	bool shape_failed;                        // a shape rule did not hold: another input size may
+	bool lenient;                             // such a rule leaves shapes unknown
 };
 
 struct draft *draft_new(const Onnx__ModelProto *model, struct externals *externals);
