@@ -113,6 +113,25 @@ void test_onnx_passes__a_bias_is_taken_in(void **state)
 	case_done(&c);
 }
 
+void test_onnx_passes__batchnorm_folds_over_a_bias(void **state)
+{
+	static const float added[K] = {5, 6};
+	struct onnx_case c;
+
+	(void)state;
+	conv_case(&c, false);
+	case_floats(&c, "add", DIMS(K, 1, 1), added);
+	case_node(&c, "Add", "plus", "h add", "g");
+	case_node(&c, "BatchNormalization", "norm", "g scale shift mean var", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	assert_true(constant(c.loaded, 0, 2)[0] == scale[0] * (5 - mean[0]) / sqrtf(var[0] + 1e-5f) + shift[0]);
+	assert_int_equal(graph_find_node(c.loaded, "norm"), 0);
+	assert_int_equal(graph_find_node(c.loaded, "plus"), 0);
+	case_done(&c);
+}
+
 void test_onnx_passes__what_is_no_bias_stays(void **state)
 {
 	static const float added[4] = {5, 6, 7, 8};
