@@ -50,22 +50,76 @@ static struct packed packed_at(const struct qmatmul *k, char *p)
 	return b;
 }
 
-static void pack_panel(const struct qmatmul *k, const struct packed *to, const void *b, enum dtype type, int64_t panel)
+// One channel of a panel, value by value; returns the sum of its weights.
+static int64_t pack_lane(const struct qmatmul *k, int16_t *w, int64_t lane, const void *b, enum dtype type, int64_t n)
 {
 	const struct qmatmul_task *t = &k->t;
-	int64_t lanes = qsplit_lanes(&k->split), step = t->trans_b ? 1 : t->n;
-	int16_t *w = to->w + panel * k->pairs * 2 * QLANES;
+	int64_t step = t->trans_b ? 1 : t->n, at = t->trans_b ? n * t->k : n, sum = 0;
 
-	memset(w, 0, (size_t)(k->pairs * 2 * QLANES) * sizeof(*w));
+	for (int64_t i = 0; i < t->k; i++, at += step) {
+		int32_t v = qcode_at(b, type, at) - t->b_zero;
+		qsplit_store(&k->split, w + i / 2 * 2 * QLANES, lane, (int)(i % 2), v);
+		sum += v;
+	}
+	return sum;
+}
+
+// Sixteen whole channels from channel n on (unsplit weights), each in one piece: a pair at a time across the panel.
+static void pack_along(const struct qmatmul *k, int16_t *w, const char *b, enum dtype type, int64_t n)
+{
+	enum { PART = 512 };
+	int16_t part[PART] = { 0 };
+
 	for (int64_t l = 0; l < QLANES; l++) {
-		int64_t n = panel * lanes + l, sum = 0;
-		bool there = l < lanes && n < t->n;
-		for (int64_t i = 0, at = t->trans_b ? n * t->k : n; there && i < t->k; i++, at += step) {
-			int32_t v = qcode_at(b, type, at) - t->b_zero;
-			qsplit_store(&k->split, w + i / 2 * 2 * QLANES, l, (int)(i % 2), v);
-			sum += v;
+		const char *row = b + (size_t)((n + l) * k->t.k) * dtype_size(type);
+		for (int64_t i = 0; i < k->t.k / 8 * 8; i += PART) {
+			int64_t m = k->t.k / 8 * 8 - i < PART ? k->t.k / 8 * 8 - i : PART;
+			k->micro->widen[type](part, 8, row + (size_t)i * dtype_size(type), 8, m / 8, k->t.b_zero);
+			for (int64_t j = 0; j < m; j += 2)
+				memcpy(w + (i + j) * QLANES + 2 * l, part + j, 2 * sizeof(*part));
 		}
-		int64_t bias = there ? k->finish.bias[n] - k->entry.pad * sum : 0;
+		for (int64_t i = k->t.k / 8 * 8; i < k->t.k; i++)
+			w[i / 2 * 2 * QLANES + 2 * l + i % 2] = (int16_t)(qcode_at(row, type, i) - k->t.b_zero);
+	}
+}
+
+// The same where the channels lie side by side.
+static void pack_across(const struct qmatmul *k, int16_t *w, const char *b, enum dtype type, int64_t n)
+{
+	int16_t even[QLANES], odd[QLANES] = { 0 };
+	size_t elem = dtype_size(type);
+
+	for (int64_t i = 0; i < k->t.k; i += 2, w += 2 * QLANES) {
+		k->micro->widen[type](even, 8, b + (size_t)(i * k->t.n + n) * elem, 8, 2, k->t.b_zero);
+		if (i + 1 < k->t.k)
+			k->micro->widen[type](odd, 8, b + (size_t)((i + 1) * k->t.n + n) * elem, 8, 2, k->t.b_zero);
+		else
+			memset(odd, 0, sizeof(odd));
+		for (int l = 0; l < QLANES; l++) {
+			w[2 * l] = even[l];
+			w[2 * l + 1] = odd[l];
+		}
+	}
+}
+
+static void pack_panel(const struct qmatmul *k, const struct packed *to, const void *b, enum dtype type, int64_t panel)
+{
+	int64_t lanes = qsplit_lanes(&k->split), first = panel * lanes;
+	int64_t here = k->t.n - first < lanes ? k->t.n - first : lanes, sum[QLANES] = { 0 };
+	int16_t *w = to->w + panel * k->pairs * 2 * QLANES;
+	bool plain = here == QLANES && k->entry.pad == 0;
+
+	if (plain && k->t.trans_b && k->t.k % 2 == 0) {
+		pack_along(k, w, b, type, first);
+	} else if (plain && !k->t.trans_b) {
+		pack_across(k, w, b, type, first);
+	} else {
+		memset(w, 0, (size_t)(k->pairs * 2 * QLANES) * sizeof(*w));
+		for (int64_t l = 0; l < here; l++)
+			sum[l] = pack_lane(k, w, l, b, type, first + l);
+	}
+	for (int64_t l = 0; l < QLANES; l++) {
+		int64_t bias = l < here ? k->finish.bias[first + l] - k->entry.pad * sum[l] : 0;
 		to->bias[panel * QLANES + l] = (double)bias;
 		to->init[panel * QLANES + l] = k->split.wide ? 0 : (int32_t)bias;
 	}
