@@ -86,7 +86,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 		ui->session_path = xstrdup(args);
 	}
 	edit_done(ui);
-	ui_note(ui, "opened %s: %d edits", path, ui->snap->n_edits);
+	ui_note(ui, "opened %s: %d edit%s", path, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
 	return STATUS_OK;
 }
 

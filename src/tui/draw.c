@@ -98,6 +98,8 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 		snprintf(text, sizeof text, "the run failed");
 	else if (s->stage == STAGE_CANCELLED)
 		snprintf(text, sizeof text, "stopped, r goes on");
+	else if (s->dirty && ui->notes_run)
+		snprintf(text, sizeof text, "starting");
 	else if (s->dirty)
 		snprintf(text, sizeof text, "not computed yet, r runs");
 	else if (s->stage == STAGE_DONE)
@@ -294,13 +296,17 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 		}
 }
 
-static void trial_text(char *out, size_t size, const struct ui *ui)
+// "SNR alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
+void draw_trial_text(char *out, size_t size, const struct ui *ui)
 {
 	const struct trial *t = &ui->trial;
-	char snr[FIGURE], clipped[FIGURE];
+	const struct site *site = &ui->snap->site[t->site];
+	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE];
 
 	if (t->predicted.known)
-		snprintf(out, size, "SNR alone ≈ %s dB  clipped ≈ %s %%", format_db(snr, t->predicted.snr_db),
+		snprintf(out, size, "SNR alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
+		    format_db(snr, t->predicted.snr_db),
+		    format_percent(was_clipped, site->graphwise.known ? 100 * site->graphwise.pooled.clipped : NAN),
 		    format_percent(clipped, 100 * t->predicted.clipped));
 	else
 		snprintf(out, size, "no figures to predict from yet");
@@ -310,10 +316,10 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct site *site = &ui->snap->site[ui->trial.site];
-	char from[FIGURE], to[FIGURE], predicted[128], text[256];
+	char from[FIGURE], to[FIGURE], predicted[192], text[320];
 	int used;
 
-	trial_text(predicted, sizeof predicted, ui);
+	draw_trial_text(predicted, sizeof predicted, ui);
 	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
 	    format_scale(to, ui->trial.scale), predicted);
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
@@ -343,7 +349,7 @@ static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
 		before -= text_glyph_width(g);
 	}
 	if (l->kind == LINE_SCALE && ui->trial.active)
-		trial_text(side, sizeof side, ui);
+		draw_trial_text(side, sizeof side, ui);
 	else if (l->kind == LINE_SCALE && !l->text[0])
 		snprintf(side, sizeof side, "2^-4, a number, or auto");
 	else if (ui->note[0])

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
@@ -116,47 +117,69 @@ void ui_arrange(struct ui *ui)
 	arrange_detail(ui);
 }
 
-// What a finished run has brought, in a sentence.
+// How many nodes the last edit has made better and worse; "nothing" is said loudly, since an edit without effect is a find.
+static void describe_change(struct str *out, const struct snapshot *s)
+{
+	int better = 0, worse = 0;
+
+	for (int i = 0; i < s->n_rows; i++) {
+		double change = columns_row(COLUMN_CHANGE)->value(s, i);
+		better += change >= 0.05;
+		worse += change <= -0.05;
+	}
+	if (better || worse)
+		str_addf(out, "%d node%s better, %d worse", better, better == 1 ? "" : "s", worse);
+	else
+		str_add(out, "NO figure has changed");
+}
+
+static void describe_output(struct str *out, const struct run_note *now, const struct run_note *was)
+{
+	char snr[FIGURE], before[FIGURE], change[FIGURE];
+	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
+
+	format_db(snr, now->out_snr_db);
+	if (fabs(by) >= 0.05)
+		str_addf(out, "worst output %s → %s dB (%s)", format_db(before, was->out_snr_db), snr, format_change(change, by));
+	else
+		str_addf(out, "worst output %s dB", snr);
+}
+
+// What a finished run has brought, in a sentence. A run that had nothing to compute leaves the message of the edit.
 static void note_run(struct ui *ui)
 {
 	const struct snapshot *s = ui->snap;
 	const struct run_note *now = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
 	const struct run_note *was = s->n_runs > 1 ? now - 1 : NULL;
-	char snr[FIGURE], before[FIGURE], change[FIGURE], time[FIGURE];
+	struct str text = {0};
+	char time[FIGURE];
 
-	if (!now)
+	if (!now || now->computed == 0)
 		return;
-	format_db(snr, now->out_snr_db);
-	format_seconds(time, now->seconds);
-	if (was && !isnan(was->out_snr_db) && !isnan(now->out_snr_db))
-		ui_note(ui, "run %d: worst output %s → %s dB (%s), %d of %d results computed, %s", now->number,
-		    format_db(before, was->out_snr_db), snr, format_change(change, now->out_snr_db - was->out_snr_db), now->computed,
-		    now->total, time);
-	else
-		ui_note(ui, "run %d: worst output %s dB, %d results computed, %s", now->number, snr, now->computed, time);
-}
-
-static void stage_changed(struct ui *ui)
-{
-	const struct snapshot *s = ui->snap;
-
-	if (s->stage == STAGE_FAILED)
-		ui_fail(ui, &s->error);
-	else if (s->stage == STAGE_DONE && ui->notes_run)
-		note_run(ui);
-	if (s->stage >= STAGE_DONE)
-		ui->notes_run = false;
+	if (was) {
+		describe_change(&text, s);
+		str_add(&text, "; ");
+	}
+	describe_output(&text, now, was);
+	ui_note(ui, "run %d: %s; %d of %d results computed, %s", now->number, str_text(&text), now->computed, now->total,
+	    format_seconds(time, now->seconds));
+	str_done(&text);
 }
 
 void ui_update(struct ui *ui, struct snapshot *snap)
 {
-	enum stage before = ui->snap->stage;
+	enum stage stage = ui->snap->stage;
+	int runs = ui->snap->n_runs;
 
 	snapshot_drop(&ui->snap);
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
-	if (snap->stage != before)
-		stage_changed(ui);
+	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
+		ui_fail(ui, &snap->error);
+	if (snap->n_runs > runs && ui->notes_run) {
+		note_run(ui);
+		ui->notes_run = false;
+	}
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
 }

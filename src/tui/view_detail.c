@@ -80,11 +80,13 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put(p, "refused", ROLE_REFUSED, "%s", row->refused);
 }
 
-static const char *site_title(const struct site *s)
+static const char *site_title(const struct snapshot *s, const struct site *site)
 {
 	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight"};
+	const struct node *node = &s->g->node[site->node];
+	bool bias = site->kind == SITE_WEIGHT && node->n_in > 2 && node->in[2] == site->value;
 
-	return s->kind == SITE_WEIGHT && s->slot == 2 ? "bias" : title[s->kind];
+	return bias ? "bias" : title[site->kind];
 }
 
 // "[output]  weight  input": h and l choose.
@@ -96,7 +98,7 @@ static void put_choice(struct page *p, const struct node_row *row, const struct 
 	for (int i = 0; i < row->n_sites; i++) {
 		const struct site *s = &p->ui->snap->site[row->first_site + i];
 		x += canvas_textf(p->c, x, p->y, p->x + p->w - x, s == chosen ? ROLE_HEAD_SORT : ROLE_DIM, s == chosen ? "[%s]" : " %s ",
-		    site_title(s));
+		    site_title(p->ui->snap, s));
 	}
 	if (row->n_sites > 1 && p->x + p->w - x > 14)
 		canvas_right(p->c, x, p->y, p->x + p->w - x, ROLE_DIM, "h l choose");
@@ -203,7 +205,7 @@ static void put_trial(struct page *p, const struct site *s)
 	if (grid_of(s, t->scale, &low, &high))
 		put(p, "", ROLE_EDITED, "grid %s to %s", format_value(low_text, low), format_value(high_text, high));
 	if (t->predicted.known)
-		put(p, "", ROLE_EDITED, "SNR ≈ %s dB  clipped ≈ %s %%", format_db(snr, t->predicted.snr_db),
+		put(p, "", ROLE_EDITED, "≈ %s dB alone, ≈ %s %% clipped", format_db(snr, t->predicted.snr_db),
 		    format_percent(clipped, 100 * t->predicted.clipped));
 }
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# The program in a terminal of its own (tmux): start, keys, resize, suspension, signals, locales, colours. Nothing sleeps for a
+# guessed time: every step polls for what it expects until a deadline.
+set -u
+build=${BUILD:-build/release}
+model=examples/digits.onnx data=examples/calib
+command -v tmux >/dev/null || { echo "skip tmux_screen tmux is not there"; exit 0; }
+[ -e $model ] || { echo "skip tmux_screen $model is not there"; exit 0; }
+dir=$(mktemp -d)
+export XDG_STATE_HOME=$dir/state
+t() { tmux -L "qtui-test-$$" -f /dev/null "$@"; }
+trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+unset NO_COLOR COLORTERM
+
+screen() { t capture-pane -p -t s; }
+# until SECONDS CONDITION...: polls until the condition holds
+until_true() {
+	local deadline=$((SECONDS + $1)); shift
+	until "$@"; do ((SECONDS < deadline)) || return 1; read -rt 0.03 <> <(:) || true; done
+}
+shows() { screen | grep -qF -- "$1"; }
+lacks() { ! shows "$1"; }
+see() { until_true "${2:-60}" shows "$1"; }
+ends() { [ -s "$dir/code" ]; }
+# start SIZE ENVIRONMENT OPTIONS: a shell that runs the program and notes its exit code and what the terminal is like after it
+start() {
+	local size=$1 env=$2 options=$3
+	t kill-server 2>/dev/null
+	rm -f "$dir/code"
+	t new-session -d -s s -x "${size%x*}" -y "${size#*x}" "env $env bash --norc -c 'stty sane; stty -a >$dir/tty.before; \
+	  $build/qtui $model $data --samples 2 --threads 1 $options 2>$dir/err; echo \$? >$dir/code.tmp; stty -a >$dir/tty.after; \
+	  echo AFTERWARDS; mv $dir/code.tmp $dir/code; read x'"
+}
+keys() { t send-keys -t s "$@"; }
+done_=" done in "
+verdict() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1"; screen | sed 's/^/    /'; cat "$dir/err" 2>/dev/null; fi; }
+check() { local name=$1; shift; "$@"; verdict "$name" $?; }
+utf8="LC_ALL=C.UTF-8 TERM=xterm-256color"
+
+first_screen() { start 120x40 "$utf8" "" && see "1 Layers" && see "$done_" && see "Neighbourhood" && see "▸"; }
+check tmux__first_screen first_screen
+
+edit_and_undo() {
+	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "1 edit*" && keys u && see "undone: set" && until_true 30 lacks "1 edit"
+}
+check tmux__edit_and_undo edit_and_undo
+
+command_line() { keys ":sort cosi" Tab && see "sort cosine" && keys Enter && see "cosine▴" && keys ":sort nosuch" Enter && see "E: no column"; }
+check tmux__command_line command_line
+
+resizes() {
+	for size in 80x24 40x10 200x60 100x30; do
+		t resize-window -t s -x ${size%x*} -y ${size#*x} && see "Layers" 10 || return 1
+	done
+	t resize-window -t s -x 39 -y 9 && see "qtui needs 40x10" 10 && t resize-window -t s -x 120 -y 40 && see "Neighbourhood" 10
+}
+check tmux__resizes resizes
+
+help_and_back() { keys "?" && see "Quantize to 8 bit" && keys q && see "Neighbourhood"; }
+check tmux__help_and_back help_and_back
+
+same_terminal() { cmp -s "$dir/tty.before" "$dir/tty.after" && shows AFTERWARDS && lacks "1 Layers"; }
+quits() { keys q && until_true 20 ends && [ "$(cat "$dir/code")" = 0 ] && see AFTERWARDS && same_terminal; }
+check tmux__quit_gives_the_terminal_back quits
+
+ascii() { start 100x30 "LC_ALL=C TERM=xterm" "" && see "$done_" && see "> " && ! screen | LC_ALL=C grep -q '[^ -~]'; }
+check tmux__plain_ascii_in_the_c_locale ascii
+
+no_colour() { start 100x30 "$utf8 NO_COLOR=1" "" && see "$done_" && ! t capture-pane -e -p -t s | grep -qE $'\033\\[([0-9;]*;)?[34][0-8]'; }
+check tmux__no_color no_colour
+
+eight() { start 80x24 "LC_ALL=C.UTF-8 TERM=xterm" "" && see "$done_" && ! t capture-pane -e -p -t s | grep -qF '38;5;'; }
+check tmux__eight_colours eight
+
+mono() { start 80x24 "LC_ALL=C TERM=vt100" "" && see "$done_"; }
+check tmux__vt100 mono
+
+pid_of() { pgrep -P "$(t list-panes -t s -F '#{pane_pid}')" -x qtui; }
+terminated() {
+	start 80x24 "$utf8" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "1 edit*" &&
+	    kill -TERM "$(pid_of)" && until_true 20 ends && [ "$(cat "$dir/code")" = 143 ] && see AFTERWARDS && same_terminal
+}
+check tmux__sigterm_gives_the_terminal_back terminated
+
+offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "opened" && see "1 edit*"; }
+check tmux__the_session_is_offered_at_the_next_start offered
+
+crashed() {
+	start 80x24 "$utf8" "" && see "$done_" && kill -SEGV "$(pid_of)" && until_true 20 ends && see AFTERWARDS && same_terminal &&
+	    grep -q "qtui has crashed" "$dir/err"
+}
+check tmux__a_crash_gives_the_terminal_back crashed
+
+interrupted() { start 80x24 "$utf8" "" && see "1 Layers" && keys C-c && see "again" && keys C-c && until_true 20 ends && [ "$(cat "$dir/code")" = 0 ]; }
+check tmux__ctrl_c_twice_quits interrupted
+
+suspended() {
+	t kill-server 2>/dev/null
+	t new-session -d -s s -x 80 -y 24 "env $utf8 PS1='shell> ' bash --norc"
+	see "shell>" && keys "$build/qtui $model $data --samples 2 --threads 1 2>$dir/err" Enter && see "$done_" && keys C-z && see "Stopped" &&
+	    keys "fg" Enter && until_true 20 lacks "Stopped" && see "1 Layers" && keys 4 && see "multiply-accumulates"
+}
+check tmux__suspended_and_back suspended
+
+wheel_and_click() {
+	start 120x40 "$utf8" "" && see "$done_" && see " 1/" && keys -H 1b 5b 3c 30 3b 31 34 3b 32 4d && see "output of the network"
+}
+check tmux__a_click_on_a_tab wheel_and_click
