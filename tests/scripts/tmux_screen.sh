@@ -12,6 +12,9 @@ t() { tmux -L "qtui-test-$$" -f /dev/null "$@"; }
 trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 unset NO_COLOR COLORTERM
 
+# The server of all sessions lives as long as this one: ending and starting it anew at once is a race.
+t new-session -d -s server
+
 screen() { t capture-pane -p -t s; }
 # until SECONDS CONDITION...: polls until the condition holds
 until_true() {
@@ -25,7 +28,7 @@ ends() { [ -s "$dir/code" ]; }
 # start SIZE ENVIRONMENT OPTIONS: a shell that runs the program and notes its exit code and what the terminal is like after it
 start() {
 	local size=$1 env=$2 options=$3
-	t kill-server 2>/dev/null
+	t kill-session -t s 2>/dev/null
 	rm -f "$dir/code"
 	t new-session -d -s s -x "${size%x*}" -y "${size#*x}" "env $env bash --norc -c 'stty sane; stty -a >$dir/tty.before; \
 	  $build/qtui $model $data --samples 2 --threads 1 $options 2>$dir/err; echo \$? >$dir/code.tmp; stty -a >$dir/tty.after; \
@@ -95,7 +98,7 @@ interrupted() { start 80x24 "$utf8" "" && see "1 Layers" && keys C-c && see "aga
 check tmux__ctrl_c_twice_quits interrupted
 
 suspended() {
-	t kill-server 2>/dev/null
+	t kill-session -t s 2>/dev/null
 	t new-session -d -s s -x 80 -y 24 "env $utf8 PS1='shell> ' bash --norc"
 	see "shell>" && keys "$build/qtui $model $data --samples 2 --threads 1 2>$dir/err" Enter && see "$done_" && keys C-z && see "Stopped" &&
 	    keys "fg" Enter && until_true 20 lacks "Stopped" && see "1 Layers" && keys 4 && see "multiply-accumulates"
