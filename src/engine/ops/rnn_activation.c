@@ -4,14 +4,27 @@
 #include <strings.h>
 #include "rnn.h"
 
-static const struct {
+enum role { NONE, ATTR, FACTOR, SUMMAND, STRETCH }; // what a parameter is: an attribute of the function, or done around it
+static const struct activation {
 	const char *name;
-	bool alpha, beta;
+	enum unary_fn fn;
+	enum role alpha, beta;
 	float alpha_default, beta_default;
-} parameters[] = {
-	{ "Affine", true, true, 1, 0 }, { "Elu", true, false, 1, 0 }, { "HardSigmoid", true, true, 0.2f, 0.5f },
-	{ "LeakyRelu", true, false, 0.01f, 0 }, { "ScaledTanh", true, true, 1, 1 }, { "ThresholdedRelu", true, false, 1, 0 },
+} known[] = {
+	{ "Affine", FN_copy, FACTOR, SUMMAND, 1, 0 }, { "Elu", FN_elu, ATTR, NONE, 1, 0 },
+	{ "HardSigmoid", FN_hardsigmoid, ATTR, ATTR, 0.2f, 0.5f }, { "LeakyRelu", FN_leakyrelu, ATTR, NONE, 0.01f, 0 },
+	{ "Relu", FN_relu, NONE, NONE, 0, 0 }, { "ScaledTanh", FN_tanh, FACTOR, STRETCH, 1, 1 }, { "Sigmoid", FN_sigmoid, NONE, NONE, 0, 0 },
+	{ "Softplus", FN_softplus, NONE, NONE, 0, 0 }, { "Softsign", FN_softsign, NONE, NONE, 0, 0 }, { "Tanh", FN_tanh, NONE, NONE, 0, 0 },
+	{ "ThresholdedRelu", FN_threshold, ATTR, NONE, 1, 0 },
 };
+
+static const struct activation *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcasecmp(known[i].name, name))
+			return &known[i];
+	return NULL;
+}
 
 static float next(const struct floats *list, int *at, float otherwise)
 {
@@ -20,28 +33,15 @@ static float next(const struct floats *list, int *at, float otherwise)
 
 static enum status make(struct rnn_activation *out, const char *name, const struct rnn_attrs *a, int *alphas, int *betas, struct error *err)
 {
-	float alpha = 0, beta = 0;
+	const struct activation *act = find(name);
+	float alpha, beta;
 
-	*out = (struct rnn_activation){ .stretch = 1, .scale = 1 };
-	if (!strcasecmp(name, "Affine"))
-		out->fn = FN_copy;
-	else if (!strcasecmp(name, "ScaledTanh"))
-		out->fn = FN_tanh;
-	else if (!unary_by_name(&out->fn, name))
+	if (!act)
 		return error_set(err, STATUS_UNSUPPORTED, "activation '%s' is not known", name);
-	for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
-		if (strcasecmp(parameters[i].name, name))
-			continue;
-		alpha = parameters[i].alpha ? next(&a->alpha, alphas, parameters[i].alpha_default) : 0;
-		beta = parameters[i].beta ? next(&a->beta, betas, parameters[i].beta_default) : 0;
-	}
-	out->attrs = (struct act_attrs){ .alpha = alpha, .beta = beta };
-	if (!strcasecmp(name, "Affine") || !strcasecmp(name, "ScaledTanh"))
-		out->scale = alpha;
-	if (!strcasecmp(name, "Affine"))
-		out->offset = beta;
-	if (!strcasecmp(name, "ScaledTanh"))
-		out->stretch = beta;
+	alpha = act->alpha != NONE ? next(&a->alpha, alphas, act->alpha_default) : 0;
+	beta = act->beta != NONE ? next(&a->beta, betas, act->beta_default) : 0;
+	*out = (struct rnn_activation){ .fn = act->fn, .attrs = { .alpha = alpha, .beta = beta },
+		.scale = act->alpha == FACTOR ? alpha : 1, .offset = act->beta == SUMMAND ? beta : 0, .stretch = act->beta == STRETCH ? beta : 1 };
 	return STATUS_OK;
 }
 

@@ -1,0 +1,130 @@
+// Recurrent networks beyond the cases of ONNX's own suite: directions, lengths, activations with parameters.
+#include <math.h>
+#include "node_run.h"
+
+enum { STEPS = 4, BATCH = 2, INPUT = 3, HIDDEN = 5, STATE = BATCH * HIDDEN };
+
+struct weights { // of two directions
+	float x[STEPS * BATCH * INPUT], w[2 * 4 * HIDDEN * INPUT], r[2 * 4 * HIDDEN * HIDDEN], b[2 * 8 * HIDDEN];
+};
+
+static void fill(struct weights *v)
+{
+	struct support_random r = { 11 };
+
+	support_random_floats(&r, v->x, sizeof v->x / sizeof(float), -1, 1);
+	support_random_floats(&r, v->w, sizeof v->w / sizeof(float), -1, 1);
+	support_random_floats(&r, v->r, sizeof v->r / sizeof(float), -1, 1);
+	support_random_floats(&r, v->b, sizeof v->b / sizeof(float), -1, 1);
+}
+
+// A network of `gates` gates; `first` is the direction whose weights are used first.
+static void start(struct node_run *run, const char *op, int gates, const char *direction, const struct weights *v, const float *x, int first)
+{
+	int directions = strcmp(direction, "bidirectional") ? 1 : 2, rows = gates * HIDDEN;
+
+	node_run_init(run, "", op, 14, 2);
+	*(const char **)node_run_field(run, "direction") = direction;
+	node_run_add(run, DT_F32, SHAPE_OF(STEPS, BATCH, INPUT), x);
+	node_run_add(run, DT_F32, SHAPE_OF(directions, rows, INPUT), v->w + first * rows * INPUT);
+	node_run_add(run, DT_F32, SHAPE_OF(directions, rows, HIDDEN), v->r + first * rows * HIDDEN);
+	node_run_add(run, DT_F32, SHAPE_OF(directions, 2 * rows), v->b + first * 2 * rows);
+}
+
+static void check_directions(const char *op, int gates)
+{
+	struct weights v;
+	struct node_run both, forward, backward;
+	float turned[STEPS * BATCH * INPUT];
+
+	fill(&v);
+	for (int t = 0; t < STEPS; t++)
+		memcpy(turned + t * BATCH * INPUT, v.x + (STEPS - 1 - t) * BATCH * INPUT, BATCH * INPUT * sizeof(float));
+	start(&both, op, gates, "bidirectional", &v, v.x, 0);
+	start(&forward, op, gates, "forward", &v, v.x, 0);
+	start(&backward, op, gates, "forward", &v, turned, 1);
+	node_run(&both);
+	node_run(&forward);
+	node_run(&backward);
+	for (int t = 0; t < STEPS; t++) {
+		const float *y = (const float *)both.out[0].data + t * 2 * STATE;
+		assert_memory_equal(y, (const float *)forward.out[0].data + t * STATE, STATE * sizeof(float));
+		assert_memory_equal(y + STATE, (const float *)backward.out[0].data + (STEPS - 1 - t) * STATE, STATE * sizeof(float));
+	}
+	assert_memory_equal(both.out[1].data, forward.out[1].data, STATE * sizeof(float));
+	assert_memory_equal((const float *)both.out[1].data + STATE, backward.out[1].data, STATE * sizeof(float));
+	assert_memory_not_equal(forward.out[1].data, backward.out[1].data, STATE * sizeof(float));
+	node_run_done(&both);
+	node_run_done(&forward);
+	node_run_done(&backward);
+}
+
+void test_op_rnn__both_directions_are_two_networks(void **state)
+{
+	check_directions("LSTM", 4);
+	check_directions("GRU", 3);
+	check_directions("RNN", 1);
+}
+
+void test_op_rnn__short_sequences_end_early(void **state)
+{
+	const int32_t lengths[BATCH] = { 2, 4 };
+	struct weights v;
+	struct node_run full, cut;
+
+	fill(&v);
+	start(&full, "GRU", 3, "forward", &v, v.x, 0);
+	start(&cut, "GRU", 3, "forward", &v, v.x, 0);
+	node_run_add(&cut, DT_I32, SHAPE_OF(BATCH), lengths);
+	node_run(&full);
+	node_run(&cut);
+	const float *y = full.out[0].data, *z = cut.out[0].data, *last = cut.out[1].data;
+	for (int i = 0; i < HIDDEN; i++) {
+		assert_true(z[STATE + i] == y[STATE + i] && z[2 * STATE + i] == 0 && z[3 * STATE + i] == 0);
+		assert_true(last[i] == y[STATE + i] && last[HIDDEN + i] == y[3 * STATE + HIDDEN + i]);
+	}
+	node_run_done(&full);
+	node_run_done(&cut);
+}
+
+// One weight, so that a step is h = f(w x + r h + b): the parameters go to the activations that take them, in order.
+void test_op_rnn__activations_take_their_parameters(void **state)
+{
+	const float x[] = { 0.3f, -0.7f }, w[] = { 2, -1 }, r[] = { 0.5f, 0.25f }, b[] = { 0.1f, 0.2f, -0.1f, 0.4f };
+	float alpha[] = { 0.75f, 0.5f }, beta[] = { 0.3f, 2 };
+	struct node_run run;
+
+	node_run_init(&run, "", "RNN", 14, 1);
+	*(const char **)node_run_field(&run, "direction") = "bidirectional";
+	*(const char **)node_run_field(&run, "activations") = "Affine ScaledTanh";
+	*(struct floats *)node_run_field(&run, "activation_alpha") = (struct floats){ alpha, 2 };
+	*(struct floats *)node_run_field(&run, "activation_beta") = (struct floats){ beta, 2 };
+	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), x);
+	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), w);
+	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), r);
+	node_run_add(&run, DT_F32, SHAPE_OF(2, 2), b);
+	node_run(&run);
+	double first = 0.75 * (2 * 0.3 + 0.3) + 0.3, second = 0.75 * (2 * -0.7 + 0.5 * first + 0.3) + 0.3;
+	double back = 0.5 * tanh(2 * (0.7 + 0.3)), front = 0.5 * tanh(2 * (-0.3 + 0.25 * back + 0.3));
+	const double want[] = { first, front, second, back };
+	for (int i = 0; i < 4; i++)
+		assert_true(fabs((double)((float *)run.out[0].data)[i] - want[i]) < 1e-6);
+	node_run_done(&run);
+}
+
+void test_op_rnn__shapes_that_do_not_fit_are_refused(void **state)
+{
+	struct weights v;
+	struct error err;
+	struct node_run run;
+
+	fill(&v);
+	start(&run, "LSTM", 4, "forward", &v, v.x, 0);
+	run.in[3].shape.dim[1]--;
+	assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
+	node_run_done(&run);
+	start(&run, "LSTM", 4, "forward", &v, v.x, 0);
+	*(const char **)node_run_field(&run, "activations") = "Sigmoid Tanh";
+	assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
+	node_run_done(&run);
+}
