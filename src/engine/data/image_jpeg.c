@@ -7,8 +7,12 @@
 #include <jerror.h>
 #include "image.h"
 
+// A progressive file may refine its picture in thousands of scans, each as much work as a whole decode.
+#define SCANS_MAX 100
+
 struct jpeg_errors {
 	struct jpeg_error_mgr mgr;
+	struct jpeg_progress_mgr progress;
 	jmp_buf jump;
 	char text[JMSG_LENGTH_MAX];
 };
@@ -25,6 +29,16 @@ static void on_message(j_common_ptr c, int level)
 {
 	if (level < 0 && c->err->msg_code == JWRN_JPEG_EOF)
 		on_error(c);
+}
+
+static void on_progress(j_common_ptr c)
+{
+	struct jpeg_errors *e = (struct jpeg_errors *)c->err;
+
+	if (((j_decompress_ptr)c)->input_scan_number <= SCANS_MAX)
+		return;
+	snprintf(e->text, sizeof(e->text), "it has more than %d scans", SCANS_MAX);
+	longjmp(e->jump, 1);
 }
 
 static void cmyk_to_rgb(uint8_t *out, const uint8_t *in, int w, bool inverted)
@@ -71,6 +85,8 @@ enum status image_jpeg(struct image *out, const struct bytes *file, const char *
 		return error_set(err, STATUS_FORMAT, "%s is not a sound JPEG image: %s", name, errors.text);
 	}
 	jpeg_create_decompress(&c);
+	errors.progress = (struct jpeg_progress_mgr){.progress_monitor = on_progress};
+	c.progress = &errors.progress;
 	jpeg_mem_src(&c, file->data, file->size);
 	jpeg_read_header(&c, TRUE);
 	c.out_color_space = c.jpeg_color_space == JCS_CMYK || c.jpeg_color_space == JCS_YCCK ? JCS_CMYK : JCS_RGB;
