@@ -2,9 +2,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/op.h"
 
 static const char *const names[] = {
@@ -61,4 +65,73 @@ void test_op__rows_are_consistent(void **state)
 		for (int a = 0; a < op->n_attrs; a++)
 			assert_true(op->attrs[a].name && op->attrs[a].offset < op->attrs_size);
 	}
+}
+
+static void add_flags(struct str *s, unsigned flags)
+{
+	static const char *const words[] = { "unary", "binary", "moves", "view", "weighted", "data-dependent" };
+	const char *between = "";
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (!(flags & 1u << i))
+			continue;
+		str_addf(s, "%s%s", between, words[i]);
+		between = ", ";
+	}
+}
+
+static void add_since(struct str *s, const struct op *rows, int n, const struct op *op)
+{
+	const char *between = "";
+
+	for (int i = 0; i < n; i++) {
+		if (rows[i].id != op->id || strcmp(rows[i].domain, op->domain))
+			continue;
+		str_addf(s, "%s%d", between, rows[i].since);
+		between = ", ";
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;
+	int c = strcmp(x->domain, y->domain);
+
+	return c ? c : strcmp(x->name, y->name) ? strcmp(x->name, y->name) : x->since - y->since;
+}
+
+// docs/OPS.md is what the rows say.
+void test_op__documentation_is_current(void **state)
+{
+	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here is refused by name when a "
+	                           "model is loaded.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since | flags |\n|---|---|---|---|\n";
+	const struct op *order[512];
+	struct str s = { 0 };
+	struct bytes file = { 0 };
+	struct error err = { 0 };
+	int n;
+	const struct op *rows = op_rows(&n);
+
+	(void)state;
+	assert_true(n <= 512);
+	for (int i = 0; i < n; i++)
+		order[i] = &rows[i];
+	qsort(order, (size_t)n, sizeof *order, by_name);
+	str_add(&s, head);
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && order[i]->id == order[i - 1]->id && !strcmp(order[i]->domain, order[i - 1]->domain))
+			continue;
+		str_addf(&s, "| %s | %s | ", *order[i]->domain ? order[i]->domain : "ai.onnx", order[i]->name);
+		add_since(&s, rows, n, order[i]);
+		str_add(&s, " | ");
+		add_flags(&s, order[i]->flags);
+		str_add(&s, " |\n");
+	}
+	assert_int_equal(file_read(&file, "docs/OPS.md", 1 << 20, &err), STATUS_OK);
+	if (strcmp((const char *)file.data, str_text(&s))) {
+		printf("%s", str_text(&s));
+		fail_msg("docs/OPS.md is not what stands above");
+	}
+	bytes_done(&file);
+	str_done(&s);
 }
