@@ -1,5 +1,6 @@
-// The ONNX node tests (Debian package libonnx-testdata), every one of them: a model, its inputs and the expected outputs. Cases that
-// cannot pass stand in conformance_skip.txt with a reason. That list may only shrink: a listed case that passes is a failure too.
+// The ONNX node tests (Debian package libonnx-testdata), every one of them: a model, its inputs and the expected
+// outputs. Cases that cannot pass stand in conformance_skip.txt with a reason. That list may only shrink: a listed case
+// that passes is a failure too.
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void read_skips(struct skips *s)
 	struct error err;
 	char *save = NULL;
 
-	*s = (struct skips){ 0 };
+	*s = (struct skips){0};
 	if (file_read(&s->file, SKIP_LIST, 1 << 20, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	for (char *line = strtok_r((char *)s->file.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -57,9 +58,9 @@ static double tolerance(const char *name)
 		const char *pattern;
 		double relative;
 	} looser[] = {
-		{ "*float16*", 2e-3 }, { "*FLOAT16*", 2e-3 },
-		{ "gridsample*", 2e-4 }, { "roialign*", 2e-4 }, // the expected values have four decimals
-		{ "*window*_expanded", 3e-4 }, // the expected values were made with a short pi
+	    {"*float16*", 2e-3}, {"*FLOAT16*", 2e-3}, {"gridsample*", 2e-4},
+	    {"roialign*", 2e-4},         // the expected values have four decimals
+	    {"*window*_expanded", 3e-4}, // the expected values were made with a short pi
 	};
 
 	for (size_t i = 0; i < sizeof looser / sizeof *looser; i++)
@@ -77,17 +78,20 @@ static bool same_float(float a, float b, double relative)
 	return fabs((double)a - (double)b) <= relative * fabs((double)b) + relative * 0.1;
 }
 
-static enum status compare(const struct tensor *got, const struct tensor *want, int i, double relative, struct error *err)
+static enum status compare(
+    const struct tensor *got, const struct tensor *want, int i, double relative, struct error *err)
 {
 	char a[128], b[128];
 
 	if (got->type != want->type || !shape_equal(&got->shape, &want->shape))
 		return error_set(err, STATUS_FORMAT, "output %d is %s %s, expected %s %s", i, dtype_name(got->type),
-		    shape_text(&got->shape, a, sizeof a), dtype_name(want->type), shape_text(&want->shape, b, sizeof b));
+		    shape_text(&got->shape, a, sizeof a), dtype_name(want->type),
+		    shape_text(&want->shape, b, sizeof b));
 	for (int64_t k = 0; k < tensor_count(want) && want->type == DT_F32; k++) {
 		float x = ((const float *)got->data)[k], y = ((const float *)want->data)[k];
 		if (!same_float(x, y, relative))
-			return error_set(err, STATUS_FORMAT, "output %d[%lld] is %.9g, expected %.9g", i, (long long)k, (double)x, (double)y);
+			return error_set(err, STATUS_FORMAT, "output %d[%lld] is %.9g, expected %.9g", i, (long long)k,
+			    (double)x, (double)y);
 	}
 	if (want->type != DT_F32 && memcmp(got->data, want->data, tensor_bytes(want)))
 		return error_set(err, STATUS_FORMAT, "output %d has other values than expected", i);
@@ -100,7 +104,7 @@ static enum status read_set(struct tensor *t, int *n, const char *dir, const cha
 	enum status s = STATUS_OK;
 
 	for (*n = 0; *n < MAX_TENSORS && s == STATUS_OK; ++*n) {
-		struct str path = { 0 };
+		struct str path = {0};
 		char *name = NULL;
 		str_addf(&path, "%s/test_data_set_0/%s_%d.pb", dir, kind, *n);
 		if (!file_exists(str_text(&path))) {
@@ -120,15 +124,16 @@ static void drop_all(struct tensor *t, int n)
 		tensor_drop(&t[i]);
 }
 
-static enum status run_model(const struct graph *g, const struct tensor *in, int n_in, const struct tensor *want, int n_want, double relative,
-    struct error *err)
+static enum status run_model(const struct graph *g, const struct tensor *in, int n_in, const struct tensor *want,
+    int n_want, double relative, struct error *err)
 {
 	const struct tensor *inputs[MAX_TENSORS];
-	struct tensor out[MAX_TENSORS] = { 0 };
+	struct tensor out[MAX_TENSORS] = {0};
 	enum status s;
 
 	if (g->n_inputs != n_in || g->n_outputs != n_want)
-		return error_set(err, STATUS_FORMAT, "has %d inputs and %d outputs, the data %d and %d", g->n_inputs, g->n_outputs, n_in, n_want);
+		return error_set(err, STATUS_FORMAT, "has %d inputs and %d outputs, the data %d and %d", g->n_inputs,
+		    g->n_outputs, n_in, n_want);
 	for (int i = 0; i < n_in; i++)
 		inputs[i] = &in[i];
 	s = graph_eval(g, inputs, out, 1, err);
@@ -140,9 +145,9 @@ static enum status run_model(const struct graph *g, const struct tensor *in, int
 
 static enum status run_case(const char *dir, const char *name, struct error *err)
 {
-	struct tensor in[MAX_TENSORS] = { 0 }, want[MAX_TENSORS] = { 0 };
+	struct tensor in[MAX_TENSORS] = {0}, want[MAX_TENSORS] = {0};
 	struct graph *g = NULL;
-	struct str model = { 0 };
+	struct str model = {0};
 	int n_in = 0, n_want = 0;
 	enum status s;
 
@@ -180,7 +185,7 @@ void test_conformance__onnx_node_tests(void **state)
 	read_skips(&skips);
 	for (int i = 0; i < n; i++) {
 		const char *name = cases[i]->d_name + strlen("test_");
-		struct error err = { 0 };
+		struct error err = {0};
 		char *dir = file_join(NODE_TESTS, cases[i]->d_name);
 		bool good = run_case(dir, name, &err) == STATUS_OK, listed = is_skipped(&skips, name);
 		passed += good;

@@ -33,7 +33,7 @@ void test_op__names_and_rows_agree(void **state)
 {
 	int n;
 	const struct op *rows = op_rows(&n);
-	bool used[OP_COUNT] = { false };
+	bool used[OP_COUNT] = {false};
 
 	(void)state;
 	for (int i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ void test_op__rows_are_consistent(void **state)
 
 static void add_flags(struct str *s, unsigned flags)
 {
-	static const char *const words[] = { "unary", "binary", "moves", "view", "weighted", "data-dependent" };
+	static const char *const words[] = {"unary", "binary", "moves", "view", "weighted", "data-dependent"};
 	const char *between = "";
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -103,12 +103,14 @@ static int by_name(const void *a, const void *b)
 // docs/OPS.md is what the rows say.
 void test_op__documentation_is_current(void **state)
 {
-	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here is refused by name when a "
-	                           "model is loaded.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since | flags |\n|---|---|---|---|\n";
+	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here "
+	                           "is refused by name when a "
+	                           "model is loaded.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
+	                           "| flags |\n|---|---|---|---|\n";
 	const struct op *order[512];
-	struct str s = { 0 };
-	struct bytes file = { 0 };
-	struct error err = { 0 };
+	struct str s = {0};
+	struct bytes file = {0};
+	struct error err = {0};
 	int n;
 	const struct op *rows = op_rows(&n);
 

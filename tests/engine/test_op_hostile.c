@@ -1,5 +1,6 @@
-// Every row of the operator table with inputs and attributes as a malformed or malicious model may have them: whatever comes, a
-// shape rule answers with shapes or an error, and an evaluation keeps to the memory it was given (ASan watches).
+// Every row of the operator table with inputs and attributes as a malformed or malicious model may have them: whatever
+// comes, a shape rule answers with shapes or an error, and an evaluation keeps to the memory it was given (ASan
+// watches).
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,15 +15,85 @@
 #define MAX_IO 9
 
 static const int64_t odd_ints[] = {
-	INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, (int64_t)1 << 40, -1000, 1000, -2, -1, 0, 1, 2, 3, 4, 5, 7, 9, 10, 13, 16, 64,
+    INT64_MIN,
+    INT64_MAX,
+    INT32_MIN,
+    INT32_MAX,
+    (int64_t)1 << 40,
+    -1000,
+    1000,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    9,
+    10,
+    13,
+    16,
+    64,
 };
-static const float odd_floats[] = { 0.0f, 0.5f, 1.0f, -1.0f, 2.0f, -0.25f, 1e30f, -1e30f, 1e-40f, INFINITY, -INFINITY, NAN, 255.5f };
+static const float odd_floats[] = {
+    0.0f, 0.5f, 1.0f, -1.0f, 2.0f, -0.25f, 1e30f, -1e30f, 1e-40f, INFINITY, -INFINITY, NAN, 255.5f};
 static const char *const texts[] = {
-	"", "garbage", "SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "nearest", "linear", "cubic", "bilinear", "half_pixel", "align_corners",
-	"asymmetric", "tf_crop_and_resize", "pytorch_half_pixel", "half_pixel_symmetric", "floor", "ceil", "round_prefer_ceil", "stretch",
-	"not_larger", "not_smaller", "constant", "reflect", "edge", "wrap", "add", "mul", "min", "max", "none", "tanh", "LEFT", "RIGHT",
-	"DCR", "CRD", "forward", "reverse", "bidirectional", "Relu", "Sigmoid Tanh Relu", "Affine", "ij,jk->ik", "...ij,...jk->...ik", "ii->i",
-	"i,j->ij", "->", ",,", "ab,bc", "zeros", "border", "reflection", "avg", "output_half_pixel",
+    "",
+    "garbage",
+    "SAME_UPPER",
+    "SAME_LOWER",
+    "VALID",
+    "NOTSET",
+    "nearest",
+    "linear",
+    "cubic",
+    "bilinear",
+    "half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+    "pytorch_half_pixel",
+    "half_pixel_symmetric",
+    "floor",
+    "ceil",
+    "round_prefer_ceil",
+    "stretch",
+    "not_larger",
+    "not_smaller",
+    "constant",
+    "reflect",
+    "edge",
+    "wrap",
+    "add",
+    "mul",
+    "min",
+    "max",
+    "none",
+    "tanh",
+    "LEFT",
+    "RIGHT",
+    "DCR",
+    "CRD",
+    "forward",
+    "reverse",
+    "bidirectional",
+    "Relu",
+    "Sigmoid Tanh Relu",
+    "Affine",
+    "ij,jk->ik",
+    "...ij,...jk->...ik",
+    "ii->i",
+    "i,j->ij",
+    "->",
+    ",,",
+    "ab,bc",
+    "zeros",
+    "border",
+    "reflection",
+    "avg",
+    "output_half_pixel",
 };
 #define PICK(r, a) (a)[support_random_int(r, 0, (int)(sizeof(a) / sizeof((a)[0])) - 1)]
 
@@ -60,21 +131,32 @@ static enum dtype any_type(struct support_random *r, const struct sample *s, con
 {
 	size_t last = strlen(types) - 1;
 	char letter = types[(size_t)i < last ? (size_t)i : last];
-	static const enum dtype codes[] = { DT_I8, DT_U8 };
+	static const enum dtype codes[] = {DT_I8, DT_U8};
 
 	if (support_random_int(r, 0, 15) == 0)
 		return (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
 	if (letter >= '0' && letter <= '9' && letter - '0' < i)
 		return s->in[letter - '0'].type;
 	switch (letter) {
-	case 'b': return DT_BOOL;
-	case 'l': return DT_I64;
-	case 'j': return DT_I32;
-	case 'i': return support_random_int(r, 0, 1) ? DT_I64 : DT_I32;
-	case 'u': case 'n': return support_random_int(r, 0, 2) && letter == 'n' ? DT_F32 : DT_U8;
-	case 'q': case 'Q': case 'c': return PICK(r, codes);
-	case 'a': return support_random_int(r, 0, 1) ? DT_F32 : (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
-	default: return DT_F32;
+	case 'b':
+		return DT_BOOL;
+	case 'l':
+		return DT_I64;
+	case 'j':
+		return DT_I32;
+	case 'i':
+		return support_random_int(r, 0, 1) ? DT_I64 : DT_I32;
+	case 'u':
+	case 'n':
+		return support_random_int(r, 0, 2) && letter == 'n' ? DT_F32 : DT_U8;
+	case 'q':
+	case 'Q':
+	case 'c':
+		return PICK(r, codes);
+	case 'a':
+		return support_random_int(r, 0, 1) ? DT_F32 : (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
+	default:
+		return DT_F32;
 	}
 }
 
@@ -84,11 +166,16 @@ static struct shape any_shape(struct support_random *r, const struct sample *s)
 	struct shape t = *u;
 
 	switch (support_random_int(r, 0, 11)) {
-	case 0: return (struct shape){ .rank = 0 };
-	case 1: return (struct shape){ .rank = 1, .dim = { 1 } };
-	case 2: return (struct shape){ .rank = 1, .dim = { u->rank > 1 ? u->dim[1] : 2 } };
-	case 3: return (struct shape){ .rank = 1, .dim = { u->rank } };
-	case 4: return (struct shape){ .rank = 2, .dim = { u->rank > 1 ? u->dim[1] : 2, support_random_int(r, 1, 4) } };
+	case 0:
+		return (struct shape){.rank = 0};
+	case 1:
+		return (struct shape){.rank = 1, .dim = {1}};
+	case 2:
+		return (struct shape){.rank = 1, .dim = {u->rank > 1 ? u->dim[1] : 2}};
+	case 3:
+		return (struct shape){.rank = 1, .dim = {u->rank}};
+	case 4:
+		return (struct shape){.rank = 2, .dim = {u->rank > 1 ? u->dim[1] : 2, support_random_int(r, 1, 4)}};
 	case 5:
 		t.rank = support_random_int(r, 0, 5);
 		for (int i = 0; i < t.rank; i++)
@@ -98,7 +185,8 @@ static struct shape any_shape(struct support_random *r, const struct sample *s)
 		if (t.rank > 0)
 			t.dim[support_random_int(r, 0, t.rank - 1)] = support_random_int(r, 1, 6);
 		return t;
-	default: return t;
+	default:
+		return t;
 	}
 }
 
@@ -109,11 +197,23 @@ static void fill(struct sample *s, struct tensor *t, struct support_random *r)
 	t->data = keep(s, tensor_bytes(t));
 	for (int64_t i = 0; i < n; i++) {
 		switch (t->type) {
-		case DT_F32: ((float *)t->data)[i] = any_float(r); break;
-		case DT_I64: case DT_U64: ((int64_t *)t->data)[i] = any_int(r); break;
-		case DT_I32: case DT_U32: ((int32_t *)t->data)[i] = (int32_t)any_int(r); break;
-		case DT_I16: case DT_U16: ((int16_t *)t->data)[i] = (int16_t)any_int(r); break;
-		default: ((uint8_t *)t->data)[i] = t->type == DT_BOOL ? any_int(r) & 1 : (uint8_t)any_int(r);
+		case DT_F32:
+			((float *)t->data)[i] = any_float(r);
+			break;
+		case DT_I64:
+		case DT_U64:
+			((int64_t *)t->data)[i] = any_int(r);
+			break;
+		case DT_I32:
+		case DT_U32:
+			((int32_t *)t->data)[i] = (int32_t)any_int(r);
+			break;
+		case DT_I16:
+		case DT_U16:
+			((int16_t *)t->data)[i] = (int16_t)any_int(r);
+			break;
+		default:
+			((uint8_t *)t->data)[i] = t->type == DT_BOOL ? any_int(r) & 1 : (uint8_t)any_int(r);
 		}
 	}
 }
@@ -140,16 +240,16 @@ static void make_attr(struct sample *s, const struct attr_spec *a, struct suppor
 		ints = keep(s, (size_t)n * sizeof *ints);
 		for (int i = 0; i < n; i++)
 			ints[i] = support_random_int(r, 0, 2) ? support_random_int(r, 1, 3) : any_int(r);
-		*(struct ints *)at = dflt ? (struct ints){ NULL, -1 } : (struct ints){ ints, n };
+		*(struct ints *)at = dflt ? (struct ints){NULL, -1} : (struct ints){ints, n};
 		break;
 	case ATTR_FLOATS:
 		floats = keep(s, (size_t)n * sizeof *floats);
 		for (int i = 0; i < n; i++)
 			floats[i] = any_float(r);
-		*(struct floats *)at = dflt ? (struct floats){ NULL, -1 } : (struct floats){ floats, n };
+		*(struct floats *)at = dflt ? (struct floats){NULL, -1} : (struct floats){floats, n};
 		break;
 	case ATTR_TENSOR:
-		s->attr_tensor = (struct tensor){ .type = DT_F32, .shape = { .rank = 1, .dim = { n } } };
+		s->attr_tensor = (struct tensor){.type = DT_F32, .shape = {.rank = 1, .dim = {n}}};
 		fill(s, &s->attr_tensor, r);
 		*(const struct tensor **)at = dflt ? NULL : &s->attr_tensor;
 		break;
@@ -158,12 +258,13 @@ static void make_attr(struct sample *s, const struct attr_spec *a, struct suppor
 
 static int count_between(struct support_random *r, int min, int max)
 {
-	return max < 0 || max > MAX_IO ? support_random_int(r, min, min > 4 ? min : 4) : support_random_int(r, min, max);
+	return max < 0 || max > MAX_IO ? support_random_int(r, min, min > 4 ? min : 4)
+	                               : support_random_int(r, min, max);
 }
 
 static void make_sample(struct sample *s, const struct op *op, struct support_random *r)
 {
-	*s = (struct sample){ .node = { .name = "n", .op = op, .in = s->in_id, .out = s->out_id } };
+	*s = (struct sample){.node = {.name = "n", .op = op, .in = s->in_id, .out = s->out_id}};
 	s->usual.rank = support_random_int(r, 0, 2) ? 4 : support_random_int(r, 0, 5);
 	for (int i = 0; i < s->usual.rank; i++)
 		s->usual.dim[i] = support_random_int(r, support_random_int(r, 0, 19) ? 1 : 0, 4);
@@ -193,9 +294,9 @@ static void free_sample(struct sample *s)
 // As at load, when the values of activations are not known.
 static void shape_without_values(struct sample *s, const struct op *op, struct support_random *r)
 {
-	struct tensor hidden[MAX_IO], out[MAX_IO] = { 0 };
+	struct tensor hidden[MAX_IO], out[MAX_IO] = {0};
 	const struct tensor *input[MAX_IO];
-	struct error err = { 0 };
+	struct error err = {0};
 
 	for (int i = 0; i < s->node.n_in; i++) {
 		hidden[i] = s->in[i];
@@ -211,7 +312,7 @@ static void shape_without_values(struct sample *s, const struct op *op, struct s
 static bool evaluate(struct sample *s, const struct op *op)
 {
 	size_t total = 0;
-	struct error err = { 0 };
+	struct error err = {0};
 
 	if (op->shape(&s->node, s->input, s->out, &err) != STATUS_OK)
 		return false;
@@ -232,7 +333,7 @@ static bool evaluate(struct sample *s, const struct op *op)
 
 void test_op_hostile__no_row_trusts_its_input(void **state)
 {
-	struct support_random r = { 2024 };
+	struct support_random r = {2024};
 	int n, done = 0, rows_done = 0;
 	const struct op *rows = op_rows(&n);
 

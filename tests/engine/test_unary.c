@@ -1,4 +1,5 @@
-// Functions of one float: their error against double precision, and the same bits at every length, place and processor level.
+// Functions of one float: their error against double precision, and the same bits at every length, place and processor
+// level.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 
 static void run_op(const struct op *op, const void *attrs, const float *x, float *y, int64_t n)
 {
-	struct node node = { .name = "n", .op = op, .attrs = attrs, .n_in = 1 };
-	const struct tensor t = { .type = DT_F32 };
-	const struct tensor *in[] = { &t };
+	struct node node = {.name = "n", .op = op, .attrs = attrs, .n_in = 1};
+	const struct tensor t = {.type = DT_F32};
+	const struct tensor *in[] = {&t};
 
 	assert_non_null(op);
 	op_unary(&node, in, x, y, n);
@@ -58,15 +59,21 @@ static const struct case_of {
 	double (*exact)(double);
 	float low, high, most; // the range, and the largest error in units of the last place
 } cases[] = {
-	{ "Exp", 13, exp, -103, 88.7f, 1.5f }, { "Log", 13, log, 1e-38f, 1e6f, 1.5f }, { "Log", 13, log, 0.5f, 2, 1.5f },
-	{ "Sigmoid", 13, f_sigmoid, -80, 80, 3 }, { "Tanh", 13, tanh, -12, 12, 2 }, { "Erf", 13, erf, -5, 5, 2 },
-	{ "Softplus", 13, f_softplus, -30, 30, 3 }, { "Mish", 18, f_mish, -20, 20, 5 }, { "Elu", 13, f_elu, -20, 2, 2 },
-	{ "Sqrt", 13, sqrt, 0, 100, 0.51f },
+    {"Exp", 13, exp, -103, 88.7f, 1.5f},
+    {"Log", 13, log, 1e-38f, 1e6f, 1.5f},
+    {"Log", 13, log, 0.5f, 2, 1.5f},
+    {"Sigmoid", 13, f_sigmoid, -80, 80, 3},
+    {"Tanh", 13, tanh, -12, 12, 2},
+    {"Erf", 13, erf, -5, 5, 2},
+    {"Softplus", 13, f_softplus, -30, 30, 3},
+    {"Mish", 18, f_mish, -20, 20, 5},
+    {"Elu", 13, f_elu, -20, 2, 2},
+    {"Sqrt", 13, sqrt, 0, 100, 0.51f},
 };
 
 void test_unary__errors_are_small(void **state)
 {
-	const struct act_attrs attrs = { .alpha = 1 };
+	const struct act_attrs attrs = {.alpha = 1};
 	float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
 
 	(void)state;
@@ -77,7 +84,8 @@ void test_unary__errors_are_small(void **state)
 		run(c->name, c->opset, &attrs, x, y, COUNT);
 		for (int i = 0; i < COUNT; i++)
 			if (ulps(y[i], c->exact((double)x[i])) > (double)c->most)
-				fail_msg("%s(%.9g) is %.9g, off by %.1f ulp", c->name, (double)x[i], (double)y[i], ulps(y[i], c->exact((double)x[i])));
+				fail_msg("%s(%.9g) is %.9g, off by %.1f ulp", c->name, (double)x[i], (double)y[i],
+				    ulps(y[i], c->exact((double)x[i])));
 	}
 	free(x);
 	free(y);
@@ -85,14 +93,15 @@ void test_unary__errors_are_small(void **state)
 
 void test_unary__special_values(void **state)
 {
-	const float x[] = { INFINITY, -INFINITY, NAN, 0.0f, 1e-42f };
+	const float x[] = {INFINITY, -INFINITY, NAN, 0.0f, 1e-42f};
 	float y[5];
 
 	(void)state;
 	run("Exp", 13, NULL, x, y, 5);
 	assert_true(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1);
 	run("Log", 13, NULL, x, y, 5);
-	assert_true(isinf(y[0]) && isnan(y[1]) && isnan(y[2]) && y[3] == -INFINITY && ulps(y[4], log((double)x[4])) < 2);
+	assert_true(
+	    isinf(y[0]) && isnan(y[1]) && isnan(y[2]) && y[3] == -INFINITY && ulps(y[4], log((double)x[4])) < 2);
 	run("Sigmoid", 13, NULL, x, y, 5);
 	assert_true(y[0] == 1 && y[1] == 0 && isnan(y[2]) && y[3] == 0.5f);
 	run("Tanh", 13, NULL, x, y, 5);
@@ -104,8 +113,8 @@ void test_unary__special_values(void **state)
 // Every piece of an array, however it begins and ends, gives the bits that the whole gives.
 void test_unary__bits_do_not_depend_on_length_or_place(void **state)
 {
-	struct support_random r = { 7 };
-	const struct act_attrs attrs = { .alpha = 0.3f, .beta = 0.4f, .gamma = 1.1f, .low = -1, .high = 2 };
+	struct support_random r = {7};
+	const struct act_attrs attrs = {.alpha = 0.3f, .beta = 0.4f, .gamma = 1.1f, .low = -1, .high = 2};
 	float x[300], whole[300], part[300];
 	int n;
 	const struct op *rows = op_rows(&n);

@@ -6,7 +6,7 @@
 enum status argreduce_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct reduce_attrs *a = n->attrs;
-	bool gone[SHAPE_MAX_RANK] = { false };
+	bool gone[SHAPE_MAX_RANK] = {false};
 	struct shape y;
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, in[0]->shape.rank, err);
@@ -36,7 +36,8 @@ static int64_t best_of(const struct tensor *x, int64_t from, int64_t n, int64_t 
 	return best;
 }
 
-enum status argreduce_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status argreduce_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct reduce_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
@@ -49,7 +50,7 @@ enum status argreduce_eval(const struct node *n, const struct tensor *const *in,
 		return s;
 	inner = rule_product(x, axis + 1, x->rank);
 	for (int64_t r = 0; r < count; r++)
-		((int64_t *)out[0].data)[r] = best_of(in[0], r / inner * x->dim[axis] * inner + r % inner, x->dim[axis], inner,
-		    n->op->id == OP_ArgMax, a->select_last_index != 0);
+		((int64_t *)out[0].data)[r] = best_of(in[0], r / inner * x->dim[axis] * inner + r % inner, x->dim[axis],
+		    inner, n->op->id == OP_ArgMax, a->select_last_index != 0);
 	return STATUS_OK;
 }

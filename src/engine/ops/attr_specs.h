@@ -1,4 +1,5 @@
 // The attribute specifications that the rows of ops.def name. Included by op.c only.
+// clang-format off: rows of a table
 #ifndef QTUI_ENGINE_OPS_ATTR_SPECS_H
 #define QTUI_ENGINE_OPS_ATTR_SPECS_H
 
@@ -31,7 +32,8 @@ SPEC(hardsigmoid, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 0.2f), FLOAT(a
 SPEC(leakyrelu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 0.01f), END };
 SPEC(quickgelu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1.702f), END };
 SPEC(selu, act_attrs) = {
-	FLOAT(act_attrs, alpha, "alpha", 1.67326319217681884765625), FLOAT(act_attrs, gamma, "gamma", 1.05070102214813232421875), END,
+	FLOAT(act_attrs, alpha, "alpha", 1.67326319217681884765625),
+	FLOAT(act_attrs, gamma, "gamma", 1.05070102214813232421875), END,
 };
 SPEC(shrink, act_attrs) = { FLOAT(act_attrs, beta, "bias", 0), FLOAT(act_attrs, alpha, "lambd", 0.5), END };
 SPEC(swish, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1), END };
@@ -49,11 +51,13 @@ SPEC(bitshift, bitshift_attrs) = { TEXT(bitshift_attrs, direction, "direction", 
 
 // Windows and products
 #define CONV_ATTRS(type, at) \
-	TEXT(type, at auto_pad, "auto_pad", "NOTSET"), INTS(type, at dilations, "dilations"), INT(type, at group, "group", 1), \
+	TEXT(type, at auto_pad, "auto_pad", "NOTSET"), INTS(type, at dilations, "dilations"), \
+	INT(type, at group, "group", 1), \
 	INTS(type, at kernel_shape, "kernel_shape"), INTS(type, at pads, "pads"), INTS(type, at strides, "strides"), \
 	INTS(type, at output_padding, "output_padding"), INTS(type, at output_shape, "output_shape")
 #define POOL_ATTRS(type, at) \
-	TEXT(type, at auto_pad, "auto_pad", "NOTSET"), INTS(type, at dilations, "dilations"), INT(type, at ceil_mode, "ceil_mode", 0), \
+	TEXT(type, at auto_pad, "auto_pad", "NOTSET"), INTS(type, at dilations, "dilations"), \
+	INT(type, at ceil_mode, "ceil_mode", 0), \
 	INTS(type, at kernel_shape, "kernel_shape"), INTS(type, at pads, "pads"), INTS(type, at strides, "strides"), \
 	INT(type, at count_include_pad, "count_include_pad", 0), INT(type, at storage_order, "storage_order", 0), \
 	INT(type, at p, "p", 2)
@@ -65,7 +69,8 @@ SPEC(pool, pool_attrs) = { POOL_ATTRS(pool_attrs, ), END };
 SPEC(gemm, gemm_attrs) = { GEMM_ATTRS(gemm_attrs, ), END };
 SPEC(globallp, pool_attrs) = { INT(pool_attrs, p, "p", 2), END };
 SPEC(deform, deform_attrs) = {
-	INTS(deform_attrs, dilations, "dilations"), INT(deform_attrs, group, "group", 1), INTS(deform_attrs, pads, "pads"),
+	INTS(deform_attrs, dilations, "dilations"), INT(deform_attrs, group, "group", 1),
+	INTS(deform_attrs, pads, "pads"),
 	INTS(deform_attrs, strides, "strides"), INT(deform_attrs, offset_group, "offset_group", 1),
 	INTS(deform_attrs, kernel_shape, "kernel_shape"), END,
 };
@@ -87,7 +92,8 @@ SPEC(einsum, einsum_attrs) = { TEXT(einsum_attrs, equation, "equation", ""), END
 #define ROIALIGN_ATTRS(transform_dflt) \
 	TEXT(roialign_attrs, transform, "coordinate_transformation_mode", transform_dflt), \
 	TEXT(roialign_attrs, mode, "mode", "avg"), INT(roialign_attrs, output_height, "output_height", 1), \
-	INT(roialign_attrs, output_width, "output_width", 1), INT(roialign_attrs, sampling_ratio, "sampling_ratio", 0), \
+	INT(roialign_attrs, output_width, "output_width", 1), \
+	INT(roialign_attrs, sampling_ratio, "sampling_ratio", 0), \
 	FLOAT(roialign_attrs, spatial_scale, "spatial_scale", 1)
 SPEC(roialign, roialign_attrs) = { ROIALIGN_ATTRS("output_half_pixel"), END };
 SPEC(roialign_16, roialign_attrs) = { ROIALIGN_ATTRS("half_pixel"), END };
@@ -97,12 +103,15 @@ SPEC(batchnorm, norm_attrs) = {
 	FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), FLOAT(norm_attrs, momentum, "momentum", 0.9f),
 	INT(norm_attrs, spatial, "spatial", 1), INT(norm_attrs, training, "training_mode", 0), END,
 };
-SPEC(groupnorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, num_groups, "num_groups", 0), END };
+SPEC(groupnorm, norm_attrs) = {
+	FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, num_groups, "num_groups", 0), END,
+};
 SPEC(instancenorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), END };
 SPEC(layernorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, axis, "axis", -1), END };
 SPEC(skipnorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-12f), END };
 SPEC(lrn, norm_attrs) = {
-	FLOAT(norm_attrs, alpha, "alpha", 0.0001f), FLOAT(norm_attrs, beta, "beta", 0.75), FLOAT(norm_attrs, bias, "bias", 1),
+	FLOAT(norm_attrs, alpha, "alpha", 0.0001f), FLOAT(norm_attrs, beta, "beta", 0.75),
+	FLOAT(norm_attrs, bias, "bias", 1),
 	INT(norm_attrs, size, "size", 0), END,
 };
 SPEC(lpnorm, norm_attrs) = { INT(norm_attrs, axis, "axis", -1), INT(norm_attrs, p, "p", 2), END };
@@ -113,7 +122,8 @@ SPEC(axis_0, axis_attrs) = { INT(axis_attrs, axis, "axis", 0), END };
 SPEC(axis_1, axis_attrs) = { INT(axis_attrs, axis, "axis", 1), END };
 SPEC(axis_last, axis_attrs) = { INT(axis_attrs, axis, "axis", -1), END };
 SPEC(split, axis_attrs) = {
-	INT(axis_attrs, axis, "axis", 0), INTS(axis_attrs, split, "split"), INT(axis_attrs, num_outputs, "num_outputs", 0), END,
+	INT(axis_attrs, axis, "axis", 0), INTS(axis_attrs, split, "split"),
+	INT(axis_attrs, num_outputs, "num_outputs", 0), END,
 };
 SPEC(reduce, reduce_attrs) = {
 	INTS(reduce_attrs, axes, "axes"), INT(reduce_attrs, keepdims, "keepdims", 1),
@@ -123,13 +133,17 @@ SPEC(argreduce, reduce_attrs) = {
 	INT(reduce_attrs, axis, "axis", 0), INT(reduce_attrs, keepdims, "keepdims", 1),
 	INT(reduce_attrs, select_last_index, "select_last_index", 0), END,
 };
-SPEC(cumsum, cumsum_attrs) = { INT(cumsum_attrs, exclusive, "exclusive", 0), INT(cumsum_attrs, reverse, "reverse", 0), END };
+SPEC(cumsum, cumsum_attrs) = {
+	INT(cumsum_attrs, exclusive, "exclusive", 0), INT(cumsum_attrs, reverse, "reverse", 0), END,
+};
 SPEC(topk, topk_attrs) = {
 	INT(topk_attrs, axis, "axis", -1), INT(topk_attrs, k, "k", -1), INT(topk_attrs, largest, "largest", 1),
 	INT(topk_attrs, sorted, "sorted", 1), END,
 };
 SPEC(dropout, none_attrs) = { END };
-SPEC(reshape, reshape_attrs) = { INTS(reshape_attrs, shape, "shape"), INT(reshape_attrs, allowzero, "allowzero", 0), END };
+SPEC(reshape, reshape_attrs) = {
+	INTS(reshape_attrs, shape, "shape"), INT(reshape_attrs, allowzero, "allowzero", 0), END,
+};
 SPEC(axes, reshape_attrs) = { INTS(reshape_attrs, axes, "axes"), END };
 SPEC(depth, depth_attrs) = { INT(depth_attrs, blocksize, "blocksize", 0), TEXT(depth_attrs, mode, "mode", "DCR"), END };
 SPEC(gathernd, gathernd_attrs) = { INT(gathernd_attrs, batch_dims, "batch_dims", 0), END };
@@ -137,9 +151,15 @@ SPEC(pad, pad_attrs) = {
 	TEXT(pad_attrs, mode, "mode", "constant"), INTS(pad_attrs, pads, "pads"), INTS(pad_attrs, paddings, "paddings"),
 	FLOAT(pad_attrs, value, "value", 0), END,
 };
-SPEC(reverse, reverse_attrs) = { INT(reverse_attrs, batch_axis, "batch_axis", 1), INT(reverse_attrs, time_axis, "time_axis", 0), END };
-SPEC(scatter, scatter_attrs) = { INT(scatter_attrs, axis, "axis", 0), TEXT(scatter_attrs, reduction, "reduction", "none"), END };
-SPEC(slice, slice_attrs) = { INTS(slice_attrs, starts, "starts"), INTS(slice_attrs, ends, "ends"), INTS(slice_attrs, axes, "axes"), END };
+SPEC(reverse, reverse_attrs) = {
+	INT(reverse_attrs, batch_axis, "batch_axis", 1), INT(reverse_attrs, time_axis, "time_axis", 0), END,
+};
+SPEC(scatter, scatter_attrs) = {
+	INT(scatter_attrs, axis, "axis", 0), TEXT(scatter_attrs, reduction, "reduction", "none"), END,
+};
+SPEC(slice, slice_attrs) = {
+	INTS(slice_attrs, starts, "starts"), INTS(slice_attrs, ends, "ends"), INTS(slice_attrs, axes, "axes"), END,
+};
 SPEC(transpose, transpose_attrs) = { INTS(transpose_attrs, perm, "perm"), END };
 SPEC(trilu, trilu_attrs) = { INT(trilu_attrs, upper, "upper", 1), END };
 SPEC(constant, constant_attrs) = {
@@ -164,16 +184,20 @@ SPEC(upsample_1, resize_attrs) = {
 	FLOAT(resize_attrs, width_scale, "width_scale", 1), TEXT(resize_attrs, transform, "", "asymmetric"),
 	TEXT(resize_attrs, nearest_mode, "", "floor"), END,
 };
-// Resize 10 and Upsample compute x_in = x_out / scale and round down: "asymmetric" and "floor", which no attribute names yet.
+// Resize 10 and Upsample compute x_in = x_out / scale and round down: "asymmetric" and "floor", which no attribute
+// names yet.
 SPEC(resize, resize_attrs) = {
 	TEXT(resize_attrs, mode, "mode", "nearest"), FLOATS(resize_attrs, scales, "scales"),
 	TEXT(resize_attrs, transform, "", "asymmetric"), TEXT(resize_attrs, nearest_mode, "", "floor"), END,
 };
 SPEC(resize_11, resize_attrs) = {
-	TEXT(resize_attrs, mode, "mode", "nearest"), TEXT(resize_attrs, transform, "coordinate_transformation_mode", "half_pixel"),
+	TEXT(resize_attrs, mode, "mode", "nearest"),
+	TEXT(resize_attrs, transform, "coordinate_transformation_mode", "half_pixel"),
 	TEXT(resize_attrs, nearest_mode, "nearest_mode", "round_prefer_floor"),
-	TEXT(resize_attrs, keep_aspect, "keep_aspect_ratio_policy", "stretch"), FLOAT(resize_attrs, cubic_a, "cubic_coeff_a", -0.75),
-	FLOAT(resize_attrs, extrapolation, "extrapolation_value", 0), INT(resize_attrs, exclude_outside, "exclude_outside", 0),
+	TEXT(resize_attrs, keep_aspect, "keep_aspect_ratio_policy", "stretch"),
+	FLOAT(resize_attrs, cubic_a, "cubic_coeff_a", -0.75),
+	FLOAT(resize_attrs, extrapolation, "extrapolation_value", 0),
+	INT(resize_attrs, exclude_outside, "exclude_outside", 0),
 	INT(resize_attrs, antialias, "antialias", 0), INTS(resize_attrs, axes, "axes"), END,
 };
 
@@ -183,10 +207,13 @@ SPEC(quantize, quantize_attrs) = {
 	INT(quantize_attrs, output_dtype, "output_dtype", 0), INT(quantize_attrs, saturate, "saturate", 1), END,
 };
 SPEC(qpool, qpool_attrs) = { POOL_ATTRS(qpool_attrs, pool.), INT(qpool_attrs, channels_last, "channels_last", 0), END };
-SPEC(qsoftmax, qsoftmax_attrs) = { INT(qsoftmax_attrs, axis, "axis", -1), INT(qsoftmax_attrs, opset, "opset", 13), END };
+SPEC(qsoftmax, qsoftmax_attrs) = {
+	INT(qsoftmax_attrs, axis, "axis", -1), INT(qsoftmax_attrs, opset, "opset", 13), END,
+};
 #define RNN_ATTRS \
 	TEXT(rnn_attrs, direction, "direction", "forward"), INT(rnn_attrs, hidden_size, "hidden_size", 0), \
-	INT(rnn_attrs, layout, "layout", 0), FLOAT(rnn_attrs, clip, "clip", 0), TEXT(rnn_attrs, activations, "activations", ""), \
+	INT(rnn_attrs, layout, "layout", 0), FLOAT(rnn_attrs, clip, "clip", 0), \
+	TEXT(rnn_attrs, activations, "activations", ""), \
 	FLOATS(rnn_attrs, alpha, "activation_alpha"), FLOATS(rnn_attrs, beta, "activation_beta")
 SPEC(rnn, rnn_attrs) = { RNN_ATTRS, END };
 SPEC(gru, rnn_attrs) = { RNN_ATTRS, INT(rnn_attrs, linear_before_reset, "linear_before_reset", 0), END };

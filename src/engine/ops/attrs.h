@@ -77,7 +77,8 @@ struct mod_attrs {
 struct nms_attrs {
 	int64_t center_point_box;
 };
-struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization, LpNormalization, LRN, MVN
+struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization,
+	            // LpNormalization, LRN, MVN
 	float epsilon, momentum, alpha, beta, bias;
 	int64_t axis, num_groups, p, size, spatial, training;
 	struct ints axes;

@@ -1,12 +1,13 @@
-// z = f(x, y) with NumPy broadcasting: arithmetic and bit operators. Runs of equal step are the inner loops; the integer types go
-// through int64 in chunks.
+// z = f(x, y) with NumPy broadcasting: arithmetic and bit operators. Runs of equal step are the inner loops; the
+// integer types go through int64 in chunks.
 #include <math.h>
 #include <string.h>
 #include "element.h"
 #include "binary.h"
 #include "rule.h"
 
-enum status binary_shapes(struct shape *y, struct shape *b, const struct node *n, const struct tensor *const *in, struct error *err)
+enum status binary_shapes(
+    struct shape *y, struct shape *b, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct broadcast_attrs *a = n->op->attrs_size == sizeof(struct broadcast_attrs) ? n->attrs : NULL;
 
@@ -40,24 +41,24 @@ enum status binary_shape(const struct node *n, const struct tensor *const *in, s
 
 typedef void float_run(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n);
 
-#define RUN(y_value) \
-	_Pragma("omp simd") \
-	for (int64_t i = 0; i < n; i++) { \
-		y[i] = y_value; \
+#define RUN(y_value)                                                                                                   \
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
+	{                                                                                                              \
+		y[i] = y_value;                                                                                        \
 	}
 // One loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become vectors.
-#define FLOAT_RUN(name, f) \
-	static void name(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n) \
-	{ \
-		const float a0 = *a, b0 = *b; \
-		if (sa == 1 && sb == 1) \
-			RUN(f(a[i], b[i])) \
-		else if (sa == 1 && sb == 0) \
-			RUN(f(a[i], b0)) \
-		else if (sa == 0 && sb == 1) \
-			RUN(f(a0, b[i])) \
-		else \
-			RUN(f(a[i * sa], b[i * sb])) \
+#define FLOAT_RUN(name, f)                                                                                             \
+	static void name(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n)                  \
+	{                                                                                                              \
+		const float a0 = *a, b0 = *b;                                                                          \
+		if (sa == 1 && sb == 1)                                                                                \
+			RUN(f(a[i], b[i]))                                                                             \
+		else if (sa == 1 && sb == 0)                                                                           \
+			RUN(f(a[i], b0))                                                                               \
+		else if (sa == 0 && sb == 1)                                                                           \
+			RUN(f(a0, b[i]))                                                                               \
+		else                                                                                                   \
+			RUN(f(a[i * sa], b[i * sb]))                                                                   \
 	}
 #define ADD(a, b) ((a) + (b))
 #define SUB(a, b) ((a) - (b))
@@ -93,8 +94,16 @@ static void run_pow(const float *a, int64_t sa, const float *b, int64_t sb, floa
 }
 
 static float_run *const float_runs[OP_COUNT] = {
-	[OP_Add] = run_add, [OP_Sub] = run_sub, [OP_Mul] = run_mul, [OP_Div] = run_div, [OP_Max] = run_max, [OP_Min] = run_min,
-	[OP_Mod] = run_mod, [OP_Pow] = run_pow, [OP_Sum] = run_add, [OP_Mean] = run_add,
+    [OP_Add] = run_add,
+    [OP_Sub] = run_sub,
+    [OP_Mul] = run_mul,
+    [OP_Div] = run_div,
+    [OP_Max] = run_max,
+    [OP_Min] = run_min,
+    [OP_Mod] = run_mod,
+    [OP_Pow] = run_pow,
+    [OP_Sum] = run_add,
+    [OP_Mean] = run_add,
 };
 
 static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
@@ -133,7 +142,7 @@ static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
 		return 0;
 	if (is_unsigned)
 		return (int64_t)((uint64_t)a / (uint64_t)b);
-	return b == -1 ? (int64_t)-(uint64_t)a : a / b;
+	return b == -1 ? (int64_t) - (uint64_t)a : a / b;
 }
 
 // Python's remainder, which has the sign of b; C's with `like_c`.
@@ -168,25 +177,38 @@ struct int_mode {
 static int64_t int_one(enum op_id id, int64_t a, int64_t b, struct int_mode m)
 {
 	switch (id) {
-	case OP_Add: return (int64_t)((uint64_t)a + (uint64_t)b);
-	case OP_Sub: return (int64_t)((uint64_t)a - (uint64_t)b);
-	case OP_Mul: return (int64_t)((uint64_t)a * (uint64_t)b);
-	case OP_Div: return int_div(a, b, m.is_unsigned);
-	case OP_Mod: return int_mod(a, b, m.is_unsigned, m.flag);
-	case OP_Pow: return int_pow(a, b);
-	case OP_Max: return int_less(a, b, m.is_unsigned) ? b : a;
-	case OP_Min: return int_less(b, a, m.is_unsigned) ? b : a;
-	case OP_BitShift: return int_shift(a, b, m.flag);
-	case OP_BitwiseAnd: return a & b;
-	case OP_BitwiseOr: return a | b;
-	case OP_BitwiseXor: return a ^ b;
-	default: return 0;
+	case OP_Add:
+		return (int64_t)((uint64_t)a + (uint64_t)b);
+	case OP_Sub:
+		return (int64_t)((uint64_t)a - (uint64_t)b);
+	case OP_Mul:
+		return (int64_t)((uint64_t)a * (uint64_t)b);
+	case OP_Div:
+		return int_div(a, b, m.is_unsigned);
+	case OP_Mod:
+		return int_mod(a, b, m.is_unsigned, m.flag);
+	case OP_Pow:
+		return int_pow(a, b);
+	case OP_Max:
+		return int_less(a, b, m.is_unsigned) ? b : a;
+	case OP_Min:
+		return int_less(b, a, m.is_unsigned) ? b : a;
+	case OP_BitShift:
+		return int_shift(a, b, m.flag);
+	case OP_BitwiseAnd:
+		return a & b;
+	case OP_BitwiseOr:
+		return a | b;
+	case OP_BitwiseXor:
+		return a ^ b;
+	default:
+		return 0;
 	}
 }
 
 static struct int_mode int_mode(const struct node *n, enum dtype type)
 {
-	struct int_mode m = { .is_unsigned = elements_unsigned(type) };
+	struct int_mode m = {.is_unsigned = elements_unsigned(type)};
 
 	if (n->op->id == OP_Mod)
 		m.flag = ((const struct mod_attrs *)n->attrs)->fmod != 0;
@@ -195,7 +217,8 @@ static struct int_mode int_mode(const struct node *n, enum dtype type)
 	return m;
 }
 
-void binary_ints(const struct node *n, const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
+void binary_ints(
+    const struct node *n, const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
 {
 	struct int_mode mode = int_mode(n, a->type);
 	int64_t rows = strided_rows(s), run = strided_run(s), va[ELEMENTS_CHUNK], vb[ELEMENTS_CHUNK];
@@ -223,13 +246,15 @@ static void pow_mixed(const struct strided *s, const struct tensor *a, const str
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
 		for (int64_t i = 0; i < run; i++) {
-			double v = pow(element_double(a, at[1] + i * strided_step(s, 1)), element_double(b, at[2] + i * strided_step(s, 2)));
+			double v = pow(element_double(a, at[1] + i * strided_step(s, 1)),
+			    element_double(b, at[2] + i * strided_step(s, 2)));
 			elements_store_double(y->data, y->type, at[0] + i, &v, 1);
 		}
 	}
 }
 
-enum status binary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status binary_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct shape y, b;
 	struct strided s;
@@ -238,7 +263,7 @@ enum status binary_eval(const struct node *n, const struct tensor *const *in, st
 
 	if (st != STATUS_OK)
 		return st;
-	strided_broadcast(&s, &y, (const struct shape *const[]){ &in[0]->shape, &b }, 2);
+	strided_broadcast(&s, &y, (const struct shape *const[]){&in[0]->shape, &b}, 2);
 	if (in[0]->type != in[1]->type && (in[0]->type == DT_F32 || in[1]->type == DT_F32))
 		pow_mixed(&s, in[0], in[1], &out[0]);
 	else if (in[0]->type != DT_F32)

@@ -32,7 +32,8 @@ static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, in
 	elements_store_double(y->data, y->type, at, v, m);
 }
 
-enum status cast_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status cast_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
 	bool floats = out[0].type == DT_F32 || (in[0]->type == DT_F32 && out[0].type == DT_BOOL);

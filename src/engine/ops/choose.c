@@ -19,7 +19,7 @@ static int64_t count_nonzero(const struct tensor *x)
 
 enum status nonzero_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	struct shape y = { .rank = 2 };
+	struct shape y = {.rank = 2};
 
 	(void)n;
 	if (!rule_known(in[0]))
@@ -30,7 +30,8 @@ enum status nonzero_shape(const struct node *n, const struct tensor *const *in, 
 	return STATUS_OK;
 }
 
-enum status nonzero_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status nonzero_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t found = 0, total = out[0].shape.dim[1], *y = out[0].data;
@@ -59,12 +60,12 @@ static enum status compress_axis(struct shape *view, const struct node *n, const
 	enum status s;
 
 	if (given == INT32_MIN) {
-		*view = (struct shape){ 3, { 1, shape_count(x), 1 } };
+		*view = (struct shape){3, {1, shape_count(x), 1}};
 		return STATUS_OK;
 	}
 	s = rule_axis(&axis, given, x->rank, err);
 	if (s == STATUS_OK)
-		*view = (struct shape){ 3, { rule_product(x, 0, axis), x->dim[axis], rule_product(x, axis + 1, x->rank) } };
+		*view = (struct shape){3, {rule_product(x, 0, axis), x->dim[axis], rule_product(x, axis + 1, x->rank)}};
 	return s;
 }
 
@@ -79,17 +80,19 @@ enum status compress_shape(const struct node *n, const struct tensor *const *in,
 	if (!rule_known(in[1]))
 		return rule_pending(err);
 	if (in[1]->shape.rank != 1 || longest > view.dim[1])
-		return error_set(err, STATUS_FORMAT, "the condition has %lld elements for %lld", (long long)longest, (long long)view.dim[1]);
+		return error_set(err, STATUS_FORMAT, "the condition has %lld elements for %lld", (long long)longest,
+		    (long long)view.dim[1]);
 	kept = count_nonzero(in[1]);
 	if (given == INT32_MIN)
-		y = (struct shape){ 1, { kept } };
+		y = (struct shape){1, {kept}};
 	else
 		y.dim[given < 0 ? given + y.rank : given] = kept;
 	rule_set(&out[0], in[0]->type, &y);
 	return STATUS_OK;
 }
 
-enum status compress_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status compress_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct shape view;
 	enum status s = compress_axis(&view, n, &in[0]->shape, err);

@@ -17,7 +17,11 @@ enum relation { LESS = 1, EQUAL = 2, MORE = 4 };
 
 // The relations for which a comparison holds; 0 for logic.
 static const unsigned holds_for[OP_COUNT] = {
-	[OP_Equal] = EQUAL, [OP_Less] = LESS, [OP_LessOrEqual] = LESS | EQUAL, [OP_Greater] = MORE, [OP_GreaterOrEqual] = MORE | EQUAL,
+    [OP_Equal] = EQUAL,
+    [OP_Less] = LESS,
+    [OP_LessOrEqual] = LESS | EQUAL,
+    [OP_Greater] = MORE,
+    [OP_GreaterOrEqual] = MORE | EQUAL,
 };
 
 static int64_t logic(enum op_id id, bool a, bool b)
@@ -25,7 +29,8 @@ static int64_t logic(enum op_id id, bool a, bool b)
 	return id == OP_And ? a && b : id == OP_Or ? a || b : a != b;
 }
 
-static void compare_floats(unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
+static void compare_floats(
+    unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {
 		float u = a[i * sa], v = b[i * sb]; // NaN is in no relation to anything
@@ -44,10 +49,11 @@ static void compare_ints(enum op_id id, int64_t *a, const int64_t *b, int64_t n,
 	}
 }
 
-static void int_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX], const struct tensor *const *in,
-    struct tensor *y)
+static void int_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX],
+    const struct tensor *const *in, struct tensor *y)
 {
-	int64_t run = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2), a[ELEMENTS_CHUNK], b[ELEMENTS_CHUNK];
+	int64_t run = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2), a[ELEMENTS_CHUNK],
+	        b[ELEMENTS_CHUNK];
 
 	for (int64_t from = 0; from < run; from += ELEMENTS_CHUNK) {
 		int64_t m = run - from < ELEMENTS_CHUNK ? run - from : ELEMENTS_CHUNK;
@@ -58,7 +64,8 @@ static void int_run(enum op_id id, const struct strided *s, const int64_t at[STR
 	}
 }
 
-enum status compare_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status compare_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct shape y, b;
 	struct strided s;
@@ -67,13 +74,14 @@ enum status compare_eval(const struct node *n, const struct tensor *const *in, s
 	(void)width;
 	if (st != STATUS_OK)
 		return st;
-	strided_broadcast(&s, &y, (const struct shape *const[]){ &in[0]->shape, &b }, 2);
+	strided_broadcast(&s, &y, (const struct shape *const[]){&in[0]->shape, &b}, 2);
 	for (int64_t r = 0; r < strided_rows(&s); r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(&s, r, at);
 		if (in[0]->type == DT_F32)
 			compare_floats(holds_for[n->op->id], (const float *)in[0]->data + at[1], strided_step(&s, 1),
-			    (const float *)in[1]->data + at[2], strided_step(&s, 2), (uint8_t *)out[0].data + at[0], strided_run(&s));
+			    (const float *)in[1]->data + at[2], strided_step(&s, 2), (uint8_t *)out[0].data + at[0],
+			    strided_run(&s));
 		else
 			int_run(n->op->id, &s, at, in, &out[0]);
 	}

@@ -18,7 +18,8 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 			expected.dim[axis] = in[0]->shape.dim[axis];
 		if (!shape_equal(&expected, &in[0]->shape)) {
 			char a[96], b[96];
-			return error_set(err, STATUS_FORMAT, "inputs 0 and %d have shapes %s and %s, which differ off axis %d", i,
+			return error_set(err, STATUS_FORMAT,
+			    "inputs 0 and %d have shapes %s and %s, which differ off axis %d", i,
 			    shape_text(&in[0]->shape, a, sizeof a), shape_text(&in[i]->shape, b, sizeof b), axis);
 		}
 		y.dim[axis] += in[i]->shape.dim[axis];
@@ -29,12 +30,14 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 	return STATUS_OK;
 }
 
-enum status concat_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status concat_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, out[0].shape.rank, err);
 	int64_t outer = rule_product(&out[0].shape, 0, axis);
-	size_t elem = dtype_size(out[0].type), row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, at = 0;
+	size_t elem = dtype_size(out[0].type),
+	       row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, at = 0;
 
 	(void)width;
 	if (s != STATUS_OK)
@@ -42,7 +45,8 @@ enum status concat_eval(const struct node *n, const struct tensor *const *in, st
 	for (int i = 0; i < n->n_in; i++) {
 		size_t part = (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
 		for (int64_t r = 0; part && r < outer; r++)
-			memcpy((char *)out[0].data + (size_t)r * row + at, (const char *)in[i]->data + (size_t)r * part, part);
+			memcpy((char *)out[0].data + (size_t)r * row + at, (const char *)in[i]->data + (size_t)r * part,
+			    part);
 		at += part;
 	}
 	return STATUS_OK;

@@ -10,8 +10,8 @@ enum { CI_X, CI_W, CI_X_ZERO, CI_W_ZERO };
 enum { QC_X, QC_X_SCALE, QC_X_ZERO, QC_W, QC_W_SCALE, QC_W_ZERO, QC_Y_SCALE, QC_Y_ZERO, QC_BIAS };
 
 // acc[n, oc, out...] = the sum over x - x_zero times w - w_zero.
-static enum status accumulate(uint32_t *acc, const struct convolve *t, const struct tensor *x, const struct tensor *x_zero,
-    const struct tensor *w, const struct tensor *w_zero, int width, struct error *err)
+static enum status accumulate(uint32_t *acc, const struct convolve *t, const struct tensor *x,
+    const struct tensor *x_zero, const struct tensor *w, const struct tensor *w_zero, int width, struct error *err)
 {
 	uint32_t *cx = qlinear_centred(x, x_zero, 1), *cw = qlinear_centred(w, w_zero, tensor_count(w) / t->oc);
 	enum status s = STATUS_OK;
@@ -25,16 +25,17 @@ static enum status accumulate(uint32_t *acc, const struct convolve *t, const str
 	return s;
 }
 
-enum status convinteger_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status convinteger_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct convolve t;
 	struct shape y;
 	enum status s = conv_resolve(&t, n->attrs, &in[CI_X]->shape, &in[CI_W]->shape, false, err);
 
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ CI_X_ZERO }, 1, 0, err);
+		s = qlinear_counts(n, in, (const int[]){CI_X_ZERO}, 1, 0, err);
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ CI_W_ZERO }, 1, t.oc, err);
+		s = qlinear_counts(n, in, (const int[]){CI_W_ZERO}, 1, t.oc, err);
 	if (s != STATUS_OK)
 		return s;
 	y = window_shape(&t.win, t.n, t.oc);
@@ -42,7 +43,8 @@ enum status convinteger_shape(const struct node *n, const struct tensor *const *
 	return STATUS_OK;
 }
 
-enum status convinteger_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status convinteger_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct convolve t;
 	enum status s = conv_resolve(&t, n->attrs, &in[CI_X]->shape, &in[CI_W]->shape, false, err);
@@ -50,19 +52,21 @@ enum status convinteger_eval(const struct node *n, const struct tensor *const *i
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
-	return accumulate(out[0].data, &t, in[CI_X], qlinear_input(n, in, CI_X_ZERO), in[CI_W], qlinear_input(n, in, CI_W_ZERO), width, err);
+	return accumulate(out[0].data, &t, in[CI_X], qlinear_input(n, in, CI_X_ZERO), in[CI_W],
+	    qlinear_input(n, in, CI_W_ZERO), width, err);
 }
 
-enum status qlinearconv_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status qlinearconv_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct convolve t;
 	struct shape y;
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
 
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QC_X_SCALE, QC_X_ZERO, QC_Y_SCALE, QC_Y_ZERO }, 4, 0, err);
+		s = qlinear_counts(n, in, (const int[]){QC_X_SCALE, QC_X_ZERO, QC_Y_SCALE, QC_Y_ZERO}, 4, 0, err);
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QC_W_SCALE, QC_W_ZERO }, 2, t.oc, err);
+		s = qlinear_counts(n, in, (const int[]){QC_W_SCALE, QC_W_ZERO}, 2, t.oc, err);
 	if (s == STATUS_OK)
 		s = conv_check_bias(&t, qlinear_input(n, in, QC_BIAS), err);
 	if (s != STATUS_OK)
@@ -94,11 +98,12 @@ static void rescale(float *y, const uint32_t *acc, const struct convolve *t, con
 	}
 }
 
-enum status qlinearconv_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinearconv_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct convolve t;
-	struct tensor steps = { .type = DT_F32, .shape = out[0].shape };
-	struct qlinear unit = { 1, (int32_t)element_int(in[QC_Y_ZERO], 0) };
+	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
+	struct qlinear unit = {1, (int32_t)element_int(in[QC_Y_ZERO], 0)};
 	uint32_t *acc = mem_try_array((size_t)tensor_count(&out[0]) + 1, sizeof *acc);
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
 

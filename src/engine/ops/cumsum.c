@@ -34,11 +34,12 @@ static void sum_line(const struct line *l, const struct tensor *x, struct tensor
 	}
 }
 
-enum status cumsum_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status cumsum_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct cumsum_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
-	struct line l = { .reverse = a->reverse != 0, .exclusive = a->exclusive != 0 };
+	struct line l = {.reverse = a->reverse != 0, .exclusive = a->exclusive != 0};
 	int axis = 0;
 	int64_t outer;
 	enum status s = rule_axis(&axis, element_int(in[1], 0), x->rank, err);

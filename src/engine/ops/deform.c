@@ -1,4 +1,5 @@
-// DeformConv: convolution whose kernel positions are moved by offsets, with an optional mask, over two spatial dimensions.
+// DeformConv: convolution whose kernel positions are moved by offsets, with an optional mask, over two spatial
+// dimensions.
 #include <math.h>
 #include "rule.h"
 #include "window.h"
@@ -12,13 +13,16 @@ static enum status resolve(struct window *w, const struct node *n, const struct 
 {
 	const struct deform_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape, *k = &in[1]->shape;
-	struct window_spec spec = { .auto_pad = "NOTSET", .strides = &a->strides, .dilations = &a->dilations, .pads = &a->pads,
-		.kernel_shape = &a->kernel_shape };
+	struct window_spec spec = {.auto_pad = "NOTSET",
+	    .strides = &a->strides,
+	    .dilations = &a->dilations,
+	    .pads = &a->pads,
+	    .kernel_shape = &a->kernel_shape};
 
 	if (x->rank != 4 || k->rank != 4)
 		return error_set(err, STATUS_UNSUPPORTED, "the input has rank %d, only 4 is supported", x->rank);
-	if (!rule_within(a->group, 1, RULE_MAX_DIM) || !rule_within(a->offset_group, 1, RULE_MAX_DIM) || k->dim[1] * a->group != x->dim[1] ||
-	    k->dim[0] % a->group || x->dim[1] % a->offset_group)
+	if (!rule_within(a->group, 1, RULE_MAX_DIM) || !rule_within(a->offset_group, 1, RULE_MAX_DIM) ||
+	    k->dim[1] * a->group != x->dim[1] || k->dim[0] % a->group || x->dim[1] % a->offset_group)
 		return error_set(err, STATUS_FORMAT, "channels, group and offset_group do not fit together");
 	return window_resolve(w, &spec, x, k->dim + 2, err);
 }
@@ -61,7 +65,7 @@ static double sample(const struct window *w, const float *plane, double y, doubl
 	fy = y - (double)y0;
 	fx = x - (double)x0;
 	return (1 - fy) * ((1 - fx) * pixel(w, plane, y0, x0) + fx * pixel(w, plane, y0, x0 + 1)) +
-	    fy * ((1 - fx) * pixel(w, plane, y0 + 1, x0) + fx * pixel(w, plane, y0 + 1, x0 + 1));
+	       fy * ((1 - fx) * pixel(w, plane, y0 + 1, x0) + fx * pixel(w, plane, y0 + 1, x0 + 1));
 }
 
 struct operands {
@@ -80,20 +84,27 @@ static double channel_sum(const struct operands *t, int64_t n, int64_t c, int64_
 
 	for (int64_t k = 0; k < taps; k++) {
 		const float *offset = t->offset + (group * taps + k) * 2 * size + o;
-		double y = (double)(oy * t->w.stride[1] - t->w.before[1] + k / t->w.kernel[2] * t->w.dilation[1]) + (double)offset[0];
-		double x = (double)(ox * t->w.stride[2] - t->w.before[2] + k % t->w.kernel[2] * t->w.dilation[2]) + (double)offset[size];
+		double y = (double)(oy * t->w.stride[1] - t->w.before[1] + k / t->w.kernel[2] * t->w.dilation[1]) +
+		           (double)offset[0];
+		double x = (double)(ox * t->w.stride[2] - t->w.before[2] + k % t->w.kernel[2] * t->w.dilation[2]) +
+		           (double)offset[size];
 		double m = t->mask ? (double)t->mask[(group * taps + k) * size + o] : 1;
 		sum += (double)weight[k] * m * sample(&t->w, plane, y, x);
 	}
 	return sum;
 }
 
-enum status deform_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status deform_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct deform_attrs *a = n->attrs;
 	const struct tensor *bias = optional(n, in, 3), *mask = optional(n, in, 4);
-	struct operands t = { .x = in[0]->data, .weight = in[1]->data, .offset = in[2]->data, .mask = mask ? mask->data : NULL,
-		.c = in[0]->shape.dim[1], .per_offset = in[0]->shape.dim[1] / a->offset_group };
+	struct operands t = {.x = in[0]->data,
+	    .weight = in[1]->data,
+	    .offset = in[2]->data,
+	    .mask = mask ? mask->data : NULL,
+	    .c = in[0]->shape.dim[1],
+	    .per_offset = in[0]->shape.dim[1] / a->offset_group};
 	int64_t oc = in[1]->shape.dim[0], cg = in[1]->shape.dim[1], per = oc / a->group, size;
 	enum status s = resolve(&t.w, n, in, err);
 
@@ -105,7 +116,8 @@ enum status deform_eval(const struct node *n, const struct tensor *const *in, st
 		int64_t k = i / size % oc, first = k / per * cg;
 		double sum = bias ? (double)((const float *)bias->data)[k] : 0;
 		for (int64_t c = 0; c < cg; c++)
-			sum += channel_sum(&t, i / size / oc, first + c, i % size, t.weight + (k * cg + c) * window_kernel(&t.w));
+			sum += channel_sum(
+			    &t, i / size / oc, first + c, i % size, t.weight + (k * cg + c) * window_kernel(&t.w));
 		((float *)out[0].data)[i] = (float)sum;
 	}
 	return STATUS_OK;

@@ -1,4 +1,5 @@
-// Einsum: each output element is a sum, over the labels that are not in the output, of products of one element of every input.
+// Einsum: each output element is a sum, over the labels that are not in the output, of products of one element of every
+// input.
 #include <ctype.h>
 #include <string.h>
 #include "element.h"
@@ -6,7 +7,8 @@
 
 #define MAX_LABELS 24
 #define MAX_OPERANDS 8
-#define ELLIPSIS '.' // stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one
+#define ELLIPSIS                                                                                                       \
+	'.' // stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one
 
 struct term {
 	char label[SHAPE_MAX_RANK + 1];
@@ -33,7 +35,8 @@ static enum status bad_equation(const char *equation, struct error *err)
 	return error_set(err, STATUS_FORMAT, "equation `%.100s` does not fit the inputs", equation);
 }
 
-// Reads labels up to a comma, an arrow or the end. An ellipsis becomes `dots` digits, ending with the highest one, `most` - 1.
+// Reads labels up to a comma, an arrow or the end. An ellipsis becomes `dots` digits, ending with the highest one,
+// `most` - 1.
 static bool parse_term(struct term *t, const char **p, int dots, int most)
 {
 	t->n = 0;
@@ -144,7 +147,7 @@ static enum status parse(struct einsum *e, const struct node *n, const struct te
 	const char *equation = ((const struct einsum_attrs *)n->attrs)->equation, *p = equation;
 	int most;
 
-	*e = (struct einsum){ .operands = n->n_in };
+	*e = (struct einsum){.operands = n->n_in};
 	if (n->n_in > MAX_OPERANDS)
 		return error_set(err, STATUS_UNSUPPORTED, "more than %d inputs are not supported", MAX_OPERANDS);
 	for (int k = 0; k < n->n_in; k++)
@@ -176,7 +179,7 @@ static enum status parse(struct einsum *e, const struct node *n, const struct te
 enum status einsum_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct einsum e;
-	struct shape y = { 0 };
+	struct shape y = {0};
 	enum status s = parse(&e, n, in, err);
 
 	if (s != STATUS_OK)
@@ -188,7 +191,8 @@ enum status einsum_shape(const struct node *n, const struct tensor *const *in, s
 }
 
 // Elements between neighbours along each label; a label that an operand has twice walks its diagonal.
-static void label_strides(int64_t stride[MAX_LABELS], const struct einsum *e, const struct term *t, const struct shape *s)
+static void label_strides(
+    int64_t stride[MAX_LABELS], const struct einsum *e, const struct term *t, const struct shape *s)
 {
 	int64_t dense[SHAPE_MAX_RANK];
 
@@ -246,13 +250,13 @@ static double sum_at(const struct walk *w, int64_t o)
 {
 	int last = w->e->labels - 1;
 	bool summed = w->e->labels > w->e->out.n;
-	int64_t run = summed ? w->e->dim[last] : 1, step[MAX_OPERANDS] = { 0 };
+	int64_t run = summed ? w->e->dim[last] : 1, step[MAX_OPERANDS] = {0};
 	double sum = 0;
 
 	for (int k = 0; summed && k < w->e->operands; k++)
 		step[k] = w->stride[k][last];
 	for (int64_t t = 0; run && t < w->terms / run; t++) {
-		int64_t at[MAX_OPERANDS] = { 0 };
+		int64_t at[MAX_OPERANDS] = {0};
 		place(w, at, o, 0, w->e->out.n);
 		place(w, at, t, w->e->out.n, summed ? last : w->e->labels);
 		sum += sum_run(w, at, step, run);
@@ -260,10 +264,11 @@ static double sum_at(const struct walk *w, int64_t o)
 	return sum;
 }
 
-enum status einsum_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status einsum_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct einsum e;
-	struct walk w = { .e = &e, .in = in, .terms = 1 };
+	struct walk w = {.e = &e, .in = in, .terms = 1};
 	enum status s = parse(&e, n, in, err);
 
 	if (s != STATUS_OK)

@@ -1,9 +1,10 @@
 #include "element.h"
 
 // EACH_TYPE(DO): DO(dtype, C type) for every element type.
-#define EACH_TYPE(DO) \
-	DO(DT_F32, float) DO(DT_I8, int8_t) DO(DT_U8, uint8_t) DO(DT_I16, int16_t) DO(DT_U16, uint16_t) DO(DT_I32, int32_t) \
-	DO(DT_U32, uint32_t) DO(DT_I64, int64_t) DO(DT_U64, uint64_t) DO(DT_BOOL, uint8_t)
+#define EACH_TYPE(DO)                                                                                                  \
+	DO(DT_F32, float)                                                                                              \
+	DO(DT_I8, int8_t) DO(DT_U8, uint8_t) DO(DT_I16, int16_t) DO(DT_U16, uint16_t) DO(DT_I32, int32_t)              \
+	    DO(DT_U32, uint32_t) DO(DT_I64, int64_t) DO(DT_U64, uint64_t) DO(DT_BOOL, uint8_t)
 
 static int64_t truncate(double v)
 {
@@ -19,12 +20,16 @@ void elements_load(int64_t *x, enum dtype type, const void *src, int64_t first, 
 		for (int64_t i = 0; i < n; i++)
 			x[i] = truncate((double)((const float *)src)[first + i * step]);
 		break;
-#define LOAD(dt, type) case dt: for (int64_t i = 0; i < n; i++) x[i] = (int64_t)((const type *)src)[first + i * step]; break;
-	LOAD(DT_I8, int8_t) LOAD(DT_U8, uint8_t) LOAD(DT_I16, int16_t) LOAD(DT_U16, uint16_t) LOAD(DT_I32, int32_t)
-	LOAD(DT_U32, uint32_t) LOAD(DT_I64, int64_t) LOAD(DT_U64, uint64_t) LOAD(DT_BOOL, uint8_t)
-#undef LOAD
-	default:
+#define LOAD(dt, type)                                                                                                 \
+	case dt:                                                                                                       \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			x[i] = (int64_t)((const type *)src)[first + i * step];                                         \
 		break;
+		LOAD(DT_I8, int8_t)
+		LOAD(DT_U8, uint8_t) LOAD(DT_I16, int16_t) LOAD(DT_U16, uint16_t) LOAD(DT_I32, int32_t)
+		    LOAD(DT_U32, uint32_t) LOAD(DT_I64, int64_t) LOAD(DT_U64, uint64_t) LOAD(DT_BOOL, uint8_t)
+#undef LOAD
+		        default : break;
 	}
 }
 
@@ -35,20 +40,28 @@ void elements_store(void *dst, enum dtype type, int64_t first, const int64_t *x,
 		for (int64_t i = 0; i < n; i++)
 			((uint8_t *)dst)[first + i] = x[i] != 0;
 		break;
-#define STORE(dt, type) case dt: for (int64_t i = 0; i < n; i++) ((type *)dst)[first + i] = (type)x[i]; break;
-	STORE(DT_F32, float) STORE(DT_I8, int8_t) STORE(DT_U8, uint8_t) STORE(DT_I16, int16_t) STORE(DT_U16, uint16_t)
-	STORE(DT_I32, int32_t) STORE(DT_U32, uint32_t) STORE(DT_I64, int64_t) STORE(DT_U64, uint64_t)
-#undef STORE
-	default:
+#define STORE(dt, type)                                                                                                \
+	case dt:                                                                                                       \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			((type *)dst)[first + i] = (type)x[i];                                                         \
 		break;
+		STORE(DT_F32, float)
+		STORE(DT_I8, int8_t) STORE(DT_U8, uint8_t) STORE(DT_I16, int16_t) STORE(DT_U16, uint16_t)
+		    STORE(DT_I32, int32_t) STORE(DT_U32, uint32_t) STORE(DT_I64, int64_t) STORE(DT_U64, uint64_t)
+#undef STORE
+		        default : break;
 	}
 }
 
 void elements_load_double(double *x, enum dtype type, const void *src, int64_t first, int64_t step, int64_t n)
 {
 	switch (type) {
-#define LOAD(dt, type) case dt: for (int64_t i = 0; i < n; i++) x[i] = (double)((const type *)src)[first + i * step]; break;
-	EACH_TYPE(LOAD)
+#define LOAD(dt, type)                                                                                                 \
+	case dt:                                                                                                       \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			x[i] = (double)((const type *)src)[first + i * step];                                          \
+		break;
+		EACH_TYPE(LOAD)
 #undef LOAD
 	default:
 		break;
@@ -98,9 +111,15 @@ void elements_range(enum dtype type, int64_t *low, int64_t *high)
 	static const struct {
 		int64_t low, high;
 	} ranges[DT_COUNT] = {
-		[DT_I8] = { INT8_MIN, INT8_MAX }, [DT_U8] = { 0, UINT8_MAX }, [DT_I16] = { INT16_MIN, INT16_MAX },
-		[DT_U16] = { 0, UINT16_MAX }, [DT_I32] = { INT32_MIN, INT32_MAX }, [DT_U32] = { 0, UINT32_MAX },
-		[DT_I64] = { INT64_MIN, INT64_MAX }, [DT_U64] = { 0, INT64_MAX }, [DT_BOOL] = { 0, 1 },
+	    [DT_I8] = {INT8_MIN, INT8_MAX},
+	    [DT_U8] = {0, UINT8_MAX},
+	    [DT_I16] = {INT16_MIN, INT16_MAX},
+	    [DT_U16] = {0, UINT16_MAX},
+	    [DT_I32] = {INT32_MIN, INT32_MAX},
+	    [DT_U32] = {0, UINT32_MAX},
+	    [DT_I64] = {INT64_MIN, INT64_MAX},
+	    [DT_U64] = {0, INT64_MAX},
+	    [DT_BOOL] = {0, 1},
 	};
 
 	*low = ranges[type].low;

@@ -1,5 +1,6 @@
-// Integer element types, all at once: arrays of them as int64, and single elements as double. Sums, products and differences of
-// int64 have the right low bits for every narrower type and for uint64; comparisons and divisions must ask elements_unsigned.
+// Integer element types, all at once: arrays of them as int64, and single elements as double. Sums, products and
+// differences of int64 have the right low bits for every narrower type and for uint64; comparisons and divisions must
+// ask elements_unsigned.
 #ifndef QTUI_ENGINE_OPS_ELEMENT_H
 #define QTUI_ENGINE_OPS_ELEMENT_H
 

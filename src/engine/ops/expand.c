@@ -19,14 +19,15 @@ enum status expand_shape(const struct node *n, const struct tensor *const *in, s
 	return s;
 }
 
-enum status expand_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status expand_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct strided s;
 
 	(void)n;
 	(void)width;
 	(void)err;
-	strided_broadcast(&s, &out[0].shape, (const struct shape *const[]){ &in[0]->shape }, 1);
+	strided_broadcast(&s, &out[0].shape, (const struct shape *const[]){&in[0]->shape}, 1);
 	strided_copy(&s, out[0].data, in[0]->data, dtype_size(in[0]->type));
 	return STATUS_OK;
 }
@@ -49,7 +50,8 @@ static enum status tile_one_axis(int64_t *repeats, const struct tensor *const *i
 	return s;
 }
 
-static enum status tile_repeats(int64_t *repeats, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status tile_repeats(
+    int64_t *repeats, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	int count = 0;
 	enum status s;
@@ -58,7 +60,8 @@ static enum status tile_repeats(int64_t *repeats, const struct node *n, const st
 		return tile_one_axis(repeats, in, err);
 	s = rule_ints(repeats, &count, SHAPE_MAX_RANK, in[1], "repeats", err);
 	if (s == STATUS_OK && count != in[0]->shape.rank)
-		s = error_set(err, STATUS_FORMAT, "repeats has %d values, the input has rank %d", count, in[0]->shape.rank);
+		s = error_set(
+		    err, STATUS_FORMAT, "repeats has %d values, the input has rank %d", count, in[0]->shape.rank);
 	return s;
 }
 
@@ -79,11 +82,12 @@ enum status tile_shape(const struct node *n, const struct tensor *const *in, str
 }
 
 // One strided copy of the whole input for every combination of repeats.
-enum status tile_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status tile_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t xs[SHAPE_MAX_RANK], rows, count = tensor_count(&out[0]);
 	const struct shape *x = &in[0]->shape, *y = &out[0].shape;
-	struct strided s = { .rank = x->rank, .arrays = 2 };
+	struct strided s = {.rank = x->rank, .arrays = 2};
 
 	(void)n;
 	(void)width;

@@ -7,21 +7,27 @@
 #include "unary.h"
 
 // The activation and its parameters, in the order that the attribute lists them: alpha, beta; Clip: low, high.
-static enum status find_activation(enum unary_fn *fn, struct act_attrs *a, const char *name, const float *params, int n, struct error *err)
+static enum status find_activation(
+    enum unary_fn *fn, struct act_attrs *a, const char *name, const float *params, int n, struct error *err)
 {
 	float first = n > 0 ? params[0] : 0, second = n > 1 ? params[1] : 0;
 
-	*a = (struct act_attrs){ .alpha = first, .beta = second, .gamma = n > 2 ? params[2] : 1, .low = n > 0 ? first : -INFINITY,
-		.high = n > 1 ? second : INFINITY };
+	*a = (struct act_attrs){.alpha = first,
+	    .beta = second,
+	    .gamma = n > 2 ? params[2] : 1,
+	    .low = n > 0 ? first : -INFINITY,
+	    .high = n > 1 ? second : INFINITY};
 	*fn = FN_copy;
 	if (!*name || unary_by_name(fn, name))
 		return STATUS_OK;
 	return error_set(err, STATUS_UNSUPPORTED, "activation `%s` is not supported", name);
 }
 
-static enum status conv_activation(enum unary_fn *fn, struct act_attrs *a, const struct fused_attrs *f, struct error *err)
+static enum status conv_activation(
+    enum unary_fn *fn, struct act_attrs *a, const struct fused_attrs *f, struct error *err)
 {
-	return find_activation(fn, a, f->activation, f->params.at, f->params.at && f->params.n > 0 ? f->params.n : 0, err);
+	return find_activation(
+	    fn, a, f->activation, f->params.at, f->params.at && f->params.n > 0 ? f->params.n : 0, err);
 }
 
 static const struct tensor *optional(const struct node *n, const struct tensor *const *in, int i)
@@ -51,7 +57,8 @@ enum status fusedconv_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-enum status fusedconv_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status fusedconv_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct fused_attrs *f = n->attrs;
 	const struct tensor *bias = optional(n, in, 2), *added = optional(n, in, 3);
@@ -74,9 +81,10 @@ enum status fusedconv_eval(const struct node *n, const struct tensor *const *in,
 	return STATUS_OK;
 }
 
-static enum status gemm_activation(enum unary_fn *fn, struct act_attrs *a, const struct fusedgemm_attrs *g, struct error *err)
+static enum status gemm_activation(
+    enum unary_fn *fn, struct act_attrs *a, const struct fusedgemm_attrs *g, struct error *err)
 {
-	return find_activation(fn, a, g->activation, (const float[]){ g->alpha, g->beta, g->gamma }, 3, err);
+	return find_activation(fn, a, g->activation, (const float[]){g->alpha, g->beta, g->gamma}, 3, err);
 }
 
 enum status fusedgemm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -89,7 +97,8 @@ enum status fusedgemm_shape(const struct node *n, const struct tensor *const *in
 }
 
 // The attributes begin with those of Gemm, which is what gemm_shape and gemm_eval read.
-enum status fusedgemm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status fusedgemm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct act_attrs a;
 	enum unary_fn fn;
@@ -102,7 +111,8 @@ enum status fusedgemm_eval(const struct node *n, const struct tensor *const *in,
 	return s;
 }
 
-static enum status resolve_matmul(struct matmul *t, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status resolve_matmul(
+    struct matmul *t, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct fusedmatmul_attrs *a = n->attrs;
 
@@ -111,7 +121,8 @@ static enum status resolve_matmul(struct matmul *t, const struct node *n, const 
 	return matmul_resolve(t, &in[0]->shape, &in[1]->shape, a->trans_a != 0, a->trans_b != 0, err);
 }
 
-enum status fusedmatmul_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status fusedmatmul_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct matmul t;
 	enum status s = resolve_matmul(&t, n, in, err);
@@ -121,7 +132,8 @@ enum status fusedmatmul_shape(const struct node *n, const struct tensor *const *
 	return s;
 }
 
-enum status fusedmatmul_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status fusedmatmul_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	float alpha = ((const struct fusedmatmul_attrs *)n->attrs)->alpha, *y = out[0].data;
 	struct matmul t;
@@ -134,7 +146,8 @@ enum status fusedmatmul_eval(const struct node *n, const struct tensor *const *i
 	for (int64_t i = 0; i < matmul_batches(&t); i++) {
 		int64_t a, b;
 		matmul_offsets(&t, i, &a, &b);
-		matmul_float(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b, y + i * t.one.m * t.one.n, width);
+		matmul_float(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b,
+		    y + i * t.one.m * t.one.n, width);
 	}
 	for (int64_t i = 0; i < tensor_count(&out[0]); i++)
 		y[i] *= alpha;

@@ -2,7 +2,8 @@
 #include "rule.h"
 #include "unary.h"
 
-enum status fused_gelu_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status fused_gelu_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 
@@ -12,9 +13,10 @@ enum status fused_gelu_shape(const struct node *n, const struct tensor *const *i
 	return STATUS_OK;
 }
 
-enum status fused_gelu_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status fused_gelu_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const struct act_attrs none = { 0 };
+	const struct act_attrs none = {0};
 	const float *x = in[0]->data, *bias = n->n_in > 1 && in[1] ? in[1]->data : NULL;
 	float *y = out[0].data;
 	int64_t count = tensor_count(in[0]), m = bias ? tensor_count(in[1]) : count;

@@ -1,4 +1,5 @@
-// Gather, GatherElements, GatherND: elements picked by index. Negative indices count from the end; one out of range is an error.
+// Gather, GatherElements, GatherND: elements picked by index. Negative indices count from the end; one out of range is
+// an error.
 #include <string.h>
 #include "element.h"
 #include "gather.h"
@@ -6,10 +7,12 @@
 
 enum status gather_index(int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err)
 {
-	int64_t at = indices->type == DT_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
+	int64_t at =
+	    indices->type == DT_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
 
 	if (at < -dim || at >= dim)
-		return error_set(err, STATUS_FORMAT, "index %lld is out of range for %lld elements", (long long)at, (long long)dim);
+		return error_set(
+		    err, STATUS_FORMAT, "index %lld is out of range for %lld elements", (long long)at, (long long)dim);
 	*out = at < 0 ? at + dim : at;
 	return STATUS_OK;
 }
@@ -17,7 +20,7 @@ enum status gather_index(int64_t *out, const struct tensor *indices, int64_t i, 
 enum status gather_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
-	struct shape y = { 0 };
+	struct shape y = {0};
 	int axis = 0;
 	bool fits = true;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
@@ -31,12 +34,14 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 	for (int i = axis + 1; i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
 	if (!fits)
-		return error_set(err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
 	rule_set(&out[0], in[0]->type, &y);
 	return STATUS_OK;
 }
 
-enum status gather_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gather_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int axis = 0;
@@ -49,12 +54,14 @@ enum status gather_eval(const struct node *n, const struct tensor *const *in, st
 		int64_t at = 0;
 		s = gather_index(&at, in[1], p, dim, err);
 		for (int64_t o = 0; s == STATUS_OK && run && o < outer; o++)
-			memcpy((char *)out[0].data + (size_t)(o * picks + p) * run, (const char *)in[0]->data + (size_t)(o * dim + at) * run, run);
+			memcpy((char *)out[0].data + (size_t)(o * picks + p) * run,
+			    (const char *)in[0]->data + (size_t)(o * dim + at) * run, run);
 	}
 	return s;
 }
 
-enum status gather_elements_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status gather_elements_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	int axis = 0;
@@ -66,8 +73,8 @@ enum status gather_elements_shape(const struct node *n, const struct tensor *con
 		return error_set(err, STATUS_FORMAT, "data has rank %d, indices have rank %d", x->rank, idx->rank);
 	for (int i = 0; i < x->rank; i++)
 		if (i != axis && idx->dim[i] > x->dim[i])
-			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld", (long long)idx->dim[i],
-			    i, (long long)x->dim[i]);
+			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld",
+			    (long long)idx->dim[i], i, (long long)x->dim[i]);
 	rule_set(&out[0], in[0]->type, idx);
 	return STATUS_OK;
 }
@@ -84,7 +91,8 @@ int64_t gather_element_base(int64_t flat, const struct shape *idx, const struct 
 	return at;
 }
 
-enum status gather_elements_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gather_elements_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int axis = 0;
@@ -98,7 +106,8 @@ enum status gather_elements_eval(const struct node *n, const struct tensor *cons
 		s = gather_index(&at, in[1], i, x->dim[axis], err);
 		at = at * stride + gather_element_base(i, &in[1]->shape, x, axis);
 		if (s == STATUS_OK)
-			memcpy((char *)out[0].data + (size_t)i * elem, (const char *)in[0]->data + (size_t)at * elem, elem);
+			memcpy((char *)out[0].data + (size_t)i * elem, (const char *)in[0]->data + (size_t)at * elem,
+			    elem);
 	}
 	return s;
 }
@@ -107,14 +116,15 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	int64_t batch = ((const struct gathernd_attrs *)n->attrs)->batch_dims;
-	struct shape y = { 0 };
+	struct shape y = {0};
 	bool fits = true;
 
 	if (batch < 0 || batch >= idx->rank || batch > x->rank)
 		return error_set(err, STATUS_FORMAT, "batch_dims is %lld", (long long)batch);
 	int64_t depth = idx->dim[idx->rank - 1];
 	if (depth < 1 || depth > x->rank - batch)
-		return error_set(err, STATUS_FORMAT, "indices of %lld entries do not fit data of rank %d", (long long)depth, x->rank);
+		return error_set(err, STATUS_FORMAT, "indices of %lld entries do not fit data of rank %d",
+		    (long long)depth, x->rank);
 	for (int i = 0; i < batch; i++)
 		if (x->dim[i] != idx->dim[i])
 			return error_set(err, STATUS_FORMAT, "batch dimension %d differs between data and indices", i);
@@ -123,12 +133,14 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 	for (int i = (int)(batch + depth); i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
 	if (!fits)
-		return error_set(err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
 	rule_set(&out[0], in[0]->type, &y);
 	return STATUS_OK;
 }
 
-enum status gather_nd_offset(int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err)
+enum status gather_nd_offset(
+    int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err)
 {
 	enum status s = STATUS_OK;
 
@@ -141,11 +153,13 @@ enum status gather_nd_offset(int64_t *out, const struct tensor *indices, int64_t
 	return s;
 }
 
-enum status gather_nd_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gather_nd_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	int batch = (int)((const struct gathernd_attrs *)n->attrs)->batch_dims, depth = (int)idx->dim[idx->rank - 1];
-	int64_t tuples = tensor_count(in[1]) / depth, batches = rule_product(x, 0, batch), each = batches ? tuples / batches : 0;
+	int64_t tuples = tensor_count(in[1]) / depth, batches = rule_product(x, 0, batch),
+	        each = batches ? tuples / batches : 0;
 	int64_t block = rule_product(x, batch, batch + depth);
 	size_t run = (size_t)rule_product(x, batch + depth, x->rank) * dtype_size(in[0]->type);
 	enum status s = STATUS_OK;
@@ -155,7 +169,8 @@ enum status gather_nd_eval(const struct node *n, const struct tensor *const *in,
 		int64_t at;
 		s = gather_nd_offset(&at, in[1], t, &x->dim[batch], depth, err);
 		if (s == STATUS_OK && run)
-			memcpy((char *)out[0].data + (size_t)t * run, (const char *)in[0]->data + (size_t)(t / each * block + at) * run, run);
+			memcpy((char *)out[0].data + (size_t)t * run,
+			    (const char *)in[0]->data + (size_t)(t / each * block + at) * run, run);
 	}
 	return s;
 }

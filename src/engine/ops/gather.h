@@ -5,11 +5,12 @@
 #include "ops.h"
 
 // Index i of an int32 or int64 tensor, counted from the start.
-MUST_CHECK enum status gather_index(int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err);
+MUST_CHECK enum status gather_index(
+    int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err);
 // Where element `flat` of an array of shape idx lies in x, its coordinate along `axis` taken as 0.
 int64_t gather_element_base(int64_t flat, const struct shape *idx, const struct shape *x, int axis);
 // The row that index tuple number `tuple` names among those of dimensions dim[0..depth-1].
-MUST_CHECK enum status gather_nd_offset(int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth,
-    struct error *err);
+MUST_CHECK enum status gather_nd_offset(
+    int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err);
 
 #endif

@@ -12,7 +12,8 @@ enum status gemm_resolve(struct matmul *t, const struct gemm_attrs *g, const str
 	enum status s;
 
 	if (a->shape.rank != 2 || b->shape.rank != 2)
-		return error_set(err, STATUS_FORMAT, "the matrices have ranks %d and %d, need 2", a->shape.rank, b->shape.rank);
+		return error_set(
+		    err, STATUS_FORMAT, "the matrices have ranks %d and %d, need 2", a->shape.rank, b->shape.rank);
 	s = matmul_resolve(t, &a->shape, &b->shape, g->trans_a != 0, g->trans_b != 0, err);
 	if (s != STATUS_OK || !c)
 		return s;
@@ -38,7 +39,7 @@ static void add_bias(const struct gemm_attrs *g, const struct tensor *c, struct 
 	float *to = y->data;
 	const float *from = c->data;
 
-	strided_broadcast(&s, &y->shape, (const struct shape *const[]){ &c->shape }, 1);
+	strided_broadcast(&s, &y->shape, (const struct shape *const[]){&c->shape}, 1);
 	for (int64_t r = 0; r < strided_rows(&s); r++) {
 		int64_t at[STRIDED_MAX], step = strided_step(&s, 1);
 		strided_at(&s, r, at);
@@ -47,7 +48,8 @@ static void add_bias(const struct gemm_attrs *g, const struct tensor *c, struct 
 	}
 }
 
-enum status gemm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gemm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct gemm_attrs *g = n->attrs;
 	struct matmul t;

@@ -7,13 +7,13 @@
 // The one of Constant's attributes that is there, as type, shape and bytes.
 static enum status constant_value(struct tensor *v, const struct constant_attrs *a, struct error *err)
 {
-	struct shape scalar = { 0 };
+	struct shape scalar = {0};
 
 	if (a->value) {
 		*v = *a->value;
 		return STATUS_OK;
 	}
-	*v = (struct tensor){ .shape = scalar };
+	*v = (struct tensor){.shape = scalar};
 	if (a->value_floats.at && a->value_floats.n >= 0) {
 		v->type = DT_F32;
 		v->data = a->value_floats.at;
@@ -29,7 +29,8 @@ static enum status constant_value(struct tensor *v, const struct constant_attrs 
 		v->type = DT_I64;
 		v->data = (void *)&a->value_int;
 	} else {
-		return error_set(err, STATUS_UNSUPPORTED, "has no value, or one of a kind that is not supported (text, sparse)");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "has no value, or one of a kind that is not supported (text, sparse)");
 	}
 	return STATUS_OK;
 }
@@ -45,7 +46,8 @@ enum status constant_shape(const struct node *n, const struct tensor *const *in,
 	return s;
 }
 
-enum status constant_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status constant_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct tensor v;
 	enum status s = constant_value(&v, n->attrs, err);
@@ -78,7 +80,8 @@ static void fill(struct tensor *y, const void *value, size_t elem)
 		memcpy((char *)y->data + i * elem, value, elem);
 }
 
-enum status fill_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status fill_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct tensor *value = ((const struct fill_attrs *)n->attrs)->value;
 
@@ -105,9 +108,11 @@ enum status eyelike_shape(const struct node *n, const struct tensor *const *in, 
 	return STATUS_OK;
 }
 
-enum status eyelike_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status eyelike_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	int64_t k = ((const struct eyelike_attrs *)n->attrs)->k, rows = out[0].shape.dim[0], cols = out[0].shape.dim[1], one = 1;
+	int64_t k = ((const struct eyelike_attrs *)n->attrs)->k, rows = out[0].shape.dim[0], cols = out[0].shape.dim[1],
+	        one = 1;
 
 	(void)in;
 	(void)width;
@@ -123,7 +128,7 @@ enum status eyelike_eval(const struct node *n, const struct tensor *const *in, s
 enum status onehot_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-	struct shape y = { 0 };
+	struct shape y = {0};
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank + 1, err);
 
@@ -141,7 +146,8 @@ enum status onehot_shape(const struct node *n, const struct tensor *const *in, s
 	return STATUS_OK;
 }
 
-enum status onehot_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status onehot_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *y = &out[0].shape;
 	int axis = 0;
@@ -159,14 +165,15 @@ enum status onehot_eval(const struct node *n, const struct tensor *const *in, st
 		int64_t at = element_int(in[0], i);
 		at += at < 0 ? depth : 0;
 		if (at >= 0 && at < depth)
-			memcpy((char *)out[0].data + (size_t)((i / inner * depth + at) * inner + i % inner) * elem, (char *)in[2]->data + elem, elem);
+			memcpy((char *)out[0].data + (size_t)((i / inner * depth + at) * inner + i % inner) * elem,
+			    (char *)in[2]->data + elem, elem);
 	}
 	return STATUS_OK;
 }
 
 enum status range_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	struct shape y = { .rank = 1 };
+	struct shape y = {.rank = 1};
 	double start, limit, delta, count;
 
 	(void)n;
@@ -181,13 +188,15 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 	delta = element_double(in[2], 0);
 	count = ceil((limit - start) / delta);
 	if (delta == 0 || !(count < (double)RULE_MAX_DIM))
-		return error_set(err, STATUS_FORMAT, "a range from %g to %g by %g is not possible", start, limit, delta);
+		return error_set(
+		    err, STATUS_FORMAT, "a range from %g to %g by %g is not possible", start, limit, delta);
 	y.dim[0] = count > 0 ? (int64_t)count : 0;
 	rule_set(&out[0], in[0]->type, &y);
 	return STATUS_OK;
 }
 
-enum status range_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status range_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	double start = element_double(in[0], 0), delta = element_double(in[2], 0);
 
@@ -205,7 +214,7 @@ enum status shapeof_shape(const struct node *n, const struct tensor *const *in, 
 {
 	const struct shapeof_attrs *a = n->attrs;
 	int64_t rank = in[0]->shape.rank, start, end;
-	struct shape y = { .rank = n->op->id == OP_Shape };
+	struct shape y = {.rank = n->op->id == OP_Shape};
 
 	(void)err;
 	if (n->op->id == OP_Shape) {
@@ -217,7 +226,8 @@ enum status shapeof_shape(const struct node *n, const struct tensor *const *in, 
 	return STATUS_OK;
 }
 
-enum status shapeof_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status shapeof_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t *y = out[0].data, start;

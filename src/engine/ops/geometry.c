@@ -3,10 +3,24 @@
 
 static void fill(struct conv_geometry *g, const struct window *w, int64_t n, int64_t c, int64_t oc, int64_t group)
 {
-	*g = (struct conv_geometry){ .n = n, .c = c, .oc = oc, .group = group,
-		.h = w->in[1], .w = w->in[2], .kh = w->kernel[1], .kw = w->kernel[2], .oh = w->out[1], .ow = w->out[2],
-		.stride_h = w->stride[1], .stride_w = w->stride[2], .dil_h = w->dilation[1], .dil_w = w->dilation[2],
-		.pad_t = w->before[1], .pad_l = w->before[2], .pad_b = w->after[1], .pad_r = w->after[2] };
+	*g = (struct conv_geometry){.n = n,
+	    .c = c,
+	    .oc = oc,
+	    .group = group,
+	    .h = w->in[1],
+	    .w = w->in[2],
+	    .kh = w->kernel[1],
+	    .kw = w->kernel[2],
+	    .oh = w->out[1],
+	    .ow = w->out[2],
+	    .stride_h = w->stride[1],
+	    .stride_w = w->stride[2],
+	    .dil_h = w->dilation[1],
+	    .dil_w = w->dilation[2],
+	    .pad_t = w->before[1],
+	    .pad_l = w->before[2],
+	    .pad_b = w->after[1],
+	    .pad_r = w->after[2]};
 }
 
 static bool is_pool(enum op_id id)
@@ -14,10 +28,11 @@ static bool is_pool(enum op_id id)
 	return id == OP_MaxPool || id == OP_AveragePool || id == OP_LpPool;
 }
 
-bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w, const struct shape *y)
+bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w,
+    const struct shape *y)
 {
 	struct error err;
-	struct convolve t = { .group = 1 };
+	struct convolve t = {.group = 1};
 
 	(void)y;
 	if (x->rank < 3 || x->rank > 4)

@@ -2,7 +2,8 @@
 #include <math.h>
 #include "rule.h"
 
-enum status globalpool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status globalpool_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape y = in[0]->shape;
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
@@ -46,7 +47,8 @@ static float lp_norm(const float *x, int64_t n, double p)
 	return (float)pow(sum, 1 / p);
 }
 
-enum status globalpool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status globalpool_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t planes = x->dim[0] * x->dim[1], size = rule_product(x, 2, x->rank);

@@ -19,9 +19,10 @@ static enum status parse(struct sampler *s, const struct node *n, struct error *
 	static const struct {
 		const char *name;
 		enum mode mode;
-	} modes[] = { { "nearest", MODE_NEAREST }, { "linear", MODE_LINEAR }, { "bilinear", MODE_LINEAR }, { "cubic", MODE_CUBIC },
-		{ "bicubic", MODE_CUBIC } };
-	static const char *const paddings[] = { [OUT_ZEROS] = "zeros", [OUT_BORDER] = "border", [OUT_REFLECTION] = "reflection" };
+	} modes[] = {{"nearest", MODE_NEAREST}, {"linear", MODE_LINEAR}, {"bilinear", MODE_LINEAR},
+	    {"cubic", MODE_CUBIC}, {"bicubic", MODE_CUBIC}};
+	static const char *const paddings[] = {
+	    [OUT_ZEROS] = "zeros", [OUT_BORDER] = "border", [OUT_REFLECTION] = "reflection"};
 	int mode = -1, outside = -1;
 
 	for (int i = 0; i < 5; i++)
@@ -29,14 +30,16 @@ static enum status parse(struct sampler *s, const struct node *n, struct error *
 	for (int i = 0; i < 3; i++)
 		outside = strcmp(paddings[i], a->padding_mode) ? outside : i;
 	if (mode < 0 || outside < 0)
-		return error_set(err, STATUS_UNSUPPORTED, "mode `%s` with padding_mode `%s` is not supported", a->mode, a->padding_mode);
+		return error_set(err, STATUS_UNSUPPORTED, "mode `%s` with padding_mode `%s` is not supported", a->mode,
+		    a->padding_mode);
 	s->mode = (enum mode)mode;
 	s->outside = (enum outside)outside;
 	s->align = a->align_corners != 0;
 	return STATUS_OK;
 }
 
-static enum status make_sampler(struct sampler *s, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status make_sampler(
+    struct sampler *s, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *grid = &in[1]->shape;
 	int64_t p = 1;
@@ -45,7 +48,8 @@ static enum status make_sampler(struct sampler *s, const struct node *n, const s
 	if (st != STATUS_OK)
 		return st;
 	s->dims = x->rank - 2;
-	if (s->dims < 2 || s->dims > 3 || grid->rank != x->rank || grid->dim[grid->rank - 1] != s->dims || grid->dim[0] != x->dim[0])
+	if (s->dims < 2 || s->dims > 3 || grid->rank != x->rank || grid->dim[grid->rank - 1] != s->dims ||
+	    grid->dim[0] != x->dim[0])
 		return error_set(err, STATUS_FORMAT, "input and grid do not fit together");
 	if (s->dims == 3 && s->mode == MODE_CUBIC)
 		return error_set(err, STATUS_UNSUPPORTED, "cubic sampling of volumes is not supported");
@@ -59,7 +63,8 @@ static enum status make_sampler(struct sampler *s, const struct node *n, const s
 	return STATUS_OK;
 }
 
-enum status gridsample_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status gridsample_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct sampler sampler;
 	struct shape y = in[0]->shape;
@@ -114,7 +119,8 @@ static int64_t pixel(const struct sampler *s, int64_t i, int64_t size)
 		return -1;
 	if (s->outside == OUT_BORDER)
 		return i < 0 ? 0 : size - 1;
-	return (int64_t)clamp(s->align ? reflect((double)i, 0, (double)size - 1) : reflect((double)i, -0.5, (double)size - 0.5),
+	return (int64_t)clamp(
+	    s->align ? reflect((double)i, 0, (double)size - 1) : reflect((double)i, -0.5, (double)size - 0.5),
 	    (double)size - 1);
 }
 
@@ -137,7 +143,7 @@ static void cubic_weights(double w[4], double t)
 
 static struct taps make_taps(const struct sampler *s, double v, int64_t size)
 {
-	struct taps t = { .n = 1, .weight = { 1 } };
+	struct taps t = {.n = 1, .weight = {1}};
 	int64_t base = (int64_t)floor(v);
 
 	if (s->mode == MODE_NEAREST) {
@@ -164,15 +170,19 @@ static double weighted(const struct sampler *s, const struct taps *taps, const f
 	for (int d = 0; d < depth; d++)
 		for (int h = 0; h < taps[last - 1].n; h++)
 			for (int w = 0; w < taps[last].n; w++) {
-				int64_t zd = s->dims == 3 ? taps[0].at[d] : 0, zh = taps[last - 1].at[h], zw = taps[last].at[w];
-				double weight = (s->dims == 3 ? taps[0].weight[d] : 1) * taps[last - 1].weight[h] * taps[last].weight[w];
+				int64_t zd = s->dims == 3 ? taps[0].at[d] : 0, zh = taps[last - 1].at[h],
+				        zw = taps[last].at[w];
+				double weight = (s->dims == 3 ? taps[0].weight[d] : 1) * taps[last - 1].weight[h] *
+				                taps[last].weight[w];
 				if (zd >= 0 && zh >= 0 && zw >= 0)
-					sum += weight * (double)plane[(s->dims == 3 ? zd * s->stride[0] : 0) + zh * s->stride[last - 1] + zw];
+					sum += weight * (double)plane[(s->dims == 3 ? zd * s->stride[0] : 0) +
+					                              zh * s->stride[last - 1] + zw];
 			}
 	return sum;
 }
 
-enum status gridsample_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gridsample_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	struct sampler sampler;
@@ -187,10 +197,12 @@ enum status gridsample_eval(const struct node *n, const struct tensor *const *in
 	for (int64_t p = 0; p < x->dim[0] * points; p++) {
 		struct taps taps[3];
 		for (int i = 0; i < sampler.dims; i++) // the grid names the last dimension first
-			taps[i] = make_taps(&sampler, position(&sampler, (double)grid[p * sampler.dims + sampler.dims - 1 - i], sampler.size[i]),
+			taps[i] = make_taps(&sampler,
+			    position(&sampler, (double)grid[p * sampler.dims + sampler.dims - 1 - i], sampler.size[i]),
 			    sampler.size[i]);
 		for (int64_t k = 0; k < c; k++)
-			to[(p / points * c + k) * points + p % points] = (float)weighted(&sampler, taps, from + (p / points * c + k) * plane);
+			to[(p / points * c + k) * points + p % points] =
+			    (float)weighted(&sampler, taps, from + (p / points * c + k) * plane);
 	}
 	return STATUS_OK;
 }

@@ -26,8 +26,8 @@ enum status layernorm_shape(const struct node *n, const struct tensor *const *in
 
 	for (int i = 1; s == STATUS_OK && i < n->n_in; i++)
 		if (in[i] && tensor_count(in[i]) != size)
-			s = error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i, (long long)tensor_count(in[i]),
-			    (long long)size);
+			s = error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i,
+			    (long long)tensor_count(in[i]), (long long)size);
 	if (s != STATUS_OK)
 		return s;
 	rule_set(&out[0], DT_F32, &row);
@@ -62,13 +62,15 @@ static double normalise_row(const struct row *r, const float *x, float *y, doubl
 	return m.mean;
 }
 
-enum status layernorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status layernorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	bool rms = n->op->id != OP_LayerNormalization;
-	struct row r = { in[1]->data, has(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms };
+	struct row r = {
+	    in[1]->data, has(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms};
 	int64_t rows = rule_product(x, 0, axis);
 	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
 
@@ -77,7 +79,8 @@ enum status layernorm_eval(const struct node *n, const struct tensor *const *in,
 	if (rms ? wanted(n, 1) : wanted(n, 2))
 		inverse = out[rms ? 1 : 2].data;
 	for (int64_t i = 0; i < rows; i++) {
-		double inv, m = normalise_row(&r, (const float *)in[0]->data + i * r.n, (float *)out[0].data + i * r.n, &inv);
+		double inv,
+		    m = normalise_row(&r, (const float *)in[0]->data + i * r.n, (float *)out[0].data + i * r.n, &inv);
 		if (mean)
 			mean[i] = (float)m;
 		if (inverse)
@@ -105,12 +108,14 @@ enum status skipnorm_shape(const struct node *n, const struct tensor *const *in,
 }
 
 // Normalises x + skip + bias; output 3 is that sum.
-enum status skipnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status skipnorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t size = x->dim[x->rank - 1], rows = size ? tensor_count(in[0]) / size : 0;
 	const float *a = in[0]->data, *b = in[1]->data, *bias = has(n, in, 4) ? in[4]->data : NULL;
-	struct row r = { in[2]->data, has(n, in, 3) ? in[3]->data : NULL, size, (double)((const struct norm_attrs *)n->attrs)->epsilon, false };
+	struct row r = {in[2]->data, has(n, in, 3) ? in[3]->data : NULL, size,
+	    (double)((const struct norm_attrs *)n->attrs)->epsilon, false};
 	float *sum = mem_try_array((size_t)size + 1, sizeof *sum);
 
 	(void)width;
@@ -141,7 +146,8 @@ enum status groupnorm_shape(const struct node *n, const struct tensor *const *in
 	if (s != STATUS_OK)
 		return s;
 	if (groups < 1 || x->dim[1] % groups)
-		return error_set(err, STATUS_FORMAT, "%lld channels do not make %lld groups", (long long)x->dim[1], (long long)groups);
+		return error_set(err, STATUS_FORMAT, "%lld channels do not make %lld groups", (long long)x->dim[1],
+		    (long long)groups);
 	each = n->op->since < 21 ? groups : x->dim[1]; // scale and bias were per group before opset 21
 	if (tensor_count(in[1]) != each || tensor_count(in[2]) != each)
 		return error_set(err, STATUS_FORMAT, "scale and bias must have %lld values", (long long)each);
@@ -149,7 +155,8 @@ enum status groupnorm_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-enum status groupnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status groupnorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
@@ -164,7 +171,8 @@ enum status groupnorm_eval(const struct node *n, const struct tensor *const *in,
 		double inverse = 1 / sqrt(m.variance + (double)a->epsilon);
 		for (int64_t c = g * per; c < (g + 1) * per; c++) {
 			int64_t k = n->op->since < 21 ? g % a->num_groups : c % x->dim[1];
-			norm_apply(from + c * size, to + c * size, size, (float)m.mean, (float)(inverse * (double)scale[k]), bias[k]);
+			norm_apply(from + c * size, to + c * size, size, (float)m.mean,
+			    (float)(inverse * (double)scale[k]), bias[k]);
 		}
 	}
 	return STATUS_OK;

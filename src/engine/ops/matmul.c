@@ -7,30 +7,29 @@
 
 #define BLOCK_K 256 // rows of b that stay in the cache while a block of rows of y is made
 
-#define PRODUCT(name, type) \
-	static void name##_row(const struct matrices *t, const type *a, const type *b, type *y, int64_t k0, int64_t k1) \
-	{ \
-		for (int64_t k = k0; k < k1; k++) { \
-			const type v = a[k * t->a_col], *row = b + k * t->b_row; \
-			const int64_t step = t->b_col, n = t->n; \
-			if (step == 1) { \
-				_Pragma("omp simd") \
-				for (int64_t j = 0; j < n; j++) \
-					y[j] += v * row[j]; \
-			} else { \
-				for (int64_t j = 0; j < n; j++) \
-					y[j] += v * row[j * step]; \
-			} \
-		} \
-	} \
-	void name(const struct matrices *t, const type *a, const type *b, type *y, int width) \
-	{ \
-		for (int64_t k = 0; k < t->k; k += BLOCK_K) { \
-			int64_t end = t->k - k < BLOCK_K ? t->k : k + BLOCK_K; \
-			_Pragma("omp parallel for num_threads(width) if (width > 1)") \
-			for (int64_t i = 0; i < t->m; i++) \
-				name##_row(t, a + i * t->a_row, b, y + i * t->n, k, end); \
-		} \
+#define PRODUCT(name, type)                                                                                            \
+	static void name##_row(                                                                                        \
+	    const struct matrices *t, const type *a, const type *b, type *y, int64_t k0, int64_t k1)                   \
+	{                                                                                                              \
+		for (int64_t k = k0; k < k1; k++) {                                                                    \
+			const type v = a[k * t->a_col], *row = b + k * t->b_row;                                       \
+			const int64_t step = t->b_col, n = t->n;                                                       \
+			if (step == 1) {                                                                               \
+				_Pragma("omp simd") for (int64_t j = 0; j < n; j++) y[j] += v * row[j];                \
+			} else {                                                                                       \
+				for (int64_t j = 0; j < n; j++)                                                        \
+					y[j] += v * row[j * step];                                                     \
+			}                                                                                              \
+		}                                                                                                      \
+	}                                                                                                              \
+	void name(const struct matrices *t, const type *a, const type *b, type *y, int width)                          \
+	{                                                                                                              \
+		for (int64_t k = 0; k < t->k; k += BLOCK_K) {                                                          \
+			int64_t end = t->k - k < BLOCK_K ? t->k : k + BLOCK_K;                                         \
+			_Pragma("omp parallel for num_threads(width) if (width > 1)") for (int64_t i = 0; i < t->m;    \
+			                                                                   i++)                        \
+			    name##_row(t, a + i * t->a_row, b, y + i * t->n, k, end);                                  \
+		}                                                                                                      \
 	}
 PRODUCT(matmul_float, float)
 PRODUCT(matmul_int32, uint32_t)
@@ -43,7 +42,7 @@ struct side { // one operand as a batch of matrices
 
 static struct side make_side(const struct shape *s, bool first)
 {
-	struct side o = { .batch = *s, .vector = s->rank == 1 };
+	struct side o = {.batch = *s, .vector = s->rank == 1};
 
 	o.rows = o.vector ? (first ? 1 : s->dim[0]) : s->dim[s->rank - 2];
 	o.cols = o.vector ? (first ? s->dim[0] : 1) : s->dim[s->rank - 1];
@@ -61,7 +60,8 @@ static void batch_steps(int64_t step[SHAPE_MAX_RANK], const struct shape *batch,
 	}
 }
 
-enum status matmul_resolve(struct matmul *t, const struct shape *a, const struct shape *b, bool trans_a, bool trans_b, struct error *err)
+enum status matmul_resolve(
+    struct matmul *t, const struct shape *a, const struct shape *b, bool trans_a, bool trans_b, struct error *err)
 {
 	struct side x, z;
 	enum status s;
@@ -73,12 +73,17 @@ enum status matmul_resolve(struct matmul *t, const struct shape *a, const struct
 	z = make_side(b, false);
 	trans_a &= !x.vector;
 	trans_b &= !z.vector;
-	t->one = (struct matrices){ .m = trans_a ? x.cols : x.rows, .n = trans_b ? z.rows : z.cols, .k = trans_a ? x.rows : x.cols,
-		.a_row = trans_a ? 1 : x.cols, .a_col = trans_a ? x.cols : 1, .b_row = trans_b ? 1 : z.cols, .b_col = trans_b ? z.cols : 1 };
+	t->one = (struct matrices){.m = trans_a ? x.cols : x.rows,
+	    .n = trans_b ? z.rows : z.cols,
+	    .k = trans_a ? x.rows : x.cols,
+	    .a_row = trans_a ? 1 : x.cols,
+	    .a_col = trans_a ? x.cols : 1,
+	    .b_row = trans_b ? 1 : z.cols,
+	    .b_col = trans_b ? z.cols : 1};
 	k = trans_b ? z.cols : z.rows;
 	if (t->one.k != k)
-		return error_set(err, STATUS_FORMAT, "matrices of %lld x %lld and %lld x %lld cannot be multiplied", (long long)t->one.m,
-		    (long long)t->one.k, (long long)k, (long long)t->one.n);
+		return error_set(err, STATUS_FORMAT, "matrices of %lld x %lld and %lld x %lld cannot be multiplied",
+		    (long long)t->one.m, (long long)t->one.k, (long long)k, (long long)t->one.n);
 	s = rule_broadcast(&t->batch, &x.batch, &z.batch, err);
 	if (s != STATUS_OK)
 		return s;
@@ -127,13 +132,15 @@ static void eval_ints(const struct matmul *t, const struct tensor *a, const stru
 		int64_t from_a, from_b, sum = 0, row = p / o->n % o->m, col = p % o->n;
 		matmul_offsets(t, p / (o->m * o->n), &from_a, &from_b);
 		for (int64_t k = 0; k < o->k; k++)
-			sum = (int64_t)((uint64_t)sum + (uint64_t)element_int(a, from_a + row * o->a_row + k * o->a_col) *
-			    (uint64_t)element_int(b, from_b + k * o->b_row + col * o->b_col));
+			sum = (int64_t)((uint64_t)sum +
+			                (uint64_t)element_int(a, from_a + row * o->a_row + k * o->a_col) *
+			                    (uint64_t)element_int(b, from_b + k * o->b_row + col * o->b_col));
 		elements_store(y->data, y->type, p, &sum, 1);
 	}
 }
 
-enum status matmul_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status matmul_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct matmul t;
 	enum status s = matmul_resolve(&t, &in[0]->shape, &in[1]->shape, false, false, err);

@@ -8,18 +8,18 @@ struct matrices { // strides in elements; y is dense
 	int64_t m, n, k;
 	int64_t a_row, a_col, b_row, b_col;
 };
-void matmul_float(const struct matrices *t, const float *a, const float *b, float *y, int width);  // y += a b
+void matmul_float(const struct matrices *t, const float *a, const float *b, float *y, int width); // y += a b
 void matmul_int32(const struct matrices *t, const uint32_t *a, const uint32_t *b, uint32_t *y, int width);
 
 // NumPy's matmul over batches: vectors become matrices and lose the dimension again, batches are broadcast.
 struct matmul {
 	struct matrices one;
 	struct shape y;
-	struct shape batch;                                  // of y
+	struct shape batch;                                     // of y
 	int64_t a_step[SHAPE_MAX_RANK], b_step[SHAPE_MAX_RANK]; // elements between batches
 };
-MUST_CHECK enum status matmul_resolve(struct matmul *t, const struct shape *a, const struct shape *b, bool trans_a, bool trans_b,
-    struct error *err);
+MUST_CHECK enum status matmul_resolve(
+    struct matmul *t, const struct shape *a, const struct shape *b, bool trans_a, bool trans_b, struct error *err);
 int64_t matmul_batches(const struct matmul *t);
 void matmul_offsets(const struct matmul *t, int64_t batch, int64_t *a, int64_t *b);
 

@@ -24,9 +24,11 @@ enum status matmulinteger_resolve(struct integer_product *p, struct error *err)
 	if (s != STATUS_OK)
 		return s;
 	if (!fits(p->a_zero, p->t.one.m))
-		return error_set(err, STATUS_UNSUPPORTED, "the zero point of A must be one number, or one for each row");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "the zero point of A must be one number, or one for each row");
 	if (!fits(p->b_zero, p->t.one.n))
-		return error_set(err, STATUS_UNSUPPORTED, "the zero point of B must be one number, or one for each column");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "the zero point of B must be one number, or one for each column");
 	return STATUS_OK;
 }
 
@@ -49,7 +51,8 @@ enum status matmulinteger_add(uint32_t *acc, const struct integer_product *p, in
 
 void matmulinteger_rescale(float *y, const uint32_t *acc, const struct matmul *t, const struct product_scales *s)
 {
-	int64_t a_scales = tensor_count(s->a), b_scales = tensor_count(s->b), rows = matmul_batches(t) * t->one.m, n = t->one.n;
+	int64_t a_scales = tensor_count(s->a), b_scales = tensor_count(s->b), rows = matmul_batches(t) * t->one.m,
+	        n = t->one.n;
 
 	for (int64_t r = 0; r < rows; r++) {
 		float a = ((const float *)s->a->data)[r % t->one.m % a_scales];
@@ -62,11 +65,14 @@ void matmulinteger_rescale(float *y, const uint32_t *acc, const struct matmul *t
 
 static struct integer_product plain_product(const struct node *n, const struct tensor *const *in)
 {
-	return (struct integer_product){ .a = in[MI_A], .b = in[MI_B], .a_zero = qlinear_input(n, in, MI_A_ZERO),
-		.b_zero = qlinear_input(n, in, MI_B_ZERO) };
+	return (struct integer_product){.a = in[MI_A],
+	    .b = in[MI_B],
+	    .a_zero = qlinear_input(n, in, MI_A_ZERO),
+	    .b_zero = qlinear_input(n, in, MI_B_ZERO)};
 }
 
-enum status matmulinteger_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status matmulinteger_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct integer_product p = plain_product(n, in);
 	enum status s = matmulinteger_resolve(&p, err);
@@ -76,7 +82,8 @@ enum status matmulinteger_shape(const struct node *n, const struct tensor *const
 	return s;
 }
 
-enum status matmulinteger_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status matmulinteger_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct integer_product p = plain_product(n, in);
 	enum status s = matmulinteger_resolve(&p, err);
@@ -89,31 +96,33 @@ enum status matmulinteger_eval(const struct node *n, const struct tensor *const 
 
 static struct integer_product linear_product(const struct tensor *const *in)
 {
-	return (struct integer_product){ .a = in[QM_A], .b = in[QM_B], .a_zero = in[QM_A_ZERO], .b_zero = in[QM_B_ZERO] };
+	return (struct integer_product){.a = in[QM_A], .b = in[QM_B], .a_zero = in[QM_A_ZERO], .b_zero = in[QM_B_ZERO]};
 }
 
-enum status qlinearmatmul_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status qlinearmatmul_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct integer_product p = linear_product(in);
 	enum status s = matmulinteger_resolve(&p, err);
 
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QM_A_SCALE }, 1, p.t.one.m, err);
+		s = qlinear_counts(n, in, (const int[]){QM_A_SCALE}, 1, p.t.one.m, err);
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QM_B_SCALE }, 1, p.t.one.n, err);
+		s = qlinear_counts(n, in, (const int[]){QM_B_SCALE}, 1, p.t.one.n, err);
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QM_Y_SCALE, QM_Y_ZERO }, 2, 0, err);
+		s = qlinear_counts(n, in, (const int[]){QM_Y_SCALE, QM_Y_ZERO}, 2, 0, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[QM_Y_ZERO]->type, &p.t.y);
 	return s;
 }
 
-enum status qlinearmatmul_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinearmatmul_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct integer_product p = linear_product(in);
-	struct product_scales scales = { in[QM_A_SCALE], in[QM_B_SCALE], *(const float *)in[QM_Y_SCALE]->data };
-	struct tensor steps = { .type = DT_F32, .shape = out[0].shape };
-	struct qlinear unit = { 1, (int32_t)element_int(in[QM_Y_ZERO], 0) };
+	struct product_scales scales = {in[QM_A_SCALE], in[QM_B_SCALE], *(const float *)in[QM_Y_SCALE]->data};
+	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
+	struct qlinear unit = {1, (int32_t)element_int(in[QM_Y_ZERO], 0)};
 	uint32_t *acc = mem_try_array((size_t)tensor_count(&out[0]) + 1, sizeof *acc);
 	enum status s = matmulinteger_resolve(&p, err);
 

@@ -1,4 +1,5 @@
-// DynamicQuantizeMatMul and MatMulIntegerToFloat: products of codes as floats. The first quantizes its left side itself.
+// DynamicQuantizeMatMul and MatMulIntegerToFloat: products of codes as floats. The first quantizes its left side
+// itself.
 #include <stdlib.h>
 #include "matmulinteger.h"
 #include "qlinear.h"
@@ -16,11 +17,16 @@ struct operands {
 static struct operands operands_of(const struct node *n, const struct tensor *const *in)
 {
 	if (n->op->id == OP_DynamicQuantizeMatMul)
-		return (struct operands){ .p = { .a = in[DM_A], .b = in[DM_B], .b_zero = qlinear_input(n, in, DM_B_ZERO) },
-			.b_scale = in[DM_B_SCALE], .bias = qlinear_input(n, in, DM_BIAS) };
-	return (struct operands){ .p = { .a = in[MF_A], .b = in[MF_B], .a_zero = qlinear_input(n, in, MF_A_ZERO),
-		.b_zero = qlinear_input(n, in, MF_B_ZERO) }, .a_scale = in[MF_A_SCALE], .b_scale = in[MF_B_SCALE],
-		.bias = qlinear_input(n, in, MF_BIAS) };
+		return (struct operands){.p = {.a = in[DM_A], .b = in[DM_B], .b_zero = qlinear_input(n, in, DM_B_ZERO)},
+		    .b_scale = in[DM_B_SCALE],
+		    .bias = qlinear_input(n, in, DM_BIAS)};
+	return (struct operands){.p = {.a = in[MF_A],
+	                             .b = in[MF_B],
+	                             .a_zero = qlinear_input(n, in, MF_A_ZERO),
+	                             .b_zero = qlinear_input(n, in, MF_B_ZERO)},
+	    .a_scale = in[MF_A_SCALE],
+	    .b_scale = in[MF_B_SCALE],
+	    .bias = qlinear_input(n, in, MF_BIAS)};
 }
 
 static bool is_count(const struct tensor *t, int64_t one, int64_t other)
@@ -28,7 +34,8 @@ static bool is_count(const struct tensor *t, int64_t one, int64_t other)
 	return !t || shape_count(&t->shape) == one || shape_count(&t->shape) == other;
 }
 
-enum status dynamicmatmul_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status dynamicmatmul_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct operands o = operands_of(n, in);
 	enum status s = matmulinteger_resolve(&o.p, err);
@@ -36,8 +43,10 @@ enum status dynamicmatmul_shape(const struct node *n, const struct tensor *const
 
 	if (s != STATUS_OK)
 		return s;
-	if (!is_count(o.a_scale, 1, o.p.t.one.m) || !is_count(o.b_scale, 1, columns) || !is_count(o.bias, columns, columns))
-		return error_set(err, STATUS_UNSUPPORTED, "scales must be one number, or one for each row of A and column of B; "
+	if (!is_count(o.a_scale, 1, o.p.t.one.m) || !is_count(o.b_scale, 1, columns) ||
+	    !is_count(o.bias, columns, columns))
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "scales must be one number, or one for each row of A and column of B; "
 		    "the bias must have one for each column");
 	rule_set(&out[0], DT_F32, &o.p.t.y);
 	return STATUS_OK;
@@ -45,7 +54,7 @@ enum status dynamicmatmul_shape(const struct node *n, const struct tensor *const
 
 static enum status multiply(struct tensor *y, const struct operands *o, int width, struct error *err)
 {
-	struct product_scales scales = { o->a_scale, o->b_scale, 1 };
+	struct product_scales scales = {o->a_scale, o->b_scale, 1};
 	int64_t columns = o->p.t.one.n, count = tensor_count(y);
 	uint32_t *acc = mem_try_array((size_t)count + 1, sizeof *acc);
 	enum status s = acc ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the sums");
@@ -63,10 +72,10 @@ static enum status multiply(struct tensor *y, const struct operands *o, int widt
 // The same with the left side made codes first.
 static enum status quantize_and_multiply(struct tensor *y, struct operands *o, int width, struct error *err)
 {
-	struct tensor codes = { .type = DT_U8, .shape = o->p.a->shape };
+	struct tensor codes = {.type = DT_U8, .shape = o->p.a->shape};
 	struct qlinear q;
 	uint8_t zero;
-	struct tensor scale = { .type = DT_F32, .data = &q.scale }, zero_point = { .type = DT_U8, .data = &zero };
+	struct tensor scale = {.type = DT_F32, .data = &q.scale}, zero_point = {.type = DT_U8, .data = &zero};
 	enum status s = tensor_alloc(&codes, NULL, err);
 
 	if (s != STATUS_OK)
@@ -82,7 +91,8 @@ static enum status quantize_and_multiply(struct tensor *y, struct operands *o, i
 	return s;
 }
 
-enum status dynamicmatmul_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status dynamicmatmul_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct operands o = operands_of(n, in);
 	enum status s = matmulinteger_resolve(&o.p, err);

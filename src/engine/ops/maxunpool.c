@@ -6,7 +6,7 @@
 enum status maxunpool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct window_spec spec = window_of_pool(n->attrs);
-	const struct ints none = { NULL, -1 };
+	const struct ints none = {NULL, -1};
 	struct window w;
 	struct shape y, wanted;
 	enum status s;
@@ -30,10 +30,11 @@ enum status maxunpool_shape(const struct node *n, const struct tensor *const *in
 }
 
 // Indices count over the output that the attributes imply; a larger output_shape holds that in its corner.
-enum status maxunpool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status maxunpool_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct window_spec spec = window_of_pool(n->attrs);
-	const struct ints none = { NULL, -1 };
+	const struct ints none = {NULL, -1};
 	struct window w;
 	struct shape implied;
 	const int64_t *index = in[1]->data;

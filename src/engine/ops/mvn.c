@@ -6,7 +6,7 @@
 
 static enum status reduced_axes(bool gone[SHAPE_MAX_RANK], const struct node *n, int rank, struct error *err)
 {
-	int64_t dflt[] = { 0, 2, 3 };
+	int64_t dflt[] = {0, 2, 3};
 	const struct ints *axes = &((const struct norm_attrs *)n->attrs)->axes;
 
 	if (axes->n > 0 && axes->at)
@@ -37,7 +37,8 @@ static int64_t group_of(int64_t at, const struct shape *x, const bool gone[SHAPE
 	return group;
 }
 
-enum status mvn_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status mvn_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	bool gone[SHAPE_MAX_RANK];

@@ -1,4 +1,5 @@
-// NonMaxSuppression: per batch and class, boxes in the order of their scores, each kept unless it overlaps a kept one too much.
+// NonMaxSuppression: per batch and class, boxes in the order of their scores, each kept unless it overlaps a kept one
+// too much.
 #include <stdlib.h>
 #include "element.h"
 #include "rule.h"
@@ -14,9 +15,10 @@ static bool given(const struct node *n, const struct tensor *const *in, int i)
 	return i < n->n_in && in[i] && shape_count(&in[i]->shape) > 0;
 }
 
-static enum status read_limits(struct limits *l, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status read_limits(
+    struct limits *l, const struct node *n, const struct tensor *const *in, struct error *err)
 {
-	*l = (struct limits){ .center = ((const struct nms_attrs *)n->attrs)->center_point_box != 0 };
+	*l = (struct limits){.center = ((const struct nms_attrs *)n->attrs)->center_point_box != 0};
 	for (int i = 2; i < n->n_in; i++)
 		if (given(n, in, i) && !in[i]->data)
 			return rule_pending(err);
@@ -36,9 +38,10 @@ static struct box make_box(const float *b, bool center)
 	struct box r;
 
 	if (center)
-		r = (struct box){ b[0] - b[2] / 2, b[1] - b[3] / 2, b[0] + b[2] / 2, b[1] + b[3] / 2, 0 };
+		r = (struct box){b[0] - b[2] / 2, b[1] - b[3] / 2, b[0] + b[2] / 2, b[1] + b[3] / 2, 0};
 	else // y1, x1, y2, x2, corners in any order
-		r = (struct box){ b[1] < b[3] ? b[1] : b[3], b[0] < b[2] ? b[0] : b[2], b[1] < b[3] ? b[3] : b[1], b[0] < b[2] ? b[2] : b[0], 0 };
+		r = (struct box){b[1] < b[3] ? b[1] : b[3], b[0] < b[2] ? b[0] : b[2], b[1] < b[3] ? b[3] : b[1],
+		    b[0] < b[2] ? b[2] : b[0], 0};
 	r.area = (r.x2 - r.x1) * (r.y2 - r.y1);
 	return r;
 }
@@ -75,7 +78,7 @@ static int64_t suppress(struct candidate *c, const struct limits *l, const float
 
 	for (int64_t i = 0; i < n; i++)
 		if (scores[i] == scores[i] && (!l->has_score || scores[i] > l->score))
-			c[found++] = (struct candidate){ scores[i], i, make_box(boxes + 4 * i, l->center) };
+			c[found++] = (struct candidate){scores[i], i, make_box(boxes + 4 * i, l->center)};
 	qsort(c, (size_t)found, sizeof *c, by_score);
 	for (int64_t i = 0; i < found && kept < l->most; i++) {
 		bool clear = true;
@@ -88,7 +91,8 @@ static int64_t suppress(struct candidate *c, const struct limits *l, const float
 }
 
 // Writes the chosen [batch, class, box] triples to y unless it is NULL; *total is their number.
-static enum status run(int64_t *total, int64_t *y, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status run(
+    int64_t *total, int64_t *y, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	int64_t batches = in[1]->shape.dim[0], classes = in[1]->shape.dim[1], boxes = in[1]->shape.dim[2];
 	struct candidate *c = mem_try_array((size_t)boxes + 1, sizeof *c);
@@ -99,7 +103,8 @@ static enum status run(int64_t *total, int64_t *y, const struct node *n, const s
 	if (!c)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld boxes", (long long)boxes);
 	for (int64_t p = 0; s == STATUS_OK && p < batches * classes; p++) {
-		int64_t kept = suppress(c, &l, (const float *)in[0]->data + p / classes * boxes * 4, (const float *)in[1]->data + p * boxes, boxes);
+		int64_t kept = suppress(c, &l, (const float *)in[0]->data + p / classes * boxes * 4,
+		    (const float *)in[1]->data + p * boxes, boxes);
 		for (int64_t i = 0; y && i < kept; i++) {
 			y[(*total + i) * 3] = p / classes;
 			y[(*total + i) * 3 + 1] = p % classes;
@@ -114,11 +119,13 @@ static enum status run(int64_t *total, int64_t *y, const struct node *n, const s
 enum status nms_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *boxes = &in[0]->shape, *scores = &in[1]->shape;
-	struct shape y = { .rank = 2, .dim = { 0, 3 } };
+	struct shape y = {.rank = 2, .dim = {0, 3}};
 	enum status s;
 
-	if (boxes->rank != 3 || scores->rank != 3 || boxes->dim[2] != 4 || boxes->dim[0] != scores->dim[0] || boxes->dim[1] != scores->dim[2])
-		return error_set(err, STATUS_FORMAT, "boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
+	if (boxes->rank != 3 || scores->rank != 3 || boxes->dim[2] != 4 || boxes->dim[0] != scores->dim[0] ||
+	    boxes->dim[1] != scores->dim[2])
+		return error_set(
+		    err, STATUS_FORMAT, "boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
 	if (!rule_known(in[0]) || !rule_known(in[1]))
 		return rule_pending(err);
 	s = run(&y.dim[0], NULL, n, in, err);
@@ -127,7 +134,8 @@ enum status nms_shape(const struct node *n, const struct tensor *const *in, stru
 	return s;
 }
 
-enum status nms_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status nms_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t total;
 

@@ -33,8 +33,8 @@ static enum status check_per_channel(const struct node *n, const struct tensor *
 {
 	for (int i = 1; i < n->n_in; i++)
 		if (tensor_count(in[i]) != channels(&in[0]->shape))
-			return error_set(err, STATUS_FORMAT, "input %d has %lld values for %lld channels", i, (long long)tensor_count(in[i]),
-			    (long long)channels(&in[0]->shape));
+			return error_set(err, STATUS_FORMAT, "input %d has %lld values for %lld channels", i,
+			    (long long)tensor_count(in[i]), (long long)channels(&in[0]->shape));
 	return STATUS_OK;
 }
 
@@ -48,24 +48,28 @@ enum status batchnorm_shape(const struct node *n, const struct tensor *const *in
 	if (!a->spatial)
 		return error_set(err, STATUS_UNSUPPORTED, "spatial = 0 is not supported");
 	if (a->training)
-		return error_set(err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	rule_set(&out[0], DT_F32, &in[0]->shape);
 	for (int i = 1; i < n->n_out; i++)
 		rule_set(&out[i], DT_F32, &in[(i - 1) % 2 + 3]->shape);
 	return STATUS_OK;
 }
 
-enum status batchnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status batchnorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	const float *scale = in[1]->data, *bias = in[2]->data, *mean = in[3]->data, *variance = in[4]->data;
-	int64_t c = channels(x), size = rule_product(x, 2, x->rank), planes = c ? tensor_count(in[0]) / (size ? size : 1) : 0;
+	int64_t c = channels(x), size = rule_product(x, 2, x->rank),
+	        planes = c ? tensor_count(in[0]) / (size ? size : 1) : 0;
 
 	(void)width;
 	for (int i = 1; i < n->n_out; i++)
 		if (n->out[i] >= 0)
-			return error_set(err, STATUS_UNSUPPORTED, "the statistics of training are not computed: export the model for inference");
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "the statistics of training are not computed: export the model for inference");
 	for (int64_t p = 0; p < planes; p++) {
 		int64_t k = p % c;
 		norm_apply((const float *)in[0]->data + p * size, (float *)out[0].data + p * size, size, mean[k],
@@ -74,7 +78,8 @@ enum status batchnorm_eval(const struct node *n, const struct tensor *const *in,
 	return STATUS_OK;
 }
 
-enum status instancenorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status instancenorm_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
 
@@ -85,7 +90,8 @@ enum status instancenorm_shape(const struct node *n, const struct tensor *const 
 	return s;
 }
 
-enum status instancenorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status instancenorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	const float *scale = in[1]->data, *bias = in[2]->data, *from = in[0]->data;
@@ -97,8 +103,8 @@ enum status instancenorm_eval(const struct node *n, const struct tensor *const *
 	for (int64_t p = 0; p < planes; p++) {
 		struct moments m = norm_moments(from + p * size, size);
 		int64_t k = p % x->dim[1];
-		norm_apply(from + p * size, to + p * size, size, (float)m.mean, (float)((double)scale[k] / sqrt(m.variance + (double)epsilon)),
-		    bias[k]);
+		norm_apply(from + p * size, to + p * size, size, (float)m.mean,
+		    (float)((double)scale[k] / sqrt(m.variance + (double)epsilon)), bias[k]);
 	}
 	return STATUS_OK;
 }
@@ -115,13 +121,15 @@ enum status lrn_shape(const struct node *n, const struct tensor *const *in, stru
 }
 
 // y = x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta
-enum status lrn_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status lrn_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	const float *from = in[0]->data;
 	float *to = out[0].data;
-	int64_t c = x->dim[1], size = rule_product(x, 2, x->rank), before = (a->size - 1) / 2, after = a->size - 1 - before;
+	int64_t c = x->dim[1], size = rule_product(x, 2, x->rank), before = (a->size - 1) / 2,
+	        after = a->size - 1 - before;
 
 	(void)width;
 	(void)err;
@@ -133,7 +141,8 @@ enum status lrn_eval(const struct node *n, const struct tensor *const *in, struc
 			for (int64_t j = first; j <= last; j++)
 				squares += (double)image[j * size + i] * (double)image[j * size + i];
 			to[p * size + i] = (float)((double)from[p * size + i] /
-			    pow((double)a->bias + (double)a->alpha / (double)a->size * squares, (double)a->beta));
+			                           pow((double)a->bias + (double)a->alpha / (double)a->size * squares,
+			                               (double)a->beta));
 		}
 	}
 	return STATUS_OK;
@@ -152,7 +161,8 @@ enum status lpnorm_shape(const struct node *n, const struct tensor *const *in, s
 	return s;
 }
 
-enum status lpnorm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status lpnorm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
@@ -166,7 +176,8 @@ enum status lpnorm_eval(const struct node *n, const struct tensor *const *in, st
 		float *to = (float *)out[0].data + (from - (const float *)in[0]->data);
 		double sum = 0;
 		for (int64_t i = 0; i < dim; i++)
-			sum += a->p == 1 ? fabs((double)from[i * inner]) : (double)from[i * inner] * (double)from[i * inner];
+			sum += a->p == 1 ? fabs((double)from[i * inner])
+			                 : (double)from[i * inner] * (double)from[i * inner];
 		sum = a->p == 1 ? sum : sqrt(sum);
 		for (int64_t i = 0; i < dim; i++)
 			to[i * inner] = sum > 0 ? (float)((double)from[i * inner] / sum) : 0;

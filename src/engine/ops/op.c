@@ -14,10 +14,23 @@
 static op_shape_fn checked_shape;
 
 static const struct op table[] = {
-#define ROW(opname, dom, version, imin, imax, omin, omax, typ, attributes, rule_fn, eval_fn, bits) \
-	{ .id = OP_##opname, .name = #opname, .domain = dom, .since = version, .in_min = imin, .in_max = imax, \
-	  .out_min = omin, .out_max = omax, .attrs = attributes##_spec, .n_attrs = LEN(attributes##_spec) - 1, \
-	  .attrs_size = attributes##_size, .shape = checked_shape, .eval = eval_fn, .flags = bits, .types = typ, .rule = rule_fn },
+#define ROW(opname, dom, version, imin, imax, omin, omax, typ, attributes, rule_fn, eval_fn, bits)                     \
+	{.id = OP_##opname,                                                                                            \
+	    .name = #opname,                                                                                           \
+	    .domain = dom,                                                                                             \
+	    .since = version,                                                                                          \
+	    .in_min = imin,                                                                                            \
+	    .in_max = imax,                                                                                            \
+	    .out_min = omin,                                                                                           \
+	    .out_max = omax,                                                                                           \
+	    .attrs = attributes##_spec,                                                                                \
+	    .n_attrs = LEN(attributes##_spec) - 1,                                                                     \
+	    .attrs_size = attributes##_size,                                                                           \
+	    .shape = checked_shape,                                                                                    \
+	    .eval = eval_fn,                                                                                           \
+	    .flags = bits,                                                                                             \
+	    .types = typ,                                                                                              \
+	    .rule = rule_fn},
 #include "ops.def"
 #undef ROW
 };
@@ -61,17 +74,17 @@ static const struct {
 	unsigned mask;
 	const char *text;
 } classes[] = {
-	{ 'a', T_NUMBER | BIT(DT_BOOL), "any type" },
-	{ 'n', T_NUMBER, "a number type" },
-	{ 's', T_SIGNED_INT | BIT(DT_F32), "a signed number type" },
-	{ 'f', BIT(DT_F32), "float32" },
-	{ 'b', BIT(DT_BOOL), "bool" },
-	{ 'u', T_INT, "an integer type" },
-	{ 'i', BIT(DT_I32) | BIT(DT_I64), "int32 or int64" },
-	{ 'l', BIT(DT_I64), "int64" },
-	{ 'q', T_I8_U8, "int8 or uint8" },
-	{ 'Q', T_CODES, "an 8 or 16 bit integer" },
-	{ 'c', T_CODES | BIT(DT_I32), "int8, uint8, int16, uint16 or int32" },
+    {'a', T_NUMBER | BIT(DT_BOOL), "any type"},
+    {'n', T_NUMBER, "a number type"},
+    {'s', T_SIGNED_INT | BIT(DT_F32), "a signed number type"},
+    {'f', BIT(DT_F32), "float32"},
+    {'b', BIT(DT_BOOL), "bool"},
+    {'u', T_INT, "an integer type"},
+    {'i', BIT(DT_I32) | BIT(DT_I64), "int32 or int64"},
+    {'l', BIT(DT_I64), "int64"},
+    {'q', T_I8_U8, "int8 or uint8"},
+    {'Q', T_CODES, "an 8 or 16 bit integer"},
+    {'c', T_CODES | BIT(DT_I32), "int8, uint8, int16, uint16 or int32"},
 };
 
 static enum status check_type(char letter, int i, const struct tensor *const *in, struct error *err)
@@ -82,12 +95,13 @@ static enum status check_type(char letter, int i, const struct tensor *const *in
 		int j = letter - '0';
 		if (j == i || !in[j] || in[j]->type == t)
 			return STATUS_OK;
-		return error_set(err, STATUS_FORMAT, "input %d is %s, but must have the type of input %d, %s", i, dtype_name(t), j,
-		    dtype_name(in[j]->type));
+		return error_set(err, STATUS_FORMAT, "input %d is %s, but must have the type of input %d, %s", i,
+		    dtype_name(t), j, dtype_name(in[j]->type));
 	}
 	for (size_t c = 0; c < LEN(classes); c++)
 		if (classes[c].letter == letter && !(classes[c].mask & BIT(t)))
-			return error_set(err, STATUS_UNSUPPORTED, "input %d is %s, but must be %s", i, dtype_name(t), classes[c].text);
+			return error_set(err, STATUS_UNSUPPORTED, "input %d is %s, but must be %s", i, dtype_name(t),
+			    classes[c].text);
 	return STATUS_OK;
 }
 
@@ -98,7 +112,8 @@ static enum status check_counts(const struct node *n, struct error *err)
 	if (n->n_in < op->in_min || (op->in_max >= 0 && n->n_in > op->in_max))
 		return error_set(err, STATUS_FORMAT, "has %d inputs, needs %d to %d", n->n_in, op->in_min, op->in_max);
 	if (n->n_out < op->out_min || (op->out_max >= 0 && n->n_out > op->out_max))
-		return error_set(err, STATUS_FORMAT, "has %d outputs, needs %d to %d", n->n_out, op->out_min, op->out_max);
+		return error_set(
+		    err, STATUS_FORMAT, "has %d outputs, needs %d to %d", n->n_out, op->out_min, op->out_max);
 	return STATUS_OK;
 }
 
@@ -121,7 +136,8 @@ static enum status check_shape(const char *what, int i, const struct shape *s, s
 
 	if (plausible(s))
 		return STATUS_OK;
-	return error_set(err, STATUS_FORMAT, "%s %d has the shape %s, which is not possible", what, i, shape_text(s, text, sizeof text));
+	return error_set(err, STATUS_FORMAT, "%s %d has the shape %s, which is not possible", what, i,
+	    shape_text(s, text, sizeof text));
 }
 
 // An input whose type or shape is not known yet makes the outputs unknown too: STATUS_UNSUPPORTED without a text.
@@ -158,7 +174,8 @@ static enum status check_outputs(const struct node *n, const struct tensor *out,
 	return s;
 }
 
-static enum status checked_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+static enum status checked_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = check_counts(n, err);
 

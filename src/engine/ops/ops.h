@@ -4,8 +4,9 @@
 
 #include "attrs.h"
 
-#define ROW(name, domain, since, in_min, in_max, out_min, out_max, types, attributes, rule, evaluation, bits) \
-	op_shape_fn rule; op_eval_fn evaluation;
+#define ROW(name, domain, since, in_min, in_max, out_min, out_max, types, attributes, rule, evaluation, bits)          \
+	op_shape_fn rule;                                                                                              \
+	op_eval_fn evaluation;
 #include "ops.def"
 #undef ROW
 

@@ -1,11 +1,12 @@
-// Pad: constant, reflect, edge and wrap; negative pads crop. Every axis has a table of source positions, -1 where the constant goes.
+// Pad: constant, reflect, edge and wrap; negative pads crop. Every axis has a table of source positions, -1 where the
+// constant goes.
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
 #include "rule.h"
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, PAD_MODES };
-static const char *const mode_names[PAD_MODES] = { "constant", "reflect", "edge", "wrap" };
+static const char *const mode_names[PAD_MODES] = {"constant", "reflect", "edge", "wrap"};
 
 struct padding {
 	enum pad_mode mode;
@@ -23,7 +24,8 @@ static enum status parse_mode(enum pad_mode *mode, const char *name, struct erro
 	return error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", name);
 }
 
-static enum status read_pads(int64_t *pads, int *count, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status read_pads(
+    int64_t *pads, int *count, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct pad_attrs *a = n->attrs;
 	const struct ints *list = a->pads.n >= 0 && a->pads.at ? &a->pads : &a->paddings;
@@ -37,7 +39,8 @@ static enum status read_pads(int64_t *pads, int *count, const struct node *n, co
 	return STATUS_OK;
 }
 
-static enum status pad_axes(int64_t *axes, int *n_axes, const struct node *n, const struct tensor *const *in, int rank, struct error *err)
+static enum status pad_axes(
+    int64_t *axes, int *n_axes, const struct node *n, const struct tensor *const *in, int rank, struct error *err)
 {
 	bool seen[SHAPE_MAX_RANK];
 	enum status s;
@@ -51,7 +54,8 @@ static enum status pad_axes(int64_t *axes, int *n_axes, const struct node *n, co
 	return s == STATUS_OK ? rule_axes(seen, axes, *n_axes, rank, err) : s;
 }
 
-static enum status read_padding(struct padding *p, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status read_padding(
+    struct padding *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t pads[2 * SHAPE_MAX_RANK], axes[SHAPE_MAX_RANK];
@@ -70,7 +74,8 @@ static enum status read_padding(struct padding *p, const struct node *n, const s
 		p->before[i] = p->after[i] = 0;
 	for (int i = 0; i < n_axes; i++) {
 		int axis = (int)(axes[i] < 0 ? axes[i] + x->rank : axes[i]);
-		if (!rule_within(pads[i], -RULE_MAX_DIM, RULE_MAX_DIM) || !rule_within(pads[i + n_axes], -RULE_MAX_DIM, RULE_MAX_DIM))
+		if (!rule_within(pads[i], -RULE_MAX_DIM, RULE_MAX_DIM) ||
+		    !rule_within(pads[i + n_axes], -RULE_MAX_DIM, RULE_MAX_DIM))
 			return error_set(err, STATUS_FORMAT, "pads of axis %d are too large", axis);
 		p->before[axis] = pads[i];
 		p->after[axis] = pads[i + n_axes];
@@ -92,9 +97,11 @@ enum status pad_shape(const struct node *n, const struct tensor *const *in, stru
 		int64_t dim = y.dim[i];
 		y.dim[i] += p.before[i] + p.after[i];
 		if (y.dim[i] < 0 || y.dim[i] > RULE_MAX_DIM)
-			return error_set(err, STATUS_FORMAT, "axis %d would have %lld elements", i, (long long)y.dim[i]);
+			return error_set(
+			    err, STATUS_FORMAT, "axis %d would have %lld elements", i, (long long)y.dim[i]);
 		if (p.mode != PAD_CONSTANT && dim == 0 && y.dim[i] > 0)
-			return error_set(err, STATUS_FORMAT, "axis %d is empty and cannot be padded by mode %s", i, mode_names[p.mode]);
+			return error_set(err, STATUS_FORMAT, "axis %d is empty and cannot be padded by mode %s", i,
+			    mode_names[p.mode]);
 	}
 	rule_set(&out[0], in[0]->type, &y);
 	return STATUS_OK;
@@ -126,12 +133,13 @@ static int64_t source(enum pad_mode mode, int64_t i, int64_t dim)
 	}
 }
 
-#define PAD_ROW(type) \
-	for (int64_t i = 0; i < len; i++) \
-		((type *)y)[i] = last[i] < 0 || from < 0 ? *(const type *)value : ((const type *)x)[from + last[i]]
+#define PAD_ROW(type)                                                                                                  \
+	for (int64_t i = 0; i < len; i++)                                                                              \
+	((type *)y)[i] = last[i] < 0 || from < 0 ? *(const type *)value : ((const type *)x)[from + last[i]]
 
 // One row of the output; `from` is the first element of its row in the input, or -1 when the whole row is constant.
-static void pad_row(void *y, const void *x, int64_t from, const int64_t *last, int64_t len, const void *value, size_t elem)
+static void pad_row(
+    void *y, const void *x, int64_t from, const int64_t *last, int64_t len, const void *value, size_t elem)
 {
 	if (elem == 1)
 		PAD_ROW(uint8_t);
@@ -143,7 +151,8 @@ static void pad_row(void *y, const void *x, int64_t from, const int64_t *last, i
 		PAD_ROW(uint64_t);
 }
 
-static int64_t row_start(int64_t row, const struct tensor *x, const struct tensor *y, int64_t *const *table, const int64_t *stride)
+static int64_t row_start(
+    int64_t row, const struct tensor *x, const struct tensor *y, int64_t *const *table, const int64_t *stride)
 {
 	int64_t from = 0;
 
@@ -164,14 +173,15 @@ static void pad_rows(const struct tensor *x, struct tensor *y, int64_t *const *t
 
 	rule_strides(stride, &x->shape);
 	for (int64_t r = 0; r < rows; r++)
-		pad_row((char *)y->data + (size_t)(r * len) * elem, x->data, row_start(r, x, y, table, stride), table[x->shape.rank - 1], len,
-		    value, elem);
+		pad_row((char *)y->data + (size_t)(r * len) * elem, x->data, row_start(r, x, y, table, stride),
+		    table[x->shape.rank - 1], len, value, elem);
 }
 
-enum status pad_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status pad_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct padding p;
-	int64_t *table[SHAPE_MAX_RANK] = { NULL };
+	int64_t *table[SHAPE_MAX_RANK] = {NULL};
 	uint64_t value = 0;
 	const float old_value = ((const struct pad_attrs *)n->attrs)->value;
 	int rank = in[0]->shape.rank;
@@ -189,7 +199,8 @@ enum status pad_eval(const struct node *n, const struct tensor *const *in, struc
 	for (int i = 0; i < rank && s == STATUS_OK; i++) {
 		table[i] = mem_try_array((size_t)out[0].shape.dim[i] + 1, sizeof **table);
 		if (!table[i])
-			s = error_set(err, STATUS_NOMEM, "no memory for %lld positions", (long long)out[0].shape.dim[i]);
+			s = error_set(
+			    err, STATUS_NOMEM, "no memory for %lld positions", (long long)out[0].shape.dim[i]);
 		for (int64_t j = 0; table[i] && j < out[0].shape.dim[i]; j++)
 			table[i][j] = source(p.mode, j - p.before[i], in[0]->shape.dim[i]);
 	}

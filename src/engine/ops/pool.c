@@ -29,7 +29,8 @@ enum status pool_shape(const struct node *n, const struct tensor *const *in, str
 	return STATUS_OK;
 }
 
-struct field { // what one output element sees: kernel positions 0..end-1 from `start`, those below `first` being padding
+struct field { // what one output element sees: kernel positions 0..end-1 from `start`, those below `first` being
+	       // padding
 	int64_t start[WINDOW_DIMS], first[WINDOW_DIMS], end[WINDOW_DIMS], padded_end[WINDOW_DIMS];
 };
 
@@ -70,14 +71,14 @@ static int64_t row_start(const struct window *w, const struct field *f, int64_t 
 }
 
 // Runs the statement for each input position `at` that the field covers.
-#define EACH_POSITION(w, f, statement) \
-	for (int64_t kd = (f)->first[0]; kd < (f)->end[0]; kd++) \
-		for (int64_t kh = (f)->first[1]; kh < (f)->end[1]; kh++) { \
-			int64_t row = row_start(w, f, kd, kh); \
-			for (int64_t kw = (f)->first[2]; kw < (f)->end[2]; kw++) { \
-				int64_t at = row + kw * (w)->dilation[2]; \
-				statement \
-			} \
+#define EACH_POSITION(w, f, statement)                                                                                 \
+	for (int64_t kd = (f)->first[0]; kd < (f)->end[0]; kd++)                                                       \
+		for (int64_t kh = (f)->first[1]; kh < (f)->end[1]; kh++) {                                             \
+			int64_t row = row_start(w, f, kd, kh);                                                         \
+			for (int64_t kw = (f)->first[2]; kw < (f)->end[2]; kw++) {                                     \
+				int64_t at = row + kw * (w)->dilation[2];                                              \
+				statement                                                                              \
+			}                                                                                              \
 		}
 
 static float column_sum(const struct window *w, const struct field *f, const float *x, int64_t kw)
@@ -90,8 +91,8 @@ static float column_sum(const struct window *w, const struct field *f, const flo
 	return sum;
 }
 
-// In float32, columns first, as ONNX Runtime sums: means of dequantized codes often lie halfway between two codes, and the order
-// of the sum then decides which of them the mean becomes.
+// In float32, columns first, as ONNX Runtime sums: means of dequantized codes often lie halfway between two codes, and
+// the order of the sum then decides which of them the mean becomes.
 static float average(const struct window *w, const struct field *f, const float *x, bool include_pad)
 {
 	float sum = 0, count = 1;
@@ -112,13 +113,13 @@ static float lp_norm(const struct window *w, const struct field *f, const float 
 }
 
 // The position of the maximum, the first of equals; -1 when the field lies in the padding.
-#define MAX_AT(name, type) \
-	static int64_t name(const struct window *w, const struct field *f, const void *data) \
-	{ \
-		const type *x = data; \
-		int64_t best = -1; \
-		EACH_POSITION(w, f, best = best < 0 || x[at] > x[best] ? at : best;) \
-		return best; \
+#define MAX_AT(name, type)                                                                                             \
+	static int64_t name(const struct window *w, const struct field *f, const void *data)                           \
+	{                                                                                                              \
+		const type *x = data;                                                                                  \
+		int64_t best = -1;                                                                                     \
+		EACH_POSITION(w, f, best = best < 0 || x[at] > x[best] ? at : best;)                                   \
+		return best;                                                                                           \
 	}
 MAX_AT(max_f32, float)
 MAX_AT(max_i8, int8_t)
@@ -130,8 +131,15 @@ MAX_AT(max_u32, uint32_t)
 MAX_AT(max_i64, int64_t)
 MAX_AT(max_u64, uint64_t)
 static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct field *, const void *) = {
-	[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16, [DT_U16] = max_u16, [DT_I32] = max_i32,
-	[DT_U32] = max_u32, [DT_I64] = max_i64, [DT_U64] = max_u64,
+    [DT_F32] = max_f32,
+    [DT_I8] = max_i8,
+    [DT_U8] = max_u8,
+    [DT_I16] = max_i16,
+    [DT_U16] = max_u16,
+    [DT_I32] = max_i32,
+    [DT_U32] = max_u32,
+    [DT_I64] = max_i64,
+    [DT_U64] = max_u64,
 };
 
 // Index into the whole input tensor; column-major within a plane for storage_order 1.
@@ -144,7 +152,8 @@ static int64_t index_of(const struct window *w, int64_t plane, int64_t at, bool 
 	return plane * window_in(w) + at;
 }
 
-static void max_plane(const struct window *w, const struct tensor *x, struct tensor *y, int64_t *index, int64_t plane, bool column_major)
+static void max_plane(
+    const struct window *w, const struct tensor *x, struct tensor *y, int64_t *index, int64_t plane, bool column_major)
 {
 	int64_t size = window_out(w);
 	size_t elem = dtype_size(x->type);
@@ -168,11 +177,13 @@ static void float_plane(const struct window *w, const struct node *n, const floa
 
 	for (int64_t o = 0; o < window_out(w); o++) {
 		struct field f = make_field(w, o);
-		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p) : average(w, &f, x, a->count_include_pad != 0);
+		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p)
+		                              : average(w, &f, x, a->count_include_pad != 0);
 	}
 }
 
-enum status pool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status pool_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct pool_attrs *a = n->attrs;
 	struct window w;
@@ -187,6 +198,7 @@ enum status pool_eval(const struct node *n, const struct tensor *const *in, stru
 		if (n->op->id == OP_MaxPool)
 			max_plane(&w, in[0], &out[0], index, p, a->storage_order == 1);
 		else
-			float_plane(&w, n, (const float *)in[0]->data + p * window_in(&w), (float *)out[0].data + p * window_out(&w));
+			float_plane(&w, n, (const float *)in[0]->data + p * window_in(&w),
+			    (float *)out[0].data + p * window_out(&w));
 	return STATUS_OK;
 }

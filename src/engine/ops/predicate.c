@@ -25,7 +25,8 @@ static void eval_bytes(const uint8_t *x, uint8_t *y, int64_t count, bool logical
 		y[i] = logical ? !x[i] : (uint8_t)~x[i];
 }
 
-enum status predicate_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status predicate_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
 

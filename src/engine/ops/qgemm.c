@@ -1,4 +1,5 @@
-// QGemm: alpha * (A * B + C) of codes, C in steps of both scales; codes again where an output scale is given, else floats.
+// QGemm: alpha * (A * B + C) of codes, C in steps of both scales; codes again where an output scale is given, else
+// floats.
 #include <stdlib.h>
 #include "element.h"
 #include "gemm.h"
@@ -9,7 +10,8 @@
 
 enum { QG_A, QG_A_SCALE, QG_A_ZERO, QG_B, QG_B_SCALE, QG_B_ZERO, QG_C, QG_Y_SCALE, QG_Y_ZERO };
 
-static enum status resolve(struct integer_product *p, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status resolve(
+    struct integer_product *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct gemm_attrs *a = n->attrs;
 	const struct tensor *c = qlinear_input(n, in, QG_C);
@@ -17,8 +19,12 @@ static enum status resolve(struct integer_product *p, const struct node *n, cons
 
 	if (c && c->type != DT_I32)
 		return error_set(err, STATUS_UNSUPPORTED, "C is %s, must be int32", dtype_name(c->type));
-	*p = (struct integer_product){ .a = in[QG_A], .a_zero = in[QG_A_ZERO], .b = in[QG_B], .b_zero = in[QG_B_ZERO],
-		.trans_a = a->trans_a != 0, .trans_b = a->trans_b != 0 };
+	*p = (struct integer_product){.a = in[QG_A],
+	    .a_zero = in[QG_A_ZERO],
+	    .b = in[QG_B],
+	    .b_zero = in[QG_B_ZERO],
+	    .trans_a = a->trans_a != 0,
+	    .trans_b = a->trans_b != 0};
 	s = gemm_resolve(&p->t, a, in[QG_A], in[QG_B], c, err);
 	return s == STATUS_OK ? matmulinteger_resolve(p, err) : s;
 }
@@ -30,9 +36,9 @@ enum status qgemm_shape(const struct node *n, const struct tensor *const *in, st
 	enum status s = resolve(&p, n, in, err);
 
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QG_A_SCALE, QG_A_ZERO, QG_Y_SCALE, QG_Y_ZERO }, 4, 0, err);
+		s = qlinear_counts(n, in, (const int[]){QG_A_SCALE, QG_A_ZERO, QG_Y_SCALE, QG_Y_ZERO}, 4, 0, err);
 	if (s == STATUS_OK)
-		s = qlinear_counts(n, in, (const int[]){ QG_B_SCALE }, 1, p.t.one.n, err);
+		s = qlinear_counts(n, in, (const int[]){QG_B_SCALE}, 1, p.t.one.n, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], !y_scale ? DT_F32 : y_zero ? y_zero->type : in[QG_A]->type, &p.t.y);
 	return s;
@@ -42,16 +48,17 @@ static void start_with(uint32_t *acc, const struct tensor *c, const struct shape
 {
 	struct strided s;
 
-	strided_broadcast(&s, y, (const struct shape *const[]){ &c->shape }, 1);
+	strided_broadcast(&s, y, (const struct shape *const[]){&c->shape}, 1);
 	strided_copy(&s, acc, c->data, sizeof *acc);
 }
 
 // Where the product is rounded to codes, `steps` is a tensor of its own; else it is the output.
-static enum status product(struct tensor *steps, const struct node *n, const struct tensor *const *in, float y_scale, int width,
-    struct error *err)
+static enum status product(struct tensor *steps, const struct node *n, const struct tensor *const *in, float y_scale,
+    int width, struct error *err)
 {
 	const struct tensor *c = qlinear_input(n, in, QG_C);
-	struct product_scales scales = { in[QG_A_SCALE], in[QG_B_SCALE], y_scale / ((const struct gemm_attrs *)n->attrs)->alpha };
+	struct product_scales scales = {
+	    in[QG_A_SCALE], in[QG_B_SCALE], y_scale / ((const struct gemm_attrs *)n->attrs)->alpha};
 	struct integer_product p;
 	uint32_t *acc = mem_try_array((size_t)tensor_count(steps) + 1, sizeof *acc);
 	enum status s = resolve(&p, n, in, err);
@@ -68,11 +75,12 @@ static enum status product(struct tensor *steps, const struct node *n, const str
 	return s;
 }
 
-enum status qgemm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qgemm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct tensor *y_scale = qlinear_input(n, in, QG_Y_SCALE), *y_zero = qlinear_input(n, in, QG_Y_ZERO);
-	struct qlinear unit = { 1, y_zero ? (int32_t)element_int(y_zero, 0) : 0 };
-	struct tensor steps = { .type = DT_F32, .shape = out[0].shape };
+	struct qlinear unit = {1, y_zero ? (int32_t)element_int(y_zero, 0) : 0};
+	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
 	enum status s;
 
 	if (!y_scale)

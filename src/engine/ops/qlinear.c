@@ -4,8 +4,13 @@
 
 struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const int32_t *zero, int n, int axis)
 {
-	struct quantizer q = { .kind = QUANT_LINEAR, .bits = (int)dtype_size(type) * 8, .rounding = ROUND_HALF_EVEN, .axis = axis, .n = n,
-		.scale = scale, .zero = zero };
+	struct quantizer q = {.kind = QUANT_LINEAR,
+	    .bits = (int)dtype_size(type) * 8,
+	    .rounding = ROUND_HALF_EVEN,
+	    .axis = axis,
+	    .n = n,
+	    .scale = scale,
+	    .zero = zero};
 
 	elements_range(type, &q.qmin, &q.qmax);
 	return q;
@@ -16,35 +21,37 @@ const struct tensor *qlinear_input(const struct node *n, const struct tensor *co
 	return i < n->n_in ? in[i] : NULL;
 }
 
-enum status qlinear_counts(const struct node *n, const struct tensor *const *in, const int *inputs, int n_inputs, int64_t channels,
-    struct error *err)
+enum status qlinear_counts(const struct node *n, const struct tensor *const *in, const int *inputs, int n_inputs,
+    int64_t channels, struct error *err)
 {
 	for (int i = 0; i < n_inputs; i++) {
 		const struct tensor *t = qlinear_input(n, in, inputs[i]);
 		int64_t count = t ? shape_count(&t->shape) : 1;
 		if (count != 1 && (channels == 0 || count != channels))
-			return error_set(err, STATUS_UNSUPPORTED, "input %d has %lld elements, which is not one%s", inputs[i], (long long)count,
-			    channels ? " for the tensor or one a channel" : "");
+			return error_set(err, STATUS_UNSUPPORTED, "input %d has %lld elements, which is not one%s",
+			    inputs[i], (long long)count, channels ? " for the tensor or one a channel" : "");
 	}
 	return STATUS_OK;
 }
 
-enum status qlinear_read(struct qlinear *q, const struct node *n, const struct tensor *const *in, int scale, int zero, struct error *err)
+enum status qlinear_read(
+    struct qlinear *q, const struct node *n, const struct tensor *const *in, int scale, int zero, struct error *err)
 {
 	const struct tensor *z = qlinear_input(n, in, zero);
-	enum status s = qlinear_counts(n, in, (const int[]){ scale, zero }, 2, 0, err);
+	enum status s = qlinear_counts(n, in, (const int[]){scale, zero}, 2, 0, err);
 
 	if (s == STATUS_OK)
-		*q = (struct qlinear){ *(const float *)in[scale]->data, z ? (int32_t)element_int(z, 0) : 0 };
+		*q = (struct qlinear){*(const float *)in[scale]->data, z ? (int32_t)element_int(z, 0) : 0};
 	return s;
 }
 
-enum status qlinear_decode(struct tensor *x, const struct tensor *codes, const struct qlinear *q, int width, struct error *err)
+enum status qlinear_decode(
+    struct tensor *x, const struct tensor *codes, const struct qlinear *q, int width, struct error *err)
 {
 	struct quantizer whole = qlinear_quantizer(codes->type, &q->scale, &q->zero, 1, -1);
 	enum status s;
 
-	*x = (struct tensor){ .type = DT_F32, .shape = codes->shape };
+	*x = (struct tensor){.type = DT_F32, .shape = codes->shape};
 	s = tensor_alloc(x, NULL, err);
 	if (s == STATUS_OK)
 		dequantize(x, codes, &whole, width);

@@ -13,7 +13,8 @@ static struct node concat_node(const struct node *n)
 	return concat;
 }
 
-enum status qlinear_concat_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status qlinear_concat_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct node concat = concat_node(n);
 	const struct tensor **part = xcalloc((size_t)concat.n_in + 1, sizeof *part);
@@ -25,7 +26,8 @@ enum status qlinear_concat_shape(const struct node *n, const struct tensor *cons
 		const struct tensor *const *each = in + QCAT_FIRST + i * QCAT_EACH;
 		part[i] = each[0];
 		if (!each[0] || !each[1] || each[0]->type != in[QCAT_Y_ZERO]->type || each[1]->type != DT_F32)
-			s = error_set(err, STATUS_FORMAT, "part %d must have codes of the output's type and a float32 scale", i);
+			s = error_set(
+			    err, STATUS_FORMAT, "part %d must have codes of the output's type and a float32 scale", i);
 	}
 	if (s == STATUS_OK)
 		s = concat_shape(&concat, part, out, err);
@@ -33,14 +35,14 @@ enum status qlinear_concat_shape(const struct node *n, const struct tensor *cons
 	return s;
 }
 
-static enum status recode(struct tensor *y, const struct node *n, const struct tensor *const *in, int first, const struct qlinear *to,
-    int width, struct error *err)
+static enum status recode(struct tensor *y, const struct node *n, const struct tensor *const *in, int first,
+    const struct qlinear *to, int width, struct error *err)
 {
-	struct tensor x = { 0 };
+	struct tensor x = {0};
 	struct qlinear from;
 	enum status s = qlinear_read(&from, n, in, first + 1, first + 2, err);
 
-	*y = (struct tensor){ .type = in[first]->type, .shape = in[first]->shape };
+	*y = (struct tensor){.type = in[first]->type, .shape = in[first]->shape};
 	if (s == STATUS_OK)
 		s = tensor_alloc(y, NULL, err);
 	if (s == STATUS_OK)
@@ -51,7 +53,8 @@ static enum status recode(struct tensor *y, const struct node *n, const struct t
 	return s;
 }
 
-enum status qlinear_concat_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinear_concat_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct node concat = concat_node(n);
 	struct tensor *part = xcalloc((size_t)concat.n_in, sizeof *part);

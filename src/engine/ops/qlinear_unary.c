@@ -1,5 +1,5 @@
-// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator between
-// decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point.
+// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator
+// between decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point.
 #include "qlinear.h"
 #include "rule.h"
 #include "softmax.h"
@@ -8,12 +8,13 @@
 enum { QU_X, QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO };
 
 // y has type and shape, and is allocated.
-typedef enum status float_fn(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err);
+typedef enum status float_fn(
+    const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err);
 
-static enum status between_codes(const struct node *n, const struct tensor *const *in, struct tensor *out, float_fn *fn, int width,
-    struct error *err)
+static enum status between_codes(const struct node *n, const struct tensor *const *in, struct tensor *out, float_fn *fn,
+    int width, struct error *err)
 {
-	struct tensor x = { 0 }, y = { .type = DT_F32, .shape = out[0].shape };
+	struct tensor x = {0}, y = {.type = DT_F32, .shape = out[0].shape};
 	struct qlinear from, to;
 	enum status s = qlinear_read(&from, n, in, QU_X_SCALE, QU_X_ZERO, err);
 
@@ -32,9 +33,10 @@ static enum status between_codes(const struct node *n, const struct tensor *cons
 	return s;
 }
 
-static enum status apply_unary(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+static enum status apply_unary(
+    const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
 {
-	const struct act_attrs none = { 0 };
+	const struct act_attrs none = {0};
 
 	(void)width;
 	(void)err;
@@ -45,13 +47,15 @@ static enum status apply_unary(const struct node *n, const struct tensor *x, str
 	return STATUS_OK;
 }
 
-enum status qlinear_unary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinear_unary_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return between_codes(n, in, out, apply_unary, width, err);
 }
 
 // Attribute `opset` says which Softmax is meant: before 13 all dimensions from `axis` on are one.
-static enum status apply_softmax(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+static enum status apply_softmax(
+    const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
 {
 	const struct qsoftmax_attrs *a = n->attrs;
 	const struct shape *shape = &x->shape;
@@ -62,11 +66,12 @@ static enum status apply_softmax(const struct node *n, const struct tensor *x, s
 	(void)width;
 	if (s != STATUS_OK)
 		return s;
-	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis), rule_product(shape, axis, last),
-	    rule_product(shape, last, shape->rank), err);
+	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis),
+	    rule_product(shape, axis, last), rule_product(shape, last, shape->rank), err);
 }
 
-enum status qlinear_softmax_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinear_softmax_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return between_codes(n, in, out, apply_softmax, width, err);
 }
@@ -80,7 +85,8 @@ static struct node pool_node(const struct node *n)
 	return pool;
 }
 
-enum status qlinear_pool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status qlinear_pool_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct node pool = pool_node(n);
 	enum status s;
@@ -93,14 +99,16 @@ enum status qlinear_pool_shape(const struct node *n, const struct tensor *const 
 	return s;
 }
 
-static enum status apply_pool(const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
+static enum status apply_pool(
+    const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
 {
 	struct node pool = pool_node(n);
 
 	return pool.op->eval(&pool, &x, y, width, err);
 }
 
-enum status qlinear_pool_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status qlinear_pool_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return between_codes(n, in, out, apply_pool, width, err);
 }

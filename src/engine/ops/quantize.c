@@ -1,5 +1,5 @@
-// QuantizeLinear and DequantizeLinear: one scale for the tensor, one for each index along `axis`, or one for each block_size
-// elements along it.
+// QuantizeLinear and DequantizeLinear: one scale for the tensor, one for each index along `axis`, or one for each
+// block_size elements along it.
 #include <stdlib.h>
 #include "element.h"
 #include "qlinear.h"
@@ -17,11 +17,12 @@ static enum status bad_scale(const struct tensor *scale, const struct tensor *x,
 {
 	char a[96], b[96];
 
-	return error_set(err, STATUS_FORMAT, "a scale of shape %s does not fit the input %s", shape_text(&scale->shape, a, sizeof a),
-	    shape_text(&x->shape, b, sizeof b));
+	return error_set(err, STATUS_FORMAT, "a scale of shape %s does not fit the input %s",
+	    shape_text(&scale->shape, a, sizeof a), shape_text(&x->shape, b, sizeof b));
 }
 
-static enum status resolve_blocks(struct scales *s, int64_t size, const struct tensor *x, const struct tensor *scale, struct error *err)
+static enum status resolve_blocks(
+    struct scales *s, int64_t size, const struct tensor *x, const struct tensor *scale, struct error *err)
 {
 	struct shape expected = x->shape;
 
@@ -30,8 +31,10 @@ static enum status resolve_blocks(struct scales *s, int64_t size, const struct t
 	expected.dim[s->axis] = (x->shape.dim[s->axis] + size - 1) / size;
 	if (!shape_equal(&expected, &scale->shape))
 		return bad_scale(scale, x, err);
-	s->blocks = (struct blocks){ .dim = x->shape.dim[s->axis], .inner = rule_product(&x->shape, s->axis + 1, x->shape.rank),
-		.size = size, .per_axis = expected.dim[s->axis] };
+	s->blocks = (struct blocks){.dim = x->shape.dim[s->axis],
+	    .inner = rule_product(&x->shape, s->axis + 1, x->shape.rank),
+	    .size = size,
+	    .per_axis = expected.dim[s->axis]};
 	return STATUS_OK;
 }
 
@@ -42,7 +45,7 @@ static enum status resolve(struct scales *s, const struct node *n, const struct 
 	int64_t count = shape_count(&scale->shape);
 	enum status status;
 
-	*s = (struct scales){ .axis = -1, .n = (int)count };
+	*s = (struct scales){.axis = -1, .n = (int)count};
 	if (scale->type != DT_F32)
 		return error_set(err, STATUS_UNSUPPORTED, "the scale is %s, must be float32", dtype_name(scale->type));
 	if (zero && shape_count(&zero->shape) != count)
@@ -88,7 +91,8 @@ static enum dtype code_type(const struct node *n, const struct tensor *const *in
 	return wanted ? rule_dtype(wanted) : DT_U8;
 }
 
-enum status quantizelinear_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status quantizelinear_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct scales s;
 	enum dtype type = code_type(n, in);
@@ -110,7 +114,8 @@ static void quantize_blocks(struct tensor *y, const struct tensor *x, const stru
 	}
 }
 
-static void dequantize_blocks(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
+static void dequantize_blocks(
+    struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
 {
 	for (int64_t i = 0; i < tensor_count(x); i++) {
 		int64_t c = block_of(b, i);
@@ -121,8 +126,8 @@ static void dequantize_blocks(struct tensor *y, const struct tensor *x, const st
 typedef void whole_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width);
 typedef void blocks_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b);
 
-static enum status convert(const struct node *n, const struct tensor *const *in, struct tensor *out, enum dtype codes, whole_fn *whole,
-    blocks_fn *blocks, int width, struct error *err)
+static enum status convert(const struct node *n, const struct tensor *const *in, struct tensor *out, enum dtype codes,
+    whole_fn *whole, blocks_fn *blocks, int width, struct error *err)
 {
 	struct scales s;
 	struct quantizer q;
@@ -141,12 +146,14 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 	return status;
 }
 
-enum status quantizelinear_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status quantizelinear_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return convert(n, in, out, out[0].type, quantize, quantize_blocks, width, err);
 }
 
-enum status dequantizelinear_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status dequantizelinear_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct scales s;
 	enum status status = resolve(&s, n, in, err);
@@ -156,7 +163,8 @@ enum status dequantizelinear_shape(const struct node *n, const struct tensor *co
 	return status;
 }
 
-enum status dequantizelinear_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status dequantizelinear_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	return convert(n, in, out, in[0]->type, dequantize, dequantize_blocks, width, err);
 }

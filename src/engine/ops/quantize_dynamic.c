@@ -18,9 +18,10 @@ void quantize_dynamic_range(float *scale, int32_t *zero, const float *x, int64_t
 	*zero = at > 0 ? (at < 255 ? (int32_t)at : 255) : 0;
 }
 
-enum status dynamicquantize_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status dynamicquantize_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	const struct shape scalar = { .rank = 0 };
+	const struct shape scalar = {.rank = 0};
 
 	(void)n;
 	(void)err;
@@ -30,7 +31,8 @@ enum status dynamicquantize_shape(const struct node *n, const struct tensor *con
 	return STATUS_OK;
 }
 
-enum status dynamicquantize_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status dynamicquantize_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	float scale;
 	int32_t zero;

@@ -14,14 +14,20 @@ static const struct recipe {
 	enum step step;
 	enum finish finish;
 } recipes[OP_COUNT] = {
-	[OP_ReduceL1] = { STEP_ABS, FINISH_NONE }, [OP_ReduceL2] = { STEP_SQUARE, FINISH_SQRT },
-	[OP_ReduceLogSum] = { STEP_SUM, FINISH_LOG }, [OP_ReduceLogSumExp] = { STEP_SUM, FINISH_LOG_EXP },
-	[OP_ReduceMax] = { STEP_MAX, FINISH_NONE }, [OP_ReduceMean] = { STEP_SUM, FINISH_MEAN },
-	[OP_ReduceMin] = { STEP_MIN, FINISH_NONE }, [OP_ReduceProd] = { STEP_PROD, FINISH_NONE },
-	[OP_ReduceSum] = { STEP_SUM, FINISH_NONE }, [OP_ReduceSumSquare] = { STEP_SQUARE, FINISH_NONE },
+    [OP_ReduceL1] = {STEP_ABS, FINISH_NONE},
+    [OP_ReduceL2] = {STEP_SQUARE, FINISH_SQRT},
+    [OP_ReduceLogSum] = {STEP_SUM, FINISH_LOG},
+    [OP_ReduceLogSumExp] = {STEP_SUM, FINISH_LOG_EXP},
+    [OP_ReduceMax] = {STEP_MAX, FINISH_NONE},
+    [OP_ReduceMean] = {STEP_SUM, FINISH_MEAN},
+    [OP_ReduceMin] = {STEP_MIN, FINISH_NONE},
+    [OP_ReduceProd] = {STEP_PROD, FINISH_NONE},
+    [OP_ReduceSum] = {STEP_SUM, FINISH_NONE},
+    [OP_ReduceSumSquare] = {STEP_SQUARE, FINISH_NONE},
 };
 
-enum status reduce_axes(bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in, struct error *err)
+enum status reduce_axes(
+    bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct reduce_attrs *a = n->attrs;
 	const struct tensor *list = n->n_in > 1 ? in[1] : NULL;
@@ -66,7 +72,7 @@ static void reduce_walk(struct strided *s, const struct shape *x, const bool gon
 {
 	int64_t p = 1;
 
-	*s = (struct strided){ .rank = x->rank, .arrays = 2 };
+	*s = (struct strided){.rank = x->rank, .arrays = 2};
 	rule_strides(s->stride[1], x);
 	for (int i = x->rank - 1; i >= 0; i--) {
 		s->dim[i] = x->dim[i];
@@ -77,18 +83,29 @@ static void reduce_walk(struct strided *s, const struct shape *x, const bool gon
 }
 
 static const double start_double[] = {
-	[STEP_SUM] = 0, [STEP_ABS] = 0, [STEP_SQUARE] = 0, [STEP_PROD] = 1, [STEP_MAX] = -INFINITY, [STEP_MIN] = INFINITY,
+    [STEP_SUM] = 0,
+    [STEP_ABS] = 0,
+    [STEP_SQUARE] = 0,
+    [STEP_PROD] = 1,
+    [STEP_MAX] = -INFINITY,
+    [STEP_MIN] = INFINITY,
 };
 
 static double add_double(enum step step, double acc, double v)
 {
 	switch (step) {
-	case STEP_SUM: return acc + v;
-	case STEP_ABS: return acc + fabs(v);
-	case STEP_SQUARE: return acc + v * v;
-	case STEP_PROD: return acc * v;
-	case STEP_MAX: return v > acc || v != v ? v : acc;
-	default: return v < acc || v != v ? v : acc;
+	case STEP_SUM:
+		return acc + v;
+	case STEP_ABS:
+		return acc + fabs(v);
+	case STEP_SQUARE:
+		return acc + v * v;
+	case STEP_PROD:
+		return acc * v;
+	case STEP_MAX:
+		return v > acc || v != v ? v : acc;
+	default:
+		return v < acc || v != v ? v : acc;
 	}
 }
 
@@ -97,12 +114,18 @@ static int64_t add_int(enum step step, int64_t acc, int64_t v, bool is_unsigned)
 	bool less = is_unsigned ? (uint64_t)v < (uint64_t)acc : v < acc;
 
 	switch (step) {
-	case STEP_SUM: return (int64_t)((uint64_t)acc + (uint64_t)v);
-	case STEP_ABS: return (int64_t)((uint64_t)acc + (v < 0 && !is_unsigned ? -(uint64_t)v : (uint64_t)v));
-	case STEP_SQUARE: return (int64_t)((uint64_t)acc + (uint64_t)v * (uint64_t)v);
-	case STEP_PROD: return (int64_t)((uint64_t)acc * (uint64_t)v);
-	case STEP_MAX: return less || v == acc ? acc : v;
-	default: return less ? v : acc;
+	case STEP_SUM:
+		return (int64_t)((uint64_t)acc + (uint64_t)v);
+	case STEP_ABS:
+		return (int64_t)((uint64_t)acc + (v < 0 && !is_unsigned ? -(uint64_t)v : (uint64_t)v));
+	case STEP_SQUARE:
+		return (int64_t)((uint64_t)acc + (uint64_t)v * (uint64_t)v);
+	case STEP_PROD:
+		return (int64_t)((uint64_t)acc * (uint64_t)v);
+	case STEP_MAX:
+		return less || v == acc ? acc : v;
+	default:
+		return less ? v : acc;
 	}
 }
 
@@ -124,7 +147,8 @@ static void run_doubles(enum step step, double *acc, int64_t acc_step, const dou
 }
 
 // acc = step over all elements; with `shift`, over exp(element - shift) instead.
-static void fold_doubles(enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift)
+static void fold_doubles(
+    enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift)
 {
 	int64_t rows = strided_rows(s), run = strided_run(s), to = strided_step(s, 0), from = strided_step(s, 1);
 	double v[ELEMENTS_CHUNK];
@@ -144,7 +168,8 @@ static void fold_doubles(enum step step, double *acc, const struct tensor *x, co
 
 static void fold_ints(enum step step, int64_t *acc, const struct tensor *x, const struct strided *s)
 {
-	int64_t rows = strided_rows(s), run = strided_run(s), to = strided_step(s, 0), from = strided_step(s, 1), v[ELEMENTS_CHUNK];
+	int64_t rows = strided_rows(s), run = strided_run(s), to = strided_step(s, 0), from = strided_step(s, 1),
+	        v[ELEMENTS_CHUNK];
 	bool is_unsigned = elements_unsigned(x->type);
 
 	for (int64_t r = 0; r < rows; r++) {
@@ -162,16 +187,21 @@ static void fold_ints(enum step step, int64_t *acc, const struct tensor *x, cons
 static double finish_double(enum finish finish, double v, double terms, double shift)
 {
 	switch (finish) {
-	case FINISH_MEAN: return v / terms;
-	case FINISH_SQRT: return sqrt(v);
-	case FINISH_LOG: return log(v);
-	case FINISH_LOG_EXP: return log(v) + shift;
-	default: return v;
+	case FINISH_MEAN:
+		return v / terms;
+	case FINISH_SQRT:
+		return sqrt(v);
+	case FINISH_LOG:
+		return log(v);
+	case FINISH_LOG_EXP:
+		return log(v) + shift;
+	default:
+		return v;
 	}
 }
 
-static enum status reduce_doubles(struct recipe recipe, const struct tensor *x, struct tensor *y, const struct strided *s, double terms,
-    struct error *err)
+static enum status reduce_doubles(struct recipe recipe, const struct tensor *x, struct tensor *y,
+    const struct strided *s, double terms, struct error *err)
 {
 	int64_t count = tensor_count(y);
 	bool shifted = recipe.finish == FINISH_LOG_EXP;
@@ -195,7 +225,8 @@ static enum status reduce_doubles(struct recipe recipe, const struct tensor *x, 
 	return STATUS_OK;
 }
 
-static enum status reduce_ints(struct recipe recipe, const struct tensor *x, struct tensor *y, const struct strided *s, struct error *err)
+static enum status reduce_ints(
+    struct recipe recipe, const struct tensor *x, struct tensor *y, const struct strided *s, struct error *err)
 {
 	int64_t count = tensor_count(y), low, high;
 	int64_t *acc = mem_try_array((size_t)count + 1, sizeof *acc);
@@ -212,7 +243,8 @@ static enum status reduce_ints(struct recipe recipe, const struct tensor *x, str
 	return STATUS_OK;
 }
 
-enum status reduce_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status reduce_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct recipe recipe = recipes[n->op->id];
 	bool gone[SHAPE_MAX_RANK], nothing;

@@ -4,8 +4,8 @@
 #include "ops.h"
 
 // Which axes a reduction removes; *nothing: none, the output is the input.
-MUST_CHECK enum status reduce_axes(bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in,
-    struct error *err);
+MUST_CHECK enum status reduce_axes(
+    bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in, struct error *err);
 void reduce_set_shape(struct shape *y, const struct shape *x, const bool gone[SHAPE_MAX_RANK], bool keepdims);
 
 #endif

@@ -11,17 +11,28 @@ struct choice {
 	int value;
 };
 static const struct choice kinds[] = {
-	{ "nearest", RESIZE_NEAREST }, { "linear", RESIZE_LINEAR }, { "bilinear", RESIZE_LINEAR }, { "cubic", RESIZE_CUBIC }, { NULL, 0 },
+    {"nearest", RESIZE_NEAREST},
+    {"linear", RESIZE_LINEAR},
+    {"bilinear", RESIZE_LINEAR},
+    {"cubic", RESIZE_CUBIC},
+    {NULL, 0},
 };
 static const struct choice transforms[] = {
-	{ "half_pixel", TRANSFORM_HALF_PIXEL }, { "half_pixel_symmetric", TRANSFORM_HALF_PIXEL_SYMMETRIC },
-	{ "pytorch_half_pixel", TRANSFORM_PYTORCH }, { "align_corners", TRANSFORM_ALIGN_CORNERS },
-	{ "asymmetric", TRANSFORM_ASYMMETRIC }, { "tf_half_pixel_for_nn", TRANSFORM_TF_HALF_PIXEL },
-	{ "tf_crop_and_resize", TRANSFORM_CROP }, { NULL, 0 },
+    {"half_pixel", TRANSFORM_HALF_PIXEL},
+    {"half_pixel_symmetric", TRANSFORM_HALF_PIXEL_SYMMETRIC},
+    {"pytorch_half_pixel", TRANSFORM_PYTORCH},
+    {"align_corners", TRANSFORM_ALIGN_CORNERS},
+    {"asymmetric", TRANSFORM_ASYMMETRIC},
+    {"tf_half_pixel_for_nn", TRANSFORM_TF_HALF_PIXEL},
+    {"tf_crop_and_resize", TRANSFORM_CROP},
+    {NULL, 0},
 };
 static const struct choice roundings[] = {
-	{ "round_prefer_floor", NEAREST_PREFER_FLOOR }, { "round_prefer_ceil", NEAREST_PREFER_CEIL }, { "floor", NEAREST_FLOOR },
-	{ "ceil", NEAREST_CEIL }, { NULL, 0 },
+    {"round_prefer_floor", NEAREST_PREFER_FLOOR},
+    {"round_prefer_ceil", NEAREST_PREFER_CEIL},
+    {"floor", NEAREST_FLOOR},
+    {"ceil", NEAREST_CEIL},
+    {NULL, 0},
 };
 
 static enum status choose(int *out, const struct choice *c, const char *name, const char *what, struct error *err)
@@ -60,7 +71,8 @@ static const struct tensor *given(const struct node *n, const struct tensor *con
 }
 
 // The axes that scales, sizes and region speak of: all, unless attribute axes names some.
-static enum status read_axes(int64_t axes[SHAPE_MAX_RANK], int *count, const struct resize *r, const struct ints *list, struct error *err)
+static enum status read_axes(
+    int64_t axes[SHAPE_MAX_RANK], int *count, const struct resize *r, const struct ints *list, struct error *err)
 {
 	bool seen[SHAPE_MAX_RANK];
 	enum status s = rule_axes_list(axes, count, NULL, list, err);
@@ -86,12 +98,14 @@ static enum status set_scale(struct resize_axis *x, int axis, double scale, stru
 	return STATUS_OK;
 }
 
-static enum status scales_from_tensor(struct resize *r, const struct tensor *t, const int64_t *axes, int count, struct error *err)
+static enum status scales_from_tensor(
+    struct resize *r, const struct tensor *t, const int64_t *axes, int count, struct error *err)
 {
 	enum status s = STATUS_OK;
 
 	if (tensor_count(t) != count)
-		return error_set(err, STATUS_FORMAT, "scales has %lld values, needs %d", (long long)tensor_count(t), count);
+		return error_set(
+		    err, STATUS_FORMAT, "scales has %lld values, needs %d", (long long)tensor_count(t), count);
 	if (!t->data)
 		return rule_pending(err);
 	for (int i = 0; i < count && s == STATUS_OK; i++)
@@ -122,24 +136,27 @@ static enum status keep_aspect(struct resize *r, const char *policy, const int64
 	return STATUS_OK;
 }
 
-static enum status sizes_from_tensor(struct resize *r, const struct tensor *t, const char *policy, const int64_t *axes, int count,
-    struct error *err)
+static enum status sizes_from_tensor(
+    struct resize *r, const struct tensor *t, const char *policy, const int64_t *axes, int count, struct error *err)
 {
 	if (tensor_count(t) != count)
-		return error_set(err, STATUS_FORMAT, "sizes has %lld values, needs %d", (long long)tensor_count(t), count);
+		return error_set(
+		    err, STATUS_FORMAT, "sizes has %lld values, needs %d", (long long)tensor_count(t), count);
 	if (!t->data)
 		return rule_pending(err);
 	for (int i = 0; i < count; i++) {
 		struct resize_axis *x = &r->axis[axes[i]];
 		x->out = element_int(t, i);
 		if (!rule_within(x->out, 0, RULE_MAX_DIM) || (x->in == 0 && x->out > 0))
-			return error_set(err, STATUS_FORMAT, "the size of axis %lld is %lld", (long long)axes[i], (long long)x->out);
+			return error_set(
+			    err, STATUS_FORMAT, "the size of axis %lld is %lld", (long long)axes[i], (long long)x->out);
 		x->scale = x->in ? (double)x->out / (double)x->in : 1;
 	}
 	return strcmp(policy, "stretch") ? keep_aspect(r, policy, axes, count, err) : STATUS_OK;
 }
 
-static enum status read_region(struct resize *r, const struct tensor *roi, const int64_t *axes, int count, struct error *err)
+static enum status read_region(
+    struct resize *r, const struct tensor *roi, const int64_t *axes, int count, struct error *err)
 {
 	if (r->transform != TRANSFORM_CROP)
 		return STATUS_OK;
@@ -182,7 +199,8 @@ enum status resize_resolve(struct resize *r, const struct node *n, const struct 
 
 	r->rank = in[0]->shape.rank;
 	for (int i = 0; i < r->rank; i++)
-		r->axis[i] = (struct resize_axis){ .in = in[0]->shape.dim[i], .out = in[0]->shape.dim[i], .scale = 1, .end = 1 };
+		r->axis[i] =
+		    (struct resize_axis){.in = in[0]->shape.dim[i], .out = in[0]->shape.dim[i], .scale = 1, .end = 1};
 	if (s == STATUS_OK)
 		s = read_axes(axes, &count, r, &a->axes, err);
 	if (s == STATUS_OK && !old)
@@ -201,7 +219,7 @@ enum status resize_resolve(struct resize *r, const struct node *n, const struct 
 enum status resize_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct resize r;
-	struct shape y = { .rank = in[0]->shape.rank };
+	struct shape y = {.rank = in[0]->shape.rank};
 	enum status s = resize_resolve(&r, n, in, err);
 
 	if (s != STATUS_OK)

@@ -1,5 +1,5 @@
-// Resize and Upsample: resize.c reads sizes and coordinates from whichever inputs and attributes a version has, resize_taps.c
-// makes the weights along one axis, resize_eval.c applies them.
+// Resize and Upsample: resize.c reads sizes and coordinates from whichever inputs and attributes a version has,
+// resize_taps.c makes the weights along one axis, resize_eval.c applies them.
 #ifndef QTUI_ENGINE_OPS_RESIZE_H
 #define QTUI_ENGINE_OPS_RESIZE_H
 
@@ -7,8 +7,13 @@
 
 enum resize_kind { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC };
 enum resize_transform {
-	TRANSFORM_HALF_PIXEL, TRANSFORM_HALF_PIXEL_SYMMETRIC, TRANSFORM_PYTORCH, TRANSFORM_ALIGN_CORNERS, TRANSFORM_ASYMMETRIC,
-	TRANSFORM_TF_HALF_PIXEL, TRANSFORM_CROP,
+	TRANSFORM_HALF_PIXEL,
+	TRANSFORM_HALF_PIXEL_SYMMETRIC,
+	TRANSFORM_PYTORCH,
+	TRANSFORM_ALIGN_CORNERS,
+	TRANSFORM_ASYMMETRIC,
+	TRANSFORM_TF_HALF_PIXEL,
+	TRANSFORM_CROP,
 };
 enum resize_rounding { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL };
 struct resize_axis {
@@ -26,9 +31,11 @@ struct resize {
 	int rank;
 	struct resize_axis axis[SHAPE_MAX_RANK];
 };
-MUST_CHECK enum status resize_resolve(struct resize *r, const struct node *n, const struct tensor *const *in, struct error *err);
+MUST_CHECK enum status resize_resolve(
+    struct resize *r, const struct node *n, const struct tensor *const *in, struct error *err);
 
-// Output position o is the sum over k < n of weight[o * n + k] * x[index[o * n + k]]; `outside`[o]: the extrapolation value instead.
+// Output position o is the sum over k < n of weight[o * n + k] * x[index[o * n + k]]; `outside`[o]: the extrapolation
+// value instead.
 struct resize_taps {
 	int64_t n;
 	int64_t *index;

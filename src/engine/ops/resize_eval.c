@@ -4,9 +4,9 @@
 #include "resize.h"
 #include "rule.h"
 
-#define PICK(type) \
-	for (int64_t i = 0; i < n; i++) \
-		((type *)y)[i] = ((const type *)x)[index[i]]
+#define PICK(type)                                                                                                     \
+	for (int64_t i = 0; i < n; i++)                                                                                \
+	((type *)y)[i] = ((const type *)x)[index[i]]
 
 static void pick_run(void *y, const void *x, const int64_t *index, int64_t n, size_t elem)
 {
@@ -21,7 +21,8 @@ static void pick_run(void *y, const void *x, const int64_t *index, int64_t n, si
 }
 
 // Nearest: rows of the last axis, each from the row of the input that the other axes' indices name.
-static void eval_nearest(const struct resize *r, const struct resize_taps *t, const struct tensor *x, struct tensor *y, int width)
+static void eval_nearest(
+    const struct resize *r, const struct resize_taps *t, const struct tensor *x, struct tensor *y, int width)
 {
 	int last = r->rank - 1;
 	int64_t n = r->axis[last].out, rows = rule_product(&y->shape, 0, last);
@@ -35,13 +36,14 @@ static void eval_nearest(const struct resize *r, const struct resize_taps *t, co
 			rest /= r->axis[i].out;
 			stride *= r->axis[i].in;
 		}
-		pick_run((char *)y->data + (size_t)(row * n) * elem, (const char *)x->data + (size_t)from * elem, t[last].index, n, elem);
+		pick_run((char *)y->data + (size_t)(row * n) * elem, (const char *)x->data + (size_t)from * elem,
+		    t[last].index, n, elem);
 	}
 }
 
 // y[outer, out, inner] from x[outer, in, inner].
-static void apply_axis(const struct resize_axis *a, const struct resize_taps *t, const float *x, float *y, int64_t outer, int64_t inner,
-    int width)
+static void apply_axis(const struct resize_axis *a, const struct resize_taps *t, const float *x, float *y,
+    int64_t outer, int64_t inner, int width)
 {
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t p = 0; p < outer * a->out; p++) {
@@ -62,7 +64,8 @@ static bool is_identity(const struct resize *r, int i)
 }
 
 // One pass per axis that changes; *buf holds the input and, in the end, the result.
-static enum status eval_filter(const struct resize *r, const struct resize_taps *t, float **buf, int width, struct error *err)
+static enum status eval_filter(
+    const struct resize *r, const struct resize_taps *t, float **buf, int width, struct error *err)
 {
 	for (int i = 0; i < r->rank; i++) {
 		int64_t outer = 1, inner = 1;
@@ -100,8 +103,8 @@ static void extrapolate(const struct resize *r, const struct resize_taps *t, str
 	}
 }
 
-static enum status filter_tensor(const struct resize *r, const struct resize_taps *t, const struct tensor *x, struct tensor *y, int width,
-    struct error *err)
+static enum status filter_tensor(const struct resize *r, const struct resize_taps *t, const struct tensor *x,
+    struct tensor *y, int width, struct error *err)
 {
 	int64_t count = tensor_count(x);
 	float *buf = mem_try_array((size_t)count + 1, sizeof *buf);
@@ -120,10 +123,11 @@ static enum status filter_tensor(const struct resize *r, const struct resize_tap
 	return s;
 }
 
-enum status resize_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status resize_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct resize r;
-	struct resize_taps taps[SHAPE_MAX_RANK] = { 0 };
+	struct resize_taps taps[SHAPE_MAX_RANK] = {0};
 	bool any_outside = false;
 	enum status s = resize_resolve(&r, n, in, err);
 

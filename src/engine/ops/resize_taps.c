@@ -18,7 +18,8 @@ static double coordinate(const struct resize *r, const struct resize_axis *x, in
 	case TRANSFORM_TF_HALF_PIXEL:
 		return (at + 0.5) / x->scale;
 	case TRANSFORM_CROP:
-		return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1) : 0.5 * (x->start + x->end) * (in - 1);
+		return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1)
+		                  : 0.5 * (x->start + x->end) * (in - 1);
 	default:
 		return (at + 0.5) / x->scale - 0.5;
 	}
@@ -27,10 +28,14 @@ static double coordinate(const struct resize *r, const struct resize_axis *x, in
 static double round_to(enum resize_rounding rounding, double v)
 {
 	switch (rounding) {
-	case NEAREST_PREFER_CEIL: return floor(v + 0.5);
-	case NEAREST_FLOOR: return floor(v);
-	case NEAREST_CEIL: return ceil(v);
-	default: return ceil(v - 0.5);
+	case NEAREST_PREFER_CEIL:
+		return floor(v + 0.5);
+	case NEAREST_FLOOR:
+		return floor(v);
+	case NEAREST_CEIL:
+		return ceil(v);
+	default:
+		return ceil(v - 0.5);
 	}
 }
 
@@ -66,7 +71,8 @@ static int64_t reach(const struct resize *r, const struct resize_axis *x) // tap
 	return (int64_t)ceil(support / stretch(r, x));
 }
 
-static void filter_taps(struct resize_taps *t, const struct resize *r, const struct resize_axis *x, int64_t o, double at)
+static void filter_taps(
+    struct resize_taps *t, const struct resize *r, const struct resize_axis *x, int64_t o, double at)
 {
 	double base = floor(at), sum = 0, narrow = stretch(r, x);
 	int64_t half = t->n / 2;
@@ -89,7 +95,7 @@ enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int 
 	const struct resize_axis *x = &r->axis[axis];
 	size_t count;
 
-	*t = (struct resize_taps){ .n = r->kind == RESIZE_NEAREST || x->out == 0 ? 1 : 2 * reach(r, x) };
+	*t = (struct resize_taps){.n = r->kind == RESIZE_NEAREST || x->out == 0 ? 1 : 2 * reach(r, x)};
 	count = (size_t)(t->n * x->out) + 1;
 	t->index = mem_try_array(count, sizeof *t->index);
 	t->weight = mem_try_array(count, sizeof *t->weight);
@@ -117,5 +123,5 @@ void resize_free_taps(struct resize_taps *t)
 	free(t->index);
 	free(t->weight);
 	free(t->outside);
-	*t = (struct resize_taps){ 0 };
+	*t = (struct resize_taps){0};
 }

@@ -14,30 +14,37 @@ static int gates_of(enum op_id id)
 	return id == OP_LSTM ? 4 : id == OP_GRU ? 3 : 1;
 }
 
-static enum status expect(const struct node *n, const struct tensor *const *in, int i, struct shape shape, struct error *err)
+static enum status expect(
+    const struct node *n, const struct tensor *const *in, int i, struct shape shape, struct error *err)
 {
 	char a[96], b[96];
 
 	if (i >= n->n_in || !in[i] || shape_equal(&in[i]->shape, &shape))
 		return STATUS_OK;
-	return error_set(err, STATUS_FORMAT, "input %d has the shape %s, must have %s", i, shape_text(&in[i]->shape, a, sizeof a),
-	    shape_text(&shape, b, sizeof b));
+	return error_set(err, STATUS_FORMAT, "input %d has the shape %s, must have %s", i,
+	    shape_text(&in[i]->shape, a, sizeof a), shape_text(&shape, b, sizeof b));
 }
 
-#define SHAPE(...) shape_of((int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (int64_t[]){ __VA_ARGS__ })
+#define SHAPE(...) shape_of((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
 
 static struct shape state_shape(const struct recurrent *r)
 {
 	return r->batch_first ? SHAPE(r->batch, r->directions, r->hidden) : SHAPE(r->directions, r->batch, r->hidden);
 }
 
-static enum status check_inputs(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status check_inputs(
+    const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	int64_t rows = r->gates * r->hidden;
 	const struct shape expected[] = {
-		[IN_X] = in[IN_X]->shape, [IN_W] = SHAPE(r->directions, rows, r->input), [IN_R] = SHAPE(r->directions, rows, r->hidden),
-		[IN_B] = SHAPE(r->directions, 2 * rows), [IN_LENGTHS] = SHAPE(r->batch), [IN_H] = state_shape(r), [IN_C] = state_shape(r),
-		[IN_PEEPHOLE] = SHAPE(r->directions, 3 * r->hidden),
+	    [IN_X] = in[IN_X]->shape,
+	    [IN_W] = SHAPE(r->directions, rows, r->input),
+	    [IN_R] = SHAPE(r->directions, rows, r->hidden),
+	    [IN_B] = SHAPE(r->directions, 2 * rows),
+	    [IN_LENGTHS] = SHAPE(r->batch),
+	    [IN_H] = state_shape(r),
+	    [IN_C] = state_shape(r),
+	    [IN_PEEPHOLE] = SHAPE(r->directions, 3 * r->hidden),
 	};
 	enum status s = STATUS_OK;
 
@@ -56,11 +63,16 @@ static enum status resolve(struct recurrent *r, const struct node *n, const stru
 		return error_set(err, STATUS_FORMAT, "direction '%s' is not known", a->direction);
 	if (x->rank != 3 || w->rank != 3 || w->dim[2] < 1 || w->dim[2] > RULE_MAX_DIM)
 		return error_set(err, STATUS_FORMAT, "input and recurrent weights must have rank 3 and a hidden size");
-	*r = (struct recurrent){ .gates = gates_of(n->op->id), .directions = both ? 2 : 1, .batch_first = a->layout != 0,
-		.steps = x->dim[a->layout ? 1 : 0], .batch = x->dim[a->layout ? 0 : 1], .input = x->dim[2], .hidden = w->dim[2] };
+	*r = (struct recurrent){.gates = gates_of(n->op->id),
+	    .directions = both ? 2 : 1,
+	    .batch_first = a->layout != 0,
+	    .steps = x->dim[a->layout ? 1 : 0],
+	    .batch = x->dim[a->layout ? 0 : 1],
+	    .input = x->dim[2],
+	    .hidden = w->dim[2]};
 	if (a->hidden_size && a->hidden_size != r->hidden)
-		return error_set(err, STATUS_FORMAT, "hidden_size is %lld, the weights are made for %lld", (long long)a->hidden_size,
-		    (long long)r->hidden);
+		return error_set(err, STATUS_FORMAT, "hidden_size is %lld, the weights are made for %lld",
+		    (long long)a->hidden_size, (long long)r->hidden);
 	return check_inputs(r, n, in, err);
 }
 
@@ -75,7 +87,8 @@ enum status rnn_shape(const struct node *n, const struct tensor *const *in, stru
 		s = rnn_activations(act, n, r.directions, 0, err);
 	if (s != STATUS_OK)
 		return s;
-	y = r.batch_first ? SHAPE(r.batch, r.steps, r.directions, r.hidden) : SHAPE(r.steps, r.directions, r.batch, r.hidden);
+	y = r.batch_first ? SHAPE(r.batch, r.steps, r.directions, r.hidden)
+	                  : SHAPE(r.steps, r.directions, r.batch, r.hidden);
 	state = state_shape(&r);
 	for (int i = 0; i < n->n_out; i++)
 		rule_set(&out[i], DT_F32, i == OUT_Y ? &y : &state);
@@ -92,15 +105,19 @@ static float *result(const struct node *n, struct tensor *out, int i)
 	return i < n->n_out && n->out[i] >= 0 ? out[i].data : NULL;
 }
 
-static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, const struct node *n, const struct tensor *const *in,
-    int direction, struct error *err)
+static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, const struct node *n,
+    const struct tensor *const *in, int direction, struct error *err)
 {
 	int64_t rows = r->gates * r->hidden;
 
-	*cell = (struct rnn_cell){ .attrs = n->attrs, .input = r->input, .hidden = r->hidden,
-		.w = floats_at(n, in, IN_W, direction * rows * r->input), .r = floats_at(n, in, IN_R, direction * rows * r->hidden),
-		.w_bias = floats_at(n, in, IN_B, direction * 2 * rows), .r_bias = floats_at(n, in, IN_B, direction * 2 * rows + rows),
-		.peephole = floats_at(n, in, IN_PEEPHOLE, direction * 3 * r->hidden) };
+	*cell = (struct rnn_cell){.attrs = n->attrs,
+	    .input = r->input,
+	    .hidden = r->hidden,
+	    .w = floats_at(n, in, IN_W, direction * rows * r->input),
+	    .r = floats_at(n, in, IN_R, direction * rows * r->hidden),
+	    .w_bias = floats_at(n, in, IN_B, direction * 2 * rows),
+	    .r_bias = floats_at(n, in, IN_B, direction * 2 * rows + rows),
+	    .peephole = floats_at(n, in, IN_PEEPHOLE, direction * 3 * r->hidden)};
 	return rnn_activations(cell->act, n, r->directions, direction, err);
 }
 
@@ -113,7 +130,8 @@ struct run { // one sequence: entry `b` of the batch, in one direction
 
 static int64_t state_at(const struct run *u)
 {
-	return (u->r->batch_first ? u->b * u->r->directions + u->direction : u->direction * u->r->batch + u->b) * u->r->hidden;
+	return (u->r->batch_first ? u->b * u->r->directions + u->direction : u->direction * u->r->batch + u->b) *
+	       u->r->hidden;
 }
 
 static void copy_state(float *to, const float *from, int64_t n)
@@ -122,35 +140,38 @@ static void copy_state(float *to, const float *from, int64_t n)
 		to[i] = from ? from[i] : 0;
 }
 
-static void run_sequence(const struct run *u, const struct rnn_cell *cell, rnn_step_fn *step, const float *x, float *y, float *h, float *c)
+static void run_sequence(
+    const struct run *u, const struct rnn_cell *cell, rnn_step_fn *step, const float *x, float *y, float *h, float *c)
 {
 	const struct recurrent *r = u->r;
 
 	for (int64_t i = 0; i < u->length; i++) {
 		int64_t t = u->backwards ? u->length - 1 - i : i;
 		int64_t row = r->batch_first ? u->b * r->steps + t : t * r->batch + u->b;
-		int64_t to = r->batch_first ? row * r->directions + u->direction : (t * r->directions + u->direction) * r->batch + u->b;
+		int64_t to = r->batch_first ? row * r->directions + u->direction
+		                            : (t * r->directions + u->direction) * r->batch + u->b;
 		step(cell, x + row * r->input, h, c);
 		copy_state(y ? y + to * r->hidden : NULL, h, r->hidden);
 	}
 }
 
-static enum status run_direction(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
-    rnn_step_fn *step, int direction, float *scratch, struct error *err)
+static enum status run_direction(const struct recurrent *r, const struct node *n, const struct tensor *const *in,
+    struct tensor *out, rnn_step_fn *step, int direction, float *scratch, struct error *err)
 {
 	struct rnn_cell cell;
 	float *h = scratch, *c = h + r->hidden;
 	enum status s = make_cell(&cell, r, n, in, direction, err);
-	struct run u = { .r = r, .direction = direction,
-		.backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse") };
+	struct run u = {.r = r,
+	    .direction = direction,
+	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse")};
 
 	cell.gate = c + r->hidden;
 	for (; s == STATUS_OK && u.b < r->batch; u.b++) {
 		int64_t state = state_at(&u);
 		u.length = n->n_in > IN_LENGTHS && in[IN_LENGTHS] ? element_int(in[IN_LENGTHS], u.b) : r->steps;
 		if (!rule_within(u.length, 0, r->steps))
-			return error_set(err, STATUS_FORMAT, "sequence_lens[%lld] is %lld of %lld steps", (long long)u.b, (long long)u.length,
-			    (long long)r->steps);
+			return error_set(err, STATUS_FORMAT, "sequence_lens[%lld] is %lld of %lld steps",
+			    (long long)u.b, (long long)u.length, (long long)r->steps);
 		copy_state(h, floats_at(n, in, IN_H, state), r->hidden);
 		copy_state(c, floats_at(n, in, IN_C, state), r->hidden);
 		run_sequence(&u, &cell, step, in[IN_X]->data, result(n, out, OUT_Y), h, c);
@@ -160,7 +181,8 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	return s;
 }
 
-static enum status run(const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err)
+static enum status run(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err)
 {
 	struct recurrent r;
 	float *scratch = NULL;
@@ -168,7 +190,8 @@ static enum status run(const struct node *n, const struct tensor *const *in, str
 
 	if (s != STATUS_OK)
 		return s;
-	scratch = mem_try_array((size_t)(r.gates + 3) * (size_t)r.hidden, sizeof *scratch); // h, c, the gates and one more
+	scratch =
+	    mem_try_array((size_t)(r.gates + 3) * (size_t)r.hidden, sizeof *scratch); // h, c, the gates and one more
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)r.hidden);
 	if (result(n, out, OUT_Y))
@@ -179,19 +202,22 @@ static enum status run(const struct node *n, const struct tensor *const *in, str
 	return s;
 }
 
-enum status rnn_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status rnn_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
 	return run(n, in, out, rnn_step, err);
 }
 
-enum status gru_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status gru_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
 	return run(n, in, out, rnn_step_gru, err);
 }
 
-enum status lstm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status lstm_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
 	return run(n, in, out, rnn_step_lstm, err);

@@ -18,17 +18,17 @@ struct rnn_activation {
 };
 #define RNN_ACTIVATIONS 3
 // Those of direction `direction`: the attributes' or the operator's own.
-MUST_CHECK enum status rnn_activations(struct rnn_activation out[RNN_ACTIVATIONS], const struct node *n, int directions, int direction,
-    struct error *err);
+MUST_CHECK enum status rnn_activations(
+    struct rnn_activation out[RNN_ACTIVATIONS], const struct node *n, int directions, int direction, struct error *err);
 
 struct rnn_cell { // one direction
 	const struct rnn_attrs *attrs;
 	int64_t input, hidden;
-	const float *w, *r;              // [gates * hidden, input] and [gates * hidden, hidden]
-	const float *w_bias, *r_bias;    // [gates * hidden] or NULL
-	const float *peephole;           // [3 * hidden] or NULL
+	const float *w, *r;           // [gates * hidden, input] and [gates * hidden, hidden]
+	const float *w_bias, *r_bias; // [gates * hidden] or NULL
+	const float *peephole;        // [3 * hidden] or NULL
 	struct rnn_activation act[RNN_ACTIVATIONS];
-	float *gate;                     // room for (gates + 1) * hidden
+	float *gate; // room for (gates + 1) * hidden
 };
 // Takes the state from one time step to the next: h, and for LSTM c, of `hidden` elements.
 typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, float *c);

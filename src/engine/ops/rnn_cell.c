@@ -99,7 +99,8 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 {
 	const int64_t n = cell->hidden;
 	const float clip = cell->attrs->clip, *peephole = cell->peephole;
-	float *input = cell->gate, *output = input + n, *forget = output + n, *candidate = forget + n, *part = candidate + n;
+	float *input = cell->gate, *output = input + n, *forget = output + n, *candidate = forget + n,
+	      *part = candidate + n;
 
 	add_inputs(cell, 4, x, h);
 	if (peephole) {

@@ -8,13 +8,15 @@ enum status roialign_shape(const struct node *n, const struct tensor *const *in,
 {
 	const struct roialign_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape, *rois = &in[1]->shape;
-	struct shape y = { .rank = 4 };
+	struct shape y = {.rank = 4};
 
 	if (x->rank != 4 || rois->rank != 2 || rois->dim[1] != 4 || tensor_count(in[2]) != rois->dim[0])
-		return error_set(err, STATUS_FORMAT, "needs an input of rank 4, regions of 4 numbers and a batch index for each");
+		return error_set(
+		    err, STATUS_FORMAT, "needs an input of rank 4, regions of 4 numbers and a batch index for each");
 	if (x->dim[2] < 1 || x->dim[3] < 1)
 		return error_set(err, STATUS_FORMAT, "the input is empty");
-	if (!rule_within(a->output_height, 1, 1 << 16) || !rule_within(a->output_width, 1, 1 << 16) || !rule_within(a->sampling_ratio, 0, 1 << 10))
+	if (!rule_within(a->output_height, 1, 1 << 16) || !rule_within(a->output_width, 1, 1 << 16) ||
+	    !rule_within(a->sampling_ratio, 0, 1 << 10))
 		return error_set(err, STATUS_FORMAT, "output_height, output_width or sampling_ratio makes no sense");
 	if (strcmp(a->mode, "avg") && strcmp(a->mode, "max"))
 		return error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", a->mode);
@@ -43,8 +45,11 @@ static int64_t grid_size(int64_t wanted, double cell)
 static struct region make_region(const struct roialign_attrs *a, const float *roi, const struct shape *x)
 {
 	double offset = strcmp(a->transform, "half_pixel") ? 0 : 0.5, scale = (double)a->spatial_scale;
-	struct region r = { .x = (double)roi[0] * scale - offset, .y = (double)roi[1] * scale - offset, .h = x->dim[2], .w = x->dim[3],
-		.max = !strcmp(a->mode, "max") };
+	struct region r = {.x = (double)roi[0] * scale - offset,
+	    .y = (double)roi[1] * scale - offset,
+	    .h = x->dim[2],
+	    .w = x->dim[3],
+	    .max = !strcmp(a->mode, "max")};
 	double w = (double)roi[2] * scale - offset - r.x, h = (double)roi[3] * scale - offset - r.y;
 
 	if (offset == 0) { // the old form gives every region at least one pixel
@@ -78,8 +83,8 @@ static bool make_corners(struct corners *c, const struct region *r, double y, do
 	x1 = x0 + 1 < r->w ? x0 + 1 : x0;
 	fy = y1 > y0 ? y - (double)y0 : 0;
 	fx = x1 > x0 ? x - (double)x0 : 0;
-	*c = (struct corners){ { y0 * r->w + x0, y0 * r->w + x1, y1 * r->w + x0, y1 * r->w + x1 },
-		{ (1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx } };
+	*c = (struct corners){{y0 * r->w + x0, y0 * r->w + x1, y1 * r->w + x0, y1 * r->w + x1},
+	    {(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}};
 	return true;
 }
 
@@ -112,7 +117,8 @@ static float pool_cell(const struct region *r, const float *plane, int64_t cell_
 	return (float)(r->max ? total : total / (double)(r->grid_h * r->grid_w));
 }
 
-enum status roialign_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status roialign_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct roialign_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
@@ -124,10 +130,11 @@ enum status roialign_eval(const struct node *n, const struct tensor *const *in, 
 		struct region r = make_region(a, (const float *)in[1]->data + 4 * k, x);
 		int64_t batch = element_int(in[2], k);
 		if (batch < 0 || batch >= x->dim[0])
-			return error_set(err, STATUS_FORMAT, "region %lld is in image %lld of %lld", (long long)k, (long long)batch, (long long)x->dim[0]);
+			return error_set(err, STATUS_FORMAT, "region %lld is in image %lld of %lld", (long long)k,
+			    (long long)batch, (long long)x->dim[0]);
 		for (int64_t i = 0; i < x->dim[1] * cells; i++)
-			*y++ = pool_cell(&r, (const float *)in[0]->data + (batch * x->dim[1] + i / cells) * plane, i % cells / a->output_width,
-			    i % a->output_width);
+			*y++ = pool_cell(&r, (const float *)in[0]->data + (batch * x->dim[1] + i / cells) * plane,
+			    i % cells / a->output_width, i % a->output_width);
 	}
 	return STATUS_OK;
 }

@@ -46,7 +46,8 @@ enum status rule_ints(int64_t *out, int *n, int max, const struct tensor *t, con
 	int64_t count = shape_count(&t->shape);
 
 	if (count > max || t->shape.rank > 1)
-		return error_set(err, STATUS_FORMAT, "%s has %lld values, at most %d make sense", what, (long long)count, max);
+		return error_set(
+		    err, STATUS_FORMAT, "%s has %lld values, at most %d make sense", what, (long long)count, max);
 	if (!rule_known(t))
 		return rule_pending(err);
 	for (int64_t i = 0; i < count; i++)
@@ -55,13 +56,15 @@ enum status rule_ints(int64_t *out, int *n, int max, const struct tensor *t, con
 	return STATUS_OK;
 }
 
-enum status rule_axes_list(int64_t out[SHAPE_MAX_RANK], int *n, const struct tensor *t, const struct ints *attr, struct error *err)
+enum status rule_axes_list(
+    int64_t out[SHAPE_MAX_RANK], int *n, const struct tensor *t, const struct ints *attr, struct error *err)
 {
 	*n = -1;
 	if (t)
 		return rule_ints(out, n, SHAPE_MAX_RANK, t, "axes", err);
 	if (attr->n > SHAPE_MAX_RANK)
-		return error_set(err, STATUS_FORMAT, "axes has %d values, at most %d make sense", attr->n, SHAPE_MAX_RANK);
+		return error_set(
+		    err, STATUS_FORMAT, "axes has %d values, at most %d make sense", attr->n, SHAPE_MAX_RANK);
 	for (int i = 0; i < attr->n; i++)
 		out[i] = attr->at[i];
 	if (attr->n >= 0 && attr->at)
@@ -71,15 +74,15 @@ enum status rule_axes_list(int64_t out[SHAPE_MAX_RANK], int *n, const struct ten
 
 enum status rule_broadcast(struct shape *out, const struct shape *a, const struct shape *b, struct error *err)
 {
-	struct shape y = { .rank = a->rank > b->rank ? a->rank : b->rank };
+	struct shape y = {.rank = a->rank > b->rank ? a->rank : b->rank};
 
 	for (int i = 1; i <= y.rank; i++) {
 		int64_t da = i <= a->rank ? a->dim[a->rank - i] : 1;
 		int64_t db = i <= b->rank ? b->dim[b->rank - i] : 1;
 		if (da != db && da != 1 && db != 1) {
 			char ta[96], tb[96];
-			return error_set(err, STATUS_FORMAT, "shapes %s and %s do not broadcast", shape_text(a, ta, sizeof ta),
-			    shape_text(b, tb, sizeof tb));
+			return error_set(err, STATUS_FORMAT, "shapes %s and %s do not broadcast",
+			    shape_text(a, ta, sizeof ta), shape_text(b, tb, sizeof tb));
 		}
 		y.dim[y.rank - i] = da == 1 ? db : da;
 	}
@@ -105,8 +108,19 @@ void rule_set(struct tensor *out, enum dtype type, const struct shape *shape)
 enum dtype rule_dtype(int64_t onnx_type)
 {
 	static const enum dtype map[] = {
-		[1] = DT_F32, [2] = DT_U8, [3] = DT_I8, [4] = DT_U16, [5] = DT_I16, [6] = DT_I32, [7] = DT_I64, [9] = DT_BOOL,
-		[10] = DT_F32, [11] = DT_F32, [12] = DT_U32, [13] = DT_U64, [16] = DT_F32,
+	    [1] = DT_F32,
+	    [2] = DT_U8,
+	    [3] = DT_I8,
+	    [4] = DT_U16,
+	    [5] = DT_I16,
+	    [6] = DT_I32,
+	    [7] = DT_I64,
+	    [9] = DT_BOOL,
+	    [10] = DT_F32,
+	    [11] = DT_F32,
+	    [12] = DT_U32,
+	    [13] = DT_U64,
+	    [16] = DT_F32,
 	};
 	return onnx_type >= 0 && onnx_type < (int64_t)(sizeof map / sizeof *map) ? map[onnx_type] : DT_NONE;
 }

@@ -1,4 +1,5 @@
-// What shape rules share. A rule reports what is wrong in its operator's own terms; the caller puts node and operator in front.
+// What shape rules share. A rule reports what is wrong in its operator's own terms; the caller puts node and operator
+// in front.
 #ifndef QTUI_ENGINE_OPS_RULE_H
 #define QTUI_ENGINE_OPS_RULE_H
 
@@ -17,16 +18,19 @@ MUST_CHECK enum status rule_axis(int *out, int64_t axis, int rank, struct error 
 // A list of axes as flags; an axis given twice is an error.
 MUST_CHECK enum status rule_axes(bool out[SHAPE_MAX_RANK], const int64_t *axes, int n, int rank, struct error *err);
 // The values of an int32 or int64 tensor of at most `max` elements; `what` names it in the error.
-MUST_CHECK enum status rule_ints(int64_t *out, int *n, int max, const struct tensor *t, const char *what, struct error *err);
+MUST_CHECK enum status rule_ints(
+    int64_t *out, int *n, int max, const struct tensor *t, const char *what, struct error *err);
 // An optional list of axes: from input `t` when that is given, else from the attribute. *n is -1 when neither is there.
-MUST_CHECK enum status rule_axes_list(int64_t out[SHAPE_MAX_RANK], int *n, const struct tensor *t, const struct ints *attr,
-    struct error *err);
+MUST_CHECK enum status rule_axes_list(
+    int64_t out[SHAPE_MAX_RANK], int *n, const struct tensor *t, const struct ints *attr, struct error *err);
 // NumPy's broadcasting of two shapes.
-MUST_CHECK enum status rule_broadcast(struct shape *out, const struct shape *a, const struct shape *b, struct error *err);
+MUST_CHECK enum status rule_broadcast(
+    struct shape *out, const struct shape *a, const struct shape *b, struct error *err);
 // Appends a dimension; false when the rank would be too high.
 bool rule_push(struct shape *s, int64_t dim);
 void rule_set(struct tensor *out, enum dtype type, const struct shape *shape);
-// An element type of the engine from a TensorProto.DataType; float16, bfloat16 and double become float32. DT_NONE: not supported.
+// An element type of the engine from a TensorProto.DataType; float16, bfloat16 and double become float32. DT_NONE: not
+// supported.
 enum dtype rule_dtype(int64_t onnx_type);
 // Product of the dimensions in [from, to).
 int64_t rule_product(const struct shape *s, int from, int to);

@@ -8,7 +8,7 @@ enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN, RE
 
 static enum status parse_reduction(enum reduction *out, const struct node *n, enum dtype type, struct error *err)
 {
-	static const char *const names[REDUCTIONS] = { "none", "add", "mul", "max", "min" };
+	static const char *const names[REDUCTIONS] = {"none", "add", "mul", "max", "min"};
 	const char *name = ((const struct scatter_attrs *)n->attrs)->reduction;
 
 	for (int i = 0; i < REDUCTIONS; i++) {
@@ -25,11 +25,16 @@ static enum status parse_reduction(enum reduction *out, const struct node *n, en
 static float combine_float(enum reduction r, float a, float b)
 {
 	switch (r) {
-	case REDUCE_ADD: return a + b;
-	case REDUCE_MUL: return a * b;
-	case REDUCE_MAX: return a > b ? a : b;
-	case REDUCE_MIN: return a < b ? a : b;
-	default: return b;
+	case REDUCE_ADD:
+		return a + b;
+	case REDUCE_MUL:
+		return a * b;
+	case REDUCE_MAX:
+		return a > b ? a : b;
+	case REDUCE_MIN:
+		return a < b ? a : b;
+	default:
+		return b;
 	}
 }
 
@@ -38,20 +43,27 @@ static int64_t combine_int(enum reduction r, int64_t a, int64_t b, bool is_unsig
 	bool less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
 
 	switch (r) {
-	case REDUCE_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
-	case REDUCE_MUL: return (int64_t)((uint64_t)a * (uint64_t)b);
-	case REDUCE_MAX: return less ? b : a;
-	case REDUCE_MIN: return less ? a : b;
-	default: return b;
+	case REDUCE_ADD:
+		return (int64_t)((uint64_t)a + (uint64_t)b);
+	case REDUCE_MUL:
+		return (int64_t)((uint64_t)a * (uint64_t)b);
+	case REDUCE_MAX:
+		return less ? b : a;
+	case REDUCE_MIN:
+		return less ? a : b;
+	default:
+		return b;
 	}
 }
 
-static void combine(enum reduction r, struct tensor *y, int64_t at, const struct tensor *updates, int64_t from, int64_t n)
+static void combine(
+    enum reduction r, struct tensor *y, int64_t at, const struct tensor *updates, int64_t from, int64_t n)
 {
 	size_t elem = dtype_size(y->type);
 
 	if (r == REDUCE_NONE) {
-		memcpy((char *)y->data + (size_t)at * elem, (const char *)updates->data + (size_t)from * elem, (size_t)n * elem);
+		memcpy((char *)y->data + (size_t)at * elem, (const char *)updates->data + (size_t)from * elem,
+		    (size_t)n * elem);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++) {
@@ -59,13 +71,15 @@ static void combine(enum reduction r, struct tensor *y, int64_t at, const struct
 			float *v = (float *)y->data + at + i;
 			*v = combine_float(r, *v, ((const float *)updates->data)[from + i]);
 		} else {
-			int64_t v = combine_int(r, element_int(y, at + i), element_int(updates, from + i), elements_unsigned(y->type));
+			int64_t v = combine_int(
+			    r, element_int(y, at + i), element_int(updates, from + i), elements_unsigned(y->type));
 			elements_store(y->data, y->type, at + i, &v, 1);
 		}
 	}
 }
 
-enum status scatter_elements_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status scatter_elements_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	enum reduction r;
@@ -77,11 +91,12 @@ enum status scatter_elements_shape(const struct node *n, const struct tensor *co
 	if (s != STATUS_OK)
 		return s;
 	if (!shape_equal(idx, &in[2]->shape) || idx->rank != x->rank)
-		return error_set(err, STATUS_FORMAT, "indices and updates must have one shape, of the rank of the data");
+		return error_set(
+		    err, STATUS_FORMAT, "indices and updates must have one shape, of the rank of the data");
 	for (int i = 0; i < x->rank; i++)
 		if (i != axis && idx->dim[i] > x->dim[i])
-			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld", (long long)idx->dim[i],
-			    i, (long long)x->dim[i]);
+			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld",
+			    (long long)idx->dim[i], i, (long long)x->dim[i]);
 	rule_set(&out[0], in[0]->type, x);
 	return STATUS_OK;
 }
@@ -92,7 +107,8 @@ static void copy_data(struct tensor *y, const struct tensor *x)
 		memcpy(y->data, x->data, tensor_bytes(y));
 }
 
-enum status scatter_elements_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status scatter_elements_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	enum reduction r;
@@ -117,10 +133,11 @@ enum status scatter_elements_eval(const struct node *n, const struct tensor *con
 	return STATUS_OK;
 }
 
-enum status scatter_nd_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status scatter_nd_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
-	struct shape expected = { 0 };
+	struct shape expected = {0};
 	enum reduction r;
 	bool fits = true;
 	enum status s = parse_reduction(&r, n, in[0]->type, err);
@@ -128,20 +145,23 @@ enum status scatter_nd_shape(const struct node *n, const struct tensor *const *i
 	if (s != STATUS_OK)
 		return s;
 	if (x->rank < 1 || idx->rank < 1 || idx->dim[idx->rank - 1] < 1 || idx->dim[idx->rank - 1] > x->rank)
-		return error_set(err, STATUS_FORMAT, "the last dimension of the indices does not fit data of rank %d", x->rank);
+		return error_set(
+		    err, STATUS_FORMAT, "the last dimension of the indices does not fit data of rank %d", x->rank);
 	for (int i = 0; i < idx->rank - 1; i++)
 		fits &= rule_push(&expected, idx->dim[i]);
 	for (int i = (int)idx->dim[idx->rank - 1]; i < x->rank; i++)
 		fits &= rule_push(&expected, x->dim[i]);
 	if (!fits || !shape_equal(&expected, &in[2]->shape)) {
 		char text[128];
-		return error_set(err, STATUS_FORMAT, "updates must have the shape %s", shape_text(&expected, text, sizeof text));
+		return error_set(
+		    err, STATUS_FORMAT, "updates must have the shape %s", shape_text(&expected, text, sizeof text));
 	}
 	rule_set(&out[0], in[0]->type, x);
 	return STATUS_OK;
 }
 
-enum status scatter_nd_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status scatter_nd_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	int depth = (int)idx->dim[idx->rank - 1];

@@ -12,8 +12,8 @@ struct slice_lists {
 	int n;
 };
 
-static enum status list_from_input(int64_t *out, int n, const struct node *node, const struct tensor *const *in, int i, const char *what,
-    struct error *err)
+static enum status list_from_input(int64_t *out, int n, const struct node *node, const struct tensor *const *in, int i,
+    const char *what, struct error *err)
 {
 	int count;
 
@@ -40,7 +40,8 @@ static enum status lists_from_attrs(struct slice_lists *l, const struct slice_at
 	return STATUS_OK;
 }
 
-static enum status read_lists(struct slice_lists *l, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status read_lists(
+    struct slice_lists *l, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status s;
 
@@ -67,7 +68,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 
 static struct range make_range(int64_t start, int64_t end, int64_t step, int64_t dim)
 {
-	struct range r = { .step = clamp(step, -RULE_MAX_DIM, RULE_MAX_DIM) };
+	struct range r = {.step = clamp(step, -RULE_MAX_DIM, RULE_MAX_DIM)};
 	int64_t low = r.step < 0 ? -1 : 0, high = r.step < 0 ? dim - 1 : dim;
 
 	start = clamp(start < 0 ? start + dim : start, r.step < 0 ? 0 : low, high);
@@ -80,7 +81,8 @@ static struct range make_range(int64_t start, int64_t end, int64_t step, int64_t
 	return r;
 }
 
-static enum status ranges(struct range r[SHAPE_MAX_RANK], const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status ranges(
+    struct range r[SHAPE_MAX_RANK], const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	struct slice_lists l;
@@ -92,7 +94,7 @@ static enum status ranges(struct range r[SHAPE_MAX_RANK], const struct node *n, 
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < x->rank; i++)
-		r[i] = (struct range){ 0, 1, x->dim[i] };
+		r[i] = (struct range){0, 1, x->dim[i]};
 	for (int i = 0; i < l.n; i++) {
 		int axis = (int)(l.axis[i] < 0 ? l.axis[i] + x->rank : l.axis[i]);
 		if (l.step[i] == 0)
@@ -116,10 +118,11 @@ enum status slice_shape(const struct node *n, const struct tensor *const *in, st
 	return STATUS_OK;
 }
 
-enum status slice_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status slice_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct range r[SHAPE_MAX_RANK];
-	struct strided s = { .rank = out[0].shape.rank, .arrays = 2 };
+	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
 	int64_t stride[SHAPE_MAX_RANK];
 	enum status st = ranges(r, n, in, err);
 

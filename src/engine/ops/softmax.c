@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax, Hardmax. Up to opset 12 the input counts as a matrix whose columns begin at `axis`; from 13 on they act
-// along one axis.
+// Softmax, LogSoftmax, Hardmax. Up to opset 12 the input counts as a matrix whose columns begin at `axis`; from 13 on
+// they act along one axis.
 #include <math.h>
 #include <stdlib.h>
 #include "rule.h"
@@ -12,7 +12,8 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 	int64_t given = ((const struct axis_attrs *)n->attrs)->axis;
 	enum status s = STATUS_OK;
 
-	if (n->op->since >= 13 || given != in[0]->shape.rank) // before 13 `axis` may be the rank: columns of one element
+	if (n->op->since >= 13 ||
+	    given != in[0]->shape.rank) // before 13 `axis` may be the rank: columns of one element
 		s = rule_axis(&axis, given, in[0]->shape.rank, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &in[0]->shape);
@@ -30,7 +31,7 @@ static float maximum(const float *x, int64_t n)
 
 static float exponentials(const float *x, float *y, int64_t n)
 {
-	const struct act_attrs none = { 0 };
+	const struct act_attrs none = {0};
 	float m = maximum(x, n), sum = 0;
 
 	m = m > -INFINITY ? m : 0; // a fully masked row stays a row of NaN or zeros, as it would without the shift
@@ -90,7 +91,8 @@ static void strided_row(enum op_id id, const float *x, float *y, float *row, int
 		y[i * inner] = row[n + i];
 }
 
-enum status softmax_along(enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
+enum status softmax_along(
+    enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
 {
 	float *row = inner > 1 ? mem_try_array((size_t)n * 2 + 1, sizeof *row) : NULL;
 
@@ -107,13 +109,14 @@ enum status softmax_along(enum op_id id, const float *x, float *y, int64_t outer
 	return STATUS_OK;
 }
 
-enum status softmax_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status softmax_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
 	int first = (int)(axis < 0 ? axis + x->rank : axis), last = n->op->since < 13 ? x->rank : first + 1;
 
 	(void)width;
-	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first), rule_product(x, first, last),
-	    rule_product(x, last, x->rank), err);
+	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first),
+	    rule_product(x, first, last), rule_product(x, last, x->rank), err);
 }

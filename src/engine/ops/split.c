@@ -1,8 +1,10 @@
-// Split: lengths from the input (13), from the attribute, or equal parts (18: as many as outputs, the last one shorter).
+// Split: lengths from the input (13), from the attribute, or equal parts (18: as many as outputs, the last one
+// shorter).
 #include <string.h>
 #include "rule.h"
 
-static enum status part_length(int64_t *length, const struct node *n, const struct tensor *parts, int i, int64_t total, struct error *err)
+static enum status part_length(
+    int64_t *length, const struct node *n, const struct tensor *parts, int i, int64_t total, struct error *err)
 {
 	const struct axis_attrs *a = n->attrs;
 	int64_t each = (total + n->n_out - 1) / n->n_out;
@@ -13,7 +15,8 @@ static enum status part_length(int64_t *length, const struct node *n, const stru
 		*length = a->split.at[i];
 	} else {
 		if (total % n->n_out && n->op->since < 13)
-			return error_set(err, STATUS_FORMAT, "%lld elements cannot be split evenly into %d", (long long)total, n->n_out);
+			return error_set(err, STATUS_FORMAT, "%lld elements cannot be split evenly into %d",
+			    (long long)total, n->n_out);
 		*length = total - i * each < each ? total - i * each : each;
 		*length = *length < 0 ? 0 : *length;
 	}
@@ -35,7 +38,8 @@ enum status split_shape(const struct node *n, const struct tensor *const *in, st
 		return error_set(err, STATUS_UNSUPPORTED, "input 1 must be int64");
 	if (parts && !rule_known(parts))
 		return rule_pending(err);
-	if ((parts && tensor_count(parts) != n->n_out) || (!parts && a->split.n >= 0 && a->split.at && a->split.n != n->n_out))
+	if ((parts && tensor_count(parts) != n->n_out) ||
+	    (!parts && a->split.n >= 0 && a->split.at && a->split.n != n->n_out))
 		return error_set(err, STATUS_FORMAT, "split must have one length for each of the %d outputs", n->n_out);
 	total = y.dim[axis];
 	for (int i = 0; i < n->n_out; i++) {
@@ -48,11 +52,13 @@ enum status split_shape(const struct node *n, const struct tensor *const *in, st
 		rule_set(&out[i], in[0]->type, &y);
 	}
 	if (sum != total)
-		return error_set(err, STATUS_FORMAT, "the parts add up to %lld, but axis %d has %lld", (long long)sum, axis, (long long)total);
+		return error_set(err, STATUS_FORMAT, "the parts add up to %lld, but axis %d has %lld", (long long)sum,
+		    axis, (long long)total);
 	return STATUS_OK;
 }
 
-enum status split_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status split_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int axis = 0;
@@ -64,7 +70,8 @@ enum status split_eval(const struct node *n, const struct tensor *const *in, str
 	for (int i = 0; s == STATUS_OK && i < n->n_out; i++) {
 		size_t part = (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
 		for (int64_t r = 0; n->out[i] >= 0 && part && r < outer; r++)
-			memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at, part);
+			memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at,
+			    part);
 		at += part;
 	}
 	return s;

@@ -6,7 +6,7 @@ void strided_broadcast(struct strided *s, const struct shape *y, const struct sh
 {
 	int64_t p = 1;
 
-	*s = (struct strided){ .rank = y->rank, .arrays = n_x + 1 };
+	*s = (struct strided){.rank = y->rank, .arrays = n_x + 1};
 	for (int i = y->rank - 1; i >= 0; i--) {
 		s->dim[i] = y->dim[i];
 		s->stride[0][i] = p;
@@ -88,9 +88,9 @@ int64_t strided_step(const struct strided *s, int array)
 	return s->stride[array][s->rank - 1];
 }
 
-#define COPY_RUN(type) \
-	for (int64_t i = 0; i < n; i++) \
-		((type *)dst)[i * dst_step] = ((const type *)src)[i * src_step]
+#define COPY_RUN(type)                                                                                                 \
+	for (int64_t i = 0; i < n; i++)                                                                                \
+	((type *)dst)[i * dst_step] = ((const type *)src)[i * src_step]
 
 static void copy_run(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t n, size_t elem)
 {
@@ -116,7 +116,7 @@ void strided_copy(struct strided *s, void *dst, const void *src, size_t elem)
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
-		copy_run((char *)dst + at[0] * (int64_t)elem, strided_step(s, 0), (const char *)src + at[1] * (int64_t)elem,
-		    strided_step(s, 1), n, elem);
+		copy_run((char *)dst + at[0] * (int64_t)elem, strided_step(s, 0),
+		    (const char *)src + at[1] * (int64_t)elem, strided_step(s, 1), n, elem);
 	}
 }

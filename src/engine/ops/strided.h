@@ -1,5 +1,5 @@
-// Walking several arrays together: an outer odometer over merged dimensions and an inner run. Strides count elements and may be
-// zero (broadcast) or negative.
+// Walking several arrays together: an outer odometer over merged dimensions and an inner run. Strides count elements
+// and may be zero (broadcast) or negative.
 #ifndef QTUI_ENGINE_OPS_STRIDED_H
 #define QTUI_ENGINE_OPS_STRIDED_H
 

@@ -4,7 +4,8 @@
 #include "element.h"
 #include "rule.h"
 
-static enum status wanted(int64_t *k, int *axis, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status wanted(
+    int64_t *k, int *axis, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct topk_attrs *a = n->attrs;
 	enum status s = rule_axis(axis, a->axis, in[0]->shape.rank, err);
@@ -92,28 +93,31 @@ struct line {
 	bool largest;
 };
 
-static void one_line(const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, struct entry *e)
+static void one_line(
+    const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, struct entry *e)
 {
 	size_t elem = dtype_size(x->type);
 
 	for (int64_t i = 0; i < l->n; i++) {
 		double v = element_double(x, l->from + i * l->inner);
-		e[i] = (struct entry){ l->largest ? v : -v, i };
+		e[i] = (struct entry){l->largest ? v : -v, i};
 	}
 	select_first(e, l->n, l->k);
 	for (int64_t i = 0; i < l->k; i++) {
 		int64_t to = l->to + i * l->inner, from = l->from + e[i].index * l->inner;
 		if (n->out[0] >= 0)
-			memcpy((char *)out[0].data + (size_t)to * elem, (const char *)x->data + (size_t)from * elem, elem);
+			memcpy(
+			    (char *)out[0].data + (size_t)to * elem, (const char *)x->data + (size_t)from * elem, elem);
 		if (n->out[1] >= 0)
 			((int64_t *)out[1].data)[to] = e[i].index;
 	}
 }
 
-enum status topk_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status topk_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-	struct line l = { .largest = ((const struct topk_attrs *)n->attrs)->largest != 0 };
+	struct line l = {.largest = ((const struct topk_attrs *)n->attrs)->largest != 0};
 	struct entry *e;
 	int64_t outer;
 	int axis = 0;

@@ -34,10 +34,11 @@ enum status transpose_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-enum status transpose_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status transpose_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t perm[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
-	struct strided s = { .rank = out[0].shape.rank, .arrays = 2 };
+	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
 	enum status st = permutation(perm, n, s.rank, err);
 
 	(void)width;

@@ -14,7 +14,8 @@ enum status trilu_shape(const struct node *n, const struct tensor *const *in, st
 	return s;
 }
 
-enum status trilu_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status trilu_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t k = n->n_in > 1 && in[1] ? *(const int64_t *)in[1]->data : 0;
@@ -42,14 +43,17 @@ enum status reverse_shape(const struct node *n, const struct tensor *const *in, 
 	const struct shape *x = &in[0]->shape;
 
 	if (x->rank < 2 || !((a->batch_axis == 0 && a->time_axis == 1) || (a->batch_axis == 1 && a->time_axis == 0)))
-		return error_set(err, STATUS_FORMAT, "batch_axis and time_axis must be 0 and 1, or 1 and 0, of at least 2 dimensions");
+		return error_set(err, STATUS_FORMAT,
+		    "batch_axis and time_axis must be 0 and 1, or 1 and 0, of at least 2 dimensions");
 	if (tensor_count(in[1]) != x->dim[a->batch_axis])
-		return error_set(err, STATUS_FORMAT, "there must be a length for each of %lld sequences", (long long)x->dim[a->batch_axis]);
+		return error_set(err, STATUS_FORMAT, "there must be a length for each of %lld sequences",
+		    (long long)x->dim[a->batch_axis]);
 	rule_set(&out[0], in[0]->type, x);
 	return STATUS_OK;
 }
 
-enum status reverse_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status reverse_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct reverse_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
@@ -61,8 +65,8 @@ enum status reverse_eval(const struct node *n, const struct tensor *const *in, s
 	for (int64_t b = 0; b < batches; b++) {
 		int64_t length = ((const int64_t *)in[1]->data)[b];
 		if (!rule_within(length, 0, times))
-			return error_set(err, STATUS_FORMAT, "sequence %lld has the length %lld of %lld", (long long)b, (long long)length,
-			    (long long)times);
+			return error_set(err, STATUS_FORMAT, "sequence %lld has the length %lld of %lld", (long long)b,
+			    (long long)length, (long long)times);
 		for (int64_t t = 0; run && t < times; t++) {
 			int64_t from = t < length ? length - 1 - t : t;
 			memcpy((char *)out[0].data + (size_t)(b * batch_step + t * time_step) * run,

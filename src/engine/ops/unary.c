@@ -27,10 +27,18 @@ bool unary_by_name(enum unary_fn *fn, const char *name)
 		const char *name;
 		enum unary_fn fn;
 	} names[] = {
-		{ "Clip", FN_clip }, { "Elu", FN_elu }, { "HardSigmoid", FN_hardsigmoid },
-		{ "HardSwish", FN_hardswish }, { "Identity", FN_copy }, { "LeakyRelu", FN_leakyrelu }, { "Relu", FN_relu },
-		{ "Sigmoid", FN_sigmoid }, { "Softplus", FN_softplus }, { "Softsign", FN_softsign },
-		{ "Tanh", FN_tanh }, { "ThresholdedRelu", FN_threshold },
+	    {"Clip", FN_clip},
+	    {"Elu", FN_elu},
+	    {"HardSigmoid", FN_hardsigmoid},
+	    {"HardSwish", FN_hardswish},
+	    {"Identity", FN_copy},
+	    {"LeakyRelu", FN_leakyrelu},
+	    {"Relu", FN_relu},
+	    {"Sigmoid", FN_sigmoid},
+	    {"Softplus", FN_softplus},
+	    {"Softsign", FN_softsign},
+	    {"Tanh", FN_tanh},
+	    {"ThresholdedRelu", FN_threshold},
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -43,15 +51,48 @@ bool unary_by_name(enum unary_fn *fn, const char *name)
 }
 
 static const enum unary_fn functions[OP_COUNT] = {
-	[OP_Abs] = FN_abs, [OP_Acos] = FN_acos, [OP_Acosh] = FN_acosh, [OP_Asin] = FN_asin, [OP_Asinh] = FN_asinh, [OP_Atan] = FN_atan,
-	[OP_Atanh] = FN_atanh, [OP_Ceil] = FN_ceil, [OP_Celu] = FN_celu, [OP_Clip] = FN_clip, [OP_Cos] = FN_cos, [OP_Cosh] = FN_cosh,
-	[OP_Elu] = FN_elu, [OP_Erf] = FN_erf, [OP_Exp] = FN_exp, [OP_Floor] = FN_floor, [OP_Gelu] = FN_gelu,
-	[OP_HardSigmoid] = FN_hardsigmoid, [OP_HardSwish] = FN_hardswish, [OP_LeakyRelu] = FN_leakyrelu, [OP_Log] = FN_log,
-	[OP_Mish] = FN_mish, [OP_Neg] = FN_neg, [OP_QuickGelu] = FN_swish, [OP_Reciprocal] = FN_reciprocal, [OP_Relu] = FN_relu,
-	[OP_Round] = FN_round, [OP_Selu] = FN_selu, [OP_Shrink] = FN_shrink, [OP_Sigmoid] = FN_sigmoid, [OP_Sign] = FN_sign,
-	[OP_Sin] = FN_sin, [OP_Sinh] = FN_sinh, [OP_Softplus] = FN_softplus, [OP_Softsign] = FN_softsign, [OP_Sqrt] = FN_sqrt,
-	[OP_Swish] = FN_swish, [OP_Tan] = FN_tan, [OP_Tanh] = FN_tanh, [OP_ThresholdedRelu] = FN_threshold,
-	[OP_QLinearSigmoid] = FN_sigmoid, [OP_QLinearLeakyRelu] = FN_leakyrelu,
+    [OP_Abs] = FN_abs,
+    [OP_Acos] = FN_acos,
+    [OP_Acosh] = FN_acosh,
+    [OP_Asin] = FN_asin,
+    [OP_Asinh] = FN_asinh,
+    [OP_Atan] = FN_atan,
+    [OP_Atanh] = FN_atanh,
+    [OP_Ceil] = FN_ceil,
+    [OP_Celu] = FN_celu,
+    [OP_Clip] = FN_clip,
+    [OP_Cos] = FN_cos,
+    [OP_Cosh] = FN_cosh,
+    [OP_Elu] = FN_elu,
+    [OP_Erf] = FN_erf,
+    [OP_Exp] = FN_exp,
+    [OP_Floor] = FN_floor,
+    [OP_Gelu] = FN_gelu,
+    [OP_HardSigmoid] = FN_hardsigmoid,
+    [OP_HardSwish] = FN_hardswish,
+    [OP_LeakyRelu] = FN_leakyrelu,
+    [OP_Log] = FN_log,
+    [OP_Mish] = FN_mish,
+    [OP_Neg] = FN_neg,
+    [OP_QuickGelu] = FN_swish,
+    [OP_Reciprocal] = FN_reciprocal,
+    [OP_Relu] = FN_relu,
+    [OP_Round] = FN_round,
+    [OP_Selu] = FN_selu,
+    [OP_Shrink] = FN_shrink,
+    [OP_Sigmoid] = FN_sigmoid,
+    [OP_Sign] = FN_sign,
+    [OP_Sin] = FN_sin,
+    [OP_Sinh] = FN_sinh,
+    [OP_Softplus] = FN_softplus,
+    [OP_Softsign] = FN_softsign,
+    [OP_Sqrt] = FN_sqrt,
+    [OP_Swish] = FN_swish,
+    [OP_Tan] = FN_tan,
+    [OP_Tanh] = FN_tanh,
+    [OP_ThresholdedRelu] = FN_threshold,
+    [OP_QLinearSigmoid] = FN_sigmoid,
+    [OP_QLinearLeakyRelu] = FN_leakyrelu,
 };
 
 static bool present(const struct node *n, const struct tensor *const *in, int i)
@@ -62,7 +103,7 @@ static bool present(const struct node *n, const struct tensor *const *in, int i)
 // The function of a node and its parameters, from wherever its version keeps them.
 static enum unary_fn resolve(struct act_attrs *a, const struct node *n, const struct tensor *const *in)
 {
-	*a = (struct act_attrs){ .alpha = 1, .low = -INFINITY, .high = INFINITY };
+	*a = (struct act_attrs){.alpha = 1, .low = -INFINITY, .high = INFINITY};
 	if (n->op->id == OP_Gelu && n->op->attrs_size == sizeof(struct gelu_attrs))
 		return strcmp(((const struct gelu_attrs *)n->attrs)->approximate, "tanh") ? FN_gelu : FN_gelu_tanh;
 	if (n->op->attrs_size == sizeof(struct act_attrs))
@@ -102,9 +143,9 @@ static int64_t unary_int(enum op_id id, int64_t v, bool is_unsigned)
 {
 	switch (id) {
 	case OP_Abs:
-		return v < 0 && !is_unsigned ? (int64_t)-(uint64_t)v : v;
+		return v < 0 && !is_unsigned ? (int64_t) - (uint64_t)v : v;
 	case OP_Neg:
-		return (int64_t)-(uint64_t)v;
+		return (int64_t) - (uint64_t)v;
 	case OP_Sign:
 		return v == 0 ? 0 : v < 0 && !is_unsigned ? -1 : 1;
 	case OP_Relu:
@@ -128,12 +169,14 @@ static void eval_ints(const struct node *n, const struct tensor *const *in, stru
 		int64_t m = count - at < ELEMENTS_CHUNK ? count - at : ELEMENTS_CHUNK;
 		elements_load(v, t, in[0]->data, at, 1, m);
 		for (int64_t i = 0; i < m; i++)
-			v[i] = n->op->id == OP_Clip ? clip_int(v[i], low, high, is_unsigned) : unary_int(n->op->id, v[i], is_unsigned);
+			v[i] = n->op->id == OP_Clip ? clip_int(v[i], low, high, is_unsigned)
+			                            : unary_int(n->op->id, v[i], is_unsigned);
 		elements_store(out[0].data, t, at, v, m);
 	}
 }
 
-enum status unary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status unary_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(&out[0]);
 	const float *x = in[0]->data;

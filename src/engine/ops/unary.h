@@ -1,4 +1,5 @@
-// Functions of one float over arrays, for the element-wise operators and for others that contain them (Softmax, LSTM, FusedConv).
+// Functions of one float over arrays, for the element-wise operators and for others that contain them (Softmax, LSTM,
+// FusedConv).
 #ifndef QTUI_ENGINE_OPS_UNARY_H
 #define QTUI_ENGINE_OPS_UNARY_H
 

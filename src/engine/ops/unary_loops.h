@@ -1,7 +1,8 @@
-// One loop a function, y[i] = f(x[i]), with the exponential, logarithm, hyperbolic tangent and error function written out so that
-// the compiler can put them into vectors. Included by unary_base.c and unary_avx2.c, which compile it for two processor levels:
-// without fused multiply-add the same operations in the same order give the same bits in both, in loops and in their tails.
-// Polynomials are minimax fits; the errors measured against double precision are in tests/engine/test_unary.c.
+// One loop a function, y[i] = f(x[i]), with the exponential, logarithm, hyperbolic tangent and error function written
+// out so that the compiler can put them into vectors. Included by unary_base.c and unary_avx2.c, which compile it for
+// two processor levels: without fused multiply-add the same operations in the same order give the same bits in both, in
+// loops and in their tails. Polynomials are minimax fits; the errors measured against double precision are in
+// tests/engine/test_unary.c.
 #ifndef QTUI_ENGINE_OPS_UNARY_LOOPS_H
 #define QTUI_ENGINE_OPS_UNARY_LOOPS_H
 
@@ -36,7 +37,10 @@ static inline float exp_reduced(float x, uint32_t *whole)
 {
 	float shifted = x * LOG2E + ROUNDER, n = shifted - ROUNDER;
 	float r = (x - n * LN2_HIGH) - n * LN2_LOW;
-	float q = (((0.0013950708089396358f * r + 0.008369018323719501f) * r + 0.04166620224714279f) * r + 0.166665181517601f) * r + 0.5f;
+	float q = (((0.0013950708089396358f * r + 0.008369018323719501f) * r + 0.04166620224714279f) * r +
+	              0.166665181517601f) *
+	              r +
+	          0.5f;
 
 	*whole = to_bits(shifted) - to_bits(ROUNDER);
 	return r * r * q + r;
@@ -77,13 +81,23 @@ static inline float log_f(float x)
 {
 	float big = x * 8388608.0f;
 	float v = x < 1.17549435e-38f ? big : x;
-	uint32_t u = to_bits(v), shifted = u - 0x3f3504f3u; // the bits of sqrt(1/2): the mantissa falls in [sqrt(1/2), sqrt(2))
+	uint32_t u = to_bits(v),
+	         shifted = u - 0x3f3504f3u; // the bits of sqrt(1/2): the mantissa falls in [sqrt(1/2), sqrt(2))
 	float e = (float)((int32_t)shifted >> 23) - (x < 1.17549435e-38f ? 23.0f : 0.0f);
 	float f = from_bits((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
 	float s = f * f;
-	float q = (((((((0.06915616244077682f * f - 0.11793991178274155f) * f + 0.11875008791685104f) * f - 0.1238381415605545f) * f
-	    + 0.14218339323997498f) * f - 0.16669268906116486f) * f + 0.20002241432666779f) * f - 0.24999986588954926f) * f
-	    + 0.3333331048488617f;
+	float q = (((((((0.06915616244077682f * f - 0.11793991178274155f) * f + 0.11875008791685104f) * f -
+	                  0.1238381415605545f) *
+	                     f +
+	                 0.14218339323997498f) *
+	                    f -
+	                0.16669268906116486f) *
+	                   f +
+	               0.20002241432666779f) *
+	                  f -
+	              0.24999986588954926f) *
+	              f +
+	          0.3333331048488617f;
 	float y = (f * s * q - e * 2.12194440e-4f - 0.5f * s) + f + e * LN2_HIGH;
 
 	y = x == 0.0f ? -INFINITY : y;
@@ -107,8 +121,12 @@ static inline float sigmoid_f(float x)
 static inline float tanh_f(float x)
 {
 	float t = fabsf(x), s = x * x;
-	float q = ((((0.0021309040021151304f * s - 0.008165035396814346f) * s + 0.021696070209145546f) * s - 0.05394599214196205f) * s
-	    + 0.1333319991827011f) * s - 0.3333333134651184f;
+	float q = ((((0.0021309040021151304f * s - 0.008165035396814346f) * s + 0.021696070209145546f) * s -
+	               0.05394599214196205f) *
+	                  s +
+	              0.1333319991827011f) *
+	              s -
+	          0.3333333134651184f;
 	float near = x + x * s * q, far = 1.0f - 2.0f / (exp_f(2.0f * t) + 1.0f);
 
 	return t < 0.625f ? near : copysignf(far, x);
@@ -117,11 +135,24 @@ static inline float tanh_f(float x)
 static inline float erf_f(float x)
 {
 	float t = fabsf(x), s = x * x, c = t > 3.95f ? 3.95f : t;
-	float q = (((((8.345225069206208e-05f * s - 0.0008137437398545444f) * s + 0.005200634244829416f) * s - 0.02685927040874958f) * s
-	    + 0.11283694207668304f) * s - 0.37612634897232056f) * s + 0.12837916612625122f;
-	float p = ((((((2.1161911718081683e-05f * c - 0.0004352189425844699f) * c + 0.004174643196165562f) * c
-	    - 0.025128625333309174f) * c + 0.10829395055770874f) * c + 0.6333346366882324f) * c + 1.1295207738876343f) * c
-	    - 0.0001758746220730245f;
+	float q = (((((8.345225069206208e-05f * s - 0.0008137437398545444f) * s + 0.005200634244829416f) * s -
+	                0.02685927040874958f) *
+	                   s +
+	               0.11283694207668304f) *
+	                  s -
+	              0.37612634897232056f) *
+	              s +
+	          0.12837916612625122f;
+	float p = ((((((2.1161911718081683e-05f * c - 0.0004352189425844699f) * c + 0.004174643196165562f) * c -
+	                 0.025128625333309174f) *
+	                    c +
+	                0.10829395055770874f) *
+	                   c +
+	               0.6333346366882324f) *
+	                  c +
+	              1.1295207738876343f) *
+	              c -
+	          0.0001758746220730245f;
 	float near = x + x * q, far = 1.0f - exp_f(-p);
 
 	return t < 0.925f ? near : copysignf(far, x);
@@ -145,16 +176,16 @@ static inline float clamp_f(float x, float low, float high)
 	return x > high ? high : x;
 }
 
-#define LOOP(name, value) \
-	static void name(const struct act_attrs *a, const float *x, float *y, int64_t n) \
-	{ \
-		const float alpha = a->alpha, beta = a->beta, gamma = a->gamma, low = a->low, high = a->high; \
-		(void)alpha, (void)beta, (void)gamma, (void)low, (void)high; \
-		_Pragma("omp simd") \
-		for (int64_t i = 0; i < n; i++) { \
-			const float v = x[i]; \
-			y[i] = value; \
-		} \
+#define LOOP(name, value)                                                                                              \
+	static void name(const struct act_attrs *a, const float *x, float *y, int64_t n)                               \
+	{                                                                                                              \
+		const float alpha = a->alpha, beta = a->beta, gamma = a->gamma, low = a->low, high = a->high;          \
+		(void)alpha, (void)beta, (void)gamma, (void)low, (void)high;                                           \
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                    \
+		{                                                                                                      \
+			const float v = x[i];                                                                          \
+			y[i] = value;                                                                                  \
+		}                                                                                                      \
 	}
 LOOP(loop_abs, fabsf(v))
 LOOP(loop_acos, acosf(v))
@@ -174,8 +205,8 @@ LOOP(loop_exp, exp_f(v))
 LOOP(loop_floor, floorf(v))
 LOOP(loop_gelu, 0.5f * v * (1.0f + erf_f(v * 0.7071067811865476f)))
 LOOP(loop_gelu_tanh, gelu_tanh_f(v))
-LOOP(loop_hardsigmoid, clamp_f(alpha * v + beta, 0.0f, 1.0f))
-LOOP(loop_hardswish, v * clamp_f(v * (1.0f / 6.0f) + 0.5f, 0.0f, 1.0f))
+LOOP(loop_hardsigmoid, clamp_f(alpha *v + beta, 0.0f, 1.0f))
+LOOP(loop_hardswish, v *clamp_f(v *(1.0f / 6.0f) + 0.5f, 0.0f, 1.0f))
 LOOP(loop_leakyrelu, v < 0.0f ? v * alpha : v)
 LOOP(loop_log, log_f(v))
 LOOP(loop_mish, mish_f(v))
@@ -184,7 +215,7 @@ LOOP(loop_reciprocal, 1.0f / v)
 LOOP(loop_relu, v < 0.0f ? 0.0f : v)
 LOOP(loop_round, rintf(v))
 LOOP(loop_selu, v > 0.0f ? gamma * v : gamma * (alpha * expm1_f(v)))
-LOOP(loop_shrink, v < -alpha ? v + beta : v > alpha ? v - beta : v * 0.0f)
+LOOP(loop_shrink, v<-alpha ? v + beta : v> alpha ? v - beta : v * 0.0f)
 LOOP(loop_sigmoid, sigmoid_f(v))
 LOOP(loop_sign, v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v)
 LOOP(loop_sin, sinf(v))
@@ -192,7 +223,7 @@ LOOP(loop_sinh, sinhf(v))
 LOOP(loop_softplus, clamp_f(v, 0.0f, INFINITY) + log1p_f(exp_f(-fabsf(v))))
 LOOP(loop_softsign, v / (1.0f + fabsf(v)))
 LOOP(loop_sqrt, sqrtf(v))
-LOOP(loop_swish, v * sigmoid_f(alpha * v))
+LOOP(loop_swish, v *sigmoid_f(alpha *v))
 LOOP(loop_tan, tanf(v))
 LOOP(loop_tanh, tanh_f(v))
 LOOP(loop_threshold, v > alpha ? v : 0.0f)

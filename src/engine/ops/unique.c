@@ -1,4 +1,5 @@
-// Unique: the different elements, or slices along an axis, with first index, inverse and counts; sorted, or in order of appearance.
+// Unique: the different elements, or slices along an axis, with first index, inverse and counts; sorted, or in order of
+// appearance.
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -20,9 +21,10 @@ static enum status make_slices(struct slices *v, const struct node *n, const str
 	int axis = 0;
 	enum status s = given == INT32_MIN ? STATUS_OK : rule_axis(&axis, given, x->shape.rank, err);
 
-	*v = (struct slices){ x, 1, shape_count(&x->shape), 1 };
+	*v = (struct slices){x, 1, shape_count(&x->shape), 1};
 	if (s == STATUS_OK && given != INT32_MIN)
-		*v = (struct slices){ x, rule_product(&x->shape, 0, axis), x->shape.dim[axis], rule_product(&x->shape, axis + 1, x->shape.rank) };
+		*v = (struct slices){x, rule_product(&x->shape, 0, axis), x->shape.dim[axis],
+		    rule_product(&x->shape, axis + 1, x->shape.rank)};
 	return s;
 }
 
@@ -94,7 +96,7 @@ static void order_by_appearance(struct distinct *d, int64_t *pairs, int64_t n)
 static void group(struct distinct *d, struct ranked *r, const struct slices *s)
 {
 	for (int64_t i = 0; i < s->n; i++)
-		r[i] = (struct ranked){ s, i };
+		r[i] = (struct ranked){s, i};
 	qsort(r, (size_t)s->n, sizeof *r, by_value);
 	for (int64_t i = 0; i < s->n; i++) {
 		if (i == 0 || compare_slices(s, r[i].index, r[i - 1].index)) {
@@ -109,7 +111,7 @@ static void group(struct distinct *d, struct ranked *r, const struct slices *s)
 static void free_distinct(struct distinct *d)
 {
 	free(d->first);
-	*d = (struct distinct){ 0 };
+	*d = (struct distinct){0};
 }
 
 // d->first is one block for all; free_distinct it.
@@ -118,7 +120,7 @@ static enum status find_distinct(struct distinct *d, const struct node *n, const
 	struct ranked *r = mem_try_array((size_t)s->n + 1, sizeof *r);
 	int64_t *block = mem_try_array((size_t)s->n * 5 + 1, sizeof *block);
 
-	*d = (struct distinct){ .first = block };
+	*d = (struct distinct){.first = block};
 	if (!r || !block) {
 		free(r);
 		free_distinct(d);
@@ -138,7 +140,7 @@ enum status unique_shape(const struct node *n, const struct tensor *const *in, s
 	int64_t axis = ((const struct unique_attrs *)n->attrs)->axis;
 	struct slices v;
 	struct distinct d;
-	struct shape y = in[0]->shape, list = { .rank = 1 };
+	struct shape y = in[0]->shape, list = {.rank = 1};
 	enum status s = make_slices(&v, n, in[0], err);
 
 	if (s == STATUS_OK && !rule_known(in[0]))
@@ -148,7 +150,7 @@ enum status unique_shape(const struct node *n, const struct tensor *const *in, s
 	if (s != STATUS_OK)
 		return s;
 	if (axis == INT32_MIN)
-		y = (struct shape){ .rank = 1, .dim = { d.n } };
+		y = (struct shape){.rank = 1, .dim = {d.n}};
 	else
 		y.dim[axis < 0 ? axis + y.rank : axis] = d.n;
 	rule_set(&out[0], in[0]->type, &y);
@@ -166,7 +168,8 @@ static void put_list(const struct node *n, struct tensor *out, int i, const int6
 		memcpy(out[i].data, list, (size_t)count * sizeof *list);
 }
 
-enum status unique_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status unique_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct slices v;
 	struct distinct d;
@@ -181,7 +184,8 @@ enum status unique_eval(const struct node *n, const struct tensor *const *in, st
 	run = (size_t)v.inner * dtype_size(in[0]->type);
 	for (int64_t o = 0; run && o < v.outer; o++)
 		for (int64_t g = 0; g < d.n; g++)
-			memcpy((char *)out[0].data + (size_t)(o * d.n + g) * run, (const char *)in[0]->data + (size_t)(o * v.n + d.first[g]) * run, run);
+			memcpy((char *)out[0].data + (size_t)(o * d.n + g) * run,
+			    (const char *)in[0]->data + (size_t)(o * v.n + d.first[g]) * run, run);
 	put_list(n, out, 1, d.first, d.n);
 	put_list(n, out, 2, d.inverse, v.n);
 	put_list(n, out, 3, d.count, d.n);

@@ -22,11 +22,12 @@ static void spread(struct tensor *y, const struct tensor *x)
 {
 	struct strided s;
 
-	strided_broadcast(&s, &y->shape, (const struct shape *const[]){ &x->shape }, 1);
+	strided_broadcast(&s, &y->shape, (const struct shape *const[]){&x->shape}, 1);
 	strided_copy(&s, y->data, x->data, dtype_size(x->type));
 }
 
-enum status variadic_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status variadic_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	float *y = out[0].data;
 
@@ -34,7 +35,7 @@ enum status variadic_eval(const struct node *n, const struct tensor *const *in, 
 	spread(&out[0], in[0]);
 	for (int i = 1; i < n->n_in; i++) {
 		struct strided s;
-		strided_broadcast(&s, &out[0].shape, (const struct shape *const[]){ &out[0].shape, &in[i]->shape }, 2);
+		strided_broadcast(&s, &out[0].shape, (const struct shape *const[]){&out[0].shape, &in[i]->shape}, 2);
 		if (out[0].type == DT_F32)
 			binary_floats(n->op->id, &s, y, in[i]->data, y, width);
 		else

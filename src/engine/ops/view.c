@@ -1,22 +1,25 @@
-// Operators that give the same elements another shape: Identity, Dropout (inference), Flatten, Reshape, Squeeze, Unsqueeze.
+// Operators that give the same elements another shape: Identity, Dropout (inference), Flatten, Reshape, Squeeze,
+// Unsqueeze.
 #include <string.h>
 #include "rule.h"
 
 enum status view_same_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	if (n->n_in > 2 && in[2] && in[2]->data && tensor_count(in[2]) == 1 && *(const uint8_t *)in[2]->data)
-		return error_set(err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	rule_set(&out[0], in[0]->type, &in[0]->shape);
 	if (n->n_out > 1)
 		rule_set(&out[1], DT_BOOL, &in[0]->shape);
 	return STATUS_OK;
 }
 
-enum status view_flatten_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status view_flatten_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
-	struct shape y = { .rank = 2 };
+	struct shape y = {.rank = 2};
 
 	if (axis < -x->rank || axis > x->rank)
 		return error_set(err, STATUS_FORMAT, "axis %lld is out of range for rank %d", (long long)axis, x->rank);
@@ -27,28 +30,32 @@ enum status view_flatten_shape(const struct node *n, const struct tensor *const 
 	return STATUS_OK;
 }
 
-static enum status reshape_list(int64_t *list, int *count, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status reshape_list(
+    int64_t *list, int *count, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct reshape_attrs *a = n->attrs;
 
 	if (n->n_in > 1)
 		return rule_ints(list, count, SHAPE_MAX_RANK, in[1], "shape", err);
 	if (a->shape.n < 0 || a->shape.n > SHAPE_MAX_RANK)
-		return error_set(err, STATUS_FORMAT, "attribute shape is missing or has more than %d values", SHAPE_MAX_RANK);
+		return error_set(
+		    err, STATUS_FORMAT, "attribute shape is missing or has more than %d values", SHAPE_MAX_RANK);
 	memcpy(list, a->shape.at, (size_t)a->shape.n * sizeof *list);
 	*count = a->shape.n;
 	return STATUS_OK;
 }
 
 // Replaces 0 by the dimension of x at the same place; *wild is the place of -1, or -1.
-static enum status reshape_fill(struct shape *y, int *wild, const int64_t *list, const struct shape *x, bool keep_zero, struct error *err)
+static enum status reshape_fill(
+    struct shape *y, int *wild, const int64_t *list, const struct shape *x, bool keep_zero, struct error *err)
 {
 	*wild = -1;
 	for (int i = 0; i < y->rank; i++) {
 		y->dim[i] = list[i];
 		if (list[i] == 0 && !keep_zero) {
 			if (i >= x->rank)
-				return error_set(err, STATUS_FORMAT, "shape[%d] is 0, but the input has only %d dimensions", i, x->rank);
+				return error_set(err, STATUS_FORMAT,
+				    "shape[%d] is 0, but the input has only %d dimensions", i, x->rank);
 			y->dim[i] = x->dim[i];
 		}
 		if (list[i] == -1 && *wild >= 0)
@@ -65,14 +72,16 @@ static enum status reshape_mismatch(const struct shape *x, const struct shape *y
 {
 	char tx[128], ty[128];
 
-	return error_set(err, STATUS_FORMAT, "cannot reshape %s to %s", shape_text(x, tx, sizeof tx), shape_text(y, ty, sizeof ty));
+	return error_set(
+	    err, STATUS_FORMAT, "cannot reshape %s to %s", shape_text(x, tx, sizeof tx), shape_text(y, ty, sizeof ty));
 }
 
-enum status view_reshape_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status view_reshape_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct reshape_attrs *a = n->attrs;
 	int64_t list[SHAPE_MAX_RANK], total = shape_count(&in[0]->shape), rest;
-	struct shape y = { 0 };
+	struct shape y = {0};
 	int wild;
 	enum status s = reshape_list(list, &y.rank, n, in, err);
 
@@ -94,13 +103,14 @@ enum status view_reshape_shape(const struct node *n, const struct tensor *const 
 	return STATUS_OK;
 }
 
-enum status view_squeeze_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status view_squeeze_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct reshape_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	int64_t axes[SHAPE_MAX_RANK];
 	bool gone[SHAPE_MAX_RANK];
-	struct shape y = { 0 };
+	struct shape y = {0};
 	int count;
 	enum status s = rule_axes_list(axes, &count, n->n_in > 1 ? in[1] : NULL, &a->axes, err);
 
@@ -110,7 +120,8 @@ enum status view_squeeze_shape(const struct node *n, const struct tensor *const 
 		return s;
 	for (int i = 0; i < x->rank; i++) {
 		if (gone[i] && x->dim[i] != 1)
-			return error_set(err, STATUS_FORMAT, "dimension %d is %lld and cannot be squeezed", i, (long long)x->dim[i]);
+			return error_set(
+			    err, STATUS_FORMAT, "dimension %d is %lld and cannot be squeezed", i, (long long)x->dim[i]);
 		if (count < 0 ? x->dim[i] != 1 : !gone[i])
 			rule_push(&y, x->dim[i]);
 	}
@@ -118,13 +129,14 @@ enum status view_squeeze_shape(const struct node *n, const struct tensor *const 
 	return STATUS_OK;
 }
 
-enum status view_unsqueeze_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status view_unsqueeze_shape(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct reshape_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	int64_t axes[SHAPE_MAX_RANK];
 	bool added[SHAPE_MAX_RANK];
-	struct shape y = { 0 };
+	struct shape y = {0};
 	int count, from = 0;
 	enum status s = rule_axes_list(axes, &count, n->n_in > 1 ? in[1] : NULL, &a->axes, err);
 
@@ -143,7 +155,8 @@ enum status view_unsqueeze_shape(const struct node *n, const struct tensor *cons
 	return STATUS_OK;
 }
 
-enum status view_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+enum status view_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
 	(void)err;

@@ -5,26 +5,36 @@
 
 struct window_spec window_of_conv(const struct conv_attrs *a)
 {
-	return (struct window_spec){ .auto_pad = a->auto_pad, .strides = &a->strides, .dilations = &a->dilations, .pads = &a->pads,
-		.kernel_shape = &a->kernel_shape, .output_padding = &a->output_padding, .output_shape = &a->output_shape };
+	return (struct window_spec){.auto_pad = a->auto_pad,
+	    .strides = &a->strides,
+	    .dilations = &a->dilations,
+	    .pads = &a->pads,
+	    .kernel_shape = &a->kernel_shape,
+	    .output_padding = &a->output_padding,
+	    .output_shape = &a->output_shape};
 }
 
 struct window_spec window_of_pool(const struct pool_attrs *a)
 {
-	return (struct window_spec){ .auto_pad = a->auto_pad, .strides = &a->strides, .dilations = &a->dilations, .pads = &a->pads,
-		.kernel_shape = &a->kernel_shape, .ceil_mode = a->ceil_mode != 0 };
+	return (struct window_spec){.auto_pad = a->auto_pad,
+	    .strides = &a->strides,
+	    .dilations = &a->dilations,
+	    .pads = &a->pads,
+	    .kernel_shape = &a->kernel_shape,
+	    .ceil_mode = a->ceil_mode != 0};
 }
 
 // Copies an attribute list to the last places of out[WINDOW_DIMS], the rest and an absent list being `dflt`.
-static enum status spatial_list(int64_t out[WINDOW_DIMS], const struct ints *list, int spatial, int64_t low, int64_t dflt,
-    const char *what, struct error *err)
+static enum status spatial_list(int64_t out[WINDOW_DIMS], const struct ints *list, int spatial, int64_t low,
+    int64_t dflt, const char *what, struct error *err)
 {
 	for (int i = 0; i < WINDOW_DIMS; i++)
 		out[i] = dflt;
 	if (!list || !list->at || list->n <= 0)
 		return STATUS_OK;
 	if (list->n != spatial)
-		return error_set(err, STATUS_FORMAT, "%s has %d values for %d spatial dimensions", what, list->n, spatial);
+		return error_set(
+		    err, STATUS_FORMAT, "%s has %d values for %d spatial dimensions", what, list->n, spatial);
 	for (int i = 0; i < spatial; i++) {
 		if (!rule_within(list->at[i], low, RULE_MAX_DIM))
 			return error_set(err, STATUS_FORMAT, "%s[%d] is %lld", what, i, (long long)list->at[i]);
@@ -41,22 +51,23 @@ static enum status read_pads(struct window *w, const struct ints *pads, struct e
 	if (!pads->at || pads->n <= 0)
 		return STATUS_OK;
 	if (pads->n != 2 * w->spatial)
-		return error_set(err, STATUS_FORMAT, "pads has %d values for %d spatial dimensions", pads->n, w->spatial);
-	before = (struct ints){ pads->at, w->spatial };
-	after = (struct ints){ pads->at + w->spatial, w->spatial };
+		return error_set(
+		    err, STATUS_FORMAT, "pads has %d values for %d spatial dimensions", pads->n, w->spatial);
+	before = (struct ints){pads->at, w->spatial};
+	after = (struct ints){pads->at + w->spatial, w->spatial};
 	s = spatial_list(w->before, &before, w->spatial, 0, 0, "pads", err);
 	return s == STATUS_OK ? spatial_list(w->after, &after, w->spatial, 0, 0, "pads", err) : s;
 }
 
-static enum status read_sizes(struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel,
-    struct error *err)
+static enum status read_sizes(
+    struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err)
 {
 	enum status s;
 
-	*w = (struct window){ .spatial = x->rank - 2 };
+	*w = (struct window){.spatial = x->rank - 2};
 	if (w->spatial < 1 || w->spatial > WINDOW_DIMS)
-		return error_set(err, STATUS_UNSUPPORTED, "the input has %d spatial dimensions, 1 to %d are supported", w->spatial,
-		    WINDOW_DIMS);
+		return error_set(err, STATUS_UNSUPPORTED, "the input has %d spatial dimensions, 1 to %d are supported",
+		    w->spatial, WINDOW_DIMS);
 	s = spatial_list(w->stride, spec->strides, w->spatial, 1, 1, "strides", err);
 	if (s == STATUS_OK)
 		s = spatial_list(w->dilation, spec->dilations, w->spatial, 1, 1, "dilations", err);
@@ -70,11 +81,12 @@ static enum status read_sizes(struct window *w, const struct window_spec *spec, 
 		if (j < 0 || !kernel)
 			continue;
 		if (spec->kernel_shape->n > 0 && w->kernel[i] != kernel[j])
-			s = error_set(err, STATUS_FORMAT, "kernel_shape[%d] is %lld, the weights have %lld", j, (long long)w->kernel[i],
-			    (long long)kernel[j]);
+			s = error_set(err, STATUS_FORMAT, "kernel_shape[%d] is %lld, the weights have %lld", j,
+			    (long long)w->kernel[i], (long long)kernel[j]);
 		w->kernel[i] = kernel[j];
 		if (kernel[j] < 1 || kernel[j] > RULE_MAX_DIM)
-			s = error_set(err, STATUS_FORMAT, "the weights have %lld elements along a spatial dimension", (long long)kernel[j]);
+			s = error_set(err, STATUS_FORMAT, "the weights have %lld elements along a spatial dimension",
+			    (long long)kernel[j]);
 	}
 	return s;
 }
@@ -117,8 +129,8 @@ static void output_size(struct window *w, int i, bool ceil_mode)
 		w->out[i]--;
 }
 
-enum status window_resolve(struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel,
-    struct error *err)
+enum status window_resolve(
+    struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err)
 {
 	enum status s = read_sizes(w, spec, x, kernel, err);
 
@@ -129,26 +141,29 @@ enum status window_resolve(struct window *w, const struct window_spec *spec, con
 	for (int i = 0; s == STATUS_OK && i < WINDOW_DIMS; i++) {
 		if (is_same(spec->auto_pad)) {
 			w->out[i] = (w->in[i] + w->stride[i] - 1) / w->stride[i];
-			place_padding(w, i, (w->out[i] - 1) * w->stride[i] + extent(w, i) - w->in[i], !strcmp(spec->auto_pad, "SAME_UPPER"));
+			place_padding(w, i, (w->out[i] - 1) * w->stride[i] + extent(w, i) - w->in[i],
+			    !strcmp(spec->auto_pad, "SAME_UPPER"));
 		} else {
 			output_size(w, i, spec->ceil_mode);
 		}
 		if (w->out[i] < 1 || w->in[i] < 1)
-			s = error_set(err, STATUS_FORMAT, "a window of %lld elements does not fit into %lld with padding %lld and %lld",
-			    (long long)extent(w, i), (long long)w->in[i], (long long)w->before[i], (long long)w->after[i]);
+			s = error_set(err, STATUS_FORMAT,
+			    "a window of %lld elements does not fit into %lld with padding %lld and %lld",
+			    (long long)extent(w, i), (long long)w->in[i], (long long)w->before[i],
+			    (long long)w->after[i]);
 	}
 	return s;
 }
 
-enum status window_resolve_transposed(struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel,
-    struct error *err)
+enum status window_resolve_transposed(
+    struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err)
 {
 	int64_t extra[WINDOW_DIMS], wanted[WINDOW_DIMS];
 	struct ints last = *spec->output_shape; // may begin with batch and channels
 	enum status s = read_sizes(w, spec, x, kernel, err);
 
 	if (last.n > 0 && s == STATUS_OK && last.n == w->spatial + 2)
-		last = (struct ints){ last.at + 2, w->spatial };
+		last = (struct ints){last.at + 2, w->spatial};
 	if (s == STATUS_OK)
 		s = check_auto_pad(spec->auto_pad, err);
 	if (s == STATUS_OK && strcmp(spec->auto_pad, "VALID"))
@@ -160,7 +175,8 @@ enum status window_resolve_transposed(struct window *w, const struct window_spec
 	for (int i = 0; s == STATUS_OK && i < WINDOW_DIMS; i++) {
 		int64_t full;
 		if (w->in[i] < 1 || w->in[i] > RULE_MAX_DIM)
-			return error_set(err, STATUS_FORMAT, "the input has %lld elements along a spatial dimension", (long long)w->in[i]);
+			return error_set(err, STATUS_FORMAT, "the input has %lld elements along a spatial dimension",
+			    (long long)w->in[i]);
 		full = w->stride[i] * (w->in[i] - 1) / 2 + extra[i] / 2 + extent(w, i) / 2;
 		if (full > RULE_MAX_DIM)
 			return error_set(err, STATUS_FORMAT, "the output would be too large");
@@ -179,7 +195,7 @@ enum status window_resolve_transposed(struct window *w, const struct window_spec
 
 struct shape window_shape(const struct window *w, int64_t n, int64_t c)
 {
-	struct shape y = { 2, { n, c } };
+	struct shape y = {2, {n, c}};
 
 	for (int i = WINDOW_DIMS - w->spatial; i < WINDOW_DIMS; i++)
 		rule_push(&y, w->out[i]);
@@ -203,7 +219,7 @@ int64_t window_kernel(const struct window *w)
 
 struct span window_span(int64_t steps, int64_t size, int64_t stride, int64_t offset)
 {
-	struct span s = { .first = offset < 0 ? (-offset + stride - 1) / stride : 0 };
+	struct span s = {.first = offset < 0 ? (-offset + stride - 1) / stride : 0};
 
 	s.end = offset < size ? (size - 1 - offset) / stride + 1 : 0;
 	if (s.end > steps)

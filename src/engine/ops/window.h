@@ -1,5 +1,5 @@
-// The window that convolutions and poolings move over up to three spatial dimensions, with padding resolved. Fewer dimensions are
-// filled up in front with size 1, so that every loop is over three.
+// The window that convolutions and poolings move over up to three spatial dimensions, with padding resolved. Fewer
+// dimensions are filled up in front with size 1, so that every loop is over three.
 #ifndef QTUI_ENGINE_OPS_WINDOW_H
 #define QTUI_ENGINE_OPS_WINDOW_H
 
@@ -17,15 +17,16 @@ struct window_spec { // attributes, as conv_attrs and pool_attrs have them
 	const struct ints *output_padding, *output_shape; // transposed convolution only, else NULL
 	bool ceil_mode;
 };
-// From the input's shape [N, C, spatial...]; `kernel` holds the spatial sizes of the weights, or is NULL: attribute kernel_shape.
-MUST_CHECK enum status window_resolve(struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel,
-    struct error *err);
+// From the input's shape [N, C, spatial...]; `kernel` holds the spatial sizes of the weights, or is NULL: attribute
+// kernel_shape.
+MUST_CHECK enum status window_resolve(
+    struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err);
 // The same for a transposed convolution: `in` is the smaller side, `out` the larger.
-MUST_CHECK enum status window_resolve_transposed(struct window *w, const struct window_spec *spec, const struct shape *x,
-    const int64_t *kernel, struct error *err);
+MUST_CHECK enum status window_resolve_transposed(
+    struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err);
 // The output shape [n, c, out...].
 struct shape window_shape(const struct window *w, int64_t n, int64_t c);
-int64_t window_in(const struct window *w);     // products of the three sizes
+int64_t window_in(const struct window *w); // products of the three sizes
 int64_t window_out(const struct window *w);
 int64_t window_kernel(const struct window *w);
 // The steps first..end-1 (positions of the moving side, of `steps`) for which step * stride + offset is in 0..size-1.
