@@ -178,6 +178,8 @@ static dnnl_primitive_t first_primitive(struct onednn_conv *k)
 
 enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
 {
+	if (t->ordered)
+		return STATUS_UNSUPPORTED;
 	struct grouping as;
 	if (!onednn_engine() || !conv_desc_group(&as, &t->g))
 		return STATUS_UNSUPPORTED;

@@ -1,6 +1,6 @@
-// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own
-// evaluation and its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only
-// their input's shape. QuantizeLinear and DequantizeLinear are never folded: they are what the user looks at.
+// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and
+// its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only their input's shape.
+// QuantizeLinear is never folded: it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
 #include <stdlib.h>
 #include <string.h>
 #include "infer.h"
@@ -25,7 +25,7 @@ static bool reads_shape_only(const struct op *op)
 
 static bool is_quantizer(const struct op *op)
 {
-	return op->id == OP_QuantizeLinear || op->id == OP_DequantizeLinear;
+	return op->id == OP_QuantizeLinear;
 }
 
 static int64_t output_bytes(const struct node *n, const struct tensor *out)

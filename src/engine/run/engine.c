@@ -14,8 +14,10 @@ struct engine *engine_new(const struct graph *g, const struct dataset *d, const 
 	e->kernels = kernels_new();
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
 	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
-	for (int i = 0; i < g->n_nodes; i++)
+	for (int i = 0; i < g->n_nodes; i++) {
 		e->node_sig[i] = key_add_int(key_of_node(&g->node[i]), i);
+		e->quantized_file |= g->node[i].op->id == OP_QuantizeLinear;
+	}
 	return e;
 }
 

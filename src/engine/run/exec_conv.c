@@ -20,6 +20,7 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	t.weight = exec_weights(x, 1, &own_w);
 	t.bias = exec_weights(x, 2, &own_b);
 	enum status st = STATUS_UNSUPPORTED;
+	t.ordered = x->e->quantized_file;
 	for (int b = x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
 		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
 		t.out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;

@@ -62,6 +62,7 @@ struct engine {
 	struct kernels *kernels;
 	struct worker *worker;
 	struct key *node_sig;  // [n_nodes] operator, attributes and place
+	bool quantized_file;   // the model has Q/DQ nodes of its own: sums are ordered as in the runtime that it was made for
 	struct kept_runner *kept; // of the last engine_infer
 };
 
