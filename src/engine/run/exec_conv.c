@@ -21,7 +21,7 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	t.bias = exec_weights(x, 2, &own_b);
 	enum status st = STATUS_UNSUPPORTED;
 	t.ordered = x->e->quantized_file;
-	for (int b = x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
+	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
 		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
 		t.out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
 		st = kernel_conv(&p->kernel, (enum kernel_backend)b, &t, x->err);
