@@ -222,7 +222,7 @@ static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)
 	}
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ui->focus == p ? ROLE_TITLE_FOCUS : ROLE_TITLE, text);
 	below = p == PANEL_DETAIL ? view_detail_height(ui, r.w, r.h - 1) - ui->detail_top - (r.h - 1) : 0;
-	snprintf(text, sizeof text, " %d more lines ", below);
+	snprintf(text, sizeof text, " %d more line%s ", below, below == 1 ? "" : "s");
 	if (below > 0 && used + text_width(text) + 3 < r.w)
 		canvas_right(c, r.x, r.y, r.w - 1, ROLE_TITLE, text);
 }
@@ -278,6 +278,14 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 	return text_width(name) + 1 + text_width(row->hint) + 2;
 }
 
+// An inner context may have taken the key for something else.
+static bool is_reachable(enum action a, unsigned contexts)
+{
+	const char *keys = keys_row(a)->keys;
+
+	return keys_action(keys_parse(&keys), contexts) == a;
+}
+
 // Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
 static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 {
@@ -291,7 +299,7 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
 		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
 			const struct key_row *row = keys_row((enum action)a);
-			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx)
+			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx && is_reachable((enum action)a, contexts))
 				x += draw_hint(c, row, x, r.y, end);
 		}
 }
@@ -397,7 +405,7 @@ static void draw_bottom(struct canvas *c, const struct ui *ui)
 	} else if (ui->trial.active) {
 		draw_trial(c, ui, r);
 	} else if (ui->note[0]) {
-		canvas_cut(c, r.x + 1, r.y, r.w - 2, ui->note_role, CUT_MIDDLE, ui->note);
+		canvas_cut(c, r.x + 1, r.y, r.w - 2, ui->note_role, ui->note_role == ROLE_ERROR ? CUT_MIDDLE : CUT_RIGHT, ui->note);
 	} else {
 		draw_hints(c, ui, r);
 	}

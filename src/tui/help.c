@@ -85,7 +85,7 @@ static void add_commands(struct help *h)
 		snprintf(name, sizeof name, "%s", row[i].name);
 		with_dashes(name);
 		snprintf(usage, sizeof usage, ":%s %s", name, row[i].usage);
-		add(h, HELP_ROW, usage, row[i].help);
+		add(h, HELP_LONG_ROW, usage, row[i].help);
 	}
 	add(h, HELP_TEXT, "", "SELECTION: a node's name, a pattern with * and ?, op:TYPE, A..B (all from A to B), or marked");
 }

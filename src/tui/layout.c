@@ -19,7 +19,7 @@ static void side_by_side(struct panels *l, struct rect body)
 
 static void stacked(struct panels *l, struct rect body)
 {
-	int detail = body.h * 45 / 100;
+	int detail = between(14, body.h / 2, 21);
 
 	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w, body.h - detail};
 	l->panel[PANEL_DETAIL] = (struct rect){body.x, body.y + body.h - detail, body.w, detail};

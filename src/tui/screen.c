@@ -14,7 +14,7 @@
 #include "qtui/tui/keys.h"
 
 enum depth { DEPTH_MONO, DEPTH_8, DEPTH_256, DEPTH_PALETTE, DEPTH_RGB };
-enum { PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
+enum { BEHIND_BYTES = 4096, PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
 
 struct pair {
 	int fg, bg;
@@ -127,6 +127,13 @@ void screen_size(int *w, int *h)
 	}
 }
 
+bool screen_is_behind(void)
+{
+	int queued = 0;
+
+	return !ioctl(STDOUT_FILENO, TIOCOUTQ, &queued) && queued > BEHIND_BYTES;
+}
+
 static int slot_of(struct screen *s, const struct colour *c)
 {
 	for (int i = 0; i < s->n_slots; i++)
@@ -194,6 +201,7 @@ static void look(struct screen *s, const struct theme *t, const struct cell *cel
 	if (cell->ground != ROLE_TEXT) {
 		fg = fg < 0 ? colour_of(s, &ground->fg) : fg;
 		bg = cell->role == ROLE_MATCH ? bg : colour_of(s, &ground->bg);
+		fg = fg == bg ? colour_of(s, &ground->fg) : fg; // with few colours two roles may meet in one
 	}
 	*attr = attributes(role->attr | ground->attr);
 	*pair = pair_of(s, fg, bg);

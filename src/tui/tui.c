@@ -137,6 +137,8 @@ static int figures_rest(const struct program *p)
 {
 	double rest = FRAME_MS - 1000 * (clock_seconds() - p->figures_at);
 
+	if (rest <= 0 && screen_is_behind())
+		return FRAME_MS;
 	return rest > 0 ? (int)rest + 1 : 0;
 }
 

@@ -128,9 +128,9 @@ static void describe_change(struct str *out, const struct snapshot *s)
 		worse += change <= -0.05;
 	}
 	if (better || worse)
-		str_addf(out, "%d node%s better, %d worse", better, better == 1 ? "" : "s", worse);
+		str_addf(out, "; %d node%s better, %d worse", better, better == 1 ? "" : "s", worse);
 	else
-		str_add(out, "NO figure has changed");
+		str_add(out, "; NO figure has changed");
 }
 
 static void describe_output(struct str *out, const struct run_note *now, const struct run_note *was)
@@ -156,12 +156,10 @@ static void note_run(struct ui *ui)
 
 	if (!now || now->computed == 0)
 		return;
-	if (was) {
-		describe_change(&text, s);
-		str_add(&text, "; ");
-	}
 	describe_output(&text, now, was);
-	ui_note(ui, "run %d: %s; %d of %d results computed, %s", now->number, str_text(&text), now->computed, now->total,
+	if (was)
+		describe_change(&text, s);
+	ui_note(ui, "run %d: %s; %d of %d computed, %s", now->number, str_text(&text), now->computed, now->total,
 	    format_seconds(time, now->seconds));
 	str_done(&text);
 }

@@ -9,7 +9,7 @@
 #include "qtui/tui/plot.h"
 #include "qtui/tui/ui.h"
 
-enum { LABEL = 10, BINS_MAX = 512 };
+enum { LABEL = 10, BINS_MAX = 512, TWO_COLUMNS = 76, TALL = 28 };
 
 // A page is written line by line; lines above and below the window fall outside of the clip.
 struct page {
@@ -249,14 +249,17 @@ static const struct figure_row figure_rows[] = {
 	{"max error", format_small, fig_max_error, CHANGE_RATIO, -1}, {"clipped %", format_percent, fig_clipped, CHANGE_MINUS, -1},
 };
 
+// Empty when the change is too small to be seen in the figures.
 static void change_text(char out[FIGURE], const struct figure_row *row, double now, double before)
 {
+	int digits = row->format == format_unit ? 4 : row->format == format_percent ? 2 : 1;
+
 	out[0] = '\0';
-	if (!isfinite(now) || !isfinite(before) || now == before)
+	if (!isfinite(now) || !isfinite(before))
 		return;
-	if (row->change == CHANGE_MINUS)
-		snprintf(out, FIGURE, row->format == format_unit ? "%+.4f" : row->format == format_percent ? "%+.2f" : "%+.1f", now - before);
-	else if (before > 0 && now / before < 99.5)
+	if (row->change == CHANGE_MINUS && fabs(now - before) >= 0.5 * pow(10, -digits))
+		snprintf(out, FIGURE, "%+.*f", digits, now - before);
+	else if (row->change == CHANGE_RATIO && before > 0 && fabs(now / before - 1) >= 0.005 && now / before < 99.5)
 		snprintf(out, FIGURE, "×%.2f", now / before);
 }
 
@@ -383,6 +386,36 @@ static void put_histogram(struct page *p, const struct site *s)
 		put_bar_label(p, top + rows, ROLE_HIST_QUANT, label);
 }
 
+static void put_tensor(struct page *p, const struct node_row *row, const struct site *site)
+{
+	put_choice(p, row, site);
+	put_name(p, "", p->ui->snap->g->value[site->value].name);
+	put_quantizer(p, site);
+	put_trial(p, site);
+}
+
+static void put_below(struct page *p, const struct node_row *row, const struct site *site)
+{
+	put_tensor(p, row, site);
+	put_figures(p, site);
+	put_histogram(p, site);
+}
+
+// A wide and low window: the quantizer at the left, what it does to the tensor at the right.
+static void put_side_by_side(struct page *p, const struct node_row *row, const struct site *site)
+{
+	struct page left = *p, right = *p;
+
+	left.w = p->w / 2 - 2;
+	right.w = p->w - p->w / 2;
+	right.x = p->x + p->w / 2;
+	right.y--;
+	put_tensor(&left, row, site);
+	put_figures(&right, site);
+	put_histogram(&right, site);
+	p->y = left.y > right.y ? left.y : right.y;
+}
+
 static void put_page(struct page *p)
 {
 	const struct ui *ui = p->ui;
@@ -398,12 +431,10 @@ static void put_page(struct page *p)
 	if (!site)
 		return;
 	p->y++;
-	put_choice(p, &ui->snap->row[node], site);
-	put_name(p, "", ui->snap->g->value[site->value].name);
-	put_quantizer(p, site);
-	put_trial(p, site);
-	put_figures(p, site);
-	put_histogram(p, site);
+	if (p->w >= TWO_COLUMNS && p->height < TALL)
+		put_side_by_side(p, &ui->snap->row[node], site);
+	else
+		put_below(p, &ui->snap->row[node], site);
 }
 
 void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -35,7 +35,7 @@ static void add_code(struct str *out, const char *text)
 
 static void add_row(struct str *out, const struct help_row *row, int *in_table)
 {
-	if (row->kind != HELP_ROW) {
+	if (row->kind != HELP_ROW && row->kind != HELP_LONG_ROW) {
 		*in_table = 0;
 		return;
 	}

@@ -2,7 +2,7 @@
 #ifndef QTUI_TUI_HELP_H
 #define QTUI_TUI_HELP_H
 
-enum help_kind { HELP_SECTION, HELP_ROW, HELP_TEXT, HELP_BLANK };
+enum help_kind { HELP_SECTION, HELP_ROW, HELP_LONG_ROW, HELP_TEXT, HELP_BLANK }; // long: the left side is a command's usage
 struct help_row {
 	enum help_kind kind;
 	char key[64], text[160];

@@ -13,6 +13,8 @@ struct screen_key {
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
 void screen_close(struct screen **s);
 void screen_size(int *w, int *h); // of the terminal now
+// The line has not taken the last frames yet: new figures can wait.
+bool screen_is_behind(void);
 void screen_show(struct screen *s, const struct canvas *c);
 struct screen_key screen_read(struct screen *s);
 // The next screen_show sends everything; after a theme, a resize, a suspension.
