@@ -1,30 +1,34 @@
 #include "qtui/base/mem.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
+#include "block.h"
 
 #define ALIGN ((size_t)64)
 
-// One block: the head in the first 64 bytes, the data, and 64 zeroed bytes that a vector load may touch.
+// One block: the head in the first 64 bytes, the data, and up to 127 zeroed bytes that a vector load may touch.
+static size_t padded(size_t size)
+{
+	return (size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+}
+
 struct buf *buf_new(size_t size, atomic_size_t *account)
 {
 	struct buf *b;
-	size_t padded;
-	void *block;
+	uint8_t *block;
 
 	static_assert(sizeof *b <= ALIGN, "the head of a buf fits its alignment");
 	if (size > PTRDIFF_MAX - 4 * ALIGN || !mem_may_take(size))
 		return NULL;
-	padded = (size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
-	if (posix_memalign(&block, ALIGN, ALIGN + padded) != 0)
+	block = block_take(ALIGN + padded(size));
+	if (!block)
 		return NULL;
-	b = block;
+	b = (struct buf *)block;
 	atomic_init(&b->refs, 1);
 	b->size = size;
-	b->data = (uint8_t *)block + ALIGN;
+	b->data = block + ALIGN;
 	b->account = account;
-	memset((uint8_t *)b->data + size, 0, padded - size);
+	memset((uint8_t *)b->data + size, 0, padded(size) - size);
 	if (account)
 		atomic_fetch_add_explicit(account, size, memory_order_relaxed);
 	return b;
@@ -45,7 +49,7 @@ void buf_drop(struct buf **b)
 		return;
 	if (old->account)
 		atomic_fetch_sub_explicit(old->account, old->size, memory_order_relaxed);
-	free(old);
+	block_give(old, ALIGN + padded(old->size));
 }
 
 bool buf_is_unique(const struct buf *b)

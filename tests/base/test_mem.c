@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include "../../src/base/block.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 
@@ -273,4 +274,29 @@ void test_buf__refuses_what_is_not_there(void **state)
 	assert_null(buf_new(SIZE_MAX - 100, &account));
 	assert_null(buf_new((size_t)1 << 46, &account));
 	assert_int_equal(account, 0);
+}
+
+void test_mem__large_blocks_are_used_again(void **state)
+{
+	enum { N = 40 };
+	struct buf *b[N];
+	size_t size = BLOCK_KEPT / 16, before;
+
+	for (int i = 0; i < N; i++) {
+		b[i] = buf_new(size + (size_t)i * 5000, NULL);
+		memset(b[i]->data, i, b[i]->size);
+	}
+	void *last = b[N - 1]->data;
+	for (int i = 0; i < N; i++)
+		buf_drop(&b[i]);
+	assert_in_range(block_kept(), 0, BLOCK_KEPT);
+	before = block_kept();
+	b[0] = buf_new(size + (N - 1) * 5000, NULL);
+	memset(b[0]->data, 1, b[0]->size);
+	if (before > 0) { // not under a sanitizer
+		assert_ptr_equal(b[0]->data, last);
+		assert_true(before > BLOCK_KEPT / 2 && block_kept() < before);
+	}
+	buf_drop(&b[0]);
+	assert_int_equal(block_kept(), before);
 }

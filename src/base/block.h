@@ -1,0 +1,17 @@
+// Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators take to
+// fill it, so that blocks which are given back are kept for the next request of their size, the latest first. At most
+// BLOCK_KEPT bytes are kept; beyond that the ones given back longest ago return to the system. Thread-safe.
+#ifndef QTUI_BASE_BLOCK_H
+#define QTUI_BASE_BLOCK_H
+
+#include <stddef.h>
+
+#define BLOCK_KEPT ((size_t)64 << 20)
+// Smaller ones are left to malloc, and so are all where a sanitizer watches what happens to memory.
+#define BLOCK_LEAST ((size_t)32 << 10)
+
+void *block_take(size_t size); // 64-byte aligned, bytes undefined; NULL when there is no memory
+void block_give(void *p, size_t size); // of block_take(size)
+size_t block_kept(void); // bytes kept now
+
+#endif
