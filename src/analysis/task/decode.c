@@ -1,0 +1,234 @@
+// The table of decoders, and the loops over what they find.
+#include <math.h>
+#include <string.h>
+#include "decode_family.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+enum { LABEL_MAX = 1 << 16 };
+
+static const struct decoder rows[] = {
+#define DECODER(name, iou, bind, box, title) {name, title, iou, bind, box},
+#include "decoders.def"
+#undef DECODER
+};
+
+const struct decoder *decode_rows(int *n)
+{
+	*n = (int)(sizeof rows / sizeof *rows);
+	return rows;
+}
+
+// ---- finding
+
+static void describe(struct str *s, const struct head *h)
+{
+	char shape[128];
+	for (int i = 0; i < h->n && i < 4; i++)
+		str_addf(s, "%s%s %s", i ? ", " : "", h->out[i].name, shape_text(&h->out[i].shape, shape, sizeof shape));
+	if (h->n > 4)
+		str_add(s, " ...");
+}
+
+static enum status unknown_head(const struct head *h, const char *name, struct error *err)
+{
+	struct str outputs = {0};
+	describe(&outputs, h);
+	enum status st = name ? error_set(err, STATUS_UNSUPPORTED, "--decoder %s does not fit the outputs %s", name, str_text(&outputs)) :
+	    error_set(err, STATUS_UNSUPPORTED, "no decoder is known for the outputs %s; name one with --decoder", str_text(&outputs));
+	str_done(&outputs);
+	return st;
+}
+
+static const struct decoder *by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static enum status unknown_name(const char *name, struct error *err)
+{
+	struct str all = {0};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		str_addf(&all, "%s%s", i ? ", " : "", rows[i].name);
+	enum status st = error_set(err, STATUS_NOTFOUND, "--decoder %s: one of %s is needed", name, str_text(&all));
+	str_done(&all);
+	return st;
+}
+
+static const struct decoder *first_fitting(const struct decoder *from, size_t n, const struct head *h)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct bound b = {0};
+		if (from[i].bind(&b, h))
+			return &from[i];
+	}
+	return NULL;
+}
+
+enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err)
+{
+	const struct decoder *named = name ? by_name(name) : NULL;
+	if (name && !named)
+		return unknown_name(name, err);
+	h->named = named;
+	*out = NULL;
+	for (int any = 0; any < 2 && !*out; any++) {
+		h->any_classes = any;
+		*out = named ? first_fitting(named, 1, h) : first_fitting(rows, sizeof rows / sizeof *rows, h);
+	}
+	return *out ? STATUS_OK : unknown_head(h, name, err);
+}
+
+// ---- what the families share
+
+enum activation decode_activation(const struct field *f)
+{
+	return f->ends & END_LINEAR && !(f->ends & (END_SIGMOID | END_SOFTMAX)) ? ACT_SIGMOID : ACT_NONE;
+}
+
+int decode_pick_classes(const struct head *h, const struct field *f, int others)
+{
+	int classes = f->channels - others;
+	if (h->extra && h->n_hints && classes > h->hint[0])
+		return h->hint[0];
+	return classes > 0 && head_fits(h, classes) ? classes : -1;
+}
+
+static bool matches_any(const char *name, const char *const *pattern)
+{
+	for (; *pattern; pattern++)
+		if (str_glob(*pattern, name))
+			return true;
+	return false;
+}
+
+bool decode_is_box_name(const char *name)
+{
+	static const char *const patterns[] = {"*box*", "*reg*", "*dis*", "*loc*", "*Box*", NULL};
+	return matches_any(name, patterns);
+}
+
+bool decode_is_score_name(const char *name)
+{
+	static const char *const patterns[] = {"*cls*", "*score*", "*conf*", "*class*", "*prob*", "*logit*", "*Score*", NULL};
+	return matches_any(name, patterns);
+}
+
+float decode_sigmoid(float x)
+{
+	return 1 / (1 + expf(-x));
+}
+
+void decode_from_centre(float out[4], float cx, float cy, float w, float h)
+{
+	out[0] = cx - w / 2;
+	out[1] = cy - h / 2;
+	out[2] = cx + w / 2;
+	out[3] = cy + h / 2;
+}
+
+int decode_classes(const struct bound *b)
+{
+	return b->source[0].label.output >= 0 ? 0 : b->source[0].score.channels - b->background - b->nothing_last;
+}
+
+// ---- the loops
+
+struct run {
+	struct candidates *out;
+	const struct decoder *d;
+	const struct bound *b;
+	const struct head *h;
+	const struct source *s;
+	double least;
+};
+
+static void add(const struct run *r, const float box[4], float score, int class)
+{
+	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3], .score = score, .class = class};
+	candidates_add(r->out, &c);
+}
+
+static bool is_finite_box(const float box[4])
+{
+	return isfinite(box[0]) && isfinite(box[1]) && isfinite(box[2]) && isfinite(box[3]);
+}
+
+static float activated(enum activation act, float x)
+{
+	return act == ACT_SIGMOID ? decode_sigmoid(x) : x;
+}
+
+// Softmax over the channels of `score`: its maximum and the sum of the exponentials.
+static void softmax_terms(const struct run *r, int anchor, int64_t cell, float *most, double *sum)
+{
+	*most = -INFINITY;
+	*sum = 0;
+	for (int c = 0; c < r->s->score.channels; c++)
+		*most = fmaxf(*most, field_get(r->h, &r->s->score, anchor, cell, c));
+	for (int c = 0; c < r->s->score.channels; c++)
+		*sum += exp(field_get(r->h, &r->s->score, anchor, cell, c) - *most);
+}
+
+// All classes of one cell that reach the threshold; the box is computed for the first of them.
+static void run_classes(const struct run *r, int anchor, int64_t cell, float object)
+{
+	// A logit below this one cannot reach the threshold: most need no exponential.
+	double need = r->least / object, low = r->b->score == ACT_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
+	float box[4], most = 0;
+	double sum = 1;
+	bool have = false;
+	if (r->b->score == ACT_SOFTMAX)
+		softmax_terms(r, anchor, cell, &most, &sum);
+	for (int c = r->b->background; c < r->s->score.channels - r->b->nothing_last; c++) {
+		float raw = field_get(r->h, &r->s->score, anchor, cell, c);
+		if (!(raw >= low))
+			continue;
+		float p = r->b->score == ACT_SOFTMAX ? (float)(exp(raw - most) / sum) : activated(r->b->score, raw);
+		if (!(p * object > r->least))
+			continue;
+		if (!have)
+			r->d->box(box, r->h, r->b, r->s, anchor, cell);
+		have = true;
+		if (!is_finite_box(box))
+			return;
+		add(r, box, p * object, c - r->b->background);
+	}
+}
+
+static void run_label(const struct run *r, int anchor, int64_t cell)
+{
+	float score = activated(r->b->score, field_get(r->h, &r->s->score, anchor, cell, 0));
+	float label = field_get(r->h, &r->s->label, anchor, cell, 0), box[4];
+	if (!(score > r->least) || !(label >= 0 && label < LABEL_MAX))
+		return;
+	r->d->box(box, r->h, r->b, r->s, anchor, cell);
+	if (is_finite_box(box))
+		add(r, box, score, (int)label);
+}
+
+static void run_source(const struct run *r)
+{
+	for (int anchor = 0; anchor < r->s->anchors; anchor++)
+		for (int64_t cell = 0; cell < r->s->n; cell++) {
+			float object = r->s->object.output < 0 ? 1 :
+			    activated(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
+			if (!(object > r->least))
+				continue;
+			if (r->s->label.output >= 0)
+				run_label(r, anchor, cell);
+			else
+				run_classes(r, anchor, cell, object);
+		}
+}
+
+void decode_run(struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least)
+{
+	for (int i = 0; i < b->n; i++) {
+		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = least};
+		run_source(&r);
+	}
+}

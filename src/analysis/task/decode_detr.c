@@ -1,0 +1,69 @@
+// Queries: cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is "no
+// object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
+#include "decode_family.h"
+
+enum { QUERIES_MAX = 1500 };
+
+static bool is_query_count(const struct head *h, int64_t n)
+{
+	return n > 0 && (h->named || (n <= QUERIES_MAX && !head_is_pyramid(h, 1)));
+}
+
+static void bind_queries(struct bound *b, int64_t n, const struct field *box, const struct field *score)
+{
+	*b = (struct bound){.n = 1, .source = {{.n = n, .anchors = 1, .box = *box, .score = *score, .object = FIELD_NONE, .label = FIELD_NONE}},
+	    .score = decode_activation(score)};
+}
+
+// Number of classes of a softmax with "no object", or -1.
+static int with_nothing(const struct head *h, const struct field *score)
+{
+	enum { DETR_COCO = 92 };
+	if (decode_activation(score) != ACT_SIGMOID || decode_pick_classes(h, score, 0) > 0)
+		return -1;
+	return score->channels == DETR_COCO || decode_pick_classes(h, score, 1) > 0 ? score->channels - 1 : -1;
+}
+
+bool detr_bind(struct bound *b, const struct head *h)
+{
+	struct field box, score;
+	int64_t n, n_scores;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n; k++) {
+			if (i == k || !head_rows(&box, &n, h, i, 4) || !is_query_count(h, n) || !head_rows(&score, &n_scores, h, k, 0))
+				continue;
+			if (n_scores != n || !head_ends(h, score.ends, END_LINEAR | END_SIGMOID))
+				continue;
+			int softmax = with_nothing(h, &score);
+			if (softmax < 0 && decode_pick_classes(h, &score, 0) < 0)
+				continue;
+			bind_queries(b, n, &box, &score);
+			b->nothing_last = softmax > 0;
+			b->score = softmax > 0 ? ACT_SOFTMAX : b->score;
+			return true;
+		}
+	return false;
+}
+
+bool detr_bind_rows(struct bound *b, const struct head *h)
+{
+	struct field f;
+	int64_t n;
+	if (h->n < 1 || !head_rows(&f, &n, h, 0, 0) || !is_query_count(h, n))
+		return false;
+	int classes = decode_pick_classes(h, &f, 4);
+	if (classes < 0)
+		return false;
+	struct field box = field_part(&f, 0, 4), score = field_part(&f, 4, classes);
+	bind_queries(b, n, &box, &score);
+	return true;
+}
+
+void detr_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	(void)b;
+	float w = (float)h->input_w, height = (float)h->input_h, v[4];
+	for (int c = 0; c < 4; c++)
+		v[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_from_centre(out, v[0] * w, v[1] * height, v[2] * w, v[3] * height);
+}

@@ -1,0 +1,112 @@
+// Anchor-free heads: distances from the centre of a cell to the four sides, in strides. A distance is a number, or the mean of
+// a distribution over bins 0, 1, 2 ... (DFL, GFL).
+#include <math.h>
+#include "decode_family.h"
+
+enum { BINS_MAX = 32 };
+
+static bool fits(const struct head *h, const struct field *box, const struct field *score, int bins)
+{
+	return box->channels == 4 * bins && head_ends(h, box->ends, END_LINEAR) && decode_pick_classes(h, score, 0) > 0;
+}
+
+static bool prefers_swap(const struct head *h, const struct level *l)
+{
+	const char *first = h->out[l->field[0].output].name, *second = h->out[l->field[1].output].name;
+	return (decode_is_score_name(first) && !decode_is_score_name(second)) || (decode_is_box_name(second) && !decode_is_box_name(first)) ||
+	    (l->field[0].ends & END_SIGMOID && !(l->field[1].ends & END_SIGMOID));
+}
+
+static bool bind_two(struct source *s, const struct head *h, const struct level *l, int bins)
+{
+	int swap = prefers_swap(h, l);
+	for (int i = 0; i < 2; i++, swap = !swap)
+		if (fits(h, &l->field[swap], &l->field[!swap], bins)) {
+			s->box = l->field[swap];
+			s->score = field_part(&l->field[!swap], 0, decode_pick_classes(h, &l->field[!swap], 0));
+			return true;
+		}
+	return false;
+}
+
+// Boxes and scores in one output: NanoDet-Plus has the scores in front.
+static bool bind_one(struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
+{
+	const struct field *f = &l->field[0];
+	int classes = decode_pick_classes(h, f, 4 * bins);
+	if (classes < 0 || !head_ends(h, f->ends, END_LINEAR | END_SIGMOID))
+		return false;
+	s->box = field_part(f, scores_first ? classes : 0, 4 * bins);
+	s->score = field_part(f, scores_first ? 0 : 4 * bins, classes);
+	return true;
+}
+
+static bool bind_level(struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
+{
+	*s = (struct source){.stride = l->stride, .w = l->w, .n = (int64_t)l->w * l->h, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE};
+	if (l->field[0].anchors != 1)
+		return false;
+	return l->n_fields == 2 ? bind_two(s, h, l, bins) : l->n_fields == 1 && bind_one(s, h, l, bins, scores_first);
+}
+
+static bool bind_bins(struct bound *b, const struct head *h, const struct levels *l, int bins, bool scores_first)
+{
+	*b = (struct bound){.n = l->n, .bins = bins, .centre = .5f};
+	for (int i = 0; i < l->n; i++)
+		if (!bind_level(&b->source[i], h, &l->level[i], bins, scores_first))
+			return false;
+	b->score = decode_activation(&b->source[0].score);
+	return true;
+}
+
+bool distance_bind(struct bound *b, const struct head *h)
+{
+	struct levels l;
+	return head_levels(&l, h) && (bind_bins(b, h, &l, 16, false) || bind_bins(b, h, &l, 1, false));
+}
+
+bool distance_bind_one2one(struct bound *b, const struct head *h)
+{
+	return (h->named || h->one2one) && distance_bind(b, h);
+}
+
+bool distance_bind_nanodet(struct bound *b, const struct head *h)
+{
+	struct levels l;
+	return head_levels(&l, h) && bind_bins(b, h, &l, 8, true);
+}
+
+bool distance_bind_nanodet_plus(struct bound *b, const struct head *h)
+{
+	if (!distance_bind_nanodet(b, h) || (b->n != 4 && !h->named))
+		return false;
+	b->centre = 0;
+	return true;
+}
+
+static float distance(const struct head *h, const struct bound *b, const struct source *s, int64_t cell, int side)
+{
+	float v[BINS_MAX], most = -INFINITY, sum = 0, mean = 0;
+	if (b->bins == 1)
+		return field_get(h, &s->box, 0, cell, side);
+	for (int i = 0; i < b->bins; i++) {
+		v[i] = field_get(h, &s->box, 0, cell, side * b->bins + i);
+		most = fmaxf(most, v[i]);
+	}
+	for (int i = 0; i < b->bins; i++) {
+		float e = expf(v[i] - most);
+		sum += e;
+		mean += e * (float)i;
+	}
+	return mean / sum;
+}
+
+void distance_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	(void)anchor;
+	float x = (float)(cell % s->w) + b->centre, y = (float)(cell / s->w) + b->centre, stride = (float)s->stride;
+	out[0] = (x - distance(h, b, s, cell, 0)) * stride;
+	out[1] = (y - distance(h, b, s, cell, 1)) * stride;
+	out[2] = (x + distance(h, b, s, cell, 2)) * stride;
+	out[3] = (y + distance(h, b, s, cell, 3)) * stride;
+}

@@ -1,0 +1,136 @@
+// Outputs that are detections already. Boxes that all lie within a fraction of 2 are fractions of the input, others pixels.
+#include <math.h>
+#include <string.h>
+#include "decode_family.h"
+#include "qtui/base/str.h"
+
+enum { FINAL_ROWS_MAX = 2000, FRACTION_MAX = 2 };
+
+// A list of n items of `channels` values: [1, n, channels] or [n, channels]; [1, n] or [n] when channels is 1.
+static bool list_of(struct field *f, int64_t *n, const struct head *h, int output, int channels)
+{
+	const struct shape *s = &h->out[output].shape;
+	int rank = s->rank;
+	if (channels > 1 && (rank < 2 || s->dim[--rank] != channels))
+		return false;
+	if (channels == 1 && rank > 1 && s->dim[rank - 1] == 1 && s->dim[rank - 2] != 1)
+		rank--;
+	for (int i = 0; i < rank - 1; i++)
+		if (s->dim[i] != 1)
+			return false;
+	if (rank < 1 || s->dim[rank - 1] < 0 || s->dim[rank - 1] > FINAL_ROWS_MAX)
+		return false;
+	*n = s->dim[rank - 1];
+	*f = (struct field){.output = output, .channels = channels, .anchors = 1, .cell = channels, .channel = 1, .ends = h->out[output].ends};
+	return true;
+}
+
+static struct bound one_list(int64_t n)
+{
+	return (struct bound){.n = 1, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
+}
+
+static bool is_label(const struct head_output *o)
+{
+	return str_glob("*label*", o->name) || str_glob("*class*", o->name) || str_glob("*cls*", o->name) || o->type == DT_I64 || o->type == DT_I32;
+}
+
+static bool are_fractions(const struct head *h, const struct source *s)
+{
+	if (!h->out[s->box.output].data)
+		return false;
+	for (int64_t i = 0; i < s->n; i++)
+		for (int c = 0; c < 4; c++)
+			if (fabsf(field_get(h, &s->box, 0, i, c)) > FRACTION_MAX)
+				return false;
+	return true;
+}
+
+// Boxes first, then of the outputs with as many items the scores and the labels.
+static bool find_lists(struct source *s, const struct head *h)
+{
+	int64_t n = -1, other;
+	struct field f;
+	for (int i = 0; i < h->n && n < 0; i++)
+		if (!list_of(&s->box, &n, h, i, 4))
+			n = -1;
+	if (n < 0)
+		return false;
+	s->n = n;
+	s->score = s->label = FIELD_NONE;
+	for (int i = 0; i < h->n; i++) {
+		if (i == s->box.output || !list_of(&f, &other, h, i, 1) || other != n || str_glob("*num*", h->out[i].name))
+			continue;
+		struct field *to = is_label(&h->out[i]) ? &s->label : &s->score;
+		if (to->output < 0)
+			*to = f;
+	}
+	return s->score.output >= 0 && s->label.output >= 0;
+}
+
+static bool bind_lists(struct bound *b, const struct head *h, bool ids)
+{
+	*b = one_list(0);
+	b->ids = ids;
+	if (!find_lists(&b->source[0], h))
+		return false;
+	b->fractions = are_fractions(h, &b->source[0]);
+	return true;
+}
+
+// NMS among the operators: torchvision, whose labels are category ids.
+bool final_bind(struct bound *b, const struct head *h)
+{
+	return bind_lists(b, h, h->suppressed);
+}
+
+bool final_bind_tf(struct bound *b, const struct head *h)
+{
+	bool tf = h->named;
+	for (int i = 0; i < h->n; i++)
+		tf = tf || str_has_prefix(h->out[i].name, "detection_boxes");
+	return tf && bind_lists(b, h, true);
+}
+
+// One output of rows; channels at which box, score and class begin.
+static bool bind_rows(struct bound *b, const struct head *h, int channels, int box, int score, int label)
+{
+	struct field f;
+	int64_t n;
+	if (h->n < 1 || !list_of(&f, &n, h, 0, channels) || (!h->named && head_is_pyramid(h, 0)))
+		return false;
+	*b = one_list(n);
+	b->source[0].box = field_part(&f, box, 4);
+	b->source[0].score = field_part(&f, score, 1);
+	b->source[0].label = field_part(&f, label, 1);
+	b->fractions = are_fractions(h, &b->source[0]);
+	return true;
+}
+
+bool final_bind_rows6(struct bound *b, const struct head *h)
+{
+	bool paddle = h->n && str_glob("*nms*", h->out[0].name);
+	return (h->named || !paddle) && bind_rows(b, h, 6, 0, 4, 5);
+}
+
+bool final_bind_rows7(struct bound *b, const struct head *h)
+{
+	return (h->named || (h->n && h->out[0].shape.rank == 2)) && bind_rows(b, h, 7, 1, 6, 5);
+}
+
+bool final_bind_paddle(struct bound *b, const struct head *h)
+{
+	return bind_rows(b, h, 6, 2, 1, 0);
+}
+
+void final_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	for (int c = 0; c < 4; c++)
+		out[c] = field_get(h, &s->box, anchor, cell, c) * (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+}
+
+void final_box_yx(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	for (int c = 0; c < 4; c++)
+		out[c] = field_get(h, &s->box, anchor, cell, c ^ 1) * (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+}

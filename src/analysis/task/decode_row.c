@@ -1,0 +1,88 @@
+// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class; or the boxes and the
+// scores as two outputs.
+#include "decode_family.h"
+
+// The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
+static bool decoded_rows(struct field *f, int64_t *n, const struct head *h, int output)
+{
+	return head_rows(f, n, h, output, 0) && (h->named || f->ends & END_OTHER);
+}
+
+static struct bound list(const struct field *rows, int64_t n, int others, int classes)
+{
+	struct bound b = {.n = 1, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
+	b.source[0].box = field_part(rows, 0, 4);
+	b.source[0].score = field_part(rows, others, classes);
+	b.score = decode_activation(rows);
+	return b;
+}
+
+static bool bind_one(struct bound *b, const struct head *h, int others)
+{
+	struct field f;
+	int64_t n;
+	for (int i = 0; i < h->n; i++) {
+		int classes = decoded_rows(&f, &n, h, i) ? decode_pick_classes(h, &f, others) : -1;
+		if (classes < 0)
+			continue;
+		*b = list(&f, n, others, classes);
+		return true;
+	}
+	return false;
+}
+
+static bool bind_two(struct bound *b, const struct head *h)
+{
+	struct field box, score;
+	int64_t n, n_scores;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n; k++) {
+			if (i == k || !head_rows(&box, &n, h, i, 4) || !head_rows(&score, &n_scores, h, k, 0) || n != n_scores)
+				continue;
+			if (!(h->named || box.ends & END_OTHER) || decode_pick_classes(h, &score, 0) < 0)
+				continue;
+			*b = list(&box, n, 0, 0);
+			b->source[0].score = score;
+			b->score = decode_activation(&score);
+			return true;
+		}
+	return false;
+}
+
+bool row_bind_object(struct bound *b, const struct head *h)
+{
+	// Without a number of classes that fits, three anchors a cell are what tells this family from the next.
+	if (!(h->named || head_is_pyramid(h, h->any_classes ? 3 : 0)) || !bind_one(b, h, 5))
+		return false;
+	b->source[0].object = b->source[0].score;
+	b->source[0].object.at -= b->source[0].object.channel;
+	b->source[0].object.channels = 1;
+	b->object = b->score;
+	return true;
+}
+
+bool row_bind(struct bound *b, const struct head *h)
+{
+	return (h->named || head_is_pyramid(h, 1)) && (bind_one(b, h, 4) || bind_two(b, h));
+}
+
+bool row_bind_one2one(struct bound *b, const struct head *h)
+{
+	return (h->named || h->one2one) && row_bind(b, h);
+}
+
+void row_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	(void)b;
+	float v[4];
+	for (int c = 0; c < 4; c++)
+		v[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_from_centre(out, v[0], v[1], v[2], v[3]);
+}
+
+void row_box_corners(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	(void)b;
+	for (int c = 0; c < 4; c++)
+		out[c] = field_get(h, &s->box, anchor, cell, c);
+}

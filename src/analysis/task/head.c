@@ -1,0 +1,182 @@
+// What outputs come from: a walk back through the graph.
+#include <stdlib.h>
+#include <string.h>
+#include "head.h"
+#include "names.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/op.h"
+
+enum { COCO_CLASSES = 80, INPUT_MAX = 1 << 16 };
+
+static const struct {
+	const char *op;
+	unsigned end;
+} ends[] = {
+	{"Conv", END_LINEAR}, {"Gemm", END_LINEAR}, {"MatMul", END_LINEAR}, {"ConvTranspose", END_LINEAR},
+	{"Sigmoid", END_SIGMOID}, {"HardSigmoid", END_SIGMOID}, {"Softmax", END_SOFTMAX},
+};
+static const char *const passed[] = {"Cast", "QuantizeLinear", "DequantizeLinear", "Identity"};
+
+static unsigned end_of(const struct node *n)
+{
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (strcmp(ends[i].op, n->op->name) == 0)
+			return ends[i].end;
+	return END_OTHER;
+}
+
+static bool is_passed(const struct node *n)
+{
+	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+		if (strcmp(passed[i], n->op->name) == 0)
+			return true;
+	return n->op->flags & OPF_MOVES;
+}
+
+static bool is_constant(const struct graph *g, int value)
+{
+	return value < 0 || g->value[value].constant;
+}
+
+// The bias of a MatMul is an Add with a constant.
+static bool is_bias(const struct graph *g, const struct node *n)
+{
+	if (strcmp(n->op->name, "Add") != 0 || n->n_in != 2 || is_constant(g, n->in[0]) == is_constant(g, n->in[1]))
+		return false;
+	int from = g->value[n->in[is_constant(g, n->in[0])]].producer;
+	return from >= 0 && end_of(&g->node[from]) == END_LINEAR;
+}
+
+struct walk {
+	const struct graph *g;
+	bool *seen; // [n_nodes]
+	int *stack, n;
+};
+
+static void push(struct walk *w, int value)
+{
+	int node = value < 0 ? -1 : w->g->value[value].producer;
+	if (node >= 0 && !w->seen[node]) {
+		w->seen[node] = true;
+		w->stack[w->n++] = node;
+	}
+}
+
+static void walk_init(struct walk *w, const struct graph *g, int value)
+{
+	*w = (struct walk){.g = g, .seen = xcalloc((size_t)g->n_nodes + 1, 1), .stack = xcalloc((size_t)g->n_nodes + 1, sizeof *w->stack)};
+	push(w, value);
+}
+
+static void walk_done(struct walk *w)
+{
+	free(w->seen);
+	free(w->stack);
+}
+
+static unsigned ends_of(const struct graph *g, int value)
+{
+	struct walk w;
+	unsigned found = 0;
+	walk_init(&w, g, value);
+	while (w.n) {
+		const struct node *n = &g->node[w.stack[--w.n]];
+		bool all = strcmp(n->op->name, "Concat") == 0 || is_bias(g, n);
+		if (!all && !is_passed(n))
+			found |= end_of(n);
+		else
+			for (int i = 0; i < (all ? n->n_in : 1) && i < n->n_in; i++)
+				push(&w, n->in[i]);
+	}
+	walk_done(&w);
+	return found;
+}
+
+// Is a node behind the outputs whose name has `name` in it, or which is an operator `op`?
+static bool has_ancestor(const struct graph *g, const char *name, const char *op)
+{
+	struct walk w;
+	bool found = false;
+	walk_init(&w, g, -1);
+	for (int i = 0; i < g->n_outputs; i++)
+		push(&w, g->output[i]);
+	while (w.n && !found) {
+		const struct node *n = &g->node[w.stack[--w.n]];
+		found = (name && strstr(n->name, name)) || (op && strcmp(n->op->name, op) == 0);
+		for (int i = 0; i < n->n_in; i++)
+			push(&w, n->in[i]);
+	}
+	walk_done(&w);
+	return found;
+}
+
+// The input that takes pictures: rank 4 with 1 or 3 channels.
+static void find_input(struct head *h, const struct graph *g)
+{
+	for (int i = 0; i < g->n_inputs && !h->input_w; i++) {
+		const struct shape *s = &g->value[g->input[i]].shape;
+		bool last = s->rank == 4 && s->dim[1] != 3 && s->dim[1] != 1;
+		if (s->rank != 4 || (last && s->dim[3] != 3 && s->dim[3] != 1))
+			continue;
+		int64_t height = s->dim[last ? 1 : 2], width = s->dim[last ? 2 : 3];
+		if (height < 1 || height > INPUT_MAX || width < 1 || width > INPUT_MAX)
+			continue;
+		h->input_h = (int)height;
+		h->input_w = (int)width;
+	}
+}
+
+static void add_hint(struct head *h, int classes)
+{
+	if (classes > 0)
+		h->hint[h->n_hints++] = classes;
+}
+
+void head_init(struct head *h, const struct graph *g, int labels)
+{
+	const char *task = graph_metadata(g, "task");
+	struct names names;
+	*h = (struct head){.n = g->n_outputs, .out = xcalloc((size_t)g->n_outputs + 1, sizeof *h->out)};
+	for (int i = 0; i < g->n_outputs; i++) {
+		const struct value *v = &g->value[g->output[i]];
+		h->out[i] = (struct head_output){.name = v->name, .type = v->type, .shape = v->shape, .ends = ends_of(g, g->output[i])};
+	}
+	names_of_model(&names, g);
+	add_hint(h, names.n);
+	add_hint(h, labels);
+	add_hint(h, COCO_CLASSES);
+	names_done(&names);
+	find_input(h, g);
+	h->one2one = has_ancestor(g, "one2one", NULL);
+	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
+	h->extra = task && (strcmp(task, "segment") == 0 || strcmp(task, "pose") == 0);
+	h->yolov7 = g->path && strstr(g->path, "yolov7");
+}
+
+void head_done(struct head *h)
+{
+	free(h->out);
+	*h = (struct head){0};
+}
+
+bool head_is_known(const struct head *h)
+{
+	for (int i = 0; i < h->n; i++)
+		if (h->out[i].shape.rank < 0)
+			return false;
+	return h->n > 0;
+}
+
+bool head_fits(const struct head *h, int64_t classes)
+{
+	for (int i = 0; i < h->n_hints; i++)
+		if (h->hint[i] == classes)
+			return true;
+	return h->any_classes && classes > 0;
+}
+
+bool head_ends(const struct head *h, unsigned ends_there, unsigned allowed)
+{
+	return h->named || !(ends_there & ~allowed);
+}

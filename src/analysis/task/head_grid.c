@@ -1,0 +1,152 @@
+// Which cell of which level an element of an output belongs to.
+#include <string.h>
+#include "head.h"
+
+enum { STRIDE_MIN = 4, STRIDE_MAX = 128 };
+
+struct field field_part(const struct field *f, int first, int n)
+{
+	struct field part = *f;
+	part.at += first * f->channel;
+	part.channels = n;
+	return part;
+}
+
+static int side(int input, int stride)
+{
+	return (input + stride - 1) / stride;
+}
+
+static int64_t cells(const struct head *h, int stride)
+{
+	return (int64_t)side(h->input_w, stride) * side(h->input_h, stride);
+}
+
+// The dimensions behind a leading 1 that is the batch; 0 when there is no fitting number of them.
+static int dims_of(int64_t dim[4], const struct shape *s)
+{
+	int skip = s->rank > 2 && s->dim[0] == 1, n = s->rank - skip;
+	if (n < 1 || n > 4)
+		return 0;
+	for (int i = 0; i < n; i++) {
+		dim[i] = s->dim[skip + i];
+		if (dim[i] < 1 || dim[i] > INT32_MAX)
+			return 0;
+	}
+	return n;
+}
+
+bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, int channels)
+{
+	int64_t d[4];
+	if (dims_of(d, &h->out[output].shape) != 2)
+		return false;
+	bool last = channels ? d[1] == channels : d[0] >= d[1];
+	if (channels && d[0] != channels && d[1] != channels)
+		return false;
+	*n = d[last ? 0 : 1];
+	*f = (struct field){.output = output, .channels = (int)d[last ? 1 : 0], .anchors = 1, .ends = h->out[output].ends,
+	    .cell = last ? d[1] : 1, .channel = last ? 1 : d[1]};
+	return true;
+}
+
+static bool add_field(struct levels *l, const struct head *h, int stride, const struct field *f)
+{
+	int at = 0;
+	while (at < l->n && l->level[at].stride < stride)
+		at++;
+	if (at == l->n || l->level[at].stride != stride) {
+		if (l->n == LEVELS_MAX)
+			return false;
+		memmove(&l->level[at + 1], &l->level[at], (size_t)(l->n - at) * sizeof *l->level);
+		l->level[at] = (struct level){.stride = stride, .w = side(h->input_w, stride), .h = side(h->input_h, stride)};
+		l->n++;
+	}
+	if (l->level[at].n_fields == LEVEL_FIELDS)
+		return false;
+	l->level[at].field[l->level[at].n_fields++] = *f;
+	return true;
+}
+
+static bool is_map(const struct head *h, int stride, const int64_t *hw)
+{
+	return hw[0] == side(h->input_h, stride) && hw[1] == side(h->input_w, stride);
+}
+
+// [C, H, W], [H, W, C], [A, H, W, C] or [A, C, H, W].
+static bool map_field(struct field *f, const struct head *h, int stride, const int64_t *d, int rank)
+{
+	int anchors = rank == 4 ? (int)d[0] : 1;
+	d += rank == 4;
+	bool first = is_map(h, stride, d + 1);
+	if (!first && !is_map(h, stride, d))
+		return false;
+	int64_t channels = d[first ? 0 : 2], n = cells(h, stride);
+	*f = (struct field){.output = f->output, .ends = f->ends, .channels = (int)channels, .anchors = anchors,
+	    .anchor = channels * n, .cell = first ? 1 : channels, .channel = first ? n : 1};
+	return true;
+}
+
+static bool add_map(struct levels *l, const struct head *h, int output)
+{
+	int64_t d[4];
+	int rank = dims_of(d, &h->out[output].shape);
+	for (int stride = STRIDE_MIN; rank >= 3 && stride <= STRIDE_MAX; stride *= 2) {
+		struct field f = {.output = output, .ends = h->out[output].ends};
+		if (map_field(&f, h, stride, d, rank))
+			return add_field(l, h, stride, &f);
+	}
+	return false;
+}
+
+// Strides first..last whose cells, times 1 or 3 anchors, are n.
+static bool split_rows(int *first, int *last, int *anchors, const struct head *h, int64_t n)
+{
+	for (*anchors = 1; *anchors <= 3; *anchors += 2)
+		for (*first = STRIDE_MIN; *first <= STRIDE_MAX; *first *= 2) {
+			int64_t sum = 0;
+			for (*last = *first; *last <= STRIDE_MAX; *last *= 2) {
+				sum += cells(h, *last) * *anchors;
+				if (sum == n)
+					return true;
+			}
+		}
+	return false;
+}
+
+static bool add_rows(struct levels *l, const struct head *h, int output)
+{
+	struct field f;
+	int64_t n;
+	int first, last, anchors;
+	if (!head_rows(&f, &n, h, output, 0) || !split_rows(&first, &last, &anchors, h, n))
+		return false;
+	f.anchors = anchors;
+	for (int stride = first; stride <= last; stride *= 2) {
+		f.anchor = cells(h, stride) * f.cell;
+		if (!add_field(l, h, stride, &f))
+			return false;
+		f.at += cells(h, stride) * anchors * f.cell;
+	}
+	return true;
+}
+
+bool head_levels(struct levels *l, const struct head *h)
+{
+	*l = (struct levels){0};
+	if (h->input_w < 1 || h->input_h < 1)
+		return false;
+	for (int i = 0; i < h->n; i++)
+		if (!add_map(l, h, i))
+			add_rows(l, h, i);
+	for (int i = 1; i < l->n; i++)
+		if (l->level[i].n_fields != l->level[0].n_fields)
+			return false;
+	return l->n > 0;
+}
+
+bool head_is_pyramid(const struct head *h, int anchors)
+{
+	struct levels l;
+	return head_levels(&l, h) && l.n > 1 && (!anchors || l.level[0].field[0].anchors == anchors);
+}

@@ -1,0 +1,90 @@
+// A reader for the two forms of Python literal.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "names.h"
+#include "qtui/base/mem.h"
+
+enum { NAMES_MAX = 10000 };
+
+static const char *skip_blanks(const char *p)
+{
+	while (isspace((unsigned char)*p) || *p == ',')
+		p++;
+	return p;
+}
+
+// A quoted word; *p moves behind it. NULL when there is none. Heap.
+static char *read_word(const char **p)
+{
+	char quote = **p;
+	if (quote != '\'' && quote != '"')
+		return NULL;
+	const char *from = ++*p;
+	while (**p && **p != quote)
+		*p += **p == '\\' && (*p)[1] ? 2 : 1;
+	if (!**p)
+		return NULL;
+	size_t n = (size_t)(*p - from);
+	char *word = xmalloc(n + 1), *to = word;
+	for (size_t i = 0; i < n; i++) {
+		i += from[i] == '\\' && i + 1 < n;
+		*to++ = from[i];
+	}
+	*to = '\0';
+	++*p;
+	return word;
+}
+
+// "12:" in front of a word of a dictionary.
+static bool read_number(const char **p, long *out)
+{
+	char *end;
+	*out = strtol(*p, &end, 10);
+	while (isspace((unsigned char)*end))
+		end++;
+	if (end == *p || *end != ':' || *out < 0 || *out >= NAMES_MAX)
+		return false;
+	*p = skip_blanks(end + 1);
+	return true;
+}
+
+static void put(struct names *names, size_t *cap, long i, char *word)
+{
+	names->at = xgrow(names->at, cap, (size_t)i + 1, sizeof *names->at);
+	for (; names->n <= i; names->n++)
+		names->at[names->n] = NULL;
+	free(names->at[i]);
+	names->at[i] = word;
+}
+
+void names_parse(struct names *out, const char *text)
+{
+	size_t cap = 0;
+	*out = (struct names){0};
+	if (!text || (*text != '{' && *text != '['))
+		return;
+	bool numbered = *text == '{';
+	for (const char *p = skip_blanks(text + 1); *p && *p != '}' && *p != ']'; p = skip_blanks(p)) {
+		long i = out->n;
+		char *word = i < NAMES_MAX && (!numbered || read_number(&p, &i)) ? read_word(&p) : NULL;
+		if (!word) {
+			names_done(out);
+			return;
+		}
+		put(out, &cap, i, word);
+	}
+}
+
+void names_of_model(struct names *out, const struct graph *g)
+{
+	names_parse(out, graph_metadata(g, "names"));
+}
+
+void names_done(struct names *names)
+{
+	for (int i = 0; i < names->n; i++)
+		free(names->at[i]);
+	free(names->at);
+	*names = (struct names){0};
+}

@@ -1,0 +1,15 @@
+// Names of classes: in the metadata that Ultralytics writes ({0: 'person', 1: 'bicycle'} or ['person', 'bicycle']).
+#ifndef QTUI_ANALYSIS_TASK_NAMES_H
+#define QTUI_ANALYSIS_TASK_NAMES_H
+
+#include "qtui/engine/graph.h"
+
+struct names {
+	char **at; // [n] NULL where a number has no name
+	int n;     // 0: none known
+};
+void names_parse(struct names *out, const char *text); // text NULL or not understood: n is 0
+void names_of_model(struct names *out, const struct graph *g);
+void names_done(struct names *names);
+
+#endif

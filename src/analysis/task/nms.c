@@ -1,0 +1,95 @@
+// Greedy suppression. Within a class at most `most` boxes are kept, so that comparing with the kept ones alone is quick.
+#include <math.h>
+#include <stdlib.h>
+#include "nms.h"
+#include "qtui/base/mem.h"
+
+enum { CONSIDERED = 30000 }; // of an image, the best; as Ultralytics' max_nms
+
+void candidates_add(struct candidates *c, const struct candidate *one)
+{
+	c->at = xgrow(c->at, &c->cap, c->n + 1, sizeof *c->at);
+	c->at[c->n++] = *one;
+}
+
+void candidates_done(struct candidates *c)
+{
+	free(c->at);
+	*c = (struct candidates){0};
+}
+
+static double iou_of(const struct candidate *a, const struct candidate *b)
+{
+	double w = fmin(a->x2, b->x2) - fmax(a->x1, b->x1), h = fmin(a->y2, b->y2) - fmax(a->y1, b->y1);
+	if (!(w > 0) || !(h > 0))
+		return 0;
+	double shared = w * h;
+	return shared / ((double)(a->x2 - a->x1) * (a->y2 - a->y1) + (double)(b->x2 - b->x1) * (b->y2 - b->y1) - shared);
+}
+
+// Pointers into one array compare as positions.
+static int by_score(const void *a, const void *b)
+{
+	const struct candidate *x = *(const struct candidate *const *)a, *y = *(const struct candidate *const *)b;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+// What is kept of each class, as chains through the list of all that is kept.
+struct kept {
+	const struct candidate **at;
+	int *before; // [n] the one of the same class before it, -1
+	int n;
+	int *last;   // [classes]
+};
+
+static bool overlaps(const struct kept *k, const struct candidate *c, double iou)
+{
+	for (int i = k->last[c->class]; i >= 0; i = k->before[i])
+		if (iou_of(k->at[i], c) > iou)
+			return true;
+	return false;
+}
+
+static void suppress(struct kept *k, const struct candidate *const *order, size_t n, double iou, int most)
+{
+	for (size_t i = 0; i < n && k->n < most; i++) {
+		if (iou > 0 && overlaps(k, order[i], iou))
+			continue;
+		k->at[k->n] = order[i];
+		k->before[k->n] = k->last[order[i]->class];
+		k->last[order[i]->class] = k->n++;
+	}
+}
+
+static int count_classes(const struct candidates *c)
+{
+	int n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		n = c->at[i].class >= n ? c->at[i].class + 1 : n;
+	return n;
+}
+
+void nms_keep(struct candidates *c, double iou, int most)
+{
+	int classes = count_classes(c);
+	const struct candidate **order = xcalloc(c->n + 1, sizeof *order);
+	struct kept k = {.at = xcalloc((size_t)most + 1, sizeof *k.at), .before = xcalloc((size_t)most + 1, sizeof *k.before),
+	    .last = xcalloc((size_t)classes + 1, sizeof *k.last)};
+	for (size_t i = 0; i < c->n; i++)
+		order[i] = &c->at[i];
+	for (int i = 0; i < classes; i++)
+		k.last[i] = -1;
+	qsort(order, c->n, sizeof *order, by_score);
+	suppress(&k, order, c->n < CONSIDERED ? c->n : CONSIDERED, iou, most);
+	struct candidates out = {0};
+	for (int i = 0; i < k.n; i++)
+		candidates_add(&out, k.at[i]);
+	candidates_done(c);
+	*c = out;
+	free(order);
+	free(k.at);
+	free(k.before);
+	free(k.last);
+}

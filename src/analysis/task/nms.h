@@ -1,0 +1,23 @@
+// Candidates of a detector and non-maximum suppression among them, in pixels of the network's input.
+#ifndef QTUI_ANALYSIS_TASK_NMS_H
+#define QTUI_ANALYSIS_TASK_NMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct candidate {
+	float x1, y1, x2, y2, score;
+	int class;
+};
+struct candidates {
+	struct candidate *at;
+	size_t n, cap;
+};
+void candidates_add(struct candidates *c, const struct candidate *one);
+void candidates_done(struct candidates *c);
+
+// Keeps, in order of falling score (equal scores: as they came), the candidates of each class that overlap no better one of
+// that class by more than `iou`, and of these the best `most` of all classes. iou <= 0: nothing is suppressed.
+void nms_keep(struct candidates *c, double iou, int most);
+
+#endif
