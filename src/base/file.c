@@ -159,17 +159,19 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// A name that leads nowhere is listed, so that opening it tells the user.
-static bool is_listed(int dir, const struct dirent *e)
+// A name that leads nowhere is listed as a file, so that opening it tells the user.
+static bool is_listed(int dir, const struct dirent *e, bool subdirs)
 {
 	struct stat st;
 
 	if (e->d_name[0] == '.')
 		return false;
-	return fstatat(dir, e->d_name, &st, 0) != 0 || S_ISREG(st.st_mode);
+	if (fstatat(dir, e->d_name, &st, 0) != 0)
+		return !subdirs;
+	return subdirs ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
 }
 
-enum status file_list_dir(struct file_list *out, const char *dir, struct error *err)
+static enum status list(struct file_list *out, const char *dir, bool subdirs, struct error *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -179,7 +181,7 @@ enum status file_list_dir(struct file_list *out, const char *dir, struct error *
 	if (!d)
 		return error_errno(err, dir);
 	while ((errno = 0, e = readdir(d))) {
-		if (!is_listed(dirfd(d), e))
+		if (!is_listed(dirfd(d), e, subdirs))
 			continue;
 		out->name = xgrow(out->name, &cap, out->n + 1, sizeof *out->name);
 		out->name[out->n++] = xstrdup(e->d_name);
@@ -194,6 +196,16 @@ enum status file_list_dir(struct file_list *out, const char *dir, struct error *
 	if (out->n)
 		qsort(out->name, out->n, sizeof *out->name, compare_names);
 	return STATUS_OK;
+}
+
+enum status file_list_dir(struct file_list *out, const char *dir, struct error *err)
+{
+	return list(out, dir, false, err);
+}
+
+enum status file_list_subdirs(struct file_list *out, const char *dir, struct error *err)
+{
+	return list(out, dir, true, err);
 }
 
 void file_list_done(struct file_list *l)

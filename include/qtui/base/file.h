@@ -35,6 +35,7 @@ struct file_list {
 	size_t n;
 };
 MUST_CHECK enum status file_list_dir(struct file_list *out, const char *dir, struct error *err);
+MUST_CHECK enum status file_list_subdirs(struct file_list *out, const char *dir, struct error *err); // likewise
 void file_list_done(struct file_list *l);
 
 char *file_join(const char *dir, const char *name); // heap

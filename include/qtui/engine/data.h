@@ -34,6 +34,8 @@ MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, cons
 void dataset_free(struct dataset **d);
 int dataset_count(const struct dataset *d);
 const char *dataset_name(const struct dataset *d, int i);  // file's base name (row N of a batch: "name#N")
+// The file that the sample (its first part) is in; NULL for random samples.
+const char *dataset_file(const struct dataset *d, int i);
 struct key dataset_key(const struct dataset *d, int i);     // of the bytes of the file and the preprocessing
 const struct preprocess *dataset_preprocess(const struct dataset *d);
 const char *dataset_path(const struct dataset *d);
@@ -44,6 +46,10 @@ MUST_CHECK enum status dataset_peek_shapes(struct shape *out, char **names, int 
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
+// Where dataset_load would place sample i, from the head of its file alone.
+MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
+// Width and height of a JPEG or PNG file, from its head alone.
+MUST_CHECK enum status image_size(int *w, int *h, const char *path, struct error *err);
 // Decodes an image file to RGB bytes, for pictures on the screen; the caller frees.
 MUST_CHECK enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct error *err);
 

@@ -84,9 +84,9 @@ enum status decode_find(const struct decoder **out, struct head *h, const char *
 
 // ---- what the families share
 
-enum activation decode_activation(const struct field *f)
+enum squash decode_squash(const struct field *f)
 {
-	return f->ends & END_LINEAR && !(f->ends & (END_SIGMOID | END_SOFTMAX)) ? ACT_SIGMOID : ACT_NONE;
+	return f->ends & END_LINEAR && !(f->ends & (END_SIGMOID | END_SOFTMAX)) ? SQUASH_SIGMOID : SQUASH_NONE;
 }
 
 int decode_pick_classes(const struct head *h, const struct field *f, int others)
@@ -157,9 +157,9 @@ static bool is_finite_box(const float box[4])
 	return isfinite(box[0]) && isfinite(box[1]) && isfinite(box[2]) && isfinite(box[3]);
 }
 
-static float activated(enum activation act, float x)
+static float squashed(enum squash how, float x)
 {
-	return act == ACT_SIGMOID ? decode_sigmoid(x) : x;
+	return how == SQUASH_SIGMOID ? decode_sigmoid(x) : x;
 }
 
 // Softmax over the channels of `score`: its maximum and the sum of the exponentials.
@@ -177,17 +177,17 @@ static void softmax_terms(const struct run *r, int anchor, int64_t cell, float *
 static void run_classes(const struct run *r, int anchor, int64_t cell, float object)
 {
 	// A logit below this one cannot reach the threshold: most need no exponential.
-	double need = r->least / object, low = r->b->score == ACT_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
+	double need = r->least / object, low = r->b->score == SQUASH_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
 	float box[4], most = 0;
 	double sum = 1;
 	bool have = false;
-	if (r->b->score == ACT_SOFTMAX)
+	if (r->b->score == SQUASH_SOFTMAX)
 		softmax_terms(r, anchor, cell, &most, &sum);
 	for (int c = r->b->background; c < r->s->score.channels - r->b->nothing_last; c++) {
 		float raw = field_get(r->h, &r->s->score, anchor, cell, c);
 		if (!(raw >= low))
 			continue;
-		float p = r->b->score == ACT_SOFTMAX ? (float)(exp(raw - most) / sum) : activated(r->b->score, raw);
+		float p = r->b->score == SQUASH_SOFTMAX ? (float)(exp(raw - most) / sum) : squashed(r->b->score, raw);
 		if (!(p * object > r->least))
 			continue;
 		if (!have)
@@ -201,7 +201,7 @@ static void run_classes(const struct run *r, int anchor, int64_t cell, float obj
 
 static void run_label(const struct run *r, int anchor, int64_t cell)
 {
-	float score = activated(r->b->score, field_get(r->h, &r->s->score, anchor, cell, 0));
+	float score = squashed(r->b->score, field_get(r->h, &r->s->score, anchor, cell, 0));
 	float label = field_get(r->h, &r->s->label, anchor, cell, 0), box[4];
 	if (!(score > r->least) || !(label >= 0 && label < LABEL_MAX))
 		return;
@@ -215,7 +215,7 @@ static void run_source(const struct run *r)
 	for (int anchor = 0; anchor < r->s->anchors; anchor++)
 		for (int64_t cell = 0; cell < r->s->n; cell++) {
 			float object = r->s->object.output < 0 ? 1 :
-			    activated(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
+			    squashed(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
 			if (!(object > r->least))
 				continue;
 			if (r->s->label.output >= 0)

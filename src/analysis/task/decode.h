@@ -8,7 +8,7 @@
 #include "nms.h"
 #include "qtui/base/error.h"
 
-enum activation { ACT_NONE, ACT_SIGMOID, ACT_SOFTMAX };
+enum squash { SQUASH_NONE, SQUASH_SIGMOID, SQUASH_SOFTMAX }; // what is still to be done to raw scores
 
 // Rows, or the cells of one level.
 struct source {
@@ -24,7 +24,7 @@ struct source {
 struct bound {
 	struct source source[LEVELS_MAX];
 	int n;
-	enum activation box, object, score;
+	enum squash box, object, score;
 	int background;      // classes at the front of `score` that are no class
 	bool nothing_last;   // and one at its end
 	int bins;            // of a distance that is given as a distribution; 1: the distance itself
@@ -47,7 +47,7 @@ int decode_classes(const struct bound *b);
 void decode_run(struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
 
 // What the families share.
-enum activation decode_activation(const struct field *f);           // what is left to do: logits need a sigmoid
+enum squash decode_squash(const struct field *f);           // what is left to do: logits need a sigmoid
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1
 bool decode_is_box_name(const char *name);
 bool decode_is_score_name(const char *name);

@@ -32,7 +32,7 @@ static bool bind_level(struct bound *b, const struct head *h, const struct level
 		return false;
 	b->source[b->n++] = (struct source){.stride = l->stride, .w = l->w, .n = (int64_t)l->w * l->h, .anchors = ANCHORS, .anchor = anchors,
 	    .box = field_part(&f, 0, 4), .object = field_part(&f, 4, 1), .score = field_part(&f, 5, classes), .label = FIELD_NONE};
-	b->box = b->object = b->score = decode_activation(&f);
+	b->box = b->object = b->score = decode_squash(&f);
 	return true;
 }
 
@@ -63,7 +63,7 @@ void anchor_box(float out[4], const struct head *h, const struct bound *b, const
 	float v[4];
 	for (int c = 0; c < 4; c++) {
 		float raw = field_get(h, &s->box, anchor, cell, c);
-		v[c] = 2 * (b->box == ACT_SIGMOID ? decode_sigmoid(raw) : raw);
+		v[c] = 2 * (b->box == SQUASH_SIGMOID ? decode_sigmoid(raw) : raw);
 	}
 	decode_from_centre(out, (v[0] - .5f + (float)(cell % s->w)) * (float)s->stride, (v[1] - .5f + (float)(cell / s->w)) * (float)s->stride,
 	    v[2] * v[2] * s->anchor[anchor][0], v[3] * v[3] * s->anchor[anchor][1]);

@@ -12,14 +12,14 @@ static bool is_query_count(const struct head *h, int64_t n)
 static void bind_queries(struct bound *b, int64_t n, const struct field *box, const struct field *score)
 {
 	*b = (struct bound){.n = 1, .source = {{.n = n, .anchors = 1, .box = *box, .score = *score, .object = FIELD_NONE, .label = FIELD_NONE}},
-	    .score = decode_activation(score)};
+	    .score = decode_squash(score)};
 }
 
 // Number of classes of a softmax with "no object", or -1.
 static int with_nothing(const struct head *h, const struct field *score)
 {
 	enum { DETR_COCO = 92 };
-	if (decode_activation(score) != ACT_SIGMOID || decode_pick_classes(h, score, 0) > 0)
+	if (decode_squash(score) != SQUASH_SIGMOID || decode_pick_classes(h, score, 0) > 0)
 		return -1;
 	return score->channels == DETR_COCO || decode_pick_classes(h, score, 1) > 0 ? score->channels - 1 : -1;
 }
@@ -39,7 +39,7 @@ bool detr_bind(struct bound *b, const struct head *h)
 				continue;
 			bind_queries(b, n, &box, &score);
 			b->nothing_last = softmax > 0;
-			b->score = softmax > 0 ? ACT_SOFTMAX : b->score;
+			b->score = softmax > 0 ? SQUASH_SOFTMAX : b->score;
 			return true;
 		}
 	return false;

@@ -55,7 +55,7 @@ static bool bind_bins(struct bound *b, const struct head *h, const struct levels
 	for (int i = 0; i < l->n; i++)
 		if (!bind_level(&b->source[i], h, &l->level[i], bins, scores_first))
 			return false;
-	b->score = decode_activation(&b->source[0].score);
+	b->score = decode_squash(&b->source[0].score);
 	return true;
 }
 

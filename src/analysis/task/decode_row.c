@@ -13,7 +13,7 @@ static struct bound list(const struct field *rows, int64_t n, int others, int cl
 	struct bound b = {.n = 1, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
 	b.source[0].box = field_part(rows, 0, 4);
 	b.source[0].score = field_part(rows, others, classes);
-	b.score = decode_activation(rows);
+	b.score = decode_squash(rows);
 	return b;
 }
 
@@ -43,7 +43,7 @@ static bool bind_two(struct bound *b, const struct head *h)
 				continue;
 			*b = list(&box, n, 0, 0);
 			b->source[0].score = score;
-			b->score = decode_activation(&score);
+			b->score = decode_squash(&score);
 			return true;
 		}
 	return false;

@@ -14,7 +14,7 @@ bool ssd_bind(struct bound *b, const struct head *h)
 				continue;
 			*b = (struct bound){.n = 1, .background = 1, .source = {{.n = n, .anchors = 1, .box = box, .score = score,
 			    .object = FIELD_NONE, .label = FIELD_NONE}}};
-			b->score = decode_activation(&score) == ACT_SIGMOID ? ACT_SOFTMAX : ACT_NONE;
+			b->score = decode_squash(&score) == SQUASH_SIGMOID ? SQUASH_SOFTMAX : SQUASH_NONE;
 			return true;
 		}
 	return false;

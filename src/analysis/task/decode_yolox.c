@@ -46,8 +46,8 @@ bool yolox_bind(struct bound *b, const struct head *h)
 		if (!bound || s->box.anchors != 1)
 			return false;
 	}
-	b->object = decode_activation(&b->source[0].object);
-	b->score = decode_activation(&b->source[0].score);
+	b->object = decode_squash(&b->source[0].object);
+	b->score = decode_squash(&b->source[0].score);
 	return true;
 }
 

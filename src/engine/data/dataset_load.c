@@ -117,6 +117,37 @@ static enum status fill_rest(const struct dataset *d, int sample, struct tensor 
 	return s;
 }
 
+static struct placement unplaced(const struct dataset *d)
+{
+	return (struct placement){ d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0 };
+}
+
+static const char *part_path(const struct dataset *d, int i, int part)
+{
+	return d->files.path[d->sample[i].file * (size_t)d->files.n_parts + (size_t)part];
+}
+
+const char *dataset_file(const struct dataset *d, int i)
+{
+	return d->files.n_files ? part_path(d, i, 0) : NULL;
+}
+
+enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err)
+{
+	*where = unplaced(d);
+	for (int part = 0; d->files.n_files && part < d->files.n_parts; part++) {
+		int w, h;
+
+		if (!listing_is_image(part_path(d, i, part)))
+			continue;
+		enum status s = image_size(&w, &h, part_path(d, i, part), err);
+		if (s)
+			return s;
+		place_measure(where, w, h, d->image.w, d->image.h, d->opt.pre.resize);
+	}
+	return STATUS_OK;
+}
+
 enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err)
 {
 	const struct sample *sample = &d->sample[i];
@@ -125,10 +156,9 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
 	where = where ? where : &ignored;
-	*where = (struct placement){d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0};
+	*where = unplaced(d);
 	for (int part = 0; part < d->files.n_parts && !s; part++)
-		s = load_part(d, d->files.path[sample->file * (size_t)d->files.n_parts + (size_t)part], part,
-		    sample->row, in, where, err);
+		s = load_part(d, part_path(d, i, part), part, sample->row, in, where, err);
 	if (!s)
 		s = fill_rest(d, i, in, err);
 	for (int k = 0; k < d->g->n_inputs && s; k++)

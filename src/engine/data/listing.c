@@ -52,6 +52,24 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 	return STATUS_OK;
 }
 
+// A directory without data of its own: what its subdirectories hold (one a class, as classifiers are often given).
+static enum status read_subdirs(struct listing *l, const char *dir, struct error *err)
+{
+	struct file_list subdirs;
+	enum status s = file_list_subdirs(&subdirs, dir, err);
+
+	if (s)
+		return s;
+	for (size_t i = 0; i < subdirs.n && !s; i++) {
+		char *sub = file_join(dir, subdirs.name[i]);
+
+		s = read_dir(l, sub, err);
+		free(sub);
+	}
+	file_list_done(&subdirs);
+	return s;
+}
+
 // A line's path: as it is when absolute, else beside the list file.
 static void add_line(struct listing *l, const char *dir, const char *line, size_t n)
 {
@@ -170,6 +188,8 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 		out->n_parts = parts ? parts : 1;
 		out->input[0] = parts ? out->input[0] : -1;
 		s = parts ? read_parts(out, path, g, err) : read_dir(out, path, err);
+		if (!s && !parts && !out->n_files)
+			s = read_subdirs(out, path, err);
 	}
 	if (!s && !out->n_files)
 		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (.jpg .png .npy .npz .pb .bin)", path);

@@ -11,7 +11,7 @@ struct listing {
 	int n_parts;
 	int *input; // of a part: index into graph.input; -1 when the file itself tells (one part)
 };
-// `path` is a directory, a list file (one path a line, relative to it) or one data file.
+// `path` is a directory (of data, or of directories of data), a list file (one path a line, relative to it) or one data file.
 MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);
 void listing_done(struct listing *l);
 bool listing_is_image(const char *path); // by the extension

@@ -9,6 +9,8 @@
 // placed.
 MUST_CHECK enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
     enum resize_mode mode, struct error *err);
+// Only where it would go.
+void place_measure(struct placement *where, int image_w, int image_h, int w, int h, enum resize_mode mode);
 // An input that takes images: rank 4, NCHW or NHWC, 1 or 3 channels.
 struct image_input {
 	int channels, h, w;

@@ -1,0 +1,311 @@
+// Detection: outputs to boxes in the image, matched with the labels as soon as they come.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode.h"
+#include "task_impl.h"
+
+enum { BOXES_KEPT = 300 };
+static const double least_score = .001;
+
+struct detect {
+	struct head head;             // as declared
+	char *named;                  // decoder that the user wants, or NULL
+	const struct decoder *decoder; // NULL: shapes are known when the first sample comes
+	double iou;
+	int *map, n_map;              // model's class -> label's; NULL as long as there is no decoder
+	bool ids;                     // the model says category ids
+	const char *how;
+	struct coco_image *image[TASK_VARIANTS]; // [n_samples]
+	bool *has[TASK_VARIANTS];
+};
+struct frozen {
+	int n_samples, n_classes;
+	struct coco_image *image;     // [n_samples] copies
+	const struct coco_image **at; // NULL: not there
+	struct coco_pool *pool;
+};
+
+// ---- opening
+
+static enum status find_decoder(const struct task *t, struct detect *d, struct head *h, const char *name, struct error *err)
+{
+	struct bound b = {0};
+	enum status st = decode_find(&d->decoder, h, name, err);
+	if (st != STATUS_OK)
+		return st;
+	d->head.named = h->named;
+	d->head.any_classes = h->any_classes;
+	d->decoder->bind(&b, h);
+	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
+	d->ids = b.ids;
+	d->n_map = decode_classes(&b);
+	d->map = labels_map(t->labels, &d->n_map, &t->names, &d->how);
+	return STATUS_OK;
+}
+
+static enum status detect_open(struct task *t, struct error *err)
+{
+	struct detect *d = t->state = xcalloc(1, sizeof *d);
+	head_init(&d->head, t->g, t->labels->n_classes);
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		d->image[v] = xcalloc((size_t)t->n_samples + 1, sizeof *d->image[v]);
+		d->has[v] = xcalloc((size_t)t->n_samples + 1, sizeof *d->has[v]);
+	}
+	d->named = t->opt.decoder ? xstrdup(t->opt.decoder) : NULL;
+	return head_is_known(&d->head) ? find_decoder(t, d, &d->head, d->named, err) : STATUS_OK;
+}
+
+static void detect_forget(struct task *t, enum task_variant v)
+{
+	struct detect *d = t->state;
+	for (int i = 0; i < t->n_samples; i++)
+		coco_image_done(&d->image[v][i]);
+	memset(d->has[v], 0, (size_t)t->n_samples);
+}
+
+static void detect_close(struct task *t)
+{
+	struct detect *d = t->state;
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		detect_forget(t, (enum task_variant)v);
+		free(d->image[v]);
+		free(d->has[v]);
+	}
+	head_done(&d->head);
+	free(d->named);
+	free(d->map);
+	free(d);
+}
+
+static void detect_note(struct task *t, char *out, size_t size)
+{
+	const struct detect *d = t->state;
+	int n = snprintf(out, size, "labels %s (%d of %d samples, %d classes)", t->labels->source, t->labels->n_known, t->n_samples,
+	    t->labels->n_classes);
+	if (!d->decoder || n < 0 || (size_t)n >= size)
+		return;
+	if (d->iou > 0)
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; NMS at IoU %g; classes %s", d->decoder->name, d->decoder->title, d->iou,
+		    d->ids ? "are category ids" : d->how);
+	else
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; no NMS; classes %s", d->decoder->name, d->decoder->title,
+		    d->ids ? "are category ids" : d->how);
+}
+
+// ---- one sample
+
+// The head with the shapes and data of one sample. heap[] has what is freed afterwards.
+static void fill_head(struct head *h, const struct head *declared, const struct tensor *out, float **heap)
+{
+	*h = *declared;
+	h->out = xcalloc((size_t)h->n + 1, sizeof *h->out);
+	for (int i = 0; i < h->n; i++) {
+		h->out[i] = declared->out[i];
+		h->out[i].shape = out[i].shape;
+		h->out[i].data = task_floats(&out[i], &heap[i]);
+	}
+}
+
+static enum status decode(struct task *t, struct candidates *c, const struct tensor *out, struct error *err)
+{
+	struct detect *d = t->state;
+	struct bound b = {0};
+	struct head h;
+	float **heap = xcalloc((size_t)d->head.n + 1, sizeof *heap);
+	enum status st = STATUS_OK;
+	fill_head(&h, &d->head, out, heap);
+	pthread_mutex_lock(&t->lock);
+	if (!d->decoder)
+		st = find_decoder(t, d, &h, d->named, err);
+	h.named = d->head.named;
+	h.any_classes = d->head.any_classes;
+	pthread_mutex_unlock(&t->lock);
+	if (st == STATUS_OK && !d->decoder->bind(&b, &h))
+		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
+	if (st == STATUS_OK)
+		decode_run(c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : least_score);
+	for (int i = 0; i < h.n; i++)
+		free(heap[i]);
+	free(heap);
+	free(h.out);
+	return st;
+}
+
+static double clamp(double v, double high)
+{
+	return v < 0 ? 0 : v > high ? high : v;
+}
+
+// From the input back to the image, cut at its border.
+static struct coco_box image_box(const struct candidate *c, const struct placement *p)
+{
+	double x1 = clamp((c->x1 - p->pad_x) / p->scale_x, p->image_w), y1 = clamp((c->y1 - p->pad_y) / p->scale_y, p->image_h);
+	double x2 = clamp((c->x2 - p->pad_x) / p->scale_x, p->image_w), y2 = clamp((c->y2 - p->pad_y) / p->scale_y, p->image_h);
+	return (struct coco_box){x1, y1, x2 - x1, y2 - y1};
+}
+
+static int label_class(const struct task *t, int class)
+{
+	const struct detect *d = t->state;
+	if (d->ids)
+		return labels_class_of_id(t->labels, class);
+	return class < d->n_map ? d->map[class] : -1;
+}
+
+static struct coco_found *to_image(const struct task *t, const struct candidates *c, const struct placement *where, int *n)
+{
+	struct coco_found *found = xcalloc(c->n + 1, sizeof *found);
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int class = label_class(t, c->at[i].class);
+		if (class >= 0)
+			found[(*n)++] = (struct coco_found){.box = image_box(&c->at[i], where), .score = c->at[i].score, .class = class};
+	}
+	return found;
+}
+
+static enum status match(struct task *t, int sample, const struct tensor *out, struct coco_image *image, struct error *err)
+{
+	const struct label *label = &t->labels->label[sample];
+	struct candidates c = {0};
+	struct placement where;
+	int n;
+	enum status st = dataset_place(t->d, sample, &where, err);
+	if (st == STATUS_OK)
+		st = decode(t, &c, out, err);
+	if (st == STATUS_OK) {
+		nms_keep(&c, ((const struct detect *)t->state)->iou, t->opt.boxes > 0 ? t->opt.boxes : BOXES_KEPT);
+		struct coco_found *found = to_image(t, &c, &where, &n);
+		coco_image_match(image, label->truth, label->n, found, n);
+		free(found);
+	}
+	candidates_done(&c);
+	return st;
+}
+
+static enum status detect_add(struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+{
+	struct detect *d = t->state;
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		struct coco_image image = {0};
+		if (!out[v] || !t->labels->label[sample].known)
+			continue;
+		enum status st = match(t, sample, out[v], &image, err);
+		if (st != STATUS_OK)
+			return st;
+		pthread_mutex_lock(&t->lock);
+		coco_image_done(&d->image[v][sample]);
+		d->image[v][sample] = image;
+		d->has[v][sample] = true;
+		pthread_mutex_unlock(&t->lock);
+	}
+	return STATUS_OK;
+}
+
+// ---- scoring
+
+static void *copy(const void *p, int n, size_t size)
+{
+	void *to = xcalloc((size_t)n + 1, size);
+	if (n)
+		memcpy(to, p, (size_t)n * size);
+	return to;
+}
+
+static struct frozen *detect_freeze(struct task *t, enum task_variant v)
+{
+	const struct detect *d = t->state;
+	size_t n = (size_t)t->n_samples + 1;
+	struct frozen *f = xcalloc(1, sizeof *f);
+	*f = (struct frozen){.n_samples = t->n_samples, .n_classes = t->labels->n_classes, .image = xcalloc(n, sizeof *f->image),
+	    .at = xcalloc(n, sizeof *f->at)};
+	for (int i = 0; i < t->n_samples; i++) {
+		const struct coco_image *from = &d->image[v][i];
+		if (!d->has[v][i])
+			continue;
+		f->image[i] = (struct coco_image){.match = copy(from->match, from->n_matches, sizeof *from->match),
+		    .count = copy(from->count, from->n_counts, sizeof *from->count), .n_matches = from->n_matches, .n_counts = from->n_counts};
+		f->at[i] = &f->image[i];
+	}
+	f->pool = coco_pool_new(f->at, f->n_samples, f->n_classes);
+	return f;
+}
+
+static void detect_thaw(struct frozen **f)
+{
+	for (int i = 0; i < (*f)->n_samples; i++)
+		coco_image_done(&(*f)->image[i]);
+	coco_pool_free(&(*f)->pool);
+	free((*f)->image);
+	free((*f)->at);
+	free(*f);
+	*f = NULL;
+}
+
+static bool detect_has(const struct frozen *f, int sample)
+{
+	return f->at[sample];
+}
+
+static double detect_score(const struct frozen *f, const int *weight)
+{
+	return coco_pool_ap(f->pool, weight);
+}
+
+static double detect_value(const struct frozen *f, int sample)
+{
+	struct coco_pool *one = coco_pool_new(&f->at[sample], 1, f->n_classes);
+	double ap = coco_pool_ap(one, NULL);
+	coco_pool_free(&one);
+	return ap;
+}
+
+static void report_variant(const struct task *t, const struct frozen *f, enum task_variant v, struct task_report *r)
+{
+	int n = t->labels->n_classes;
+	struct coco_scores s = {.ap = xcalloc((size_t)n + 1, sizeof *s.ap), .truths = xcalloc((size_t)n + 1, sizeof *s.truths)};
+	coco_pool_score(f->pool, NULL, &s);
+	for (int i = 0; i < COCO_FIGURES; i++)
+		r->figure[i].value[v] = r->samples[v] ? s.figure[i] : NAN;
+	for (int c = 0; c < n; c++) {
+		r->class[c].value[v] = s.ap[c];
+		r->class[c].objects = s.truths[c] > r->class[c].objects ? s.truths[c] : r->class[c].objects;
+	}
+	free(s.ap);
+	free(s.truths);
+}
+
+static const char *class_name(const struct task *t, int class)
+{
+	const struct detect *d = t->state;
+	if (t->labels->name[class])
+		return t->labels->name[class];
+	for (int i = 0; i < d->n_map && i < t->names.n; i++)
+		if (d->map[i] == class)
+			return t->names.at[i];
+	return NULL;
+}
+
+static void detect_report(const struct task *t, struct frozen *const f[TASK_VARIANTS], struct task_report *r)
+{
+	r->n_figures = COCO_FIGURES;
+	r->figure = xcalloc(COCO_FIGURES, sizeof *r->figure);
+	r->n_classes = t->labels->n_classes;
+	r->class = xcalloc((size_t)r->n_classes + 1, sizeof *r->class);
+	for (int i = 0; i < COCO_FIGURES; i++)
+		r->figure[i].name = coco_figure_name((enum coco_figure)i);
+	for (int c = 0; c < r->n_classes; c++) {
+		r->class[c].id = t->labels->id[c];
+		r->class[c].name = class_name(t, c);
+	}
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		report_variant(t, f[v], (enum task_variant)v, r);
+}
+
+const struct task_ops detect_ops = {
+	.name = "detect", .open = detect_open, .close = detect_close, .add = detect_add, .forget = detect_forget, .note = detect_note,
+	.freeze = detect_freeze, .thaw = detect_thaw, .has = detect_has, .score = detect_score, .value = detect_value,
+	.report = detect_report,
+};

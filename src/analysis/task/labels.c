@@ -1,0 +1,251 @@
+// Which format labels have, where they lie, and what the readers share.
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+enum { COCO_CLASSES = 80 };
+
+void labels_free(struct labels **lp)
+{
+	struct labels *l = *lp;
+	if (!l)
+		return;
+	for (int i = 0; i < l->n_samples; i++)
+		free(l->label[i].truth);
+	for (int i = 0; i < l->n_classes; i++)
+		free(l->name[i]);
+	free(l->label);
+	free(l->id);
+	free(l->name);
+	free(l->source);
+	free(l);
+	*lp = NULL;
+}
+
+// ---- for the readers
+
+int labels_add_class(struct labels *l, int id, const char *name)
+{
+	size_t n = (size_t)l->n_classes + 1;
+	l->id = xrealloc(l->id, n * sizeof *l->id);
+	l->name = xrealloc(l->name, n * sizeof *l->name);
+	l->id[l->n_classes] = id;
+	l->name[l->n_classes] = name ? xstrdup(name) : NULL;
+	if (name)
+		str_oneline(l->name[l->n_classes]);
+	return l->n_classes++;
+}
+
+enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err)
+{
+	struct label *to = &l->label[sample];
+	if (to->n >= LABELS_BOXES_MAX)
+		return error_set(err, STATUS_UNSUPPORTED, "%s: more than %d boxes in one image", path, LABELS_BOXES_MAX);
+	to->truth = xgrow(to->truth, &to->cap, (size_t)to->n + 1, sizeof *to->truth);
+	to->truth[to->n++] = *t;
+	return STATUS_OK;
+}
+
+enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err)
+{
+	if (class < 0 || class >= LABELS_CLASSES_MAX)
+		return error_set(err, STATUS_FORMAT, "%s: class %d is not in 0..%d", path, class, LABELS_CLASSES_MAX - 1);
+	while (l->n_classes <= class)
+		labels_add_class(l, l->n_classes, NULL);
+	l->label[sample].known = true;
+	l->label[sample].class = class;
+	return STATUS_OK;
+}
+
+int labels_class_of_id(const struct labels *l, int id)
+{
+	int low = 0, high = l->n_classes;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (l->id[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < l->n_classes && l->id[low] == id ? low : -1;
+}
+
+// ---- reading
+
+static enum status read_format(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
+{
+	if (!path)
+		return labels_read_folders(l, s, err);
+	if (file_is_dir(path))
+		return labels_read_yolo(l, path, s, err);
+	return str_has_suffix(path, ".json") ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
+}
+
+enum status labels_read(struct labels **out, const char *path, const struct labels_samples *s, struct error *err)
+{
+	struct labels *l = xcalloc(1, sizeof *l);
+	l->n_samples = s->n;
+	l->label = xcalloc((size_t)s->n + 1, sizeof *l->label);
+	enum status st = read_format(l, path, s, err);
+	for (int i = 0; i < s->n; i++)
+		l->n_known += l->label[i].known;
+	if (st == STATUS_OK && l->n_known == 0)
+		st = error_set(err, STATUS_NOTFOUND, "%s has labels for none of the %d samples: names of files must agree", path ? path : "folders",
+		    s->n);
+	if (st != STATUS_OK)
+		labels_free(&l);
+	*out = l;
+	return st;
+}
+
+// ---- finding
+
+struct place {
+	bool boxes;
+	const char *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
+};
+static const struct place places[] = {
+	{true, "D/instances.json"}, {true, "P/instances.json"}, {true, "D.json"}, {true, "L"}, {true, "P/labels"}, {true, "D/labels"},
+	{false, "D/labels.csv"}, {false, "D.csv"}, {false, "P/labels.csv"},
+};
+
+// The data set's path with the last component "images" replaced by "labels"; as it is when there is none.
+static char *labels_path(const char *dataset)
+{
+	const char *at = NULL;
+	for (const char *p = strstr(dataset, "images"); p; p = strstr(p + 1, "images"))
+		if ((p == dataset || p[-1] == '/') && (p[6] == '/' || !p[6]))
+			at = p;
+	struct str s = {0};
+	if (at) {
+		str_addn(&s, dataset, (size_t)(at - dataset));
+		str_add(&s, "labels");
+	}
+	str_add(&s, at ? at + 6 : dataset);
+	return str_detach(&s);
+}
+
+static char *fill(const char *pattern, const char *dataset)
+{
+	char *base = *pattern == 'P' ? file_dir(dataset) : *pattern == 'L' ? labels_path(dataset) : xstrdup(dataset);
+	struct str s = {0};
+	str_add(&s, base);
+	str_add(&s, pattern + 1);
+	free(base);
+	return str_detach(&s);
+}
+
+static char *trimmed(const char *path)
+{
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	char *copy = xmalloc(n + 1);
+	memcpy(copy, path, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+static bool is_there(const char *path, const char *dataset)
+{
+	return file_exists(path) && strcmp(path, dataset) != 0;
+}
+
+char *labels_find(const char *dataset, bool boxes)
+{
+	char *from = trimmed(dataset), *found = NULL;
+	for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+		if (places[i].boxes != boxes)
+			continue;
+		char *path = fill(places[i].pattern, from);
+		if (is_there(path, from))
+			found = path;
+		else
+			free(path);
+	}
+	free(from);
+	return found;
+}
+
+// ---- the model's classes
+
+static int class_of_name(const struct labels *l, const char *name)
+{
+	for (int i = 0; name && i < l->n_classes; i++)
+		if (l->name[i] && strcmp(l->name[i], name) == 0)
+			return i;
+	return -1;
+}
+
+// Returns how many names are found; *moved: of these, at another number.
+static int map_names(const struct labels *l, int *map, int n, const struct names *names, int *moved)
+{
+	int found = 0;
+	*moved = 0;
+	for (int i = 0; i < n; i++) {
+		map[i] = i < names->n ? class_of_name(l, names->at[i]) : -1;
+		found += map[i] >= 0;
+		*moved += map[i] >= 0 && map[i] != i;
+	}
+	return found;
+}
+
+// The 80 classes of COCO's detectors have ids 1..90: these ten are not used.
+static int coco_id(int class)
+{
+	static const int unused[] = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
+	int id = class + 1;
+	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+		id += id >= unused[i];
+	return id;
+}
+
+static int id_of_class(int class)
+{
+	return class;
+}
+
+static int id_after_class(int class)
+{
+	return class + 1;
+}
+
+// The way from class to id that serves when neither names nor numbers of classes agree.
+static int (*id_rule(const struct labels *l, int n, const char **how))(int)
+{
+	int last = l->n_classes ? l->id[l->n_classes - 1] : 0;
+	*how = "are category ids";
+	if (n >= 90 || (l->n_classes && l->id[0] == 0))
+		return id_of_class;
+	bool coco = n == COCO_CLASSES && last > COCO_CLASSES;
+	*how = coco ? "80 to COCO's 90 category ids" : "are category ids less 1";
+	return coco ? coco_id : id_after_class;
+}
+
+// Detectors that say nothing of their classes know COCO's when the labels are a part of these.
+static int likely_count(const struct labels *l, const struct names *names)
+{
+	bool gaps = l->n_classes && l->id[l->n_classes - 1] > l->n_classes;
+	return names->n ? names->n : gaps && l->n_classes < COCO_CLASSES ? COCO_CLASSES : l->n_classes;
+}
+
+int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how)
+{
+	int moved;
+	*n = *n > 0 ? *n : likely_count(l, names);
+	int *map = xcalloc((size_t)*n + 1, sizeof *map);
+	bool ordered = *n == l->n_classes;
+	*how = "by name";
+	// The same number of classes, and no name elsewhere: names that are not found are only spelt otherwise.
+	if (map_names(l, map, *n, names, &moved) > 0 && (moved || !ordered))
+		return map;
+	*how = "in order of the category ids";
+	int (*rule)(int) = ordered ? NULL : id_rule(l, *n, how);
+	for (int i = 0; i < *n; i++)
+		map[i] = ordered ? i : labels_class_of_id(l, rule(i));
+	return map;
+}

@@ -1,0 +1,172 @@
+// COCO JSON: images, annotations, categories. Annotations of images that are no samples are passed over.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+
+struct image_id {
+	double id;
+	int sample;
+};
+struct reader {
+	struct labels *l;
+	const char *path;
+	struct image_id *image; // by rising id
+	size_t n_images, cap;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	double x = ((const struct image_id *)a)->id, y = ((const struct image_id *)b)->id;
+	return (x > y) - (x < y);
+}
+
+static const struct image_id *find_image(const struct reader *r, double id)
+{
+	struct image_id key = {.id = id};
+	return r->n_images ? bsearch(&key, r->image, r->n_images, sizeof key, by_id) : NULL;
+}
+
+static enum status read_images(struct reader *r, const cJSON *images, const struct labels_samples *s, struct error *err)
+{
+	struct namemap *sample = namemap_new();
+	const cJSON *image;
+	enum status st = STATUS_OK;
+	for (int i = s->n - 1; i >= 0; i--)
+		if (s->file[i])
+			namemap_put(sample, file_base(s->file[i]), i);
+	cJSON_ArrayForEach(image, images)
+	{
+		const char *file = json_text(image, "file_name", NULL);
+		double id = json_number(image, "id", NAN);
+		if (!file || isnan(id)) {
+			st = error_set(err, STATUS_FORMAT, "%s: an image without file_name or id", r->path);
+			break;
+		}
+		int at = namemap_get(sample, file_base(file));
+		if (at < 0)
+			continue;
+		r->image = xgrow(r->image, &r->cap, r->n_images + 1, sizeof *r->image);
+		r->image[r->n_images++] = (struct image_id){.id = id, .sample = at};
+		r->l->label[at].known = true;
+	}
+	namemap_free(&sample);
+	if (r->n_images)
+		qsort(r->image, r->n_images, sizeof *r->image, by_id);
+	return st;
+}
+
+struct category {
+	int id;
+	const char *name;
+};
+
+static int by_category(const void *a, const void *b)
+{
+	int x = ((const struct category *)a)->id, y = ((const struct category *)b)->id;
+	return (x > y) - (x < y);
+}
+
+static enum status read_category(struct category *out, const struct reader *r, const cJSON *j, struct error *err)
+{
+	double id = json_number(j, "id", NAN);
+	if (!(id >= 0 && id <= INT32_MAX && id == floor(id)))
+		return error_set(err, STATUS_FORMAT, "%s: a category whose id is no whole number", r->path);
+	*out = (struct category){.id = (int)id, .name = json_text(j, "name", NULL)};
+	return STATUS_OK;
+}
+
+static enum status read_categories(struct reader *r, const cJSON *categories, struct error *err)
+{
+	int n = cJSON_GetArraySize(categories), at = 0;
+	const cJSON *j;
+	enum status st = STATUS_OK;
+	if (n < 1 || n > LABELS_CLASSES_MAX)
+		return error_set(err, STATUS_FORMAT, "%s: it needs 1 to %d categories, and has %d", r->path, LABELS_CLASSES_MAX, n);
+	struct category *c = xcalloc((size_t)n, sizeof *c);
+	cJSON_ArrayForEach(j, categories)
+	{
+		st = read_category(&c[at++], r, j, err);
+		if (st != STATUS_OK)
+			break;
+	}
+	qsort(c, (size_t)at, sizeof *c, by_category);
+	for (int i = 0; st == STATUS_OK && i < at; i++)
+		if (i == 0 || c[i].id != c[i - 1].id)
+			labels_add_class(r->l, c[i].id, c[i].name);
+	free(c);
+	return st;
+}
+
+static bool read_box(struct coco_box *out, const cJSON *j)
+{
+	double v[4];
+	int n = 0;
+	const cJSON *item;
+	cJSON_ArrayForEach(item, j)
+	{
+		if (n == 4 || !cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+			return false;
+		v[n++] = item->valuedouble;
+	}
+	if (n != 4 || v[2] < 0 || v[3] < 0)
+		return false;
+	*out = (struct coco_box){v[0], v[1], v[2], v[3]};
+	return true;
+}
+
+static enum status read_annotation(struct reader *r, const cJSON *j, struct error *err)
+{
+	struct coco_truth t = {0};
+	const struct image_id *image = find_image(r, json_number(j, "image_id", NAN));
+	double id = json_number(j, "category_id", -1);
+	if (!image)
+		return STATUS_OK;
+	t.class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(r->l, (int)id) : -1;
+	if (t.class < 0)
+		return error_set(err, STATUS_FORMAT, "%s: an annotation of category %g, which is not among its categories", r->path, id);
+	if (!read_box(&t.box, cJSON_GetObjectItemCaseSensitive(j, "bbox")))
+		return error_set(err, STATUS_FORMAT, "%s: an annotation whose bbox is not [x, y, width, height]", r->path);
+	const cJSON *crowd = cJSON_GetObjectItemCaseSensitive(j, "iscrowd");
+	t.crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
+	t.area = json_number(j, "area", t.box.w * t.box.h);
+	return labels_add_box(r->l, image->sample, &t, r->path, err);
+}
+
+static enum status read_annotations(struct reader *r, const cJSON *annotations, struct error *err)
+{
+	const cJSON *j;
+	cJSON_ArrayForEach(j, annotations)
+	{
+		enum status st = read_annotation(r, j, err);
+		if (st != STATUS_OK)
+			return st;
+	}
+	return STATUS_OK;
+}
+
+enum status labels_read_coco(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
+{
+	struct reader r = {.l = l, .path = path};
+	cJSON *root = NULL;
+	enum status st = json_read(&root, path, err);
+	const cJSON *images = cJSON_GetObjectItemCaseSensitive(root, "images");
+	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(root, "annotations");
+	if (st == STATUS_OK && (!cJSON_IsArray(images) || !cJSON_IsArray(annotations)))
+		st = error_set(err, STATUS_FORMAT, "%s is not in COCO's format: it needs images, annotations and categories", path);
+	if (st == STATUS_OK)
+		st = read_images(&r, images, s, err);
+	if (st == STATUS_OK)
+		st = read_categories(&r, cJSON_GetObjectItemCaseSensitive(root, "categories"), err);
+	if (st == STATUS_OK)
+		st = read_annotations(&r, annotations, err);
+	l->kind = LABELS_BOXES;
+	l->source = xstrdup(path);
+	cJSON_Delete(root);
+	free(r.image);
+	return st;
+}

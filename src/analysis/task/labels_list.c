@@ -1,0 +1,214 @@
+// Classes of whole images: a CSV (file,class), or the folders that the images are in.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+enum { CELLS_MAX = 64 };
+#define LIST_FILE_MAX ((size_t)64 << 20)
+
+// A line cut at its separators, in place. Quotes around a cell go.
+struct cells {
+	char *at[CELLS_MAX];
+	int n;
+};
+
+static char *strip(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	size_t n = strlen(text);
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
+	if (n > 1 && text[0] == '"' && text[n - 1] == '"') {
+		text++;
+		n -= 2;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+// The separator is the first of , ; tab blank that the line has.
+static void cut(struct cells *c, char *line)
+{
+	const char *separators = ",;\t ";
+	while (*separators && !strchr(line, *separators))
+		separators++;
+	c->n = 0;
+	while (line && c->n < CELLS_MAX) {
+		char *end = *separators ? strchr(line, *separators) : NULL;
+		if (end)
+			*end++ = '\0';
+		c->at[c->n++] = strip(line);
+		line = end;
+	}
+}
+
+static bool is_class(const char *text, int *out)
+{
+	long long n;
+	if (!str_to_int(text, &n) || n < 0 || n >= LABELS_CLASSES_MAX)
+		return false;
+	*out = (int)n;
+	return true;
+}
+
+// The column of the class: named in a heading, else the second.
+static int find_column(const struct cells *heading)
+{
+	static const char *const names[] = {"class_index", "class_id", "label", "class", "index", "target"};
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+		for (int i = 1; i < heading->n; i++)
+			if (strcmp(heading->at[i], names[k]) == 0)
+				return i;
+	return 1;
+}
+
+struct list {
+	struct labels *l;
+	const char *path;
+	struct namemap *sample;
+	int column; // 0: not known yet
+	int line;
+};
+
+static enum status read_row(struct list *t, char *text, struct error *err)
+{
+	struct cells c;
+	int class;
+	cut(&c, text);
+	if (c.n < 2 && !*c.at[0])
+		return STATUS_OK;
+	bool heading = !t->column && c.n > 1 && !is_class(c.at[1], &class);
+	t->column = t->column ? t->column : find_column(&c);
+	if (heading)
+		return STATUS_OK;
+	if (t->column >= c.n || !is_class(c.at[t->column], &class))
+		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path, t->line, LABELS_CLASSES_MAX - 1);
+	int sample = namemap_get(t->sample, file_base(c.at[0]));
+	return sample < 0 ? STATUS_OK : labels_set_class(t->l, sample, class, t->path, err);
+}
+
+static enum status read_rows(struct list *t, char *text, struct error *err)
+{
+	enum status st = STATUS_OK;
+	for (t->line = 1; text && st == STATUS_OK; t->line++) {
+		char *end = strchr(text, '\n');
+		if (end)
+			*end++ = '\0';
+		st = read_row(t, text, err);
+		text = end;
+	}
+	return st;
+}
+
+enum status labels_read_list(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
+{
+	struct bytes b;
+	struct list t = {.l = l, .path = path};
+	enum status st = file_read(&b, path, LIST_FILE_MAX, err);
+	l->kind = LABELS_CLASSES;
+	l->source = xstrdup(path);
+	if (st != STATUS_OK)
+		return st;
+	t.sample = namemap_new();
+	for (int i = s->n - 1; i >= 0; i--)
+		if (s->file[i])
+			namemap_put(t.sample, file_base(s->file[i]), i);
+	st = read_rows(&t, (char *)b.data, err);
+	namemap_free(&t.sample);
+	bytes_done(&b);
+	return st;
+}
+
+// ---- folders
+
+// The name of the folder that a file is in; heap.
+static char *folder(const char *file)
+{
+	char *dir = file_dir(file), *name = xstrdup(file_base(dir));
+	free(dir);
+	return name;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// The different folders in order; the caller frees names and array.
+static char **folders_of(const struct labels_samples *s, int *n)
+{
+	char **all = xcalloc((size_t)s->n + 1, sizeof *all);
+	int count = 0;
+	*n = 0;
+	for (int i = 0; i < s->n; i++)
+		if (s->file[i])
+			all[count++] = folder(s->file[i]);
+	qsort(all, (size_t)count, sizeof *all, by_text);
+	for (int i = 0; i < count; i++)
+		if (*n && strcmp(all[*n - 1], all[i]) == 0)
+			free(all[i]);
+		else
+			all[(*n)++] = all[i];
+	return all;
+}
+
+static void free_folders(char **name, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(name[i]);
+	free(name);
+}
+
+bool labels_are_folders(const struct labels_samples *s)
+{
+	int n;
+	char **name = folders_of(s, &n);
+	free_folders(name, n);
+	return n > 1;
+}
+
+// Folders that are all numbers are the classes; else their order gives the numbers.
+static enum status add_folder_classes(struct labels *l, char *const *name, int n, bool *numbers, struct error *err)
+{
+	int class;
+	*numbers = true;
+	for (int i = 0; i < n; i++)
+		*numbers = *numbers && is_class(name[i], &class);
+	if (n > LABELS_CLASSES_MAX)
+		return error_set(err, STATUS_UNSUPPORTED, "the samples are in %d folders; at most %d classes are possible", n, LABELS_CLASSES_MAX);
+	for (int i = 0; i < n && !*numbers; i++)
+		labels_add_class(l, i, name[i]);
+	return STATUS_OK;
+}
+
+enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err)
+{
+	int n;
+	bool numbers;
+	char **name = folders_of(s, &n);
+	struct namemap *order = namemap_new();
+	enum status st = add_folder_classes(l, name, n, &numbers, err);
+	l->kind = LABELS_CLASSES;
+	l->source = xstrdup("the folders of the samples");
+	for (int i = 0; i < n; i++) {
+		int class = i;
+		if (numbers && !is_class(name[i], &class))
+			continue;
+		namemap_put(order, name[i], class);
+	}
+	for (int i = 0; st == STATUS_OK && i < s->n; i++) {
+		char *own = s->file[i] ? folder(s->file[i]) : NULL;
+		if (own)
+			st = labels_set_class(l, i, namemap_get(order, own), l->source, err);
+		free(own);
+	}
+	namemap_free(&order);
+	free_folders(name, n);
+	return st;
+}

@@ -1,0 +1,154 @@
+// A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image; or "class x1 y1 x2 y2 x3 y3 ..."
+// with the outline of the object, whose box is taken. No file: no objects.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/data.h"
+
+enum { NUMBERS_MAX = 4096 };
+#define YOLO_FILE_MAX ((size_t)16 << 20)
+
+struct yolo_line {
+	double v[NUMBERS_MAX];
+	int n;
+};
+
+static bool read_numbers(struct yolo_line *line, const char *text, const char *end)
+{
+	line->n = 0;
+	for (;;) {
+		while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))
+			text++;
+		if (text == end)
+			return true;
+		char *behind;
+		double v = strtod(text, &behind);
+		if (behind == text || behind > end || !isfinite(v) || line->n == NUMBERS_MAX)
+			return false;
+		line->v[line->n++] = v;
+		text = behind;
+	}
+}
+
+static void outline_box(double box[4], const struct yolo_line *line)
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+	for (int i = 1; i < line->n; i++) {
+		int axis = (i - 1) % 2;
+		low[axis] = fmin(low[axis], line->v[i]);
+		high[axis] = fmax(high[axis], line->v[i]);
+	}
+	for (int axis = 0; axis < 2; axis++) {
+		box[axis] = (low[axis] + high[axis]) / 2;
+		box[2 + axis] = high[axis] - low[axis];
+	}
+}
+
+// Five numbers are a box; seven or more, an odd number, an outline.
+static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int w, int h)
+{
+	double box[4];
+	if (line->n == 5)
+		memcpy(box, line->v + 1, sizeof box);
+	else if (line->n >= 7 && line->n % 2)
+		outline_box(box, line);
+	else
+		return false;
+	double class = line->v[0];
+	if (!(class >= 0 && class < LABELS_CLASSES_MAX && class == floor(class)) || box[2] < 0 || box[3] < 0)
+		return false;
+	*t = (struct coco_truth){.class = (int)class,
+	    .box = {(box[0] - box[2] / 2) * w, (box[1] - box[3] / 2) * h, box[2] * w, box[3] * h}};
+	t->area = t->box.w * t->box.h;
+	return isfinite(t->area);
+}
+
+struct yolo_file {
+	const char *path;
+	int sample, w, h;
+};
+
+static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, const char *text, const char *end,
+    int number, struct error *err)
+{
+	struct coco_truth t;
+	bool read = read_numbers(line, text, end);
+	if (read && line->n == 0)
+		return STATUS_OK;
+	if (!read || !line_truth(&t, line, f->w, f->h))
+		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"class cx cy w h\" in fractions of the image", f->path, number);
+	while (l->n_classes <= t.class)
+		labels_add_class(l, l->n_classes, NULL);
+	return labels_add_box(l, f->sample, &t, f->path, err);
+}
+
+static enum status read_text(struct labels *l, const struct yolo_file *f, struct error *err)
+{
+	struct bytes b;
+	enum status st = file_read(&b, f->path, YOLO_FILE_MAX, err);
+	if (st != STATUS_OK)
+		return st;
+	struct yolo_line *line = xmalloc(sizeof *line);
+	const char *text = (const char *)b.data, *end = text + b.size;
+	for (int number = 1; text < end && st == STATUS_OK; number++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		stop = stop ? stop : end;
+		st = read_line(l, f, line, text, stop, number, err);
+		text = stop + 1;
+	}
+	free(line);
+	bytes_done(&b);
+	return st;
+}
+
+// DIR/NAME.txt for .../NAME.jpg; heap.
+static char *text_path(const char *dir, const char *file)
+{
+	const char *base = file_base(file), *dot = strrchr(base, '.');
+	struct str name = {0};
+	str_addn(&name, base, dot ? (size_t)(dot - base) : strlen(base));
+	str_add(&name, ".txt");
+	char *path = file_join(dir, str_text(&name));
+	str_done(&name);
+	return path;
+}
+
+static bool is_picture(const char *file)
+{
+	return !str_has_suffix(file, ".npy") && !str_has_suffix(file, ".npz") && !str_has_suffix(file, ".pb") && !str_has_suffix(file, ".bin");
+}
+
+static enum status read_sample(struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
+{
+	char *path = text_path(dir, s->file[i]);
+	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h};
+	enum status st = STATUS_OK;
+	l->label[i].known = true;
+	if (file_exists(path)) {
+		++*files;
+		if (is_picture(s->file[i]))
+			st = image_size(&f.w, &f.h, s->file[i], err);
+		if (st == STATUS_OK)
+			st = read_text(l, &f, err);
+	}
+	free(path);
+	return st;
+}
+
+enum status labels_read_yolo(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
+{
+	int files = 0;
+	l->kind = LABELS_BOXES;
+	l->source = xstrdup(dir);
+	for (int i = 0; i < s->n; i++) {
+		enum status st = s->file[i] ? read_sample(l, dir, s, i, &files, err) : STATUS_OK;
+		if (st != STATUS_OK)
+			return st;
+	}
+	return files ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "%s has a text file for none of the %d samples", dir, s->n);
+}
