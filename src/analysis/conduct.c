@@ -40,6 +40,9 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 		return st;
 	double calibrated = clock_seconds();
 	work_sites(w);
+	w->timing.calibrate_s = calibrated - begin;
+	if (w->study->opt.calibrate_only)
+		return STATUS_OK;
 	publish(w, STAGE_MEASURE, NULL);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		atomic_store(&w->busy_ns[sim], 0);
@@ -49,7 +52,6 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 		all += (double)atomic_load(&w->busy_ns[sim]);
 	// Both analyses run in one pass: its time is shared out as the workers spent it.
 	double alone = all > 0 ? (double)atomic_load(&w->busy_ns[SIM_ALONE]) / all : 0;
-	w->timing.calibrate_s = calibrated - begin;
 	w->timing.layerwise_s = measured * alone;
 	w->timing.graphwise_s = measured - w->timing.layerwise_s;
 	return st;

@@ -321,3 +321,9 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	edits_free(&e);
 	return s;
 }
+
+const struct plan *snapshot_plan(const struct snapshot *s)
+{
+	const struct body *b = s->priv;
+	return s->stage == STAGE_DONE && b->plan ? b->plan->plan : NULL;
+}

@@ -15,6 +15,7 @@ static const struct verb {
     {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv]", VERB_ANALYZE, verb_analyze},
     {"run", "MODEL -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
     {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},
+    {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]", VERB_EVAL, verb_eval},
     {"ops", "", VERB_OPS, verb_ops},
 };
 static const struct verb tui = {"", "MODEL CALIB [options]", VERB_TUI, verb_tui};

@@ -11,6 +11,7 @@ int verb_analyze(struct options *o);
 int verb_run(struct options *o);
 int verb_export(struct options *o);
 int verb_ops(struct options *o);
+int verb_eval(struct options *o);
 
 int fail(const struct error *err); // prints one line; the exit code of its status
 // Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied.
@@ -18,5 +19,9 @@ int fail(const struct error *err); // prints one line; the exit code of its stat
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
+
+// Runs fn(arg) in a thread of its own and shows done of total under the name `what` in the meantime; Ctrl-C sets *cancel.
+MUST_CHECK enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done,
+    int total, atomic_bool *cancel, bool quiet, struct error *err);
 
 #endif

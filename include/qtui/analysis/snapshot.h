@@ -100,6 +100,8 @@ struct snapshot {
 };
 struct snapshot *snapshot_take(struct snapshot *s);
 void snapshot_drop(struct snapshot **s);
+// The plan that a run ended with; lives as long as the snapshot. NULL: none has ended yet.
+const struct plan *snapshot_plan(const struct snapshot *s);
 // The site that shows a node's output figures, or NULL.
 const struct site *snapshot_output(const struct snapshot *s, int node);
 

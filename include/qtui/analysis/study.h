@@ -18,6 +18,7 @@ struct study_options {
 	int threads;                   // 0: all
 	size_t memory;                 // bytes; 0: half of what is free
 	bool skip_layerwise;
+	bool calibrate_only;           // a run ends when the plan has its scales: no figures
 	const char *const *truncate;   // tensors behind which everything stays in float
 	int n_truncate;
 };

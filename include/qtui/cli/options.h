@@ -14,13 +14,14 @@ struct options {
 	struct list positional;        // after the verb
 	struct list set, scale, truncate, input;
 	const char *session, *json, *report, *output, *format, *script, *theme;
+	const char *task, *labels, *calib, *decoder, *nms;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, all, codes, ascii, mono, no_mouse;
 	int repeat, random;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
-enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16,
-	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_RUN, VERB_ANY = 255 };
+enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32,
+	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_RUN | VERB_EVAL, VERB_ANY = 255 };
 
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);
 void options_done(struct options *o);
