@@ -117,6 +117,14 @@ bool decode_is_score_name(const char *name)
 	return matches_any(name, patterns);
 }
 
+bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n)
+{
+	int64_t n_scores;
+	// With four classes both look alike.
+	bool swapped = h->out[box].ends & END_SOFTMAX || (decode_is_score_name(h->out[box].name) && !decode_is_score_name(h->out[score].name));
+	return box != score && !swapped && head_rows(boxes, n, h, box, 4) && head_rows(scores, &n_scores, h, score, 0) && n_scores == *n;
+}
+
 float decode_sigmoid(float x)
 {
 	return 1 / (1 + expf(-x));

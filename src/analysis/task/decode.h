@@ -51,6 +51,8 @@ enum squash decode_squash(const struct field *f);           // what is left to d
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1
 bool decode_is_box_name(const char *name);
 bool decode_is_score_name(const char *name);
+// Output `box` as n rows of 4 and output `score` as n rows of anything.
+bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n);
 float decode_sigmoid(float x);
 void decode_from_centre(float out[4], float cx, float cy, float w, float h);
 

@@ -27,12 +27,10 @@ static int with_nothing(const struct head *h, const struct field *score)
 bool detr_bind(struct bound *b, const struct head *h)
 {
 	struct field box, score;
-	int64_t n, n_scores;
+	int64_t n;
 	for (int i = 0; i < h->n; i++)
 		for (int k = 0; k < h->n; k++) {
-			if (i == k || !head_rows(&box, &n, h, i, 4) || !is_query_count(h, n) || !head_rows(&score, &n_scores, h, k, 0))
-				continue;
-			if (n_scores != n || !head_ends(h, score.ends, END_LINEAR | END_SIGMOID))
+			if (!decode_pair(h, i, k, &box, &score, &n) || !is_query_count(h, n) || !head_ends(h, score.ends, END_LINEAR | END_SIGMOID))
 				continue;
 			int softmax = with_nothing(h, &score);
 			if (softmax < 0 && decode_pick_classes(h, &score, 0) < 0)

@@ -34,12 +34,10 @@ static bool bind_one(struct bound *b, const struct head *h, int others)
 static bool bind_two(struct bound *b, const struct head *h)
 {
 	struct field box, score;
-	int64_t n, n_scores;
+	int64_t n;
 	for (int i = 0; i < h->n; i++)
 		for (int k = 0; k < h->n; k++) {
-			if (i == k || !head_rows(&box, &n, h, i, 4) || !head_rows(&score, &n_scores, h, k, 0) || n != n_scores)
-				continue;
-			if (!(h->named || box.ends & END_OTHER) || decode_pick_classes(h, &score, 0) < 0)
+			if (!decode_pair(h, i, k, &box, &score, &n) || !(h->named || box.ends & END_OTHER) || decode_pick_classes(h, &score, 0) < 0)
 				continue;
 			*b = list(&box, n, 0, 0);
 			b->source[0].score = score;

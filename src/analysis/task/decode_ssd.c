@@ -5,12 +5,10 @@
 bool ssd_bind(struct bound *b, const struct head *h)
 {
 	struct field box, score;
-	int64_t n, n_scores;
+	int64_t n;
 	for (int i = 0; i < h->n; i++)
 		for (int k = 0; k < h->n; k++) {
-			if (i == k || !head_rows(&box, &n, h, i, 4) || !head_rows(&score, &n_scores, h, k, 0) || n != n_scores)
-				continue;
-			if (decode_pick_classes(h, &score, 1) < 0)
+			if (!decode_pair(h, i, k, &box, &score, &n) || decode_pick_classes(h, &score, 1) < 0)
 				continue;
 			*b = (struct bound){.n = 1, .background = 1, .source = {{.n = n, .anchors = 1, .box = box, .score = score,
 			    .object = FIELD_NONE, .label = FIELD_NONE}}};

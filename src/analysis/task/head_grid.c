@@ -12,6 +12,12 @@ struct field field_part(const struct field *f, int first, int n)
 	return part;
 }
 
+// No level has cells that are larger than the input.
+static bool is_stride(const struct head *h, int stride)
+{
+	return stride <= STRIDE_MAX && (stride <= h->input_w || stride <= h->input_h);
+}
+
 static int side(int input, int stride)
 {
 	return (input + stride - 1) / stride;
@@ -91,7 +97,7 @@ static bool add_map(struct levels *l, const struct head *h, int output)
 {
 	int64_t d[4];
 	int rank = dims_of(d, &h->out[output].shape);
-	for (int stride = STRIDE_MIN; rank >= 3 && stride <= STRIDE_MAX; stride *= 2) {
+	for (int stride = STRIDE_MIN; rank >= 3 && is_stride(h, stride); stride *= 2) {
 		struct field f = {.output = output, .ends = h->out[output].ends};
 		if (map_field(&f, h, stride, d, rank))
 			return add_field(l, h, stride, &f);
@@ -103,9 +109,9 @@ static bool add_map(struct levels *l, const struct head *h, int output)
 static bool split_rows(int *first, int *last, int *anchors, const struct head *h, int64_t n)
 {
 	for (*anchors = 1; *anchors <= 3; *anchors += 2)
-		for (*first = STRIDE_MIN; *first <= STRIDE_MAX; *first *= 2) {
+		for (*first = STRIDE_MIN; is_stride(h, *first); *first *= 2) {
 			int64_t sum = 0;
-			for (*last = *first; *last <= STRIDE_MAX; *last *= 2) {
+			for (*last = *first; is_stride(h, *last); *last *= 2) {
 				sum += cells(h, *last) * *anchors;
 				if (sum == n)
 					return true;

@@ -1,0 +1,553 @@
+// Decoders: which family real models are taken for, what their reference outputs decode to, and, for the raw forms that no model
+// here has, boxes that were encoded by the family's formula.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/analysis/task/coco.h"
+#include "../../src/analysis/task/decode.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/npy.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/onnx.h"
+#include "support.h"
+
+// ---- real models
+
+struct golden {
+	struct graph *g;
+	struct npz outputs;
+	struct head head;
+	const struct decoder *d;
+	struct bound b;
+	struct candidates c;
+	float *heap[16];
+};
+
+static const float *as_floats(const struct npy *a, float **heap)
+{
+	size_t n = a->size / (size_t)a->item;
+	if (a->kind == 'f' && a->item == 4)
+		return a->data;
+	assert_true(a->kind == 'i' && a->item == 8);
+	*heap = xcalloc(n + 1, sizeof **heap);
+	for (size_t i = 0; i < n; i++)
+		(*heap)[i] = (float)((const int64_t *)a->data)[i];
+	return *heap;
+}
+
+// Gives the head the reference outputs, with the shapes that these have.
+static void fill(struct golden *t)
+{
+	for (int i = 0; i < t->head.n; i++) {
+		struct str name = {0};
+		str_addf(&name, "out:%s", t->head.out[i].name);
+		const struct npy *a = npz_find(&t->outputs, str_text(&name));
+		str_done(&name);
+		assert_non_null(a);
+		t->head.out[i].shape = shape_of(a->rank, a->dim);
+		t->head.out[i].data = as_floats(a, &t->heap[i]);
+	}
+}
+
+static bool golden_open(struct golden *t, const char *model)
+{
+	struct error err = {0};
+	struct str path = {0}, arrays = {0};
+	*t = (struct golden){0};
+	str_addf(&path, "models/%s.onnx", model);
+	str_addf(&arrays, "golden/float/%s.npz", model);
+	const char *onnx = support_data(str_text(&path)), *npz = support_data(str_text(&arrays));
+	str_done(&path);
+	str_done(&arrays);
+	if (!onnx || !npz)
+		return false;
+	if (onnx_load(&t->g, onnx, &(struct onnx_options){0}, &err) != STATUS_OK || npz_read(&t->outputs, npz, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	head_init(&t->head, t->g, 80);
+	fill(t);
+	if (decode_find(&t->d, &t->head, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	assert_true(t->d->bind(&t->b, &t->head));
+	return true;
+}
+
+static void golden_decode(struct golden *t)
+{
+	decode_run(&t->c, t->d, &t->b, &t->head, .001);
+	nms_keep(&t->c, t->d->iou, 300);
+}
+
+static void golden_done(struct golden *t)
+{
+	for (int i = 0; i < 16; i++)
+		free(t->heap[i]);
+	candidates_done(&t->c);
+	head_done(&t->head);
+	npz_done(&t->outputs);
+	graph_free(&t->g);
+}
+
+void test_decode__real_models_are_recognised(void **state)
+{
+	static const char *const rows[][2] = {{"yolov5n", "yolov5"}, {"yolov8n", "yolov8"}, {"yolov8n_qdq_minmax", "yolov8"},
+	    {"yolov8n_qdq_allops_broken", "yolov8"}, {"yolo26n", "end2end"}, {"yolox_nano_416", "yolox-raw"}, {"nanodet_m_320", "nanodet"},
+	    {"deimv2_atto_320", "final"}, {"deimv2_atto_dynint8_degraded", "final"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct golden t;
+		if (!golden_open(&t, rows[i][0]))
+			skip();
+		assert_string_equal(t.d->name, rows[i][1]);
+		golden_done(&t);
+	}
+}
+
+struct way { // from the input to the image
+	const char *model;
+	double scale_x, scale_y, pad_y;
+};
+
+static double best_overlap(const struct candidates *c, const struct way *w, const struct coco_box *with)
+{
+	double best = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct candidate *k = &c->at[i];
+		struct coco_box box = {k->x1 / w->scale_x, (k->y1 - w->pad_y) / w->scale_y, (k->x2 - k->x1) / w->scale_x, (k->y2 - k->y1) / w->scale_y};
+		if (k->class == 0 && k->score > .1f)
+			best = fmax(best, coco_iou(&box, with, false));
+	}
+	return best;
+}
+
+// The reference input of the detectors is image 61, of 640 x 488 pixels, with a person on an elephant.
+void test_decode__all_find_the_person_on_the_elephant(void **state)
+{
+	static const struct coco_box person = {261, 197, 48, 68};
+	static const struct way rows[] = {{"yolov5n", 1, 1, 76}, {"yolov8n", 1, 1, 76}, {"yolo26n", 1, 1, 76},
+	    {"yolox_nano_416", .65, .65, 49}, {"nanodet_m_320", .5, 320 / 488., 0}, {"deimv2_atto_320", .5, 320 / 488., 0}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct golden t;
+		if (!golden_open(&t, rows[i].model))
+			skip();
+		golden_decode(&t);
+		double overlap = best_overlap(&t.c, &rows[i], &person);
+		if (overlap < .6)
+			fail_msg("%s: %.2f", rows[i].model, overlap);
+		golden_done(&t);
+	}
+}
+
+// Every box of at least .01 that the reference found in that image, in its order.
+void test_decode__yolov5_boxes_are_those_of_the_reference(void **state)
+{
+	struct golden t;
+	cJSON *root;
+	struct error err;
+	const cJSON *j;
+	size_t n = 0;
+	const char *path = support_data("golden/map/detections_yolov5n.json");
+	if (!path || !golden_open(&t, "yolov5n"))
+		skip();
+	golden_decode(&t);
+	assert_int_equal(json_read(&root, path, &err), STATUS_OK);
+	cJSON_ArrayForEach(j, root)
+	{
+		if (json_number(j, "image_id", -1) != 61)
+			continue;
+		const cJSON *box = cJSON_GetObjectItemCaseSensitive(j, "bbox");
+		const struct candidate *c = &t.c.at[n++];
+		assert_true(n <= t.c.n);
+		assert_true(fabs(c->score - json_number(j, "score", -1)) < 1e-5);
+		assert_true(fabs(fmax(c->x1, 0) - cJSON_GetArrayItem(box, 0)->valuedouble) < .01);
+		assert_true(fabs(c->y1 - 76 - cJSON_GetArrayItem(box, 1)->valuedouble) < .01 || c->y1 < 76);
+	}
+	assert_int_equal(n, 48);
+	assert_true(t.c.at[n].score < .01);
+	cJSON_Delete(root);
+	golden_done(&t);
+}
+
+// ---- encoded boxes: an input of 64 x 64, three classes
+
+enum { SIDE = 64, CLASSES = 3 };
+
+struct made {
+	struct head h;
+	struct head_output out[9];
+	float *data[9];
+	const struct decoder *d;
+	struct bound b;
+	struct candidates c;
+};
+
+static float *add_output(struct made *m, const char *name, unsigned ends, struct shape s, float value)
+{
+	int64_t n = shape_count(&s);
+	float *x = m->data[m->h.n] = xcalloc((size_t)n, sizeof *x);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = value;
+	m->out[m->h.n++] = (struct head_output){.name = name, .type = DT_F32, .shape = s, .data = x, .ends = ends};
+	m->h.out = m->out;
+	m->h.input_w = m->h.input_h = SIDE;
+	m->h.hint[0] = CLASSES;
+	m->h.n_hints = 1;
+	return x;
+}
+
+#define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (const int64_t[]){__VA_ARGS__})
+
+static void made_done(struct made *m)
+{
+	for (int i = 0; i < m->h.n; i++)
+		free(m->data[i]);
+	candidates_done(&m->c);
+}
+
+static void made_find(struct made *m, const char *decoder)
+{
+	struct error err = {0};
+	if (decode_find(&m->d, &m->h, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	assert_string_equal(m->d->name, decoder);
+	assert_true(m->d->bind(&m->b, &m->h));
+	decode_run(&m->c, m->d, &m->b, &m->h, .25);
+}
+
+// Exactly one box is there: class 1, score .9, 20,30 to 44,46.
+static void check_one(struct made *m, const char *decoder)
+{
+	made_find(m, decoder);
+	assert_int_equal(m->c.n, 1);
+	const struct candidate *c = &m->c.at[0];
+	assert_int_equal(c->class, 1);
+	assert_true(fabsf(c->score - .9f) < 1e-3f);
+	assert_true(fabsf(c->x1 - 20) < .02f && fabsf(c->y1 - 30) < .02f && fabsf(c->x2 - 44) < .02f && fabsf(c->y2 - 46) < .02f);
+	made_done(m);
+}
+
+static float logit(float p)
+{
+	return logf(p / (1 - p));
+}
+
+// Centre 32,38: cell 2,2 of the stride 16 (4 x 4 cells), offset 0 and .375 from its corner.
+enum { CELL = 2 * 4 + 2 };
+
+static void put(float *x, int64_t at, int64_t step, const float *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		x[at + i * step] = v[i];
+}
+
+static void yolov5_values(float v[8], const float anchor[2])
+{
+	v[0] = logit((0 + .5f) / 2);
+	v[1] = logit((.375f + .5f) / 2);
+	v[2] = logit(sqrtf(24 / anchor[0]) / 2);
+	v[3] = logit(sqrtf(16 / anchor[1]) / 2);
+	v[4] = logit(.95f);
+	v[5] = v[7] = -20;
+	v[6] = logit(.9f / .95f);
+}
+
+void test_decode__yolov5_maps_before_their_anchors(void **state)
+{
+	static const float anchor[2] = {30, 61}; // the first of stride 16
+	float v[8];
+	yolov5_values(v, anchor);
+	struct made m = {0};
+	add_output(&m, "p3", END_LINEAR, SHAPE(1, 24, 8, 8), -20);
+	float *x = add_output(&m, "p4", END_LINEAR, SHAPE(1, 24, 4, 4), -20);
+	add_output(&m, "p5", END_LINEAR, SHAPE(1, 24, 2, 2), -20);
+	put(x, CELL, 16, v, 8);
+	check_one(&m, "yolov5-raw");
+
+	m = (struct made){0};
+	add_output(&m, "p3", END_LINEAR, SHAPE(1, 3, 8, 8, 8), -20);
+	x = add_output(&m, "p4", END_LINEAR, SHAPE(1, 3, 4, 4, 8), -20);
+	add_output(&m, "p5", END_LINEAR, SHAPE(1, 3, 2, 2, 8), -20);
+	put(x, CELL * 8, 1, v, 8);
+	check_one(&m, "yolov5-raw");
+
+	m = (struct made){0};
+	x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 3 * 84, 8), -20);
+	put(x, (3 * 64 + CELL) * 8, 1, v, 8);
+	check_one(&m, "yolov5-raw");
+}
+
+void test_decode__yolov7_has_other_anchors(void **state)
+{
+	static const float anchor[2] = {36, 75};
+	float v[8];
+	yolov5_values(v, anchor);
+	struct made m = {0};
+	add_output(&m, "p3", END_SIGMOID, SHAPE(1, 3, 8, 8, 8), 0);
+	float *x = add_output(&m, "p4", END_SIGMOID, SHAPE(1, 3, 4, 4, 8), 0);
+	add_output(&m, "p5", END_SIGMOID, SHAPE(1, 3, 2, 2, 8), 0);
+	for (int i = 0; i < 8; i++)
+		v[i] = decode_sigmoid(v[i]);
+	put(x, CELL * 8, 1, v, 8);
+	m.h.yolov7 = true;
+	check_one(&m, "yolov7-raw");
+}
+
+// Distances in strides from the centre of the cell, 40,40: 20, 10 to the left and up, 4, 6 to the right and down.
+static const float distances[4] = {20 / 16.f, 10 / 16.f, 4 / 16.f, 6 / 16.f};
+
+// All the weight on two neighbouring bins: their mean is d.
+static void put_bins(float *x, int64_t at, int64_t step, int bins, const float d[4])
+{
+	for (int side = 0; side < 4; side++)
+		for (int i = 0; i < bins; i++) {
+			float share = 1 - fabsf(d[side] - (float)i);
+			x[at + (side * bins + i) * step] = share > 1e-6f ? logf(share) : -60;
+		}
+}
+
+void test_decode__distances_as_distributions_and_class_logits(void **state)
+{
+	struct made m = {0};
+	float *x = NULL;
+	for (int side = 8; side >= 2; side /= 2) {
+		float *one = add_output(&m, "p", END_LINEAR, SHAPE(1, 64 + CLASSES, side, side), -20);
+		x = side == 4 ? one : x;
+	}
+	put_bins(x, CELL, 16, 16, distances);
+	x[(64 + 1) * 16 + CELL] = logit(.9f);
+	check_one(&m, "yolov8-raw");
+}
+
+void test_decode__boxes_and_scores_of_a_level_in_any_order(void **state)
+{
+	for (int order = 0; order < 2; order++) {
+		struct made m = {0};
+		float *x = NULL, *p = NULL, *a, *b;
+		for (int side = 8; side >= 2; side /= 2) {
+			a = order ? add_output(&m, "box", END_LINEAR, SHAPE(1, side, side, 64), 0) : NULL;
+			b = add_output(&m, "score", END_SIGMOID, SHAPE(1, side, side, CLASSES), 0);
+			a = order ? a : add_output(&m, "box", END_LINEAR, SHAPE(1, side, side, 64), 0);
+			x = side == 4 ? a : x;
+			p = side == 4 ? b : p;
+		}
+		put_bins(x, CELL * 64, 1, 16, distances);
+		p[CELL * CLASSES + 1] = .9f;
+		check_one(&m, "yolov8-raw");
+	}
+}
+
+void test_decode__plain_distances_of_a_one2one_head(void **state)
+{
+	struct made m = {0};
+	float *x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 4 + CLASSES, 84), -20);
+	put(x, 64 + CELL, 84, distances, 4);
+	x[(4 + 1) * 84 + 64 + CELL] = logit(.9f);
+	m.h.one2one = true;
+	check_one(&m, "one2one-raw");
+}
+
+// Four levels, scores in front, centres at the corners of the cells: 32,32.
+void test_decode__nanodet_plus(void **state)
+{
+	static const float d[4] = {12 / 16.f, 2 / 16.f, 12 / 16.f, 14 / 16.f};
+	struct made m = {0};
+	float *x = add_output(&m, "rows", END_LINEAR | END_SIGMOID, SHAPE(1, 85, CLASSES + 32), 0);
+	put_bins(x, (64 + CELL) * 35 + CLASSES, 1, 8, d);
+	x[(64 + CELL) * 35 + 1] = .9f;
+	check_one(&m, "nanodet-plus");
+}
+
+void test_decode__yolox_in_three_maps_a_level(void **state)
+{
+	static const float box[4] = {0, .375f, 0.405465108f, 0}; // log(24/16), log(16/16)
+	struct made m = {0};
+	float *x[3] = {0};
+	for (int side = 8; side >= 2; side /= 2) {
+		float *one[3] = {add_output(&m, "cls_preds", END_LINEAR, SHAPE(1, CLASSES, side, side), -20),
+		    add_output(&m, "reg_preds", END_LINEAR, SHAPE(1, 4, side, side), 0),
+		    add_output(&m, "obj_preds", END_LINEAR, SHAPE(1, 1, side, side), -20)};
+		if (side == 4)
+			memcpy(x, one, sizeof x);
+	}
+	x[0][16 + CELL] = logit(.9f / .95f);
+	put(x[1], CELL, 16, box, 4);
+	x[2][CELL] = logit(.95f);
+	check_one(&m, "yolox-raw");
+}
+
+static const float fractions[4] = {32 / 64.f, 38 / 64.f, 24 / 64.f, 16 / 64.f};
+static const float corners[4] = {20, 30, 44, 46};
+
+void test_decode__queries_with_a_sigmoid_a_class(void **state)
+{
+	struct made m = {0};
+	float *p = add_output(&m, "pred_logits", END_LINEAR, SHAPE(1, 10, CLASSES), -20);
+	float *x = add_output(&m, "pred_boxes", END_SIGMOID, SHAPE(1, 10, 4), .5f);
+	p[7 * CLASSES + 1] = logit(.9f);
+	put(x, 7 * 4, 1, fractions, 4);
+	check_one(&m, "detr");
+}
+
+void test_decode__queries_with_a_softmax_and_no_object(void **state)
+{
+	struct made m = {0};
+	float *p = add_output(&m, "logits", END_LINEAR, SHAPE(1, 10, CLASSES + 1), 0);
+	float *x = add_output(&m, "boxes", END_SIGMOID, SHAPE(1, 10, 4), .5f);
+	for (int i = 0; i < 10; i++)
+		p[i * 4 + 3] = 20;
+	static const float logits[4] = {-3.40119738f, 0, -3.40119738f, -3.40119738f}; // 1/30 each beside 1: .909
+	put(p, 7 * 4, 1, logits, 4);
+	put(x, 7 * 4, 1, fractions, 4);
+	made_find(&m, "detr");
+	assert_int_equal(m.c.n, 1);
+	assert_int_equal(m.c.at[0].class, 1);
+	assert_true(fabsf(m.c.at[0].score - 1 / 1.1f) < 1e-4f);
+	assert_int_equal(decode_classes(&m.b), CLASSES);
+	made_done(&m);
+}
+
+void test_decode__rows_of_fractions(void **state)
+{
+	struct made m = {0};
+	float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 30, 4 + CLASSES), 0);
+	put(x, 7 * 7, 1, fractions, 4);
+	x[7 * 7 + 4 + 1] = .9f;
+	check_one(&m, "rtdetr");
+}
+
+void test_decode__decoded_rows_with_and_without_objectness(void **state)
+{
+	static const float centred[4] = {32, 38, 24, 16};
+	struct made m = {0};
+	float *x = add_output(&m, "output", END_OTHER | END_SIGMOID, SHAPE(1, 252, 5 + CLASSES), 0);
+	put(x, 100 * 8, 1, centred, 4);
+	x[100 * 8 + 4] = .95f;
+	x[100 * 8 + 5 + 1] = .9f / .95f;
+	check_one(&m, "yolov5");
+
+	m = (struct made){0};
+	x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), 0);
+	put(x, 50, 84, centred, 4);
+	x[5 * 84 + 50] = .9f;
+	check_one(&m, "yolov8");
+
+	m = (struct made){0};
+	x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), 0);
+	put(x, 50, 84, corners, 4);
+	x[5 * 84 + 50] = .9f;
+	m.h.one2one = true;
+	check_one(&m, "one2one");
+
+	m = (struct made){0};
+	float *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, CLASSES, 84), 0);
+	x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 4, 84), 0);
+	put(x, 50, 84, centred, 4);
+	p[84 + 50] = .9f;
+	check_one(&m, "yolov8");
+}
+
+void test_decode__ssd_has_a_background_class(void **state)
+{
+	static const float v[4] = {20 / 64.f, 30 / 64.f, 44 / 64.f, 46 / 64.f};
+	struct made m = {0};
+	float *p = add_output(&m, "scores", END_SOFTMAX, SHAPE(1, 4420, 1 + CLASSES), 0);
+	float *x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 4420, 4), 0);
+	for (int i = 0; i < 4420; i++)
+		p[i * 4] = 1;
+	p[9 * 4] = .1f;
+	p[9 * 4 + 2] = .9f;
+	put(x, 9 * 4, 1, v, 4);
+	check_one(&m, "ssd");
+}
+
+void test_decode__rows_that_are_detections(void **state)
+{
+	struct made m = {0};
+	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 300, 6), 0);
+	put(x, 6, 1, (const float[]){20, 30, 44, 46, .9f, 1}, 6);
+	check_one(&m, "end2end");
+	m = (struct made){0};
+	x = add_output(&m, "output", END_OTHER, SHAPE(5, 7), 0);
+	put(x, 7, 1, (const float[]){0, 20, 30, 44, 46, 1, .9f}, 7);
+	check_one(&m, "yolov7-nms");
+	m = (struct made){0};
+	x = add_output(&m, "multiclass_nms3_0.tmp_0", END_OTHER, SHAPE(11, 6), 0);
+	put(x, 6, 1, (const float[]){1, .9f, 20, 30, 44, 46}, 6);
+	check_one(&m, "paddle");
+}
+
+void test_decode__lists_of_boxes_scores_and_labels(void **state)
+{
+	struct made m = {0};
+	float *n = add_output(&m, "num_dets", END_OTHER, SHAPE(1, 1), 1), *x = add_output(&m, "det_boxes", END_OTHER, SHAPE(1, 100, 4), 50);
+	float *p = add_output(&m, "det_scores", END_OTHER, SHAPE(1, 100), 0), *l = add_output(&m, "det_classes", END_OTHER, SHAPE(1, 100), 0);
+	(void)n;
+	put(x, 0, 1, corners, 4);
+	p[0] = .9f;
+	l[0] = 1;
+	check_one(&m, "final");
+
+	m = (struct made){0};
+	x = add_output(&m, "detection_boxes:0", END_OTHER, SHAPE(1, 10, 4), 0);
+	l = add_output(&m, "detection_classes:0", END_OTHER, SHAPE(1, 10), 0);
+	p = add_output(&m, "detection_scores:0", END_OTHER, SHAPE(1, 10), 0);
+	add_output(&m, "num_detections:0", END_OTHER, SHAPE(1), 10);
+	put(x, 4, 1, (const float[]){30 / 64.f, 20 / 64.f, 46 / 64.f, 44 / 64.f}, 4);
+	p[1] = .9f;
+	l[1] = 1;
+	check_one(&m, "tf-ssd");
+}
+
+// ---- what cannot be
+
+void test_decode__nan_and_infinity_are_no_boxes(void **state)
+{
+	struct made m = {0};
+	float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), NAN);
+	put(x, 50, 84, (const float[]){32, 38, INFINITY, 16, .9f, .9f, .9f}, 7);
+	made_find(&m, "yolov8");
+	assert_int_equal(m.c.n, 0);
+	made_done(&m);
+}
+
+void test_decode__a_head_of_no_family_is_an_error_that_shows_it(void **state)
+{
+	struct made m = {0};
+	struct error err;
+	add_output(&m, "mask", END_OTHER, SHAPE(1, 2, 60, 60), 0);
+	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "mask [1, 2, 60, 60]"));
+	assert_int_equal(decode_find(&m.d, &m.h, "yolov8", &err), STATUS_UNSUPPORTED);
+	assert_int_equal(decode_find(&m.d, &m.h, "yolo", &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, "nanodet"));
+	made_done(&m);
+}
+
+// No shape may lead outside of the data or crash: all decoders over odd shapes.
+void test_decode__odd_shapes_never_reach_outside(void **state)
+{
+	struct support_random r = {3};
+	int rows;
+	const struct decoder *d = decode_rows(&rows);
+	for (int round = 0; round < 3000; round++) {
+		struct made m = {0};
+		int n = support_random_int(&r, 1, 4);
+		for (int i = 0; i < n; i++) {
+			static const int sizes[] = {1, 1, 2, 3, 4, 4, 6, 7, 8, 16, 24, 32, 64, 67, 84, 252};
+			struct shape s = {.rank = support_random_int(&r, 0, 4)};
+			for (int k = 0; k < s.rank; k++)
+				s.dim[k] = k ? sizes[support_random_int(&r, 0, 15)] : 1;
+			if (shape_count(&s) > 100000)
+				s = SHAPE(1, 7, 84);
+			float *x = add_output(&m, i % 2 ? "score" : "box", support_random_bits(&r) & 15, s, 0);
+			support_random_floats(&r, x, (size_t)shape_count(&s), -1, 3);
+		}
+		m.h.any_classes = round & 1;
+		m.h.named = round & 2;
+		for (int k = 0; k < rows; k++) {
+			struct bound b = {0};
+			if (d[k].bind(&b, &m.h))
+				decode_run(&m.c, &d[k], &b, &m.h, .5);
+		}
+		made_done(&m);
+	}
+}

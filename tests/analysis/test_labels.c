@@ -1,0 +1,296 @@
+// Labels: the formats, what is beside a data set, the mapping of classes, and files that mean no good.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/analysis/task/labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "support.h"
+
+static const char *const files[] = {"x/a.jpg", "x/b.jpg", "x/c.jpg"};
+static const struct labels_samples samples = {.file = files, .n = 3, .w = 64, .h = 48};
+
+static const char *write_text(const char *name, const char *text)
+{
+	return support_temp_file(name, text, strlen(text));
+}
+
+static struct labels *read_ok(const char *path, const struct labels_samples *s)
+{
+	struct labels *l;
+	struct error err = {0};
+	if (labels_read(&l, path, s, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return l;
+}
+
+static void read_bad(const char *path, const char *says)
+{
+	struct labels *l;
+	struct error err = {0};
+	assert_int_not_equal(labels_read(&l, path, &samples, &err), STATUS_OK);
+	assert_null(l);
+	if (!strstr(err.text, says))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, says);
+}
+
+// ---- COCO
+
+#define CATEGORIES "\"categories\":[{\"id\":7,\"name\":\"dog\"},{\"id\":3,\"name\":\"cat\"}]"
+
+void test_labels__coco(void **state)
+{
+	struct labels *l = read_ok(write_text("l.json", "{\"images\":[{\"id\":10,\"file_name\":\"val/b.jpg\"},{\"id\":11,\"file_name\":\"z.jpg\"}],"
+	    "\"annotations\":[{\"image_id\":10,\"category_id\":7,\"bbox\":[1,2,30,40],\"area\":500,\"iscrowd\":0},"
+	    "{\"image_id\":11,\"category_id\":7,\"bbox\":[1,2,30,40]},"
+	    "{\"image_id\":10,\"category_id\":3,\"bbox\":[5,6,7,8],\"iscrowd\":1}]," CATEGORIES "}"), &samples);
+	assert_int_equal(l->kind, LABELS_BOXES);
+	assert_int_equal(l->n_known, 1);
+	assert_int_equal(l->n_classes, 2);
+	assert_int_equal(l->id[0], 3);
+	assert_string_equal(l->name[0], "cat");
+	assert_true(!l->label[0].known && l->label[1].known);
+	assert_int_equal(l->label[1].n, 2);
+	const struct coco_truth *t = l->label[1].truth;
+	assert_true(t[0].class == 1 && t[0].area == 500 && t[0].box.h == 40 && !t[0].crowd);
+	assert_true(t[1].class == 0 && t[1].area == 56 && t[1].crowd);
+	assert_int_equal(labels_class_of_id(l, 7), 1);
+	assert_int_equal(labels_class_of_id(l, 5), -1);
+	labels_free(&l);
+}
+
+void test_labels__bad_coco_is_refused(void **state)
+{
+	read_bad(write_text("1.json", "{\"images\":[]}"), "not in COCO's format");
+	read_bad(write_text("2.json", "[1,2"), "2.json");
+	read_bad(write_text("3.json", "{\"images\":[{\"id\":1}],\"annotations\":[]," CATEGORIES "}"), "without file_name");
+	read_bad(write_text("4.json", "{\"images\":[{\"id\":1,\"file_name\":\"q.jpg\"}],\"annotations\":[]," CATEGORIES "}"), "none of the 3");
+	read_bad(write_text("5.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[]}"), "categories");
+	read_bad(write_text("6.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":4,"
+	    "\"bbox\":[0,0,1,1]}]," CATEGORIES "}"), "category 4");
+	read_bad(write_text("7.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
+	    "\"bbox\":[0,0,1e999,1]}]," CATEGORIES "}"), "");
+	read_bad(write_text("8.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
+	    "\"bbox\":[0,0,-1,1]}]," CATEGORIES "}"), "bbox");
+	read_bad(write_text("9.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[{\"id\":1e30}]}"),
+	    "no whole number");
+	read_bad("nowhere/at/all.json", "nowhere/at/all.json");
+}
+
+void test_labels__more_boxes_than_an_image_can_hold(void **state)
+{
+	struct str s = {0};
+	str_add(&s, "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}]," CATEGORIES ",\"annotations\":[");
+	for (int i = 0; i <= LABELS_BOXES_MAX; i++)
+		str_addf(&s, "%s{\"image_id\":1,\"category_id\":3,\"bbox\":[0,0,1,1]}", i ? "," : "");
+	str_add(&s, "]}");
+	read_bad(write_text("many.json", str_text(&s)), "more than");
+	str_done(&s);
+}
+
+// ---- YOLO
+
+static const char *yolo_dir(const char *name, const char *a)
+{
+	struct error err;
+	const char *dir = support_temp(name);
+	char *path = file_join(dir, "a.txt");
+	assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
+	assert_int_equal(file_write(path, a, strlen(a), &err), STATUS_OK);
+	free(path);
+	return dir;
+}
+
+static const char *const arrays[] = {"x/a.npy", "x/b.npy"};
+static const struct labels_samples array_samples = {.file = arrays, .n = 2, .w = 64, .h = 48};
+
+void test_labels__yolo(void **state)
+{
+	struct labels *l = read_ok(yolo_dir("yolo", "2 0.5 0.5 0.25 0.5\r\n\n 0 0 0 1 0 1 1 0 1\n"), &array_samples);
+	assert_int_equal(l->n_classes, 3);
+	assert_int_equal(l->n_known, 2); // no file: no objects
+	assert_int_equal(l->label[0].n, 2);
+	const struct coco_truth *t = l->label[0].truth;
+	assert_int_equal(t[0].class, 2);
+	assert_true(t[0].box.x == 24 && t[0].box.y == 12 && t[0].box.w == 16 && t[0].box.h == 24 && t[0].area == 16 * 24);
+	assert_true(t[1].box.x == 0 && t[1].box.w == 64 && t[1].box.h == 48); // an outline
+	labels_free(&l);
+}
+
+void test_labels__yolo_takes_the_size_from_the_picture(void **state)
+{
+	const char *dir = support_data("coco/labels"), *picture = support_data("coco/images/000000000009.jpg");
+	if (!dir || !picture)
+		skip();
+	struct labels_samples s = {.file = &picture, .n = 1};
+	struct labels *l = read_ok(dir, &s);
+	assert_int_equal(l->label[0].truth[0].class, 45);
+	assert_true(fabs(l->label[0].truth[0].box.w - .955609 * 640) < .01);
+	labels_free(&l);
+}
+
+void test_labels__bad_yolo_is_refused(void **state)
+{
+	static const char *const bad[] = {"1 0.5 0.5 0.5", "x 0 0 1 1", "-1 0 0 1 1", "1.5 0 0 1 1", "99999 0 0 1 1", "1 0 0 nan 1", "1 0 0 -1 1",
+	    "1 0 0 1 1 0", "1 1e308 0 1e308 1e308"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct labels *l;
+		struct error err;
+		assert_int_equal(labels_read(&l, yolo_dir("bad", bad[i]), &array_samples, &err), STATUS_FORMAT);
+		assert_non_null(strstr(err.text, "a.txt:1"));
+	}
+	read_bad(yolo_dir("other", "0 0 0 1 1") /* a.txt is there, but so is no a.jpg */, "");
+}
+
+// ---- lists and folders
+
+void test_labels__lists(void **state)
+{
+	static const char *const texts[] = {"file,class_index,wnid,name\na.jpg,5,n01,x\n\"d/b.jpg\",0,n02,y\nq.jpg,1,n03,z\n",
+	    "a.jpg 5\nb.jpg 0\n", "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct labels *l = read_ok(write_text("l.csv", texts[i]), &samples);
+		assert_int_equal(l->kind, LABELS_CLASSES);
+		assert_int_equal(l->n_known, 2);
+		assert_int_equal(l->label[0].class, 5);
+		assert_true(l->label[1].known && l->label[1].class == 0);
+		labels_free(&l);
+	}
+	read_bad(write_text("1.csv", "a.jpg,5\nb.jpg,x\n"), "1.csv:2");
+	read_bad(write_text("2.csv", "a.jpg,5\nb.jpg,-1\n"), "2.csv:2");
+	read_bad(write_text("3.csv", "a.jpg,5\nb.jpg,1000000000\n"), "3.csv:2");
+	read_bad(write_text("4.csv", "a.jpg,5\nb.jpg\n"), "4.csv:2");
+	read_bad(write_text("5.csv", ""), "none of the 3");
+}
+
+void test_labels__folders(void **state)
+{
+	static const char *const words[] = {"v/dog/1.jpg", "v/cat/1.jpg", "v/dog/2.jpg"}, *const numbers[] = {"v/12/1.jpg", "v/3/1.jpg", "v/12/2.jpg"};
+	struct labels_samples s = {.file = words, .n = 3};
+	struct labels *l = read_ok(NULL, &s);
+	assert_true(labels_are_folders(&s) && !labels_are_folders(&samples));
+	assert_int_equal(l->n_classes, 2);
+	assert_string_equal(l->name[0], "cat");
+	assert_true(l->label[0].class == 1 && l->label[1].class == 0 && l->label[2].class == 1);
+	labels_free(&l);
+	s.file = numbers;
+	l = read_ok(NULL, &s);
+	assert_true(l->label[0].class == 12 && l->label[1].class == 3);
+	labels_free(&l);
+}
+
+// ---- beside a data set
+
+static void touch(const char *path)
+{
+	struct error err;
+	char *dir = file_dir(path);
+	assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
+	assert_int_equal(file_write(path, "", 0, &err), STATUS_OK);
+	free(dir);
+}
+
+static void finds(const char *dataset, bool boxes, const char *path)
+{
+	char *found = labels_find(dataset, boxes);
+	if (path)
+		assert_string_equal(found, path);
+	else
+		assert_null(found);
+	free(found);
+}
+
+void test_labels__are_found_beside_the_data(void **state)
+{
+	char root[256];
+	snprintf(root, sizeof root, "%s", support_temp("found"));
+	struct str images = {0}, text = {0}, json = {0}, csv = {0};
+	str_addf(&images, "%s/images/val", root);
+	str_addf(&text, "%s/labels/val/a.txt", root);
+	str_addf(&json, "%s/images/val.json", root);
+	str_addf(&csv, "%s/images/val/labels.csv", root);
+	finds(str_text(&images), true, NULL);
+	touch(str_text(&text));
+	text.text[text.len - strlen("/a.txt")] = '\0';
+	finds(str_text(&images), true, text.text);
+	touch(str_text(&json));
+	finds(str_text(&images), true, json.text);
+	finds(str_text(&images), false, NULL);
+	touch(str_text(&csv));
+	str_add(&images, "//");
+	finds(str_text(&images), false, csv.text);
+	str_done(&images);
+	str_done(&text);
+	str_done(&json);
+	str_done(&csv);
+}
+
+// ---- the model's classes
+
+static struct labels *classes(int n, const int *id, const char *const *name)
+{
+	struct labels *l = xcalloc(1, sizeof *l);
+	for (int i = 0; i < n; i++)
+		labels_add_class(l, id[i], name ? name[i] : NULL);
+	return l;
+}
+
+static void maps(struct labels *l, int n, const char *names_text, int class, int to)
+{
+	struct names names;
+	const char *how;
+	names_parse(&names, names_text);
+	int *map = labels_map(l, &n, &names, &how);
+	assert_true(class < n);
+	assert_int_equal(map[class], to);
+	free(map);
+	names_done(&names);
+}
+
+void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
+{
+	static const int ids[] = {1, 18, 90}, dense[] = {0, 1, 2}, from_one[] = {1, 2};
+	static const char *const names[] = {"person", "dog", "toothbrush"};
+	struct labels *l = classes(3, ids, names);
+	maps(l, 80, "{0: 'person', 16: 'dog', 79: \"toothbrush\"}", 16, 1);
+	maps(l, 80, NULL, 0, 0);   // COCO's 80 classes are 90 ids
+	maps(l, 80, NULL, 16, 1);
+	maps(l, 80, NULL, 79, 2);
+	maps(l, 80, NULL, 1, -1);
+	maps(l, 91, NULL, 18, 1);  // class numbers are ids
+	maps(l, 3, NULL, 2, 2);    // as many classes: in order
+	maps(l, 3, "['toothbrush', 'dog', 'person']", 0, 2);
+	maps(l, 3, "['person', 'hound', 'brush']", 1, 1);
+	maps(l, 0, NULL, 79, 2);   // nothing known of the model
+	labels_free(&l);
+	l = classes(3, dense, NULL);
+	maps(l, 80, NULL, 2, 2);
+	maps(l, 80, NULL, 3, -1);
+	labels_free(&l);
+	l = classes(2, from_one, NULL);
+	maps(l, 4, NULL, 0, 0);
+	maps(l, 4, NULL, 3, -1);
+	labels_free(&l);
+}
+
+void test_labels__names_in_metadata(void **state)
+{
+	static const char *const bad[] = {"", "person", "{0: 'a'", "{0 'a'}", "{-1: 'a'}", "{99999999: 'a'}", "{0: a}", "['a", "[[[[", "{0: 'a\\"};
+	struct names n;
+	names_parse(&n, "{1: \"it's\", 0: 'a\\'b'}");
+	assert_int_equal(n.n, 2);
+	assert_string_equal(n.at[0], "a'b");
+	assert_string_equal(n.at[1], "it's");
+	names_done(&n);
+	names_parse(&n, "['a', 'b',]");
+	assert_int_equal(n.n, 2);
+	names_done(&n);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		names_parse(&n, bad[i]);
+		names_done(&n);
+	}
+	names_parse(&n, NULL);
+	assert_int_equal(n.n, 0);
+}
