@@ -80,7 +80,8 @@ static enum status open_parts(struct evaluation *e, struct options *o, struct er
 	if (st == STATUS_OK)
 		st = task_open(&e->task, g, e->data, &t, err);
 	if (st == STATUS_OK)
-		e->engine = engine_new(g, e->data, &(struct engine_options){.backend = so->backend, .threads = so->threads});
+		e->engine =
+		    engine_new(g, e->data, &(struct engine_options){.backend = so->backend, .threads = so->threads});
 	return st;
 }
 
@@ -89,7 +90,8 @@ static enum status open_parts(struct evaluation *e, struct options *o, struct er
 static enum status evaluate(void *arg, struct error *err)
 {
 	struct evaluation *e = arg;
-	return task_run(e->task, e->engine, snapshot_plan(e->snapshot), 0, dataset_count(e->data), &e->cancel, &e->done, err);
+	return task_run(
+	    e->task, e->engine, snapshot_plan(e->snapshot), 0, dataset_count(e->data), &e->cancel, &e->done, err);
 }
 
 static enum status run(struct evaluation *e, const struct options *o, struct error *err)
@@ -157,7 +159,8 @@ static void print_samples(const struct evaluation *e)
 	const struct task_report *r = e->report;
 	bool any = false;
 	for (int i = 0; i < r->n_samples && i < SHOWN; i++) {
-		double lost = (r->kind == TASK_AGREE ? 1 : r->sample[i].value[TASK_FLOAT]) - r->sample[i].value[TASK_QUANT];
+		double lost =
+		    (r->kind == TASK_AGREE ? 1 : r->sample[i].value[TASK_FLOAT]) - r->sample[i].value[TASK_QUANT];
 		if (!(lost > 0))
 			break;
 		if (!any)
@@ -174,14 +177,15 @@ static void print_report(const struct evaluation *e, const char *note)
 {
 	const struct task_report *r = e->report;
 	const struct snapshot *s = e->snapshot;
-	printf("%s, %s, %d edits, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target, calib_name(s->method), s->n_edits,
-	    dataset_count(study_dataset(e->study)), r->samples[TASK_QUANT], e->seconds, note);
+	printf("%s, %s, %d edits, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target,
+	    calib_name(s->method), s->n_edits, dataset_count(study_dataset(e->study)), r->samples[TASK_QUANT],
+	    e->seconds, note);
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		print_row(r->figure[i].name, r->figure[i].value);
 	if (e->has_interval)
-		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", r->figure[0].name, e->interval.difference,
-		    e->interval.low, e->interval.high);
+		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", r->figure[0].name,
+		    e->interval.difference, e->interval.low, e->interval.high);
 	print_classes(r);
 	print_samples(e);
 }
@@ -259,7 +263,7 @@ static enum status show(const struct evaluation *e, const struct options *o, str
 {
 	char note[1024];
 	task_note(e->task, note, sizeof note);
-	if (!o->json || strcmp(o->json, "-") != 0)
+	if (!o->json || (!o->quiet && strcmp(o->json, "-") != 0))
 		print_report(e, note);
 	return o->json ? write_json(e, note, o->json, err) : STATUS_OK;
 }

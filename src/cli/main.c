@@ -20,12 +20,6 @@ static const struct verb {
 };
 static const struct verb tui = {"", "MODEL CALIB [options]", VERB_TUI, verb_tui};
 
-int fail(const struct error *err)
-{
-	fprintf(stderr, "qtui: %s\n", err->text);
-	return err->status == STATUS_USAGE ? EXIT_USAGE : err->status == STATUS_CANCELLED ? EXIT_INTERRUPTED : EXIT_FAILED;
-}
-
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
 int verb_tui(struct options *o)
 {

@@ -143,7 +143,7 @@ void test_coco__sizes_are_judged_by_the_area_of_the_object(void **state)
 	add_truth(&s, 0, 20, false);   // small
 	add_truth(&s, 200, 50, false); // medium
 	add_found(&s, 0, 20, .9);
-	add_found(&s, 400, 40, .8);    // a false alarm of medium size: not held against the small ones
+	add_found(&s, 400, 40, .8); // a false alarm of medium size: not held against the small ones
 	struct coco_scores out = score_images(&s, 1, NULL);
 	near(out.figure[COCO_AP_SMALL], 1, 1e-12);
 	near(out.figure[COCO_AP_MEDIUM], 0, 0);
@@ -185,9 +185,11 @@ void test_coco__an_image_drawn_twice_is_an_image_that_is_there_twice(void **stat
 		for (int k = 0; k < 6; k++)
 			add_truth(&s[i], 40 * k, 10 + 5 * k, false);
 		for (int k = 0; k < 40; k++)
-			add_found(&s[i], support_random_float(&r, 0, 240), support_random_float(&r, 8, 40), support_random_float(&r, 0, 1));
+			add_found(&s[i], support_random_float(&r, 0, 240), support_random_float(&r, 8, 40),
+			    support_random_float(&r, 0, 1));
 		for (int k = 0; k < 4; k++)
-			add_found(&s[i], 40 * k + support_random_float(&r, 0, 2), 10 + 5 * k, support_random_float(&r, 0, 1));
+			add_found(
+			    &s[i], 40 * k + support_random_float(&r, 0, 2), 10 + 5 * k, support_random_float(&r, 0, 1));
 	}
 	s[2] = s[1];
 	struct coco_scores twice = score_images(s, 3, NULL), weighted = score_images(s, 2, (const int[]){1, 2});
@@ -239,7 +241,8 @@ static struct coco_found read_found(const struct labels *l, const cJSON *j)
 	double v[4];
 	for (int i = 0; i < 4; i++)
 		v[i] = cJSON_GetArrayItem(box, i)->valuedouble;
-	return (struct coco_found){.box = {v[0], v[1], v[2], v[3]}, .score = json_number(j, "score", 0),
+	return (struct coco_found){.box = {v[0], v[1], v[2], v[3]},
+	    .score = json_number(j, "score", 0),
 	    .class = labels_class_of_id(l, (int)json_number(j, "category_id", -1))};
 }
 
@@ -253,9 +256,8 @@ static void match_golden(struct golden *g, const char *detections)
 	assert_int_equal(json_read(&root, detections, &err), STATUS_OK);
 	for (int i = 0; i < g->n; i++) {
 		int n = 0;
-		cJSON_ArrayForEach(j, root)
-			if (json_number(j, "image_id", -1) == g->id[i])
-				found[n++] = read_found(g->labels, j);
+		cJSON_ArrayForEach(j, root) if (json_number(j, "image_id", -1) == g->id[i]) found[n++] =
+		    read_found(g->labels, j);
 		coco_image_match(&g->image[i], g->labels->label[i].truth, g->labels->label[i].n, found, n);
 	}
 	cJSON_Delete(root);
@@ -285,7 +287,8 @@ static void compare_golden(const struct golden *g, const struct coco_scores *s, 
 void test_coco__figures_and_classes_are_those_of_pycocotools(void **state)
 {
 	struct golden g = {0};
-	const char *instances = support_data("coco/instances.json"), *detections = support_data("golden/map/detections_yolov5n.json");
+	const char *instances = support_data("coco/instances.json"),
+	           *detections = support_data("golden/map/detections_yolov5n.json");
 	const char *expected = support_data("golden/map/detections_yolov5n.expected.json");
 	if (!instances || !detections || !expected)
 		skip();

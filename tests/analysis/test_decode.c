@@ -1,5 +1,5 @@
-// Decoders: which family real models are taken for, what their reference outputs decode to, and, for the raw forms that no model
-// here has, boxes that were encoded by the family's formula.
+// Decoders: which family real models are taken for, what their reference outputs decode to, and, for the raw forms that
+// no model here has, boxes that were encoded by the family's formula.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static bool golden_open(struct golden *t, const char *model)
 	str_done(&arrays);
 	if (!onnx || !npz)
 		return false;
-	if (onnx_load(&t->g, onnx, &(struct onnx_options){0}, &err) != STATUS_OK || npz_read(&t->outputs, npz, &err) != STATUS_OK)
+	if (onnx_load(&t->g, onnx, &(struct onnx_options){0}, &err) != STATUS_OK ||
+	    npz_read(&t->outputs, npz, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	head_init(&t->head, t->g, 80);
 	fill(t);
@@ -90,9 +91,10 @@ static void golden_done(struct golden *t)
 
 void test_decode__real_models_are_recognised(void **state)
 {
-	static const char *const rows[][2] = {{"yolov5n", "yolov5"}, {"yolov8n", "yolov8"}, {"yolov8n_qdq_minmax", "yolov8"},
-	    {"yolov8n_qdq_allops_broken", "yolov8"}, {"yolo26n", "end2end"}, {"yolox_nano_416", "yolox-raw"}, {"nanodet_m_320", "nanodet"},
-	    {"deimv2_atto_320", "final"}, {"deimv2_atto_dynint8_degraded", "final"}};
+	static const char *const rows[][2] = {{"yolov5n", "yolov5"}, {"yolov8n", "yolov8"},
+	    {"yolov8n_qdq_minmax", "yolov8"}, {"yolov8n_qdq_allops_broken", "yolov8"}, {"yolo26n", "end2end"},
+	    {"yolox_nano_416", "yolox-raw"}, {"nanodet_m_320", "nanodet"}, {"deimv2_atto_320", "final"},
+	    {"deimv2_atto_dynint8_degraded", "final"}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct golden t;
 		if (!golden_open(&t, rows[i][0]))
@@ -112,7 +114,8 @@ static double best_overlap(const struct candidates *c, const struct way *w, cons
 	double best = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct candidate *k = &c->at[i];
-		struct coco_box box = {k->x1 / w->scale_x, (k->y1 - w->pad_y) / w->scale_y, (k->x2 - k->x1) / w->scale_x, (k->y2 - k->y1) / w->scale_y};
+		struct coco_box box = {k->x1 / w->scale_x, (k->y1 - w->pad_y) / w->scale_y,
+		    (k->x2 - k->x1) / w->scale_x, (k->y2 - k->y1) / w->scale_y};
 		if (k->class == 0 && k->score > .1f)
 			best = fmax(best, coco_iou(&box, with, false));
 	}
@@ -124,7 +127,8 @@ void test_decode__all_find_the_person_on_the_elephant(void **state)
 {
 	static const struct coco_box person = {261, 197, 48, 68};
 	static const struct way rows[] = {{"yolov5n", 1, 1, 76}, {"yolov8n", 1, 1, 76}, {"yolo26n", 1, 1, 76},
-	    {"yolox_nano_416", .65, .65, 49}, {"nanodet_m_320", .5, 320 / 488., 0}, {"deimv2_atto_320", .5, 320 / 488., 0}};
+	    {"yolox_nano_416", .65, .65, 49}, {"nanodet_m_320", .5, 320 / 488., 0},
+	    {"deimv2_atto_320", .5, 320 / 488., 0}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct golden t;
 		if (!golden_open(&t, rows[i].model))
@@ -221,7 +225,8 @@ static void check_one(struct made *m, const char *decoder)
 	const struct candidate *c = &m->c.at[0];
 	assert_int_equal(c->class, 1);
 	assert_true(fabsf(c->score - .9f) < 1e-3f);
-	assert_true(fabsf(c->x1 - 20) < .02f && fabsf(c->y1 - 30) < .02f && fabsf(c->x2 - 44) < .02f && fabsf(c->y2 - 46) < .02f);
+	assert_true(fabsf(c->x1 - 20) < .02f && fabsf(c->y1 - 30) < .02f && fabsf(c->x2 - 44) < .02f &&
+	            fabsf(c->y2 - 46) < .02f);
 	made_done(m);
 }
 
@@ -478,8 +483,10 @@ void test_decode__rows_that_are_detections(void **state)
 void test_decode__lists_of_boxes_scores_and_labels(void **state)
 {
 	struct made m = {0};
-	float *n = add_output(&m, "num_dets", END_OTHER, SHAPE(1, 1), 1), *x = add_output(&m, "det_boxes", END_OTHER, SHAPE(1, 100, 4), 50);
-	float *p = add_output(&m, "det_scores", END_OTHER, SHAPE(1, 100), 0), *l = add_output(&m, "det_classes", END_OTHER, SHAPE(1, 100), 0);
+	float *n = add_output(&m, "num_dets", END_OTHER, SHAPE(1, 1), 1),
+	      *x = add_output(&m, "det_boxes", END_OTHER, SHAPE(1, 100, 4), 50);
+	float *p = add_output(&m, "det_scores", END_OTHER, SHAPE(1, 100), 0),
+	      *l = add_output(&m, "det_classes", END_OTHER, SHAPE(1, 100), 0);
 	(void)n;
 	put(x, 0, 1, corners, 4);
 	p[0] = .9f;

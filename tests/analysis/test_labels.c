@@ -42,10 +42,13 @@ static void read_bad(const char *path, const char *says)
 
 void test_labels__coco(void **state)
 {
-	struct labels *l = read_ok(write_text("l.json", "{\"images\":[{\"id\":10,\"file_name\":\"val/b.jpg\"},{\"id\":11,\"file_name\":\"z.jpg\"}],"
-	    "\"annotations\":[{\"image_id\":10,\"category_id\":7,\"bbox\":[1,2,30,40],\"area\":500,\"iscrowd\":0},"
-	    "{\"image_id\":11,\"category_id\":7,\"bbox\":[1,2,30,40]},"
-	    "{\"image_id\":10,\"category_id\":3,\"bbox\":[5,6,7,8],\"iscrowd\":1}]," CATEGORIES "}"), &samples);
+	struct labels *l = read_ok(
+	    write_text("l.json",
+	        "{\"images\":[{\"id\":10,\"file_name\":\"val/b.jpg\"},{\"id\":11,\"file_name\":\"z.jpg\"}],"
+	        "\"annotations\":[{\"image_id\":10,\"category_id\":7,\"bbox\":[1,2,30,40],\"area\":500,\"iscrowd\":0},"
+	        "{\"image_id\":11,\"category_id\":7,\"bbox\":[1,2,30,40]},"
+	        "{\"image_id\":10,\"category_id\":3,\"bbox\":[5,6,7,8],\"iscrowd\":1}]," CATEGORIES "}"),
+	    &samples);
 	assert_int_equal(l->kind, LABELS_BOXES);
 	assert_int_equal(l->n_known, 1);
 	assert_int_equal(l->n_classes, 2);
@@ -65,16 +68,32 @@ void test_labels__bad_coco_is_refused(void **state)
 {
 	read_bad(write_text("1.json", "{\"images\":[]}"), "not in COCO's format");
 	read_bad(write_text("2.json", "[1,2"), "2.json");
-	read_bad(write_text("3.json", "{\"images\":[{\"id\":1}],\"annotations\":[]," CATEGORIES "}"), "without file_name");
-	read_bad(write_text("4.json", "{\"images\":[{\"id\":1,\"file_name\":\"q.jpg\"}],\"annotations\":[]," CATEGORIES "}"), "none of the 3");
-	read_bad(write_text("5.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[]}"), "categories");
-	read_bad(write_text("6.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":4,"
-	    "\"bbox\":[0,0,1,1]}]," CATEGORIES "}"), "category 4");
-	read_bad(write_text("7.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
-	    "\"bbox\":[0,0,1e999,1]}]," CATEGORIES "}"), "");
-	read_bad(write_text("8.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
-	    "\"bbox\":[0,0,-1,1]}]," CATEGORIES "}"), "bbox");
-	read_bad(write_text("9.json", "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[{\"id\":1e30}]}"),
+	read_bad(
+	    write_text("3.json", "{\"images\":[{\"id\":1}],\"annotations\":[]," CATEGORIES "}"), "without file_name");
+	read_bad(
+	    write_text("4.json", "{\"images\":[{\"id\":1,\"file_name\":\"q.jpg\"}],\"annotations\":[]," CATEGORIES "}"),
+	    "none of the 3");
+	read_bad(write_text("5.json",
+	             "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[]}"),
+	    "categories");
+	read_bad(
+	    write_text("6.json",
+	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":4,"
+	        "\"bbox\":[0,0,1,1]}]," CATEGORIES "}"),
+	    "category 4");
+	read_bad(
+	    write_text("7.json",
+	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
+	        "\"bbox\":[0,0,1e999,1]}]," CATEGORIES "}"),
+	    "");
+	read_bad(
+	    write_text("8.json",
+	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"
+	        "\"bbox\":[0,0,-1,1]}]," CATEGORIES "}"),
+	    "bbox");
+	read_bad(
+	    write_text("9.json",
+	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[],\"categories\":[{\"id\":1e30}]}"),
 	    "no whole number");
 	read_bad("nowhere/at/all.json", "nowhere/at/all.json");
 }
@@ -114,7 +133,8 @@ void test_labels__yolo(void **state)
 	assert_int_equal(l->label[0].n, 2);
 	const struct coco_truth *t = l->label[0].truth;
 	assert_int_equal(t[0].class, 2);
-	assert_true(t[0].box.x == 24 && t[0].box.y == 12 && t[0].box.w == 16 && t[0].box.h == 24 && t[0].area == 16 * 24);
+	assert_true(
+	    t[0].box.x == 24 && t[0].box.y == 12 && t[0].box.w == 16 && t[0].box.h == 24 && t[0].area == 16 * 24);
 	assert_true(t[1].box.x == 0 && t[1].box.w == 64 && t[1].box.h == 48); // an outline
 	labels_free(&l);
 }
@@ -133,8 +153,8 @@ void test_labels__yolo_takes_the_size_from_the_picture(void **state)
 
 void test_labels__bad_yolo_is_refused(void **state)
 {
-	static const char *const bad[] = {"1 0.5 0.5 0.5", "x 0 0 1 1", "-1 0 0 1 1", "1.5 0 0 1 1", "99999 0 0 1 1", "1 0 0 nan 1", "1 0 0 -1 1",
-	    "1 0 0 1 1 0", "1 1e308 0 1e308 1e308"};
+	static const char *const bad[] = {"1 0.5 0.5 0.5", "x 0 0 1 1", "-1 0 0 1 1", "1.5 0 0 1 1", "99999 0 0 1 1",
+	    "1 0 0 nan 1", "1 0 0 -1 1", "1 0 0 1 1 0", "1 1e308 0 1e308 1e308"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct labels *l;
 		struct error err;
@@ -148,8 +168,9 @@ void test_labels__bad_yolo_is_refused(void **state)
 
 void test_labels__lists(void **state)
 {
-	static const char *const texts[] = {"file,class_index,wnid,name\na.jpg,5,n01,x\n\"d/b.jpg\",0,n02,y\nq.jpg,1,n03,z\n",
-	    "a.jpg 5\nb.jpg 0\n", "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0"};
+	static const char *const texts[] = {
+	    "file,class_index,wnid,name\na.jpg,5,n01,x\n\"d/b.jpg\",0,n02,y\nq.jpg,1,n03,z\n", "a.jpg 5\nb.jpg 0\n",
+	    "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct labels *l = read_ok(write_text("l.csv", texts[i]), &samples);
 		assert_int_equal(l->kind, LABELS_CLASSES);
@@ -167,7 +188,9 @@ void test_labels__lists(void **state)
 
 void test_labels__folders(void **state)
 {
-	static const char *const words[] = {"v/dog/1.jpg", "v/cat/1.jpg", "v/dog/2.jpg"}, *const numbers[] = {"v/12/1.jpg", "v/3/1.jpg", "v/12/2.jpg"};
+	static const char *const words[] = {"v/dog/1.jpg", "v/cat/1.jpg", "v/dog/2.jpg"}, *const numbers[] = {
+	                                                                                      "v/12/1.jpg", "v/3/1.jpg",
+	                                                                                      "v/12/2.jpg"};
 	struct labels_samples s = {.file = words, .n = 3};
 	struct labels *l = read_ok(NULL, &s);
 	assert_true(labels_are_folders(&s) && !labels_are_folders(&samples));
@@ -255,15 +278,15 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 	static const char *const names[] = {"person", "dog", "toothbrush"};
 	struct labels *l = classes(3, ids, names);
 	maps(l, 80, "{0: 'person', 16: 'dog', 79: \"toothbrush\"}", 16, 1);
-	maps(l, 80, NULL, 0, 0);   // COCO's 80 classes are 90 ids
+	maps(l, 80, NULL, 0, 0); // COCO's 80 classes are 90 ids
 	maps(l, 80, NULL, 16, 1);
 	maps(l, 80, NULL, 79, 2);
 	maps(l, 80, NULL, 1, -1);
-	maps(l, 91, NULL, 18, 1);  // class numbers are ids
-	maps(l, 3, NULL, 2, 2);    // as many classes: in order
+	maps(l, 91, NULL, 18, 1); // class numbers are ids
+	maps(l, 3, NULL, 2, 2);   // as many classes: in order
 	maps(l, 3, "['toothbrush', 'dog', 'person']", 0, 2);
 	maps(l, 3, "['person', 'hound', 'brush']", 1, 1);
-	maps(l, 0, NULL, 79, 2);   // nothing known of the model
+	maps(l, 0, NULL, 79, 2); // nothing known of the model
 	labels_free(&l);
 	l = classes(3, dense, NULL);
 	maps(l, 80, NULL, 2, 2);
@@ -277,7 +300,8 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 
 void test_labels__names_in_metadata(void **state)
 {
-	static const char *const bad[] = {"", "person", "{0: 'a'", "{0 'a'}", "{-1: 'a'}", "{99999999: 'a'}", "{0: a}", "['a", "[[[[", "{0: 'a\\"};
+	static const char *const bad[] = {
+	    "", "person", "{0: 'a'", "{0 'a'}", "{-1: 'a'}", "{99999999: 'a'}", "{0: a}", "['a", "[[[[", "{0: 'a\\"};
 	struct names n;
 	names_parse(&n, "{1: \"it's\", 0: 'a\\'b'}");
 	assert_int_equal(n.n, 2);

@@ -5,15 +5,16 @@
 
 static void add(struct candidates *c, float x, float score, int class)
 {
-	candidates_add(c, &(struct candidate){.x1 = x, .y1 = 0, .x2 = x + 10, .y2 = 10, .score = score, .class = class});
+	candidates_add(
+	    c, &(struct candidate){.x1 = x, .y1 = 0, .x2 = x + 10, .y2 = 10, .score = score, .class = class});
 }
 
 void test_nms__a_box_goes_when_a_better_one_of_its_class_overlaps_it(void **state)
 {
 	struct candidates c = {0};
 	add(&c, 0, .5f, 0);
-	add(&c, 1, .9f, 0);  // .818 of the first
-	add(&c, 1, .4f, 1);  // another class
+	add(&c, 1, .9f, 0); // .818 of the first
+	add(&c, 1, .4f, 1); // another class
 	add(&c, 50, .1f, 0);
 	nms_keep(&c, .7, 300);
 	assert_int_equal(c.n, 3);

@@ -1,4 +1,5 @@
-// Tasks end to end: the demo's detector, a classifier, agreement without labels; the order of samples, forgetting, intervals.
+// Tasks end to end: the demo's detector, a classifier, agreement without labels; the order of samples, forgetting,
+// intervals.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static void must(enum status st, const struct error *err)
 		fail_msg("%s", err->text);
 }
 
-static void bench_open(struct bench *b, const char *model, const char *data, const struct preprocess *pre, const struct task_options *opt)
+static void bench_open(
+    struct bench *b, const char *model, const char *data, const struct preprocess *pre, const struct task_options *opt)
 {
 	struct error err = {0};
 	struct dataset_options all = {.pre = pre ? *pre : (struct preprocess){.bgr = false}};
@@ -168,8 +170,10 @@ void test_task__what_quantization_costs_and_where(void **state)
 	assert_true(r->figure[0].value[TASK_QUANT] < r->figure[0].value[TASK_FLOAT]);
 	assert_true(task_interval(b.t, 200, 1, &interval) && task_interval(b.t, 200, 1, &again));
 	assert_memory_equal(&interval, &again, sizeof interval);
-	assert_true(fabs(interval.difference - (r->figure[0].value[TASK_QUANT] - r->figure[0].value[TASK_FLOAT])) < 1e-12);
-	assert_true(interval.low <= interval.difference && interval.difference <= interval.high && interval.low < interval.high);
+	assert_true(
+	    fabs(interval.difference - (r->figure[0].value[TASK_QUANT] - r->figure[0].value[TASK_FLOAT])) < 1e-12);
+	assert_true(interval.low <= interval.difference && interval.difference <= interval.high &&
+	            interval.low < interval.high);
 	assert_true(interval.high <= 0);
 	task_report_free(&r);
 	task_forget(b.t, TASK_QUANT);
@@ -184,7 +188,11 @@ void test_task__quantized_by_a_plan(void **state)
 	struct task *t;
 	struct error err = {0};
 	char *list = list_of("examples/val", 8, "list.txt");
-	struct study_options opt = {.model = "examples/digits.onnx", .calib = list, .method = -1, .data = {.samples = 8}, .threads = 2,
+	struct study_options opt = {.model = "examples/digits.onnx",
+	    .calib = list,
+	    .method = -1,
+	    .data = {.samples = 8},
+	    .threads = 2,
 	    .calibrate_only = true};
 	must(study_open(&s, &opt, &err), &err);
 	study_run(s);
@@ -210,8 +218,12 @@ void test_task__quantized_by_a_plan(void **state)
 
 // ---- classification
 
-static const struct preprocess cifar = {.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f},
-    .mean_set = true, .std_set = true, .color_set = true, .resize_set = true};
+static const struct preprocess cifar = {.mean = {125.307f, 122.961f, 113.8575f},
+    .std = {51.5865f, 50.847f, 51.255f},
+    .mean_set = true,
+    .std_set = true,
+    .color_set = true,
+    .resize_set = true};
 
 void test_task__top_1_of_a_classifier(void **state)
 {
@@ -307,8 +319,11 @@ static void refused(const struct task_options *opt, enum status status, const ch
 void test_task__what_does_not_fit_is_said(void **state)
 {
 	refused(&(struct task_options){.kind = TASK_DETECT}, STATUS_NOTFOUND, "--labels");
-	refused(&(struct task_options){.kind = TASK_CLASSIFY, .labels = "examples/val.json"}, STATUS_USAGE, "holds boxes");
-	refused(&(struct task_options){.kind = -1, .labels = "examples/val.json", .decoder = "yolo"}, STATUS_NOTFOUND, "yolov8");
-	refused(&(struct task_options){.kind = -1, .labels = "examples/val.json", .decoder = "detr"}, STATUS_UNSUPPORTED, "does not fit");
+	refused(
+	    &(struct task_options){.kind = TASK_CLASSIFY, .labels = "examples/val.json"}, STATUS_USAGE, "holds boxes");
+	refused(&(struct task_options){.kind = -1, .labels = "examples/val.json", .decoder = "yolo"}, STATUS_NOTFOUND,
+	    "yolov8");
+	refused(&(struct task_options){.kind = -1, .labels = "examples/val.json", .decoder = "detr"},
+	    STATUS_UNSUPPORTED, "does not fit");
 	refused(&(struct task_options){.kind = -1, .labels = "examples/none.json"}, STATUS_IO, "none.json");
 }

@@ -52,13 +52,16 @@ static const char *few_images(void)
 void test_eval__json_of_a_detector(void **state)
 {
 	const char *out = support_temp("eval.json");
-	assert_int_equal(eval(7, "examples/digits.onnx", few_images(), "--labels=examples/val.json", "--task", "detect", "--json", out), EXIT_DONE);
+	assert_int_equal(eval(7, "examples/digits.onnx", few_images(), "--labels=examples/val.json", "--task", "detect",
+	                     "--json", out),
+	    EXIT_DONE);
 	cJSON *j = result(out);
 	assert_int_equal(json_number(j, "images", 0), 4);
 	assert_true(number(j, "float", "AP") > .6 && number(j, "float", "AP50") >= number(j, "float", "AP"));
 	assert_true(number(j, "quantized", "AP") >= 0 && number(j, "quantized", "AP") < number(j, "float", "AP"));
 	assert_true(isnan(number(j, "float", "AP_large"))); // not known is absent
-	assert_true(fabs(number(j, "difference", "value") - (number(j, "quantized", "AP") - number(j, "float", "AP"))) < 1e-9);
+	assert_true(
+	    fabs(number(j, "difference", "value") - (number(j, "quantized", "AP") - number(j, "float", "AP"))) < 1e-9);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(j, "samples")), 4);
 	cJSON_Delete(j);
 }
@@ -66,12 +69,14 @@ void test_eval__json_of_a_detector(void **state)
 // Three pictures in folders that are class numbers.
 static const char *folders(const char *cifar)
 {
-	static const char *const files[][2] = {{"airplane_0003.jpg", "0"}, {"automobile_0003.jpg", "1"}, {"bird_0003.jpg", "2"}};
+	static const char *const files[][2] = {
+	    {"airplane_0003.jpg", "0"}, {"automobile_0003.jpg", "1"}, {"bird_0003.jpg", "2"}};
 	const char *root = support_temp("folders");
 	for (int i = 0; i < 3; i++) {
 		struct error err;
 		struct bytes b;
-		char *from = file_join(cifar, files[i][0]), *dir = file_join(root, files[i][1]), *to = file_join(dir, files[i][0]);
+		char *from = file_join(cifar, files[i][0]), *dir = file_join(root, files[i][1]),
+		     *to = file_join(dir, files[i][0]);
 		assert_int_equal(file_read(&b, from, SIZE_MAX, &err), STATUS_OK);
 		assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
 		assert_int_equal(file_write(to, b.data, b.size, &err), STATUS_OK);
@@ -85,10 +90,13 @@ static const char *folders(const char *cifar)
 
 void test_eval__classes_in_the_names_of_folders(void **state)
 {
-	const char *model = support_data("models/resnet20_cifar10.onnx"), *data = support_data("cifar10"), *out = support_temp("eval.json");
+	const char *model = support_data("models/resnet20_cifar10.onnx"), *data = support_data("cifar10"),
+	           *out = support_temp("eval.json");
 	if (!model || !data)
 		skip();
-	assert_int_equal(eval(6, model, folders(data), "--mean=125.307,122.961,113.8575", "--std=51.5865,50.847,51.255", "--json", out), EXIT_DONE);
+	assert_int_equal(eval(6, model, folders(data), "--mean=125.307,122.961,113.8575", "--std=51.5865,50.847,51.255",
+	                     "--json", out),
+	    EXIT_DONE);
 	cJSON *j = result(out);
 	assert_string_equal(json_text(j, "task", ""), "classify");
 	assert_int_equal(json_number(j, "images", 0), 3);

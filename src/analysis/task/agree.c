@@ -1,5 +1,5 @@
-// Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's, and for
-// classifiers how often both say the same class. Figures exist for the quantized variant only.
+// Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
+// and for classifiers how often both say the same class. Figures exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,13 +68,15 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 	}
 }
 
-static enum status compare(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
+static enum status compare(
+    const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
 {
 	int class = task_class_output(t->g, f);
 	for (int i = 0; i < t->g->n_outputs; i++) {
 		float *heap_f, *heap_q;
 		if (!shape_equal(&f[i].shape, &q[i].shape))
-			return error_set(err, STATUS_UNSUPPORTED, "output %s has another shape when quantized", t->g->value[t->g->output[i]].name);
+			return error_set(err, STATUS_UNSUPPORTED, "output %s has another shape when quantized",
+			    t->g->value[t->g->output[i]].name);
 		const float *x = task_floats(&f[i], &heap_f), *y = task_floats(&q[i], &heap_q);
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
@@ -88,7 +90,8 @@ static enum status compare(const struct task *t, const struct tensor *f, const s
 	return STATUS_OK;
 }
 
-static enum status agree_add(struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+static enum status agree_add(
+    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
 {
 	struct agree *a = t->state;
 	struct sums s = {.known = true};
@@ -181,6 +184,16 @@ static void agree_report(const struct task *t, struct frozen *const f[TASK_VARIA
 }
 
 const struct task_ops agree_ops = {
-	.name = "agree", .open = agree_open, .close = agree_close, .add = agree_add, .forget = agree_forget, .note = agree_note,
-	.freeze = agree_freeze, .thaw = agree_thaw, .has = agree_has, .score = agree_score, .value = agree_value, .report = agree_report,
+    .name = "agree",
+    .open = agree_open,
+    .close = agree_close,
+    .add = agree_add,
+    .forget = agree_forget,
+    .note = agree_note,
+    .freeze = agree_freeze,
+    .thaw = agree_thaw,
+    .has = agree_has,
+    .score = agree_score,
+    .value = agree_value,
+    .report = agree_report,
 };

@@ -72,11 +72,13 @@ static int rank_of(const float *x, int64_t n, int64_t class)
 {
 	int rank = 0;
 	for (int64_t i = 0; i < n; i++)
-		rank += i != class && (x[i] > x[class] || (x[i] == x[class] && i < class) || (isnan(x[class]) && !isnan(x[i])));
+		rank += i != class &&
+		        (x[i] > x[class] || (x[i] == x[class] && i < class) || (isnan(x[class]) && !isnan(x[i])));
 	return rank;
 }
 
-static enum status judge(const struct task *t, int sample, const struct tensor *out, struct verdict *to, struct error *err)
+static enum status judge(
+    const struct task *t, int sample, const struct tensor *out, struct verdict *to, struct error *err)
 {
 	float *heap;
 	int at = task_class_output(t->g, out);
@@ -84,7 +86,7 @@ static enum status judge(const struct task *t, int sample, const struct tensor *
 		return error_set(err, STATUS_UNSUPPORTED, "no output has one score a class");
 	int64_t n = tensor_count(&out[at]), class = t->labels->label[sample].class;
 	if (n == TENSORFLOW_CLASSES && t->labels->n_classes < TENSORFLOW_CLASSES)
-		class++; // the first is the background
+		class ++; // the first is the background
 	if (class >= n)
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = task_floats(&out[at], &heap);
@@ -93,7 +95,8 @@ static enum status judge(const struct task *t, int sample, const struct tensor *
 	return STATUS_OK;
 }
 
-static enum status classify_add(struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+static enum status classify_add(
+    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
 {
 	struct classify *c = t->state;
 	for (int v = 0; v < TASK_VARIANTS; v++) {
@@ -191,7 +194,16 @@ static void classify_report(const struct task *t, struct frozen *const f[TASK_VA
 }
 
 const struct task_ops classify_ops = {
-	.name = "classify", .open = classify_open, .close = classify_close, .add = classify_add, .forget = classify_forget,
-	.note = classify_note, .freeze = classify_freeze, .thaw = classify_thaw, .has = classify_has, .score = classify_score,
-	.value = classify_value, .report = classify_report,
+    .name = "classify",
+    .open = classify_open,
+    .close = classify_close,
+    .add = classify_add,
+    .forget = classify_forget,
+    .note = classify_note,
+    .freeze = classify_freeze,
+    .thaw = classify_thaw,
+    .has = classify_has,
+    .score = classify_score,
+    .value = classify_value,
+    .report = classify_report,
 };

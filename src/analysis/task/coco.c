@@ -1,5 +1,5 @@
-// Matching in one image, class by class, as pycocotools does it: found boxes by falling score, each takes the object that it
-// overlaps most among those still free, and objects that count go before those that do not.
+// Matching in one image, class by class, as pycocotools does it: found boxes by falling score, each takes the object
+// that it overlaps most among those still free, and objects that count go before those that do not.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +35,9 @@ struct group {
 	const struct coco_found **found; // by falling score
 	const struct coco_truth **truth;
 	int n_found, n_truths;
-	double *iou;                     // [n_found][n_truths]
-	int *order;                      // [n_truths] those that count first
-	bool *taken;                     // [n_truths]
+	double *iou; // [n_found][n_truths]
+	int *order;  // [n_truths] those that count first
+	bool *taken; // [n_truths]
 };
 
 static bool counts(const struct coco_truth *t, int area)
@@ -98,7 +98,8 @@ static void match_group(struct group *g, struct coco_match *out, struct coco_cou
 	for (int d = 0; d < g->n_found; d++) {
 		out[d] = (struct coco_match){.score = g->found[d]->score, .class = g->found[d]->class, .rank = d};
 		for (int t = 0; t < g->n_truths; t++)
-			g->iou[d * g->n_truths + t] = coco_iou(&g->found[d]->box, &g->truth[t]->box, g->truth[t]->crowd);
+			g->iou[d * g->n_truths + t] =
+			    coco_iou(&g->found[d]->box, &g->truth[t]->box, g->truth[t]->crowd);
 	}
 	for (int area = 0; area < COCO_AREAS; area++) {
 		count->truths[area] = order_truths(g, area);
@@ -147,12 +148,14 @@ static int next_class(const struct coco_found *const *f, int n_found, const stru
 	return f[0]->class < t[0]->class ? f[0]->class : t[0]->class;
 }
 
-void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found)
+void coco_image_match(
+    struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found)
 {
 	const struct coco_found **f = xcalloc((size_t)n_found + 1, sizeof *f);
 	const struct coco_truth **t = xcalloc((size_t)n_truths + 1, sizeof *t);
 	struct group g = {.iou = xcalloc((size_t)n_truths + 1, COCO_MAX_FOUND * sizeof *g.iou),
-	    .order = xcalloc((size_t)n_truths + 1, sizeof *g.order), .taken = xcalloc((size_t)n_truths + 1, sizeof *g.taken)};
+	    .order = xcalloc((size_t)n_truths + 1, sizeof *g.order),
+	    .taken = xcalloc((size_t)n_truths + 1, sizeof *g.taken)};
 	for (int i = 0; i < n_found; i++)
 		f[i] = &found[i];
 	for (int i = 0; i < n_truths; i++)
@@ -162,7 +165,8 @@ void coco_image_match(struct coco_image *out, const struct coco_truth *truth, in
 	*out = (struct coco_image){.match = xcalloc((size_t)n_found + 1, sizeof *out->match),
 	    .count = xcalloc((size_t)n_found + (size_t)n_truths + 1, sizeof *out->count)};
 	for (int d = 0, o = 0; d < n_found || o < n_truths; d += g.n_found, o += g.n_truths) {
-		int class = next_class(f + d, n_found - d, t + o, n_truths - o), all = found_of_class(f + d, n_found - d, class);
+		int class = next_class(f + d, n_found - d, t + o, n_truths - o),
+		    all = found_of_class(f + d, n_found - d, class);
 		g.found = f + d;
 		g.truth = t + o;
 		g.n_found = all < COCO_MAX_FOUND ? all : COCO_MAX_FOUND;

@@ -1,5 +1,5 @@
-// COCO's protocol for detectors: boxes of an image are matched once (coco_image_match), and the matches of many images are
-// pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is in pixels of the image.
+// COCO's protocol for detectors: boxes of an image are matched once (coco_image_match), and the matches of many images
+// are pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is in pixels of the image.
 #ifndef QTUI_ANALYSIS_TASK_COCO_H
 #define QTUI_ANALYSIS_TASK_COCO_H
 
@@ -9,8 +9,19 @@
 enum { COCO_THRESHOLDS = 10, COCO_RECALLS = 101, COCO_MAX_FOUND = 100 };
 enum coco_area { COCO_ALL, COCO_SMALL, COCO_MEDIUM, COCO_LARGE, COCO_AREAS };
 enum coco_figure {
-	COCO_AP, COCO_AP50, COCO_AP75, COCO_AP_SMALL, COCO_AP_MEDIUM, COCO_AP_LARGE,
-	COCO_AR_1, COCO_AR_10, COCO_AR_100, COCO_AR_SMALL, COCO_AR_MEDIUM, COCO_AR_LARGE, COCO_FIGURES,
+	COCO_AP,
+	COCO_AP50,
+	COCO_AP75,
+	COCO_AP_SMALL,
+	COCO_AP_MEDIUM,
+	COCO_AP_LARGE,
+	COCO_AR_1,
+	COCO_AR_10,
+	COCO_AR_100,
+	COCO_AR_SMALL,
+	COCO_AR_MEDIUM,
+	COCO_AR_LARGE,
+	COCO_FIGURES,
 };
 const char *coco_figure_name(enum coco_figure f);
 
@@ -19,9 +30,9 @@ struct coco_box {
 };
 struct coco_truth {
 	struct coco_box box;
-	double area;       // of the object, not of its box: decides between small, medium and large
+	double area; // of the object, not of its box: decides between small, medium and large
 	int class;
-	bool crowd;        // many objects in one box: what is found inside counts neither for nor against
+	bool crowd; // many objects in one box: what is found inside counts neither for nor against
 };
 struct coco_found {
 	struct coco_box box;
@@ -31,23 +42,24 @@ struct coco_found {
 // `found` over `truth`: intersection over union, for crowds intersection over the found box.
 double coco_iou(const struct coco_box *found, const struct coco_box *truth, bool crowd);
 
-// A found box after matching. Bit t of hit and skip is for threshold .5 + t * .05: a hit matched an object, a skipped box
-// counts neither way (it matched a crowd or an object of another size, or matched nothing and is of another size).
+// A found box after matching. Bit t of hit and skip is for threshold .5 + t * .05: a hit matched an object, a skipped
+// box counts neither way (it matched a crowd or an object of another size, or matched nothing and is of another size).
 struct coco_match {
 	double score;
-	int class, rank;   // rank: position by score among the boxes of its class in its image
+	int class, rank; // rank: position by score among the boxes of its class in its image
 	uint16_t hit[COCO_AREAS], skip[COCO_AREAS];
 };
 struct coco_count {
 	int class;
 	int truths[COCO_AREAS]; // that have to be found
 };
-struct coco_image {         // owns its arrays, which are sorted by class
+struct coco_image { // owns its arrays, which are sorted by class
 	struct coco_match *match;
 	struct coco_count *count;
 	int n_matches, n_counts;
 };
-void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found);
+void coco_image_match(
+    struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found);
 void coco_image_done(struct coco_image *image);
 
 // The matches of images 0..n-1, sorted for scoring; holds copies.

@@ -18,8 +18,8 @@ struct span {
 };
 struct coco_pool {
 	int n_classes;
-	struct entry *entry;   // by class, then falling score, then image and rank
-	struct demand *demand; // by class, then image
+	struct entry *entry;         // by class, then falling score, then image and rank
+	struct demand *demand;       // by class, then image
 	struct span *found, *wanted; // [n_classes] of entry and demand
 	double *recall, *precision;  // scratch: one point for each hit of a class
 };
@@ -29,18 +29,18 @@ static const struct figure {
 	bool recall;
 	int area, limit, threshold; // threshold -1: mean over all
 } figures[COCO_FIGURES] = {
-	[COCO_AP] = {"AP", false, COCO_ALL, 100, -1},
-	[COCO_AP50] = {"AP50", false, COCO_ALL, 100, 0},
-	[COCO_AP75] = {"AP75", false, COCO_ALL, 100, 5},
-	[COCO_AP_SMALL] = {"AP_small", false, COCO_SMALL, 100, -1},
-	[COCO_AP_MEDIUM] = {"AP_medium", false, COCO_MEDIUM, 100, -1},
-	[COCO_AP_LARGE] = {"AP_large", false, COCO_LARGE, 100, -1},
-	[COCO_AR_1] = {"AR_1", true, COCO_ALL, 1, -1},
-	[COCO_AR_10] = {"AR_10", true, COCO_ALL, 10, -1},
-	[COCO_AR_100] = {"AR_100", true, COCO_ALL, 100, -1},
-	[COCO_AR_SMALL] = {"AR_small", true, COCO_SMALL, 100, -1},
-	[COCO_AR_MEDIUM] = {"AR_medium", true, COCO_MEDIUM, 100, -1},
-	[COCO_AR_LARGE] = {"AR_large", true, COCO_LARGE, 100, -1},
+    [COCO_AP] = {"AP", false, COCO_ALL, 100, -1},
+    [COCO_AP50] = {"AP50", false, COCO_ALL, 100, 0},
+    [COCO_AP75] = {"AP75", false, COCO_ALL, 100, 5},
+    [COCO_AP_SMALL] = {"AP_small", false, COCO_SMALL, 100, -1},
+    [COCO_AP_MEDIUM] = {"AP_medium", false, COCO_MEDIUM, 100, -1},
+    [COCO_AP_LARGE] = {"AP_large", false, COCO_LARGE, 100, -1},
+    [COCO_AR_1] = {"AR_1", true, COCO_ALL, 1, -1},
+    [COCO_AR_10] = {"AR_10", true, COCO_ALL, 10, -1},
+    [COCO_AR_100] = {"AR_100", true, COCO_ALL, 100, -1},
+    [COCO_AR_SMALL] = {"AR_small", true, COCO_SMALL, 100, -1},
+    [COCO_AR_MEDIUM] = {"AR_medium", true, COCO_MEDIUM, 100, -1},
+    [COCO_AR_LARGE] = {"AR_large", true, COCO_LARGE, 100, -1},
 };
 
 const char *coco_figure_name(enum coco_figure f)
@@ -204,7 +204,7 @@ static double figure_value(const struct coco_pool *p, const struct figure *f, co
 {
 	double sum = 0;
 	int n = 0;
-	for (int class = 0; class < p->n_classes; class++) {
+	for (int class = 0; class < p->n_classes; class ++) {
 		struct curve c = {.class = class, .area = f->area, .limit = f->limit, .weight = weight};
 		c.wanted = wanted(p, class, f->area, weight);
 		double v = c.wanted ? curve_value(p, &c, f->recall, f->threshold) : NAN;

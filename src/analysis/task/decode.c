@@ -25,7 +25,8 @@ static void describe(struct str *s, const struct head *h)
 {
 	char shape[128];
 	for (int i = 0; i < h->n && i < 4; i++)
-		str_addf(s, "%s%s %s", i ? ", " : "", h->out[i].name, shape_text(&h->out[i].shape, shape, sizeof shape));
+		str_addf(
+		    s, "%s%s %s", i ? ", " : "", h->out[i].name, shape_text(&h->out[i].shape, shape, sizeof shape));
 	if (h->n > 4)
 		str_add(s, " ...");
 }
@@ -34,8 +35,11 @@ static enum status unknown_head(const struct head *h, const char *name, struct e
 {
 	struct str outputs = {0};
 	describe(&outputs, h);
-	enum status st = name ? error_set(err, STATUS_UNSUPPORTED, "--decoder %s does not fit the outputs %s", name, str_text(&outputs)) :
-	    error_set(err, STATUS_UNSUPPORTED, "no decoder is known for the outputs %s; name one with --decoder", str_text(&outputs));
+	enum status st =
+	    name ? error_set(
+	               err, STATUS_UNSUPPORTED, "--decoder %s does not fit the outputs %s", name, str_text(&outputs))
+	         : error_set(err, STATUS_UNSUPPORTED, "no decoder is known for the outputs %s; name one with --decoder",
+	               str_text(&outputs));
 	str_done(&outputs);
 	return st;
 }
@@ -113,7 +117,8 @@ bool decode_is_box_name(const char *name)
 
 bool decode_is_score_name(const char *name)
 {
-	static const char *const patterns[] = {"*cls*", "*score*", "*conf*", "*class*", "*prob*", "*logit*", "*Score*", NULL};
+	static const char *const patterns[] = {
+	    "*cls*", "*score*", "*conf*", "*class*", "*prob*", "*logit*", "*Score*", NULL};
 	return matches_any(name, patterns);
 }
 
@@ -121,8 +126,10 @@ bool decode_pair(const struct head *h, int box, int score, struct field *boxes, 
 {
 	int64_t n_scores;
 	// With four classes both look alike.
-	bool swapped = h->out[box].ends & END_SOFTMAX || (decode_is_score_name(h->out[box].name) && !decode_is_score_name(h->out[score].name));
-	return box != score && !swapped && head_rows(boxes, n, h, box, 4) && head_rows(scores, &n_scores, h, score, 0) && n_scores == *n;
+	bool swapped = h->out[box].ends & END_SOFTMAX ||
+	               (decode_is_score_name(h->out[box].name) && !decode_is_score_name(h->out[score].name));
+	return box != score && !swapped && head_rows(boxes, n, h, box, 4) &&
+	       head_rows(scores, &n_scores, h, score, 0) && n_scores == *n;
 }
 
 float decode_sigmoid(float x)
@@ -185,7 +192,8 @@ static void softmax_terms(const struct run *r, int anchor, int64_t cell, float *
 static void run_classes(const struct run *r, int anchor, int64_t cell, float object)
 {
 	// A logit below this one cannot reach the threshold: most need no exponential.
-	double need = r->least / object, low = r->b->score == SQUASH_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
+	double need = r->least / object,
+	       low = r->b->score == SQUASH_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
 	float box[4], most = 0;
 	double sum = 1;
 	bool have = false;
@@ -222,8 +230,9 @@ static void run_source(const struct run *r)
 {
 	for (int anchor = 0; anchor < r->s->anchors; anchor++)
 		for (int64_t cell = 0; cell < r->s->n; cell++) {
-			float object = r->s->object.output < 0 ? 1 :
-			    squashed(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
+			float object = r->s->object.output < 0
+			                   ? 1
+			                   : squashed(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
 			if (!(object > r->least))
 				continue;
 			if (r->s->label.output >= 0)
@@ -233,7 +242,8 @@ static void run_source(const struct run *r)
 		}
 }
 
-void decode_run(struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least)
+void decode_run(
+    struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least)
 {
 	for (int i = 0; i < b->n; i++) {
 		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = least};

@@ -1,6 +1,6 @@
-// Decoders: from the outputs of a detector to candidates, in pixels of its input. A decoder is a row of decoders.def: `bind`
-// says from shapes alone where boxes and scores are, or that this is not its family; `box` computes one box. All else (loops,
-// activations, thresholds) is the same for every family and is done here.
+// Decoders: from the outputs of a detector to candidates, in pixels of its input. A decoder is a row of decoders.def:
+// `bind` says from shapes alone where boxes and scores are, or that this is not its family; `box` computes one box. All
+// else (loops, activations, thresholds) is the same for every family and is done here.
 #ifndef QTUI_ANALYSIS_TASK_DECODE_H
 #define QTUI_ANALYSIS_TASK_DECODE_H
 
@@ -12,31 +12,32 @@ enum squash { SQUASH_NONE, SQUASH_SIGMOID, SQUASH_SOFTMAX }; // what is still to
 
 // Rows, or the cells of one level.
 struct source {
-	int stride, w;            // 0 for rows
-	int64_t n;                // rows, or cells
+	int stride, w; // 0 for rows
+	int64_t n;     // rows, or cells
 	int anchors;
 	const float (*anchor)[2]; // [anchors] width and height, or NULL
 	struct field box;
-	struct field object;      // absent: 1
-	struct field score;       // one channel a class ...
-	struct field label;       // ... or one channel, and here the class
+	struct field object; // absent: 1
+	struct field score;  // one channel a class ...
+	struct field label;  // ... or one channel, and here the class
 };
 struct bound {
 	struct source source[LEVELS_MAX];
 	int n;
 	enum squash box, object, score;
-	int background;      // classes at the front of `score` that are no class
-	bool nothing_last;   // and one at its end
-	int bins;            // of a distance that is given as a distribution; 1: the distance itself
-	float centre;        // of a cell, in cells: 0.5 or 0
-	bool fractions;      // the boxes are fractions of the input
-	bool ids;            // labels are category ids of the data set, not indices
+	int background;    // classes at the front of `score` that are no class
+	bool nothing_last; // and one at its end
+	int bins;          // of a distance that is given as a distribution; 1: the distance itself
+	float centre;      // of a cell, in cells: 0.5 or 0
+	bool fractions;    // the boxes are fractions of the input
+	bool ids;          // labels are category ids of the data set, not indices
 };
 struct decoder {
 	const char *name, *title;
-	double iou;          // of the NMS that belongs to it; 0: none
+	double iou; // of the NMS that belongs to it; 0: none
 	bool (*bind)(struct bound *b, const struct head *h);
-	void (*box)(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell);
+	void (*box)(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor,
+	    int64_t cell);
 };
 const struct decoder *decode_rows(int *n);
 // The decoder named `name`, or (NULL) the first whose family the head is. STATUS_NOTFOUND, STATUS_UNSUPPORTED.
@@ -44,10 +45,11 @@ MUST_CHECK enum status decode_find(const struct decoder **out, struct head *h, c
 // Number of classes that the scores have; 0: not known (labels).
 int decode_classes(const struct bound *b);
 // Adds the candidates whose score is above `least`. The head has data for every output that b uses.
-void decode_run(struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
+void decode_run(
+    struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
 
 // What the families share.
-enum squash decode_squash(const struct field *f);           // what is left to do: logits need a sigmoid
+enum squash decode_squash(const struct field *f); // what is left to do: logits need a sigmoid
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1
 bool decode_is_box_name(const char *name);
 bool decode_is_score_name(const char *name);

@@ -5,11 +5,11 @@
 enum { ANCHORS = 3 };
 
 static const float yolov5_anchors[3][ANCHORS][2] = {
-	{{10, 13}, {16, 30}, {33, 23}}, {{30, 61}, {62, 45}, {59, 119}}, {{116, 90}, {156, 198}, {373, 326}}};
-static const float yolov5_p6_anchors[4][ANCHORS][2] = {{{19, 27}, {44, 40}, {38, 94}}, {{96, 68}, {86, 152}, {180, 137}},
-	{{140, 301}, {303, 264}, {238, 542}}, {{436, 615}, {739, 380}, {925, 792}}};
+    {{10, 13}, {16, 30}, {33, 23}}, {{30, 61}, {62, 45}, {59, 119}}, {{116, 90}, {156, 198}, {373, 326}}};
+static const float yolov5_p6_anchors[4][ANCHORS][2] = {{{19, 27}, {44, 40}, {38, 94}},
+    {{96, 68}, {86, 152}, {180, 137}}, {{140, 301}, {303, 264}, {238, 542}}, {{436, 615}, {739, 380}, {925, 792}}};
 static const float yolov7_anchors[3][ANCHORS][2] = {
-	{{12, 16}, {19, 36}, {40, 28}}, {{36, 75}, {76, 55}, {72, 146}}, {{142, 110}, {192, 243}, {459, 401}}};
+    {{12, 16}, {19, 36}, {40, 28}}, {{36, 75}, {76, 55}, {72, 146}}, {{142, 110}, {192, 243}, {459, 401}}};
 
 // Three anchors in one dimension of channels: [1, 3 * (5 + classes), H, W].
 static bool split_anchors(struct field *f)
@@ -27,11 +27,19 @@ static bool split_anchors(struct field *f)
 static bool bind_level(struct bound *b, const struct head *h, const struct level *l, const float (*anchors)[2])
 {
 	struct field f = l->field[0];
-	int classes = split_anchors(&f) && head_ends(h, f.ends, END_LINEAR | END_SIGMOID) ? decode_pick_classes(h, &f, 5) : -1;
+	int classes =
+	    split_anchors(&f) && head_ends(h, f.ends, END_LINEAR | END_SIGMOID) ? decode_pick_classes(h, &f, 5) : -1;
 	if (classes < 0)
 		return false;
-	b->source[b->n++] = (struct source){.stride = l->stride, .w = l->w, .n = (int64_t)l->w * l->h, .anchors = ANCHORS, .anchor = anchors,
-	    .box = field_part(&f, 0, 4), .object = field_part(&f, 4, 1), .score = field_part(&f, 5, classes), .label = FIELD_NONE};
+	b->source[b->n++] = (struct source){.stride = l->stride,
+	    .w = l->w,
+	    .n = (int64_t)l->w * l->h,
+	    .anchors = ANCHORS,
+	    .anchor = anchors,
+	    .box = field_part(&f, 0, 4),
+	    .object = field_part(&f, 4, 1),
+	    .score = field_part(&f, 5, classes),
+	    .label = FIELD_NONE};
 	b->box = b->object = b->score = decode_squash(&f);
 	return true;
 }
@@ -58,13 +66,15 @@ bool anchor_bind_yolov7(struct bound *b, const struct head *h)
 	return (h->named || h->yolov7) && bind_levels(b, h, yolov7_anchors, 3);
 }
 
-void anchor_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void anchor_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	float v[4];
 	for (int c = 0; c < 4; c++) {
 		float raw = field_get(h, &s->box, anchor, cell, c);
 		v[c] = 2 * (b->box == SQUASH_SIGMOID ? decode_sigmoid(raw) : raw);
 	}
-	decode_from_centre(out, (v[0] - .5f + (float)(cell % s->w)) * (float)s->stride, (v[1] - .5f + (float)(cell / s->w)) * (float)s->stride,
-	    v[2] * v[2] * s->anchor[anchor][0], v[3] * v[3] * s->anchor[anchor][1]);
+	decode_from_centre(out, (v[0] - .5f + (float)(cell % s->w)) * (float)s->stride,
+	    (v[1] - .5f + (float)(cell / s->w)) * (float)s->stride, v[2] * v[2] * s->anchor[anchor][0],
+	    v[3] * v[3] * s->anchor[anchor][1]);
 }

@@ -1,5 +1,5 @@
-// Queries: cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is "no
-// object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
+// Queries: cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is
+// "no object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
 #include "decode_family.h"
 
 enum { QUERIES_MAX = 1500 };
@@ -11,7 +11,8 @@ static bool is_query_count(const struct head *h, int64_t n)
 
 static void bind_queries(struct bound *b, int64_t n, const struct field *box, const struct field *score)
 {
-	*b = (struct bound){.n = 1, .source = {{.n = n, .anchors = 1, .box = *box, .score = *score, .object = FIELD_NONE, .label = FIELD_NONE}},
+	*b = (struct bound){.n = 1,
+	    .source = {{.n = n, .anchors = 1, .box = *box, .score = *score, .object = FIELD_NONE, .label = FIELD_NONE}},
 	    .score = decode_squash(score)};
 }
 
@@ -30,7 +31,8 @@ bool detr_bind(struct bound *b, const struct head *h)
 	int64_t n;
 	for (int i = 0; i < h->n; i++)
 		for (int k = 0; k < h->n; k++) {
-			if (!decode_pair(h, i, k, &box, &score, &n) || !is_query_count(h, n) || !head_ends(h, score.ends, END_LINEAR | END_SIGMOID))
+			if (!decode_pair(h, i, k, &box, &score, &n) || !is_query_count(h, n) ||
+			    !head_ends(h, score.ends, END_LINEAR | END_SIGMOID))
 				continue;
 			int softmax = with_nothing(h, &score);
 			if (softmax < 0 && decode_pick_classes(h, &score, 0) < 0)
@@ -57,7 +59,8 @@ bool detr_bind_rows(struct bound *b, const struct head *h)
 	return true;
 }
 
-void detr_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void detr_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)b;
 	float w = (float)h->input_w, height = (float)h->input_h, v[4];

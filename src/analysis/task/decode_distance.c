@@ -1,5 +1,5 @@
-// Anchor-free heads: distances from the centre of a cell to the four sides, in strides. A distance is a number, or the mean of
-// a distribution over bins 0, 1, 2 ... (DFL, GFL).
+// Anchor-free heads: distances from the centre of a cell to the four sides, in strides. A distance is a number, or the
+// mean of a distribution over bins 0, 1, 2 ... (DFL, GFL).
 #include <math.h>
 #include "decode_family.h"
 
@@ -13,8 +13,9 @@ static bool fits(const struct head *h, const struct field *box, const struct fie
 static bool prefers_swap(const struct head *h, const struct level *l)
 {
 	const char *first = h->out[l->field[0].output].name, *second = h->out[l->field[1].output].name;
-	return (decode_is_score_name(first) && !decode_is_score_name(second)) || (decode_is_box_name(second) && !decode_is_box_name(first)) ||
-	    (l->field[0].ends & END_SIGMOID && !(l->field[1].ends & END_SIGMOID));
+	return (decode_is_score_name(first) && !decode_is_score_name(second)) ||
+	       (decode_is_box_name(second) && !decode_is_box_name(first)) ||
+	       (l->field[0].ends & END_SIGMOID && !(l->field[1].ends & END_SIGMOID));
 }
 
 static bool bind_two(struct source *s, const struct head *h, const struct level *l, int bins)
@@ -43,7 +44,12 @@ static bool bind_one(struct source *s, const struct head *h, const struct level 
 
 static bool bind_level(struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
 {
-	*s = (struct source){.stride = l->stride, .w = l->w, .n = (int64_t)l->w * l->h, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE};
+	*s = (struct source){.stride = l->stride,
+	    .w = l->w,
+	    .n = (int64_t)l->w * l->h,
+	    .anchors = 1,
+	    .object = FIELD_NONE,
+	    .label = FIELD_NONE};
 	if (l->field[0].anchors != 1)
 		return false;
 	return l->n_fields == 2 ? bind_two(s, h, l, bins) : l->n_fields == 1 && bind_one(s, h, l, bins, scores_first);
@@ -101,7 +107,8 @@ static float distance(const struct head *h, const struct bound *b, const struct 
 	return mean / sum;
 }
 
-void distance_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void distance_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)anchor;
 	float x = (float)(cell % s->w) + b->centre, y = (float)(cell / s->w) + b->centre, stride = (float)s->stride;

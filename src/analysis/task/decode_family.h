@@ -5,10 +5,11 @@
 #include "decode.h"
 
 typedef bool decode_bind_fn(struct bound *b, const struct head *h);
-typedef void decode_box_fn(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell);
+typedef void decode_box_fn(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell);
 
-#define DECODER(name, iou, bind, box, title) \
-	decode_bind_fn bind;                 \
+#define DECODER(name, iou, bind, box, title)                                                                           \
+	decode_bind_fn bind;                                                                                           \
 	decode_box_fn box;
 #include "decoders.def"
 #undef DECODER

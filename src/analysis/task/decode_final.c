@@ -1,4 +1,5 @@
-// Outputs that are detections already. Boxes that all lie within a fraction of 2 are fractions of the input, others pixels.
+// Outputs that are detections already. Boxes that all lie within a fraction of 2 are fractions of the input, others
+// pixels.
 #include <math.h>
 #include <string.h>
 #include "decode_family.h"
@@ -21,7 +22,12 @@ static bool list_of(struct field *f, int64_t *n, const struct head *h, int outpu
 	if (rank < 1 || s->dim[rank - 1] < 0 || s->dim[rank - 1] > FINAL_ROWS_MAX)
 		return false;
 	*n = s->dim[rank - 1];
-	*f = (struct field){.output = output, .channels = channels, .anchors = 1, .cell = channels, .channel = 1, .ends = h->out[output].ends};
+	*f = (struct field){.output = output,
+	    .channels = channels,
+	    .anchors = 1,
+	    .cell = channels,
+	    .channel = 1,
+	    .ends = h->out[output].ends};
 	return true;
 }
 
@@ -32,7 +38,8 @@ static struct bound one_list(int64_t n)
 
 static bool is_label(const struct head_output *o)
 {
-	return str_glob("*label*", o->name) || str_glob("*class*", o->name) || str_glob("*cls*", o->name) || o->type == DT_I64 || o->type == DT_I32;
+	return str_glob("*label*", o->name) || str_glob("*class*", o->name) || str_glob("*cls*", o->name) ||
+	       o->type == DT_I64 || o->type == DT_I32;
 }
 
 static bool are_fractions(const struct head *h, const struct source *s)
@@ -59,7 +66,8 @@ static bool find_lists(struct source *s, const struct head *h)
 	s->n = n;
 	s->score = s->label = FIELD_NONE;
 	for (int i = 0; i < h->n; i++) {
-		if (i == s->box.output || !list_of(&f, &other, h, i, 1) || other != n || str_glob("*num*", h->out[i].name))
+		if (i == s->box.output || !list_of(&f, &other, h, i, 1) || other != n ||
+		    str_glob("*num*", h->out[i].name))
 			continue;
 		struct field *to = is_label(&h->out[i]) ? &s->label : &s->score;
 		if (to->output < 0)
@@ -123,14 +131,18 @@ bool final_bind_paddle(struct bound *b, const struct head *h)
 	return bind_rows(b, h, 6, 2, 1, 0);
 }
 
-void final_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void final_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	for (int c = 0; c < 4; c++)
-		out[c] = field_get(h, &s->box, anchor, cell, c) * (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+		out[c] = field_get(h, &s->box, anchor, cell, c) *
+		         (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
 }
 
-void final_box_yx(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void final_box_yx(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	for (int c = 0; c < 4; c++)
-		out[c] = field_get(h, &s->box, anchor, cell, c ^ 1) * (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+		out[c] = field_get(h, &s->box, anchor, cell, c ^ 1) *
+		         (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
 }

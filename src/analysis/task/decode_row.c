@@ -1,5 +1,5 @@
-// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class; or the boxes and the
-// scores as two outputs.
+// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class; or the boxes and
+// the scores as two outputs.
 #include "decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
@@ -37,7 +37,8 @@ static bool bind_two(struct bound *b, const struct head *h)
 	int64_t n;
 	for (int i = 0; i < h->n; i++)
 		for (int k = 0; k < h->n; k++) {
-			if (!decode_pair(h, i, k, &box, &score, &n) || !(h->named || box.ends & END_OTHER) || decode_pick_classes(h, &score, 0) < 0)
+			if (!decode_pair(h, i, k, &box, &score, &n) || !(h->named || box.ends & END_OTHER) ||
+			    decode_pick_classes(h, &score, 0) < 0)
 				continue;
 			*b = list(&box, n, 0, 0);
 			b->source[0].score = score;
@@ -69,7 +70,8 @@ bool row_bind_one2one(struct bound *b, const struct head *h)
 	return (h->named || h->one2one) && row_bind(b, h);
 }
 
-void row_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void row_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)b;
 	float v[4];
@@ -78,7 +80,8 @@ void row_box(float out[4], const struct head *h, const struct bound *b, const st
 	decode_from_centre(out, v[0], v[1], v[2], v[3]);
 }
 
-void row_box_corners(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void row_box_corners(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)b;
 	for (int c = 0; c < 4; c++)

@@ -1,5 +1,5 @@
-// YOLOX before decoding: centre = (offset + cell) * stride, size = exp(v) * stride. One output (or one a level) with box,
-// objectness and classes, or three a level.
+// YOLOX before decoding: centre = (offset + cell) * stride, size = exp(v) * stride. One output (or one a level) with
+// box, objectness and classes, or three a level.
 #include <math.h>
 #include "decode_family.h"
 
@@ -17,7 +17,8 @@ static bool bind_three(struct source *s, const struct head *h, const struct leve
 		else if (decode_pick_classes(h, f, 0) > 0)
 			s->score = *f;
 	}
-	return s->box.output >= 0 && s->object.output >= 0 && s->score.output >= 0 && head_ends(h, s->box.ends, END_LINEAR);
+	return s->box.output >= 0 && s->object.output >= 0 && s->score.output >= 0 &&
+	       head_ends(h, s->box.ends, END_LINEAR);
 }
 
 static bool bind_one(struct source *s, const struct head *h, const struct level *l)
@@ -41,8 +42,13 @@ bool yolox_bind(struct bound *b, const struct head *h)
 	for (b->n = 0; b->n < l.n; b->n++) {
 		const struct level *level = &l.level[b->n];
 		struct source *s = &b->source[b->n];
-		*s = (struct source){.stride = level->stride, .w = level->w, .n = (int64_t)level->w * level->h, .anchors = 1, .label = FIELD_NONE};
-		bool bound = level->n_fields == 3 ? bind_three(s, h, level) : level->n_fields == 1 && bind_one(s, h, level);
+		*s = (struct source){.stride = level->stride,
+		    .w = level->w,
+		    .n = (int64_t)level->w * level->h,
+		    .anchors = 1,
+		    .label = FIELD_NONE};
+		bool bound =
+		    level->n_fields == 3 ? bind_three(s, h, level) : level->n_fields == 1 && bind_one(s, h, level);
 		if (!bound || s->box.anchors != 1)
 			return false;
 	}
@@ -51,12 +57,13 @@ bool yolox_bind(struct bound *b, const struct head *h)
 	return true;
 }
 
-void yolox_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+void yolox_box(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)b, (void)anchor;
 	float stride = (float)s->stride, v[4];
 	for (int c = 0; c < 4; c++)
 		v[c] = field_get(h, &s->box, 0, cell, c);
-	decode_from_centre(out, (v[0] + (float)(cell % s->w)) * stride, (v[1] + (float)(cell / s->w)) * stride, expf(v[2]) * stride,
-	    expf(v[3]) * stride);
+	decode_from_centre(out, (v[0] + (float)(cell % s->w)) * stride, (v[1] + (float)(cell / s->w)) * stride,
+	    expf(v[2]) * stride, expf(v[3]) * stride);
 }

@@ -10,12 +10,12 @@ enum { BOXES_KEPT = 300 };
 static const double least_score = .001;
 
 struct detect {
-	struct head head;             // as declared
-	char *named;                  // decoder that the user wants, or NULL
+	struct head head;              // as declared
+	char *named;                   // decoder that the user wants, or NULL
 	const struct decoder *decoder; // NULL: shapes are known when the first sample comes
 	double iou;
-	int *map, n_map;              // model's class -> label's; NULL as long as there is no decoder
-	bool ids;                     // the model says category ids
+	int *map, n_map; // model's class -> label's; NULL as long as there is no decoder
+	bool ids;        // the model says category ids
 	const char *how;
 	struct coco_image *image[TASK_VARIANTS]; // [n_samples]
 	bool *has[TASK_VARIANTS];
@@ -29,7 +29,8 @@ struct frozen {
 
 // ---- opening
 
-static enum status find_decoder(const struct task *t, struct detect *d, struct head *h, const char *name, struct error *err)
+static enum status find_decoder(
+    const struct task *t, struct detect *d, struct head *h, const char *name, struct error *err)
 {
 	struct bound b = {0};
 	enum status st = decode_find(&d->decoder, h, name, err);
@@ -82,16 +83,16 @@ static void detect_close(struct task *t)
 static void detect_note(struct task *t, char *out, size_t size)
 {
 	const struct detect *d = t->state;
-	int n = snprintf(out, size, "labels %s (%d of %d samples, %d classes)", t->labels->source, t->labels->n_known, t->n_samples,
-	    t->labels->n_classes);
+	int n = snprintf(out, size, "labels %s (%d of %d samples, %d classes)", t->labels->source, t->labels->n_known,
+	    t->n_samples, t->labels->n_classes);
 	if (!d->decoder || n < 0 || (size_t)n >= size)
 		return;
 	if (d->iou > 0)
-		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; NMS at IoU %g; classes %s", d->decoder->name, d->decoder->title, d->iou,
-		    d->ids ? "are category ids" : d->how);
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; NMS at IoU %g; classes %s", d->decoder->name,
+		    d->decoder->title, d->iou, d->ids ? "are category ids" : d->how);
 	else
-		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; no NMS; classes %s", d->decoder->name, d->decoder->title,
-		    d->ids ? "are category ids" : d->how);
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; no NMS; classes %s", d->decoder->name,
+		    d->decoder->title, d->ids ? "are category ids" : d->how);
 }
 
 // ---- one sample
@@ -123,7 +124,8 @@ static enum status decode(struct task *t, struct candidates *c, const struct ten
 	h.any_classes = d->head.any_classes;
 	pthread_mutex_unlock(&t->lock);
 	if (st == STATUS_OK && !d->decoder->bind(&b, &h))
-		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
+		st = error_set(
+		    err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
 	if (st == STATUS_OK)
 		decode_run(c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : least_score);
 	for (int i = 0; i < h.n; i++)
@@ -141,8 +143,10 @@ static double clamp(double v, double high)
 // From the input back to the image, cut at its border.
 static struct coco_box image_box(const struct candidate *c, const struct placement *p)
 {
-	double x1 = clamp((c->x1 - p->pad_x) / p->scale_x, p->image_w), y1 = clamp((c->y1 - p->pad_y) / p->scale_y, p->image_h);
-	double x2 = clamp((c->x2 - p->pad_x) / p->scale_x, p->image_w), y2 = clamp((c->y2 - p->pad_y) / p->scale_y, p->image_h);
+	double x1 = clamp((c->x1 - p->pad_x) / p->scale_x, p->image_w),
+	       y1 = clamp((c->y1 - p->pad_y) / p->scale_y, p->image_h);
+	double x2 = clamp((c->x2 - p->pad_x) / p->scale_x, p->image_w),
+	       y2 = clamp((c->y2 - p->pad_y) / p->scale_y, p->image_h);
 	return (struct coco_box){x1, y1, x2 - x1, y2 - y1};
 }
 
@@ -154,19 +158,22 @@ static int label_class(const struct task *t, int class)
 	return class < d->n_map ? d->map[class] : -1;
 }
 
-static struct coco_found *to_image(const struct task *t, const struct candidates *c, const struct placement *where, int *n)
+static struct coco_found *to_image(
+    const struct task *t, const struct candidates *c, const struct placement *where, int *n)
 {
 	struct coco_found *found = xcalloc(c->n + 1, sizeof *found);
 	*n = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		int class = label_class(t, c->at[i].class);
 		if (class >= 0)
-			found[(*n)++] = (struct coco_found){.box = image_box(&c->at[i], where), .score = c->at[i].score, .class = class};
+			found[(*n)++] = (struct coco_found){
+			    .box = image_box(&c->at[i], where), .score = c->at[i].score, .class = class};
 	}
 	return found;
 }
 
-static enum status match(struct task *t, int sample, const struct tensor *out, struct coco_image *image, struct error *err)
+static enum status match(
+    struct task *t, int sample, const struct tensor *out, struct coco_image *image, struct error *err)
 {
 	const struct label *label = &t->labels->label[sample];
 	struct candidates c = {0};
@@ -185,7 +192,8 @@ static enum status match(struct task *t, int sample, const struct tensor *out, s
 	return st;
 }
 
-static enum status detect_add(struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+static enum status detect_add(
+    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
 {
 	struct detect *d = t->state;
 	for (int v = 0; v < TASK_VARIANTS; v++) {
@@ -219,14 +227,18 @@ static struct frozen *detect_freeze(struct task *t, enum task_variant v)
 	const struct detect *d = t->state;
 	size_t n = (size_t)t->n_samples + 1;
 	struct frozen *f = xcalloc(1, sizeof *f);
-	*f = (struct frozen){.n_samples = t->n_samples, .n_classes = t->labels->n_classes, .image = xcalloc(n, sizeof *f->image),
+	*f = (struct frozen){.n_samples = t->n_samples,
+	    .n_classes = t->labels->n_classes,
+	    .image = xcalloc(n, sizeof *f->image),
 	    .at = xcalloc(n, sizeof *f->at)};
 	for (int i = 0; i < t->n_samples; i++) {
 		const struct coco_image *from = &d->image[v][i];
 		if (!d->has[v][i])
 			continue;
 		f->image[i] = (struct coco_image){.match = copy(from->match, from->n_matches, sizeof *from->match),
-		    .count = copy(from->count, from->n_counts, sizeof *from->count), .n_matches = from->n_matches, .n_counts = from->n_counts};
+		    .count = copy(from->count, from->n_counts, sizeof *from->count),
+		    .n_matches = from->n_matches,
+		    .n_counts = from->n_counts};
 		f->at[i] = &f->image[i];
 	}
 	f->pool = coco_pool_new(f->at, f->n_samples, f->n_classes);
@@ -265,7 +277,8 @@ static double detect_value(const struct frozen *f, int sample)
 static void report_variant(const struct task *t, const struct frozen *f, enum task_variant v, struct task_report *r)
 {
 	int n = t->labels->n_classes;
-	struct coco_scores s = {.ap = xcalloc((size_t)n + 1, sizeof *s.ap), .truths = xcalloc((size_t)n + 1, sizeof *s.truths)};
+	struct coco_scores s = {
+	    .ap = xcalloc((size_t)n + 1, sizeof *s.ap), .truths = xcalloc((size_t)n + 1, sizeof *s.truths)};
 	coco_pool_score(f->pool, NULL, &s);
 	for (int i = 0; i < COCO_FIGURES; i++)
 		r->figure[i].value[v] = r->samples[v] ? s.figure[i] : NAN;
@@ -305,7 +318,16 @@ static void detect_report(const struct task *t, struct frozen *const f[TASK_VARI
 }
 
 const struct task_ops detect_ops = {
-	.name = "detect", .open = detect_open, .close = detect_close, .add = detect_add, .forget = detect_forget, .note = detect_note,
-	.freeze = detect_freeze, .thaw = detect_thaw, .has = detect_has, .score = detect_score, .value = detect_value,
-	.report = detect_report,
+    .name = "detect",
+    .open = detect_open,
+    .close = detect_close,
+    .add = detect_add,
+    .forget = detect_forget,
+    .note = detect_note,
+    .freeze = detect_freeze,
+    .thaw = detect_thaw,
+    .has = detect_has,
+    .score = detect_score,
+    .value = detect_value,
+    .report = detect_report,
 };

@@ -13,8 +13,13 @@ static const struct {
 	const char *op;
 	unsigned end;
 } ends[] = {
-	{"Conv", END_LINEAR}, {"Gemm", END_LINEAR}, {"MatMul", END_LINEAR}, {"ConvTranspose", END_LINEAR},
-	{"Sigmoid", END_SIGMOID}, {"HardSigmoid", END_SIGMOID}, {"Softmax", END_SOFTMAX},
+    {"Conv", END_LINEAR},
+    {"Gemm", END_LINEAR},
+    {"MatMul", END_LINEAR},
+    {"ConvTranspose", END_LINEAR},
+    {"Sigmoid", END_SIGMOID},
+    {"HardSigmoid", END_SIGMOID},
+    {"Softmax", END_SOFTMAX},
 };
 static const char *const passed[] = {"Cast", "QuantizeLinear", "DequantizeLinear", "Identity"};
 
@@ -65,7 +70,9 @@ static void push(struct walk *w, int value)
 
 static void walk_init(struct walk *w, const struct graph *g, int value)
 {
-	*w = (struct walk){.g = g, .seen = xcalloc((size_t)g->n_nodes + 1, 1), .stack = xcalloc((size_t)g->n_nodes + 1, sizeof *w->stack)};
+	*w = (struct walk){.g = g,
+	    .seen = xcalloc((size_t)g->n_nodes + 1, 1),
+	    .stack = xcalloc((size_t)g->n_nodes + 1, sizeof *w->stack)};
 	push(w, value);
 }
 
@@ -140,7 +147,8 @@ void head_init(struct head *h, const struct graph *g, int labels)
 	*h = (struct head){.n = g->n_outputs, .out = xcalloc((size_t)g->n_outputs + 1, sizeof *h->out)};
 	for (int i = 0; i < g->n_outputs; i++) {
 		const struct value *v = &g->value[g->output[i]];
-		h->out[i] = (struct head_output){.name = v->name, .type = v->type, .shape = v->shape, .ends = ends_of(g, g->output[i])};
+		h->out[i] = (struct head_output){
+		    .name = v->name, .type = v->type, .shape = v->shape, .ends = ends_of(g, g->output[i])};
 	}
 	names_of_model(&names, g);
 	add_hint(h, names.n);

@@ -1,5 +1,5 @@
-// The outputs of a detector as decoders see them: shapes, what each output comes from, and the cells of the grid that its
-// elements belong to. The head of a graph owns its array; names are the graph's.
+// The outputs of a detector as decoders see them: shapes, what each output comes from, and the cells of the grid that
+// its elements belong to. The head of a graph owns its array; names are the graph's.
 #ifndef QTUI_ANALYSIS_TASK_HEAD_H
 #define QTUI_ANALYSIS_TASK_HEAD_H
 
@@ -30,13 +30,13 @@ struct head {
 // Without data. `labels`: number of classes of the labels, 0: not known.
 void head_init(struct head *h, const struct graph *g, int labels);
 void head_done(struct head *h);
-bool head_is_known(const struct head *h);                // are all shapes known before anything has run?
-bool head_fits(const struct head *h, int64_t classes);   // may it be the number of classes?
+bool head_is_known(const struct head *h);                              // are all shapes known before anything has run?
+bool head_fits(const struct head *h, int64_t classes);                 // may it be the number of classes?
 bool head_ends(const struct head *h, unsigned ends, unsigned allowed); // only `allowed` ones (or named by the user)
 
 // Elements of an output by anchor, cell and channel.
 struct field {
-	int output;           // -1: absent
+	int output; // -1: absent
 	int channels, anchors;
 	int64_t at, anchor, cell, channel; // offset, and steps
 	unsigned ends;
@@ -48,8 +48,8 @@ static inline float field_get(const struct head *h, const struct field *f, int a
 }
 struct field field_part(const struct field *f, int first, int n); // channels first..first+n-1
 
-// An output as a list of rows: [1, n, channels], [1, channels, n], or without the first dimension; the larger number is n
-// unless `channels` (0: not known) is given.
+// An output as a list of rows: [1, n, channels], [1, channels, n], or without the first dimension; the larger number is
+// n unless `channels` (0: not known) is given.
 bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, int channels);
 
 enum { LEVELS_MAX = 8, LEVEL_FIELDS = 3 };
@@ -61,9 +61,9 @@ struct levels {
 	int n; // by rising stride
 	struct level level[LEVELS_MAX];
 };
-// Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C] or [1, A, H, W, C] of a level, rows
-// of one level, rows of all levels one behind the other. Outputs that are none of these are left out. False: no level, or
-// levels with different numbers of fields.
+// Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C] or [1, A, H, W, C] of a
+// level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out.
+// False: no level, or levels with different numbers of fields.
 bool head_levels(struct levels *l, const struct head *h);
 // Are the outputs several levels of cells with `anchors` anchors (0: any number)?
 bool head_is_pyramid(const struct head *h, int anchors);

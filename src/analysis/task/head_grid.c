@@ -51,8 +51,12 @@ bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, in
 	if (channels && d[0] != channels && d[1] != channels)
 		return false;
 	*n = d[last ? 0 : 1];
-	*f = (struct field){.output = output, .channels = (int)d[last ? 1 : 0], .anchors = 1, .ends = h->out[output].ends,
-	    .cell = last ? d[1] : 1, .channel = last ? 1 : d[1]};
+	*f = (struct field){.output = output,
+	    .channels = (int)d[last ? 1 : 0],
+	    .anchors = 1,
+	    .ends = h->out[output].ends,
+	    .cell = last ? d[1] : 1,
+	    .channel = last ? 1 : d[1]};
 	return true;
 }
 
@@ -65,7 +69,8 @@ static bool add_field(struct levels *l, const struct head *h, int stride, const 
 		if (l->n == LEVELS_MAX)
 			return false;
 		memmove(&l->level[at + 1], &l->level[at], (size_t)(l->n - at) * sizeof *l->level);
-		l->level[at] = (struct level){.stride = stride, .w = side(h->input_w, stride), .h = side(h->input_h, stride)};
+		l->level[at] =
+		    (struct level){.stride = stride, .w = side(h->input_w, stride), .h = side(h->input_h, stride)};
 		l->n++;
 	}
 	if (l->level[at].n_fields == LEVEL_FIELDS)
@@ -88,8 +93,13 @@ static bool map_field(struct field *f, const struct head *h, int stride, const i
 	if (!first && !is_map(h, stride, d))
 		return false;
 	int64_t channels = d[first ? 0 : 2], n = cells(h, stride);
-	*f = (struct field){.output = f->output, .ends = f->ends, .channels = (int)channels, .anchors = anchors,
-	    .anchor = channels * n, .cell = first ? 1 : channels, .channel = first ? n : 1};
+	*f = (struct field){.output = f->output,
+	    .ends = f->ends,
+	    .channels = (int)channels,
+	    .anchors = anchors,
+	    .anchor = channels * n,
+	    .cell = first ? 1 : channels,
+	    .channel = first ? n : 1};
 	return true;
 }
 

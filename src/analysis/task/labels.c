@@ -40,11 +40,13 @@ int labels_add_class(struct labels *l, int id, const char *name)
 	return l->n_classes++;
 }
 
-enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err)
+enum status labels_add_box(
+    struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err)
 {
 	struct label *to = &l->label[sample];
 	if (to->n >= LABELS_BOXES_MAX)
-		return error_set(err, STATUS_UNSUPPORTED, "%s: more than %d boxes in one image", path, LABELS_BOXES_MAX);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "%s: more than %d boxes in one image", path, LABELS_BOXES_MAX);
 	to->truth = xgrow(to->truth, &to->cap, (size_t)to->n + 1, sizeof *to->truth);
 	to->truth[to->n++] = *t;
 	return STATUS_OK;
@@ -53,7 +55,8 @@ enum status labels_add_box(struct labels *l, int sample, const struct coco_truth
 enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err)
 {
 	if (class < 0 || class >= LABELS_CLASSES_MAX)
-		return error_set(err, STATUS_FORMAT, "%s: class %d is not in 0..%d", path, class, LABELS_CLASSES_MAX - 1);
+		return error_set(
+		    err, STATUS_FORMAT, "%s: class %d is not in 0..%d", path, class, LABELS_CLASSES_MAX - 1);
 	while (l->n_classes <= class)
 		labels_add_class(l, l->n_classes, NULL);
 	l->label[sample].known = true;
@@ -94,7 +97,8 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 	for (int i = 0; i < s->n; i++)
 		l->n_known += l->label[i].known;
 	if (st == STATUS_OK && l->n_known == 0)
-		st = error_set(err, STATUS_NOTFOUND, "%s has labels for none of the %d samples: names of files must agree", path ? path : "folders",
+		st = error_set(err, STATUS_NOTFOUND,
+		    "%s has labels for none of the %d samples: names of files must agree", path ? path : "folders",
 		    s->n);
 	if (st != STATUS_OK)
 		labels_free(&l);
@@ -106,11 +110,19 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 
 struct place {
 	bool boxes;
-	const char *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
+	const char
+	    *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
 };
 static const struct place places[] = {
-	{true, "D/instances.json"}, {true, "P/instances.json"}, {true, "D.json"}, {true, "L"}, {true, "P/labels"}, {true, "D/labels"},
-	{false, "D/labels.csv"}, {false, "D.csv"}, {false, "P/labels.csv"},
+    {true, "D/instances.json"},
+    {true, "P/instances.json"},
+    {true, "D.json"},
+    {true, "L"},
+    {true, "P/labels"},
+    {true, "D/labels"},
+    {false, "D/labels.csv"},
+    {false, "D.csv"},
+    {false, "P/labels.csv"},
 };
 
 // The data set's path with the last component "images" replaced by "labels"; as it is when there is none.

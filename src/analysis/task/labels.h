@@ -1,5 +1,5 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, a list of classes or the names
-// of the samples' folders. Labels own all that they hold.
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, a list of classes or
+// the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
 
@@ -9,47 +9,53 @@
 
 enum labels_kind { LABELS_BOXES, LABELS_CLASSES };
 struct label {
-	bool known;                // false: the labels do not mention this sample
-	int class;                 // LABELS_CLASSES
-	struct coco_truth *truth;  // LABELS_BOXES, in pixels of the image
+	bool known;               // false: the labels do not mention this sample
+	int class;                // LABELS_CLASSES
+	struct coco_truth *truth; // LABELS_BOXES, in pixels of the image
 	int n;
 	size_t cap;
 };
 struct labels {
 	enum labels_kind kind;
-	char *source;              // for people: "labels/ (YOLO)"
-	struct label *label;       // [n_samples]
+	char *source;        // for people: "labels/ (YOLO)"
+	struct label *label; // [n_samples]
 	int n_samples, n_known;
-	int n_classes;             // numbered from 0: by rising category id
-	int *id;                   // [n_classes] category ids of the data set
-	char **name;               // [n_classes] NULL where there is none
+	int n_classes; // numbered from 0: by rising category id
+	int *id;       // [n_classes] category ids of the data set
+	char **name;   // [n_classes] NULL where there is none
 };
-// The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is no
-// picture, for boxes given as fractions.
+// The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
+// no picture, for boxes given as fractions.
 struct labels_samples {
 	const char *const *file;
 	int n, w, h;
 };
 // `path`: a COCO JSON, a directory of YOLO text files, a CSV; NULL: the names of the samples' folders.
-MUST_CHECK enum status labels_read(struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read(
+    struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
 void labels_free(struct labels **l);
-// Labels that lie beside a data set: heap, NULL when there are none. `boxes`: looks for these first, else for a list of classes.
+// Labels that lie beside a data set: heap, NULL when there are none. `boxes`: looks for these first, else for a list of
+// classes.
 char *labels_find(const char *dataset, bool boxes);
 bool labels_are_folders(const struct labels_samples *s); // are there folders of several names?
 
-// Index of the label class for each of a model's `n` classes (names.n may be 0), -1 where the labels have no such class.
-// Heap. n 0: as many as the labels have. *how says in words what decided.
+// Index of the label class for each of a model's `n` classes (names.n may be 0), -1 where the labels have no such
+// class. Heap. n 0: as many as the labels have. *how says in words what decided.
 int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how);
 int labels_class_of_id(const struct labels *l, int id); // -1 when there is none
 
 // For the readers, one a format.
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
 int labels_add_class(struct labels *l, int id, const char *name);
-MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err);
+MUST_CHECK enum status labels_add_box(
+    struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err);
 MUST_CHECK enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err);
-MUST_CHECK enum status labels_read_coco(struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
-MUST_CHECK enum status labels_read_yolo(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
-MUST_CHECK enum status labels_read_list(struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read_coco(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read_yolo(
+    struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read_list(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err);
 
 #endif

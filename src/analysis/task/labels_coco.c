@@ -86,7 +86,8 @@ static enum status read_categories(struct reader *r, const cJSON *categories, st
 	const cJSON *j;
 	enum status st = STATUS_OK;
 	if (n < 1 || n > LABELS_CLASSES_MAX)
-		return error_set(err, STATUS_FORMAT, "%s: it needs 1 to %d categories, and has %d", r->path, LABELS_CLASSES_MAX, n);
+		return error_set(
+		    err, STATUS_FORMAT, "%s: it needs 1 to %d categories, and has %d", r->path, LABELS_CLASSES_MAX, n);
 	struct category *c = xcalloc((size_t)n, sizeof *c);
 	cJSON_ArrayForEach(j, categories)
 	{
@@ -128,9 +129,11 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 		return STATUS_OK;
 	t.class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(r->l, (int)id) : -1;
 	if (t.class < 0)
-		return error_set(err, STATUS_FORMAT, "%s: an annotation of category %g, which is not among its categories", r->path, id);
+		return error_set(err, STATUS_FORMAT,
+		    "%s: an annotation of category %g, which is not among its categories", r->path, id);
 	if (!read_box(&t.box, cJSON_GetObjectItemCaseSensitive(j, "bbox")))
-		return error_set(err, STATUS_FORMAT, "%s: an annotation whose bbox is not [x, y, width, height]", r->path);
+		return error_set(
+		    err, STATUS_FORMAT, "%s: an annotation whose bbox is not [x, y, width, height]", r->path);
 	const cJSON *crowd = cJSON_GetObjectItemCaseSensitive(j, "iscrowd");
 	t.crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
 	t.area = json_number(j, "area", t.box.w * t.box.h);
@@ -157,7 +160,8 @@ enum status labels_read_coco(struct labels *l, const char *path, const struct la
 	const cJSON *images = cJSON_GetObjectItemCaseSensitive(root, "images");
 	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(root, "annotations");
 	if (st == STATUS_OK && (!cJSON_IsArray(images) || !cJSON_IsArray(annotations)))
-		st = error_set(err, STATUS_FORMAT, "%s is not in COCO's format: it needs images, annotations and categories", path);
+		st = error_set(err, STATUS_FORMAT,
+		    "%s is not in COCO's format: it needs images, annotations and categories", path);
 	if (st == STATUS_OK)
 		st = read_images(&r, images, s, err);
 	if (st == STATUS_OK)

@@ -88,7 +88,8 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	if (heading)
 		return STATUS_OK;
 	if (t->column >= c.n || !is_class(c.at[t->column], &class))
-		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path, t->line, LABELS_CLASSES_MAX - 1);
+		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path,
+		    t->line, LABELS_CLASSES_MAX - 1);
 	int sample = namemap_get(t->sample, file_base(c.at[0]));
 	return sample < 0 ? STATUS_OK : labels_set_class(t->l, sample, class, t->path, err);
 }
@@ -181,7 +182,8 @@ static enum status add_folder_classes(struct labels *l, char *const *name, int n
 	for (int i = 0; i < n; i++)
 		*numbers = *numbers && is_class(name[i], &class);
 	if (n > LABELS_CLASSES_MAX)
-		return error_set(err, STATUS_UNSUPPORTED, "the samples are in %d folders; at most %d classes are possible", n, LABELS_CLASSES_MAX);
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "the samples are in %d folders; at most %d classes are possible", n, LABELS_CLASSES_MAX);
 	for (int i = 0; i < n && !*numbers; i++)
 		labels_add_class(l, i, name[i]);
 	return STATUS_OK;

@@ -1,5 +1,5 @@
-// A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image; or "class x1 y1 x2 y2 x3 y3 ..."
-// with the outline of the object, whose box is taken. No file: no objects.
+// A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image; or "class x1 y1 x2 y2
+// x3 y3 ..." with the outline of the object, whose box is taken. No file: no objects.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int w
 	double class = line->v[0];
 	if (!(class >= 0 && class < LABELS_CLASSES_MAX && class == floor(class)) || box[2] < 0 || box[3] < 0)
 		return false;
-	*t = (struct coco_truth){.class = (int)class,
-	    .box = {(box[0] - box[2] / 2) * w, (box[1] - box[3] / 2) * h, box[2] * w, box[3] * h}};
+	*t = (struct coco_truth){
+	    .class = (int)class, .box = {(box[0] - box[2] / 2) * w, (box[1] - box[3] / 2) * h, box[2] * w, box[3] * h}};
 	t->area = t->box.w * t->box.h;
 	return isfinite(t->area);
 }
@@ -73,15 +73,16 @@ struct yolo_file {
 	int sample, w, h;
 };
 
-static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, const char *text, const char *end,
-    int number, struct error *err)
+static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, const char *text,
+    const char *end, int number, struct error *err)
 {
 	struct coco_truth t;
 	bool read = read_numbers(line, text, end);
 	if (read && line->n == 0)
 		return STATUS_OK;
 	if (!read || !line_truth(&t, line, f->w, f->h))
-		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"class cx cy w h\" in fractions of the image", f->path, number);
+		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"class cx cy w h\" in fractions of the image",
+		    f->path, number);
 	while (l->n_classes <= t.class)
 		labels_add_class(l, l->n_classes, NULL);
 	return labels_add_box(l, f->sample, &t, f->path, err);
@@ -120,10 +121,12 @@ static char *text_path(const char *dir, const char *file)
 
 static bool is_picture(const char *file)
 {
-	return !str_has_suffix(file, ".npy") && !str_has_suffix(file, ".npz") && !str_has_suffix(file, ".pb") && !str_has_suffix(file, ".bin");
+	return !str_has_suffix(file, ".npy") && !str_has_suffix(file, ".npz") && !str_has_suffix(file, ".pb") &&
+	       !str_has_suffix(file, ".bin");
 }
 
-static enum status read_sample(struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
+static enum status read_sample(
+    struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
 {
 	char *path = text_path(dir, s->file[i]);
 	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h};
@@ -150,5 +153,6 @@ enum status labels_read_yolo(struct labels *l, const char *dir, const struct lab
 		if (st != STATUS_OK)
 			return st;
 	}
-	return files ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "%s has a text file for none of the %d samples", dir, s->n);
+	return files ? STATUS_OK
+	             : error_set(err, STATUS_NOTFOUND, "%s has a text file for none of the %d samples", dir, s->n);
 }

@@ -1,4 +1,5 @@
-// Greedy suppression. Within a class at most `most` boxes are kept, so that comparing with the kept ones alone is quick.
+// Greedy suppression. Within a class at most `most` boxes are kept, so that comparing with the kept ones alone is
+// quick.
 #include <math.h>
 #include <stdlib.h>
 #include "nms.h"
@@ -24,7 +25,8 @@ static double iou_of(const struct candidate *a, const struct candidate *b)
 	if (!(w > 0) || !(h > 0))
 		return 0;
 	double shared = w * h;
-	return shared / ((double)(a->x2 - a->x1) * (a->y2 - a->y1) + (double)(b->x2 - b->x1) * (b->y2 - b->y1) - shared);
+	return shared /
+	       ((double)(a->x2 - a->x1) * (a->y2 - a->y1) + (double)(b->x2 - b->x1) * (b->y2 - b->y1) - shared);
 }
 
 // Pointers into one array compare as positions.
@@ -41,7 +43,7 @@ struct kept {
 	const struct candidate **at;
 	int *before; // [n] the one of the same class before it, -1
 	int n;
-	int *last;   // [classes]
+	int *last; // [classes]
 };
 
 static bool overlaps(const struct kept *k, const struct candidate *c, double iou)
@@ -75,7 +77,8 @@ void nms_keep(struct candidates *c, double iou, int most)
 {
 	int classes = count_classes(c);
 	const struct candidate **order = xcalloc(c->n + 1, sizeof *order);
-	struct kept k = {.at = xcalloc((size_t)most + 1, sizeof *k.at), .before = xcalloc((size_t)most + 1, sizeof *k.before),
+	struct kept k = {.at = xcalloc((size_t)most + 1, sizeof *k.at),
+	    .before = xcalloc((size_t)most + 1, sizeof *k.before),
 	    .last = xcalloc((size_t)classes + 1, sizeof *k.last)};
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = &c->at[i];

@@ -8,7 +8,7 @@
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
-	[TASK_DETECT] = &detect_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_DETECT] = &detect_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -45,7 +45,8 @@ static bool is_classifier(const struct graph *g)
 	return g->n_outputs > 0;
 }
 
-// Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of the other.
+// Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of the
+// other.
 static char *find_labels(const struct task *t, bool folders)
 {
 	const char *dataset = dataset_path(t->d);
@@ -67,7 +68,8 @@ static enum status read_labels(struct task *t, struct error *err)
 		s.w = where.input_w;
 		s.h = where.input_h;
 	}
-	bool folders = t->opt.kind != TASK_DETECT && t->opt.kind != TASK_AGREE && is_classifier(t->g) && labels_are_folders(&s);
+	bool folders =
+	    t->opt.kind != TASK_DETECT && t->opt.kind != TASK_AGREE && is_classifier(t->g) && labels_are_folders(&s);
 	char *path = t->opt.labels ? xstrdup(t->opt.labels) : find_labels(t, folders);
 	if (path || folders)
 		st = labels_read(&t->labels, path, &s, err);
@@ -78,18 +80,22 @@ static enum status read_labels(struct task *t, struct error *err)
 
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	enum task_kind natural = !t->labels ? TASK_AGREE : t->labels->kind == LABELS_BOXES ? TASK_DETECT : TASK_CLASSIFY;
+	enum task_kind natural = !t->labels                        ? TASK_AGREE
+	                         : t->labels->kind == LABELS_BOXES ? TASK_DETECT
+	                                                           : TASK_CLASSIFY;
 	t->kind = t->opt.kind < 0 ? natural : (enum task_kind)t->opt.kind;
 	if (t->kind == natural || t->kind == TASK_AGREE)
 		return STATUS_OK;
 	if (!t->labels)
-		return error_set(err, STATUS_NOTFOUND, "%s: no labels lie beside it; name them with --labels", dataset_path(t->d));
+		return error_set(
+		    err, STATUS_NOTFOUND, "%s: no labels lie beside it; name them with --labels", dataset_path(t->d));
 	return error_set(err, STATUS_USAGE, "%s holds %s; --task %s needs %s", t->labels->source,
 	    natural == TASK_DETECT ? "boxes" : "a class for each sample", task_kind_name(t->kind),
 	    natural == TASK_DETECT ? "a class for each sample" : "boxes");
 }
 
-enum status task_open(struct task **out, const struct graph *g, const struct dataset *d, const struct task_options *opt, struct error *err)
+enum status task_open(struct task **out, const struct graph *g, const struct dataset *d, const struct task_options *opt,
+    struct error *err)
 {
 	struct task *t = xcalloc(1, sizeof *t);
 	*t = (struct task){.g = g, .d = d, .opt = *opt, .n_samples = dataset_count(d)};
@@ -137,7 +143,8 @@ void task_note(struct task *t, char *out, size_t size)
 
 // ---- adding
 
-enum status task_add(struct task *t, int sample, const struct tensor *float_out, const struct tensor *quant_out, struct error *err)
+enum status task_add(
+    struct task *t, int sample, const struct tensor *float_out, const struct tensor *quant_out, struct error *err)
 {
 	const struct tensor *const out[TASK_VARIANTS] = {[TASK_FLOAT] = float_out, [TASK_QUANT] = quant_out};
 	enum status st = t->ops->add(t, sample, out, err);
@@ -307,7 +314,8 @@ static int by_value(const void *a, const void *b)
 }
 
 // Fills value[] with the differences of `draws` draws; returns how many are known (a draw may have no objects at all).
-static int draw(const struct task *t, const struct frozen_pair *f, const int *sample, int n, int draws, uint64_t seed, double *value)
+static int draw(const struct task *t, const struct frozen_pair *f, const int *sample, int n, int draws, uint64_t seed,
+    double *value)
 {
 	int *weight = xcalloc((size_t)t->n_samples + 1, sizeof *weight), known = 0;
 	for (int d = 0; d < draws; d++) {
@@ -325,7 +333,8 @@ static int draw(const struct task *t, const struct frozen_pair *f, const int *sa
 bool task_interval(struct task *t, int draws, uint64_t seed, struct task_interval *out)
 {
 	struct frozen_pair f = freeze(t);
-	int *sample = xcalloc((size_t)t->n_samples + 1, sizeof *sample), *once = xcalloc((size_t)t->n_samples + 1, sizeof *once);
+	int *sample = xcalloc((size_t)t->n_samples + 1, sizeof *sample),
+	    *once = xcalloc((size_t)t->n_samples + 1, sizeof *once);
 	int n = paired_samples(t, &f, sample), known = 0;
 	double *value = xcalloc((size_t)draws + 1, sizeof *value);
 	for (int i = 0; i < n; i++)
@@ -334,8 +343,10 @@ bool task_interval(struct task *t, int draws, uint64_t seed, struct task_interva
 		known = draw(t, &f, sample, n, draws, seed, value);
 	qsort(value, (size_t)known, sizeof *value, by_value);
 	if (known)
-		*out = (struct task_interval){.difference = difference(t, &f, once), .low = value[(int)(.025 * (known - 1) + .5)],
-		    .high = value[(int)(.975 * (known - 1) + .5)], .samples = n};
+		*out = (struct task_interval){.difference = difference(t, &f, once),
+		    .low = value[(int)(.025 * (known - 1) + .5)],
+		    .high = value[(int)(.975 * (known - 1) + .5)],
+		    .samples = n};
 	thaw(t, &f);
 	free(sample);
 	free(once);

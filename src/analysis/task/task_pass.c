@@ -95,16 +95,26 @@ static void see(void *arg, const struct sighting *s)
 		atomic_store(&c->stop, true);
 }
 
-enum status task_run(struct task *t, struct engine *e, const struct plan *plan, int first, int last, const atomic_bool *cancel,
-    atomic_int *done, struct error *err)
+enum status task_run(struct task *t, struct engine *e, const struct plan *plan, int first, int last,
+    const atomic_bool *cancel, atomic_int *done, struct error *err)
 {
-	struct gathering c = {.t = t, .g = t->g, .first = first, .quantized = plan, .done = done, .cancel = cancel,
+	struct gathering c = {.t = t,
+	    .g = t->g,
+	    .first = first,
+	    .quantized = plan,
+	    .done = done,
+	    .cancel = cancel,
 	    .sample = xcalloc((size_t)(last - first) + 1, sizeof *c.sample)};
 	bool *want = xcalloc((size_t)t->g->n_values + 1, sizeof *want);
 	for (int i = 0; i < t->g->n_outputs; i++)
 		want[t->g->output[i]] = !t->g->value[t->g->output[i]].constant;
-	struct pass p = {.plan = plan, .want = {[SIM_FLOAT] = want, [SIM_FULL] = plan ? want : NULL}, .first = first, .last = last, .visit = see,
-	    .arg = &c, .cancel = &c.stop};
+	struct pass p = {.plan = plan,
+	    .want = {[SIM_FLOAT] = want, [SIM_FULL] = plan ? want : NULL},
+	    .first = first,
+	    .last = last,
+	    .visit = see,
+	    .arg = &c,
+	    .cancel = &c.stop};
 	pthread_mutex_init(&c.lock, NULL);
 	enum status st = engine_pass(e, &p, err);
 	if (c.err.status != STATUS_OK) {

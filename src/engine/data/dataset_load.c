@@ -119,7 +119,7 @@ static enum status fill_rest(const struct dataset *d, int sample, struct tensor 
 
 static struct placement unplaced(const struct dataset *d)
 {
-	return (struct placement){ d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0 };
+	return (struct placement){d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0};
 }
 
 static const char *part_path(const struct dataset *d, int i, int part)

@@ -18,7 +18,8 @@ static uint32_t big_endian(const uint8_t *p, int n)
 static bool png_size(uint32_t *w, uint32_t *h, FILE *f)
 {
 	uint8_t b[24];
-	if (fseek(f, 0, SEEK_SET) != 0 || fread(b, 1, sizeof b, f) != sizeof b || memcmp(b, "\x89PNG\r\n\x1a\n", 8) != 0)
+	if (fseek(f, 0, SEEK_SET) != 0 || fread(b, 1, sizeof b, f) != sizeof b ||
+	    memcmp(b, "\x89PNG\r\n\x1a\n", 8) != 0)
 		return false;
 	*w = big_endian(b + 16, 4);
 	*h = big_endian(b + 20, 4);

@@ -78,21 +78,27 @@ static void paste(struct image *out, const struct image *in, int x, int y)
 static struct placement placement_of(const struct image *in, const struct fit *f, int w, int h)
 {
 	return (struct placement){
-		.image_w = in->w, .image_h = in->h, .input_w = w, .input_h = h,
-		.scale_x = (double)f->w / in->w, .scale_y = (double)f->h / in->h, .pad_x = f->x, .pad_y = f->y,
+	    .image_w = in->w,
+	    .image_h = in->h,
+	    .input_w = w,
+	    .input_h = h,
+	    .scale_x = (double)f->w / in->w,
+	    .scale_y = (double)f->h / in->h,
+	    .pad_x = f->x,
+	    .pad_y = f->y,
 	};
 }
 
 void place_measure(struct placement *where, int image_w, int image_h, int w, int h, enum resize_mode mode)
 {
-	struct image in = { .w = image_w, .h = image_h };
+	struct image in = {.w = image_w, .h = image_h};
 	struct fit f = fits[mode](&in, w, h);
 
 	*where = placement_of(&in, &f, w, h);
 }
 
-enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h, enum resize_mode mode,
-    struct error *err)
+enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
+    enum resize_mode mode, struct error *err)
 {
 	struct fit f = fits[mode](in, w, h);
 	struct image scaled;
