@@ -5,6 +5,7 @@
 #include <string.h>
 #include "../../src/analysis/task/coco.h"
 #include "../../src/analysis/task/decode.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/npy.h"
@@ -557,4 +558,21 @@ void test_decode__odd_shapes_never_reach_outside(void **state)
 		}
 		made_done(&m);
 	}
+}
+
+void test_decode__every_decoder_is_in_the_documentation(void **state)
+{
+	struct error err;
+	struct bytes text;
+	int n;
+	const struct decoder *d = decode_rows(&n);
+	assert_int_equal(file_read(&text, "docs/TASK.md", 1 << 20, &err), STATUS_OK);
+	for (int i = 0; i < n; i++) {
+		struct str name = {0};
+		str_addf(&name, "`%s`", d[i].name);
+		if (!strstr((const char *)text.data, str_text(&name)))
+			fail_msg("docs/TASK.md does not mention %s", str_text(&name));
+		str_done(&name);
+	}
+	bytes_done(&text);
 }
