@@ -1,6 +1,5 @@
 #include "qtui/tui/command.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

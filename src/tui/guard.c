@@ -33,9 +33,9 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-static void say(const char *text)
+static void say(int fd, const char *text)
 {
-	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+	ssize_t n = write(fd, text, strlen(text));
 
 	(void)n;
 }
@@ -43,10 +43,10 @@ static void say(const char *text)
 // Only calls that are allowed in a handler; SA_RESETHAND has put the default back, so that raise ends the process.
 static void on_crash(int sig)
 {
-	say(guard.reset);
+	say(STDOUT_FILENO, guard.reset);
 	if (guard.has_terminal)
 		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
-	say(guard.message);
+	say(STDERR_FILENO, guard.message);
 	raise(sig);
 }
 

@@ -1,6 +1,5 @@
 #include "qtui/tui/script.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

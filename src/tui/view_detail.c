@@ -5,19 +5,10 @@
 #include <string.h>
 
 #include "qtui/engine/op.h"
+#include "qtui/tui/detail.h"
 #include "qtui/tui/format.h"
-#include "qtui/tui/plot.h"
-#include "qtui/tui/ui.h"
 
-enum { LABEL = 10, BINS_MAX = 512, TWO_COLUMNS = 76, TALL = 28 };
-
-// A page is written line by line; lines above and below the window fall outside of the clip.
-struct page {
-	struct canvas *c;
-	const struct ui *ui;
-	int x, y, w;
-	int height; // of the window
-};
+enum { TWO_COLUMNS = 76, TALL = 28 };
 
 static PRINTF(4, 5) void put(struct page *p, const char *label, enum role role, const char *fmt, ...)
 {
@@ -27,14 +18,14 @@ static PRINTF(4, 5) void put(struct page *p, const char *label, enum role role, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, label);
-	canvas_cut(p->c, p->x + LABEL, p->y++, p->w - LABEL, role, CUT_RIGHT, text);
+	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, label);
+	canvas_cut(p->c, p->x + DETAIL_LABEL, p->y++, p->w - DETAIL_LABEL, role, CUT_RIGHT, text);
 }
 
 static void put_name(struct page *p, const char *label, const char *name)
 {
-	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, label);
-	canvas_cut(p->c, p->x + LABEL, p->y++, p->w - LABEL, ROLE_TEXT, CUT_LEFT, name);
+	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, label);
+	canvas_cut(p->c, p->x + DETAIL_LABEL, p->y++, p->w - DETAIL_LABEL, ROLE_TEXT, CUT_LEFT, name);
 }
 
 static void shape_dims(char *out, size_t size, const struct shape *s)
@@ -92,9 +83,9 @@ static const char *site_title(const struct snapshot *s, const struct site *site)
 // "[output]  weight  input": h and l choose.
 static void put_choice(struct page *p, const struct node_row *row, const struct site *chosen)
 {
-	int x = p->x + LABEL;
+	int x = p->x + DETAIL_LABEL;
 
-	canvas_text(p->c, p->x, p->y, LABEL - 1, ROLE_DIM, "tensor");
+	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, "tensor");
 	for (int i = 0; i < row->n_sites; i++) {
 		const struct site *s = &p->ui->snap->site[row->first_site + i];
 		x += canvas_textf(p->c, x, p->y, p->x + p->w - x, s == chosen ? ROLE_HEAD_SORT : ROLE_DIM, s == chosen ? "[%s]" : " %s ",
@@ -136,7 +127,7 @@ static void put_state(struct page *p, const struct site *s)
 	const char *other = s->follows >= 0 ? p->ui->snap->g->value[s->follows].name : NULL;
 
 	if (s->locked) {
-		put(p, "", ROLE_EDITED, "yours: neither calibration nor alignment moves it");
+		put(p, "", ROLE_EDITED, "yours: calibration leaves it alone");
 		return;
 	}
 	if (other)
@@ -144,7 +135,7 @@ static void put_state(struct page *p, const struct site *s)
 }
 
 // What the grid can say: [low, high] of the values that have codes.
-static bool grid_of(const struct site *s, double scale, double *low, double *high)
+bool detail_grid(const struct site *s, double scale, double *low, double *high)
 {
 	if (!s->bits || s->n_scale != 1 || !(scale > 0))
 		return false;
@@ -158,7 +149,7 @@ static void put_grid(struct page *p, const struct site *s)
 	char a[FIGURE], b[FIGURE], used[FIGURE];
 	double low, high;
 
-	if (!grid_of(s, s->n_scale ? (double)s->scale[0] : 0, &low, &high))
+	if (!detail_grid(s, s->n_scale ? (double)s->scale[0] : 0, &low, &high))
 		return;
 	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
 	if (s->used_levels >= 0)
@@ -202,188 +193,11 @@ static void put_trial(struct page *p, const struct site *s)
 		return;
 	p->y++;
 	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));
-	if (grid_of(s, t->scale, &low, &high))
+	if (detail_grid(s, t->scale, &low, &high))
 		put(p, "", ROLE_EDITED, "grid %s to %s", format_value(low_text, low), format_value(high_text, high));
 	if (t->predicted.known)
 		put(p, "", ROLE_EDITED, "≈ %s dB alone, ≈ %s %% clipped", format_db(snr, t->predicted.snr_db),
 		    format_percent(clipped, 100 * t->predicted.clipped));
-}
-
-enum change_kind { CHANGE_MINUS, CHANGE_RATIO };
-struct figure_row {
-	const char *label;
-	char *(*format)(char *out, double v);
-	double (*value)(const struct figures *f);
-	enum change_kind change;
-	int better; // +1: more is better
-};
-
-static double fig_nsr(const struct figures *f)
-{
-	return f->known ? f->pooled.nsr : NAN;
-}
-
-static double fig_cosine(const struct figures *f)
-{
-	return f->known ? f->pooled.cosine : NAN;
-}
-
-static double fig_mse(const struct figures *f)
-{
-	return f->known ? f->pooled.mse : NAN;
-}
-
-static double fig_max_error(const struct figures *f)
-{
-	return f->known ? f->pooled.max_error : NAN;
-}
-
-static double fig_clipped(const struct figures *f)
-{
-	return f->known ? 100 * f->pooled.clipped : NAN;
-}
-
-static const struct figure_row figure_rows[] = {
-	{"SNR dB", format_db, figures_snr, CHANGE_MINUS, +1}, {"N/S", format_small, fig_nsr, CHANGE_RATIO, -1},
-	{"cosine", format_unit, fig_cosine, CHANGE_MINUS, +1}, {"MSE", format_small, fig_mse, CHANGE_RATIO, -1},
-	{"max error", format_small, fig_max_error, CHANGE_RATIO, -1}, {"clipped %", format_percent, fig_clipped, CHANGE_MINUS, -1},
-};
-
-// Empty when the change is too small to be seen in the figures.
-static void change_text(char out[FIGURE], const struct figure_row *row, double now, double before)
-{
-	int digits = row->format == format_unit ? 4 : row->format == format_percent ? 2 : 1;
-
-	out[0] = '\0';
-	if (!isfinite(now) || !isfinite(before))
-		return;
-	if (row->change == CHANGE_MINUS && fabs(now - before) >= 0.5 * pow(10, -digits))
-		snprintf(out, FIGURE, "%+.*f", digits, now - before);
-	else if (row->change == CHANGE_RATIO && before > 0 && fabs(now / before - 1) >= 0.005 && now / before < 99.5)
-		snprintf(out, FIGURE, "×%.2f", now / before);
-}
-
-static void put_figure(struct page *p, const struct site *s, const struct figure_row *row, int w)
-{
-	bool old = p->ui->snap->row[s->node].pending;
-	double now = row->value(&s->graphwise), before = row->value(&s->before), alone = row->value(&s->layerwise);
-	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? severity_role(severity_of(now)) : ROLE_TEXT;
-	char text[FIGURE];
-	int x = p->x + LABEL;
-
-	canvas_text(p->c, p->x, p->y, LABEL, ROLE_DIM, row->label);
-	canvas_right(p->c, x, p->y, w, role, row->format(text, now));
-	if (row->value != fig_clipped)
-		canvas_right(p->c, x + w, p->y, w, isnan(alone) ? ROLE_DIM : ROLE_TEXT, row->format(text, alone));
-	if (s->before.known) {
-		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));
-		change_text(text, row, now, before);
-		canvas_right(p->c, x + 3 * w, p->y, w, (now - before) * row->better > 0 ? ROLE_BETTER : ROLE_WORSE, text);
-	}
-	p->y++;
-}
-
-static void put_figures(struct page *p, const struct site *s)
-{
-	int w = (p->w - LABEL) / 4 < 12 ? (p->w - LABEL) / 4 : 12, x = p->x + LABEL;
-
-	if (!s->graphwise.known && !s->layerwise.known)
-		return;
-	p->y++;
-	if (s->graphwise.known && s->graphwise.known < p->ui->snap->samples)
-		canvas_textf(p->c, p->x, p->y, LABEL, ROLE_PENDING, "%d of %d", s->graphwise.known, p->ui->snap->samples);
-	canvas_right(p->c, x, p->y, w, ROLE_HEAD, "now");
-	canvas_right(p->c, x + w, p->y, w, ROLE_HEAD, "alone");
-	if (s->before.known) {
-		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_HEAD, "before");
-		canvas_right(p->c, x + 3 * w, p->y, w, ROLE_HEAD, "change");
-	}
-	p->y++;
-	for (size_t i = 0; i < sizeof figure_rows / sizeof *figure_rows; i++)
-		put_figure(p, s, &figure_rows[i], w);
-}
-
-static int axis_column(const struct hist *h, double v, int w)
-{
-	double span = (double)h->hi - (double)h->lo;
-
-	return span > 0 ? (int)floor((v - (double)h->lo) / span * w) : -1;
-}
-
-static void axis_mark(struct page *p, const struct hist *h, double v, int rows, enum role role, uint32_t glyph)
-{
-	int at = axis_column(h, v, p->w);
-
-	for (int y = 0; at >= 0 && at < p->w && y < rows; y++)
-		canvas_put(p->c, p->x + at, p->y - rows + 1 + y, glyph, role);
-}
-
-// The axis with zero and the ends of the grid; the grid's ends run up through the bars.
-static void put_axis(struct page *p, const struct site *s, const struct hist *h, int rows)
-{
-	bool trial = p->ui->trial.active && s == &p->ui->snap->site[p->ui->trial.site];
-	double scale = trial ? p->ui->trial.scale : s->n_scale ? (double)s->scale[0] : 0, low, high;
-	char text[FIGURE];
-
-	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
-	if (h->lo < 0 && h->hi > 0)
-		axis_mark(p, h, 0, 1, ROLE_TEXT, 0x253C);
-	if (grid_of(s, scale, &low, &high)) {
-		axis_mark(p, h, low, rows + 1, ROLE_HIST_LIMIT, 0x2506);
-		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, 0x2506);
-	}
-	p->y++;
-	canvas_text(p->c, p->x, p->y, 12, ROLE_DIM, format_value(text, (double)h->lo));
-	canvas_right(p->c, p->x + p->w - 12, p->y, 12, ROLE_DIM, format_value(text, (double)h->hi));
-	if (h->lo < 0 && h->hi > 0 && axis_column(h, 0, p->w) > 12 && axis_column(h, 0, p->w) < p->w - 12)
-		canvas_text(p->c, p->x + axis_column(h, 0, p->w), p->y, 1, ROLE_DIM, "0");
-	p->y++;
-}
-
-static uint64_t most(const uint64_t *bin, int n)
-{
-	uint64_t m = 0;
-
-	for (int i = 0; i < n; i++)
-		m = bin[i] > m ? bin[i] : m;
-	return m;
-}
-
-// In the corner that the bars leave free.
-static void put_bar_label(struct page *p, int y, enum role role, const char *text)
-{
-	int w = text_width(text);
-
-	if (canvas_blank(p->c, (struct rect){p->x, y, w, 1}) || !canvas_blank(p->c, (struct rect){p->x + p->w - w, y, w, 1}))
-		canvas_text(p->c, p->x, y, w, role, text);
-	else
-		canvas_right(p->c, p->x, y, p->w, role, text);
-}
-
-static void put_histogram(struct page *p, const struct site *s)
-{
-	int n = plot_bins(p->c, p->w), rows = (p->height - 24) / 2, top;
-	uint64_t f[BINS_MAX], q[BINS_MAX], full;
-	char label[16];
-
-	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;
-	if (!s->hist_float || n > BINS_MAX)
-		return;
-	hist_shrink(s->hist_float, f, n);
-	full = most(f, n);
-	top = ++p->y;
-	if (s->hist_quant) {
-		hist_shrink(s->hist_quant, q, n);
-		full = most(q, n) > full ? most(q, n) : full;
-		plot_bars(p->c, (struct rect){p->x, top + rows, p->w, rows}, q, full, ROLE_HIST_QUANT);
-	}
-	plot_bars(p->c, (struct rect){p->x, top, p->w, rows}, f, full, ROLE_HIST_FLOAT);
-	p->y += s->hist_quant ? 2 * rows : rows;
-	put_axis(p, s, s->hist_float, p->y - top);
-	put_bar_label(p, top, ROLE_HIST_FLOAT, "float");
-	snprintf(label, sizeof label, "int%d", s->bits);
-	if (s->hist_quant)
-		put_bar_label(p, top + rows, ROLE_HIST_QUANT, label);
 }
 
 static void put_tensor(struct page *p, const struct node_row *row, const struct site *site)
@@ -397,8 +211,8 @@ static void put_tensor(struct page *p, const struct node_row *row, const struct 
 static void put_below(struct page *p, const struct node_row *row, const struct site *site)
 {
 	put_tensor(p, row, site);
-	put_figures(p, site);
-	put_histogram(p, site);
+	detail_figures(p, site);
+	detail_histogram(p, site);
 }
 
 // A wide and low window: the quantizer at the left, what it does to the tensor at the right.
@@ -411,8 +225,8 @@ static void put_side_by_side(struct page *p, const struct node_row *row, const s
 	right.x = p->x + p->w / 2;
 	right.y--;
 	put_tensor(&left, row, site);
-	put_figures(&right, site);
-	put_histogram(&right, site);
+	detail_figures(&right, site);
+	detail_histogram(&right, site);
 	p->y = left.y > right.y ? left.y : right.y;
 }
 

@@ -7,7 +7,6 @@
 // The tab at column x of the main panel's title: a view, or -1.
 int draw_tab_at(const struct ui *ui, int x);
 
-// What a trial of a scale would bring.
-void draw_trial_text(char *out, size_t size, const struct ui *ui);
+void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r);
 
 #endif

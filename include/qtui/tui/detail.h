@@ -1,0 +1,19 @@
+// What the parts of the detail share: a page is written line by line; lines above and below its window fall outside of the clip.
+#ifndef QTUI_TUI_DETAIL_H
+#define QTUI_TUI_DETAIL_H
+
+#include "qtui/tui/ui.h"
+
+enum { DETAIL_LABEL = 10 }; // columns of the labels at the left
+struct page {
+	struct canvas *c;
+	const struct ui *ui;
+	int x, y, w;
+	int height; // of the window
+};
+// What the quantizer's grid can say: [low, high] of the values that have codes, were its scale `scale`.
+bool detail_grid(const struct site *s, double scale, double *low, double *high);
+void detail_figures(struct page *p, const struct site *s);
+void detail_histogram(struct page *p, const struct site *s);
+
+#endif

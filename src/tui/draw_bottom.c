@@ -1,0 +1,150 @@
+// The bottom line: the prompt, a scale that is being tried, a message, or the keys of the moment.
+#include <math.h>
+#include <stdio.h>
+
+#include "qtui/tui/draw.h"
+#include "qtui/tui/format.h"
+
+static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, int end)
+{
+	const char *keys = row->keys;
+	char name[16];
+
+	keys_text(name, sizeof name, keys_parse(&keys));
+	if (x + text_width(name) + 1 + text_width(row->hint) > end)
+		return 0;
+	canvas_text(c, x, y, 16, ROLE_KEY, name);
+	canvas_text(c, x + text_width(name) + 1, y, 16, ROLE_HINT, row->hint);
+	return text_width(name) + 1 + text_width(row->hint) + 2;
+}
+
+// An inner context may have taken the key for something else.
+static bool is_reachable(enum action a, unsigned contexts)
+{
+	const char *keys = keys_row(a)->keys;
+
+	return keys_action(keys_parse(&keys), contexts) == a;
+}
+
+// Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
+static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	unsigned contexts = ui->trial.active ? 1u << CTX_TRIAL : ui_contexts(ui) | 1u << CTX_ANY;
+	int x = r.x + 1, end = r.x + r.w - 1;
+
+	if (contexts >> CTX_ANY & 1 && ui->view != VIEW_HELP) {
+		end -= 8;
+		draw_hint(c, keys_row(ACTION_view_help), end + 2, r.y, r.x + r.w);
+	}
+	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
+		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
+			const struct key_row *row = keys_row((enum action)a);
+			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx && is_reachable((enum action)a, contexts))
+				x += draw_hint(c, row, x, r.y, end);
+		}
+}
+
+// "SNR alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
+static void trial_text(char *out, size_t size, const struct ui *ui)
+{
+	const struct trial *t = &ui->trial;
+	const struct site *site = &ui->snap->site[t->site];
+	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE];
+
+	if (t->predicted.known)
+		snprintf(out, size, "SNR alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
+		    format_db(snr, t->predicted.snr_db),
+		    format_percent(was_clipped, site->graphwise.known ? 100 * site->graphwise.pooled.clipped : NAN),
+		    format_percent(clipped, 100 * t->predicted.clipped));
+	else
+		snprintf(out, size, "no figures to predict from yet");
+}
+
+// "scale 2^-3 → 2^-4  SNR alone ≈ 9.6 dB ..." and the keys of the trial.
+static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct site *site = &ui->snap->site[ui->trial.site];
+	char from[FIGURE], to[FIGURE], predicted[192], text[320];
+	int used;
+
+	trial_text(predicted, sizeof predicted, ui);
+	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
+	    format_scale(to, ui->trial.scale), predicted);
+	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
+	draw_hints(c, ui, (struct rect){r.x + used, r.y, r.w - used, 1});
+}
+
+static const char *prompt_label(enum line_kind k)
+{
+	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/", [LINE_SCALE] = "scale: "};
+
+	return label[k];
+}
+
+// The part of the line that keeps its cursor in sight.
+static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct line *l = &ui->line;
+	int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_PROMPT, prompt_label(l->kind));
+	int room = r.x + r.w - x - 1, before;
+	char head[LINE_TEXT], side[160] = "";
+	const char *from = l->text;
+
+	snprintf(head, sizeof head, "%.*s", l->point, l->text);
+	before = text_width(head);
+	while (before > room && *from) {
+		uint32_t g = text_next(&from);
+		before -= text_glyph_width(g);
+	}
+	if (l->kind == LINE_SCALE && ui->trial.active)
+		trial_text(side, sizeof side, ui);
+	else if (l->kind == LINE_SCALE && !l->text[0])
+		snprintf(side, sizeof side, "2^-4, a number, or auto");
+	else if (ui->note[0])
+		snprintf(side, sizeof side, "%.150s", ui->note);
+	for (int w = 0; *from && w < room;) {
+		uint32_t g = text_next(&from);
+		canvas_put(c, x + w, r.y, g, ROLE_TEXT);
+		w += text_glyph_width(g);
+	}
+	if (text_width(l->text) + text_width(side) + 3 < room)
+		canvas_right(c, x, r.y, room, ROLE_EDITED, side);
+	c->cursor_x = x + before;
+	c->cursor_y = r.y;
+}
+
+// What Tab found, in columns above the prompt.
+static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct line *l = &ui->line;
+	int widest = 1, columns, rows;
+
+	for (int i = 0; i < l->n_matches; i++)
+		widest = text_width(l->match[i]) > widest ? text_width(l->match[i]) : widest;
+	columns = (r.w - 2) / (widest + 2) > 0 ? (r.w - 2) / (widest + 2) : 1;
+	rows = (l->n_matches + columns - 1) / columns;
+	if (rows > r.y - 3)
+		rows = r.y - 3;
+	for (int y = 0; y < rows; y++)
+		for (int x = 0; x < r.w; x++)
+			canvas_put(c, r.x + x, r.y - rows + y, ' ', ROLE_TEXT);
+	canvas_ground(c, (struct rect){r.x, r.y - rows, r.w, rows}, ROLE_BAR);
+	for (int i = 0; i < l->n_matches && i < rows * columns; i++)
+		canvas_cut(c, r.x + 1 + i / rows * (widest + 2), r.y - rows + i % rows, widest < r.w - 2 ? widest : r.w - 2, ROLE_BAR,
+		    CUT_LEFT, l->match[i]);
+}
+
+void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	if (ui->line.kind) {
+		draw_prompt(c, ui, r);
+		if (ui->line.n_matches)
+			draw_matches(c, ui, r);
+	} else if (ui->trial.active) {
+		draw_trial(c, ui, r);
+	} else if (ui->note[0]) {
+		canvas_cut(c, r.x + 1, r.y, r.w - 2, ui->note_role, ui->note_role == ROLE_ERROR ? CUT_MIDDLE : CUT_RIGHT, ui->note);
+	} else {
+		draw_hints(c, ui, r);
+	}
+}
