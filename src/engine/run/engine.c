@@ -5,12 +5,44 @@
 #include "keys.h"
 #include "runner.h"
 
+// The most bytes of float tensors that are alive at once in a walk through the network.
+static size_t live_peak(const struct graph *g)
+{
+	size_t live = 0, peak = 0;
+	int *left = xcalloc((size_t)g->n_values + 1, sizeof *left);
+	for (int n = 0; n < g->n_nodes; n++) {
+		const struct node *node = &g->node[n];
+		for (int i = 0; i < node->n_out; i++) {
+			int64_t count = node->out[i] >= 0 ? shape_count(&g->value[node->out[i]].shape) : 0;
+			if (count > 0) {
+				left[node->out[i]] = g->value[node->out[i]].n_consumers;
+				live += (size_t)count * sizeof(float);
+			}
+		}
+		peak = live > peak ? live : peak;
+		for (int i = 0; i < node->n_in; i++) {
+			int v = node->in[i];
+			if (v >= 0 && left[v] > 0 && --left[v] == 0)
+				live -= (size_t)shape_count(&g->value[v].shape) * sizeof(float);
+		}
+	}
+	free(left);
+	return peak;
+}
+
+// What the store may hold: the budget without what the workers have in hand under several simulations at once.
+static size_t store_budget(const struct graph *g, const struct engine_options *opt)
+{
+	size_t in_hand = 2 * live_peak(g) * (size_t)opt->threads;
+	return opt->memory > in_hand ? opt->memory - in_hand : 0;
+}
+
 struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
 	*e = (struct engine){.g = g, .d = d, .opt = *opt};
 	e->jobs = jobs_new(opt->threads);
-	e->store = store_new(opt->memory);
+	e->store = store_new(store_budget(g, opt));
 	e->kernels = kernels_new();
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
 	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
