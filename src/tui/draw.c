@@ -53,8 +53,9 @@ static double worst_output(const struct snapshot *s)
 static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 {
 	const struct snapshot *s = ui->snap;
+	const struct run_note *last = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
 	double worst = worst_output(s);
-	char snr[FIGURE];
+	char snr[FIGURE], was[FIGURE];
 	int n = 0;
 
 	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
@@ -64,6 +65,10 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	if (!isnan(worst)) {
 		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), isinf(worst) ? "" : " dB");
 		out[n++].role = ROLE_BAR;
+	}
+	if (last && !isnan(last->task_quant)) {
+		snprintf(out[n].text, sizeof out->text, "task %s → %s", format_unit(was, last->task_float), format_unit(snr, last->task_quant));
+		out[n++].role = ROLE_BAR_STRONG;
 	}
 	if (s->n_edits) {
 		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, s->n_edits == 1 ? "" : "s", ui->unsaved ? "*" : "");

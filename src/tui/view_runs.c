@@ -39,26 +39,39 @@ void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
 		snprintf(out, size, "%s", step_at(ui, row) >= 0 ? study_step(ui->study, step_at(ui, row)) : "");
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51 };
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 18, NARROW = 72, WIDE = 100 };
+
+// The task's metric has a column when any run knows it.
+static int task_width(const struct ui *ui, int width)
+{
+	for (int i = 0; i < ui->snap->n_runs && width >= WIDE; i++)
+		if (!isnan(ui->snap->run[i].task_quant))
+			return TASK;
+	return 0;
+}
 
 static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct run_note *run = run_at(ui, row), *before = run_at(ui, row + 1);
 	double change = before ? run->out_snr_db - before->out_snr_db : NAN;
 	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
-	char text[FIGURE], computed[2 * FIGURE];
+	char text[FIGURE], quant[FIGURE], computed[2 * FIGURE];
+	int title = X_TITLE + task_width(ui, r.w);
 
 	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
 	canvas_right(c, r.x + X_SNR, r.y, 8, severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, better, format_change(text, change));
 	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_TEXT, format_seconds(text, run->seconds));
-	if (r.w < 72) {
+	if (r.w < NARROW) {
 		draw_found(c, ui, r.x + X_COMPUTED, r.y, r.w - X_COMPUTED - 1, ROLE_TEXT, CUT_RIGHT, run->title);
 		return;
 	}
 	canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_DIM, computed);
-	draw_found(c, ui, r.x + X_TITLE, r.y, r.w - X_TITLE - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+	if (!isnan(run->task_quant) && title > X_TITLE)
+		canvas_textf(c, r.x + X_TITLE, r.y, TASK - 2, ROLE_STRONG, "%s → %s", format_unit(text, run->task_float),
+		    format_unit(quant, run->task_quant));
+	draw_found(c, ui, r.x + title, r.y, r.w - title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
 }
 
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
@@ -75,15 +88,19 @@ static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int 
 	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, role, CUT_MIDDLE, study_step(ui->study, step));
 }
 
-static void draw_heads(struct canvas *c, struct rect r)
+static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
+	int task = task_width(ui, r.w);
+
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
 	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_HEAD, "time");
-	if (r.w >= 72)
+	if (r.w >= NARROW)
 		canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_HEAD, "computed");
-	canvas_text(c, r.x + (r.w < 72 ? X_COMPUTED : X_TITLE), r.y, 12, ROLE_HEAD, "what was run");
+	if (task)
+		canvas_text(c, r.x + X_TITLE, r.y, task, ROLE_HEAD, "task, float → now");
+	canvas_text(c, r.x + (r.w < NARROW ? X_COMPUTED : X_TITLE + task), r.y, 12, ROLE_HEAD, "what was run");
 }
 
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -91,7 +108,7 @@ void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct scroll *s = ui_cursor(ui);
 	int n = view_runs_count(ui);
 
-	draw_heads(c, r);
+	draw_heads(c, ui, r);
 	for (int i = 0; i < r.h - 1 && s->top + i < n; i++) {
 		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
 		if (run_at(ui, s->top + i))

@@ -226,7 +226,7 @@ static void build_runs(void)
 {
 	static const struct run_note runs[3] = {
 		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, NAN, NAN}, {2, "esp32p4 kl, 1 edit", 9.1, 0.41, 12, 233, NAN, NAN},
-		{3, "esp32p4 kl, 2 edits", 9.1, 0.004, 0, 233, NAN, NAN},
+		{3, "esp32p4 kl, 2 edits", 9.1, 0.004, 0, 233, 0.3711, 0.3176},
 	};
 	memcpy(fake.run, runs, sizeof runs);
 	fake.s.run = fake.run;

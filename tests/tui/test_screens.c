@@ -182,6 +182,15 @@ void test_screens__runs(void **state)
 	expect(&ui, "runs_80x24");
 }
 
+void test_screens__runs_with_a_task(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 12, false);
+	press(&ui, "3");
+	expect(&ui, "runs_120x12");
+}
+
 void test_screens__cost(void **state)
 {
 	struct ui ui;
