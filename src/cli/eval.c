@@ -177,9 +177,9 @@ static void print_report(const struct evaluation *e, const char *note)
 {
 	const struct task_report *r = e->report;
 	const struct snapshot *s = e->snapshot;
-	printf("%s, %s, %d edits, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target,
-	    calib_name(s->method), s->n_edits, dataset_count(study_dataset(e->study)), r->samples[TASK_QUANT],
-	    e->seconds, note);
+	printf("%s, %s, %d edit%s, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target,
+	    calib_name(s->method), s->n_edits, s->n_edits == 1 ? "" : "s", dataset_count(study_dataset(e->study)),
+	    r->samples[TASK_QUANT], e->seconds, note);
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		print_row(r->figure[i].name, r->figure[i].value);

@@ -318,3 +318,50 @@ void test_labels__names_in_metadata(void **state)
 	names_parse(&n, NULL);
 	assert_int_equal(n.n, 0);
 }
+
+// ---- damaged files
+
+static void read_damaged(const char *name, const char *text, struct support_random *r)
+{
+	static const char bytes[] = "{}[],:\"-0919eE. \n\t\0\xffxn";
+	size_t n = strlen(text);
+	char *copy = xmalloc(n + 1);
+	memcpy(copy, text, n + 1);
+	for (int k = support_random_int(r, 1, 4); k > 0; k--)
+		copy[support_random_int(r, 0, (int)n - 1)] = bytes[support_random_int(r, 0, (int)sizeof bytes - 2)];
+	struct labels *l;
+	struct error err = {0};
+	enum status st =
+	    labels_read(&l, support_temp_file(name, copy, n - (size_t)support_random_int(r, 0, 9)), &samples, &err);
+	assert_true(st == STATUS_OK ? l->n_known > 0 : err.text[0] && !l);
+	labels_free(&l);
+	free(copy);
+}
+
+void test_labels__damaged_files_are_read_or_refused(void **state)
+{
+	struct support_random r = {5};
+	for (int i = 0; i < 400; i++) {
+		read_damaged("damaged.json",
+		    "{\"images\":[{\"id\":10,\"file_name\":\"b.jpg\"}],\"annotations\":[{\"image_id\":10,"
+		    "\"category_id\":7,\"bbox\":[1,2,30,40]}]," CATEGORIES "}",
+		    &r);
+		read_damaged("damaged.csv", "file,class_index\na.jpg,5\nb.jpg,0\nc.jpg,17\n", &r);
+	}
+}
+
+void test_labels__damaged_yolo_files_are_read_or_refused(void **state)
+{
+	struct support_random r = {6};
+	static const char text[] = "2 0.5 0.5 0.25 0.5\n0 0 0 1 0 1 1 0 1\n";
+	for (int i = 0; i < 400; i++) {
+		char copy[sizeof text];
+		struct labels *l;
+		struct error err = {0};
+		memcpy(copy, text, sizeof text);
+		copy[support_random_int(&r, 0, sizeof text - 2)] = "-.e9 \nx\t"[support_random_int(&r, 0, 7)];
+		enum status st = labels_read(&l, yolo_dir("damaged", copy), &array_samples, &err);
+		assert_true(st == STATUS_OK || (err.text[0] && !l));
+		labels_free(&l);
+	}
+}

@@ -1,7 +1,7 @@
 // YOLOX before decoding: centre = (offset + cell) * stride, size = exp(v) * stride. One output (or one a level) with
 // box, objectness and classes, or three a level.
 #include <math.h>
-#include "decode_family.h"
+#include "../decode_family.h"
 
 // Which of a level's three fields is which: 4 channels, 1 channel, and the classes.
 static bool bind_three(struct source *s, const struct head *h, const struct level *l)

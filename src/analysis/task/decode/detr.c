@@ -1,6 +1,6 @@
 // Queries: cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is
 // "no object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
-#include "decode_family.h"
+#include "../decode_family.h"
 
 enum { QUERIES_MAX = 1500 };
 

@@ -1,7 +1,7 @@
 // Anchor-free heads: distances from the centre of a cell to the four sides, in strides. A distance is a number, or the
 // mean of a distribution over bins 0, 1, 2 ... (DFL, GFL).
 #include <math.h>
-#include "decode_family.h"
+#include "../decode_family.h"
 
 enum { BINS_MAX = 32 };
 

@@ -1,6 +1,6 @@
 // SSD with its priors applied in the graph: corners as fractions of the input, and scores of which the first class is
 // the background.
-#include "decode_family.h"
+#include "../decode_family.h"
 
 bool ssd_bind(struct bound *b, const struct head *h)
 {

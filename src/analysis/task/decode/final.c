@@ -2,7 +2,7 @@
 // pixels.
 #include <math.h>
 #include <string.h>
-#include "decode_family.h"
+#include "../decode_family.h"
 #include "qtui/base/str.h"
 
 enum { FINAL_ROWS_MAX = 2000, FRACTION_MAX = 2 };

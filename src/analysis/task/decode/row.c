@@ -1,6 +1,6 @@
 // One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class; or the boxes and
 // the scores as two outputs.
-#include "decode_family.h"
+#include "../decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
 static bool decoded_rows(struct field *f, int64_t *n, const struct head *h, int output)

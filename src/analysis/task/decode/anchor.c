@@ -1,6 +1,6 @@
 // YOLOv5 and v7 before their anchors: three anchors a cell, x,y,w,h,objectness,classes as logits (or behind a sigmoid).
 // centre = (2s - 0.5 + cell) * stride, size = (2s)^2 * anchor.
-#include "decode_family.h"
+#include "../decode_family.h"
 
 enum { ANCHORS = 3 };
 
