@@ -66,7 +66,7 @@ static void commit(struct study *s)
 }
 
 // Words of a command: blanks and backslashes in names are escaped by a backslash.
-static void add_word(struct str *out, const char *word)
+void study_add_word(struct str *out, const char *word)
 {
 	for (; *word; word++) {
 		if (*word == ' ' || *word == '\\')
@@ -79,7 +79,7 @@ static void add_nodes(struct str *out, const struct graph *g, const int *nodes, 
 {
 	for (int i = 0; i < n; i++) {
 		str_add(out, " ");
-		add_word(out, g->node[nodes[i]].name);
+		study_add_word(out, g->node[nodes[i]].name);
 	}
 }
 
@@ -124,7 +124,7 @@ enum status study_set(struct study *s, const int *nodes, int n, int precision, i
 	return st;
 }
 
-static void scale_text(char *out, size_t size, double scale)
+void study_scale_text(char *out, size_t size, double scale)
 {
 	int exponent;
 	if (scale == 0)
@@ -150,7 +150,7 @@ enum status study_scale(struct study *s, int node, double scale, struct error *e
 		return nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
 	add_nodes(&text, s->g, &node, 1);
-	scale_text(value, sizeof value, scale);
+	study_scale_text(value, sizeof value, scale);
 	str_addf(&text, " %s", value);
 	branch(s, str_detach(&text))->edits->scale[node] = scale;
 	commit(s);
@@ -180,7 +180,7 @@ enum status study_set_target(struct study *s, const char *name, struct error *er
 	if (st != STATUS_OK)
 		return st;
 	str_add(&text, "target ");
-	add_word(&text, name);
+	study_add_word(&text, name);
 	struct decision *d = branch(s, str_detach(&text));
 	snprintf(d->target, sizeof d->target, "%s", name);
 	d->method = target_default_calibration(s->target);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/findings.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
 
@@ -197,5 +198,8 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 		add_figures(o, "graphwise", &s->output[i], true);
 		cJSON_AddItemToArray(outputs, o);
 	}
+	struct findings *found = findings_new(st, s);
+	cJSON_AddItemToObject(root, "findings", findings_json(found, g));
+	findings_free(&found);
 	return root;
 }

@@ -2,6 +2,7 @@
 #ifndef QTUI_ANALYSIS_STUDY_IMPL_H
 #define QTUI_ANALYSIS_STUDY_IMPL_H
 
+#include "qtui/base/str.h"
 #include "work.h"
 
 // A state of the user's decisions; history is a list of them.
@@ -50,5 +51,8 @@ struct edits *study_effective(const struct study *s, const struct edits *user); 
 // A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
 int edits_count(const struct edits *e);
+// Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
+void study_add_word(struct str *out, const char *word);
+void study_scale_text(char *out, size_t size, double scale);
 
 #endif

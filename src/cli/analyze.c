@@ -1,7 +1,8 @@
-// qtui analyze: the analysis in batch. Without --json or --report it prints the worst tensors.
+// qtui analyze: the analysis in batch. Without --json, --report or --findings it prints the worst tensors.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "qtui/analysis/findings.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
 #include "verbs.h"
@@ -52,6 +53,31 @@ static void print_summary(const struct snapshot *s)
 	free(order);
 }
 
+static void print_finding(int number, const struct finding *f)
+{
+	printf("%s%2d. %s: %s\n", number > 1 ? "\n" : "", number, finding_name(f->rule), f->text);
+	printf("    evidence:");
+	for (int i = 0; i < f->n_evidence; i++)
+		printf("%s %s %.4g", i ? "," : "", f->evidence[i].name, f->evidence[i].value);
+	printf("\n");
+	if (f->advice)
+		printf("    remedy: %s\n", f->advice);
+	if (f->edit)
+		printf("    edit: %s\n", f->edit);
+	if (isfinite(f->gain_db))
+		printf("    expected at this tensor: %+.1f dB\n", f->gain_db);
+}
+
+static void print_findings(const struct study *st, const struct snapshot *s)
+{
+	struct findings *f = findings_new(st, s);
+	if (f->n == 0)
+		printf("No findings.\n");
+	for (int i = 0; i < f->n; i++)
+		print_finding(i + 1, &f->at[i]);
+	findings_free(&f);
+}
+
 static enum status write_results(const struct options *o, struct study *st, const struct snapshot *s, struct error *err)
 {
 	enum status status = STATUS_OK;
@@ -62,7 +88,9 @@ static enum status write_results(const struct options *o, struct study *st, cons
 	}
 	if (status == STATUS_OK && o->report)
 		status = report_write(st, s, o->report, err);
-	if (!o->json && !o->report)
+	if (status == STATUS_OK && o->findings)
+		print_findings(st, s);
+	else if (!o->json && !o->report)
 		print_summary(s);
 	return status;
 }

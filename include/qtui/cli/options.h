@@ -16,7 +16,7 @@ struct options {
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *task, *labels, *calib, *decoder, *nms;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
-	bool quiet, help, all, codes, ascii, mono, no_mouse;
+	bool quiet, help, all, findings, codes, ascii, mono, no_mouse;
 	int repeat, random;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.

@@ -1,0 +1,43 @@
+// Findings: what is wrong with a quantized network and why, read from a finished snapshot. A finding is made only where figures
+// support it; a healthy network has none. They own their texts and borrow nothing but the graph's ids: they outlive the snapshot.
+#ifndef QTUI_ANALYSIS_FINDINGS_H
+#define QTUI_ANALYSIS_FINDINGS_H
+
+#include "qtui/analysis/study.h"
+
+#define FINDING_EVIDENCE 8
+
+enum finding_rule {
+#define RULE(id, name, title) FINDING_##id,
+#include "qtui/analysis/findings.def"
+#undef RULE
+	FINDING_RULES
+};
+struct evidence {
+	const char *name;         // a phrase with its unit: "step", "clipped share"
+	double value;
+};
+struct finding {
+	enum finding_rule rule;
+	int *node, n_nodes;       // what it is about, the chief one first; none: the whole run
+	char *text;               // one sentence with the numbers
+	char *advice;             // what to do, in words
+	char *edit;               // the same for study_command; NULL: no edit mends it
+	struct evidence evidence[FINDING_EVIDENCE];
+	int n_evidence;
+	double gain_db;           // expected at this tensor; NAN: not known
+	double damage;            // noise over signal that arises here: the ranking
+};
+struct findings {
+	struct finding *at;       // the most harmful first
+	int n;
+};
+// `study` gives options and samples; NULL (a snapshot from elsewhere): rules about them are left out. Figures that are not known
+// yet support nothing, so that a snapshot of a run in progress has fewer findings.
+struct findings *findings_new(const struct study *study, const struct snapshot *s);
+void findings_free(struct findings **f);
+const char *finding_name(enum finding_rule r);  // "joined-ranges"
+const char *finding_title(enum finding_rule r); // a phrase for people
+struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it
+
+#endif

@@ -1,0 +1,72 @@
+// A bias is an integer in units of input step times weight step, or what the target says: it can be too large for its bits, or so
+// small against its unit that it vanishes.
+#include <math.h>
+#include "rule.h"
+
+static const double GOOD_DB = 25;
+
+struct bias {
+	int64_t n, over, lost;
+	double worst, step; // the largest code, the largest unit
+};
+
+static double unit(const struct site *s, int64_t channel)
+{
+	return s->scale[s->n_scale == 1 ? 0 : channel < s->n_scale ? channel : s->n_scale - 1];
+}
+
+// Only what moves by more than half an output step is a loss: a dead channel's bias may overflow without harm.
+static struct bias measure(const struct tensor *t, const struct site *s, double y_step)
+{
+	struct bias b = {.n = tensor_count(t)};
+	const float *x = t->data;
+	for (int64_t i = 0; i < b.n; i++) {
+		double u = unit(s, i), code = fabs(x[i]) / u, kept = fmin(rint(code), (double)s->qmax) * u;
+		if (!(fabs(kept - fabs(x[i])) > y_step / 2))
+			continue;
+		b.over += code > (double)s->qmax;
+		b.lost += code <= (double)s->qmax;
+		b.worst = fmax(b.worst, code);
+		b.step = fmax(b.step, u);
+	}
+	return b;
+}
+
+static void speak(struct look *l, const struct site *s, const struct bias *b, double y_step)
+{
+	const struct site *y = snapshot_output(l->s, s->node);
+	struct finding *f = finding_add(l, s->node, site_damage(y));
+	const char *name = l->g->value[s->value].name;
+	if (b->over > 0)
+		finding_say(f, "%lld of %lld elements of %s do not fit its %d bits: the largest needs the code %.4g.", (long long)b->over,
+		    (long long)b->n, name, s->bits, b->worst);
+	else
+		finding_say(f, "%lld of %lld elements of %s move by more than half an output step when rounded to their unit %.4g.",
+		    (long long)b->lost, (long long)b->n, name, b->step);
+	finding_prove(f, "elements", (double)b->n);
+	finding_prove(f, "overflowing", (double)b->over);
+	finding_prove(f, "rounded away", (double)b->lost);
+	finding_prove(f, "unit", b->step);
+	finding_prove(f, "output step", y_step);
+	finding_prove(f, "largest code", b->worst);
+	finding_prove(f, "SNR dB", site_snr(y));
+	if (finding_widen(f, l, s->node))
+		finding_advise(f, "give %s a wider accumulator", l->g->node[s->node].name);
+}
+
+void rule_bias(struct look *l)
+{
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i], *y = snapshot_output(l->s, s->node);
+		const struct node *n = &l->g->node[s->node];
+		const struct tensor *t = l->g->value[s->value].constant;
+		if (s->kind != SITE_WEIGHT || !is_weighted(n) || n->n_in < 3 || n->in[2] != s->value || !t || t->type != DT_F32)
+			continue;
+		if (!y || y->n_scale != 1 || !(site_snr(y) < GOOD_DB))
+			continue;
+		double y_step = y->scale[0];
+		struct bias b = measure(t, s, y_step);
+		if (b.over > 0 || b.lost * 10 > b.n)
+			speak(l, s, &b, y_step);
+	}
+}

@@ -1,0 +1,123 @@
+// A Sigmoid is nearly zero below -8 and moves most around 0, yet the range of its input is mostly set by how far the negatives reach.
+// A finer step that covers the positive side and clips the far negatives keeps the order of the scores.
+#include <math.h>
+#include "rule.h"
+
+static const double NEAR = -4, FAR = -8; // Sigmoid(-4) = .018, Sigmoid(-8) = .0003
+static const double COARSE = 0.1;        // half a step moves a score by up to a quarter of it: over 1 %
+static const double COARSE_SOFTMAX = 0.5;
+
+static double share_above(const struct hist *h, double x)
+{
+	double width = ((double)h->hi - h->lo) / STATS_BINS, above = 0, all = 0;
+	for (int i = 0; i < STATS_BINS; i++) {
+		all += h->bin[i];
+		above += h->lo + (i + 0.5) * width > x ? h->bin[i] : 0;
+	}
+	return all > 0 ? above / all : 0;
+}
+
+// The finest scale, a power of two, that reaches the largest logit above and FAR below.
+static double fitting_scale(const struct site *s)
+{
+	double need = fmax(s->range.max / (double)s->qmax, FAR / (double)s->qmin);
+	return exp2(ceil(log2(need)));
+}
+
+static bool is_symmetric(const struct site *s)
+{
+	return s->n_scale == 1 && s->zero && s->zero[0] == 0 && s->qmin < 0;
+}
+
+static bool has_dimension(const struct shape *s, int64_t size)
+{
+	for (int d = 1; d < s->rank; d++)
+		if (s->dim[d] == size)
+			return true;
+	return false;
+}
+
+// Whether a Sigmoid reads the `channels` channels of a value by way of movers and joints. Behind a node that parts its input (a Split
+// of boxes and classes) only a tensor with as many channels is taken for the same.
+static bool feeds_sigmoid(const struct look *l, int value, int64_t channels, bool parted, int depth, int *sigmoid)
+{
+	const struct value *v = &l->g->value[value];
+	for (int c = 0; depth > 0 && c < v->n_consumers; c++) {
+		const struct node *m = &l->g->node[v->consumer[c]];
+		bool parts = parted || is_op(m, OP_Split) || is_op(m, OP_Slice) || is_op(m, OP_Gather);
+		if (is_op(m, OP_Sigmoid) && !is_gate(l, v->consumer[c]) && (!parted || has_dimension(&v->shape, channels))) {
+			*sigmoid = v->consumer[c];
+			return true;
+		}
+		for (int o = 0; (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
+			if (m->out[o] >= 0 && feeds_sigmoid(l, m->out[o], channels, parts, depth - 1, sigmoid))
+				return true;
+	}
+	return false;
+}
+
+static void say_coarse(struct finding *f, const struct look *l, int sigmoid, const struct site *s, double fit)
+{
+	double step = s->scale[0];
+	finding_say(f, "%s decides on a step of %.4g: the logits above %g (up to %.4g) have %.0f codes; the range is set by %.4g.",
+	    l->g->node[sigmoid].name, step, NEAR, s->range.max, ceil((s->range.max - NEAR) / step), s->range.min);
+	finding_prove(f, "step", step);
+	finding_prove(f, "min", s->range.min);
+	finding_prove(f, "max", s->range.max);
+	finding_prove(f, "share above -4", share_above(s->hist_float, NEAR));
+	finding_prove(f, "codes above -4", ceil((s->range.max - NEAR) / step));
+	finding_prove(f, "codes above -4 with the offer", ceil((s->range.max - NEAR) / fit));
+}
+
+static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
+{
+	double fit = fitting_scale(s), low = (double)s->qmin * fit;
+	int owner = scale_owner(l, s);
+	char offer[32];
+	if (!is_symmetric(s) || !(s->scale[0] >= COARSE) || !(fit <= s->scale[0] / 2) || s->range.max < NEAR || s->locked)
+		return;
+	struct finding *f = finding_add(l, s->node, s->scale[0] * s->scale[0] / 12.0); // noise on a logit of 1
+	finding_about(f, sigmoid);
+	say_coarse(f, l, sigmoid, s, fit);
+	if (s->state == SLOT_ACTIVE && finding_scale(f, l, s->node, fit))
+		finding_advise(f, "set the scale %s: it covers the largest logit and clips below %g, where scores are under %.1g",
+		    scale_phrase(offer, fit), low, 1 / (1 + exp(-low)));
+	else if (owner >= 0 && l->tail[owner])
+		finding_free_behind(f, l, owner); // frees the logits from the scale of what they are joined with
+}
+
+static void coarse_softmax(struct look *l, int node, const struct site *s)
+{
+	double step = input_step(l, node, 0);
+	int owner = scale_owner(l, s);
+	if (!(step > COARSE_SOFTMAX) || site_snr(s) > 25 || owner < 0 || is_explained(l, owner, FINDING_coarse_logits))
+		return;
+	struct finding *f = finding_add(l, owner, site_damage(s));
+	finding_about(f, node);
+	finding_say(f, "%s reads its logits on a step of %.4g: one step changes a ratio of probabilities by %.2g.", l->g->node[node].name, step,
+	    exp(step));
+	finding_prove(f, "step", step);
+	finding_prove(f, "min", s->range.min);
+	finding_prove(f, "max", s->range.max);
+	if (finding_widen(f, l, owner))
+		finding_advise(f, "give %s more bits", l->g->node[owner].name);
+}
+
+void rule_coarse_logits(struct look *l)
+{
+	enum { LONGEST_WAY = 10 };
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i];
+		const struct shape *shape = &l->g->value[s->value].shape;
+		int sigmoid;
+		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->hist_float && s->range.n > 0 && is_weighted(&l->g->node[s->node]) &&
+		    feeds_sigmoid(l, s->value, shape->rank > 1 ? shape->dim[1] : -1, false, LONGEST_WAY, &sigmoid))
+			coarse_sigmoid(l, s, sigmoid);
+	}
+	for (int node = 0; node < l->g->n_nodes; node++) {
+		const struct node *n = &l->g->node[node];
+		const struct site *s = is_op(n, OP_Softmax) ? site_of(l, n->in[0]) : NULL;
+		if (s && s->bits == 8)
+			coarse_softmax(l, node, s);
+	}
+}

@@ -1,0 +1,64 @@
+// Most codes never occur although the tensor needs them: the range was taken from something else (another tensor, another
+// width, an override), or is one-sided on a two-sided grid.
+#include <math.h>
+#include "rule.h"
+
+static const double FEW = 0.25, POOR_DB = 15;
+
+static bool is_explained_here(const struct look *l, int node)
+{
+	static const enum finding_rule other[] = {FINDING_stale_override, FINDING_joined_ranges, FINDING_postprocessing,
+	    FINDING_outlier_range, FINDING_saturation};
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		if (is_explained(l, node, other[i]))
+			return true;
+	return false;
+}
+
+// The scale comes from a node that has a finding, or that has too few codes itself.
+static bool inherits_scale(const struct look *l, const struct site *s)
+{
+	int owner = scale_owner(l, s);
+	return owner >= 0 && owner != s->node &&
+	    (is_explained_here(l, owner) || is_explained(l, owner, FINDING_dead_levels));
+}
+
+// The smallest power-of-two part of the scale at which the tensor still fits.
+static double filling_scale(const struct site *s)
+{
+	double scale = s->scale[0], zero = s->zero ? s->zero[0] : 0;
+	while (s->range.max <= (s->qmax - zero) * scale / 2 && s->range.min >= (s->qmin - zero) * scale / 2 && scale > s->scale[0] / 4096)
+		scale /= 2;
+	return scale;
+}
+
+static void dead(struct look *l, const struct site *s)
+{
+	char to[32];
+	double offer = s->n_scale == 1 ? filling_scale(s) : s->scale[0];
+	struct finding *f = finding_add(l, s->node, site_damage(s));
+	finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB.", l->g->value[s->value].name, s->used_levels * ldexp(1, s->bits),
+	    ldexp(1, s->bits), site_snr(s));
+	finding_prove(f, "used share", s->used_levels);
+	finding_prove(f, "scale", s->scale[0]);
+	finding_prove(f, "min", s->range.min);
+	finding_prove(f, "max", s->range.max);
+	finding_prove(f, "SNR dB", site_snr(s));
+	if (offer < s->scale[0] && site_is_free(s) && finding_scale(f, l, s->node, offer)) {
+		f->gain_db = predicted_snr(l, s, offer) - predicted_snr(l, s, s->scale[0]);
+		finding_advise(f, "set the scale %s, which the range still fits", scale_phrase(to, offer));
+	} else if (finding_widen(f, l, s->node)) {
+		finding_advise(f, "no scale of its own helps it: give it more bits");
+	}
+}
+
+void rule_dead_levels(struct look *l)
+{
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i];
+		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->layerwise.known && s->range.n > 0 && s->used_levels >= 0 &&
+		    s->used_levels < FEW && site_snr(s) < POOR_DB && site_span(s) > 0 && !is_explained_here(l, s->node) &&
+		    !inherits_scale(l, s))
+			dead(l, s);
+	}
+}

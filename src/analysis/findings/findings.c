@@ -1,0 +1,132 @@
+// Runs the rules over a snapshot and ranks what they say.
+#include "qtui/analysis/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "../body.h"
+#include "qtui/base/json.h"
+#include "rule.h"
+
+static const struct {
+	const char *name, *title;
+	void (*run)(struct look *);
+} rules[] = {
+#define RULE(id, name, title) [FINDING_##id] = {name, title, rule_##id},
+#include "qtui/analysis/findings.def"
+#undef RULE
+};
+
+const char *finding_name(enum finding_rule r)
+{
+	return rules[r].name;
+}
+
+const char *finding_title(enum finding_rule r)
+{
+	return rules[r].title;
+}
+
+static const struct plan *plan_of(const struct snapshot *s)
+{
+	const struct body *b = s->priv;
+	return b && b->plan ? b->plan->plan : NULL;
+}
+
+// A tensor's own quantizer before those that read it.
+static const struct site **index_sites(const struct snapshot *s)
+{
+	const struct site **at = xcalloc((size_t)s->g->n_values + 1, sizeof *at);
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *site = &s->site[i];
+		if (site->kind == SITE_OUTPUT || (site->kind == SITE_INPUT && !at[site->value]))
+			at[site->value] = site;
+	}
+	return at;
+}
+
+static bool *find_tail(const struct graph *g)
+{
+	bool *tail = xcalloc((size_t)g->n_nodes + 1, sizeof *tail);
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		const struct node *node = &g->node[n];
+		tail[n] = !is_weighted(node);
+		for (int o = 0; o < node->n_out; o++)
+			for (int c = 0; node->out[o] >= 0 && tail[n] && c < g->value[node->out[o]].n_consumers; c++)
+				tail[n] = tail[g->value[node->out[o]].consumer[c]];
+	}
+	return tail;
+}
+
+static int by_damage(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	if (x->damage != y->damage)
+		return x->damage < y->damage ? 1 : -1;
+	if (x->rule != y->rule)
+		return x->rule < y->rule ? -1 : 1;
+	int nx = x->n_nodes ? x->node[0] : -1, ny = y->n_nodes ? y->node[0] : -1;
+	return (nx > ny) - (nx < ny);
+}
+
+struct findings *findings_new(const struct study *study, const struct snapshot *s)
+{
+	struct findings *f = xcalloc(1, sizeof *f);
+	struct look l = {study, s, s->g, plan_of(s), index_sites(s), find_tail(s->g), f, 0};
+	for (int r = 0; r < FINDING_RULES; r++) {
+		l.rule = (enum finding_rule)r;
+		rules[r].run(&l);
+	}
+	if (f->n > 1)
+		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
+	free(l.at);
+	free(l.tail);
+	return f;
+}
+
+void findings_free(struct findings **fp)
+{
+	struct findings *f = *fp;
+	*fp = NULL;
+	for (int i = 0; f && i < f->n; i++) {
+		free(f->at[i].node);
+		free(f->at[i].text);
+		free(f->at[i].advice);
+		free(f->at[i].edit);
+	}
+	if (f)
+		free(f->at);
+	free(f);
+}
+
+static cJSON *finding_json(const struct finding *f, const struct graph *g)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "id", rules[f->rule].name);
+	if (f->n_nodes > 0)
+		cJSON_AddStringToObject(o, "node", g->node[f->node[0]].name);
+	if (f->n_nodes > 1) {
+		cJSON *nodes = cJSON_AddArrayToObject(o, "nodes");
+		for (int i = 0; i < f->n_nodes; i++)
+			cJSON_AddItemToArray(nodes, cJSON_CreateString(g->node[f->node[i]].name));
+	}
+	json_add_text(o, "text", f->text);
+	json_add_text(o, "advice", f->advice);
+	cJSON *evidence = cJSON_AddObjectToObject(o, "evidence");
+	for (int i = 0; i < f->n_evidence; i++)
+		json_add_number(evidence, f->evidence[i].name, f->evidence[i].value);
+	if (f->edit) {
+		cJSON *edit = cJSON_AddObjectToObject(o, "edit");
+		cJSON_AddStringToObject(edit, "command", f->edit);
+		json_add_number(edit, "gain_db", f->gain_db);
+	}
+	json_add_number(o, "damage", f->damage);
+	return o;
+}
+
+struct cJSON *findings_json(const struct findings *f, const struct graph *g)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < f->n; i++)
+		cJSON_AddItemToArray(a, finding_json(&f->at[i], g));
+	return a;
+}

@@ -1,0 +1,143 @@
+// What rules ask of a snapshot.
+#include <math.h>
+#include <stdlib.h>
+#include "rule.h"
+
+bool is_op(const struct node *n, enum op_id id)
+{
+	return n->op->id == id;
+}
+
+bool is_weighted(const struct node *n)
+{
+	return n->op->flags & OPF_WEIGHTED;
+}
+
+bool is_mover(const struct node *n)
+{
+	return (n->op->flags & (OPF_MOVES | OPF_VIEW)) && !is_op(n, OP_Concat) && !is_op(n, OP_MaxPool);
+}
+
+const struct site *site_of(const struct look *l, int value)
+{
+	return value >= 0 ? l->at[value] : NULL;
+}
+
+int site_index(const struct look *l, const struct site *s)
+{
+	return (int)(s - l->s->site);
+}
+
+bool site_is_free(const struct site *s)
+{
+	return s->kind == SITE_OUTPUT && s->state == SLOT_ACTIVE && s->bits == 8 && s->n_scale == 1 && s->layerwise.known && s->hist_float;
+}
+
+static const struct figures *own_figures(const struct site *s)
+{
+	return s->layerwise.known ? &s->layerwise : &s->graphwise;
+}
+
+double graphwise_snr(const struct figures *f)
+{
+	return !f->known ? NAN : f->pooled.exact ? INFINITY : f->pooled.snr_db;
+}
+
+double site_snr(const struct site *s)
+{
+	return graphwise_snr(own_figures(s));
+}
+
+double site_damage(const struct site *s)
+{
+	const struct figures *f = own_figures(s);
+	double nsr = f->known && !f->pooled.exact ? f->pooled.nsr : 0;
+	return nsr < 1 ? nsr : 1; // NaN (no signal at all) ranks first
+}
+
+double site_span(const struct site *s)
+{
+	return s->range.n > 0 ? (double)s->range.max - s->range.min : 0;
+}
+
+static double slot_step(const struct slot *s)
+{
+	const struct quantizer *q = &s->quant;
+	return s->state != SLOT_FLOAT && q->kind == QUANT_LINEAR && q->n == 1 ? q->scale[0] : 0;
+}
+
+double input_step(const struct look *l, int node, int i)
+{
+	const struct site *s = site_of(l, l->g->node[node].in[i]);
+	if (l->plan)
+		return slot_step(plan_in(l->plan, node, i));
+	return s && s->n_scale == 1 ? s->scale[0] : 0;
+}
+
+double output_step(const struct look *l, int node)
+{
+	const struct site *s = site_of(l, l->g->node[node].out[0]);
+	if (l->plan)
+		return slot_step(plan_out(l->plan, node, 0));
+	return s && s->n_scale == 1 ? s->scale[0] : 0;
+}
+
+double predicted_snr(const struct look *l, const struct site *s, double scale)
+{
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), scale);
+	return p.known ? p.snr_db : NAN;
+}
+
+int scale_owner(const struct look *l, const struct site *s)
+{
+	for (int steps = 0; s && s->state != SLOT_ACTIVE && s->follows >= 0 && steps < l->g->n_nodes; steps++) {
+		const struct site *next = site_of(l, s->follows);
+		if (!next || next == s)
+			return l->g->value[s->follows].producer;
+		s = next;
+	}
+	return s ? s->node : -1;
+}
+
+bool is_gate(const struct look *l, int sigmoid)
+{
+	const struct node *n = &l->g->node[sigmoid];
+	const struct value *y = &l->g->value[n->out[0]];
+	for (int c = 0; c < y->n_consumers; c++) {
+		const struct node *m = &l->g->node[y->consumer[c]];
+		for (int i = 0; is_op(m, OP_Mul) && i < m->n_in; i++)
+			if (m->in[i] == n->in[0])
+				return true;
+	}
+	return false;
+}
+
+// Nodes that may stand between a decision and the end, each looked at once: a graph of n nodes has no longer way than n.
+static bool reaches_decision(const struct look *l, int value, int depth)
+{
+	const struct value *v = &l->g->value[value];
+	bool found = v->is_output;
+	for (int c = 0; !found && depth > 0 && c < v->n_consumers; c++) {
+		const struct node *m = &l->g->node[v->consumer[c]];
+		if (is_op(m, OP_Softmax) || (is_op(m, OP_Sigmoid) && !is_gate(l, v->consumer[c])))
+			return true;
+		for (int o = 0; !found && (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
+			found = m->out[o] >= 0 && reaches_decision(l, m->out[o], depth - 1);
+	}
+	return found;
+}
+
+bool is_decision(const struct look *l, int value)
+{
+	enum { LONGEST_TAIL = 8 };
+	return reaches_decision(l, value, LONGEST_TAIL);
+}
+
+bool is_explained(const struct look *l, int node, enum finding_rule by)
+{
+	for (int i = 0; i < l->out->n; i++)
+		for (int k = 0; k < l->out->at[i].n_nodes; k++)
+			if (l->out->at[i].rule == by && l->out->at[i].node[k] == node)
+				return true;
+	return false;
+}

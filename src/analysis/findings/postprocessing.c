@@ -1,0 +1,79 @@
+// Arithmetic with constants behind the last weights decodes boxes: it belongs to the program around the network, and 8 bit cannot hold
+// pixels, strides and scores. It costs no multiply-accumulates to leave it in float.
+#include <math.h>
+#include <stdlib.h>
+#include "rule.h"
+
+enum { LEAST_NODES = 2 };
+static const double GOOD_DB = 30;
+
+static bool has_constant(const struct look *l, const struct node *n)
+{
+	for (int i = 0; i < n->n_in; i++)
+		if (n->in[i] >= 0 && l->g->value[n->in[i]].constant)
+			return true;
+	return false;
+}
+
+static bool is_arithmetic(const struct look *l, const struct node *n)
+{
+	static const enum op_id any[] = {OP_Exp, OP_Pow, OP_Sub, OP_Div}, with_constant[] = {OP_Mul, OP_Add};
+	for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+		if (is_op(n, any[i]))
+			return true;
+	for (size_t i = 0; i < sizeof with_constant / sizeof *with_constant; i++)
+		if (is_op(n, with_constant[i]) && has_constant(l, n))
+			return true;
+	return false;
+}
+
+static bool is_fused(const struct look *l, int node)
+{
+	return l->s->row[node].fused_into >= 0;
+}
+
+// What is quantized behind the last weights.
+static int quantized_tail(const struct look *l, int *out, int *arithmetic)
+{
+	int n = 0;
+	*arithmetic = 0;
+	for (int i = 0; i < l->g->n_nodes; i++)
+		if (l->tail[i] && l->s->row[i].quantizable && l->s->row[i].precision != PREC_FLOAT && !is_fused(l, i) &&
+		    snapshot_output(l->s, i)) {
+			out[n++] = i;
+			*arithmetic += is_arithmetic(l, &l->g->node[i]);
+		}
+	return n;
+}
+
+static const struct site *worst_of(const struct look *l, const int *nodes, int n)
+{
+	const struct site *worst = NULL;
+	for (int i = 0; i < n; i++) {
+		const struct site *s = snapshot_output(l->s, nodes[i]);
+		if (s->bits == 8 && s->layerwise.known && is_arithmetic(l, &l->g->node[nodes[i]]) && (!worst || site_snr(s) < site_snr(worst)))
+			worst = s;
+	}
+	return worst;
+}
+
+void rule_postprocessing(struct look *l)
+{
+	int *nodes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *nodes), arithmetic, n = quantized_tail(l, nodes, &arithmetic);
+	const struct site *worst = worst_of(l, nodes, n);
+	if (arithmetic >= LEAST_NODES && worst && site_snr(worst) < GOOD_DB) {
+		struct finding *f = finding_add(l, worst->node, site_damage(worst));
+		for (int i = 0; i < n; i++)
+			if (nodes[i] != worst->node)
+				finding_about(f, nodes[i]);
+		finding_say(f, "%d nodes behind the last weights compute in integers; %s alone leaves %.1f dB of %.4g .. %.4g (step %.4g).", n,
+		    l->g->node[worst->node].name, site_snr(worst), worst->range.min, worst->range.max, worst->scale[0]);
+		finding_advise(f, "leave the post-processing in float: it holds no weights");
+		finding_prove(f, "nodes", n);
+		finding_prove(f, "arithmetic nodes", arithmetic);
+		finding_prove(f, "worst SNR dB", site_snr(worst));
+		finding_prove(f, "step there", worst->scale[0]);
+		finding_set(f, l, nodes, n, PREC_FLOAT);
+	}
+	free(nodes);
+}

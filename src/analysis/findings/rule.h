@@ -1,0 +1,64 @@
+// Private to src/analysis/findings: what a rule looks at and how it speaks.
+#ifndef QTUI_ANALYSIS_FINDINGS_RULE_H
+#define QTUI_ANALYSIS_FINDINGS_RULE_H
+
+#include "qtui/analysis/findings.h"
+#include "qtui/engine/op.h"
+
+struct look {
+	const struct study *study;   // may be NULL
+	const struct snapshot *s;
+	const struct graph *g;
+	const struct plan *plan;     // NULL before the first run, or in a snapshot made by hand
+	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
+	bool *tail;                  // [n_nodes] no weights in it nor behind it
+	struct findings *out;
+	enum finding_rule rule;      // that runs
+};
+#define RULE(id, ...) void rule_##id(struct look *l);
+#include "qtui/analysis/findings.def"
+#undef RULE
+
+// ---- looking
+
+bool is_op(const struct node *n, enum op_id id);
+bool is_weighted(const struct node *n);
+bool is_mover(const struct node *n);                  // one tensor in, its elements out
+const struct site *site_of(const struct look *l, int value);
+int site_index(const struct look *l, const struct site *s);
+// 8 bit with one scale of its own, figures known: a tensor whose scale can be changed by itself.
+bool site_is_free(const struct site *s);
+double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
+double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
+double graphwise_snr(const struct figures *f);
+double site_span(const struct site *s);               // max - min of the float tensor
+// The step of the grid on which a node reads input i; 0: float, or a scale for each channel.
+double input_step(const struct look *l, int node, int i);
+double output_step(const struct look *l, int node);
+double predicted_snr(const struct look *l, const struct site *s, double scale); // NAN: not known
+// The node whose output's scale governs this site (the end of the chain of shared scales).
+int scale_owner(const struct look *l, const struct site *s);
+// The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
+bool is_decision(const struct look *l, int value);
+bool is_gate(const struct look *l, int sigmoid);      // x * Sigmoid(x): an activation, not a probability
+// The finding of an earlier rule about this node.
+bool is_explained(const struct look *l, int node, enum finding_rule by);
+
+// ---- speaking
+
+// A finding about `node` (-1: the run). The pointer is valid until the next one is added.
+struct finding *finding_add(struct look *l, int node, double damage);
+void finding_about(struct finding *f, int node);      // names another node
+void finding_say(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
+void finding_advise(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
+void finding_prove(struct finding *f, const char *name, double value); // left out when not finite
+// The edit, when the target allows it; false: it does not, and the finding has none. Nodes that refuse are left out.
+bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p);
+bool finding_widen(struct finding *f, const struct look *l, int node); // to 16 bit with its region, or float where there is none
+// Leaves the node and all that follows in float; for nodes of the tail.
+bool finding_free_behind(struct finding *f, const struct look *l, int node);
+bool finding_scale(struct finding *f, const struct look *l, int node, double scale);
+void finding_calibrate(struct finding *f, enum calib_method m);
+const char *scale_phrase(char out[32], double scale); // "2^-4" or "0.0613"
+
+#endif

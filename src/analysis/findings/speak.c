@@ -1,0 +1,153 @@
+// How a rule speaks: sentences, evidence, and edits as the study's commands.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../study_impl.h"
+#include "qtui/base/str.h"
+#include "rule.h"
+
+struct finding *finding_add(struct look *l, int node, double damage)
+{
+	struct findings *out = l->out;
+	out->at = xrealloc(out->at, ((size_t)out->n + 1) * sizeof *out->at);
+	struct finding *f = &out->at[out->n++];
+	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .damage = isfinite(damage) ? damage : 1};
+	if (node >= 0)
+		finding_about(f, node);
+	return f;
+}
+
+void finding_about(struct finding *f, int node)
+{
+	f->node = xrealloc(f->node, ((size_t)f->n_nodes + 1) * sizeof *f->node);
+	f->node[f->n_nodes++] = node;
+}
+
+static char *sentence(const char *fmt, va_list ap)
+{
+	struct str s = {0};
+	str_vaddf(&s, fmt, ap);
+	return str_detach(&s);
+}
+
+void finding_say(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	free(f->text);
+	f->text = sentence(fmt, ap);
+	va_end(ap);
+}
+
+void finding_advise(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	free(f->advice);
+	f->advice = sentence(fmt, ap);
+	va_end(ap);
+}
+
+void finding_prove(struct finding *f, const char *name, double value)
+{
+	if (isfinite(value) && f->n_evidence < FINDING_EVIDENCE)
+		f->evidence[f->n_evidence++] = (struct evidence){name, value};
+}
+
+const char *scale_phrase(char out[32], double scale)
+{
+	study_scale_text(out, 32, scale);
+	return out;
+}
+
+static bool allowed(const struct look *l, int node, enum precision p, double scale)
+{
+	struct error err = {0};
+	return !l->plan || plan_check_edit(l->g, l->plan->target, node, p, scale, &err) == STATUS_OK;
+}
+
+static void take_edit(struct finding *f, struct str *text)
+{
+	free(f->edit);
+	f->edit = str_detach(text);
+}
+
+bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
+{
+	struct str text = {0};
+	int kept = 0;
+	str_add(&text, "set");
+	for (int i = 0; i < n; i++)
+		if (l->s->row[nodes[i]].precision != p && allowed(l, nodes[i], p, 0)) {
+			str_add(&text, " ");
+			study_add_word(&text, l->g->node[nodes[i]].name);
+			kept++;
+		}
+	str_addf(&text, " %s", precision_name(p));
+	if (kept > 0)
+		take_edit(f, &text);
+	str_done(&text);
+	return kept > 0;
+}
+
+bool finding_widen(struct finding *f, const struct look *l, int node)
+{
+	enum { MOST = 64 };
+	int region[MOST] = {node}, n = 1, conversions;
+	if (!allowed(l, node, PREC_INT16, 0))
+		return finding_set(f, l, &node, 1, PREC_FLOAT);
+	if (l->plan)
+		n = plan_widen_region(l->plan, node, region, MOST, &conversions);
+	return finding_set(f, l, region, n < 1 ? 1 : n > MOST ? MOST : n, PREC_INT16);
+}
+
+bool finding_scale(struct finding *f, const struct look *l, int node, double scale)
+{
+	char value[32];
+	struct str text = {0};
+	if (node < 0 || (scale != 0 && !allowed(l, node, PREC_INT8, scale)))
+		return false;
+	str_add(&text, "scale ");
+	study_add_word(&text, l->g->node[node].name);
+	str_addf(&text, " %s", scale_phrase(value, scale));
+	take_edit(f, &text);
+	return true;
+}
+
+void finding_calibrate(struct finding *f, enum calib_method m)
+{
+	struct str text = {0};
+	str_addf(&text, "calibration %s", calib_name(m));
+	take_edit(f, &text);
+}
+
+static bool reads_any(const struct node *n, const bool *value)
+{
+	for (int i = 0; i < n->n_in; i++)
+		if (n->in[i] >= 0 && value[n->in[i]])
+			return true;
+	return false;
+}
+
+bool finding_free_behind(struct finding *f, const struct look *l, int node)
+{
+	int *behind = xcalloc((size_t)l->g->n_nodes + 1, sizeof *behind), n = 0;
+	bool *reached = xcalloc((size_t)l->g->n_values + 1, sizeof *reached);
+	for (int m = node; m < l->g->n_nodes; m++) {
+		const struct node *x = &l->g->node[m];
+		if (m != node && !reads_any(x, reached))
+			continue;
+		for (int o = 0; o < x->n_out; o++)
+			if (x->out[o] >= 0)
+				reached[x->out[o]] = true;
+		if (l->s->row[m].quantizable)
+			behind[n++] = m;
+	}
+	bool any = finding_set(f, l, behind, n, PREC_FLOAT);
+	if (any)
+		finding_advise(f, "run %s and what follows it in float: no weights are there", l->g->node[node].name);
+	free(behind);
+	free(reached);
+	return any;
+}

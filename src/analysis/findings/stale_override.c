@@ -1,0 +1,55 @@
+// A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
+// or be coarser than it has to be.
+#include <math.h>
+#include "rule.h"
+
+enum { REACH = 4 };          // powers of two tried to either side
+static const double WORTH = 3; // dB
+
+static double best_scale(const struct look *l, const struct site *s, double now, double *snr)
+{
+	double best = now;
+	for (int k = -REACH; k <= REACH; k++) {
+		double try = predicted_snr(l, s, ldexp(now, k));
+		if (try > *snr) {
+			*snr = try;
+			best = ldexp(now, k);
+		}
+	}
+	return best;
+}
+
+// A logit may clip far below zero, where nothing depends on it: only its upper end counts.
+static bool serves_decision(const struct look *l, const struct site *s, double scale)
+{
+	double top = ((double)s->qmax - s->zero[0]) * scale;
+	return is_decision(l, s->value) && s->range.max <= top * 1.05 && s->range.max > top / 8;
+}
+
+static void stale(struct look *l, int node, const struct site *s, double now)
+{
+	double snr = predicted_snr(l, s, now), better = snr, best = best_scale(l, s, now, &better);
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), now);
+	char was[32], offer[32];
+	if (!(better - snr > WORTH) || serves_decision(l, s, now))
+		return;
+	struct finding *f = finding_add(l, node, pow(10, -snr / 10));
+	finding_say(f, "The scale %s set on %s %s: %.1f dB where %s would give %.1f dB.", scale_phrase(was, now), l->g->node[node].name,
+	    best > now ? "clips its tensor" : "is coarser than its tensor needs", snr, scale_phrase(offer, best), better);
+	finding_advise(f, "go back to the calibrated scale, or set %s", offer);
+	finding_prove(f, "scale", now);
+	finding_prove(f, "clipped share", p.clipped);
+	finding_prove(f, "SNR dB", snr);
+	finding_prove(f, "SNR dB with the best power of two", better);
+	f->gain_db = better - snr;
+	finding_scale(f, l, node, 0);
+}
+
+void rule_stale_override(struct look *l)
+{
+	for (int n = 0; n < l->s->n_rows; n++) {
+		const struct site *s = snapshot_output(l->s, n);
+		if (l->s->row[n].scale_requested > 0 && s && s->hist_float && s->n_scale == 1)
+			stale(l, n, s, s->scale[0]);
+	}
+}

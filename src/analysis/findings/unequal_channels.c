@@ -1,0 +1,107 @@
+// One scale for a weight whose channels differ: the small channels get a handful of codes (depthwise convolutions most of all).
+#include <math.h>
+#include <stdlib.h>
+#include "rule.h"
+
+static const double FEW_CODES = 8, SHARE = 0.1, GOOD_DB = 20;
+static const double DEAD = 1e-5; // of the largest channel: pruned, not small
+
+struct channels {
+	int64_t n, poor;
+	double top, median;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+// The dimension of the output channels.
+static int channel_axis(const struct node *n, const struct tensor *w)
+{
+	if (is_op(n, OP_MatMul))
+		return w->shape.rank - 1;
+	if (is_op(n, OP_Gemm))
+		return ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1;
+	return is_op(n, OP_ConvTranspose) ? 1 : 0;
+}
+
+static float *channel_maxima(const struct tensor *w, int axis)
+{
+	int64_t n = w->shape.dim[axis], inner = 1, outer = 1;
+	const float *x = w->data;
+	float *top = mem_try_array((size_t)n, sizeof *top);
+	for (int d = 0; d < w->shape.rank; d++)
+		*(d < axis ? &outer : &inner) *= d == axis ? 1 : w->shape.dim[d];
+	for (int64_t o = 0; top && o < outer; o++)
+		for (int64_t c = 0; c < n; c++)
+			for (int64_t i = 0; i < inner; i++, x++)
+				top[c] = fmaxf(top[c], fabsf(*x));
+	return top;
+}
+
+static bool measure(struct channels *out, const struct tensor *w, int axis, double scale)
+{
+	float *top = channel_maxima(w, axis);
+	if (!top)
+		return false;
+	*out = (struct channels){.n = w->shape.dim[axis]};
+	qsort(top, (size_t)out->n, sizeof *top, by_value);
+	out->top = top[out->n - 1];
+	out->median = top[out->n / 2];
+	for (int64_t c = 0; c < out->n; c++)
+		out->poor += top[c] > DEAD * out->top && top[c] / scale < FEW_CODES;
+	free(top);
+	return true;
+}
+
+// The input comes from weights too, with nothing but a Relu between: a factor can move from one to the other.
+static bool is_equalizable(const struct look *l, const struct node *n)
+{
+	int p = l->g->value[n->in[0]].producer;
+	for (int k = 0; p >= 0 && k < 2; k++) {
+		const struct node *m = &l->g->node[p];
+		if (l->g->value[m->out[0]].n_consumers != 1)
+			return false;
+		if (is_op(m, OP_Conv) || is_op(m, OP_Gemm))
+			return true;
+		if (!is_op(m, OP_Relu) && !is_op(m, OP_LeakyRelu))
+			return false;
+		p = l->g->value[m->in[0]].producer;
+	}
+	return false;
+}
+
+static void unequal(struct look *l, const struct site *s, const struct channels *c)
+{
+	const struct node *n = &l->g->node[s->node];
+	const struct site *y = snapshot_output(l->s, s->node);
+	bool equal = is_equalizable(l, n);
+	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
+	finding_say(f, "%lld of %lld channels of %s have fewer than %.0f codes on its one scale: their median is %.3g times smaller than the largest.",
+	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, FEW_CODES, c->top / fmax(c->median, 1e-30));
+	finding_prove(f, "channels", (double)c->n);
+	finding_prove(f, "channels with few codes", (double)c->poor);
+	finding_prove(f, "largest / median", c->top / c->median);
+	finding_prove(f, "SNR dB of the weight", graphwise_snr(&s->graphwise));
+	finding_prove(f, "equalizable", equal);
+	if (finding_widen(f, l, s->node))
+		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with the weights in front" : "");
+}
+
+void rule_unequal_channels(struct look *l)
+{
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i], *y = snapshot_output(l->s, s->node);
+		const struct node *n = &l->g->node[s->node];
+		const struct tensor *w = l->g->value[s->value].constant;
+		struct channels c;
+		if (s->kind != SITE_WEIGHT || s->bits != 8 || s->n_scale != 1 || !is_weighted(n) || n->n_in < 2 || n->in[1] != s->value)
+			continue;
+		if (!w || w->type != DT_F32 || w->shape.rank < 2 || (y && site_snr(y) > GOOD_DB))
+			continue;
+		if (measure(&c, w, channel_axis(n, w), s->scale[0]) && (double)c.poor > SHARE * (double)c.n)
+			unequal(l, s, &c);
+	}
+}

@@ -1,0 +1,164 @@
+// Findings on the shipped model: each planted fault is found by name, with an edit that can be applied and undone.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/findings.h"
+#include "support.h"
+
+#define MODEL "examples/digits.onnx"
+#define CALIB "examples/calib"
+#define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
+#define BACKBONE_CONV "/model.12/cv3.1/cv3.1.1/cv3.1.1.0/conv/Conv"
+#define TAIL "/model.12/Concat../model.12/Concat_4"
+enum { SAMPLES = 8 };
+
+static struct study *open_study(enum calib_method m, int samples, int random)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = MODEL, .calib = random ? NULL : CALIB, .target = "esp32p4", .method = m, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = samples, .random = random}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static struct findings *find(struct study *st)
+{
+	struct error err = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	struct snapshot *s = study_snapshot(st);
+	struct findings *f = findings_new(st, s);
+	snapshot_drop(&s);
+	return f;
+}
+
+static const struct finding *of_rule(const struct findings *f, enum finding_rule r)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->at[i].rule == r)
+			return &f->at[i];
+	return NULL;
+}
+
+static void apply(struct study *st, const char *command)
+{
+	struct error err = {0};
+	assert_non_null(command);
+	if (study_command(st, command, &err) != STATUS_OK)
+		fail_msg("%s: %s", command, err.text);
+}
+
+static void assert_sound(const struct finding *f, const struct graph *g)
+{
+	assert_non_null(f);
+	assert_true(strlen(f->text) > 20);
+	assert_non_null(f->advice);
+	assert_true(f->n_evidence > 0);
+	assert_true(isfinite(f->damage));
+	for (int i = 0; i < f->n_evidence; i++)
+		assert_true(isfinite(f->evidence[i].value));
+	for (int i = 0; i < f->n_nodes; i++)
+		assert_in_range(f->node[i], 0, g->n_nodes - 1);
+}
+
+void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct findings *f = find(st);
+	const struct finding *post = of_rule(f, FINDING_postprocessing);
+	assert_sound(post, study_graph(st));
+	assert_sound(of_rule(f, FINDING_joined_ranges), study_graph(st));
+	assert_sound(of_rule(f, FINDING_coarse_logits), study_graph(st));
+	assert_true(f->at[0].damage >= f->at[f->n - 1].damage);
+	apply(st, post->edit);
+	struct findings *mended = find(st);
+	assert_null(of_rule(mended, FINDING_postprocessing));
+	assert_null(of_rule(mended, FINDING_joined_ranges));
+	assert_true(study_undo(st));
+	struct findings *again = find(st);
+	assert_int_equal(again->n, f->n);
+	findings_free(&f);
+	findings_free(&mended);
+	findings_free(&again);
+	study_close(&st);
+}
+
+void test_findings__a_focused_logit_is_mended_by_its_own_edit(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct findings *f = find(st);
+	apply(st, of_rule(f, FINDING_postprocessing)->edit);
+	struct findings *freed = find(st);
+	const struct finding *coarse = of_rule(freed, FINDING_coarse_logits);
+	assert_sound(coarse, study_graph(st));
+	assert_non_null(strstr(coarse->edit, "scale "));
+	for (int i = 0; i < freed->n; i++)
+		if (freed->at[i].rule == FINDING_coarse_logits)
+			apply(st, freed->at[i].edit);
+	struct findings *focused = find(st);
+	assert_null(of_rule(focused, FINDING_coarse_logits));
+	assert_null(of_rule(focused, FINDING_stale_override)); // a logit that clips far below zero is as it should be
+	findings_free(&f);
+	findings_free(&freed);
+	findings_free(&focused);
+	study_close(&st);
+}
+
+void test_findings__an_override_that_does_not_fit(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "scale " BACKBONE_CONV " 2^-9");
+	struct findings *f = find(st);
+	const struct finding *stale = of_rule(f, FINDING_stale_override);
+	assert_sound(stale, study_graph(st));
+	assert_string_equal(stale->edit, "scale " BACKBONE_CONV " auto");
+	assert_true(stale->gain_db > 3);
+	apply(st, stale->edit);
+	struct findings *mended = find(st);
+	assert_null(of_rule(mended, FINDING_stale_override));
+	findings_free(&f);
+	findings_free(&mended);
+	study_close(&st);
+}
+
+void test_findings__a_lonely_16_bit_node(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "set " BACKBONE_CONV " int16");
+	struct findings *f = find(st);
+	const struct finding *lonely = of_rule(f, FINDING_lonely_16);
+	assert_sound(lonely, study_graph(st));
+	assert_int_equal(lonely->node[0], graph_find_node(study_graph(st), BACKBONE_CONV));
+	findings_free(&f);
+	study_close(&st);
+}
+
+void test_findings__few_and_random_samples(void **state)
+{
+	struct study *few = open_study(CALIB_MINMAX, 2, 0), *random = open_study(CALIB_MINMAX, 8, 8), *enough = open_study(CALIB_MINMAX, 8, 0);
+	struct findings *a = find(few), *b = find(random), *c = find(enough);
+	assert_sound(of_rule(a, FINDING_few_samples), study_graph(few));
+	assert_non_null(strstr(of_rule(a, FINDING_few_samples)->text, "2 samples"));
+	assert_non_null(strstr(of_rule(b, FINDING_few_samples)->text, "random"));
+	assert_null(of_rule(c, FINDING_few_samples));
+	findings_free(&a);
+	findings_free(&b);
+	findings_free(&c);
+	study_close(&few);
+	study_close(&random);
+	study_close(&enough);
+}
+
+void test_findings__a_snapshot_without_figures_supports_none(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct snapshot *s = study_snapshot(st);
+	struct findings *f = findings_new(NULL, s);
+	assert_int_equal(f->n, 0);
+	findings_free(&f);
+	snapshot_drop(&s);
+	study_close(&st);
+}
