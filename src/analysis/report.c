@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/findings.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
@@ -46,6 +47,7 @@ struct format {
 	void (*head)(struct str *out, const struct study *st, const struct snapshot *s);
 	void (*row)(struct str *out, int index, const struct line *l);
 	void (*tail)(struct str *out);
+	void (*finding)(struct str *out, int index, const struct finding *f); // behind the tail; NULL: none
 };
 
 // Nothing when it is not known.
@@ -128,6 +130,16 @@ static void md_row(struct str *out, int index, const struct line *l)
 	str_addf(out, " | %d | ", l->site->bits);
 	md_scale(out, l->site);
 	str_add(out, " |\n");
+}
+
+static void md_finding(struct str *out, int index, const struct finding *f)
+{
+	str_addf(out, "%s%d. **%s**: %s", index ? "" : "\n## Findings\n\n", index + 1, finding_name(f->rule), f->text);
+	if (f->advice)
+		str_addf(out, " Remedy: %s.", f->advice);
+	if (f->edit)
+		str_addf(out, " Edit: `%s`", f->edit);
+	str_add(out, "\n");
 }
 
 // ---- CSV
@@ -235,10 +247,29 @@ static void html_tail(struct str *out)
 	str_add(out, "</table>\n");
 }
 
+static void html_finding(struct str *out, int index, const struct finding *f)
+{
+	str_add(out, index ? "<p><b>" : "<h2>Findings</h2>\n<p><b>");
+	str_add(out, finding_name(f->rule));
+	str_add(out, "</b>: ");
+	html_text(out, f->text);
+	if (f->advice) {
+		str_add(out, " Remedy: ");
+		html_text(out, f->advice);
+	}
+	if (f->edit) {
+		str_add(out, ". <code>");
+		html_text(out, f->edit);
+		str_add(out, "</code>");
+	}
+	str_add(out, "\n");
+}
+
 // ----
 
 static const struct format formats[] = {
-    {".md", md_head, md_row, NULL}, {".csv", csv_head, csv_row, NULL}, {".html", html_head, html_row, html_tail}};
+    {".md", md_head, md_row, NULL, md_finding}, {".csv", csv_head, csv_row, NULL, NULL},
+    {".html", html_head, html_row, html_tail, html_finding}};
 
 static void rows(struct str *out, const struct format *f, const struct snapshot *s)
 {
@@ -257,6 +288,14 @@ static void rows(struct str *out, const struct format *f, const struct snapshot 
 	free(order);
 }
 
+static void add_findings(struct str *out, const struct format *f, const struct study *st, const struct snapshot *s)
+{
+	struct findings *found = findings_new(st, s);
+	for (int i = 0; i < found->n; i++)
+		f->finding(out, i, &found->at[i]);
+	findings_free(&found);
+}
+
 enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err)
 {
 	const struct format *f = strcmp(path, "-") == 0 ? &formats[0] : NULL;
@@ -270,6 +309,8 @@ enum status report_write(const struct study *st, const struct snapshot *s, const
 	rows(&out, f, s);
 	if (f->tail)
 		f->tail(&out);
+	if (f->finding)
+		add_findings(&out, f, st, s);
 	enum status status = file_write(path, str_text(&out), out.len, err);
 	str_done(&out);
 	return status;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "../body.h"
 #include "qtui/base/json.h"
 #include "rule.h"
 
@@ -24,12 +23,6 @@ const char *finding_name(enum finding_rule r)
 const char *finding_title(enum finding_rule r)
 {
 	return rules[r].title;
-}
-
-static const struct plan *plan_of(const struct snapshot *s)
-{
-	const struct body *b = s->priv;
-	return b && b->plan ? b->plan->plan : NULL;
 }
 
 // A tensor's own quantizer before those that read it.
@@ -71,7 +64,7 @@ static int by_damage(const void *a, const void *b)
 struct findings *findings_new(const struct study *study, const struct snapshot *s)
 {
 	struct findings *f = xcalloc(1, sizeof *f);
-	struct look l = {study, s, s->g, plan_of(s), index_sites(s), find_tail(s->g), f, 0};
+	struct look l = {study, s, s->g, s->priv ? snapshot_plan(s) : NULL, index_sites(s), find_tail(s->g), f, 0};
 	for (int r = 0; r < FINDING_RULES; r++) {
 		l.rule = (enum finding_rule)r;
 		rules[r].run(&l);
