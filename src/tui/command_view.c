@@ -25,6 +25,16 @@ enum status command_sort(struct ui *ui, char *args, struct error *err)
 	return STATUS_OK;
 }
 
+enum status command_why(struct ui *ui, char *args, struct error *err)
+{
+	(void)err;
+	(void)args;
+	ui_show(ui, VIEW_FINDINGS);
+	if (ui->findings)
+		ui_note(ui, "%d finding%s", ui->findings->n, ui->findings->n == 1 ? "" : "s");
+	return STATUS_OK;
+}
+
 enum status command_filter(struct ui *ui, char *args, struct error *err)
 {
 	struct filter *f;

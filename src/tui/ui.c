@@ -15,11 +15,21 @@
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/search.h"
 
+// Read off the figures of a finished run: some milliseconds.
+static void find_again(struct ui *ui)
+{
+	if (!ui->study || ui->snap->stage != STAGE_DONE || ui->snap->dirty)
+		return;
+	findings_free(&ui->findings);
+	ui->findings = findings_new(ui->study, ui->snap);
+}
+
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
 {
 	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .cancelled_at = -1e9};
 	layers_init(&ui->layers, snap->n_rows);
 	layers_refresh(&ui->layers, snap);
+	find_again(ui);
 	ui_resize(ui, 80, 24);
 }
 
@@ -28,6 +38,7 @@ void ui_done(struct ui *ui)
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);
+	findings_free(&ui->findings);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);
 	free(ui->session_path);
@@ -172,6 +183,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	snapshot_drop(&ui->snap);
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
+	find_again(ui);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);
 	if (snap->n_runs > runs && ui->notes_run) {
@@ -249,6 +261,7 @@ void ui_fail(struct ui *ui, const struct error *err)
 unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
+	    (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

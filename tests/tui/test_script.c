@@ -117,3 +117,17 @@ void test_script__files_that_are_not_there(void **state)
 	assert_int_equal(script_read(&s, "/no/such/file", &err), STATUS_IO);
 	assert_null(s);
 }
+
+void test_script__findings_without_a_run(void **state)
+{
+	struct ui ui;
+	struct error err;
+
+	(void)state;
+	start(&ui);
+	assert_int_equal(play(&ui, ":why\na\n", &err), STATUS_OK);
+	assert_int_equal(ui.view, VIEW_FINDINGS);
+	assert_string_equal(ui.note, "there is no finding");
+	assert_int_equal(ui.snap->n_edits, fake_snapshot(FAKE_MEASURED)->n_edits);
+	ui_done(&ui);
+}

@@ -4,6 +4,7 @@
 #define QTUI_TUI_UI_H
 
 #include <regex.h>
+#include "qtui/analysis/findings.h"
 #include "qtui/analysis/session.h"
 #include "qtui/tui/around.h"
 #include "qtui/tui/keys.h"
@@ -30,6 +31,7 @@ struct ui {
 	char *autosave_path;           // heap, NULL: none
 	char *offered;                 // an autosaved session that was found at the start; heap
 	struct snapshot *snap;
+	struct findings *findings;     // of the last finished run; NULL: there is none
 	struct theme theme;
 	bool ascii;
 	int w, h;

@@ -1,0 +1,134 @@
+// Findings, the most harmful first; above them the one under the cursor in full: what, the evidence, the remedy, the edit.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/base/mem.h"
+#include "qtui/tui/action.h"
+#include "qtui/tui/edit.h"
+
+enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25, LINES = 7, TEXT_LINES = 3 };
+
+int view_findings_count(const struct ui *ui)
+{
+	return ui->findings ? ui->findings->n : 0;
+}
+
+void view_findings_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	const struct finding *f = &ui->findings->at[row];
+
+	snprintf(out, size, "%s %s", finding_name(f->rule), f->text);
+}
+
+static const struct finding *under_cursor(const struct ui *ui)
+{
+	int row = ui_cursor(ui)->cursor;
+
+	return row < view_findings_count(ui) ? &ui->findings->at[row] : NULL;
+}
+
+// How many bytes of a text go on a line of `width`: up to the last blank that fits, or all that fits.
+static int line_end(const char *text, int width)
+{
+	int n = (int)strlen(text), end = width;
+
+	if (n <= width)
+		return n;
+	while (end > 0 && text[end] != ' ')
+		end--;
+	return end ? end : width;
+}
+
+static void draw_sentence(struct canvas *c, struct rect r, const char *text)
+{
+	int width = r.w - X_NUMBER - 1;
+
+	for (int i = 0; i < TEXT_LINES && width > 0 && *text; i++) {
+		int n = i == TEXT_LINES - 1 ? (int)strlen(text) : line_end(text, width);
+		canvas_textf(c, r.x + X_NUMBER, r.y + i, width, ROLE_TEXT, "%.*s", n, text);
+		text += n;
+		text += *text == ' ';
+	}
+}
+
+static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
+{
+	char evidence[512] = "";
+	size_t used = 0;
+	int y = r.y + TEXT_LINES, width = r.w - X_NUMBER - 1;
+
+	for (int i = 0; i < f->n_evidence && used < sizeof evidence; i++)
+		used += (size_t)snprintf(evidence + used, sizeof evidence - used, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
+	draw_sentence(c, r, f->text);
+	canvas_textf(c, r.x + X_NUMBER, y, width, ROLE_DIM, "%s", evidence);
+	if (f->advice)
+		canvas_textf(c, r.x + X_NUMBER, y + 1, width, ROLE_TEXT, "remedy: %s", f->advice);
+	if (f->edit)
+		canvas_textf(c, r.x + X_NUMBER, y + 2, width, ROLE_NOTE, "a applies :%s", f->edit);
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
+{
+	const struct finding *f = &ui->findings->at[row];
+
+	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%2d", row + 1);
+	canvas_text(c, r.x + X_RULE, r.y, X_TEXT - X_RULE - 1, ROLE_TEXT, finding_name(f->rule));
+	draw_found(c, ui, r.x + X_TEXT, r.y, r.w - X_TEXT - 1, ROLE_TEXT, CUT_RIGHT, f->text);
+}
+
+void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	const struct finding *f = under_cursor(ui);
+
+	if (!f) {
+		canvas_text(c, r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, ROLE_DIM,
+		    ui->findings ? "No findings: nothing here explains a loss." : "No run is finished yet.");
+		return;
+	}
+	draw_whole(c, r, f);
+	for (int i = 0; i < r.h - LINES && s->top + i < ui->findings->n; i++) {
+		struct rect line = {r.x, r.y + LINES + i, r.w, 1};
+		draw_row(c, ui, line, s->top + i);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+}
+
+// ---- what can be done with a finding
+
+void act_view_findings(struct ui *ui)
+{
+	ui_show(ui, VIEW_FINDINGS);
+}
+
+void act_finding_apply(struct ui *ui)
+{
+	const struct finding *f = under_cursor(ui);
+	struct error err = {0};
+	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next snapshot has other findings
+
+	if (!edit)
+		ui_note(ui, f ? "no edit mends this one: %s" : "there is no finding", f && f->advice ? f->advice : "look at its nodes");
+	else if (ui->snap->dirty)
+		ui_note(ui, "these findings are from before the last edit: wait for the run");
+	else if (study_command(ui->study, edit, &err))
+		ui_fail(ui, &err);
+	else if (err.text[0])
+		ui_note(ui, "%s", err.text);
+	else {
+		edit_done(ui);
+		ui_note(ui, "%s", edit);
+	}
+	free(edit);
+}
+
+void act_finding_go(struct ui *ui)
+{
+	const struct finding *f = under_cursor(ui);
+	struct error err = {0};
+
+	if (f && f->n_nodes && !ui_go(ui, f->node[0], &err))
+		ui_fail(ui, &err);
+}
