@@ -43,10 +43,20 @@ static bool cancelled(const struct run *r)
 	return r->cancel && atomic_load_explicit(r->cancel, memory_order_acquire);
 }
 
+// libgomp is not instrumented, so that the thread sanitizer takes each of its teams for a race: it gets none.
+static int wide(const struct jobs *j)
+{
+#ifdef __SANITIZE_THREAD__
+	return j->threads > 0;
+#else
+	return j->threads;
+#endif
+}
+
 // A call that is alone may use all threads; libgomp keeps the width for each thread, so the worker sets its own.
 static void draw_calls(struct jobs *j, const struct run *r, int worker)
 {
-	int width = r->n == 1 ? j->threads : 1, i;
+	int width = r->n == 1 ? wide(j) : 1, i;
 
 	omp_set_num_threads(width);
 	while (!cancelled(r) && (i = atomic_fetch_add(&j->next, 1)) < r->n)
