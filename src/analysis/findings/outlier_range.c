@@ -8,6 +8,8 @@ static void outliers(struct look *l, const struct site *s)
 {
 	double scale = s->scale[0], now = predicted_snr(l, s, scale), best = now, offer = scale;
 	char to[32];
+	if (!(now < GOOD_DB))
+		return;
 	for (int k = 1; k <= 4; k++) {
 		double try = predicted_snr(l, s, ldexp(scale, -k));
 		if (try > best) {
@@ -16,7 +18,7 @@ static void outliers(struct look *l, const struct site *s)
 		}
 	}
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), offer);
-	if (!(now < GOOD_DB) || !(best - now > WORTH) || p.clipped <= 0)
+	if (!(best - now > WORTH) || p.clipped <= 0)
 		return;
 	struct finding *f = finding_add(l, s->node, site_damage(s));
 	finding_say(f, "The range of %s (%.4g .. %.4g) is set by %.3g %% of its elements: clipping them at %s gives %.1f dB in place of %.1f dB.",

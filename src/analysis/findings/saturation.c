@@ -14,8 +14,11 @@ struct clipping {
 
 static bool is_clipped(struct clipping *out, const struct look *l, const struct site *s)
 {
-	double scale = s->scale[0], now = predicted_snr(l, s, scale);
-	*out = (struct clipping){s, study_predict_scale(l->s, site_index(l, s), scale).clipped, now, now, scale};
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
+	double scale = s->scale[0], now = p.snr_db;
+	if (!p.known || !(p.clipped > SHARE) || !(now < GOOD_DB))
+		return false;
+	*out = (struct clipping){s, p.clipped, now, now, scale};
 	for (int k = 1; k <= 4; k++) {
 		double try = predicted_snr(l, s, ldexp(scale, k));
 		if (try > out->better) {
@@ -23,7 +26,7 @@ static bool is_clipped(struct clipping *out, const struct look *l, const struct 
 			out->offer = ldexp(scale, k);
 		}
 	}
-	return out->share > SHARE && out->better - now > WORTH && now < GOOD_DB;
+	return out->better - now > WORTH;
 }
 
 static bool is_candidate(const struct look *l, const struct site *s)
