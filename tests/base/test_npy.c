@@ -426,15 +426,17 @@ void test_npz__survives_any_flipped_bit(void **state)
 void test_npz__refuses_a_bomb(void **state)
 {
 	struct bytes b;
-	bool enough;
+	struct npz z = {.n = 1};
 
 	assert_int_equal(file_read(&b, make_npz("honest.npz", false), 10000, &e), STATUS_OK);
 	for (size_t at = 0; at + 46 < b.size; at++)
 		if (memcmp(b.data + at, "PK\1\2", 4) == 0)
 			memcpy(b.data + at + 24, "\xf0\xff\xff\xff", 4);
-	enough = mem_available() > (size_t)16 << 30; // then the first member is tried, and is short
-	check_refused_zip(
-	    support_temp_file("bomb.npz", b.data, b.size), enough ? STATUS_FORMAT : STATUS_NOMEM, "bomb.npz");
+	// Refused outright, or, where there is that much memory, when the first member turns out to be short.
+	enum status s = npz_read(&z, support_temp_file("bomb.npz", b.data, b.size), &e);
+	assert_true(s == STATUS_NOMEM || s == STATUS_FORMAT);
+	assert_int_equal(z.n, 0);
+	assert_non_null(strstr(e.text, "bomb.npz"));
 	bytes_done(&b);
 }
 
