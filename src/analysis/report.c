@@ -296,15 +296,27 @@ static void add_findings(struct str *out, const struct format *f, const struct s
 	findings_free(&found);
 }
 
-enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err)
+static enum status find_format(const struct format **out, const char *path, struct error *err)
 {
-	const struct format *f = strcmp(path, "-") == 0 ? &formats[0] : NULL;
-	struct str out = {0};
+	*out = strcmp(path, "-") == 0 ? &formats[0] : NULL;
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (str_has_suffix(path, formats[i].suffix))
-			f = &formats[i];
-	if (!f)
-		return error_set(err, STATUS_USAGE, "%s: a report ends in .md, .csv or .html", path);
+			*out = &formats[i];
+	return *out ? STATUS_OK : error_set(err, STATUS_USAGE, "%s: a report ends in .md, .csv or .html", path);
+}
+
+enum status report_check(const char *path, struct error *err)
+{
+	const struct format *f;
+	return find_format(&f, path, err);
+}
+
+enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err)
+{
+	const struct format *f;
+	struct str out = {0};
+	if (find_format(&f, path, err) != STATUS_OK)
+		return err->status;
 	f->head(&out, st, s);
 	rows(&out, f, s);
 	if (f->tail)

@@ -125,25 +125,33 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 		cJSON_AddNumberToObject(o, "macs", (double)r->macs);
 }
 
+// A node of the file that is none of the graph's: computed when the model was loaded, left out, or part of the node `into`.
+static void add_vanished(cJSON *o, const struct snapshot *s, const struct origin *from, int into)
+{
+	cJSON_AddStringToObject(o, "precision", precision_name(into >= 0 ? s->row[into].precision : PREC_FLOAT));
+	cJSON_AddBoolToObject(o, "edited", false);
+	if (from->fate != FATE_FUSED)
+		cJSON_AddStringToObject(o, "state", from->fate == FATE_FOLDED ? "folded" : "removed");
+}
+
 // One row per node of the file; what vanished into another node names it and has no figures.
 static cJSON *origin_json(const struct snapshot *s, const struct origin *from)
 {
 	const struct graph *g = s->g;
+	int node = from->fate == FATE_FOLDED ? from->serves : from->node;
+	const struct node_row *r = node >= 0 ? &s->row[node] : NULL;
+	int into = r && r->fused_into >= 0 ? r->fused_into : from->fate == FATE_KEPT ? -1 : node;
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "name", from->name);
 	cJSON_AddStringToObject(o, "op", from->op_type);
-	if (from->node < 0) {
-		cJSON_AddStringToObject(o, "state", from->fate == FATE_FOLDED ? "folded" : "removed");
-		return o;
-	}
-	const struct node_row *r = &s->row[from->node];
-	int into = r->fused_into >= 0 ? r->fused_into : from->fate == FATE_KEPT ? -1 : from->node;
 	if (from->fate == FATE_KEPT)
-		add_row(o, s, from->node);
-	if (into >= 0) {
-		cJSON_AddStringToObject(o, from->fate == FATE_REMOVED ? "passes_on" : "fused_into", g->node[into].name);
+		add_row(o, s, node);
+	else
+		add_vanished(o, s, from, into);
+	if (into >= 0)
+		cJSON_AddStringToObject(o, "fused_into", g->node[into].name);
+	if (into >= 0 || !r)
 		return o;
-	}
 	add_sites(o, s, r, SITE_OUTPUT, "outputs");
 	add_sites(o, s, r, SITE_WEIGHT, "weights");
 	add_sites(o, s, r, SITE_INPUT, "inputs");

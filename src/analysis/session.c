@@ -33,7 +33,8 @@ static char *copy_member(const cJSON *obj, const char *key)
 	return t ? xstrdup(t) : NULL;
 }
 
-static bool read_channels(const cJSON *obj, const char *key, float out[4])
+// One number for all channels or one a channel; those that are not given get `rest`.
+static bool read_channels(const cJSON *obj, const char *key, float rest, float out[4])
 {
 	const cJSON *a = cJSON_GetObjectItemCaseSensitive(obj, key), *item;
 	int i = 0;
@@ -41,14 +42,25 @@ static bool read_channels(const cJSON *obj, const char *key, float out[4])
 		return false;
 	cJSON_ArrayForEach(item, a)
 		out[i++] = (float)item->valuedouble;
+	for (int k = i; k < 4; k++)
+		out[k] = i == 1 ? out[0] : rest;
 	return i > 0;
+}
+
+static enum status read_count(int *out, const cJSON *obj, const char *key, struct error *err)
+{
+	double n = json_number(obj, key, 0);
+	if (!(n >= 0 && n <= 1e9))
+		return error_set(err, STATUS_FORMAT, "\"calibration.%s\" must be a number from 0 to 1000000000", key);
+	*out = (int)n;
+	return STATUS_OK;
 }
 
 static void read_preprocess(const cJSON *obj, struct preprocess *p)
 {
 	const char *color = json_text(obj, "color", NULL);
-	p->mean_set = read_channels(obj, "mean", p->mean);
-	p->std_set = read_channels(obj, "std", p->std);
+	p->mean_set = read_channels(obj, "mean", 0, p->mean);
+	p->std_set = read_channels(obj, "std", 1, p->std);
 	p->color_set = color != NULL;
 	p->bgr = color && strcmp(color, "bgr") == 0;
 	p->resize_set = resize_parse(&p->resize, json_text(obj, "resize", NULL));
@@ -77,11 +89,15 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	const char *method = json_text(c, "method", NULL);
 	enum calib_method m;
 	s->calib = copy_member(c, "path");
-	s->data.samples = (int)json_number(c, "samples", 0);
-	s->data.random = (int)json_number(c, "random", 0);
-	s->data.seed = (uint64_t)json_number(c, "seed", 0);
-	read_preprocess(cJSON_GetObjectItemCaseSensitive(c, "preprocess"), &s->data.pre);
+	int seed = 0;
 	s->method = -1;
+	if (read_count(&s->data.samples, c, "samples", err) || read_count(&s->data.random, c, "random", err) || read_count(&seed, c, "seed", err))
+		return err->status;
+	s->data.seed = (uint64_t)seed;
+	read_preprocess(cJSON_GetObjectItemCaseSensitive(c, "preprocess"), &s->data.pre);
+	for (int i = 0; i < 4 && s->data.pre.std_set; i++)
+		if (!(s->data.pre.std[i] > 0))
+			return error_set(err, STATUS_FORMAT, "\"calibration.preprocess.std\": what x is divided by must be above 0");
 	if (!method)
 		return STATUS_OK;
 	if (!calib_parse(&m, method))
@@ -168,7 +184,7 @@ void session_options(const struct session *s, struct study_options *opt)
 	if (!opt->calib && opt->data.random == 0) {
 		opt->calib = s->calib;
 		opt->data.random = s->data.random;
-		opt->data.seed = s->data.seed;
+		opt->data.seed = opt->data.seed ? opt->data.seed : s->data.seed;
 	}
 	if (!opt->target)
 		opt->target = s->target;

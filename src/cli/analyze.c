@@ -95,12 +95,24 @@ static enum status write_results(const struct options *o, struct study *st, cons
 	return status;
 }
 
+// Minutes of work must not end in a misspelt name.
+static enum status check_results(const struct options *o, struct error *err)
+{
+	enum status status = check_output(o->json, err);
+	if (status == STATUS_OK)
+		status = check_output(o->report, err);
+	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
+}
+
 int verb_analyze(struct options *o)
 {
 	struct error err = {0};
 	struct study *st = NULL;
 	struct session *se = NULL;
-	enum status status = open_study(&st, &se, o, true, &err);
+	o->may_start_session = true;
+	enum status status = check_results(o, &err);
+	if (status == STATUS_OK)
+		status = open_study(&st, &se, o, true, &err);
 	if (status == STATUS_OK)
 		status = run_study(st, o->quiet, &err);
 	if (status == STATUS_OK) {
@@ -108,6 +120,8 @@ int verb_analyze(struct options *o)
 		status = write_results(o, st, s, &err);
 		snapshot_drop(&s);
 	}
+	if (status == STATUS_OK)
+		status = save_session(st, se, o, &err);
 	study_close(&st);
 	session_free(&se);
 	return status == STATUS_OK ? EXIT_DONE : fail(&err);

@@ -39,9 +39,13 @@ int verb_export(struct options *o)
 	enum status status = export_find(o->format) ? STATUS_OK :
 	    error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
 	if (status == STATUS_OK)
+		status = check_output(o->output, &err);
+	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
 	if (status == STATUS_OK)
 		status = export_study(o, st, &err);
+	if (status == STATUS_OK)
+		status = save_session(st, se, o, &err);
 	study_close(&st);
 	session_free(&se);
 	return status == STATUS_OK ? EXIT_DONE : fail(&err);

@@ -1,7 +1,10 @@
 // The program: picks the verb. Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
+#include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/tui/tui.h"
@@ -13,7 +16,7 @@ static const struct verb {
 	int (*run)(struct options *o);
 } verbs[] = {
     {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv]", VERB_ANALYZE, verb_analyze},
-    {"run", "MODEL -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
+    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
     {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},
     {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]", VERB_EVAL, verb_eval},
     {"ops", "", VERB_OPS, verb_ops},
@@ -27,6 +30,7 @@ int verb_tui(struct options *o)
 	struct study *st = NULL;
 	struct session *se = NULL;
 	int code;
+	o->may_start_session = true;
 	if (open_study(&st, &se, o, true, &err)) {
 		code = fail(&err);
 	} else {
@@ -61,12 +65,29 @@ static const struct verb *find_verb(int argc, char **argv, int *first)
 	return &tui;
 }
 
+// Before and after a run there is nothing to save: Ctrl-C ends the program. A run and the screen take the signal over.
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	_exit(EXIT_INTERRUPTED);
+}
+
+// What was printed must have arrived, or the work has failed.
+static int flush_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "qtui: standard output: %s\n", strerror(errno));
+	return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
 	struct error err = {0};
 	int first, code;
 	setlocale(LC_CTYPE, "");
+	signal(SIGINT, on_interrupt);
 	const struct verb *v = find_verb(argc, argv, &first);
 	enum status st = options_parse(&o, argc, argv, first, v->bit, &err);
 	if (st == STATUS_OK && o.help) {
@@ -82,5 +103,5 @@ int main(int argc, char **argv)
 		code = v->run(&o);
 	}
 	options_done(&o);
-	return code;
+	return flush_output(code);
 }

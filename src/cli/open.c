@@ -1,33 +1,16 @@
 // Opening a study for a verb: session, options, edits given on the command line.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "verbs.h"
 
-// Splits "NAME=VALUE" at the last unescaped '='; a backslash before '=' keeps it. *name is heap.
 static enum status split(const char *option, const char *text, char **name, const char **value, struct error *err)
 {
-	const char *at = strrchr(text, '=');
-	while (at && at > text && at[-1] == '\\') {
-		const char *before = at - 1;
-		at = NULL;
-		for (const char *p = before; p > text; p--)
-			if (*p == '=') {
-				at = p;
-				break;
-			}
-	}
-	if (!at || at == text)
-		return error_set(err, STATUS_USAGE, "%s %s: NODE=VALUE is needed", option, text);
-	char *out = xmalloc((size_t)(at - text) + 1), *to = out;
-	for (const char *p = text; p < at; p++)
-		if (!(*p == '\\' && p[1] == '='))
-			*to++ = *p;
-	*to = '\0';
-	*name = out;
-	*value = at + 1;
-	return STATUS_OK;
+	*value = name_value(name, text, true);
+	return *value ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s: NODE=VALUE is needed", option, text);
 }
 
 static enum status apply_set(struct study *st, const char *text, struct error *err)
@@ -50,23 +33,35 @@ static enum status apply_set(struct study *st, const char *text, struct error *e
 	return s;
 }
 
+// The node whose first output has the scale of the node or tensor `name`.
+static enum status find_scaled(const struct graph *g, const char *name, int *node, struct error *err)
+{
+	int v;
+	*node = graph_find_node(g, name);
+	if (*node >= 0)
+		return STATUS_OK;
+	v = graph_find_value(g, name);
+	*node = v >= 0 ? g->value[v].producer : -1;
+	if (*node >= 0 && g->node[*node].out[0] != v)
+		return error_set(err, STATUS_REFUSED, "--scale: %s is not the first output of %s", name, g->node[*node].name);
+	const char *near = *node < 0 ? graph_nearest_node(g, name) : NULL;
+	return *node >= 0 ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "--scale: the model has no node or computed tensor %s%s%s", name,
+	    near ? "; the nearest is " : "", near ? near : "");
+}
+
 static enum status apply_scale(struct study *st, const char *text, struct error *err)
 {
 	char *name = NULL;
 	const char *value;
 	double scale = 0;
-	const struct graph *g = study_graph(st);
+	int node = -1;
 	enum status s = split("--scale", text, &name, &value, err);
 	if (s == STATUS_OK && !scale_parse(value, &scale))
 		s = error_set(err, STATUS_USAGE, "--scale %s: 2^-4, a positive number or auto", text);
-	if (s == STATUS_OK) {
-		int node = graph_find_node(g, name), v = node < 0 ? graph_find_value(g, name) : -1;
-		if (v >= 0)
-			node = g->value[v].producer;
-		const char *near = node < 0 ? graph_nearest_node(g, name) : NULL;
-		s = node < 0 ? error_set(err, STATUS_NOTFOUND, "--scale: the model has no node or computed tensor %s%s%s", name,
-		    near ? "; the nearest is " : "", near ? near : "") : study_scale(st, node, scale, err);
-	}
+	if (s == STATUS_OK)
+		s = find_scaled(study_graph(st), name, &node, err);
+	if (s == STATUS_OK)
+		s = study_scale(st, node, scale, err);
 	free(name);
 	return s;
 }
@@ -97,8 +92,8 @@ static enum status positional(struct options *o, bool calib_needed, struct error
 		return error_set(err, STATUS_USAGE, "a MODEL is needed; see qtui --help");
 	if (calib_needed && !o->study.calib && !o->session && !o->random)
 		return error_set(err, STATUS_USAGE, "calibration data are needed: a directory, a list, a file, or --random-data N");
-	if (!calib_needed && !o->study.calib && !o->session && !o->random)
-		o->study.data.random = 1;
+	if (o->study.calib && o->random)
+		log_warn("--random-data takes the place of %s, which is not read", o->study.calib);
 	return STATUS_OK;
 }
 
@@ -113,17 +108,39 @@ static void show_preprocess(const struct study *st, bool quiet)
 		log_info("%s", p->guess);
 }
 
+// The session is opened as it was left, so that target and calibrator given beside it become steps of its history.
+static void leave_to_session(struct options *o)
+{
+	o->study.target = NULL;
+	o->study.method = -1;
+}
+
+static enum status read_session(struct session **se, struct options *o, struct error *err)
+{
+	if (!o->session)
+		return STATUS_OK;
+	if (!file_exists(o->session)) {
+		if (!o->may_start_session || !o->study.model || (!o->study.calib && !o->random))
+			return error_set(err, STATUS_NOTFOUND, "%s: no such session; qtui analyze MODEL CALIB --session %s begins one", o->session,
+			    o->session);
+		log_warn("%s is not there yet: a session begins", o->session);
+		return check_output(o->session, err);
+	}
+	enum status s = session_read(se, o->session, err);
+	if (s != STATUS_OK)
+		return s;
+	leave_to_session(o);
+	session_options(*se, &o->study);
+	return o->study.model ? STATUS_OK : error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
+}
+
 enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err)
 {
-	enum status s = positional(o, calib_needed, err);
 	*se = NULL;
 	*st = NULL;
-	if (s == STATUS_OK && o->session)
-		s = session_read(se, o->session, err);
-	if (s == STATUS_OK && *se)
-		session_options(*se, &o->study);
-	if (s == STATUS_OK && !o->study.model)
-		s = error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
+	enum status s = positional(o, calib_needed, err);
+	if (s == STATUS_OK)
+		s = read_session(se, o, err);
 	if (s == STATUS_OK)
 		s = study_open(st, &o->study, err);
 	if (s == STATUS_OK && *se)
@@ -132,5 +149,27 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		s = apply_options(*st, o, *se, err);
 	if (s == STATUS_OK)
 		show_preprocess(*st, o->quiet);
+	return s;
+}
+
+enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)
+{
+	bool changed = o->positional.n > 1 || options_decision(o);
+	return o->session && (!se || changed) ? session_write(st, o->session, se, err) : STATUS_OK;
+}
+
+enum status check_output(const char *path, struct error *err)
+{
+	enum status s = STATUS_OK;
+	if (!path || strcmp(path, "-") == 0)
+		return STATUS_OK;
+	char *dir = file_dir(path);
+	if (file_is_dir(path))
+		s = error_set(err, STATUS_IO, "%s is a directory: name a file in it", path);
+	else if (!file_is_dir(dir))
+		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
+	else if (!file_exists(path) && access(dir, W_OK) != 0)
+		s = error_errno(err, dir);
+	free(dir);
 	return s;
 }

@@ -1,4 +1,5 @@
 // Parsing by the table of options.def.
+#include <float.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +125,8 @@ static enum status parse_one(struct options *o, int argc, char **argv, int *i, u
 	return store(o, r, value, err);
 }
 
-static enum status parse_channels(float out[4], bool *set, const char *option, const char *text, struct error *err)
+// One number for all channels, or one a channel (3 or 4), each of at least `least`.
+static enum status parse_channels(float out[4], bool *set, const char *option, const char *text, double least, struct error *err)
 {
 	char copy[128], *save = NULL;
 	int n = 0;
@@ -135,12 +137,14 @@ static enum status parse_channels(float out[4], bool *set, const char *option, c
 		double v;
 		if (n == 4 || !str_to_double(part, &v))
 			return error_set(err, STATUS_USAGE, "%s %s: one number, or one a channel, like 123.7,116.3,103.5", option, text);
+		if (v < least)
+			return error_set(err, STATUS_USAGE, "%s %s: what x is divided by must be above 0", option, text);
 		out[n++] = (float)v;
 	}
-	if (n == 0)
-		return error_set(err, STATUS_USAGE, "%s needs numbers", option);
+	if (n == 0 || n == 2)
+		return error_set(err, STATUS_USAGE, "%s needs one number, or one a channel, like 123.7,116.3,103.5", option);
 	for (int i = n; i < 4; i++)
-		out[i] = n == 1 ? out[0] : 0;
+		out[i] = n == 1 ? out[0] : least > 0 ? 1 : 0;
 	*set = true;
 	return STATUS_OK;
 }
@@ -206,12 +210,9 @@ static enum status resolve(struct options *o, struct error *err)
 	if (st == STATUS_OK)
 		st = resolve_numbers(o, err);
 	if (st == STATUS_OK)
-		st = parse_channels(p->mean, &p->mean_set, "--mean", o->mean, err);
+		st = parse_channels(p->mean, &p->mean_set, "--mean", o->mean, -FLT_MAX, err);
 	if (st == STATUS_OK)
-		st = parse_channels(p->std, &p->std_set, "--std", o->std, err);
-	for (int i = 0; st == STATUS_OK && p->std_set && i < 3; i++)
-		if (p->std[i] == 0 && i == 0)
-			st = error_set(err, STATUS_USAGE, "--std %s: a std of 0 divides by zero", o->std);
+		st = parse_channels(p->std, &p->std_set, "--std", o->std, FLT_MIN, err);
 	o->study.data.random = o->random;
 	o->study.target = o->target;
 	o->study.truncate = o->truncate.at;
@@ -236,6 +237,30 @@ enum status options_parse(struct options *o, int argc, char **argv, int first, u
 			return st;
 	}
 	return resolve(o, err);
+}
+
+static bool is_given(const struct options *o, const struct row *r)
+{
+	const void *field = (const char *)o + r->offset;
+	switch (r->kind) {
+	case TEXT:
+		return *(const char *const *)field != NULL;
+	case LIST:
+		return ((const struct list *)field)->n > 0;
+	case FLAG:
+		return *(const bool *)field;
+	case COUNT:
+		return *(const int *)field > 0;
+	}
+	return false;
+}
+
+const char *options_decision(const struct options *o)
+{
+	for (int i = 0; i < N_ROWS; i++)
+		if ((rows[i].verbs & VERB_DECISION) && is_given(o, &rows[i]))
+			return rows[i].name;
+	return NULL;
 }
 
 void options_done(struct options *o)

@@ -26,47 +26,45 @@ struct runner {
 
 // ---- inputs: "NAME=FILE", or "FILE" for the inputs in their order
 
-static const char *input_path(const char *text, char *name, size_t size)
+// *name is heap or NULL.
+static const char *input_path(const char *text, char **name)
 {
-	const char *equals = strchr(text, '=');
-	name[0] = '\0';
-	if (!equals || file_exists(text))
-		return text;
-	snprintf(name, size, "%.*s", (int)(equals - text), text);
-	return equals + 1;
+	*name = NULL;
+	const char *path = file_exists(text) ? NULL : name_value(name, text, false);
+	return path ? path : text;
 }
 
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
 {
 	enum { MAX = 16 };
 	struct onnx_input_shape fixed[MAX];
-	char names[MAX][256], *found[MAX];
-	struct shape shape[MAX];
+	char *name[MAX] = {0}, *found = NULL;
 	int n = 0, total = 0;
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < o->input.n && total < MAX; i++) {
-		const char *path = input_path(o->input.at[i], names[total], sizeof names[total]);
-		st = dataset_peek_shapes(shape, found, 1, &n, path, err);
-		if (st != STATUS_OK || n == 0)
-			continue;
-		free(found[0]);
-		fixed[total] = (struct onnx_input_shape){.name = names[total][0] ? names[total] : NULL, .shape = shape[0]};
-		total++;
+		const char *path = input_path(o->input.at[i], &name[total]);
+		st = dataset_peek_shapes(&fixed[total].shape, &found, 1, &n, path, err);
+		fixed[total].name = name[total];
+		if (n > 0)
+			free(found);
+		total += n > 0;
 	}
 	if (st == STATUS_OK)
 		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = total}, err);
 	r->g = r->own_graph;
+	for (int i = 0; i < MAX; i++)
+		free(name[i]);
 	return st;
 }
 
 static enum status find_input(const struct graph *g, const char *name, int position, int *out, struct error *err)
 {
 	for (int i = 0; i < g->n_inputs; i++)
-		if (name[0] && strcmp(g->value[g->input[i]].name, name) == 0) {
+		if (name && strcmp(g->value[g->input[i]].name, name) == 0) {
 			*out = i;
 			return STATUS_OK;
 		}
-	if (name[0])
+	if (name)
 		return error_set(err, STATUS_NOTFOUND, "-i %s: the model has no such input; its first is %s", name,
 		    g->n_inputs ? g->value[g->input[0]].name : "(none)");
 	if (position >= g->n_inputs)
@@ -75,33 +73,46 @@ static enum status find_input(const struct graph *g, const char *name, int posit
 	return STATUS_OK;
 }
 
-static enum status check_shape(const struct graph *g, int input, const struct tensor *t, const char *path, struct error *err)
+// A sample without its batch dimension of 1 is taken as one with it.
+static enum status fit_shape(const struct graph *g, int input, struct tensor *t, const char *path, struct error *err)
 {
 	char have[128], need[128];
 	const struct value *v = &g->value[g->input[input]];
+	struct shape batched = {.rank = t->shape.rank + 1, .dim = {1}};
 	if (v->shape.rank < 0 || shape_equal(&v->shape, &t->shape))
 		return STATUS_OK;
+	if (v->shape.rank == batched.rank) {
+		memcpy(&batched.dim[1], t->shape.dim, (size_t)t->shape.rank * sizeof t->shape.dim[0]);
+		if (shape_equal(&v->shape, &batched)) {
+			t->shape = batched;
+			return STATUS_OK;
+		}
+	}
 	return error_set(err, STATUS_FORMAT, "%s: shape %s, but input %s needs %s", path, shape_text(&t->shape, have, sizeof have), v->name,
 	    shape_text(&v->shape, need, sizeof need));
+}
+
+static enum status read_input(struct runner *r, const char *text, int position, struct error *err)
+{
+	char *name;
+	int at = 0;
+	const char *path = input_path(text, &name);
+	enum status st = find_input(r->g, name, position, &at, err);
+	free(name);
+	if (st != STATUS_OK)
+		return st;
+	const struct value *v = &r->g->value[r->g->input[at]];
+	tensor_drop(&r->in[at]);
+	st = array_read(&r->in[at], path, v->name, v->type, err);
+	return st == STATUS_OK ? fit_shape(r->g, at, &r->in[at], path, err) : st;
 }
 
 static enum status read_inputs(struct runner *r, const struct options *o, struct error *err)
 {
 	enum status st = STATUS_OK;
 	r->in = xcalloc((size_t)r->g->n_inputs + 1, sizeof *r->in);
-	for (int i = 0; st == STATUS_OK && i < o->input.n; i++) {
-		char name[256];
-		const char *path = input_path(o->input.at[i], name, sizeof name);
-		int at = 0;
-		st = find_input(r->g, name, i, &at, err);
-		if (st != STATUS_OK)
-			break;
-		const struct value *v = &r->g->value[r->g->input[at]];
-		tensor_drop(&r->in[at]);
-		st = array_read(&r->in[at], path, v->name, v->type, err);
-		if (st == STATUS_OK)
-			st = check_shape(r->g, at, &r->in[at], path, err);
-	}
+	for (int i = 0; st == STATUS_OK && i < o->input.n; i++)
+		st = read_input(r, o->input.at[i], i, err);
 	for (int i = 0; st == STATUS_OK && i < r->g->n_inputs; i++)
 		if (!r->in[i].data)
 			st = error_set(err, STATUS_USAGE, "input %s is missing: -i %s=FILE.npy", r->g->value[r->g->input[i]].name,
@@ -149,7 +160,7 @@ static enum status write_output(const char *dir, const char *tensor, const struc
 
 static enum status write_outputs(struct runner *r, const char *dir, struct error *err)
 {
-	enum status st = dir ? file_mkdirs(dir, err) : STATUS_OK;
+	enum status st = STATUS_OK;
 	for (int i = 0; dir && st == STATUS_OK && i < r->n_want; i++)
 		if (r->out[i].data)
 			st = write_output(dir, r->g->value[r->want[i]].name, &r->out[i], err);
@@ -224,10 +235,18 @@ static enum status open_quantized(struct runner *r, struct options *o, struct er
 	return st;
 }
 
+// With a session, or with data to calibrate on, the quantized network runs; else the float one.
+static bool is_quantized(const struct options *o)
+{
+	return o->session || o->positional.n > 1 || o->random;
+}
+
 static enum status run(struct runner *r, struct options *o, struct error *err)
 {
 	double begin = clock_seconds();
-	enum status st = o->session ? open_quantized(r, o, err) : open_float(r, o, err);
+	enum status st = o->output ? file_mkdirs(o->output, err) : STATUS_OK;
+	if (st == STATUS_OK)
+		st = is_quantized(o) ? open_quantized(r, o, err) : open_float(r, o, err);
 	if (st == STATUS_OK)
 		st = read_inputs(r, o, err);
 	if (st != STATUS_OK)
@@ -241,18 +260,29 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 		st = write_outputs(r, o->output, err);
 	if (st == STATUS_OK && o->repeat)
 		st = repeat(r, o, first_ms, err);
+	if (st == STATUS_OK && r->study)
+		st = save_session(r->study, r->session, o, err);
 	return st;
+}
+
+static enum status check_usage(const struct options *o, struct error *err)
+{
+	const char *decision = options_decision(o);
+	if (o->positional.n < 1 && !o->session)
+		return error_set(err, STATUS_USAGE, "a MODEL is needed");
+	if (!o->output && !o->repeat)
+		return error_set(err, STATUS_USAGE, "-o DIR (or --repeat N) is needed");
+	if (!is_quantized(o) && (decision || o->codes))
+		return error_set(err, STATUS_USAGE, "--%s is about the quantized network: it needs --session S, or CALIB to calibrate on",
+		    decision ? decision : "codes");
+	return STATUS_OK;
 }
 
 int verb_run(struct options *o)
 {
 	struct error err = {0};
 	struct runner r = {0};
-	enum status st = STATUS_OK;
-	if (o->positional.n < 1 && !o->session)
-		st = error_set(&err, STATUS_USAGE, "a MODEL is needed");
-	else if (!o->output && !o->repeat)
-		st = error_set(&err, STATUS_USAGE, "-o DIR (or --repeat N) is needed");
+	enum status st = check_usage(o, &err);
 	if (o->study.threads == 0)
 		o->study.threads = threads_of_machine();
 	if (st == STATUS_OK)

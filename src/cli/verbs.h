@@ -14,9 +14,16 @@ int verb_ops(struct options *o);
 int verb_eval(struct options *o);
 
 int fail(const struct error *err); // prints one line; the exit code of its status
+// The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes
+// resolved in *name (heap); NULL and nothing in *name when there is no name.
+const char *name_value(char **name, const char *text, bool last);
+// Can a file be written there? Asked before long work; "-" and NULL are fine.
+MUST_CHECK enum status check_output(const char *path, struct error *err);
 // Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied.
 // `calib_needed`: without CALIB, session or --random-data it is a usage error.
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
+// After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
+MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
 

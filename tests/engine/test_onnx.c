@@ -394,7 +394,7 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 3, 96, 160}}));
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {1, 3, 96, 8}}));
 	shape.shape.dim[1] = 5; // the file says 3
-	assert_int_equal(case_load_with(&c, &opt), STATUS_USAGE);
+	assert_int_equal(case_load_with(&c, &opt), STATUS_FORMAT);
 	case_done(&c);
 }
 

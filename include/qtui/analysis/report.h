@@ -6,6 +6,7 @@
 
 struct cJSON *report_json(const struct study *st, const struct snapshot *s); // the caller deletes it
 // Format by the suffix: .md (xquant's columns), .html, .csv. "-" is Markdown on standard output.
+MUST_CHECK enum status report_check(const char *path, struct error *err); // is there a format for this name?
 MUST_CHECK enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err);
 
 #endif

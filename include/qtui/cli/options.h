@@ -17,14 +17,17 @@ struct options {
 	const char *task, *labels, *calib, *decoder, *nms;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, all, findings, codes, ascii, mono, no_mouse;
+	bool may_start_session;        // of the verb: a session file that is not there yet is begun
 	int repeat, random;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
 enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32,
-	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_RUN | VERB_EVAL, VERB_ANY = 255 };
+	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_RUN | VERB_EVAL, VERB_DECISION = 256, VERB_ANY = 255 };
 
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);
 void options_done(struct options *o);
+// The first option given that only means something for a quantized network, without its dashes; NULL when there is none.
+const char *options_decision(const struct options *o);
 void options_help(unsigned verb); // prints the options of a verb to standard output
 
 #endif

@@ -48,6 +48,7 @@ struct origin {
 	int n_out;
 	enum fate fate;
 	int node;                   // a node id, or -1
+	int serves;                 // FATE_FOLDED: the first node that what it computed goes to, or -1
 };
 
 struct metadata {

@@ -38,6 +38,7 @@ static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, 
 	if (!s)
 		s = npy_view(&a->one, a->file.data, a->file.size, path, err);
 	if (s == STATUS_UNSUPPORTED) {
+		*err = (struct error){0};
 		s = npy_parse(&a->one, a->file.data, a->file.size, path, err);
 		a->owns_one = !s;
 	}

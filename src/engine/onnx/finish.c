@@ -78,6 +78,30 @@ static int destination(const struct draft_node *n)
 	return n && n->fate == FATE_KEPT ? n->order : -1;
 }
 
+// The node that the result of a folded node goes to in the end; its `order` is free to keep it. Users come after what they use.
+static void find_served(const struct draft *d)
+{
+	const struct draft_node **user = xcalloc(d->n_values + 1, sizeof(*user));
+
+	for (size_t i = d->n_nodes; i-- > 0;) {
+		struct draft_node *n = d->node[i];
+
+		if (n->fate == FATE_FOLDED)
+			n->order = -1;
+		for (int k = 0; n->fate == FATE_FOLDED && k < n->n.n_out && n->order < 0; k++) {
+			int v = draft_resolve(d, n->n.out[k]);
+			const struct draft_node *u = v >= 0 ? user[v] : NULL;
+
+			if (u)
+				n->order = u->fate == FATE_FOLDED ? u->order : destination(u);
+		}
+		for (int k = 0; k < n->n.n_in; k++)
+			if (n->n.in[k] >= 0)
+				user[draft_resolve(d, n->n.in[k])] = n;
+	}
+	free(user);
+}
+
 static void finish_origin(struct finisher *f, const struct draft_node *n)
 {
 	int i = f->g->n_origins++;
@@ -88,6 +112,7 @@ static void finish_origin(struct finisher *f, const struct draft_node *n)
 	    .out = n->out_name,
 	    .n_out = n->n_out_names,
 	    .node = destination(n),
+	    .serves = n->fate == FATE_FOLDED ? n->order : -1,
 	    .fate = n->fate == FATE_FUSED && destination(n) < 0 ? FATE_REMOVED : n->fate,
 	};
 	if (n->fate == FATE_KEPT)
@@ -177,6 +202,7 @@ struct graph *draft_finish(struct draft *d)
 			finish_node(&f, d->node[i]);
 	f.g->n_outputs = (int)d->n_outputs;
 	f.g->output = final_values(&f, d->output, f.g->n_outputs);
+	find_served(d);
 	for (size_t i = 0; i < d->n_nodes; i++)
 		finish_origin(&f, d->node[i]);
 	link_consumers(f.g);
