@@ -278,11 +278,15 @@ int verb_eval(struct options *o)
 	else
 		e.dataset = o->positional.at[1];
 	if (st == STATUS_OK)
+		st = check_output(o->json, &err);
+	if (st == STATUS_OK)
 		st = open_parts(&e, o, &err);
 	if (st == STATUS_OK)
 		st = run(&e, o, &err);
 	if (st == STATUS_OK)
 		st = show(&e, o, &err);
+	if (st == STATUS_OK)
+		st = save_session(e.study, e.session, o, &err);
 	task_report_free(&e.report);
 	task_free(&e.task);
 	engine_free(&e.engine);

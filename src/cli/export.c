@@ -40,6 +40,7 @@ int verb_export(struct options *o)
 	    error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
 	if (status == STATUS_OK)
 		status = check_output(o->output, &err);
+	o->study.calibrate_only = true; // decisions and scales, no figures
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
 	if (status == STATUS_OK)

@@ -108,6 +108,17 @@ static void show_preprocess(const struct study *st, bool quiet)
 		log_info("%s", p->guess);
 }
 
+// A name that is not known is wrong usage; a file that cannot be read is not.
+static enum status check_target(const char *name, struct error *err)
+{
+	struct target *t = NULL;
+	enum status s = name ? target_load(&t, name, err) : STATUS_OK;
+	target_free(&t);
+	if (s == STATUS_NOTFOUND)
+		err->status = s = STATUS_USAGE;
+	return s;
+}
+
 // The session is opened as it was left, so that target and calibrator given beside it become steps of its history.
 static void leave_to_session(struct options *o)
 {
@@ -139,6 +150,8 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 	*se = NULL;
 	*st = NULL;
 	enum status s = positional(o, calib_needed, err);
+	if (s == STATUS_OK)
+		s = check_target(o->target, err);
 	if (s == STATUS_OK)
 		s = read_session(se, o, err);
 	if (s == STATUS_OK)

@@ -68,7 +68,7 @@ static enum status find_input(const struct graph *g, const char *name, int posit
 		return error_set(err, STATUS_NOTFOUND, "-i %s: the model has no such input; its first is %s", name,
 		    g->n_inputs ? g->value[g->input[0]].name : "(none)");
 	if (position >= g->n_inputs)
-		return error_set(err, STATUS_USAGE, "the model has %d inputs, more are given", g->n_inputs);
+		return error_set(err, STATUS_USAGE, "the model has %d input%s, more are given", g->n_inputs, g->n_inputs == 1 ? "" : "s");
 	*out = position;
 	return STATUS_OK;
 }
@@ -227,6 +227,7 @@ static enum status open_float(struct runner *r, struct options *o, struct error 
 
 static enum status open_quantized(struct runner *r, struct options *o, struct error *err)
 {
+	o->study.calibrate_only = true;
 	enum status st = open_study(&r->study, &r->session, o, true, err);
 	if (st == STATUS_OK)
 		st = run_study(r->study, o->quiet, err);

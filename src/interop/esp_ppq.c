@@ -1,10 +1,8 @@
-// esp-ppq's dispatching table: operator name -> number of a TargetPlatform (numerics.md 2.6, 2.11). esp-ppq ignores unknown names
-// silently, so only names that exist there are written: those of the operators after its formatting.
-#include <stdio.h>
-#include <stdlib.h>
+// esp-ppq: the dispatching table (operator name -> number of a TargetPlatform) and a fragment of a QuantizationSetting with the
+// scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales, so only names that exist
+// there are written: those of the operators after its formatting.
 #include <string.h>
 #include "formats.h"
-#include "qtui/base/json.h"
 #include "qtui/engine/op.h"
 
 enum { PLATFORM_FP32 = 0 };
@@ -19,50 +17,102 @@ static const struct platforms table[] = {
     {"esp32", {[PREC_INT8] = 557, [PREC_INT16] = 558, [PREC_FLOAT] = PLATFORM_FP32}},
 };
 
-static const struct platforms *find(const char *target)
+static enum status find(const struct platforms **out, const char *target, struct error *err)
 {
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i].target, target) == 0)
-			return &table[i];
-	return NULL;
+		if (strcmp(table[i].target, target) == 0) {
+			*out = &table[i];
+			return STATUS_OK;
+		}
+	return error_set(err, STATUS_UNSUPPORTED, "esp-ppq's platforms are esp32p4, esp32s3 and esp32, not %s: choose --target", target);
 }
 
-// esp-ppq merges Sigmoid + Mul into an operator that it names after the node before it.
-static void operator_name(struct str *name, const struct snapshot *s, int node, bool swish)
+static int producer(const struct graph *g, int node, int input)
 {
-	const struct graph *g = s->g;
-	int source = g->node[node].in[0] >= 0 ? g->value[g->node[node].in[0]].producer : -1;
-	str_clear(name);
-	if (swish && source >= 0)
-		str_addf(name, "%s/Swish", g->node[source].name);
-	else
-		str_add(name, g->node[node].name);
+	int v = input < g->node[node].n_in ? g->node[node].in[input] : -1;
+	return v >= 0 ? g->value[v].producer : -1;
+}
+
+static bool is_swish_gate(const struct snapshot *s, int node, int mul)
+{
+	return node >= 0 && s->g->node[node].op->id == OP_Sigmoid && s->row[node].fused_into == mul;
+}
+
+// The Sigmoid of the Swish that `node` is a part of, or -1.
+static int swish_gate(const struct snapshot *s, int node)
+{
+	int mul = s->row[node].fused_into >= 0 ? s->row[node].fused_into : node;
+	if (s->g->node[mul].op->id != OP_Mul)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (is_swish_gate(s, producer(s->g, mul, i), mul))
+			return producer(s->g, mul, i);
+	return -1;
+}
+
+// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it. False: it has no name to follow.
+static bool operator_name(struct str *name, const struct snapshot *s, int node)
+{
+	int gate = swish_gate(s, node);
+	if (gate < 0) {
+		str_add(name, s->g->node[node].name);
+		return true;
+	}
+	int source = producer(s->g, gate, 0);
+	if (source < 0 || !operator_name(name, s, source))
+		return false;
+	str_add(name, "/Swish");
+	return true;
+}
+
+// Adds `value` under the operator's name; what has no name there is a loss.
+static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, int node, double value)
+{
+	struct str name = {0};
+	if (!operator_name(&name, s, node))
+		str_addf(loss, "%s: a Swish of the network's input has no name in esp-ppq\n", s->g->node[node].name);
+	else if (!cJSON_GetObjectItemCaseSensitive(o, str_text(&name)))
+		cJSON_AddNumberToObject(o, str_text(&name), value);
+	str_done(&name);
+}
+
+static cJSON *dispatchings(struct str *loss, const struct study *st, const struct snapshot *s, const struct platforms *p)
+{
+	cJSON *d = cJSON_CreateObject();
+	for (int n = 0; n < s->n_rows; n++) {
+		int want = decided_precision(st, s, n);
+		if (want >= 0)
+			add_operator(d, loss, s, n, p->number[want]);
+	}
+	return d;
 }
 
 enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
 {
-	const struct platforms *p = find(s->target);
+	const struct platforms *p = NULL;
+	if (find(&p, s->target, err) != STATUS_OK)
+		return err->status;
+	cJSON *root = cJSON_CreateObject();
+	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, st, s, p));
+	lose_scales(loss, st, s, "a dispatching table (unlike esp-ppq-setting)");
+	finish_json(out, root);
+	return STATUS_OK;
+}
+
+enum status esp_ppq_setting(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+{
+	const struct platforms *p = NULL;
 	const struct edits *e = study_edits(st);
-	struct str name = {0};
-	if (!p)
-		return error_set(err, STATUS_UNSUPPORTED, "an esp-ppq dispatching table is for esp32p4, esp32s3 or esp32, not for %s", s->target);
-	cJSON *root = cJSON_CreateObject(), *d = cJSON_AddObjectToObject(root, "dispatchings");
-	for (int n = 0; n < s->n_rows; n++) {
-		bool part_of_swish = s->g->node[n].op->id == OP_Mul && s->row[n].fused_into < 0 ? false :
-		    s->g->node[n].op->id == OP_Sigmoid && s->row[n].fused_into >= 0;
-		if (e->precision[n] >= 0) {
-			operator_name(&name, s, n, part_of_swish);
-			cJSON_AddNumberToObject(d, str_text(&name), p->number[e->precision[n]]);
-		}
+	if (find(&p, s->target, err) != STATUS_OK)
+		return err->status;
+	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, st, s, p));
+	for (int n = 0; n < s->n_rows; n++)
 		if (e->scale[n] != 0)
-			str_addf(loss, "%s: the scale %g is not part of a dispatching table; put it into quant_config_modify_setting.custom_config\n",
-			    s->g->node[n].name, e->scale[n]);
-	}
-	char *text = cJSON_Print(root);
-	str_add(out, text);
-	str_add(out, "\n");
-	free(text);
-	cJSON_Delete(root);
-	str_done(&name);
+			add_operator(scales, loss, s, n, e->scale[n]);
+	cJSON_AddBoolToObject(root, "quant_config_modify", scales->child != NULL);
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "quant_config_modify_setting"), "custom_config", scales);
+	finish_json(out, root);
 	return STATUS_OK;
 }

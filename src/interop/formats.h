@@ -1,9 +1,27 @@
-// Private to src/interop: the writers, one a file.
+// Private to src/interop: the writers, one a file, and what they share (decisions.c).
 #ifndef QTUI_INTEROP_FORMATS_H
 #define QTUI_INTEROP_FORMATS_H
 
+#include "qtui/base/json.h"
 #include "qtui/interop/export.h"
 
-enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err);
+#define FORMAT(name, suffix, writer, help) \
+	enum status writer(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err);
+#include "formats.def"
+#undef FORMAT
+
+// What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
+int decided_precision(const struct study *st, const struct snapshot *s, int node);
+// Appends the names that the nodes of the file which `node` stands for have there.
+void add_file_names(cJSON *list, const struct graph *g, int node);
+// Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
+const struct site *tensor_site(const struct snapshot *s, int value);
+// Nodes that are to stay in float, by their names in the file.
+cJSON *excluded_nodes(const struct study *st, const struct snapshot *s);
+// One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
+void lose_precision(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p, const char *format);
+void lose_scales(struct str *loss, const struct study *st, const struct snapshot *s, const char *format);
+// Prints the tree with a line end and deletes it.
+void finish_json(struct str *out, cJSON *root);
 
 #endif

@@ -1,0 +1,44 @@
+// AIMET's encodings, version 1.0.0: x = (q + offset) * scale with q counted from 0.
+#include "formats.h"
+
+static cJSON *encoding(const struct snapshot *s, const struct site *x)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "name", s->g->value[x->value].name);
+	cJSON_AddStringToObject(o, "enc_type", x->n_scale > 1 ? "PER_CHANNEL" : "PER_TENSOR");
+	cJSON_AddStringToObject(o, "dtype", "INT");
+	cJSON_AddNumberToObject(o, "bw", x->bits);
+	bool symmetric = true;
+	cJSON *scale = cJSON_AddArrayToObject(o, "scale"), *offset = cJSON_AddArrayToObject(o, "offset");
+	for (int i = 0; i < x->n_scale; i++) {
+		int zero = x->zero ? x->zero[i] : 0;
+		symmetric &= x->qmin < 0 && zero == 0;
+		cJSON_AddItemToArray(scale, cJSON_CreateNumber(x->scale[i]));
+		cJSON_AddItemToArray(offset, cJSON_CreateNumber((double)(x->qmin - zero)));
+	}
+	cJSON_AddBoolToObject(o, "is_sym", symmetric);
+	return o;
+}
+
+enum status aimet(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+{
+	cJSON *root = cJSON_CreateObject();
+	(void)err, (void)st;
+	cJSON_AddStringToObject(root, "version", "1.0.0");
+	cJSON *acts = cJSON_AddArrayToObject(root, "activation_encodings"), *params = cJSON_AddArrayToObject(root, "param_encodings");
+	for (int v = 0; v < s->g->n_values; v++) {
+		const struct site *x = tensor_site(s, v);
+		if (x)
+			cJSON_AddItemToArray(acts, encoding(s, x));
+	}
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *x = &s->site[i];
+		if (x->kind == SITE_WEIGHT && x->bits > 0)
+			cJSON_AddItemToArray(params, encoding(s, x));
+		if (x->kind == SITE_INPUT && x->bits > 0 && tensor_site(s, x->value) != x)
+			str_addf(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use\n", s->g->value[x->value].name, x->bits,
+			    s->g->node[x->node].name);
+	}
+	finish_json(out, root);
+	return STATUS_OK;
+}

@@ -1,0 +1,62 @@
+// The user's decisions as other tools ask for them.
+#include <stdlib.h>
+#include "formats.h"
+
+int decided_precision(const struct study *st, const struct snapshot *s, int node)
+{
+	int asked = study_edits(st)->precision[node];
+	return asked >= 0 ? asked : s->row[node].requested;
+}
+
+void add_file_names(cJSON *list, const struct graph *g, int node)
+{
+	for (int i = 0; i < g->n_origins; i++)
+		if (g->origin[i].node == node && (g->origin[i].fate == FATE_KEPT || g->origin[i].fate == FATE_FUSED))
+			cJSON_AddItemToArray(list, cJSON_CreateString(g->origin[i].name));
+}
+
+cJSON *excluded_nodes(const struct study *st, const struct snapshot *s)
+{
+	cJSON *list = cJSON_CreateArray();
+	for (int n = 0; n < s->n_rows; n++)
+		if (decided_precision(st, s, n) == PREC_FLOAT)
+			add_file_names(list, s->g, n);
+	return list;
+}
+
+const struct site *tensor_site(const struct snapshot *s, int value)
+{
+	const struct site *use = NULL;
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *x = &s->site[i];
+		if (x->value != value || x->bits == 0 || x->kind == SITE_WEIGHT)
+			continue;
+		if (x->kind == SITE_OUTPUT)
+			return x;
+		use = use ? use : x;
+	}
+	return use;
+}
+
+void lose_precision(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p, const char *format)
+{
+	for (int n = 0; n < s->n_rows; n++)
+		if (decided_precision(st, s, n) == (int)p)
+			str_addf(loss, "%s: %s has no way to say %s\n", s->g->node[n].name, format, precision_name(p));
+}
+
+void lose_scales(struct str *loss, const struct study *st, const struct snapshot *s, const char *format)
+{
+	for (int n = 0; n < s->n_rows; n++)
+		if (study_edits(st)->scale[n] != 0)
+			str_addf(loss, "%s: %s has no way to say the scale %g\n", s->g->node[n].name, format, study_edits(st)->scale[n]);
+}
+
+void finish_json(struct str *out, cJSON *root)
+{
+	char *text = cJSON_Print(root);
+	str_add(out, text);
+	str_add(out, "\n");
+	free(text);
+	cJSON_Delete(root);
+}

@@ -1,0 +1,71 @@
+// TensorQuantOverrides, as ONNX Runtime and Quark read them: what differs from the rest, tensor by tensor.
+#include "overrides.h"
+
+static cJSON *first_entry(cJSON *overrides, const char *tensor)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(overrides, tensor);
+	if (list)
+		return list->child;
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(overrides, tensor), o);
+	return o;
+}
+
+static void set_text(cJSON *o, const char *key, const char *value)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(o, key);
+	cJSON_AddStringToObject(o, key, value);
+}
+
+// `reader` gets the tensor in another type than its producer gives it.
+static void convert(cJSON *overrides, const struct graph *g, int value, int reader, const char *own, const char *wanted)
+{
+	cJSON *o = first_entry(overrides, g->value[value].name), *to = cJSON_GetObjectItemCaseSensitive(o, "convert");
+	set_text(o, "quant_type", own);
+	if (!to) {
+		to = cJSON_AddObjectToObject(o, "convert");
+		cJSON_AddStringToObject(to, "quant_type", wanted);
+		cJSON_AddArrayToObject(to, "recv_nodes");
+	}
+	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(to, "recv_nodes"), cJSON_CreateString(g->node[reader].name));
+}
+
+static const char *type_of(enum precision p)
+{
+	return p == PREC_INT16 ? "QInt16" : "QInt8";
+}
+
+// Each input of each node whose producer has another width; a parameter has the width of its node.
+static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
+{
+	const struct graph *g = s->g;
+	enum precision mine = s->row[node].precision;
+	for (int i = 0; mine != PREC_FLOAT && i < g->node[node].n_in; i++) {
+		int v = g->node[node].in[i], from = v >= 0 ? g->value[v].producer : -1;
+		if (v < 0 || (from >= 0 && s->row[from].precision == PREC_FLOAT))
+			continue;
+		if (g->value[v].constant && mine == PREC_INT16 && i == 1)
+			set_text(first_entry(overrides, g->value[v].name), "quant_type", "QInt16");
+		else if (!g->value[v].constant && type_of(from >= 0 ? s->row[from].precision : PREC_INT8) != type_of(mine))
+			convert(overrides, g, v, node, type_of(from >= 0 ? s->row[from].precision : PREC_INT8), type_of(mine));
+	}
+}
+
+cJSON *tensor_overrides(const struct study *st, const struct snapshot *s)
+{
+	cJSON *overrides = cJSON_CreateObject();
+	for (int n = 0; n < s->n_rows; n++) {
+		int out = s->g->node[n].n_out ? s->g->node[n].out[0] : -1;
+		double scale = study_edits(st)->scale[n];
+		if (out >= 0 && s->row[n].precision == PREC_INT16)
+			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", "QInt16");
+		if (out >= 0 && scale != 0 && s->row[n].precision != PREC_FLOAT) {
+			cJSON *o = first_entry(overrides, s->g->value[out].name);
+			set_text(o, "quant_type", type_of(s->row[n].precision));
+			cJSON_AddNumberToObject(o, "scale", scale);
+			cJSON_AddNumberToObject(o, "zero_point", 0);
+		}
+		add_inputs(overrides, s, n);
+	}
+	return overrides;
+}

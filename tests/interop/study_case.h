@@ -1,0 +1,89 @@
+// What the tests of formats share: a study, calibrated, with some edits, and its export as text.
+#ifndef TESTS_INTEROP_STUDY_CASE_H
+#define TESTS_INTEROP_STUDY_CASE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "support.h"
+#include "qtui/base/json.h"
+#include "qtui/interop/export.h"
+
+#define MODEL "examples/digits.onnx"
+#define CALIB "examples/calib"
+#define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
+
+static inline struct study *case_open(const char *model, const char *calib, const char *target)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = model, .calib = calib, .target = target, .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .calibrate_only = true, .data = {.samples = 1, .random = calib ? 0 : 1}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static inline void case_set(struct study *st, const char *selection, enum precision p)
+{
+	struct error err = {0};
+	int *nodes = NULL, n = 0;
+	if (study_select(st, selection, NULL, &nodes, &n, &err) != STATUS_OK || study_set(st, nodes, n, (int)p, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	free(nodes);
+}
+
+static inline void case_scale(struct study *st, const char *node, double scale)
+{
+	struct error err = {0};
+	if (study_scale(st, graph_find_node(study_graph(st), node), scale, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+}
+
+// Runs the study; *loss (may be NULL) gets the loss report. The caller owns the text.
+static inline struct str case_export(struct study *st, const char *format, struct str *loss)
+{
+	struct error err = {0};
+	struct str out = {0}, none = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	struct snapshot *s = study_snapshot(st);
+	if (export_find(format)->write(&out, loss ? loss : &none, st, s, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	snapshot_drop(&s);
+	str_done(&none);
+	return out;
+}
+
+static inline cJSON *case_export_json(struct study *st, const char *format, struct str *loss)
+{
+	struct error err = {0};
+	cJSON *j = NULL;
+	struct str text = case_export(st, format, loss);
+	if (json_parse(&j, str_text(&text), text.len, format, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	str_done(&text);
+	return j;
+}
+
+// A member by its path, the names separated by '|'.
+static inline const cJSON *case_at(const cJSON *j, const char *path)
+{
+	char copy[512], *save = NULL;
+	snprintf(copy, sizeof copy, "%s", path);
+	for (char *name = strtok_r(copy, "|", &save); name; name = strtok_r(NULL, "|", &save))
+		j = cJSON_GetObjectItemCaseSensitive(j, name);
+	return j;
+}
+
+static inline bool case_has_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	return false;
+}
+
+#endif

@@ -1,0 +1,112 @@
+// Files for esp-ppq: the names are those of its own operators, checked against complete runs of it.
+#include "study_case.h"
+
+void test_esp_ppq__setting_has_precision_scale_and_calibrator(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_set(st, "/model.0/conv/Conv../model.0/act/Mul", PREC_INT16);
+	case_set(st, "/model.12/Sub", PREC_FLOAT);
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "esp-ppq-setting", &loss);
+	assert_string_equal(json_text(case_at(j, "quantize_activation_setting"), "calib_algorithm", ""), "minmax");
+	const cJSON *d = case_at(j, "dispatching_table|dispatchings");
+	assert_int_equal(cJSON_GetArraySize(d), 3);
+	assert_true(json_number(d, "/model.0/conv/Conv", -1) == 552);
+	assert_true(json_number(d, "/model.0/conv/Conv/Swish", -1) == 552);
+	assert_true(json_number(d, "/model.12/Sub", -1) == 0);
+	assert_true(json_bool(j, "quant_config_modify", false));
+	assert_true(json_number(case_at(j, "quant_config_modify_setting|custom_config"), CLASS_CONV, 0) == 0.0625);
+	assert_int_equal(loss.len, 0);
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_esp_ppq__dispatch_reports_scales_as_lost(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", &loss);
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "dispatchings")), 0);
+	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_esp_ppq__other_targets_are_refused(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "tensorrt");
+	struct error err = {0};
+	struct str out = {0}, loss = {0};
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(export_find("esp-ppq-setting")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "tensorrt"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+static cJSON *golden(const char *name)
+{
+	struct error err = {0};
+	cJSON *j = NULL;
+	const char *path = support_data(name);
+	if (!path)
+		skip();
+	if (json_read(&j, path, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return j;
+}
+
+static bool is_operator(const cJSON *run, const char *name)
+{
+	const cJSON *op;
+	cJSON_ArrayForEach(op, case_at(run, "ops"))
+		if (strcmp(json_text(op, "name", ""), name) == 0)
+			return true;
+	return false;
+}
+
+// What is written for a whole network at 16 bit exists there, Swish included; what is missing is what esp-ppq does not quantize.
+void test_esp_ppq__every_name_is_an_operator_there(void **state)
+{
+	cJSON *run = golden("golden/esp-ppq/yolov8n_esp_ESPDL_INT8_n8.json");
+	struct study *st = case_open(support_data("models/yolov8n.onnx"), NULL, "esp32p4");
+	case_set(st, "*", PREC_INT16);
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", NULL);
+	const cJSON *entry;
+	int swishes = 0;
+	cJSON_ArrayForEach(entry, case_at(j, "dispatchings"))
+	{
+		if (!is_operator(run, entry->string))
+			fail_msg("esp-ppq has no operator %s", entry->string);
+		swishes += strstr(entry->string, "/Swish") != NULL;
+	}
+	assert_int_equal(swishes, 57);
+	cJSON_Delete(j);
+	cJSON_Delete(run);
+	study_close(&st);
+}
+
+// The table of a run of esp-ppq with two Convs at 16 bit; its own examples of entries are not ours.
+void test_esp_ppq__table_of_a_mixed_run(void **state)
+{
+	cJSON *run = golden("golden/esp-ppq/resnet20_esp_ESPDL_INT8_n8_mixed16.json");
+	const cJSON *theirs = case_at(run, "setting|dispatching_table|dispatchings"), *entry;
+	struct study *st = case_open(support_data("models/resnet20_cifar10_folded.onnx"), NULL, "esp32p4");
+	int wanted = 0;
+	cJSON_ArrayForEach(entry, theirs)
+		if (is_operator(run, entry->string)) {
+			case_set(st, entry->string, PREC_INT16);
+			wanted++;
+		}
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", NULL);
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "dispatchings")), wanted);
+	cJSON_ArrayForEach(entry, case_at(j, "dispatchings"))
+		assert_true(json_number(theirs, entry->string, -1) == entry->valuedouble);
+	cJSON_Delete(j);
+	cJSON_Delete(run);
+	study_close(&st);
+}

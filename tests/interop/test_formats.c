@@ -1,0 +1,153 @@
+// The other formats: what each says of the same decisions, and what it reports as lost.
+#include "study_case.h"
+
+#define SUB "/model.12/Sub"
+#define STEM "/model.0/conv/Conv"
+#define STEM_OUT "/model.0/conv/Conv_output_0"
+
+// A node in float, one at 16 bit, and a scale.
+static struct study *edited(const char *target)
+{
+	struct study *st = case_open(MODEL, CALIB, target);
+	case_set(st, SUB, PREC_FLOAT);
+	case_set(st, STEM, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	return st;
+}
+
+void test_formats__onnxruntime_converts_between_widths(void **state)
+{
+	struct study *st = edited("esp32p4");
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	assert_true(case_has_text(case_at(j, "nodes_to_exclude"), SUB));
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "nodes_to_exclude")), 1);
+	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
+	const cJSON *image = cJSON_GetArrayItem(case_at(o, "images"), 0), *stem = cJSON_GetArrayItem(case_at(o, STEM_OUT), 0);
+	assert_string_equal(json_text(image, "quant_type", ""), "QInt8");
+	assert_string_equal(json_text(case_at(image, "convert"), "quant_type", ""), "QInt16");
+	assert_true(case_has_text(case_at(image, "convert|recv_nodes"), STEM));
+	assert_string_equal(json_text(stem, "quant_type", ""), "QInt16");
+	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QInt8");
+	const cJSON *logits = cJSON_GetArrayItem(case_at(o, CLASS_CONV "_output_0"), 0);
+	assert_true(json_number(logits, "scale", 0) == 0.0625 && json_number(logits, "zero_point", -1) == 0);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_formats__xquant_names_regions_by_tensors(void **state)
+{
+	struct study *st = edited("esp32p4");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "xquant", &loss);
+	const cJSON *region = cJSON_GetArrayItem(case_at(j, "quantization_parameters|custom_setting"), 0);
+	assert_true(case_has_text(case_at(region, "output_names"), SUB "_output_0"));
+	assert_true(json_number(region, "precision_level", 0) == 3);
+	assert_int_equal(cJSON_GetArraySize(case_at(region, "input_names")), 1); // the other operand is a constant
+	const cJSON *input = cJSON_GetArrayItem(case_at(j, "calibration_parameters|input_parameters"), 0);
+	assert_string_equal(json_text(input, "input_name", ""), "images");
+	assert_string_equal(json_text(input, "color_format", ""), "rgb");
+	assert_non_null(strstr(str_text(&loss), STEM ": xquant has no way to say int16"));
+	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_formats__quark_lists_wide_tensors(void **state)
+{
+	struct study *st = edited("esp32p4");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "quark", &loss);
+	const cJSON *wide = case_at(j, "extra_options|MixedPrecisionTensor|QInt16");
+	assert_int_equal(cJSON_GetArraySize(wide), 1);
+	assert_true(case_has_text(wide, STEM_OUT));
+	assert_true(case_has_text(case_at(j, "nodes_to_exclude"), SUB));
+	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_formats__nncf_ignores_what_is_float(void **state)
+{
+	struct study *st = edited("esp32p4");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "nncf", &loss);
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "ignored_scope|names")), 1);
+	assert_true(case_has_text(case_at(j, "ignored_scope|names"), SUB));
+	assert_non_null(strstr(str_text(&loss), STEM));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// 0.0625 is 3d800000; every line is TENSOR: eight digits.
+void test_formats__tensorrt_cache_holds_scales_in_hexadecimal(void **state)
+{
+	struct study *st = edited("esp32p4");
+	struct str loss = {0}, text = case_export(st, "tensorrt-cache", &loss);
+	assert_true(str_has_prefix(str_text(&text), "TRT-8601-MinMaxCalibration\n"));
+	assert_non_null(strstr(str_text(&text), "\n" CLASS_CONV "_output_0: 3d800000\n"));
+	assert_null(strstr(str_text(&text), "\nimages: ")); // its only reader is the 16-bit node
+	assert_null(strstr(str_text(&text), "\n" STEM_OUT ": "));
+	assert_non_null(strstr(str_text(&loss), STEM_OUT ": 16 bits"));
+	assert_non_null(strstr(str_text(&loss), SUB));
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
+static const cJSON *encoding_of(const cJSON *list, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+		if (strcmp(json_text(item, "name", ""), name) == 0)
+			return item;
+	fail_msg("no encoding of %s", name);
+	return NULL;
+}
+
+void test_formats__aimet_counts_codes_from_zero(void **state)
+{
+	struct study *st = edited("esp32p4");
+	cJSON *j = case_export_json(st, "aimet", NULL);
+	const cJSON *stem = encoding_of(case_at(j, "activation_encodings"), STEM_OUT);
+	const cJSON *logits = encoding_of(case_at(j, "activation_encodings"), CLASS_CONV "_output_0");
+	assert_string_equal(json_text(j, "version", ""), "1.0.0");
+	assert_true(json_number(stem, "bw", 0) == 16 && json_bool(stem, "is_sym", false));
+	assert_true(cJSON_GetArrayItem(case_at(stem, "offset"), 0)->valuedouble == -32768);
+	assert_true(cJSON_GetArrayItem(case_at(logits, "scale"), 0)->valuedouble == 0.0625);
+	assert_true(cJSON_GetArrayItem(case_at(logits, "offset"), 0)->valuedouble == -128);
+	assert_true(json_number(encoding_of(case_at(j, "param_encodings"), "model.0.conv.weight"), "bw", 0) == 16);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Per-channel weights of another target are one entry a channel.
+void test_formats__aimet_weights_per_channel(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "tensorrt");
+	cJSON *j = case_export_json(st, "aimet", NULL);
+	const cJSON *w = encoding_of(case_at(j, "param_encodings"), "model.0.conv.weight");
+	assert_string_equal(json_text(w, "enc_type", ""), "PER_CHANNEL");
+	assert_true(cJSON_GetArraySize(case_at(w, "scale")) > 1);
+	assert_int_equal(cJSON_GetArraySize(case_at(w, "scale")), cJSON_GetArraySize(case_at(w, "offset")));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Each row of the table writes something without any edit.
+void test_formats__every_row_writes_without_edits(void **state)
+{
+	int n;
+	const struct export_format *f = export_rows(&n);
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	for (int i = 0; i < n; i++) {
+		struct str text = case_export(st, f[i].name, NULL);
+		assert_true(text.len > 0);
+		assert_ptr_equal(export_find(f[i].name), &f[i]);
+		str_done(&text);
+	}
+	assert_null(export_find("no-such-format"));
+	study_close(&st);
+}

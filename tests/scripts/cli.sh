@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# The batch verbs of the real program on the shipped model: exit codes, one-line errors, outputs, sessions, signals, installation.
+set -u
+build=${BUILD:-build/release}
+qtui=$build/qtui model=examples/digits.onnx calib=examples/calib
+[ -e $model ] || { echo "skip cli $model is not there"; exit 0; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export XDG_STATE_HOME=$dir/state
+report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1 ${3:-}"; fi; }
+
+# expect NAME CODE PATTERN ARGUMENT...: the exit code, and one line on standard error that has PATTERN ("": nothing is said)
+expect() {
+	local name=$1 code=$2 pattern=$3 got lines; shift 3
+	"$qtui" "$@" >"$dir/out" 2>"$dir/err" </dev/null; got=$?
+	lines=$(wc -l <"$dir/err")
+	if [ "$got" != "$code" ]; then report "$name" 1 "exit code $got, not $code: $(head -c 200 "$dir/err")"
+	elif [ -z "$pattern" ] && [ "$lines" != 0 ]; then report "$name" 1 "said: $(head -c 200 "$dir/err")"
+	elif [ -n "$pattern" ] && { [ "$lines" != 1 ] || ! grep -qF -- "$pattern" "$dir/err"; }; then
+		report "$name" 1 "said: $(head -c 200 "$dir/err")"
+	else report "$name" 0; fi
+}
+# The analysis as JSON without what differs from run to run.
+numbers() { awk '/"timing":/ {skip = 1} !skip; /}/ {skip = 0}' "$1"; }
+same() { if diff -q <(numbers "$2") <(numbers "$3") >/dev/null && [ -s "$2" ]; then report "$1" 0; else report "$1" 1 "the numbers differ"; fi; }
+
+# ---- usage
+expect no_model 2 "a MODEL is needed" analyze
+expect no_data 2 "calibration data are needed" analyze $model
+expect unknown_option 2 "did you mean --samples" analyze $model $calib --sample 3
+expect option_of_another_verb 2 "--all has no meaning here" analyze $model $calib --all
+expect missing_argument 2 "--json needs FILE" analyze $model $calib --json
+expect too_many_words 2 "unexpected argument c" analyze a b c
+expect number_out_of_range 2 "--samples 0" analyze $model $calib --samples 0
+expect zero_std 2 "--std 1,0,1" analyze $model $calib --std 1,0,1
+expect unknown_calibrator 2 "minmax, percentile, kl or mse" analyze $model $calib --calibration average
+expect unknown_target 2 "known are" analyze $model $calib --target nosuch
+expect set_without_value 2 "--set foo" analyze $model $calib --set foo
+expect decisions_need_calibration 2 "--set is about the quantized network" run $model -i x.npy -o "$dir/o" --set a=int8
+expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
+expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
+expect help 0 "" --help
+expect help_of_a_verb 0 "" run --help
+
+# ---- failures name the file, node or tensor
+head -c 5000 $model >"$dir/cut.onnx"
+head -c 5000 /dev/urandom >"$dir/noise.onnx"
+: >"$dir/empty.onnx"
+mkdir "$dir/none"
+echo '{' >"$dir/cut.json"
+echo '{"qtui_session": 1, "journal": ["set /nosuch int8"]}' >"$dir/unknown.json"
+echo '{"qtui_session": 1, "model": {"sha256": "00"}}' >"$dir/other.json"
+expect model_missing 1 nosuch.onnx analyze nosuch.onnx $calib
+expect model_truncated 1 cut.onnx analyze "$dir/cut.onnx" $calib
+expect model_noise 1 noise.onnx analyze "$dir/noise.onnx" $calib
+expect model_empty 1 empty.onnx analyze "$dir/empty.onnx" $calib
+expect data_missing 1 nosuch analyze $model nosuch
+expect data_empty 1 "holds no samples" analyze $model "$dir/none"
+expect node_unknown 1 "no node /model.0/conv/Con; the nearest is /model.0/conv/Conv" analyze $model $calib --set /model.0/conv/Con=int8
+expect scale_unknown 1 "no node or computed tensor foo" analyze $model $calib --scale foo=2^-4
+expect scale_refused 1 "the nearest is 2^-2" analyze $model $calib --scale /model.12/Concat=0.3
+expect truncate_unknown 1 "--truncate foo" analyze $model $calib --truncate foo
+expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json
+expect output_directory 1 "is a directory" analyze $model $calib --json "$dir"
+expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full
+expect session_malformed 1 cut.json analyze $model $calib --session "$dir/cut.json"
+expect session_unknown_node 1 "edit 1: the model has no node /nosuch" analyze $model $calib --session "$dir/unknown.json"
+expect session_of_another_model 1 "another model" analyze $model $calib --session "$dir/other.json"
+expect session_missing 1 "no such session" export --session "$dir/nosuch.json" --format nncf
+"$qtui" ops >/dev/full 2>"$dir/err"; report standard_output_full $(($? == 1 ? 0 : 1))
+
+# ---- results
+expect json_on_standard_output 0 "" analyze $model $calib --samples 2 -q --json -
+grep -q '"qtui":' "$dir/out"; report json_is_json $?
+rows=$(grep -c '"op":' "$dir/out")
+nodes=$(sed -n 's/.*"nodes":[[:space:]]*\([0-9]*\)$/\1/p' "$dir/out")
+[ "$rows" = "$nodes" ]; report one_row_a_node $? "$rows rows, $nodes nodes"
+for f in md csv html; do
+	expect "report_$f" 0 "" analyze $model $calib --samples 1 -q --report "$dir/r.$f"
+	[ -s "$dir/r.$f" ]; report "report_${f}_is_written" $?
+done
+expect escaped_name 1 'no node a=b' analyze $model $calib --set 'a\=b=int8'
+expect random_data 0 "" analyze $model --random-data 2 -q
+ls $PWD/$calib/*.jpg | head -n 3 >"$dir/list.txt"
+expect list_of_images 0 "" analyze $model "$dir/list.txt" -q
+grep -q '3 samples' "$dir/out"; report list_has_3_samples $?
+expect one_image 0 "" analyze $model $calib/000.jpg -q
+
+# ---- the same numbers
+args="analyze $model $calib --samples 3 -q --set op:Concat=float --set /model.0/conv/Conv=int16 --scale /model.12/cv3.0/cv3.0.2/Conv=2^-4"
+"$qtui" $args --threads 1 --json "$dir/1.json"; "$qtui" $args --threads 2 --json "$dir/2.json"
+same threads_do_not_matter "$dir/1.json" "$dir/2.json"
+"$qtui" $args --session "$dir/s.json" --json "$dir/3.json"
+same session_is_begun "$dir/1.json" "$dir/3.json"
+cp "$dir/s.json" "$dir/before.json"
+"$qtui" analyze $model --session "$dir/s.json" -q --json "$dir/4.json"
+same session_round_trip "$dir/1.json" "$dir/4.json"
+cmp -s "$dir/s.json" "$dir/before.json"; report session_is_only_read $?
+"$qtui" $args --set /model.12/Sub=float --json "$dir/5.json"
+"$qtui" analyze $model --session "$dir/s.json" --set /model.12/Sub=float -q --json "$dir/6.json"
+same options_win_over_a_session "$dir/5.json" "$dir/6.json"
+"$qtui" analyze $model --session "$dir/s.json" -q --json "$dir/7.json"
+same options_are_saved_with_it "$dir/5.json" "$dir/7.json"
+awk '/"results":/ {exit} {print} END {print "\"end\": 0}"}' "$dir/s.json" >"$dir/bare.json"
+"$qtui" analyze $model --session "$dir/bare.json" -q --json "$dir/8.json"
+same a_session_without_figures "$dir/5.json" "$dir/8.json"
+
+# ---- inputs and outputs of the network: an image as the study prepares it is not at hand, so zeros in NPY
+printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 3, 160, 160), }" >"$dir/x.npy"
+head -c 76800 /dev/zero >>"$dir/x.npy"
+expect run_float 0 "" run $model -i "$dir/x.npy" -o "$dir/float"
+[ -s "$dir/float/output0.npy" ]; report run_writes_outputs $?
+expect run_named_input 0 "" run $model -i images="$dir/x.npy" -o "$dir/float2"
+cmp -s "$dir/float/output0.npy" "$dir/float2/output0.npy"; report run_is_repeatable $?
+expect run_all 0 "" run $model -i "$dir/x.npy" -o "$dir/all" --all
+[ -s "$dir/all/_model.0_conv_Conv_output_0.npy" ]; report run_all_names_files_by_tensors $?
+expect run_session 0 "" run -i "$dir/x.npy" -o "$dir/quant" --session "$dir/s.json" -q
+! cmp -s "$dir/float/output0.npy" "$dir/quant/output0.npy"; report run_session_is_quantized $?
+expect run_codes 0 "" run $model $calib --samples 1 -i "$dir/x.npy" -o "$dir/codes" --codes -q
+grep -aq "|i1" "$dir/codes/output0.npy"; report run_codes_are_integers $?
+expect run_repeat 0 "" run $model -i "$dir/x.npy" --repeat 2 --threads 1
+for key in load_ms first_ms median_ms min_ms threads backend peak_rss_mb; do
+	grep -q "\"$key\":" "$dir/out" || break
+done
+[ "$(wc -l <"$dir/out")" = 1 ] && [ $key = peak_rss_mb ]; report run_repeat_prints_one_json_line $?
+expect run_too_many_inputs 2 "1 input" run $model -i "$dir/x.npy" -i "$dir/x.npy" -o "$dir/o"
+expect run_unknown_input 1 "no such input" run $model -i foo="$dir/x.npy" -o "$dir/o"
+expect run_without_input 2 "input images is missing" run $model -o "$dir/o"
+
+# ---- exports
+for f in $("$qtui" export $model $calib | awk 'NR > 1 {print $1}'); do
+	"$qtui" export --session "$dir/s.json" --format "$f" -o "$dir/export" 2>"$dir/err" && [ -s "$dir/export" ]
+	report "export_$f" $? "$(head -c 200 "$dir/err")"
+done
+
+# ---- signals: sent until the program ends, since it may not listen yet
+interrupt() {
+	"$qtui" analyze $model --random-data 100000 -q >/dev/null 2>&1 &
+	local pid=$! deadline=$((SECONDS + 60))
+	until grep -q analyze /proc/$pid/cmdline; do read -rt 0.01 <> <(:) || true; done
+	while kill -INT $pid 2>/dev/null && ((SECONDS < deadline)); do read -rt 0.05 <> <(:) || true; done
+	kill -KILL $pid 2>/dev/null
+	wait $pid
+}
+interrupt; code=$?
+[ $code = 130 ]; report interrupted_is_130 $? "exit code $code"
+"$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
+[ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
+
+# ---- the repair that the examples describe, through the screen's script mode
+cat examples/repair.qtui - >"$dir/repair.qtui" <<-END
+	:wait
+	:write $dir/repair.json
+	:quit
+END
+expect repair_script 0 "" $model $calib --script "$dir/repair.qtui"
+db() { "$qtui" analyze "$@" -q | sed -n 's/^output output0: *\([0-9.]*\) dB.*/\1/p'; }
+before=$(db $model $calib) after=$(db $model --session "$dir/repair.json")
+awk -v a="$before" -v b="$after" 'BEGIN {exit !(a < 20 && b > 40)}'; report repair_mends $? "$before dB before, $after dB after"
+
+# ---- installation
+make -s install BUILD="$build" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
+for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/qtui/themes/default.json; do
+	[ -e "$dir/root/usr/$f" ] || code="$f is missing"
+done
+[ "$code" = 0 ]; report install $? "$code $(tail -n 1 "$dir/out")"
+(cd "$dir" && "$dir/root/usr/bin/qtui" ops >/dev/null); report installed_program_runs $?
