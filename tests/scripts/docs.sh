@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What is written for people agrees with the tables of the program.
+set -u
+report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1 ${3:-}"; fi; }
+page=man/qtui.1
+
+made() { awk '/^\.\\" End of what is made/ {on = 0} on; /^\.\\" Made by tools\/man-options.awk/ {on = 1}' $page; }
+diff <(made) <(awk -f tools/man-options.awk src/cli/options.def) >/dev/null
+report man_options $? "$page is out of date: put the output of tools/man-options.awk between its two marks"
+
+all_in() { # NAME FILE WORD...
+	local name=$1 file=$2 missing=; shift 2
+	for w in "$@"; do grep -qF -- "$w" "$file" || missing="$missing $w"; done
+	[ -z "$missing" ]; report "$name" $? "$file lacks$missing"
+}
+mapfile -t verbs < <(sed -n 's/^    {"\([a-z]*\)", .*VERB_.*/\1/p' src/cli/main.c)
+mapfile -t formats < <(sed -n 's/^FORMAT("\([^"]*\)".*/\1/p' src/interop/formats.def)
+mapfile -t targets < <(cd targets && ls *.json | sed 's/\.json$//')
+all_in man_verbs $page "${verbs[@]/#/.B }"
+all_in man_formats $page "${formats[@]//-/\\-}"
+all_in readme_formats README.md "${formats[@]/#/\`}"
+all_in readme_targets README.md "${targets[@]/#/\`}"
+
+# Keys that the README shows are keys of the table.
+missing=
+while read -r key; do
+	awk -F'"' -v k="$key" '/^KEY\(/ {n = split($2, a, " "); for (i = 1; i <= n; i++) if (a[i] == k) found = 1} END {exit !found}' \
+		include/qtui/tui/keys.def || missing="$missing $key"
+done < <(awk '/^## Keys/ {on = 1; next} /^## / {on = 0} on && /^\| `/' README.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/^Ctrl-\(.\)$/<C-\1>/; s/^\(Enter\|Esc\|Tab\|Space\)$/<\1>/')
+[ -z "$missing" ]; report readme_keys $? "no such keys:$missing"
+
+# Files that a document names are there.
+for doc in README.md docs/*.md; do
+	missing=
+	while read -r file; do [ -e "$file" ] || [ -e "$(dirname "$doc")/$file" ] || missing="$missing $file"; done < <(
+		grep -oE '\]\([A-Za-z0-9_./-]+\)' "$doc" | tr -d '])(' )
+	[ -z "$missing" ]; report "links_of_${doc//[\/.]/_}" $? "no such files:$missing"
+done
