@@ -26,7 +26,7 @@ missing=
 while read -r key; do
 	awk -F'"' -v k="$key" '/^KEY\(/ {n = split($2, a, " "); for (i = 1; i <= n; i++) if (a[i] == k) found = 1} END {exit !found}' \
 		include/qtui/tui/keys.def || missing="$missing $key"
-done < <(awk '/^## Keys/ {on = 1; next} /^## / {on = 0} on && /^\| `/' README.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/^Ctrl-\(.\)$/<C-\1>/; s/^\(Enter\|Esc\|Tab\|Space\)$/<\1>/')
+done < <(awk '/^## Keys/ {on = 1; next} /^## / {on = 0} on && /^\| `/ {split($0, column, /[|]/); print column[2]}' README.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/^Ctrl-\(.\)$/<C-\1>/; s/^\(Enter\|Esc\|Tab\|Space\)$/<\1>/')
 [ -z "$missing" ]; report readme_keys $? "no such keys:$missing"
 
 # Files that a document names are there.
