@@ -167,6 +167,20 @@ static void span_values(struct tensor *dst, const struct tensor *src, int64_t at
 			y[i] = (float)(load_code(x, src->type, i) - s->zero) * s->scale;
 }
 
+void quantize_run(void *codes, enum dtype type, const float *x, int64_t n, const struct quantizer *q)
+{
+	struct tensor dst = { .type = type, .data = codes }, src = { .type = DT_F32, .data = (void *)x };
+	struct qspan s = qspan_of(q, 0);
+	span_codes(&dst, &src, 0, n, &s);
+}
+
+void dequantize_run(float *x, const void *codes, enum dtype type, int64_t n, const struct quantizer *q)
+{
+	struct tensor dst = { .type = DT_F32, .data = x }, src = { .type = type, .data = (void *)codes };
+	struct qspan s = qspan_of(q, 0);
+	span_values(&dst, &src, 0, n, &s);
+}
+
 struct qruns qruns_of(const struct tensor *t, const struct quantizer *q)
 {
 	struct qruns r = { .total = tensor_stored(t), .channels = 1 };

@@ -35,6 +35,9 @@ float round_with(enum rounding r, float x);
 void quantize(struct tensor *codes, const struct tensor *x, const struct quantizer *q, int width);
 void dequantize(struct tensor *x, const struct tensor *codes, const struct quantizer *q, int width);
 void fake_quantize(struct tensor *dst, const struct tensor *x, const struct quantizer *q, int width); // dst may be x
+// The same over n elements anywhere, with a quantizer per tensor; `type` is that of the codes.
+void quantize_run(void *codes, enum dtype type, const float *x, int64_t n, const struct quantizer *q);
+void dequantize_run(float *x, const void *codes, enum dtype type, int64_t n, const struct quantizer *q);
 // One value, for tables and tests.
 int64_t quantize_one(const struct quantizer *q, int channel, float x);
 

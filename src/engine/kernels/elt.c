@@ -40,8 +40,3 @@ void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t
 {
 	table()->binary[binary_of(op)](a, b, y, n);
 }
-
-void elt_binary_scalar(enum op_id op, const float *a, float b, float *y, int64_t n)
-{
-	table()->binary_scalar[binary_of(op)](a, b, y, n);
-}

@@ -8,7 +8,6 @@ enum elt_binary { ELT_ADD, ELT_SUB, ELT_MUL, ELT_DIV, ELT_BINARIES };
 
 struct elt_table {
 	void (*binary[ELT_BINARIES])(const float *a, const float *b, float *y, int64_t n);
-	void (*binary_scalar[ELT_BINARIES])(const float *a, float b, float *y, int64_t n);
 };
 extern const struct elt_table elt_plain, elt_avx2;
 

@@ -6,10 +6,6 @@
 	static void name(const float *a, const float *b, float *y, int64_t n)                                          \
 	{                                                                                                              \
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = a[i] op b[i];                               \
-	}                                                                                                              \
-	static void name##_scalar(const float *a, float b, float *y, int64_t n)                                        \
-	{                                                                                                              \
-		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = a[i] op b;                                  \
 	}
 
 BINARY_LOOPS(binary_add, +)
@@ -20,9 +16,5 @@ BINARY_LOOPS(binary_div, /)
 const struct elt_table ELT_TABLE = {
 	.binary = {
 		[ELT_ADD] = binary_add, [ELT_SUB] = binary_sub, [ELT_MUL] = binary_mul, [ELT_DIV] = binary_div,
-	},
-	.binary_scalar = {
-		[ELT_ADD] = binary_add_scalar, [ELT_SUB] = binary_sub_scalar,
-		[ELT_MUL] = binary_mul_scalar, [ELT_DIV] = binary_div_scalar,
 	},
 };

@@ -1,5 +1,6 @@
-// The epilogue of kernels whose bits are their own (not promised to be those of the operators), for swish and logistic: with
-// fused multiply-adds, in one pass with the residual. At 0.33 ns an element on a Zen 3 core where oneDNN's own takes 0.78.
+// Swish and logistic of the float network, whose bits are the processor's own (not promised to be those of the operators' plain
+// code): with fused multiply-adds, and as the epilogue of a kernel in one pass with the residual. At 0.33 ns an element on a
+// Zen 3 core where oneDNN's own takes 0.78 and the plain code 1.1.
 #ifndef QTUI_ENGINE_KERNELS_SWISH_H
 #define QTUI_ENGINE_KERNELS_SWISH_H
 
@@ -10,7 +11,11 @@ bool swish_serves(const struct act *a);
 // y = act(y), with the residual added before or after as `e` says; within 2 ulp. n is a multiple of 8.
 void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width);
 
-// The same on one thread, for AVX2.
+// Of arrays, where swish_applies to the activation; x may be y, n is any number.
+bool swish_applies(const struct act *a);
+void swish_apply(const struct act *a, const float *x, float *y, int64_t n);
+
+// The epilogue on one thread, for AVX2.
 void swish_avx2(const struct epilogue *e, float *y, const float *residual, int64_t n);
 
 #endif

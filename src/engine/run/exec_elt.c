@@ -1,6 +1,6 @@
-// Element by element: unary functions (a 256-entry table on 8-bit codes) and binary operators on equal shapes, in any layout.
-#include <string.h>
-#include "exec.h"
+// Functions of one tensor, element by element and in any layout: a 256-entry table on 8-bit codes, else strips of floats.
+#include "../kernels/swish.h"
+#include "strips.h"
 
 static void apply(const struct exec *x, const float *in, float *out, int64_t n)
 {
@@ -51,20 +51,36 @@ static enum status unary_codes(struct exec *x, const struct quantizer *oq)
 	return STATUS_OK;
 }
 
-static enum status unary_float(struct exec *x)
+static struct act swish_or_act(const struct exec *x)
 {
-	struct rep in = {0}, y = {0};
-	enum status st = rep_to_float(&in, x->in[0], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_alloc(&y, DT_F32, in.t.layout, &in.t.shape, x->err);
-	if (st == STATUS_OK) {
-		apply(x, in.t.data, y.t.data, tensor_stored(&in.t));
-		rep_clear_padding(&y);
-		st = exec_finish(x, 0, &y);
-	}
-	rep_drop(&in);
-	rep_drop(&y);
-	return st;
+	struct act a = {0};
+	if (x->step->swish)
+		a.kind = ACT_SWISH;
+	else
+		step_act(x->g, x->node, &a);
+	return a;
+}
+
+// From float to float nothing is bound to the bits of the plain code: those differ by processor and backend anyway.
+static void float_strip(void *arg, const float *a, const float *b, float *y, int64_t n)
+{
+	const struct exec *x = arg;
+	struct act act = swish_or_act(x);
+	(void)b;
+	swish_apply(&act, a, y, n);
+}
+
+static void unary_strip(void *arg, const float *a, const float *b, float *y, int64_t n)
+{
+	(void)b;
+	apply(arg, a, y, n);
+}
+
+static bool is_fast_float(const struct exec *x)
+{
+	struct act a = swish_or_act(x);
+	return !x->in[0]->coded && !exec_out_quantizer(x, 0) && x->e->opt.backend == BACKEND_ONEDNN &&
+	    x->step->epi.act.kind == ACT_NONE && swish_applies(&a);
 }
 
 enum status exec_unary(struct exec *x)
@@ -72,74 +88,9 @@ enum status exec_unary(struct exec *x)
 	if (!is_unary(x))
 		return STATUS_UNSUPPORTED;
 	const struct quantizer *oq = exec_out_quantizer(x, 0);
-	bool table = x->in[0]->coded && x->in[0]->q.bits == 8 && oq && quantizer_has_codes(oq) && oq->bits == 8;
-	return table ? unary_codes(x, oq) : unary_float(x);
-}
-
-static bool has_fast_binary(enum op_id op)
-{
-	return op == OP_Add || op == OP_Sub || op == OP_Mul || op == OP_Div;
-}
-
-static bool scalar_of(const struct exec *x, int i, float *out)
-{
-	if (x->in[i]->coded || x->in[i]->t.type != DT_F32 || tensor_count(&x->in[i]->t) != 1)
-		return false;
-	*out = *(const float *)x->in[i]->t.data;
-	return true;
-}
-
-static enum status binary_scalar(struct exec *x, float b)
-{
-	struct rep a = {0}, y = {0};
-	enum status st = rep_to_float(&a, x->in[0], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_alloc(&y, DT_F32, a.t.layout, &a.t.shape, x->err);
-	if (st == STATUS_OK) {
-		elt_binary_scalar(x->node->op->id, a.t.data, b, y.t.data, tensor_stored(&a.t));
-		if (x->step->epi.act.kind != ACT_NONE)
-			elt_act(&x->step->epi.act, y.t.data, y.t.data, tensor_stored(&y.t));
-		rep_clear_padding(&y);
-		st = exec_finish(x, 0, &y);
-	}
-	rep_drop(&a);
-	rep_drop(&y);
-	return st;
-}
-
-static enum status binary_same(struct exec *x)
-{
-	struct rep a = {0}, b = {0}, b_moved = {0}, y = {0};
-	enum status st = rep_to_float(&a, x->in[0], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_to_float(&b, x->in[1], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_to_layout(&b_moved, &b, a.t.layout, x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_alloc(&y, DT_F32, a.t.layout, &a.t.shape, x->err);
-	if (st == STATUS_OK) {
-		elt_binary(x->node->op->id, a.t.data, b_moved.t.data, y.t.data, tensor_stored(&a.t));
-		if (x->step->epi.act.kind != ACT_NONE)
-			elt_act(&x->step->epi.act, y.t.data, y.t.data, tensor_stored(&y.t));
-		rep_clear_padding(&y);
-		st = exec_finish(x, 0, &y);
-	}
-	rep_drop(&a);
-	rep_drop(&b);
-	rep_drop(&b_moved);
-	rep_drop(&y);
-	return st;
-}
-
-enum status exec_binary(struct exec *x)
-{
-	float b;
-	if (!has_fast_binary(x->node->op->id) || !is_float_value(x->g, x->node->in[0]) || !is_float_value(x->g, x->node->in[1]))
-		return STATUS_UNSUPPORTED;
-	const struct shape *s0 = &x->in[0]->t.shape, *s1 = &x->in[1]->t.shape;
-	if (shape_equal(s0, s1))
-		return binary_same(x);
-	if (s1->rank <= s0->rank && scalar_of(x, 1, &b))
-		return binary_scalar(x, b);
-	return STATUS_UNSUPPORTED;
+	if (x->in[0]->coded && x->in[0]->q.bits == 8 && oq && quantizer_has_codes(oq) && oq->bits == 8)
+		return unary_codes(x, oq);
+	struct strips s = {.in = {{.rep = x->in[0]}}, .n_in = 1, .fn = is_fast_float(x) ? float_strip : unary_strip, .arg = x,
+	    .layout = x->in[0]->t.layout, .shape = x->in[0]->t.shape};
+	return strips_run(x, &s);
 }

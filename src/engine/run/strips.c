@@ -1,0 +1,76 @@
+#include "strips.h"
+
+#include <string.h>
+
+enum { STRIP = 2048, ALONE = 16 }; // elements of a strip; strips that are not worth a second thread
+
+struct walk {
+	const struct strips *s;
+	const struct quantizer *oq; // NULL: the result is float
+	struct rep *y;
+	int64_t plane, pixel;       // elements of a plane, of a pixel
+};
+
+// The values of one pixel, over and over; each copy doubles what is there.
+static void repeat(float *out, const float *pixel, int64_t size, int64_t n)
+{
+	memcpy(out, pixel, (size_t)size * sizeof *out);
+	for (int64_t have = size; have < n; have *= 2)
+		memcpy(out + have, out, (size_t)(n - have < have ? n - have : have) * sizeof *out);
+}
+
+// Elements at .. at + n of plane p as floats: where they lie, or in `own`.
+static const float *load(const struct walk *w, const struct operand *o, int64_t p, int64_t at, int64_t n, float *own)
+{
+	const struct tensor *t = &o->rep->t;
+	int64_t first = p * w->plane + at;
+	if (o->spread) {
+		repeat(own, (const float *)t->data + p % o->pixels * w->pixel, w->pixel, n);
+		return own;
+	}
+	if (!o->rep->coded)
+		return (const float *)t->data + first;
+	dequantize_run(own, (const char *)t->data + (size_t)first * dtype_size(t->type), t->type, n, rep_quantizer(o->rep));
+	return own;
+}
+
+static void one_strip(const struct walk *w, int64_t p, int64_t at)
+{
+	float a[STRIP], b[STRIP], result[STRIP];
+	int64_t n = w->plane - at < STRIP ? w->plane - at : STRIP, first = p * w->plane + at;
+	const struct tensor *t = &w->y->t;
+	float *y = w->oq ? result : (float *)t->data + first;
+	const float *left = load(w, &w->s->in[0], p, at, n, a), *right = w->s->n_in > 1 ? load(w, &w->s->in[1], p, at, n, b) : NULL;
+	w->s->fn(w->s->arg, left, right, y, n);
+	if (w->oq)
+		quantize_run((char *)t->data + (size_t)first * dtype_size(t->type), t->type, y, n, w->oq);
+}
+
+static void each_strip(const struct walk *w, int64_t planes, int width)
+{
+	int64_t strips = (w->plane + STRIP - 1) / STRIP, all = planes * strips;
+#pragma omp parallel for num_threads(width) if (width > 1 && all > ALONE)
+	for (int64_t i = 0; i < all; i++)
+		one_strip(w, i / strips, i % strips * STRIP);
+}
+
+enum status strips_run(struct exec *x, const struct strips *s)
+{
+	const struct quantizer *oq = exec_out_quantizer(x, 0);
+	bool codes = oq && quantizer_has_codes(oq);
+	struct rep y = {0};
+	enum status st = rep_alloc(&y, codes ? quantizer_dtype(oq) : DT_F32, s->layout, &s->shape, x->err);
+	if (st != STATUS_OK)
+		return st;
+	int64_t stored = tensor_stored(&y.t), block = layout_block();
+	int64_t planes = s->by_plane ? s->shape.dim[0] * ((s->shape.dim[1] + block - 1) / block) : 1;
+	struct walk w = {.s = s, .oq = codes ? oq : NULL, .y = &y, .plane = planes ? stored / planes : 0, .pixel = s->by_plane ? block : 1};
+	each_strip(&w, planes, x->width);
+	if (codes)
+		rep_set_quantizer(&y, oq);
+	rep_clear_padding(&y);
+	if (!codes)
+		return exec_finish(x, 0, &y);
+	x->out[0] = y;
+	return STATUS_OK;
+}

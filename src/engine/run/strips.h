@@ -1,0 +1,27 @@
+// Private to src/engine/run: element-wise steps, a strip at a time. A strip of the operands becomes floats in the first-level
+// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers.
+#ifndef QTUI_ENGINE_RUN_STRIPS_H
+#define QTUI_ENGINE_RUN_STRIPS_H
+
+#include "exec.h"
+
+struct operand {
+	struct rep *rep;     // floats or codes
+	bool spread;         // one value, or one pixel of channels in LAYOUT_BLOCK, for a whole plane of the result
+	int64_t pixels;      // spread: how many such pixels there are; plane p takes pixel p % pixels
+};
+// y = f(a, b); b is NULL for functions of one operand. y may be a.
+typedef void strip_fn(void *arg, const float *a, const float *b, float *y, int64_t n);
+struct strips {
+	struct operand in[2];
+	int n_in;
+	strip_fn *fn;
+	void *arg;
+	enum layout layout;  // of the result
+	struct shape shape;
+	bool by_plane;       // planes are (image, channel block) pairs of LAYOUT_BLOCK; else the tensor is one plane
+};
+// Makes the step's output 0, as codes where its quantizer has them. Operands that are not spread have the result's size and layout.
+enum status strips_run(struct exec *x, const struct strips *s);
+
+#endif
