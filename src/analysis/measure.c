@@ -79,8 +79,19 @@ static int levels_of(const struct site *s)
 	return n > 0 && n <= 65536 ? (s->bits <= 8 ? 256 : 65536) : 0;
 }
 
-static void site_memos(struct work *w, struct site_work *sw, struct key base)
+static struct key backend_key(const struct work *w)
 {
+	return key_add_int((struct key){0}, w->study->opt.backend);
+}
+
+struct range_memo *work_range(struct work *w, int value)
+{
+	return memo_range(w->study->memo, key_add_key(w->key[SIM_FLOAT][value], backend_key(w)));
+}
+
+static void site_memos(struct work *w, struct site_work *sw)
+{
+	struct key base = backend_key(w);
 	struct memo *m = w->study->memo;
 	const struct slot *slot = &w->plan->slot[sw->site.slot];
 	struct key f = w->key[SIM_FLOAT][sw->site.value], q = w->key[SIM_FULL][sw->site.value], a = w->key[SIM_ALONE][sw->site.value];
@@ -112,13 +123,12 @@ void work_sites(struct work *w)
 {
 	const struct graph *g = w->study->g;
 	size_t cap = 0;
-	struct key base = key_add_int((struct key){0}, w->study->opt.backend);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		engine_keys(g, w->plan, (enum sim)sim, w->key[sim]);
 	for (int n = 0; n < g->n_nodes; n++)
 		node_sites(w, &cap, n);
 	for (int i = 0; i < w->n_sites; i++) {
-		site_memos(w, &w->site[i], base);
+		site_memos(w, &w->site[i]);
 		if (w->site[i].site.kind == SITE_OUTPUT)
 			w->site[i].site.node = row_of(w, w->site[i].site.node);
 	}
@@ -128,7 +138,8 @@ void work_sites(struct work *w)
 		int v = g->output[i];
 		w->output[i].value = v;
 		if (g->value[v].type == DT_F32 && !g->value[v].constant)
-			w->output[i].graphwise = memo_figure(w->study->memo, pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], base));
+			w->output[i].graphwise = memo_figure(w->study->memo,
+			    pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], backend_key(w)));
 	}
 }
 

@@ -1,30 +1,26 @@
-// Kept blocks hang in two lists, whose links lie in the blocks themselves: in the chain of their size, newest first, and
-// in the ring of all, by age. Sizes are rounded up to pages, and the tensors of a network have few sizes, so that a
-// request looks for its exact size.
+// Kept pages are runs in the order of their addresses; neighbours are joined, and a request takes the front of the shortest
+// run that suffices. There are some hundred runs at most, so that they are simply searched.
 #include "block.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include "qtui/base/mem.h"
 
 #define PAGE ((size_t)4096)
-// From this size on, pages of 2 MiB are asked for.
-#define HUGE ((size_t)2 << 20)
-#define CHAINS 256
 
-struct link {
-	struct link *prev, *next;
-};
-struct kept {
-	struct link age, chain; // `age` first: a link in the ring is its block
+struct run {
+	char *at;
 	size_t size;
+	uint64_t given; // clock of the last time that a part of it was given back
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct link ring = {&ring, &ring}; // next: the newest
-static struct link chains[CHAINS];        // both NULL: never used
-static size_t bytes;
+static struct run *runs;
+static size_t n_runs, cap_runs, bytes;
+static uint64_t clock_now;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const size_t least = SIZE_MAX;
@@ -32,116 +28,130 @@ static const size_t least = SIZE_MAX;
 static const size_t least = BLOCK_LEAST;
 #endif
 
-static void insert(struct link *head, struct link *l)
-{
-	l->prev = head;
-	l->next = head->next;
-	l->next->prev = l;
-	head->next = l;
-}
-
-static void withdraw(struct link *l)
-{
-	l->prev->next = l->next;
-	l->next->prev = l->prev;
-}
-
-static struct kept *of_chain(struct link *l)
-{
-	return (struct kept *)((char *)l - offsetof(struct kept, chain));
-}
-
-static struct link *chain_of(size_t size)
-{
-	struct link *head = &chains[size / PAGE * 0x9E3779B1u >> 8 & (CHAINS - 1)];
-
-	if (!head->next)
-		head->prev = head->next = head;
-	return head;
-}
-
-static void forget(struct kept *k)
-{
-	withdraw(&k->age);
-	withdraw(&k->chain);
-	bytes -= k->size;
-}
-
 static size_t rounded(size_t size)
 {
 	return (size + PAGE - 1) / PAGE * PAGE;
 }
 
+static void remove_run(size_t i)
+{
+	memmove(runs + i, runs + i + 1, (--n_runs - i) * sizeof *runs);
+}
+
+// The shortest run of at least `size` bytes, of equal ones the latest; n_runs when there is none.
+static size_t best_run(size_t size)
+{
+	size_t best = n_runs;
+
+	for (size_t i = 0; i < n_runs; i++) {
+		const struct run *r = &runs[i];
+		if (r->size >= size && (best == n_runs || r->size < runs[best].size ||
+		                           (r->size == runs[best].size && r->given > runs[best].given)))
+			best = i;
+	}
+	return best;
+}
+
+static void *from_kept(size_t size)
+{
+	size_t i = best_run(size);
+	char *p;
+
+	if (i == n_runs)
+		return NULL;
+	p = runs[i].at;
+	runs[i].at += size;
+	runs[i].size -= size;
+	bytes -= size;
+	if (runs[i].size == 0)
+		remove_run(i);
+	return p;
+}
+
+static void keep(char *p, size_t size)
+{
+	size_t i = 0, end = n_runs;
+
+	while (i < end) { // the first run behind p
+		size_t middle = (i + end) / 2;
+		if (runs[middle].at < p)
+			i = middle + 1;
+		else
+			end = middle;
+	}
+	runs = xgrow(runs, &cap_runs, n_runs + 1, sizeof *runs);
+	memmove(runs + i + 1, runs + i, (n_runs++ - i) * sizeof *runs);
+	runs[i] = (struct run){p, size, ++clock_now};
+	bytes += size;
+	if (i + 1 < n_runs && runs[i].at + runs[i].size == runs[i + 1].at) {
+		runs[i].size += runs[i + 1].size;
+		remove_run(i + 1);
+	}
+	if (i > 0 && runs[i - 1].at + runs[i - 1].size == runs[i].at) {
+		runs[i - 1].size += runs[i].size;
+		runs[i - 1].given = runs[i].given;
+		remove_run(i);
+	}
+}
+
+// What is too much of the oldest run, taken out; size 0 when nothing is.
+static struct run excess(void)
+{
+	struct run out = {NULL, 0, 0};
+	size_t oldest = 0;
+
+	if (bytes <= BLOCK_KEPT)
+		return out;
+	for (size_t i = 1; i < n_runs; i++)
+		if (runs[i].given < runs[oldest].given)
+			oldest = i;
+	struct run *r = &runs[oldest];
+	out.size = r->size < bytes - BLOCK_KEPT ? r->size : bytes - BLOCK_KEPT;
+	r->size -= out.size;
+	bytes -= out.size;
+	out.at = r->at + r->size;
+	if (r->size == 0)
+		remove_run(oldest);
+	return out;
+}
+
+// Huge pages are not asked for: where memory is fragmented the kernel first moves what lies in the way, which was seen to
+// take five times as long as ordinary pages.
 static void *fresh(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	if (size >= HUGE)
-		madvise(p, size, MADV_HUGEPAGE); // a refusal changes nothing but the speed
-	return p;
+	return p == MAP_FAILED ? NULL : p;
 }
 
 void *block_take(size_t size)
 {
-	struct kept *found = NULL;
-	struct link *head;
 	void *p;
 
 	if (size < least)
 		return posix_memalign(&p, 64, size) == 0 ? p : NULL;
-	size = rounded(size);
 	pthread_mutex_lock(&lock);
-	head = chain_of(size);
-	for (struct link *l = head->next; l != head && !found; l = l->next)
-		if (of_chain(l)->size == size)
-			found = of_chain(l);
-	if (found)
-		forget(found);
+	p = from_kept(rounded(size));
 	pthread_mutex_unlock(&lock);
-	return found ? found : fresh(size);
-}
-
-// Takes the oldest blocks out until `room` more bytes may be kept; returns them as a list by age.next.
-static struct kept *overflow(size_t room)
-{
-	struct kept *list = NULL;
-
-	while (bytes + room > BLOCK_KEPT) {
-		struct kept *oldest = (struct kept *)ring.prev;
-		forget(oldest);
-		oldest->age.next = (struct link *)list;
-		list = oldest;
-	}
-	return list;
+	return p ? p : fresh(rounded(size));
 }
 
 void block_give(void *p, size_t size)
 {
-	struct kept *k = p, *out;
+	struct run out;
 
 	if (size < least) {
 		free(p);
 		return;
 	}
-	size = rounded(size);
-	if (size > BLOCK_KEPT) {
-		munmap(p, size);
-		return;
-	}
 	pthread_mutex_lock(&lock);
-	out = overflow(size);
-	k->size = size;
-	insert(&ring, &k->age);
-	insert(chain_of(size), &k->chain);
-	bytes += size;
-	pthread_mutex_unlock(&lock);
-	while (out) {
-		struct kept *next = (struct kept *)out->age.next;
-		munmap(out, out->size);
-		out = next;
+	keep(p, rounded(size));
+	while ((out = excess()).size) {
+		pthread_mutex_unlock(&lock);
+		munmap(out.at, out.size);
+		pthread_mutex_lock(&lock);
 	}
+	pthread_mutex_unlock(&lock);
 }
 
 size_t block_kept(void)

@@ -1,6 +1,6 @@
 // Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators take to
-// fill it, so that blocks which are given back are kept for the next request of their size, the latest first. At most
-// BLOCK_KEPT bytes are kept; beyond that the ones given back longest ago return to the system. Thread-safe.
+// fill it, so that pages which are given back are kept for the next requests, BLOCK_KEPT bytes at the most; beyond that the ones
+// given back longest ago return to the system. Thread-safe.
 #ifndef QTUI_BASE_BLOCK_H
 #define QTUI_BASE_BLOCK_H
 

@@ -16,7 +16,7 @@ void swish_epilogue(const struct epilogue *e, float *y, const float *residual, i
 	assert(n % 8 == 0);
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t at = 0; at < n; at += CHUNK)
-		swish_avx2(e, y + at, residual ? residual + at : NULL, n - at < CHUNK ? n - at : CHUNK);
+		swish_avx2(e, y + at, y + at, residual ? residual + at : NULL, n - at < CHUNK ? n - at : CHUNK);
 }
 
 bool swish_applies(const struct act *a)
@@ -29,10 +29,8 @@ void swish_apply(const struct act *a, const float *x, float *y, int64_t n)
 	const struct epilogue e = {.act = *a};
 	int64_t whole = n / 8 * 8;
 	float last[8] = {0};
-	if (x != y)
-		memcpy(y, x, (size_t)n * sizeof *y);
-	swish_avx2(&e, y, NULL, whole);
-	memcpy(last, y + whole, (size_t)(n - whole) * sizeof *y);
-	swish_avx2(&e, last, NULL, 8);
+	memcpy(last, x + whole, (size_t)(n - whole) * sizeof *y);
+	swish_avx2(&e, x, y, NULL, whole);
+	swish_avx2(&e, last, last, NULL, 8);
 	memcpy(y + whole, last, (size_t)(n - whole) * sizeof *y);
 }

@@ -15,7 +15,7 @@ void swish_epilogue(const struct epilogue *e, float *y, const float *residual, i
 bool swish_applies(const struct act *a);
 void swish_apply(const struct act *a, const float *x, float *y, int64_t n);
 
-// The epilogue on one thread, for AVX2.
-void swish_avx2(const struct epilogue *e, float *y, const float *residual, int64_t n);
+// The epilogue of x on one thread, for AVX2; x may be y.
+void swish_avx2(const struct epilogue *e, const float *x, float *y, const float *residual, int64_t n);
 
 #endif

@@ -23,10 +23,10 @@ static inline __m256 one_plus_exp(__m256 x)
 }
 
 // Called with constants for `kind` and `add`, which makes a loop for each pair.
-static inline void loop(enum act_kind kind, enum add_kind add, float *y, const float *residual, int64_t n)
+static inline void loop(enum act_kind kind, enum add_kind add, const float *from, float *y, const float *residual, int64_t n)
 {
 	for (int64_t i = 0; i < n; i += 8) {
-		__m256 x = _mm256_loadu_ps(y + i);
+		__m256 x = _mm256_loadu_ps(from + i);
 		if (add == ADD_BEFORE)
 			x = _mm256_add_ps(x, _mm256_loadu_ps(residual + i));
 		x = _mm256_max_ps(_mm256_set1_ps(LEAST), x); // the second operand where one is NaN
@@ -37,23 +37,26 @@ static inline void loop(enum act_kind kind, enum add_kind add, float *y, const f
 	}
 }
 
-void swish_avx2(const struct epilogue *e, float *y, const float *residual, int64_t n)
+void swish_avx2(const struct epilogue *e, const float *x, float *y, const float *residual, int64_t n)
 {
 	const enum act_kind kind = e->act.kind == ACT_SWISH ? ACT_SWISH : ACT_SIGMOID;
 	if (kind == ACT_SWISH && e->add == ADD_NONE)
-		loop(ACT_SWISH, ADD_NONE, y, residual, n);
+		loop(ACT_SWISH, ADD_NONE, x, y, residual, n);
 	else if (kind == ACT_SWISH && e->add == ADD_BEFORE)
-		loop(ACT_SWISH, ADD_BEFORE, y, residual, n);
+		loop(ACT_SWISH, ADD_BEFORE, x, y, residual, n);
 	else if (kind == ACT_SWISH)
-		loop(ACT_SWISH, ADD_AFTER, y, residual, n);
+		loop(ACT_SWISH, ADD_AFTER, x, y, residual, n);
 	else
-		loop(ACT_SIGMOID, e->add, y, residual, n);
+		loop(ACT_SIGMOID, e->add, x, y, residual, n);
 }
 #else
+#include <string.h>
 #include "../backend/kept.h"
 
-void swish_avx2(const struct epilogue *e, float *y, const float *residual, int64_t n)
+void swish_avx2(const struct epilogue *e, const float *x, float *y, const float *residual, int64_t n)
 {
+	if (x != y)
+		memcpy(y, x, (size_t)n * sizeof *y);
 	kept_epilogue(e, y, residual, n);
 }
 #endif

@@ -11,6 +11,9 @@ enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct t
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
 // Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.
 const float *exec_weights(struct exec *x, int i, float **own);
+// A Resize that only selects elements; and its run on blocks where it can be done (else STATUS_UNSUPPORTED).
+bool resize_selects(const struct exec *x);
+enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y);
 // The key that all kernels of this step share: operator, parameters with their quantizers, epilogue, backend.
 struct key exec_kernel_key(struct exec *x, const char *kind);
 // Scales of an integer accumulation and the bias in either form; frees with affine_done.

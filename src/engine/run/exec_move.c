@@ -160,7 +160,7 @@ static bool moves_codes(const struct exec *x)
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (x->node->op->id == other[i])
 			return false;
-	return (x->node->op->flags & (OPF_MOVES | OPF_VIEW)) && is_float_value(x->g, x->node->in[0]) &&
+	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && is_float_value(x->g, x->node->in[0]) &&
 	    x->step->epi.act.kind == ACT_NONE && !is_pool(x->node);
 }
 
@@ -188,49 +188,9 @@ static enum status split_blocks(struct exec *x, struct rep *in)
 	return STATUS_OK;
 }
 
-// Source indices of a nearest Resize by a whole factor, where every rounding rule in use picks i / factor.
-static bool whole_factor(const struct node *n, int64_t in, int64_t out, int32_t *index)
-{
-	const char *coord = attr_text(n, "coordinate_transformation_mode", "asymmetric"), *near = attr_text(n, "nearest_mode", "floor");
-	bool floors = strcmp(coord, "asymmetric") == 0 && strcmp(near, "floor") == 0;
-	bool halves = strstr(coord, "half_pixel") && strcmp(near, "round_prefer_floor") == 0;
-	if (in <= 0 || out % in != 0 || !(floors || halves))
-		return false;
-	for (int64_t i = 0; i < out; i++)
-		index[i] = (int32_t)(i / (out / in));
-	return true;
-}
-
-static enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
-{
-	struct shape s;
-	if (x->node->op->id != OP_Resize || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || exec_out_shape(x, &s) != STATUS_OK)
-		return STATUS_UNSUPPORTED;
-	int32_t *at = xmalloc((size_t)(s.dim[2] + s.dim[3]) * sizeof *at);
-	enum status st = STATUS_UNSUPPORTED;
-	if (s.dim[0] == in->t.shape.dim[0] && s.dim[1] == in->t.shape.dim[1] &&
-	    whole_factor(x->node, in->t.shape.dim[2], s.dim[2], at) &&
-	    whole_factor(x->node, in->t.shape.dim[3], s.dim[3], at + s.dim[2]))
-		st = rep_alloc(y, in->t.type, LAYOUT_BLOCK, &s, x->err);
-	if (st == STATUS_OK) {
-		int64_t blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block());
-		blk_resize_nearest(in->t.data, y->t.data, dtype_size(in->t.type), blocks, in->t.shape.dim[2], in->t.shape.dim[3], s.dim[2],
-		    s.dim[3], at, at + s.dim[2], x->width);
-		inherit(y, in);
-	}
-	free(at);
-	return st;
-}
-
-// A Resize in plain layout is asked whether it only selects.
-static bool selects(const struct exec *x)
-{
-	return x->node->op->id != OP_Resize || strcmp(attr_text(x->node, "mode", "nearest"), "nearest") == 0;
-}
-
 enum status exec_move(struct exec *x)
 {
-	if (!moves_codes(x) || !selects(x))
+	if (!moves_codes(x))
 		return STATUS_UNSUPPORTED;
 	int n = data_inputs(x->node), n_out = x->node->n_out;
 	struct rep *data = xcalloc((size_t)n, sizeof *data), *y = xcalloc((size_t)n_out, sizeof *y);

@@ -101,14 +101,34 @@ struct counting {
 	size_t values;
 };
 
+static void count_bytes(uint32_t *count, const uint8_t *b, int64_t n)
+{
+	uint32_t *t0 = count, *t1 = t0 + 256, *t2 = t1 + 256, *t3 = t2 + 256;
+	int64_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		uint64_t v;
+		memcpy(&v, b + i, sizeof v);
+		t0[v & 255]++;
+		t1[v >> 8 & 255]++;
+		t2[v >> 16 & 255]++;
+		t3[v >> 24 & 255]++;
+		t0[v >> 32 & 255]++;
+		t1[v >> 40 & 255]++;
+		t2[v >> 48 & 255]++;
+		t3[v >> 56]++;
+	}
+	for (; i < n; i++)
+		t0[b[i]]++;
+}
+
 static void count_codes(const struct counting *c, const void *codes, int64_t n)
 {
 	const uint8_t *b = codes;
 	const uint16_t *w = codes;
 
 	if (c->elem == 1)
-		for (int64_t i = 0; i < n; i++)
-			c->count[(size_t)(i % TABLES) * 256 + b[i]]++;
+		count_bytes(c->count, b, n);
 	else
 		for (int64_t i = 0; i < n; i++)
 			c->count[w[i]]++;

@@ -1,0 +1,70 @@
+// Resize to the nearest: it selects elements, and by a whole factor it does so in the blocked layout.
+#include <stdlib.h>
+#include <string.h>
+#include "attr.h"
+#include "exec.h"
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+bool resize_selects(const struct exec *x)
+{
+	return x->node->op->id == OP_Resize && strcmp(attr_text(x->node, "mode", "nearest"), "nearest") == 0 &&
+	    strcmp(attr_text(x->node, "coordinate_transformation_mode", ""), "tf_crop_and_resize") != 0;
+}
+
+// The input that holds the scales, if they decide the coordinates: where sizes are given they do not.
+static const struct tensor *scales(const struct exec *x)
+{
+	int i = x->node->op->since >= 11 ? 2 : 1;
+	return i < x->node->n_in && x->in[i] && tensor_count(&x->in[i]->t) > 0 ? &x->in[i]->t : NULL;
+}
+
+static bool factor_is_scale(const struct exec *x, int axis, int64_t factor)
+{
+	const struct tensor *t = scales(x);
+	return !t || (t->type == DT_F32 && tensor_count(t) == 4 && ((const float *)t->data)[axis] == (float)factor);
+}
+
+// Source indices along an axis that grows by a whole factor, where the rounding rules in use pick i / factor.
+static bool whole_factor(const struct exec *x, int axis, int64_t in, int64_t out, int32_t *index)
+{
+	static const char *const halves[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", NULL};
+	const struct node *n = x->node;
+	const char *coord = attr_text(n, "coordinate_transformation_mode", "asymmetric"), *near = attr_text(n, "nearest_mode", "floor");
+	bool floors = strcmp(coord, "asymmetric") == 0 && strcmp(near, "floor") == 0;
+	bool rounds = is_one_of(coord, halves) && strcmp(near, "round_prefer_floor") == 0;
+	if (in <= 0 || out % in != 0 || !(floors || rounds) || !factor_is_scale(x, axis, out / in))
+		return false;
+	for (int64_t i = 0; i < out; i++)
+		index[i] = (int32_t)(i / (out / in));
+	return true;
+}
+
+enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
+{
+	struct shape s;
+	if (x->node->op->id != OP_Resize || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || exec_out_shape(x, &s) != STATUS_OK ||
+	    strcmp(attr_text(x->node, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
+		return STATUS_UNSUPPORTED;
+	int32_t *at = xmalloc((size_t)(s.dim[2] + s.dim[3]) * sizeof *at);
+	enum status st = STATUS_UNSUPPORTED;
+	const int64_t *from = in->t.shape.dim;
+	if (s.dim[0] == from[0] && s.dim[1] == from[1] && whole_factor(x, 2, from[2], s.dim[2], at) &&
+	    whole_factor(x, 3, from[3], s.dim[3], at + s.dim[2]))
+		st = rep_alloc(y, in->t.type, LAYOUT_BLOCK, &s, x->err);
+	if (st == STATUS_OK) {
+		int64_t blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block());
+		blk_resize_nearest(in->t.data, y->t.data, dtype_size(in->t.type), blocks, from[2], from[3], s.dim[2], s.dim[3], at,
+		    at + s.dim[2], x->width);
+		if (in->coded)
+			rep_set_quantizer(y, rep_quantizer(in));
+	}
+	free(at);
+	return st;
+}
