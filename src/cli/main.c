@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		code = EXIT_USAGE;
 	} else {
 		log_to_stderr(v != &tui && !o.quiet, LOG_WARN);
-		code = v->run(&o);
+		code = options_resolve(&o, v->bit, &err) == STATUS_OK ? v->run(&o) : fail(&err);
 	}
 	options_done(&o);
 	return flush_output(code);

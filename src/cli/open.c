@@ -5,6 +5,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
+#include "config.h"
 #include "verbs.h"
 
 static enum status split(const char *option, const char *text, char **name, const char **value, struct error *err)
@@ -75,6 +76,8 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 		s = study_set_target(st, o->target, err);
 	if (s == STATUS_OK && se && o->method && calib_parse(&m, o->method))
 		s = study_set_method(st, m, err);
+	if (s == STATUS_OK)
+		s = config_apply(o->config_data, st, err);
 	for (int i = 0; s == STATUS_OK && i < o->set.n; i++)
 		s = apply_set(st, o->set.at[i], err);
 	for (int i = 0; s == STATUS_OK && i < o->scale.n; i++)

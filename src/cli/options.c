@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "config.h"
 #include "qtui/base/str.h"
 #include "qtui/cli/options.h"
 
@@ -203,10 +204,12 @@ static enum status resolve_names(struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status resolve(struct options *o, struct error *err)
+enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
-	enum status st = resolve_names(o, err);
+	enum status st = o->config ? config_read(o, verb, err) : STATUS_OK;
+	if (st == STATUS_OK)
+		st = resolve_names(o, err);
 	if (st == STATUS_OK)
 		st = resolve_numbers(o, err);
 	if (st == STATUS_OK)
@@ -236,7 +239,7 @@ enum status options_parse(struct options *o, int argc, char **argv, int first, u
 		if (st != STATUS_OK)
 			return st;
 	}
-	return resolve(o, err);
+	return STATUS_OK;
 }
 
 static bool is_given(const struct options *o, const struct row *r)
@@ -268,4 +271,5 @@ void options_done(struct options *o)
 	struct list *const l[] = {&o->positional, &o->set, &o->scale, &o->truncate, &o->input};
 	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
 		free(l[i]->at);
+	config_free(&o->config_data);
 }

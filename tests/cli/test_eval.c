@@ -22,7 +22,8 @@ static int eval(int n, ...)
 		argv[4 + i] = va_arg(ap, char *);
 	va_end(ap);
 	log_to_stderr(0, LOG_ERROR);
-	int code = options_parse(&o, 4 + n, argv, 2, VERB_EVAL, &err) == STATUS_OK ? verb_eval(&o) : EXIT_USAGE;
+	bool right = options_parse(&o, 4 + n, argv, 2, VERB_EVAL, &err) == STATUS_OK && options_resolve(&o, VERB_EVAL, &err) == STATUS_OK;
+	int code = right ? verb_eval(&o) : EXIT_USAGE;
 	options_done(&o);
 	return code;
 }

@@ -106,6 +106,24 @@ awk '/"results":/ {exit} {print} END {print "\"end\": 0}"}' "$dir/s.json" >"$dir
 "$qtui" analyze $model --session "$dir/bare.json" -q --json "$dir/8.json"
 same a_session_without_figures "$dir/5.json" "$dir/8.json"
 
+# ---- an xquant configuration, in the old spelling
+cat >"$dir/xquant.json" <<-END
+	{"model_parameters": {"onnx_model": "$model", "working_dir": "x"},
+	 "calibration_parameters": {"calibration_step": 3, "input_parametres": [
+	  {"mean_value": [0, 0, 0], "std_value": [255, 255, 255], "color_format": "rgb", "data_list_path": "list.txt"}]},
+	 "quantization_parameters": {"truncate_var_names": ["/model.12/Split_output_0"],
+	  "custom_setting": [{"input_names": ["images"], "output_names": ["/model.0/act/Mul_output_0"], "precision_level": 3}]}}
+END
+expect config 0 "ignored: model_parameters.working_dir" analyze --config "$dir/xquant.json" --json "$dir/c.json"
+grep -q '"target":	"xquant"' "$dir/c.json"; report config_is_for_xquant $?
+floats=$(awk -F'"' '/^\t\t\t"name":/ {name = $4} /^\t\t\t"requested":.*"float"/ {printf "%s ", name}' "$dir/c.json")
+case $floats in
+	"/model.0/conv/Conv /model.0/act/Sigmoid /model.0/act/Mul "*"/model.12/Sub "*) report config_regions 0 ;;
+	*) report config_regions 1 "in float: $floats" ;;
+esac
+sed 's|"images"|"nosuch"|' "$dir/xquant.json" >"$dir/nosuch.json"
+expect config_unknown_tensor 1 "no tensor nosuch" analyze --config "$dir/nosuch.json" -q
+
 # ---- inputs and outputs of the network: an image as the study prepares it is not at hand, so zeros in NPY
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 3, 160, 160), }" >"$dir/x.npy"
 head -c 76800 /dev/zero >>"$dir/x.npy"

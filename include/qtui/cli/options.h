@@ -10,10 +10,12 @@ struct list {
 	int n;
 };
 struct options {
-	struct study_options study;    // resolved from the texts below
+	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
 	struct list set, scale, truncate, input;
 	const char *session, *json, *report, *output, *format, *script, *theme;
+	const char *config;
+	struct config *config_data;    // what is read from it; private to src/cli/config.c
 	const char *task, *labels, *calib, *decoder, *nms;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, all, findings, codes, ascii, mono, no_mouse;
@@ -24,7 +26,9 @@ struct options {
 enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_RUN | VERB_EVAL, VERB_DECISION = 256, VERB_ANY = 255 };
 
+// Takes the words apart; what they say is checked by options_resolve, which also reads --config.
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);
+MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct error *err);
 void options_done(struct options *o);
 // The first option given that only means something for a quantized network, without its dashes; NULL when there is none.
 const char *options_decision(const struct options *o);
