@@ -143,7 +143,7 @@ demo: all
 	$(Q)examples/demo.sh
 
 bench: all $(BUILD)/bench/kernels
-	$(Q)bench/run.sh
+	$(Q)KERNELS=$(BUILD)/bench/kernels bench/run.sh
 $(BUILD)/bench/kernels: $(BUILD)/bench/kernels.o $(BUILD)/libengine.a $(BUILD)/libbase.a
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
