@@ -142,9 +142,9 @@ uninstall:
 demo: all
 	$(Q)examples/demo.sh
 
-bench: all $(BUILD)/bench/kernels
-	$(Q)KERNELS=$(BUILD)/bench/kernels bench/run.sh
-$(BUILD)/bench/kernels: $(BUILD)/bench/kernels.o $(BUILD)/libengine.a $(BUILD)/libbase.a
+bench: all $(BUILD)/bench/kernels $(BUILD)/bench/study
+	$(Q)BUILD=$(BUILD) bench/run.sh
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -1,27 +1,27 @@
-// Times ONNX Runtime on one model: node ort.js MODEL THREADS RUNS DIM,DIM,... ; prints the median in milliseconds.
-'use strict';
+// ONNX Runtime on one sample: node ort.js MODEL THREADS RUNS NAME=FILE.npy ...; prints JSON.
+const fs = require('fs');
 const ort = require('onnxruntime-node');
 
-function median(ms) {
-	ms.sort((a, b) => a - b);
-	return ms[ms.length >> 1];
+function tensor(path) {
+	const file = fs.readFileSync(path), length = file.readUInt16LE(8), header = file.toString('latin1', 10, 10 + length);
+	const dims = /'shape': \(([^)]*)\)/.exec(header)[1].split(',').filter((d) => d.trim()).map(Number);
+	const bytes = file.buffer.slice(file.byteOffset + 10 + length, file.byteOffset + file.length);
+	return header.includes('<i8') ? new ort.Tensor('int64', new BigInt64Array(bytes), dims) : new ort.Tensor('float32', new Float32Array(bytes), dims);
 }
 
-async function main([model, threads, runs, shape]) {
-	const session = await ort.InferenceSession.create(model, { intraOpNumThreads: Number(threads), interOpNumThreads: 1 });
-	const dims = shape.split(',').map(Number);
-	const data = new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(0.5);
-	const feeds = { [session.inputNames[0]]: new ort.Tensor('float32', data, dims) };
-	const ms = [];
-	for (let i = 0; i < Number(runs); i++) {
-		const begin = process.hrtime.bigint();
+async function main([model, threads, runs, ...inputs]) {
+	const begin = performance.now();
+	const session = await ort.InferenceSession.create(model, {intraOpNumThreads: +threads, interOpNumThreads: 1, logSeverityLevel: 3});
+	const load = performance.now() - begin, feeds = {}, ms = [];
+	for (const i of inputs)
+		feeds[i.slice(0, i.indexOf('='))] = tensor(i.slice(i.indexOf('=') + 1));
+	for (let i = -2; i < +runs; i++) {
+		const start = performance.now();
 		await session.run(feeds);
-		ms.push(Number(process.hrtime.bigint() - begin) / 1e6);
+		if (i >= 0)
+			ms.push(performance.now() - start);
 	}
-	console.log(median(ms).toFixed(3));
+	ms.sort((a, b) => a - b);
+	console.log(JSON.stringify({load_ms: load, median_ms: ms[ms.length >> 1], min_ms: ms[0], peak_rss_mb: process.resourceUsage().maxRSS / 1024}));
 }
-
-main(process.argv.slice(2)).catch((e) => {
-	console.error(String(e));
-	process.exit(1);
-});
+main(process.argv.slice(2));

@@ -1,69 +1,131 @@
 #!/usr/bin/env bash
-# Speed, side by side in one run: float inference against ONNX Runtime (through npm, where there is one) as a ratio of medians, the full
-# analysis as a multiple of it, and the kernels alone. Writes bench/RESULTS.md. Models: ../shared/data where it lies, else the demo's.
+# Speed, side by side with ONNX Runtime where npm can bring it. Prints a table and writes it to bench/RESULTS.md.
 set -eu
 cd "$(dirname "$0")/.."
-work=build/bench
-models=../shared/data/models
-images=../shared/data/coco/images
+BUILD=${BUILD:-build/release}
+qtui=build/qtui study=$BUILD/bench/study kernels=$BUILD/bench/kernels work=build/bench models=${QTUI_BENCH_MODELS:-../shared/data/models}
+images=${QTUI_BENCH_IMAGES:-../shared/data/coco/images}
+rounds=${QTUI_BENCH_ROUNDS:-3} cores=$(nproc)
 mkdir -p "$work"
 
-have_ort() {
-	[ -d "$work/node_modules/onnxruntime-node" ] || (cd "$work" && npm install --ignore-scripts --no-audit --no-fund onnxruntime-node) >"$work/npm.log" 2>&1
+have_ort() { [ -d "$work/node_modules/onnxruntime-node" ]; }
+if ! have_ort && command -v npm >/dev/null; then
+	npm install --prefix "$work" --ignore-scripts --no-audit --no-fund onnxruntime-node >"$work/npm.log" 2>&1 || echo "no ONNX Runtime: see $work/npm.log" >&2
+fi
+
+# number NAME <text: the value of "NAME": 1.5 or of a line `NAME 1.5`
+number() { grep -oE "\"?$1\"?[: ]+[0-9.e+-]+" | head -1 | grep -oE '[0-9.e+-]+$' || echo -; }
+median() { grep -v '^-$' | sort -g | awk '{v[NR] = $1} END {if (NR) printf "%.4g", v[int((NR + 1) / 2)]; else print "-"}'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN {if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.2f", a / b}'; }
+row() { printf '| %s |\n' "$(printf '%s | ' "$@" | sed 's/ | $//')"; }
+title() { printf '\n## %s\n' "$1"; shift; row "$@"; row "${@//*/---}"; }
+inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/in" >"$work/in/list"; }
+qtui_run() { local a=() i; while read -r i; do a+=(-i "$i"); done <"$work/in/list"; "$qtui" run "$1" "${a[@]}" --threads "$2" --repeat "$3" --quiet; }
+ort_run() { local a=() i; while read -r i; do a+=("$i"); done <"$work/in/list"; have_ort && NODE_PATH=$work/node_modules node bench/ort.js "$1" "$2" "$3" "${a[@]}" || true; }
+
+# MODEL THREADS RUNS: medians of alternating runs, in $q and $o
+compare() {
+	: >"$work/q"; : >"$work/o"
+	for _ in $(seq "$rounds"); do
+		qtui_run "$1" "$2" "$3" | number median_ms >>"$work/q"
+		ort_run "$1" "$2" "$3" | number median_ms >>"$work/o"
+	done
+	q=$(median <"$work/q") o=$(median <"$work/o")
 }
 
-# An NPY file of 0.5s: npy SHAPE FILE
-npy() {
-	local header count
-	header="{'descr': '<f4', 'fortran_order': False, 'shape': (${1//,/, }), }"
-	header=$(printf '%-117s' "$header")
-	count=$((${1//,/*}))
-	{
-		printf '\x93NUMPY\x01\x00\x76\x00%s\n' "$header"
-		head -c $((4 * count)) /dev/zero | LC_ALL=C sed 's/\x00\x00\x00\x00/\x00\x00\x00\x3f/g'
-	} >"$2"
-}
+widths() { echo 1; [ "$cores" -lt 2 ] || echo 2; }
 
-field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
-
-compare() { # MODEL SHAPE RUNS
-	local ours theirs
-	[ -e "$1" ] || return 0
-	npy "$2" "$work/x.npy"
-	for threads in 1 2; do
-		theirs=$(NODE_PATH="$work/node_modules" node bench/ort.js "$1" "$threads" "$3" "$2" 2>>"$work/ort.log") || theirs=
-		ours=$(build/qtui run "$1" -i "$work/x.npy" --repeat "$3" --threads "$threads" --quiet | field median_ms)
-		printf '| %s | %s | %.2f | %s | %s |\n' "$(basename "$1" .onnx)" "$threads" "$ours" "${theirs:-–}" "${theirs:+$(ratio "$ours" "$theirs")}"
+float_table() {
+	title "Float inference, one sample (ms, median of $rounds alternating runs)" model threads qtui 'ONNX Runtime' ratio
+	for m in "$@"; do
+		inputs "$m"
+		for t in $(widths); do
+			compare "$m" "$t" "$(case $m in *resnet20* | *digits*) echo 200 ;; *) echo 20 ;; esac)"
+			row "$(basename "$m" .onnx)" "$t" "$q" "$o" "$(ratio "$q" "$o")"
+			echo "$(basename "$m" .onnx) $t $q $o" >>"$work/float"
+		done
 	done
 }
 
-analysis() { # MODEL CALIB SAMPLES
-	[ -e "$1" ] || return 0
-	build/qtui analyze "$1" "$2" --samples "$3" --quiet --json "$work/a.json" 2>/dev/null
-	printf '| %s | %s | %s | %s |\n' "$(basename "$1" .onnx)" "$3" "$(tr -d '\t\n ' <"$work/a.json" | field total_s)" \
-		"$(tr -d '\t\n ' <"$work/a.json" | field peak_rss_mb)"
+# What the float inference of N samples takes ONNX Runtime, in seconds (qtui's own where there is none).
+float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {printf "%.4g", ($4 == "-" ? $3 : $4) * n / 1000}' "$work/float"; }
+
+analysis_table() {
+	title 'Analysis: float, calibration, graphwise and layerwise figures (32 samples; s, and as a multiple of the float inference of these samples by ONNX Runtime)' \
+		model threads 'float inference' 'full analysis' multiple 'first figures' 'head edit' 'share of full' 'deep edit' undo 'cancel ms' 'peak MiB'
+	for m in "$@"; do
+		local name calib=-
+		name=$(basename "$m" .onnx)
+		case $name in yolo*) [ -d "$images" ] && calib=$images ;; esac
+		for t in $(widths); do
+			"$study" analyze "$m" "$calib" 32 "$t" >"$work/a"
+			get() { number "$1" <"$work/a"; }
+			f=$(float_seconds "$name" "$t" 32)
+			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_s)" "$(get full_s)")" \
+				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms)" "$(get peak_mib)"
+			echo "$name $t $(get int8_ms)" >>"$work/int8"
+		done
+	done
+}
+
+int8_table() {
+	title 'Integer inference, one sample (ms)' model threads 'qtui int8' 'qtui float' ratio 'ONNX Runtime int8 file' ratio
+	while read -r name t i; do
+		f=$(awk -v m="$name" -v t="$t" '$1 == m && $2 == t {print $3}' "$work/float") o=-
+		if [ "$name" = yolov8n ] && [ -e "$models/yolov8n_qdq_minmax.onnx" ]; then
+			inputs "$models/yolov8n_qdq_minmax.onnx"
+			o=$(ort_run "$models/yolov8n_qdq_minmax.onnx" "$t" 15 | number median_ms)
+		fi
+		row "$name" "$t" "$i" "$f" "$(ratio "$i" "$f")" "$o" "$(ratio "$i" "$o")"
+	done <"$work/int8"
+}
+
+cold_table() {
+	title 'Cold start: from the command to the layer list (ms, median of 5 processes)' model qtui 'ONNX Runtime session'
+	for m in "$@"; do
+		for _ in 1 2 3 4 5; do
+			begin=${EPOCHREALTIME/./}
+			"$study" list "$m" - >"$work/list"
+			echo $(((${EPOCHREALTIME/./} - begin) / 1000))
+		done >"$work/q"
+		inputs "$m"
+		row "$(basename "$m" .onnx)" "$(median <"$work/q")" "$(ort_run "$m" 1 1 | number load_ms)"
+	done
+}
+
+scaling_table() {
+	title "Scaling over samples: $(basename "$1" .onnx), $cores threads" samples 'full analysis s' 's a sample' 'peak MiB' 'peak MiB with --memory 100M'
+	for n in 1 2 4 8 16 32 64 128; do
+		"$study" analyze "$1" - "$n" "$cores" >"$work/a"
+		"$study" analyze "$1" - "$n" "$cores" 100 >"$work/b"
+		s=$(number full_s <"$work/a")
+		row "$n" "$s" "$(ratio "$s" "$n")" "$(number peak_mib <"$work/a")" "$(number peak_mib <"$work/b")"
+	done
 }
 
 report() {
-	printf '# Results of `make bench`\n\n%s, %s, %s processors\n' "$(date -u +%F)" \
-		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)"
-	printf '\n## Float inference, median ms\n\n| model | threads | qtui | ONNX Runtime | ratio |\n|---|---|---|---|---|\n'
-	compare "$models/yolov5n.onnx" 1,3,640,640 15
-	compare "$models/yolov8n.onnx" 1,3,640,640 10
-	compare "$models/mobilenetv2.onnx" 1,3,224,224 60
-	compare "$models/yolox_nano_416.onnx" 1,3,416,416 40
-	compare "$models/nanodet_m_320.onnx" 1,3,320,320 40
-	compare "$models/resnet20_cifar10_folded.onnx" 1,3,32,32 300
-	compare examples/digits.onnx 1,3,160,160 100
-	printf '\n## The full first analysis, all processors\n\n| model | images | seconds | peak MiB |\n|---|---|---|---|\n'
-	analysis examples/digits.onnx examples/calib 32
-	analysis "$models/yolov5n.onnx" "$images" 8
-	analysis "$models/yolov5n.onnx" "$images" 32
-	printf '\n## Kernels\n\n```\n'
-	"${KERNELS:-build/release/bench/kernels}"
-	printf '```\n'
+	echo "# Speed"
+	echo
+	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
+	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
+	: >"$work/float"; : >"$work/int8"
+	if [ -d "$models" ]; then
+		local all=() m
+		for m in yolov5n yolov8n mobilenetv2 yolox_nano_416 nanodet_m_320 deimv2_atto_320 resnet20_cifar10; do all+=("$models/$m.onnx"); done
+		float_table "${all[@]}"
+		analysis_table "$models/yolov5n.onnx" "$models/yolov8n.onnx" "$models/mobilenetv2.onnx"
+		int8_table
+		cold_table "$models/resnet20_cifar10.onnx" "$models/mobilenetv2.onnx" "$models/yolov8n.onnx"
+		scaling_table "$models/resnet20_cifar10.onnx"
+	else
+		float_table examples/digits.onnx
+		analysis_table examples/digits.onnx
+		int8_table
+		cold_table examples/digits.onnx
+		scaling_table examples/digits.onnx
+	fi
+	printf '\n## Kernels, one thread\n```\n'
+	"$kernels" onednn 1
+	echo '```'
 }
-
-have_ort || echo "npm cannot bring onnxruntime-node: ratios are left out (see $work/npm.log)" >&2
 report | tee bench/RESULTS.md

@@ -88,6 +88,8 @@ static enum status run_all(struct work *w, struct error *err)
 	// A first look at one sample, where nothing is known yet.
 	if (!s->last_complete && w->total_samples > 2 && !work_knows_scales(w))
 		st = run_round(w, 1, err);
+	if (st == STATUS_OK && w->samples < w->total_samples)
+		publish(w, STAGE_MEASURE, NULL); // its last figures, which the next round shows until it has its own
 	if (st == STATUS_OK)
 		st = run_round(w, w->total_samples, err);
 	w->timing.load_s = s->load_s;
