@@ -1,4 +1,6 @@
-// Transpose.
+// Transpose. Where the result's last dimension is not the input's, the two make matrices that are turned in tiles.
+#include <string.h>
+#include "../graph/transpose.h"
 #include "rule.h"
 #include "strided.h"
 
@@ -34,14 +36,74 @@ enum status transpose_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
+enum { TILE = 8, STRIPE = 64 }; // a stripe of columns of the matrix, whose rows in the result stay in the first-level cache
+
+// Matrices of rows (the result's last dimension) by columns (the input's), one for each index of the other dimensions.
+struct matrices {
+	struct strided outer;         // without the two
+	int64_t rows, columns;
+	size_t row_step, column_step; // bytes from row to row in the input, from column to column in the result
+	size_t elem;
+	transpose_fn *tiles;
+};
+
+static bool matrices_of(struct matrices *m, const struct strided *s, size_t elem)
+{
+	int last = s->rank - 1, column = last;
+
+	for (int i = 0; i < last; i++)
+		if (s->stride[1][i] == 1)
+			column = i;
+	*m = (struct matrices){.outer = *s, .rows = s->dim[last], .columns = s->dim[column], .elem = elem, .tiles = transpose_find(elem)};
+	if (column == last || s->stride[0][last] != 1 || m->rows < TILE || m->columns < TILE || !m->tiles)
+		return false;
+	m->row_step = (size_t)s->stride[1][last] * elem;
+	m->column_step = (size_t)s->stride[0][column] * elem;
+	m->outer.dim[last] = m->outer.dim[column] = 1;
+	return true;
+}
+
+static void turn_rest(const struct matrices *m, char *y, const char *x, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+	for (int64_t c = column; c < column + columns; c++)
+		for (int64_t r = row; r < row + rows; r++)
+			memcpy(y + (size_t)c * m->column_step + (size_t)r * m->elem, x + (size_t)r * m->row_step + (size_t)c * m->elem, m->elem);
+}
+
+static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_t first)
+{
+	int64_t columns = m->columns - first < STRIPE ? m->columns - first : STRIPE, tiles = columns / TILE, r = 0;
+
+	for (; r + TILE <= m->rows; r += TILE)
+		m->tiles((uint8_t *)y + (size_t)first * m->column_step + (size_t)r * m->elem, m->column_step, TILE * m->column_step,
+		    (const uint8_t *)x + (size_t)r * m->row_step + (size_t)first * m->elem, m->row_step, TILE * m->elem, tiles);
+	turn_rest(m, y, x, 0, first + tiles * TILE, r, columns % TILE);
+	turn_rest(m, y, x, r, first, m->rows - r, columns);
+}
+
+static void turn(struct matrices *m, void *y, const void *x, int width)
+{
+	int64_t stripes = (m->columns + STRIPE - 1) / STRIPE, all;
+
+	strided_merge(&m->outer);
+	all = strided_rows(&m->outer) * strided_run(&m->outer);
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < all * stripes; i++) {
+		int64_t at[STRIDED_MAX], k = i / stripes, run = strided_run(&m->outer);
+		strided_at(&m->outer, k / run, at);
+		turn_stripe(m, (char *)y + (size_t)(at[0] + k % run * strided_step(&m->outer, 0)) * m->elem,
+		    (const char *)x + (size_t)(at[1] + k % run * strided_step(&m->outer, 1)) * m->elem, i % stripes * STRIPE);
+	}
+}
+
 enum status transpose_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t perm[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
 	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
+	struct matrices m;
 	enum status st = permutation(perm, n, s.rank, err);
 
-	(void)width;
 	if (st != STATUS_OK)
 		return st;
 	rule_strides(s.stride[0], &out[0].shape);
@@ -50,6 +112,10 @@ enum status transpose_eval(
 		s.dim[i] = out[0].shape.dim[i];
 		s.stride[1][i] = stride[perm[i]];
 	}
-	strided_copy(&s, out[0].data, in[0]->data, dtype_size(in[0]->type));
+	strided_merge(&s);
+	if (matrices_of(&m, &s, dtype_size(in[0]->type)))
+		turn(&m, out[0].data, in[0]->data, width);
+	else
+		strided_copy(&s, out[0].data, in[0]->data, dtype_size(in[0]->type));
 	return STATUS_OK;
 }
