@@ -198,23 +198,66 @@ static void count_quantized(struct hist_memo *h, int sample, struct rep *y)
 	free(used);
 }
 
+// A histogram that lacks this sample, or NULL.
+static struct hist_memo *lacking(struct hist_memo *h, int sample)
+{
+	return h && !hist_has(h, sample) ? h : NULL;
+}
+
+// Both versions and the histograms of an output in one walk. `full` and `alone` are in the layout of x, or empty.
+static void measure_output(struct site_work *sw, const struct sighting *s, const struct rep *x, struct rep *full, struct rep *alone,
+    const struct quantizer *clip)
+{
+	uint32_t bin_f[STATS_BINS] = {0}, bin_q[STATS_BINS] = {0};
+	struct tensor_sums sums[2];
+	struct hist_memo *hf = lacking(sw->hist_float, s->sample), *hq = full->t.data ? lacking(sw->hist_quant, s->sample) : NULL;
+	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
+	struct stats_site site = {.f = &x->t, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .bins = STATS_BINS,
+	    .hist_f = hf ? bin_f : NULL, .hist_q = hq ? bin_q : NULL};
+	if (hf || hq) {
+		site.lo = (hf ? hf : hq)->h->lo;
+		site.hi = (hf ? hf : hq)->h->hi;
+	}
+	if (hq && hq->levels && qf)
+		site.used = xcalloc((size_t)hq->levels, 1);
+	if (full->t.data && !figure_has(sw->graphwise, s->sample))
+		site.sums[0] = &sums[0];
+	if (alone->t.data && !figure_has(sw->layerwise, s->sample))
+		site.sums[1] = &sums[1];
+	stats_site(&site);
+	if (site.sums[0])
+		figure_set(sw->graphwise, s->sample, &sums[0]);
+	if (site.sums[1])
+		figure_set(sw->layerwise, s->sample, &sums[1]);
+	if (hf)
+		hist_add(hf, s->sample, bin_f, NULL);
+	if (hq)
+		hist_add(hq, s->sample, bin_q, site.used);
+	free(site.used);
+}
+
+static void align(struct rep *out, const struct sighting *s, struct rep *y, enum layout l)
+{
+	struct error err = {0};
+	if (y && rep_to_layout(out, y, l, s->width, &err) != STATUS_OK)
+		rep_drop(out);
+}
+
 static void measure_site(struct work *w, struct site_work *sw, const struct sighting *s)
 {
-	struct rep *x = s->rep[SIM_FLOAT], *full = s->rep[SIM_FULL], *alone = s->rep[SIM_ALONE];
+	struct rep *x = s->rep[SIM_FLOAT], full = {0}, alone = {0};
 	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
 	if (sw->site.kind == SITE_INPUT) {
-		if (full)
-			requantized(sw->graphwise, s, x, full, q);
+		if (s->rep[SIM_FULL])
+			requantized(sw->graphwise, s, x, s->rep[SIM_FULL], q);
 		requantized(sw->layerwise, s, x, x, q);
 		return;
 	}
-	if (full && !figure_has(sw->graphwise, s->sample))
-		compare_aligned(sw->graphwise, s, x, full, q);
-	if (alone && !figure_has(sw->layerwise, s->sample))
-		compare_aligned(sw->layerwise, s, x, alone, q);
-	count_float(sw->hist_float, s->sample, &x->t);
-	if (full)
-		count_quantized(sw->hist_quant, s->sample, full);
+	align(&full, s, s->rep[SIM_FULL], x->t.layout);
+	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
+	measure_output(sw, s, x, &full, &alone, q);
+	rep_drop(&full);
+	rep_drop(&alone);
 }
 
 static void see(void *arg, const struct sighting *s)

@@ -390,3 +390,43 @@ void test_stats__metrics(void **state)
 	m = sums_metrics(&(struct tensor_sums) { 0 });
 	assert_true(!m.exact && isnan(m.mse) && isnan(m.clipped));
 }
+
+// One walk against the functions one by one, in pieces that end in the middle of everything.
+static void check_site(const struct tensor *f, const struct quantizer *full, const struct quantizer *alone)
+{
+	struct tensor q = tensor(quantizer_dtype(full), f->layout, 4, f->shape.dim), a = tensor(quantizer_dtype(alone), f->layout, 4, f->shape.dim);
+	uint32_t hist[2][64] = { { 0 }, { 0 } }, want[2][64] = { { 0 }, { 0 } };
+	uint8_t *used = calloc(65536, 1), *seen = calloc(65536, 1);
+	struct tensor_sums sums[2], one[2];
+	quantize(&q, f, full, 1);
+	quantize(&a, f, alone, 1);
+	stats_site(&(struct stats_site) { .f = f, .q = { &q, &a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] },
+		.hist_f = hist[0], .hist_q = hist[1], .used = used, .bins = 64, .lo = -3.0f, .hi = 3.5f });
+	stats_compare(&one[0], f, &q, full);
+	stats_compare(&one[1], f, &a, alone);
+	stats_hist(want[0], 64, -3.0f, 3.5f, f);
+	stats_hist_codes(want[1], 64, -3.0f, 3.5f, &q, full, seen);
+	check_sums(&sums[0], &one[0]);
+	check_sums(&sums[1], &one[1]);
+	assert_memory_equal(hist, want, sizeof(hist));
+	assert_memory_equal(used, seen, 65536);
+	free(used);
+	free(seen);
+	tensor_drop(&q);
+	tensor_drop(&a);
+}
+
+void test_stats__site_in_one_walk(void **state)
+{
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			fill(&f, 3.0f, 1e6f);
+			for (int c = 0; c < CODES; c++) {
+				struct quantizer full = quantizer(c), alone = quantizer((c + 1) % CODES);
+				check_site(&f, &full, &alone);
+			}
+			tensor_drop(&f);
+		}
+	}
+}

@@ -29,6 +29,19 @@ void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tenso
 // Adds the dequantized values of codes (8 or 16 bit, per tensor or per channel) to hist[bins] over [lo, hi]; `used`
 // (may be NULL; 256 or 65536 bits as bytes) has the codes that occur set to 1.
 void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant, uint8_t *used);
+// All that a site wants of one float tensor, in one walk; the same counts as the functions above give, and sums that differ from theirs
+// at most in the order of addition.
+struct stats_site {
+	const struct tensor *f;
+	const struct tensor *q[2];        // quantized versions in f's layout, as for stats_compare
+	const struct quantizer *quant[2];
+	struct tensor_sums *sums[2];      // NULL: not wanted
+	uint32_t *hist_f, *hist_q;        // [bins] of f and of q[0]; NULL: not wanted
+	uint8_t *used;
+	int bins;
+	float lo, hi;
+};
+void stats_site(const struct stats_site *s);
 void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);
 
 // Derived figures. `exact`: the noise is exactly zero (then snr_db is not defined). NAN where not defined.

@@ -12,13 +12,6 @@ enum {
 	TABLE_MAX = 4096 // bins, above which equal neighbours are rare and the tables would not stay in the cache
 };
 
-struct histogram {
-	uint32_t *hist;
-	const float *f;
-	struct hist_by by;
-	uint32_t *tables; // TABLES * (bins + 1), or NULL: straight to hist
-};
-
 static struct hist_by by_of(int bins, float lo, float hi)
 {
 	return (struct hist_by) { .lo = lo, .span = hi > lo ? hi - lo : 1.0f, .bins = bins };
@@ -59,7 +52,7 @@ static int pack(void *dst, const char *src, size_t elem, struct strip strip, int
 	return n;
 }
 
-static void hist_strip(void *arg, int64_t at, struct strip strip)
+void hist_strip(void *arg, int64_t at, struct strip strip)
 {
 	const struct histogram *h = arg;
 	float packed[PIECE];
@@ -76,30 +69,32 @@ static void hist_strip(void *arg, int64_t at, struct strip strip)
 	}
 }
 
-void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
+void hist_begin(struct histogram *h, uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
 {
-	struct histogram h = { .hist = hist, .f = f->data, .by = by_of(bins, lo, hi) };
-	size_t size = (size_t)bins + 1;
-
 	assert(f->type == DT_F32 && bins > 0);
+	*h = (struct histogram) { .hist = hist, .f = f->data, .by = by_of(bins, lo, hi) };
 	if (bins <= TABLE_MAX)
-		h.tables = xcalloc(TABLES * size, sizeof(h.tables[0]));
-	strips_each(f, hist_strip, &h);
-	if (!h.tables)
-		return;
-	for (int t = 0; t < TABLES; t++)
-		for (int b = 0; b < bins; b++)
-			hist[b] += h.tables[(size_t)t * size + (size_t)b];
-	free(h.tables);
+		h->tables = xcalloc(TABLES * ((size_t)bins + 1), sizeof(h->tables[0]));
 }
 
-// Counts of codes: index is the code's bits, 8 or 16 of them.
-struct counting {
-	const void *codes;
-	size_t elem;
-	uint32_t *count; // TABLES * values
-	size_t values;
-};
+void hist_end(struct histogram *h)
+{
+	size_t size = (size_t)h->by.bins + 1;
+
+	for (int t = 0; h->tables && t < TABLES; t++)
+		for (int b = 0; b < h->by.bins; b++)
+			h->hist[b] += h->tables[(size_t)t * size + (size_t)b];
+	free(h->tables);
+}
+
+void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
+{
+	struct histogram h;
+
+	hist_begin(&h, hist, bins, lo, hi, f);
+	strips_each(f, hist_strip, &h);
+	hist_end(&h);
+}
 
 static void count_bytes(uint32_t *count, const uint8_t *b, int64_t n)
 {
@@ -134,7 +129,7 @@ static void count_codes(const struct counting *c, const void *codes, int64_t n)
 			c->count[w[i]]++;
 }
 
-static void codes_strip(void *arg, int64_t at, struct strip strip)
+void codes_strip(void *arg, int64_t at, struct strip strip)
 {
 	const struct counting *c = arg;
 	const char *codes = (const char *)c->codes + (size_t)at * c->elem;
@@ -161,8 +156,7 @@ static int32_t code_of_index(enum dtype type, size_t i)
 }
 
 // Moves the counts of one scale to the bins, and clears them for the next.
-static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c, enum dtype type, const struct qspan *s,
-    uint8_t *used)
+static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c, const struct qspan *s, uint8_t *used)
 {
 	int tables = c->elem == 1 ? TABLES : 1;
 
@@ -172,7 +166,7 @@ static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c,
 			sum += c->count[(size_t)t * c->values + v];
 		if (sum == 0)
 			continue;
-		float x = (float)(code_of_index(type, v) - (int64_t)s->zero) * s->scale;
+		float x = (float)(code_of_index(c->type, v) - (int64_t)s->zero) * s->scale;
 		int32_t bin;
 		stats_loops()->bins(&bin, &x, 1, by);
 		if (bin < by->bins)
@@ -214,31 +208,46 @@ static void single_strip(void *arg, int64_t at, struct strip strip)
 	}
 }
 
+void codes_begin(struct counting *c, const struct tensor *q)
+{
+	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type) };
+	assert(c->elem <= 2);
+	c->values = (size_t)1 << (8 * c->elem);
+	c->count = xcalloc((c->elem == 1 ? TABLES : 1) * c->values, sizeof(c->count[0]));
+}
+
+void codes_end(struct counting *c, uint32_t *hist, int bins, float lo, float hi, const struct quantizer *quant, uint8_t *used)
+{
+	struct hist_by by = by_of(bins, lo, hi);
+	struct qspan s = qspan_of(quant, 0);
+
+	spread(hist, &by, c, &s, used);
+	free(c->count);
+}
+
 void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant,
     uint8_t *used)
 {
 	struct hist_by by = by_of(bins, lo, hi);
-	struct counting c = { .codes = q->data, .elem = dtype_size(q->type) };
 	struct qruns runs = qruns_of(q, quant);
+	struct counting c;
 
-	assert(c.elem <= 2 && bins > 0);
-	c.values = (size_t)1 << (8 * c.elem);
-	if (runs.channels > 1 && runs.run < (int64_t)c.values) {
-		struct single s = { hist, &by, &c, q, quant, runs, used };
-		strips_each(q, single_strip, &s);
+	assert(bins > 0);
+	codes_begin(&c, q);
+	if (runs.channels == 1) {
+		strips_each(q, codes_strip, &c);
+		codes_end(&c, hist, bins, lo, hi, quant, used);
 		return;
 	}
-	c.count = xcalloc((c.elem == 1 ? TABLES : 1) * c.values, sizeof(c.count[0]));
-	if (runs.channels > 1) {
+	if (runs.run < (int64_t)c.values) {
+		struct single s = { hist, &by, &c, q, quant, runs, used };
+		strips_each(q, single_strip, &s);
+	} else {
 		for (int64_t at = 0; at < runs.total; at += runs.run) {
 			struct qspan s = qspan_of(quant, qruns_channel(&runs, at));
 			strips_of_run(at, runs.run, codes_strip, &c);
-			spread(hist, &by, &c, q->type, &s, used);
+			spread(hist, &by, &c, &s, used);
 		}
-	} else {
-		struct qspan s = qspan_of(quant, 0);
-		strips_each(q, codes_strip, &c);
-		spread(hist, &by, &c, q->type, &s, used);
 	}
 	free(c.count);
 }

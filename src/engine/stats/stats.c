@@ -9,14 +9,6 @@ static const struct tensor_sums no_sums = {
 	.fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY,
 };
 
-struct comparison {
-	struct tensor_sums *out;
-	const struct tensor *f, *q;
-	const struct quantizer *quant;
-	struct qruns runs;
-	struct compare_by by;
-};
-
 static struct compare_by by_of(const struct quantizer *q, int channel)
 {
 	if (!q || q->kind != QUANT_LINEAR)
@@ -81,7 +73,7 @@ static void compare_slowly(void *arg, int64_t at, struct strip strip)
 	sums_merge(c->out, &s);
 }
 
-static void compare_strip(void *arg, int64_t at, struct strip strip)
+void compare_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
 	struct tensor_sums s = no_sums;
@@ -101,25 +93,41 @@ static void compare_strip(void *arg, int64_t at, struct strip strip)
 		compare_slowly(arg, at, strip);
 }
 
+static bool is_per_channel(const struct quantizer *quant)
+{
+	return quant && quant->kind == QUANT_LINEAR && quant->n > 1;
+}
+
+void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
+    const struct quantizer *quant)
+{
+	assert(f->type == DT_F32 && f->layout == q->layout && shape_equal(&f->shape, &q->shape));
+	*c = (struct comparison) { .out = out, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
+	*out = no_sums;
+	c->runs.channels = 1;
+	if (is_per_channel(quant))
+		c->runs = qruns_of(f, quant);
+}
+
+bool compare_is_whole(const struct comparison *c)
+{
+	return c->runs.channels == 1 && stats_loops()->compare[c->q->type];
+}
+
 void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
 {
-	bool per_channel = quant && quant->kind == QUANT_LINEAR && quant->n > 1;
-	struct comparison c = { .out = out, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
+	struct comparison c;
 
-	assert(f->type == DT_F32 && f->layout == q->layout && shape_equal(&f->shape, &q->shape));
-	*out = no_sums;
-	c.runs.channels = 1;
-	if (per_channel)
-		c.runs = qruns_of(f, quant);
-	if (!stats_loops()->compare[q->type] || (per_channel && c.runs.run < STATS_LANES)) {
+	compare_begin(&c, out, f, q, quant);
+	if (compare_is_whole(&c)) {
+		strips_each(f, compare_strip, &c);
+	} else if (!stats_loops()->compare[q->type] || c.runs.run < STATS_LANES) {
 		strips_each(f, compare_slowly, &c);
-	} else if (per_channel) {
+	} else {
 		for (int64_t at = 0; at < c.runs.total; at += c.runs.run) {
 			c.by = by_of(quant, qruns_channel(&c.runs, at));
 			strips_of_run(at, c.runs.run, compare_strip, &c);
 		}
-	} else {
-		strips_each(f, compare_strip, &c);
 	}
 }
 

@@ -3,6 +3,7 @@
 #ifndef QTUI_ENGINE_STATS_IMPL_H
 #define QTUI_ENGINE_STATS_IMPL_H
 
+#include "../quantizer_span.h"
 #include "qtui/engine/stats.h"
 
 enum {
@@ -41,5 +42,40 @@ typedef void strip_fn(void *arg, int64_t at, struct strip strip);
 // Calls fn for the strips that cover all elements of a tensor but the padding; `at` counts stored elements.
 void strips_each(const struct tensor *t, strip_fn *fn, void *arg);
 void strips_of_run(int64_t at, int64_t n, strip_fn *fn, void *arg);
+
+// Comparison, histogram and count of codes as visitors of strips, so that several can walk together. What begins them takes the
+// tensors; `compare_is_whole`: compare_strip serves the whole tensor (one scale, a type with a loop).
+struct comparison {
+	struct tensor_sums *out;
+	const struct tensor *f, *q;
+	const struct quantizer *quant;
+	struct qruns runs;
+	struct compare_by by;
+};
+void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
+    const struct quantizer *quant);
+bool compare_is_whole(const struct comparison *c);
+strip_fn compare_strip;
+
+struct histogram {
+	uint32_t *hist;
+	const float *f;
+	struct hist_by by;
+	uint32_t *tables; // several counts of (bins + 1), or NULL: straight to hist
+};
+void hist_begin(struct histogram *h, uint32_t *hist, int bins, float lo, float hi, const struct tensor *f);
+strip_fn hist_strip;
+void hist_end(struct histogram *h); // adds to the histogram and frees
+
+struct counting { // index is the code's bits, 8 or 16 of them
+	const void *codes;
+	enum dtype type;
+	size_t elem;
+	uint32_t *count; // several tables of `values`
+	size_t values;
+};
+void codes_begin(struct counting *c, const struct tensor *q);
+strip_fn codes_strip;
+void codes_end(struct counting *c, uint32_t *hist, int bins, float lo, float hi, const struct quantizer *quant, uint8_t *used);
 
 #endif
