@@ -10,7 +10,7 @@
 #include "qtui/base/str.h"
 #include "verbs.h"
 
-enum { DRAWS = 500, SHOWN = 5 };
+enum { SHOWN = 5 };
 
 struct evaluation {
 	const char *dataset;
@@ -21,8 +21,6 @@ struct evaluation {
 	struct engine *engine;
 	struct task *task;
 	struct task_report *report;
-	struct task_interval interval;
-	bool has_interval;
 	atomic_int done;
 	atomic_bool cancel;
 	double seconds;
@@ -90,8 +88,9 @@ static enum status open_parts(struct evaluation *e, struct options *o, struct er
 static enum status evaluate(void *arg, struct error *err)
 {
 	struct evaluation *e = arg;
-	return task_run(
-	    e->task, e->engine, snapshot_plan(e->snapshot), 0, dataset_count(e->data), &e->cancel, &e->done, err);
+	const struct task_pass p = {
+	    .plan = snapshot_plan(e->snapshot), .last = dataset_count(e->data), .cancel = &e->cancel, .done = &e->done};
+	return task_run(e->task, e->engine, &p, err);
 }
 
 static enum status run(struct evaluation *e, const struct options *o, struct error *err)
@@ -101,12 +100,12 @@ static enum status run(struct evaluation *e, const struct options *o, struct err
 		return st;
 	e->snapshot = study_snapshot(e->study);
 	double begin = clock_seconds();
-	st = run_watched(evaluate, e, "evaluate", &e->done, dataset_count(e->data), &e->cancel, o->quiet, err);
+	st = run_watched(evaluate, e, "evaluate", &e->done, task_samples(e->task), &e->cancel, o->quiet, err);
 	e->seconds = clock_seconds() - begin;
 	if (st != STATUS_OK)
 		return st;
-	e->report = task_report(e->task);
-	e->has_interval = task_interval(e->task, DRAWS, 0, &e->interval);
+	e->report = task_report(e->task, task_net(e->task, task_key(e->task, NULL)),
+	    task_net(e->task, task_key(e->task, snapshot_plan(e->snapshot))), TASK_DRAWS);
 	return STATUS_OK;
 }
 
@@ -154,9 +153,8 @@ static void print_classes(const struct task_report *r)
 	free(order);
 }
 
-static void print_samples(const struct evaluation *e)
+static void print_samples(const struct task_report *r)
 {
-	const struct task_report *r = e->report;
 	bool any = false;
 	for (int i = 0; i < r->n_samples && i < SHOWN; i++) {
 		double lost =
@@ -169,7 +167,7 @@ static void print_samples(const struct evaluation *e)
 		print_value(r->sample[i].value[TASK_FLOAT], 22);
 		print_value(r->sample[i].value[TASK_QUANT], 11);
 		print_value(-lost, 12);
-		printf("  %s\n", dataset_name(e->data, r->sample[i].sample));
+		printf("  %s\n", r->sample[i].name);
 	}
 }
 
@@ -183,11 +181,11 @@ static void print_report(const struct evaluation *e, const char *note)
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		print_row(r->figure[i].name, r->figure[i].value);
-	if (e->has_interval)
+	if (r->has_interval)
 		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", r->figure[0].name,
-		    e->interval.difference, e->interval.low, e->interval.high);
+		    r->interval.difference, r->interval.low, r->interval.high);
 	print_classes(r);
-	print_samples(e);
+	print_samples(r);
 }
 
 // ---- JSON
@@ -222,13 +220,13 @@ static cJSON *json_classes(const struct task_report *r)
 	return list;
 }
 
-static cJSON *json_samples(const struct evaluation *e)
+static cJSON *json_samples(const struct task_report *r)
 {
 	cJSON *list = cJSON_CreateArray();
-	for (int i = 0; i < e->report->n_samples; i++) {
+	for (int i = 0; i < r->n_samples; i++) {
 		cJSON *o = cJSON_CreateObject();
-		json_add_text(o, "name", dataset_name(e->data, e->report->sample[i].sample));
-		json_pair(o, e->report->sample[i].value);
+		json_add_text(o, "name", r->sample[i].name);
+		json_pair(o, r->sample[i].value);
 		cJSON_AddItemToArray(list, o);
 	}
 	return list;
@@ -245,15 +243,15 @@ static enum status write_json(const struct evaluation *e, const char *note, cons
 	json_add_text(o, "calibration", calib_name(e->snapshot->method));
 	cJSON_AddItemToObject(o, "float", json_figures(r, TASK_FLOAT));
 	cJSON_AddItemToObject(o, "quantized", json_figures(r, TASK_QUANT));
-	if (e->has_interval) {
+	if (r->has_interval) {
 		cJSON *i = cJSON_AddObjectToObject(o, "difference");
 		json_add_text(i, "of", r->figure[0].name);
-		json_add_number(i, "value", e->interval.difference);
-		json_add_number(i, "low", e->interval.low);
-		json_add_number(i, "high", e->interval.high);
+		json_add_number(i, "value", r->interval.difference);
+		json_add_number(i, "low", r->interval.low);
+		json_add_number(i, "high", r->interval.high);
 	}
 	cJSON_AddItemToObject(o, "classes", json_classes(r));
-	cJSON_AddItemToObject(o, "samples", json_samples(e));
+	cJSON_AddItemToObject(o, "samples", json_samples(r));
 	enum status st = json_write(o, path, true, err);
 	cJSON_Delete(o);
 	return st;
@@ -287,7 +285,7 @@ int verb_eval(struct options *o)
 		st = show(&e, o, &err);
 	if (st == STATUS_OK)
 		st = save_session(e.study, e.session, o, &err);
-	task_report_free(&e.report);
+	task_report_drop(&e.report);
 	task_free(&e.task);
 	engine_free(&e.engine);
 	dataset_free(&e.data);

@@ -314,3 +314,65 @@ void test_coco__figures_and_classes_are_those_of_pycocotools(void **state)
 	free(at);
 	free(s.ap);
 }
+
+// ---- drawing
+
+static uint64_t next(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+// Objects with found boxes near them, some of crowds, and boxes where nothing is.
+static void random_image(struct coco_image *out, uint64_t *seed)
+{
+	enum { TRUTHS = 6, FOUND = 30 };
+	struct coco_truth truth[TRUTHS];
+	struct coco_found found[FOUND];
+	for (int i = 0; i < TRUTHS; i++) {
+		truth[i] = (struct coco_truth){.box = {(double)(next(seed) % 400), (double)(next(seed) % 400), 50, 60},
+		    .area = 3000,
+		    .class = (int)(next(seed) % 3),
+		    .crowd = next(seed) % 8 == 0};
+	}
+	for (int i = 0; i < FOUND; i++) {
+		const struct coco_truth *near_to = &truth[next(seed) % TRUTHS];
+		struct coco_box b = near_to->box;
+		b.x += (double)(next(seed) % 40);
+		b.y += (double)(next(seed) % 20);
+		found[i] = (struct coco_found){b, (double)(next(seed) % 20) / 20, (int)(next(seed) % 4 ? near_to->class : 3)};
+	}
+	coco_image_match(out, truth, TRUTHS, found, FOUND);
+}
+
+void test_coco__draws_are_the_pool_to_the_bit(void **state)
+{
+	enum { IMAGES = 12, DRAWS = 40 };
+	struct coco_image image[IMAGES];
+	const struct coco_image *at[IMAGES];
+	uint64_t seed = 7;
+	for (int i = 0; i < IMAGES; i++) {
+		random_image(&image[i], &seed);
+		at[i] = i == 5 ? NULL : &image[i]; // one that is not measured
+	}
+	struct coco_pool *p = coco_pool_new(at, IMAGES, 4);
+	struct coco_draws *d = coco_draws_new(p);
+	double all = coco_draws_ap(d, NULL), least = 1, most = 0;
+	assert_true(all > .05 && all < .95 && all == coco_pool_ap(p, NULL));
+	for (int draw = 0; draw < DRAWS; draw++) {
+		int weight[IMAGES] = {0};
+		for (int i = 0; i < IMAGES; i++)
+			weight[next(&seed) % IMAGES]++;
+		double ap = coco_draws_ap(d, weight);
+		assert_true(ap == coco_pool_ap(p, weight));
+		least = fmin(least, ap);
+		most = fmax(most, ap);
+	}
+	assert_true(most > least);
+	int none[IMAGES] = {0};
+	assert_true(isnan(coco_draws_ap(d, none)));
+	coco_draws_free(&d);
+	coco_pool_free(&p);
+	for (int i = 0; i < IMAGES; i++)
+		coco_image_done(&image[i]);
+}

@@ -18,6 +18,17 @@ struct bench {
 	struct task *t;
 };
 
+// A name for outputs that are added by hand.
+static struct task_net *quantized(struct task *t)
+{
+	return task_net(t, (struct key){1, 2});
+}
+
+static struct task_net *float_net(struct task *t)
+{
+	return task_net(t, task_key(t, NULL));
+}
+
 static void must(enum status st, const struct error *err)
 {
 	if (st != STATUS_OK)
@@ -47,7 +58,7 @@ static void bench_close(struct bench *b)
 static void bench_run(struct bench *b, int first, int last)
 {
 	struct error err = {0};
-	must(task_run(b->t, b->e, NULL, first, last, NULL, NULL, &err), &err);
+	must(task_run(b->t, b->e, &(struct task_pass){.first = first, .last = last}, &err), &err);
 }
 
 // The first `n` files of a directory as a list beside nothing; heap.
@@ -74,12 +85,12 @@ static const struct task_options detect = {.kind = -1, .labels = "examples/val.j
 
 static double figure(struct task *t, const char *name, enum task_variant v)
 {
-	struct task_report *r = task_report(t);
+	struct task_report *r = task_report(t, float_net(t), quantized(t), 0);
 	double value = NAN;
 	for (int i = 0; i < r->n_figures; i++)
 		if (strcmp(r->figure[i].name, name) == 0)
 			value = r->figure[i].value[v];
-	task_report_free(&r);
+	task_report_drop(&r);
 	return value;
 }
 
@@ -111,7 +122,7 @@ void test_task__figures_do_not_depend_on_the_order_of_samples(void **state)
 	bench_run(&b, 6, 12);
 	part = figure(b.t, "AP", TASK_FLOAT);
 	bench_run(&b, 0, 8);
-	struct task_report *x = task_report(a.t), *y = task_report(b.t);
+	struct task_report *x = task_report(a.t, float_net(a.t), NULL, 0), *y = task_report(b.t, float_net(b.t), NULL, 0);
 	assert_int_equal(y->samples[TASK_FLOAT], 12);
 	assert_true(part != x->figure[0].value[TASK_FLOAT]);
 	for (int i = 0; i < x->n_figures; i++)
@@ -119,8 +130,8 @@ void test_task__figures_do_not_depend_on_the_order_of_samples(void **state)
 	assert_int_equal(x->n_classes, 10);
 	for (int c = 0; c < x->n_classes; c++)
 		assert_int_equal(x->class[c].objects, y->class[c].objects);
-	task_report_free(&x);
-	task_report_free(&y);
+	task_report_drop(&x);
+	task_report_drop(&y);
 	bench_close(&a);
 	bench_close(&b);
 	free(list);
@@ -152,23 +163,24 @@ void test_task__what_quantization_costs_and_where(void **state)
 	struct task_interval interval, again;
 	char *list = list_of("examples/val", 10, "list.txt");
 	bench_open(&b, "examples/digits.onnx", list, NULL, &detect);
-	assert_false(task_interval(b.t, 50, 1, &interval));
+	assert_false(task_interval(b.t, float_net(b.t), quantized(b.t), 50, 1, &interval));
 	for (int i = 0; i < 10; i++) {
 		struct tensor f = {0}, q = {0};
 		infer(&b, i, &f);
 		infer(&b, i, &q);
 		scale_scores(&q, i == 4 ? 0 : 1); // sample 4 loses everything
-		must(task_add(b.t, i, &f, &q, &err), &err);
+		must(task_add(b.t, float_net(b.t), i, &f, &f, &err), &err);
+		must(task_add(b.t, quantized(b.t), i, &q, &f, &err), &err);
 		tensor_drop(&f);
 		tensor_drop(&q);
 	}
-	struct task_report *r = task_report(b.t);
+	struct task_report *r = task_report(b.t, float_net(b.t), quantized(b.t), 0);
 	assert_int_equal(r->n_samples, 10);
 	assert_int_equal(r->sample[0].sample, 4);
 	assert_true(r->sample[0].value[TASK_FLOAT] > .5 && r->sample[0].value[TASK_QUANT] == 0);
 	assert_true(r->sample[1].value[TASK_FLOAT] == r->sample[1].value[TASK_QUANT]);
 	assert_true(r->figure[0].value[TASK_QUANT] < r->figure[0].value[TASK_FLOAT]);
-	assert_true(task_interval(b.t, 200, 1, &interval) && task_interval(b.t, 200, 1, &again));
+	assert_true(task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &interval) && task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &again));
 	assert_true(interval.difference == again.difference && interval.low == again.low && interval.high == again.high);
 	assert_int_equal(interval.samples, again.samples);
 	assert_true(
@@ -176,9 +188,7 @@ void test_task__what_quantization_costs_and_where(void **state)
 	assert_true(interval.low <= interval.difference && interval.difference <= interval.high &&
 	            interval.low < interval.high);
 	assert_true(interval.high <= 0);
-	task_report_free(&r);
-	task_forget(b.t, TASK_QUANT);
-	assert_true(isnan(figure(b.t, "AP", TASK_QUANT)) && !isnan(figure(b.t, "AP", TASK_FLOAT)));
+	task_report_drop(&r);
 	bench_close(&b);
 	free(list);
 }
@@ -204,12 +214,18 @@ void test_task__quantized_by_a_plan(void **state)
 	struct engine *e = engine_new(study_graph(s), d, &(struct engine_options){.threads = 2});
 	must(task_open(&t, study_graph(s), d, &detect, &err), &err);
 	atomic_int done = 0;
-	must(task_run(t, e, snapshot_plan(snap), 0, 8, NULL, &done, &err), &err);
+	struct task_pass p = {.plan = snapshot_plan(snap), .last = 8, .done = &done};
+	must(task_run(t, e, &p, &err), &err);
 	assert_int_equal(done, 8);
-	double f = figure(t, "AP", TASK_FLOAT), q = figure(t, "AP", TASK_QUANT);
+	double f = task_score(t, float_net(t), 0, 8), q = task_score(t, task_net(t, task_key(t, p.plan)), 0, 8);
 	assert_true(f > .6 && q < f - .1);
+	// A network that was seen before is known: nothing runs.
+	must(task_run(t, NULL, &p, &err), &err);
+	assert_int_equal(done, 16);
+	assert_int_equal(task_net_samples(t, task_net(t, task_key(t, p.plan))), 8);
 	atomic_bool cancel = true;
-	assert_int_equal(task_run(t, e, snapshot_plan(snap), 0, 8, &cancel, NULL, &err), STATUS_CANCELLED);
+	p.cancel = &cancel;
+	assert_int_equal(task_run(t, e, &p, &err), STATUS_CANCELLED);
 	task_free(&t);
 	engine_free(&e);
 	snapshot_drop(&snap);
@@ -235,14 +251,14 @@ void test_task__top_1_of_a_classifier(void **state)
 	bench_open(&b, model, data, &cifar, &(struct task_options){.kind = -1});
 	assert_int_equal(task_kind(b.t), TASK_CLASSIFY);
 	bench_run(&b, 0, 120); // airplanes and automobiles
-	struct task_report *r = task_report(b.t);
+	struct task_report *r = task_report(b.t, float_net(b.t), quantized(b.t), 0);
 	assert_string_equal(r->figure[0].name, "top1");
 	assert_true(r->figure[0].value[TASK_FLOAT] > .7 && r->figure[1].value[TASK_FLOAT] > .95);
 	assert_int_equal(r->class[0].objects, 60);
 	double mean = (r->class[0].value[TASK_FLOAT] + r->class[1].value[TASK_FLOAT]) / 2;
 	assert_true(fabs(mean - r->figure[0].value[TASK_FLOAT]) < 1e-12);
 	assert_true(isnan(r->class[2].value[TASK_FLOAT]));
-	task_report_free(&r);
+	task_report_drop(&r);
 	bench_close(&b);
 }
 
@@ -251,7 +267,8 @@ static void add_scores(struct bench *b, int sample, const float f[10], const flo
 	struct error err = {0};
 	struct tensor a = {.type = DT_F32, .shape = shape_of(2, (const int64_t[]){1, 10}), .data = (void *)f}, c = a;
 	c.data = (void *)q;
-	must(task_add(b->t, sample, f ? &a : NULL, q ? &c : NULL, &err), &err);
+	must(task_add(b->t, float_net(b->t), sample, &a, &a, &err), &err);
+	must(task_add(b->t, quantized(b->t), sample, &c, &a, &err), &err);
 }
 
 void test_task__ranks_by_hand(void **state)
@@ -291,9 +308,9 @@ void test_task__agreement_without_labels(void **state)
 	assert_true(fabs(figure(b.t, "cosine", TASK_QUANT) - (1 + .96) / 2) < 1e-12);
 	assert_true(figure(b.t, "same_top1", TASK_QUANT) == .5);
 	assert_true(isnan(figure(b.t, "cosine", TASK_FLOAT)));
-	struct task_report *r = task_report(b.t);
+	struct task_report *r = task_report(b.t, float_net(b.t), quantized(b.t), 0);
 	assert_int_equal(r->sample[0].sample, 1);
-	task_report_free(&r);
+	task_report_drop(&r);
 	bench_close(&b);
 }
 

@@ -1,10 +1,12 @@
 // Task metrics: what quantization costs in mAP or top-1, over labelled samples. A task borrows graph and samples and
-// owns all else. task_add and the askers may be called from any thread: outputs come in any order, figures are those of
-// the samples so far, and the same samples give the same figures, to the bit, whatever the order.
+// owns all else. What a network said of each sample is kept under the network's key, so that every sample goes through
+// every network once. All functions but task_open and task_free may be called from any thread: outputs come in any
+// order, figures are those of the samples so far, and the same samples give the same figures, to the bit.
 #ifndef QTUI_ANALYSIS_TASK_H
 #define QTUI_ANALYSIS_TASK_H
 
 #include <stdatomic.h>
+#include "qtui/base/hash.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/run.h"
 
@@ -32,20 +34,42 @@ MUST_CHECK enum status task_open(struct task **out, const struct graph *g, const
     const struct task_options *opt, struct error *err);
 void task_free(struct task **t);
 enum task_kind task_kind(const struct task *t);
+const struct dataset *task_dataset(const struct task *t);
+int task_samples(const struct task *t); // that have labels; without labels: all
 // A line for the user: labels, decoder, NMS, mapping of classes. Grows when the decoder is found with the first sample.
 void task_note(struct task *t, char *out, size_t size);
 
-// The outputs of one sample (order of graph.output, plain layout, floats or the model's integers); NULL: not this
-// variant. TASK_AGREE needs both. What was added for the sample before is replaced.
-MUST_CHECK enum status task_add(
-    struct task *t, int sample, const struct tensor *float_out, const struct tensor *quant_out, struct error *err);
-void task_forget(struct task *t, enum task_variant v); // after an edit
-// Adds samples first..last-1 by a pass over the engine (of the same graph and samples); plan NULL: the float network
-// only.
-MUST_CHECK enum status task_run(struct task *t, struct engine *e, const struct plan *plan, int first, int last,
-    const atomic_bool *cancel, atomic_int *done, struct error *err);
+// ---- networks
 
-// Figures are NAN where they are not known.
+// What one network said of the samples. Owned by the task and valid as long as it. Results are small, and those of
+// networks that were not asked for lately are let go when there are many.
+struct task_net;
+struct key task_key(const struct task *t, const struct plan *plan); // of a finished plan; NULL: the float network
+struct task_net *task_net(struct task *t, struct key network);      // found, or made empty
+int task_net_samples(struct task *t, const struct task_net *n);     // how many it has results of
+
+// Adds what the network said of one sample: its outputs (order of graph.output, plain layout, floats or the model's
+// integers), and those of the float network, which only TASK_AGREE needs. What was there for the sample is replaced.
+MUST_CHECK enum status task_add(struct task *t, struct task_net *n, int sample, const struct tensor *out,
+    const struct tensor *float_out, struct error *err);
+
+// A pass of the engine (of the same graph) over those of the samples first..last-1 that have labels and are not known
+// yet: under the float network and, unless plan is NULL, under the plan. The engine's store is read, nothing is put
+// into it.
+struct task_pass {
+	const struct plan *plan;
+	int first, last;
+	const atomic_bool *cancel;    // may be NULL
+	atomic_int *done;             // counts labelled samples, those known before too; may be NULL
+	void (*news)(void *arg);      // after each sample, from a worker; may be NULL
+	void *arg;
+};
+MUST_CHECK enum status task_run(struct task *t, struct engine *e, const struct task_pass *p, struct error *err);
+// figure[0] of a report, over the samples first..last-1 that the network has results of; NAN: not known.
+double task_score(struct task *t, const struct task_net *n, int first, int last);
+
+// ---- figures: NAN where they are not known
+
 struct task_figure {
 	const char *name; // "AP", "AP50" ... "top1", "top5"
 	double value[TASK_VARIANTS];
@@ -58,27 +82,38 @@ struct task_class {
 };
 struct task_sample {
 	int sample;
+	const char *name;
 	double value[TASK_VARIANTS]; // AP of the image, probability of its class, cosine
 };
+// What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
+// same draws for both.
+struct task_interval {
+	double difference, low, high;
+	int samples;
+};
+// Immutable and reference-counted.
 struct task_report {
+	atomic_int refs;
 	enum task_kind kind;
-	int samples[TASK_VARIANTS];
-	struct task_figure *figure; // [0] is the one to show first; all are better when higher
+	const char *note, *dataset;
+	int samples[TASK_VARIANTS], total; // measured; those that have labels
+	struct task_figure *figure;        // [0] is the one to show first; all are better when higher
 	int n_figures;
 	struct task_class *class;
 	int n_classes;
 	struct task_sample *sample; // with both variants, those that lost most first
 	int n_samples;
+	bool has_interval; // false also when fewer than two samples have both variants
+	struct task_interval interval;
+	struct arena *memory; // of the texts
 };
-// Borrows names from the task; the caller frees.
-struct task_report *task_report(struct task *t);
-void task_report_free(struct task_report **r);
-// What figure[0] loses or gains by quantization, with a 95 % interval from `draws` bootstrap draws of samples (the same
-// for both variants). False when fewer than two samples have both variants.
-struct task_interval {
-	double difference, low, high;
-	int samples;
-};
-bool task_interval(struct task *t, int draws, uint64_t seed, struct task_interval *out);
+// What `quant` lost against `before`; draws 0: no interval.
+struct task_report *task_report(
+    struct task *t, const struct task_net *before, const struct task_net *quant, int draws);
+struct task_report *task_report_take(struct task_report *r);
+void task_report_drop(struct task_report **r);
+enum { TASK_DRAWS = 500 };
+bool task_interval(struct task *t, const struct task_net *before, const struct task_net *after, int draws,
+    uint64_t seed, struct task_interval *out);
 
 #endif

@@ -53,6 +53,9 @@ struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
 	int first, last;                 // samples first..last-1
+	const int *sample;               // not NULL: these are positions in this list of samples
+	const struct dataset *data;      // the samples; NULL: the engine's own
+	bool transient;                  // tensors are taken from the store, but none is put into it
 	void (*visit)(void *arg, const struct sighting *s);
 	void *arg;
 	const atomic_bool *cancel;       // may be NULL

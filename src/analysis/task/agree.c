@@ -6,39 +6,11 @@
 #include <string.h>
 #include "task_impl.h"
 
-struct sums {
+struct sums { // of one sample
+	struct task_result base; // value: cosine
 	double ff, qq, fq, ee;
-	bool known, has_class, same;
+	bool has_class, same;
 };
-struct agree {
-	struct sums *sums; // [n_samples]
-};
-struct frozen {
-	struct sums *sums;
-	int n;
-};
-
-static enum status agree_open(struct task *t, struct error *err)
-{
-	struct agree *a = t->state = xcalloc(1, sizeof *a);
-	(void)err;
-	a->sums = xcalloc((size_t)t->n_samples + 1, sizeof *a->sums);
-	return STATUS_OK;
-}
-
-static void agree_close(struct task *t)
-{
-	struct agree *a = t->state;
-	free(a->sums);
-	free(a);
-}
-
-static void agree_forget(struct task *t, enum task_variant v)
-{
-	struct agree *a = t->state;
-	(void)v;
-	memset(a->sums, 0, (size_t)t->n_samples * sizeof *a->sums);
-}
 
 static void agree_note(struct task *t, char *out, size_t size)
 {
@@ -90,64 +62,49 @@ static enum status compare(
 	return STATUS_OK;
 }
 
-static enum status agree_add(
-    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
-{
-	struct agree *a = t->state;
-	struct sums s = {.known = true};
-	if (!out[TASK_FLOAT] || !out[TASK_QUANT])
-		return STATUS_OK;
-	enum status st = compare(t, out[TASK_FLOAT], out[TASK_QUANT], &s, err);
-	if (st != STATUS_OK)
-		return st;
-	pthread_mutex_lock(&t->lock);
-	a->sums[sample] = s;
-	pthread_mutex_unlock(&t->lock);
-	return STATUS_OK;
-}
-
-// ---- scoring
-
-static struct frozen *agree_freeze(struct task *t, enum task_variant v)
-{
-	const struct agree *a = t->state;
-	struct frozen *f = xcalloc(1, sizeof *f);
-	*f = (struct frozen){.n = t->n_samples, .sums = xcalloc((size_t)t->n_samples + 1, sizeof *f->sums)};
-	if (v == TASK_QUANT)
-		memcpy(f->sums, a->sums, (size_t)t->n_samples * sizeof *f->sums);
-	return f;
-}
-
-static void agree_thaw(struct frozen **f)
-{
-	free((*f)->sums);
-	free(*f);
-	*f = NULL;
-}
-
-static bool agree_has(const struct frozen *f, int sample)
-{
-	return f->sums[sample].known;
-}
-
 static double cosine(const struct sums *s)
 {
 	return s->ff > 0 && s->qq > 0 ? s->fq / sqrt(s->ff * s->qq) : s->ff == s->qq ? 1 : 0;
 }
 
-static double agree_value(const struct frozen *f, int sample)
+// The float network agrees with itself: there is nothing to keep.
+static enum status agree_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+    struct task_result **result, struct error *err)
 {
-	return f->sums[sample].known ? cosine(&f->sums[sample]) : NAN;
+	(void)sample;
+	if (!float_out || float_out == out)
+		return STATUS_OK;
+	struct sums *s = xcalloc(1, sizeof *s);
+	enum status st = compare(t, float_out, out, s, err);
+	s->base = (struct task_result){.refs = 1, .bytes = sizeof *s, .value = cosine(s)};
+	if (st == STATUS_OK)
+		*result = &s->base;
+	else
+		free(s);
+	return st;
 }
 
-static double agree_score(const struct frozen *f, const int *weight)
+static void agree_release(struct task_result *r)
+{
+	free(r);
+}
+
+// ---- scoring
+
+static const struct sums *sums(const struct frozen *f, int sample)
+{
+	return (const struct sums *)f->at[sample];
+}
+
+static double agree_score(const struct task *t, const struct frozen *f, const int *weight)
 {
 	double sum = 0, all = 0;
+	(void)t;
 	for (int i = 0; i < f->n; i++) {
 		int times = weight ? weight[i] : 1;
-		if (!f->sums[i].known || !times)
+		if (!f->at[i] || !times)
 			continue;
-		sum += times * cosine(&f->sums[i]);
+		sum += times * f->at[i]->value;
 		all += times;
 	}
 	return all > 0 ? sum / all : NAN;
@@ -157,8 +114,8 @@ static double snr_db(const struct frozen *f)
 {
 	double signal = 0, noise = 0;
 	for (int i = 0; i < f->n; i++) {
-		signal += f->sums[i].ff;
-		noise += f->sums[i].ee;
+		signal += f->at[i] ? sums(f, i)->ff : 0;
+		noise += f->at[i] ? sums(f, i)->ee : 0;
 	}
 	return signal > 0 && noise > 0 ? 10 * log10(signal / noise) : NAN;
 }
@@ -167,33 +124,26 @@ static double same_class(const struct frozen *f)
 {
 	double same = 0, all = 0;
 	for (int i = 0; i < f->n; i++) {
-		all += f->sums[i].has_class;
-		same += f->sums[i].same;
+		all += f->at[i] && sums(f, i)->has_class;
+		same += f->at[i] && sums(f, i)->same;
 	}
 	return all > 0 ? same / all : NAN;
 }
 
-static void agree_report(const struct task *t, struct frozen *const f[TASK_VARIANTS], struct task_report *r)
+static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
-	(void)t;
 	r->n_figures = 3;
 	r->figure = xcalloc(3, sizeof *r->figure);
-	r->figure[0] = (struct task_figure){.name = "cosine", .value = {NAN, agree_score(f[TASK_QUANT], NULL)}};
-	r->figure[1] = (struct task_figure){.name = "snr_db", .value = {NAN, snr_db(f[TASK_QUANT])}};
-	r->figure[2] = (struct task_figure){.name = "same_top1", .value = {NAN, same_class(f[TASK_QUANT])}};
+	r->figure[0] = (struct task_figure){.name = "cosine", .value = {NAN, agree_score(t, &f[TASK_QUANT], NULL)}};
+	r->figure[1] = (struct task_figure){.name = "snr_db", .value = {NAN, snr_db(&f[TASK_QUANT])}};
+	r->figure[2] = (struct task_figure){.name = "same_top1", .value = {NAN, same_class(&f[TASK_QUANT])}};
 }
 
 const struct task_ops agree_ops = {
     .name = "agree",
-    .open = agree_open,
-    .close = agree_close,
-    .add = agree_add,
-    .forget = agree_forget,
     .note = agree_note,
-    .freeze = agree_freeze,
-    .thaw = agree_thaw,
-    .has = agree_has,
+    .read = agree_read,
+    .release = agree_release,
     .score = agree_score,
-    .value = agree_value,
     .report = agree_report,
 };

@@ -7,43 +7,10 @@
 
 enum { TOP = 5, TENSORFLOW_CLASSES = 1001 };
 
-struct verdict {
-	int rank;           // of the right class, 0 is first; -1: not there
-	double probability; // of the right class
+struct verdict { // on one sample
+	struct task_result base; // value: the probability of the right class
+	int rank;                // of the right class, 0 is first
 };
-struct classify {
-	struct verdict *verdict[TASK_VARIANTS]; // [n_samples]
-};
-struct frozen {
-	const struct task *t;
-	struct verdict *verdict;
-};
-
-static enum status classify_open(struct task *t, struct error *err)
-{
-	struct classify *c = t->state = xcalloc(1, sizeof *c);
-	(void)err;
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		c->verdict[v] = xcalloc((size_t)t->n_samples + 1, sizeof *c->verdict[v]);
-		t->ops->forget(t, (enum task_variant)v);
-	}
-	return STATUS_OK;
-}
-
-static void classify_close(struct task *t)
-{
-	struct classify *c = t->state;
-	for (int v = 0; v < TASK_VARIANTS; v++)
-		free(c->verdict[v]);
-	free(c);
-}
-
-static void classify_forget(struct task *t, enum task_variant v)
-{
-	struct classify *c = t->state;
-	for (int i = 0; i < t->n_samples; i++)
-		c->verdict[v][i].rank = -1;
-}
 
 static void classify_note(struct task *t, char *out, size_t size)
 {
@@ -77,11 +44,12 @@ static int rank_of(const float *x, int64_t n, int64_t class)
 	return rank;
 }
 
-static enum status judge(
-    const struct task *t, int sample, const struct tensor *out, struct verdict *to, struct error *err)
+static enum status classify_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+    struct task_result **result, struct error *err)
 {
 	float *heap;
 	int at = task_class_output(t->g, out);
+	(void)float_out;
 	if (at < 0)
 		return error_set(err, STATUS_UNSUPPORTED, "no output has one score a class");
 	int64_t n = tensor_count(&out[at]), class = t->labels->label[sample].class;
@@ -90,86 +58,54 @@ static enum status judge(
 	if (class >= n)
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = task_floats(&out[at], &heap);
-	*to = (struct verdict){.rank = rank_of(x, n, class), .probability = probability(x, n, class)};
+	struct verdict *v = xcalloc(1, sizeof *v);
+	*v = (struct verdict){.base = {.refs = 1, .bytes = sizeof *v, .value = probability(x, n, class)},
+	    .rank = rank_of(x, n, class)};
 	free(heap);
+	*result = &v->base;
 	return STATUS_OK;
 }
 
-static enum status classify_add(
-    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+static void classify_release(struct task_result *r)
 {
-	struct classify *c = t->state;
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		struct verdict one;
-		if (!out[v] || !t->labels->label[sample].known)
-			continue;
-		enum status st = judge(t, sample, out[v], &one, err);
-		if (st != STATUS_OK)
-			return st;
-		pthread_mutex_lock(&t->lock);
-		c->verdict[v][sample] = one;
-		pthread_mutex_unlock(&t->lock);
-	}
-	return STATUS_OK;
+	free(r);
 }
 
 // ---- scoring
 
-static struct frozen *classify_freeze(struct task *t, enum task_variant v)
+static const struct verdict *verdict(const struct frozen *f, int sample)
 {
-	const struct classify *c = t->state;
-	struct frozen *f = xcalloc(1, sizeof *f);
-	size_t n = (size_t)t->n_samples;
-	*f = (struct frozen){.t = t, .verdict = xcalloc(n + 1, sizeof *f->verdict)};
-	memcpy(f->verdict, c->verdict[v], n * sizeof *f->verdict);
-	return f;
-}
-
-static void classify_thaw(struct frozen **f)
-{
-	free((*f)->verdict);
-	free(*f);
-	*f = NULL;
-}
-
-static bool classify_has(const struct frozen *f, int sample)
-{
-	return f->verdict[sample].rank >= 0;
+	return (const struct verdict *)f->at[sample];
 }
 
 // The share, by weight, of the samples of a class (-1: of all) that are among the first `top`.
-static double share(const struct frozen *f, const int *weight, int class, int top)
+static double share(const struct task *t, const struct frozen *f, const int *weight, int class, int top)
 {
 	long right = 0, all = 0;
-	for (int i = 0; i < f->t->n_samples; i++) {
+	for (int i = 0; i < f->n; i++) {
 		int times = weight ? weight[i] : 1;
-		if (f->verdict[i].rank < 0 || (class >= 0 && f->t->labels->label[i].class != class))
+		if (!f->at[i] || (class >= 0 && t->labels->label[i].class != class))
 			continue;
 		all += times;
-		right += f->verdict[i].rank < top ? times : 0;
+		right += verdict(f, i)->rank < top ? times : 0;
 	}
 	return all ? (double)right / (double)all : NAN;
 }
 
-static double classify_score(const struct frozen *f, const int *weight)
+static double classify_score(const struct task *t, const struct frozen *f, const int *weight)
 {
-	return share(f, weight, -1, 1);
+	return share(t, f, weight, -1, 1);
 }
 
-static double classify_value(const struct frozen *f, int sample)
-{
-	return f->verdict[sample].probability;
-}
-
-static int count_objects(const struct frozen *f, int class)
+static int count_objects(const struct task *t, const struct frozen *f, int class)
 {
 	int n = 0;
-	for (int i = 0; i < f->t->n_samples; i++)
-		n += f->verdict[i].rank >= 0 && f->t->labels->label[i].class == class;
+	for (int i = 0; i < f->n; i++)
+		n += f->at[i] && t->labels->label[i].class == class;
 	return n;
 }
 
-static void classify_report(const struct task *t, struct frozen *const f[TASK_VARIANTS], struct task_report *r)
+static void classify_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	static const char *const name[] = {"top1", "top5"};
 	r->n_figures = 2;
@@ -179,15 +115,15 @@ static void classify_report(const struct task *t, struct frozen *const f[TASK_VA
 	for (int i = 0; i < 2; i++) {
 		r->figure[i].name = name[i];
 		for (int v = 0; v < TASK_VARIANTS; v++)
-			r->figure[i].value[v] = share(f[v], NULL, -1, i ? TOP : 1);
+			r->figure[i].value[v] = share(t, &f[v], NULL, -1, i ? TOP : 1);
 	}
 	for (int c = 0; c < r->n_classes; c++) {
 		struct task_class *to = &r->class[c];
 		to->id = t->labels->id[c];
 		to->name = t->labels->name[c] ? t->labels->name[c] : c < t->names.n ? t->names.at[c] : NULL;
 		for (int v = 0; v < TASK_VARIANTS; v++) {
-			int n = count_objects(f[v], c);
-			to->value[v] = share(f[v], NULL, c, 1);
+			int n = count_objects(t, &f[v], c);
+			to->value[v] = share(t, &f[v], NULL, c, 1);
 			to->objects = n > to->objects ? n : to->objects;
 		}
 	}
@@ -195,15 +131,9 @@ static void classify_report(const struct task *t, struct frozen *const f[TASK_VA
 
 const struct task_ops classify_ops = {
     .name = "classify",
-    .open = classify_open,
-    .close = classify_close,
-    .add = classify_add,
-    .forget = classify_forget,
     .note = classify_note,
-    .freeze = classify_freeze,
-    .thaw = classify_thaw,
-    .has = classify_has,
+    .read = classify_read,
+    .release = classify_release,
     .score = classify_score,
-    .value = classify_value,
     .report = classify_report,
 };

@@ -2,27 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "coco.h"
+#include "coco_pool.h"
 #include "qtui/base/mem.h"
-
-struct entry { // a match and the image that it is in
-	struct coco_match m;
-	int image;
-};
-struct demand { // objects of a class in an image
-	int image;
-	int truths[COCO_AREAS];
-};
-struct span {
-	int first, n;
-};
-struct coco_pool {
-	int n_classes;
-	struct entry *entry;         // by class, then falling score, then image and rank
-	struct demand *demand;       // by class, then image
-	struct span *found, *wanted; // [n_classes] of entry and demand
-	double *recall, *precision;  // scratch: one point for each hit of a class
-};
 
 static const struct figure {
 	const char *name;
@@ -173,16 +154,15 @@ static int trace(const struct coco_pool *p, const struct curve *c)
 	return n;
 }
 
-// The mean over 101 recalls of the best precision that is had at that recall or a higher one; 0 where there is none.
-static double average_precision(const struct coco_pool *p, int n)
+double coco_average_precision(const double *recall, const double *precision, int n)
 {
 	double sum = 0, best = 0;
 	int r = COCO_RECALLS - 1;
-	while (n && r * .01 > p->recall[n - 1])
+	while (n && r * .01 > recall[n - 1])
 		r--;
 	for (int i = n - 1; i >= 0; i--) {
-		best = fmax(best, p->precision[i]);
-		for (; r >= 0 && (i == 0 || r * .01 > p->recall[i - 1]); r--)
+		best = fmax(best, precision[i]);
+		for (; r >= 0 && (i == 0 || r * .01 > recall[i - 1]); r--)
 			sum += best;
 	}
 	return sum / COCO_RECALLS;
@@ -194,7 +174,7 @@ static double curve_value(const struct coco_pool *p, struct curve *c, bool recal
 	int first = threshold < 0 ? 0 : threshold, last = threshold < 0 ? COCO_THRESHOLDS - 1 : threshold;
 	for (c->threshold = first; c->threshold <= last; c->threshold++) {
 		int n = trace(p, c);
-		sum += recall ? (n ? p->recall[n - 1] : 0) : average_precision(p, n);
+		sum += recall ? (n ? p->recall[n - 1] : 0) : coco_average_precision(p->recall, p->precision, n);
 	}
 	return sum / (last - first + 1);
 }

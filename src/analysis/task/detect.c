@@ -17,14 +17,10 @@ struct detect {
 	int *map, n_map; // model's class -> label's; NULL as long as there is no decoder
 	bool ids;        // the model says category ids
 	const char *how;
-	struct coco_image *image[TASK_VARIANTS]; // [n_samples]
-	bool *has[TASK_VARIANTS];
 };
-struct frozen {
-	int n_samples, n_classes;
-	struct coco_image *image;     // [n_samples] copies
-	const struct coco_image **at; // NULL: not there
-	struct coco_pool *pool;
+struct detections { // of one image
+	struct task_result base;
+	struct coco_image image;
 };
 
 // ---- opening
@@ -50,30 +46,13 @@ static enum status detect_open(struct task *t, struct error *err)
 {
 	struct detect *d = t->state = xcalloc(1, sizeof *d);
 	head_init(&d->head, t->g, t->labels->n_classes);
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		d->image[v] = xcalloc((size_t)t->n_samples + 1, sizeof *d->image[v]);
-		d->has[v] = xcalloc((size_t)t->n_samples + 1, sizeof *d->has[v]);
-	}
 	d->named = t->opt.decoder ? xstrdup(t->opt.decoder) : NULL;
 	return head_is_known(&d->head) ? find_decoder(t, d, &d->head, d->named, err) : STATUS_OK;
-}
-
-static void detect_forget(struct task *t, enum task_variant v)
-{
-	struct detect *d = t->state;
-	for (int i = 0; i < t->n_samples; i++)
-		coco_image_done(&d->image[v][i]);
-	memset(d->has[v], 0, (size_t)t->n_samples);
 }
 
 static void detect_close(struct task *t)
 {
 	struct detect *d = t->state;
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		detect_forget(t, (enum task_variant)v);
-		free(d->image[v]);
-		free(d->has[v]);
-	}
 	head_done(&d->head);
 	free(d->named);
 	free(d->map);
@@ -192,86 +171,70 @@ static enum status match(
 	return st;
 }
 
-static enum status detect_add(
-    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err)
+static double own_ap(const struct coco_image *image, int n_classes)
 {
-	struct detect *d = t->state;
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		struct coco_image image = {0};
-		if (!out[v] || !t->labels->label[sample].known)
-			continue;
-		enum status st = match(t, sample, out[v], &image, err);
-		if (st != STATUS_OK)
-			return st;
-		pthread_mutex_lock(&t->lock);
-		coco_image_done(&d->image[v][sample]);
-		d->image[v][sample] = image;
-		d->has[v][sample] = true;
-		pthread_mutex_unlock(&t->lock);
-	}
+	struct coco_pool *one = coco_pool_new(&image, 1, n_classes);
+	double ap = coco_pool_ap(one, NULL);
+	coco_pool_free(&one);
+	return ap;
+}
+
+static enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+    struct task_result **result, struct error *err)
+{
+	struct coco_image image = {0};
+	(void)float_out;
+	enum status st = match(t, sample, out, &image, err);
+	if (st != STATUS_OK)
+		return st;
+	struct detections *d = xcalloc(1, sizeof *d);
+	d->image = image;
+	d->base = (struct task_result){.refs = 1,
+	    .bytes = sizeof *d + (size_t)image.n_matches * sizeof *image.match +
+	             (size_t)image.n_counts * sizeof *image.count,
+	    .value = own_ap(&image, t->labels->n_classes)};
+	*result = &d->base;
 	return STATUS_OK;
+}
+
+static void detect_release(struct task_result *r)
+{
+	struct detections *d = (struct detections *)r;
+	coco_image_done(&d->image);
+	free(d);
 }
 
 // ---- scoring
 
-static void *copy(const void *p, int n, size_t size)
+struct pool {
+	struct coco_pool *all;
+	struct coco_draws *draws;
+};
+
+static void *detect_pool(const struct task *t, struct task_result *const *at, int n)
 {
-	void *to = xcalloc((size_t)n + 1, size);
-	if (n)
-		memcpy(to, p, (size_t)n * size);
-	return to;
+	struct pool *p = xcalloc(1, sizeof *p);
+	const struct coco_image **image = xcalloc((size_t)n + 1, sizeof *image);
+	for (int i = 0; i < n; i++)
+		image[i] = at[i] ? &((const struct detections *)at[i])->image : NULL;
+	p->all = coco_pool_new(image, n, t->labels->n_classes);
+	p->draws = coco_draws_new(p->all);
+	free(image);
+	return p;
 }
 
-static struct frozen *detect_freeze(struct task *t, enum task_variant v)
+static void detect_drain(void *pool)
 {
-	const struct detect *d = t->state;
-	size_t n = (size_t)t->n_samples + 1;
-	struct frozen *f = xcalloc(1, sizeof *f);
-	*f = (struct frozen){.n_samples = t->n_samples,
-	    .n_classes = t->labels->n_classes,
-	    .image = xcalloc(n, sizeof *f->image),
-	    .at = xcalloc(n, sizeof *f->at)};
-	for (int i = 0; i < t->n_samples; i++) {
-		const struct coco_image *from = &d->image[v][i];
-		if (!d->has[v][i])
-			continue;
-		f->image[i] = (struct coco_image){.match = copy(from->match, from->n_matches, sizeof *from->match),
-		    .count = copy(from->count, from->n_counts, sizeof *from->count),
-		    .n_matches = from->n_matches,
-		    .n_counts = from->n_counts};
-		f->at[i] = &f->image[i];
-	}
-	f->pool = coco_pool_new(f->at, f->n_samples, f->n_classes);
-	return f;
+	struct pool *p = pool;
+	coco_pool_free(&p->all);
+	coco_draws_free(&p->draws);
+	free(p);
 }
 
-static void detect_thaw(struct frozen **f)
+static double detect_score(const struct task *t, const struct frozen *f, const int *weight)
 {
-	for (int i = 0; i < (*f)->n_samples; i++)
-		coco_image_done(&(*f)->image[i]);
-	coco_pool_free(&(*f)->pool);
-	free((*f)->image);
-	free((*f)->at);
-	free(*f);
-	*f = NULL;
-}
-
-static bool detect_has(const struct frozen *f, int sample)
-{
-	return f->at[sample];
-}
-
-static double detect_score(const struct frozen *f, const int *weight)
-{
-	return coco_pool_ap(f->pool, weight);
-}
-
-static double detect_value(const struct frozen *f, int sample)
-{
-	struct coco_pool *one = coco_pool_new(&f->at[sample], 1, f->n_classes);
-	double ap = coco_pool_ap(one, NULL);
-	coco_pool_free(&one);
-	return ap;
+	(void)t;
+	return coco_draws_ap(((const struct pool *)f->pool)->draws, weight);
 }
 
 static void report_variant(const struct task *t, const struct frozen *f, enum task_variant v, struct task_report *r)
@@ -279,7 +242,7 @@ static void report_variant(const struct task *t, const struct frozen *f, enum ta
 	int n = t->labels->n_classes;
 	struct coco_scores s = {
 	    .ap = xcalloc((size_t)n + 1, sizeof *s.ap), .truths = xcalloc((size_t)n + 1, sizeof *s.truths)};
-	coco_pool_score(f->pool, NULL, &s);
+	coco_pool_score(((const struct pool *)f->pool)->all, NULL, &s);
 	for (int i = 0; i < COCO_FIGURES; i++)
 		r->figure[i].value[v] = r->samples[v] ? s.figure[i] : NAN;
 	for (int c = 0; c < n; c++) {
@@ -301,7 +264,7 @@ static const char *class_name(const struct task *t, int class)
 	return NULL;
 }
 
-static void detect_report(const struct task *t, struct frozen *const f[TASK_VARIANTS], struct task_report *r)
+static void detect_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	r->n_figures = COCO_FIGURES;
 	r->figure = xcalloc(COCO_FIGURES, sizeof *r->figure);
@@ -314,20 +277,18 @@ static void detect_report(const struct task *t, struct frozen *const f[TASK_VARI
 		r->class[c].name = class_name(t, c);
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
-		report_variant(t, f[v], (enum task_variant)v, r);
+		report_variant(t, &f[v], (enum task_variant)v, r);
 }
 
 const struct task_ops detect_ops = {
     .name = "detect",
     .open = detect_open,
     .close = detect_close,
-    .add = detect_add,
-    .forget = detect_forget,
     .note = detect_note,
-    .freeze = detect_freeze,
-    .thaw = detect_thaw,
-    .has = detect_has,
+    .read = detect_read,
+    .release = detect_release,
+    .pool = detect_pool,
+    .drain = detect_drain,
     .score = detect_score,
-    .value = detect_value,
     .report = detect_report,
 };

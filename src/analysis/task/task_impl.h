@@ -7,25 +7,36 @@
 #include "names.h"
 #include "qtui/analysis/task.h"
 
-// Results of all samples of one variant at one moment, ready to be scored again and again. The owner frees it with
-// task_ops.thaw.
-struct frozen;
+// What a network said of one sample: immutable, counted. A kind's own struct begins with it.
+struct task_result {
+	atomic_int refs;
+	size_t bytes; // of the whole result
+	double value; // of the sample: AP of the image, probability of its class, cosine
+};
+struct task_result *result_take(struct task_result *r);
+
+// The results of a network at one moment.
+struct frozen {
+	struct task_result **at; // [n] NULL: not there
+	int n;
+	void *pool;              // of the kind, made by task_ops.pool
+};
 struct task_ops {
 	const char *name;
-	enum status (*open)(struct task *t, struct error *err);
+	enum status (*open)(struct task *t, struct error *err); // NULL: nothing to do; so is close
 	void (*close)(struct task *t);
-	enum status (*add)(
-	    struct task *t, int sample, const struct tensor *const out[TASK_VARIANTS], struct error *err);
-	void (*forget)(struct task *t, enum task_variant v);
-	void (*note)(struct task *t, char *out, size_t size);          // the lock is held
-	struct frozen *(*freeze)(struct task *t, enum task_variant v); // the lock is held
-	void (*thaw)(struct frozen **f);
-	bool (*has)(const struct frozen *f, int sample);
-	double (*score)(
-	    const struct frozen *f, const int *weight);      // figure[0], each sample counted weight times (NULL: once)
-	double (*value)(const struct frozen *f, int sample); // of one sample
+	void (*note)(struct task *t, char *out, size_t size); // the lock is held
+	// *result may stay NULL: the kind has nothing to keep of this network.
+	enum status (*read)(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+	    struct task_result **result, struct error *err);
+	void (*release)(struct task_result *r);
+	// What makes scoring quick; may be NULL.
+	void *(*pool)(const struct task *t, struct task_result *const *at, int n);
+	void (*drain)(void *pool);
+	double (*score)(const struct task *t, const struct frozen *f, const int *weight); // figure[0], each sample
+	                                                                                  // counted weight times
 	void (*report)(
-	    const struct task *t, struct frozen *const f[TASK_VARIANTS], struct task_report *r); // figures and classes
+	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 };
 extern const struct task_ops detect_ops, classify_ops, agree_ops;
 
@@ -39,9 +50,21 @@ struct task {
 	struct labels *labels;    // NULL: TASK_AGREE
 	struct names names;       // of the model's classes
 	int n_samples;
-	pthread_mutex_t lock; // over what `state` holds
-	void *state;          // of the kind
+	void *state;              // of the kind
+	pthread_mutex_t lock;     // over what `state` learns with the first sample, and what follows
+	struct keymap *nets;
+	size_t bytes; // of all results
+	uint64_t clock;
 };
+
+bool task_wants(const struct task *t, int sample); // it has labels
+bool task_net_has(struct task *t, const struct task_net *n, int sample);
+struct task_result *task_net_result(struct task *t, const struct task_net *n, int sample); // counted, or NULL
+void task_nets_free(struct task *t);
+struct frozen task_freeze(struct task *t, const struct task_net *n, int first, int last); // net NULL: nothing
+void task_thaw(const struct task *t, struct frozen *f);
+// Samples that both have results of; `before` NULL: that `after` has.
+int task_paired(const struct frozen *before, const struct frozen *after, int *out);
 
 // Elements as floats: t->data itself when it holds floats, else a copy in *heap, which the caller frees.
 const float *task_floats(const struct tensor *t, float **heap);

@@ -99,7 +99,10 @@ static void batch_sample(void *arg, int i, int worker, int width)
 	struct error err = {0};
 	if (atomic_load(&b->stop))
 		return;
-	struct sample s = {.index = b->p->first + i, .worker = worker, .width = width, .pass = b->p};
+	int index = b->p->first + i;
+	if (b->p->sample)
+		index = b->p->sample[index];
+	struct sample s = {.index = index, .worker = worker, .width = width, .pass = b->p};
 	if (run_sample(b->r, &s, &err) == STATUS_OK)
 		return;
 	pthread_mutex_lock(&b->lock);

@@ -26,6 +26,16 @@ static bool wanted(const struct runner *r, enum sim sim, int v)
 	return r->want[sim] && r->want[sim][v];
 }
 
+static const struct dataset *samples(const struct state *st)
+{
+	return st->s->pass->data ? st->s->pass->data : st->r->e->d;
+}
+
+static bool keeps(const struct state *st)
+{
+	return st->r->memo && !st->s->pass->transient;
+}
+
 static bool is_activation(const struct graph *g, int v)
 {
 	return v >= 0 && !g->value[v].constant;
@@ -143,11 +153,11 @@ static enum status load_inputs(struct state *st)
 	if (!missing)
 		return STATUS_OK;
 	struct tensor *in = xcalloc((size_t)g->n_inputs, sizeof *in);
-	enum status s = dataset_load(st->r->e->d, st->s->index, in, NULL, st->err);
+	enum status s = dataset_load(samples(st), st->s->index, in, NULL, st->err);
 	for (int i = 0; s == STATUS_OK && i < g->n_inputs; i++) {
 		int v = g->input[i];
 		struct rep r = {.t = in[i]};
-		if (st->r->memo)
+		if (keeps(st))
 			store_put(st->r->e->store, stored_key(st, SIM_FLOAT, v), &r, 200.0 * (double)tensor_count(&r.t));
 		for (int sim = 0; sim < SIM_COUNT; sim++)
 			if (st->uses[sim][v] > 0) {
@@ -227,7 +237,7 @@ static void after(struct state *st, enum sim sim, const struct step *s)
 	const struct runner *r = st->r;
 	if (st->s->pass && st->s->pass->computed)
 		atomic_fetch_add(st->s->pass->computed, 1);
-	for (int i = 0; r->memo && sim != SIM_ALONE && i < step_n_out(r->g, s); i++) {
+	for (int i = 0; keeps(st) && sim != SIM_ALONE && i < step_n_out(r->g, s); i++) {
 		int v = step_out(r->g, s, i);
 		if (v >= 0 && st->uses[sim][v] > 0)
 			store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], (double)s->cost);
@@ -283,8 +293,8 @@ static enum status forward(struct state *st)
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
 {
 	struct state st = {.r = r, .s = s, .err = err};
-	if (!s->given && r->e->d)
-		st.sample_key = dataset_key(r->e->d, s->index);
+	if (!s->given && samples(&st))
+		st.sample_key = dataset_key(samples(&st), s->index);
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
 	for (int sim = 0; sim < SIM_COUNT; sim++) {
 		st.env[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.env);

@@ -1,0 +1,85 @@
+// Reports: the figures of two networks, and the samples that lost most.
+#include <math.h>
+#include <stdlib.h>
+#include "task_impl.h"
+#include "qtui/base/mem.h"
+
+static double loss(const struct task_sample *s)
+{
+	double before = isnan(s->value[TASK_FLOAT]) ? 1 : s->value[TASK_FLOAT];
+	return isnan(s->value[TASK_QUANT]) ? 0 : before - s->value[TASK_QUANT];
+}
+
+static int by_loss(const void *a, const void *b)
+{
+	const struct task_sample *x = a, *y = b;
+	double lx = loss(x), ly = loss(y);
+	return lx != ly ? (lx > ly ? -1 : 1) : (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
+{
+	int *sample = xcalloc((size_t)t->n_samples + 1, sizeof *sample);
+	r->n_samples = task_paired(t->kind == TASK_AGREE ? NULL : &f[TASK_FLOAT], &f[TASK_QUANT], sample);
+	r->sample = xcalloc((size_t)r->n_samples + 1, sizeof *r->sample);
+	for (int i = 0; i < r->n_samples; i++) {
+		struct task_sample *to = &r->sample[i];
+		to->sample = sample[i];
+		to->name = arena_strdup(r->memory, dataset_name(t->d, sample[i]));
+		for (int v = 0; v < TASK_VARIANTS; v++)
+			to->value[v] = f[v].at[sample[i]] ? f[v].at[sample[i]]->value : NAN;
+	}
+	qsort(r->sample, (size_t)r->n_samples, sizeof *r->sample, by_loss);
+	free(sample);
+}
+
+static void own_texts(struct task *t, struct task_report *r)
+{
+	char note[1024];
+	const char *path = dataset_path(t->d);
+	task_note(t, note, sizeof note);
+	r->note = arena_strdup(r->memory, note);
+	r->dataset = arena_strdup(r->memory, path ? path : "");
+	for (int c = 0; c < r->n_classes; c++)
+		if (r->class[c].name)
+			r->class[c].name = arena_strdup(r->memory, r->class[c].name);
+}
+
+struct task_report *task_report(struct task *t, const struct task_net *before, const struct task_net *quant, int draws)
+{
+	struct task_report *r = xcalloc(1, sizeof *r);
+	struct frozen f[TASK_VARIANTS];
+	*r = (struct task_report){.refs = 1, .kind = t->kind, .total = task_samples(t), .memory = arena_new()};
+	f[TASK_FLOAT] = task_freeze(t, before, 0, t->n_samples);
+	f[TASK_QUANT] = task_freeze(t, quant, 0, t->n_samples);
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		for (int i = 0; i < t->n_samples; i++)
+			r->samples[v] += f[v].at[i] != NULL;
+	t->ops->report(t, f, r);
+	add_samples(t, f, r);
+	own_texts(t, r);
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		task_thaw(t, &f[v]);
+	r->has_interval = draws > 0 && task_interval(t, before, quant, draws, 0, &r->interval);
+	return r;
+}
+
+struct task_report *task_report_take(struct task_report *r)
+{
+	if (r)
+		atomic_fetch_add(&r->refs, 1);
+	return r;
+}
+
+void task_report_drop(struct task_report **rp)
+{
+	struct task_report *r = *rp;
+	*rp = NULL;
+	if (!r || atomic_fetch_sub(&r->refs, 1) != 1)
+		return;
+	arena_free(&r->memory);
+	free(r->figure);
+	free(r->class);
+	free(r->sample);
+	free(r);
+}
