@@ -26,8 +26,6 @@ struct calibration {
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
 	bool *want;                  // [n_values] to be observed
-	bool *want_float;            // [n_values] float tensors whose range the histograms will need: they come by in the same pass
-	struct range_memo **range;   // [n_values]
 	int phase;
 	pthread_mutex_t lock;
 	struct error err;
@@ -79,13 +77,8 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 static void see(void *arg, const struct sighting *s)
 {
 	struct calibration *c = arg;
-	struct tensor_range range;
 	if (s->rep[SIM_WEIGHTS])
 		feed(c, s, s->rep[SIM_WEIGHTS]);
-	if (s->rep[SIM_FLOAT]) {
-		stats_range(&range, &s->rep[SIM_FLOAT]->t);
-		range_set(c->range[s->value], s->sample, &range);
-	}
 	work_tick(c->w);
 }
 
@@ -111,26 +104,10 @@ static bool want_phase(struct calibration *c)
 	return any;
 }
 
-// What may become a site: measure.c asks for the rest, if there is any.
-static void find_ranges(struct calibration *c)
-{
-	struct work *w = c->w;
-	const struct graph *g = w->study->g;
-	engine_keys(g, w->plan, SIM_FLOAT, w->key[SIM_FLOAT]);
-	for (int i = 0; i < w->plan->n_slots; i++) {
-		const struct slot *s = &w->plan->slot[i];
-		if (s->value < 0 || s->state == SLOT_FLOAT || s->parameter || g->value[s->value].type != DT_F32 ||
-		    engine_group_value(g, w->plan, s->value) != s->value)
-			continue;
-		c->range[s->value] = work_range(w, s->value);
-		c->want_float[s->value] = !range_complete(c->range[s->value], w->samples);
-	}
-}
-
 static enum status observe_phase(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
-	struct pass p = {.plan = w->plan, .want = {[SIM_WEIGHTS] = c->want, [SIM_FLOAT] = c->phase == 0 ? c->want_float : NULL},
+	struct pass p = {.plan = w->plan, .want = {[SIM_WEIGHTS] = c->want},
 	    .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);
@@ -150,7 +127,6 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 	for (int i = 0; i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			c->observer[i] = observer_new(w->plan, i, w->samples);
-	find_ranges(c);
 	for (c->phase = 0; st == STATUS_OK && c->phase < 2 && want_phase(c); c->phase++)
 		st = observe_phase(c, err);
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++) {
@@ -202,8 +178,7 @@ enum status work_calibrate(struct work *w, struct error *err)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1),
-	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1), .want_float = xcalloc(values, 1),
-	    .range = xcalloc(values, sizeof *c.range)};
+	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
 	pthread_mutex_init(&c.lock, NULL);
@@ -218,8 +193,6 @@ enum status work_calibrate(struct work *w, struct error *err)
 	free(c.missing);
 	free(c.observer);
 	free(c.want);
-	free(c.want_float);
-	free(c.range);
 	free(scale);
 	free(zero);
 	return st;

@@ -46,7 +46,8 @@ static void free_hist(struct key k, void *value, void *arg)
 	struct hist_memo *h = value;
 	(void)k, (void)arg;
 	pthread_mutex_destroy(&h->lock);
-	hist_drop(&h->h);
+	hist_drop(&h->shown);
+	free(h->count);
 	free(h->have);
 	free(h->used);
 	free(h);
@@ -99,25 +100,16 @@ struct range_memo *memo_range(struct memo *m, struct key k)
 	return r;
 }
 
-struct hist_memo *memo_hist(struct memo *m, struct key k, float lo, float hi, int levels)
-{
-	return memo_hist_keyed(m, key_add(k, (float[]){lo, hi}, 2 * sizeof(float)), lo, hi, levels);
-}
-
-struct hist_memo *memo_hist_keyed(struct memo *m, struct key k, float lo, float hi, int levels)
+struct hist_memo *memo_hist(struct memo *m, struct key k)
 {
 	struct hist_memo *h = keymap_get(m->map[HIST], k);
 	if (h)
 		return h;
 	h = xcalloc(1, sizeof *h);
-	*h = (struct hist_memo){.key = k, .levels = levels, .used_saved = -1};
+	h->key = k;
+	h->used_saved = -1;
 	pthread_mutex_init(&h->lock, NULL);
-	h->h = xcalloc(1, sizeof *h->h);
-	h->h->refs = 1;
-	h->h->lo = lo;
-	h->h->hi = hi;
 	h->have = xcalloc((size_t)m->samples, 1);
-	h->used = levels > 0 ? xcalloc((size_t)levels, 1) : NULL;
 	keymap_put(m->map[HIST], k, h);
 	return h;
 }
@@ -211,10 +203,15 @@ struct figures figure_merge(const struct figure *f, int samples)
 	return out;
 }
 
+bool range_has(const struct range_memo *r, int sample)
+{
+	return r->merged || atomic_load_explicit(&r->have[sample], memory_order_acquire);
+}
+
 bool range_complete(const struct range_memo *r, int samples)
 {
-	for (int i = 0; !r->merged && i < samples; i++)
-		if (!atomic_load_explicit(&r->have[i], memory_order_acquire))
+	for (int i = 0; i < samples; i++)
+		if (!range_has(r, i))
 			return false;
 	return true;
 }
@@ -246,55 +243,122 @@ struct tensor_range range_merge(const struct range_memo *r, int samples)
 
 bool hist_complete(const struct hist_memo *h, int samples)
 {
-	return h->n_have >= samples;
+	return h->merged || h->n_have >= samples;
 }
 
 bool hist_has(struct hist_memo *h, int sample)
 {
 	pthread_mutex_lock(&h->lock);
-	bool has = h->have[sample];
+	bool has = h->merged || h->have[sample];
 	pthread_mutex_unlock(&h->lock);
 	return has;
 }
 
-void hist_add(struct hist_memo *h, int sample, const uint32_t *bin, const uint8_t *used)
+static bool take_sample(struct hist_memo *h, int sample)
+{
+	bool first = !h->merged && !h->have[sample];
+	h->have[sample] = 1;
+	h->n_have += first;
+	return first;
+}
+
+void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
-	if (!h->have[sample]) {
-		for (int i = 0; i < STATS_BINS; i++)
-			h->h->bin[i] += bin[i];
-		for (int i = 0; used && h->used && i < h->levels; i++)
-			h->used[i] |= used[i];
-		h->have[sample] = 1;
-		h->n_have++;
+	if (take_sample(h, sample))
+		grid_merge(&h->grid, g);
+	pthread_mutex_unlock(&h->lock);
+}
+
+// Neighbouring codes of 16 bit share a count: there are more of them than a histogram has bins.
+static void open_codes(struct hist_memo *h, enum dtype type, const struct quantizer *q)
+{
+	enum { COUNTS = 4096 };
+	h->type = type;
+	h->scale = q->scale[0];
+	h->zero = q->zero ? q->zero[0] : 0;
+	h->quant = *q;
+	h->levels = 1 << (8 * dtype_size(type));
+	while (h->levels >> h->shift > COUNTS)
+		h->shift++;
+	h->count = xcalloc((size_t)h->levels >> h->shift, sizeof *h->count);
+	h->used = xcalloc((size_t)h->levels, 1);
+}
+
+void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q)
+{
+	pthread_mutex_lock(&h->lock);
+	if (take_sample(h, sample)) {
+		if (!h->count)
+			open_codes(h, type, q);
+		for (int i = 0; i < h->levels; i++) {
+			h->count[i >> h->shift] += count[i];
+			h->used[i] |= count[i] > 0;
+		}
 	}
 	pthread_mutex_unlock(&h->lock);
 }
 
-struct hist *hist_publish(struct hist_memo *h, int samples)
+void hist_set(struct hist_memo *h, struct hist *whole)
 {
-	struct hist *out = NULL;
 	pthread_mutex_lock(&h->lock);
-	if (hist_complete(h, samples)) {
-		out = hist_take(h->h);
-	} else if (h->n_have > 0) {
-		out = xmalloc(sizeof *out);
-		memcpy(out, h->h, sizeof *out);
-		out->refs = 1;
+	hist_drop(&h->shown);
+	h->shown = whole;
+	h->merged = true;
+	pthread_mutex_unlock(&h->lock);
+}
+
+static bool has_counts(const struct hist_memo *h)
+{
+	return h->n_have > 0 && (h->grid.n > 0 || h->count);
+}
+
+static struct hist *make_hist(struct hist_memo *h, float lo, float hi)
+{
+	struct hist *out = xcalloc(1, sizeof *out);
+	out->refs = 1;
+	out->lo = lo;
+	out->hi = hi;
+	h->quant.scale = &h->scale;
+	h->quant.zero = &h->zero;
+	grid_spread(&h->grid, lo, hi, out->bin, STATS_BINS);
+	if (h->count)
+		grid_codes(h->count, h->type, h->shift, &h->quant, lo, hi, out->bin, STATS_BINS);
+	return out;
+}
+
+static struct hist *publish(struct hist_memo *h, int samples, float lo, float hi, bool same_edges)
+{
+	pthread_mutex_lock(&h->lock);
+	bool stale = !h->shown || h->n_have >= 2 * h->n_shown || (h->n_have > h->n_shown && h->n_have >= samples) ||
+	    (same_edges && (h->shown->lo != lo || h->shown->hi != hi));
+	if (!h->merged && stale && has_counts(h)) {
+		hist_drop(&h->shown);
+		h->shown = make_hist(h, lo, hi);
+		h->n_shown = h->n_have;
 	}
+	struct hist *out = hist_take(h->shown);
 	pthread_mutex_unlock(&h->lock);
 	return out;
+}
+
+struct hist *hist_publish(struct hist_memo *h, int samples, const struct tensor_range *range)
+{
+	return publish(h, samples, range->min, range->max, false);
+}
+
+struct hist *hist_publish_beside(struct hist_memo *h, int samples, const struct hist *edges)
+{
+	return publish(h, samples, edges->lo, edges->hi, true);
 }
 
 double hist_used(struct hist_memo *h)
 {
 	int n = 0;
-	if (!h->used || h->used_saved >= 0)
-		return h->used_saved;
 	pthread_mutex_lock(&h->lock);
 	for (int i = 0; i < h->levels; i++)
 		n += h->used[i] != 0;
-	bool any = h->n_have > 0;
+	double share = h->levels > 0 ? (double)n / h->levels : h->used_saved;
 	pthread_mutex_unlock(&h->lock);
-	return any ? (double)n / h->levels : -1;
+	return share;
 }

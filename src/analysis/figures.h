@@ -25,11 +25,19 @@ struct range_memo {
 struct hist_memo {
 	struct key key;
 	pthread_mutex_t lock;
-	struct hist *h;            // counts so far; a published snapshot takes a copy while it grows
+	struct grid grid;          // of floats, or
+	uint32_t *count;           // of codes: [levels >> shift], by their bits; NULL: none yet
+	int levels, shift;
+	enum dtype type;           // of the codes
+	struct quantizer quant;    // likewise; its arrays are the next two
+	float scale;
+	int32_t zero;
+	uint8_t *used;             // [levels] codes seen
 	unsigned char *have;       // [samples]
 	int n_have;
-	uint8_t *used;             // [levels] codes seen, or NULL
-	int levels;
+	struct hist *shown;        // as last published, NULL: not yet
+	int n_shown;               // over so many samples
+	bool merged;               // set as a whole: only `shown`
 	double used_saved;         // from a session; < 0: not known
 };
 
@@ -38,8 +46,7 @@ struct memo *memo_new(int samples);
 void memo_free(struct memo **m);
 struct figure *memo_figure(struct memo *m, struct key k);      // found or made
 struct range_memo *memo_range(struct memo *m, struct key k);
-struct hist_memo *memo_hist(struct memo *m, struct key k, float lo, float hi, int levels);
-struct hist_memo *memo_hist_keyed(struct memo *m, struct key k, float lo, float hi, int levels); // k as in hist_memo.key
+struct hist_memo *memo_hist(struct memo *m, struct key k);
 bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
 void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
 // Calls fn for every scale kept.
@@ -49,15 +56,21 @@ bool figure_complete(const struct figure *f, int samples);
 bool figure_has(const struct figure *f, int sample);
 void figure_set(struct figure *f, int sample, const struct tensor_sums *s);
 struct figures figure_merge(const struct figure *f, int samples);
+bool range_has(const struct range_memo *r, int sample);
 bool range_complete(const struct range_memo *r, int samples);
 void range_set(struct range_memo *r, int sample, const struct tensor_range *one);
 struct tensor_range range_merge(const struct range_memo *r, int samples);
 bool hist_complete(const struct hist_memo *h, int samples);
 bool hist_has(struct hist_memo *h, int sample);
-// Adds one sample's counts (bins over the same edges) once.
-void hist_add(struct hist_memo *h, int sample, const uint32_t *bin, const uint8_t *used);
-// A histogram to publish: the memo's own when it is complete, a copy while it grows, NULL when empty. New count.
-struct hist *hist_publish(struct hist_memo *h, int samples);
+// Adds one sample's counts once: of floats, or of codes of a quantizer (by their bits).
+void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g);
+void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q);
+// The whole of it, over all samples, takes the caller's count.
+void hist_set(struct hist_memo *h, struct hist *whole);
+// A histogram to publish, or NULL when there is none. New count. It is made anew when it is complete or its samples have doubled; over
+// `range` or, the second form, over the edges of another.
+struct hist *hist_publish(struct hist_memo *h, int samples, const struct tensor_range *range);
+struct hist *hist_publish_beside(struct hist_memo *h, int samples, const struct hist *edges);
 double hist_used(struct hist_memo *h); // share of levels that occur; < 0: not known
 
 #endif

@@ -73,20 +73,9 @@ static struct key pair_key(const char *what, struct key a, struct key b, struct 
 	return key_add_key(key_add_key(key_add_key(key_add_text((struct key){0}, what), a), b), base);
 }
 
-static int levels_of(const struct site *s)
-{
-	int64_t n = s->qmax - s->qmin + 1;
-	return n > 0 && n <= 65536 ? (s->bits <= 8 ? 256 : 65536) : 0;
-}
-
 static struct key backend_key(const struct work *w)
 {
 	return key_add_int((struct key){0}, w->study->opt.backend);
-}
-
-struct range_memo *work_range(struct work *w, int value)
-{
-	return memo_range(w->study->memo, key_add_key(w->key[SIM_FLOAT][value], backend_key(w)));
 }
 
 static void site_memos(struct work *w, struct site_work *sw)
@@ -104,6 +93,10 @@ static void site_memos(struct work *w, struct site_work *sw)
 	sw->graphwise = memo_figure(m, pair_key("figure", f, q, base));
 	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
 	sw->range = memo_range(m, key_add_key(f, base));
+	if (sw->site.kind != SITE_INPUT) {
+		sw->hist_float = memo_hist(m, sw->range->key);
+		sw->hist_quant = memo_hist(m, sw->graphwise->key);
+	}
 }
 
 static void index_sites(struct work *w)
@@ -174,66 +167,59 @@ static void requantized(struct figure *f, const struct sighting *s, struct rep *
 	rep_drop(&y);
 }
 
-static void count_float(struct hist_memo *h, int sample, const struct tensor *x)
-{
-	uint32_t bin[STATS_BINS] = {0};
-	if (!h || hist_has(h, sample))
-		return;
-	stats_hist(bin, STATS_BINS, h->h->lo, h->h->hi, x);
-	hist_add(h, sample, bin, NULL);
-}
+// What one sample of an output still lacks, and where it is collected before it goes to the memo.
+struct lack {
+	struct tensor_sums sums[2];
+	struct tensor_range range;
+	struct grid grid, grid_q;
+	uint32_t codes[65536];
+};
 
-static void count_quantized(struct hist_memo *h, int sample, struct rep *y)
+static void ask(struct stats_site *ask, struct lack *l, const struct site_work *sw, int sample)
 {
-	uint32_t bin[STATS_BINS] = {0};
-	if (!h || hist_has(h, sample))
+	if (ask->q[0]->data && !figure_has(sw->graphwise, sample))
+		ask->sums[0] = &l->sums[0];
+	if (ask->q[1]->data && !figure_has(sw->layerwise, sample))
+		ask->sums[1] = &l->sums[1];
+	if (!range_has(sw->range, sample))
+		ask->range = &l->range;
+	if (!hist_has(sw->hist_float, sample))
+		ask->grid = &l->grid;
+	if (!ask->q[0]->data || hist_has(sw->hist_quant, sample))
 		return;
-	const struct quantizer *q = rep_quantizer(y);
-	uint8_t *used = h->levels && q ? xcalloc((size_t)h->levels, 1) : NULL;
-	if (q)
-		stats_hist_codes(bin, STATS_BINS, h->h->lo, h->h->hi, &y->t, q, used);
+	if (ask->q[0]->type == DT_F32)
+		ask->grid_q = &l->grid_q;
 	else
-		stats_hist(bin, STATS_BINS, h->h->lo, h->h->hi, &y->t);
-	hist_add(h, sample, bin, used);
-	free(used);
+		ask->codes_q = memset(l->codes, 0, sizeof *l->codes << (8 * dtype_size(ask->q[0]->type)));
 }
 
-// A histogram that lacks this sample, or NULL.
-static struct hist_memo *lacking(struct hist_memo *h, int sample)
+static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 {
-	return h && !hist_has(h, sample) ? h : NULL;
+	if (got->sums[0])
+		figure_set(sw->graphwise, sample, got->sums[0]);
+	if (got->sums[1])
+		figure_set(sw->layerwise, sample, got->sums[1]);
+	if (got->range)
+		range_set(sw->range, sample, got->range);
+	if (got->grid)
+		hist_add_floats(sw->hist_float, sample, got->grid);
+	if (got->grid_q)
+		hist_add_floats(sw->hist_quant, sample, got->grid_q);
+	if (got->codes_q)
+		hist_add_codes(sw->hist_quant, sample, got->codes_q, got->q[0]->type, got->quant[0]);
 }
 
-// Both versions and the histograms of an output in one walk. `full` and `alone` are in the layout of x, or empty.
-static void measure_output(struct site_work *sw, const struct sighting *s, const struct rep *x, struct rep *full, struct rep *alone,
+// Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of x, or empty.
+static void measure_output(struct site_work *sw, int sample, const struct tensor *x, struct rep *full, struct rep *alone,
     const struct quantizer *clip)
 {
-	uint32_t bin_f[STATS_BINS] = {0}, bin_q[STATS_BINS] = {0};
-	struct tensor_sums sums[2];
-	struct hist_memo *hf = lacking(sw->hist_float, s->sample), *hq = full->t.data ? lacking(sw->hist_quant, s->sample) : NULL;
+	struct lack *l = xmalloc(sizeof *l);
 	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
-	struct stats_site site = {.f = &x->t, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .bins = STATS_BINS,
-	    .hist_f = hf ? bin_f : NULL, .hist_q = hq ? bin_q : NULL};
-	if (hf || hq) {
-		site.lo = (hf ? hf : hq)->h->lo;
-		site.hi = (hf ? hf : hq)->h->hi;
-	}
-	if (hq && hq->levels && qf)
-		site.used = xcalloc((size_t)hq->levels, 1);
-	if (full->t.data && !figure_has(sw->graphwise, s->sample))
-		site.sums[0] = &sums[0];
-	if (alone->t.data && !figure_has(sw->layerwise, s->sample))
-		site.sums[1] = &sums[1];
+	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}};
+	ask(&site, l, sw, sample);
 	stats_site(&site);
-	if (site.sums[0])
-		figure_set(sw->graphwise, s->sample, &sums[0]);
-	if (site.sums[1])
-		figure_set(sw->layerwise, s->sample, &sums[1]);
-	if (hf)
-		hist_add(hf, s->sample, bin_f, NULL);
-	if (hq)
-		hist_add(hq, s->sample, bin_q, site.used);
-	free(site.used);
+	keep(&site, sw, sample);
+	free(l);
 }
 
 static void align(struct rep *out, const struct sighting *s, struct rep *y, enum layout l)
@@ -243,11 +229,21 @@ static void align(struct rep *out, const struct sighting *s, struct rep *y, enum
 		rep_drop(out);
 }
 
+static void note_range(struct range_memo *r, int sample, const struct tensor *x)
+{
+	struct tensor_range range;
+	if (range_has(r, sample))
+		return;
+	stats_range(&range, x);
+	range_set(r, sample, &range);
+}
+
 static void measure_site(struct work *w, struct site_work *sw, const struct sighting *s)
 {
 	struct rep *x = s->rep[SIM_FLOAT], full = {0}, alone = {0};
 	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
 	if (sw->site.kind == SITE_INPUT) {
+		note_range(sw->range, s->sample, &x->t);
 		if (s->rep[SIM_FULL])
 			requantized(sw->graphwise, s, x, s->rep[SIM_FULL], q);
 		requantized(sw->layerwise, s, x, x, q);
@@ -255,7 +251,7 @@ static void measure_site(struct work *w, struct site_work *sw, const struct sigh
 	}
 	align(&full, s, s->rep[SIM_FULL], x->t.layout);
 	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
-	measure_output(sw, s, x, &full, &alone, q);
+	measure_output(sw, s->sample, &x->t, &full, &alone, q);
 	rep_drop(&full);
 	rep_drop(&alone);
 }
@@ -276,21 +272,6 @@ static void see(void *arg, const struct sighting *s)
 
 // ---- passes
 
-static void see_range(void *arg, const struct sighting *s)
-{
-	struct work *w = arg;
-	struct tensor_range one;
-	bool done = false;
-	for (int i = w->first_site[s->value]; i < w->first_site[s->value + 1]; i++) {
-		struct range_memo *r = w->site[w->site_at[i]].range;
-		if (!done)
-			stats_range(&one, &s->rep[SIM_FLOAT]->t);
-		done = true;
-		range_set(r, s->sample, &one);
-	}
-	work_tick(w);
-}
-
 static enum status pass(struct work *w, const bool *const want[SIM_COUNT], void (*visit)(void *, const struct sighting *), struct error *err)
 {
 	struct pass p = {.plan = w->plan, .first = 0, .last = w->samples, .visit = visit, .arg = w, .cancel = &w->study->cancel,
@@ -301,33 +282,19 @@ static enum status pass(struct work *w, const bool *const want[SIM_COUNT], void 
 	return engine_pass(w->study->engine, &p, err);
 }
 
-static enum status measure_ranges(struct work *w, bool *want, struct error *err)
+static bool site_missing(const struct site_work *sw, int samples)
 {
-	bool any = false;
-	const bool *const wants[SIM_COUNT] = {[SIM_FLOAT] = want};
-	memset(want, 0, (size_t)w->study->g->n_values);
-	for (int i = 0; i < w->n_sites; i++)
-		if (w->site[i].site.kind != SITE_WEIGHT && !range_complete(w->site[i].range, w->samples))
-			any = want[w->site[i].site.value] = true;
-	return any ? pass(w, wants, see_range, err) : STATUS_OK;
+	return !figure_complete(sw->graphwise, samples) || !figure_complete(sw->layerwise, samples) || !range_complete(sw->range, samples) ||
+	    (sw->hist_float && !hist_complete(sw->hist_float, samples)) || (sw->hist_quant && !hist_complete(sw->hist_quant, samples));
 }
 
-static void open_hist(struct work *w, struct site_work *sw, const struct tensor_range *r)
+static void set_hist(struct hist_memo *m, const struct tensor *t, const struct tensor_range *r)
 {
-	int levels = sw->site.kind == SITE_OUTPUT ? levels_of(&sw->site) : 0;
-	if (r->n == 0)
-		return;
-	sw->hist_float = memo_hist(w->study->memo, sw->range->key, r->min, r->max, 0);
-	sw->hist_quant = memo_hist(w->study->memo, sw->graphwise->key, r->min, r->max, levels);
-}
-
-static void open_hists(struct work *w)
-{
-	for (int i = 0; i < w->n_sites; i++) {
-		struct tensor_range r = range_merge(w->site[i].range, w->samples);
-		if (w->site[i].site.kind == SITE_OUTPUT)
-			open_hist(w, &w->site[i], &r);
-	}
+	struct hist *h = xcalloc(1, sizeof *h);
+	*h = (struct hist){.refs = 1, .lo = r->min, .hi = r->max};
+	if (r->n > 0)
+		stats_hist(h->bin, STATS_BINS, r->min, r->max, t);
+	hist_set(m, h);
 }
 
 // Weights are the same for every sample: compared once, as sample 0, by the conductor.
@@ -335,34 +302,24 @@ static enum status measure_weight(struct work *w, struct site_work *sw, struct e
 {
 	const struct tensor *x = w->study->g->value[sw->site.value].constant;
 	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
-	struct tensor_range range;
-	if (figure_complete(sw->layerwise, 1) && range_complete(sw->range, 1)) {
-		range = range_merge(sw->range, 1);
-		open_hist(w, sw, &range);
+	if (!site_missing(sw, 1))
 		return STATUS_OK;
-	}
 	struct tensor y = *x;
 	y.buf = NULL;
 	enum status st = tensor_alloc(&y, NULL, err);
 	if (st != STATUS_OK)
 		return st;
 	fake_quantize(&y, x, q, 1);
-	struct rep rounded = {.t = y};
-	stats_range(&range, x);
+	struct tensor_sums sums;
+	struct tensor_range range;
+	stats_site(&(struct stats_site){.f = x, .q = {&y, &y}, .quant = {q, q}, .sums = {&sums}, .range = &range});
+	figure_set(sw->graphwise, 0, &sums);
+	figure_set(sw->layerwise, 0, &sums);
 	range_set(sw->range, 0, &range);
-	compare(sw->graphwise, 0, x, &rounded, q);
-	compare(sw->layerwise, 0, x, &rounded, q);
-	open_hist(w, sw, &range);
-	count_float(sw->hist_float, 0, x);
-	count_quantized(sw->hist_quant, 0, &rounded);
+	set_hist(sw->hist_float, x, &range);
+	set_hist(sw->hist_quant, &y, &range);
 	tensor_drop(&y);
 	return STATUS_OK;
-}
-
-static bool site_missing(const struct site_work *sw, int samples)
-{
-	return !figure_complete(sw->graphwise, samples) || !figure_complete(sw->layerwise, samples) ||
-	    (sw->hist_float && !hist_complete(sw->hist_float, samples)) || (sw->hist_quant && !hist_complete(sw->hist_quant, samples));
 }
 
 static enum status measure_values(struct work *w, struct error *err)
@@ -392,19 +349,11 @@ static enum status measure_values(struct work *w, struct error *err)
 
 enum status work_measure(struct work *w, struct error *err)
 {
-	bool *want = xcalloc((size_t)w->study->g->n_values + 1, 1);
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < w->n_sites; i++)
 		if (w->site[i].site.kind == SITE_WEIGHT)
 			st = measure_weight(w, &w->site[i], err);
-	if (st == STATUS_OK)
-		st = measure_ranges(w, want, err);
-	if (st == STATUS_OK) {
-		open_hists(w);
-		st = measure_values(w, err);
-	}
-	free(want);
-	return st;
+	return st == STATUS_OK ? measure_values(w, err) : st;
 }
 
 bool work_complete(const struct work *w)

@@ -135,15 +135,16 @@ static void load_hist(struct study *s, struct key k, const cJSON *a)
 	double v[3 + STATS_SHOWN];
 	if (!numbers(a, v, 3 + STATS_SHOWN) || !(v[0] <= v[1]))
 		return;
-	struct hist_memo *h = memo_hist_keyed(s->memo, k, (float)v[0], (float)v[1], 0);
+	struct hist_memo *h = memo_hist(s->memo, k);
+	struct hist *saved = xcalloc(1, sizeof *saved);
+	*saved = (struct hist){.refs = 1, .lo = (float)v[0], .hi = (float)v[1]};
 	for (int i = 0; i < STATS_SHOWN; i++) {
 		uint32_t count = v[3 + i] >= 0 && v[3 + i] < 4e9 ? (uint32_t)v[3 + i] : 0;
 		for (uint32_t e = 0; e < EACH; e++)
-			h->h->bin[i * EACH + (int)e] = count / EACH + (e < count % EACH);
+			saved->bin[i * EACH + (int)e] = count / EACH + (e < count % EACH);
 	}
+	hist_set(h, saved);
 	h->used_saved = v[2] >= 0 ? v[2] : -1;
-	h->n_have = dataset_count(s->d);
-	memset(h->have, 1, (size_t)h->n_have);
 }
 
 static void load_scale(struct study *s, struct key k, const cJSON *a)

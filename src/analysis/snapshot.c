@@ -134,9 +134,9 @@ static void fill_site(struct body *b, int i, const struct site_work *sw, const s
 	s->layerwise = figure_merge(sw->layerwise, samples);
 	s->range = range_merge(sw->range, samples);
 	if (sw->hist_float)
-		s->hist_float = hist_publish(sw->hist_float, samples);
-	if (sw->hist_quant) {
-		s->hist_quant = hist_publish(sw->hist_quant, samples);
+		s->hist_float = hist_publish(sw->hist_float, samples, &s->range);
+	if (s->hist_float && sw->hist_quant) {
+		s->hist_quant = hist_publish_beside(sw->hist_quant, samples, s->hist_float);
 		s->used_levels = hist_used(sw->hist_quant);
 	}
 	if (before && s->kind == SITE_OUTPUT)

@@ -62,7 +62,6 @@ struct work {
 };
 
 bool work_knows_scales(struct work *w); // of all w->samples: nothing has to be observed
-struct range_memo *work_range(struct work *w, int value);     // of the float tensor; w->key[SIM_FLOAT] is set
 enum status work_calibrate(struct work *w, struct error *err); // plan_new .. plan_finish
 void work_sites(struct work *w);                              // lists the sites of the finished plan
 enum status work_measure(struct work *w, struct error *err);

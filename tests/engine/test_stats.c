@@ -391,27 +391,57 @@ void test_stats__metrics(void **state)
 	assert_true(!m.exact && isnan(m.mse) && isnan(m.clipped));
 }
 
+static void count_bits(uint32_t *count, const struct tensor *q)
+{
+	struct walk w = { 0, 0, 0 };
+	do {
+		int64_t i = stored_at(q, w.n, w.c, w.p);
+		count[dtype_size(q->type) == 1 ? ((uint8_t *)q->data)[i] : ((uint16_t *)q->data)[i]]++;
+	} while (next(q, &w));
+}
+
+// Every element is in the bin that its value rounded down to a step says.
+static void check_grid(const struct grid *g, const struct tensor *f)
+{
+	uint32_t *want = calloc(GRID_BINS, sizeof(*want));
+	struct walk w = { 0, 0, 0 };
+	do {
+		double x = ((float *)f->data)[stored_at(f, w.n, w.c, w.p)];
+		int64_t i = (int64_t)floor(ldexp(x, -g->exponent)) - g->first;
+		assert_in_range(i, 0, g->n - 1);
+		want[i]++;
+	} while (next(f, &w));
+	assert_memory_equal(g->bin, want, (size_t)g->n * sizeof(*want));
+	free(want);
+}
+
 // One walk against the functions one by one, in pieces that end in the middle of everything.
-static void check_site(const struct tensor *f, const struct quantizer *full, const struct quantizer *alone)
+static void check_site(struct tensor *f, const struct quantizer *full, const struct quantizer *alone)
 {
 	struct tensor q = tensor(quantizer_dtype(full), f->layout, 4, f->shape.dim), a = tensor(quantizer_dtype(alone), f->layout, 4, f->shape.dim);
-	uint32_t hist[2][64] = { { 0 }, { 0 } }, want[2][64] = { { 0 }, { 0 } };
-	uint8_t *used = calloc(65536, 1), *seen = calloc(65536, 1);
+	uint32_t *count = calloc(65536, sizeof(*count)), *want = calloc(65536, sizeof(*want));
 	struct tensor_sums sums[2], one[2];
+	struct tensor_range range, plain;
+	struct grid *grid = malloc(2 * sizeof(*grid));
 	quantize(&q, f, full, 1);
 	quantize(&a, f, alone, 1);
 	stats_site(&(struct stats_site) { .f = f, .q = { &q, &a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] },
-		.hist_f = hist[0], .hist_q = hist[1], .used = used, .bins = 64, .lo = -3.0f, .hi = 3.5f });
+		.range = &range, .grid = grid, .codes_q = count });
 	stats_compare(&one[0], f, &q, full);
 	stats_compare(&one[1], f, &a, alone);
-	stats_hist(want[0], 64, -3.0f, 3.5f, f);
-	stats_hist_codes(want[1], 64, -3.0f, 3.5f, &q, full, seen);
+	stats_range(&plain, f);
+	count_bits(want, &q);
 	check_sums(&sums[0], &one[0]);
 	check_sums(&sums[1], &one[1]);
-	assert_memory_equal(hist, want, sizeof(hist));
-	assert_memory_equal(used, seen, 65536);
-	free(used);
-	free(seen);
+	assert_memory_equal(count, want, 65536 * sizeof(*count));
+	assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);
+	check_grid(grid, f);
+	dequantize(f, &q, full, 1);
+	stats_site(&(struct stats_site) { .f = f, .q = { f, f }, .quant = { full, full }, .grid_q = grid + 1 });
+	check_grid(grid + 1, f);
+	free(count);
+	free(want);
+	free(grid);
 	tensor_drop(&q);
 	tensor_drop(&a);
 }
@@ -421,12 +451,101 @@ void test_stats__site_in_one_walk(void **state)
 	for (int i = 0; i < SHAPES; i++) {
 		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
 			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
-			fill(&f, 3.0f, 1e6f);
 			for (int c = 0; c < CODES; c++) {
 				struct quantizer full = quantizer(c), alone = quantizer((c + 1) % CODES);
+				fill(&f, 3.0f, 1e6f);
+				cpu_limit(c % 2 ? CPU_PLAIN : CPU_LEVELS - 1);
 				check_site(&f, &full, &alone);
 			}
 			tensor_drop(&f);
 		}
 	}
+}
+
+static struct grid *grid_of(const struct tensor *f)
+{
+	struct grid *g = calloc(1, sizeof(*g));
+	stats_site(&(struct stats_site) { .f = f, .q = { f, f }, .grid = g });
+	return g;
+}
+
+// Parts of any ranges and in any order give the grid of the whole.
+void test_stats__grids_merge_exactly(void **state)
+{
+	static const float reach[] = { 1e-6f, 0.02f, 7.0f, 3000.0f }, shift[] = { 0.0f, -50.0f, 1e5f };
+	const int64_t each = 3000, parts = 4, n = each * parts;
+	for (int s = 0; s < 3; s++) {
+		struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
+		struct grid *whole, *up = calloc(1, sizeof(*up)), *down = calloc(1, sizeof(*down)), *part[4];
+		for (int64_t i = 0; i < n; i++)
+			((float *)f.data)[i] = shift[s] + noise() * reach[i / each];
+		whole = grid_of(&f);
+		for (int i = 0; i < parts; i++) {
+			struct tensor piece = f;
+			piece.shape = shape_of(1, &each);
+			piece.data = (float *)f.data + i * each;
+			part[i] = grid_of(&piece);
+		}
+		for (int i = 0; i < parts; i++) {
+			grid_merge(up, part[i]);
+			grid_merge(down, part[parts - 1 - i]);
+		}
+		assert_int_equal(whole->exponent, up->exponent);
+		assert_true(whole->n == up->n && whole->first == up->first && whole->n == down->n && whole->first == down->first);
+		assert_memory_equal(whole->bin, up->bin, (size_t)whole->n * sizeof(whole->bin[0]));
+		assert_memory_equal(whole->bin, down->bin, (size_t)whole->n * sizeof(whole->bin[0]));
+		for (int i = 0; i < parts; i++)
+			free(part[i]);
+		free(whole);
+		free(up);
+		free(down);
+		tensor_drop(&f);
+	}
+}
+
+void test_stats__grid_of_odd_values(void **state)
+{
+	const int64_t n = 16;
+	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
+	float *x = f.data;
+	struct grid *g = grid_of(&f);
+	uint32_t hist[8] = { 0 };
+	assert_int_equal(g->n, 1); // zeros
+	assert_int_equal(g->bin[0], 16);
+	free(g);
+	x[0] = 1e37f;
+	x[1] = -1e37f;
+	x[2] = 1e-42f;
+	x[3] = NAN;
+	x[4] = INFINITY;
+	g = grid_of(&f);
+	assert_in_range(g->n, 2, GRID_BINS);
+	grid_spread(g, -1e37f, 1e37f, hist, 8);
+	assert_int_equal(hist[0] + hist[7], 3); // the infinity with the largest
+	assert_int_equal(hist[4], 12);
+	free(g);
+	for (int i = 0; i < n; i++)
+		x[i] = NAN;
+	g = grid_of(&f);
+	assert_int_equal(g->n, 0);
+	free(g);
+	tensor_drop(&f);
+}
+
+// Codes go where their values lie; neighbours of 16 bit go together.
+void test_stats__grid_of_codes(void **state)
+{
+	struct quantizer quant = quantizer(0), wide = quantizer(2);
+	uint32_t count[4096] = { 0 }, hist[64] = { 0 };
+	count[0] = 3;    // 0
+	count[0x80] = 5; // -128 * 0.0625 = -8
+	count[0x40] = 7; // 4
+	grid_codes(count, DT_I8, 0, &quant, -8.0f, 8.0f, hist, 64);
+	assert_true(hist[32] == 3 && hist[0] == 5 && hist[48] == 7);
+	memset(hist, 0, sizeof(hist));
+	memset(count, 0, sizeof(count));
+	count[0x800] = 2; // -32768 and the 15 above it
+	count[0x7ff] = 9;
+	grid_codes(count, DT_I16, 4, &wide, -16.5f, 16.5f, hist, 64);
+	assert_true(hist[0] == 2 && hist[63] == 9);
 }

@@ -29,17 +29,34 @@ void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tenso
 // Adds the dequantized values of codes (8 or 16 bit, per tensor or per channel) to hist[bins] over [lo, hi]; `used`
 // (may be NULL; 256 or 65536 bits as bytes) has the codes that occur set to 1.
 void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant, uint8_t *used);
-// All that a site wants of one float tensor, in one walk; the same counts as the functions above give, and sums that differ from theirs
-// at most in the order of addition.
+
+// Counts of a float tensor's elements, each rounded down to a multiple of 2^exponent. The step follows from the range alone: the finest
+// that makes at most 2 * GRID_LEAST steps of it. So counts of different data merge exactly, whatever ranges they were made over and in
+// whatever order, and no range has to be known before counting.
+enum { GRID_LEAST = 4096, GRID_BINS = 2 * GRID_LEAST + 1 };
+struct grid {
+	int exponent, n;       // n bins are in use; 0: empty
+	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
+	uint32_t bin[GRID_BINS];
+};
+void grid_widen(struct grid *g, float lo, float hi); // to hold finite values from lo to hi
+void grid_merge(struct grid *into, const struct grid *one);
+// Adds the counts to hist[bins] over [lo, hi] (outside: the end bins), each where its bin begins; counts of the codes of a quantizer, where
+// the values lie: count[i] is of the codes whose bits are i << shift and the next.
+void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins);
+void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
+    int bins);
+
+// All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the order of addition.
 struct stats_site {
 	const struct tensor *f;
 	const struct tensor *q[2];        // quantized versions in f's layout, as for stats_compare
 	const struct quantizer *quant[2];
-	struct tensor_sums *sums[2];      // NULL: not wanted
-	uint32_t *hist_f, *hist_q;        // [bins] of f and of q[0]; NULL: not wanted
-	uint8_t *used;
-	int bins;
-	float lo, hi;
+	// What follows is NULL where it is not wanted.
+	struct tensor_sums *sums[2];
+	struct tensor_range *range;       // of f
+	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats
+	uint32_t *codes_q;                // [256 or 65536] of q[0] when it is codes: counts are added by the codes' bits
 };
 void stats_site(const struct stats_site *s);
 void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);

@@ -12,7 +12,14 @@ enum {
 	TABLE_MAX = 4096 // bins, above which equal neighbours are rare and the tables would not stay in the cache
 };
 
-static struct hist_by by_of(int bins, float lo, float hi)
+struct histogram {
+	uint32_t *hist;
+	const float *f;
+	struct hist_by by;
+	uint32_t *tables; // TABLES * (bins + 1), or NULL: straight to hist
+};
+
+struct hist_by hist_by_of(int bins, float lo, float hi)
 {
 	return (struct hist_by) { .lo = lo, .span = hi > lo ? hi - lo : 1.0f, .bins = bins };
 }
@@ -41,8 +48,7 @@ static void count_piece(const struct histogram *h, const float *f, int n)
 		t0[bin[i]]++;
 }
 
-// The elements of a strip side by side.
-static int pack(void *dst, const char *src, size_t elem, struct strip strip, int64_t v, int most)
+int strip_pack(void *dst, const char *src, size_t elem, struct strip strip, int64_t v, int most)
 {
 	char *y = dst;
 	int n = 0;
@@ -52,7 +58,7 @@ static int pack(void *dst, const char *src, size_t elem, struct strip strip, int
 	return n;
 }
 
-void hist_strip(void *arg, int64_t at, struct strip strip)
+static void hist_strip(void *arg, int64_t at, struct strip strip)
 {
 	const struct histogram *h = arg;
 	float packed[PIECE];
@@ -63,37 +69,27 @@ void hist_strip(void *arg, int64_t at, struct strip strip)
 		return;
 	}
 	for (int64_t v = 0; v < strip.vectors;) {
-		int n = pack(packed, (const char *)(h->f + at), sizeof(float), strip, v, PIECE);
+		int n = strip_pack(packed, (const char *)(h->f + at), sizeof(float), strip, v, PIECE);
 		count_piece(h, packed, n);
 		v += n / strip.valid;
 	}
 }
 
-void hist_begin(struct histogram *h, uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
-{
-	assert(f->type == DT_F32 && bins > 0);
-	*h = (struct histogram) { .hist = hist, .f = f->data, .by = by_of(bins, lo, hi) };
-	if (bins <= TABLE_MAX)
-		h->tables = xcalloc(TABLES * ((size_t)bins + 1), sizeof(h->tables[0]));
-}
-
-void hist_end(struct histogram *h)
-{
-	size_t size = (size_t)h->by.bins + 1;
-
-	for (int t = 0; h->tables && t < TABLES; t++)
-		for (int b = 0; b < h->by.bins; b++)
-			h->hist[b] += h->tables[(size_t)t * size + (size_t)b];
-	free(h->tables);
-}
-
 void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
 {
-	struct histogram h;
+	struct histogram h = { .hist = hist, .f = f->data, .by = hist_by_of(bins, lo, hi) };
+	size_t size = (size_t)bins + 1;
 
-	hist_begin(&h, hist, bins, lo, hi, f);
+	assert(f->type == DT_F32 && bins > 0);
+	if (bins <= TABLE_MAX)
+		h.tables = xcalloc(TABLES * size, sizeof(h.tables[0]));
 	strips_each(f, hist_strip, &h);
-	hist_end(&h);
+	if (!h.tables)
+		return;
+	for (int t = 0; t < TABLES; t++)
+		for (int b = 0; b < bins; b++)
+			hist[b] += h.tables[(size_t)t * size + (size_t)b];
+	free(h.tables);
 }
 
 static void count_bytes(uint32_t *count, const uint8_t *b, int64_t n)
@@ -140,13 +136,13 @@ void codes_strip(void *arg, int64_t at, struct strip strip)
 		return;
 	}
 	for (int64_t v = 0; v < strip.vectors;) {
-		int n = pack(packed, codes, c->elem, strip, v, PIECE);
+		int n = strip_pack(packed, codes, c->elem, strip, v, PIECE);
 		count_codes(c, packed, n);
 		v += n / strip.valid;
 	}
 }
 
-static int32_t code_of_index(enum dtype type, size_t i)
+int32_t code_of_index(enum dtype type, size_t i)
 {
 	switch (type) {
 	case DT_I8: return (int8_t)i;
@@ -208,7 +204,7 @@ static void single_strip(void *arg, int64_t at, struct strip strip)
 	}
 }
 
-void codes_begin(struct counting *c, const struct tensor *q)
+void counting_begin(struct counting *c, const struct tensor *q)
 {
 	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type) };
 	assert(c->elem <= 2);
@@ -216,30 +212,30 @@ void codes_begin(struct counting *c, const struct tensor *q)
 	c->count = xcalloc((c->elem == 1 ? TABLES : 1) * c->values, sizeof(c->count[0]));
 }
 
-void codes_end(struct counting *c, uint32_t *hist, int bins, float lo, float hi, const struct quantizer *quant, uint8_t *used)
+void counting_end(struct counting *c, uint32_t *count)
 {
-	struct hist_by by = by_of(bins, lo, hi);
-	struct qspan s = qspan_of(quant, 0);
+	int tables = c->elem == 1 ? TABLES : 1;
 
-	spread(hist, &by, c, &s, used);
+	for (int t = 0; c->count && t < tables; t++)
+		for (size_t v = 0; v < c->values; v++)
+			count[v] += c->count[(size_t)t * c->values + v];
 	free(c->count);
 }
 
 void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant,
     uint8_t *used)
 {
-	struct hist_by by = by_of(bins, lo, hi);
+	struct hist_by by = hist_by_of(bins, lo, hi);
 	struct qruns runs = qruns_of(q, quant);
 	struct counting c;
 
 	assert(bins > 0);
-	codes_begin(&c, q);
+	counting_begin(&c, q);
 	if (runs.channels == 1) {
+		struct qspan s = qspan_of(quant, 0);
 		strips_each(q, codes_strip, &c);
-		codes_end(&c, hist, bins, lo, hi, quant, used);
-		return;
-	}
-	if (runs.run < (int64_t)c.values) {
+		spread(hist, &by, &c, &s, used);
+	} else if (runs.run < (int64_t)c.values) {
 		struct single s = { hist, &by, &c, q, quant, runs, used };
 		strips_each(q, single_strip, &s);
 	} else {

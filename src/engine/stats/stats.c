@@ -173,11 +173,6 @@ struct metrics sums_metrics(const struct tensor_sums *s)
 	return m;
 }
 
-struct ranging {
-	struct tensor_range *out;
-	const float *f;
-};
-
 static void range_slowly(struct tensor_range *out, const float *f, struct strip strip)
 {
 	for (int64_t v = 0; v < strip.vectors; v++) {
@@ -194,7 +189,7 @@ static void range_slowly(struct tensor_range *out, const float *f, struct strip 
 	}
 }
 
-static void range_strip(void *arg, int64_t at, struct strip strip)
+void range_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct ranging *r = arg;
 	struct tensor_range before = *r->out;
@@ -209,11 +204,17 @@ static void range_strip(void *arg, int64_t at, struct strip strip)
 	range_slowly(r->out, f, strip);
 }
 
-void stats_range(struct tensor_range *out, const struct tensor *f)
+void ranging_begin(struct ranging *r, struct tensor_range *out, const struct tensor *f)
 {
-	struct ranging r = { out, f->data };
-
 	assert(f->type == DT_F32);
 	*out = (struct tensor_range) { .min = INFINITY, .max = -INFINITY };
+	*r = (struct ranging) { out, f->data };
+}
+
+void stats_range(struct tensor_range *out, const struct tensor *f)
+{
+	struct ranging r;
+
+	ranging_begin(&r, out, f);
 	strips_each(f, range_strip, &r);
 }

@@ -123,6 +123,19 @@ static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
 	}
 }
 
+static void steps(int32_t *bin, const float *f, int n, const struct steps_by *by)
+{
+	const float inverse = by->inverse, first = by->first, last = (float)(by->bins - 1);
+	const int32_t none = by->bins;
+
+	_Pragma("omp simd") for (int i = 0; i < n; i++)
+	{
+		float t = floorf(f[i] * inverse) - first;
+		float u = t > 0.0f ? t : 0.0f, v = u < last ? u : last;
+		bin[i] = t != t ? none : (int32_t)v;
+	}
+}
+
 const struct stats_table STATS_TABLE = {
 	.compare = {
 		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
@@ -130,4 +143,5 @@ const struct stats_table STATS_TABLE = {
 	},
 	.range = range,
 	.bins = bins,
+	.steps = steps,
 };

@@ -26,6 +26,10 @@ struct hist_by {
 	float lo, span; // span = hi - lo
 	int bins;
 };
+struct steps_by {
+	float inverse, first; // of the step; the step that bin 0 counts
+	int bins;
+};
 typedef void compare_fn(struct tensor_sums *out, const float *f, const void *q, struct strip strip, const struct compare_by *by);
 struct stats_table {
 	compare_fn *compare[DT_COUNT]; // NULL: no loop for the type; all elements finite, else the sums show it
@@ -33,6 +37,8 @@ struct stats_table {
 	bool (*range)(struct tensor_range *out, const float *f, struct strip strip);
 	// Bins of n elements; by->bins for a NaN.
 	void (*bins)(int32_t *bin, const float *f, int n, const struct hist_by *by);
+	// Elements rounded down to steps, at most bins - 1; by->bins for a NaN.
+	void (*steps)(int32_t *bin, const float *f, int n, const struct steps_by *by);
 };
 extern const struct stats_table stats_plain, stats_avx2;
 const struct stats_table *stats_loops(void);
@@ -43,8 +49,13 @@ typedef void strip_fn(void *arg, int64_t at, struct strip strip);
 void strips_each(const struct tensor *t, strip_fn *fn, void *arg);
 void strips_of_run(int64_t at, int64_t n, strip_fn *fn, void *arg);
 
-// Comparison, histogram and count of codes as visitors of strips, so that several can walk together. What begins them takes the
-// tensors; `compare_is_whole`: compare_strip serves the whole tensor (one scale, a type with a loop).
+// Elements of a strip from vector v on, side by side in dst: as many whole vectors as fit in `most`. Returns how many elements.
+int strip_pack(void *dst, const char *src, size_t elem, struct strip strip, int64_t v, int most);
+struct hist_by hist_by_of(int bins, float lo, float hi);
+int32_t code_of_index(enum dtype type, size_t i); // the code whose bits are i
+
+// Visitors of strips, so that several can walk together. What begins them takes the tensors; `compare_is_whole`: compare_strip
+// serves the whole tensor (one scale, a type with a loop).
 struct comparison {
 	struct tensor_sums *out;
 	const struct tensor *f, *q;
@@ -57,15 +68,23 @@ void compare_begin(struct comparison *c, struct tensor_sums *out, const struct t
 bool compare_is_whole(const struct comparison *c);
 strip_fn compare_strip;
 
-struct histogram {
-	uint32_t *hist;
+struct ranging {
+	struct tensor_range *out;
 	const float *f;
-	struct hist_by by;
-	uint32_t *tables; // several counts of (bins + 1), or NULL: straight to hist
 };
-void hist_begin(struct histogram *h, uint32_t *hist, int bins, float lo, float hi, const struct tensor *f);
-strip_fn hist_strip;
-void hist_end(struct histogram *h); // adds to the histogram and frees
+void ranging_begin(struct ranging *r, struct tensor_range *out, const struct tensor *f);
+strip_fn range_strip;
+
+struct gridding {
+	struct grid *grid;
+	const struct tensor_range *range; // of the elements so far: range_strip goes before grid_strip
+	float lo, hi;                     // that the grid was last widened for
+	const float *f;
+	uint32_t *count;                  // [2 * (bins + 1)] of even and odd elements, not yet in the grid
+};
+void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f);
+strip_fn grid_strip;
+void gridding_end(struct gridding *c);
 
 struct counting { // index is the code's bits, 8 or 16 of them
 	const void *codes;
@@ -74,8 +93,8 @@ struct counting { // index is the code's bits, 8 or 16 of them
 	uint32_t *count; // several tables of `values`
 	size_t values;
 };
-void codes_begin(struct counting *c, const struct tensor *q);
+void counting_begin(struct counting *c, const struct tensor *q);
 strip_fn codes_strip;
-void codes_end(struct counting *c, uint32_t *hist, int bins, float lo, float hi, const struct quantizer *quant, uint8_t *used);
+void counting_end(struct counting *c, uint32_t *count); // adds to count[values]
 
 #endif

@@ -2,7 +2,7 @@
 // in the first-level cache.
 #include "stats_impl.h"
 
-enum { VISITORS = 4 };
+enum { VISITORS = 7 };
 
 struct together {
 	int n;
@@ -41,33 +41,42 @@ static void add_comparison(struct together *t, struct comparison *c, const struc
 		stats_compare(s->sums[i], s->f, s->q[i], s->quant[i]);
 }
 
+struct counted { // a tensor's range and its grid
+	struct tensor_range own;
+	struct ranging ranging;
+	struct gridding gridding;
+};
+
+static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid)
+{
+	if (!range && !grid)
+		return;
+	ranging_begin(&c->ranging, range ? range : &c->own, f);
+	add(t, range_strip, &c->ranging);
+	if (!grid)
+		return;
+	gridding_begin(&c->gridding, grid, c->ranging.out, f);
+	add(t, grid_strip, &c->gridding);
+}
+
 void stats_site(const struct stats_site *s)
 {
 	struct together t = { 0 };
 	struct comparison compare[2];
-	struct histogram hist = { 0 }, hist_q = { 0 };
-	struct counting count = { 0 };
-	bool codes = s->hist_q && s->q[0]->type != DT_F32, whole = codes && s->quant[0]->n == 1;
+	struct counted f = { 0 }, q = { 0 };
+	struct counting codes = { 0 };
 
 	add_comparison(&t, &compare[0], s, 0);
 	add_comparison(&t, &compare[1], s, 1);
-	if (s->hist_f) {
-		hist_begin(&hist, s->hist_f, s->bins, s->lo, s->hi, s->f);
-		add(&t, hist_strip, &hist);
-	}
-	if (whole) {
-		codes_begin(&count, s->q[0]);
-		add(&t, codes_strip, &count);
-	} else if (codes) {
-		stats_hist_codes(s->hist_q, s->bins, s->lo, s->hi, s->q[0], s->quant[0], s->used);
-	} else if (s->hist_q) {
-		hist_begin(&hist_q, s->hist_q, s->bins, s->lo, s->hi, s->q[0]);
-		add(&t, hist_strip, &hist_q);
+	add_counted(&t, &f, s->f, s->range, s->grid);
+	add_counted(&t, &q, s->q[0], NULL, s->grid_q);
+	if (s->codes_q) {
+		counting_begin(&codes, s->q[0]);
+		add(&t, codes_strip, &codes);
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);
-	hist_end(&hist);
-	hist_end(&hist_q);
-	if (whole)
-		codes_end(&count, s->hist_q, s->bins, s->lo, s->hi, s->quant[0], s->used);
+	gridding_end(&f.gridding);
+	gridding_end(&q.gridding);
+	counting_end(&codes, s->codes_q);
 }

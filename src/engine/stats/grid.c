@@ -1,0 +1,190 @@
+// Counts on steps of a power of two: see struct grid.
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "stats_impl.h"
+
+enum {
+	LEAST_EXPONENT = -100, // of a step: its inverse is a normal number
+	DIGITS = 22,           // of an element in steps: exact in float, and below 2^31
+	PIECE = 1024
+};
+
+static int64_t steps_down(float x, int exponent)
+{
+	return (int64_t)floorf(ldexpf(x, -exponent));
+}
+
+// The finest step with which both ends are exact and at most 2 * GRID_LEAST steps apart.
+static int exponent_of(float lo, float hi)
+{
+	float most = fmaxf(fabsf(lo), fabsf(hi));
+	int e = most > 0 ? ilogbf(most) - DIGITS : LEAST_EXPONENT;
+
+	e = e > LEAST_EXPONENT ? e : LEAST_EXPONENT;
+	while (steps_down(hi, e) - steps_down(lo, e) > 2 * GRID_LEAST)
+		e++;
+	return e;
+}
+
+static int64_t halved(int64_t i, int times)
+{
+	return i >> times; // rounds down, below zero too
+}
+
+// Steps of 2^exponent, bins from `first` to `last`: not finer and not narrower than they are.
+static void reshape(struct grid *g, int exponent, int64_t first, int64_t last)
+{
+	uint32_t old[GRID_BINS];
+	int times = g->n ? exponent - g->exponent : 0, n = g->n;
+	int64_t from = g->first;
+
+	memcpy(old, g->bin, (size_t)n * sizeof(old[0]));
+	g->exponent = exponent;
+	g->first = first;
+	g->n = (int)(last - first + 1);
+	memset(g->bin, 0, (size_t)g->n * sizeof(g->bin[0]));
+	for (int i = 0; i < n; i++)
+		g->bin[halved(from + i, times) - first] += old[i];
+}
+
+// Coarse enough for bins first..last of 2^exponent beside what is there.
+static void include(struct grid *g, int exponent, int64_t first, int64_t last)
+{
+	int64_t low = first, high = last;
+	int e = exponent;
+
+	if (g->n) {
+		e = e > g->exponent ? e : g->exponent;
+		for (;; e++) {
+			low = halved(first, e - exponent);
+			high = halved(last, e - exponent);
+			int64_t old_low = halved(g->first, e - g->exponent), old_high = halved(g->first + g->n - 1, e - g->exponent);
+			low = low < old_low ? low : old_low;
+			high = high > old_high ? high : old_high;
+			if (high - low <= 2 * GRID_LEAST)
+				break;
+		}
+	}
+	if (!g->n || e != g->exponent || low != g->first || high != g->first + g->n - 1)
+		reshape(g, e, low, high);
+}
+
+void grid_widen(struct grid *g, float lo, float hi)
+{
+	int e = exponent_of(lo, hi);
+
+	include(g, e, steps_down(lo, e), steps_down(hi, e));
+}
+
+void grid_merge(struct grid *into, const struct grid *one)
+{
+	if (one->n == 0)
+		return;
+	include(into, one->exponent, one->first, one->first + one->n - 1);
+	for (int i = 0; i < one->n; i++)
+		into->bin[halved(one->first + i, into->exponent - one->exponent) - into->first] += one->bin[i];
+}
+
+void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins)
+{
+	struct hist_by by = hist_by_of(bins, lo, hi);
+	float value[PIECE];
+	int32_t bin[PIECE];
+
+	for (int at = 0; at < g->n; at += PIECE) {
+		int n = g->n - at < PIECE ? g->n - at : PIECE;
+		for (int i = 0; i < n; i++)
+			value[i] = ldexpf((float)(g->first + at + i), g->exponent);
+		stats_loops()->bins(bin, value, n, &by);
+		for (int i = 0; i < n; i++)
+			if (bin[i] < bins) // else the width of the range is not finite
+				hist[bin[i]] += g->bin[at + i];
+	}
+}
+
+// ---- counting
+
+void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f)
+{
+	assert(f->type == DT_F32);
+	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data };
+	c->count = xcalloc(2 * ((size_t)GRID_BINS + 1), sizeof(c->count[0]));
+	grid->n = 0;
+}
+
+// What was counted goes to the grid; `count` is zero again.
+static void flush(struct gridding *c)
+{
+	for (int i = 0; i < c->grid->n; i++)
+		c->grid->bin[i] += c->count[2 * i] + c->count[2 * i + 1];
+	memset(c->count, 0, 2 * ((size_t)c->grid->n + 1) * sizeof(c->count[0]));
+}
+
+static void count_piece(struct gridding *c, const float *f, int n)
+{
+	const struct grid *g = c->grid;
+	struct steps_by by = { ldexpf(1.0f, -g->exponent), (float)g->first, g->n };
+	int32_t bin[PIECE];
+	uint32_t *even = c->count, *odd = c->count + 1;
+	int i = 0;
+
+	stats_loops()->steps(bin, f, n, &by);
+	for (; i + 2 <= n; i += 2) { // neighbours are often equal: they do not wait for each other's count
+		even[2 * bin[i]]++;
+		odd[2 * bin[i + 1]]++;
+	}
+	if (i < n)
+		even[2 * bin[i]]++;
+}
+
+// The range has the strip's elements in it already.
+void grid_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct gridding *c = arg;
+	float packed[PIECE];
+
+	if (!(c->range->n > 0))
+		return;
+	if (c->grid->n == 0 || c->range->min < c->lo || c->range->max > c->hi) {
+		flush(c);
+		grid_widen(c->grid, c->lo = c->range->min, c->hi = c->range->max);
+	}
+	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
+		for (int64_t i = 0, n = strip.vectors * STATS_LANES; i < n; i += PIECE)
+			count_piece(c, c->f + at + i, (int)(n - i < PIECE ? n - i : PIECE));
+		return;
+	}
+	for (int64_t v = 0; v < strip.vectors;) {
+		int n = strip_pack(packed, (const char *)(c->f + at), sizeof(float), strip, v, PIECE);
+		count_piece(c, packed, n);
+		v += n / strip.valid;
+	}
+}
+
+void gridding_end(struct gridding *c)
+{
+	if (!c->count)
+		return;
+	flush(c);
+	free(c->count);
+}
+
+void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
+    int bins)
+{
+	struct hist_by by = hist_by_of(bins, lo, hi);
+	struct qspan s = qspan_of(quant, 0);
+	size_t n = ((size_t)1 << (8 * dtype_size(type))) >> shift;
+
+	for (size_t i = 0; i < n; i++) {
+		float x = (float)(code_of_index(type, i << shift) - (int64_t)s.zero) * s.scale;
+		int32_t bin;
+		if (!count[i])
+			continue;
+		stats_loops()->bins(&bin, &x, 1, &by);
+		if (bin < bins)
+			hist[bin] += count[i];
+	}
+}
