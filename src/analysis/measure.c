@@ -167,12 +167,14 @@ static void requantized(struct figure *f, const struct sighting *s, struct rep *
 	rep_drop(&y);
 }
 
-// What one sample of an output still lacks, and where it is collected before it goes to the memo.
+// What one sample of an output lacks, before it goes to the memo. One for each worker: large memory that is taken from the system and
+// given back for every tensor would cost more than the walk.
 struct lack {
 	struct tensor_sums sums[2];
 	struct tensor_range range;
 	struct grid grid, grid_q;
 	uint32_t codes[65536];
+	struct stats_scratch scratch;
 };
 
 static void ask(struct stats_site *ask, struct lack *l, const struct site_work *sw, int sample)
@@ -210,16 +212,14 @@ static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 }
 
 // Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of x, or empty.
-static void measure_output(struct site_work *sw, int sample, const struct tensor *x, struct rep *full, struct rep *alone,
-    const struct quantizer *clip)
+static void measure_output(struct lack *l, struct site_work *sw, int sample, const struct tensor *x, struct rep *full,
+    struct rep *alone, const struct quantizer *clip)
 {
-	struct lack *l = xmalloc(sizeof *l);
 	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
-	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}};
+	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch};
 	ask(&site, l, sw, sample);
 	stats_site(&site);
 	keep(&site, sw, sample);
-	free(l);
 }
 
 static void align(struct rep *out, const struct sighting *s, struct rep *y, enum layout l)
@@ -251,7 +251,7 @@ static void measure_site(struct work *w, struct site_work *sw, const struct sigh
 	}
 	align(&full, s, s->rep[SIM_FULL], x->t.layout);
 	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
-	measure_output(sw, s->sample, &x->t, &full, &alone, q);
+	measure_output(&w->lack[s->worker], sw, s->sample, &x->t, &full, &alone, q);
 	rep_drop(&full);
 	rep_drop(&alone);
 }
@@ -341,6 +341,8 @@ static enum status measure_values(struct work *w, struct error *err)
 		if (w->output[i].graphwise && !figure_complete(w->output[i].graphwise, w->samples))
 			any = want[SIM_FLOAT][w->output[i].value] = want[SIM_FULL][w->output[i].value] = true;
 	const bool *const wants[SIM_COUNT] = {want[SIM_FLOAT], NULL, want[SIM_FULL], want[SIM_ALONE]};
+	if (any && !w->lack)
+		w->lack = xcalloc((size_t)w->study->opt.threads, sizeof *w->lack);
 	enum status st = any ? pass(w, wants, see, err) : STATUS_OK;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(want[sim]);
@@ -372,6 +374,8 @@ void work_reset(struct work *w)
 	free(w->site_at);
 	free(w->first_site);
 	free(w->output);
+	free(w->lack);
+	w->lack = NULL;
 	w->site = NULL;
 	w->site_at = w->first_site = NULL;
 	w->output = NULL;

@@ -47,6 +47,10 @@ void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int b
 void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
     int bins);
 
+// Tables of one thread's walks: zeroed once, they are zero again after each.
+struct stats_scratch {
+	uint32_t grid[2][2 * (GRID_BINS + 1)], codes[65536];
+};
 // All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the order of addition.
 struct stats_site {
 	const struct tensor *f;
@@ -56,6 +60,7 @@ struct stats_site {
 	struct tensor_sums *sums[2];
 	struct tensor_range *range;       // of f
 	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats
+	struct stats_scratch *scratch;    // NULL: the walk makes its own
 	uint32_t *codes_q;                // [256 or 65536] of q[0] when it is codes: counts are added by the codes' bits
 };
 void stats_site(const struct stats_site *s);

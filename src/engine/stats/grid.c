@@ -1,7 +1,6 @@
 // Counts on steps of a power of two: see struct grid.
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "stats_impl.h"
 
@@ -106,11 +105,10 @@ void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int b
 
 // ---- counting
 
-void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f)
+void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f, uint32_t *count)
 {
 	assert(f->type == DT_F32);
-	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data };
-	c->count = xcalloc(2 * ((size_t)GRID_BINS + 1), sizeof(c->count[0]));
+	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data, .count = count };
 	grid->n = 0;
 }
 
@@ -165,10 +163,8 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 
 void gridding_end(struct gridding *c)
 {
-	if (!c->count)
-		return;
-	flush(c);
-	free(c->count);
+	if (c->grid)
+		flush(c);
 }
 
 void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,

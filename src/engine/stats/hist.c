@@ -204,22 +204,20 @@ static void single_strip(void *arg, int64_t at, struct strip strip)
 	}
 }
 
-void counting_begin(struct counting *c, const struct tensor *q)
+void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count)
 {
-	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type) };
+	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type), .count = count };
 	assert(c->elem <= 2);
 	c->values = (size_t)1 << (8 * c->elem);
-	c->count = xcalloc((c->elem == 1 ? TABLES : 1) * c->values, sizeof(c->count[0]));
 }
 
 void counting_end(struct counting *c, uint32_t *count)
 {
-	int tables = c->elem == 1 ? TABLES : 1;
+	size_t tables = c->elem == 1 ? TABLES : 1;
 
-	for (int t = 0; c->count && t < tables; t++)
-		for (size_t v = 0; v < c->values; v++)
-			count[v] += c->count[(size_t)t * c->values + v];
-	free(c->count);
+	for (size_t i = 0; i < tables * c->values; i++)
+		count[i % c->values] += c->count[i];
+	memset(c->count, 0, tables * c->values * sizeof(count[0]));
 }
 
 void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant,
@@ -230,7 +228,7 @@ void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct
 	struct counting c;
 
 	assert(bins > 0);
-	counting_begin(&c, q);
+	counting_begin(&c, q, xcalloc(65536, sizeof(c.count[0])));
 	if (runs.channels == 1) {
 		struct qspan s = qspan_of(quant, 0);
 		strips_each(q, codes_strip, &c);

@@ -80,9 +80,9 @@ struct gridding {
 	const struct tensor_range *range; // of the elements so far: range_strip goes before grid_strip
 	float lo, hi;                     // that the grid was last widened for
 	const float *f;
-	uint32_t *count;                  // [2 * (bins + 1)] of even and odd elements, not yet in the grid
+	uint32_t *count;                  // [2 * (GRID_BINS + 1)] of even and odd elements, not yet in the grid; zero before and after
 };
-void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f);
+void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f, uint32_t *count);
 strip_fn grid_strip;
 void gridding_end(struct gridding *c);
 
@@ -90,10 +90,10 @@ struct counting { // index is the code's bits, 8 or 16 of them
 	const void *codes;
 	enum dtype type;
 	size_t elem;
-	uint32_t *count; // several tables of `values`
+	uint32_t *count; // several tables of `values`; zero before and after
 	size_t values;
 };
-void counting_begin(struct counting *c, const struct tensor *q);
+void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count); // count[65536]
 strip_fn codes_strip;
 void counting_end(struct counting *c, uint32_t *count); // adds to count[values]
 

@@ -1,5 +1,6 @@
 // All figures of a site in one walk: a piece of the float tensor is read from memory once and then compared and counted while it is
 // in the first-level cache.
+#include <stdlib.h>
 #include "stats_impl.h"
 
 enum { VISITORS = 7 };
@@ -47,7 +48,8 @@ struct counted { // a tensor's range and its grid
 	struct gridding gridding;
 };
 
-static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid)
+static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid,
+    uint32_t *count)
 {
 	if (!range && !grid)
 		return;
@@ -55,7 +57,7 @@ static void add_counted(struct together *t, struct counted *c, const struct tens
 	add(t, range_strip, &c->ranging);
 	if (!grid)
 		return;
-	gridding_begin(&c->gridding, grid, c->ranging.out, f);
+	gridding_begin(&c->gridding, grid, c->ranging.out, f, count);
 	add(t, grid_strip, &c->gridding);
 }
 
@@ -65,18 +67,22 @@ void stats_site(const struct stats_site *s)
 	struct comparison compare[2];
 	struct counted f = { 0 }, q = { 0 };
 	struct counting codes = { 0 };
+	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof(*tables));
 
 	add_comparison(&t, &compare[0], s, 0);
 	add_comparison(&t, &compare[1], s, 1);
-	add_counted(&t, &f, s->f, s->range, s->grid);
-	add_counted(&t, &q, s->q[0], NULL, s->grid_q);
+	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0]);
+	add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1]);
 	if (s->codes_q) {
-		counting_begin(&codes, s->q[0]);
+		counting_begin(&codes, s->q[0], tables->codes);
 		add(&t, codes_strip, &codes);
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);
 	gridding_end(&f.gridding);
 	gridding_end(&q.gridding);
-	counting_end(&codes, s->codes_q);
+	if (s->codes_q)
+		counting_end(&codes, s->codes_q);
+	if (!s->scratch)
+		free(tables);
 }
