@@ -61,9 +61,7 @@ static inline enum status node_run_try(struct node_run *r, struct error *err)
 	for (int i = 0; i < r->n.n_in; i++)
 		in[i] = r->in[i].data ? &r->in[i] : NULL;
 	s = r->n.op->shape(&r->n, in, r->out, err);
-	for (int i = 0; s == STATUS_OK && i < r->n.n_out; i++)
-		s = tensor_alloc(&r->out[i], NULL, err);
-	return s == STATUS_OK ? r->n.op->eval(&r->n, in, r->out, 1, err) : s;
+	return s == STATUS_OK ? op_finish(&r->n, in, r->out, 1, err) : s;
 }
 
 static inline void node_run(struct node_run *r)

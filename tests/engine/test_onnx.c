@@ -462,3 +462,65 @@ void test_onnx__keys_follow_structure_and_weights(void **state)
 	assert_false(key_equal(first, c.loaded->key));
 	case_done(&c);
 }
+
+void test_onnx__a_list_of_words_is_a_text(void **state)
+{
+	static const char *const names[] = {"Affine", "Relu"};
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+	Onnx__AttributeProto *a;
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(3, 1, 4));
+	case_floats(&c, "w", DIMS(2, 2, 4), ones);
+	case_floats(&c, "r", DIMS(2, 2, 2), ones);
+	n = case_node(&c, "RNN", "loop", "x w r", "y");
+	case_attr_int(&c, n, "hidden_size", 2);
+	a = case_attr(&c, n, "direction", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+	a->s = (ProtobufCBinaryData){.data = (uint8_t *)case_text(&c, "bidirectional"), .len = 13};
+	a->has_s = true;
+	a = case_attr(&c, n, "activations", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+	a->strings = case_new(&c, sizeof(names) / sizeof(names[0]) * sizeof(*a->strings));
+	for (a->n_strings = 0; a->n_strings < 2; a->n_strings++)
+		a->strings[a->n_strings] = (ProtobufCBinaryData){
+		    .data = (uint8_t *)case_text(&c, names[a->n_strings]), .len = strlen(names[a->n_strings])};
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	for (int i = 0; i < c.loaded->node[0].op->n_attrs; i++) {
+		const struct attr_spec *spec = &c.loaded->node[0].op->attrs[i];
+		if (!strcmp(spec->name, "activations"))
+			assert_string_equal(*(const char *const *)((const char *)c.loaded->node[0].attrs + spec->offset), "Affine Relu");
+	}
+	case_done(&c);
+}
+
+// x -> Dropout with the mode of training -> y
+static void dropout_case(struct onnx_case *c, float ratio)
+{
+	Onnx__TensorProto *t;
+
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, 4));
+	case_floats(c, "ratio", 0, NULL, &ratio);
+	t = case_tensor(c, "training", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+	case_raw(c, t, "\1", 1);
+	c->graph->initializer[c->graph->n_initializer++] = t;
+	case_node(c, "Dropout", "drop", "x ratio training", "h");
+	case_node(c, "Neg", "last", "h", "y");
+	case_output(c, c->graph, "y");
+}
+
+void test_onnx__dropout_of_nothing_is_no_training(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	dropout_case(&c, 0.0f);
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	case_done(&c);
+	dropout_case(&c, 0.5f);
+	case_refused(&c, STATUS_UNSUPPORTED, "training mode");
+	case_done(&c);
+}

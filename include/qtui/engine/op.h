@@ -30,7 +30,8 @@ struct attr_spec {
 
 // Shape rule: sets type and shape of out[0..n_out-1] from types and shapes of `in` (NULL: absent). in[i]->data is NULL where
 // the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty, which means
-// "known when it runs", and is called again with data. The same rule serves loading and running. Layout is plain.
+// "known when it runs", and is called again with data. The same rule serves loading and running. Layout is plain. A rule that can
+// only find the shapes by computing the results leaves all of them, with data, in `out`: then there is nothing to evaluate.
 typedef enum status op_shape_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err);
 // Plain evaluation: inputs have data in plain layout, outputs are allocated as the shape rule said. `width` OpenMP threads.
 // This is the reference: clear first, but not needlessly slow, since it also serves all operators without a faster kernel.
@@ -69,6 +70,10 @@ struct op {
 	const char *types;  // of the inputs: see ops.def
 	op_shape_fn *rule;  // the operator's own part of `shape`
 };
+// What follows the shape rule: allocates and evaluates, unless the rule has left the results. On success the caller owns the
+// tensors of out[n_out]; on failure they are dropped.
+MUST_CHECK enum status op_finish(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err);
 // The row with the highest since <= opset (of that domain); NULL when the operator is not in the table.
 const struct op *op_find(const char *domain, const char *name, int opset);
 // All rows, for listings and tests.

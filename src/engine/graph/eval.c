@@ -36,18 +36,6 @@ static void run_done(struct run *r)
 	free(r->readers);
 }
 
-static enum status eval_into(
-    struct run *r, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
-{
-	enum status s;
-
-	err->text[0] = '\0';
-	s = n->op->shape(n, in, out, err);
-	for (int i = 0; i < n->n_out && !s; i++)
-		s = n->out[i] < 0 && !out[i].type ? STATUS_OK : tensor_alloc(&out[i], NULL, err);
-	return s ? s : n->op->eval(n, in, out, r->width, err);
-}
-
 static void drop_read(struct run *r, const struct node *n)
 {
 	for (int i = 0; i < n->n_in; i++)
@@ -72,11 +60,12 @@ static enum status run_node(struct run *r, const struct node *n, struct error *e
 
 	for (int i = 0; i < n->n_in; i++)
 		in[i] = n->in[i] < 0 ? NULL : &r->value[n->in[i]];
-	s = eval_into(r, n, in, out, err);
+	err->text[0] = '\0';
+	s = n->op->shape(n, in, out, err);
+	if (!s)
+		s = op_finish(n, in, out, r->width, err);
 	if (!s)
 		keep_results(r, n, out);
-	for (int i = 0; i < n->n_out && s; i++)
-		tensor_drop(&out[i]);
 	drop_read(r, n);
 	free(in);
 	free(out);

@@ -4,6 +4,7 @@
 #include "attr.h"
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 
 typedef enum status parse_fn(struct draft *d, void *field, const Onnx__AttributeProto *a, struct error *err);
 
@@ -43,8 +44,14 @@ static enum status parse_floats(struct draft *d, void *field, const Onnx__Attrib
 
 static enum status parse_text(struct draft *d, void *field, const Onnx__AttributeProto *a, struct error *err)
 {
+	struct str words = {0};
+
 	(void)err;
-	*(const char **)field = arena_strndup(d->arena, (const char *)a->s.data, a->s.len);
+	str_addn(&words, (const char *)a->s.data, a->s.len);
+	for (size_t i = 0; i < a->n_strings; i++)
+		str_addf(&words, "%s%.*s", words.len ? " " : "", (int)a->strings[i].len, (const char *)a->strings[i].data);
+	*(const char **)field = arena_strndup(d->arena, str_text(&words), words.len);
+	str_done(&words);
 	return STATUS_OK;
 }
 
@@ -101,6 +108,14 @@ static void set_default(void *field, const struct attr_spec *spec)
 	}
 }
 
+static bool fits(const struct attr_spec *spec, const Onnx__AttributeProto *a)
+{
+	// Files of IR version 1 leave the type out.
+	if (a->has_type && a->type != kinds[spec->kind].type)
+		return spec->kind == ATTR_TEXT && a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS;
+	return spec->kind != ATTR_TENSOR || a->t;
+}
+
 static const struct attr_spec *spec_of(const struct op *op, const char *name)
 {
 	for (int i = 0; i < op->n_attrs; i++)
@@ -136,8 +151,7 @@ static enum status parse_one(
 			    a->name ? a->name : "");
 		return STATUS_OK;
 	}
-	// Files of IR version 1 leave the type out.
-	if ((a->has_type && a->type != kinds[spec->kind].type) || (spec->kind == ATTR_TENSOR && !a->t))
+	if (!fits(spec, a))
 		return error_set(err, STATUS_FORMAT, "node %s (%s): attribute '%s' has the wrong type", n->n.name,
 		    n->op_type, a->name);
 	s = kinds[spec->kind].parse(d, (char *)attrs + spec->offset, a, err);

@@ -69,14 +69,10 @@ static bool may_fold(
 static enum status fold(
     struct draft *d, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	enum status s = STATUS_OK;
+	enum status s = op_finish(n, in, out, 1, err);
 
-	for (int i = 0; i < n->n_out && !s; i++)
-		s = n->out[i] < 0 && !out[i].type ? STATUS_OK : tensor_alloc(&out[i], NULL, err);
-	if (!s)
-		s = n->op->eval(n, in, out, 1, err);
-	for (int i = 0; i < n->n_out; i++) {
-		if (s || n->out[i] < 0) {
+	for (int i = 0; i < n->n_out && !s; i++) {
+		if (n->out[i] < 0) {
 			tensor_drop(&out[i]);
 			continue;
 		}
@@ -121,7 +117,11 @@ static enum status infer_known(
 	if (s)
 		return s;
 	set_types(d, &n->n, out);
-	return may_fold(d, &n->n, in, out) ? fold(d, &n->n, in, out, err) : STATUS_OK;
+	if (may_fold(d, &n->n, in, out))
+		return fold(d, &n->n, in, out, err);
+	for (int i = 0; i < n->n.n_out; i++) // results that the rule left
+		tensor_drop(&out[i]);
+	return STATUS_OK;
 }
 
 static bool all_folded(const struct draft *d, const struct node *n)

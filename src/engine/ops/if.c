@@ -37,19 +37,10 @@ static enum status run(
 static enum status shape_by_run(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	enum status s;
-
 	for (int i = 1; i < n->n_in; i++)
 		if (in[i] && !in[i]->data)
 			return known_when_it_runs(err);
-	s = run(n, in, out, 1, err);
-	for (int i = 0; i < n->n_out && !s; i++) {
-		struct tensor form = {.type = out[i].type, .shape = out[i].shape};
-
-		tensor_drop(&out[i]);
-		out[i] = form;
-	}
-	return s;
+	return run(n, in, out, 1, err);
 }
 
 enum status if_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

@@ -4,6 +4,8 @@
 #include "element.h"
 #include "rule.h"
 
+enum { PIECE = 64 }; // boxes compared before it is asked whether one overlapped
+
 struct limits {
 	int64_t most; // boxes a class
 	float iou, score;
@@ -46,14 +48,41 @@ static struct box make_box(const float *b, bool center)
 	return r;
 }
 
-static bool overlaps(const struct box *a, const struct box *b, float limit)
-{
-	float w = (a->x2 < b->x2 ? a->x2 : b->x2) - (a->x1 > b->x1 ? a->x1 : b->x1);
-	float h = (a->y2 < b->y2 ? a->y2 : b->y2) - (a->y1 > b->y1 ? a->y1 : b->y1);
+// Kept boxes, a field an array, so that one box is held against many at once.
+struct kept {
+	float *x1, *y1, *x2, *y2, *area;
+	int64_t n;
+};
 
-	if (!(w > 0) || !(h > 0) || !(a->area > 0) || !(b->area > 0))
-		return false;
-	return w * h / (a->area + b->area - w * h) > limit;
+static int overlaps(const struct kept *k, int64_t i, const struct box *b, float limit)
+{
+	float w = (k->x2[i] < b->x2 ? k->x2[i] : b->x2) - (k->x1[i] > b->x1 ? k->x1[i] : b->x1);
+	float h = (k->y2[i] < b->y2 ? k->y2[i] : b->y2) - (k->y1[i] > b->y1 ? k->y1[i] : b->y1);
+
+	return (w > 0) & (h > 0) & (k->area[i] > 0) & (b->area > 0) & (w * h / (k->area[i] + b->area - w * h) > limit);
+}
+
+static bool overlaps_any(const struct kept *k, const struct box *b, float limit)
+{
+	for (int64_t at = 0; at < k->n; at += PIECE) {
+		int64_t end = k->n - at < PIECE ? k->n : at + PIECE;
+		int found = 0;
+#pragma omp simd reduction(| : found)
+		for (int64_t i = at; i < end; i++)
+			found |= overlaps(k, i, b, limit);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+static void keep(struct kept *k, const struct box *b)
+{
+	k->x1[k->n] = b->x1;
+	k->y1[k->n] = b->y1;
+	k->x2[k->n] = b->x2;
+	k->y2[k->n] = b->y2;
+	k->area[k->n++] = b->area;
 }
 
 struct candidate {
@@ -61,6 +90,27 @@ struct candidate {
 	int64_t index;
 	struct box box;
 };
+
+// Room for all boxes of a class.
+struct room {
+	struct candidate *c;
+	float *fields; // of struct kept
+	int64_t boxes;
+};
+
+static bool room_init(struct room *r, int64_t boxes)
+{
+	*r = (struct room){.boxes = boxes};
+	r->c = mem_try_array((size_t)boxes + 1, sizeof *r->c);
+	r->fields = mem_try_array((size_t)boxes + 1, 5 * sizeof *r->fields);
+	return r->c && r->fields;
+}
+
+static void room_done(struct room *r)
+{
+	free(r->c);
+	free(r->fields);
+}
 
 static int by_score(const void *a, const void *b)
 {
@@ -72,22 +122,23 @@ static int by_score(const void *a, const void *b)
 }
 
 // The boxes that remain, at the front of `c`, in order; returns their number.
-static int64_t suppress(struct candidate *c, const struct limits *l, const float *boxes, const float *scores, int64_t n)
+static int64_t suppress(struct room *r, const struct limits *l, const float *boxes, const float *scores)
 {
-	int64_t found = 0, kept = 0;
+	struct candidate *c = r->c;
+	float *f = r->fields;
+	struct kept k = {.x1 = f, .y1 = f + r->boxes, .x2 = f + 2 * r->boxes, .y2 = f + 3 * r->boxes, .area = f + 4 * r->boxes};
+	int64_t found = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < r->boxes; i++)
 		if (scores[i] == scores[i] && (!l->has_score || scores[i] > l->score))
 			c[found++] = (struct candidate){scores[i], i, make_box(boxes + 4 * i, l->center)};
 	qsort(c, (size_t)found, sizeof *c, by_score);
-	for (int64_t i = 0; i < found && kept < l->most; i++) {
-		bool clear = true;
-		for (int64_t k = 0; k < kept && clear; k++)
-			clear = !overlaps(&c[i].box, &c[k].box, l->iou);
-		if (clear)
-			c[kept++] = c[i];
-	}
-	return kept;
+	for (int64_t i = 0; i < found && k.n < l->most; i++)
+		if (!overlaps_any(&k, &c[i].box, l->iou)) {
+			c[k.n] = c[i];
+			keep(&k, &c[i].box);
+		}
+	return k.n;
 }
 
 // Writes the chosen [batch, class, box] triples to y unless it is NULL; *total is their number.
@@ -95,24 +146,26 @@ static enum status run(
     int64_t *total, int64_t *y, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	int64_t batches = in[1]->shape.dim[0], classes = in[1]->shape.dim[1], boxes = in[1]->shape.dim[2];
-	struct candidate *c = mem_try_array((size_t)boxes + 1, sizeof *c);
+	struct room room;
 	struct limits l;
 	enum status s = read_limits(&l, n, in, err);
 
 	*total = 0;
-	if (!c)
+	if (!room_init(&room, boxes)) {
+		room_done(&room);
 		return error_set(err, STATUS_NOMEM, "no memory for %lld boxes", (long long)boxes);
+	}
 	for (int64_t p = 0; s == STATUS_OK && p < batches * classes; p++) {
-		int64_t kept = suppress(c, &l, (const float *)in[0]->data + p / classes * boxes * 4,
-		    (const float *)in[1]->data + p * boxes, boxes);
+		int64_t kept = suppress(&room, &l, (const float *)in[0]->data + p / classes * boxes * 4,
+		    (const float *)in[1]->data + p * boxes);
 		for (int64_t i = 0; y && i < kept; i++) {
 			y[(*total + i) * 3] = p / classes;
 			y[(*total + i) * 3 + 1] = p % classes;
-			y[(*total + i) * 3 + 2] = c[i].index;
+			y[(*total + i) * 3 + 2] = room.c[i].index;
 		}
 		*total += kept;
 	}
-	free(c);
+	room_done(&room);
 	return s;
 }
 

@@ -187,3 +187,27 @@ static enum status checked_shape(
 		s = check_outputs(n, out, err);
 	return s;
 }
+
+static bool has_results(const struct node *n, const struct tensor *out)
+{
+	for (int i = 0; i < n->n_out; i++)
+		if (out[i].data)
+			return true;
+	return false;
+}
+
+enum status op_finish(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	enum status s = STATUS_OK;
+	bool done = has_results(n, out);
+
+	for (int i = 0; i < n->n_out && s == STATUS_OK && !done; i++)
+		if (n->out[i] >= 0 || out[i].type)
+			s = tensor_alloc(&out[i], NULL, err);
+	if (s == STATUS_OK && !done)
+		s = n->op->eval(n, in, out, width, err);
+	for (int i = 0; i < n->n_out && s != STATUS_OK; i++)
+		tensor_drop(&out[i]);
+	return s;
+}

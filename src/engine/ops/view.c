@@ -1,11 +1,20 @@
 // Operators that give the same elements another shape: Identity, Dropout (inference), Flatten, Reshape, Squeeze,
 // Unsqueeze.
 #include <string.h>
+#include "element.h"
 #include "rule.h"
+
+// Dropout of nothing is the identity in training too: exporters write it where a network calls dropout with a ratio of 0.
+static bool drops(const struct node *n, const struct tensor *const *in)
+{
+	if (n->n_in < 3 || !in[2] || !in[2]->data || tensor_count(in[2]) != 1 || !*(const uint8_t *)in[2]->data)
+		return false;
+	return !in[1] || !in[1]->data || tensor_count(in[1]) != 1 || element_double(in[1], 0) != 0;
+}
 
 enum status view_same_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	if (n->n_in > 2 && in[2] && in[2]->data && tensor_count(in[2]) == 1 && *(const uint8_t *)in[2]->data)
+	if (drops(n, in))
 		return error_set(
 		    err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	rule_set(&out[0], in[0]->type, &in[0]->shape);

@@ -64,13 +64,27 @@ enum status exec_finish(struct exec *x, int i, struct rep *y)
 	return st;
 }
 
+// The shape of output 0 when only this run's inputs tell it (what follows in the step keeps the shape).
+static enum status shape_of_run(struct exec *x, struct shape *out)
+{
+	const struct tensor **in = xcalloc((size_t)x->node->n_in + 1, sizeof *in);
+	struct tensor *y = xcalloc((size_t)x->node->n_out + 1, sizeof *y);
+	for (int i = 0; i < x->node->n_in; i++)
+		in[i] = x->in[i] ? &x->in[i]->t : NULL;
+	enum status st = x->node->op->shape(x->node, in, y, x->err);
+	*out = y[0].shape;
+	free(in);
+	free(y);
+	return st;
+}
+
 enum status exec_out_shape(struct exec *x, struct shape *out)
 {
 	int v = step_out(x->g, x->step, 0);
-	if (v < 0 || x->g->value[v].shape.rank < 0)
+	if (v < 0)
 		return STATUS_UNSUPPORTED;
 	*out = x->g->value[v].shape;
-	return STATUS_OK;
+	return out->rank >= 0 ? STATUS_OK : shape_of_run(x, out);
 }
 
 // Inputs of the main node as plain float (or integer) tensors.
@@ -112,18 +126,10 @@ enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep
 		y[0].t.shape = shape;
 		goto out;
 	}
-	for (int i = 0; st == STATUS_OK && i < n; i++) {
-		out[i].layout = LAYOUT_PLAIN;
-		st = tensor_alloc(&out[i], NULL, x->err);
-	}
 	if (st == STATUS_OK)
-		st = x->node->op->eval(x->node, in, out, x->width, x->err);
-	for (int i = 0; i < n; i++) {
-		if (st == STATUS_OK)
-			y[i].t = out[i];
-		else
-			tensor_drop(&out[i]);
-	}
+		st = op_finish(x->node, in, out, x->width, x->err);
+	for (int i = 0; i < n && st == STATUS_OK; i++)
+		y[i].t = out[i];
 out:
 	free(out);
 	return st;

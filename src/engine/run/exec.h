@@ -6,7 +6,7 @@
 
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
-enum status exec_out_shape(struct exec *x, struct shape *out);   // STATUS_UNSUPPORTED when it depends on data
+enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
 enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out);
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
 // Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.
