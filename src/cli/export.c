@@ -1,5 +1,6 @@
-// qtui export: the decisions of a session in the form that another tool takes.
+// qtui export: the decisions of a session in the form that another tool takes. qtui quantize: the quantized model itself.
 #include <stdio.h>
+#include <sys/stat.h>
 #include "qtui/interop/export.h"
 #include "verbs.h"
 
@@ -26,23 +27,28 @@ static enum status export_study(struct options *o, struct study *st, struct erro
 	return status;
 }
 
-int verb_export(struct options *o)
+// The file that a model was read from is never written over, whatever it is called.
+static enum status check_other_file(const struct options *o, const char *path, struct error *err)
+{
+	struct stat model, out;
+	if (!o->output || stat(path, &model) || stat(o->output, &out))
+		return STATUS_OK;
+	if (model.st_dev != out.st_dev || model.st_ino != out.st_ino)
+		return STATUS_OK;
+	return error_set(err, STATUS_USAGE, "-o %s is the model itself: give another name", o->output);
+}
+
+static int export(struct options *o)
 {
 	struct error err = {0};
 	struct study *st = NULL;
 	struct session *se = NULL;
-	if (!o->format) {
-		puts("qtui export needs --format NAME:");
-		list_formats();
-		return EXIT_USAGE;
-	}
-	enum status status = export_find(o->format) ? STATUS_OK :
-	    error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
-	if (status == STATUS_OK)
-		status = check_output(o->output, &err);
+	enum status status = check_output(o->output, &err);
 	o->study.calibrate_only = true; // decisions and scales, no figures
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
+	if (status == STATUS_OK)
+		status = check_other_file(o, study_graph(st)->path, &err);
 	if (status == STATUS_OK)
 		status = export_study(o, st, &err);
 	if (status == STATUS_OK)
@@ -50,4 +56,30 @@ int verb_export(struct options *o)
 	study_close(&st);
 	session_free(&se);
 	return status == STATUS_OK ? EXIT_DONE : fail(&err);
+}
+
+int verb_export(struct options *o)
+{
+	struct error err = {0};
+	if (!o->format) {
+		puts("qtui export needs --format NAME:");
+		list_formats();
+		return EXIT_USAGE;
+	}
+	if (!export_find(o->format)) {
+		error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
+		return fail(&err);
+	}
+	return export(o);
+}
+
+int verb_quantize(struct options *o)
+{
+	struct error err = {0};
+	if (!o->output) {
+		error_set(&err, STATUS_USAGE, "-o OUT.onnx is needed");
+		return fail(&err);
+	}
+	o->format = "qdq";
+	return export(o);
 }

@@ -17,6 +17,7 @@ static const struct verb {
 } verbs[] = {
     {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv]", VERB_ANALYZE, verb_analyze},
     {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
+    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", VERB_QUANTIZE, verb_quantize},
     {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},
     {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]", VERB_EVAL, verb_eval},
     {"ops", "", VERB_OPS, verb_ops},

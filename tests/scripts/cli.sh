@@ -152,6 +152,17 @@ for f in $("$qtui" export $model $calib | awk 'NR > 1 {print $1}'); do
 	report "export_$f" $? "$(head -c 200 "$dir/err")"
 done
 
+# ---- the quantized model: what it gives is what the session gives
+expect quantize_session 0 "biases of more than 32 bits" quantize --session "$dir/s.json" -o "$dir/q16.onnx"
+expect quantize 0 "" quantize $model $calib --samples 3 --target onnxruntime -o "$dir/q.onnx" -q
+expect quantize_is_read_back 0 "" run "$dir/q.onnx" -i "$dir/x.npy" -o "$dir/qdq" -q
+"$qtui" run $model $calib --samples 3 --target onnxruntime -i "$dir/x.npy" -o "$dir/simulated" -q
+cmp -s "$dir/qdq/output0.npy" "$dir/simulated/output0.npy"; report quantize_gives_the_simulation $?
+expect quantize_needs_a_name 2 "-o OUT.onnx is needed" quantize $model $calib
+cp $model "$dir/own.onnx"
+expect quantize_spares_the_model 2 "is the model itself" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q
+cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
+
 # ---- signals: sent until the program ends, since it may not listen yet
 interrupt() {
 	"$qtui" analyze $model --random-data 100000 -q >/dev/null 2>&1 &

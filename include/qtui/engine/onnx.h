@@ -1,8 +1,11 @@
-// ONNX in: reads a model file, builds and normalises its graph. Only src/engine/onnx knows protobuf-c.
+// ONNX in and out: reads a model file, builds and normalises its graph; writes a quantized one. Only src/engine/onnx knows
+// protobuf-c.
 #ifndef QTUI_ENGINE_ONNX_H
 #define QTUI_ENGINE_ONNX_H
 
-#include "qtui/engine/graph.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/plan.h"
 
 struct onnx_input_shape {
 	const char *name; // input tensor; NULL or "": the first image-like input, else the first
@@ -20,5 +23,9 @@ MUST_CHECK enum status onnx_load(struct graph **out, const char *path, const str
 
 // A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.
 MUST_CHECK enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err);
+
+// The normalised graph with the quantizers of a finished plan as an ONNX file, in QDQ form (docs/EXPORT.md). The caller calls
+// bytes_done. `loss` gets a line for what the form cannot say.
+MUST_CHECK enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err);
 
 #endif

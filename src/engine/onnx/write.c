@@ -1,0 +1,275 @@
+// onnx_write_qdq: the normalised graph with the quantizers of a plan as an ONNX file.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/onnx.h"
+#include "qtui/engine/op.h"
+#include "write.h"
+
+// ---- inputs and outputs
+
+static Onnx__TensorShapeProto *make_shape(struct writer *w, const struct shape *shape)
+{
+	Onnx__TensorShapeProto *p = arena_alloc(w->arena, sizeof(*p));
+
+	onnx__tensor_shape_proto__init(p);
+	p->n_dim = (size_t)shape->rank;
+	p->dim = arena_alloc(w->arena, (p->n_dim + 1) * sizeof(*p->dim));
+	for (size_t i = 0; i < p->n_dim; i++) {
+		Onnx__TensorShapeProto__Dimension *d = p->dim[i] = arena_alloc(w->arena, sizeof(*d));
+
+		onnx__tensor_shape_proto__dimension__init(d);
+		d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+		d->dim_value = shape->dim[i];
+	}
+	return p;
+}
+
+static Onnx__ValueInfoProto *make_info(struct writer *w, const struct value *v)
+{
+	Onnx__ValueInfoProto *info = arena_alloc(w->arena, sizeof(*info));
+	Onnx__TypeProto *type = arena_alloc(w->arena, sizeof(*type));
+	Onnx__TypeProto__Tensor *tensor = arena_alloc(w->arena, sizeof(*tensor));
+
+	onnx__value_info_proto__init(info);
+	onnx__type_proto__init(type);
+	onnx__type_proto__tensor__init(tensor);
+	info->name = arena_strdup(w->arena, v->name);
+	info->type = type;
+	type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+	type->tensor_type = tensor;
+	tensor->has_elem_type = true;
+	tensor->elem_type = write_type(v->type != DT_NONE ? v->type : DT_F32);
+	if (v->shape.rank >= 0)
+		tensor->shape = make_shape(w, &v->shape);
+	return info;
+}
+
+static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int n)
+{
+	Onnx__ValueInfoProto **infos = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(Onnx__ValueInfoProto *));
+
+	for (int i = 0; i < n; i++)
+		infos[i] = make_info(w, &w->g->value[value[i]]);
+	return infos;
+}
+
+// ---- nodes
+
+static enum status read_inputs(const char **in, struct writer *w, int node, struct error *err)
+{
+	const struct node *n = &w->g->node[node];
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < n->n_in && !s; i++) {
+		in[i] = "";
+		if (n->in[i] >= 0)
+			s = qdq_input(&in[i], w, plan_in(w->plan, node, i), err);
+	}
+	return s;
+}
+
+static int without_absent(const char *const *name, int n)
+{
+	while (n > 0 && !name[n - 1][0])
+		n--;
+	return n;
+}
+
+static enum status add_node(struct writer *w, int node, struct error *err)
+{
+	const struct node *n = &w->g->node[node];
+	const char **in = xcalloc((size_t)n->n_in + 1, sizeof(*in)), **out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
+	enum status s = STATUS_OK;
+
+	if (n->n_subgraphs)
+		s = error_set(err, STATUS_UNSUPPORTED, "node %s (%s): a graph inside a node cannot be written as a QDQ model", n->name,
+		    n->op->name);
+	if (!s)
+		s = read_inputs(in, w, node, err);
+	if (s)
+		goto out;
+	for (int i = 0; i < n->n_out; i++)
+		out[i] = n->out[i] >= 0 ? qdq_output(w, plan_out(w->plan, node, i)) : "";
+	write_attributes(w,
+	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in), out, without_absent(out, n->n_out)), n);
+	for (int i = 0; i < n->n_out && !s; i++)
+		if (n->out[i] >= 0)
+			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);
+out:
+	free(in);
+	free(out);
+	return s;
+}
+
+// Those that are read as they are, and those that are an output of the model.
+static void add_constants(struct writer *w)
+{
+	bool *plain = xcalloc((size_t)w->g->n_values + 1, sizeof(*plain));
+
+	for (int i = 0; i < w->plan->n_slots; i++) {
+		const struct slot *s = &w->plan->slot[i];
+
+		if (!s->is_output && s->value >= 0 && (!slot_quantizer(s) || slot_quantizer(s)->kind == QUANT_NONE))
+			plain[s->value] = true;
+	}
+	for (int i = 0; i < w->g->n_values; i++) {
+		const struct value *v = &w->g->value[i];
+
+		if (v->constant && (plain[i] || v->is_output))
+			write_constant(w, v->name, v->constant);
+	}
+	free(plain);
+}
+
+static enum status build(struct writer *w, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (int i = 0; i < w->g->n_values; i++) {
+		w->read[i] = w->g->value[i].name;
+		namemap_put(w->taken, w->g->value[i].name, 0);
+	}
+	for (int i = 0; i < w->g->n_nodes; i++)
+		namemap_put(w->taken, w->g->node[i].name, 0);
+	add_constants(w);
+	for (int i = 0; i < w->g->n_nodes && !s; i++)
+		s = add_node(w, i, err);
+	return s;
+}
+
+// ---- the model
+
+static void add_opset(struct writer *w, Onnx__ModelProto *m, const char *domain, int version)
+{
+	Onnx__OperatorSetIdProto *o;
+
+	for (size_t i = 0; i < m->n_opset_import; i++)
+		if (!strcmp(m->opset_import[i]->domain, domain))
+			return;
+	o = arena_alloc(w->arena, sizeof(*o));
+	onnx__operator_set_id_proto__init(o);
+	o->domain = arena_strdup(w->arena, domain);
+	o->has_version = true;
+	o->version = version;
+	m->opset_import[m->n_opset_import++] = o;
+}
+
+static void add_opsets(struct writer *w, Onnx__ModelProto *m)
+{
+	m->opset_import = arena_alloc(w->arena, (w->out.n_node + 1) * sizeof(*m->opset_import));
+	add_opset(w, m, "", w->opset);
+	for (size_t i = 0; i < w->out.n_node; i++)
+		add_opset(w, m, w->out.node[i]->domain, 1);
+}
+
+static void add_metadata(struct writer *w, Onnx__ModelProto *m)
+{
+	const struct graph *g = w->g;
+
+	m->n_metadata_props = (size_t)g->n_metadata;
+	m->metadata_props = arena_alloc(w->arena, (m->n_metadata_props + 1) * sizeof(*m->metadata_props));
+	for (int i = 0; i < g->n_metadata; i++) {
+		Onnx__StringStringEntryProto *e = m->metadata_props[i] = arena_alloc(w->arena, sizeof(*e));
+
+		onnx__string_string_entry_proto__init(e);
+		e->key = arena_strdup(w->arena, g->metadata[i].key);
+		e->value = arena_strdup(w->arena, g->metadata[i].text);
+	}
+}
+
+// Integer kernels begin at opset 10: an older model is raised to it where none of its operators changed its
+// meaning or ended (Upsample) on the way.
+static int file_opset(const struct graph *g)
+{
+	enum { OLDEST = 7, INTEGERS = 10 };
+
+	if (g->opset < OLDEST || g->opset >= INTEGERS)
+		return g->opset;
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct op *op = g->node[i].op;
+
+		if (op->id == OP_Upsample || (!op->domain[0] && op_find("", op->name, INTEGERS) != op))
+			return g->opset;
+	}
+	return INTEGERS;
+}
+
+// The oldest version of the format that knows the opset.
+static int ir_version(int opset)
+{
+	return opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 9 ? 8 : 4;
+}
+
+static void fill_model(struct writer *w, Onnx__ModelProto *m)
+{
+	onnx__model_proto__init(m);
+	m->has_ir_version = true;
+	m->ir_version = ir_version(w->opset);
+	m->producer_name = arena_strdup(w->arena, "qtui");
+	m->graph = &w->out;
+	w->out.name = arena_strdup(w->arena, "quantized");
+	w->out.n_input = (size_t)w->g->n_inputs;
+	w->out.input = make_infos(w, w->g->input, w->g->n_inputs);
+	w->out.n_output = (size_t)w->g->n_outputs;
+	w->out.output = make_infos(w, w->g->output, w->g->n_outputs);
+	add_opsets(w, m);
+	add_metadata(w, m);
+}
+
+static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct error *err)
+{
+	size_t size = onnx__model_proto__get_packed_size(m);
+
+	if (size > INT32_MAX)
+		return error_set(err, STATUS_UNSUPPORTED, "the quantized model needs %zu bytes; an ONNX file holds 2 GiB", size);
+	out->data = mem_try_array(size + 1, 1);
+	if (!out->data)
+		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the quantized model", size);
+	out->size = onnx__model_proto__pack(m, out->data);
+	return STATUS_OK;
+}
+
+static void tell_losses(const struct writer *w)
+{
+	bool ties = false;
+
+	for (int i = 0; i < w->plan->n_slots; i++) {
+		const struct quantizer *q = slot_quantizer(&w->plan->slot[i]);
+
+		ties = ties || (q && q->kind == QUANT_LINEAR && !w->plan->slot[i].parameter && q->rounding != ROUND_HALF_EVEN);
+	}
+	if (ties)
+		str_addf(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one\n",
+		    target_name(w->plan->target));
+	if (w->wide_biases)
+		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
+}
+
+enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
+{
+	struct writer w = {.plan = p, .g = p->g, .loss = loss, .arena = arena_new(), .taken = namemap_new(), .made = keymap_new(),
+	    .opset = file_opset(p->g)};
+	Onnx__ModelProto model;
+	enum status s;
+
+	*out = (struct bytes){0};
+	onnx__graph_proto__init(&w.out);
+	w.read = xcalloc((size_t)p->g->n_values + 1, sizeof(*w.read));
+	s = build(&w, err);
+	if (!s) {
+		fill_model(&w, &model);
+		s = pack(out, &model, err);
+	}
+	if (!s)
+		tell_losses(&w);
+	for (size_t i = 0; i < w.n_own; i++)
+		tensor_drop(&w.own[i]);
+	free(w.own);
+	free(w.read);
+	free(w.out.node);
+	free(w.out.initializer);
+	keymap_free(&w.made);
+	namemap_free(&w.taken);
+	arena_free(&w.arena);
+	return s;
+}

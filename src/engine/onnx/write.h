@@ -1,0 +1,52 @@
+// A graph and its plan on the way to an ONNX file. The messages live in the writer's arena; tensors that are made for them are
+// kept until the file is packed.
+#ifndef QTUI_ENGINE_ONNX_WRITE_H
+#define QTUI_ENGINE_ONNX_WRITE_H
+
+#include "onnx.pb-c.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/plan.h"
+
+struct writer {
+	const struct plan *plan;
+	const struct graph *g;
+	struct str *loss; // a line for everything that the file cannot say
+	struct arena *arena;
+	Onnx__GraphProto out;
+	size_t cap_nodes, cap_constants;
+	struct namemap *taken; // names of tensors and nodes in the file
+	struct keymap *made;   // what quantizes a value alike is written once: its name, by value and quantizer
+	const char **read;     // [g->n_values] the name under which nodes find a value
+	struct tensor *own;
+	size_t n_own, cap_own;
+	int wide_biases;
+	int opset; // that the file declares
+};
+
+// A name that no other tensor or node has: `base` followed by `suffix`, and by a number if need be.
+const char *write_name(struct writer *w, const char *base, const char *suffix);
+// Appends a node without attributes; the arrays of names are copied. `name` NULL: one made from its first output.
+Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op, const char *name, const char *const *in, int n_in,
+    const char *const *out, int n_out);
+void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value);
+void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value);
+// Those that differ from their defaults.
+void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
+// Appends an initializer that borrows the tensor's bytes (plain layout).
+void write_constant(struct writer *w, const char *name, const struct tensor *t);
+Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t);
+// A tensor of this type and shape, allocated, that lives until the file is packed.
+MUST_CHECK enum status write_own(
+    struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
+int32_t write_type(enum dtype t); // TensorProto.DataType
+
+// write_qdq.c
+// What node `s->node` reads at the input slot `s`: the value itself, or what its quantizer makes of it.
+MUST_CHECK enum status qdq_input(const char **name, struct writer *w, const struct slot *s, struct error *err);
+// The name under which the node is to write the value of the output slot `s`.
+const char *qdq_output(struct writer *w, const struct slot *s);
+// After the node: the pair at its output, if there is one. From here on nodes read what the pair makes.
+MUST_CHECK enum status qdq_after(struct writer *w, const struct slot *s, const char *written, struct error *err);
+
+#endif

@@ -1,0 +1,249 @@
+// Messages of an ONNX file: nodes with their attributes, initializers.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "write.h"
+
+const char *write_name(struct writer *w, const char *base, const char *suffix)
+{
+	struct str name = {0};
+
+	str_addf(&name, "%s%s", base, suffix);
+	for (int i = 1; namemap_get(w->taken, str_text(&name)) >= 0; i++) {
+		str_clear(&name);
+		str_addf(&name, "%s%s_%d", base, suffix, i);
+	}
+	namemap_put(w->taken, str_text(&name), 0);
+	const char *kept = arena_strdup(w->arena, str_text(&name));
+	str_done(&name);
+	return kept;
+}
+
+int32_t write_type(enum dtype t)
+{
+	static const int32_t type[DT_COUNT] = {
+	    [DT_F32] = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT,
+	    [DT_I8] = ONNX__TENSOR_PROTO__DATA_TYPE__INT8,
+	    [DT_U8] = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8,
+	    [DT_I16] = ONNX__TENSOR_PROTO__DATA_TYPE__INT16,
+	    [DT_U16] = ONNX__TENSOR_PROTO__DATA_TYPE__UINT16,
+	    [DT_I32] = ONNX__TENSOR_PROTO__DATA_TYPE__INT32,
+	    [DT_U32] = ONNX__TENSOR_PROTO__DATA_TYPE__UINT32,
+	    [DT_I64] = ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
+	    [DT_U64] = ONNX__TENSOR_PROTO__DATA_TYPE__UINT64,
+	    [DT_BOOL] = ONNX__TENSOR_PROTO__DATA_TYPE__BOOL,
+	};
+
+	return type[t];
+}
+
+// ---- tensors
+
+Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
+{
+	Onnx__TensorProto *p = arena_alloc(w->arena, sizeof(*p));
+
+	onnx__tensor_proto__init(p);
+	p->name = arena_strdup(w->arena, name);
+	p->n_dims = (size_t)t->shape.rank;
+	p->dims = arena_memdup(w->arena, t->shape.dim, p->n_dims * sizeof(int64_t));
+	p->has_data_type = p->has_raw_data = true;
+	p->data_type = write_type(t->type);
+	p->raw_data = (ProtobufCBinaryData){.len = tensor_bytes(t), .data = t->data};
+	return p;
+}
+
+void write_constant(struct writer *w, const char *name, const struct tensor *t)
+{
+	Onnx__GraphProto *g = &w->out;
+
+	g->initializer = xgrow(g->initializer, &w->cap_constants, g->n_initializer + 1, sizeof(*g->initializer));
+	g->initializer[g->n_initializer++] = write_tensor(w, name, t);
+}
+
+enum status write_own(struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err)
+{
+	struct tensor t = {.type = type, .shape = *shape};
+	enum status s = tensor_alloc(&t, NULL, err);
+
+	if (s)
+		return s;
+	w->own = xgrow(w->own, &w->cap_own, w->n_own + 1, sizeof(*w->own));
+	w->own[w->n_own] = t;
+	*out = &w->own[w->n_own++];
+	return STATUS_OK;
+}
+
+// ---- nodes
+
+static char **copy_names(struct writer *w, const char *const *name, int n)
+{
+	char **copy = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(*copy));
+
+	for (int i = 0; i < n; i++)
+		copy[i] = arena_strdup(w->arena, name[i]);
+	return copy;
+}
+
+Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op, const char *name, const char *const *in, int n_in,
+    const char *const *out, int n_out)
+{
+	Onnx__GraphProto *g = &w->out;
+	Onnx__NodeProto *p = arena_alloc(w->arena, sizeof(*p));
+
+	onnx__node_proto__init(p);
+	p->op_type = arena_strdup(w->arena, op);
+	p->domain = arena_strdup(w->arena, domain);
+	p->name = arena_strdup(w->arena, name ? name : write_name(w, out[0], "_node"));
+	p->input = copy_names(w, in, n_in);
+	p->n_input = (size_t)n_in;
+	p->output = copy_names(w, out, n_out);
+	p->n_output = (size_t)n_out;
+	g->node = xgrow(g->node, &w->cap_nodes, g->n_node + 1, sizeof(*g->node));
+	g->node[g->n_node++] = p;
+	return p;
+}
+
+// ---- attributes
+
+static Onnx__AttributeProto *add_attribute(
+    struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__AttributeProto__AttributeType type)
+{
+	Onnx__AttributeProto *a = arena_alloc(w->arena, sizeof(*a));
+	Onnx__AttributeProto **all = arena_alloc(w->arena, (n->n_attribute + 1) * sizeof(Onnx__AttributeProto *));
+
+	onnx__attribute_proto__init(a);
+	a->name = arena_strdup(w->arena, name);
+	a->has_type = true;
+	a->type = type;
+	if (n->n_attribute)
+		memcpy(all, n->attribute, n->n_attribute * sizeof(*all));
+	n->attribute = all;
+	n->attribute[n->n_attribute++] = a;
+	return a;
+}
+
+void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+
+	a->has_i = true;
+	a->i = value;
+}
+
+void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+	a->has_f = true;
+	a->f = value;
+}
+
+static ProtobufCBinaryData text_data(struct writer *w, const char *text, size_t len)
+{
+	return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)arena_strndup(w->arena, text, len)};
+}
+
+// The reader has joined the texts of the list with blanks.
+static void add_texts(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+
+	a->strings = arena_alloc(w->arena, (strlen(text) + 1) * sizeof(*a->strings));
+	for (size_t len; *text; text += len + (text[len] == ' ')) {
+		len = strcspn(text, " ");
+		a->strings[a->n_strings++] = text_data(w, text, len);
+	}
+}
+
+static void add_text(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+	a->has_s = true;
+	a->s = text_data(w, text, strlen(text));
+}
+
+static void add_ints(struct writer *w, Onnx__NodeProto *n, const char *name, const struct ints *v)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+	a->n_ints = (size_t)v->n;
+	a->ints = v->at;
+}
+
+static void add_floats(struct writer *w, Onnx__NodeProto *n, const char *name, const struct floats *v)
+{
+	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+
+	a->n_floats = (size_t)v->n;
+	a->floats = v->at;
+}
+
+// A default may be left out, except where a version of the operator had none.
+static bool may_leave_out(const struct node *n, const struct attr_spec *spec)
+{
+	return n->op->id != OP_Concat || strcmp(spec->name, "axis");
+}
+
+static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n, const struct attr_spec *spec, const void *field)
+{
+	const struct ints *ints = field;
+	const struct floats *floats = field;
+	const char *text;
+	const struct tensor *tensor;
+
+	switch (spec->kind) {
+	case ATTR_INT:
+		if (*(const int64_t *)field != (int64_t)spec->dflt || !may_leave_out(n, spec))
+			write_int_attribute(w, to, spec->name, *(const int64_t *)field);
+		break;
+	case ATTR_FLOAT:
+		if (*(const float *)field != (float)spec->dflt)
+			write_float_attribute(w, to, spec->name, *(const float *)field);
+		break;
+	case ATTR_INTS:
+		if (ints->n >= 0)
+			add_ints(w, to, spec->name, ints);
+		break;
+	case ATTR_FLOATS:
+		if (floats->n >= 0)
+			add_floats(w, to, spec->name, floats);
+		break;
+	case ATTR_TEXT:
+		text = *(const char *const *)field;
+		if (!text || !strcmp(text, spec->dflt_text ? spec->dflt_text : ""))
+			break;
+		if (!strcmp(spec->name, "activations"))
+			add_texts(w, to, spec->name, text);
+		else
+			add_text(w, to, spec->name, text);
+		break;
+	case ATTR_TENSOR:
+		tensor = *(const struct tensor *const *)field;
+		if (tensor)
+			add_attribute(w, to, spec->name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t =
+			    write_tensor(w, spec->name, tensor);
+		break;
+	}
+}
+
+// The engine knows one float type, so that what a file says of element types may no longer be so.
+static bool says_type(const struct attr_spec *spec)
+{
+	return !strcmp(spec->name, "to") || !strcmp(spec->name, "dtype");
+}
+
+void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n)
+{
+	for (int i = 0; i < n->op->n_attrs; i++) {
+		const struct attr_spec *spec = &n->op->attrs[i];
+
+		if (!spec->name || !spec->name[0])
+			continue;
+		if (says_type(spec) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
+			write_int_attribute(w, to, spec->name, write_type(w->g->value[n->out[0]].type));
+		else
+			add_spec(w, to, n, spec, (const char *)n->attrs + spec->offset);
+	}
+}

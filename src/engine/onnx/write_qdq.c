@@ -1,0 +1,264 @@
+// Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as its codes
+// with a DequantizeLinear, a bias as int32; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's own
+// quantizer gives, which its tools look for.
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "write.h"
+
+#define MICROSOFT "com.microsoft"
+
+static int64_t type_min(enum dtype t)
+{
+	return t == DT_I8 ? INT8_MIN : t == DT_I16 ? INT16_MIN : 0;
+}
+
+static int64_t type_max(enum dtype t)
+{
+	return t == DT_I8 ? INT8_MAX : t == DT_U8 ? UINT8_MAX : t == DT_I16 ? INT16_MAX : UINT16_MAX;
+}
+
+// ai.onnx has the pair from opset 10 on, an axis from 13, 16 bit from 21; ONNX Runtime's own domain has all of it in any model.
+static const char *domain_of(const struct writer *w, const struct quantizer *q)
+{
+	int least = q->bits > 8 && q->bits <= 16 ? 21 : q->n > 1 ? 13 : 10;
+
+	return w->opset >= least ? "" : MICROSOFT;
+}
+
+// ---- scales and zero points
+
+static enum status add_vector(const char **name, struct writer *w, const char *base, const char *suffix, enum dtype type, int n,
+    const void *values, struct error *err)
+{
+	struct shape shape = n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){n});
+	struct tensor *t;
+	enum status s = write_own(&t, w, type, &shape, err);
+
+	if (s)
+		return s;
+	memcpy(t->data, values, (size_t)n * dtype_size(type));
+	*name = write_name(w, base, suffix);
+	write_constant(w, *name, t);
+	return STATUS_OK;
+}
+
+// Zero points are integers of the codes' type; those of symmetric 32-bit biases are left out.
+static enum status add_zeros(
+    const char **name, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
+{
+	struct shape shape = q->n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){q->n});
+	struct tensor *t;
+	enum status s = write_own(&t, w, quantizer_dtype(q), &shape, err);
+
+	if (s)
+		return s;
+	for (int i = 0; i < q->n; i++) {
+		int32_t zero = q->zero ? q->zero[i] : 0;
+
+		memcpy((char *)t->data + (size_t)i * dtype_size(t->type), &zero, dtype_size(t->type));
+	}
+	*name = write_name(w, base, "_zero_point");
+	write_constant(w, *name, t);
+	return STATUS_OK;
+}
+
+struct terms { // what both halves of a pair name
+	const char *scale, *zero; // zero NULL: left out
+};
+
+static enum status add_terms(
+    struct terms *t, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
+{
+	enum status s = add_vector(&t->scale, w, base, "_scale", DT_F32, q->n, q->scale, err);
+
+	t->zero = NULL;
+	return s || q->bits > 16 ? s : add_zeros(&t->zero, w, base, q, err);
+}
+
+static void add_half(struct writer *w, const char *op, const char *in, const struct terms *t, const char *out,
+    const struct quantizer *q, int axis)
+{
+	const char *inputs[] = {in, t->scale, t->zero};
+	Onnx__NodeProto *n = write_node(w, domain_of(w, q), op, NULL, inputs, t->zero ? 3 : 2, &out, 1);
+
+	if (q->n > 1 && axis != 1)
+		write_int_attribute(w, n, "axis", axis);
+}
+
+// ---- activations
+
+// The pair clips to what the type holds; a quantizer with a narrower range clips before it.
+static enum status add_clip(
+    const char **in, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
+{
+	enum dtype type = quantizer_dtype(q);
+	int32_t zero = q->zero ? q->zero[0] : 0;
+	float low = (float)(q->qmin - zero) * q->scale[0], high = (float)(q->qmax - zero) * q->scale[0];
+	const char *inputs[3] = {*in, NULL, NULL}, *out;
+	enum status s = STATUS_OK;
+
+	if (q->qmin == type_min(type) && q->qmax == type_max(type))
+		return STATUS_OK;
+	if (w->opset >= 11)
+		s = add_vector(&inputs[1], w, base, "_low", DT_F32, 1, &low, err);
+	if (!s && w->opset >= 11)
+		s = add_vector(&inputs[2], w, base, "_high", DT_F32, 1, &high, err);
+	if (s)
+		return s;
+	out = write_name(w, base, "_clipped");
+	Onnx__NodeProto *n = write_node(w, "", "Clip", NULL, inputs, inputs[1] ? 3 : 1, &out, 1);
+	if (!inputs[1]) {
+		write_float_attribute(w, n, "min", low);
+		write_float_attribute(w, n, "max", high);
+	}
+	*in = out;
+	return STATUS_OK;
+}
+
+static enum status add_linear(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q,
+    struct error *err)
+{
+	struct terms t;
+	enum status s = add_clip(&in, w, base, q, err);
+
+	if (!s)
+		s = add_terms(&t, w, base, q, err);
+	if (s)
+		return s;
+	const char *codes = write_name(w, base, "_QuantizeLinear_Output");
+	add_half(w, "QuantizeLinear", in, &t, codes, q, q->axis);
+	add_half(w, "DequantizeLinear", codes, &t, out, q, q->axis);
+	return STATUS_OK;
+}
+
+static void add_casts(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q)
+{
+	const char *narrow = write_name(w, base, "_Cast_Output");
+	int32_t type = q->kind == QUANT_FP16 ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 : ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+
+	write_int_attribute(w, write_node(w, "", "Cast", NULL, &in, 1, &narrow, 1), "to", type);
+	write_int_attribute(w, write_node(w, "", "Cast", NULL, &narrow, 1, &out, 1), "to", write_type(DT_F32));
+}
+
+static enum status add_pair(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q,
+    struct error *err)
+{
+	if (q->kind == QUANT_LINEAR)
+		return add_linear(in, out, w, base, q, err);
+	add_casts(in, out, w, base, q);
+	return STATUS_OK;
+}
+
+// ---- constants
+
+// Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them; so do biases wider than the
+// 32 bits that DequantizeLinear takes.
+static bool stays_float(struct writer *w, const struct slot *s, const struct quantizer *q)
+{
+	enum op_id op = w->g->node[s->node].op->id;
+
+	w->wide_biases += q->kind == QUANT_LINEAR && q->bits > 32;
+	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad;
+}
+
+static enum status add_rounded(
+    const char **name, struct writer *w, const struct value *v, const struct quantizer *q, struct error *err)
+{
+	struct tensor *t;
+	enum status s = write_own(&t, w, DT_F32, &v->constant->shape, err);
+
+	if (s)
+		return s;
+	fake_quantize(t, v->constant, q, 1);
+	*name = write_name(w, v->name, "_rounded");
+	write_constant(w, *name, t);
+	return STATUS_OK;
+}
+
+static enum status add_codes(
+    const char **name, struct writer *w, const struct value *v, const struct quantizer *q, struct error *err)
+{
+	struct tensor *codes;
+	struct terms t;
+	int axis = q->axis >= 0 ? q->axis : v->constant->shape.rank - 1;
+	enum status s = write_own(&codes, w, quantizer_dtype(q), &v->constant->shape, err);
+
+	if (s)
+		return s;
+	quantize(codes, v->constant, q, 1);
+	const char *quantized = write_name(w, v->name, "_quantized");
+	write_constant(w, quantized, codes);
+	s = add_terms(&t, w, v->name, q, err);
+	if (s)
+		return s;
+	*name = write_name(w, v->name, "_DequantizeLinear_Output");
+	add_half(w, "DequantizeLinear", quantized, &t, *name, q, axis);
+	return STATUS_OK;
+}
+
+// ---- slots
+
+enum status qdq_input(const char **name, struct writer *w, const struct slot *s, struct error *err)
+{
+	const struct quantizer *q = slot_quantizer(s);
+	const struct value *v = &w->g->value[s->value];
+	struct key k = key_add_int(quantizer_key(q), s->value);
+	enum status status;
+
+	*name = w->read[s->value];
+	if (!q || q->kind == QUANT_NONE)
+		return STATUS_OK;
+	if (keymap_get(w->made, k)) {
+		*name = keymap_get(w->made, k);
+		return STATUS_OK;
+	}
+	if (v->constant) {
+		status = stays_float(w, s, q) ? add_rounded(name, w, v, q, err) : add_codes(name, w, v, q, err);
+	} else {
+		const char *from = *name;
+
+		*name = write_name(w, v->name, "_DequantizeLinear_Output");
+		status = add_pair(from, *name, w, v->name, q, err);
+	}
+	keymap_put(w->made, k, (void *)*name);
+	return status;
+}
+
+static int root_of(const struct plan *p, int slot)
+{
+	while (p->slot[slot].state == SLOT_OVERLAPPED && p->slot[slot].follows >= 0)
+		slot = p->slot[slot].follows;
+	return slot;
+}
+
+// The quantizer at an output. A node that only moves the codes of its input gets that input's once more: it changes no value, and
+// keeps the node among the integers for whoever reads the file.
+static const struct quantizer *output_quantizer(const struct writer *w, const struct slot *s)
+{
+	const struct plan *p = w->plan;
+	const struct node *n = &w->g->node[s->node];
+
+	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
+		return slot_quantizer(s);
+	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
+	return from == own && p->slot[own].quant.n == 1 ? slot_quantizer(&p->slot[own]) : NULL;
+}
+
+const char *qdq_output(struct writer *w, const struct slot *s)
+{
+	const struct value *v = &w->g->value[s->value];
+	const struct quantizer *q = output_quantizer(w, s);
+
+	return q && q->kind != QUANT_NONE && v->is_output ? write_name(w, v->name, "_QuantizeLinear_Input") : v->name;
+}
+
+enum status qdq_after(struct writer *w, const struct slot *s, const char *written, struct error *err)
+{
+	const struct value *v = &w->g->value[s->value];
+	const struct quantizer *q = output_quantizer(w, s);
+
+	if (!q || q->kind == QUANT_NONE)
+		return STATUS_OK;
+	w->read[s->value] = v->is_output ? v->name : write_name(w, v->name, "_DequantizeLinear_Output");
+	return add_pair(written, w->read[s->value], w, v->name, q, err);
+}

@@ -1,0 +1,136 @@
+// The QDQ model: read back by the program itself it gives what the simulation of the plan gives.
+#include <unistd.h>
+#include "study_case.h"
+#include "qtui/base/file.h"
+#include "qtui/engine/onnx.h"
+#include "qtui/engine/op.h"
+
+struct qdq_case {
+	struct study *st;
+	struct graph *g; // of the file
+	struct str loss;
+};
+
+static void write_and_read(struct qdq_case *c, struct study *st)
+{
+	char path[] = "/tmp/qtui-qdq-XXXXXX";
+	struct error err = {0};
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	*c = (struct qdq_case){.st = st};
+	struct str file = case_export(st, "qdq", &c->loss);
+	if (file_write(path, str_text(&file), file.len, &err) != STATUS_OK || onnx_load(&c->g, path, &(struct onnx_options){0}, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	unlink(path);
+	str_done(&file);
+}
+
+static void done(struct qdq_case *c)
+{
+	graph_free(&c->g);
+	study_close(&c->st);
+	str_done(&c->loss);
+}
+
+static int count_op(const struct graph *g, enum op_id id, const char *domain)
+{
+	int n = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		n += g->node[i].op->id == id && strcmp(g->node[i].op->domain, domain) == 0;
+	return n;
+}
+
+static struct tensor run_file(const struct qdq_case *c, const struct tensor *in)
+{
+	struct error err = {0};
+	struct tensor out = {0};
+	struct engine *e = engine_new(c->g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	if (engine_infer(e, NULL, SIM_FLOAT, in, c->g->output, 1, false, &out, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	engine_free(&e);
+	return out;
+}
+
+// How far the file's first output is from the simulation's, as noise over signal, on the first sample. Integers and floats add up
+// in other orders: a code next to a tie may change places.
+static double noise(const struct qdq_case *c)
+{
+	struct error err = {0};
+	struct tensor in = {0}, want = {0};
+	const struct graph *g = study_graph(c->st);
+	if (dataset_load(study_dataset(c->st), 0, &in, NULL, &err) != STATUS_OK ||
+	    study_infer(c->st, SIM_FULL, &in, g->output, 1, false, &want, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	struct tensor got = run_file(c, &in);
+	double sum = 0, signal = 1e-30;
+	assert_int_equal(tensor_count(&got), tensor_count(&want));
+	for (int64_t i = 0; i < tensor_count(&got); i++) {
+		double w = ((float *)want.data)[i], d = ((float *)got.data)[i] - w;
+		sum += d * d;
+		signal += w * w;
+	}
+	tensor_drop(&in);
+	tensor_drop(&want);
+	tensor_drop(&got);
+	return sum / signal;
+}
+
+void test_qdq__is_the_simulation(void **state)
+{
+	static const char *const targets[] = {"onnxruntime", "esp32p4", "pytorch", "xint8"};
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(MODEL, CALIB, targets[i]));
+		if (noise(&c) > 1e-8)
+			fail_msg("%s: %g", targets[i], noise(&c));
+		assert_string_equal(str_text(&c.loss), "");
+		assert_true(count_op(c.g, OP_QuantizeLinear, "") > 50);
+		done(&c);
+	}
+}
+
+void test_qdq__keeps_the_names_of_inputs_and_outputs(void **state)
+{
+	struct qdq_case c;
+	write_and_read(&c, case_open(MODEL, CALIB, "onnxruntime"));
+	assert_string_equal(c.g->value[c.g->input[0]].name, "images");
+	assert_string_equal(c.g->value[c.g->output[0]].name, "output0");
+	assert_non_null(graph_metadata(c.g, "names"));
+	done(&c);
+}
+
+// Opset 13 has no 16-bit pair of its own: these are of ONNX Runtime's domain, and the wide biases floats.
+void test_qdq__mixed_precision(void **state)
+{
+	struct qdq_case c;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_set(st, "/model.0/conv/Conv", PREC_INT16);
+	case_set(st, "op:Concat", PREC_FLOAT);
+	write_and_read(&c, st);
+	assert_true(count_op(c.g, OP_QuantizeLinear, "com.microsoft") >= 2);
+	assert_non_null(strstr(str_text(&c.loss), "1 biases of more than 32 bits"));
+	assert_true(noise(&c) < 1e-3);
+	done(&c);
+}
+
+void test_qdq__ties_are_told(void **state)
+{
+	struct qdq_case c;
+	write_and_read(&c, case_open(MODEL, CALIB, "esp32s3"));
+	assert_non_null(strstr(str_text(&c.loss), "rounds ties to even"));
+	done(&c);
+}
+
+// An older file that no operator ties to its opset is raised to where integer kernels begin.
+void test_qdq__old_opset(void **state)
+{
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	struct qdq_case c;
+	if (!model)
+		skip();
+	write_and_read(&c, case_open(model, NULL, "onnxruntime"));
+	assert_int_equal(c.g->opset, 10);
+	assert_true(noise(&c) < 1e-3);
+	done(&c);
+}
