@@ -142,7 +142,7 @@ uninstall:
 demo: all
 	$(Q)examples/demo.sh
 
-bench: all $(BUILD)/bench/kernels $(BUILD)/bench/study
+bench: all $(BUILD)/bench/kernels $(BUILD)/bench/study $(BUILD)/bench/latency
 	$(Q)BUILD=$(BUILD) bench/run.sh
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a
 	@echo "  LD    $@"
@@ -155,7 +155,7 @@ help:
 	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
-	echo "make bench      speed, side by side with ONNX Runtime"; \
+	echo "make bench      speed, side by side with ONNX Runtime (MODEL=FILE CALIB=DIR: of that model; RESULTS=FILE)"; \
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 

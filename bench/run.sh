@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Speed, side by side with ONNX Runtime where npm can bring it. Prints a table and writes it to bench/RESULTS.md.
+# Speed, side by side with ONNX Runtime where npm can bring it. Prints tables and writes them to bench/RESULTS.md (RESULTS=FILE: there).
+# MODEL=FILE [CALIB=DIR]: of one model, on random data without CALIB. Otherwise of the models beside the source, or of the example.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build/release}
 qtui=build/qtui study=$BUILD/bench/study kernels=$BUILD/bench/kernels work=build/bench models=${QTUI_BENCH_MODELS:-../shared/data/models}
-images=${QTUI_BENCH_IMAGES:-../shared/data/coco/images}
-rounds=${QTUI_BENCH_ROUNDS:-3} cores=$(nproc)
+images=${QTUI_BENCH_IMAGES:-../shared/data/coco/images} latency=$BUILD/bench/latency
+rounds=${QTUI_BENCH_ROUNDS:-3} cores=$(nproc) results=${RESULTS:-bench/RESULTS.md}
 mkdir -p "$work"
 
 have_ort() { [ -d "$work/node_modules/onnxruntime-node" ]; }
@@ -33,6 +34,19 @@ compare() {
 	q=$(median <"$work/q") o=$(median <"$work/o")
 }
 
+# The samples that belong to a model; - is random data.
+calib_of() {
+	if [ -n "${CALIB:-}" ]; then
+		echo "$CALIB"
+		return
+	fi
+	case $(basename "$1") in
+	digits*) echo examples/calib ;;
+	yolo*) [ -d "$images" ] && echo "$images" || echo - ;;
+	*) echo - ;;
+	esac
+}
+
 widths() { echo 1; [ "$cores" -lt 2 ] || echo 2; }
 
 float_table() {
@@ -54,11 +68,10 @@ analysis_table() {
 	title 'Analysis: float, calibration, graphwise and layerwise figures (32 samples; s, and as a multiple of the float inference of these samples by ONNX Runtime)' \
 		model threads 'float inference' 'full analysis' multiple 'first figures' 'head edit' 'share of full' 'deep edit' undo 'cancel ms' 'peak MiB'
 	for m in "$@"; do
-		local name calib=-
+		local name
 		name=$(basename "$m" .onnx)
-		case $name in yolo*) [ -d "$images" ] && calib=$images ;; esac
 		for t in $(widths); do
-			"$study" analyze "$m" "$calib" 32 "$t" >"$work/a"
+			"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a"
 			get() { number "$1" <"$work/a"; }
 			f=$(float_seconds "$name" "$t" 32)
 			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_s)" "$(get full_s)")" \
@@ -96,10 +109,32 @@ cold_table() {
 scaling_table() {
 	title "Scaling over samples: $(basename "$1" .onnx), $cores threads" samples 'full analysis s' 's a sample' 'peak MiB' 'peak MiB with --memory 100M'
 	for n in 1 2 4 8 16 32 64 128; do
-		"$study" analyze "$1" - "$n" "$cores" >"$work/a"
-		"$study" analyze "$1" - "$n" "$cores" 100 >"$work/b"
+		"$study" full "$1" - "$n" "$cores" >"$work/a"
+		"$study" full "$1" - "$n" "$cores" 100 >"$work/b"
 		s=$(number full_s <"$work/a")
 		row "$n" "$s" "$(ratio "$s" "$n")" "$(number peak_mib <"$work/a")" "$(number peak_mib <"$work/b")"
+	done
+}
+
+size_table() {
+	title "Scaling over models: 8 samples of random data, $cores threads" model nodes 'G multiply-adds' 'full analysis s' 's a node' 's a G multiply-add'
+	for m in "$@"; do
+		"$study" full "$m" - 8 "$cores" >"$work/a"
+		n=$(number nodes <"$work/a") g=$(number gmac <"$work/a") s=$(number full_s <"$work/a")
+		row "$(basename "$m" .onnx)" "$n" "$g" "$s" "$(awk -v s="$s" -v n="$n" 'BEGIN {printf "%.3g", s / n}')" "$(ratio "$s" "$g")"
+	done
+}
+
+latency_table() {
+	title "Key to painted frame, in a pseudo terminal of 120x40, while the first analysis runs on all $cores threads (ms)" model keys median p99 longest
+	for m in "$@"; do
+		local calib
+		calib=$(calib_of "$m")
+		[ "$calib" != - ] || calib='--random-data 64'
+		# shellcheck disable=SC2086 # the words of an option
+		XDG_STATE_HOME=$work/state "$latency" 8 "$qtui" "$m" $calib --samples 64 >"$work/a" || continue
+		row "$(basename "$m" .onnx)" "$(number keys <"$work/a")" "$(number key_p50_ms <"$work/a")" "$(number key_p99_ms <"$work/a")" \
+			"$(number key_max_ms <"$work/a")"
 	done
 }
 
@@ -109,23 +144,25 @@ report() {
 	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
 	: >"$work/float"; : >"$work/int8"
-	if [ -d "$models" ]; then
-		local all=() m
-		for m in yolov5n yolov8n mobilenetv2 yolox_nano_416 nanodet_m_320 deimv2_atto_320 resnet20_cifar10; do all+=("$models/$m.onnx"); done
-		float_table "${all[@]}"
-		analysis_table "$models/yolov5n.onnx" "$models/yolov8n.onnx" "$models/mobilenetv2.onnx"
-		int8_table
-		cold_table "$models/resnet20_cifar10.onnx" "$models/mobilenetv2.onnx" "$models/yolov8n.onnx"
-		scaling_table "$models/resnet20_cifar10.onnx"
+	local all m of='' big
+	if [ -n "${MODEL:-}" ]; then
+		all=("$MODEL") big=("$MODEL")
+	elif [ -d "$models" ]; then
+		for m in resnet20_cifar10 mobilenetv2 nanodet_m_320 deimv2_atto_320 yolox_nano_416 yolov5n yolov8n; do of="$of $models/$m.onnx"; done
+		read -ra all <<<"$of"
+		big=("$models/yolov5n.onnx" "$models/yolov8n.onnx" "$models/mobilenetv2.onnx")
 	else
-		float_table examples/digits.onnx
-		analysis_table examples/digits.onnx
-		int8_table
-		cold_table examples/digits.onnx
-		scaling_table examples/digits.onnx
+		all=(examples/digits.onnx) big=(examples/digits.onnx)
 	fi
+	float_table "${all[@]}"
+	analysis_table "${big[@]}"
+	int8_table
+	latency_table "${big[0]}"
+	cold_table "${all[0]}" "${big[@]}"
+	scaling_table "${all[0]}"
+	size_table "${all[@]}"
 	printf '\n## Kernels, one thread\n```\n'
 	"$kernels" onednn 1
 	echo '```'
 }
-report | tee bench/RESULTS.md
+report | tee "$results"

@@ -1,6 +1,7 @@
 // What the speed benchmark asks of the libraries, one line `NAME VALUE` a figure.
 //   study inputs MODEL DIR                      writes one sample of random data as DIR/0.npy ..., prints NAME=FILE a line
 //   study list MODEL CALIB                      opens, prints the number of layers: the time to the first screen
+//   study full MODEL CALIB SAMPLES THREADS [MEMORY_MIB]      a first analysis, the model's size
 //   study analyze MODEL CALIB SAMPLES THREADS [MEMORY_MIB]   a first analysis, edits, undo, cancel, integer inference
 // CALIB "-" is random data.
 #include <stdio.h>
@@ -104,6 +105,20 @@ static void first_run(struct study *s)
 	figure("full_s", clock_seconds() - begin);
 }
 
+static void full(const char *model, const char *calib, int samples, int threads, int memory_mib)
+{
+	struct study *s = open_study(model, calib, samples, threads, memory_mib);
+	const struct graph *g = study_graph(s);
+	int64_t macs = 0;
+	for (int n = 0; n < g->n_nodes; n++)
+		macs += graph_macs(g, n);
+	figure("nodes", g->n_nodes);
+	figure("gmac", (double)macs / 1e9);
+	first_run(s);
+	figure("peak_mib", mem_peak_rss_mib());
+	study_close(&s);
+}
+
 static void set_int16(struct study *s, int node)
 {
 	struct error err = {0};
@@ -181,6 +196,7 @@ static void analyze(const char *model, const char *calib, int samples, int threa
 
 int main(int argc, char **argv)
 {
+	int memory_mib = argc > 6 ? atoi(argv[6]) : 0;
 	if (argc == 4 && strcmp(argv[1], "inputs") == 0) {
 		write_inputs(argv[2], argv[3]);
 	} else if (argc == 4 && strcmp(argv[1], "list") == 0) {
@@ -190,9 +206,11 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		_Exit(0);
 	} else if (argc >= 6 && strcmp(argv[1], "analyze") == 0) {
-		analyze(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]), argc > 6 ? atoi(argv[6]) : 0);
+		analyze(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]), memory_mib);
+	} else if (argc >= 6 && strcmp(argv[1], "full") == 0) {
+		full(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]), memory_mib);
 	} else {
-		fprintf(stderr, "usage: study inputs MODEL DIR | list MODEL CALIB | analyze MODEL CALIB SAMPLES THREADS [MEMORY_MIB]\n");
+		fprintf(stderr, "usage: study inputs MODEL DIR | list MODEL CALIB | full|analyze MODEL CALIB SAMPLES THREADS [MEMORY_MIB]\n");
 		return 2;
 	}
 	return 0;
