@@ -138,6 +138,8 @@ void *study_conduct(void *arg)
 		s->running = true;
 		atomic_store(&s->cancel, false);
 		pthread_mutex_unlock(&s->lock);
+		if (atomic_load(&s->yield))
+			thread_yield();
 		conduct_run(s, &req);
 		edits_free(&req.edits);
 		pthread_mutex_lock(&s->lock);

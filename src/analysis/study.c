@@ -134,6 +134,12 @@ static enum status open_parts(struct study *s, struct error *err)
 	return STATUS_OK;
 }
 
+void study_yield(struct study *s)
+{
+	atomic_store(&s->yield, true);
+	engine_yield(s->engine);
+}
+
 enum status study_open(struct study **out, const struct study_options *opt, struct error *err)
 {
 	struct study *s = xcalloc(1, sizeof *s);

@@ -31,7 +31,7 @@ struct study {
 	bool requested, running, quit;
 	struct request req;
 	uint64_t generation;
-	atomic_bool cancel;
+	atomic_bool cancel, yield;
 	struct error error;                // of the last run
 	struct snapshot *snap;
 	int pipe[2];

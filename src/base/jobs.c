@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include "qtui/base/mem.h"
 
@@ -35,6 +36,7 @@ struct jobs {
 	unsigned generation;
 	int wanted, busy;
 	bool stop;
+	atomic_bool yield;
 	atomic_int next;
 };
 
@@ -58,6 +60,8 @@ static void draw_calls(struct jobs *j, const struct run *r, int worker)
 {
 	int width = r->n == 1 ? wide(j) : 1, i;
 
+	if (atomic_load(&j->yield))
+		thread_yield();
 	omp_set_num_threads(width);
 	while (!cancelled(r) && (i = atomic_fetch_add(&j->next, 1)) < r->n)
 		r->fn(r->arg, i, worker, width);
@@ -165,6 +169,19 @@ void jobs_run(
 	j->wanted = 0;
 	pthread_mutex_unlock(&j->lock);
 	pthread_mutex_unlock(&j->caller);
+}
+
+void jobs_yield(struct jobs *j)
+{
+	atomic_store(&j->yield, true);
+}
+
+// On Linux a thread has a nice value of its own. A refusal leaves things as they are.
+void thread_yield(void)
+{
+	enum { NICE = 10 };
+
+	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
 double clock_seconds(void)

@@ -249,6 +249,7 @@ int tui_run(const struct tui_options *opt, struct error *err)
 		return 1;
 	}
 	log_to_stderr(0, LOG_INFO);
+	study_yield(opt->study);
 	ui_init(&p.ui, opt->study, study_snapshot(opt->study), &theme, opt->ascii || !is_utf8());
 	p.ui.session = opt->session;
 	p.ui.session_path = opt->session_path ? xstrdup(opt->session_path) : NULL;

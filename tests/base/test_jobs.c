@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "qtui/base/jobs.h"
 
@@ -217,4 +218,25 @@ void test_jobs__clock_goes_forward(void **state)
 	usleep(2000);
 	b = clock_seconds();
 	assert_true(b - a > 0.001 && b - a < 60);
+}
+
+static void note_nice(void *arg, int i, int worker, int width)
+{
+	((int *)arg)[i] = getpriority(PRIO_PROCESS, 0);
+	(void)worker, (void)width;
+}
+
+void test_jobs__workers_yield_to_the_caller(void **state)
+{
+	struct jobs *j = jobs_new(2);
+	int before[4], after[4], own = getpriority(PRIO_PROCESS, 0);
+	jobs_run(j, 4, note_nice, before, NULL);
+	jobs_yield(j);
+	jobs_run(j, 4, note_nice, after, NULL);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(before[i], own);
+		assert_true(after[i] >= 10);
+	}
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
+	jobs_free(&j);
 }

@@ -25,6 +25,7 @@ struct study_options {
 struct study;
 MUST_CHECK enum status study_open(struct study **out, const struct study_options *opt, struct error *err);
 void study_close(struct study **s); // cancels and waits
+void study_yield(struct study *s); // what computes lets the caller go first: for a screen
 
 const struct graph *study_graph(const struct study *s);
 const struct dataset *study_dataset(const struct study *s);

@@ -18,6 +18,10 @@ int jobs_threads(const struct jobs *j);
 // A set *cancel (may be NULL) keeps calls that have not begun from beginning.
 void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel);
 
+// From now on the workers let others go first: for a program whose screen must answer while they compute.
+void jobs_yield(struct jobs *j);
+void thread_yield(void); // likewise for the calling thread, and those that it will start
+
 double clock_seconds(void); // monotonic
 int threads_of_machine(void); // processors that this process may use, at least 1
 

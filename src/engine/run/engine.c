@@ -257,6 +257,11 @@ void engine_free(struct engine **ep)
 	*ep = NULL;
 }
 
+void engine_yield(struct engine *e)
+{
+	jobs_yield(e->jobs);
+}
+
 size_t engine_store_bytes(const struct engine *e)
 {
 	return store_bytes(e->store);
