@@ -245,13 +245,17 @@ void work_publish(struct work *w, const struct error *failed)
 
 void work_tick(struct work *w)
 {
-	enum { PERIOD_MS = 100 };
-	long now = (long)(clock_seconds() * 1000), last = atomic_load(&w->published_ms);
-	if (now - last < PERIOD_MS || !atomic_compare_exchange_strong(&w->published_ms, &last, now))
+	enum { PERIOD_MS = 100, SHARE = 50 }; // a snapshot of a large network takes milliseconds: one part in so many of the time
+	double begin = clock_seconds();
+	long now = (long)(begin * 1000), next = atomic_load(&w->publish_ms);
+	if (now < next || !atomic_compare_exchange_strong(&w->publish_ms, &next, now + PERIOD_MS))
 		return;
 	if (pthread_mutex_trylock(&w->study->publishing) == 0) {
 		work_publish(w, NULL);
 		pthread_mutex_unlock(&w->study->publishing);
+		double rest = SHARE * 1000 * (clock_seconds() - begin);
+		if (rest > PERIOD_MS)
+			atomic_store(&w->publish_ms, now + (long)rest);
 	}
 }
 

@@ -56,7 +56,7 @@ struct work {
 	long total_steps;           // steps of this stage over all samples
 	atomic_int computed, reused;
 	atomic_long busy_ns[SIM_COUNT];
-	atomic_long published_ms;
+	atomic_long publish_ms;     // not before this time
 	double began;
 	enum stage stage;
 	struct timing timing;

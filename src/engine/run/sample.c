@@ -13,6 +13,7 @@ struct state {
 	struct rep *env[SIM_COUNT];  // [n_values] what is there now
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
+	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them
 	struct error *err;
 };
 
@@ -108,8 +109,11 @@ static void mark(struct state *st)
 
 static void drop_use(struct state *st, enum sim sim, int v)
 {
-	if (--st->uses[sim][v] == 0)
-		rep_drop(&st->env[sim][v]);
+	if (--st->uses[sim][v] > 0)
+		return;
+	rep_drop(&st->env[sim][v]);
+	if (sim == SIM_FLOAT)
+		rep_drop(&st->alone[v]);
 }
 
 static void show(struct state *st, int v)
@@ -158,7 +162,7 @@ static enum status load_inputs(struct state *st)
 		int v = g->input[i];
 		struct rep r = {.t = in[i]};
 		if (keeps(st))
-			store_put(st->r->e->store, stored_key(st, SIM_FLOAT, v), &r, 200.0 * (double)tensor_count(&r.t));
+			store_put(st->r->e->store, stored_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t));
 		for (int sim = 0; sim < SIM_COUNT; sim++)
 			if (st->uses[sim][v] > 0) {
 				rep_drop(&st->env[sim][v]);
@@ -177,8 +181,22 @@ static bool raw_parameter(const struct exec *x, int i)
 	return (x->node->op->flags & OPF_WEIGHTED) && i > 0;
 }
 
+// Nodes that read a float tensor alone mostly want it on one grid: it is quantized once.
+static enum status apply_alone(struct state *st, struct exec *x, int v, const struct quantizer *q, struct rep *hold)
+{
+	struct rep *codes = &st->alone[v];
+	enum status status = STATUS_OK;
+	if (!codes->coded || codes->q.rounding != q->rounding || !quantizer_same_grid(rep_quantizer(codes), q)) {
+		rep_drop(codes);
+		status = rep_apply(codes, &st->env[SIM_FLOAT][v], q, x->width, x->err);
+	}
+	if (status == STATUS_OK)
+		*hold = rep_share(codes);
+	return status;
+}
+
 // Input i as the node sees it: hold[i] keeps what was made for this step.
-static enum status gather(struct exec *x, struct rep *env, int i, struct rep *hold)
+static enum status gather(struct state *state, struct exec *x, struct rep *env, int i, struct rep *hold)
 {
 	int v = x->node->in[i];
 	if (v < 0)
@@ -193,7 +211,9 @@ static enum status gather(struct exec *x, struct rep *env, int i, struct rep *ho
 		r = &constant;
 	}
 	enum status st = STATUS_OK;
-	if (q)
+	if (q && x->sim == SIM_ALONE && !c && quantizer_has_codes(q))
+		st = apply_alone(state, x, v, q, hold);
+	else if (q)
 		st = rep_apply(hold, r, q, x->width, x->err);
 	else
 		*hold = rep_share(r);
@@ -214,7 +234,7 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	    .node = n, .in = in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
 	enum status status = STATUS_OK;
 	for (int i = 0; status == STATUS_OK && i < n_in; i++)
-		status = gather(&x, env, i, &hold[i]);
+		status = gather(st, &x, env, i, &hold[i]);
 	if (status == STATUS_OK)
 		status = exec_step(&x);
 	for (int i = 0; i < n->n_in; i++)
@@ -301,10 +321,14 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 		st.uses[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.uses);
 		st.run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st.run);
 	}
+	st.alone = xcalloc((size_t)r->g->n_values + 1, sizeof *st.alone);
 	mark(&st);
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
+	for (int v = 0; v < r->g->n_values; v++)
+		rep_drop(&st.alone[v]);
+	free(st.alone);
 	for (int sim = 0; sim < SIM_COUNT; sim++) {
 		for (int v = 0; v < r->g->n_values; v++)
 			rep_drop(&st.env[sim][v]);
