@@ -246,12 +246,14 @@ bool hist_complete(const struct hist_memo *h, int samples)
 	return h->merged || h->n_have >= samples;
 }
 
-bool hist_has(struct hist_memo *h, int sample)
+bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
-	bool has = h->merged || h->have[sample];
+	bool lacks = !h->merged && !h->have[sample];
+	if (lacks)
+		grid_shape(g, &h->grid);
 	pthread_mutex_unlock(&h->lock);
-	return has;
+	return lacks;
 }
 
 static bool take_sample(struct hist_memo *h, int sample)

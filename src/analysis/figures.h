@@ -61,7 +61,8 @@ bool range_complete(const struct range_memo *r, int samples);
 void range_set(struct range_memo *r, int sample, const struct tensor_range *one);
 struct tensor_range range_merge(const struct range_memo *r, int samples);
 bool hist_complete(const struct hist_memo *h, int samples);
-bool hist_has(struct hist_memo *h, int sample);
+// Does it lack the sample's floats? Then *g is made ready for counting them.
+bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g);
 // Adds one sample's counts once: of floats, or of codes of a quantizer (by their bits).
 void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g);
 void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q);

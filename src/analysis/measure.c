@@ -185,9 +185,9 @@ static void ask(struct stats_site *ask, struct lack *l, const struct site_work *
 		ask->sums[1] = &l->sums[1];
 	if (!range_has(sw->range, sample))
 		ask->range = &l->range;
-	if (!hist_has(sw->hist_float, sample))
+	if (hist_lacks_floats(sw->hist_float, sample, &l->grid))
 		ask->grid = &l->grid;
-	if (!ask->q[0]->data || hist_has(sw->hist_quant, sample))
+	if (!ask->q[0]->data || !hist_lacks_floats(sw->hist_quant, sample, &l->grid_q))
 		return;
 	if (ask->q[0]->type == DT_F32)
 		ask->grid_q = &l->grid_q;

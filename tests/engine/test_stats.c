@@ -422,7 +422,7 @@ static void check_site(struct tensor *f, const struct quantizer *full, const str
 	uint32_t *count = calloc(65536, sizeof(*count)), *want = calloc(65536, sizeof(*want));
 	struct tensor_sums sums[2], one[2];
 	struct tensor_range range, plain;
-	struct grid *grid = malloc(2 * sizeof(*grid));
+	struct grid *grid = calloc(2, sizeof(*grid));
 	quantize(&q, f, full, 1);
 	quantize(&a, f, alone, 1);
 	stats_site(&(struct stats_site) { .f = f, .q = { &q, &a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] },

@@ -40,6 +40,7 @@ struct grid {
 	uint32_t bin[GRID_BINS];
 };
 void grid_widen(struct grid *g, float lo, float hi); // to hold finite values from lo to hi
+void grid_shape(struct grid *g, const struct grid *like); // empty, on the steps of another: what will be merged into it need not be widened
 void grid_merge(struct grid *into, const struct grid *one);
 // Adds the counts to hist[bins] over [lo, hi] (outside: the end bins), each where its bin begins; counts of the codes of a quantizer, where
 // the values lie: count[i] is of the codes whose bits are i << shift and the next.
@@ -59,7 +60,7 @@ struct stats_site {
 	// What follows is NULL where it is not wanted.
 	struct tensor_sums *sums[2];
 	struct tensor_range *range;       // of f
-	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats
+	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats: counts are added
 	struct stats_scratch *scratch;    // NULL: the walk makes its own
 	uint32_t *codes_q;                // [256 or 65536] of q[0] when it is codes: counts are added by the codes' bits
 };

@@ -77,6 +77,14 @@ void grid_widen(struct grid *g, float lo, float hi)
 	include(g, e, steps_down(lo, e), steps_down(hi, e));
 }
 
+void grid_shape(struct grid *g, const struct grid *like)
+{
+	g->exponent = like->exponent;
+	g->first = like->first;
+	g->n = like->n;
+	memset(g->bin, 0, (size_t)g->n * sizeof(g->bin[0]));
+}
+
 void grid_merge(struct grid *into, const struct grid *one)
 {
 	if (one->n == 0)
@@ -105,11 +113,20 @@ void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int b
 
 // ---- counting
 
+static void set_limits(struct gridding *c)
+{
+	const struct grid *g = c->grid;
+
+	c->step = ldexpf(1.0f, g->exponent);
+	c->lo = g->n ? (float)g->first * c->step : INFINITY;
+	c->end = g->n ? (float)(g->first + g->n) * c->step : -INFINITY;
+}
+
 void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f, uint32_t *count)
 {
 	assert(f->type == DT_F32);
 	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data, .count = count };
-	grid->n = 0;
+	set_limits(c);
 }
 
 // What was counted goes to the grid; `count` is zero again.
@@ -123,7 +140,7 @@ static void flush(struct gridding *c)
 static void count_piece(struct gridding *c, const float *f, int n)
 {
 	const struct grid *g = c->grid;
-	struct steps_by by = { ldexpf(1.0f, -g->exponent), (float)g->first, g->n };
+	struct steps_by by = { 1.0f / c->step, (float)g->first, g->n };
 	int32_t bin[PIECE];
 	uint32_t *even = c->count, *odd = c->count + 1;
 	int i = 0;
@@ -145,9 +162,10 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 
 	if (!(c->range->n > 0))
 		return;
-	if (c->grid->n == 0 || c->range->min < c->lo || c->range->max > c->hi) {
+	if (c->range->min < c->lo || c->range->max >= c->end) {
 		flush(c);
-		grid_widen(c->grid, c->lo = c->range->min, c->hi = c->range->max);
+		grid_widen(c->grid, c->range->min, c->range->max);
+		set_limits(c);
 	}
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
 		for (int64_t i = 0, n = strip.vectors * STATS_LANES; i < n; i += PIECE)

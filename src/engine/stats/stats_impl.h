@@ -78,7 +78,7 @@ strip_fn range_strip;
 struct gridding {
 	struct grid *grid;
 	const struct tensor_range *range; // of the elements so far: range_strip goes before grid_strip
-	float lo, hi;                     // that the grid was last widened for
+	float step, lo, end;              // of the grid: it holds lo <= x < end
 	const float *f;
 	uint32_t *count;                  // [2 * (GRID_BINS + 1)] of even and odd elements, not yet in the grid; zero before and after
 };
