@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Speed, side by side with ONNX Runtime where npm can bring it. Prints tables and writes them to bench/RESULTS.md (RESULTS=FILE: there).
-# MODEL=FILE [CALIB=DIR]: of one model, on random data without CALIB. Otherwise of the models beside the source, or of the example.
+# THREADS="1 2": so many. MODEL=FILE [CALIB=DIR]: of one model, on random data without CALIB. Otherwise of the models beside the source, or of the example.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build/release}
@@ -47,7 +47,7 @@ calib_of() {
 	esac
 }
 
-widths() { echo 1; [ "$cores" -lt 2 ] || echo 2; }
+widths() { for t in ${THREADS:-1 2}; do [ "$t" -gt "$cores" ] || echo "$t"; done; }
 
 float_table() {
 	title "Float inference, one sample (ms, median of $rounds alternating runs)" model threads qtui 'ONNX Runtime' ratio

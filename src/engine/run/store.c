@@ -5,7 +5,7 @@
 
 // Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands, and its content goes out of the cache and comes
 // back; what costs less than a few times that is computed again instead, and does not push out what is dear. A store of SMALL keeps everything.
-#define LEAST_WORTH 128.0
+#define LEAST_WORTH 64.0
 #define SMALL ((size_t)128 << 20)
 
 struct entry {
