@@ -135,26 +135,45 @@ void study_scale_text(char *out, size_t size, double scale)
 		snprintf(out, size, "%.9g", scale);
 }
 
-enum status study_scale(struct study *s, int node, double scale, struct error *err)
+static enum status check_scale(const struct study *s, const struct scale_edit *e, struct error *err)
 {
-	char value[40];
-	struct str text = {0};
-	if (scale != 0 && (!isfinite(scale) || scale < 0x1p-60 || scale > 0x1p60))
+	if (e->scale == 0)
+		return STATUS_OK;
+	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
 		return error_set(err, STATUS_REFUSED, "a scale is a positive number, like 2^-4 or 0.0625");
-	if (scale != 0) {
-		enum status st = plan_check_edit(s->g, s->target, node, PREC_INT8, scale, err);
-		if (st != STATUS_OK)
-			return st;
+	return plan_check_edit(s->g, s->target, e->node, PREC_INT8, e->scale, err);
+}
+
+enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)
+{
+	struct str text = {0};
+	enum status st = STATUS_OK;
+	bool any = false;
+	for (int i = 0; i < n && st == STATUS_OK; i++) {
+		st = check_scale(s, &e[i], err);
+		any |= study_edits(s)->scale[e[i].node] != e[i].scale;
 	}
-	if (study_edits(s)->scale[node] == scale)
+	if (st != STATUS_OK)
+		return st;
+	if (!any)
 		return nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
-	add_nodes(&text, s->g, &node, 1);
-	study_scale_text(value, sizeof value, scale);
-	str_addf(&text, " %s", value);
-	branch(s, str_detach(&text))->edits->scale[node] = scale;
+	for (int i = 0; i < n; i++) {
+		char value[40];
+		add_nodes(&text, s->g, &e[i].node, 1);
+		study_scale_text(value, sizeof value, e[i].scale);
+		str_addf(&text, " %s", value);
+	}
+	struct decision *d = branch(s, str_detach(&text));
+	for (int i = 0; i < n; i++)
+		d->edits->scale[e[i].node] = e[i].scale;
 	commit(s);
 	return STATUS_OK;
+}
+
+enum status study_scale(struct study *s, int node, double scale, struct error *err)
+{
+	return study_scales(s, &(struct scale_edit){node, scale}, 1, err);
 }
 
 // The study's own target is the one of the decision in force.
@@ -287,13 +306,21 @@ bool scale_parse(const char *text, double *out)
 
 static enum status replay_scale(struct study *s, char **word, int n, struct error *err)
 {
-	double scale;
-	int node = n == 3 ? graph_find_node(s->g, word[1]) : -1;
-	if (n != 3 || !scale_parse(word[2], &scale))
-		return error_set(err, STATUS_FORMAT, "scale needs a node and 2^-4, a number or auto");
-	if (node < 0)
-		return error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[1]);
-	return study_scale(s, node, scale, err);
+	struct scale_edit *e = xcalloc((size_t)n, sizeof *e);
+	enum status st = n >= 3 && n % 2 == 1 ? STATUS_OK : STATUS_FORMAT;
+	for (int i = 1; i < n && st == STATUS_OK; i += 2) {
+		e[i / 2].node = graph_find_node(s->g, word[i]);
+		if (!scale_parse(word[i + 1], &e[i / 2].scale))
+			st = STATUS_FORMAT;
+		else if (e[i / 2].node < 0)
+			st = error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[i]);
+	}
+	if (st == STATUS_FORMAT)
+		error_set(err, st, "scale needs nodes, each with 2^-4, a number or auto");
+	else if (st == STATUS_OK)
+		st = study_scales(s, e, n / 2, err);
+	free(e);
+	return st;
 }
 
 static enum status replay_target(struct study *s, char **word, int n, struct error *err)

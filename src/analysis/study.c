@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
+#include "qtui/analysis/survey.h"
 #include "body.h"
 
 // ---- opening
@@ -200,6 +201,7 @@ void study_close(struct study **sp)
 	free((char *)s->opt.model);
 	free((char *)s->opt.calib);
 	free((char *)s->opt.target);
+	survey_free(&s->survey);
 	free(s->truncated);
 	free(s->step);
 	free(s->run);
@@ -230,6 +232,17 @@ const struct study_options *study_options(const struct study *s)
 const struct target *study_target(const struct study *s)
 {
 	return s->target;
+}
+
+void study_set_survey(struct study *s, struct survey *v)
+{
+	survey_free(&s->survey);
+	s->survey = v;
+}
+
+const struct survey *study_survey(const struct study *s)
+{
+	return s->survey;
 }
 
 // ---- running

@@ -20,6 +20,7 @@ struct study {
 	struct engine *engine;
 	struct plan_cache *plan_cache;     // used by the conductor only
 	struct memo *memo;                 // likewise
+	struct survey *survey;             // NULL: none was made
 	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
 
 	struct decision *step;

@@ -66,6 +66,8 @@ static void print_finding(int number, const struct finding *f)
 		printf("    edit: %s\n", f->edit);
 	if (isfinite(f->gain_db))
 		printf("    expected at this tensor: %+.1f dB\n", f->gain_db);
+	if (isfinite(f->share))
+		printf("    share of all noise that nodes make alone: %.2g %%\n", 100 * f->share);
 }
 
 static void print_findings(const struct study *st, const struct snapshot *s)
@@ -117,7 +119,9 @@ int verb_analyze(struct options *o)
 		status = run_study(st, o->quiet, &err);
 	if (status == STATUS_OK) {
 		struct snapshot *s = study_snapshot(st);
-		status = write_results(o, st, s, &err);
+		status = survey_study(st, s, o, &err);
+		if (status == STATUS_OK)
+			status = write_results(o, st, s, &err);
 		snapshot_drop(&s);
 	}
 	if (status == STATUS_OK)

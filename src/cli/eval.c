@@ -43,27 +43,11 @@ static enum status choose_calibration(struct options *o, struct error *err)
 	return st;
 }
 
-static enum status read_options(struct task_options *t, const struct options *o, struct error *err)
-{
-	enum task_kind kind;
-	*t = (struct task_options){.kind = -1, .labels = o->labels, .decoder = o->decoder};
-	if (o->task) {
-		if (!task_kind_parse(&kind, o->task))
-			return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
-		t->kind = (int)kind;
-	}
-	if (o->nms && strcmp(o->nms, "none") == 0)
-		t->iou = -1;
-	else if (o->nms && (!str_to_double(o->nms, &t->iou) || t->iou <= 0 || t->iou > 1))
-		return error_set(err, STATUS_USAGE, "--nms %s: a number above 0 and up to 1, or none", o->nms);
-	return STATUS_OK;
-}
-
 static enum status open_parts(struct evaluation *e, struct options *o, struct error *err)
 {
 	struct task_options t;
 	struct dataset_options all = {0};
-	enum status st = read_options(&t, o, err);
+	enum status st = read_task_options(&t, o, err);
 	if (st == STATUS_OK)
 		st = choose_calibration(o, err);
 	o->study.calibrate_only = true;

@@ -28,6 +28,12 @@ MUST_CHECK enum status save_session(const struct study *st, const struct session
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
 
+struct task_options;
+// From --task, --labels, --decoder and --nms.
+MUST_CHECK enum status read_task_options(struct task_options *t, const struct options *o, struct error *err);
+// With --labels or --eval: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
+MUST_CHECK enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err);
+
 // Runs fn(arg) in a thread of its own and shows done of total under the name `what` in the meantime; Ctrl-C sets *cancel.
 MUST_CHECK enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done,
     int total, atomic_bool *cancel, bool quiet, struct error *err);

@@ -1,4 +1,5 @@
 // Findings, the most harmful first; above them the one under the cursor in full: what, the evidence, the remedy, the edit.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +53,22 @@ static void draw_sentence(struct canvas *c, struct rect r, const char *text)
 	}
 }
 
+// " (+9.2 dB here, 12 % of all noise)"
+static const char *worth(const struct finding *f, char *out, size_t size)
+{
+	char gain[32] = "", share[32] = "";
+
+	if (isfinite(f->gain_db))
+		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
+	if (isfinite(f->share))
+		snprintf(share, sizeof share, "%.2g %% of all noise", 100 * f->share);
+	snprintf(out, size, gain[0] || share[0] ? " (%s%s%s)" : "", gain, gain[0] && share[0] ? ", " : "", share);
+	return out;
+}
+
 static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
 {
-	char evidence[512] = "";
+	char evidence[512] = "", text[80];
 	size_t used = 0;
 	int y = r.y + TEXT_LINES, width = r.w - X_NUMBER - 1;
 
@@ -65,7 +79,7 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
 	if (f->advice)
 		canvas_textf(c, r.x + X_NUMBER, y + 1, width, ROLE_TEXT, "remedy: %s", f->advice);
 	if (f->edit)
-		canvas_textf(c, r.x + X_NUMBER, y + 2, width, ROLE_NOTE, "a applies :%s", f->edit);
+		canvas_textf(c, r.x + X_NUMBER, y + 2, width, ROLE_NOTE, "a applies%s :%s", worth(f, text, sizeof text), f->edit);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)

@@ -170,7 +170,7 @@ void test_findings_rules__a_bias_that_overflows(void **state)
 	struct made *m = make();
 	set_figures(&m->site[S_A].layerwise, 10);
 	m->bias[3] = 1e6f;
-	assert_found(m, FINDING_bias, N_CONV, "set Conv int16");
+	assert_found(m, FINDING_bias, N_CONV, "set Conv float");
 }
 
 void test_findings_rules__a_bias_that_rounds_away(void **state)

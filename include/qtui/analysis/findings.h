@@ -27,6 +27,7 @@ struct finding {
 	int n_evidence;
 	double gain_db;           // expected at this tensor; NAN: not known
 	double damage;            // noise over signal that arises here: the ranking
+	double share;             // of the noise that all nodes make alone: what the edit can take away; NAN: not about a node's noise
 };
 struct findings {
 	struct finding *at;       // the most harmful first

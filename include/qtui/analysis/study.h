@@ -41,6 +41,11 @@ MUST_CHECK enum status study_select(const struct study *s, const char *selection
 // with STATUS_OK and adds no step.
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n, int precision /* -1: the target's choice */, int *refused, struct error *err);
 MUST_CHECK enum status study_scale(struct study *s, int node, double scale /* 0: auto */, struct error *err);
+struct scale_edit {
+	int node;
+	double scale; // 0: auto
+};
+MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
 MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
 bool study_undo(struct study *s);
@@ -78,5 +83,12 @@ struct prediction {
 	bool known;
 };
 struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale);
+// The same for any histogram of floats and any grid.
+struct prediction hist_predict(const struct hist *h, double scale, double zero, int64_t qmin, int64_t qmax);
+
+// What findings know of the samples (survey.h); the study takes it over, and the one before is freed.
+struct survey;
+void study_set_survey(struct study *s, struct survey *v);
+const struct survey *study_survey(const struct study *s); // NULL: none was made
 
 #endif

@@ -10,7 +10,7 @@ void rule_average_at_8(struct look *l)
 		const struct node *n = &l->g->node[node];
 		const struct site *y = snapshot_output(l->s, node);
 		if ((!is_op(n, OP_GlobalAveragePool) && !is_op(n, OP_ReduceMean)) || !y || y->bits != 8 || y->range.n == 0 ||
-		    !(site_snr(y) < POOR_DB) || is_explained(l, y->node, FINDING_outlier_range))
+		    !(site_snr(y) < POOR_DB) || is_explained(l, y->node, FINDING_outlier_range) || is_explained(l, y->node, FINDING_saturation))
 			continue;
 		struct finding *f = finding_add(l, node, site_damage(y));
 		finding_say(f, "The average %s keeps %.1f dB at 8 bit: it lies in %.4g .. %.4g on a step of %.4g.", n->name, site_snr(y), y->range.min,

@@ -4,11 +4,12 @@
 #include "rule.h"
 
 static const double FEW = 0.25, POOR_DB = 15;
+enum { LEAST_ELEMENTS = 1024 }; // fewer cannot occupy 256 codes
 
 static bool is_explained_here(const struct look *l, int node)
 {
-	static const enum finding_rule other[] = {FINDING_stale_override, FINDING_joined_ranges, FINDING_postprocessing,
-	    FINDING_outlier_range, FINDING_saturation};
+	static const enum finding_rule other[] = {FINDING_stale_override, FINDING_joined_ranges, FINDING_postprocessing, FINDING_coarse_logits,
+	    FINDING_outlier_range, FINDING_saturation, FINDING_softmax_at_8, FINDING_average_at_8};
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (is_explained(l, node, other[i]))
 			return true;
@@ -21,6 +22,33 @@ static bool inherits_scale(const struct look *l, const struct site *s)
 	int owner = scale_owner(l, s);
 	return owner >= 0 && owner != s->node &&
 	    (is_explained_here(l, owner) || is_explained(l, owner, FINDING_dead_levels));
+}
+
+// What goes in has too few codes, or lies on a grid that was spoken of: it is lost there and not here.
+static bool inherits_codes(const struct look *l, const struct site *s)
+{
+	const struct node *n = &l->g->node[s->node];
+	for (int i = 0; i < n->n_in; i++) {
+		const struct site *in = site_of(l, n->in[i]);
+		bool same = in && in != s && in->n_scale == 1 && s->n_scale == 1 && in->scale[0] == s->scale[0];
+		if ((same && is_explained(l, in->node, FINDING_dead_levels)) || (in && in->node != s->node && is_explained_here(l, in->node)))
+			return true;
+	}
+	return false;
+}
+
+// Why there are so few: the scale is another tensor's, or the range is the tensor's own and most of it is empty.
+static void say_why(struct finding *f, const struct look *l, const struct site *s)
+{
+	const char *name = l->g->value[s->value].name;
+	double codes = ldexp(1, s->bits);
+	int owner = scale_owner(l, s);
+	if (s->state != SLOT_ACTIVE && owner >= 0 && owner != s->node)
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name, s->used_levels * codes,
+		    codes, site_snr(s), s->scale[0], l->g->node[owner].name);
+	else
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %.4g .. %.4g is mostly empty.", name, s->used_levels * codes,
+		    codes, site_snr(s), s->range.min, s->range.max);
 }
 
 // The smallest power-of-two part of the scale at which the tensor still fits.
@@ -37,8 +65,7 @@ static void dead(struct look *l, const struct site *s)
 	char to[32];
 	double offer = s->n_scale == 1 ? filling_scale(s) : s->scale[0];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
-	finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB.", l->g->value[s->value].name, s->used_levels * ldexp(1, s->bits),
-	    ldexp(1, s->bits), site_snr(s));
+	say_why(f, l, s);
 	finding_prove(f, "used share", s->used_levels);
 	finding_prove(f, "scale", s->scale[0]);
 	finding_prove(f, "min", s->range.min);
@@ -48,7 +75,7 @@ static void dead(struct look *l, const struct site *s)
 		f->gain_db = predicted_snr(l, s, offer) - predicted_snr(l, s, s->scale[0]);
 		finding_advise(f, "set the scale %s, which the range still fits", scale_phrase(to, offer));
 	} else if (finding_widen(f, l, s->node)) {
-		finding_advise(f, "no scale of its own helps it: give it more bits");
+		finding_advise(f, "give it more bits: 8 do not hold both its large values and its small ones");
 	}
 }
 
@@ -56,9 +83,9 @@ void rule_dead_levels(struct look *l)
 {
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->layerwise.known && s->range.n > 0 && s->used_levels >= 0 &&
+		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->layerwise.known && s->range.n >= LEAST_ELEMENTS && s->used_levels >= 0 &&
 		    s->used_levels < FEW && site_snr(s) < POOR_DB && site_span(s) > 0 && !is_explained_here(l, s->node) &&
-		    !inherits_scale(l, s))
+		    !inherits_scale(l, s) && !inherits_codes(l, s))
 			dead(l, s);
 	}
 }

@@ -50,6 +50,47 @@ static bool *find_tail(const struct graph *g)
 	return tail;
 }
 
+// What a finding is about: something that no node makes, noise that arises at its node, or such noise that only costlier nodes take away.
+enum about { ABOUT_RUN, ABOUT_NOISE, ABOUT_COSTLY_NOISE };
+static const enum about about[FINDING_RULES] = {[FINDING_stale_override] = ABOUT_NOISE, [FINDING_joined_ranges] = ABOUT_NOISE,
+    [FINDING_postprocessing] = ABOUT_NOISE, [FINDING_coarse_logits] = ABOUT_NOISE, [FINDING_saturation] = ABOUT_NOISE,
+    [FINDING_outlier_range] = ABOUT_NOISE, [FINDING_dead_levels] = ABOUT_COSTLY_NOISE, [FINDING_unequal_channels] = ABOUT_COSTLY_NOISE,
+    [FINDING_bias] = ABOUT_COSTLY_NOISE, [FINDING_unequal_add] = ABOUT_COSTLY_NOISE, [FINDING_average_at_8] = ABOUT_COSTLY_NOISE,
+    [FINDING_softmax_at_8] = ABOUT_COSTLY_NOISE};
+
+// Decisions are left out: what is clipped of them far below zero is no harm, and large.
+static double all_noise(const struct look *l)
+{
+	double sum = 0;
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i];
+		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value))
+			sum += site_damage(s);
+	}
+	return sum;
+}
+
+static void share_out(struct findings *f, double all)
+{
+	for (int i = 0; i < f->n; i++)
+		if (about[f->at[i].rule] != ABOUT_RUN)
+			f->at[i].share = all > f->at[i].damage ? f->at[i].damage / all : 1;
+}
+
+// Widening a node for less than a hundredth of the noise costs more than it brings.
+static void drop_small(struct findings *f)
+{
+	static const double LEAST = 0.01;
+	int kept = 0;
+	for (int i = 0; i < f->n; i++) {
+		if (about[f->at[i].rule] == ABOUT_COSTLY_NOISE && f->at[i].share < LEAST)
+			finding_done(&f->at[i]);
+		else
+			f->at[kept++] = f->at[i];
+	}
+	f->n = kept;
+}
+
 static int by_damage(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
@@ -69,23 +110,30 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 		l.rule = (enum finding_rule)r;
 		rules[r].run(&l);
 	}
+	share_out(f, all_noise(&l));
 	if (f->n > 1)
 		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
+	drop_small(f);
+	findings_merge(f);
 	free(l.at);
 	free(l.tail);
 	return f;
+}
+
+void finding_done(struct finding *f)
+{
+	free(f->node);
+	free(f->text);
+	free(f->advice);
+	free(f->edit);
 }
 
 void findings_free(struct findings **fp)
 {
 	struct findings *f = *fp;
 	*fp = NULL;
-	for (int i = 0; f && i < f->n; i++) {
-		free(f->at[i].node);
-		free(f->at[i].text);
-		free(f->at[i].advice);
-		free(f->at[i].edit);
-	}
+	for (int i = 0; f && i < f->n; i++)
+		finding_done(&f->at[i]);
 	if (f)
 		free(f->at);
 	free(f);
@@ -111,6 +159,7 @@ static cJSON *finding_json(const struct finding *f, const struct graph *g)
 		cJSON *edit = cJSON_AddObjectToObject(o, "edit");
 		cJSON_AddStringToObject(edit, "command", f->edit);
 		json_add_number(edit, "gain_db", f->gain_db);
+		json_add_number(edit, "share", f->share);
 	}
 	json_add_number(o, "damage", f->damage);
 	return o;

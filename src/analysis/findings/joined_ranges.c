@@ -17,6 +17,20 @@ static double shared_step(const struct look *l, int node, int i)
 	return fmax(input_step(l, node, i), output_step(l, node));
 }
 
+// The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds.
+static const struct site *joined_site(const struct look *l, int value)
+{
+	const struct site *s = site_of(l, value);
+	for (int p = l->g->value[value].producer; !s && p >= 0; p = l->g->value[value].producer) {
+		const struct node *n = &l->g->node[p];
+		if (!is_op(n, OP_QuantizeLinear) && !is_op(n, OP_DequantizeLinear))
+			break;
+		value = n->in[0];
+		s = site_of(l, value);
+	}
+	return s;
+}
+
 static bool joins(const struct look *l, const struct node *n)
 {
 	return is_op(n, OP_Concat) || (is_op(n, OP_Add) && l->plan);
@@ -27,7 +41,7 @@ static struct joint poorest_input(const struct look *l, int node)
 	const struct node *n = &l->g->node[node];
 	struct joint j = {.input = -1, .codes = INFINITY};
 	for (int i = 0; i < n->n_in; i++) {
-		const struct site *s = site_of(l, n->in[i]);
+		const struct site *s = joined_site(l, n->in[i]);
 		double step = s ? shared_step(l, node, i) : 0;
 		if (!(step > 0) || site_span(s) <= 0)
 			continue;
@@ -40,7 +54,7 @@ static struct joint poorest_input(const struct look *l, int node)
 		}
 	}
 	if (j.input >= 0)
-		j.snr = predicted_snr(l, site_of(l, n->in[j.input]), j.step);
+		j.snr = predicted_snr(l, joined_site(l, n->in[j.input]), j.step);
 	return j;
 }
 
@@ -56,7 +70,7 @@ static bool is_joined(const struct look *l, int node, const struct joint *j)
 static void joined(struct look *l, int node, const struct joint *j)
 {
 	const struct node *n = &l->g->node[node];
-	const struct site *s = site_of(l, n->in[j->input]);
+	const struct site *s = joined_site(l, n->in[j->input]);
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -j->snr / 10)));
 	if (s->node != node)
 		finding_about(f, s->node);

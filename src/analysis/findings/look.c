@@ -10,7 +10,8 @@ bool is_op(const struct node *n, enum op_id id)
 
 bool is_weighted(const struct node *n)
 {
-	return n->op->flags & OPF_WEIGHTED;
+	return (n->op->flags & OPF_WEIGHTED) || is_op(n, OP_ConvInteger) || is_op(n, OP_MatMulInteger) || is_op(n, OP_QLinearConv) ||
+	    is_op(n, OP_QLinearMatMul) || is_op(n, OP_MatMulIntegerToFloat);
 }
 
 bool is_mover(const struct node *n)
@@ -110,6 +111,12 @@ bool is_gate(const struct look *l, int sigmoid)
 				return true;
 	}
 	return false;
+}
+
+bool is_probability(const struct look *l, const struct site *s)
+{
+	const struct node *n = &l->g->node[l->g->value[s->value].producer >= 0 ? l->g->value[s->value].producer : s->node];
+	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && !is_gate(l, (int)(n - l->g->node)));
 }
 
 // Nodes that may stand between a decision and the end, each looked at once: a graph of n nodes has no longer way than n.

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "rule.h"
 
-static const double WORTH = 1.5, GOOD_DB = 24;
+static const double WORTH = 3, GOOD_DB = 24; // dB: half a bit; what 8 bit ought to give
 
 static void outliers(struct look *l, const struct site *s)
 {
@@ -32,13 +32,6 @@ static void outliers(struct look *l, const struct site *s)
 	finding_prove(f, "SNR dB clipped", best);
 	f->gain_db = best - now;
 	finding_scale(f, l, s->node, offer);
-}
-
-// Probabilities: their large values are what counts.
-static bool is_probability(const struct look *l, const struct site *s)
-{
-	const struct node *n = &l->g->node[s->node];
-	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && l->g->value[s->value].producer == s->node);
 }
 
 void rule_outlier_range(struct look *l)

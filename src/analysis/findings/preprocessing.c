@@ -1,6 +1,7 @@
-// What can be said of the inputs without knowing the truth: that they are all the same number, or that their mean and deviation
-// are a guess without ground.
+// Inputs that the network was not trained on: all the same number, or, where a survey knows the labels, pictures that are recognized
+// better when they are prepared otherwise.
 #include <math.h>
+#include "qtui/analysis/survey.h"
 #include "rule.h"
 
 static int first_reader(const struct graph *g, int value)
@@ -17,27 +18,29 @@ static void constant_input(struct look *l, int value, const struct site *s)
 	finding_prove(f, "elements", s->range.n);
 }
 
-static void guessed_input(struct look *l, int value, const struct site *s, const char *guess)
+// Pictures prepared otherwise than in training are recognized worse, and the labels tell.
+static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 {
-	struct finding *f = finding_add(l, first_reader(l->g, value), 0.02);
-	finding_say(f, "Input %s lies in %.4g .. %.4g by a guess without ground (%s).", l->g->value[value].name, s->range.min, s->range.max,
-	    guess);
-	finding_advise(f, "give the --mean, --std and --color that the network was trained with");
-	finding_prove(f, "min", s->range.min);
-	finding_prove(f, "max", s->range.max);
+	const char *what = p->kind == TASK_CLASSIFY ? "probability of the right class" : "AP of a picture";
+	struct finding *f = finding_add(l, first_reader(l->g, l->g->input[0]), 1);
+	finding_say(f, "The float network itself agrees better with the labels when pictures are prepared with %s: mean %s %.3f in place of %.3f.",
+	    p->option, what, p->otherwise, p->now);
+	finding_advise(f, "open the model with %s; calibrate again", p->option);
+	finding_prove(f, "agreement as prepared", p->now);
+	finding_prove(f, "agreement otherwise", p->otherwise);
+	finding_prove(f, "difference over its standard error", p->t);
+	finding_prove(f, "samples", p->samples);
+	finding_prove(f, "ways compared", p->ways);
 }
 
 void rule_preprocessing(struct look *l)
 {
-	const struct dataset *d = l->study ? study_dataset(l->study) : NULL;
-	const struct preprocess *p = d ? dataset_preprocess(d) : NULL;
+	const struct survey *v = l->study ? study_survey(l->study) : NULL;
 	for (int i = 0; i < l->g->n_inputs; i++) {
 		const struct site *s = site_of(l, l->g->input[i]);
-		if (!s || s->range.n < 2)
-			continue;
-		if (site_span(s) <= 1e-6 * fabs(s->range.max))
+		if (s && s->range.n >= 2 && site_span(s) <= 1e-6 * fabs(s->range.max))
 			constant_input(l, l->g->input[i], s);
-		else if (p && p->warn && p->guess[0] && study_options(l->study)->data.random == 0)
-			guessed_input(l, l->g->input[i], s, p->guess);
 	}
+	if (v && v->preparation.known && v->preparation.option[0] && l->g->n_inputs > 0)
+		prepared_wrongly(l, &v->preparation);
 }

@@ -41,6 +41,7 @@ int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
 bool is_decision(const struct look *l, int value);
 bool is_gate(const struct look *l, int sigmoid);      // x * Sigmoid(x): an activation, not a probability
+bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);
 
@@ -58,7 +59,11 @@ bool finding_widen(struct finding *f, const struct look *l, int node); // to 16 
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale);
-void finding_calibrate(struct finding *f, enum calib_method m);
 const char *scale_phrase(char out[32], double scale); // "2^-4" or "0.0613"
+
+// ---- afterwards
+
+void finding_done(struct finding *f);
+void findings_merge(struct findings *f);
 
 #endif

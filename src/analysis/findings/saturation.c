@@ -1,97 +1,130 @@
-// A range that is too small clips what lies beyond it: doubling the scale is worth more than the resolution that it costs. Where
-// many tensors are clipped it is the calibrator's doing, and one finding says so.
+// A range that is too small clips what lies beyond it. Widening is offered only where it is worth more than the resolution that it
+// costs, to all elements by their energy and to those within the range too: where few large values stand beside many small ones (an
+// outlying channel), energy speaks for the large ones alone, and the network's outputs do not agree with it.
+// Of probabilities the upper end counts: detections that are clipped to the same score cannot be told apart.
 #include <math.h>
 #include <stdlib.h>
 #include "rule.h"
 
-enum { MANY = 4 };
-static const double SHARE = 0.001, WORTH = 1.5, GOOD_DB = 24;
+static const double SHARE = 0.001, GOOD_DB = 24;
+static const double WORTH = 3; // dB: half a bit
+static const double FAR = 1.25; // the largest probability over the upper end of the range
 
 struct clipping {
-	const struct site *site;
-	double share, now, better, offer;
+	double share, now, better, offer; // share of elements, dB, dB, scale
 };
 
-static bool is_clipped(struct clipping *out, const struct look *l, const struct site *s)
+static double upper_end(const struct site *s, double scale)
+{
+	return ((double)s->qmax - (s->zero ? s->zero[0] : 0)) * scale;
+}
+
+static double lower_end(const struct site *s, double scale)
+{
+	return ((double)s->qmin - (s->zero ? s->zero[0] : 0)) * scale;
+}
+
+// The quality of what lies within the present range if the scale were `scale`.
+static double inner_snr(const struct site *s, double scale)
+{
+	struct hist inner = *s->hist_float;
+	double zero = s->zero ? s->zero[0] : 0, lo = lower_end(s, s->scale[0]), hi = upper_end(s, s->scale[0]);
+	double width = ((double)inner.hi - inner.lo) / STATS_BINS;
+	for (int i = 0; i < STATS_BINS; i++) {
+		double x = inner.lo + (i + 0.5) * width;
+		if (x < lo || x > hi)
+			inner.bin[i] = 0;
+	}
+	struct prediction p = hist_predict(&inner, scale, zero, s->qmin, s->qmax);
+	return p.known ? p.snr_db : NAN;
+}
+
+static struct clipping look_at(const struct look *l, const struct site *s)
 {
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
-	double scale = s->scale[0], now = p.snr_db;
-	if (!p.known || !(p.clipped > SHARE) || !(now < GOOD_DB))
-		return false;
-	*out = (struct clipping){s, p.clipped, now, now, scale};
-	for (int k = 1; k <= 4; k++) {
-		double try = predicted_snr(l, s, ldexp(scale, k));
-		if (try > out->better) {
-			out->better = try;
-			out->offer = ldexp(scale, k);
+	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0]};
+	for (int k = 1; p.known && k <= 4; k++) {
+		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);
+		if (try > c.better && (is_probability(l, s) || inner_snr(s, scale) >= GOOD_DB)) {
+			c.better = try;
+			c.offer = scale;
 		}
 	}
-	return out->better - now > WORTH;
+	return c;
+}
+
+static bool is_harmed(const struct look *l, const struct site *s, const struct clipping *c)
+{
+	if (!(c->better - c->now > WORTH) || !(c->now < GOOD_DB))
+		return false;
+	return c->share > SHARE || (is_probability(l, s) && s->range.max > FAR * upper_end(s, s->scale[0]));
+}
+
+static bool multiplies_gate(const struct look *l, const struct node *mul, int value)
+{
+	for (int i = 0; i < mul->n_in; i++) {
+		int p = mul->in[i] >= 0 ? l->g->value[mul->in[i]].producer : -1;
+		if (p >= 0 && is_op(&l->g->node[p], OP_Sigmoid) && l->g->node[p].in[0] == value)
+			return true;
+	}
+	return false;
+}
+
+// Whether all that reads the value makes nothing of what lies far below zero.
+static bool is_flattened(const struct look *l, int value)
+{
+	static const enum op_id flat[] = {OP_Relu, OP_Sigmoid, OP_Clip, OP_HardSigmoid, OP_HardSwish};
+	const struct value *v = &l->g->value[value];
+	bool all = v->n_consumers > 0 && !v->is_output;
+	for (int c = 0; c < v->n_consumers && all; c++) {
+		const struct node *m = &l->g->node[v->consumer[c]];
+		all = is_op(m, OP_Mul) && multiplies_gate(l, m, value);
+		for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
+			all |= is_op(m, flat[i]);
+	}
+	return all;
+}
+
+// The file quantizes it again: its range is that of file_quantizer.
+static bool is_clipped_by_file(const struct look *l, int value)
+{
+	const struct value *v = &l->g->value[value];
+	return v->n_consumers == 1 && is_op(&l->g->node[v->consumer[0]], OP_QuantizeLinear);
 }
 
 static bool is_candidate(const struct look *l, const struct site *s)
 {
-	return site_is_free(s) && !is_decision(l, s->value) && !is_explained(l, s->node, FINDING_stale_override) &&
-	    !is_explained(l, s->node, FINDING_postprocessing);
+	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
+	return site_is_free(s) && (!upper_only || s->range.max > FAR * upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
+	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
 }
 
-static void say(struct look *l, struct finding *f, const struct clipping *c)
+static void clipped(struct look *l, const struct site *s, const struct clipping *c)
 {
 	char to[32];
-	finding_say(f, "%.2f %% of %s lie beyond its range and are clipped: %.1f dB; %s would give %.1f dB.", 100 * c->share,
-	    l->g->value[c->site->value].name, c->now, scale_phrase(to, c->offer), c->better);
+	struct finding *f = finding_add(l, s->node, site_damage(s));
+	finding_say(f, "%.2f %% of %s (%.4g .. %.4g) lie beyond its codes (%.4g .. %.4g) and are clipped: %.1f dB; %s would give %.1f dB.",
+	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, lower_end(s, s->scale[0]), upper_end(s, s->scale[0]), c->now,
+	    scale_phrase(to, c->offer), c->better);
 	finding_advise(f, "set the scale %s", to);
 	finding_prove(f, "clipped share", c->share);
-	finding_prove(f, "scale", c->site->scale[0]);
-	finding_prove(f, "min", c->site->range.min);
-	finding_prove(f, "max", c->site->range.max);
+	finding_prove(f, "scale", s->scale[0]);
+	finding_prove(f, "min", s->range.min);
+	finding_prove(f, "max", s->range.max);
 	finding_prove(f, "SNR dB", c->now);
 	finding_prove(f, "SNR dB with the offer", c->better);
 	f->gain_db = c->better - c->now;
-}
-
-static void one_by_one(struct look *l, const struct clipping *c, int n)
-{
-	for (int i = 0; i < n; i++) {
-		struct finding *f = finding_add(l, c[i].site->node, site_damage(c[i].site));
-		say(l, f, &c[i]);
-		finding_scale(f, l, c[i].site->node, c[i].offer);
-	}
-}
-
-static int by_loss(const void *a, const void *b)
-{
-	const struct clipping *x = a, *y = b;
-	return x->now != y->now ? (x->now > y->now ? 1 : -1) : x->site->node - y->site->node;
-}
-
-static void together(struct look *l, struct clipping *c, int n)
-{
-	static const enum calib_method wider = CALIB_MINMAX;
-	qsort(c, (size_t)n, sizeof *c, by_loss);
-	struct finding *f = finding_add(l, c[0].site->node, site_damage(c[0].site));
-	for (int i = 1; i < n; i++)
-		finding_about(f, c[i].site->node);
-	finding_say(f, "%d tensors are clipped by %s calibration; worst: %.2f %% of %s, %.1f dB where %.1f dB could be had.", n,
-	    calib_name(l->s->method), 100 * c[0].share, l->g->value[c[0].site->value].name, c[0].now, c[0].better);
-	finding_prove(f, "clipped tensors", n);
-	finding_prove(f, "largest clipped share", c[0].share);
-	finding_prove(f, "SNR dB of the worst", c[0].now);
-	finding_prove(f, "SNR dB of the worst without clipping", c[0].better);
-	finding_advise(f, "calibrate by %s, or widen the scales one by one", calib_name(wider));
-	f->gain_db = c[0].better - c[0].now;
-	finding_calibrate(f, wider);
+	finding_scale(f, l, s->node, c->offer);
 }
 
 void rule_saturation(struct look *l)
 {
-	struct clipping *c = xcalloc((size_t)l->s->n_sites + 1, sizeof *c);
-	int n = 0;
-	for (int i = 0; i < l->s->n_sites; i++)
-		n += is_candidate(l, &l->s->site[i]) && is_clipped(&c[n], l, &l->s->site[i]);
-	if (n >= MANY && l->s->method != CALIB_MINMAX)
-		together(l, c, n);
-	else
-		one_by_one(l, c, n);
-	free(c);
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i];
+		if (!is_candidate(l, s))
+			continue;
+		struct clipping c = look_at(l, s);
+		if (is_harmed(l, s, &c))
+			clipped(l, s, &c);
+	}
 }

@@ -12,7 +12,7 @@ struct finding *finding_add(struct look *l, int node, double damage)
 	struct findings *out = l->out;
 	out->at = xrealloc(out->at, ((size_t)out->n + 1) * sizeof *out->at);
 	struct finding *f = &out->at[out->n++];
-	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .damage = isfinite(damage) ? damage : 1};
+	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .share = NAN, .damage = isfinite(damage) ? damage : 1};
 	if (node >= 0)
 		finding_about(f, node);
 	return f;
@@ -113,13 +113,6 @@ bool finding_scale(struct finding *f, const struct look *l, int node, double sca
 	str_addf(&text, " %s", scale_phrase(value, scale));
 	take_edit(f, &text);
 	return true;
-}
-
-void finding_calibrate(struct finding *f, enum calib_method m)
-{
-	struct str text = {0};
-	str_addf(&text, "calibration %s", calib_name(m));
-	take_edit(f, &text);
 }
 
 static bool reads_any(const struct node *n, const bool *value)

@@ -1,0 +1,42 @@
+// A survey of the data: what a run of the analysis cannot show, since it looks at one set of samples prepared in one way. The float
+// network is run on the evaluation samples as they are prepared and otherwise, and on what it makes of them the ranges of the
+// calibration are judged. Findings read it; nothing in it depends on edits.
+#ifndef QTUI_ANALYSIS_SURVEY_H
+#define QTUI_ANALYSIS_SURVEY_H
+
+#include "qtui/analysis/study.h"
+#include "qtui/analysis/task.h"
+
+enum { SURVEY_STEPS = 12 };
+struct survey_options {
+	const char *eval;         // evaluation samples; NULL: those of the study
+	struct task_options task; // labels; none found: preparation is not judged
+	int samples;              // at most; 0: 128
+	const atomic_bool *cancel; // may be NULL
+	atomic_int *done;         // of SURVEY_STEPS; may be NULL
+};
+// Agreement with the labels, sample by sample: the probability of the right class, or the AP of the image.
+struct survey_preparation {
+	char option[192];         // what agrees better, as options of the command line; "": nothing does
+	double now, otherwise;    // means over `samples`, on other samples than those on which it was chosen where there are enough
+	double t;                 // of the last property changed: mean difference over its standard error
+	int samples, ways;        // ways that were compared
+	bool known;
+	enum task_kind kind;
+};
+struct survey_input {         // of the first input, over all elements of all samples looked at
+	double mean, deviation;
+};
+struct survey {
+	struct survey_preparation preparation;
+	int calib_samples, eval_samples; // eval_samples 0: there are no evaluation samples of their own
+	struct survey_input calib, eval;
+	int n_values;
+	struct hist **hist;       // [n_values] of the float tensor on the evaluation samples; NULL: not looked at
+};
+// Blocks. Looks at the values that have a histogram in `s`. STATUS_CANCELLED when it was cancelled.
+MUST_CHECK enum status survey_new(struct survey **out, const struct study *st, const struct snapshot *s,
+    const struct survey_options *opt, struct error *err);
+void survey_free(struct survey **s);
+
+#endif

@@ -1,0 +1,170 @@
+// The samples half of a survey: histograms of the float tensors on the evaluation samples.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/mem.h"
+#include "study_impl.h"
+#include "survey_impl.h"
+
+enum { SAMPLES = 128, LOOKED_AT = 16 };
+
+void survey_step(const struct survey_work *w)
+{
+	atomic_int *done = w->opt->done;
+	if (done && atomic_load(done) + 1 < SURVEY_STEPS) // rounds of the search are not known beforehand
+		atomic_fetch_add(done, 1);
+}
+
+// ---- what the inputs look like
+
+static void add_moments(double sum[3], const struct tensor *t)
+{
+	const float *x = t->data;
+	int64_t n = t->type == DT_F32 ? tensor_count(t) : 0;
+	for (int64_t i = 0; i < n; i++) {
+		sum[1] += x[i];
+		sum[2] += (double)x[i] * x[i];
+	}
+	sum[0] += (double)n;
+}
+
+static enum status look_at_inputs(struct survey_input *out, const struct graph *g, const struct dataset *d, int n, struct error *err)
+{
+	struct tensor *in = xcalloc((size_t)g->n_inputs + 1, sizeof *in);
+	struct placement where;
+	double sum[3] = {0};
+	enum status st = STATUS_OK;
+	for (int i = 0; i < n && st == STATUS_OK; i++) {
+		st = dataset_load(d, i, in, &where, err);
+		if (st != STATUS_OK)
+			break;
+		add_moments(sum, &in[0]);
+		for (int k = 0; k < g->n_inputs; k++)
+			tensor_drop(&in[k]);
+	}
+	free(in);
+	if (sum[0] > 0) {
+		out->mean = sum[1] / sum[0];
+		out->deviation = sqrt(fmax(sum[2] / sum[0] - out->mean * out->mean, 0));
+	}
+	return st;
+}
+
+// ---- what the network makes of them
+
+struct counting {
+	struct hist **hist;
+	pthread_mutex_t lock;
+};
+
+static void count(void *arg, const struct sighting *s)
+{
+	struct counting *c = arg;
+	struct hist *h = c->hist[s->value];
+	uint32_t bin[STATS_BINS] = {0};
+	if (!h || !s->rep[SIM_FLOAT])
+		return;
+	stats_hist(bin, STATS_BINS, h->lo, h->hi, &s->rep[SIM_FLOAT]->t);
+	pthread_mutex_lock(&c->lock);
+	for (int i = 0; i < STATS_BINS; i++)
+		h->bin[i] += bin[i];
+	pthread_mutex_unlock(&c->lock);
+}
+
+// Edges a span beyond those of the calibration: what lies farther is as bad as what lies there.
+static struct hist *widened(const struct hist *calib)
+{
+	struct hist *h = xcalloc(1, sizeof *h);
+	float span = calib->hi - calib->lo;
+	atomic_store(&h->refs, 1);
+	h->lo = calib->lo - span;
+	h->hi = calib->hi + span;
+	return h;
+}
+
+static bool *open_hists(struct survey *out, const struct snapshot *s)
+{
+	bool *want = xcalloc((size_t)out->n_values + 1, sizeof *want);
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *site = &s->site[i];
+		if (site->kind == SITE_OUTPUT && site->hist_float && site->range.n > 0 && site->range.max > site->range.min && !want[site->value]) {
+			want[site->value] = true;
+			out->hist[site->value] = widened(site->hist_float);
+		}
+	}
+	return want;
+}
+
+static enum status look_behind(struct survey *out, const struct survey_work *w, const struct dataset *d, const struct snapshot *s,
+    struct error *err)
+{
+	struct counting c = {.hist = out->hist};
+	bool *want = open_hists(out, s);
+	struct engine *e = engine_new(w->g, d, &w->engine);
+	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = out->eval_samples, .visit = count, .arg = &c, .cancel = w->opt->cancel};
+	pthread_mutex_init(&c.lock, NULL);
+	enum status st = engine_pass(e, &p, err);
+	pthread_mutex_destroy(&c.lock);
+	engine_free(&e);
+	free(want);
+	return st;
+}
+
+static int at_most(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static enum status look_at_samples(struct survey *out, const struct survey_work *w, const struct snapshot *s, struct error *err)
+{
+	const struct dataset *calib = study_dataset(w->study);
+	struct dataset_options o = {.pre = *dataset_preprocess(calib), .samples = at_most(w->samples, LOOKED_AT)};
+	struct dataset *d = NULL;
+	enum status st = dataset_open(&d, w->eval, w->g, &o, err);
+	if (st != STATUS_OK)
+		return st;
+	out->eval_samples = dataset_count(d);
+	out->calib_samples = at_most(dataset_count(calib), LOOKED_AT);
+	st = look_at_inputs(&out->calib, w->g, calib, out->calib_samples, err);
+	if (st == STATUS_OK)
+		st = look_at_inputs(&out->eval, w->g, d, out->eval_samples, err);
+	if (st == STATUS_OK)
+		st = look_behind(out, w, d, s, err);
+	dataset_free(&d);
+	survey_step(w);
+	return st;
+}
+
+// ----
+
+enum status survey_new(struct survey **out, const struct study *study, const struct snapshot *s, const struct survey_options *opt,
+    struct error *err)
+{
+	const struct study_options *so = study_options(study);
+	struct survey *v = xcalloc(1, sizeof *v);
+	struct survey_work w = {.study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
+	    .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
+	enum status st = STATUS_OK;
+	v->n_values = w.g->n_values;
+	v->hist = xcalloc((size_t)v->n_values + 1, sizeof *v->hist);
+	if (opt->eval && so->data.random == 0)
+		st = look_at_samples(v, &w, s, err);
+	if (st == STATUS_OK && so->data.random == 0)
+		st = survey_prepare(v, &w, err);
+	if (st != STATUS_OK)
+		survey_free(&v);
+	*out = v;
+	return st;
+}
+
+void survey_free(struct survey **sp)
+{
+	struct survey *s = *sp;
+	*sp = NULL;
+	if (!s)
+		return;
+	for (int i = 0; i < s->n_values; i++)
+		hist_drop(&s->hist[i]);
+	free(s->hist);
+	free(s);
+}

@@ -1,0 +1,280 @@
+// The preparation half of a survey: whether pictures reach the network as they did in training. Only the labels know; so the float
+// network is scored with the pictures prepared in other ways that are common, one property changed at a time, and then from the best of
+// them again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must
+// prove itself on others.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/mem.h"
+#include "survey_impl.h"
+
+enum { SCREENED = 24, LEAST = 8, ROUNDS = 3 };
+static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
+static const double WORTH = 0.02;                // of an agreement of 1
+
+// ---- the ways
+
+struct way {
+	const char *option;
+	float mean[3], std;          // in the channel order of the model
+	float deviation[3];          // with std 0: one a channel
+	bool scale, swap;
+	enum resize_mode resize;     // with neither scale nor swap
+};
+static const struct way ways[] = {
+    {.option = "--color", .swap = true},
+    {.option = "--mean 0 --std 1", .scale = true, .std = 1},
+    {.option = "--mean 0 --std 255", .scale = true, .std = 255},
+    {.option = "--mean 127.5 --std 127.5", .scale = true, .mean = {127.5f, 127.5f, 127.5f}, .std = 127.5f},
+    {.option = "--mean 123.675,116.28,103.53 --std 58.395,57.12,57.375", .scale = true, .mean = {123.675f, 116.28f, 103.53f},
+        .deviation = {58.395f, 57.12f, 57.375f}},
+    {.option = "--mean 104,117,123 --std 1", .scale = true, .mean = {104, 117, 123}, .std = 1},
+    {.option = "--resize stretch", .resize = RESIZE_STRETCH},
+    {.option = "--resize letterbox", .resize = RESIZE_LETTERBOX},
+    {.option = "--resize corner", .resize = RESIZE_CORNER},
+    {.option = "--resize crop", .resize = RESIZE_CROP},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+// A preparation with what it differs in from the one in force.
+struct prepared {
+	struct preprocess pre;
+	const char *scale, *resize;  // options, or NULL
+	bool swapped;
+};
+
+static bool same_scale(const struct preprocess *a, const struct preprocess *b)
+{
+	for (int c = 0; c < 3; c++)
+		if (fabsf(a->mean[c] - b->mean[c]) > 1 || fabsf(a->std[c] - b->std[c]) > 0.02f * fabsf(b->std[c]))
+			return false;
+	return true;
+}
+
+// False: that is how it is already.
+static bool change(struct prepared *p, const struct way *w)
+{
+	struct preprocess was = p->pre;
+	if (w->swap) {
+		p->pre.bgr = !p->pre.bgr;
+		p->swapped = !p->swapped;
+		return true;
+	}
+	if (!w->scale) {
+		p->pre.resize = w->resize;
+		p->resize = w->option;
+		return was.resize != w->resize;
+	}
+	for (int c = 0; c < 3; c++) {
+		p->pre.mean[c] = w->mean[c];
+		p->pre.std[c] = w->std > 0 ? w->std : w->deviation[c];
+	}
+	p->scale = w->option;
+	return !same_scale(&was, &p->pre);
+}
+
+static void describe(char *out, size_t size, const struct prepared *p)
+{
+	snprintf(out, size, "%s%s%s%s%s", p->swapped ? (p->pre.bgr ? "--color bgr" : "--color rgb") : "", p->swapped && p->scale ? " " : "",
+	    p->scale ? p->scale : "", (p->swapped || p->scale) && p->resize ? " " : "", p->resize ? p->resize : "");
+}
+
+// ---- their scores
+
+struct scores {
+	double *value;               // [samples] NAN: not known
+	int from, to;                // samples that were scored
+	enum task_kind kind;
+};
+
+static void read_values(struct scores *s, struct task *t)
+{
+	const struct task_net *net = task_net(t, task_key(t, NULL));
+	struct task_report *r = task_report(t, net, net, 0);
+	for (int i = 0; i < s->to; i++)
+		s->value[i] = NAN;
+	for (int i = 0; i < r->n_samples; i++)
+		s->value[r->sample[i].sample] = r->sample[i].value[TASK_FLOAT];
+	task_report_drop(&r);
+}
+
+static enum status score(struct scores *s, const struct survey_work *w, const struct preprocess *pre, struct error *err)
+{
+	struct dataset_options o = {.pre = *pre, .samples = s->to};
+	struct task_pass pass = {.first = s->from, .last = s->to, .cancel = w->opt->cancel};
+	struct dataset *d = NULL;
+	struct task *t = NULL;
+	struct engine *e = NULL;
+	o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
+	enum status st = dataset_open(&d, w->eval, w->g, &o, err);
+	if (st == STATUS_OK)
+		st = task_open(&t, w->g, d, &w->opt->task, err);
+	if (st == STATUS_OK) {
+		s->kind = task_kind(t);
+		e = engine_new(w->g, d, &w->engine);
+		if (s->kind != TASK_AGREE)
+			st = task_run(t, e, &pass, err);
+	}
+	if (st == STATUS_OK && s->kind != TASK_AGREE)
+		read_values(s, t);
+	engine_free(&e);
+	task_free(&t);
+	dataset_free(&d);
+	survey_step(w);
+	return st;
+}
+
+struct paired {
+	double before, after, t;
+	int n;
+};
+
+static struct paired compare(const struct scores *a, const struct scores *b)
+{
+	struct paired p = {0};
+	double sum = 0, squares = 0;
+	for (int i = a->from; i < a->to; i++) {
+		double d = b->value[i] - a->value[i];
+		if (!isfinite(d))
+			continue;
+		p.before += a->value[i];
+		p.after += b->value[i];
+		sum += d;
+		squares += d * d;
+		p.n++;
+	}
+	if (p.n < 2)
+		return p;
+	double variance = fmax(squares - sum * sum / p.n, 0) / (p.n - 1);
+	p.before /= p.n;
+	p.after /= p.n;
+	p.t = sum / sqrt(variance * p.n + 1e-12);
+	return p;
+}
+
+// ---- the search
+
+struct trial {
+	const struct survey_work *w;
+	int screen, all;             // samples to choose on, and all
+	struct scores now, other;
+	int ways;
+};
+
+static enum status score_both(struct trial *t, const struct prepared *now, const struct prepared *other, struct error *err)
+{
+	enum status st = score(&t->now, t->w, &now->pre, err);
+	return st == STATUS_OK ? score(&t->other, t->w, &other->pre, err) : st;
+}
+
+static void look_at(struct trial *t, int from, int to)
+{
+	t->now.from = t->other.from = from;
+	t->now.to = t->other.to = to;
+}
+
+// The best of the ways that differ in one property from *from; *chosen stays as it is where none is promising.
+static enum status screen(struct trial *t, const struct prepared *from, struct prepared *chosen, bool *found, struct error *err)
+{
+	double best = WORTH;
+	look_at(t, 0, t->screen);
+	*found = false;
+	enum status st = score(&t->now, t->w, &from->pre, err);
+	for (int i = 0; i < WAYS && st == STATUS_OK; i++) {
+		struct prepared p = *from;
+		if (!change(&p, &ways[i]))
+			continue;
+		st = score(&t->other, t->w, &p.pre, err);
+		struct paired c = compare(&t->now, &t->other);
+		t->ways++;
+		if (st == STATUS_OK && c.t > PROMISING && c.after - c.before > best) {
+			best = c.after - c.before;
+			*chosen = p;
+			*found = true;
+		}
+	}
+	return st;
+}
+
+// On other samples than those it was chosen on, where there are enough.
+static enum status prove(struct paired *out, struct trial *t, const struct prepared *now, const struct prepared *chosen, struct error *err)
+{
+	look_at(t, t->all - t->screen >= LEAST ? t->screen : 0, t->all);
+	enum status st = score_both(t, now, chosen, err);
+	*out = compare(&t->now, &t->other);
+	return st;
+}
+
+static bool is_proven(const struct paired *p)
+{
+	return p->n >= LEAST && p->t > PROVEN && p->after - p->before > WORTH;
+}
+
+static void note(struct survey_preparation *out, const struct paired *p, const struct prepared *chosen)
+{
+	if (!out->option[0])
+		out->now = p->before;
+	out->otherwise = p->after;
+	out->t = p->t;
+	out->samples = p->n;
+	describe(out->option, sizeof out->option, chosen);
+}
+
+static enum status search(struct survey_preparation *out, struct trial *t, struct error *err)
+{
+	struct prepared best = {.pre = *dataset_preprocess(study_dataset(t->w->study))};
+	bool found = true;
+	enum status st = STATUS_OK;
+	for (int round = 0; round < ROUNDS && found && st == STATUS_OK; round++) {
+		struct prepared next = best;
+		struct paired p = {0};
+		st = screen(t, &best, &next, &found, err);
+		out->known = st == STATUS_OK && t->now.kind != TASK_AGREE;
+		found = found && out->known;
+		if (found)
+			st = prove(&p, t, &best, &next, err);
+		found = found && st == STATUS_OK && is_proven(&p);
+		if (found)
+			note(out, &p, &next);
+		best = next;
+	}
+	out->kind = t->now.kind;
+	out->ways = t->ways;
+	return st;
+}
+
+// ----
+
+// How many of the samples are pictures; those of other kinds are prepared by whoever made them.
+static int count_pictures(const struct survey_work *w)
+{
+	struct error ignored = {0};
+	struct dataset_options o = {.pre = *dataset_preprocess(study_dataset(w->study)), .samples = w->samples};
+	struct dataset *d = NULL;
+	int width, height, n = 0;
+	if (dataset_open(&d, w->eval, w->g, &o, &ignored) == STATUS_OK && dataset_count(d) > 0 && dataset_file(d, 0) &&
+	    image_size(&width, &height, dataset_file(d, 0), &ignored) == STATUS_OK)
+		n = dataset_count(d);
+	dataset_free(&d);
+	return n;
+}
+
+enum status survey_prepare(struct survey *out, const struct survey_work *w, struct error *err)
+{
+	int n = count_pictures(w);
+	struct trial t = {.w = w, .all = n, .screen = n > 2 * SCREENED ? SCREENED : n};
+	struct error why = {0};
+	if (n < LEAST)
+		return STATUS_OK;
+	t.now.value = xcalloc((size_t)n + 1, sizeof *t.now.value);
+	t.other.value = xcalloc((size_t)n + 1, sizeof *t.other.value);
+	enum status st = search(&out->preparation, &t, &why);
+	free(t.now.value);
+	free(t.other.value);
+	if (st == STATUS_CANCELLED || w->opt->task.labels) {
+		*err = why;
+		return st;
+	}
+	return STATUS_OK; // nothing was promised without labels
+}

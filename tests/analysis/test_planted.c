@@ -1,0 +1,399 @@
+// Faults planted in the shipped detector, one at a time: each is found by its own name, first of all findings or among the first, and the
+// edit that is offered mends it. Where nothing is planted and nothing is wrong, nothing is found.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/findings.h"
+#include "qtui/analysis/survey.h"
+#include "qtui/base/npy.h"
+#include "surgery.h"
+
+#define MODEL "examples/digits.onnx"
+#define CALIB "examples/calib"
+#define VAL "examples/val"
+#define LABELS "examples/val.json"
+#define TAIL "/model.12/Concat../model.12/Concat_4"
+enum { SAMPLES = 8, SIDE = 160 };
+
+static const struct preprocess healthy;
+
+struct patient {
+	struct study *study;
+	struct snapshot *snapshot;
+	struct findings *findings;
+};
+
+// ---- the patient
+
+static void set(struct study *st, const char *selection, enum precision p)
+{
+	struct error err = {0};
+	int *nodes = NULL, n = 0;
+	if (study_select(st, selection, NULL, &nodes, &n, &err) != STATUS_OK || study_set(st, nodes, n, (int)p, NULL, &err) != STATUS_OK)
+		fail_msg("%s: %s", selection, err.text);
+	free(nodes);
+}
+
+static struct study *open_study(const char *model, const char *calib, const char *target, int method, struct preprocess pre)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = model, .calib = calib, .target = target, .method = method, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES, .pre = pre}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static void look(struct patient *p)
+{
+	struct error err = {0};
+	findings_free(&p->findings);
+	snapshot_drop(&p->snapshot);
+	study_run(p->study);
+	if (study_wait(p->study, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	p->snapshot = study_snapshot(p->study);
+	p->findings = findings_new(p->study, p->snapshot);
+}
+
+// With its post-processing in float, where the demo's own faults are.
+static struct patient examine(const char *model, const char *calib, const char *target, int method)
+{
+	struct patient p = {.study = open_study(model, calib, target, method, healthy)};
+	set(p.study, TAIL, PREC_FLOAT);
+	look(&p);
+	return p;
+}
+
+static void release(struct patient *p)
+{
+	findings_free(&p->findings);
+	snapshot_drop(&p->snapshot);
+	study_close(&p->study);
+}
+
+static void survey(struct patient *p, const char *eval, const char *labels, int samples)
+{
+	struct error err = {0};
+	struct survey *v = NULL;
+	struct survey_options o = {.eval = eval, .samples = samples, .task = {.kind = -1, .labels = labels}};
+	if (survey_new(&v, p->study, p->snapshot, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_set_survey(p->study, v);
+	findings_free(&p->findings);
+	p->findings = findings_new(p->study, p->snapshot);
+}
+
+// ---- what is asserted
+
+static const struct finding *of_rule(const struct findings *f, enum finding_rule r, int within)
+{
+	for (int i = 0; i < f->n && i < within; i++)
+		if (f->at[i].rule == r)
+			return &f->at[i];
+	return NULL;
+}
+
+static double snr_at(const struct patient *p, const char *node)
+{
+	const struct site *s = snapshot_output(p->snapshot, graph_find_node(study_graph(p->study), node));
+	assert_non_null(s);
+	assert_true(s->graphwise.known);
+	return s->graphwise.pooled.exact ? INFINITY : s->graphwise.pooled.snr_db;
+}
+
+static double snr_alone(const struct patient *p, const char *node)
+{
+	const struct site *s = snapshot_output(p->snapshot, graph_find_node(study_graph(p->study), node));
+	assert_non_null(s);
+	assert_true(s->layerwise.known);
+	return s->layerwise.pooled.snr_db;
+}
+
+static void assert_none(const struct findings *f)
+{
+	for (int i = 0; i < f->n; i++)
+		print_message("%s: %s\n", finding_name(f->at[i].rule), f->at[i].text);
+	assert_int_equal(f->n, 0);
+}
+
+// The first finding is `rule`, about `node`.
+static const struct finding *assert_first(const struct patient *p, enum finding_rule rule, const char *node)
+{
+	const struct findings *f = p->findings;
+	assert_true(f->n > 0);
+	assert_string_equal(finding_name(f->at[0].rule), finding_name(rule));
+	if (node)
+		assert_string_equal(study_graph(p->study)->node[f->at[0].node[0]].name, node);
+	assert_true(f->at[0].n_evidence > 1);
+	return &f->at[0];
+}
+
+// Applies the first finding's edit: it is gone, and the SNR at `node` is better by at least `gain` dB.
+static void assert_mended(struct patient *p, const char *node, double gain)
+{
+	struct error err = {0};
+	enum finding_rule rule = p->findings->at[0].rule;
+	double before = snr_at(p, node);
+	assert_non_null(p->findings->at[0].edit);
+	if (study_command(p->study, p->findings->at[0].edit, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	look(p);
+	assert_null(of_rule(p->findings, rule, INT32_MAX));
+	if (!(snr_at(p, node) > before + gain))
+		fail_msg("%s has %.1f dB, before %.1f dB", node, snr_at(p, node), before);
+	assert_true(study_undo(p->study));
+}
+
+// ---- nothing is wrong
+
+void test_planted__nothing_is_found_where_nothing_is_wrong(void **state)
+{
+	struct patient p = examine(MODEL, CALIB, "onnxruntime", -1);
+	survey(&p, VAL, LABELS, 48);
+	assert_none(p.findings);
+	release(&p);
+	p = (struct patient){.study = open_study(MODEL, CALIB, "esp32p4", -1, healthy)};
+	set(p.study, "*", PREC_INT16);
+	look(&p);
+	assert_none(p.findings);
+	release(&p);
+}
+
+void test_planted__healthy_networks_have_none(void **state)
+{
+	const char *resnet = support_data("models/resnet20_cifar10.onnx"), *cifar = support_data("cifar10");
+	struct preprocess pre = {.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true};
+	if (!resnet || !cifar)
+		skip();
+	static const struct {
+		const char *name;
+		int method;
+	} target[] = {{"onnxruntime", -1}, {"esp32p4", CALIB_MSE}, {"esp32s3", CALIB_MSE}};
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct patient p = {.study = open_study(resnet, cifar, target[i].name, target[i].method, pre)};
+		look(&p);
+		assert_none(p.findings);
+		release(&p);
+	}
+}
+
+// ---- the samples and their preparation
+
+static void assert_prepared(struct preprocess pre, const char *option)
+{
+	struct patient p = {.study = open_study(MODEL, CALIB, "onnxruntime", -1, pre)};
+	set(p.study, TAIL, PREC_FLOAT);
+	look(&p);
+	survey(&p, VAL, LABELS, 24);
+	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->advice, option));
+	release(&p);
+}
+
+void test_planted__a_wrong_mean(void **state)
+{
+	assert_prepared((struct preprocess){.mean = {400, 400, 400}, .mean_set = true}, "--mean 0 --std 255");
+}
+
+void test_planted__a_wrong_range(void **state)
+{
+	assert_prepared((struct preprocess){.std = {1, 1, 1, 1}, .std_set = true}, "--std 255");
+}
+
+void test_planted__swapped_colours(void **state)
+{
+	const char *resnet = support_data("models/resnet20_cifar10.onnx"), *cifar = support_data("cifar10"), *labels = support_data("cifar10/labels.csv");
+	struct preprocess pre = {.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true,
+	    .bgr = true, .color_set = true};
+	if (!resnet || !cifar || !labels)
+		skip();
+	struct patient p = {.study = open_study(resnet, cifar, "onnxruntime", -1, pre)};
+	look(&p);
+	survey(&p, NULL, labels, 240);
+	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->advice, "--color rgb"));
+	release(&p);
+}
+
+// The calibration samples as arrays, changed by `change`.
+static const char *changed_samples(const char *name, void (*change)(float *x, size_t n))
+{
+	struct error err = {0};
+	struct study *st = open_study(MODEL, CALIB, "onnxruntime", -1, healthy);
+	size_t each = 3 * SIDE * SIDE;
+	float *all = malloc(SAMPLES * each * sizeof *all);
+	struct placement where;
+	for (int i = 0; i < SAMPLES; i++) {
+		struct tensor in = {0};
+		assert_int_equal(dataset_load(study_dataset(st), i, &in, &where, &err), STATUS_OK);
+		memcpy(all + (size_t)i * each, in.data, each * sizeof *all);
+		tensor_drop(&in);
+	}
+	change(all, SAMPLES * each);
+	struct npy a = {'f', 4, 4, {SAMPLES, 3, SIDE, SIDE}, all, SAMPLES * each * sizeof *all};
+	const char *path = support_temp(name);
+	assert_int_equal(npy_write(&a, path, &err), STATUS_OK);
+	free(all);
+	study_close(&st);
+	return path;
+}
+
+static void darken(float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] *= 0.2f;
+}
+
+void test_planted__calibration_in_the_dark(void **state)
+{
+	const char *dark = changed_samples("dark.npy", darken);
+	struct patient p = examine(MODEL, dark, "onnxruntime", -1);
+	assert_none(p.findings);
+	survey(&p, CALIB, NULL, 8);
+	const struct finding *f = assert_first(&p, FINDING_unlike_samples, NULL);
+	assert_true(f->gain_db > 3);
+	release(&p);
+}
+
+static void spike(float *x, size_t n)
+{
+	x[n / 2 + SIDE / 2] = 60; // a dead pixel in one of them
+}
+
+void test_planted__an_outlier(void **state)
+{
+	const char *hot = changed_samples("hot.npy", spike);
+	struct patient p = examine(MODEL, hot, "onnxruntime", CALIB_MINMAX);
+	const struct finding *f = assert_first(&p, FINDING_outlier_range, "/model.0/conv/Conv");
+	assert_true(f->gain_db > 3);
+	release(&p);
+}
+
+// ---- the network
+
+// A channel is made small in front of a depthwise convolution and its weights large: the network computes the same.
+void test_planted__an_outlying_channel(void **state)
+{
+	enum { CHANNELS = 64, THIS = 5, FACTOR = 64 };
+	static const int64_t dim[] = {1, CHANNELS, 1, 1};
+	struct surgery s;
+	float small[CHANNELS];
+	surgery_open(&s, MODEL);
+	float *w = surgery_weights(&s, "model.12.cv3.0.0.0.conv.weight");
+	for (int i = 0; i < 9; i++)
+		w[THIS * 9 + i] *= FACTOR;
+	for (int i = 0; i < CHANNELS; i++)
+		small[i] = i == THIS ? 1.0f / FACTOR : 1;
+	surgery_redirect(&s, "/model.11/Add_output_0", "unequal");
+	surgery_floats(&s, "small", 4, dim, small);
+	surgery_node(&s, "Mul", "shrink", "/model.11/Add_output_0 small", "unequal");
+	w = surgery_weights(&s, "model.12.cv2.0.0.conv.weight"); // the other reader
+	for (int o = 0; o < 24; o++)
+		for (int i = 0; i < 9; i++)
+			w[(o * CHANNELS + THIS) * 9 + i] *= FACTOR;
+	struct patient p = examine(surgery_close(&s, "channel.onnx"), CALIB, "esp32s3", CALIB_MSE);
+	assert_first(&p, FINDING_unequal_channels, "/model.12/cv3.0/cv3.0.0/cv3.0.0.0/conv/Conv");
+	assert_mended(&p, "/model.12/cv3.0/cv3.0.0/cv3.0.0.0/act/Mul", 3);
+	release(&p);
+}
+
+void test_planted__boxes_and_scores_in_one_concat(void **state)
+{
+	struct patient p = {.study = open_study(MODEL, CALIB, "onnxruntime", -1, healthy)};
+	look(&p);
+	assert_first(&p, FINDING_joined_ranges, "/model.12/Concat_4");
+	assert_mended(&p, "/model.12/Sigmoid", -1);
+	release(&p);
+}
+
+void test_planted__a_coarse_logit(void **state)
+{
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_weights(&s, "model.12.cv3.0.2.bias")[7] = -250; // a class that never occurs
+	const char *model = surgery_close(&s, "logit.onnx");
+	struct patient p = {.study = open_study(model, CALIB, "esp32p4", CALIB_MINMAX, healthy)};
+	set(p.study, TAIL, PREC_FLOAT);
+	look(&p);
+	const struct finding *f = assert_first(&p, FINDING_coarse_logits, "/model.12/cv3.0/cv3.0.2/Conv");
+	assert_non_null(strstr(f->edit, " 2^-4"));
+	release(&p);
+}
+
+void test_planted__a_bias_that_overflows(void **state)
+{
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	float *w = surgery_weights(&s, "model.10.conv.weight"), *b = surgery_weights(&s, "model.10.conv.bias");
+	for (int c = 0; c < 8; c++) { // pruned channels that kept a bias
+		for (int i = 0; i < 128; i++)
+			w[c * 128 + i] *= 1e-10f;
+		b[c] = 8;
+	}
+	struct patient p = examine(surgery_close(&s, "bias.onnx"), CALIB, "onnxruntime", -1);
+	assert_first(&p, FINDING_bias, "/model.10/conv/Conv");
+	assert_mended(&p, "/model.10/act/Mul", 10);
+	release(&p);
+}
+
+void test_planted__a_scale_in_the_file_that_clips(void **state)
+{
+	static const float scale = 0.005f;
+	static const int8_t zero = 0;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_redirect(&s, "/model.4/Add_output_0", "clipped");
+	surgery_floats(&s, "small", 0, NULL, &scale);
+	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 0, NULL, &zero, 1);
+	surgery_node(&s, "QuantizeLinear", "quantize", "/model.4/Add_output_0 small zero", "codes");
+	surgery_node(&s, "DequantizeLinear", "dequantize", "codes small zero", "clipped");
+	struct patient p = examine(surgery_close(&s, "file.onnx"), CALIB, "onnxruntime", -1);
+	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
+	assert_null(f->edit);
+	assert_true(f->gain_db > 3);
+	release(&p);
+}
+
+void test_planted__a_softmax_and_an_average_at_8_bit(void **state)
+{
+	static const int64_t all[] = {1, -1};
+	static const int64_t two = 2;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_tensor(&s, "all", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &two, all, sizeof all);
+	surgery_node(&s, "Reshape", "flat", "/model.12/cv2.0/cv2.0.2/Conv_output_0 all", "flat_out");
+	surgery_node(&s, "Softmax", "wide", "flat_out", "probabilities");
+	surgery_node(&s, "GlobalAveragePool", "mean", "/model.12/cv3.0/cv3.0.2/Conv_output_0", "means");
+	surgery_output(&s, "probabilities");
+	surgery_output(&s, "means");
+	struct patient p = examine(surgery_close(&s, "softmax.onnx"), CALIB, "onnxruntime", -1);
+	assert_first(&p, FINDING_softmax_at_8, "wide");
+	assert_mended(&p, "wide", 6);
+	release(&p);
+}
+
+void test_planted__a_clipping_calibrator(void **state)
+{
+	struct patient p = examine(MODEL, CALIB, "esp32p4", CALIB_KL);
+	const struct finding *f = assert_first(&p, FINDING_saturation, NULL);
+	const char *node = study_graph(p.study)->node[f->node[0]].name;
+	double before = snr_alone(&p, node), gain = f->gain_db;
+	struct error err = {0};
+	assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+	look(&p);
+	assert_true(gain > 3);
+	assert_true(snr_alone(&p, node) > before + gain / 2);
+	release(&p);
+}
+
+void test_planted__an_override_that_no_longer_fits(void **state)
+{
+	struct error err = {0};
+	struct patient p = examine(MODEL, CALIB, "onnxruntime", -1);
+	assert_int_equal(study_command(p.study, "scale /model.6/cv1/conv/Conv 0.002", &err), STATUS_OK);
+	look(&p);
+	assert_first(&p, FINDING_stale_override, "/model.6/cv1/conv/Conv");
+	assert_mended(&p, "/model.6/cv1/conv/Conv", 6);
+	release(&p);
+}
