@@ -44,6 +44,8 @@ struct matmul_task { // y[b] = alpha * x[b] * w[b] (+ bias over columns): row-ma
 	const float *bias;            // [n] or NULL
 	float alpha;
 	struct act act;
+	bool ordered;                 // as in conv_task, where the order is known
+	bool packed;                  // with ordered: the second operand is a constant matrix
 };
 struct pool_task { // float32, or codes through qpool below
 	struct conv_geometry g;

@@ -79,6 +79,10 @@ const struct op *op_find(const char *domain, const char *name, int opset);
 // All rows, for listings and tests.
 const struct op *op_rows(int *n);
 
+// The evaluation whose results are ONNX Runtime's to the bit, for files that are quantized already: the last bit of a float decides there
+// which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.
+op_eval_fn *op_eval_ordered(enum op_id id);
+
 // y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include "blas.h"
+#include "ordered.h"
 
 static void one_thread(void)
 {
@@ -52,6 +53,9 @@ static enum status matmul(struct kernel **out, const struct matmul_task *t, stru
 {
 	if (!blas_fits(t->m) || !blas_fits(t->n) || !blas_fits(t->k))
 		return STATUS_UNSUPPORTED;
+	enum status st = t->ordered ? ordered_matmul(out, t, err) : STATUS_UNSUPPORTED;
+	if (st != STATUS_UNSUPPORTED)
+		return st;
 	set_up();
 	return tiles_matmul(out, blas_gemm, t, err);
 }

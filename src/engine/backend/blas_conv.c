@@ -111,14 +111,14 @@ static void run_strip(const struct conv_task *t, const struct strip *s, float *m
 	int64_t oc_group = g->oc / g->group, k = taps(g), plane = g->oh * g->ow, pixels = s->rows * g->ow;
 	struct product p = {
 		.a = {t->weight + s->group * oc_group * k, k, false}, .b = {s->x + s->y0 * g->ow, plane, false},
-		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = 1.0f, .c = s->y, .c_row = plane,
+		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = t->ordered ? 0.0f : 1.0f, .c = s->y, .c_row = plane,
 	};
 	if (!is_pointwise(g)) {
 		fill_matrix(matrix, s->x, g, s->y0, s->rows);
 		p.b = (struct mat){matrix, pixels, false};
 	}
 	if (t->ordered) {
-		ordered_gemm(&p);
+		ordered_gemm(&p, plane);
 		add_bias(t, s, oc_group);
 	} else {
 		fill_bias(t, s, oc_group);

@@ -15,7 +15,7 @@ static void element(const struct product *p, int64_t i, int64_t j, int64_t k0, i
 	for (int64_t k = k0; k < k1; k++)
 		acc = fmaf(p->a.at[i * p->a.row + k], p->b.at[k * p->b.row + j], acc);
 	float *c = &p->c[i * p->c_row + j];
-	*c = k0 == 0 ? acc : *c + acc;
+	*c = ordered_fresh(p, k0) ? acc : *c + acc;
 }
 
 static void block(const struct product *p, int64_t i0, int64_t rows, int64_t k0, int64_t k1)
@@ -59,13 +59,28 @@ static void single_row(const struct product *p)
 		add_rest(p->c, p->a.at + k, p->b.at + k * p->b.row, p->b.row, p->n, p->k - k);
 }
 
-void ordered_gemm(const struct product *p)
+void ordered_gemm_blocks(const struct product *p, int64_t step)
 {
-	if (p->m == 1) {
-		single_row(p);
-		return;
-	}
-	for (int64_t k = 0; k < p->k; k += ORDERED_BLOCK)
+	for (int64_t k = 0; k < p->k; k += step)
 		for (int64_t i = 0; i < p->m; i += 4)
-			block(p, i, least(4, p->m - i), k, least(k + ORDERED_BLOCK, p->k));
+			block(p, i, least(4, p->m - i), k, least(k + step, p->k));
+}
+
+// Blocks grow along k as the matrix gets narrow.
+static int64_t block_step(int64_t n, int64_t k)
+{
+	int64_t step = 128, width = 128;
+	while (n < k && width > 16 && width / 2 >= n) {
+		step *= 2;
+		width /= 2;
+	}
+	return step;
+}
+
+void ordered_gemm(const struct product *p, int64_t columns)
+{
+	if (p->m == 1)
+		single_row(p);
+	else
+		ordered_gemm_blocks(p, block_step(columns, p->k));
 }

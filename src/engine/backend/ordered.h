@@ -1,16 +1,25 @@
-// A matrix product whose order of summation is fixed: along k with fused multiply-adds, in blocks of 128 that are added up one after
-// the other. It is the order of ONNX Runtime's CPU kernels, so that a file that is already quantized (Q/DQ) gives its codes here bit for
-// bit: a sum that falls on the middle between two codes is rounded as there.
+// Matrix products whose order of summation is fixed: along k with fused multiply-adds, in blocks that are added up one after the other.
+// It is the order of ONNX Runtime's CPU kernels, so that a file that is already quantized gives its codes here bit for bit: a sum that
+// falls on the middle between two codes is rounded as there.
 #ifndef QTUI_ENGINE_BACKEND_ORDERED_H
 #define QTUI_ENGINE_BACKEND_ORDERED_H
 
 #include "tiles.h"
 
-enum { ORDERED_BLOCK = 128 };
-// c = a * b; alpha 1, beta 0, neither operand transposed. A tiles_gemm_fn.
-void ordered_gemm(const struct product *p);
+enum { ORDERED_PACKED_BLOCK = 256 }; // for a constant second matrix
+// c = a * b, or c += a * b where beta is not 0; alpha 1, neither operand transposed. *p may be a strip of a product with more columns.
+void ordered_gemm(const struct product *p, int64_t columns);
+void ordered_gemm_blocks(const struct product *p, int64_t step);
 
-// One block of k for rows i0.. of at most 4 and columns j0.. of at most 16: private to ordered*.c.
+// STATUS_UNSUPPORTED where the order is not known: transposed operands (but for a constant b), alpha, products with a vector.
+MUST_CHECK enum status ordered_matmul(struct kernel **out, const struct matmul_task *t, struct error *err);
+
+// Private to ordered*.c. One block of k for rows i0.. of at most 4 and columns j0.. of at most 16.
 void ordered_block_avx2(const struct product *p, int64_t i0, int64_t rows, int64_t j0, int64_t k0, int64_t k1);
+// Does the block that begins at k0 overwrite what is in c?
+static inline bool ordered_fresh(const struct product *p, int64_t k0)
+{
+	return k0 == 0 && p->beta == 0;
+}
 
 #endif

@@ -22,7 +22,7 @@ void ordered_block_avx2(const struct product *p, int64_t i0, int64_t rows, int64
 	for (int r = 0; r < rows; r++) {
 		float *c = p->c + (i0 + r) * p->c_row + j0;
 		for (int h = 0; h < 2; h++)
-			_mm256_storeu_ps(c + 8 * h, k0 == 0 ? acc[r][h] : _mm256_add_ps(_mm256_loadu_ps(c + 8 * h), acc[r][h]));
+			_mm256_storeu_ps(c + 8 * h, ordered_fresh(p, k0) ? acc[r][h] : _mm256_add_ps(_mm256_loadu_ps(c + 8 * h), acc[r][h]));
 	}
 }
 #endif

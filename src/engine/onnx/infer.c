@@ -42,6 +42,7 @@ static int64_t output_bytes(const struct node *n, const struct tensor *out)
 static bool is_much_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	const unsigned linear = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW;
+	bool once = n->op->flags & linear || n->op->id == OP_DequantizeLinear || n->op->id == OP_Cast;
 	int64_t largest = 1, made = 1;
 
 	for (int i = 0; i < n->n_in; i++)
@@ -50,7 +51,7 @@ static bool is_much_work(const struct node *n, const struct tensor *const *in, c
 	for (int i = 0; i < n->n_out; i++)
 		if (shape_count(&out[i].shape) > made)
 			made = shape_count(&out[i].shape);
-	return !(n->op->flags & linear) && !reads_shape_only(n->op) && made > FOLD_WORK_MAX / largest;
+	return !once && !reads_shape_only(n->op) && made > FOLD_WORK_MAX / largest;
 }
 
 static bool may_fold(

@@ -97,9 +97,10 @@ static double clamp(double v, double high)
 }
 
 // From -1..1 to pixels, then back inside as the padding mode says.
-static double position(const struct sampler *s, double g, int64_t size)
+static double position(const struct sampler *s, float g, int64_t size)
 {
-	double v = s->align ? (g + 1) / 2 * (double)(size - 1) : ((g + 1) * (double)size - 1) / 2;
+	float at = s->align ? (g + 1) / 2 * (float)(size - 1) : ((g + 1) * (float)size - 1) / 2;
+	double v = (double)at;
 
 	if (!isfinite(v))
 		v = -1e9;
@@ -127,13 +128,13 @@ static int64_t pixel(const struct sampler *s, int64_t i, int64_t size)
 struct taps { // along one dimension
 	int n;
 	int64_t at[4]; // pixels, -1 for zero
-	double weight[4];
+	float weight[4];
 };
 
-static void cubic_weights(double w[4], double t)
+static void cubic_weights(float w[4], float t)
 {
-	const double a = -0.75;
-	double u = 1 - t, far = 1 + t, end = 1 + u;
+	const float a = -0.75f;
+	float u = 1 - t, far = 1 + t, end = 1 + u;
 
 	w[0] = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a;
 	w[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
@@ -152,19 +153,20 @@ static struct taps make_taps(const struct sampler *s, double v, int64_t size)
 	}
 	t.n = s->mode == MODE_LINEAR ? 2 : 4;
 	if (s->mode == MODE_LINEAR) {
-		t.weight[1] = v - (double)base;
-		t.weight[0] = 1 - t.weight[1];
+		t.weight[0] = (float)((double)base + 1 - v);
+		t.weight[1] = (float)(v - (double)base);
 	} else {
-		cubic_weights(t.weight, v - (double)base--);
+		cubic_weights(t.weight, (float)(v - (double)base--));
 	}
 	for (int i = 0; i < t.n; i++)
 		t.at[i] = pixel(s, base + i, size);
 	return t;
 }
 
-static double weighted(const struct sampler *s, const struct taps *taps, const float *plane)
+// In float32, as ONNX Runtime sums (see average() in pool.c).
+static float weighted(const struct sampler *s, const struct taps *taps, const float *plane)
 {
-	double sum = 0;
+	float sum = 0;
 	int last = s->dims - 1, depth = s->dims == 3 ? taps[0].n : 1;
 
 	for (int d = 0; d < depth; d++)
@@ -172,10 +174,10 @@ static double weighted(const struct sampler *s, const struct taps *taps, const f
 			for (int w = 0; w < taps[last].n; w++) {
 				int64_t zd = s->dims == 3 ? taps[0].at[d] : 0, zh = taps[last - 1].at[h],
 				        zw = taps[last].at[w];
-				double weight = (s->dims == 3 ? taps[0].weight[d] : 1) * taps[last - 1].weight[h] *
+				float weight = (s->dims == 3 ? taps[0].weight[d] : 1) * taps[last - 1].weight[h] *
 				                taps[last].weight[w];
 				if (zd >= 0 && zh >= 0 && zw >= 0)
-					sum += weight * (double)plane[(s->dims == 3 ? zd * s->stride[0] : 0) +
+					sum += weight * plane[(s->dims == 3 ? zd * s->stride[0] : 0) +
 					                              zh * s->stride[last - 1] + zw];
 			}
 	return sum;
@@ -198,11 +200,11 @@ enum status gridsample_eval(
 		struct taps taps[3];
 		for (int i = 0; i < sampler.dims; i++) // the grid names the last dimension first
 			taps[i] = make_taps(&sampler,
-			    position(&sampler, (double)grid[p * sampler.dims + sampler.dims - 1 - i], sampler.size[i]),
+			    position(&sampler, grid[p * sampler.dims + sampler.dims - 1 - i], sampler.size[i]),
 			    sampler.size[i]);
 		for (int64_t k = 0; k < c; k++)
 			to[(p / points * c + k) * points + p % points] =
-			    (float)weighted(&sampler, taps, from + (p / points * c + k) * plane);
+			    weighted(&sampler, taps, from + (p / points * c + k) * plane);
 	}
 	return STATUS_OK;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "element.h"
+#include "ordered.h"
 #include "rule.h"
 #include "window.h"
 
@@ -91,14 +92,49 @@ static float column_sum(const struct window *w, const struct field *f, const flo
 	return sum;
 }
 
-// In float32, columns first, as ONNX Runtime sums: means of dequantized codes often lie halfway between two codes, and
-// the order of the sum then decides which of them the mean becomes.
-static float average(const struct window *w, const struct field *f, const float *x, bool include_pad)
+static float rows_first(const struct window *w, const struct field *f, const float *x)
 {
-	float sum = 0, count = 1;
+	float sum = 0;
+
+	EACH_POSITION(w, f, sum += x[at];)
+	return sum;
+}
+
+static bool is_whole_plane(const struct window *w)
+{
+	for (int i = 0; i < WINDOW_DIMS; i++)
+		if (w->kernel[i] != w->in[i] || w->stride[i] != 1 || w->before[i] || w->after[i])
+			return false;
+	return true;
+}
+
+static float columns_first(const struct window *w, const struct field *f, const float *x)
+{
+	float sum = 0;
 
 	for (int64_t kw = f->first[2]; kw < f->end[2]; kw++)
 		sum += column_sum(w, f, x, kw);
+	return sum;
+}
+
+// In float32, in the orders that ONNX Runtime's kernels of each version have: means of dequantized codes often lie halfway between two
+// codes, and the order of the sum then decides which of them the mean becomes.
+static float sum_of(const struct window *w, const struct field *f, const float *x, int since)
+{
+	bool small = w->kernel[0] <= 32 && w->kernel[1] <= 32 && w->kernel[2] <= 32;
+
+	if (since >= 19)
+		return rows_first(w, f, x);
+	if (is_whole_plane(w))
+		return ordered_plane_sum(x, window_in(w));
+	return small && w->stride[2] <= 2 ? columns_first(w, f, x) : rows_first(w, f, x);
+}
+
+static float average(const struct window *w, const struct field *f, const float *x, const struct node *n)
+{
+	bool include_pad = ((const struct pool_attrs *)n->attrs)->count_include_pad != 0;
+	float sum = sum_of(w, f, x, n->op->since), count = 1;
+
 	for (int i = 0; i < WINDOW_DIMS; i++)
 		count *= (float)(include_pad ? f->padded_end[i] : f->end[i] - f->first[i]);
 	return count > 0 ? sum / count : 0;
@@ -178,7 +214,7 @@ static void float_plane(const struct window *w, const struct node *n, const floa
 	for (int64_t o = 0; o < window_out(w); o++) {
 		struct field f = make_field(w, o);
 		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p)
-		                              : average(w, &f, x, a->count_include_pad != 0);
+		                              : average(w, &f, x, n);
 	}
 }
 

@@ -114,12 +114,24 @@ enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct t
 	return st;
 }
 
+// The node's operator with the evaluation that this file asks for.
+static struct op operator_of(const struct exec *x)
+{
+	struct op op = *x->node->op;
+	op_eval_fn *ordered = x->e->quantized_file ? op_eval_ordered(op.id) : NULL;
+	op.eval = ordered ? ordered : op.eval;
+	return op;
+}
+
 // The operator's own evaluation on plain inputs; outputs are plain reps that the caller owns.
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y)
 {
 	int n = x->node->n_out;
+	struct op op = operator_of(x);
+	struct node node = *x->node;
 	struct tensor *out = xcalloc((size_t)n, sizeof *out);
 	enum status st = exec_shapes(x, in, out);
+	node.op = &op;
 	if (st == STATUS_OK && (x->node->op->flags & OPF_VIEW) && in[0]->buf) { // no copy: another shape on the same bytes
 		struct shape shape = out[0].shape;
 		y[0].t = tensor_share(in[0]);
@@ -127,7 +139,7 @@ enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep
 		goto out;
 	}
 	if (st == STATUS_OK)
-		st = op_finish(x->node, in, out, x->width, x->err);
+		st = op_finish(&node, in, out, x->width, x->err);
 	for (int i = 0; i < n && st == STATUS_OK; i++)
 		y[i].t = out[i];
 out:
@@ -157,10 +169,19 @@ enum status exec_plain(struct exec *x)
 	return st;
 }
 
+// Floats of a file that is quantized already, bit for bit as the runtime that it was made for computes them.
+static enum status exec_ordered(struct exec *x)
+{
+	const struct step *s = x->step;
+	if (!x->e->quantized_file || s->node != s->last || !op_eval_ordered(x->node->op->id) || x->in[0]->coded)
+		return STATUS_UNSUPPORTED;
+	return exec_plain(x);
+}
+
 enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
-	    exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_move, exec_plain};
+	    exec_ordered, exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_move, exec_plain};
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);
 		if (st == STATUS_OK)

@@ -19,13 +19,18 @@ static int64_t span(const struct shape *s, int from, int to)
 	return n;
 }
 
-// [.., m, k] x [k, n] folds its batch into rows; equal batches run side by side; other broadcasts are left to the plain code.
+// [.., m, k] x [k, n] or [k] folds its batch into rows; equal batches run side by side; other broadcasts are left to the plain code.
 static bool matmul_product(const struct exec *x, struct product *p)
 {
 	const struct shape *a = &x->in[0]->t.shape, *b = &x->in[1]->t.shape;
-	if (a->rank < 2 || b->rank < 2)
+	if (a->rank < 2 || b->rank < 1)
 		return false;
 	p->k = a->dim[a->rank - 1];
+	if (b->rank == 1) {
+		p->batch = p->n = 1;
+		p->m = span(a, 0, a->rank - 1);
+		return b->dim[0] == p->k;
+	}
 	p->n = b->dim[b->rank - 1];
 	if (span(b, 0, b->rank - 2) == 1) {
 		p->batch = 1;
@@ -139,8 +144,10 @@ static enum status prepare_float(struct exec *x, const struct product *p, struct
 	    .stride_a = p->stride_a, .stride_b = p->stride_b, .alpha = p->alpha, .act = x->step->epi.act};
 	t.weight = exec_weights(x, 1, &own_w);
 	t.bias = exec_weights(x, 2, &own_b);
+	t.ordered = x->e->quantized_file;
+	t.packed = p->constant_b && x->in[1]->t.shape.rank == 2;
 	enum status st = STATUS_UNSUPPORTED;
-	for (int b = x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++)
+	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++)
 		st = kernel_matmul(out, (enum kernel_backend)b, &t, x->err);
 	free(own_w);
 	free(own_b);

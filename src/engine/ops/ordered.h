@@ -1,0 +1,22 @@
+// Evaluations that give the bits of ONNX Runtime's CPU kernels: the same approximations, the same order of sums. They serve files that
+// are quantized already (see op_eval_ordered): there the last bit of a float decides which code it becomes.
+#ifndef QTUI_ENGINE_OPS_ORDERED_H
+#define QTUI_ENGINE_OPS_ORDERED_H
+
+#include "ops.h"
+
+// The loops, compiled for each processor level; fused multiply-adds are part of what they compute, with or without an instruction for it.
+// x and y may be the same array.
+struct ordered_loops {
+	void (*sigmoid)(const float *x, float *y, int64_t n);
+	float (*sum_exp)(const float *x, float minus_max, float *y, int64_t n); // y = exp(x + minus_max), and their sum
+};
+extern const struct ordered_loops ordered_plain, ordered_avx2;
+
+// The sum of n floats in four running sums; rows are read from where `x` lies in its tensor, `offset` elements from the start.
+float ordered_row_sum(const float *x, int64_t offset, int64_t n);
+float ordered_plane_sum(const float *x, int64_t n);
+
+op_eval_fn ordered_sigmoid, ordered_log, ordered_softmax, ordered_reduce, ordered_globalpool;
+
+#endif
