@@ -8,6 +8,7 @@
 void edit_done(struct ui *ui)
 {
 	ui->autosave_due = ui->unsaved = ui->notes_run = true;
+	ui->layers.settled = true; // the edited row is followed, wherever the new figures put it
 	study_run(ui->study);
 	ui_update(ui, study_snapshot(ui->study));
 }

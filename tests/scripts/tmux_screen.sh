@@ -43,6 +43,11 @@ utf8="LC_ALL=C.UTF-8 TERM=xterm-256color"
 first_screen() { start 120x40 "$utf8" "" && see "1 Layers" && see "$done_" && see "Neighbourhood" && see "▸"; }
 check tmux__first_screen first_screen
 
+# The worst node of all, edited before any other key: the cursor goes with it to its new place.
+cursor_on_edit() { screen | grep -q '^▸ . 16\*'; }
+first_edit() { keys 6 && until_true 30 cursor_on_edit && see "$done_" && cursor_on_edit && keys u && see "undone: set" && until_true 30 lacks "1 edit"; }
+check tmux__the_cursor_stays_on_the_edited_node first_edit
+
 edit_and_undo() {
 	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "1 edit*" && keys u && see "undone: set" && until_true 30 lacks "1 edit"
 }
