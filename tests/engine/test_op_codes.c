@@ -336,3 +336,65 @@ void test_op_codes__wrong_counts_are_refused(void **state)
 	assert_int_equal(node_run_try(&run, &err), STATUS_UNSUPPORTED);
 	node_run_done(&run);
 }
+
+// Scales chosen so that many results fall halfway between two codes; the codes are ONNX Runtime's.
+static void check_ties(const char *op, float y_scale, const uint8_t *want)
+{
+	const float a_scale = 0.02f, b_scale = 0.03f;
+	const uint8_t a_zero = 3, b_zero = 121, y_zero = 61;
+	uint8_t a[48], b[48];
+	struct node_run r;
+
+	for (int i = 0; i < 48; i++) {
+		a[i] = (uint8_t)(i * 7);
+		b[i] = (uint8_t)(i * 13 + 5);
+	}
+	node_run_init(&r, "com.microsoft", op, 1, 1);
+	node_run_add(&r, DT_U8, SHAPE_OF(48), a);
+	node_run_add(&r, DT_F32, SCALAR, &a_scale);
+	node_run_add(&r, DT_U8, SCALAR, &a_zero);
+	node_run_add(&r, DT_U8, SHAPE_OF(48), b);
+	node_run_add(&r, DT_F32, SCALAR, &b_scale);
+	node_run_add(&r, DT_U8, SCALAR, &b_zero);
+	node_run_add(&r, DT_F32, SCALAR, &y_scale);
+	node_run_add(&r, DT_U8, SCALAR, &y_zero);
+	node_run(&r);
+	assert_memory_equal(r.out[0].data, want, 48);
+	node_run_done(&r);
+}
+
+void test_op_codes__ties_of_sums_and_products(void **state)
+{
+	static const uint8_t sum[] = {0, 0, 0, 12, 26, 39, 52, 65, 78, 92, 105, 118, 132, 145, 158, 171, 184, 198, 211, 224, 46, 59, 72, 85, 98,
+	    112, 125, 138, 152, 165, 178, 191, 204, 218, 231, 244, 255, 143, 156, 0, 0, 4, 17, 30, 44, 57, 70, 83};
+	static const uint8_t product_of[] = {65, 56, 49, 44, 42, 41, 43, 47, 53, 62, 72, 85, 100, 117, 136, 158, 181, 207, 235, 255, 0, 0, 0, 0,
+	    0, 0, 0, 14, 42, 73, 106, 141, 178, 217, 255, 255, 255, 61, 71, 41, 34, 29, 27, 26, 28, 32, 38, 47};
+
+	check_ties("QLinearAdd", 0.04f, sum);
+	check_ties("QLinearMul", 0.05f, product_of);
+}
+
+void test_op_codes__ties_of_means(void **state)
+{
+	static const uint8_t want[] = {69, 56, 74, 93, 111, 130, 102, 68, 40, 78, 114, 152, 149, 162, 70, 44, 80, 118, 132, 192, 164, 74, 47, 84,
+	    115, 158, 194, 168, 76, 50};
+	const float scale = 0.05f;
+	const uint8_t x_zero = 100, y_zero = 91;
+	uint8_t x[30];
+	struct node_run r;
+
+	for (int i = 0; i < 30; i++)
+		x[i] = (uint8_t)(i * 37 + 11);
+	node_run_init(&r, "com.microsoft", "QLinearAveragePool", 1, 1);
+	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){(int64_t[]){2, 2}, 2};
+	*(struct ints *)node_run_field(&r, "pads") = (struct ints){(int64_t[]){1, 1, 0, 0}, 4};
+	*(int64_t *)node_run_field(&r, "count_include_pad") = 1;
+	node_run_add(&r, DT_U8, SHAPE_OF(1, 1, 5, 6), x);
+	node_run_add(&r, DT_F32, SCALAR, &scale);
+	node_run_add(&r, DT_U8, SCALAR, &x_zero);
+	node_run_add(&r, DT_F32, SCALAR, &scale);
+	node_run_add(&r, DT_U8, SCALAR, &y_zero);
+	node_run(&r);
+	assert_memory_equal(r.out[0].data, want, sizeof want);
+	node_run_done(&r);
+}
