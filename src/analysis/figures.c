@@ -47,6 +47,7 @@ static void free_hist(struct key k, void *value, void *arg)
 	(void)k, (void)arg;
 	pthread_mutex_destroy(&h->lock);
 	hist_drop(&h->shown);
+	free(h->grid);
 	free(h->count);
 	free(h->have);
 	free(h->used);
@@ -250,8 +251,9 @@ bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
 	bool lacks = !h->merged && !h->have[sample];
-	if (lacks)
-		grid_shape(g, &h->grid);
+	g->n = 0;
+	if (lacks && h->grid)
+		grid_shape(g, h->grid);
 	pthread_mutex_unlock(&h->lock);
 	return lacks;
 }
@@ -267,8 +269,11 @@ static bool take_sample(struct hist_memo *h, int sample)
 void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
-	if (take_sample(h, sample))
-		grid_merge(&h->grid, g);
+	if (take_sample(h, sample)) {
+		if (!h->grid)
+			h->grid = xcalloc(1, sizeof *h->grid);
+		grid_merge(h->grid, g);
+	}
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -312,7 +317,7 @@ void hist_set(struct hist_memo *h, struct hist *whole)
 
 static bool has_counts(const struct hist_memo *h)
 {
-	return h->n_have > 0 && (h->grid.n > 0 || h->count);
+	return h->n_have > 0 && ((h->grid && h->grid->n > 0) || h->count);
 }
 
 static struct hist *make_hist(struct hist_memo *h, float lo, float hi)
@@ -323,7 +328,8 @@ static struct hist *make_hist(struct hist_memo *h, float lo, float hi)
 	out->hi = hi;
 	h->quant.scale = &h->scale;
 	h->quant.zero = &h->zero;
-	grid_spread(&h->grid, lo, hi, out->bin, STATS_BINS);
+	if (h->grid)
+		grid_spread(h->grid, lo, hi, out->bin, STATS_BINS);
 	if (h->count)
 		grid_codes(h->count, h->type, h->shift, &h->quant, lo, hi, out->bin, STATS_BINS);
 	return out;
