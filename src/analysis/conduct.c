@@ -5,7 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "study_impl.h"
+#include "study_task.h"
+
+static void wake_reader(struct study *s)
+{
+	while (write(s->pipe[1], "", 1) < 0 && errno == EINTR)
+		;
+}
 
 void study_publish(struct study *s, struct snapshot *snap)
 {
@@ -16,8 +22,28 @@ void study_publish(struct study *s, struct snapshot *snap)
 	s->snap = snap;
 	pthread_mutex_unlock(&s->lock);
 	snapshot_drop(&old);
-	while (write(s->pipe[1], "", 1) < 0 && errno == EINTR)
-		;
+	wake_reader(s);
+}
+
+void study_publish_look(struct study *s, struct task_look *l)
+{
+	pthread_mutex_lock(&s->lock);
+	struct task_look *old_look = s->look;
+	struct snapshot *old = s->snap;
+	s->look = l;
+	s->snap = snapshot_with_look(old, l);
+	pthread_mutex_unlock(&s->lock);
+	task_look_drop(&old_look);
+	snapshot_drop(&old);
+	wake_reader(s);
+}
+
+void study_fetch(struct study *s, int sample)
+{
+	pthread_mutex_lock(&s->lock);
+	s->fetch = sample + 1;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
 }
 
 static void publish(struct work *w, enum stage stage, const struct error *failed)
@@ -41,6 +67,8 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 	double calibrated = clock_seconds();
 	work_sites(w);
 	w->timing.calibrate_s = calibrated - begin;
+	if (samples == w->total_samples)
+		study_task_ready(w);
 	if (w->study->opt.calibrate_only)
 		return STATUS_OK;
 	publish(w, STAGE_MEASURE, NULL);
@@ -70,14 +98,29 @@ static void note_run(struct work *w)
 {
 	struct study *s = w->study;
 	struct snapshot *snap = study_latest(s);
-	s->run = xgrow(s->run, &s->cap_runs, s->n_runs + 1, sizeof *s->run);
-	struct run_note *n = &s->run[s->n_runs++];
-	*n = (struct run_note){.number = (int)s->n_runs, .seconds = clock_seconds() - w->began, .computed = atomic_load(&w->computed),
+	struct run_note one, *n = &one;
+	one = (struct run_note){.number = (int)s->n_runs + 1, .seconds = clock_seconds() - w->began, .computed = atomic_load(&w->computed),
 	    .out_snr_db = worst_output(snap), .task_float = NAN, .task_quant = NAN};
 	n->total = n->computed + atomic_load(&w->reused);
+	study_task_note(w, n);
 	snprintf(n->title, sizeof n->title, "%.40s %s, %d edit%s", w->req.target, calib_name(w->req.method), w->req.n_edits,
 	    w->req.n_edits == 1 ? "" : "s");
 	snapshot_drop(&snap);
+	pthread_mutex_lock(&s->lock);
+	s->run = xgrow(s->run, &s->cap_runs, s->n_runs + 1, sizeof *s->run);
+	s->run[s->n_runs++] = one;
+	pthread_mutex_unlock(&s->lock);
+}
+
+// What the task has said since the last run was noted.
+static void note_task(struct work *w)
+{
+	struct study *s = w->study;
+	struct run_note n = s->run[s->n_runs - 1];
+	study_task_note(w, &n);
+	pthread_mutex_lock(&s->lock);
+	s->run[s->n_runs - 1] = n;
+	pthread_mutex_unlock(&s->lock);
 }
 
 static enum status run_all(struct work *w, struct error *err)
@@ -98,29 +141,57 @@ static enum status run_all(struct work *w, struct error *err)
 	return st;
 }
 
+// The figures are complete: shown, noted, and the task measured behind them.
+static enum status finish(struct work *w, struct error *err)
+{
+	struct study *s = w->study;
+	bool due = study_task_due(w);
+	enum stage stage = due ? STAGE_TASK : STAGE_DONE;
+	if (!due)
+		study_task_clear(w);
+	publish(w, stage, NULL); // the figures must be out before the run is noted
+	note_run(w);
+	publish(w, stage, NULL);
+	enum status st = due ? study_task_run(w, err) : STATUS_OK;
+	if (due) {
+		note_task(w);
+		publish(w, STAGE_DONE, NULL);
+	}
+	snapshot_drop(&s->last_complete);
+	s->last_complete = study_latest(s);
+	return st;
+}
+
 static enum status conduct_run(struct study *s, struct request *req)
 {
 	struct error err = {0};
-	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds()};
+	struct snapshot *before = study_latest(s);
+	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(), .task = task_report_take(before->task), .task_old = true};
+	snapshot_drop(&before);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		w.key[sim] = xcalloc((size_t)s->g->n_values + 1, sizeof **w.key);
 	enum status st = run_all(&w, &err);
-	if (st == STATUS_OK) {
-		publish(&w, STAGE_DONE, NULL); // the figures must be out before the run is noted
-		note_run(&w);
-		publish(&w, STAGE_DONE, NULL);
-		snapshot_drop(&s->last_complete);
-		s->last_complete = study_latest(s);
-	} else {
+	if (st == STATUS_OK)
+		st = finish(&w, &err);
+	else
 		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
-	}
 	pthread_mutex_lock(&s->lock);
 	s->error = err;
 	pthread_mutex_unlock(&s->lock);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(w.key[sim]);
 	work_reset(&w);
+	task_report_drop(&w.task);
 	return st;
+}
+
+// Between runs: what a look lacks, under the plan of the last run.
+static void conduct_fetch(struct study *s, int sample)
+{
+	struct snapshot *snap = study_latest(s);
+	if (!snap->dirty && snapshot_plan(snap))
+		study_task_fetch(s, snapshot_plan(snap), sample);
+	snapshot_drop(&snap);
 }
 
 void *study_conduct(void *arg)
@@ -128,10 +199,19 @@ void *study_conduct(void *arg)
 	struct study *s = arg;
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		while (!s->requested && !s->quit)
+		while (!s->requested && !s->quit && !s->fetch)
 			pthread_cond_wait(&s->changed, &s->lock);
 		if (s->quit)
 			break;
+		int fetch = s->requested ? 0 : s->fetch;
+		if (fetch) {
+			s->fetch = 0;
+			atomic_store(&s->cancel, false);
+			pthread_mutex_unlock(&s->lock);
+			conduct_fetch(s, fetch - 1);
+			pthread_mutex_lock(&s->lock);
+			continue;
+		}
 		struct request req = s->req;
 		s->req.edits = NULL;
 		s->requested = false;
@@ -142,6 +222,7 @@ void *study_conduct(void *arg)
 			thread_yield();
 		conduct_run(s, &req);
 		edits_free(&req.edits);
+		study_look_again(s);
 		pthread_mutex_lock(&s->lock);
 		s->running = false;
 		pthread_cond_broadcast(&s->changed);

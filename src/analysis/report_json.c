@@ -175,6 +175,8 @@ static void add_timing(cJSON *root, const struct timing *t)
 	cJSON_AddNumberToObject(o, "graphwise_s", t->graphwise_s);
 	cJSON_AddNumberToObject(o, "layerwise_s", t->layerwise_s);
 	cJSON_AddNumberToObject(o, "total_s", t->total_s);
+	if (t->task_s > 0)
+		cJSON_AddNumberToObject(o, "task_s", t->task_s);
 	cJSON_AddNumberToObject(o, "peak_rss_mb", t->peak_rss_mb);
 }
 
@@ -205,6 +207,11 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 		cJSON_AddStringToObject(o, "tensor", g->value[g->output[i]].name);
 		add_figures(o, "graphwise", &s->output[i], true);
 		cJSON_AddItemToArray(outputs, o);
+	}
+	if (s->task) {
+		cJSON *task = task_report_json(s->task);
+		cJSON_AddBoolToObject(task, "calibration_samples", s->task_calibrated);
+		cJSON_AddItemToObject(root, "task", task);
 	}
 	struct findings *found = findings_new(st, s);
 	cJSON_AddItemToObject(root, "findings", findings_json(found, g));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "body.h"
+#include "study_task.h"
 #include "qtui/base/json.h"
 
 static void samples_text(const struct study *s, char out[33])
@@ -77,7 +78,7 @@ struct cJSON *study_save_results(const struct study *s)
 	cJSON_AddStringToObject(root, "samples", samples);
 	cJSON *figures = cJSON_AddObjectToObject(root, "figures"), *ranges = cJSON_AddObjectToObject(root, "ranges");
 	cJSON *hists = cJSON_AddObjectToObject(root, "histograms"), *scales = cJSON_AddObjectToObject(root, "scales");
-	for (int i = 0; snap->stage == STAGE_DONE && i < b->n_sites; i++) {
+	for (int i = 0; snapshot_complete(snap) && i < b->n_sites; i++) {
 		const struct site *site = &b->site[i];
 		save_figures(figures, b->keys[i].graphwise, &site->graphwise);
 		save_figures(figures, b->keys[i].layerwise, &site->layerwise);
@@ -87,8 +88,9 @@ struct cJSON *study_save_results(const struct study *s)
 		save_hist(hists, b->keys[i].hist_float, site->hist_float, -1);
 		save_hist(hists, b->keys[i].hist_quant, site->hist_quant, site->used_levels);
 	}
-	for (int i = 0; snap->stage == STAGE_DONE && i < s->g->n_outputs; i++)
+	for (int i = 0; snapshot_complete(snap) && i < s->g->n_outputs; i++)
 		save_figures(figures, b->output_key[i], &b->output[i]);
+	study_task_save(s, cJSON_AddObjectToObject(root, "tasks"));
 	if (!study_running(s))
 		memo_each_scale(s->memo, save_scale, scales);
 	snapshot_drop(&snap);
@@ -159,7 +161,7 @@ void study_load_results(struct study *s, const struct cJSON *results)
 	static const struct {
 		const char *name;
 		void (*load)(struct study *, struct key, const cJSON *);
-	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}};
+	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", study_task_load}};
 	char samples[33];
 	samples_text(s, samples);
 	if (!cJSON_IsObject(results) || strcmp(json_text(results, "samples", ""), samples) != 0)

@@ -106,6 +106,17 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	return STATUS_OK;
 }
 
+// The texts stay those of the tree.
+static void read_task(struct task_wish *w, const cJSON *o)
+{
+	double iou = json_number(o, "nms", 0);
+	*w = (struct task_wish){.data = json_text(o, "data", NULL),
+	    .labels = json_text(o, "labels", NULL),
+	    .decoder = json_text(o, "decoder", NULL),
+	    .kind = json_text(o, "kind", NULL),
+	    .iou = iou <= 1 ? iou : 0};
+}
+
 static enum status read_members(struct session *s, struct error *err)
 {
 	const cJSON *root = s->root, *model = cJSON_GetObjectItemCaseSensitive(root, "model");
@@ -116,6 +127,7 @@ static enum status read_members(struct session *s, struct error *err)
 	s->model_sha256 = copy_member(model, "sha256");
 	s->target = copy_member(root, "target");
 	s->results = cJSON_GetObjectItemCaseSensitive(root, "results");
+	read_task(&s->task, cJSON_GetObjectItemCaseSensitive(root, "task"));
 	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
 	if (st == STATUS_OK)
 		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "journal"), &s->command, &s->n_commands, "journal", err);
@@ -197,6 +209,9 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->n_truncate = s->n_truncate;
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
+	const struct task_wish *t = &opt->task;
+	if (!t->data && !t->labels && !t->decoder && !t->kind && t->iou == 0 && !t->none)
+		opt->task = s->task;
 }
 
 enum status session_apply(const struct session *s, struct study *st, struct error *err)
@@ -306,6 +321,19 @@ static cJSON *journal_json(const struct study *st, int *current)
 	return a;
 }
 
+static cJSON *task_json(const struct study *st)
+{
+	const struct task_wish *w = study_task_wish(st);
+	cJSON *o = cJSON_CreateObject();
+	absolute(o, "data", w->data);
+	absolute(o, "labels", w->labels);
+	json_add_text(o, "decoder", w->decoder);
+	json_add_text(o, "kind", w->kind);
+	if (w->iou != 0)
+		cJSON_AddNumberToObject(o, "nms", w->iou);
+	return o;
+}
+
 static void put(cJSON *root, const char *key, cJSON *value)
 {
 	cJSON_DeleteItemFromObjectCaseSensitive(root, key);
@@ -321,6 +349,7 @@ enum status session_write(const struct study *st, const char *path, const struct
 	put(root, "calibration", calibration_json(st));
 	put(root, "target", cJSON_CreateString(study_options(st)->target ? study_options(st)->target : "esp32p4"));
 	put(root, "truncate", cJSON_CreateStringArray(study_options(st)->truncate, study_options(st)->n_truncate));
+	put(root, "task", task_json(st));
 	put(root, "edits", edits_json(st));
 	put(root, "journal", journal_json(st, &current));
 	put(root, "current", cJSON_CreateNumber(current));

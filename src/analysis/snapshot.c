@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "body.h"
+#include "study_task.h"
 
 const char *stage_name(enum stage s)
 {
@@ -53,6 +54,8 @@ void snapshot_drop(struct snapshot **sp)
 		return;
 	struct body *b = s->priv;
 	body_drop(&b);
+	task_report_drop(&s->task);
+	task_look_drop(&s->look);
 	free(s->run);
 	free(s);
 }
@@ -197,10 +200,13 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	s->n_edits = req->n_edits;
 	s->samples = st->d ? dataset_count(st->d) : 0;
 	s->left = -1;
+	pthread_mutex_lock(&st->lock);
+	s->look = task_look_take(st->look);
 	s->n_runs = (int)st->n_runs;
 	s->run = xcalloc(st->n_runs + 1, sizeof *s->run);
 	if (st->n_runs)
 		memcpy(s->run, st->run, st->n_runs * sizeof *s->run);
+	pthread_mutex_unlock(&st->lock);
 }
 
 static void fill_progress(struct snapshot *s, const struct work *w)
@@ -217,6 +223,29 @@ static void fill_progress(struct snapshot *s, const struct work *w)
 	s->total = s->computed + atomic_load(&w->reused);
 }
 
+static void fill_task(struct snapshot *s, struct study *st, struct task_report *r, bool old)
+{
+	s->task = task_report_take(r);
+	s->task_old = old;
+	s->task_calibrated = st->task->data == NULL;
+	s->task_network = st->task->network;
+	snprintf(s->task_problem, sizeof s->task_problem, "%.159s", st->task->problem);
+}
+
+struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l)
+{
+	struct snapshot *s = xcalloc(1, sizeof *s);
+	*s = *from;
+	atomic_store(&s->refs, 1);
+	body_take(s->priv);
+	s->task = task_report_take(from->task);
+	s->look = task_look_take(l);
+	s->run = xcalloc((size_t)from->n_runs + 1, sizeof *s->run);
+	if (from->n_runs)
+		memcpy(s->run, from->run, (size_t)from->n_runs * sizeof *s->run);
+	return s;
+}
+
 static void count_macs(struct snapshot *s)
 {
 	for (int n = 0; n < s->n_rows; n++)
@@ -230,6 +259,7 @@ void work_publish(struct work *w, const struct error *failed)
 	atomic_store(&s->refs, 1);
 	fill_head(s, st, &w->req);
 	fill_progress(s, w);
+	fill_task(s, st, w->task, w->task_old);
 	if (failed)
 		s->error = *failed;
 	if (w->first_site) {
@@ -318,6 +348,10 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 		s->dirty = true;
 		s->stage = prev->stage;
 		s->timing = prev->timing;
+		s->task = task_report_take(prev->task);
+		s->task_old = true;
+		s->task_calibrated = prev->task_calibrated;
+		s->task_network = prev->task_network;
 	}
 	copy_edits(b, st->g, e);
 	attach(s, b);
@@ -326,8 +360,13 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	return s;
 }
 
+bool snapshot_complete(const struct snapshot *s)
+{
+	return s->stage == STAGE_DONE || s->stage == STAGE_TASK;
+}
+
 const struct plan *snapshot_plan(const struct snapshot *s)
 {
 	const struct body *b = s->priv;
-	return s->stage == STAGE_DONE && b->plan ? b->plan->plan : NULL;
+	return snapshot_complete(s) && b->plan ? b->plan->plan : NULL;
 }

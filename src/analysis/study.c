@@ -10,6 +10,7 @@
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/survey.h"
 #include "body.h"
+#include "study_task.h"
 
 // ---- opening
 
@@ -131,6 +132,9 @@ static enum status open_parts(struct study *s, struct error *err)
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();
 	s->memo = memo_new(dataset_count(s->d));
+	s->task = study_task_new(&s->opt.task);
+	s->looker = looker_new();
+	s->opt.task = (struct task_wish){.none = true}; // its texts are the caller's
 	s->load_s = clock_seconds() - begin;
 	return STATUS_OK;
 }
@@ -179,6 +183,8 @@ void study_close(struct study **sp)
 		pthread_mutex_unlock(&s->lock);
 		pthread_join(s->thread, NULL);
 	}
+	looker_free(&s->looker);
+	task_look_drop(&s->look);
 	snapshot_drop(&s->snap);
 	snapshot_drop(&s->last_complete);
 	for (size_t i = 0; i < s->n_steps; i++) {
@@ -186,6 +192,7 @@ void study_close(struct study **sp)
 		free(s->step[i].text);
 	}
 	edits_free(&s->req.edits);
+	study_task_free(&s->task);
 	engine_free(&s->engine);
 	memo_free(&s->memo);
 	plan_cache_free(&s->plan_cache);
@@ -314,7 +321,7 @@ enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, 
 {
 	struct snapshot *snap = study_latest(s);
 	const struct body *b = snap->priv;
-	enum status st = sim != SIM_FLOAT && (snap->stage != STAGE_DONE || !b->plan) ?
+	enum status st = sim != SIM_FLOAT && (!snapshot_complete(snap) || !b->plan) ?
 	    error_set(err, STATUS_REFUSED, "the analysis has not run to its end") :
 	    engine_infer(s->engine, b->plan ? b->plan->plan : NULL, sim, in, want, n_want, codes, out, err);
 	snapshot_drop(&snap);

@@ -18,6 +18,8 @@ struct study {
 	struct dataset *d;
 	struct target *target;             // of the decision in force
 	struct engine *engine;
+	struct study_task *task;           // see study_task.h
+	struct looker *looker;
 	struct plan_cache *plan_cache;     // used by the conductor only
 	struct memo *memo;                 // likewise
 	struct survey *survey;             // NULL: none was made
@@ -35,22 +37,28 @@ struct study {
 	atomic_bool cancel, yield;
 	struct error error;                // of the last run
 	struct snapshot *snap;
+	struct task_look *look;            // shown by every snapshot
+	int fetch;                         // sample + 1 that a look lacks; 0: none
 	int pipe[2];
+
+	struct run_note *run;              // only the conductor writes
+	size_t n_runs, cap_runs;
 
 	// Kept by the conductor between runs.
 	struct snapshot *last_complete;
-	struct run_note *run;
-	size_t n_runs, cap_runs;
 	double load_s;
 	pthread_mutex_t publishing;        // one snapshot is built at a time
 };
 
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
+void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
+void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
 struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
 void *study_conduct(void *study);                            // the conductor thread
 struct edits *study_effective(const struct study *s, const struct edits *user); // with truncation; heap
 // A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
+struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l); // else the same
 int edits_count(const struct edits *e);
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);

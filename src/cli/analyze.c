@@ -53,6 +53,22 @@ static void print_summary(const struct snapshot *s)
 	free(order);
 }
 
+static void print_task(const struct snapshot *s)
+{
+	const struct task_report *r = s->task;
+	if (!r)
+		return;
+	printf("\n%s", r->figure[0].name);
+	if (r->kind == TASK_AGREE)
+		printf(" %.4f", r->figure[0].value[TASK_QUANT]);
+	else
+		printf(" %.4f -> %.4f", r->figure[0].value[TASK_FLOAT], r->figure[0].value[TASK_QUANT]);
+	if (r->has_interval)
+		printf(" (%+.4f, 95 %% interval %+.4f to %+.4f)", r->interval.difference, r->interval.low, r->interval.high);
+	printf(" over %d samples of %s%s\n", r->samples[TASK_QUANT], r->dataset,
+	    s->task_calibrated ? ", the same that were calibrated on" : "");
+}
+
 static void print_finding(int number, const struct finding *f)
 {
 	printf("%s%2d. %s: %s\n", number > 1 ? "\n" : "", number, finding_name(f->rule), f->text);
@@ -92,8 +108,10 @@ static enum status write_results(const struct options *o, struct study *st, cons
 		status = report_write(st, s, o->report, err);
 	if (status == STATUS_OK && o->findings)
 		print_findings(st, s);
-	else if (!o->json && !o->report)
+	else if (!o->json && !o->report) {
 		print_summary(s);
+		print_task(s);
+	}
 	return status;
 }
 

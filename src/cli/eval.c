@@ -5,28 +5,10 @@
 #include <string.h>
 #include "qtui/analysis/task.h"
 #include "qtui/base/file.h"
-#include "qtui/base/jobs.h"
 #include "qtui/base/json.h"
-#include "qtui/base/str.h"
 #include "verbs.h"
 
 enum { SHOWN = 5 };
-
-struct evaluation {
-	const char *dataset;
-	struct study *study;
-	struct session *session;
-	struct snapshot *snapshot; // holds the plan
-	struct dataset *data;
-	struct engine *engine;
-	struct task *task;
-	struct task_report *report;
-	atomic_int done;
-	atomic_bool cancel;
-	double seconds;
-};
-
-// ---- opening
 
 // Calibration is on --calib, else on what the session calibrated on where that is still there, else on the data set.
 static enum status choose_calibration(struct options *o, struct error *err)
@@ -41,56 +23,6 @@ static enum status choose_calibration(struct options *o, struct error *err)
 		o->positional.n = 1;
 	session_free(&se);
 	return st;
-}
-
-static enum status open_parts(struct evaluation *e, struct options *o, struct error *err)
-{
-	struct task_options t;
-	struct dataset_options all = {0};
-	enum status st = read_task_options(&t, o, err);
-	if (st == STATUS_OK)
-		st = choose_calibration(o, err);
-	o->study.calibrate_only = true;
-	if (st == STATUS_OK)
-		st = open_study(&e->study, &e->session, o, true, err);
-	if (st != STATUS_OK)
-		return st;
-	const struct study_options *so = study_options(e->study);
-	const struct graph *g = study_graph(e->study);
-	all.pre = so->data.pre;
-	st = dataset_open(&e->data, e->dataset, g, &all, err);
-	if (st == STATUS_OK)
-		st = task_open(&e->task, g, e->data, &t, err);
-	if (st == STATUS_OK)
-		e->engine =
-		    engine_new(g, e->data, &(struct engine_options){.backend = so->backend, .threads = so->threads});
-	return st;
-}
-
-// ---- the work
-
-static enum status evaluate(void *arg, struct error *err)
-{
-	struct evaluation *e = arg;
-	const struct task_pass p = {
-	    .plan = snapshot_plan(e->snapshot), .last = dataset_count(e->data), .cancel = &e->cancel, .done = &e->done};
-	return task_run(e->task, e->engine, &p, err);
-}
-
-static enum status run(struct evaluation *e, const struct options *o, struct error *err)
-{
-	enum status st = run_study(e->study, o->quiet, err);
-	if (st != STATUS_OK)
-		return st;
-	e->snapshot = study_snapshot(e->study);
-	double begin = clock_seconds();
-	st = run_watched(evaluate, e, "evaluate", &e->done, task_samples(e->task), &e->cancel, o->quiet, err);
-	e->seconds = clock_seconds() - begin;
-	if (st != STATUS_OK)
-		return st;
-	e->report = task_report(e->task, task_net(e->task, task_key(e->task, NULL)),
-	    task_net(e->task, task_key(e->task, snapshot_plan(e->snapshot))), TASK_DRAWS);
-	return STATUS_OK;
 }
 
 // ---- showing
@@ -155,13 +87,12 @@ static void print_samples(const struct task_report *r)
 	}
 }
 
-static void print_report(const struct evaluation *e, const char *note)
+static void print_report(const struct study *st, const struct snapshot *s)
 {
-	const struct task_report *r = e->report;
-	const struct snapshot *s = e->snapshot;
+	const struct task_report *r = s->task;
 	printf("%s, %s, %d edit%s, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target,
-	    calib_name(s->method), s->n_edits, s->n_edits == 1 ? "" : "s", dataset_count(study_dataset(e->study)),
-	    r->samples[TASK_QUANT], e->seconds, note);
+	    calib_name(s->method), s->n_edits, s->n_edits == 1 ? "" : "s", dataset_count(study_dataset(st)),
+	    r->samples[TASK_QUANT], s->timing.task_s, r->note);
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		print_row(r->figure[i].name, r->figure[i].value);
@@ -172,109 +103,55 @@ static void print_report(const struct evaluation *e, const char *note)
 	print_samples(r);
 }
 
-// ---- JSON
-
-static cJSON *json_figures(const struct task_report *r, enum task_variant v)
+static enum status write_json(const struct snapshot *s, const char *path, struct error *err)
 {
-	cJSON *o = cJSON_CreateObject();
-	for (int i = 0; i < r->n_figures; i++)
-		json_add_number(o, r->figure[i].name, r->figure[i].value[v]);
-	return o;
-}
-
-static void json_pair(cJSON *o, const double value[TASK_VARIANTS])
-{
-	json_add_number(o, "float", value[TASK_FLOAT]);
-	json_add_number(o, "quantized", value[TASK_QUANT]);
-}
-
-static cJSON *json_classes(const struct task_report *r)
-{
-	cJSON *list = cJSON_CreateArray();
-	for (int i = 0; i < r->n_classes; i++) {
-		if (r->class[i].objects == 0)
-			continue;
-		cJSON *o = cJSON_CreateObject();
-		cJSON_AddNumberToObject(o, "id", r->class[i].id);
-		json_add_text(o, "name", r->class[i].name);
-		cJSON_AddNumberToObject(o, "objects", r->class[i].objects);
-		json_pair(o, r->class[i].value);
-		cJSON_AddItemToArray(list, o);
-	}
-	return list;
-}
-
-static cJSON *json_samples(const struct task_report *r)
-{
-	cJSON *list = cJSON_CreateArray();
-	for (int i = 0; i < r->n_samples; i++) {
-		cJSON *o = cJSON_CreateObject();
-		json_add_text(o, "name", r->sample[i].name);
-		json_pair(o, r->sample[i].value);
-		cJSON_AddItemToArray(list, o);
-	}
-	return list;
-}
-
-static enum status write_json(const struct evaluation *e, const char *note, const char *path, struct error *err)
-{
-	const struct task_report *r = e->report;
-	cJSON *o = cJSON_CreateObject();
-	cJSON_AddNumberToObject(o, "images", r->samples[TASK_QUANT]);
-	json_add_text(o, "task", task_kind_name(r->kind));
-	json_add_text(o, "note", note);
-	json_add_text(o, "target", e->snapshot->target);
-	json_add_text(o, "calibration", calib_name(e->snapshot->method));
-	cJSON_AddItemToObject(o, "float", json_figures(r, TASK_FLOAT));
-	cJSON_AddItemToObject(o, "quantized", json_figures(r, TASK_QUANT));
-	if (r->has_interval) {
-		cJSON *i = cJSON_AddObjectToObject(o, "difference");
-		json_add_text(i, "of", r->figure[0].name);
-		json_add_number(i, "value", r->interval.difference);
-		json_add_number(i, "low", r->interval.low);
-		json_add_number(i, "high", r->interval.high);
-	}
-	cJSON_AddItemToObject(o, "classes", json_classes(r));
-	cJSON_AddItemToObject(o, "samples", json_samples(r));
+	cJSON *o = task_report_json(s->task);
+	json_add_text(o, "target", s->target);
+	json_add_text(o, "calibration", calib_name(s->method));
 	enum status st = json_write(o, path, true, err);
 	cJSON_Delete(o);
 	return st;
 }
 
-static enum status show(const struct evaluation *e, const struct options *o, struct error *err)
+static enum status show(const struct study *st, const struct snapshot *s, const struct options *o, struct error *err)
 {
-	char note[1024];
-	task_note(e->task, note, sizeof note);
+	if (!s->task || s->task_old)
+		return error_set(err, STATUS_CANCELLED, "nothing was measured");
 	if (!o->json || (!o->quiet && strcmp(o->json, "-") != 0))
-		print_report(e, note);
-	return o->json ? write_json(e, note, o->json, err) : STATUS_OK;
+		print_report(st, s);
+	return o->json ? write_json(s, o->json, err) : STATUS_OK;
+}
+
+static enum status evaluate(struct options *o, struct study **st, struct session **se, struct snapshot **s, struct error *err)
+{
+	if (o->positional.n != 2)
+		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET");
+	o->study.task.data = o->positional.at[1];
+	o->study.calibrate_only = true;
+	enum status status = check_output(o->json, err);
+	if (status == STATUS_OK)
+		status = choose_calibration(o, err);
+	if (status == STATUS_OK)
+		status = open_study(st, se, o, true, err);
+	if (status == STATUS_OK)
+		status = run_study(*st, o->quiet, err);
+	if (status != STATUS_OK)
+		return status;
+	*s = study_snapshot(*st);
+	return show(*st, *s, o, err);
 }
 
 int verb_eval(struct options *o)
 {
 	struct error err = {0};
-	struct evaluation e = {0};
-	enum status st = STATUS_OK;
-	if (o->positional.n != 2)
-		st = error_set(&err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET");
-	else
-		e.dataset = o->positional.at[1];
-	if (st == STATUS_OK)
-		st = check_output(o->json, &err);
-	if (st == STATUS_OK)
-		st = open_parts(&e, o, &err);
-	if (st == STATUS_OK)
-		st = run(&e, o, &err);
-	if (st == STATUS_OK)
-		st = show(&e, o, &err);
-	if (st == STATUS_OK)
-		st = save_session(e.study, e.session, o, &err);
-	task_report_drop(&e.report);
-	task_free(&e.task);
-	engine_free(&e.engine);
-	dataset_free(&e.data);
-	snapshot_drop(&e.snapshot);
-	study_close(&e.study);
-	session_free(&e.session);
-	return st == STATUS_OK ? EXIT_DONE : fail(&err);
+	struct study *st = NULL;
+	struct session *se = NULL;
+	struct snapshot *s = NULL;
+	enum status status = evaluate(o, &st, &se, &s, &err);
+	if (status == STATUS_OK)
+		status = save_session(st, se, o, &err);
+	snapshot_drop(&s);
+	study_close(&st);
+	session_free(&se);
+	return status == STATUS_OK ? EXIT_DONE : fail(&err);
 }

@@ -204,6 +204,20 @@ static enum status resolve_names(struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+static enum status resolve_task(struct options *o, struct error *err)
+{
+	struct task_wish *w = &o->study.task;
+	enum task_kind kind;
+	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task};
+	if (o->task && !task_kind_parse(&kind, o->task))
+		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
+	if (o->nms && strcmp(o->nms, "none") == 0)
+		w->iou = -1;
+	else if (o->nms && (!str_to_double(o->nms, &w->iou) || w->iou <= 0 || w->iou > 1))
+		return error_set(err, STATUS_USAGE, "--nms %s: a number above 0 and up to 1, or none", o->nms);
+	return STATUS_OK;
+}
+
 enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
@@ -212,6 +226,8 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 		st = resolve_names(o, err);
 	if (st == STATUS_OK)
 		st = resolve_numbers(o, err);
+	if (st == STATUS_OK)
+		st = resolve_task(o, err);
 	if (st == STATUS_OK)
 		st = parse_channels(p->mean, &p->mean_set, "--mean", o->mean, -FLT_MAX, err);
 	if (st == STATUS_OK)

@@ -1,23 +1,14 @@
 // What an analysis is told of the truth: labels and evaluation samples, and the survey that findings read.
-#include <string.h>
 #include "qtui/analysis/survey.h"
-#include "qtui/base/str.h"
 #include "verbs.h"
 
-enum status read_task_options(struct task_options *t, const struct options *o, struct error *err)
+static struct task_options task_options(const struct task_wish *w)
 {
+	struct task_options t = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
 	enum task_kind kind;
-	*t = (struct task_options){.kind = -1, .labels = o->labels, .decoder = o->decoder};
-	if (o->task) {
-		if (!task_kind_parse(&kind, o->task))
-			return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
-		t->kind = (int)kind;
-	}
-	if (o->nms && strcmp(o->nms, "none") == 0)
-		t->iou = -1;
-	else if (o->nms && (!str_to_double(o->nms, &t->iou) || t->iou <= 0 || t->iou > 1))
-		return error_set(err, STATUS_USAGE, "--nms %s: a number above 0 and up to 1, or none", o->nms);
-	return STATUS_OK;
+	if (w->kind && task_kind_parse(&kind, w->kind))
+		t.kind = (int)kind;
+	return t;
 }
 
 struct surveying {
@@ -42,9 +33,8 @@ enum status survey_study(struct study *st, const struct snapshot *snap, const st
 		return STATUS_OK;
 	s.opt.cancel = &s.cancel;
 	s.opt.done = &s.done;
-	enum status status = read_task_options(&s.opt.task, o, err);
-	if (status == STATUS_OK)
-		status = run_watched(survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, o->quiet, err);
+	s.opt.task = task_options(&o->study.task);
+	enum status status = run_watched(survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, o->quiet, err);
 	if (status == STATUS_OK)
 		study_set_survey(st, s.survey);
 	return status;

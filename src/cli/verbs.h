@@ -28,9 +28,6 @@ MUST_CHECK enum status save_session(const struct study *st, const struct session
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
 
-struct task_options;
-// From --task, --labels, --decoder and --nms.
-MUST_CHECK enum status read_task_options(struct task_options *t, const struct options *o, struct error *err);
 // With --labels or --eval: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err);
 

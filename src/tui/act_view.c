@@ -92,7 +92,9 @@ void act_back(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
 
-	if (l->visual >= 0) {
+	if (ui->view == VIEW_TASK && ui->task.open) {
+		ui->task.open = false;
+	} else if (l->visual >= 0) {
 		l->visual = -1;
 	} else if (ui->zoom) {
 		ui->zoom = false;

@@ -7,6 +7,11 @@
 
 #include "qtui/base/mem.h"
 
+bool cell_equal(const struct cell *a, const struct cell *b)
+{
+	return a->glyph == b->glyph && a->role == b->role && a->ground == b->ground && a->fg == b->fg && a->bg == b->bg;
+}
+
 void canvas_init(struct canvas *c, int w, int h, const struct theme *theme, bool ascii)
 {
 	*c = (struct canvas){.theme = theme, .ascii = ascii};
@@ -30,7 +35,7 @@ void canvas_reset(struct canvas *c, int w, int h)
 	c->clip = (struct rect){0, 0, w, h};
 	c->cursor_x = c->cursor_y = -1;
 	for (size_t i = 0; i < n; i++)
-		c->cell[i] = (struct cell){' ', ROLE_TEXT, ROLE_TEXT};
+		c->cell[i] = (struct cell){' ', ROLE_TEXT, ROLE_TEXT, -1, -1};
 }
 
 static int int_max(int a, int b)
@@ -103,8 +108,15 @@ void canvas_put(struct canvas *c, int x, int y, uint32_t glyph, enum role role)
 	cell = cell_at(c, x, y);
 	cell[0].glyph = glyph;
 	cell[0].role = (unsigned char)role;
+	cell[0].fg = cell[0].bg = -1;
 	if (width == 2)
-		cell[1] = (struct cell){0, cell[0].role, cell[0].ground};
+		cell[1] = (struct cell){0, cell[0].role, cell[0].ground, -1, -1};
+}
+
+void canvas_pixels(struct canvas *c, int x, int y, uint32_t glyph, int fg, int bg)
+{
+	if (canvas_holds(&c->clip, x, y))
+		*cell_at(c, x, y) = (struct cell){shown_glyph(c, glyph), ROLE_TEXT, ROLE_TEXT, fg, bg};
 }
 
 int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const char *text)
@@ -192,7 +204,7 @@ static char role_letter(const struct cell *c)
 static void dump_legend(const bool *used, struct str *out)
 {
 	for (int r = 1; r < ROLE_COUNT; r++) {
-		struct cell c = {'x', (unsigned char)r, ROLE_TEXT};
+		struct cell c = {'x', (unsigned char)r, ROLE_TEXT, -1, -1};
 		if (used[r])
 			str_addf(out, "%c %s\n", role_letter(&c), role_name((enum role)r));
 	}

@@ -8,6 +8,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
 #include "qtui/tui/search.h"
+#include "qtui/tui/view_task.h"
 
 void draw_cursor(struct canvas *c, struct rect row, bool focused)
 {
@@ -53,22 +54,21 @@ static double worst_output(const struct snapshot *s)
 static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 {
 	const struct snapshot *s = ui->snap;
-	const struct run_note *last = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
 	double worst = worst_output(s);
-	char snr[FIGURE], was[FIGURE];
+	char snr[FIGURE];
 	int n = 0;
 
 	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
 	out[n++].role = ROLE_BAR_STRONG;
 	snprintf(out[n].text, sizeof out->text, "%s %s", s->target, calib_name(s->method));
 	out[n++].role = ROLE_BAR;
+	if (s->task) {
+		task_headline(out[n].text, sizeof out->text, s->task);
+		out[n++].role = s->task_old ? ROLE_BAR : ROLE_BAR_STRONG;
+	}
 	if (!isnan(worst)) {
 		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), isinf(worst) ? "" : " dB");
 		out[n++].role = ROLE_BAR;
-	}
-	if (last && !isnan(last->task_quant)) {
-		snprintf(out[n].text, sizeof out->text, "task %s → %s", format_unit(was, last->task_float), format_unit(snr, last->task_quant));
-		out[n++].role = ROLE_BAR_STRONG;
 	}
 	if (s->n_edits) {
 		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, s->n_edits == 1 ? "" : "s", ui->unsaved ? "*" : "");

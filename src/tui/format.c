@@ -39,6 +39,40 @@ char *format_unit(char *out, double v)
 	return out;
 }
 
+// Without the 0 before the point, as such figures are written.
+static char *without_zero(char *out)
+{
+	char *zero = out + strspn(out, "+-");
+
+	if (zero[0] == '0' && zero[1] == '.')
+		memmove(zero, zero + 1, strlen(zero));
+	return out;
+}
+
+char *format_score(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%.3f", v);
+	return without_zero(out);
+}
+
+char *format_score2(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%.2f", v);
+	return without_zero(out);
+}
+
+char *format_gain(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%+.3f", fabs(v) < .0005 ? 0.0 : v);
+	return without_zero(out);
+}
+
 // An exponent of one or two digits, as people write it: 2.1e-3, not 2.1e-03.
 char *format_small(char *out, double v)
 {

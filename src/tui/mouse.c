@@ -30,14 +30,14 @@ static void click_row(struct ui *ui, enum panel p, int line)
 {
 	const struct view_row *view = view_row(ui->view);
 	struct scroll *s = p == PANEL_AROUND ? &ui->around : ui_scroll(ui);
-	int row = s->top + line - (p == PANEL_MAIN ? view->head : 0);
+	int row = s->top + line - (p == PANEL_MAIN ? ui_head(ui) : 0);
 	bool again = ui->focus == p && s->cursor == row;
 
 	ui->focus = p;
 	if (p == PANEL_DETAIL || row < s->top || (p == PANEL_MAIN && row >= view->count(ui)))
 		return;
 	if (again) {
-		action_do(ui, ACTION_enter);
+		action_do(ui, ui->view == VIEW_TASK ? ACTION_task_open : ACTION_enter);
 		return;
 	}
 	scroll_move(s, row - s->cursor, row + 1);

@@ -12,6 +12,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/tui/guard.h"
 #include "qtui/tui/keys.h"
+#include "qtui/tui/overlay.h"
 
 enum depth { DEPTH_MONO, DEPTH_8, DEPTH_256, DEPTH_PALETTE, DEPTH_RGB };
 enum { BEHIND_BYTES = 4096, PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
@@ -22,6 +23,7 @@ struct pair {
 struct screen {
 	SCREEN *term;
 	enum depth depth;
+	bool direct; // the terminal takes 24-bit colours
 	int n_pairs, n_slots;
 	struct pair pair[PAIRS];
 	int slot[SLOTS]; // rgb
@@ -71,6 +73,7 @@ static void set_up(bool mouse)
 	noecho();
 	nonl();
 	set_escdelay(25);
+	idcok(stdscr, FALSE); // shifting a line would take a picture's colours along
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
@@ -93,6 +96,7 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 		    term ? term : "");
 	}
 	s->depth = find_depth(mono);
+	s->direct = s->depth == DEPTH_RGB || says_truecolor();
 	s->n_pairs = 1;
 	s->forgotten = true;
 	set_up(mouse);
@@ -219,11 +223,6 @@ static void put_cell(struct screen *s, const struct theme *t, int x, int y, cons
 	mvadd_wch(y, x, &out);
 }
 
-static bool same_cell(const struct cell *a, const struct cell *b)
-{
-	return a->glyph == b->glyph && a->role == b->role && a->ground == b->ground;
-}
-
 static void show_cursor(const struct canvas *c)
 {
 	curs_set(c->cursor_x >= 0);
@@ -243,16 +242,25 @@ static void forget(struct screen *s, int w, int h)
 void screen_show(struct screen *s, const struct canvas *c)
 {
 	size_t n = (size_t)c->w * (size_t)c->h;
+	struct str picture = {0};
 	bool all = s->forgotten || c->w != s->shown.w || c->h != s->shown.h;
 
 	if (all)
 		forget(s, c->w, c->h);
 	for (size_t i = 0; i < n; i++)
-		if (c->cell[i].glyph && (all || !same_cell(&c->cell[i], &s->shown.cell[i])))
+		if (c->cell[i].glyph && (all || !cell_equal(&c->cell[i], &s->shown.cell[i])))
 			put_cell(s, c->theme, (int)(i % (size_t)c->w), (int)(i / (size_t)c->w), &c->cell[i]);
-	memcpy(s->shown.cell, c->cell, n * sizeof *c->cell);
 	show_cursor(c);
 	refresh();
+	overlay_text(&picture, c, &s->shown, all, s->direct);
+	overlay_write(&picture);
+	str_done(&picture);
+	memcpy(s->shown.cell, c->cell, n * sizeof *c->cell);
+}
+
+bool screen_shows_pictures(const struct screen *s)
+{
+	return s->depth >= DEPTH_256;
 }
 
 void screen_forget(struct screen *s)

@@ -172,6 +172,7 @@ static int run_screen(struct program *p, const struct tui_options *opt, struct e
 
 	if (screen_open(&p->screen, opt->mono, opt->mouse, err))
 		return 1;
+	p->ui.blocks &= screen_shows_pictures(p->screen);
 	resize(p);
 	while (!p->ui.quit) {
 		if (feed_script(p, err)) {

@@ -18,7 +18,7 @@
 // Read off the figures of a finished run: some milliseconds.
 static void find_again(struct ui *ui)
 {
-	if (!ui->study || ui->snap->stage != STAGE_DONE || ui->snap->dirty)
+	if (!ui->study || !snapshot_complete(ui->snap) || ui->snap->dirty)
 		return;
 	findings_free(&ui->findings);
 	ui->findings = findings_new(ui->study, ui->snap);
@@ -26,7 +26,7 @@ static void find_again(struct ui *ui)
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
 {
-	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .cancelled_at = -1e9};
+	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9};
 	layers_init(&ui->layers, snap->n_rows);
 	layers_refresh(&ui->layers, snap);
 	find_again(ui);
@@ -39,6 +39,7 @@ void ui_done(struct ui *ui)
 	line_close(&ui->line);
 	layers_done(&ui->layers);
 	findings_free(&ui->findings);
+	task_list_done(&ui->task);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);
 	free(ui->session_path);
@@ -77,17 +78,26 @@ const struct site *ui_site(const struct ui *ui)
 
 struct scroll *ui_scroll(struct ui *ui)
 {
+	if (ui->view == VIEW_TASK && ui->task.open)
+		return &ui->task.changes;
 	return ui->view == VIEW_LAYERS ? &ui->layers.scroll : &ui->scroll[ui->view];
 }
 
 const struct scroll *ui_cursor(const struct ui *ui)
 {
-	return ui->view == VIEW_LAYERS ? &ui->layers.scroll : &ui->scroll[ui->view];
+	return ui_scroll((struct ui *)ui); // which one does not depend on who asks
+}
+
+int ui_head(const struct ui *ui)
+{
+	int head = view_row(ui->view)->head;
+
+	return head >= 0 ? head : view_task_head(ui);
 }
 
 int ui_page(const struct ui *ui, enum panel p)
 {
-	int h = ui->layout.panel[p].h - 1 - (p == PANEL_MAIN ? view_row(ui->view)->head : 0);
+	int h = ui->layout.panel[p].h - 1 - (p == PANEL_MAIN ? ui_head(ui) : 0);
 
 	return h > 0 ? h : 0;
 }
@@ -123,6 +133,9 @@ void ui_arrange(struct ui *ui)
 		ui->focus = PANEL_MAIN;
 	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom};
 	layout_compute(&ui->layout, ui->w, ui->h, &want);
+	task_list_refresh(&ui->task, ui->snap->task, &ui->scroll[VIEW_TASK]);
+	if (ui->view == VIEW_TASK)
+		task_ask(ui);
 	scroll_fit(ui_scroll(ui), view_row(ui->view)->count(ui), ui_page(ui, PANEL_MAIN));
 	arrange_around(ui);
 	arrange_detail(ui);
@@ -261,7 +274,7 @@ void ui_fail(struct ui *ui, const struct error *err)
 unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
-	    (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
+	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

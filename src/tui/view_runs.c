@@ -39,7 +39,7 @@ void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
 		snprintf(out, size, "%s", step_at(ui, row) >= 0 ? study_step(ui->study, step_at(ui, row)) : "");
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 18, NARROW = 72, WIDE = 100 };
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100 };
 
 // The task's metric has a column when any run knows it.
 static int task_width(const struct ui *ui, int width)
@@ -50,12 +50,26 @@ static int task_width(const struct ui *ui, int width)
 	return 0;
 }
 
+// "AP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
+static void draw_task(struct canvas *c, const struct run_note *run, int x, int y)
+{
+	char before[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
+	const struct task_interval *i = &run->task_change;
+	bool chance = i->low <= 0 && i->high >= 0;
+
+	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", run->task_name, format_score(before, run->task_float),
+	    format_score(now, run->task_quant)) + 2;
+	if (run->has_task_change)
+		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s ±%s",
+		    format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2));
+}
+
 static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct run_note *run = run_at(ui, row), *before = run_at(ui, row + 1);
 	double change = before ? run->out_snr_db - before->out_snr_db : NAN;
 	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
-	char text[FIGURE], quant[FIGURE], computed[2 * FIGURE];
+	char text[FIGURE], computed[2 * FIGURE];
 	int title = X_TITLE + task_width(ui, r.w);
 
 	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
@@ -69,8 +83,7 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int r
 	}
 	canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_DIM, computed);
 	if (!isnan(run->task_quant) && title > X_TITLE)
-		canvas_textf(c, r.x + X_TITLE, r.y, TASK - 2, ROLE_STRONG, "%s → %s", format_unit(text, run->task_float),
-		    format_unit(quant, run->task_quant));
+		draw_task(c, run, r.x + X_TITLE, r.y);
 	draw_found(c, ui, r.x + title, r.y, r.w - title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
 }
 
@@ -99,7 +112,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	if (r.w >= NARROW)
 		canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_HEAD, "computed");
 	if (task)
-		canvas_text(c, r.x + X_TITLE, r.y, task, ROLE_HEAD, "task, float → now");
+		canvas_text(c, r.x + X_TITLE, r.y, task, ROLE_HEAD, "task, float → now, gained");
 	canvas_text(c, r.x + (r.w < NARROW ? X_COMPUTED : X_TITLE + task), r.y, 12, ROLE_HEAD, "what was run");
 }
 

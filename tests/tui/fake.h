@@ -33,6 +33,14 @@ static struct {
 	struct hist hist[2];
 	int input[1], output_id[2];
 	struct origin origin[NODES];
+	struct task_report task;
+	struct task_figure figure[7];
+	struct task_class class[5];
+	struct task_sample sample[6];
+	struct task_look look;
+	struct task_box truth[2], box[2][2];
+	struct task_change change[3];
+	uint8_t rgb[48 * 64 * 3];
 } fake;
 
 static const struct op *op_named(const char *name)
@@ -225,12 +233,54 @@ static void build_sites(int samples)
 static void build_runs(void)
 {
 	static const struct run_note runs[3] = {
-		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, NAN, NAN}, {2, "esp32p4 kl, 1 edit", 9.1, 0.41, 12, 233, NAN, NAN},
-		{3, "esp32p4 kl, 2 edits", 9.1, 0.004, 0, 233, 0.3711, 0.3176},
+		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, "", NAN, NAN, false, {0, 0, 0, 0}},
+		{2, "esp32p4 kl, 1 edit", 9.1, 0.41, 12, 233, "AP", 0.3711, 0.2984, false, {0, 0, 0, 0}},
+		{3, "esp32p4 kl, 2 edits", 9.1, 0.004, 0, 233, "AP", 0.3711, 0.3176, true, {0.0192, 0.0112, 0.0271, 100}},
 	};
 	memcpy(fake.run, runs, sizeof runs);
 	fake.s.run = fake.run;
 	fake.s.n_runs = 3;
+}
+
+static void build_task(void)
+{
+	static const struct task_figure figure[] = {{"AP", {.3711, .3176}}, {"AP50", {.5612, .5048}}, {"AP75", {.3987, .3301}},
+	    {"AP_small", {.1512, .1090}}, {"AP_medium", {.4200, .3654}}, {"AP_large", {.5210, .4622}}, {"AR_100", {.5120, .4711}}};
+	static const struct task_class class[] = {{1, "person", 231, {.4411, .4012}}, {2, "bicycle", 14, {.2210, .0833}},
+	    {3, NULL, 40, {.3105, .3320}}, {17, "cat", 9, {.6103, .6103}}, {90, "toothbrush", 0, {NAN, NAN}}};
+	static const struct task_sample sample[] = {{3, "000000000139.jpg", {.8100, .1200}}, {0, "000000000034.jpg", {.5000, .3125}},
+	    {7, "000000000285.jpg", {.4000, .3900}}, {1, "000000000036.jpg", {.2500, .2500}}, {5, "000000000190.jpg", {NAN, NAN}},
+	    {2, "000000000078.jpg", {.1000, .2000}}};
+
+	memcpy(fake.figure, figure, sizeof figure);
+	memcpy(fake.class, class, sizeof class);
+	memcpy(fake.sample, sample, sizeof sample);
+	fake.task = (struct task_report){.refs = 1000, .kind = TASK_DETECT, .note = "labels instances.json (100 of 100 samples)",
+	    .dataset = "coco/images", .samples = {100, 100}, .total = 100, .figure = fake.figure, .n_figures = 7, .class = fake.class,
+	    .n_classes = 5, .sample = fake.sample, .n_samples = 6, .has_interval = true, .interval = {-.0535, -.0671, -.0402, 100}};
+	fake.s.task = &fake.task;
+}
+
+// A picture of two coloured halves with an object that is missed and one that moved.
+static void build_look(void)
+{
+	for (int i = 0; i < 48 * 64; i++) {
+		fake.rgb[3 * i] = i % 64 < 32 ? 200 : 30;
+		fake.rgb[3 * i + 1] = 90;
+		fake.rgb[3 * i + 2] = (uint8_t)(4 * (i / 64));
+	}
+	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0};
+	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1};
+	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0};
+	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1};
+	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0};
+	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0}}, 0};
+	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0}, {300, 20, 100, 60, .31f, 3}}, 0};
+	fake.change[2] = (struct task_change){CHANGE_MOVED, "person", true, {fake.box[TASK_FLOAT][0], fake.box[TASK_QUANT][0]}, .79};
+	fake.look = (struct task_look){.refs = 1000, .sample = 3, .kind = TASK_DETECT, .name = "000000000139.jpg", .known = true,
+	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1},
+	    .change = fake.change, .n_changes = 3, .value = {.81, .12}, .rgb = fake.rgb, .w = 64, .h = 48, .scale = .1};
+	fake.s.look = &fake.look;
 }
 
 static int node_named(const char *name)
@@ -282,6 +332,9 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 	fake.output[0] = figures(samples, 9.1);
 	fake.output[1] = figures(samples, 18.2);
 	build_runs();
+	build_task();
+	build_look();
+	fake.s.task_old = kind == FAKE_RUNNING;
 	make_edits(kind == FAKE_RUNNING);
 	if (kind == FAKE_RUNNING) {
 		fake.s.stage = STAGE_MEASURE;

@@ -226,3 +226,58 @@ void test_screens__error_message(void **state)
 	press(&ui, ":sort<Space>snrr<Enter>");
 	expect(&ui, "error_80x24");
 }
+
+void test_screens__task_120x40(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	press(&ui, "T");
+	expect(&ui, "task_120x40");
+}
+
+void test_screens__task_classes_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "T<Tab>ssj");
+	expect(&ui, "task_classes_80x24");
+}
+
+void test_screens__task_old_40x10(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_RUNNING, 40, 10, false);
+	press(&ui, "Tj");
+	expect(&ui, "task_old_40x10");
+}
+
+void test_screens__task_picture_100x30(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 100, 30, false);
+	press(&ui, "T<Enter>jj");
+	expect(&ui, "task_picture_100x30");
+}
+
+// Without colours and UTF-8 brightness is a character, and the lines still differ.
+void test_screens__task_picture_ascii_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, true);
+	press(&ui, "T<Enter>b");
+	expect(&ui, "task_picture_ascii_80x24");
+}
+
+void test_screens__task_nothing_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_EMPTY, 80, 24, false);
+	press(&ui, "T");
+	expect(&ui, "task_nothing_80x24");
+}

@@ -12,6 +12,7 @@ struct session {
 	char **command;              // the journal, oldest first
 	int n_commands, current;     // the first `current` are in force, the rest can be redone
 	struct cJSON *results;       // key -> figures; may be NULL
+	struct task_wish task;       // texts are the session's; those of `root`
 	char **truncate;
 	int n_truncate;
 	struct cJSON *root;          // the whole file: members that this version does not know are written back

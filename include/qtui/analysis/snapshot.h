@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include "qtui/engine/plan.h"
 #include "qtui/engine/stats.h"
+#include "qtui/analysis/task_look.h"
 
 // Counts over the float tensor's [min, max]; immutable, reference-counted, shared by snapshots.
 struct hist {
@@ -66,10 +67,13 @@ struct run_note { // one line of the history of runs
 	double out_snr_db;            // worst graph output, NAN: not known
 	double seconds;
 	int computed, total;          // node results computed / needed: shows what the memo saved
+	char task_name[12];           // "AP", "top1" ...
 	double task_float, task_quant; // NAN: not known
+	bool has_task_change;
+	struct task_interval task_change; // against the run before
 };
 struct timing {
-	double load_s, calibrate_s, graphwise_s, layerwise_s, total_s, peak_rss_mb;
+	double load_s, calibrate_s, graphwise_s, layerwise_s, total_s, task_s, peak_rss_mb; // total_s: without the task
 };
 struct snapshot {
 	atomic_int refs;
@@ -94,12 +98,20 @@ struct snapshot {
 	int n_runs;
 	struct run_note *run;
 	struct timing timing;
+	struct task_report *task;     // NULL: not known
+	bool task_old;                // an edit reaches what it is of
+	bool task_calibrated;         // it is measured on the samples that were calibrated on
+	struct key task_network;      // what a look at a sample is of when it is as new as the report
+	struct task_look *look;       // the sample that was asked for last; NULL: none
+	char task_problem[160];       // why there is none, when it was asked for
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run
 	void *priv;                   // arrays, the plan, histograms
 };
 struct snapshot *snapshot_take(struct snapshot *s);
 void snapshot_drop(struct snapshot **s);
+// All figures of the run are there: it is done, or measures the task.
+bool snapshot_complete(const struct snapshot *s);
 // The plan that a run ended with; lives as long as the snapshot. NULL: none has ended yet.
 const struct plan *snapshot_plan(const struct snapshot *s);
 // The site that shows a node's output figures, or NULL.

@@ -9,6 +9,14 @@
 #include "qtui/engine/kernel.h"
 #include "qtui/engine/run.h"
 
+// What the task is measured on, and how. What is NULL is found: labels beside the samples, the kind from labels and model.
+// With nothing given, labels beside the calibration samples make these be measured; else all labelled samples of `data` (NULL: of
+// the calibration's directory) are.
+struct task_wish {
+	const char *data, *labels, *decoder, *kind;
+	double iou;                    // of NMS: 0 the decoder's own, < 0 none
+	bool none;                     // nothing is measured
+};
 struct study_options {
 	const char *model, *calib;     // paths; calib may be NULL with data.random
 	const char *target;            // name or file; NULL: "esp32p4"
@@ -18,7 +26,8 @@ struct study_options {
 	int threads;                   // 0: all
 	size_t memory;                 // bytes; 0: half of what is free
 	bool skip_layerwise;
-	bool calibrate_only;           // a run ends when the plan has its scales: no figures
+	bool calibrate_only;           // a run ends when the plan has its scales: no figures, and no task but what is asked for
+	struct task_wish task;
 	const char *const *truncate;   // tensors behind which everything stays in float
 	int n_truncate;
 };
@@ -63,6 +72,12 @@ MUST_CHECK enum status study_command(struct study *s, const char *text, struct e
 bool scale_parse(const char *text, double *out);
 // Rebuilds the history from commands (of a session file): applies each, then steps back to `current`.
 MUST_CHECK enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err);
+
+// For the next run.
+void study_set_task(struct study *s, const struct task_wish *wish);
+const struct task_wish *study_task_wish(const struct study *s);
+// Asks for a sample of the task's data with its picture: it comes as snapshot.look, and again when more is known of it.
+void study_look(struct study *s, int sample);
 
 void study_run(struct study *s);    // starts, or restarts with the newest edits; returns at once
 void study_cancel(struct study *s); // figures computed so far stay

@@ -6,6 +6,7 @@
 #define QTUI_ANALYSIS_TASK_H
 
 #include <stdatomic.h>
+#include <cjson/cJSON.h>
 #include "qtui/base/hash.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/run.h"
@@ -36,6 +37,9 @@ void task_free(struct task **t);
 enum task_kind task_kind(const struct task *t);
 const struct dataset *task_dataset(const struct task *t);
 int task_samples(const struct task *t); // that have labels; without labels: all
+bool task_has_label(const struct task *t, int sample);
+// Of labels, kind and the way of reading outputs: the same results come of the same.
+struct key task_labels_key(const struct task *t);
 // A line for the user: labels, decoder, NMS, mapping of classes. Grows when the decoder is found with the first sample.
 void task_note(struct task *t, char *out, size_t size);
 
@@ -113,6 +117,9 @@ struct task_report *task_report(
 struct task_report *task_report_take(struct task_report *r);
 void task_report_drop(struct task_report **r);
 enum { TASK_DRAWS = 500 };
+// As JSON, and back from it: NULL when it is none.
+struct cJSON *task_report_json(const struct task_report *r); // the caller deletes it
+struct task_report *task_report_parse(const struct cJSON *j);
 bool task_interval(struct task *t, const struct task_net *before, const struct task_net *after, int draws,
     uint64_t seed, struct task_interval *out);
 

@@ -16,7 +16,9 @@ struct cell {
 	uint32_t glyph;       // 0: the right half of a wide glyph
 	unsigned char role;   // foreground
 	unsigned char ground; // the role that lends its background: ROLE_TEXT, ROLE_CURSOR ...
+	int fg, bg;           // 0xrrggbb of a picture's cell; -1: what the roles say
 };
+bool cell_equal(const struct cell *a, const struct cell *b);
 struct canvas {
 	int w, h;
 	struct rect clip;
@@ -33,6 +35,7 @@ void canvas_reset(struct canvas *c, int w, int h);
 struct rect canvas_clip(struct canvas *c, struct rect r);
 void canvas_unclip(struct canvas *c, struct rect old);
 
+void canvas_pixels(struct canvas *c, int x, int y, uint32_t glyph, int fg, int bg); // of a picture
 void canvas_put(struct canvas *c, int x, int y, uint32_t glyph, enum role role);
 // At most `width` columns, shortened at the right; returns the columns used.
 int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const char *text);

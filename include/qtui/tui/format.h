@@ -9,6 +9,9 @@
 char *format_db(char *out, double v);      // "31.2"; INFINITY (no noise at all): "exact"
 char *format_change(char *out, double v);  // "+5.5"; no change, or nothing to compare with: empty
 char *format_unit(char *out, double v);    // cosine: "0.9996"
+char *format_score(char *out, double v);   // of 0..1: ".371"
+char *format_score2(char *out, double v);  // ".37"
+char *format_gain(char *out, double v);    // "-.053", "+.012"
 char *format_small(char *out, double v);   // "0.12", "2.1e-3"
 char *format_percent(char *out, double percent); // 0..100: "0.02", "<0.01"
 char *format_count(char *out, double v);   // "482 M"

@@ -13,6 +13,7 @@ struct screen_key {
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
 void screen_close(struct screen **s);
 void screen_size(int *w, int *h); // of the terminal now
+bool screen_shows_pictures(const struct screen *s); // it has the colours
 // The line has not taken the last frames yet: new figures can wait.
 bool screen_is_behind(void);
 void screen_show(struct screen *s, const struct canvas *c);

@@ -11,6 +11,7 @@
 #include "qtui/tui/layers.h"
 #include "qtui/tui/layout.h"
 #include "qtui/tui/line.h"
+#include "qtui/tui/task_list.h"
 #include "qtui/tui/view.h"
 
 #define UI_JUMPS 32
@@ -42,6 +43,8 @@ struct ui {
 	bool zoom;
 	struct layers layers;
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
+	struct task_list task;
+	bool blocks;                   // pictures in colours; else as characters
 	int detail_top, detail_site;
 	struct scroll around;
 	int jump[UI_JUMPS], n_jumps;
@@ -77,6 +80,8 @@ const struct site *ui_site(const struct ui *ui);         // chosen in the detail
 struct scroll *ui_scroll(struct ui *ui);                 // of the main panel's view
 const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at
 int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows
+int ui_head(const struct ui *ui);                        // lines above the first row of the main panel's view
+void task_ask(struct ui *ui);                            // for the sample under the cursor, unless it is on its way
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way
 void ui_show(struct ui *ui, enum view v);
 void ui_note(struct ui *ui, const char *fmt, ...) PRINTF(2, 3);

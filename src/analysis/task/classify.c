@@ -10,6 +10,8 @@ enum { TOP = 5, TENSORFLOW_CLASSES = 1001 };
 struct verdict { // on one sample
 	struct task_result base; // value: the probability of the right class
 	int rank;                // of the right class, 0 is first
+	int first;               // the class that came first, as the labels number it
+	double sure;             // its probability
 };
 
 static void classify_note(struct task *t, char *out, size_t size)
@@ -44,6 +46,15 @@ static int rank_of(const float *x, int64_t n, int64_t class)
 	return rank;
 }
 
+static int64_t first_of(const float *x, int64_t n)
+{
+	int64_t first = 0;
+	for (int64_t i = 1; i < n; i++)
+		if (x[i] > x[first] || isnan(x[first]))
+			first = i;
+	return first;
+}
+
 static enum status classify_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
     struct task_result **result, struct error *err)
 {
@@ -59,8 +70,11 @@ static enum status classify_read(struct task *t, int sample, const struct tensor
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = task_floats(&out[at], &heap);
 	struct verdict *v = xcalloc(1, sizeof *v);
+	int64_t first = first_of(x, n);
 	*v = (struct verdict){.base = {.refs = 1, .bytes = sizeof *v, .value = probability(x, n, class)},
-	    .rank = rank_of(x, n, class)};
+	    .rank = rank_of(x, n, class),
+	    .first = (int)(first - class + t->labels->label[sample].class),
+	    .sure = probability(x, n, first)};
 	free(heap);
 	*result = &v->base;
 	return STATUS_OK;
@@ -129,6 +143,25 @@ static void classify_report(const struct task *t, const struct frozen f[TASK_VAR
 	}
 }
 
+static const char *class_text(const struct task *t, int class, struct task_look *l)
+{
+	char text[24];
+	const char *name = class >= 0 && class < t->labels->n_classes ? t->labels->name[class] : NULL;
+	name = !name && class >= 0 && class < t->names.n ? t->names.at[class] : name;
+	snprintf(text, sizeof text, "class %d", class);
+	return arena_strdup(l->memory, name ? name : text);
+}
+
+static void classify_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+{
+	l->class = class_text(t, t->labels->label[l->sample].class, l);
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		const struct verdict *verdict = (const struct verdict *)r[v];
+		l->said[v] = verdict ? class_text(t, verdict->first, l) : NULL;
+		l->sure[v] = verdict ? verdict->sure : NAN;
+	}
+}
+
 const struct task_ops classify_ops = {
     .name = "classify",
     .note = classify_note,
@@ -136,4 +169,5 @@ const struct task_ops classify_ops = {
     .release = classify_release,
     .score = classify_score,
     .report = classify_report,
+    .look = classify_look,
 };

@@ -3,25 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "decode.h"
-#include "task_impl.h"
+#include "detect.h"
 
 enum { BOXES_KEPT = 300 };
 static const double least_score = .001;
-
-struct detect {
-	struct head head;              // as declared
-	char *named;                   // decoder that the user wants, or NULL
-	const struct decoder *decoder; // NULL: shapes are known when the first sample comes
-	double iou;
-	int *map, n_map; // model's class -> label's; NULL as long as there is no decoder
-	bool ids;        // the model says category ids
-	const char *how;
-};
-struct detections { // of one image
-	struct task_result base;
-	struct coco_image image;
-};
 
 // ---- opening
 
@@ -151,8 +136,26 @@ static struct coco_found *to_image(
 	return found;
 }
 
+static int by_score(const void *a, const void *b)
+{
+	const struct task_box *x = a, *y = b;
+	return x->score != y->score ? (x->score > y->score ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
+}
+
+static void keep_boxes(struct detections *d, const struct coco_found *found, int n)
+{
+	d->box = xcalloc((size_t)n + 1, sizeof *d->box);
+	d->n = n;
+	for (int i = 0; i < n; i++) {
+		const struct coco_box *b = &found[i].box;
+		d->box[i] = (struct task_box){
+		    (float)b->x, (float)b->y, (float)b->w, (float)b->h, (float)found[i].score, found[i].class};
+	}
+	qsort(d->box, (size_t)n, sizeof *d->box, by_score);
+}
+
 static enum status match(
-    struct task *t, int sample, const struct tensor *out, struct coco_image *image, struct error *err)
+    struct task *t, int sample, const struct tensor *out, struct detections *d, struct error *err)
 {
 	const struct label *label = &t->labels->label[sample];
 	struct candidates c = {0};
@@ -164,7 +167,8 @@ static enum status match(
 	if (st == STATUS_OK) {
 		nms_keep(&c, ((const struct detect *)t->state)->iou, t->opt.boxes > 0 ? t->opt.boxes : BOXES_KEPT);
 		struct coco_found *found = to_image(t, &c, &where, &n);
-		coco_image_match(image, label->truth, label->n, found, n);
+		coco_image_match(&d->image, label->truth, label->n, found, n);
+		keep_boxes(d, found, n);
 		free(found);
 	}
 	candidates_done(&c);
@@ -182,17 +186,17 @@ static double own_ap(const struct coco_image *image, int n_classes)
 static enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
     struct task_result **result, struct error *err)
 {
-	struct coco_image image = {0};
-	(void)float_out;
-	enum status st = match(t, sample, out, &image, err);
-	if (st != STATUS_OK)
-		return st;
 	struct detections *d = xcalloc(1, sizeof *d);
-	d->image = image;
+	(void)float_out;
+	enum status st = match(t, sample, out, d, err);
+	if (st != STATUS_OK) {
+		free(d);
+		return st;
+	}
 	d->base = (struct task_result){.refs = 1,
-	    .bytes = sizeof *d + (size_t)image.n_matches * sizeof *image.match +
-	             (size_t)image.n_counts * sizeof *image.count,
-	    .value = own_ap(&image, t->labels->n_classes)};
+	    .bytes = sizeof *d + (size_t)d->image.n_matches * sizeof *d->image.match +
+	             (size_t)d->image.n_counts * sizeof *d->image.count + (size_t)d->n * sizeof *d->box,
+	    .value = own_ap(&d->image, t->labels->n_classes)};
 	*result = &d->base;
 	return STATUS_OK;
 }
@@ -201,6 +205,7 @@ static void detect_release(struct task_result *r)
 {
 	struct detections *d = (struct detections *)r;
 	coco_image_done(&d->image);
+	free(d->box);
 	free(d);
 }
 
@@ -253,7 +258,7 @@ static void report_variant(const struct task *t, const struct frozen *f, enum ta
 	free(s.truths);
 }
 
-static const char *class_name(const struct task *t, int class)
+const char *detect_class_name(const struct task *t, int class)
 {
 	const struct detect *d = t->state;
 	if (t->labels->name[class])
@@ -274,7 +279,7 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 		r->figure[i].name = coco_figure_name((enum coco_figure)i);
 	for (int c = 0; c < r->n_classes; c++) {
 		r->class[c].id = t->labels->id[c];
-		r->class[c].name = class_name(t, c);
+		r->class[c].name = detect_class_name(t, c);
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		report_variant(t, &f[v], (enum task_variant)v, r);
@@ -291,4 +296,5 @@ const struct task_ops detect_ops = {
     .drain = detect_drain,
     .score = detect_score,
     .report = detect_report,
+    .look = detect_look,
 };

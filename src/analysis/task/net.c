@@ -23,7 +23,7 @@ struct task_result *result_take(struct task_result *r)
 	return r;
 }
 
-static void result_drop(const struct task *t, struct task_result *r)
+void result_drop(const struct task *t, struct task_result *r)
 {
 	if (r && atomic_fetch_sub(&r->refs, 1) == 1)
 		t->ops->release(r);
@@ -141,7 +141,7 @@ enum status task_add(struct task *t, struct task_net *n, int sample, const struc
     const struct tensor *float_out, struct error *err)
 {
 	struct task_result *r = NULL;
-	if (!task_wants(t, sample))
+	if (!task_has_label(t, sample))
 		return STATUS_OK;
 	enum status st = t->ops->read(t, sample, out, float_out, &r, err);
 	if (st != STATUS_OK)

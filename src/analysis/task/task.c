@@ -108,6 +108,7 @@ enum status task_open(struct task **out, const struct graph *g, const struct dat
 		t->ops = kinds[t->kind];
 		st = t->ops->open ? t->ops->open(t, err) : STATUS_OK;
 	}
+	t->read_by = key_add_text((struct key){0}, opt->decoder ? opt->decoder : "");
 	t->opt.labels = t->opt.decoder = NULL;
 	if (st != STATUS_OK)
 		task_free(&t);
@@ -140,7 +141,7 @@ const struct dataset *task_dataset(const struct task *t)
 	return t->d;
 }
 
-bool task_wants(const struct task *t, int sample)
+bool task_has_label(const struct task *t, int sample)
 {
 	return !t->labels || t->labels->label[sample].known;
 }
@@ -148,6 +149,28 @@ bool task_wants(const struct task *t, int sample)
 int task_samples(const struct task *t)
 {
 	return t->labels ? t->labels->n_known : t->n_samples;
+}
+
+static struct key labels_key(const struct labels *l, int n_samples)
+{
+	struct key k = key_add(key_add_int((struct key){0}, l->kind), l->id, (size_t)l->n_classes * sizeof *l->id);
+	for (int i = 0; i < n_samples; i++) {
+		const struct label *one = &l->label[i];
+		k = key_add_int(key_add_int(k, one->known ? one->class : -1), one->n);
+		for (int b = 0; b < one->n; b++) {
+			const struct coco_truth *t = &one->truth[b];
+			const double v[] = {t->box.x, t->box.y, t->box.w, t->box.h, t->area, t->class, t->crowd};
+			k = key_add(k, v, sizeof v);
+		}
+	}
+	return k;
+}
+
+struct key task_labels_key(const struct task *t)
+{
+	const double v[] = {t->kind, t->opt.score, t->opt.iou, t->opt.boxes};
+	struct key k = key_add(t->read_by, v, sizeof v);
+	return t->labels ? key_add_key(k, labels_key(t->labels, t->n_samples)) : k;
 }
 
 void task_note(struct task *t, char *out, size_t size)

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include "labels.h"
 #include "names.h"
-#include "qtui/analysis/task.h"
+#include "qtui/analysis/task_look.h"
 
 // What a network said of one sample: immutable, counted. A kind's own struct begins with it.
 struct task_result {
@@ -14,6 +14,7 @@ struct task_result {
 	double value; // of the sample: AP of the image, probability of its class, cosine
 };
 struct task_result *result_take(struct task_result *r);
+void result_drop(const struct task *t, struct task_result *r);
 
 // The results of a network at one moment.
 struct frozen {
@@ -37,6 +38,7 @@ struct task_ops {
 	                                                                                  // counted weight times
 	void (*report)(
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
+	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
 extern const struct task_ops detect_ops, classify_ops, agree_ops;
 
@@ -47,6 +49,7 @@ struct task {
 	const struct dataset *d;
 	struct task_options opt;  // texts are not kept
 	const char *decoder_name; // lives until open returns
+	struct key read_by;       // of the decoder's name
 	struct labels *labels;    // NULL: TASK_AGREE
 	struct names names;       // of the model's classes
 	int n_samples;
@@ -57,7 +60,6 @@ struct task {
 	uint64_t clock;
 };
 
-bool task_wants(const struct task *t, int sample); // it has labels
 bool task_net_has(struct task *t, const struct task_net *n, int sample);
 struct task_result *task_net_result(struct task *t, const struct task_net *n, int sample); // counted, or NULL
 void task_nets_free(struct task *t);

@@ -153,7 +153,7 @@ static enum status run_needs(struct gathering *c, struct engine *e, const unsign
 	const struct task_pass *p = c->p;
 	int *list = xcalloc((size_t)(p->last - p->first) + 1, sizeof *list), n = 0;
 	for (int i = p->first; i < p->last; i++)
-		if (task_wants(c->t, i) && need[i - p->first] == what)
+		if (task_has_label(c->t, i) && need[i - p->first] == what)
 			list[n++] = i;
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		c->wanted[v] = what >> v & 1;

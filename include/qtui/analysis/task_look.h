@@ -1,0 +1,56 @@
+// One sample in the eyes of the task: the truth, what the float network said, what the quantized one says, and what
+// changed between them. Immutable and reference-counted.
+#ifndef QTUI_ANALYSIS_TASK_LOOK_H
+#define QTUI_ANALYSIS_TASK_LOOK_H
+
+#include "qtui/analysis/task.h"
+
+struct task_box { // in pixels of the image
+	float x, y, w, h, score; // score 1: a truth
+	int class;               // position among the labels' classes
+};
+enum task_change_kind {
+	CHANGE_MISSED,   // the float network found it, the quantized one does not
+	CHANGE_APPEARED, // the other way round
+	CHANGE_MOVED,    // both found it, with another score or box
+	CHANGE_KINDS,
+};
+const char *task_change_name(enum task_change_kind k);
+struct task_change {
+	enum task_change_kind kind;
+	const char *name;       // of the class
+	bool right;             // there is such an object
+	struct task_box box[TASK_VARIANTS]; // score 0: there is none
+	double iou;             // of the two; 0 where there is only one
+};
+struct task_look {
+	atomic_int refs;
+	int sample;
+	struct key network;     // of the quantized variant
+	enum task_kind kind;
+	const char *name, *file; // file: NULL when the sample is none
+	bool known;             // false: the networks' answers are not there yet
+	double least;           // boxes of a higher score are looked at
+
+	struct task_box *truth, *box[TASK_VARIANTS];
+	int n_truths, n_boxes[TASK_VARIANTS];
+	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score
+	int n_changes;
+
+	const char *class;                 // TASK_CLASSIFY: of the label
+	const char *said[TASK_VARIANTS];   // likewise what came first
+	double sure[TASK_VARIANTS];        // and its probability
+	double value[TASK_VARIANTS];       // as in the report
+
+	uint8_t *rgb; // the picture, w x h, made smaller where it was large; NULL: there is none
+	int w, h;
+	double scale; // from pixels of the image to those of the picture
+	struct arena *memory;
+};
+// Boxes under `least` do not count as found.
+struct task_look *task_look_new(struct task *t, const struct task_net *before, const struct task_net *after, struct key network,
+    int sample, double least);
+struct task_look *task_look_take(struct task_look *l);
+void task_look_drop(struct task_look **l);
+
+#endif

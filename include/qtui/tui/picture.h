@@ -1,0 +1,25 @@
+// Pictures and the boxes over them.
+#ifndef QTUI_TUI_PICTURE_H
+#define QTUI_TUI_PICTURE_H
+
+#include "qtui/analysis/task_look.h"
+#include "qtui/tui/canvas.h"
+
+struct picture {
+	const uint8_t *rgb; // borrowed
+	int w, h;
+	struct rect at;     // cells, set by picture_fit
+	double scale;       // from the picture's pixels to pixels of the screen: one a column, two a line
+};
+void picture_fit(struct picture *p, struct rect r); // as large as r allows, at its top
+// blocks: in colours; else brightness as characters.
+void picture_draw(struct canvas *c, const struct picture *p, bool blocks);
+
+enum pen_kind { PEN_TRUTH, PEN_FLOAT, PEN_QUANT, PEN_KINDS };
+enum role picture_role(enum pen_kind k);
+// A box in pixels of the image, of which the picture is `to_picture` times the size. Its letter and label stand on its upper edge,
+// those of the quantized network on the lower.
+void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
+    const char *label, bool blocks);
+
+#endif

@@ -1,0 +1,367 @@
+// The task of a study: opened by the conductor when a run has its figures, measured behind them, and shown at once where
+// the same network was measured before.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/json.h"
+#include "qtui/base/log.h"
+#include "study_task.h"
+
+// ---- what is wished for
+
+static char *copy_text(const char *t)
+{
+	return t ? xstrdup(t) : NULL;
+}
+
+static struct task_wish wish_copy(const struct task_wish *w)
+{
+	return (struct task_wish){.data = copy_text(w->data),
+	    .labels = copy_text(w->labels),
+	    .decoder = copy_text(w->decoder),
+	    .kind = copy_text(w->kind),
+	    .iou = w->iou,
+	    .none = w->none};
+}
+
+static void wish_done(struct task_wish *w)
+{
+	free((char *)w->data);
+	free((char *)w->labels);
+	free((char *)w->decoder);
+	free((char *)w->kind);
+}
+
+// Something was asked for, in contrast to what merely lies beside the samples.
+static bool is_explicit(const struct task_wish *w)
+{
+	return w->data || w->labels || w->decoder || w->kind;
+}
+
+struct study_task *study_task_new(const struct task_wish *wish)
+{
+	struct study_task *p = xcalloc(1, sizeof *p);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->looking, NULL);
+	p->wish = wish_copy(wish);
+	p->wished = 1;
+	p->report = keymap_new();
+	return p;
+}
+
+static void close_task(struct study_task *p)
+{
+	task_free(&p->task);
+	dataset_free(&p->data);
+	p->net[TASK_FLOAT] = p->net[TASK_QUANT] = p->noted = NULL;
+}
+
+static void drop_report(struct key k, void *value, void *arg)
+{
+	struct task_report *r = value;
+	(void)k, (void)arg;
+	task_report_drop(&r);
+}
+
+void study_task_free(struct study_task **pp)
+{
+	struct study_task *p = *pp;
+	if (!p)
+		return;
+	close_task(p);
+	keymap_each(p->report, drop_report, NULL);
+	keymap_free(&p->report);
+	wish_done(&p->wish);
+	pthread_mutex_destroy(&p->lock);
+	pthread_mutex_destroy(&p->looking);
+	free(p);
+	*pp = NULL;
+}
+
+void study_set_task(struct study *s, const struct task_wish *wish)
+{
+	struct study_task *p = s->task;
+	struct task_wish now = wish_copy(wish);
+	pthread_mutex_lock(&p->lock);
+	struct task_wish old = p->wish;
+	p->wish = now;
+	p->wished++;
+	pthread_mutex_unlock(&p->lock);
+	wish_done(&old);
+}
+
+const struct task_wish *study_task_wish(const struct study *s)
+{
+	return &s->task->wish;
+}
+
+// ---- opening
+
+// The results are the same for the same samples, labels and way of reading the outputs.
+static struct key identity_of(const struct study *s, const struct task *t)
+{
+	struct key k = key_add_int(task_labels_key(t), s->opt.backend);
+	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
+		if (task_has_label(t, i))
+			k = key_add_key(k, dataset_key(task_dataset(t), i));
+	return k;
+}
+
+static enum status open_data(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
+{
+	const char *path = w->data ? w->data : s->opt.calib;
+	struct dataset_options all = {.pre = s->opt.data.pre};
+	if (!is_explicit(w) || (!w->data && s->opt.data.random))
+		return STATUS_OK; // the study's own samples
+	return dataset_open(&p->data, path, s->g, &all, err);
+}
+
+static enum status open_wish(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
+{
+	enum task_kind kind = TASK_DETECT;
+	if (w->kind && !task_kind_parse(&kind, w->kind))
+		return error_set(err, STATUS_USAGE, "task %s: detect, classify or agree", w->kind);
+	enum status st = open_data(s, p, w, err);
+	struct task_options o = {
+	    .kind = w->kind ? (int)kind : -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
+	if (st == STATUS_OK)
+		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);
+	// Without labels the outputs' own figures say as much as a comparison of outputs would.
+	if (st == STATUS_OK && !is_explicit(w) && task_kind(p->task) == TASK_AGREE)
+		task_free(&p->task);
+	return st;
+}
+
+// Opens what is wished for now, unless it is open.
+static enum status ensure_open(struct work *w, struct error *err)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->lock);
+	struct task_wish wish = wish_copy(&p->wish);
+	unsigned wished = p->wished;
+	pthread_mutex_unlock(&p->lock);
+	enum status st = STATUS_OK;
+	if (wished != p->opened) {
+		pthread_mutex_lock(&p->looking);
+		close_task(p);
+		p->wanted = !wish.none && (is_explicit(&wish) || !w->study->opt.calibrate_only);
+		p->asked = is_explicit(&wish);
+		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
+		p->identity = p->task ? identity_of(w->study, p->task) : (struct key){0};
+		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
+		pthread_mutex_unlock(&p->looking);
+	}
+	wish_done(&wish);
+	return st;
+}
+
+// ---- reports
+
+static struct key report_key(const struct study_task *p, const struct plan *plan)
+{
+	struct key k = key_add_key(p->identity, task_key(p->task, NULL));
+	return key_add_key(k, task_key(p->task, plan));
+}
+
+static void show(struct work *w, struct task_report *r, bool old)
+{
+	pthread_mutex_lock(&w->study->publishing);
+	task_report_drop(&w->task);
+	w->task = r;
+	w->task_old = old;
+	pthread_mutex_unlock(&w->study->publishing);
+}
+
+static void find_nets(struct work *w)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->looking);
+	p->net[TASK_FLOAT] = task_net(p->task, task_key(p->task, NULL));
+	p->network = task_key(p->task, w->plan);
+	p->net[TASK_QUANT] = task_net(p->task, p->network);
+	pthread_mutex_unlock(&p->looking);
+}
+
+// Shows what is known of the plan already.
+static bool show_known(struct work *w)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->lock);
+	struct task_report *r = task_report_take(keymap_get(p->report, report_key(p, w->plan)));
+	pthread_mutex_unlock(&p->lock);
+	find_nets(w);
+	if (r)
+		show(w, r, false);
+	return r;
+}
+
+void study_task_ready(struct work *w)
+{
+	struct study_task *p = w->study->task;
+	struct error err = {0};
+	pthread_mutex_lock(&p->lock);
+	bool any = keymap_count(p->report) > 0;
+	pthread_mutex_unlock(&p->lock);
+	if (any && ensure_open(w, &err) == STATUS_OK && p->task)
+		show_known(w); // an error is said when the run comes to the task
+}
+
+static void keep(struct study_task *p, const struct plan *plan, struct task_report *r)
+{
+	struct key k = report_key(p, plan);
+	pthread_mutex_lock(&p->lock);
+	struct task_report *old = keymap_get(p->report, k);
+	keymap_put(p->report, k, task_report_take(r));
+	pthread_mutex_unlock(&p->lock);
+	task_report_drop(&old);
+}
+
+// ---- measuring
+
+struct measuring {
+	struct work *w;
+	struct study_task *p;
+	atomic_int done;
+	pthread_mutex_t lock;
+	double next; // time of the next provisional report
+};
+
+static struct task_report *report_now(struct study_task *p, int draws)
+{
+	return task_report(p->task, p->net[TASK_FLOAT], p->net[TASK_QUANT], draws);
+}
+
+// A report now and then, from whichever worker comes by; making them takes a small part of the time.
+static void news(void *arg)
+{
+	enum { SHARE = 8 };
+	struct measuring *m = arg;
+	double now = clock_seconds();
+	atomic_store(&m->w->done, atomic_load(&m->done));
+	if (pthread_mutex_trylock(&m->lock) != 0)
+		return;
+	if (now >= m->next) {
+		show(m->w, report_now(m->p, 0), false);
+		m->next = fmax(clock_seconds() + .1, now + SHARE * (clock_seconds() - now));
+	}
+	pthread_mutex_unlock(&m->lock);
+	work_tick(m->w);
+}
+
+static enum status measure(struct work *w, struct error *err)
+{
+	struct study_task *p = w->study->task;
+	struct measuring m = {.w = w, .p = p};
+	struct task_pass pass = {.plan = w->plan, .last = dataset_count(task_dataset(p->task)), .cancel = &w->study->cancel,
+	    .done = &m.done, .news = news, .arg = &m};
+	double begin = clock_seconds();
+	pthread_mutex_init(&m.lock, NULL);
+	atomic_store(&w->done, 0);
+	w->total_steps = task_samples(p->task);
+	enum status st = task_run(p->task, w->study->engine, &pass, err);
+	pthread_mutex_destroy(&m.lock);
+	if (st != STATUS_OK && st != STATUS_CANCELLED)
+		return st;
+	struct task_report *r = report_now(p, TASK_DRAWS);
+	if (r->samples[TASK_QUANT] == r->total)
+		keep(p, w->plan, r);
+	show(w, r, false);
+	w->timing.task_s = clock_seconds() - begin;
+	return st;
+}
+
+void study_task_fetch(struct study *s, const struct plan *plan, int sample)
+{
+	struct study_task *p = s->task;
+	struct error err;
+	struct task_pass pass = {.plan = plan, .first = sample, .last = sample + 1, .cancel = &s->cancel};
+	if (p->task && sample < dataset_count(task_dataset(p->task)) && task_run(p->task, s->engine, &pass, &err) == STATUS_OK)
+		study_look_again(s);
+}
+
+static void set_problem(struct work *w, const char *text)
+{
+	struct study_task *p = w->study->task;
+	if (*text && strcmp(p->problem, text) != 0)
+		log_warn("the task is not measured: %s", text);
+	pthread_mutex_lock(&w->study->publishing);
+	snprintf(p->problem, sizeof p->problem, "%s", text);
+	pthread_mutex_unlock(&w->study->publishing);
+}
+
+enum status study_task_run(struct work *w, struct error *err)
+{
+	struct study_task *p = w->study->task;
+	enum status st = ensure_open(w, err);
+	if (st == STATUS_OK && !p->task)
+		show(w, NULL, false);
+	if (st == STATUS_OK && p->task && !show_known(w))
+		st = measure(w, err);
+	bool failed = st != STATUS_OK && st != STATUS_CANCELLED;
+	set_problem(w, failed ? err->text : "");
+	if (!failed)
+		return st;
+	show(w, NULL, false);
+	return p->asked ? st : STATUS_OK;
+}
+
+void study_task_clear(struct work *w)
+{
+	show(w, NULL, false);
+}
+
+bool study_task_due(const struct work *w)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->lock);
+	const struct task_wish *wish = &p->wish;
+	bool wanted = !wish->none && (is_explicit(wish) || !w->study->opt.calibrate_only);
+	pthread_mutex_unlock(&p->lock);
+	return wanted;
+}
+
+void study_task_note(struct work *w, struct run_note *n)
+{
+	struct study_task *p = w->study->task;
+	const struct task_report *r = w->task;
+	if (!r || w->task_old || r->samples[TASK_QUANT] < r->total)
+		return;
+	snprintf(n->task_name, sizeof n->task_name, "%s", r->figure[0].name);
+	n->task_float = r->figure[0].value[TASK_FLOAT];
+	n->task_quant = r->figure[0].value[TASK_QUANT];
+	if (p->noted && p->noted != p->net[TASK_QUANT])
+		n->has_task_change = task_interval(p->task, p->noted, p->net[TASK_QUANT], TASK_DRAWS, 0, &n->task_change) &&
+		                     n->task_change.samples == r->total;
+	p->noted = p->net[TASK_QUANT];
+}
+
+// ---- sessions
+
+static void save_report(struct key k, void *value, void *arg)
+{
+	char name[33];
+	key_text(k, name);
+	cJSON_AddItemToObject(arg, name, task_report_json(value));
+}
+
+void study_task_save(const struct study *s, struct cJSON *to)
+{
+	struct study_task *p = s->task;
+	pthread_mutex_lock(&p->lock);
+	keymap_each(p->report, save_report, to);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void study_task_load(struct study *s, struct key k, const struct cJSON *report)
+{
+	struct study_task *p = s->task;
+	struct task_report *r = task_report_parse(report);
+	if (!r)
+		return;
+	pthread_mutex_lock(&p->lock);
+	struct task_report *old = keymap_get(p->report, k);
+	keymap_put(p->report, k, r);
+	pthread_mutex_unlock(&p->lock);
+	task_report_drop(&old);
+}

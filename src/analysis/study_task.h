@@ -1,0 +1,44 @@
+// Private to src/analysis: the task that a study measures.
+#ifndef QTUI_ANALYSIS_STUDY_TASK_H
+#define QTUI_ANALYSIS_STUDY_TASK_H
+
+#include "study_impl.h"
+
+struct study_task {
+	pthread_mutex_t lock;   // over the wish and the reports
+	struct task_wish wish;  // owns its texts
+	unsigned wished;        // grows with every wish
+	struct keymap *report;  // complete ones, by samples, labels and networks
+
+	// Of the conductor alone.
+	unsigned opened;        // the wish that `task` is for
+	bool wanted, asked;     // asked: the user did; else it is measured because it can be
+	struct key identity;    // of samples, labels and the way of reading outputs
+	struct task_net *noted; // of the run noted last
+
+	// Written by the conductor, read by others too, under `looking`.
+	pthread_mutex_t looking;
+	struct dataset *data;   // NULL: the study's own samples
+	struct task *task;      // NULL: none
+	struct task_net *net[TASK_VARIANTS]; // that the newest report compares
+	struct key network;     // of the quantized one
+	char problem[sizeof ((struct error *)0)->text];            // why there is none; under study.publishing
+};
+struct study_task *study_task_new(const struct task_wish *wish);
+void study_task_free(struct study_task **p);
+// When the plan of a run is finished: shows what is known of it.
+void study_task_ready(struct work *w);
+bool study_task_due(const struct work *w);
+void study_task_clear(struct work *w); // nothing is measured: nothing is shown
+// When the figures are complete: opens what is wished for and measures it.
+enum status study_task_run(struct work *w, struct error *err);
+// Measures one sample under the plan.
+void study_task_fetch(struct study *s, const struct plan *plan, int sample);
+struct looker *looker_new(void);
+void looker_free(struct looker **k);
+void study_look_again(struct study *s); // if the last look lacked something
+void study_task_note(struct work *w, struct run_note *n);
+void study_task_save(const struct study *s, struct cJSON *to);
+void study_task_load(struct study *s, struct key k, const struct cJSON *report);
+
+#endif

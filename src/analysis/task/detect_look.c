@@ -1,0 +1,139 @@
+// What changed in an image between two detectors: boxes of a class are taken for the same object where they overlap.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "detect.h"
+#include "qtui/base/mem.h"
+
+static const double same_object = .5; // IoU
+static const double same_box = .8, same_score = .1;
+
+static struct coco_box area(const struct task_box *b)
+{
+	return (struct coco_box){b->x, b->y, b->w, b->h};
+}
+
+static double iou(const struct task_box *a, const struct task_box *b)
+{
+	struct coco_box x = area(a), y = area(b);
+	return coco_iou(&x, &y, false);
+}
+
+static struct task_box *copy_boxes(const struct task_box *from, int n)
+{
+	struct task_box *to = xcalloc((size_t)n + 1, sizeof *to);
+	if (n)
+		memcpy(to, from, (size_t)n * sizeof *to);
+	return to;
+}
+
+static void fill_truth(const struct task *t, struct task_look *l)
+{
+	const struct label *from = &t->labels->label[l->sample];
+	l->truth = xcalloc((size_t)from->n + 1, sizeof *l->truth);
+	for (int i = 0; i < from->n; i++) {
+		const struct coco_box *b = &from->truth[i].box;
+		if (!from->truth[i].crowd)
+			l->truth[l->n_truths++] = (struct task_box){
+			    (float)b->x, (float)b->y, (float)b->w, (float)b->h, 1, from->truth[i].class};
+	}
+}
+
+// ---- pairs
+
+// Of the boxes that are not used yet, the one on the same object as b: one that counts before one that does not.
+static int find_same(const struct detections *in, const bool *used, const struct task_box *b, double least)
+{
+	int best = -1;
+	double most = 0;
+	for (int i = 0; in && i < in->n; i++) {
+		double over = used[i] || in->box[i].class != b->class ? 0 : iou(&in->box[i], b);
+		bool counts = in->box[i].score >= least;
+		bool before = best >= 0 && in->box[best].score >= least;
+		if (over < same_object || (before && !counts) || (over <= most && counts == before))
+			continue;
+		best = i;
+		most = over;
+	}
+	return best;
+}
+
+static bool is_right(const struct task_look *l, const struct task_box *b)
+{
+	for (int i = 0; i < l->n_truths; i++)
+		if (l->truth[i].class == b->class && iou(&l->truth[i], b) >= same_object)
+			return true;
+	return false;
+}
+
+// What became of box b of variant v, whose like in the other variant is `other` (NULL: none).
+static void add_change(const struct task *t, struct task_look *l, enum task_variant v, const struct task_box *b,
+    const struct task_box *other)
+{
+	bool both = other && other->score >= l->least;
+	enum task_change_kind kind = both ? CHANGE_MOVED : v == TASK_FLOAT ? CHANGE_MISSED : CHANGE_APPEARED;
+	double over = other ? iou(b, other) : 0;
+	if (both && over >= same_box && fabsf(b->score - other->score) < same_score)
+		return;
+	const char *name = detect_class_name(t, b->class);
+	char number[24];
+	snprintf(number, sizeof number, "class %d", t->labels->id[b->class]);
+	struct task_change *c = &l->change[l->n_changes++];
+	*c = (struct task_change){
+	    .kind = kind, .name = arena_strdup(l->memory, name ? name : number), .right = is_right(l, b), .iou = over};
+	c->box[v] = *b;
+	if (other)
+		c->box[!v] = *other;
+}
+
+static int counted(const struct detections *d, double least)
+{
+	int n = 0;
+	while (d && n < d->n && d->box[n].score >= least)
+		n++;
+	return n;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct task_change *x = a, *y = b;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	double sx = fmaxf(x->box[0].score, x->box[1].score), sy = fmaxf(y->box[0].score, y->box[1].score);
+	return sx != sy ? (sx > sy ? -1 : 1) : (x->box[0].x > y->box[0].x) - (x->box[0].x < y->box[0].x);
+}
+
+static void compare(const struct task *t, const struct detections *f, const struct detections *q, struct task_look *l)
+{
+	bool *used = xcalloc((size_t)q->n + 1, 1), *none = xcalloc((size_t)f->n + 1, 1);
+	l->change = xcalloc((size_t)l->n_boxes[TASK_FLOAT] + (size_t)l->n_boxes[TASK_QUANT] + 1, sizeof *l->change);
+	for (int i = 0; i < l->n_boxes[TASK_FLOAT]; i++) {
+		int same = find_same(q, used, &f->box[i], l->least);
+		add_change(t, l, TASK_FLOAT, &f->box[i], same >= 0 ? &q->box[same] : NULL);
+		if (same >= 0)
+			used[same] = true;
+		none[i] = same >= 0 && q->box[same].score >= l->least;
+	}
+	for (int i = 0; i < l->n_boxes[TASK_QUANT]; i++) {
+		int same = used[i] ? -1 : find_same(f, none, &q->box[i], 2); // only the remains of one
+		if (!used[i])
+			add_change(t, l, TASK_QUANT, &q->box[i], same >= 0 && f->box[same].score < l->least ? &f->box[same] : NULL);
+	}
+	qsort(l->change, (size_t)l->n_changes, sizeof *l->change, by_kind);
+	free(used);
+	free(none);
+}
+
+void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+{
+	const struct detections *d[TASK_VARIANTS];
+	fill_truth(t, l);
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		d[v] = (const struct detections *)r[v];
+		l->n_boxes[v] = counted(d[v], l->least);
+		l->box[v] = copy_boxes(d[v] ? d[v]->box : NULL, l->n_boxes[v]);
+	}
+	if (l->known)
+		compare(t, d[TASK_FLOAT], d[TASK_QUANT], l);
+}

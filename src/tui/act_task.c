@@ -1,0 +1,114 @@
+// The task view: what its keys and commands do, and asking for the sample under the cursor.
+#include <string.h>
+
+#include "qtui/tui/action.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/view_task.h"
+
+void act_view_task(struct ui *ui)
+{
+	ui_show(ui, VIEW_TASK);
+}
+
+void act_task_open(struct ui *ui)
+{
+	if (view_task_sample(ui) < 0) {
+		ui_note(ui, "Tab goes to the samples");
+		return;
+	}
+	ui->task.open = !ui->task.open;
+	ui->task.changes = (struct scroll){0, 0};
+}
+
+void act_task_page(struct ui *ui)
+{
+	ui->task.page = (enum task_page)((ui->task.page + 1) % TASK_PAGES);
+	ui->task.open = false;
+	ui->scroll[VIEW_TASK] = (struct scroll){0, 0};
+}
+
+void act_task_sort(struct ui *ui)
+{
+	struct task_list *l = &ui->task;
+
+	l->order[l->page] = task_list_next_order(l);
+	ui_note(ui, "%s: %s", l->page == TASK_PAGE_SAMPLES ? "samples" : "classes", task_order_name(l->order[l->page]));
+}
+
+void act_task_boxes(struct ui *ui)
+{
+	ui->task.boxes = (enum task_boxes)((ui->task.boxes + 1) % TASK_BOXES);
+	ui_note(ui, "boxes: %s", task_boxes_name(ui->task.boxes));
+}
+
+static void step(struct ui *ui, int by)
+{
+	scroll_move(&ui->scroll[VIEW_TASK], by, ui->task.n);
+	ui->task.changes = (struct scroll){0, 0};
+}
+
+void act_task_prev(struct ui *ui)
+{
+	step(ui, -1);
+}
+
+void act_task_next(struct ui *ui)
+{
+	step(ui, 1);
+}
+
+void task_ask(struct ui *ui)
+{
+	int sample = view_task_sample(ui);
+	struct task_list *l = &ui->task;
+	const struct snapshot *s = ui->snap;
+
+	if (!ui->study || sample < 0 || s->task_old)
+		return;
+	if (l->asked == sample + 1 && key_equal(l->asked_of, s->task_network))
+		return;
+	l->asked = sample + 1;
+	l->asked_of = s->task_network;
+	study_look(ui->study, sample);
+}
+
+// ---- commands
+
+static enum status wish(struct ui *ui, const struct task_wish *w)
+{
+	study_set_task(ui->study, w);
+	study_run(ui->study);
+	ui->notes_run = false;
+	ui->autosave_due = true;
+	ui->task.asked = 0;
+	return STATUS_OK;
+}
+
+enum status command_eval(struct ui *ui, char *args, struct error *err)
+{
+	struct task_wish w = *study_task_wish(ui->study);
+	const char *own = study_options(ui->study)->calib;
+
+	if (!strcmp(args, "none")) {
+		ui_note(ui, "the task is measured no more");
+		return wish(ui, &(struct task_wish){.none = true});
+	}
+	if (!*args && !own)
+		return error_set(err, STATUS_USAGE, "random samples have no labels: :eval DIR names others");
+	w.data = *args ? args : own;
+	w.none = false;
+	ui_note(ui, "measuring on %s", w.data);
+	return wish(ui, &w);
+}
+
+enum status command_labels(struct ui *ui, char *args, struct error *err)
+{
+	struct task_wish w = *study_task_wish(ui->study);
+
+	if (!*args)
+		return error_set(err, STATUS_USAGE, "usage: :labels FILE");
+	w.labels = args;
+	w.none = false;
+	ui_note(ui, "labels %s", args);
+	return wish(ui, &w);
+}

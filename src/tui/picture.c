@@ -1,0 +1,137 @@
+// Pictures in cells: two pixels a cell, one above the other, as the two halves of U+2580; brightness as characters where there are
+// no colours. Boxes are lines over them, of a kind each for truth, float and quantized.
+#include "qtui/tui/picture.h"
+
+#include <stdio.h>
+
+struct mean {
+	int r, g, b;
+};
+
+static int clamp(int v, int low, int high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+// The mean of the picture's pixels in [x0, x1) x [y0, y1), at least one.
+static struct mean mean_of(const struct picture *p, double x0, double y0, double x1, double y1)
+{
+	int left = clamp((int)x0, 0, p->w - 1), right = clamp((int)x1, left + 1, p->w);
+	int top = clamp((int)y0, 0, p->h - 1), bottom = clamp((int)y1, top + 1, p->h);
+	long sum[3] = {0}, n = (long)(right - left) * (bottom - top);
+
+	for (int y = top; y < bottom; y++)
+		for (int x = left; x < right; x++)
+			for (int c = 0; c < 3; c++)
+				sum[c] += p->rgb[3 * ((size_t)y * (size_t)p->w + (size_t)x) + (size_t)c];
+	return (struct mean){(int)(sum[0] / n), (int)(sum[1] / n), (int)(sum[2] / n)};
+}
+
+void picture_fit(struct picture *p, struct rect r)
+{
+	double wide = (double)r.w / p->w, high = 2.0 * r.h / p->h;
+
+	p->scale = wide < high ? wide : high;
+	p->at.w = clamp((int)(p->w * p->scale + .5), 1, r.w);
+	p->at.h = clamp((int)(p->h * p->scale / 2 + .5), 1, r.h);
+	p->at.x = r.x + (r.w - p->at.w) / 2;
+	p->at.y = r.y;
+}
+
+static int rgb_of(struct mean m)
+{
+	return m.r << 16 | m.g << 8 | m.b;
+}
+
+static struct mean half(const struct picture *p, int x, int y2)
+{
+	double sx = (double)p->w / p->at.w, sy = (double)p->h / (2 * p->at.h);
+
+	return mean_of(p, x * sx, y2 * sy, (x + 1) * sx, (y2 + 1) * sy);
+}
+
+static uint32_t shade_of(struct mean m)
+{
+	static const char ramp[] = " .:-=+*#%@";
+	int light = (2 * m.r + 5 * m.g + m.b) / 8;
+
+	return (uint32_t)ramp[light * (int)(sizeof ramp - 2) / 255];
+}
+
+void picture_draw(struct canvas *c, const struct picture *p, bool blocks)
+{
+	for (int y = 0; y < p->at.h; y++)
+		for (int x = 0; x < p->at.w; x++) {
+			struct mean top = half(p, x, 2 * y), low = half(p, x, 2 * y + 1);
+			if (blocks) {
+				canvas_pixels(c, p->at.x + x, p->at.y + y, 0x2580, rgb_of(top), rgb_of(low));
+				continue;
+			}
+			top = (struct mean){(top.r + low.r) / 2, (top.g + low.g) / 2, (top.b + low.b) / 2};
+			canvas_put(c, p->at.x + x, p->at.y + y, shade_of(top), ROLE_DIM);
+		}
+}
+
+// ---- boxes
+
+struct pen {
+	uint32_t across, down, corner[4]; // top left, top right, bottom left, bottom right
+	enum role role;
+	char letter;
+};
+static const struct pen pens[PEN_KINDS] = {
+	[PEN_TRUTH] = {0x2500, 0x2502, {0x250C, 0x2510, 0x2514, 0x2518}, ROLE_BOX_TRUTH, 't'},
+	[PEN_FLOAT] = {0x254C, 0x254E, {0x256D, 0x256E, 0x2570, 0x256F}, ROLE_BOX_FLOAT, 'f'},
+	[PEN_QUANT] = {0x2550, 0x2551, {0x2554, 0x2557, 0x255A, 0x255D}, ROLE_BOX_QUANT, 'q'},
+};
+
+enum role picture_role(enum pen_kind k)
+{
+	return pens[k].role;
+}
+
+// A line's cell keeps the picture behind it: darkened, so that the line is seen.
+static void put(struct canvas *c, const struct picture *p, int x, int y, uint32_t glyph, enum role role, bool blocks)
+{
+	int ink = c->theme ? c->theme->style[role].fg.rgb : -1;
+	struct mean back;
+
+	if (!canvas_holds(&p->at, x, y))
+		return;
+	if (!blocks) {
+		canvas_put(c, x, y, glyph, role);
+		return;
+	}
+	back = half(p, x - p->at.x, 2 * (y - p->at.y));
+	back = (struct mean){back.r / 3, back.g / 3, back.b / 3};
+	canvas_pixels(c, x, y, glyph, ink < 0 ? 0xffffff : ink, rgb_of(back));
+}
+
+static void put_text(struct canvas *c, const struct picture *p, int x, int y, const char *text, enum role role, bool blocks)
+{
+	for (uint32_t g; (g = text_next(&text)); x++)
+		put(c, p, x, y, g, role, blocks);
+}
+
+void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
+    const char *label, bool blocks)
+{
+	const struct pen *pen = &pens[kind];
+	double s = p->scale * to_picture;
+	int x0 = p->at.x + clamp((int)(b->x * s), 0, p->at.w - 1), x1 = p->at.x + clamp((int)((b->x + b->w) * s), 0, p->at.w - 1);
+	int y0 = p->at.y + clamp((int)(b->y * s / 2), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * s / 2), 0, p->at.h - 1);
+	char text[48];
+
+	for (int x = x0 + 1; x < x1; x++) {
+		put(c, p, x, y0, pen->across, pen->role, blocks);
+		put(c, p, x, y1, pen->across, pen->role, blocks);
+	}
+	for (int y = y0 + 1; y < y1; y++) {
+		put(c, p, x0, y, pen->down, pen->role, blocks);
+		put(c, p, x1, y, pen->down, pen->role, blocks);
+	}
+	for (int i = 0; i < 4; i++)
+		put(c, p, i & 1 ? x1 : x0, i & 2 ? y1 : y0, pen->corner[i], pen->role, blocks);
+	snprintf(text, sizeof text, "%c%s%s", pen->letter, *label ? " " : "", label);
+	put_text(c, p, x0 + (x1 > x0 + 1), kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
+}

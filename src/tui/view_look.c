@@ -1,0 +1,262 @@
+// One sample: its picture with boxes over it, and a list of what was missed, what appeared, what moved.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/tui/format.h"
+#include "qtui/tui/picture.h"
+#include "qtui/tui/view_task.h"
+
+enum { TITLE = 2, SIDE = 90, CHANGES = 44, LEAST_PICTURE = 6, PREVIEW_CHANGES = 6 };
+enum { X_KIND = 2, X_RIGHT = 11, X_NAME = 13, SCORES = 14, OVERLAP = 9 };
+
+int view_task_sample(const struct ui *ui)
+{
+	const struct task_list *l = &ui->task;
+	int row = ui->scroll[VIEW_TASK].cursor;
+
+	if (ui->view != VIEW_TASK || l->page != TASK_PAGE_SAMPLES || !l->report || row >= l->n)
+		return -1;
+	return l->report->sample[l->row[row]].sample;
+}
+
+// The look that belongs to the cursor; NULL while it is on its way.
+static const struct task_look *look(const struct ui *ui)
+{
+	const struct task_look *l = ui->snap->look;
+
+	return l && l->sample == view_task_sample(ui) ? l : NULL;
+}
+
+int view_look_count(const struct ui *ui)
+{
+	const struct task_look *l = look(ui);
+
+	return l ? l->n_changes : 0;
+}
+
+void view_look_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	const struct task_change *c = &look(ui)->change[row];
+
+	snprintf(out, size, "%s %s", task_change_name(c->kind), c->name);
+}
+
+// ---- the list
+
+static void draw_change(struct canvas *c, struct rect r, const struct task_change *ch)
+{
+	static const enum role role[CHANGE_KINDS] = {
+	    [CHANGE_MISSED] = ROLE_WORSE, [CHANGE_APPEARED] = ROLE_EDITED, [CHANGE_MOVED] = ROLE_TEXT};
+	char score[TASK_VARIANTS][FIGURE], over[FIGURE];
+	bool wide = r.w >= 40;
+	int right = r.x + r.w - 1 - (wide ? OVERLAP : 0);
+
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		format_score2(score[v], ch->box[v].score > 0 ? (double)ch->box[v].score : NAN);
+	canvas_text(c, r.x + X_KIND, r.y, X_RIGHT - X_KIND - 1, role[ch->kind], task_change_name(ch->kind));
+	canvas_text(c, r.x + X_RIGHT, r.y, 1, ch->right ? ROLE_BETTER : ROLE_WORSE, ch->right ? "✓" : "×");
+	canvas_cut(c, r.x + X_NAME, r.y, right - SCORES - r.x - X_NAME, ROLE_TEXT, CUT_RIGHT, ch->name);
+	canvas_right(c, right - SCORES, r.y, 5, ROLE_TEXT, score[TASK_FLOAT]);
+	canvas_text(c, right - SCORES + 6, r.y, 1, ROLE_DIM, "→");
+	canvas_right(c, right - SCORES + 7, r.y, 5, ROLE_TEXT, score[TASK_QUANT]);
+	if (wide && ch->iou > 0)
+		canvas_textf(c, right, r.y, OVERLAP, ROLE_DIM, "IoU %s", format_score2(over, ch->iou));
+}
+
+static void draw_changes(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l, const struct scroll *s)
+{
+	int top = s ? s->top : 0;
+
+	for (int i = 0; i < r.h && top + i < l->n_changes; i++) {
+		struct rect line = {r.x, r.y + i, r.w, 1};
+		draw_change(c, line, &l->change[top + i]);
+		if (s && top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+	(void)ui;
+}
+
+static void draw_verdict(struct canvas *c, struct rect r, const struct task_look *l)
+{
+	static const char *const label[TASK_VARIANTS] = {[TASK_FLOAT] = "float", [TASK_QUANT] = "quantized"};
+	char text[FIGURE];
+
+	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "truth      %s", l->class);
+	for (int v = 0; v < TASK_VARIANTS && l->known; v++) {
+		bool right = l->said[v] && !strcmp(l->said[v], l->class);
+		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s %s  %s", label[v],
+		    right ? "✓" : "×", l->said[v], format_score2(text, l->sure[v]));
+	}
+}
+
+static void count_changes(const struct task_look *l, int n[CHANGE_KINDS])
+{
+	memset(n, 0, CHANGE_KINDS * sizeof *n);
+	for (int i = 0; i < l->n_changes; i++)
+		n[l->change[i].kind]++;
+}
+
+// "012.jpg  AP .823 → .000   4 missed, 1 appeared, 2 moved"
+static void draw_title(struct canvas *c, struct rect r, const struct task_look *l)
+{
+	char before[FIGURE], after[FIGURE];
+	int n[CHANGE_KINDS], x = r.x;
+
+	count_changes(l, n);
+	x += canvas_cut(c, x, r.y, r.w / 2, ROLE_STRONG, CUT_LEFT, l->name) + 2;
+	if (!l->known) {
+		canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "not measured yet");
+		return;
+	}
+	x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_score(before, l->value[TASK_FLOAT]),
+	    format_score(after, l->value[TASK_QUANT])) + 2;
+	if (l->kind == TASK_DETECT)
+		canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%d missed, %d appeared, %d moved", n[CHANGE_MISSED], n[CHANGE_APPEARED],
+		    n[CHANGE_MOVED]);
+}
+
+// ---- the picture
+
+static void label_of(char *out, size_t size, const char *name, double score)
+{
+	char text[FIGURE];
+
+	snprintf(out, size, "%.16s%s%s", name, score < 1 ? " " : "", score < 1 ? format_score2(text, score) : "");
+}
+
+static void draw_boxes_of(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b, int n,
+    enum pen_kind kind, bool blocks)
+{
+	char label[32], text[FIGURE];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(label, sizeof label, "%s", kind == PEN_TRUTH ? "" : format_score2(text, (double)b[i].score));
+		picture_box(c, p, &b[i], l->scale, kind, label, blocks);
+	}
+}
+
+static void draw_change_boxes(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_change *ch, bool blocks)
+{
+	static const enum pen_kind pen[TASK_VARIANTS] = {[TASK_FLOAT] = PEN_FLOAT, [TASK_QUANT] = PEN_QUANT};
+	char label[32];
+
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		if ((double)ch->box[v].score < l->least)
+			continue;
+		label_of(label, sizeof label, ch->name, (double)ch->box[v].score);
+		picture_box(c, p, &ch->box[v], l->scale, pen[v], label, blocks);
+	}
+}
+
+static void draw_boxes(struct canvas *c, const struct ui *ui, const struct picture *p, const struct task_look *l)
+{
+	enum task_boxes which = ui->task.boxes;
+	int one = ui->task.open ? ui->task.changes.cursor : -1;
+
+	if (which == TASK_BOXES_NONE)
+		return;
+	draw_boxes_of(c, p, l, l->truth, l->n_truths, PEN_TRUTH, ui->blocks);
+	if (which == TASK_BOXES_ALL) {
+		draw_boxes_of(c, p, l, l->box[TASK_FLOAT], l->n_boxes[TASK_FLOAT], PEN_FLOAT, ui->blocks);
+		draw_boxes_of(c, p, l, l->box[TASK_QUANT], l->n_boxes[TASK_QUANT], PEN_QUANT, ui->blocks);
+	}
+	for (int i = l->n_changes - 1; which == TASK_BOXES_CHANGED && i >= 0; i--)
+		if (one < 0 || i == one)
+			draw_change_boxes(c, p, l, &l->change[i], ui->blocks);
+}
+
+static void draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
+{
+	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h};
+	struct rect old;
+
+	if (!l->rgb || r.w < 4 || r.h < 2) {
+		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, l->rgb ? "" : "this sample has no picture");
+		return;
+	}
+	picture_fit(&p, r);
+	old = canvas_clip(c, r);
+	picture_draw(c, &p, ui->blocks);
+	draw_boxes(c, ui, &p, l);
+	canvas_unclip(c, old);
+}
+
+// "t─ truth  f╌ float  q═ quantized   b: what changed"
+static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	static const struct {
+		const char *text;
+		enum pen_kind pen;
+	} item[] = {{"t─ truth", PEN_TRUTH}, {"f╌ float", PEN_FLOAT}, {"q═ quantized", PEN_QUANT}};
+	int x = r.x;
+
+	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
+		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), item[i].text) + 2;
+	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
+}
+
+// ---- places
+
+struct places {
+	struct rect picture, list; // h 0: there is no room
+};
+
+static struct places place(const struct ui *ui, struct rect r)
+{
+	int n = view_look_count(ui), h = r.h - TITLE, rows = n < h / 3 ? n : h / 3;
+
+	if (r.w >= SIDE)
+		return (struct places){{r.x + 1, r.y + TITLE, r.w - CHANGES - 2, h}, {r.x + r.w - CHANGES, r.y + TITLE, CHANGES, h}};
+	rows = rows < 1 ? 1 : rows;
+	if (h - rows < LEAST_PICTURE)
+		return (struct places){.list = {r.x, r.y + 1, r.w, r.h - 1}};
+	return (struct places){{r.x + 1, r.y + TITLE, r.w - 2, h - rows}, {r.x, r.y + r.h - rows, r.w, rows}};
+}
+
+int view_look_rows(const struct ui *ui, struct rect r)
+{
+	return place(ui, r).list.h;
+}
+
+static void draw_said(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l, const struct scroll *s)
+{
+	if (l->kind == TASK_CLASSIFY)
+		draw_verdict(c, r, l);
+	else if (l->known && l->n_changes == 0)
+		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
+	else
+		draw_changes(c, ui, r, l, s);
+}
+
+void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct task_look *l = look(ui);
+	struct places p = place(ui, r);
+
+	if (!l) {
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, "on its way");
+		return;
+	}
+	draw_title(c, (struct rect){r.x + 2, r.y, r.w - 3, 1}, l);
+	if (p.picture.h) {
+		draw_legend(c, ui, (struct rect){r.x + 2, r.y + 1, r.w - 3, 1});
+		draw_picture(c, ui, p.picture, l);
+	}
+	draw_said(c, ui, p.list, l, &ui->task.changes);
+}
+
+void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct task_look *l = look(ui);
+	int rows, n = l ? l->n_changes : 0;
+
+	if (!l)
+		return;
+	n = l->kind == TASK_CLASSIFY ? 3 : n < 1 ? 1 : n;
+	rows = n < PREVIEW_CHANGES ? n : PREVIEW_CHANGES;
+	rows = rows < r.h / 3 ? rows : r.h / 3;
+	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
+	draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
+	draw_said(c, ui, (struct rect){r.x - X_KIND, r.y + r.h - rows, r.w + X_KIND, rows}, l, NULL);
+}

@@ -1,0 +1,240 @@
+// The task: what quantization costs in mAP or top-1, in all, by class, by sample; and the sample under the cursor.
+#include "qtui/tui/view_task.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/tui/format.h"
+
+enum { SUMMARY = 6, TALL = 18, WIDE = 100, LIST = 58 };
+enum { X_CHANGE = 2, X_FLOAT = 10, X_QUANT = 17, X_OBJECTS = 24, X_NAME = 26, OBJECTS = 7 };
+
+static bool is_tall(const struct ui *ui)
+{
+	return ui->layout.panel[PANEL_MAIN].h - 1 >= TALL;
+}
+
+int view_task_head(const struct ui *ui)
+{
+	const struct rect *p = &ui->layout.panel[PANEL_MAIN];
+
+	if (ui->task.open)
+		return p->h - 1 - view_look_rows(ui, (struct rect){p->x, p->y + 1, p->w, p->h - 1});
+	return (is_tall(ui) ? SUMMARY : 1) + 1;
+}
+
+int view_task_count(const struct ui *ui)
+{
+	return ui->task.open ? view_look_count(ui) : ui->task.n;
+}
+
+static void class_text(char *out, size_t size, const struct task_class *c)
+{
+	if (c->name)
+		snprintf(out, size, "%s", c->name);
+	else
+		snprintf(out, size, "class %d", c->id);
+}
+
+void view_task_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	const struct task_list *l = &ui->task;
+
+	if (l->open)
+		view_look_text(out, size, ui, row);
+	else if (l->page == TASK_PAGE_SAMPLES)
+		snprintf(out, size, "%s", l->report->sample[l->row[row]].name);
+	else
+		class_text(out, size, &l->report->class[l->row[row]]);
+}
+
+// ---- in one line
+
+const char *task_metric(const struct task_report *r)
+{
+	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "mAP", [TASK_CLASSIFY] = "top-1", [TASK_AGREE] = "agreement"};
+
+	return name[r->kind];
+}
+
+bool task_is_chance(const struct task_report *r)
+{
+	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
+}
+
+void task_headline(char *out, size_t size, const struct task_report *r)
+{
+	char before[FIGURE], after[FIGURE], change[FIGURE], spread[FIGURE];
+	const double *v = r->figure[0].value;
+	size_t n;
+
+	if (r->kind == TASK_AGREE)
+		n = (size_t)snprintf(out, size, "%s %s", task_metric(r), format_unit(after, v[TASK_QUANT]));
+	else
+		n = (size_t)snprintf(out, size, "%s %s → %s (%s%s%s%s)", task_metric(r), format_score(before, v[TASK_FLOAT]),
+		    format_score(after, v[TASK_QUANT]), format_gain(change, v[TASK_QUANT] - v[TASK_FLOAT]), r->has_interval ? " ±" : "",
+		    r->has_interval ? format_score(spread, (r->interval.high - r->interval.low) / 2) : "",
+		    task_is_chance(r) ? ", may be chance" : "");
+	if (r->samples[TASK_QUANT] < r->total && n < size)
+		snprintf(out + n, size - n, " n %d/%d", r->samples[TASK_QUANT], r->total);
+}
+
+// ---- summary
+
+static enum role change_role(double change)
+{
+	return !(fabs(change) >= .0005) ? ROLE_DIM : change > 0 ? ROLE_BETTER : ROLE_WORSE;
+}
+
+static void draw_interval(struct canvas *c, const struct task_report *r, int x, int y, int width)
+{
+	char low[FIGURE], high[FIGURE];
+
+	if (!r->has_interval)
+		return;
+	canvas_textf(c, x, y, width, ROLE_DIM, "95 %% of bootstrap draws: %s to %s%s", format_gain(low, r->interval.low),
+	    format_gain(high, r->interval.high), task_is_chance(r) ? ": no change is proved" : "");
+}
+
+static void draw_top(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct task_report *t = ui->snap->task;
+	char text[160];
+	int x;
+
+	task_headline(text, sizeof text, t);
+	x = r.x + 2 + canvas_text(c, r.x + 2, r.y, r.w - 3, ui->snap->task_old ? ROLE_PENDING : ROLE_STRONG, text) + 3;
+	if (ui->snap->task_old)
+		canvas_text(c, x, r.y, r.x + r.w - x - 1, ROLE_PENDING, "before the last edit");
+	else
+		draw_interval(c, t, x, r.y, r.x + r.w - x - 1);
+}
+
+static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct task_report *t = ui->snap->task;
+	int x = r.x + 2;
+
+	if (ui->snap->task_calibrated)
+		x += canvas_text(c, x, r.y, r.w - 3, ROLE_WORSE, "on the calibration samples themselves; :eval measures others") + 2;
+	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, t->note);
+}
+
+// "AP_small" -> "small": heads of columns.
+static const char *figure_head(const char *name)
+{
+	const char *bar = strchr(name, '_');
+
+	return bar && name[1] == 'P' ? bar + 1 : name;
+}
+
+static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	enum { LABEL = 11, WIDTH = 8 };
+	static const char *const label[] = {"float", "quantized", "change"};
+	const struct task_report *t = ui->snap->task;
+	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
+	char text[FIGURE];
+	int x = r.x + 2 + LABEL;
+
+	for (int i = 0; i < 3; i++)
+		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[i]);
+	for (int i = 0; i < t->n_figures && x + WIDTH < r.x + r.w; i++, x += WIDTH) {
+		const double *v = t->figure[i].value, change = v[TASK_QUANT] - v[TASK_FLOAT];
+		canvas_right(c, x, r.y, WIDTH - 1, ROLE_HEAD, figure_head(t->figure[i].name));
+		for (int k = 0; k < TASK_VARIANTS; k++)
+			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format_score(text, v[k]));
+		canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(change), format_gain(text, change));
+	}
+}
+
+// ---- lists
+
+static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct task_list *l = &ui->task;
+	bool classes = l->page == TASK_PAGE_CLASSES;
+	char text[64];
+
+	canvas_right(c, r.x + X_CHANGE, r.y, 7, ROLE_HEAD, "change");
+	canvas_right(c, r.x + X_FLOAT, r.y, 6, ROLE_HEAD, "float");
+	canvas_right(c, r.x + X_QUANT, r.y, 6, ROLE_HEAD, "quant");
+	if (classes)
+		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_HEAD, "objects");
+	snprintf(text, sizeof text, "%s, %s", classes ? "class" : "sample", task_order_name(l->order[l->page]));
+	canvas_text(c, r.x + X_NAME + (classes ? OBJECTS : 0), r.y, r.w - X_NAME - 1, ROLE_HEAD, text);
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
+{
+	const struct task_list *l = &ui->task;
+	bool classes = l->page == TASK_PAGE_CLASSES;
+	const double *v = classes ? l->report->class[l->row[row]].value : l->report->sample[l->row[row]].value;
+	double change = v[TASK_QUANT] - (l->report->kind == TASK_AGREE ? 1 : v[TASK_FLOAT]);
+	int x = r.x + X_NAME + (classes ? OBJECTS : 0);
+	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
+	char text[FIGURE], name[512];
+
+	canvas_right(c, r.x + X_CHANGE, r.y, 7, change_role(change), format_gain(text, change));
+	canvas_right(c, r.x + X_FLOAT, r.y, 6, role, format_score(text, v[TASK_FLOAT]));
+	canvas_right(c, r.x + X_QUANT, r.y, 6, role, format_score(text, v[TASK_QUANT]));
+	if (classes)
+		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_DIM, format_int(text, l->report->class[l->row[row]].objects));
+	view_task_text(name, sizeof name, ui, row);
+	draw_found(c, ui, x, r.y, r.x + r.w - x - 1, ROLE_TEXT, CUT_LEFT, name);
+}
+
+static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+
+	draw_heads(c, ui, r);
+	for (int i = 0; i < r.h - 1 && s->top + i < ui->task.n; i++) {
+		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
+		draw_row(c, ui, line, s->top + i);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+}
+
+static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const char *const text[] = {"No task is measured.",
+	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes) are found by themselves;",
+	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart."};
+	bool coming = ui->snap->stage == STAGE_TASK;
+
+	if (ui->snap->task_problem[0])
+		canvas_textf(c, r.x + 2, r.y + 1, r.w - 3, ROLE_ERROR, "%s", ui->snap->task_problem);
+	if (coming)
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, "The first samples are on their way.");
+	for (int i = 0; !coming && i < 3; i++)
+		canvas_text(c, r.x + 2, r.y + (i ? i + 2 : 0), r.w - 3, i ? ROLE_DIM : ROLE_TEXT, text[i]);
+}
+
+void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int head = is_tall(ui) ? SUMMARY : 1;
+	struct rect list = {r.x, r.y + head, r.w, r.h - head};
+
+	if (!ui->snap->task) {
+		draw_nothing(c, ui, r);
+		return;
+	}
+	if (ui->task.open) {
+		view_look_draw(c, ui, r);
+		return;
+	}
+	draw_top(c, ui, r);
+	if (is_tall(ui)) {
+		draw_source(c, ui, (struct rect){r.x, r.y + 1, r.w, 1});
+		draw_figures(c, ui, (struct rect){r.x, r.y + 2, r.w, 4});
+	}
+	if (r.w >= WIDE && ui->task.page == TASK_PAGE_SAMPLES) {
+		list.w = LIST;
+		canvas_stroke(c, list.x + LIST, list.y, list.h, ROLE_RULE);
+		view_look_preview(c, ui, (struct rect){r.x + LIST + 2, list.y, r.w - LIST - 3, list.h});
+	}
+	draw_list(c, ui, list);
+}
