@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 qtui=build/qtui
 if [ -t 0 ] && [ -t 1 ]; then
-	exec $qtui examples/digits.onnx examples/calib
+	exec $qtui examples/digits.onnx examples/calib --eval examples/val
 fi
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT

@@ -8,6 +8,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
+#include "report_task.h"
 
 enum { REPORT_BINS = 32 };
 
@@ -48,6 +49,7 @@ struct format {
 	void (*row)(struct str *out, int index, const struct line *l);
 	void (*tail)(struct str *out);
 	void (*finding)(struct str *out, int index, const struct finding *f); // behind the tail; NULL: none
+	void (*task)(struct str *out, const struct snapshot *s);              // likewise
 };
 
 // Nothing when it is not known.
@@ -179,25 +181,14 @@ static void csv_row(struct str *out, int index, const struct line *l)
 
 // ---- HTML
 
-static void html_text(struct str *out, const char *text)
-{
-	for (; *text; text++) {
-		const char *as = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-		if (as)
-			str_add(out, as);
-		else
-			str_addn(out, text, 1);
-	}
-}
-
 static void html_head(struct str *out, const struct study *st, const struct snapshot *s)
 {
 	(void)st;
 	str_add(out, "<!doctype html><meta charset=\"utf-8\"><title>");
-	html_text(out, file_base(s->g->path));
+	report_html_text(out, file_base(s->g->path));
 	str_add(out, "</title><style>body{font:14px sans-serif}td,th{padding:2px 8px;text-align:right}td:nth-child(-n+2){text-align:left}"
 	    ".bad{color:#b00;font-weight:bold}svg{vertical-align:middle}</style>\n<h1>");
-	html_text(out, file_base(s->g->path));
+	report_html_text(out, file_base(s->g->path));
 	str_addf(out, "</h1><p>%s, %s, %d samples. Graphwise: everything upstream is quantized too. Higher dB is better; N/S is noise over "
 	    "signal, lower is better.</p>\n<table><tr><th>Op<th>Tensor<th>SNR dB<th>N/S<th>Cosine<th>MSE<th>layer dB<th>bits<th>float\n",
 	    s->target, calib_name(s->method), s->samples);
@@ -224,9 +215,9 @@ static void html_row(struct str *out, int index, const struct line *l)
 	const struct metrics *m = &l->site->graphwise.pooled;
 	(void)index;
 	str_addf(out, "<tr%s><td>", m->nsr > 0.1 || m->cosine < 0.99 ? " class=\"bad\"" : "");
-	html_text(out, l->op);
+	report_html_text(out, l->op);
 	str_add(out, "<td>");
-	html_text(out, l->tensor);
+	report_html_text(out, l->tensor);
 	str_add(out, "<td>");
 	add_fixed(out, 2, m->snr_db);
 	str_add(out, "<td>");
@@ -252,14 +243,14 @@ static void html_finding(struct str *out, int index, const struct finding *f)
 	str_add(out, index ? "<p><b>" : "<h2>Findings</h2>\n<p><b>");
 	str_add(out, finding_name(f->rule));
 	str_add(out, "</b>: ");
-	html_text(out, f->text);
+	report_html_text(out, f->text);
 	if (f->advice) {
 		str_add(out, " Remedy: ");
-		html_text(out, f->advice);
+		report_html_text(out, f->advice);
 	}
 	if (f->edit) {
 		str_add(out, ". <code>");
-		html_text(out, f->edit);
+		report_html_text(out, f->edit);
 		str_add(out, "</code>");
 	}
 	str_add(out, "\n");
@@ -268,8 +259,8 @@ static void html_finding(struct str *out, int index, const struct finding *f)
 // ----
 
 static const struct format formats[] = {
-    {".md", md_head, md_row, NULL, md_finding}, {".csv", csv_head, csv_row, NULL, NULL},
-    {".html", html_head, html_row, html_tail, html_finding}};
+    {".md", md_head, md_row, NULL, md_finding, report_task_md}, {".csv", csv_head, csv_row, NULL, NULL, NULL},
+    {".html", html_head, html_row, html_tail, html_finding, report_task_html}};
 
 static void rows(struct str *out, const struct format *f, const struct snapshot *s)
 {
@@ -321,6 +312,8 @@ enum status report_write(const struct study *st, const struct snapshot *s, const
 	rows(&out, f, s);
 	if (f->tail)
 		f->tail(&out);
+	if (f->task && s->task)
+		f->task(&out, s);
 	if (f->finding)
 		add_findings(&out, f, st, s);
 	enum status status = file_write(path, str_text(&out), out.len, err);

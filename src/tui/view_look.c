@@ -7,7 +7,7 @@
 #include "qtui/tui/picture.h"
 #include "qtui/tui/view_task.h"
 
-enum { TITLE = 2, SIDE = 90, CHANGES = 44, LEAST_PICTURE = 6, PREVIEW_CHANGES = 6 };
+enum { TITLE = 2, SIDE = 76, WIDE = 90, CHANGES = 44, CHANGES_NARROW = 36, LEAST_PICTURE = 6, PREVIEW_CHANGES = 6 };
 enum { X_KIND = 2, X_RIGHT = 11, X_NAME = 13, SCORES = 14, OVERLAP = 9 };
 
 int view_task_sample(const struct ui *ui)
@@ -97,7 +97,7 @@ static void count_changes(const struct task_look *l, int n[CHANGE_KINDS])
 		n[l->change[i].kind]++;
 }
 
-// "012.jpg  AP .823 → .000   4 missed, 1 appeared, 2 moved"
+// "012.jpg  .823 → .000  4 missed  1 appeared  2 moved"
 static void draw_title(struct canvas *c, struct rect r, const struct task_look *l)
 {
 	char before[FIGURE], after[FIGURE];
@@ -111,9 +111,9 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 	}
 	x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_score(before, l->value[TASK_FLOAT]),
 	    format_score(after, l->value[TASK_QUANT])) + 2;
-	if (l->kind == TASK_DETECT)
-		canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%d missed, %d appeared, %d moved", n[CHANGE_MISSED], n[CHANGE_APPEARED],
-		    n[CHANGE_MOVED]);
+	for (int k = 0; k < CHANGE_KINDS; k++)
+		if (n[k])
+			x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%d %s", n[k], task_change_name((enum task_change_kind)k)) + 2;
 }
 
 // ---- the picture
@@ -166,20 +166,22 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 			draw_change_boxes(c, p, l, &l->change[i], ui->blocks);
 }
 
-static void draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
+// Returns how many lines it takes.
+static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
 {
 	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h};
 	struct rect old;
 
 	if (!l->rgb || r.w < 4 || r.h < 2) {
 		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, l->rgb ? "" : "this sample has no picture");
-		return;
+		return 1;
 	}
 	picture_fit(&p, r);
 	old = canvas_clip(c, r);
 	picture_draw(c, &p, ui->blocks);
 	draw_boxes(c, ui, &p, l);
 	canvas_unclip(c, old);
+	return p.at.h;
 }
 
 // "t─ truth  f╌ float  q═ quantized   b: what changed"
@@ -205,9 +207,10 @@ struct places {
 static struct places place(const struct ui *ui, struct rect r)
 {
 	int n = view_look_count(ui), h = r.h - TITLE, rows = n < h / 3 ? n : h / 3;
+	int side = r.w >= WIDE ? CHANGES : CHANGES_NARROW;
 
 	if (r.w >= SIDE)
-		return (struct places){{r.x + 1, r.y + TITLE, r.w - CHANGES - 2, h}, {r.x + r.w - CHANGES, r.y + TITLE, CHANGES, h}};
+		return (struct places){{r.x + 1, r.y + TITLE, r.w - side - 2, h}, {r.x + r.w - side, r.y + TITLE, side, h}};
 	rows = rows < 1 ? 1 : rows;
 	if (h - rows < LEAST_PICTURE)
 		return (struct places){.list = {r.x, r.y + 1, r.w, r.h - 1}};
@@ -249,7 +252,7 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_look *l = look(ui);
-	int rows, n = l ? l->n_changes : 0;
+	int rows, top, n = l ? l->n_changes : 0;
 
 	if (!l)
 		return;
@@ -257,6 +260,6 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	rows = n < PREVIEW_CHANGES ? n : PREVIEW_CHANGES;
 	rows = rows < r.h / 3 ? rows : r.h / 3;
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
-	draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
-	draw_said(c, ui, (struct rect){r.x - X_KIND, r.y + r.h - rows, r.w + X_KIND, rows}, l, NULL);
+	top = r.y + 1 + draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
+	draw_said(c, ui, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, NULL);
 }

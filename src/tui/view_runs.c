@@ -60,8 +60,8 @@ static void draw_task(struct canvas *c, const struct run_note *run, int x, int y
 	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", run->task_name, format_score(before, run->task_float),
 	    format_score(now, run->task_quant)) + 2;
 	if (run->has_task_change)
-		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s ±%s",
-		    format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2));
+		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s%s ±%s",
+		    chance ? "≈ " : "", format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2));
 }
 
 static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int row)

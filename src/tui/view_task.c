@@ -121,12 +121,17 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, t->note);
 }
 
-// "AP_small" -> "small": heads of columns.
+// Heads of columns: some names are too long for them.
 static const char *figure_head(const char *name)
 {
-	const char *bar = strchr(name, '_');
+	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_1", "AR 1"},
+	    {"AR_10", "AR 10"}, {"AR_100", "AR 100"}, {"AR_small", "AR sml"}, {"AR_medium", "AR med"}, {"AR_large", "AR lrg"},
+	    {"same_top1", "top-1 ="}, {"snr_db", "SNR dB"}};
 
-	return bar && name[1] == 'P' ? bar + 1 : name;
+	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+		if (!strcmp(name, head[i][0]))
+			return head[i][1];
+	return name;
 }
 
 static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)

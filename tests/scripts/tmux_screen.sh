@@ -114,3 +114,17 @@ wheel_and_click() {
 	start 120x40 "$utf8" "" && see "$done_" && see " 1/" && keys -H 1b 5b 3c 30 3b 31 34 3b 32 4d && see "output of the network"
 }
 check tmux__a_click_on_a_tab wheel_and_click
+
+# The task: measured behind the figures, a picture in half blocks, and nothing of it left when the view changes.
+for i in 0 1 2; do echo "$PWD/examples/val/00$i.jpg"; done >"$dir/few.txt"
+task="--eval $dir/few.txt --labels examples/val.json"
+halves='▀▀▀▀▀▀▀▀▀▀'
+coloured() { t capture-pane -e -p -t s | grep -qE $'\033\\[38;5;[0-9]+m?.*\033\\[48;5;[0-9]+m.*▀'; }
+picture() { start 120x40 "$utf8" "$task" && see "mAP ." && see "$done_" && keys T && see "lost most first" && see "$halves" && see "t─" && coloured; }
+check tmux__a_picture_of_a_sample picture
+moves_on() { keys j && see "002.jpg  ." && see "$halves" && keys Enter && see "q═ quantized" && see "$halves"; }
+check tmux__from_sample_to_sample moves_on
+leaves_nothing() { keys 1 && see "Neighbourhood" && lacks "▀" && keys T && see "$halves" && keys Escape && see "lost most first" && keys "?" && see "Quantize to 8 bit" && lacks "▀"; }
+check tmux__a_picture_leaves_nothing leaves_nothing
+no_colours_here() { start 80x24 "LC_ALL=C TERM=vt100" "$task" && see "mAP ." && keys T && see "lost most first" && keys Enter && see "q= quantized" && keys j && see "#q"; }
+check tmux__a_picture_without_colours no_colours_here

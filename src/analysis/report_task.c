@@ -1,0 +1,115 @@
+// The task's part of a report for people: its figures, and the classes and samples that lost most.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "report_task.h"
+
+void report_html_text(struct str *out, const char *text)
+{
+	for (; *text; text++) {
+		const char *as = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
+		if (as)
+			str_add(out, as);
+		else
+			str_addn(out, text, 1);
+	}
+}
+
+enum { TASK_ROWS = 10 }; // classes and samples that lost most
+
+struct task_format {
+	const char *title, *after_title, *table, *columns, *row, *cell, *row_end, *table_end;
+	void (*text)(struct str *out, const char *text);
+};
+
+static void md_text(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		str_addf(out, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static const struct task_format md_task = {
+    "\n## Task: ", "\n\n", "\n| ", " | float | quantized | change |\n|:---|---:|---:|---:|\n", "| ", " | ", " |\n", "", md_text};
+static const struct task_format html_task = {"<h2>Task: ", "</h2>\n<p>", "<table><tr><th>", "<th>float<th>quantized<th>change\n",
+    "<tr><td>", "<td>", "\n", "</table>\n", report_html_text};
+
+static void begin_table(struct str *out, const struct task_format *f, const char *head)
+{
+	str_add(out, f->table);
+	str_add(out, head);
+	str_add(out, f->columns);
+}
+
+static void task_row(struct str *out, const struct task_format *f, const char *name, const double v[TASK_VARIANTS])
+{
+	const double cell[] = {v[TASK_FLOAT], v[TASK_QUANT], v[TASK_QUANT] - v[TASK_FLOAT]};
+	str_add(out, f->row);
+	f->text(out, name);
+	for (size_t i = 0; i < sizeof cell / sizeof *cell; i++) {
+		str_add(out, f->cell);
+		if (isfinite(cell[i]))
+			str_addf(out, "%.4f", cell[i]);
+	}
+	str_add(out, f->row_end);
+}
+
+static int by_class_loss(const void *a, const void *b)
+{
+	const struct task_class *x = *(const struct task_class *const *)a, *y = *(const struct task_class *const *)b;
+	double lx = x->value[TASK_FLOAT] - x->value[TASK_QUANT], ly = y->value[TASK_FLOAT] - y->value[TASK_QUANT];
+	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
+}
+
+static void task_classes(struct str *out, const struct task_format *f, const struct task_report *r)
+{
+	const struct task_class **order = xcalloc((size_t)r->n_classes + 1, sizeof *order);
+	int n = 0;
+	for (int i = 0; i < r->n_classes; i++)
+		if (r->class[i].value[TASK_FLOAT] - r->class[i].value[TASK_QUANT] > 0)
+			order[n++] = &r->class[i];
+	qsort(order, (size_t)n, sizeof *order, by_class_loss);
+	if (n)
+		begin_table(out, f, "class that lost most");
+	for (int i = 0; i < n && i < TASK_ROWS; i++) {
+		char number[16];
+		snprintf(number, sizeof number, "%d", order[i]->id);
+		task_row(out, f, order[i]->name ? order[i]->name : number, order[i]->value);
+	}
+	if (n)
+		str_add(out, f->table_end);
+	free(order);
+}
+
+static void add_task(struct str *out, const struct task_format *f, const struct snapshot *s)
+{
+	const struct task_report *r = s->task;
+	str_add(out, f->title);
+	str_addf(out, "%s, %d samples%s", task_kind_name(r->kind), r->samples[TASK_QUANT],
+	    s->task_calibrated ? " (those that were calibrated on)" : "");
+	if (r->has_interval)
+		str_addf(out, ", %s %+.4f, 95 %% interval %+.4f to %+.4f", r->figure[0].name, r->interval.difference, r->interval.low,
+		    r->interval.high);
+	str_add(out, f->after_title);
+	f->text(out, r->note);
+	str_add(out, "\n");
+	begin_table(out, f, "figure");
+	for (int i = 0; i < r->n_figures; i++)
+		task_row(out, f, r->figure[i].name, r->figure[i].value);
+	str_add(out, f->table_end);
+	task_classes(out, f, r);
+	if (r->n_samples)
+		begin_table(out, f, "sample that lost most");
+	for (int i = 0; i < r->n_samples && i < TASK_ROWS; i++)
+		task_row(out, f, r->sample[i].name, r->sample[i].value);
+	str_add(out, f->table_end);
+}
+
+void report_task_md(struct str *out, const struct snapshot *s)
+{
+	add_task(out, &md_task, s);
+}
+
+void report_task_html(struct str *out, const struct snapshot *s)
+{
+	add_task(out, &html_task, s);
+}
