@@ -188,10 +188,28 @@ static void note_run(struct ui *ui)
 	str_done(&text);
 }
 
+// The task of the last run came after its figures.
+static void note_task(struct ui *ui)
+{
+	const struct run_note *n = &ui->snap->run[ui->snap->n_runs - 1];
+	const struct task_interval *i = &n->task_change;
+	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
+
+	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, n->task_name, format_score(was, n->task_quant - i->difference),
+	    format_score(now, n->task_quant), format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2),
+	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
+}
+
+static bool has_task_change(const struct snapshot *s)
+{
+	return s->n_runs && s->run[s->n_runs - 1].has_task_change;
+}
+
 void ui_update(struct ui *ui, struct snapshot *snap)
 {
 	enum stage stage = ui->snap->stage;
 	int runs = ui->snap->n_runs;
+	bool task = has_task_change(ui->snap);
 
 	snapshot_drop(&ui->snap);
 	ui->snap = snap;
@@ -203,6 +221,8 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 		note_run(ui);
 		ui->notes_run = false;
 	}
+	if (snap->n_runs == runs && has_task_change(snap) && !task)
+		note_task(ui);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
 }

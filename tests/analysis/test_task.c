@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/study.h"
-#include "qtui/analysis/task.h"
+#include "qtui/analysis/task_look.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -189,6 +189,62 @@ void test_task__what_quantization_costs_and_where(void **state)
 	            interval.low < interval.high);
 	assert_true(interval.high <= 0);
 	task_report_drop(&r);
+	bench_close(&b);
+	free(list);
+}
+
+// ---- looks
+
+static struct task_look *look_at(struct bench *b, int sample, float before, float after)
+{
+	struct error err = {0};
+	struct tensor f = {0}, q = {0};
+	infer(b, sample, &f);
+	infer(b, sample, &q);
+	scale_scores(&f, before);
+	scale_scores(&q, after);
+	must(task_add(b->t, float_net(b->t), sample, &f, &f, &err), &err);
+	must(task_add(b->t, quantized(b->t), sample, &q, &f, &err), &err);
+	tensor_drop(&f);
+	tensor_drop(&q);
+	return task_look_new(b->t, float_net(b->t), quantized(b->t), (struct key){1, 2}, sample, .25);
+}
+
+static void all_are(const struct task_look *l, enum task_change_kind kind, int n)
+{
+	assert_int_equal(l->n_changes, n);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(l->change[i].kind, kind);
+}
+
+void test_task__what_was_missed_what_appeared_what_moved(void **state)
+{
+	struct bench b;
+	char *list = list_of("examples/val", 3, "list.txt");
+	bench_open(&b, "examples/digits.onnx", list, NULL, &detect);
+	struct task_look *l = task_look_new(b.t, float_net(b.t), quantized(b.t), (struct key){1, 2}, 1, .25);
+	assert_false(l->known);
+	assert_true(l->n_truths > 0 && l->n_changes == 0 && strstr(l->file, l->name));
+	int truths = l->n_truths;
+	task_look_drop(&l);
+	l = look_at(&b, 1, 1, 1);
+	assert_true(l->known && l->n_boxes[TASK_FLOAT] >= truths);
+	all_are(l, CHANGE_MOVED, 0);
+	int found = l->n_boxes[TASK_FLOAT];
+	task_look_drop(&l);
+	l = look_at(&b, 1, 1, .75f);
+	all_are(l, CHANGE_MOVED, found);
+	assert_true(l->change[0].right && l->change[0].iou > .999);
+	assert_true(fabs((double)l->change[0].box[TASK_QUANT].score - .75 * (double)l->change[0].box[TASK_FLOAT].score) < 1e-5);
+	task_look_drop(&l);
+	l = look_at(&b, 1, 1, .1f); // what is left is under .25, and is said
+	all_are(l, CHANGE_MISSED, found);
+	assert_true(l->change[0].box[TASK_QUANT].score > .05f && l->change[0].box[TASK_QUANT].score < .1f);
+	task_look_drop(&l);
+	l = look_at(&b, 1, 0, 1);
+	all_are(l, CHANGE_APPEARED, found);
+	assert_true(l->change[0].box[TASK_FLOAT].score == 0);
+	task_look_drop(&l);
 	bench_close(&b);
 	free(list);
 }
