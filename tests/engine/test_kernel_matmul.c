@@ -51,7 +51,7 @@ static void check_matmul(struct matmul_case *c, enum kernel_backend b, bool cons
 	c->t.weight = constant ? c->w : NULL;
 	assert_int_equal(kernel_matmul(&k, b, &c->t, &err), STATUS_OK);
 	assert_true(!constant || kernel_bytes(k) >= (size_t)(n * c->t.k) * sizeof(float));
-	for (int width = 1; width <= 3; width++) {
+	for (int width = 1; width <= SUPPORT_WIDTH(3); width++) {
 		float *y = guarded_new(bytes);
 		run_kernel(k, c->a, constant ? NULL : c->w, NULL, y, width);
 		if (first) {

@@ -190,7 +190,7 @@ static void check(const struct trial *b)
 
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
-		for (int width = 1; width <= 2; width++) {
+		for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
 			uint8_t *got = run(b, BACKEND_ONEDNN, width);
 			if (memcmp(got, want, b->out_size + 2 * GUARD) != 0)
 				fail_msg("level %d width %d: n %d c %d h %d w %d oc %d k %dx%d s %dx%d d %dx%d p %d %d g %d o %dx%d "

@@ -136,7 +136,7 @@ static void check(const struct trial *x)
 
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
-		for (int width = 1; width <= 2; width++) {
+		for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
 			uint8_t *got = run(x, BACKEND_ONEDNN, width);
 			if (memcmp(got, want, x->out_size + 2 * GUARD) != 0)
 				fail_msg("level %d width %d: batch %d m %d n %d k %d trans %d %d types %d %d zeros %d %d", level, width,

@@ -239,8 +239,8 @@ void test_quantizer__blocked_layout_pads_with_zero(void **state)
 			int64_t ch = i / (block * 15) % blocks * block + i % block;
 			f[i] = ch < 11 ? noise() * 20.0f : 0.0f;
 		}
-		quantize(&c, &x, &q, 2);
-		dequantize(&back, &c, &q, 2);
+		quantize(&c, &x, &q, SUPPORT_WIDTH(2));
+		dequantize(&back, &c, &q, SUPPORT_WIDTH(2));
 		for (int64_t i = 0; i < tensor_stored(&x); i++) {
 			int64_t ch = i / (block * 15) % blocks * block + i % block;
 			if (ch < 11)

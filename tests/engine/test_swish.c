@@ -74,7 +74,7 @@ void test_swish__same_bits_for_every_width(void **state)
 	memcpy(y, x, sizeof(x));
 	float *residual = random_floats(&r, 100000, 1.0f);
 	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, x, residual, 100000, 1);
-	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, y, residual, 100000, 2);
+	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, y, residual, 100000, SUPPORT_WIDTH(2));
 	assert_memory_equal(x, y, sizeof(x));
 	free(residual);
 }
