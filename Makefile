@@ -21,6 +21,8 @@ ifeq ($(MISSING),yes)
 endif
 
 WARN    := -Wall -Wno-psabi -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Werror
+# clang warns of each `omp simd` loop that it does not vectorise.
+WARN    += $(if $(findstring clang,$(CC)),-Wno-pass-failed)
 # -ffp-contract=off: the same source gives the same bits on every machine; kernels that want FMA say so with intrinsics.
 # -fno-trapping-math: nobody reads the exception flags, and loops with a choice in them can become SIMD code.
 BASEFLAGS := -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -pthread -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -g $(WARN)

@@ -1,11 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support.h"
 #include "../../src/engine/kernels/cpu.h"
 #include "qtui/engine/quantizer.h"
 

@@ -24,7 +24,7 @@ void finding_about(struct finding *f, int node)
 	f->node[f->n_nodes++] = node;
 }
 
-static char *sentence(const char *fmt, va_list ap)
+PRINTF(1, 0) static char *sentence(const char *fmt, va_list ap)
 {
 	struct str s = {0};
 	str_vaddf(&s, fmt, ap);

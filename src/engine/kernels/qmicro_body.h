@@ -72,12 +72,6 @@ typedef int16_t vshort __attribute__((vector_size(16)));
 // Eight values of each of three arrays in turn: 0 of a, 0 of b, 0 of c, 1 of a ...
 static void interleave3(int16_t *y, const int16_t *a, const int16_t *b, const int16_t *c, int64_t n)
 {
-	static const vshort ab[3] = {
-		{ 0, 8, 0, 1, 9, 0, 2, 10 }, { 0, 3, 11, 0, 4, 12, 0, 5 }, { 13, 0, 6, 14, 0, 7, 15, 0 },
-	};
-	static const vshort with_c[3] = {
-		{ 0, 1, 8, 3, 4, 9, 6, 7 }, { 10, 1, 2, 11, 4, 5, 12, 7 }, { 0, 13, 2, 3, 14, 5, 6, 15 },
-	};
 	int64_t i = 0;
 
 	for (; i + 8 <= n; i += 8, y += 24) {
@@ -85,8 +79,9 @@ static void interleave3(int16_t *y, const int16_t *a, const int16_t *b, const in
 		memcpy(&va, a + i, sizeof(va));
 		memcpy(&vb, b + i, sizeof(vb));
 		memcpy(&vc, c + i, sizeof(vc));
-		for (int k = 0; k < 3; k++)
-			out[k] = __builtin_shuffle(__builtin_shuffle(va, vb, ab[k]), vc, with_c[k]);
+		out[0] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 0, 8, 0, 1, 9, 0, 2, 10), vc, 0, 1, 8, 3, 4, 9, 6, 7);
+		out[1] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 0, 3, 11, 0, 4, 12, 0, 5), vc, 10, 1, 2, 11, 4, 5, 12, 7);
+		out[2] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 13, 0, 6, 14, 0, 7, 15, 0), vc, 0, 13, 2, 3, 14, 5, 6, 15);
 		memcpy(y, out, sizeof(out));
 	}
 	for (; i < n; i++, y += 3) {
