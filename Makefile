@@ -150,6 +150,15 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Every source file by the compiler of another processor. Its own headers come first; those of the libraries, which hardly depend on
+# the processor, from this machine. With arm64 libraries installed, `make CC=$(CROSS)gcc BUILD=build/arm64` builds the program.
+CROSS   ?= aarch64-linux-gnu-
+portable: | $(PROTO).h
+	$(Q)command -v $(CROSS)gcc >/dev/null || { echo "portable: $(CROSS)gcc is not installed (Debian: gcc-aarch64-linux-gnu)" >&2; exit 1; }
+	$(Q)printf '%s\n' $(SRC) | xargs -P$$(nproc) -n1 $(CROSS)gcc $(BASEFLAGS) $(release_FLAGS) -fsyntax-only -Iinclude -I$(BUILD)/gen \
+	  -idirafter /usr/include -idirafter /usr/include/$$($(CC) -dumpmachine) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+	@echo "portable: $(words $(SRC)) files compile with $(CROSS)gcc"
+
 clean:
 	rm -rf build
 
@@ -157,10 +166,11 @@ help:
 	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
+	echo "make portable   compiles every file for arm64 with a cross compiler (CROSS=$(CROSS))"; \
 	echo "make bench      speed, side by side with ONNX Runtime (MODEL=FILE CALIB=DIR: of that model; RESULTS=FILE)"; \
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 
-.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench clean help
+.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench portable clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

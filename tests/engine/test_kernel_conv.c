@@ -1,6 +1,8 @@
 // Convolutions: ref against the definition, the other backends against ref.
 #include <pthread.h>
 #include "kernel_case.h"
+#include "../../src/engine/backend/ordered.h"
+#include "../../src/engine/kernels/cpu.h"
 
 static const enum kernel_backend fast[] = {BACKEND_ONEDNN, BACKEND_BLAS};
 
@@ -163,6 +165,90 @@ void test_kernel_conv__transposed_by_phases(void **state)
 		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
 		assert_true(supported > 0);
 		free(expected);
+		conv_case_free(&c);
+	}
+}
+
+// Padding that is wider than the fast kernels take, and dilated taps that lie in it for every pixel.
+void test_kernel_conv__wide_padding(void **state)
+{
+	(void)state;
+	struct support_random r = {8};
+	static const struct {
+		int64_t kernel, dilation, pad, stride;
+	} layers[] = {{3, 4, 4, 1}, {3, 6, 6, 1}, {3, 12, 12, 1}, {3, 24, 24, 1}, {5, 9, 18, 1}, {3, 20, 20, 2}, {9, 1, 4, 1}, {3, 2, 4, 1}};
+	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+		struct conv_task t = {.epi = {{ACT_RELU, 0, 0}, ADD_BEFORE}};
+		t.g = (struct conv_geometry){.n = 2, .c = 20, .oc = 24, .h = 14, .w = 13, .group = 1, .kh = layers[i].kernel, .kw = layers[i].kernel,
+		    .dil_h = layers[i].dilation, .dil_w = layers[i].dilation, .stride_h = layers[i].stride, .stride_w = layers[i].stride,
+		    .pad_t = layers[i].pad, .pad_l = layers[i].pad, .pad_b = layers[i].pad, .pad_r = layers[i].pad};
+		int supported = 0;
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		if (layout_block() == 8)
+			assert_true(supported > 0);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
+// The products of one output in the order of k: channel, row, column of the kernel.
+static int64_t terms_of(const struct conv_case *k, int64_t i, float *a, float *b)
+{
+	const struct conv_geometry *g = &k->t.g;
+	int64_t x = i % g->ow, y = i / g->ow % g->oh, oc = i / g->ow / g->oh % g->oc, n = i / g->ow / g->oh / g->oc, at = 0;
+	int64_t channels = g->c / g->group, first = oc / (g->oc / g->group) * channels;
+	for (int64_t c = 0; c < channels; c++)
+		for (int64_t tap = 0; tap < g->kh * g->kw; tap++, at++) {
+			int64_t iy = y * g->stride_h + tap / g->kw * g->dil_h - g->pad_t, ix = x * g->stride_w + tap % g->kw * g->dil_w - g->pad_l;
+			bool inside = iy >= 0 && iy < g->h && ix >= 0 && ix < g->w;
+			a[at] = k->weight[oc * channels * g->kh * g->kw + at];
+			b[at] = inside ? k->x[((n * g->c + first + c) * g->h + iy) * g->w + ix] : 0.0f;
+		}
+	return at;
+}
+
+static float ordered_sum(const float *a, const float *b, int64_t n, int64_t pixels, bool single)
+{
+	int64_t block = single ? 4 : ordered_step(pixels, n);
+	float sum = 0;
+	for (int64_t from = 0; from < n; from += block) {
+		float part = 0;
+		for (int64_t i = from; i < n && i < from + block; i++)
+			part = !single ? fmaf(a[i], b[i], part) : i == from ? a[i] * b[i] : part + a[i] * b[i];
+		sum = from == 0 && !single ? part : sum + part;
+	}
+	return sum;
+}
+
+static void check_ordered(const struct conv_case *c)
+{
+	const struct conv_geometry *g = &c->t.g;
+	float *y = conv_result(c, BACKEND_BLAS, LAYOUT_PLAIN, LAYOUT_PLAIN, 3), a[4096], b[4096];
+	assert_non_null(y);
+	for (int64_t i = 0; i < conv_outputs(g); i += 7) {
+		int64_t n = terms_of(c, i, a, b);
+		float v = ordered_sum(a, b, n, g->oh * g->ow, g->oc == g->group);
+		v = c->bias ? v + c->bias[i / g->ow / g->oh % g->oc] : v;
+		assert_true(v == y[i]);
+	}
+	free(y);
+}
+
+// For files that are quantized already every bit of a sum counts.
+void test_kernel_conv__sums_in_order(void **state)
+{
+	(void)state;
+	struct support_random r = {9};
+	for (int i = 0; i < 40; i++) {
+		struct conv_task t = random_conv(&r, false);
+		t.ordered = true;
+		t.epi = (struct epilogue){{ACT_NONE, 0, 0}, ADD_NONE};
+		struct conv_case c = conv_case_new(&r, t, support_random_int(&r, 0, 1));
+		cpu_limit(i % 2 ? CPU_PLAIN : CPU_AVX512);
+		check_ordered(&c);
+		cpu_limit(CPU_AVX512);
 		conv_case_free(&c);
 	}
 }

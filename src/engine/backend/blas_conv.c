@@ -3,7 +3,7 @@
 #include <string.h>
 #include "blas.h"
 #include "kept.h"
-#include "ordered.h"
+#include "ordered_conv.h"
 
 // Bytes aimed at for the matrix of a strip.
 #define STRIP_BYTES (192 << 10)
@@ -96,34 +96,20 @@ static void fill_bias(const struct conv_task *t, const struct strip *s, int64_t 
 	}
 }
 
-static void add_bias(const struct conv_task *t, const struct strip *s, int64_t oc_group)
-{
-	for (int64_t c = 0; t->bias && c < oc_group; c++) {
-		float *row = s->y + c * t->g.oh * t->g.ow;
-		for (int64_t i = 0; i < s->rows * t->g.ow; i++)
-			row[i] += t->bias[s->group * oc_group + c];
-	}
-}
-
 static void run_strip(const struct conv_task *t, const struct strip *s, float *matrix)
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t oc_group = g->oc / g->group, k = taps(g), plane = g->oh * g->ow, pixels = s->rows * g->ow;
 	struct product p = {
 		.a = {t->weight + s->group * oc_group * k, k, false}, .b = {s->x + s->y0 * g->ow, plane, false},
-		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = t->ordered ? 0.0f : 1.0f, .c = s->y, .c_row = plane,
+		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = 1.0f, .c = s->y, .c_row = plane,
 	};
 	if (!is_pointwise(g)) {
 		fill_matrix(matrix, s->x, g, s->y0, s->rows);
 		p.b = (struct mat){matrix, pixels, false};
 	}
-	if (t->ordered) {
-		ordered_gemm(&p, plane);
-		add_bias(t, s, oc_group);
-	} else {
-		fill_bias(t, s, oc_group);
-		blas_gemm(&p);
-	}
+	fill_bias(t, s, oc_group);
+	blas_gemm(&p);
 	for (int64_t c = 0; c < oc_group; c++)
 		kept_epilogue(&t->epi, s->y + c * plane, s->residual ? s->residual + c * plane : NULL, pixels);
 }
@@ -192,5 +178,7 @@ static const struct kernel_ops depthwise_ops = {depthwise_run, NULL, kept_conv_f
 
 enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err)
 {
-	return kept_conv_new(out, is_depthwise(&t->g) && !t->ordered ? &depthwise_ops : &conv_ops, t, err);
+	if (t->ordered)
+		return ordered_conv(out, t, err);
+	return kept_conv_new(out, is_depthwise(&t->g) ? &depthwise_ops : &conv_ops, t, err);
 }

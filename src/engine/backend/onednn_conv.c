@@ -7,6 +7,7 @@
 #include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
+#include "taps.h"
 
 static void fill_weights(float *dst, const struct onednn_conv *k, const struct conv_task *t)
 {
@@ -55,8 +56,8 @@ static size_t block_bytes(const struct conv_geometry *g, int64_t channels, int64
 
 static size_t x_bytes(const struct onednn_conv *k)
 {
-	bool as_given = k->flat || k->task.in == LAYOUT_BLOCK;
-	return as_given ? 0 : block_bytes(&k->task.g, k->as.c, k->task.g.h, k->task.g.w);
+	bool as_given = k->flat || (k->task.in == LAYOUT_BLOCK && !k->padded);
+	return as_given ? 0 : block_bytes(&k->task.g, k->as.c, conv_desc_height(k), conv_desc_width(k));
 }
 
 static size_t y_bytes(const struct onednn_conv *k)
@@ -105,6 +106,21 @@ static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void 
 	onednn_execute(p, args, n, width);
 }
 
+// The blocked input with zeros around it.
+static void pad_input(const struct onednn_conv *k, const float *x, float *padded, int width)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t lanes = layout_block(), rows = conv_desc_height(k), row = conv_desc_width(k) * lanes;
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < g->n * k->as.c / lanes * rows; i++) {
+		int64_t plane = i / rows, y = i % rows - g->pad_t;
+		float *to = padded + i * row;
+		memset(to, 0, (size_t)row * sizeof *to);
+		if (y >= 0 && y < g->h)
+			memcpy(to + g->pad_l * lanes, x + (plane * g->h + y) * g->w * lanes, (size_t)(g->w * lanes) * sizeof *to);
+	}
+}
+
 // On a blocked output, padding included.
 static void epilogue(const struct onednn_conv *k, float *y, const float *residual, int width)
 {
@@ -120,11 +136,13 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
 	const struct conv_geometry *g = &k->task.g;
 	char *blocked_x = io->scratch, *blocked_y = blocked_x + x_bytes(k), *scratch = blocked_y + y_bytes(k);
-	bool plain_x = x_bytes(k) > 0, plain_y = y_bytes(k) > 0;
+	bool own_x = x_bytes(k) > 0, plain_y = y_bytes(k) > 0;
 	float *y = plain_y ? (float *)blocked_y : io->y;
-	if (plain_x)
+	if (k->padded)
+		pad_input(k, io->x, (float *)blocked_x, io->width);
+	else if (own_x)
 		reorder(g, g->c, g->h, g->w, io->x, LAYOUT_PLAIN, blocked_x, LAYOUT_BLOCK, io->width);
-	execute(k, primitive_for(kernel, io->width), plain_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
+	execute(k, primitive_for(kernel, io->width), own_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
 	if (!k->fused && !plain_y)
 		epilogue(k, y, io->residual, io->width);
 	if (plain_y)
@@ -160,7 +178,20 @@ static struct onednn_conv *new_kernel(const struct conv_task *t, const struct gr
 	return k;
 }
 
-// The primitive for one thread; a plain input that cannot be read as it is will be reordered first.
+// More than this many times the input is not worth copying.
+enum { MOST_PADDED = 16 };
+
+static bool may_pad(const struct onednn_conv *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	struct onednn_conv padded = *k;
+	padded.padded = true;
+	return !k->task.transposed && k->task.in == LAYOUT_BLOCK && g->pad_t + g->pad_b + g->pad_l + g->pad_r > 0 &&
+	    conv_desc_height(&padded) * conv_desc_width(&padded) <= MOST_PADDED * g->h * g->w;
+}
+
+// The primitive for one thread; a plain input that cannot be read as it is will be reordered first, and one whose padding is too
+// wide for the fast kernels is copied into a wider one.
 static dnnl_primitive_t first_primitive(struct onednn_conv *k)
 {
 	dnnl_primitive_t p = NULL;
@@ -172,28 +203,39 @@ static dnnl_primitive_t first_primitive(struct onednn_conv *k)
 		k->flat = false;
 		p = conv_desc_choose(k);
 	}
+	if (!p && may_pad(k)) {
+		k->padded = true;
+		p = conv_desc_choose(k);
+	}
 	omp_set_num_threads(before);
 	return p;
 }
 
-enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+static enum status direct(struct kernel **out, const struct conv_task *t, const struct grouping *as, struct error *err)
 {
-	if (t->ordered)
-		return STATUS_UNSUPPORTED;
-	struct grouping as;
-	if (!onednn_engine() || !conv_desc_group(&as, &t->g))
-		return STATUS_UNSUPPORTED;
-	if (t->transposed) {
-		enum status phases = onednn_phases(out, t, err);
-		if (phases != STATUS_UNSUPPORTED)
-			return phases;
-	}
-	struct onednn_conv *k = new_kernel(t, &as);
+	struct onednn_conv *k = new_kernel(t, as);
 	dnnl_primitive_t p = first_primitive(k);
 	onednn_prims_init(&k->prims, p);
 	enum status s = p ? pack_weights(k, t, p, err) : STATUS_UNSUPPORTED;
 	*out = &k->base;
 	if (s != STATUS_OK)
 		kernel_free(out);
+	return s;
+}
+
+enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	struct grouping as;
+	if (t->ordered || !onednn_engine() || !conv_desc_group(&as, &t->g))
+		return STATUS_UNSUPPORTED;
+	if (t->transposed) {
+		enum status phases = onednn_phases(out, t, err);
+		if (phases != STATUS_UNSUPPORTED)
+			return phases;
+	}
+	struct conv_task trimmed = *t;
+	float *own = taps_trim(&trimmed);
+	enum status s = direct(out, &trimmed, &as, err);
+	free(own);
 	return s;
 }

@@ -17,6 +17,7 @@ struct onednn_conv {
 	struct conv_task task; // its weight and bias are not kept
 	struct grouping as;
 	bool flat;             // the input is read in plain layout
+	bool padded;           // the input is copied into one with its padding around it: oneDNN has no fast kernel for wide padding
 	bool fused;            // the epilogue is part of the primitive
 	float *bias;           // padded, or NULL
 	struct buf *weights;
@@ -37,6 +38,9 @@ dnnl_status_t conv_desc_weight_md(struct api_md *out, const struct onednn_conv *
 // Sets the channels past the last real one to zero where `act` has changed them.
 void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const struct act *act);
 // Where the residual stands among the post-ops.
+// The rows and columns of the input that the primitive reads.
+int64_t conv_desc_height(const struct onednn_conv *k);
+int64_t conv_desc_width(const struct onednn_conv *k);
 int conv_desc_residual_index(const struct epilogue *e);
 
 // A transposed convolution as one kernel for every phase of its stride.

@@ -102,6 +102,16 @@ static dnnl_status_t make_attr(dnnl_primitive_attr_t *out, const struct onednn_c
 	return s;
 }
 
+int64_t conv_desc_height(const struct onednn_conv *k)
+{
+	return k->task.g.h + (k->padded ? k->task.g.pad_t + k->task.g.pad_b : 0);
+}
+
+int64_t conv_desc_width(const struct onednn_conv *k)
+{
+	return k->task.g.w + (k->padded ? k->task.g.pad_l + k->task.g.pad_r : 0);
+}
+
 struct conv_mds {
 	struct api_md src, weights, bias, dst;
 };
@@ -131,7 +141,7 @@ static dnnl_status_t init_mds(struct conv_mds *m, const struct onednn_conv *k)
 {
 	const struct conv_geometry *g = &k->task.g;
 	int64_t c = k->flat ? g->c : k->as.c;
-	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, g->h, g->w}, k->flat ? dnnl_nchw : block_tag());
+	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, conv_desc_height(k), conv_desc_width(k)}, k->flat ? dnnl_nchw : block_tag());
 	if (s == dnnl_success)
 		s = conv_desc_weight_md(&m->weights, k, false);
 	if (s == dnnl_success)
@@ -157,8 +167,8 @@ static struct api_conv describe(const struct onednn_conv *k, const struct conv_m
 		.src = &m->src, .weights = &m->weights, .bias = k->bias ? &m->bias : NULL, .dst = &m->dst,
 		.stride = {g->stride_h, g->stride_w},
 		.dilation = {g->dil_h - 1, g->dil_w - 1},
-		.pad_before = {g->pad_t, g->pad_l},
-		.pad_after = {g->pad_b, g->pad_r},
+		.pad_before = {k->padded ? 0 : g->pad_t, k->padded ? 0 : g->pad_l},
+		.pad_after = {k->padded ? 0 : g->pad_b, k->padded ? 0 : g->pad_r},
 	};
 }
 

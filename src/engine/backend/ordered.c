@@ -66,8 +66,7 @@ void ordered_gemm_blocks(const struct product *p, int64_t step)
 			block(p, i, least(4, p->m - i), k, least(k + step, p->k));
 }
 
-// Blocks grow along k as the matrix gets narrow.
-static int64_t block_step(int64_t n, int64_t k)
+int64_t ordered_step(int64_t n, int64_t k)
 {
 	int64_t step = 128, width = 128;
 	while (n < k && width > 16 && width / 2 >= n) {
@@ -82,5 +81,5 @@ void ordered_gemm(const struct product *p, int64_t columns)
 	if (p->m == 1)
 		single_row(p);
 	else
-		ordered_gemm_blocks(p, block_step(columns, p->k));
+		ordered_gemm_blocks(p, ordered_step(columns, p->k));
 }

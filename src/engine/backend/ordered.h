@@ -7,6 +7,8 @@
 #include "tiles.h"
 
 enum { ORDERED_PACKED_BLOCK = 256 }; // for a constant second matrix
+// The length of a block for a second matrix of n columns that is not constant: blocks grow along k as the matrix gets narrow.
+int64_t ordered_step(int64_t n, int64_t k);
 // c = a * b, or c += a * b where beta is not 0; alpha 1, neither operand transposed. *p may be a strip of a product with more columns.
 void ordered_gemm(const struct product *p, int64_t columns);
 void ordered_gemm_blocks(const struct product *p, int64_t step);

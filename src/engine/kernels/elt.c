@@ -18,6 +18,7 @@ static enum elt_binary binary_of(enum op_id op)
 	case OP_Add: return ELT_ADD;
 	case OP_Sub: return ELT_SUB;
 	case OP_Mul: return ELT_MUL;
+	case OP_PRelu: return ELT_PRELU;
 	default: break;
 	}
 	assert(op == OP_Div);

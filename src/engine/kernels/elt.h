@@ -4,7 +4,7 @@
 
 #include "qtui/engine/kernel.h"
 
-enum elt_binary { ELT_ADD, ELT_SUB, ELT_MUL, ELT_DIV, ELT_BINARIES };
+enum elt_binary { ELT_ADD, ELT_SUB, ELT_MUL, ELT_DIV, ELT_PRELU, ELT_BINARIES };
 
 struct elt_table {
 	void (*binary[ELT_BINARIES])(const float *a, const float *b, float *y, int64_t n);

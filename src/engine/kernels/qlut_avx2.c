@@ -1,5 +1,6 @@
 // A table look-up as sixteen 16-entry shuffles. A shuffle gives 0 for an index with its top bit set: with 16 taken from the
 // index after each row, and saturating arithmetic that keeps other rows' indices at or above 0x80, the rows are combined by OR.
+#ifdef __x86_64__
 #include <immintrin.h>
 #include "qlut.h"
 
@@ -21,3 +22,4 @@ int64_t qlut_avx2(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t 
 	}
 	return i;
 }
+#endif

@@ -1,4 +1,5 @@
 // Six rows by sixteen channels: twelve sums, two vectors of weights and two to work with make sixteen registers.
+#ifdef __x86_64__
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
@@ -90,3 +91,4 @@ const struct qmicro qmicro_avx2 = {
 	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };
+#endif

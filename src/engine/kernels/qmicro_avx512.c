@@ -1,4 +1,5 @@
 // Twelve rows by sixteen channels; VPDPWSSD multiplies the pairs and adds to the sums in one step, without saturation.
+#ifdef __x86_64__
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
@@ -47,3 +48,4 @@ const struct qmicro qmicro_avx512 = {
 	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };
+#endif

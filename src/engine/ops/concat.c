@@ -1,4 +1,5 @@
 // Concat.
+#include <stdlib.h>
 #include <string.h>
 #include "rule.h"
 
@@ -30,6 +31,8 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 	return STATUS_OK;
 }
 
+enum { ALONE = 1 << 17 }; // bytes that are not worth a second thread
+
 enum status concat_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -37,17 +40,21 @@ enum status concat_eval(
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, out[0].shape.rank, err);
 	int64_t outer = rule_product(&out[0].shape, 0, axis);
 	size_t elem = dtype_size(out[0].type),
-	       row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, at = 0;
+	       row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, *at;
 
-	(void)width;
 	if (s != STATUS_OK)
 		return s;
-	for (int i = 0; i < n->n_in; i++) {
-		size_t part = (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
-		for (int64_t r = 0; part && r < outer; r++)
-			memcpy((char *)out[0].data + (size_t)r * row + at, (const char *)in[i]->data + (size_t)r * part,
-			    part);
-		at += part;
-	}
+	at = xcalloc((size_t)n->n_in + 1, sizeof *at); // where each part of a row begins
+	for (int i = 0; i < n->n_in; i++)
+		at[i + 1] = at[i] + (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
+#pragma omp parallel for collapse(2) num_threads(width) if (width > 1 && row * (size_t)outer > ALONE)
+	for (int i = 0; i < n->n_in; i++)
+		for (int64_t r = 0; r < outer; r++) {
+			size_t part = at[i + 1] - at[i];
+			if (part)
+				memcpy((char *)out[0].data + (size_t)r * row + at[i],
+				    (const char *)in[i]->data + (size_t)r * part, part);
+		}
+	free(at);
 	return STATUS_OK;
 }

@@ -63,11 +63,10 @@ static enum status apply_softmax(
 	enum status s = rule_axis(&axis, a->axis, shape->rank, err);
 	int last = a->opset < 13 ? shape->rank : axis + 1;
 
-	(void)width;
 	if (s != STATUS_OK)
 		return s;
 	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis),
-	    rule_product(shape, axis, last), rule_product(shape, last, shape->rank), err);
+	    rule_product(shape, axis, last), rule_product(shape, last, shape->rank), width, err);
 }
 
 enum status qlinear_softmax_eval(

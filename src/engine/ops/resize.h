@@ -3,6 +3,7 @@
 #ifndef QTUI_ENGINE_OPS_RESIZE_H
 #define QTUI_ENGINE_OPS_RESIZE_H
 
+#include "../kernels/interp.h"
 #include "ops.h"
 
 enum resize_kind { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC };
@@ -45,5 +46,12 @@ struct resize_taps {
 };
 MUST_CHECK enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err);
 void resize_free_taps(struct resize_taps *t);
+// Taps of all axes, or none.
+MUST_CHECK enum status resize_all_taps(
+    struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside, const struct resize *r, struct error *err);
+void resize_free_all(struct resize_taps t[SHAPE_MAX_RANK]);
+
+// A filter over the last two of four axes, one lane; false for other resizes. *out points into t.
+bool resize_planes(struct interp *out, const struct resize *r, const struct resize_taps *t);
 
 #endif

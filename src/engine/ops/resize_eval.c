@@ -103,7 +103,8 @@ static void extrapolate(const struct resize *r, const struct resize_taps *t, str
 	}
 }
 
-static enum status filter_tensor(const struct resize *r, const struct resize_taps *t, const struct tensor *x,
+// Any axes, any type: through floats, one pass per axis.
+static enum status filter_axes(const struct resize *r, const struct resize_taps *t, const struct tensor *x,
     struct tensor *y, int width, struct error *err)
 {
 	int64_t count = tensor_count(x);
@@ -123,19 +124,35 @@ static enum status filter_tensor(const struct resize *r, const struct resize_tap
 	return s;
 }
 
+static enum status filter_tensor(const struct resize *r, const struct resize_taps *t, const struct tensor *x,
+    struct tensor *y, int width, struct error *err)
+{
+	struct interp planes;
+	float *buffer;
+
+	if (x->type != DT_F32 || !resize_planes(&planes, r, t))
+		return filter_axes(r, t, x, y, width, err);
+	buffer = mem_try_array((size_t)interp_buffer(&planes, width), sizeof *buffer);
+	if (!buffer)
+		return error_set(err, STATUS_NOMEM, "no memory for a row of the input");
+	interp_run(&planes, x->data, y->data, buffer, width);
+	free(buffer);
+	return STATUS_OK;
+}
+
 enum status resize_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct resize r;
-	struct resize_taps taps[SHAPE_MAX_RANK] = {0};
-	bool any_outside = false;
+	struct resize_taps taps[SHAPE_MAX_RANK];
+	bool any_outside;
 	enum status s = resize_resolve(&r, n, in, err);
 
-	for (int i = 0; s == STATUS_OK && i < r.rank; i++) {
-		s = resize_make_taps(&taps[i], &r, i, err);
-		any_outside |= taps[i].any_outside;
-	}
-	if (s == STATUS_OK && tensor_count(&out[0]) > 0) {
+	if (s == STATUS_OK)
+		s = resize_all_taps(taps, &any_outside, &r, err);
+	if (s != STATUS_OK)
+		return s;
+	if (tensor_count(&out[0]) > 0) {
 		if (r.rank == 0)
 			memcpy(out[0].data, in[0]->data, dtype_size(in[0]->type));
 		else if (r.kind == RESIZE_NEAREST)
@@ -145,7 +162,6 @@ enum status resize_eval(
 		if (s == STATUS_OK && any_outside)
 			extrapolate(&r, taps, &out[0]);
 	}
-	for (int i = 0; i < SHAPE_MAX_RANK; i++)
-		resize_free_taps(&taps[i]);
+	resize_free_all(taps);
 	return s;
 }

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "resize.h"
 
 static double coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
@@ -124,4 +125,41 @@ void resize_free_taps(struct resize_taps *t)
 	free(t->weight);
 	free(t->outside);
 	*t = (struct resize_taps){0};
+}
+
+enum status resize_all_taps(
+    struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside, const struct resize *r, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	memset(t, 0, SHAPE_MAX_RANK * sizeof *t);
+	*any_outside = false;
+	for (int i = 0; s == STATUS_OK && i < r->rank; i++) {
+		s = resize_make_taps(&t[i], r, i, err);
+		*any_outside |= t[i].any_outside;
+	}
+	if (s != STATUS_OK)
+		resize_free_all(t);
+	return s;
+}
+
+void resize_free_all(struct resize_taps t[SHAPE_MAX_RANK])
+{
+	for (int i = 0; i < SHAPE_MAX_RANK; i++)
+		resize_free_taps(&t[i]);
+}
+
+static struct interp_axis filter_axis(const struct resize_axis *a, const struct resize_taps *t)
+{
+	return (struct interp_axis){.in = a->in, .out = a->out, .taps = t->n, .index = t->index, .weight = t->weight};
+}
+
+bool resize_planes(struct interp *out, const struct resize *r, const struct resize_taps *t)
+{
+	if (r->rank != 4 || r->kind == RESIZE_NEAREST || r->transform == TRANSFORM_TF_HALF_PIXEL ||
+	    r->transform == TRANSFORM_CROP || r->axis[0].in != r->axis[0].out || r->axis[1].in != r->axis[1].out)
+		return false;
+	*out = (struct interp){.rows = filter_axis(&r->axis[2], &t[2]), .columns = filter_axis(&r->axis[3], &t[3]),
+	    .planes = r->axis[0].in * r->axis[1].in, .lanes = 1};
+	return true;
 }

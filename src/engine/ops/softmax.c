@@ -2,6 +2,7 @@
 // they act along one axis.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "rule.h"
 #include "softmax.h"
 #include "unary.h"
@@ -81,6 +82,34 @@ static void one_row(enum op_id id, const float *x, float *y, int64_t n)
 		hardmax_row(x, y, n);
 }
 
+enum { COLUMNS = 64, ALONE = 1 << 12 }; // columns taken at a time; elements that are not worth a second thread
+
+// Up to COLUMNS rows side by side whose elements are `inner` apart, each as softmax_row would.
+static void softmax_columns(const float *x, float *y, int64_t n, int64_t inner, int64_t columns)
+{
+	const struct act_attrs none = {0};
+	float most[COLUMNS], sum[COLUMNS] = {0};
+
+	memcpy(most, x, (size_t)columns * sizeof *most);
+	for (int64_t i = 1; i < n; i++)
+		for (int64_t c = 0; c < columns; c++)
+			most[c] = x[i * inner + c] > most[c] ? x[i * inner + c] : most[c];
+	for (int64_t c = 0; c < columns; c++)
+		most[c] = most[c] > -INFINITY ? most[c] : 0;
+	for (int64_t i = 0; i < n; i++) {
+		float *row = y + i * inner;
+
+		for (int64_t c = 0; c < columns; c++)
+			row[c] = x[i * inner + c] - most[c];
+		unary_apply(FN_exp, &none, row, row, columns);
+		for (int64_t c = 0; c < columns; c++)
+			sum[c] += row[c];
+	}
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t c = 0; c < columns; c++)
+			y[i * inner + c] /= sum[c];
+}
+
 // A row whose elements are `inner` apart, through a buffer.
 static void strided_row(enum op_id id, const float *x, float *y, float *row, int64_t n, int64_t inner)
 {
@@ -91,21 +120,36 @@ static void strided_row(enum op_id id, const float *x, float *y, float *row, int
 		y[i * inner] = row[n + i];
 }
 
-enum status softmax_along(
+static enum status strided_rows(
     enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
 {
-	float *row = inner > 1 ? mem_try_array((size_t)n * 2 + 1, sizeof *row) : NULL;
+	float *row = mem_try_array((size_t)n * 2 + 1, sizeof *row);
 
-	if (inner > 1 && !row)
+	if (!row)
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)n);
 	for (int64_t r = 0; r < outer * inner; r++) {
 		int64_t from = r / inner * n * inner + r % inner;
+		strided_row(id, x + from, y + from, row, n, inner);
+	}
+	free(row);
+	return STATUS_OK;
+}
+
+enum status softmax_along(
+    enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err)
+{
+	int64_t step = id == OP_Softmax ? COLUMNS : 1, pieces = (inner + step - 1) / step;
+
+	if (inner > 1 && id != OP_Softmax)
+		return strided_rows(id, x, y, outer, n, inner, err);
+#pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
+	for (int64_t p = 0; p < (n ? outer * pieces : 0); p++) {
+		int64_t column = p % pieces * step, from = p / pieces * n * inner + column;
 		if (inner > 1)
-			strided_row(id, x + from, y + from, row, n, inner);
+			softmax_columns(x + from, y + from, n, inner, inner - column < step ? inner - column : step);
 		else
 			one_row(id, x + from, y + from, n);
 	}
-	free(row);
 	return STATUS_OK;
 }
 
@@ -116,7 +160,6 @@ enum status softmax_eval(
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
 	int first = (int)(axis < 0 ? axis + x->rank : axis), last = n->op->since < 13 ? x->rank : first + 1;
 
-	(void)width;
 	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first),
-	    rule_product(x, first, last), rule_product(x, last, x->rank), err);
+	    rule_product(x, first, last), rule_product(x, last, x->rank), width, err);
 }

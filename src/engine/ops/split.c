@@ -57,6 +57,8 @@ enum status split_shape(const struct node *n, const struct tensor *const *in, st
 	return STATUS_OK;
 }
 
+enum { ALONE = 1 << 17 }; // bytes that are not worth a second thread
+
 enum status split_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -66,10 +68,11 @@ enum status split_eval(
 	int64_t outer = rule_product(x, 0, axis);
 	size_t elem = dtype_size(in[0]->type), row = (size_t)rule_product(x, axis, x->rank) * elem, at = 0;
 
-	(void)width;
 	for (int i = 0; s == STATUS_OK && i < n->n_out; i++) {
 		size_t part = (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
-		for (int64_t r = 0; n->out[i] >= 0 && part && r < outer; r++)
+		int64_t copies = n->out[i] >= 0 && part ? outer : 0;
+#pragma omp parallel for num_threads(width) if (width > 1 && part * (size_t)copies > ALONE)
+		for (int64_t r = 0; r < copies; r++)
 			memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at,
 			    part);
 		at += part;

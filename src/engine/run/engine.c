@@ -37,19 +37,29 @@ static size_t store_budget(const struct graph *g, const struct engine_options *o
 	return opt->memory > in_hand ? opt->memory - in_hand : 0;
 }
 
-struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt)
+// Without threads and store of its own.
+static struct engine *engine_bare(const struct graph *g, const struct engine_options *opt)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
-	*e = (struct engine){.g = g, .d = d, .opt = *opt};
-	e->jobs = jobs_new(opt->threads);
-	e->store = store_new(store_budget(g, opt));
+	*e = (struct engine){.g = g, .opt = *opt};
 	e->kernels = kernels_new();
+	e->branch = xcalloc((size_t)g->n_nodes + 1, sizeof *e->branch);
+	pthread_mutex_init(&e->branch_lock, NULL);
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
 	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
 	for (int i = 0; i < g->n_nodes; i++) {
 		e->node_sig[i] = key_add_int(key_of_node(&g->node[i]), i);
 		e->quantized_file |= g->node[i].op->id == OP_QuantizeLinear || g->node[i].op->id == OP_DynamicQuantizeLinear;
 	}
+	return e;
+}
+
+struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt)
+{
+	struct engine *e = engine_bare(g, opt);
+	e->d = d;
+	e->jobs = jobs_new(opt->threads);
+	e->store = store_new(store_budget(g, opt));
 	return e;
 }
 
@@ -148,13 +158,7 @@ long engine_pass_steps(struct engine *e, const struct pass *p)
 }
 
 struct inference {
-	const struct runner *r;
-	const struct tensor *in;
-	const int *want;
-	int n_want;
-	bool codes;
-	enum sim sim;
-	struct tensor *out;
+	const struct request *q;
 	enum status status;
 	struct error *err;
 };
@@ -162,29 +166,37 @@ struct inference {
 static void collect(void *arg, const struct sighting *s)
 {
 	struct inference *f = arg;
-	for (int i = 0; i < f->n_want && f->status == STATUS_OK; i++) {
+	const struct request *q = f->q;
+	for (int i = 0; i < q->n_want && f->status == STATUS_OK; i++) {
 		struct rep dense = {0}, plain = {0};
-		if (f->want[i] != s->value)
+		if (q->want[i] != s->value)
 			continue;
-		if (f->codes)
-			dense = rep_share(s->rep[f->sim]);
+		if (q->codes)
+			dense = rep_share(s->rep[q->sim]);
 		else
-			f->status = rep_to_float(&dense, s->rep[f->sim], s->width, f->err);
+			f->status = rep_to_float(&dense, s->rep[q->sim], s->width, f->err);
 		if (f->status == STATUS_OK)
 			f->status = rep_to_layout(&plain, &dense, LAYOUT_PLAIN, s->width, f->err);
-		f->out[i] = plain.t;
+		q->out[i] = plain.t;
 		rep_drop(&dense);
 	}
 }
 
-static void infer_one(void *arg, int i, int worker, int width)
+enum status runner_infer(const struct runner *r, const struct request *q, int worker, int width, struct error *err)
 {
-	struct inference *f = arg;
-	struct pass p = {.visit = collect, .arg = f};
-	struct sample s = {.index = i, .worker = worker, .width = width, .given = f->in, .pass = &p};
-	enum status status = run_sample(f->r, &s, f->err);
-	if (f->status == STATUS_OK)
-		f->status = status;
+	struct inference f = {.q = q, .err = err};
+	struct pass p = {.visit = collect, .arg = &f};
+	struct sample s = {.worker = worker, .width = width, .given = q->in, .pass = &p};
+	for (int i = 0; i < q->n_want; i++)
+		q->out[i] = (struct tensor){0};
+	enum status st = run_sample(r, &s, err);
+	st = f.status == STATUS_OK ? st : f.status;
+	for (int i = 0; i < q->n_want; i++)
+		if (st != STATUS_OK)
+			tensor_drop(&q->out[i]);
+		else if (r->g->value[q->want[i]].constant)
+			q->out[i] = tensor_share(r->g->value[q->want[i]].constant);
+	return st;
 }
 
 // The runner of the last inference is kept: the same request again prepares nothing.
@@ -221,23 +233,48 @@ static const struct runner *kept_runner(struct engine *e, const struct plan *pla
 	return &k->r;
 }
 
+struct lone {
+	const struct runner *r;
+	struct request q;
+	enum status status;
+	struct error *err;
+};
+
+static void infer_lone(void *arg, int i, int worker, int width)
+{
+	struct lone *l = arg;
+	(void)i;
+	l->status = runner_infer(l->r, &l->q, worker, width, l->err);
+}
+
 enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in, const int *want, int n_want,
     bool codes, struct tensor *out, struct error *err)
 {
 	bool *w = xcalloc((size_t)e->g->n_values + 1, sizeof *w);
-	for (int i = 0; i < n_want; i++) {
-		out[i] = (struct tensor){0};
+	kernels_trim(e->kernels, (size_t)KERNELS_KEPT_MIB << 20); // shapes that depend on data make a kernel each
+	for (int i = 0; i < n_want; i++)
 		w[want[i]] = !e->g->value[want[i]].constant;
+	struct lone l = {.r = kept_runner(e, plan, sim, w), .err = err,
+	    .q = {.sim = sim, .in = in, .want = want, .n_want = n_want, .codes = codes, .out = out}};
+	jobs_run(e->jobs, 1, infer_lone, &l, NULL);
+	return l.status;
+}
+
+const struct runner *engine_branch(struct engine *e, int node, int which)
+{
+	pthread_mutex_lock(&e->branch_lock);
+	struct engine **b = &e->branch[node].of[which];
+	if (!*b) {
+		const struct graph *g = e->g->node[node].subgraph[which];
+		bool *want = xcalloc((size_t)g->n_values + 1, sizeof *want);
+		for (int i = 0; i < g->n_outputs; i++)
+			want[g->output[i]] = !g->value[g->output[i]].constant;
+		*b = engine_bare(g, &e->opt);
+		(*b)->quantized_file = e->quantized_file;
+		kept_runner(*b, NULL, SIM_FLOAT, want);
 	}
-	struct inference f = {.r = kept_runner(e, plan, sim, w), .in = in, .want = want, .n_want = n_want, .codes = codes, .sim = sim,
-	    .out = out, .err = err};
-	jobs_run(e->jobs, 1, infer_one, &f, NULL);
-	for (int i = 0; f.status == STATUS_OK && i < n_want; i++)
-		if (e->g->value[want[i]].constant)
-			out[i] = tensor_share(e->g->value[want[i]].constant);
-	for (int i = 0; f.status != STATUS_OK && i < n_want; i++)
-		tensor_drop(&out[i]);
-	return f.status;
+	pthread_mutex_unlock(&e->branch_lock);
+	return &(*b)->kept->r;
 }
 
 void engine_free(struct engine **ep)
@@ -245,6 +282,11 @@ void engine_free(struct engine **ep)
 	struct engine *e = *ep;
 	if (!e)
 		return;
+	for (int i = 0; i < e->g->n_nodes; i++)
+		for (int which = 0; which < 2; which++)
+			engine_free(&e->branch[i].of[which]);
+	free(e->branch);
+	pthread_mutex_destroy(&e->branch_lock);
 	kept_free(&e->kept);
 	jobs_free(&e->jobs);
 	store_free(&e->store);

@@ -37,6 +37,11 @@ bool quantizer_has_codes(const struct quantizer *q)
 	return q->kind == QUANT_LINEAR && q->axis < 0 && q->bits <= 16;
 }
 
+bool exec_float_input(const struct exec *x, int i)
+{
+	return x->in[i] && (x->in[i]->coded || x->in[i]->t.type == DT_F32);
+}
+
 enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
 {
 	if (quantizer_has_codes(q))
@@ -84,11 +89,10 @@ enum status exec_out_shape(struct exec *x, struct shape *out)
 	if (v < 0)
 		return STATUS_UNSUPPORTED;
 	*out = x->g->value[v].shape;
-	return out->rank >= 0 ? STATUS_OK : shape_of_run(x, out);
+	return out->rank >= 0 && shape_count(out) >= 0 ? STATUS_OK : shape_of_run(x, out);
 }
 
-// Inputs of the main node as plain float (or integer) tensors.
-static enum status plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in)
+enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in)
 {
 	for (int i = 0; i < x->node->n_in; i++) {
 		struct rep f = {0};
@@ -152,7 +156,7 @@ enum status exec_plain(struct exec *x)
 	int n_in = x->node->n_in, n_out = x->node->n_out;
 	struct rep *hold = xcalloc((size_t)n_in + 1, sizeof *hold), *y = xcalloc((size_t)n_out + 1, sizeof *y);
 	const struct tensor **in = xcalloc((size_t)n_in + 1, sizeof *in);
-	enum status st = plain_inputs(x, hold, in);
+	enum status st = exec_plain_inputs(x, hold, in);
 	if (st == STATUS_OK)
 		st = exec_eval(x, in, y);
 	if (st == STATUS_OK && x->step->epi.act.kind != ACT_NONE)
@@ -181,7 +185,7 @@ static enum status exec_ordered(struct exec *x)
 enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
-	    exec_ordered, exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_move, exec_plain};
+	    exec_ordered, exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_resize, exec_move, exec_if, exec_plain};
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);
 		if (st == STATUS_OK)

@@ -5,9 +5,13 @@
 #include "run_impl.h"
 
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
+// Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
+bool exec_float_input(const struct exec *x, int i);
 enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
 enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
 enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out);
+// Inputs of the main node as plain tensors of floats (or of the integers that they are); hold[n_in] keeps what was made for it.
+enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in);
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
 // Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.
 const float *exec_weights(struct exec *x, int i, float **own);

@@ -1,4 +1,4 @@
-// Add, Sub, Mul and Div of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel. Other broadcasts
+// Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel. Other broadcasts
 // are the plain code's.
 #include <string.h>
 #include "strips.h"
@@ -6,8 +6,8 @@
 static bool is_binary(const struct exec *x)
 {
 	enum op_id op = x->node->op->id;
-	return (op == OP_Add || op == OP_Sub || op == OP_Mul || op == OP_Div) && is_float_value(x->g, x->node->in[0]) &&
-	    is_float_value(x->g, x->node->in[1]);
+	return (op == OP_Add || op == OP_Sub || op == OP_Mul || op == OP_Div || op == OP_PRelu) && exec_float_input(x, 0) &&
+	    exec_float_input(x, 1);
 }
 
 static void binary_strip(void *arg, const float *a, const float *b, float *y, int64_t n)
@@ -95,5 +95,7 @@ enum status exec_binary(struct exec *x)
 	if (shape_equal(&x->in[0]->t.shape, &x->in[1]->t.shape))
 		return binary_same(x);
 	enum status st = binary_spread(x, 0);
+	if (x->node->op->id == OP_PRelu) // a slope has no more dimensions than what it bends
+		return st;
 	return st == STATUS_UNSUPPORTED && x->err->text[0] == '\0' ? binary_spread(x, 1) : st;
 }

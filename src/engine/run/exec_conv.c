@@ -122,8 +122,8 @@ static bool geometry(struct exec *x, struct conv_geometry *g, struct shape *shap
 		return false;
 	const struct tensor *w = x->g->value[x->node->in[1]].constant;
 	bool bias_known = x->node->n_in < 3 || x->node->in[2] < 0 || x->g->value[x->node->in[2]].constant;
-	return w && w->type == DT_F32 && bias_known && exec_out_shape(x, shape) == STATUS_OK &&
-	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape);
+	return w && w->type == DT_F32 && bias_known && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
+	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
 
 enum status exec_conv(struct exec *x)

@@ -18,7 +18,7 @@ static void apply(const struct exec *x, const float *in, float *out, int64_t n)
 static bool is_unary(const struct exec *x)
 {
 	struct act a;
-	if (!is_float_value(x->g, x->node->in[0]))
+	if (!exec_float_input(x, 0))
 		return false;
 	return x->step->swish || step_act(x->g, x->node, &a) || ((x->node->op->flags & OPF_UNARY) && x->node->n_in == 1);
 }

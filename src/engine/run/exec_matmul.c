@@ -69,19 +69,14 @@ static bool bias_fits(const struct exec *x, const struct product *p)
 	return b && b->type == DT_F32 && tensor_count(b) == p->n && b->shape.rank >= 1 && b->shape.dim[b->shape.rank - 1] == p->n;
 }
 
-// What stands behind a node whose shapes depend on data has no type in the graph: the tensor itself tells.
-static bool is_float_rep(const struct rep *r)
-{
-	return r && (r->coded || r->t.type == DT_F32);
-}
-
 static bool product_of(struct exec *x, struct product *p)
 {
 	*p = (struct product){.alpha = 1.0f};
-	if (!is_float_rep(x->in[0]) || !is_float_rep(x->in[1]))
+	if (!exec_float_input(x, 0) || !exec_float_input(x, 1))
 		return false;
 	bool ok = x->node->op->id == OP_MatMul ? matmul_product(x, p) : x->node->op->id == OP_Gemm && gemm_product(x, p);
 	p->constant_b = x->g->value[x->node->in[1]].constant != NULL;
+	ok = ok && p->batch * p->m * p->n * p->k > 0;
 	return ok && bias_fits(x, p) && exec_out_shape(x, &p->shape) == STATUS_OK;
 }
 

@@ -46,7 +46,7 @@ static bool is_pool(const struct node *n)
 static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, struct shape *shape)
 {
 	bool global = x->node->op->id == OP_GlobalAveragePool || x->node->op->id == OP_GlobalMaxPool;
-	if (in->t.shape.rank != 4 || exec_out_shape(x, shape) != STATUS_OK)
+	if (in->t.shape.rank != 4 || exec_out_shape(x, shape) != STATUS_OK || shape_count(shape) <= 0)
 		return false;
 	*t = (struct pool_task){.layout = in->t.layout, .type = in->t.type};
 	t->max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
@@ -67,7 +67,7 @@ enum status exec_pool(struct exec *x)
 	struct pool_task t;
 	struct shape shape;
 	struct prepared p = {0};
-	if (!is_pool(x->node) || !is_float_value(x->g, x->node->in[0]) || x->step->epi.act.kind != ACT_NONE)
+	if (!is_pool(x->node) || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
 		return STATUS_UNSUPPORTED;
 	bool max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
 	enum status st = max ? on_output_grid(x, 0, &in) : rep_to_float(&in, x->in[0], x->width, x->err);
@@ -160,7 +160,7 @@ static bool moves_codes(const struct exec *x)
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (x->node->op->id == other[i])
 			return false;
-	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && is_float_value(x->g, x->node->in[0]) &&
+	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && exec_float_input(x, 0) &&
 	    x->step->epi.act.kind == ACT_NONE && !is_pool(x->node);
 }
 

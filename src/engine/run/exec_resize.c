@@ -1,6 +1,7 @@
-// Resize to the nearest: it selects elements, and by a whole factor it does so in the blocked layout.
+// Resize in the blocked layout: to the nearest by a whole factor, where it selects elements, and by a filter (linear, cubic).
 #include <stdlib.h>
 #include <string.h>
+#include "../ops/resize.h"
 #include "attr.h"
 #include "exec.h"
 
@@ -66,5 +67,55 @@ enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
 			rep_set_quantizer(y, rep_quantizer(in));
 	}
 	free(at);
+	return st;
+}
+
+// Inputs after the first (region, scales, sizes) are plain; of the first only the shape is asked.
+static enum status resolve(struct exec *x, struct resize *r, struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside)
+{
+	const struct tensor **in = xcalloc((size_t)x->node->n_in + 1, sizeof *in);
+	for (int i = 0; i < x->node->n_in; i++)
+		in[i] = x->in[i] ? &x->in[i]->t : NULL;
+	enum status st = resize_resolve(r, x->node, in, x->err);
+	free(in);
+	return st == STATUS_OK ? resize_all_taps(t, any_outside, r, x->err) : st;
+}
+
+static enum status filter_blocks(struct exec *x, const struct interp *planes, struct rep *in, const struct resize *r, struct rep *y)
+{
+	struct interp blocks = *planes;
+	struct shape s = shape_of(4, (int64_t[]){r->axis[0].out, r->axis[1].out, r->axis[2].out, r->axis[3].out});
+	blocks.lanes = layout_block();
+	blocks.planes = r->axis[0].in * ((r->axis[1].in + blocks.lanes - 1) / blocks.lanes);
+	enum status st = rep_alloc(y, DT_F32, LAYOUT_BLOCK, &s, x->err);
+	if (st != STATUS_OK)
+		return st;
+	float *buffer = exec_scratch(x, (size_t)interp_buffer(&blocks, x->width) * sizeof *buffer);
+	if (!buffer)
+		return error_set(x->err, STATUS_NOMEM, "no memory for a row of the input");
+	interp_run(&blocks, in->t.data, y->t.data, buffer, x->width);
+	return STATUS_OK;
+}
+
+enum status exec_resize(struct exec *x)
+{
+	struct rep in = {0}, y = {0};
+	struct resize r;
+	struct resize_taps t[SHAPE_MAX_RANK];
+	struct interp planes;
+	bool any_outside;
+	if (x->node->op->id != OP_Resize || resize_selects(x) || x->in[0]->t.layout != LAYOUT_BLOCK || !exec_float_input(x, 0))
+		return STATUS_UNSUPPORTED;
+	enum status st = resolve(x, &r, t, &any_outside);
+	if (st != STATUS_OK)
+		return st;
+	st = resize_planes(&planes, &r, t) ? rep_to_float(&in, x->in[0], x->width, x->err) : STATUS_UNSUPPORTED;
+	if (st == STATUS_OK)
+		st = filter_blocks(x, &planes, &in, &r, &y);
+	if (st == STATUS_OK)
+		st = exec_finish(x, 0, &y);
+	resize_free_all(t);
+	rep_drop(&in);
+	rep_drop(&y);
 	return st;
 }

@@ -64,6 +64,10 @@ struct engine {
 	struct key *node_sig;  // [n_nodes] operator, attributes and place
 	bool quantized_file;   // the model has Q/DQ nodes of its own: sums are ordered as in the runtime that it was made for
 	struct kept_runner *kept; // of the last engine_infer
+	pthread_mutex_t branch_lock;
+	struct branches {
+		struct engine *of[2]; // made when first taken
+	} *branch;             // [n_nodes] engines for the graphs inside If nodes
 };
 
 // Execution of one step under one simulation.
@@ -87,7 +91,9 @@ enum status exec_matmul(struct exec *x);
 enum status exec_unary(struct exec *x);
 enum status exec_binary(struct exec *x);
 enum status exec_pool(struct exec *x);
+enum status exec_resize(struct exec *x);
 enum status exec_move(struct exec *x);
+enum status exec_if(struct exec *x);
 enum status exec_plain(struct exec *x);
 
 void *exec_scratch(struct exec *x, size_t size);

@@ -22,6 +22,19 @@ struct sample {
 	const struct tensor *given;  // inputs in the order of graph.input, or NULL: load from the dataset
 	const struct pass *pass;     // for visit, cancel, counters
 };
+// The values `want` of one run on the given inputs, as plain tensors that the caller owns: floats, or codes if `codes`. Values must be
+// wanted by the runner under `sim`.
+struct request {
+	enum sim sim;
+	const struct tensor *in;
+	const int *want;
+	int n_want;
+	bool codes;
+	struct tensor *out;
+};
+// The runner of a branch of an If node (0: then, 1: else) that gives the branch's outputs. Thread-safe.
+const struct runner *engine_branch(struct engine *e, int node, int which);
+enum status runner_infer(const struct runner *r, const struct request *q, int worker, int width, struct error *err);
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err);
 
 #endif

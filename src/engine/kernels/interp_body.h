@@ -1,0 +1,48 @@
+// The loops of interp.h, compiled once for every processor level: the including file defines INTERP_TABLE.
+#include "interp.h"
+
+// y = the taps of output row `out`, over all columns.
+static void filter_row(const struct interp *r, const float *x, float *y, int64_t out)
+{
+	int64_t taps = r->rows.taps, n = r->columns.in * r->lanes;
+	const int64_t *index = r->rows.index + out * taps;
+	const float *weight = r->rows.weight + out * taps;
+	const float *first = x + index[0] * n;
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = weight[0] * first[i];
+	for (int64_t k = 1; k < taps; k++) {
+		const float *from = x + index[k] * n, w = weight[k];
+		if (w == 0)
+			continue;
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] += w * from[i];
+	}
+}
+
+// One pixel; with `lanes` constant its sum stays in registers.
+static inline void filter_pixel(float *y, const float *x, const int64_t *index, const float *weight, int64_t taps, const int64_t lanes)
+{
+	float sum[16];
+	for (int64_t l = 0; l < lanes; l++)
+		sum[l] = weight[0] * x[index[0] * lanes + l];
+	for (int64_t k = 1; k < taps; k++)
+		for (int64_t l = 0; weight[k] != 0 && l < lanes; l++)
+			sum[l] += weight[k] * x[index[k] * lanes + l];
+	for (int64_t l = 0; l < lanes; l++)
+		y[l] = sum[l];
+}
+
+static void filter_column(const struct interp *r, const float *x, float *y)
+{
+	const struct interp_axis *a = &r->columns;
+	for (int64_t o = 0; o < a->out; o++, y += r->lanes) {
+		const int64_t *index = a->index + o * a->taps;
+		const float *weight = a->weight + o * a->taps;
+		if (r->lanes == 1)
+			filter_pixel(y, x, index, weight, a->taps, 1);
+		else if (r->lanes == 8)
+			filter_pixel(y, x, index, weight, a->taps, 8);
+		else
+			filter_pixel(y, x, index, weight, a->taps, 16);
+	}
+}
+
+const struct interp_table INTERP_TABLE = {filter_row, filter_column};

@@ -1,0 +1,105 @@
+// Whole networks by the kernels against the plain interpreter, which knows no layout, no fusion and no kernel.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "qtui/base/mem.h"
+#include "qtui/engine/onnx.h"
+#include "qtui/engine/run.h"
+#include "support.h"
+
+enum { MOST = 8 }; // inputs or outputs
+
+static void fill(struct support_random *r, struct tensor *t)
+{
+	struct error err = {0};
+	assert_int_equal(tensor_alloc(t, NULL, &err), STATUS_OK);
+	memset(t->data, 0, tensor_bytes(t));
+	if (t->type == DT_F32)
+		support_random_floats(r, t->data, (size_t)tensor_count(t), -1.0f, 1.0f);
+}
+
+static void assert_near(const struct tensor *a, const struct tensor *b)
+{
+	assert_true(shape_equal(&a->shape, &b->shape));
+	assert_int_equal(a->type, DT_F32);
+	const float *x = a->data, *y = b->data;
+	for (int64_t i = 0; i < tensor_count(a); i++)
+		if (!(fabsf(x[i] - y[i]) <= 1e-4f * (1.0f + fabsf(y[i]))))
+			fail_msg("element %lld is %.9g, the interpreter says %.9g", (long long)i, (double)x[i], (double)y[i]);
+}
+
+static void check(const char *model, const struct onnx_input_shape *shapes, int n_shapes, const int64_t *rate)
+{
+	const char *path = support_data(model);
+	struct support_random r = {61};
+	struct error err = {0};
+	struct graph *g = NULL;
+	struct tensor in[MOST] = {{0}}, expected[MOST] = {{0}}, out[MOST] = {{0}};
+	const struct tensor *given[MOST];
+	if (!path)
+		skip();
+	assert_int_equal(onnx_load(&g, path, &(struct onnx_options){shapes, n_shapes}, &err), STATUS_OK);
+	for (int i = 0; i < g->n_inputs; i++) {
+		const struct value *v = &g->value[g->input[i]];
+		in[i] = (struct tensor){.type = v->type, .shape = v->shape};
+		fill(&r, &in[i]);
+		if (v->type == DT_I64)
+			memcpy(in[i].data, rate, sizeof *rate);
+		given[i] = &in[i];
+	}
+	assert_int_equal(graph_eval(g, given, expected, 2, &err), STATUS_OK);
+	for (int threads = 1; threads <= 2; threads++) {
+		struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, in, g->output, g->n_outputs, false, out, &err), STATUS_OK);
+			for (int i = 0; i < g->n_outputs; i++) {
+				assert_near(&out[i], &expected[i]);
+				tensor_drop(&out[i]);
+			}
+		}
+		engine_free(&e);
+	}
+	for (int i = 0; i < MOST; i++) {
+		tensor_drop(&in[i]);
+		tensor_drop(&expected[i]);
+	}
+	graph_free(&g);
+}
+
+// An If whose branches are whole networks, with an LSTM and one-dimensional convolutions.
+void test_infer__branches(void **state)
+{
+	(void)state;
+	static const int64_t rate[] = {16000, 8000};
+	for (int i = 0; i < 2; i++) {
+		const struct onnx_input_shape shapes[] = {
+		    {"input", shape_of(2, (int64_t[]){1, 576 >> i})}, {"state", shape_of(3, (int64_t[]){2, 1, 128})}};
+		check("misc/silero_vad.onnx", shapes, 2, &rate[i]);
+	}
+}
+
+// Linear Resize, a transposed convolution, gates of one value a channel.
+void test_infer__segmentation(void **state)
+{
+	(void)state;
+	check("misc/selfie_segmentation.onnx", NULL, 0, NULL);
+}
+
+// A file that is quantized: whatever its size, what a DequantizeLinear makes of constants is a constant.
+void test_infer__dequantized_weights_are_constants(void **state)
+{
+	(void)state;
+	const char *path = support_data("models/yolov8n_qdq_minmax.onnx");
+	struct error err = {0};
+	struct graph *g = NULL;
+	if (!path)
+		skip();
+	assert_int_equal(onnx_load(&g, path, &(struct onnx_options){0}, &err), STATUS_OK);
+	for (int i = 0; i < g->n_nodes; i++)
+		if (g->node[i].op->id == OP_Conv)
+			assert_non_null(g->value[g->node[i].in[1]].constant);
+	graph_free(&g);
+}
