@@ -19,7 +19,6 @@ struct trial {
 	float *scale, *fbias;
 	float out_scale;
 	int32_t out_zero;
-	uint8_t lut[256];
 	void *x;
 	size_t in_elems, out_elems, out_size;
 };
@@ -135,12 +134,6 @@ static void make_output(struct support_random *r, struct trial *b)
 	q->rounding = support_random_int(r, 0, 1) ? ROUND_HALF_EVEN : (enum rounding)support_random_int(r, ROUND_HALF_EVEN, ROUND_DOWN);
 	b->t.act = acts[support_random_int(r, 0, 5)];
 	b->t.to_float = support_random_int(r, 0, 5) == 0;
-	for (int i = 0; i < 256; i++)
-		b->lut[i] = (uint8_t)support_random_int(r, 0, 255);
-	if (!b->t.to_float && type != DT_I16 && support_random_int(r, 0, 3) == 0) {
-		b->t.lut = b->lut;
-		b->t.lut_zero = support_random_int(r, low, high);
-	}
 	b->out_elems = stored(b->t.out, b->t.g.n, b->t.g.oc, b->t.g.oh * b->t.g.ow);
 	b->out_size = b->out_elems * (b->t.to_float ? sizeof(float) : dtype_size(quantizer_dtype(q)));
 }
@@ -363,7 +356,6 @@ void test_qconv__ref_is_the_definition(void **state)
 		random_trial(&r, &b, false, DT_I8, 8);
 		const struct conv_geometry *g = &b.t.g;
 		b.t.to_float = true;
-		b.t.lut = NULL;
 		b.t.act = (struct act) { ACT_NONE, 0, 0 };
 		b.out_size = b.out_elems * sizeof(float);
 		uint8_t *y = run(&b, BACKEND_REF, 1);
@@ -401,7 +393,6 @@ void test_qconv__ref_transposed_is_the_definition(void **state)
 		int64_t cg = g->c / g->group, ocg = g->oc / g->group, plane = g->oh * g->ow;
 		int64_t *acc = calloc((size_t)(g->n * g->oc * plane), sizeof(*acc));
 		b.t.to_float = true;
-		b.t.lut = NULL;
 		b.t.bias = NULL;
 		b.t.fbias = NULL;
 		b.t.act = (struct act) { ACT_NONE, 0, 0 };

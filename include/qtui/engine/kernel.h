@@ -58,7 +58,7 @@ MUST_CHECK enum status kernel_matmul(struct kernel **out, enum kernel_backend b,
 MUST_CHECK enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct error *err);
 
 // Integer kernels: codes in, exact accumulation (int32; int64-exact for 16 bit), then in float32 per output channel c:
-//   v = (float)acc * scale[c] + fbias[c];  v = act(v);  code = clamp(round(v / out_scale) + out_zero, qmin, qmax);  code = lut[code]
+//   v = (float)acc * scale[c] + fbias[c];  v = act(v);  code = clamp(round(v / out_scale) + out_zero, qmin, qmax)
 // With power-of-two scales this is the target's integer arithmetic to the bit. acc includes the integer bias and the
 // correction for x_zero. The same result, bit for bit, from every implementation (ref, avx2, avx512).
 struct qconv_task {
@@ -75,8 +75,6 @@ struct qconv_task {
 	struct act act;               // NONE, RELU, CLIP, LEAKY
 	bool to_float;                // output is v as DT_F32 (out_quant unused)
 	struct quantizer out_quant;   // per tensor
-	const uint8_t *lut;           // 256 entries indexed by (uint8_t)code, or NULL; 8-bit output only
-	int32_t lut_zero;             // with lut: the zero point of what it gives, stored in padding channels
 };
 struct qmatmul_task { // codes [m,k] x [k,n] batches; both sides may be activations
 	int64_t batch, m, n, k;

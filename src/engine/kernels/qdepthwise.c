@@ -97,8 +97,6 @@ static void run_pixels(const struct qdw *k, void *y, const char *x, int64_t v, i
 		loops->to_float(narrowed, acc, (n + 3) / 4 * 4);
 	k->micro->finish_wide(codes, loops->to_float ? narrowed : (const float *)acc, &k->scaling, k->scale + v * QLANES,
 	    k->fbias + v * QLANES, (int)(n + 3) / 4 * 2);
-	if (k->finish.has_lut)
-		elt_lut8(k->finish.lut, (uint8_t *)codes, (uint8_t *)codes, n * QDW_LANES);
 	if ((v + 1) * QDW_LANES > k->g.oc)
 		set_padding(k, codes, v, n);
 	store(k, y, codes, at, n);

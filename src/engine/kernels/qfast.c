@@ -183,8 +183,6 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 		} else {
 			m->tile(codes, p->init, rows, job->runs, job->n_runs, p->w, job->scaling, p->scale, p->fbias);
 		}
-		if (job->finish->has_lut)
-			elt_lut8(job->finish->lut, (uint8_t *)codes, (uint8_t *)codes, (int64_t)have * QLANES);
 		if (p->dest->lanes > p->dest->valid)
 			set_padding(job, p->dest, codes, have);
 		scatter(p->dest, elem, codes, y, at + i, have);

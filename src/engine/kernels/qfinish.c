@@ -46,14 +46,8 @@ static enum status init(struct qfinish *f, const float *scale, int64_t scale_n, 
 
 enum status qfinish_of_conv(struct qfinish *f, const struct qconv_task *t, struct error *err)
 {
-	*f = (struct qfinish) { .channels = t->g.oc, .act = t->act, .to_float = t->to_float, .has_lut = t->lut && !t->to_float };
-	enum status s = init(f, t->scale, t->g.oc, t->fbias, t->bias, &t->out_quant, err);
-	if (s == STATUS_OK && f->has_lut) {
-		assert(dtype_size(f->type) == 1);
-		memcpy(f->lut, t->lut, sizeof(f->lut));
-		f->pad = t->lut_zero;
-	}
-	return s;
+	*f = (struct qfinish) { .channels = t->g.oc, .act = t->act, .to_float = t->to_float };
+	return init(f, t->scale, t->g.oc, t->fbias, t->bias, &t->out_quant, err);
 }
 
 enum status qfinish_of_matmul(struct qfinish *f, const struct qmatmul_task *t, struct error *err)
@@ -105,8 +99,7 @@ void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int6
 		((float *)y)[at] = v;
 		return;
 	}
-	int64_t code = qspan_code(&f->out, v);
-	store(y, f->type, at, f->has_lut ? f->lut[(uint8_t)code] : code);
+	store(y, f->type, at, qspan_code(&f->out, v));
 }
 
 void qfinish_store_pad(const struct qfinish *f, void *y, int64_t at)

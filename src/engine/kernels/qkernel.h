@@ -14,8 +14,6 @@ struct qfinish {
 	bool to_float;
 	enum dtype type;       // of the output
 	struct qspan out;
-	bool has_lut;
-	uint8_t lut[256];
 	int32_t pad;           // code of the padding channels of LAYOUT_BLOCK
 };
 MUST_CHECK enum status qfinish_of_conv(struct qfinish *f, const struct qconv_task *t, struct error *err);
