@@ -24,14 +24,16 @@ inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/i
 qtui_run() { local a=() i; while read -r i; do a+=(-i "$i"); done <"$work/in/list"; "$qtui" run "$1" "${a[@]}" --threads "$2" --repeat "$3" --quiet; }
 ort_run() { local a=() i; while read -r i; do a+=("$i"); done <"$work/in/list"; have_ort && NODE_PATH=$work/node_modules node bench/ort.js "$1" "$2" "$3" "${a[@]}" || true; }
 
-# MODEL THREADS RUNS: medians of alternating runs, in $q and $o
+best() { grep -v '^-$' | sort -g | head -1 | grep . || echo -; }
+
+# MODEL THREADS RUNS: the best of alternating runs, in $q and $o: others on the machine only make a run longer
 compare() {
 	: >"$work/q"; : >"$work/o"
 	for _ in $(seq "$rounds"); do
-		qtui_run "$1" "$2" "$3" | number median_ms >>"$work/q"
-		ort_run "$1" "$2" "$3" | number median_ms >>"$work/o"
+		qtui_run "$1" "$2" "$3" | number min_ms >>"$work/q"
+		ort_run "$1" "$2" "$3" | number min_ms >>"$work/o"
 	done
-	q=$(median <"$work/q") o=$(median <"$work/o")
+	q=$(best <"$work/q") o=$(best <"$work/o")
 }
 
 # The samples that belong to a model; - is random data.
@@ -50,7 +52,7 @@ calib_of() {
 widths() { for t in ${THREADS:-1 2}; do [ "$t" -gt "$cores" ] || echo "$t"; done; }
 
 float_table() {
-	title "Float inference, one sample (ms, median of $rounds alternating runs)" model threads qtui 'ONNX Runtime' ratio
+	title "Float inference, one sample (ms, the best of $rounds alternating series)" model threads qtui 'ONNX Runtime' ratio
 	for m in "$@"; do
 		inputs "$m"
 		for t in $(widths); do
@@ -65,8 +67,9 @@ float_table() {
 float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {printf "%.4g", ($4 == "-" ? $3 : $4) * n / 1000}' "$work/float"; }
 
 analysis_table() {
-	title 'Analysis: float, calibration, graphwise and layerwise figures (32 samples; s, and as a multiple of the float inference of these samples by ONNX Runtime)' \
-		model threads 'float inference' 'full analysis' multiple 'first figures' 'head edit' 'share of full' 'deep edit' undo 'cancel ms' 'peak MiB'
+	title 'Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)' \
+		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'head edit' 'share of full, processor time' \
+		'deep edit' undo 'cancel ms' 'peak MiB'
 	for m in "$@"; do
 		local name
 		name=$(basename "$m" .onnx)
@@ -74,7 +77,8 @@ analysis_table() {
 			"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a"
 			get() { number "$1" <"$work/a"; }
 			f=$(float_seconds "$name" "$t" 32)
-			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_s)" "$(get full_s)")" \
+			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get full_cpu)" \
+				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
 				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms)" "$(get peak_mib)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
 		done
@@ -82,12 +86,12 @@ analysis_table() {
 }
 
 int8_table() {
-	title 'Integer inference, one sample (ms)' model threads 'qtui int8' 'qtui float' ratio 'ONNX Runtime int8 file' ratio
+	title 'Integer inference, one sample (ms, the best of 15)' model threads 'qtui int8' 'qtui float' ratio 'ONNX Runtime int8 file' ratio
 	while read -r name t i; do
 		f=$(awk -v m="$name" -v t="$t" '$1 == m && $2 == t {print $3}' "$work/float") o=-
 		if [ "$name" = yolov8n ] && [ -e "$models/yolov8n_qdq_minmax.onnx" ]; then
 			inputs "$models/yolov8n_qdq_minmax.onnx"
-			o=$(ort_run "$models/yolov8n_qdq_minmax.onnx" "$t" 15 | number median_ms)
+			o=$(ort_run "$models/yolov8n_qdq_minmax.onnx" "$t" 15 | number min_ms)
 		fi
 		row "$name" "$t" "$i" "$f" "$(ratio "$i" "$f")" "$o" "$(ratio "$i" "$o")"
 	done <"$work/int8"
