@@ -24,7 +24,7 @@ inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/i
 qtui_run() { local a=() i; while read -r i; do a+=(-i "$i"); done <"$work/in/list"; "$qtui" run "$1" "${a[@]}" --threads "$2" --repeat "$3" --quiet; }
 ort_run() { local a=() i; while read -r i; do a+=("$i"); done <"$work/in/list"; have_ort && NODE_PATH=$work/node_modules node bench/ort.js "$1" "$2" "$3" "${a[@]}" || true; }
 
-best() { grep -v '^-$' | sort -g | head -1 | grep . || echo -; }
+best() { grep -v '^-$' | sort -g | awk 'NR == 1 {printf "%.4g", $1} END {if (!NR) print "-"}'; }
 
 # MODEL THREADS RUNS: the best of alternating runs, in $q and $o: others on the machine only make a run longer
 compare() {
@@ -106,7 +106,7 @@ cold_table() {
 			echo $(((${EPOCHREALTIME/./} - begin) / 1000))
 		done >"$work/q"
 		inputs "$m"
-		row "$(basename "$m" .onnx)" "$(median <"$work/q")" "$(ort_run "$m" 1 1 | number load_ms)"
+		row "$(basename "$m" .onnx)" "$(median <"$work/q")" "$(ort_run "$m" 1 1 | number load_ms | best)"
 	done
 }
 
@@ -162,7 +162,7 @@ report() {
 	analysis_table "${big[@]}"
 	int8_table
 	latency_table "${big[0]}"
-	cold_table "${all[0]}" "${big[@]}"
+	cold_table "${big[@]}"
 	scaling_table "${all[0]}"
 	size_table "${all[@]}"
 	printf '\n## Kernels, one thread\n```\n'
