@@ -49,6 +49,7 @@ calib_of() {
 	esac
 }
 
+present() { for m in "$@"; do [ ! -e "$models/$m.onnx" ] || echo "$models/$m.onnx"; done; }
 widths() { for t in ${THREADS:-1 2}; do [ "$t" -gt "$cores" ] || echo "$t"; done; }
 
 float_table() {
@@ -148,13 +149,12 @@ report() {
 	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
 	: >"$work/float"; : >"$work/int8"
-	local all m of='' big
+	local all big
 	if [ -n "${MODEL:-}" ]; then
 		all=("$MODEL") big=("$MODEL")
 	elif [ -d "$models" ]; then
-		for m in resnet20_cifar10 mobilenetv2 nanodet_m_320 deimv2_atto_320 yolox_nano_416 yolov5n yolov8n; do of="$of $models/$m.onnx"; done
-		read -ra all <<<"$of"
-		big=("$models/yolov5n.onnx" "$models/yolov8n.onnx" "$models/mobilenetv2.onnx")
+		mapfile -t all < <(present resnet20_cifar10 mobilenetv2 nanodet_m_320 deimv2_atto_320 yolox_nano_416 yolov5n yolov8n)
+		mapfile -t big < <(present yolov5n yolov8n mobilenetv2)
 	else
 		all=(examples/digits.onnx) big=(examples/digits.onnx)
 	fi
