@@ -120,6 +120,19 @@ static enum status observe_phase(struct calibration *c, struct error *err)
 	return st;
 }
 
+static enum status find_scale(struct calibration *c, int i, float *scale, int32_t *zero, struct error *err)
+{
+	const struct study *s = c->w->study;
+	if (atomic_load(&s->cancel))
+		return error_set(err, STATUS_CANCELLED, "cancelled");
+	enum status st = observer_finish(c->observer[i], scale, zero, err);
+	if (st == STATUS_OK)
+		memo_set_scale(s->memo, c->key[i], *scale, *zero);
+	else
+		error_prefix(err, "tensor %s", s->g->value[c->w->plan->observe[i].value].name);
+	return st;
+}
+
 static enum status observe(struct calibration *c, float *scale, int32_t *zero, struct error *err)
 {
 	struct work *w = c->w;
@@ -129,15 +142,9 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 			c->observer[i] = observer_new(w->plan, i, w->samples);
 	for (c->phase = 0; st == STATUS_OK && c->phase < 2 && want_phase(c); c->phase++)
 		st = observe_phase(c, err);
-	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++) {
-		if (!c->missing[i])
-			continue;
-		st = observer_finish(c->observer[i], &scale[i], &zero[i], err);
-		if (st == STATUS_OK)
-			memo_set_scale(w->study->memo, c->key[i], scale[i], zero[i]);
-		else
-			error_prefix(err, "tensor %s", w->study->g->value[w->plan->observe[i].value].name);
-	}
+	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
+		if (c->missing[i])
+			st = find_scale(c, i, &scale[i], &zero[i], err);
 	return st;
 }
 

@@ -304,6 +304,8 @@ static enum status measure_weight(struct work *w, struct site_work *sw, struct e
 	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
 	if (!site_missing(sw, 1))
 		return STATUS_OK;
+	if (atomic_load(&w->study->cancel))
+		return error_set(err, STATUS_CANCELLED, "cancelled");
 	struct tensor y = *x;
 	y.buf = NULL;
 	enum status st = tensor_alloc(&y, NULL, err);
