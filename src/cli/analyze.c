@@ -83,7 +83,7 @@ static void print_finding(int number, const struct finding *f)
 	if (isfinite(f->gain_db))
 		printf("    expected at this tensor: %+.1f dB\n", f->gain_db);
 	if (isfinite(f->share))
-		printf("    share of all noise that nodes make alone: %.2g %%\n", 100 * f->share);
+		printf("    share of all noise that arises: %.*f %%\n", f->share < 0.1, 100 * f->share);
 }
 
 static void print_findings(const struct study *st, const struct snapshot *s)

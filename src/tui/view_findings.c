@@ -61,7 +61,7 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 	if (isfinite(f->gain_db))
 		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
 	if (isfinite(f->share))
-		snprintf(share, sizeof share, "%.2g %% of all noise", 100 * f->share);
+		snprintf(share, sizeof share, "%.*f %% of all noise", f->share < 0.1, 100 * f->share);
 	snprintf(out, size, gain[0] || share[0] ? " (%s%s%s)" : "", gain, gain[0] && share[0] ? ", " : "", share);
 	return out;
 }

@@ -76,7 +76,8 @@ static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
 	char offer[32];
 	if (!is_symmetric(s) || !(s->scale[0] >= COARSE) || !(fit <= s->scale[0] / 2) || s->range.max < NEAR || s->locked)
 		return;
-	struct finding *f = finding_add(l, s->node, s->scale[0] * s->scale[0] / 12.0); // noise on a logit of 1
+	// Of so many codes one pair of scores in as many falls together: the harm, as noise over signal is that of a tensor.
+	struct finding *f = finding_add(l, s->node, 1 / fmax(ceil((s->range.max - NEAR) / s->scale[0]), 1));
 	finding_about(f, sigmoid);
 	say_coarse(f, l, sigmoid, s, fit);
 	if (s->state == SLOT_ACTIVE && finding_scale(f, l, s->node, fit))

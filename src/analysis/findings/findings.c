@@ -58,7 +58,8 @@ static const enum about about[FINDING_RULES] = {[FINDING_stale_override] = ABOUT
     [FINDING_bias] = ABOUT_COSTLY_NOISE, [FINDING_unequal_add] = ABOUT_COSTLY_NOISE, [FINDING_average_at_8] = ABOUT_COSTLY_NOISE,
     [FINDING_softmax_at_8] = ABOUT_COSTLY_NOISE};
 
-// Decisions are left out: what is clipped of them far below zero is no harm, and large.
+// Of all nodes, and what the nodes' own figures do not show: narrow tensors in a joint, decisions. Figures of decisions themselves are left
+// out: what is clipped of them far below zero is no harm, and large.
 static double all_noise(const struct look *l)
 {
 	double sum = 0;
@@ -67,6 +68,9 @@ static double all_noise(const struct look *l)
 		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value))
 			sum += site_damage(s);
 	}
+	for (int i = 0; i < l->out->n; i++)
+		if (l->out->at[i].rule == FINDING_joined_ranges || l->out->at[i].rule == FINDING_coarse_logits)
+			sum += l->out->at[i].damage;
 	return sum;
 }
 
