@@ -46,7 +46,7 @@ size_t tensor_bytes(const struct tensor *t);
 MUST_CHECK enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error *err);
 void tensor_drop(struct tensor *t); // gives the count back and zeroes the struct
 struct tensor tensor_share(const struct tensor *t);
-// Plain <-> blocked, for element sizes 1, 2, 4; `dst` has type, shape and layout set and is allocated. Pads with `pad` bits.
+// Plain <-> blocked, for element sizes 1, 2, 4; `dst` has type, shape and layout set and is allocated. Pads with zero bits.
 void tensor_reorder(struct tensor *dst, const struct tensor *src, int width);
 
 #endif

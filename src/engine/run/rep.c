@@ -75,6 +75,8 @@ enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int wid
 	if (r->coded)
 		rep_set_quantizer(out, rep_quantizer(r));
 	tensor_reorder(&out->t, &r->t, width);
+	if (out->coded && out->zero != 0)
+		rep_clear_padding(out);
 	return STATUS_OK;
 }
 
