@@ -33,8 +33,10 @@ SANE          := -Wno-maybe-uninitialized -Wno-format-truncation -Wno-stringop-o
 asan_FLAGS    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer $(SANE)
 tsan_FLAGS    := -O1 -fsanitize=thread $(SANE)
 cov_FLAGS     := -O0 --coverage
+# For libFuzzer (CC=clang): its warnings are not those that the code is held to.
+fuzz_FLAGS    := -O1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ifeq ($(origin $(MODE)_FLAGS),undefined)
-  $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan or cov)
+  $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz)
 endif
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
 CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
@@ -80,6 +82,12 @@ $(BUILD)/%.o: %.c | $(PROTO).h
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
 
+# Kernels and backends read no files, and are in gcc's dialect of vectors.
+ifeq ($(MODE),fuzz)
+$(BUILD)/src/engine/kernels/%.o $(BUILD)/src/engine/backend/%.o: override CC := gcc
+$(BUILD)/src/engine/kernels/%.o $(BUILD)/src/engine/backend/%.o: CFLAGS := $(BASEFLAGS) -O1 -w
+endif
+
 $(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
 	@mkdir -p $(BUILD)/gen
 	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
@@ -104,6 +112,9 @@ below_cli      := cli interop analysis engine base
 below_tui      := tui interop analysis engine base
 # ONLY=base takes the programs of one layer and no scripts.
 TESTSRC := $(shell find tests/$(ONLY) -name 'test_*.c')
+# Every parser behind a function (tests/fuzz): replay runs the kept inputs through them, fuzz looks for new ones.
+FUZZED  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/fuzz*.c))
+FUZZ_TIME ?= 60
 TESTS   := $(TESTSRC:%.c=$(BUILD)/%)
 
 define test_rule
@@ -121,7 +132,19 @@ $(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c
 # A test is declared in the generated main() only, and most ignore cmocka's state.
 $(BUILD)/tests/%.o: CPPFLAGS += -Itests -Wno-missing-prototypes -Wno-unused-parameter
 
-check: $(BUILD)/qtui $(TESTS)
+$(BUILD)/replay: $(FUZZED) $(BUILD)/tests/fuzz/replay.o $(LIBS)
+$(BUILD)/fuzz: $(FUZZED) $(BUILD)/tests/fuzz/libfuzzer.o $(LIBS)
+$(BUILD)/fuzz: LDFLAGS += -fsanitize=fuzzer
+$(BUILD)/replay $(BUILD)/fuzz:
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcli.a $(BUILD)/libtui.a $(BUILD)/libinterop.a $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a $(LDLIBS)
+
+# make fuzz [FUZZ_TIME=60] [INPUTS="onnx npy"]: needs clang with libFuzzer. What is found lies in build/fuzz/.
+fuzz:
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang build/fuzz/fuzz
+	$(Q)FUZZ_TIME=$(FUZZ_TIME) tests/fuzz/run.sh build/fuzz $(INPUTS)
+
+check: $(BUILD)/qtui $(BUILD)/replay $(TESTS)
 	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(if $(ONLY),,$(sort $(wildcard tests/scripts/*.sh)))
 check-asan check-tsan: check-%:
 	$(Q)$(MAKE) --no-print-directory MODE=$* check
@@ -166,11 +189,12 @@ help:
 	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
+	echo "make fuzz       every parser under libFuzzer for FUZZ_TIME seconds (needs clang); INPUTS=\"onnx npy\" for some"; \
 	echo "make portable   compiles every file for arm64 with a cross compiler (CROSS=$(CROSS))"; \
 	echo "make bench      speed, side by side with ONNX Runtime (MODEL=FILE CALIB=DIR: of that model; RESULTS=FILE)"; \
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 
-.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench portable clean help
+.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench fuzz portable clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -85,9 +85,8 @@ static void add_nodes(struct str *out, const struct graph *g, const int *nodes, 
 
 static enum status nothing_changed(struct error *err, const char *why)
 {
-	error_set(err, STATUS_OK, "nothing changed: %s", why);
-	err->status = STATUS_OK;
-	return STATUS_OK;
+	snprintf(err->text, sizeof err->text, "nothing changed: %s", why);
+	return err->status = STATUS_OK;
 }
 
 enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
@@ -246,6 +245,23 @@ void study_replace(struct study *s, const struct edits *e, const char *title)
 	commit(s);
 }
 
+enum status study_go_variant(struct study *s, const struct variant *v, struct error *err)
+{
+	struct str text = {0};
+	enum status st = reload_target(s, v->target, err);
+	if (st != STATUS_OK)
+		return st;
+	str_add(&text, "variant ");
+	study_add_word(&text, v->name);
+	struct decision *d = branch(s, str_detach(&text));
+	edits_free(&d->edits);
+	d->edits = edits_copy(v->edits);
+	d->method = v->method;
+	snprintf(d->target, sizeof d->target, "%s", v->target);
+	commit(s);
+	return STATUS_OK;
+}
+
 // ---- replay
 
 // Splits in place; returns the number of words.
@@ -336,12 +352,19 @@ static enum status replay_calibration(struct study *s, char **word, int n, struc
 	return study_set_method(s, m, err);
 }
 
+static enum status replay_variant(struct study *s, char **word, int n, struct error *err)
+{
+	bool made;
+	return n == 2 ? study_variant(s, word[1], &made, err) : error_set(err, STATUS_FORMAT, "variant needs a name");
+}
+
 enum status study_command(struct study *s, const char *text, struct error *err)
 {
 	static const struct {
 		const char *name;
 		enum status (*apply)(struct study *, char **, int, struct error *);
-	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration}};
+	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration},
+	    {"variant", replay_variant}};
 	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
 	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
 	enum status st = STATUS_NOTFOUND;

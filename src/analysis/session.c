@@ -220,7 +220,9 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	if (s->model_sha256 && strcmp(s->model_sha256, g->sha256) != 0)
 		return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path,
 		    s->model_sha256, g->sha256);
-	enum status status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
+	enum status status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
+	if (status == STATUS_OK)
+		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
 	if (status != STATUS_OK)
 		return error_prefix(err, "%s", s->path);
 	if (s->results)
@@ -353,6 +355,7 @@ enum status session_write(const struct study *st, const char *path, const struct
 	put(root, "edits", edits_json(st));
 	put(root, "journal", journal_json(st, &current));
 	put(root, "current", cJSON_CreateNumber(current));
+	put(root, "variants", study_save_variants(st));
 	put(root, "results", study_save_results(st));
 	enum status status = json_write(root, path, true, err);
 	cJSON_Delete(root);

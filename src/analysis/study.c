@@ -187,6 +187,7 @@ void study_close(struct study **sp)
 	task_look_drop(&s->look);
 	snapshot_drop(&s->snap);
 	snapshot_drop(&s->last_complete);
+	variants_free(s);
 	for (size_t i = 0; i < s->n_steps; i++) {
 		edits_free(&s->step[i].edits);
 		free(s->step[i].text);
@@ -313,7 +314,9 @@ struct snapshot *study_snapshot(struct study *s)
 	char drain[64];
 	while (read(s->pipe[0], drain, sizeof drain) > 0)
 		;
-	return study_latest(s);
+	struct snapshot *snap = study_latest(s);
+	variants_see(s, snap);
+	return snap;
 }
 
 enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,

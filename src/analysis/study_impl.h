@@ -12,6 +12,19 @@ struct decision {
 	enum calib_method method;
 	char *text; // the command that led here; NULL for the first
 };
+// A state under a name, and the figures of the last finished run of it: NULL until there was one.
+struct variant {
+	char *name;
+	struct edits *edits;
+	char target[256];
+	enum calib_method method;
+	struct snapshot *shown;
+};
+enum { STUDY_KEPT_RUNS = 8 };
+struct kept_run {
+	int number;
+	struct snapshot *snap;
+};
 struct study {
 	struct study_options opt;          // its strings are the study's own copies
 	struct graph *g;
@@ -27,6 +40,10 @@ struct study {
 
 	struct decision *step;
 	size_t n_steps, cap_steps, current; // step[current] is in force
+
+	struct variant *variant;
+	size_t n_variants, cap_variants;
+	struct kept_run kept[STUDY_KEPT_RUNS]; // by number modulo their count
 
 	pthread_t thread;
 	pthread_mutex_t lock;              // guards what follows
@@ -60,6 +77,10 @@ struct edits *study_effective(const struct study *s, const struct edits *user); 
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
 struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l); // else the same
 int edits_count(const struct edits *e);
+void variants_see(struct study *s, struct snapshot *snap); // a snapshot that was just taken: kept where it is a run's end
+void variants_free(struct study *s);
+// Brings the state of a variant back, as a step of the history.
+MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_scale_text(char *out, size_t size, double scale);

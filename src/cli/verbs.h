@@ -11,6 +11,7 @@ int verb_analyze(struct options *o);
 int verb_run(struct options *o);
 int verb_export(struct options *o);
 int verb_quantize(struct options *o);
+int verb_compare(struct options *o);
 int verb_ops(struct options *o);
 int verb_eval(struct options *o);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/base/str.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 
@@ -117,5 +118,64 @@ enum status command_calibration(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	edit_done(ui);
 	ui_note(ui, "calibration %s", calib_name(m));
+	return STATUS_OK;
+}
+
+static void list_variants(struct ui *ui)
+{
+	struct str names = {0};
+	int n = study_variants(ui->study);
+
+	for (int i = 0; i < n; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", study_variant_name(ui->study, i));
+	if (n)
+		ui_note(ui, "variants: %s", str_text(&names));
+	else
+		ui_note(ui, "no variant has a name yet: :variant NAME names this state");
+	str_done(&names);
+}
+
+enum status command_variant(struct ui *ui, char *args, struct error *err)
+{
+	bool made;
+
+	if (!*args) {
+		list_variants(ui);
+		return STATUS_OK;
+	}
+	if (study_variant(ui->study, args, &made, err))
+		return err->status;
+	if (made) {
+		ui->autosave_due = ui->unsaved = true;
+		ui_note(ui, "%s names this state: %d edit%s", args, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
+		return STATUS_OK;
+	}
+	edit_done(ui);
+	ui_note(ui, "variant %s: %d edit%s", args, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
+	return STATUS_OK;
+}
+
+enum status command_diff(struct ui *ui, char *args, struct error *err)
+{
+	char *second = args + strcspn(args, " ");
+	struct snapshot *a = NULL, *b = NULL;
+
+	if (!*args)
+		return error_set(err, STATUS_USAGE, "usage: :diff A [B], names of variants or numbers of runs");
+	if (*second)
+		*second++ = '\0';
+	second += strspn(second, " ");
+	if (!*second)
+		second = "now";
+	if (study_figures(&a, ui->study, args, err))
+		return err->status;
+	if (study_figures(&b, ui->study, second, err)) {
+		snapshot_drop(&a);
+		return err->status;
+	}
+	diff_set(&ui->diff, a, args, b, second);
+	ui->scroll[VIEW_DIFF] = (struct scroll){0};
+	ui_show(ui, VIEW_DIFF);
+	ui_note(ui, "%d node%s differ%s", ui->diff.n, ui->diff.n == 1 ? "" : "s", ui->diff.n == 1 ? "s" : "");
 	return STATUS_OK;
 }

@@ -147,12 +147,19 @@ static void add_files(struct names *l, const char *word)
 		closedir(d);
 }
 
+static void add_variants(struct names *l, const struct ui *ui)
+{
+	for (int i = 0; ui->study && i < study_variants(ui->study); i++)
+		add(l, "", study_variant_name(ui->study, i));
+	add(l, "", "now");
+}
+
 static void add_kind(struct names *l, const struct ui *ui, enum completion kind, const char *word)
 {
 	static void (*const adders[COMPLETE_KINDS])(struct names *l, const struct ui *ui) = {
 		[COMPLETE_SELECTION] = add_selections, [COMPLETE_NODE] = add_nodes, [COMPLETE_PRECISION] = add_precisions,
 		[COMPLETE_COLUMN] = add_columns, [COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations,
-		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_TOPIC] = add_topics,
+		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_VARIANT] = add_variants, [COMPLETE_TOPIC] = add_topics,
 	};
 	if (kind == COMPLETE_FILE)
 		add_files(l, word);

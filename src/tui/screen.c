@@ -83,6 +83,14 @@ static void set_up(bool mouse)
 	}
 }
 
+// A terminal that knows no cursor addressing ("dumb") would show one line over and over.
+static bool can_place_cursor(void)
+{
+	const char *move = tigetstr("cup");
+
+	return move && move != (const char *)-1;
+}
+
 enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err)
 {
 	struct screen *s = xcalloc(1, sizeof *s);
@@ -95,13 +103,18 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 		return error_set(err, STATUS_UNSUPPORTED, "the terminal \"%s\" is not known: set TERM, for example to xterm-256color",
 		    term ? term : "");
 	}
+	canvas_init(&s->shown, 1, 1, NULL, false);
+	if (!can_place_cursor()) {
+		screen_close(&s);
+		return error_set(err, STATUS_UNSUPPORTED, "the terminal \"%s\" cannot place the cursor: set TERM to what it is, or use qtui analyze",
+		    term ? term : "");
+	}
 	s->depth = find_depth(mono);
 	s->direct = s->depth == DEPTH_RGB || says_truecolor();
 	s->n_pairs = 1;
 	s->forgotten = true;
 	set_up(mouse);
 	arm_crash();
-	canvas_init(&s->shown, 1, 1, NULL, false);
 	*out = s;
 	return STATUS_OK;
 }

@@ -38,6 +38,7 @@ void ui_done(struct ui *ui)
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);
+	diff_done(&ui->diff);
 	findings_free(&ui->findings);
 	task_list_done(&ui->task);
 	snapshot_drop(&ui->snap);
@@ -59,6 +60,8 @@ int ui_node(const struct ui *ui)
 	const struct graph *g = ui->snap->g;
 	int row = ui->scroll[VIEW_OUTPUTS].cursor;
 
+	if (ui->view == VIEW_DIFF)
+		return ui->scroll[VIEW_DIFF].cursor < ui->diff.n ? ui->diff.row[ui->scroll[VIEW_DIFF].cursor].node : -1;
 	if (ui->view != VIEW_OUTPUTS)
 		return layers_node(&ui->layers);
 	if (row >= g->n_outputs || g->value[g->output[row]].producer < 0)

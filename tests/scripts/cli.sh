@@ -12,7 +12,8 @@ report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1 ${3:-}"; fi;
 # expect NAME CODE PATTERN ARGUMENT...: the exit code, and one line on standard error that has PATTERN ("": nothing is said)
 expect() {
 	local name=$1 code=$2 pattern=$3 got lines; shift 3
-	"$qtui" "$@" >"$dir/out" 2>"$dir/err" </dev/null; got=$?
+	"$qtui" "$@" >"$dir/out" 2>"$dir/said" </dev/null; got=$?
+	grep -vE '^[a-z]+ [0-9]+ %, [0-9]+ s' "$dir/said" >"$dir/err" # progress, on a slow machine
 	lines=$(wc -l <"$dir/err")
 	if [ "$got" != "$code" ]; then report "$name" 1 "exit code $got, not $code: $(head -c 200 "$dir/err")"
 	elif [ -z "$pattern" ] && [ "$lines" != 0 ]; then report "$name" 1 "said: $(head -c 200 "$dir/err")"
@@ -38,6 +39,7 @@ expect unknown_calibrator 2 "minmax, percentile, kl or mse" analyze $model $cali
 expect unknown_target 2 "known are" analyze $model $calib --target nosuch
 expect set_without_value 2 "--set foo" analyze $model $calib --set foo
 expect decisions_need_calibration 2 "--set is about the quantized network" run $model -i x.npy -o "$dir/o" --set a=int8
+expect compare_models_needs_data 2 "calibration data are needed" compare $model $model
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
 expect help 0 "" --help
@@ -163,6 +165,20 @@ cp $model "$dir/own.onnx"
 expect quantize_spares_the_model 2 "is the model itself" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q
 cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
 
+# ---- comparing
+expect compare_sessions 0 "" compare "$dir/1.json" "$dir/s.json" -q
+grep -q '/model.12/Sub$' "$dir/out"; report compare_names_the_edit $?
+expect compare_as_json 0 "" compare "$dir/1.json" "$dir/7.json" --json -
+grep -q '"qtui_compare":	1' "$dir/out" && grep -q '"gain_db"' "$dir/out"; report compare_json $?
+expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"
+grep -q '^0 nodes with another' "$dir/out"; report compare_finds_nothing $?
+expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
+grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
+expect compare_one 2 "two files are needed" compare "$dir/1.json"
+expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
+expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/xquant.json"
+expect compare_missing 1 nosuch.json compare "$dir/1.json" "$dir/nosuch.json"
+
 # ---- signals: sent until the program ends, since it may not listen yet
 interrupt() {
 	"$qtui" analyze $model --random-data 100000 -q >/dev/null 2>&1 &
@@ -187,6 +203,21 @@ expect repair_script 0 "" $model $calib --script "$dir/repair.qtui"
 db() { "$qtui" analyze "$@" -q | sed -n 's/^output output0: *\([0-9.]*\) dB.*/\1/p'; }
 before=$(db $model $calib) after=$(db $model --session "$dir/repair.json")
 awk -v a="$before" -v b="$after" 'BEGIN {exit !(a < 20 && b > 40)}'; report repair_mends $? "$before dB before, $after dB after"
+
+# ---- two variants laid side by side
+cat >"$dir/variants.qtui" <<-END
+	:wait
+	:variant base
+	:set /model.0/conv/Conv int16
+	:wait
+	:variant wide
+	:diff base wide
+	:save-screen $dir/diff.txt
+	:quit
+END
+expect variants 0 "" $model $calib --samples 2 --script "$dir/variants.qtui"
+grep -q 'A  base: esp32p4 kl, 0 edits' "$dir/diff.txt" && grep -q 'B  wide: esp32p4 kl, 1 edit' "$dir/diff.txt" && grep -q '▸.*/model.0/conv/Conv' "$dir/diff.txt"
+report diff_shows_the_edit $?
 
 # ---- installation
 make -s install BUILD="$build" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?

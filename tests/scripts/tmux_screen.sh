@@ -83,6 +83,9 @@ check tmux__eight_colours eight
 mono() { start 80x24 "LC_ALL=C TERM=vt100" "" && see "$done_"; }
 check tmux__vt100 mono
 
+dumb() { start 80x24 "LC_ALL=C TERM=dumb" "" && until_true 30 ends && grep -q "cannot place the cursor" "$dir/err" && grep -qx 1 "$dir/code"; }
+check tmux__dumb_terminal dumb
+
 pid_of() { pgrep -P "$(t list-panes -t s -F '#{pane_pid}')" -x qtui; }
 terminated() {
 	start 80x24 "$utf8" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "1 edit*" &&

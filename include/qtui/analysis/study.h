@@ -79,6 +79,17 @@ const struct task_wish *study_task_wish(const struct study *s);
 // Asks for a sample of the task's data with its picture: it comes as snapshot.look, and again when more is known of it.
 void study_look(struct study *s, int sample);
 
+// Variants: states of the decisions that have a name (one word), kept in sessions. A new name is given to the state in force (*made); a
+// known one brings its state back, as one step of the history.
+MUST_CHECK enum status study_variant(struct study *s, const char *name, bool *made, struct error *err);
+int study_variants(const struct study *s);
+const char *study_variant_name(const struct study *s, int i);
+struct cJSON *study_save_variants(const struct study *s);
+MUST_CHECK enum status study_load_variants(struct study *s, const struct cJSON *variants, struct error *err);
+// The figures of a variant's last run, of one of the latest runs by its number, or of what is in force ("now"); the caller drops them.
+// Kept are those of runs whose end study_snapshot has shown.
+MUST_CHECK enum status study_figures(struct snapshot **out, struct study *s, const char *what, struct error *err);
+
 void study_run(struct study *s);    // starts, or restarts with the newest edits; returns at once
 void study_cancel(struct study *s); // figures computed so far stay
 MUST_CHECK enum status study_wait(struct study *s, struct error *err); // until the run is over; its error

@@ -7,6 +7,7 @@
 #include "qtui/analysis/findings.h"
 #include "qtui/analysis/session.h"
 #include "qtui/tui/around.h"
+#include "qtui/tui/diff.h"
 #include "qtui/tui/keys.h"
 #include "qtui/tui/layers.h"
 #include "qtui/tui/layout.h"
@@ -45,6 +46,7 @@ struct ui {
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
 	struct task_list task;
 	bool blocks;                   // pictures in colours; else as characters
+	struct diff diff;              // of VIEW_DIFF
 	int detail_top, detail_site;
 	struct scroll around;
 	int jump[UI_JUMPS], n_jumps;

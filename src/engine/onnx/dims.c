@@ -169,8 +169,8 @@ static enum status choose_shape(struct shape *out, struct draft *d, const struct
 		return s;
 	if (!in->type->shape) {
 		if (!in->given)
-			return error_set(
-			    err, STATUS_UNSUPPORTED, "input '%s' has no shape in the file: give one", name);
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "input '%s' has no shape in the file: give data of the right shape (.npy, .npz or .pb)", name);
 		*out = *in->given;
 		return STATUS_OK;
 	}

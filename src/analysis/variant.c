@@ -1,0 +1,212 @@
+// Variants: states of the decisions that bear a name. A variant keeps the figures of the last run that ended in its state, and so do the
+// latest runs, so that any two of them can be laid side by side.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/json.h"
+#include "study_impl.h"
+
+static struct variant *find(const struct study *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_variants; i++)
+		if (strcmp(s->variant[i].name, name) == 0)
+			return &s->variant[i];
+	return NULL;
+}
+
+static bool in_force(const struct study *s, const struct variant *v)
+{
+	const struct decision *d = &s->step[s->current];
+	return d->method == v->method && strcmp(d->target, v->target) == 0 && edits_equal(d->edits, v->edits);
+}
+
+static bool is_current(const struct study *s, const struct snapshot *snap)
+{
+	return snap->stage == STAGE_DONE && !snap->dirty && snap->generation == s->generation && snap->n_runs > 0;
+}
+
+static void keep_run(struct study *s, struct snapshot *snap)
+{
+	int number = snap->run[snap->n_runs - 1].number;
+	struct kept_run *slot = &s->kept[number % STUDY_KEPT_RUNS];
+	if (slot->number == number)
+		return;
+	snapshot_drop(&slot->snap);
+	*slot = (struct kept_run){number, snapshot_take(snap)};
+}
+
+void variants_see(struct study *s, struct snapshot *snap)
+{
+	if (!is_current(s, snap))
+		return;
+	keep_run(s, snap);
+	for (size_t i = 0; i < s->n_variants; i++)
+		if (s->variant[i].shown != snap && in_force(s, &s->variant[i])) {
+			snapshot_drop(&s->variant[i].shown);
+			s->variant[i].shown = snapshot_take(snap);
+		}
+}
+
+void variants_free(struct study *s)
+{
+	for (size_t i = 0; i < s->n_variants; i++) {
+		snapshot_drop(&s->variant[i].shown);
+		edits_free(&s->variant[i].edits);
+		free(s->variant[i].name);
+	}
+	for (int i = 0; i < STUDY_KEPT_RUNS; i++)
+		snapshot_drop(&s->kept[i].snap);
+	free(s->variant);
+}
+
+static struct variant *add_variant(struct study *s, const char *name, const struct edits *e, const char *target, enum calib_method m)
+{
+	s->variant = xgrow(s->variant, &s->cap_variants, s->n_variants + 1, sizeof *s->variant);
+	struct variant *v = &s->variant[s->n_variants++];
+	*v = (struct variant){.name = xstrdup(name), .edits = edits_copy(e), .method = m};
+	snprintf(v->target, sizeof v->target, "%s", target);
+	return v;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+// A number is a run, and "now" is what is on the screen.
+static enum status check_name(const char *name, struct error *err)
+{
+	if (!*name || strchr(name, ' ') || is_number(name) || strcmp(name, "now") == 0)
+		return error_set(err, STATUS_USAGE, "a variant's name is one word, neither a number nor \"now\"");
+	return STATUS_OK;
+}
+
+enum status study_variant(struct study *s, const char *name, bool *made, struct error *err)
+{
+	const struct decision *d = &s->step[s->current];
+	const struct variant *v = find(s, name);
+	enum status st = check_name(name, err);
+	*made = false;
+	if (st != STATUS_OK || (v && in_force(s, v)))
+		return st;
+	if (v)
+		return study_go_variant(s, v, err);
+	add_variant(s, name, d->edits, d->target, d->method);
+	struct snapshot *snap = study_latest(s);
+	variants_see(s, snap);
+	snapshot_drop(&snap);
+	*made = true;
+	return STATUS_OK;
+}
+
+int study_variants(const struct study *s)
+{
+	return (int)s->n_variants;
+}
+
+const char *study_variant_name(const struct study *s, int i)
+{
+	return s->variant[i].name;
+}
+
+static struct snapshot *run_of(const struct study *s, int number)
+{
+	const struct kept_run *slot = &s->kept[number % STUDY_KEPT_RUNS];
+	return slot->number == number ? slot->snap : NULL;
+}
+
+enum status study_figures(struct snapshot **out, struct study *s, const char *what, struct error *err)
+{
+	const struct variant *v = find(s, what);
+	struct snapshot *found = v ? v->shown : is_number(what) && strlen(what) < 9 ? run_of(s, atoi(what)) : NULL;
+	if (strcmp(what, "now") == 0) {
+		*out = study_latest(s);
+		return STATUS_OK;
+	}
+	if (v && !found)
+		return error_set(err, STATUS_NOTFOUND, "variant %s has not been run here yet: :variant %s brings it back and runs it", what, what);
+	if (!found)
+		return error_set(err, STATUS_NOTFOUND, "no variant or kept run is named %.60s (the last %d runs are kept)", what, STUDY_KEPT_RUNS);
+	*out = snapshot_take(found);
+	return STATUS_OK;
+}
+
+// ---- in a session
+
+static cJSON *edits_json(const struct study *s, const struct edits *e)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int n = 0; n < e->n_nodes; n++) {
+		if (e->precision[n] < 0 && e->scale[n] == 0)
+			continue;
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "node", s->g->node[n].name);
+		if (e->precision[n] >= 0)
+			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
+		if (e->scale[n] != 0)
+			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}
+
+struct cJSON *study_save_variants(const struct study *s)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (size_t i = 0; i < s->n_variants; i++) {
+		const struct variant *v = &s->variant[i];
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "name", v->name);
+		cJSON_AddStringToObject(o, "target", v->target);
+		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
+		cJSON_AddItemToObject(o, "edits", edits_json(s, v->edits));
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}
+
+static enum status read_edit(struct edits *e, const struct study *s, const cJSON *o, const char *variant, struct error *err)
+{
+	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
+	enum precision p = PREC_INT8;
+	double scale = json_number(o, "scale", 0);
+	int node = graph_find_node(s->g, name);
+	if (node < 0)
+		return error_set(err, STATUS_NOTFOUND, "variant %s: the model has no node %s", variant, name);
+	if ((word && !precision_parse(&p, word)) || !(scale >= 0 && scale <= 0x1p60))
+		return error_set(err, STATUS_FORMAT, "variant %s: node %s has a precision or scale that there is not", variant, name);
+	e->precision[node] = (signed char)(word ? (int)p : -1);
+	e->scale[node] = scale;
+	return STATUS_OK;
+}
+
+static enum status read_variant(struct study *s, const cJSON *o, struct error *err)
+{
+	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
+	const cJSON *edit;
+	enum calib_method m;
+	struct edits *e = NULL;
+	enum status st = check_name(name, err);
+	if (st == STATUS_OK && (!calib_parse(&m, json_text(o, "calibration", "")) || !*target || strlen(target) >= sizeof s->variant->target))
+		st = error_set(err, STATUS_FORMAT, "variant %s: target or calibration is missing or unknown", name);
+	if (st != STATUS_OK || find(s, name))
+		return st;
+	e = edits_new(s->g->n_nodes);
+	cJSON_ArrayForEach(edit, cJSON_GetObjectItemCaseSensitive(o, "edits"))
+		if (st == STATUS_OK)
+			st = read_edit(e, s, edit, name, err);
+	if (st == STATUS_OK)
+		add_variant(s, name, e, target, m);
+	edits_free(&e);
+	return st;
+}
+
+enum status study_load_variants(struct study *s, const struct cJSON *variants, struct error *err)
+{
+	const cJSON *o;
+	enum status st = STATUS_OK;
+	cJSON_ArrayForEach(o, variants)
+		if (st == STATUS_OK)
+			st = read_variant(s, o, err);
+	return st;
+}

@@ -1,0 +1,287 @@
+// qtui compare: two sessions or analyses, or two models on the same samples: what differs, node by node, and what it bought.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/compare.h"
+#include "qtui/analysis/report.h"
+#include "qtui/base/file.h"
+#include "qtui/base/json.h"
+#include "qtui/engine/onnx.h"
+#include "verbs.h"
+
+enum { SHOWN = 10, CELL = 24 };
+
+// ---- what is compared
+
+static enum status analyse_session(cJSON **out, const char *path, const struct options *o, struct error *err)
+{
+	struct study *st = NULL;
+	struct session *se = NULL;
+	struct options own = {.session = path, .quiet = o->quiet, .study = o->study};
+	enum status status = open_study(&st, &se, &own, true, err);
+	if (status == STATUS_OK)
+		status = run_study(st, o->quiet, err);
+	if (status == STATUS_OK) {
+		struct snapshot *s = study_snapshot(st);
+		*out = report_json(st, s);
+		snapshot_drop(&s);
+	}
+	study_close(&st);
+	session_free(&se);
+	return status;
+}
+
+static enum status read_analysis(cJSON **out, const char *path, const struct options *o, struct error *err)
+{
+	cJSON *root = NULL;
+	enum status st = json_read(&root, path, err);
+	if (st != STATUS_OK)
+		return st;
+	if (cJSON_GetObjectItemCaseSensitive(root, "qtui_session")) {
+		cJSON_Delete(root);
+		return analyse_session(out, path, o, err);
+	}
+	if (cJSON_GetObjectItemCaseSensitive(root, "qtui")) {
+		*out = root;
+		return STATUS_OK;
+	}
+	cJSON_Delete(root);
+	return error_set(err, STATUS_FORMAT, "%s: neither a session nor an analysis (qtui analyze --json): nothing to compare", path);
+}
+
+static enum status compare_files(cJSON **out, const struct options *o, struct error *err)
+{
+	cJSON *side[2] = {NULL, NULL};
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < 2; i++)
+		st = read_analysis(&side[i], o->positional.at[i], o, err);
+	if (st == STATUS_OK)
+		*out = compare_analyses(side[0], side[1]);
+	cJSON_Delete(side[0]);
+	cJSON_Delete(side[1]);
+	return st;
+}
+
+struct models {
+	struct compare_models in;
+	cJSON *out;
+	atomic_int done;
+	atomic_bool cancel;
+};
+
+static enum status run_models(void *arg, struct error *err)
+{
+	struct models *m = arg;
+	return compare_models(&m->out, &m->in, &m->done, &m->cancel, err);
+}
+
+// The first model is opened as a study is, so that samples and preprocessing mean the same as everywhere.
+static enum status compare_networks(cJSON **out, struct options *o, struct error *err)
+{
+	struct study *st = NULL;
+	struct session *se = NULL;
+	struct graph *b = NULL;
+	struct models m = {0};
+	const char *second = o->positional.at[1];
+	o->positional.n -= 1;
+	o->positional.at[1] = o->positional.n > 1 ? o->positional.at[2] : NULL;
+	enum status status = open_study(&st, &se, o, true, err);
+	if (status == STATUS_OK)
+		status = onnx_load(&b, second, &(struct onnx_options){0}, err);
+	if (status == STATUS_OK) {
+		const struct study_options *so = study_options(st);
+		m.in = (struct compare_models){.a = study_graph(st), .b = b, .d = study_dataset(st),
+		    .engine = {.backend = so->backend, .threads = so->threads, .memory = so->memory}};
+		status = run_watched(run_models, &m, "comparing", &m.done, dataset_count(m.in.d), &m.cancel, o->quiet, err);
+	}
+	*out = m.out;
+	study_close(&st);
+	graph_free(&b);
+	return status;
+}
+
+// ---- the table
+
+static void cell_snr(char *out, size_t size, const cJSON *row, const char *side)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "snr_db"), side);
+	if (cJSON_IsNumber(v))
+		snprintf(out, size, "%.2f", v->valuedouble);
+	else
+		snprintf(out, size, "%s", strcmp(json_text(row, "exact", ""), side) == 0 ? "exact" : "-");
+}
+
+static void print_snr_row(const cJSON *row, const char *name)
+{
+	char a[CELL], b[CELL];
+	double gain = json_number(row, "gain_db", NAN);
+	cell_snr(a, sizeof a, row, "a");
+	cell_snr(b, sizeof b, row, "b");
+	if (isfinite(gain))
+		printf("%9s%9s%+9.2f  %s\n", a, b, gain, name);
+	else
+		printf("%9s%9s%9s  %s\n", a, b, "-", name);
+}
+
+static void add_side(char *out, size_t size, const cJSON *row, const char *side)
+{
+	const cJSON *precision = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "precision"), side);
+	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "scale"), side);
+	const cJSON *first = cJSON_GetArrayItem(scale, 0);
+	snprintf(out, size, "%s", cJSON_IsString(precision) ? precision->valuestring : "");
+	size_t used = strlen(out);
+	if (cJSON_IsNumber(first))
+		snprintf(out + used, size - used, "%s%.5g%s", used ? " " : "", first->valuedouble, cJSON_GetArraySize(scale) > 1 ? " ..." : "");
+	if (!out[0])
+		snprintf(out, size, "%s", strcmp(json_text(row, "only_in", side), side) == 0 ? "." : "-");
+}
+
+static bool is_decision(const cJSON *row)
+{
+	static const char *const key[] = {"precision", "scale", "zero_point", "requested", "only_in"};
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+		if (cJSON_GetObjectItemCaseSensitive(row, key[i]))
+			return true;
+	return false;
+}
+
+static void print_decisions(const cJSON *nodes)
+{
+	const cJSON *row;
+	int n = 0;
+	cJSON_ArrayForEach(row, nodes)
+		n += is_decision(row);
+	printf("\n%d node%s with another precision or scale (. as in the other):\n", n, n == 1 ? "" : "s");
+	if (n)
+		printf("  %-*s%-*s%s\n", CELL, "A", CELL, "B", "node");
+	cJSON_ArrayForEach(row, nodes)
+	{
+		char a[CELL], b[CELL];
+		if (!is_decision(row))
+			continue;
+		add_side(a, sizeof a, row, "a");
+		add_side(b, sizeof b, row, "b");
+		printf("  %-*s%-*s%s\n", CELL, a, CELL, b, json_text(row, "name", ""));
+	}
+}
+
+static int by_gain(const void *a, const void *b)
+{
+	double x = fabs(json_number(*(const cJSON *const *)a, "gain_db", 0)), y = fabs(json_number(*(const cJSON *const *)b, "gain_db", 0));
+	return (x < y) - (x > y);
+}
+
+static void print_gains(const cJSON *nodes)
+{
+	int n = 0;
+	const cJSON *row, **order = xcalloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *order);
+	cJSON_ArrayForEach(row, nodes)
+		if (cJSON_GetObjectItemCaseSensitive(row, "gain_db"))
+			order[n++] = row;
+	qsort(order, (size_t)n, sizeof *order, by_gain);
+	if (n)
+		printf("\nThe nodes that gained or lost most (graphwise SNR in dB, higher is better):\n%9s%9s%9s  node\n", "A", "B", "gain");
+	for (int i = 0; i < n && i < SHOWN; i++)
+		print_snr_row(order[i], json_text(order[i], "name", ""));
+	free(order);
+}
+
+static void print_side(const char *letter, const char *path, const cJSON *side)
+{
+	const char *target = json_text(side, "target", NULL);
+	printf("%s  %s", letter, path);
+	if (target)
+		printf(": %s, %s, %.0f samples", target, json_text(side, "calibration", ""), json_number(side, "samples", 0));
+	printf("\n");
+}
+
+static void print_comparison(const cJSON *j, const char *const *path)
+{
+	const cJSON *row, *nodes = cJSON_GetObjectItemCaseSensitive(j, "nodes");
+	print_side("A", path[0], cJSON_GetObjectItemCaseSensitive(j, "a"));
+	print_side("B", path[1], cJSON_GetObjectItemCaseSensitive(j, "b"));
+	printf("\n%9s%9s%9s  output (graphwise SNR in dB, higher is better)\n", "A", "B", "gain");
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(j, "outputs"))
+		print_snr_row(row, json_text(row, "tensor", ""));
+	print_decisions(nodes);
+	print_gains(nodes);
+}
+
+static int by_snr(const void *a, const void *b)
+{
+	double x = json_number(*(const cJSON *const *)a, "snr_db", INFINITY), y = json_number(*(const cJSON *const *)b, "snr_db", INFINITY);
+	return (x > y) - (x < y);
+}
+
+static void print_distance(const cJSON *row)
+{
+	double snr = json_number(row, "snr_db", NAN);
+	if (isfinite(snr))
+		printf("%9.2f%9.4f  %s\n", snr, json_number(row, "cosine", NAN), json_text(row, "tensor", ""));
+	else
+		printf("%9s%9s  %s\n", json_bool(row, "exact", false) ? "exact" : "-", "", json_text(row, "tensor", ""));
+}
+
+static void print_models(const cJSON *j, const char *const *path)
+{
+	const cJSON *row, *tensors = cJSON_GetObjectItemCaseSensitive(j, "tensors"), **order;
+	int n = 0;
+	order = xcalloc((size_t)cJSON_GetArraySize(tensors) + 1, sizeof *order);
+	cJSON_ArrayForEach(row, tensors)
+		order[n++] = row;
+	qsort(order, (size_t)n, sizeof *order, by_snr);
+	printf("A  %s\nB  %s\n%.0f samples, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n", path[0], path[1],
+	    json_number(j, "samples", 0), n, "SNR dB", "cosine");
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(j, "outputs"))
+		print_distance(row);
+	printf("\nThe tensors that differ most:\n");
+	for (int i = 0; i < n && i < SHOWN; i++)
+		print_distance(order[i]);
+	free(order);
+}
+
+// ---- the verb
+
+static bool is_json(const char *path)
+{
+	struct error err;
+	struct bytes head;
+	size_t i = 0;
+	if (file_map(&head, path, &err) != STATUS_OK)
+		return true; // whose reader says what is wrong
+	while (i < head.size && strchr(" \t\r\n", head.data[i]))
+		i++;
+	bool json = i < head.size && head.data[i] == '{';
+	bytes_done(&head);
+	return json;
+}
+
+static enum status compare(struct options *o, struct error *err)
+{
+	const char *path[2];
+	cJSON *j = NULL;
+	if (o->positional.n < 2)
+		return error_set(err, STATUS_USAGE, "two files are needed: sessions, analyses (qtui analyze --json), or models");
+	memcpy(path, o->positional.at, sizeof path);
+	bool files = is_json(path[0]);
+	if (files != is_json(path[1]))
+		return error_set(err, STATUS_USAGE, "%s is a model, the other is not: compare two sessions or analyses, or two models", path[files]);
+	if (files && o->positional.n > 2)
+		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[2]);
+	enum status st = check_output(o->json, err);
+	if (st == STATUS_OK)
+		st = files ? compare_files(&j, o, err) : compare_networks(&j, o, err);
+	if (st == STATUS_OK && o->json)
+		st = json_write(j, o->json, true, err);
+	else if (st == STATUS_OK)
+		(files ? print_comparison : print_models)(j, path);
+	cJSON_Delete(j);
+	return st;
+}
+
+int verb_compare(struct options *o)
+{
+	struct error err = {0};
+	return compare(o, &err) == STATUS_OK ? EXIT_DONE : fail(&err);
+}

@@ -1,0 +1,84 @@
+// What is said to a study: sessions, edits, selections, labels, lists of samples.
+#include <stdlib.h>
+#include "../../src/analysis/task/labels.h"
+#include "fuzz.h"
+#include "qtui/analysis/compare.h"
+#include "qtui/analysis/session.h"
+#include "qtui/base/json.h"
+
+static void undo_all(struct study *st)
+{
+	while (study_undo(st))
+		;
+}
+
+void fuzz_list(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	struct dataset *d = NULL;
+	if (dataset_open(&d, in->path, study_graph(fuzz_study()), &(struct dataset_options){.samples = 4}, &err) == STATUS_OK)
+		dataset_free(&d);
+}
+
+void fuzz_session(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	struct session *s = NULL;
+	struct study_options o = {.method = -1};
+	if (session_read(&s, in->path, &err) != STATUS_OK)
+		return;
+	session_options(s, &o);
+	if (session_apply(s, fuzz_study(), &err) == STATUS_OK)
+		undo_all(fuzz_study());
+	session_free(&s);
+}
+
+void fuzz_analysis(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	cJSON *j = NULL;
+	if (json_parse(&j, in->text, in->size, "analysis", &err) != STATUS_OK)
+		return;
+	cJSON_Delete(compare_analyses(j, j));
+	cJSON_Delete(j);
+}
+
+void fuzz_command(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	if (study_command(fuzz_study(), in->text, &err) == STATUS_OK)
+		undo_all(fuzz_study());
+}
+
+void fuzz_selection(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	int *nodes = NULL, n;
+	if (study_select(fuzz_study(), in->text, NULL, &nodes, &n, &err) == STATUS_OK)
+		free(nodes);
+}
+
+static void read_labels(const char *path)
+{
+	static const char *const file[] = {"images/000.jpg", NULL, "images/001.png"};
+	const struct labels_samples samples = {.file = file, .n = 3, .w = 64, .h = 48};
+	struct error err = {0};
+	struct labels *l = NULL;
+	if (labels_read(&l, path, &samples, &err) == STATUS_OK)
+		labels_free(&l);
+}
+
+void fuzz_coco(const struct fuzz_input *in)
+{
+	read_labels(in->path);
+}
+
+void fuzz_classes(const struct fuzz_input *in)
+{
+	read_labels(in->path);
+}
+
+void fuzz_yolo(const struct fuzz_input *in)
+{
+	read_labels(in->dir);
+}
