@@ -1,5 +1,6 @@
 // Snapshots: built by whoever has news, from a run (work) or from an older snapshot; read by everybody.
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,8 @@ static void fill_task(struct snapshot *s, struct study *st, struct task_report *
 struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l)
 {
 	struct snapshot *s = xcalloc(1, sizeof *s);
-	*s = *from;
+	const size_t shared = offsetof(struct snapshot, g); // the count before it is the snapshot's own, and others change it
+	memcpy((char *)s + shared, (const char *)from + shared, sizeof *s - shared);
 	atomic_store(&s->refs, 1);
 	body_take(s->priv);
 	s->task = task_report_take(from->task);
