@@ -355,6 +355,24 @@ void test_planted__a_scale_in_the_file_that_clips(void **state)
 	release(&p);
 }
 
+// As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear before they are joined with the boxes.
+void test_planted__a_concat_behind_quantizers_of_the_file(void **state)
+{
+	static const float scale = 1.0f / 255;
+	static const uint8_t zero = 0;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_redirect(&s, "/model.12/Sigmoid_output_0", "scores");
+	surgery_floats(&s, "fine", 0, NULL, &scale);
+	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
+	surgery_node(&s, "QuantizeLinear", "quantize", "/model.12/Sigmoid_output_0 fine zero", "codes");
+	surgery_node(&s, "DequantizeLinear", "dequantize", "codes fine zero", "scores");
+	struct patient p = {.study = open_study(surgery_close(&s, "joint.onnx"), CALIB, "onnxruntime", -1, healthy)};
+	look(&p);
+	assert_first(&p, FINDING_joined_ranges, "/model.12/Concat_4");
+	release(&p);
+}
+
 void test_planted__a_softmax_and_an_average_at_8_bit(void **state)
 {
 	static const int64_t all[] = {1, -1};

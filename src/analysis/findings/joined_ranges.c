@@ -21,7 +21,8 @@ static double shared_step(const struct look *l, int node, int i)
 static const struct site *joined_site(const struct look *l, int value)
 {
 	const struct site *s = site_of(l, value);
-	for (int p = l->g->value[value].producer; !s && p >= 0; p = l->g->value[value].producer) {
+	// What a DequantizeLinear writes may be quantized again for the joint: that site has no histogram.
+	for (int p = l->g->value[value].producer; !(s && s->hist_float) && p >= 0; p = l->g->value[value].producer) {
 		const struct node *n = &l->g->node[p];
 		if (!is_op(n, OP_QuantizeLinear) && !is_op(n, OP_DequantizeLinear))
 			break;
