@@ -23,8 +23,8 @@ static void block(const struct product *p, int64_t i0, int64_t rows, int64_t k0,
 	int64_t j = 0;
 #ifdef __x86_64__
 	if (cpu_level() >= CPU_AVX2)
-		for (; j + 16 <= p->n; j += 16)
-			ordered_block_avx2(p, i0, rows, j, k0, k1);
+		for (; j < p->n; j += 16)
+			ordered_block_avx2(p, i0, rows, j, least(16, p->n - j), k0, k1);
 #endif
 	for (; j < p->n; j++)
 		for (int64_t i = i0; i < i0 + rows; i++)

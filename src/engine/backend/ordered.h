@@ -16,8 +16,9 @@ void ordered_gemm_blocks(const struct product *p, int64_t step);
 // STATUS_UNSUPPORTED where the order is not known: transposed operands (but for a constant b), alpha, products with a vector.
 MUST_CHECK enum status ordered_matmul(struct kernel **out, const struct matmul_task *t, struct error *err);
 
-// Private to ordered*.c. One block of k for rows i0.. of at most 4 and columns j0.. of at most 16.
-void ordered_block_avx2(const struct product *p, int64_t i0, int64_t rows, int64_t j0, int64_t k0, int64_t k1);
+// Private to ordered*.c. One block of k for at most 4 rows from i0 and at most 16 columns from j0.
+void ordered_block_avx2(
+    const struct product *p, int64_t i0, int64_t rows, int64_t j0, int64_t columns, int64_t k0, int64_t k1);
 // Does the block that begins at k0 overwrite what is in c?
 static inline bool ordered_fresh(const struct product *p, int64_t k0)
 {
