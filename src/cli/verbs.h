@@ -14,6 +14,7 @@ int verb_quantize(struct options *o);
 int verb_compare(struct options *o);
 int verb_ops(struct options *o);
 int verb_eval(struct options *o);
+int verb_search(struct options *o);
 
 int fail(const struct error *err); // prints one line; the exit code of its status
 // The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes

@@ -5,6 +5,7 @@
 #include "qtui/base/jobs.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/repair.h"
 #include "qtui/tui/prompt.h"
 
 static void set_precision(struct ui *ui, int precision)
@@ -158,6 +159,8 @@ void act_cancel(struct ui *ui)
 	if (study_running(ui->study)) {
 		study_cancel(ui->study);
 		ui_note(ui, "stopped; what is computed stays, r goes on. Ctrl-c again quits");
+	} else if (repair_stop(ui)) {
+		ui_note(ui, "stopped; what was kept stays. Ctrl-c again quits");
 	} else {
 		ui_note(ui, "Ctrl-c again, or q, quits");
 	}

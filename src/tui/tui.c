@@ -17,6 +17,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/guard.h"
+#include "qtui/tui/repair.h"
 #include "qtui/tui/screen.h"
 #include "qtui/tui/script.h"
 
@@ -44,7 +45,7 @@ static enum status feed_script(struct program *p, struct error *err)
 {
 	struct ui *ui = &p->ui;
 
-	if (ui->waiting && !study_running(ui->study)) {
+	if (ui->waiting && !study_running(ui->study) && !repair_busy(ui)) {
 		ui->waiting = false;
 		take_figures(p);
 		if (ui->snap->stage == STAGE_FAILED) {

@@ -13,6 +13,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/mouse.h"
 #include "qtui/tui/prompt.h"
+#include "qtui/tui/repair.h"
 #include "qtui/tui/search.h"
 
 // Read off the figures of a finished run: some milliseconds.
@@ -35,6 +36,7 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 
 void ui_done(struct ui *ui)
 {
+	repair_job_free(&ui->repair.job);
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);
@@ -228,6 +230,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 		note_task(ui);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
+	repair_news(ui);
 }
 
 void ui_show(struct ui *ui, enum view v)
@@ -298,6 +301,7 @@ unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
 	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
+	    (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

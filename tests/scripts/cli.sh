@@ -219,6 +219,15 @@ expect variants 0 "" $model $calib --samples 2 --script "$dir/variants.qtui"
 grep -q 'A  base: esp32p4 kl, 0 edits' "$dir/diff.txt" && grep -q 'B  wide: esp32p4 kl, 1 edit' "$dir/diff.txt" && grep -q '▸.*/model.0/conv/Conv' "$dir/diff.txt"
 report diff_shows_the_edit $?
 
+# ---- the guided repair in batch
+expect search 0 "" search $model $calib --samples 3 --budget 120 --until 'wide<0.01' --session "$dir/search.json" -q
+after=$(db $model --session "$dir/search.json")
+awk -v a="$after" 'BEGIN {exit !(a > 40)}'; report search_mends $? "$after dB after"
+expect search_blame 0 "" search $model $calib --samples 2 --blame -q
+sed -n 4p "$dir/out" | grep -q 'Concat_4$'; report search_blames_the_last_concat $? "$(sed -n 4p "$dir/out")"
+expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
+expect search_budget 2 "seconds" search $model $calib --budget soon
+
 # ---- installation
 make -s install BUILD="$build" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
 for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/qtui/themes/default.json; do

@@ -12,21 +12,21 @@ struct list {
 struct options {
 	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
-	struct list set, scale, truncate, input;
+	struct list set, scale, truncate, input, until;
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
-	const char *task, *labels, *calib, *eval, *decoder, *nms;
+	const char *task, *labels, *calib, *eval, *decoder, *nms, *budget;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
-	bool quiet, help, all, findings, codes, ascii, mono, no_mouse;
+	bool quiet, help, all, findings, blame, codes, ascii, mono, no_mouse;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
 	int repeat, random;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
 enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32, VERB_QUANTIZE = 64,
-	VERB_COMPARE = 128, VERB_ANY = 4095, VERB_DECISION = 4096,
-	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL,
-	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL };
+	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_ANY = 4095, VERB_DECISION = 4096,
+	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH,
+	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH };
 
 // Takes the words apart; what they say is checked by options_resolve, which also reads --config.
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);

@@ -59,6 +59,8 @@ struct observe {
 	enum calib_method method;
 	int bits;
 	struct key key;           // of the observer's settings; equal keys on equal data give equal scales
+	float scale;              // what plan_finish was given for it
+	int32_t zero;
 };
 struct refusal {
 	int node;

@@ -5,6 +5,7 @@
 
 #include <regex.h>
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/repair.h"
 #include "qtui/analysis/session.h"
 #include "qtui/tui/around.h"
 #include "qtui/tui/diff.h"
@@ -24,6 +25,13 @@ struct trial {
 	int node, site;
 	double scale;          // 0: auto
 	struct prediction predicted;
+};
+// Blame or fix in the background, the one begun last.
+struct ui_repair {
+	struct repair_job *job;        // NULL: none was begun
+	bool over;                     // its end has been told
+	int tried, kept;
+	char text[240];                // what is under way, or how it ended
 };
 struct ui {
 	struct study *study;           // NULL only in tests of the drawing
@@ -51,6 +59,7 @@ struct ui {
 	struct scroll around;
 	int jump[UI_JUMPS], n_jumps;
 	struct trial trial;
+	struct ui_repair repair;
 	struct line line;              // the prompt on the bottom line
 	char search[128];
 	regex_t regex;                 // of the search

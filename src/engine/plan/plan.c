@@ -152,6 +152,10 @@ enum status plan_new(struct plan **out, const struct graph *g, const struct targ
 static void place_observed(struct plan *p, const float *scale, const int32_t *zero)
 {
 	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->n_observe; i++) {
+		p->observe[i].scale = scale[i];
+		p->observe[i].zero = zero[i];
+	}
 	for (int i = 0; i < p->n_slots; i++) {
 		int o = p->slot[i].observe;
 		if (o < 0)

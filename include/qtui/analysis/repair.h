@@ -1,0 +1,112 @@
+// Blame and repair: what each quantizer alone does to the network's outputs, and the edits that mend it, each measured before it is
+// kept. A repair works on a copy of the study's decision in force with an engine of its own: the study may be used meanwhile, and
+// nothing of it is changed; whoever owns the study applies the commands of the steps.
+//
+// The yardstick is damage: one less Lin's concordance between the float and the quantized tensor, channel by channel, averaged over
+// the channels (those that say much before those that say little) of the tensors where the network's result is read (points): 0 is the float network; 1 has nothing to do with it,
+// be it noise or silence. Unlike the SNR of a whole tensor it is not ruled by the few channels that hold the largest numbers, and
+// unlike a task metric it moves with every edit.
+#ifndef QTUI_ANALYSIS_REPAIR_H
+#define QTUI_ANALYSIS_REPAIR_H
+
+#include "qtui/analysis/study.h"
+
+// The task metric of a plan (higher is better), where there is one; NULL plan: of the float network.
+typedef enum status repair_score_fn(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err);
+
+// Where a repair may stop. Fields are NAN where nothing is asked for.
+struct repair_goal {
+	double max_drop; // of the task metric: "map_drop<0.005"
+	double min_snr;  // of the worst point, dB: "snr>25"
+	double max_cost; // "cost<1.1": work beside that of all MACs at 8 bit, one at 16 bit counting 2, in float 4
+	double max_wide; // "wide<0.1": share of the MACs above 8 bit
+};
+extern const struct repair_goal repair_goal_default; // 15 % of the MACs above 8 bit, no target
+// One condition, "NAME<NUMBER" or "snr>NUMBER"; others stay as they are.
+MUST_CHECK enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err);
+
+struct repair_options {
+	int samples;              // on which damage is measured: the first N of the study's; 0: 4 to 8
+	double seconds;           // stop after about so long; 0: no limit
+	struct repair_goal goal;
+	repair_score_fn *score;   // may be NULL
+	void *score_arg;
+	const atomic_bool *cancel;
+	// What is under way, for people; from the thread that works. May be NULL.
+	void (*tell)(void *arg, const char *text, double progress);
+	void *tell_arg;
+};
+struct repair;
+// The study must have calibrated: its snapshot has the plan. Called from the study's thread; what follows may be called from one
+// other thread as long as the study is open.
+MUST_CHECK enum status repair_open(struct repair **out, struct study *st, const struct repair_options *opt, struct error *err);
+void repair_free(struct repair **r);
+// Runs the float network and the one in force; repair_blame and repair_fix do it when it has not been done.
+MUST_CHECK enum status repair_prepare(struct repair *r, struct error *err);
+
+// What a plan comes to. `score` is NAN without a task.
+struct repair_figures {
+	double damage, snr_db, score;
+	double wide, cost; // share of the MACs above 8 bit; see repair_goal
+};
+
+// A quantized tensor (with all slots that share its scale), or the constants of a node; or, where the time did not suffice to tell
+// them apart, a run of such parts in the order of execution.
+struct blame {
+	int node, last_node;   // who makes it; of a run: of its first and last part
+	int value;             // the tensor; -1: the constants of `node`, or a run
+	bool run;
+	int parts;
+	double alone;          // damage when it alone is quantized
+	double gain;           // damage saved when it alone is not; NAN: not measured
+	double score_gain;     // likewise of the task metric
+	double wide;           // share of the MACs that go above 8 bit with it
+};
+struct blames {
+	struct blame *at;      // the most harmful first
+	int n;
+	double total;          // damage with everything quantized
+	bool complete;         // nothing of weight is left unsplit
+};
+// Splits the network best first until every part of weight stands alone or the time is over; what was measured before is not
+// measured again. The caller frees with repair_blames_free.
+MUST_CHECK enum status repair_blame(struct repair *r, struct blames **out, struct error *err);
+void repair_blames_free(struct blames **b);
+
+enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN };
+const char *repair_kind_name(enum repair_kind k); // "calibration"
+// An edit that was tried. Its texts live until the repair is freed.
+struct repair_step {
+	enum repair_kind kind;
+	const char *const *command; // for study_command, in order
+	int n_commands;
+	const char *reason;      // one sentence
+	bool kept;
+	double expected;         // damage that it was expected to save; NAN: not known
+	struct repair_figures before, after;
+};
+// Tries edits, the most promising first, and keeps those that pay; `step` gets every one that was tried, from this thread.
+// Stops at the goal, when nothing pays any more, when the time is over, or when cancelled (STATUS_OK too: what was kept stands).
+MUST_CHECK enum status repair_fix(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
+const struct repair_figures *repair_now(const struct repair *r);   // with the edits kept so far
+const struct repair_figures *repair_begin(const struct repair *r); // as it was opened; both after repair_prepare
+double repair_float_score(const struct repair *r);                 // NAN: not known
+const char *repair_end(const struct repair *r);                    // why the last repair_fix stopped
+bool repair_goal_met(const struct repair *r);
+
+// A repair in a thread of its own, for a screen. All functions are called from the study's thread; news come as bytes on study_fd.
+struct repair_job;
+// blame: only the ranking. Callbacks, score and cancel of `opt` are the job's own affair and left NULL.
+MUST_CHECK enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, bool blame,
+    struct error *err);
+void repair_job_cancel(struct repair_job *j);
+void repair_job_free(struct repair_job **j); // cancels and waits
+bool repair_job_running(struct repair_job *j);
+double repair_job_text(struct repair_job *j, char *out, size_t size); // what is under way; its share of the stage
+// The steps tried so far, oldest first; their texts live as long as the job.
+int repair_job_steps(struct repair_job *j);
+struct repair_step repair_job_step(struct repair_job *j, int i);
+const struct blames *repair_job_blames(struct repair_job *j); // NULL: there are none, or not yet
+enum status repair_job_end(struct repair_job *j, struct error *err, const char **why); // of one that runs no more
+
+#endif

@@ -1,0 +1,42 @@
+// Edits about to be tried: the same change in the trial and as commands of the study.
+#include <string.h>
+#include "../study_impl.h"
+#include "repair_impl.h"
+
+void candidate_say(struct repair *r, struct candidate *c, const char *command)
+{
+	const char **grown = arena_alloc(r->arena, ((size_t)c->n_commands + 1) * sizeof *grown);
+	if (c->n_commands)
+		memcpy(grown, c->command, (size_t)c->n_commands * sizeof *grown);
+	grown[c->n_commands++] = arena_strdup(r->arena, command);
+	c->command = grown;
+}
+
+void candidate_set(struct repair *r, struct candidate *c, const bool *marked, enum precision p)
+{
+	struct str text = {0};
+	str_add(&text, "set");
+	for (int n = 0; n < r->g->n_nodes; n++) {
+		if (!marked[n])
+			continue;
+		c->trial.edits->precision[n] = (signed char)p;
+		str_add(&text, " ");
+		study_add_word(&text, r->g->node[n].name);
+	}
+	str_addf(&text, " %s", precision_name(p));
+	candidate_say(r, c, str_text(&text));
+	str_done(&text);
+}
+
+void candidate_scale(struct repair *r, struct candidate *c, int node, double scale)
+{
+	struct str text = {0};
+	char value[40];
+	c->trial.edits->scale[node] = scale;
+	study_scale_text(value, sizeof value, scale);
+	str_add(&text, "scale ");
+	study_add_word(&text, r->g->node[node].name);
+	str_addf(&text, " %s", value);
+	candidate_say(r, c, str_text(&text));
+	str_done(&text);
+}

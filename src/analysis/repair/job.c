@@ -1,0 +1,157 @@
+// A repair in a thread of its own. What it says is copied under a lock; the screen is woken through the study's pipe.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../study_impl.h"
+#include "repair_impl.h"
+
+struct repair_job {
+	struct study *study;
+	struct repair *repair;
+	bool blame;
+	atomic_bool cancel;
+	pthread_t thread;
+	pthread_mutex_t lock; // guards what follows
+	bool running;
+	char text[240];
+	double progress;
+	struct repair_step *step;
+	size_t n_steps, cap_steps;
+	struct blames *blames;
+	struct error error;
+};
+
+static void wake(const struct repair_job *j)
+{
+	while (write(j->study->pipe[1], "", 1) < 0 && errno == EINTR)
+		;
+}
+
+static void on_tell(void *arg, const char *text, double progress)
+{
+	struct repair_job *j = arg;
+	pthread_mutex_lock(&j->lock);
+	snprintf(j->text, sizeof j->text, "%s", text);
+	j->progress = progress;
+	pthread_mutex_unlock(&j->lock);
+	wake(j);
+}
+
+static void on_step(void *arg, const struct repair_step *s)
+{
+	struct repair_job *j = arg;
+	pthread_mutex_lock(&j->lock);
+	j->step = xgrow(j->step, &j->cap_steps, j->n_steps + 1, sizeof *j->step);
+	j->step[j->n_steps++] = *s;
+	pthread_mutex_unlock(&j->lock);
+	wake(j);
+}
+
+static void *work(void *arg)
+{
+	struct repair_job *j = arg;
+	struct error err = {0};
+	struct blames *b = NULL;
+	if (j->blame)
+		(void)!repair_blame(j->repair, &b, &err);
+	else
+		(void)!repair_fix(j->repair, on_step, j, &err);
+	pthread_mutex_lock(&j->lock);
+	j->blames = b;
+	j->error = err;
+	j->running = false;
+	pthread_mutex_unlock(&j->lock);
+	wake(j);
+	return NULL;
+}
+
+enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, bool blame, struct error *err)
+{
+	struct repair_job *j = xcalloc(1, sizeof *j);
+	struct repair_options o = *opt;
+	j->study = st;
+	j->blame = blame;
+	j->running = true;
+	o.cancel = &j->cancel;
+	o.tell = on_tell;
+	o.tell_arg = j;
+	pthread_mutex_init(&j->lock, NULL);
+	enum status status = repair_open(&j->repair, st, &o, err);
+	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
+		status = error_set(err, STATUS_NOMEM, "no thread to be had");
+	if (status == STATUS_OK) {
+		*out = j;
+		return status;
+	}
+	repair_free(&j->repair);
+	pthread_mutex_destroy(&j->lock);
+	free(j);
+	return status;
+}
+
+void repair_job_cancel(struct repair_job *j)
+{
+	atomic_store(&j->cancel, true);
+}
+
+void repair_job_free(struct repair_job **jp)
+{
+	struct repair_job *j = *jp;
+	if (!j)
+		return;
+	repair_job_cancel(j);
+	pthread_join(j->thread, NULL);
+	repair_blames_free(&j->blames);
+	repair_free(&j->repair);
+	pthread_mutex_destroy(&j->lock);
+	free(j->step);
+	free(j);
+	*jp = NULL;
+}
+
+bool repair_job_running(struct repair_job *j)
+{
+	pthread_mutex_lock(&j->lock);
+	bool running = j->running;
+	pthread_mutex_unlock(&j->lock);
+	return running;
+}
+
+double repair_job_text(struct repair_job *j, char *out, size_t size)
+{
+	pthread_mutex_lock(&j->lock);
+	snprintf(out, size, "%s", j->text);
+	double progress = j->progress;
+	pthread_mutex_unlock(&j->lock);
+	return progress;
+}
+
+int repair_job_steps(struct repair_job *j)
+{
+	pthread_mutex_lock(&j->lock);
+	int n = (int)j->n_steps;
+	pthread_mutex_unlock(&j->lock);
+	return n;
+}
+
+struct repair_step repair_job_step(struct repair_job *j, int i)
+{
+	pthread_mutex_lock(&j->lock);
+	struct repair_step s = j->step[i];
+	pthread_mutex_unlock(&j->lock);
+	return s;
+}
+
+const struct blames *repair_job_blames(struct repair_job *j)
+{
+	return repair_job_running(j) ? NULL : j->blames;
+}
+
+enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)
+{
+	*err = j->error;
+	*why = j->blame ? "blame is done" : repair_end(j->repair);
+	return err->status == STATUS_CANCELLED ? STATUS_OK : err->status;
+}

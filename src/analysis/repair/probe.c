@@ -1,0 +1,263 @@
+// The damage of a plan: the quantized network over a few samples beside the float one, compared channel by channel at the points.
+// Sums are kept a sample and merge in the order of samples.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/hash.h"
+#include "repair_impl.h"
+
+struct moments {
+	double sum, square;               // of the float tensor
+	double other_sum, other_square;   // of the quantized one
+	double noise;                     // squares of the difference
+};
+struct probe {
+	const struct graph *g;
+	struct engine *engine;
+	const atomic_bool *cancel;
+	struct point *point;
+	int n_points, samples, runs;
+	bool *want;              // [n_values]
+	struct tensor *ref;      // [samples * n_points] of the float network
+	struct moments **channel;  // [samples * n_points][channels]
+	struct keymap *known;    // of the points' keys -> struct damage
+	atomic_bool failed;
+	enum sim sim;            // of the pass under way
+};
+
+static void drop_damage(struct key k, void *value, void *arg)
+{
+	(void)k;
+	(void)arg;
+	free(value);
+}
+
+void probe_free(struct probe **pp)
+{
+	struct probe *p = *pp;
+	if (!p)
+		return;
+	for (int i = 0; i < p->samples * p->n_points; i++) {
+		tensor_drop(&p->ref[i]);
+		free(p->channel[i]);
+	}
+	keymap_each(p->known, drop_damage, NULL);
+	keymap_free(&p->known);
+	free(p->ref);
+	free(p->channel);
+	free(p->want);
+	free(p->point);
+	free(p);
+	*pp = NULL;
+}
+
+static enum status as_plain(struct rep *out, struct rep *from, int width, struct error *err)
+{
+	struct rep dense = {0};
+	enum status st = rep_to_float(&dense, from, width, err);
+	if (st == STATUS_OK)
+		st = rep_to_layout(out, &dense, LAYOUT_PLAIN, width, err);
+	rep_drop(&dense);
+	return st;
+}
+
+static void measure_float(const struct point *pt, struct moments *m, const float *x, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		struct moments *c = &m[i / pt->inner % pt->channels];
+		c->sum += (double)x[i];
+		c->square += (double)x[i] * (double)x[i];
+	}
+}
+
+static void measure_noise(const struct point *pt, struct moments *m, const float *x, const float *ref, int64_t n)
+{
+	for (int64_t c = 0; c < pt->channels; c++)
+		m[c].noise = m[c].other_sum = m[c].other_square = 0;
+	for (int64_t i = 0; i < n; i++) {
+		struct moments *c = &m[i / pt->inner % pt->channels];
+		double v = isfinite(x[i]) ? (double)x[i] : 0, d = v - (double)ref[i];
+		c->noise += d * d;
+		c->other_sum += v;
+		c->other_square += v * v;
+	}
+}
+
+static void take(struct probe *p, int point, int sample, const struct tensor *x)
+{
+	int at = sample * p->n_points + point;
+	struct tensor *ref = &p->ref[at];
+	const struct point *pt = &p->point[point];
+	if (p->sim == SIM_FLOAT) {
+		*ref = tensor_share(x);
+		measure_float(pt, p->channel[at], x->data, tensor_count(x));
+	} else {
+		int64_t n = tensor_count(x) < tensor_count(ref) ? tensor_count(x) : tensor_count(ref);
+		measure_noise(pt, p->channel[at], x->data, ref->data, n);
+	}
+}
+
+static void see(void *arg, const struct sighting *s)
+{
+	struct probe *p = arg;
+	struct rep plain = {0};
+	struct error err = {0};
+	if (!s->rep[p->sim])
+		return;
+	if (as_plain(&plain, s->rep[p->sim], s->width, &err) != STATUS_OK) {
+		atomic_store(&p->failed, true);
+		return;
+	}
+	for (int i = 0; i < p->n_points; i++)
+		if (p->point[i].value == s->value)
+			take(p, i, s->sample, &plain.t);
+	rep_drop(&plain);
+}
+
+static enum status run(struct probe *p, const struct plan *plan, struct error *err)
+{
+	struct pass pass = {.plan = plan, .last = p->samples, .visit = see, .arg = p, .cancel = p->cancel};
+	p->sim = plan ? SIM_FULL : SIM_FLOAT;
+	pass.want[p->sim] = p->want;
+	atomic_store(&p->failed, false);
+	enum status st = engine_pass(p->engine, &pass, err);
+	if (st == STATUS_OK && atomic_load(&p->failed))
+		st = error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	p->runs++;
+	return st;
+}
+
+enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, int samples, const atomic_bool *cancel,
+    struct error *err)
+{
+	struct probe *p = xcalloc(1, sizeof *p);
+	*p = (struct probe){.g = g, .engine = e, .cancel = cancel, .samples = samples};
+	p->point = points_find(g, &p->n_points);
+	p->known = keymap_new();
+	p->want = xcalloc((size_t)g->n_values + 1, 1);
+	p->ref = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->ref);
+	p->channel = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->channel);
+	for (int i = 0; i < p->n_points; i++)
+		p->want[p->point[i].value] = true;
+	for (int i = 0; i < samples * p->n_points; i++)
+		p->channel[i] = xcalloc((size_t)p->point[i % p->n_points].channels, sizeof **p->channel);
+	enum status st = p->n_points ? run(p, NULL, err) :
+	    error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
+	if (st == STATUS_OK)
+		*out = p;
+	else
+		probe_free(&p);
+	return st;
+}
+
+static struct moments pool(const struct probe *p, int point, int64_t channel, double *count)
+{
+	struct moments m = {0};
+	*count = 0;
+	for (int s = 0; s < p->samples; s++) {
+		const struct moments *one = &p->channel[s * p->n_points + point][channel];
+		m.sum += one->sum;
+		m.square += one->square;
+		m.other_sum += one->other_sum;
+		m.other_square += one->other_square;
+		m.noise += one->noise;
+		*count += (double)tensor_count(&p->ref[s * p->n_points + point]) / (double)p->point[point].channels;
+	}
+	return m;
+}
+
+static double variance_of(const struct moments *m, double count)
+{
+	return count > 0 ? fmax(0, m->square / count - m->sum / count * (m->sum / count)) : 0;
+}
+
+// One less Lin's concordance: the mean squared difference over both variances and the squared difference of the means.
+static double discord(const struct moments *m, double count)
+{
+	double shift = (m->sum - m->other_sum) / count, other = m->other_sum / count;
+	double other_variance = fmax(0, m->other_square / count - other * other);
+	return fmin(1, m->noise / count / (variance_of(m, count) + other_variance + shift * shift));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+// The middle one of the channels' variances.
+static double typical(const double *variance, int64_t n)
+{
+	double *sorted = xcalloc((size_t)n + 1, sizeof *sorted);
+	memcpy(sorted, variance, (size_t)n * sizeof *sorted);
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	double middle = sorted[n / 2];
+	free(sorted);
+	return middle;
+}
+
+// A channel that says less than others (a class that none of the samples shows) counts less: there everything is noise.
+static void add_point(const struct probe *p, int point, struct damage *d)
+{
+	int64_t n = p->point[point].channels;
+	double damage = 0, weights = 0, signal = 0, noise = 0, count = 0;
+	double *variance = xcalloc((size_t)n + 1, sizeof *variance);
+	struct moments *m = xcalloc((size_t)n + 1, sizeof *m);
+	for (int64_t c = 0; c < n; c++) {
+		m[c] = pool(p, point, c, &count);
+		variance[c] = variance_of(&m[c], count);
+		signal += m[c].square;
+		noise += m[c].noise;
+	}
+	double middle = typical(variance, n);
+	for (int64_t c = 0; c < n; c++) {
+		if (!(variance[c] > 1e-9 * m[c].square / count))
+			continue; // it does not vary
+		double weight = variance[c] / (variance[c] + middle);
+		damage += weight * discord(&m[c], count);
+		weights += weight;
+	}
+	d->damage += weights > 0 ? damage / weights : 0;
+	d->snr_db = fmin(d->snr_db, noise > 0 ? 10 * log10(signal / noise) : INFINITY);
+	free(variance);
+	free(m);
+}
+
+static struct key key_of_points(const struct probe *p, const struct plan *plan)
+{
+	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = {0};
+	engine_keys(p->g, plan, SIM_FULL, all);
+	for (int i = 0; i < p->n_points; i++)
+		k = key_add_key(k, all[p->point[i].value]);
+	free(all);
+	return k;
+}
+
+enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+{
+	struct key k = key_of_points(p, plan);
+	const struct damage *known = keymap_get(p->known, k);
+	enum status st = STATUS_OK;
+	if (!known) {
+		struct damage *d = xcalloc(1, sizeof *d);
+		*d = (struct damage){.snr_db = INFINITY};
+		st = run(p, plan, err);
+		for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
+			add_point(p, i, d);
+		d->damage /= p->n_points;
+		if (st == STATUS_OK) {
+			keymap_put(p->known, k, d);
+			known = d;
+		} else {
+			free(d);
+		}
+	}
+	if (known)
+		*out = *known;
+	return st;
+}
+
+int probe_runs(const struct probe *p)
+{
+	return p->runs;
+}

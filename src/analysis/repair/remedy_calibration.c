@@ -1,0 +1,31 @@
+// Another calibrator for all tensors: the one with the least damage, when it is not the one in force.
+#include <math.h>
+#include "repair_impl.h"
+
+enum status remedy_calibration(struct fixing *f, struct error *err)
+{
+	struct repair *r = f->r;
+	enum calib_method best = r->now.method;
+	double least = r->figures.damage;
+	for (enum calib_method m = 0; m < CALIB_COUNT; m++) {
+		struct damage d;
+		struct trial t = {.edits = r->now.edits, .method = m};
+		if (m == r->now.method || !fix_may_go_on(f, err))
+			continue;
+		repair_tell(r, (double)m / CALIB_COUNT, "calibration %s", calib_name(m));
+		enum status st = repair_damage(r, &t, &d, err);
+		if (st != STATUS_OK)
+			return st;
+		if (d.damage < least) {
+			least = d.damage;
+			best = m;
+		}
+	}
+	if (best == r->now.method)
+		return STATUS_OK;
+	struct candidate c = {.kind = REPAIR_CALIBRATION, .trial = trial_copy(&r->now), .expected = r->figures.damage - least};
+	c.trial.method = best;
+	candidate_say(r, &c, repair_text(r, "calibration %s", calib_name(best)));
+	c.reason = repair_text(r, "the calibrator %s leaves less damage than %s over all tensors.", calib_name(best), calib_name(r->now.method));
+	return fix_try(f, &c, NULL, err);
+}

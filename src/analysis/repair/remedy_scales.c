@@ -1,0 +1,155 @@
+// Other scales for the tensors to blame. Range rules look at numbers of the tensor; here the range is what the network's outputs
+// say: the tensor alone is quantized with finer and finer steps as long as the damage at the outputs falls, clipping included.
+#include <math.h>
+#include <stdlib.h>
+#include "repair_impl.h"
+
+enum { STEPS = 6 };
+static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage
+
+static enum status alone(struct repair *r, const struct parts *parts, int part, int node, double scale, double *out, struct error *err)
+{
+	struct plan *p = NULL;
+	struct damage d = {0};
+	struct trial t = trial_copy(&r->now);
+	t.edits->scale[node] = scale;
+	enum status st = scales_plan(r->scales, &p, &t, err);
+	if (st == STATUS_OK) {
+		parts_isolate(parts, p, part, part + 1, false);
+		st = probe_damage(r->probe, p, &d, err);
+	}
+	*out = d.damage;
+	plan_free(&p);
+	trial_done(&t);
+	return st;
+}
+
+struct search {
+	int part, node;
+	double scale, damage;  // the best so far
+	double before, first;  // the calibrated scale and its damage
+};
+
+// Goes on by `factor` while it pays.
+static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, struct error *err)
+{
+	double scale = s->scale;
+	for (int i = 0; i < STEPS && !repair_over(r, err); i++) {
+		double damage;
+		scale *= factor;
+		if (plan_check_edit(r->g, r->target, s->node, PREC_INT8, scale, err) != STATUS_OK)
+			break;
+		enum status st = alone(r, parts, s->part, s->node, scale, &damage, err);
+		if (st != STATUS_OK)
+			return st;
+		if (!(damage < s->damage - LEAST * s->first))
+			break;
+		s->damage = damage;
+		s->scale = scale;
+	}
+	*err = (struct error){0};
+	return STATUS_OK;
+}
+
+static const char *reason_of(struct repair *r, const struct search *s, int n)
+{
+	double first = 0, damage = 0;
+	for (int i = 0; i < n; i++) {
+		first += s[i].first;
+		damage += s[i].damage;
+	}
+	if (n == 1)
+		return repair_text(r, "%s alone does %.4f of damage with the step %.4g of its calibration and %.4f with %.4g.",
+		    r->g->node[s->node].name, s->first, s->before, s->damage, s->scale);
+	return repair_text(r, "%d tensors do %.4f of damage, each alone, with the steps of their calibration and %.4f with these.", n, first, damage);
+}
+
+// All at once; what does not pay together is tried in halves: in a network that is full of noise one tensor's share does not show.
+static enum status try_scales(struct fixing *f, const struct search *s, int n, struct error *err)
+{
+	struct repair *r = f->r;
+	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now)};
+	bool kept = false;
+	for (int i = 0; i < n; i++) {
+		c.expected += s[i].first - s[i].damage;
+		candidate_scale(r, &c, s[i].node, s[i].scale);
+	}
+	c.reason = reason_of(r, s, n);
+	enum status st = fix_try(f, &c, &kept, err);
+	if (st == STATUS_OK && !kept && n > 1 && fix_may_go_on(f, err))
+		st = try_scales(f, s, n / 2, err);
+	if (st == STATUS_OK && !kept && n > 1 && fix_may_go_on(f, err))
+		st = try_scales(f, s + n / 2, n - n / 2, err);
+	return st;
+}
+
+// An output that has a scale of its own.
+static bool has_scale(const struct repair *r, const struct plan *p, const struct part *part)
+{
+	const struct slot *s = part->slot >= 0 ? &p->slot[part->slot] : NULL;
+	return s && s->is_output && s->index == 0 && s->quant.n == 1 && s->quant.bits == 8 && r->now.edits->scale[part->node] == 0;
+}
+
+static enum status find_scale(struct repair *r, const struct plan *p, const struct parts *parts, const struct run *run, struct search *s,
+    struct error *err)
+{
+	const struct part *part = &parts->at[run->first];
+	double scale = (double)p->slot[part->slot].quant.scale[0], down = p->slot[part->slot].quant.pow2 ? 0.5 : 0.75;
+	*s = (struct search){.part = run->first, .node = part->node, .scale = scale, .before = scale, .damage = run->alone, .first = run->alone};
+	enum status st = descend(r, parts, s, down, err);
+	if (st == STATUS_OK && s->scale == scale)
+		st = descend(r, parts, s, 1 / down, err);
+	return st;
+}
+
+static int by_saving(const void *a, const void *b)
+{
+	const struct search *x = a, *y = b;
+	double sx = x->first - x->damage, sy = y->first - y->damage;
+	if (sx != sy)
+		return sx < sy ? 1 : -1;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+// found[runs->n]; returns how many there are, those that save most first.
+static enum status find_scales(struct repair *r, const struct plan *p, const struct parts *parts, const struct runs *runs,
+    struct search *found, int *n, struct error *err)
+{
+	enum status st = STATUS_OK;
+	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r, err); i++) {
+		const struct run *run = &runs->at[i];
+		if (run->last - run->first > 1 || !has_scale(r, p, &parts->at[run->first]))
+			continue;
+		repair_tell(r, (double)i / runs->n, "scales: %s", r->g->node[parts->at[run->first].node].name);
+		st = find_scale(r, p, parts, run, &found[*n], err);
+		*n += st == STATUS_OK && found[*n].scale != found[*n].before;
+	}
+	qsort(found, (size_t)*n, sizeof *found, by_saving);
+	return st;
+}
+
+enum status remedy_scales(struct fixing *f, struct error *err)
+{
+	struct repair *r = f->r;
+	struct plan *p = NULL;
+	struct runs runs = {0};
+	int n = 0;
+	enum status st = scales_plan(r->scales, &p, &r->now, err);
+	if (st != STATUS_OK)
+		return st;
+	struct parts *parts = parts_new(p);
+	st = runs_split(r, &r->now, parts, &runs, err);
+	struct search *found = xcalloc((size_t)runs.n + 1, sizeof *found);
+	if (st == STATUS_OK)
+		st = find_scales(r, p, parts, &runs, found, &n, err);
+	// The chief one for itself, so that its gain is seen.
+	if (st == STATUS_OK && n > 0 && fix_may_go_on(f, err))
+		st = try_scales(f, found, 1, err);
+	if (st == STATUS_OK && n > 1 && fix_may_go_on(f, err))
+		st = try_scales(f, found + 1, n - 1, err);
+	free(found);
+	runs_done(&runs);
+	parts_free(&parts);
+	plan_free(&p);
+	return st;
+}

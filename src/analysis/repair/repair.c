@@ -1,0 +1,204 @@
+// Opening a repair, and what its parts share: figures of a trial, time, texts.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../study_impl.h"
+#include "qtui/base/jobs.h"
+#include "repair_impl.h"
+
+enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget
+static const double PROBE_MACS = 10e9; // of a probe: large networks are probed on fewer samples
+
+struct trial trial_copy(const struct trial *t)
+{
+	return (struct trial){.edits = edits_copy(t->edits), .method = t->method};
+}
+
+void trial_done(struct trial *t)
+{
+	if (t->edits)
+		edits_free(&t->edits);
+}
+
+const char *repair_text(struct repair *r, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return arena_strdup(r->arena, text);
+}
+
+bool repair_over(const struct repair *r, struct error *err)
+{
+	if (r->opt.cancel && atomic_load(r->opt.cancel)) {
+		error_set(err, STATUS_CANCELLED, "cancelled");
+		return true;
+	}
+	return r->deadline > 0 && clock_seconds() > r->deadline;
+}
+
+void repair_tell(const struct repair *r, double progress, const char *fmt, ...)
+{
+	char text[240];
+	va_list ap;
+	if (!r->opt.tell)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	r->opt.tell(r->opt.tell_arg, text, progress);
+}
+
+enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err)
+{
+	struct plan *p = NULL;
+	enum status st = scales_plan(r->scales, &p, t, err);
+	if (st == STATUS_OK)
+		st = probe_damage(r->probe, p, out, err);
+	plan_free(&p);
+	return st;
+}
+
+enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err)
+{
+	*out = NAN;
+	return r->opt.score ? r->opt.score(r->opt.score_arg, r->engine, p, out, err) : STATUS_OK;
+}
+
+// A node in float that the target would quantize; others are float in any case.
+void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out)
+{
+	static const double weight[PREC_COUNT] = {[PREC_INT8] = 1, [PREC_INT16] = 2, [PREC_FLOAT] = 4};
+	double macs = 0, cost = 0, wide = 0;
+	for (int n = 0; n < r->g->n_nodes; n++) {
+		double m = (double)r->macs[n];
+		if (!p->quantizable[n])
+			continue;
+		macs += m;
+		cost += m * weight[p->precision[n]];
+		wide += p->precision[n] == PREC_INT8 ? 0 : m;
+	}
+	out->cost = macs > 0 ? cost / macs : 1;
+	out->wide = macs > 0 ? wide / macs : 0;
+}
+
+static void count_macs(struct repair *r)
+{
+	r->macs = xcalloc((size_t)r->g->n_nodes + 1, sizeof *r->macs);
+	for (int n = 0; n < r->g->n_nodes; n++)
+		r->total_macs += r->macs[n] = graph_macs(r->g, n);
+}
+
+static enum status begin(struct repair *r, struct error *err)
+{
+	struct plan *p = NULL;
+	struct damage d = {0};
+	enum status st = scales_plan(r->scales, &p, &r->now, err);
+	if (st == STATUS_OK)
+		st = probe_damage(r->probe, p, &d, err);
+	if (st == STATUS_OK)
+		st = repair_score(r, NULL, &r->float_score, err);
+	if (st == STATUS_OK)
+		st = repair_score(r, p, &r->figures.score, err);
+	if (st == STATUS_OK) {
+		r->figures.damage = d.damage;
+		r->figures.snr_db = d.snr_db;
+		repair_cost(r, p, &r->figures);
+		r->begin = r->figures;
+		r->prepared = true;
+	}
+	plan_free(&p);
+	return st;
+}
+
+enum status repair_prepare(struct repair *r, struct error *err)
+{
+	double fits = PROBE_MACS / ((double)r->total_macs + 1);
+	int samples = r->opt.samples > 0 ? r->opt.samples : (int)fmin(fmax(fits, SAMPLES_MIN), SAMPLES_MAX);
+	if (r->prepared)
+		return STATUS_OK;
+	repair_tell(r, 0, "the float network");
+	probe_free(&r->probe); // of a preparation that was cancelled
+	enum status st = probe_new(&r->probe, r->g, r->engine, samples < r->samples ? samples : r->samples, r->opt.cancel, err);
+	return st == STATUS_OK ? begin(r, err) : st;
+}
+
+static enum status open_parts(struct repair *r, const struct study *st, const struct plan *plan, struct error *err)
+{
+	const struct study_options *o = study_options(st);
+	enum status status = target_load(&r->target, st->step[st->current].target, err);
+	if (status != STATUS_OK)
+		return status;
+	r->samples = dataset_count(study_dataset(st));
+	r->engine = engine_new(r->g, study_dataset(st),
+	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / MEMORY_SHARE});
+	r->scales = scales_new(r->g, r->target, r->engine, r->samples, r->opt.cancel);
+	scales_learn(r->scales, plan);
+	return STATUS_OK;
+}
+
+enum status repair_open(struct repair **out, struct study *st, const struct repair_options *opt, struct error *err)
+{
+	struct snapshot *snap = study_latest(st);
+	const struct plan *plan = snapshot_plan(snap);
+	struct repair *r = xcalloc(1, sizeof *r);
+	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .float_score = NAN, .end = "not begun"};
+	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
+	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
+	count_macs(r);
+	enum status status = plan && snap->stage == STAGE_DONE ? open_parts(r, st, plan, err) :
+	    error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
+	snapshot_drop(&snap);
+	if (status == STATUS_OK)
+		*out = r;
+	else
+		repair_free(&r);
+	return status;
+}
+
+void repair_free(struct repair **rp)
+{
+	struct repair *r = *rp;
+	if (!r)
+		return;
+	probe_free(&r->probe);
+	scales_free(&r->scales);
+	engine_free(&r->engine);
+	target_free(&r->target);
+	trial_done(&r->now);
+	arena_free(&r->arena);
+	free(r->macs);
+	free(r);
+	*rp = NULL;
+}
+
+const struct repair_figures *repair_now(const struct repair *r)
+{
+	return &r->figures;
+}
+
+const struct repair_figures *repair_begin(const struct repair *r)
+{
+	return &r->begin;
+}
+
+double repair_float_score(const struct repair *r)
+{
+	return r->float_score;
+}
+
+const char *repair_end(const struct repair *r)
+{
+	return r->end;
+}
+
+const char *repair_kind_name(enum repair_kind k)
+{
+	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale",
+	    [REPAIR_WIDEN] = "bits"};
+	return name[k];
+}

@@ -1,0 +1,139 @@
+// Private to src/analysis/repair. Reading order: points.c (where damage is read), probe.c (damage of a plan), scales.c (plans of
+// edits that no run has calibrated), parts.c (what can be blamed), blame.c, remedy_*.c (what can be tried), fix.c.
+#ifndef REPAIR_REPAIR_IMPL_H
+#define REPAIR_REPAIR_IMPL_H
+
+#include "qtui/analysis/repair.h"
+#include "qtui/base/mem.h"
+
+// ---- points.c
+// A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it.
+struct point {
+	int value;
+	int axis;           // along which damage is taken channel by channel; -1: the tensor as a whole
+	int64_t channels, inner;
+};
+struct point *points_find(const struct graph *g, int *n);
+
+// ---- probe.c
+struct damage {
+	double damage, snr_db;
+};
+struct probe;
+MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, int samples, const atomic_bool *cancel,
+    struct error *err);
+void probe_free(struct probe **p);
+// Of a finished plan; known again by the keys of the points.
+MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
+int probe_runs(const struct probe *p); // networks that were run
+
+// ---- scales.c
+// What is edited: the same as a decision of the study.
+struct trial {
+	struct edits *edits;
+	enum calib_method method;
+};
+struct scales;
+struct scales *scales_new(const struct graph *g, const struct target *t, struct engine *e, int samples, const atomic_bool *cancel);
+void scales_free(struct scales **s);
+void scales_learn(struct scales *s, const struct plan *finished);
+// A finished plan of the trial, which the caller frees. Scales come from what is known of the same tensor and observer, else from a
+// calibration pass. They are those of a study to the rounding of weights upstream, which is not the same in every plan.
+MUST_CHECK enum status scales_plan(struct scales *s, struct plan **out, const struct trial *t, struct error *err);
+
+// ---- parts.c
+struct part {
+	int slot;       // root quantizer of a tensor, -1: constants
+	int node;       // who makes the tensor, or whose constants these are
+	int value;      // -1: constants
+};
+struct parts {
+	struct part *at; // in the order of execution
+	int n;
+	int *of_slot;    // [n_slots] part, -1: none
+};
+struct parts *parts_new(const struct plan *p);
+void parts_free(struct parts **p);
+// Leaves quantized only what is in first..last-1, or (invert) only what is not.
+void parts_isolate(const struct parts *parts, struct plan *p, int first, int last, bool invert);
+// The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it; through
+// operators without weights also upstream. Sets wide[node]; returns the MACs that this adds.
+int64_t parts_widen(const struct parts *parts, const struct plan *p, int part, bool *wide);
+// Is the part wide once these nodes are?
+bool parts_covered(const struct parts *parts, const struct plan *p, int part, const bool *wide);
+
+// ---- repair.c
+struct repair {
+	const struct graph *g;
+	struct target *target;
+	struct engine *engine;
+	struct probe *probe;
+	struct scales *scales;
+	struct repair_options opt;
+	struct arena *arena;        // texts of the steps
+	struct trial now;           // edits kept so far
+	struct repair_figures begin, figures;
+	double float_score, deadline;
+	int samples;                // of the study
+	bool prepared;
+	int64_t *macs, total_macs;  // [n_nodes]
+	const char *end;
+};
+bool repair_over(const struct repair *r, struct error *err); // cancelled or out of time
+void repair_tell(const struct repair *r, double progress, const char *fmt, ...) PRINTF(3, 4);
+struct trial trial_copy(const struct trial *t);
+void trial_done(struct trial *t);
+MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err);
+void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
+MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err);
+
+// ---- goal.c
+bool repair_goal_asked(const struct repair_goal *g); // a target, not only limits
+
+// ---- blame.c
+struct run { // parts first..last-1 in the order of execution
+	int first, last;
+	double alone;
+};
+struct runs {
+	struct run *at; // the most damaging first
+	int n;
+	double total;
+	bool complete;
+};
+// Stops early, with what is known by then, when time is over or the work is cancelled.
+MUST_CHECK enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, struct runs *out, struct error *err);
+void runs_done(struct runs *s);
+
+// ---- fix.c and the remedies
+typedef void repair_step_fn(void *arg, const struct repair_step *s);
+struct fixing {
+	struct repair *r;
+	repair_step_fn *step;
+	void *arg;
+	int kept;         // steps kept so far
+};
+// An edit about to be tried: what it changes, the command that says so, and why. The texts are the repair's.
+struct candidate {
+	enum repair_kind kind;
+	struct trial trial;
+	const char **command, *reason;
+	int n_commands;
+	double expected;
+};
+// Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
+MUST_CHECK enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err);
+bool fix_may_go_on(struct fixing *f, struct error *err); // neither at the goal nor out of time
+MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
+MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
+MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
+MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
+// Adds a command to the candidate.
+void candidate_say(struct repair *r, struct candidate *c, const char *command);
+// The edit that gives the node's output this scale (0: its own again), in the trial and as a command.
+void candidate_scale(struct repair *r, struct candidate *c, int node, double scale);
+// The edit "set A B int16" of the nodes that are marked, in the trial and as a command.
+void candidate_set(struct repair *r, struct candidate *c, const bool *marked, enum precision p);
+const char *repair_text(struct repair *r, const char *fmt, ...) PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,274 @@
+// qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays, writes the session.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/repair.h"
+#include "qtui/analysis/task.h"
+#include "qtui/base/json.h"
+#include "qtui/base/str.h"
+#include "verbs.h"
+
+enum { SHOWN = 20 };
+
+struct search {
+	struct options *o;
+	struct study *study;
+	struct session *session;
+	struct task *task;
+	struct repair *repair;
+	struct repair_options opt;
+	struct blames *blames;
+	cJSON *steps;
+	struct list commands;      // kept; the texts are the repair's
+	atomic_bool cancel;
+	atomic_int done;           // thousandths of the stage under way
+};
+
+// ---- the task
+
+static enum status open_task(struct search *s, struct error *err)
+{
+	const struct options *o = s->o;
+	struct task_options t = {.kind = -1, .labels = o->labels, .decoder = o->decoder};
+	enum task_kind kind;
+	if (o->task && !task_kind_parse(&kind, o->task))
+		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
+	if (o->task)
+		t.kind = (int)kind;
+	if (o->nms && strcmp(o->nms, "none") == 0)
+		t.iou = -1;
+	else if (o->nms && (!str_to_double(o->nms, &t.iou) || t.iou <= 0 || t.iou > 1))
+		return error_set(err, STATUS_USAGE, "--nms %s: a number above 0 and up to 1, or none", o->nms);
+	enum status st = task_open(&s->task, study_graph(s->study), study_dataset(s->study), &t, err);
+	if (st != STATUS_OK && (o->task || o->labels))
+		return st;
+	*err = (struct error){0}; // without labels the outputs alone decide
+	return STATUS_OK;
+}
+
+static enum status score(void *arg, struct engine *e, const struct plan *plan, double *out, struct error *err)
+{
+	struct search *s = arg;
+	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(s->task)), .cancel = &s->cancel};
+	enum status st = task_run(s->task, e, &pass, err);
+	if (st == STATUS_OK)
+		*out = task_score(s->task, task_net(s->task, task_key(s->task, plan)), pass.first, pass.last);
+	return st;
+}
+
+// ---- the work
+
+static void print_figures(const struct repair_figures *f)
+{
+	printf("damage %.4f", f->damage);
+	if (isfinite(f->snr_db))
+		printf("  SNR %.2f dB", f->snr_db);
+	if (!isnan(f->score))
+		printf("  task %.4f", f->score);
+	printf("  above 8 bit %.1f %% of the MACs", 100 * f->wide);
+}
+
+static cJSON *json_figures(const struct repair_figures *f)
+{
+	cJSON *o = cJSON_CreateObject();
+	json_add_number(o, "damage", f->damage);
+	json_add_number(o, "snr_db", f->snr_db);
+	json_add_number(o, "task", f->score);
+	json_add_number(o, "wide", f->wide);
+	json_add_number(o, "cost", f->cost);
+	return o;
+}
+
+static void on_step(void *arg, const struct repair_step *step)
+{
+	struct search *s = arg;
+	cJSON *o = cJSON_CreateObject();
+	json_add_text(o, "kind", repair_kind_name(step->kind));
+	cJSON *commands = cJSON_AddArrayToObject(o, "commands");
+	for (int i = 0; i < step->n_commands; i++)
+		cJSON_AddItemToArray(commands, cJSON_CreateString(step->command[i]));
+	json_add_text(o, "reason", step->reason);
+	cJSON_AddBoolToObject(o, "kept", step->kept);
+	json_add_number(o, "expected", step->expected);
+	cJSON_AddItemToObject(o, "before", json_figures(&step->before));
+	cJSON_AddItemToObject(o, "after", json_figures(&step->after));
+	cJSON_AddItemToArray(s->steps, o);
+	for (int i = 0; step->kept && i < step->n_commands; i++) {
+		s->commands.at = xrealloc(s->commands.at, ((size_t)s->commands.n + 1) * sizeof *s->commands.at);
+		s->commands.at[s->commands.n++] = step->command[i];
+	}
+	if (s->o->json && strcmp(s->o->json, "-") == 0)
+		return;
+	printf("%s %-11s ", step->kept ? "kept  " : "undone", repair_kind_name(step->kind));
+	print_figures(&step->after);
+	printf("\n       %s\n", step->reason);
+	for (int i = 0; i < step->n_commands; i++)
+		printf("       %.200s%s\n", step->command[i], strlen(step->command[i]) > 200 ? " ..." : "");
+	fflush(stdout);
+}
+
+static void on_tell(void *arg, const char *text, double progress)
+{
+	struct search *s = arg;
+	(void)text;
+	atomic_store(&s->done, (int)(progress * 1000));
+}
+
+static enum status work(void *arg, struct error *err)
+{
+	struct search *s = arg;
+	enum status st = repair_open(&s->repair, s->study, &s->opt, err);
+	if (st == STATUS_OK)
+		st = repair_prepare(s->repair, err);
+	if (st == STATUS_OK && s->o->blame)
+		return repair_blame(s->repair, &s->blames, err);
+	if (st == STATUS_OK && (!s->o->json || strcmp(s->o->json, "-") != 0)) {
+		printf("begin              ");
+		print_figures(repair_begin(s->repair));
+		puts("");
+		fflush(stdout);
+	}
+	return st == STATUS_OK ? repair_fix(s->repair, on_step, s, err) : st;
+}
+
+// What was kept becomes steps of the study's history.
+static enum status apply(struct search *s, struct error *err)
+{
+	enum status st = STATUS_OK;
+	for (int i = 0; i < s->commands.n && st == STATUS_OK; i++)
+		st = study_command(s->study, s->commands.at[i], err);
+	return st;
+}
+
+// ---- showing
+
+static void print_blames(const struct search *s)
+{
+	const struct blames *b = s->blames;
+	const struct graph *g = study_graph(s->study);
+	printf("damage %.4f with everything quantized%s\n\n%8s%8s%8s%8s  %s\n", b->total, b->complete ? "" : "; not split to the end",
+	    "alone", "gain", "task", "MACs %", "");
+	for (int i = 0; i < b->n && i < SHOWN; i++) {
+		const struct blame *x = &b->at[i];
+		printf("%8.4f", x->alone);
+		isnan(x->gain) ? printf("%8s", "-") : printf("%8.4f", x->gain);
+		isnan(x->score_gain) ? printf("%8s", "-") : printf("%+8.4f", x->score_gain);
+		isnan(x->wide) ? printf("%8s", "-") : printf("%8.2f", 100 * x->wide);
+		if (x->run)
+			printf("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
+		else
+			printf("  %s%s\n", x->value < 0 ? "constants of " : "", g->node[x->node].name);
+	}
+}
+
+static cJSON *json_blames(const struct search *s)
+{
+	cJSON *list = cJSON_CreateArray();
+	const struct graph *g = study_graph(s->study);
+	for (int i = 0; s->blames && i < s->blames->n; i++) {
+		const struct blame *b = &s->blames->at[i];
+		cJSON *o = cJSON_CreateObject();
+		json_add_text(o, "node", g->node[b->node].name);
+		if (b->run)
+			json_add_text(o, "last", g->node[b->last_node].name);
+		json_add_text(o, "tensor", b->value >= 0 ? g->value[b->value].name : NULL);
+		cJSON_AddNumberToObject(o, "parts", b->parts);
+		json_add_number(o, "alone", b->alone);
+		json_add_number(o, "gain", b->gain);
+		json_add_number(o, "task_gain", b->score_gain);
+		json_add_number(o, "wide", b->wide);
+		cJSON_AddItemToArray(list, o);
+	}
+	return list;
+}
+
+static enum status write_json(struct search *s, struct error *err)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddNumberToObject(o, "qtui", 1);
+	json_add_text(o, "model", study_graph(s->study)->path);
+	json_add_text(o, "target", target_name(study_target(s->study)));
+	json_add_number(o, "task_float", repair_float_score(s->repair));
+	cJSON_AddItemToObject(o, "begin", json_figures(repair_begin(s->repair)));
+	cJSON_AddItemToObject(o, "end", json_figures(repair_now(s->repair)));
+	if (s->blames)
+		cJSON_AddItemToObject(o, "blame", json_blames(s));
+	else
+		json_add_text(o, "stopped", repair_end(s->repair));
+	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
+	enum status st = json_write(o, s->o->json, true, err);
+	cJSON_Delete(o);
+	return st;
+}
+
+static enum status show(struct search *s, struct error *err)
+{
+	if (s->o->json && strcmp(s->o->json, "-") == 0)
+		return write_json(s, err);
+	if (s->blames) {
+		print_blames(s);
+	} else {
+		printf("end                ");
+		print_figures(repair_now(s->repair));
+		printf("\n%d edits kept; %s", s->commands.n, repair_end(s->repair));
+		if (!isnan(repair_float_score(s->repair)))
+			printf("; task of the float network %.4f", repair_float_score(s->repair));
+		puts("");
+	}
+	return s->o->json ? write_json(s, err) : STATUS_OK;
+}
+
+// ---- the verb
+
+static enum status read_options(struct search *s, struct error *err)
+{
+	const struct options *o = s->o;
+	s->opt = (struct repair_options){.goal = repair_goal_default, .cancel = &s->cancel, .tell = on_tell, .tell_arg = s};
+	for (int i = 0; i < o->until.n; i++) {
+		enum status st = repair_goal_parse(&s->opt.goal, o->until.at[i], err);
+		if (st != STATUS_OK)
+			return error_prefix(err, "--until");
+	}
+	if (o->budget && (!str_to_double(o->budget, &s->opt.seconds) || !(s->opt.seconds > 0)))
+		return error_set(err, STATUS_USAGE, "--budget %s: seconds, above 0", o->budget);
+	return check_output(o->json, err);
+}
+
+static enum status run(struct search *s, struct error *err)
+{
+	struct options *o = s->o;
+	o->study.calibrate_only = o->may_start_session = true;
+	enum status st = open_study(&s->study, &s->session, o, true, err);
+	if (st == STATUS_OK)
+		st = run_study(s->study, o->quiet, err);
+	if (st == STATUS_OK)
+		st = open_task(s, err);
+	if (st != STATUS_OK)
+		return st;
+	s->opt.score = s->task ? score : NULL;
+	s->opt.score_arg = s;
+	st = run_watched(work, s, o->blame ? "blame" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
+	if (st == STATUS_OK)
+		st = apply(s, err);
+	if (st == STATUS_OK && o->session && s->commands.n)
+		st = session_write(s->study, o->session, s->session, err);
+	return st == STATUS_OK ? show(s, err) : st;
+}
+
+int verb_search(struct options *o)
+{
+	struct error err = {0};
+	struct search s = {.o = o, .steps = cJSON_CreateArray()};
+	enum status st = read_options(&s, &err);
+	if (st == STATUS_OK)
+		st = run(&s, &err);
+	repair_blames_free(&s.blames);
+	repair_free(&s.repair);
+	task_free(&s.task);
+	cJSON_Delete(s.steps);
+	free(s.commands.at);
+	study_close(&s.study);
+	session_free(&s.session);
+	return st == STATUS_OK ? EXIT_DONE : fail(&err);
+}

@@ -1,0 +1,122 @@
+// The commands :blame and :fix, and what comes of them.
+#include "qtui/tui/repair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/base/log.h"
+#include "qtui/base/str.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/edit.h"
+
+// "30s", "2m"; false when it is something else.
+static bool parse_time(const char *word, double *seconds)
+{
+	char number[32];
+	size_t n = strlen(word);
+
+	if (n < 2 || n > sizeof number || (word[n - 1] != 's' && word[n - 1] != 'm'))
+		return false;
+	snprintf(number, sizeof number, "%.*s", (int)n - 1, word);
+	if (!str_to_double(number, seconds) || !(*seconds > 0))
+		return false;
+	*seconds *= word[n - 1] == 'm' ? 60 : 1;
+	return true;
+}
+
+static enum status parse(struct repair_options *o, char *args, bool goals, struct error *err)
+{
+	char *rest = NULL;
+
+	for (char *word = strtok_r(args, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (parse_time(word, &o->seconds))
+			continue;
+		if (!goals)
+			return error_set(err, STATUS_USAGE, "usage: :blame [TIME], like :blame 30s");
+		if (repair_goal_parse(&o->goal, word, err))
+			return err->status;
+	}
+	if (!isnan(o->goal.max_drop))
+		return error_set(err, STATUS_USAGE, "no task is measured here: qtui search takes labels; or snr>25, cost<1.1, wide<0.1");
+	return STATUS_OK;
+}
+
+static enum status start(struct ui *ui, char *args, bool blame, struct error *err)
+{
+	struct repair_options o = {.goal = repair_goal_default};
+
+	if (parse(&o, args, !blame, err))
+		return err->status;
+	if (repair_busy(ui))
+		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
+	repair_job_free(&ui->repair.job);
+	ui->repair = (struct ui_repair){0};
+	if (repair_job_start(&ui->repair.job, ui->study, &o, blame, err))
+		return err->status;
+	ui_show(ui, VIEW_BLAME);
+	return STATUS_OK;
+}
+
+enum status command_blame(struct ui *ui, char *args, struct error *err)
+{
+	return start(ui, args, true, err);
+}
+
+enum status command_fix(struct ui *ui, char *args, struct error *err)
+{
+	return start(ui, args, false, err);
+}
+
+bool repair_busy(const struct ui *ui)
+{
+	return ui->repair.job && !ui->repair.over;
+}
+
+bool repair_stop(struct ui *ui)
+{
+	if (repair_busy(ui))
+		repair_job_cancel(ui->repair.job);
+	return repair_busy(ui);
+}
+
+// A kept step becomes a step of the history for each of its commands.
+static void take_step(struct ui *ui, const struct repair_step *s)
+{
+	struct error err = {0};
+
+	log_info("fix: damage %.4f to %.4f, %s: %s", s->before.damage, s->after.damage, s->kept ? "kept" : "does not pay", s->reason);
+	for (int i = 0; s->kept && i < s->n_commands; i++)
+		if (study_command(ui->study, s->command[i], &err) != STATUS_OK)
+			ui_fail(ui, &err);
+	ui->repair.kept += s->kept;
+}
+
+static void tell_end(struct ui *ui)
+{
+	struct error err = {0};
+	const char *why = "";
+
+	ui->repair.over = true;
+	if (repair_job_end(ui->repair.job, &err, &why) != STATUS_OK)
+		ui_fail(ui, &err);
+	snprintf(ui->repair.text, sizeof ui->repair.text, "%s%s", why, repair_job_blames(ui->repair.job) ? ": Enter goes to a node" : "");
+	if (ui->repair.kept)
+		edit_done(ui);
+	if (ui->repair.tried)
+		ui_note(ui, "fix: %d of %d remedies kept; %s. u undoes them one by one", ui->repair.kept, ui->repair.tried, why);
+}
+
+void repair_news(struct ui *ui)
+{
+	if (!repair_busy(ui))
+		return;
+	bool running = repair_job_running(ui->repair.job); // before its last steps are taken
+	repair_job_text(ui->repair.job, ui->repair.text, sizeof ui->repair.text);
+	for (; ui->repair.tried < repair_job_steps(ui->repair.job); ui->repair.tried++) {
+		struct repair_step s = repair_job_step(ui->repair.job, ui->repair.tried);
+		take_step(ui, &s);
+	}
+	if (!running)
+		tell_end(ui);
+}

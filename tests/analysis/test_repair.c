@@ -1,0 +1,242 @@
+// Blame and repair on the shipped detector, whose last Concat joins pixels and probabilities on one grid.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/repair.h"
+#include "support.h"
+
+#define JOINED "/model.12/Concat_4"
+
+static struct study *open_study(int threads)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
+	    .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static struct repair *open_repair(struct study *st, struct repair_options o)
+{
+	struct error err = {0};
+	struct repair *r = NULL;
+	o.samples = 2;
+	o.goal.max_wide = o.goal.max_wide > 0 ? o.goal.max_wide : repair_goal_default.max_wide;
+	if (repair_open(&r, st, &o, &err) != STATUS_OK || repair_prepare(r, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static struct blames *blame(struct repair *r)
+{
+	struct error err = {0};
+	struct blames *b = NULL;
+	if (repair_blame(r, &b, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return b;
+}
+
+void test_repair__blame_names_the_joined_ranges(void **state)
+{
+	(void)state;
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct blames *b = blame(r);
+	const struct graph *g = study_graph(st);
+	assert_true(b->complete);
+	assert_string_equal(g->node[b->at[0].node].name, JOINED);
+	assert_false(b->at[0].run);
+	assert_true(b->at[0].value >= 0);
+	assert_true(b->at[0].alone > 0.5 * b->total);
+	assert_true(b->at[0].gain > 0.5 * b->total);
+	for (int i = 1; i < b->n; i++)
+		assert_true(b->at[i].alone <= b->at[i - 1].alone);
+	repair_blames_free(&b);
+	repair_free(&r);
+	study_close(&st);
+}
+
+// Every part of the network is in the ranking once: alone or in a run.
+void test_repair__blame_covers_all_parts_in_any_number_of_threads(void **state)
+{
+	(void)state;
+	int parts[2] = {0};
+	double total[2], first[2];
+	for (int k = 0; k < 2; k++) {
+		struct study *st = open_study(k + 1);
+		struct repair *r = open_repair(st, (struct repair_options){0});
+		struct blames *b = blame(r);
+		for (int i = 0; i < b->n; i++)
+			parts[k] += b->at[i].parts;
+		total[k] = b->total;
+		first[k] = b->at[0].alone;
+		repair_blames_free(&b);
+		repair_free(&r);
+		study_close(&st);
+	}
+	assert_true(parts[0] > 50);
+	assert_int_equal(parts[0], parts[1]);
+	assert_memory_equal(&total[0], &total[1], sizeof total[0]);
+	assert_memory_equal(&first[0], &first[1], sizeof first[0]);
+}
+
+struct kept {
+	struct study *study;
+	int tried, commands;
+	double damage;
+	enum repair_kind first;
+};
+
+static void on_step(void *arg, const struct repair_step *s)
+{
+	struct kept *k = arg;
+	struct error err = {0};
+	if (k->tried++ == 0)
+		k->first = s->kind;
+	if (!s->kept)
+		return;
+	assert_true(s->after.damage < s->before.damage);
+	assert_true(s->n_commands > 0);
+	for (int i = 0; i < s->n_commands; i++)
+		if (study_command(k->study, s->command[i], &err) != STATUS_OK)
+			fail_msg("%s: %s", s->command[i], err.text);
+	k->commands += s->n_commands;
+	k->damage = s->after.damage;
+}
+
+// What the steps say is what the study's own edits bring, and undo takes all of it back.
+void test_repair__fix_is_edits_of_the_study(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct kept k = {.study = st};
+	int current;
+	assert_true(repair_begin(r)->damage > 0.3);
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_int_equal(k.first, REPAIR_TAIL);
+	assert_true(repair_now(r)->damage < 0.01);
+	assert_true(repair_now(r)->wide <= 0.15);
+	assert_true(repair_now(r)->snr_db > repair_begin(r)->snr_db);
+	study_steps(st, &current);
+	assert_int_equal(current, k.commands);
+	repair_free(&r);
+	study_run(st);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	r = open_repair(st, (struct repair_options){0});
+	assert_true(fabs(repair_begin(r)->damage - k.damage) < 0.1 * k.damage + 1e-5);
+	while (study_undo(st))
+		;
+	study_steps(st, &current);
+	assert_int_equal(current, 0);
+	repair_free(&r);
+	study_close(&st);
+}
+
+void test_repair__stops_at_the_goal(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair_options o = {.goal = repair_goal_default};
+	assert_int_equal(repair_goal_parse(&o.goal, "snr>10", &err), STATUS_OK);
+	struct repair *r = open_repair(st, o);
+	struct kept k = {.study = st};
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_true(repair_goal_met(r));
+	assert_string_equal(repair_end(r), "the goal is reached");
+	assert_int_equal(k.tried, 0); // the largest tensors are good: this SNR is there from the beginning
+	repair_free(&r);
+	study_close(&st);
+}
+
+void test_repair__cancelled_it_leaves_what_was_kept(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	atomic_bool cancel = false;
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){.cancel = &cancel});
+	struct kept k = {.study = st};
+	atomic_store(&cancel, true);
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_string_equal(repair_end(r), "cancelled");
+	assert_int_equal(k.tried, 0);
+	repair_free(&r);
+	study_close(&st);
+}
+
+// Time that is over leaves a map of regions.
+void test_repair__blame_out_of_time_is_a_map(void **state)
+{
+	(void)state;
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){.seconds = 1e-6});
+	struct blames *b = blame(r);
+	assert_false(b->complete);
+	assert_int_equal(b->n, 1);
+	assert_true(b->at[0].run);
+	assert_true(b->at[0].alone > 0);
+	repair_blames_free(&b);
+	repair_free(&r);
+	study_close(&st);
+}
+
+void test_repair__a_job_tells_and_ends(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair_job *j = NULL;
+	struct repair_options o = {.samples = 1, .goal = repair_goal_default};
+	const char *why = NULL;
+	char text[200];
+	assert_int_equal(repair_goal_parse(&o.goal, "wide<0.01", &err), STATUS_OK);
+	assert_int_equal(repair_job_start(&j, st, &o, false, &err), STATUS_OK);
+	while (repair_job_running(j))
+		snapshot_drop(&(struct snapshot *){study_snapshot(st)});
+	assert_true(repair_job_steps(j) > 0);
+	assert_int_equal(repair_job_step(j, 0).kind, REPAIR_TAIL);
+	assert_null(repair_job_blames(j));
+	repair_job_text(j, text, sizeof text);
+	assert_true(text[0] != '\0');
+	assert_int_equal(repair_job_end(j, &err, &why), STATUS_OK);
+	assert_true(strlen(why) > 0);
+	repair_job_free(&j);
+	assert_null(j);
+	study_close(&st);
+}
+
+void test_repair__needs_a_calibrated_study(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = NULL;
+	struct repair *r = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_MINMAX, .threads = 1,
+	    .data = {.samples = 1}};
+	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){0}, &err), STATUS_REFUSED);
+	assert_null(r);
+	study_close(&st);
+}
+
+void test_repair__goals(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct repair_goal g = repair_goal_default;
+	assert_int_equal(repair_goal_parse(&g, "map_drop<0.005", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "snr>-3.5", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "cost<1.1", &err), STATUS_OK);
+	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
+	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
