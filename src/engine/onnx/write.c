@@ -89,7 +89,8 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	if (s)
 		goto out;
 	for (int i = 0; i < n->n_out; i++)
-		out[i] = n->out[i] >= 0 ? qdq_output(w, plan_out(w->plan, node, i)) : "";
+		out[i] = n->out[i] >= 0 ? qdq_output(w, plan_out(w->plan, node, i)) :
+		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
 	write_attributes(w,
 	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in), out, without_absent(out, n->n_out)), n);
 	for (int i = 0; i < n->n_out && !s; i++)
