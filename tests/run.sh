@@ -2,6 +2,9 @@
 # Runs test programs (cmocka) and test scripts, prints what failed, and ends with `N passed, N failed, N skipped`.
 # A script prints one line a case: "ok NAME", "skip NAME REASON" or "not ok NAME WHY".
 set -u
+# Where CI runs there may be no locale, and a developer may want no colours: the tests bring their own.
+export LC_ALL=C.UTF-8
+unset NO_COLOR COLORTERM LINES COLUMNS
 passed=0 failed=0 skipped=0
 count() { grep -cE "$1" "$2"; }
 for t in "$@"; do

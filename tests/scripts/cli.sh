@@ -6,7 +6,7 @@ qtui=$build/qtui model=examples/digits.onnx calib=examples/calib
 [ -e $model ] || { echo "skip cli $model is not there"; exit 0; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export XDG_STATE_HOME=$dir/state
+export XDG_STATE_HOME=$dir/state LC_ALL=C.UTF-8
 report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1 ${3:-}"; fi; }
 
 # expect NAME CODE PATTERN ARGUMENT...: the exit code, and one line on standard error that has PATTERN ("": nothing is said)

@@ -7,9 +7,10 @@ model=examples/digits.onnx data=examples/calib
 command -v tmux >/dev/null || { echo "skip tmux_screen tmux is not there"; exit 0; }
 [ -e $model ] || { echo "skip tmux_screen $model is not there"; exit 0; }
 dir=$(mktemp -d)
-export XDG_STATE_HOME=$dir/state
+export XDG_STATE_HOME=$dir/state LC_ALL=C.UTF-8
 t() { tmux -L "qtui-test-$$" -f /dev/null "$@"; }
-trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+# A program that loses its terminal still saves its session: the folder is removed when it is done.
+trap 't kill-server 2>/dev/null; until_true 10 rm -rf "$dir" 2>/dev/null' EXIT
 unset NO_COLOR COLORTERM
 
 # The server of all sessions lives as long as this one: ending and starting it anew at once is a race.
