@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/engine/kernels/cpu.h"
@@ -96,6 +97,7 @@ static void make_channels(struct support_random *r, struct trial *b)
 {
 	size_t oc = (size_t)b->t.g.oc;
 	double size = (double)(b->t.g.kh * b->t.g.kw * (b->t.g.c / b->t.g.group));
+	bool powers = support_random_int(r, 0, 2) == 0; // scales as most of the targets have them
 
 	b->bias = calloc(oc, sizeof(*b->bias));
 	b->scale = calloc(oc, sizeof(*b->scale));
@@ -104,6 +106,8 @@ static void make_channels(struct support_random *r, struct trial *b)
 		b->bias[i] = support_random_int(r, -3000, 3000);
 		b->scale[i] = support_random_int(r, 0, 1) ? 0.0009765625f : support_random_float(r, 0.0001f, 0.002f);
 		b->scale[i] *= (float)(16.0 / (8.0 + size));
+		if (powers)
+			b->scale[i] = ldexpf(1.0f, ilogbf(b->scale[i]));
 		if (dtype_size(b->t.in_type) == 2)
 			b->scale[i] /= 256.0f;
 		if (b->t.weight_bits == 16)

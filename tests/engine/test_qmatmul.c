@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/engine/kernels/cpu.h"
@@ -77,6 +78,7 @@ static void make_output(struct support_random *r, struct trial *x)
 	struct qmatmul_task *t = &x->t;
 	size_t n = (size_t)t->n;
 	float size = 0.5f / (float)t->k;
+	bool powers = support_random_int(r, 0, 2) == 0; // scales as most of the targets have them
 
 	size /= dtype_size(t->a_type) == 2 ? 256.0f : 1.0f;
 	size /= dtype_size(t->b_type) == 2 ? 256.0f : 1.0f;
@@ -85,6 +87,8 @@ static void make_output(struct support_random *r, struct trial *x)
 	x->bias = calloc(n, sizeof(int64_t));
 	for (size_t i = 0; i < n; i++) {
 		x->scale[i] = size * support_random_float(r, 0.1f, 1.0f);
+		if (powers)
+			x->scale[i] = ldexpf(1.0f, ilogbf(x->scale[i]));
 		x->fbias[i] = support_random_float(r, -1.0f, 1.0f);
 		x->bias[i] = support_random_int(r, -5000, 5000);
 	}

@@ -46,6 +46,15 @@ static bool moderate_power(float x)
 	return x > 0.0f && frexpf(x, &e) == 0.5f && e > -30 && e < 30;
 }
 
+// The same with everything counted in steps of the output's scale.
+static struct qscaling in_steps(struct qscaling s)
+{
+	s.low = s.code_low;
+	s.high = s.code_high;
+	s.out.scale = s.out.inverse = 1.0f;
+	return s;
+}
+
 struct qscaling qscaling_of(const struct qfinish *f)
 {
 	struct qscaling s = { .slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out };
@@ -68,12 +77,12 @@ struct qscaling qscaling_of(const struct qfinish *f)
 	s.fused = s.simple && !f->fbias && moderate_power(s.out.inverse);
 	for (int64_t c = 0; s.fused && c < f->channels; c++)
 		s.fused = moderate_power(f->scale[c]);
-	return s;
+	return s.fused ? in_steps(s) : s;
 }
 
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c)
 {
-	return s->fused ? f->scale[c] * s->out.inverse : f->scale[c];
+	return s->fused ? f->scale[c] * f->out.inverse : f->scale[c];
 }
 
 float qscaling_fbias(const struct qfinish *f, int64_t c)
