@@ -50,10 +50,42 @@ struct study_task *study_task_new(const struct task_wish *wish)
 	return p;
 }
 
+struct task_lease *task_lease_new(struct task *t, struct dataset *d)
+{
+	struct task_lease *l = xcalloc(1, sizeof *l);
+	*l = (struct task_lease){.refs = 1, .task = t, .data = d};
+	return l;
+}
+
+void task_lease_drop(struct task_lease **lp)
+{
+	struct task_lease *l = *lp;
+	*lp = NULL;
+	if (!l || atomic_fetch_sub(&l->refs, 1) != 1)
+		return;
+	task_free(&l->task);
+	dataset_free(&l->data);
+	free(l);
+}
+
+struct task_lease *study_task_lease(const struct study *s)
+{
+	struct study_task *p = s->task;
+	pthread_mutex_lock(&p->looking);
+	struct task_lease *l = p->lease;
+	if (l)
+		atomic_fetch_add(&l->refs, 1);
+	pthread_mutex_unlock(&p->looking);
+	return l;
+}
+
 static void close_task(struct study_task *p)
 {
-	task_free(&p->task);
-	dataset_free(&p->data);
+	if (!p->lease)
+		dataset_free(&p->data); // of a task that could not be opened
+	task_lease_drop(&p->lease);
+	p->task = NULL;
+	p->data = NULL;
 	p->net[TASK_FLOAT] = p->net[TASK_QUANT] = p->noted = NULL;
 }
 
@@ -148,6 +180,7 @@ static enum status ensure_open(struct work *w, struct error *err)
 		p->wanted = !wish.none && (is_explicit(&wish) || !w->study->opt.calibrate_only);
 		p->asked = is_explicit(&wish);
 		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
+		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
 		p->identity = p->task ? identity_of(w->study, p->task) : (struct key){0};
 		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
 		pthread_mutex_unlock(&p->looking);

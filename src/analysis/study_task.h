@@ -4,6 +4,17 @@
 
 #include "study_impl.h"
 
+// A task and its samples, held by the study and by whoever else measures on it. Samples of the study itself outlive it.
+struct task_lease {
+	atomic_int refs;
+	struct task *task;
+	struct dataset *data;   // NULL: the study's own samples
+};
+struct task_lease *task_lease_new(struct task *t, struct dataset *d); // takes both over
+void task_lease_drop(struct task_lease **l);
+// The task that the study measures, NULL: none (yet). The caller drops it.
+struct task_lease *study_task_lease(const struct study *s);
+
 struct study_task {
 	pthread_mutex_t lock;   // over the wish and the reports
 	struct task_wish wish;  // owns its texts
@@ -20,6 +31,7 @@ struct study_task {
 	pthread_mutex_t looking;
 	struct dataset *data;   // NULL: the study's own samples
 	struct task *task;      // NULL: none
+	struct task_lease *lease; // of both; NULL: none
 	struct task_net *net[TASK_VARIANTS]; // that the newest report compares
 	struct key network;     // of the quantized one
 	char problem[sizeof ((struct error *)0)->text];            // why there is none; under study.publishing

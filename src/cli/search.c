@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/repair.h"
-#include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "verbs.h"
@@ -15,7 +14,7 @@ struct search {
 	struct options *o;
 	struct study *study;
 	struct session *session;
-	struct task *task;
+	struct repair_task *task;
 	struct repair *repair;
 	struct repair_options opt;
 	struct blames *blames;
@@ -24,38 +23,6 @@ struct search {
 	atomic_bool cancel;
 	atomic_int done;           // thousandths of the stage under way
 };
-
-// ---- the task
-
-static enum status open_task(struct search *s, struct error *err)
-{
-	const struct options *o = s->o;
-	struct task_options t = {.kind = -1, .labels = o->labels, .decoder = o->decoder};
-	enum task_kind kind;
-	if (o->task && !task_kind_parse(&kind, o->task))
-		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
-	if (o->task)
-		t.kind = (int)kind;
-	if (o->nms && strcmp(o->nms, "none") == 0)
-		t.iou = -1;
-	else if (o->nms && (!str_to_double(o->nms, &t.iou) || t.iou <= 0 || t.iou > 1))
-		return error_set(err, STATUS_USAGE, "--nms %s: a number above 0 and up to 1, or none", o->nms);
-	enum status st = task_open(&s->task, study_graph(s->study), study_dataset(s->study), &t, err);
-	if (st != STATUS_OK && (o->task || o->labels))
-		return st;
-	*err = (struct error){0}; // without labels the outputs alone decide
-	return STATUS_OK;
-}
-
-static enum status score(void *arg, struct engine *e, const struct plan *plan, double *out, struct error *err)
-{
-	struct search *s = arg;
-	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(s->task)), .cancel = &s->cancel};
-	enum status st = task_run(s->task, e, &pass, err);
-	if (st == STATUS_OK)
-		*out = task_score(s->task, task_net(s->task, task_key(s->task, plan)), pass.first, pass.last);
-	return st;
-}
 
 // ---- the work
 
@@ -243,11 +210,11 @@ static enum status run(struct search *s, struct error *err)
 	if (st == STATUS_OK)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)
-		st = open_task(s, err);
+		st = repair_task_open(&s->task, s->study, &s->cancel, err);
 	if (st != STATUS_OK)
 		return st;
-	s->opt.score = s->task ? score : NULL;
-	s->opt.score_arg = s;
+	s->opt.score = s->task ? repair_task_score : NULL;
+	s->opt.score_arg = s->task;
 	st = run_watched(work, s, o->blame ? "blame" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);
@@ -265,7 +232,7 @@ int verb_search(struct options *o)
 		st = run(&s, &err);
 	repair_blames_free(&s.blames);
 	repair_free(&s.repair);
-	task_free(&s.task);
+	repair_task_free(&s.task);
 	cJSON_Delete(s.steps);
 	free(s.commands.at);
 	study_close(&s.study);

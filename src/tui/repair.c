@@ -37,8 +37,6 @@ static enum status parse(struct repair_options *o, char *args, bool goals, struc
 		if (repair_goal_parse(&o->goal, word, err))
 			return err->status;
 	}
-	if (!isnan(o->goal.max_drop))
-		return error_set(err, STATUS_USAGE, "no task is measured here: qtui search takes labels; or snr>25, cost<1.1, wide<0.1");
 	return STATUS_OK;
 }
 
@@ -51,9 +49,10 @@ static enum status start(struct ui *ui, char *args, bool blame, struct error *er
 	if (repair_busy(ui))
 		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
-	ui->repair = (struct ui_repair){0};
+	ui->repair = (struct ui_repair){.blame = blame, .float_score = NAN};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, blame, err))
 		return err->status;
+	ui->repair.task = repair_job_task(ui->repair.job);
 	ui_show(ui, VIEW_BLAME);
 	return STATUS_OK;
 }
@@ -85,6 +84,8 @@ static void take_step(struct ui *ui, const struct repair_step *s)
 {
 	struct error err = {0};
 
+	ui->repair.begin = ui->repair.tried ? ui->repair.begin : s->before;
+	ui->repair.now = s->kept ? s->after : s->before;
 	log_info("fix: damage %.4f to %.4f, %s: %s", s->before.damage, s->after.damage, s->kept ? "kept" : "does not pay", s->reason);
 	for (int i = 0; s->kept && i < s->n_commands; i++)
 		if (study_command(ui->study, s->command[i], &err) != STATUS_OK)
@@ -98,13 +99,18 @@ static void tell_end(struct ui *ui)
 	const char *why = "";
 
 	ui->repair.over = true;
+	ui->repair.float_score = repair_job_float_score(ui->repair.job);
 	if (repair_job_end(ui->repair.job, &err, &why) != STATUS_OK)
 		ui_fail(ui, &err);
 	snprintf(ui->repair.text, sizeof ui->repair.text, "%s%s", why, repair_job_blames(ui->repair.job) ? ": Enter goes to a node" : "");
 	if (ui->repair.kept)
 		edit_done(ui);
-	if (ui->repair.tried)
-		ui_note(ui, "fix: %d of %d remedies kept; %s. u undoes them one by one", ui->repair.kept, ui->repair.tried, why);
+	if (ui->repair.tried) {
+		char bought[UI_TEXT];
+		fix_summary(bought, sizeof bought, ui);
+		log_info("fix: %d of %d remedies kept, %s: %s", ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "fix: %d of %d kept, %s: %s. u undoes", ui->repair.kept, ui->repair.tried, why, bought);
+	}
 }
 
 void repair_news(struct ui *ui)

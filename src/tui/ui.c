@@ -97,7 +97,9 @@ int ui_head(const struct ui *ui)
 {
 	int head = view_row(ui->view)->head;
 
-	return head >= 0 ? head : view_task_head(ui);
+	if (head >= 0)
+		return head;
+	return ui->view == VIEW_TASK ? view_task_head(ui) : view_blame_head(ui);
 }
 
 int ui_page(const struct ui *ui, enum panel p)

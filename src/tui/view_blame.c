@@ -21,6 +21,11 @@ int view_blame_count(const struct ui *ui)
 	return b ? b->n : ui->repair.tried;
 }
 
+int view_blame_head(const struct ui *ui)
+{
+	return blames_of(ui) ? HEAD : view_fix_head(ui);
+}
+
 static void name_of(char *out, size_t size, const struct ui *ui, const struct blame *b)
 {
 	const struct graph *g = ui->snap->g;
@@ -62,33 +67,9 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const
 	draw_found(c, ui, r.x + X_NAME, r.y, r.w - X_NAME - 1, ROLE_TEXT, CUT_LEFT, name);
 }
 
-// A remedy of :fix: what it came to, and why it was tried.
-static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int row)
-{
-	const struct repair_step s = repair_job_step(ui->repair.job, row);
-
-	draw_number(c, r.x + X_ALONE, r.y, 4, s.after.damage);
-	draw_number(c, r.x + X_GAIN, r.y, 4, s.before.damage - s.after.damage);
-	draw_number(c, r.x + X_COST, r.y, 2, 100 * s.after.wide);
-	canvas_text(c, r.x + X_WORTH + 1, r.y, 7, s.kept ? ROLE_BETTER : ROLE_DIM, s.kept ? "kept" : "undone");
-	draw_found(c, ui, r.x + X_NAME, r.y, r.w - X_NAME - 1, s.kept ? ROLE_TEXT : ROLE_DIM, CUT_RIGHT, s.reason);
-}
-
-static void draw_step_head(struct canvas *c, struct rect r)
-{
-	canvas_right(c, r.x + X_ALONE, r.y, 7, ROLE_HEAD, "damage");
-	canvas_right(c, r.x + X_GAIN, r.y, 7, ROLE_HEAD, "saved");
-	canvas_right(c, r.x + X_COST, r.y, 7, ROLE_HEAD, "MACs %");
-	canvas_text(c, r.x + X_NAME, r.y, r.w - X_NAME - 1, ROLE_HEAD, "remedy");
-}
-
 static void draw_head(struct canvas *c, const struct ui *ui, struct rect r, const struct blames *b)
 {
 	canvas_text(c, r.x + X_ALONE, r.y, r.w - 3, ROLE_DIM, ui->repair.text);
-	if (!b) {
-		draw_step_head(c, (struct rect){r.x, r.y + 2, r.w, 1});
-		return;
-	}
 	canvas_textf(c, r.x + X_ALONE, r.y + 1, r.w - 3, ROLE_TEXT, "damage %.4f with everything quantized (0: the float network, 1: nothing left)%s",
 	    b->total, b->complete ? "" : "; not split to the end");
 	canvas_right(c, r.x + X_ALONE, r.y + 2, 7, ROLE_HEAD, "alone");
@@ -107,13 +88,17 @@ void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_text(c, r.x + X_ALONE, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :blame 30s ranks, :fix mends.");
 		return;
 	}
-	draw_head(c, ui, r, b);
-	for (int i = 0; i < r.h - HEAD && s->top + i < view_blame_count(ui); i++) {
-		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
+	int head = view_blame_head(ui);
+	if (b)
+		draw_head(c, ui, r, b);
+	else
+		view_fix_heading(c, ui, r);
+	for (int i = 0; i < r.h - head && s->top + i < view_blame_count(ui); i++) {
+		struct rect line = {r.x, r.y + head + i, r.w, 1};
 		if (b)
 			draw_row(c, ui, line, &b->at[s->top + i]);
 		else
-			draw_step(c, ui, line, s->top + i);
+			view_fix_step(c, ui, line, s->top + i);
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);
 	}

@@ -29,30 +29,6 @@ static const struct finding *under_cursor(const struct ui *ui)
 	return row < view_findings_count(ui) ? &ui->findings->at[row] : NULL;
 }
 
-// How many bytes of a text go on a line of `width`: up to the last blank that fits, or all that fits.
-static int line_end(const char *text, int width)
-{
-	int n = (int)strlen(text), end = width;
-
-	if (n <= width)
-		return n;
-	while (end > 0 && text[end] != ' ')
-		end--;
-	return end ? end : width;
-}
-
-static void draw_sentence(struct canvas *c, struct rect r, const char *text)
-{
-	int width = r.w - X_NUMBER - 1;
-
-	for (int i = 0; i < TEXT_LINES && width > 0 && *text; i++) {
-		int n = i == TEXT_LINES - 1 ? (int)strlen(text) : line_end(text, width);
-		canvas_textf(c, r.x + X_NUMBER, r.y + i, width, ROLE_TEXT, "%.*s", n, text);
-		text += n;
-		text += *text == ' ';
-	}
-}
-
 // " (+9.2 dB here, 12 % of all noise)"
 static const char *worth(const struct finding *f, char *out, size_t size)
 {
@@ -74,7 +50,7 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
 
 	for (int i = 0; i < f->n_evidence && used < sizeof evidence; i++)
 		used += (size_t)snprintf(evidence + used, sizeof evidence - used, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
-	draw_sentence(c, r, f->text);
+	canvas_paragraph(c, (struct rect){r.x + X_NUMBER, r.y, width, TEXT_LINES}, ROLE_TEXT, f->text);
 	canvas_textf(c, r.x + X_NUMBER, y, width, ROLE_DIM, "%s", evidence);
 	if (f->advice)
 		canvas_textf(c, r.x + X_NUMBER, y + 1, width, ROLE_TEXT, "remedy: %s", f->advice);

@@ -228,6 +228,14 @@ awk '$5 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; repor
 expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
 expect search_budget 2 "seconds" search $model $calib --budget soon
 
+# ---- the same on the screen, by the task's metric
+fix_script() { printf ':wait\n:fix %s\n:wait\n:save-screen %s\n:quit\n' "$1" "$dir/fix.txt" >"$dir/fix.qtui"; }
+fix_script 'map_drop<0.1 1m'
+expect fix_by_map 0 "" $model $calib --samples 3 --labels examples/val.json --eval examples/val --script "$dir/fix.qtui"
+grep -q '^  the goal is reached' "$dir/fix.txt" && grep -q 'AP \.[0-9]* → \.[0-9]* (float \.[0-9]*: [0-9]* % of the loss regained), .* of the MACs above 8 bit' "$dir/fix.txt"
+report fix_says_what_it_bought $? "$(sed -n 3,4p "$dir/fix.txt")"
+expect fix_without_labels 1 ":labels FILE" $model $calib --samples 1 --script "$dir/fix.qtui"
+
 # ---- installation
 make -s install BUILD="$build" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
 for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/qtui/themes/default.json; do

@@ -59,7 +59,6 @@ void test_script__first_failure_ends_it(void **state)
 		{"j\n:sort nothing\n:quit", "t.qtui:2: no column"},
 		{":nonsense", "t.qtui:1: no command"},
 		{":fix speed>3", "t.qtui:1: speed>3: "},
-		{":fix map_drop<0.01", "t.qtui:1: no task is measured here"},
 		{":blame soon", "t.qtui:1: usage: :blame [TIME]"},
 		{":goto /model.24/m.0/Cnov", "did you mean \"/model.24/m.0/Conv\""},
 		{"/zzzz<Enter>\n:quit", "t.qtui:1: no row matches"},

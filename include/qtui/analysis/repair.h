@@ -36,6 +36,15 @@ struct repair_options {
 	void (*tell)(void *arg, const char *text, double progress);
 	void *tell_arg;
 };
+// The study's task as repair_score_fn: on the samples that the study measures it on, with what it knows of a network already; else
+// on the calibration samples, where labels lie beside them.
+struct repair_task;
+// *out NULL with STATUS_OK: there are no labels. To be freed before the study is closed; `cancel` may be NULL.
+MUST_CHECK enum status repair_task_open(struct repair_task **out, const struct study *st, const atomic_bool *cancel, struct error *err);
+void repair_task_free(struct repair_task **t);
+const char *repair_task_name(const struct repair_task *t); // "AP"
+MUST_CHECK enum status repair_task_score(void *task, struct engine *e, const struct plan *plan, double *score, struct error *err);
+
 struct repair;
 // The study must have calibrated: its snapshot has the plan. Called from the study's thread; what follows may be called from one
 // other thread as long as the study is open.
@@ -96,7 +105,8 @@ bool repair_goal_met(const struct repair *r);
 
 // A repair in a thread of its own, for a screen. All functions are called from the study's thread; news come as bytes on study_fd.
 struct repair_job;
-// blame: only the ranking. Callbacks, score and cancel of `opt` are the job's own affair and left NULL.
+// blame: only the ranking. Callbacks, score and cancel of `opt` are the job's own affair and left NULL; a goal for the task where
+// the study has none is STATUS_REFUSED.
 MUST_CHECK enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, bool blame,
     struct error *err);
 void repair_job_cancel(struct repair_job *j);
@@ -106,6 +116,8 @@ double repair_job_text(struct repair_job *j, char *out, size_t size); // what is
 // The steps tried so far, oldest first; their texts live as long as the job.
 int repair_job_steps(struct repair_job *j);
 struct repair_step repair_job_step(struct repair_job *j, int i);
+const char *repair_job_task(const struct repair_job *j); // "AP": what the figures' `score` is; NULL: there is no task
+double repair_job_float_score(struct repair_job *j);     // NAN: not known, or the job still runs
 const struct blames *repair_job_blames(struct repair_job *j); // NULL: there are none, or not yet
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why); // of one that runs no more
 

@@ -42,6 +42,8 @@ int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const
 int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum cut cut, const char *text);
 int canvas_right(struct canvas *c, int x, int y, int width, enum role role, const char *text); // right-aligned in the width
 int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, const char *fmt, ...) PRINTF(6, 7);
+// Broken at blanks; the last line takes what is left. Returns the lines used, at most r.h.
+int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text);
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
 bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there

@@ -8,4 +8,11 @@ void repair_news(struct ui *ui);          // takes what the job has to say
 bool repair_stop(struct ui *ui);          // false: nothing to stop
 bool repair_busy(const struct ui *ui);
 
+// Of the blame view while it shows what :fix does.
+int view_fix_head(const struct ui *ui);
+void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r);
+void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row);
+// "AP .290 → .341 (float .361: 72 % of the loss regained), damage ...": what the steps came to
+void fix_summary(char *out, size_t size, const struct ui *ui);
+
 #endif

@@ -30,7 +30,11 @@ struct trial {
 struct ui_repair {
 	struct repair_job *job;        // NULL: none was begun
 	bool over;                     // its end has been told
+	bool blame;                    // it ranks and tries nothing
 	int tried, kept;
+	const char *task;              // "AP"; NULL: none is measured
+	double float_score;            // NAN: not known yet
+	struct repair_figures begin, now; // where there were steps
 	char text[240];                // what is under way, or how it ended
 };
 struct ui {

@@ -17,7 +17,7 @@ struct view_row {
 	int (*count)(const struct ui *ui);                                          // rows that the cursor can stand on
 	void (*draw)(struct canvas *c, const struct ui *ui, struct rect r);         // the panel without its title
 	void (*text)(char *out, size_t size, const struct ui *ui, int row);         // what a search looks at
-	int head;                                                                   // lines above the first row; -1: view_task_head
+	int head;                                                                   // lines above the first row; -1: ui_head asks the view
 };
 const struct view_row *view_row(enum view v);
 
@@ -29,6 +29,7 @@ const struct view_row *view_row(enum view v);
 #undef VIEW
 
 int view_task_head(const struct ui *ui);
+int view_blame_head(const struct ui *ui);
 void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r);
 int view_detail_height(const struct ui *ui, int width, int height); // lines that it needs
 void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r);

@@ -1,5 +1,6 @@
 // A repair in a thread of its own. What it says is copied under a lock; the screen is woken through the study's pipe.
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 struct repair_job {
 	struct study *study;
 	struct repair *repair;
+	struct repair_task *task; // NULL: there is none
 	bool blame;
 	atomic_bool cancel;
 	pthread_t thread;
@@ -78,7 +80,15 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 	o.tell = on_tell;
 	o.tell_arg = j;
 	pthread_mutex_init(&j->lock, NULL);
-	enum status status = repair_open(&j->repair, st, &o, err);
+	enum status status = repair_task_open(&j->task, st, &j->cancel, err);
+	if (j->task) {
+		o.score = repair_task_score;
+		o.score_arg = j->task;
+	}
+	if (status == STATUS_OK && !j->task && !isnan(o.goal.max_drop))
+		status = error_set(err, STATUS_REFUSED, "no labels to measure the task with: :labels FILE or :eval DIR gives them");
+	if (status == STATUS_OK)
+		status = repair_open(&j->repair, st, &o, err);
 	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
 		status = error_set(err, STATUS_NOMEM, "no thread to be had");
 	if (status == STATUS_OK) {
@@ -86,6 +96,7 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 		return status;
 	}
 	repair_free(&j->repair);
+	repair_task_free(&j->task);
 	pthread_mutex_destroy(&j->lock);
 	free(j);
 	return status;
@@ -105,6 +116,7 @@ void repair_job_free(struct repair_job **jp)
 	pthread_join(j->thread, NULL);
 	repair_blames_free(&j->blames);
 	repair_free(&j->repair);
+	repair_task_free(&j->task);
 	pthread_mutex_destroy(&j->lock);
 	free(j->step);
 	free(j);
@@ -142,6 +154,16 @@ struct repair_step repair_job_step(struct repair_job *j, int i)
 	struct repair_step s = j->step[i];
 	pthread_mutex_unlock(&j->lock);
 	return s;
+}
+
+const char *repair_job_task(const struct repair_job *j)
+{
+	return j->task ? repair_task_name(j->task) : NULL;
+}
+
+double repair_job_float_score(struct repair_job *j)
+{
+	return repair_job_running(j) ? NAN : repair_float_score(j->repair);
 }
 
 const struct blames *repair_job_blames(struct repair_job *j)

@@ -1,0 +1,62 @@
+// The study's task as the yardstick of a repair: the same samples, labels and decoder, and what the study knows of a network already.
+#include <stdlib.h>
+#include "../study_task.h"
+#include "qtui/analysis/task.h"
+#include "repair_impl.h"
+
+struct repair_task {
+	struct task_lease *lease;
+	const atomic_bool *cancel;
+};
+
+// Labels beside the calibration samples, where the study measures no task of its own.
+static enum status open_own(struct task_lease **out, const struct study *st, struct error *err)
+{
+	const struct task_wish *w = study_task_wish(st);
+	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
+	struct task *t = NULL;
+	struct error ignored;
+	if (w->none || task_open(&t, study_graph(st), study_dataset(st), &o, w->labels ? err : &ignored) != STATUS_OK)
+		return w->labels && !w->none ? err->status : STATUS_OK;
+	if (task_kind(t) == TASK_AGREE)
+		task_free(&t); // the damage says as much
+	*out = t ? task_lease_new(t, NULL) : NULL;
+	return STATUS_OK;
+}
+
+enum status repair_task_open(struct repair_task **out, const struct study *st, const atomic_bool *cancel, struct error *err)
+{
+	struct task_lease *lease = study_task_lease(st);
+	enum status status = lease ? STATUS_OK : open_own(&lease, st, err);
+	*out = NULL;
+	if (lease) {
+		*out = xcalloc(1, sizeof **out);
+		**out = (struct repair_task){.lease = lease, .cancel = cancel};
+	}
+	return status;
+}
+
+void repair_task_free(struct repair_task **t)
+{
+	if (*t)
+		task_lease_drop(&(*t)->lease);
+	free(*t);
+	*t = NULL;
+}
+
+const char *repair_task_name(const struct repair_task *t)
+{
+	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_CLASSIFY] = "top1", [TASK_AGREE] = "cosine"};
+	return name[task_kind(t->lease->task)];
+}
+
+enum status repair_task_score(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err)
+{
+	const struct repair_task *r = arg;
+	struct task *t = r->lease->task;
+	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(t)), .cancel = r->cancel};
+	enum status st = task_run(t, e, &pass, err);
+	if (st == STATUS_OK)
+		*score = task_score(t, task_net(t, task_key(t, plan)), pass.first, pass.last);
+	return st;
+}

@@ -1,0 +1,118 @@
+// What :fix does, in the blame view: where it stands against where it began, and the remedies as they are tried.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/tui/format.h"
+#include "qtui/tui/repair.h"
+
+enum { LEFT = 2, NUMBER = 8, VERDICT = 7, SENTENCE = 2, ROOMY = 16 };
+
+// Columns stand where there is something to show: the task's only where it is measured.
+static int columns_end(const struct ui *ui)
+{
+	return LEFT + (ui->repair.task ? 4 : 3) * NUMBER;
+}
+
+static bool has_sentence(const struct ui *ui)
+{
+	return ui->h >= ROOMY;
+}
+
+int view_fix_head(const struct ui *ui)
+{
+	return 3 + (has_sentence(ui) ? SENTENCE : 0);
+}
+
+static int draw_number(struct canvas *c, int x, int y, int digits, double v)
+{
+	char text[FIGURE] = "–";
+
+	if (!isnan(v))
+		snprintf(text, sizeof text, "%.*f", digits, fabs(v) < 0.5 * pow(10, -digits) ? 0 : v); // never -0.0000
+	canvas_right(c, x, y, NUMBER - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
+	return x + NUMBER;
+}
+
+void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row)
+{
+	const struct repair_step s = repair_job_step(ui->repair.job, row);
+	char score[FIGURE];
+	int x = r.x + LEFT;
+
+	if (ui->repair.task) {
+		canvas_right(c, x, r.y, NUMBER - 1, isnan(s.after.score) ? ROLE_DIM : ROLE_TEXT, format_score(score, s.after.score));
+		x += NUMBER;
+	}
+	x = draw_number(c, x, r.y, 4, s.after.damage);
+	x = draw_number(c, x, r.y, 4, s.before.damage - s.after.damage);
+	x = draw_number(c, x, r.y, 2, 100 * s.after.wide);
+	canvas_text(c, x + 1, r.y, VERDICT, s.kept ? ROLE_BETTER : ROLE_DIM, s.kept ? "kept" : "undone");
+	draw_found(c, ui, x + VERDICT + 1, r.y, r.x + r.w - x - VERDICT - 2, s.kept ? ROLE_TEXT : ROLE_DIM, CUT_RIGHT, s.reason);
+}
+
+// "AP .290 → .341 (float .361: 72 % of the loss is regained)"
+static size_t score_text(char *out, size_t size, const struct ui_repair *r)
+{
+	double lost = r->float_score - r->begin.score, regained = r->now.score - r->begin.score;
+	char was[FIGURE], now[FIGURE], most[FIGURE];
+	int n = snprintf(out, size, "%s %s → %s", r->task, format_score(was, r->begin.score), format_score(now, r->now.score));
+
+	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
+		n += snprintf(out + n, size - (size_t)n, " (float %s", format_score(most, r->float_score));
+	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
+		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)", 100 * regained / lost) :
+		    snprintf(out + n, size - (size_t)n, ")");
+	return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
+}
+
+void fix_summary(char *out, size_t size, const struct ui *ui)
+{
+	const struct ui_repair *r = &ui->repair;
+	size_t used = 0;
+
+	if (r->task && !isnan(r->begin.score)) {
+		used = score_text(out, size, r);
+		used += (size_t)snprintf(out + used, size - used, ", ");
+	}
+	if (used < size)
+		snprintf(out + used, size - used, "damage %.4f → %.4f, %.1f → %.1f %% of the MACs above 8 bit", r->begin.damage, r->now.damage,
+		    100 * r->begin.wide, 100 * r->now.wide);
+}
+
+// The whole reason of the step under the cursor.
+static void draw_sentence(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int row = ui_cursor(ui)->cursor;
+
+	if (row < ui->repair.tried)
+		canvas_paragraph(c, r, ROLE_DIM, repair_job_step(ui->repair.job, row).reason);
+}
+
+static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int x = r.x + LEFT;
+
+	if (ui->repair.task) {
+		canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, ui->repair.task);
+		x += NUMBER;
+	}
+	canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, "damage");
+	canvas_right(c, x + NUMBER, r.y, NUMBER - 1, ROLE_HEAD, "saved");
+	canvas_right(c, x + 2 * NUMBER, r.y, NUMBER - 1, ROLE_HEAD, "MACs %");
+	canvas_text(c, r.x + columns_end(ui) + VERDICT + 1, r.y, r.w, ROLE_HEAD, "remedy");
+}
+
+void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	char text[UI_TEXT];
+
+	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
+	if (ui->repair.tried) {
+		fix_summary(text, sizeof text, ui);
+		canvas_text(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, text);
+	}
+	if (has_sentence(ui))
+		draw_sentence(c, ui, (struct rect){r.x + LEFT, r.y + 2, r.w - LEFT - 1, SENTENCE});
+	draw_heads(c, ui, (struct rect){r.x, r.y + view_fix_head(ui) - 1, r.w, 1});
+}
