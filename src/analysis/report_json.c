@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
 
@@ -125,6 +126,14 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 		cJSON_AddNumberToObject(o, "macs", (double)r->macs);
 }
 
+// What the node alone does to the network's outputs stands with its own output, where that is quantized.
+static void add_isolated(cJSON *row, const struct isolation *i, int node)
+{
+	cJSON *output = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(row, "outputs"), 0);
+	if (i)
+		add_figures(output ? output : row, "layerwise_output", &i->node[node], false);
+}
+
 // A node of the file that is none of the graph's: computed when the model was loaded, left out, or part of the node `into`.
 static void add_vanished(cJSON *o, const struct snapshot *s, const struct origin *from, int into)
 {
@@ -135,7 +144,7 @@ static void add_vanished(cJSON *o, const struct snapshot *s, const struct origin
 }
 
 // One row per node of the file; what vanished into another node names it and has no figures.
-static cJSON *origin_json(const struct snapshot *s, const struct origin *from)
+static cJSON *origin_json(const struct snapshot *s, const struct isolation *isolation, const struct origin *from)
 {
 	const struct graph *g = s->g;
 	int node = from->fate == FATE_FOLDED ? from->serves : from->node;
@@ -155,6 +164,7 @@ static cJSON *origin_json(const struct snapshot *s, const struct origin *from)
 	add_sites(o, s, r, SITE_OUTPUT, "outputs");
 	add_sites(o, s, r, SITE_WEIGHT, "weights");
 	add_sites(o, s, r, SITE_INPUT, "inputs");
+	add_isolated(o, isolation, node);
 	return o;
 }
 
@@ -201,7 +211,7 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	add_cost(root, s);
 	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
 	for (int i = 0; i < g->n_origins; i++)
-		cJSON_AddItemToArray(nodes, origin_json(s, &g->origin[i]));
+		cJSON_AddItemToArray(nodes, origin_json(s, study_isolation(st, s), &g->origin[i]));
 	for (int i = 0; i < g->n_outputs; i++) {
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "tensor", g->value[g->output[i]].name);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
+#include "qtui/analysis/isolate.h"
 #include "qtui/analysis/survey.h"
 #include "body.h"
 #include "study_task.h"
@@ -210,6 +211,7 @@ void study_close(struct study **sp)
 	free((char *)s->opt.calib);
 	free((char *)s->opt.target);
 	survey_free(&s->survey);
+	isolation_free(&s->isolation);
 	free(s->truncated);
 	free(s->step);
 	free(s->run);

@@ -36,6 +36,7 @@ struct study {
 	struct plan_cache *plan_cache;     // used by the conductor only
 	struct memo *memo;                 // likewise
 	struct survey *survey;             // NULL: none was made
+	struct isolation *isolation;       // likewise
 	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
 
 	struct decision *step;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
 #include "verbs.h"
@@ -96,6 +97,36 @@ static void print_findings(const struct study *st, const struct snapshot *s)
 	findings_free(&f);
 }
 
+struct isolated_row {
+	int node;
+	const struct figures *figures;
+};
+
+static int by_isolated(const void *a, const void *b)
+{
+	const struct isolated_row *x = a, *y = b;
+	double dx = x->figures->nsr_mean, dy = y->figures->nsr_mean;
+	return dx != dy ? (dx < dy ? 1 : -1) : x->node - y->node;
+}
+
+// As PPQ prints it: noise over signal, the mean of the samples' ratios.
+static void print_isolation(const struct isolation *i, const struct snapshot *s)
+{
+	struct isolated_row *row = xcalloc((size_t)i->n + 1, sizeof *row);
+	int n = 0;
+	for (int node = 0; node < i->n; node++)
+		if (i->node[node].known)
+			row[n++] = (struct isolated_row){node, &i->node[node]};
+	qsort(row, (size_t)n, sizeof *row, by_isolated);
+	printf("\nWhat each node alone does to the outputs (N/S: noise over signal, lower is better):\n%9s%9s  %s\n", "N/S %", "SNR dB", "node");
+	for (int k = 0; k < n; k++) {
+		printf("%9.4f", 100 * row[k].figures->nsr_mean);
+		print_db(row[k].figures->pooled.snr_db, row[k].figures->pooled.exact);
+		printf("  %s\n", s->g->node[row[k].node].name);
+	}
+	free(row);
+}
+
 static enum status write_results(const struct options *o, struct study *st, const struct snapshot *s, struct error *err)
 {
 	enum status status = STATUS_OK;
@@ -110,9 +141,30 @@ static enum status write_results(const struct options *o, struct study *st, cons
 		print_findings(st, s);
 	else if (!o->json && !o->report) {
 		print_summary(s);
+		if (o->layerwise_output)
+			print_isolation(study_isolation(st, s), s);
 		print_task(s);
 	}
 	return status;
+}
+
+struct isolating {
+	struct study *st;
+	const struct snapshot *snap;
+	atomic_bool cancel;
+	atomic_int done;
+};
+
+static enum status isolate(void *arg, struct error *err)
+{
+	struct isolating *w = arg;
+	return isolate_nodes(w->st, w->snap, &w->cancel, &w->done, err);
+}
+
+static enum status isolate_study(struct study *st, const struct snapshot *s, const struct options *o, struct error *err)
+{
+	struct isolating w = {.st = st, .snap = s};
+	return o->layerwise_output ? run_watched(isolate, &w, "layerwise", &w.done, isolate_count(s), &w.cancel, o->quiet, err) : STATUS_OK;
 }
 
 // Minutes of work must not end in a misspelt name.
@@ -138,6 +190,8 @@ int verb_analyze(struct options *o)
 	if (status == STATUS_OK) {
 		struct snapshot *s = study_snapshot(st);
 		status = survey_study(st, s, o, &err);
+		if (status == STATUS_OK)
+			status = isolate_study(st, s, o, &err);
 		if (status == STATUS_OK)
 			status = write_results(o, st, s, &err);
 		snapshot_drop(&s);

@@ -18,7 +18,7 @@ struct options {
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
 	const char *task, *labels, *calib, *eval, *decoder, *nms, *budget;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
-	bool quiet, help, all, findings, blame, codes, ascii, mono, no_mouse;
+	bool quiet, help, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
 	int repeat, random;
 };

@@ -1,0 +1,238 @@
+// Nodes quantized alone, measured at the network's outputs.
+#include "qtui/analysis/isolate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "study_impl.h"
+
+struct isolating {
+	struct study *st;
+	const struct snapshot *snap;
+	struct plan plan;        // the run's own but for the slots' states
+	bool *want;              // [n_values] float outputs of the network
+	struct key *key[2];      // [n_values] of SIM_FLOAT and SIM_FULL
+	struct figure **figure;  // [n_outputs] NULL: not float
+	const atomic_bool *cancel;
+	atomic_bool failed;      // no memory for a comparison
+};
+
+static bool quantizes(const struct slot *s)
+{
+	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE;
+}
+
+static bool slots_quantize(const struct slot *s, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (quantizes(&s[i]))
+			return true;
+	return false;
+}
+
+// Nodes that PPQ calls computing ones, as far as the plan quantizes something of them.
+static bool is_isolated(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	return graph_macs(p->g, node) > 0 && p->quantizable[node] &&
+	    (slots_quantize(plan_in(p, node, 0), n->n_in) || slots_quantize(plan_out(p, node, 0), n->n_out));
+}
+
+int isolate_count(const struct snapshot *s)
+{
+	const struct plan *p = snapshot_plan(s);
+	int n = 0;
+	for (int i = 0; p && i < p->g->n_nodes; i++)
+		n += is_isolated(p, i);
+	return n;
+}
+
+static bool is_float_output(const struct graph *g, int output)
+{
+	return g->value[g->output[output]].type == DT_F32;
+}
+
+// Only the node's own slots stay what they are. What another node's quantizer does for it (the activation that it is fused with, the
+// producer of its input) is left out, as PPQ does.
+static void leave_only(struct isolating *w, int node)
+{
+	const struct slot *from = snapshot_plan(w->snap)->slot;
+	for (int i = 0; i < w->plan.n_slots; i++) {
+		w->plan.slot[i].state = from[i].state;
+		if (from[i].node != node && quantizes(&from[i]))
+			w->plan.slot[i].state = SLOT_FLOAT;
+	}
+}
+
+static struct figure *figure_of(struct isolating *w, int value)
+{
+	struct key k = key_add_text((struct key){0}, "isolated");
+	k = key_add_key(key_add_key(k, w->key[0][value]), w->key[1][value]);
+	return memo_figure(w->st->memo, key_add_int(k, w->st->opt.backend));
+}
+
+static bool compare(struct tensor_sums *out, const struct sighting *s)
+{
+	struct rep f = {0}, q = {0}, same = {0};
+	struct error err = {0};
+	bool ok = rep_to_float(&f, s->rep[SIM_FLOAT], s->width, &err) == STATUS_OK &&
+	    rep_to_float(&q, s->rep[SIM_FULL], s->width, &err) == STATUS_OK && rep_to_layout(&same, &q, f.t.layout, s->width, &err) == STATUS_OK;
+	if (ok)
+		stats_compare(out, &f.t, &same.t, NULL);
+	rep_drop(&same);
+	rep_drop(&q);
+	rep_drop(&f);
+	return ok;
+}
+
+static void see(void *arg, const struct sighting *s)
+{
+	struct isolating *w = arg;
+	const struct graph *g = w->snap->g;
+	struct tensor_sums sums;
+	if (!s->rep[SIM_FLOAT] || !s->rep[SIM_FULL])
+		return;
+	if (!compare(&sums, s)) {
+		atomic_store(&w->failed, true);
+		return;
+	}
+	for (int i = 0; i < g->n_outputs; i++)
+		if (g->output[i] == s->value && w->figure[i] && !figure_has(w->figure[i], s->sample))
+			figure_set(w->figure[i], s->sample, &sums);
+}
+
+static enum status run(struct isolating *w, struct error *err)
+{
+	struct pass pass = {.plan = &w->plan, .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
+	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = w->want;
+	enum status st = engine_pass(w->st->engine, &pass, err);
+	if (st == STATUS_OK && atomic_load(&w->failed))
+		st = error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	return st;
+}
+
+static bool all_known(const struct isolating *w)
+{
+	for (int i = 0; i < w->snap->g->n_outputs; i++)
+		if (w->figure[i] && !figure_complete(w->figure[i], w->snap->samples))
+			return false;
+	return true;
+}
+
+// Mean over the outputs.
+static struct figures together(const struct isolating *w)
+{
+	struct figures out = {0};
+	struct metrics *m = &out.pooled;
+	int n = 0;
+	m->exact = true;
+	for (int i = 0; i < w->snap->g->n_outputs; i++) {
+		if (!w->figure[i])
+			continue;
+		struct figures one = figure_merge(w->figure[i], w->snap->samples);
+		out.known = one.known;
+		out.nsr_mean += one.nsr_mean;
+		out.cosine_mean += one.cosine_mean;
+		m->nsr += one.pooled.nsr;
+		m->cosine += one.pooled.cosine;
+		m->mse += one.pooled.mse;
+		m->exact &= one.pooled.exact;
+		n++;
+	}
+	if (n == 0)
+		return (struct figures){0};
+	out.nsr_mean /= n;
+	out.cosine_mean /= n;
+	m->nsr /= n;
+	m->cosine /= n;
+	m->mse /= n;
+	m->snr_db = m->exact ? NAN : -10 * log10(m->nsr);
+	return out;
+}
+
+static enum status isolate(struct isolating *w, int node, struct figures *out, struct error *err)
+{
+	const struct graph *g = w->snap->g;
+	enum status st = STATUS_OK;
+	leave_only(w, node);
+	engine_keys(g, &w->plan, SIM_FLOAT, w->key[0]);
+	engine_keys(g, &w->plan, SIM_FULL, w->key[1]);
+	for (int i = 0; i < g->n_outputs; i++)
+		w->figure[i] = is_float_output(g, i) ? figure_of(w, g->output[i]) : NULL;
+	if (!all_known(w))
+		st = run(w, err);
+	if (st == STATUS_OK)
+		*out = together(w);
+	return st;
+}
+
+static enum status isolate_all(struct isolating *w, struct isolation *out, atomic_int *done, struct error *err)
+{
+	const struct plan *p = snapshot_plan(w->snap);
+	enum status st = STATUS_OK;
+	for (int n = 0; n < out->n && st == STATUS_OK; n++) {
+		if (!is_isolated(p, n))
+			continue;
+		st = isolate(w, n, &out->node[n], err);
+		atomic_fetch_add(done, 1);
+	}
+	return st;
+}
+
+static enum status prepare(struct isolating *w, struct error *err)
+{
+	const struct graph *g = w->snap->g;
+	const struct plan *p = snapshot_plan(w->snap);
+	int n_float = 0;
+	if (!p)
+		return error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
+	w->plan = *p;
+	w->plan.slot = xcalloc((size_t)p->n_slots + 1, sizeof *w->plan.slot);
+	memcpy(w->plan.slot, p->slot, (size_t)p->n_slots * sizeof *p->slot);
+	w->want = xcalloc((size_t)g->n_values + 1, sizeof *w->want);
+	w->figure = xcalloc((size_t)g->n_outputs + 1, sizeof *w->figure);
+	for (int i = 0; i < 2; i++)
+		w->key[i] = xcalloc((size_t)g->n_values + 1, sizeof *w->key[i]);
+	for (int i = 0; i < g->n_outputs; i++)
+		if (is_float_output(g, i)) {
+			w->want[g->output[i]] = true;
+			n_float++;
+		}
+	return n_float ? STATUS_OK : error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
+}
+
+enum status isolate_nodes(struct study *st, const struct snapshot *s, const atomic_bool *cancel, atomic_int *done, struct error *err)
+{
+	struct isolating w = {.st = st, .snap = s, .cancel = cancel};
+	struct isolation *out = xcalloc(1, sizeof *out);
+	*out = (struct isolation){.generation = s->generation, .n = s->g->n_nodes, .node = xcalloc((size_t)s->g->n_nodes + 1, sizeof *out->node)};
+	enum status status = prepare(&w, err);
+	if (status == STATUS_OK)
+		status = isolate_all(&w, out, done, err);
+	if (status == STATUS_OK) {
+		isolation_free(&st->isolation);
+		st->isolation = out;
+	} else {
+		isolation_free(&out);
+	}
+	free(w.plan.slot);
+	free(w.want);
+	free(w.figure);
+	free(w.key[0]);
+	free(w.key[1]);
+	return status;
+}
+
+void isolation_free(struct isolation **i)
+{
+	if (!*i)
+		return;
+	free((*i)->node);
+	free(*i);
+	*i = NULL;
+}
+
+const struct isolation *study_isolation(const struct study *st, const struct snapshot *s)
+{
+	return st->isolation && st->isolation->generation == s->generation ? st->isolation : NULL;
+}
