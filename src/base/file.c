@@ -15,17 +15,28 @@
 // A map costs more than it saves below this size.
 #define MAP_FROM ((off_t)1 << 20)
 
+// A device may have no end (/dev/zero). A terminal is not waited for either.
+static enum status refuse_kind(const struct stat *st, const char *path, struct error *err)
+{
+	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+		return STATUS_OK;
+	if (!S_ISDIR(st->st_mode))
+		return error_set(err, STATUS_FORMAT, "%s: a device, not a file", path);
+	errno = EISDIR;
+	return error_errno(err, path);
+}
+
 static enum status open_input(int *fd, struct stat *st, const char *path, struct error *err)
 {
+	enum status s;
+
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd >= 0 && fstat(*fd, st) == 0 && !S_ISDIR(st->st_mode))
-		return STATUS_OK;
-	if (*fd >= 0 && S_ISDIR(st->st_mode))
-		errno = EISDIR;
-	error_errno(err, path);
-	if (*fd >= 0)
+	if (*fd < 0)
+		return error_errno(err, path);
+	s = fstat(*fd, st) == 0 ? refuse_kind(st, path, err) : error_errno(err, path);
+	if (s != STATUS_OK)
 		close(*fd);
-	return err->status;
+	return s;
 }
 
 static enum status too_large(const char *path, size_t limit, struct error *err)
@@ -77,9 +88,12 @@ static enum status read_all(struct bytes *b, int fd, size_t hint, size_t limit, 
 static enum status read_open(
     struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err)
 {
-	size_t hint = S_ISREG(st->st_mode) && st->st_size > 0 ? (size_t)st->st_size : 0;
+	bool regular = S_ISREG(st->st_mode);
+	size_t hint = regular && st->st_size > 0 ? (size_t)st->st_size : 0;
 
 	*out = (struct bytes){0};
+	if (!regular && limit > mem_available() / 2)
+		limit = mem_available() / 2; // a pipe may never end
 	if (hint > limit)
 		return too_large(path, limit, err);
 	if (read_all(out, fd, hint, limit, path, err))

@@ -65,7 +65,7 @@ void test_file__read_stops_at_the_limit(void **state)
 	assert_int_equal(file_read(&b, path, 4, &e), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(e.text, path));
 	assert_null(b.data);
-	assert_int_equal(file_read(&b, "/dev/zero", 100000, &e), STATUS_UNSUPPORTED);
+	assert_int_equal(file_read(&b, "/proc/self/status", 100, &e), STATUS_UNSUPPORTED);
 	assert_null(b.data);
 }
 
@@ -96,6 +96,17 @@ void test_file__errors_name_the_file(void **state)
 	assert_int_equal(file_write("no/such/file", "x", 1, &e), STATUS_IO);
 	assert_string_equal(e.text, "no/such/file: No such file or directory");
 	assert_int_equal(file_write("/", "x", 1, &e), STATUS_IO);
+}
+
+void test_file__a_device_is_no_input(void **state)
+{
+	struct bytes b;
+	struct error err = {0};
+
+	assert_int_equal(file_read(&b, "/dev/zero", SIZE_MAX, &err), STATUS_FORMAT);
+	assert_string_equal(err.text, "/dev/zero: a device, not a file");
+	assert_int_equal(file_map(&b, "/dev/zero", &err), STATUS_FORMAT);
+	assert_null(b.data);
 }
 
 void test_file__read_without_memory_is_an_error(void **state)
