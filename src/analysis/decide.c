@@ -237,14 +237,6 @@ bool study_redo(struct study *s)
 	return s->current + 1 < s->n_steps && go_to(s, s->current + 1);
 }
 
-void study_replace(struct study *s, const struct edits *e, const char *title)
-{
-	struct decision *d = branch(s, xstrdup(title));
-	edits_free(&d->edits);
-	d->edits = edits_copy(e);
-	commit(s);
-}
-
 enum status study_go_variant(struct study *s, const struct variant *v, struct error *err)
 {
 	struct str text = {0};

@@ -9,6 +9,7 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
+#include "study_impl.h"
 
 enum { SESSION_VERSION = 1 };
 
@@ -72,8 +73,6 @@ static enum status read_strings(const cJSON *a, char ***out, int *n, const char 
 	*n = 0;
 	if (!a)
 		return STATUS_OK;
-	if (!cJSON_IsArray(a))
-		return error_set(err, STATUS_FORMAT, "\"%s\" must be a list", what);
 	*out = xcalloc((size_t)cJSON_GetArraySize(a) + 1, sizeof **out);
 	cJSON_ArrayForEach(item, a)
 	{
@@ -117,12 +116,42 @@ static void read_task(struct task_wish *w, const cJSON *o)
 	    .iou = iou <= 1 ? iou : 0};
 }
 
+// What a member must be when it is there: one that is ignored would be lost with the next writing.
+static enum status check_members(const cJSON *root, struct error *err)
+{
+	static const struct {
+		const char *in, *name; // in NULL: of the session itself
+		int type;
+		const char *word;
+	} member[] = {
+	    {NULL, "model", cJSON_Object, "an object"}, {"model", "path", cJSON_String, "a text"}, {"model", "sha256", cJSON_String, "a text"},
+	    {NULL, "calibration", cJSON_Object, "an object"}, {"calibration", "path", cJSON_String, "a text"},
+	    {"calibration", "method", cJSON_String, "a text"}, {"calibration", "samples", cJSON_Number, "a number"},
+	    {"calibration", "random", cJSON_Number, "a number"}, {"calibration", "seed", cJSON_Number, "a number"},
+	    {"calibration", "preprocess", cJSON_Object, "an object"}, {NULL, "target", cJSON_String, "a text"}, {NULL, "task", cJSON_Object, "an object"},
+	    {"task", "data", cJSON_String, "a text"}, {"task", "labels", cJSON_String, "a text"}, {"task", "decoder", cJSON_String, "a text"},
+	    {"task", "kind", cJSON_String, "a text"}, {"task", "nms", cJSON_Number, "a number"}, {NULL, "edits", cJSON_Array, "a list"},
+	    {NULL, "journal", cJSON_Array, "a list"}, {NULL, "truncate", cJSON_Array, "a list"}, {NULL, "current", cJSON_Number, "a number"},
+	    {NULL, "variants", cJSON_Array, "a list"}, {NULL, "results", cJSON_Object, "an object"},
+	};
+	for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
+		const cJSON *in = member[i].in ? cJSON_GetObjectItemCaseSensitive(root, member[i].in) : root;
+		const cJSON *m = cJSON_GetObjectItemCaseSensitive(in, member[i].name);
+		if (m && (m->type & 0xff) != member[i].type)
+			return error_set(err, STATUS_FORMAT, "\"%s%s%s\" must be %s", member[i].in ? member[i].in : "", member[i].in ? "." : "",
+			    member[i].name, member[i].word);
+	}
+	return STATUS_OK;
+}
+
 static enum status read_members(struct session *s, struct error *err)
 {
 	const cJSON *root = s->root, *model = cJSON_GetObjectItemCaseSensitive(root, "model");
 	double version = json_number(root, "qtui_session", 0);
 	if (version != SESSION_VERSION)
 		return error_set(err, STATUS_FORMAT, version > SESSION_VERSION ? "written by a newer qtui: update it" : "not a qtui session");
+	if (check_members(root, err) != STATUS_OK)
+		return err->status;
 	s->model = copy_member(model, "path");
 	s->model_sha256 = copy_member(model, "sha256");
 	s->target = copy_member(root, "target");
@@ -214,6 +243,48 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->task = s->task;
 }
 
+// The nodes that the file wants at a precision (-1: the target's choice) and the journal does not leave there.
+static enum status settle_precision(struct study *st, const struct edits *want, int precision, struct error *err)
+{
+	const struct edits *have = study_edits(st);
+	int *node = xcalloc((size_t)want->n_nodes + 1, sizeof *node), n = 0;
+	for (int i = 0; i < want->n_nodes; i++)
+		if (want->precision[i] == precision && have->precision[i] != precision)
+			node[n++] = i;
+	enum status status = n ? study_set(st, node, n, precision, NULL, err) : STATUS_OK;
+	free(node);
+	return status;
+}
+
+static enum status settle_scales(struct study *st, const struct edits *want, struct error *err)
+{
+	const struct edits *have = study_edits(st);
+	struct scale_edit *e = xcalloc((size_t)want->n_nodes + 1, sizeof *e);
+	int n = 0;
+	for (int i = 0; i < want->n_nodes; i++)
+		if (want->scale[i] != have->scale[i])
+			e[n++] = (struct scale_edit){i, want->scale[i]};
+	enum status status = n ? study_scales(st, e, n, err) : STATUS_OK;
+	free(e);
+	return status;
+}
+
+// "edits" says what is in force. Where it is another thing than the journal amounts to (a file that a script wrote, or a hand
+// changed), the difference becomes the journal's next steps.
+static enum status settle(const struct session *s, struct study *st, struct error *err)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
+	struct edits *want = NULL;
+	enum status status = list ? edits_parse(&want, study_graph(st), list, err) : STATUS_OK;
+	for (int p = -1; want && p < PREC_COUNT && status == STATUS_OK; p++)
+		status = settle_precision(st, want, p, err);
+	if (want && status == STATUS_OK)
+		status = settle_scales(st, want, err);
+	if (want)
+		edits_free(&want);
+	return status;
+}
+
 enum status session_apply(const struct session *s, struct study *st, struct error *err)
 {
 	const struct graph *g = study_graph(st);
@@ -223,6 +294,8 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	enum status status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
 	if (status == STATUS_OK)
 		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
+	if (status == STATUS_OK)
+		status = settle(s, st, err);
 	if (status != STATUS_OK)
 		return error_prefix(err, "%s", s->path);
 	if (s->results)
@@ -294,26 +367,6 @@ static cJSON *calibration_json(const struct study *st)
 	return o;
 }
 
-// The edits in force, as a set: what the journal amounts to, for readers who do not replay it.
-static cJSON *edits_json(const struct study *st)
-{
-	const struct graph *g = study_graph(st);
-	const struct edits *e = study_edits(st);
-	cJSON *a = cJSON_CreateArray();
-	for (int n = 0; n < e->n_nodes; n++) {
-		if (e->precision[n] < 0 && e->scale[n] == 0)
-			continue;
-		cJSON *o = cJSON_CreateObject();
-		cJSON_AddStringToObject(o, "node", g->node[n].name);
-		if (e->precision[n] >= 0)
-			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
-		if (e->scale[n] != 0)
-			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
-		cJSON_AddItemToArray(a, o);
-	}
-	return a;
-}
-
 static cJSON *journal_json(const struct study *st, int *current)
 {
 	cJSON *a = cJSON_CreateArray();
@@ -352,7 +405,7 @@ enum status session_write(const struct study *st, const char *path, const struct
 	put(root, "target", cJSON_CreateString(study_options(st)->target ? study_options(st)->target : "esp32p4"));
 	put(root, "truncate", cJSON_CreateStringArray(study_options(st)->truncate, study_options(st)->n_truncate));
 	put(root, "task", task_json(st));
-	put(root, "edits", edits_json(st));
+	put(root, "edits", edits_json(study_graph(st), study_edits(st))); // what the journal amounts to
 	put(root, "journal", journal_json(st, &current));
 	put(root, "current", cJSON_CreateNumber(current));
 	put(root, "variants", study_save_variants(st));

@@ -133,23 +133,6 @@ enum status study_figures(struct snapshot **out, struct study *s, const char *wh
 
 // ---- in a session
 
-static cJSON *edits_json(const struct study *s, const struct edits *e)
-{
-	cJSON *a = cJSON_CreateArray();
-	for (int n = 0; n < e->n_nodes; n++) {
-		if (e->precision[n] < 0 && e->scale[n] == 0)
-			continue;
-		cJSON *o = cJSON_CreateObject();
-		cJSON_AddStringToObject(o, "node", s->g->node[n].name);
-		if (e->precision[n] >= 0)
-			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
-		if (e->scale[n] != 0)
-			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
-		cJSON_AddItemToArray(a, o);
-	}
-	return a;
-}
-
 struct cJSON *study_save_variants(const struct study *s)
 {
 	cJSON *a = cJSON_CreateArray();
@@ -159,31 +142,15 @@ struct cJSON *study_save_variants(const struct study *s)
 		cJSON_AddStringToObject(o, "name", v->name);
 		cJSON_AddStringToObject(o, "target", v->target);
 		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
-		cJSON_AddItemToObject(o, "edits", edits_json(s, v->edits));
+		cJSON_AddItemToObject(o, "edits", edits_json(s->g, v->edits));
 		cJSON_AddItemToArray(a, o);
 	}
 	return a;
 }
 
-static enum status read_edit(struct edits *e, const struct study *s, const cJSON *o, const char *variant, struct error *err)
-{
-	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
-	enum precision p = PREC_INT8;
-	double scale = json_number(o, "scale", 0);
-	int node = graph_find_node(s->g, name);
-	if (node < 0)
-		return error_set(err, STATUS_NOTFOUND, "variant %s: the model has no node %s", variant, name);
-	if ((word && !precision_parse(&p, word)) || !(scale >= 0 && scale <= 0x1p60))
-		return error_set(err, STATUS_FORMAT, "variant %s: node %s has a precision or scale that there is not", variant, name);
-	e->precision[node] = (signed char)(word ? (int)p : -1);
-	e->scale[node] = scale;
-	return STATUS_OK;
-}
-
 static enum status read_variant(struct study *s, const cJSON *o, struct error *err)
 {
 	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
-	const cJSON *edit;
 	enum calib_method m;
 	struct edits *e = NULL;
 	enum status st = check_name(name, err);
@@ -191,12 +158,10 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 		st = error_set(err, STATUS_FORMAT, "variant %s: target or calibration is missing or unknown", name);
 	if (st != STATUS_OK || find(s, name))
 		return st;
-	e = edits_new(s->g->n_nodes);
-	cJSON_ArrayForEach(edit, cJSON_GetObjectItemCaseSensitive(o, "edits"))
-		if (st == STATUS_OK)
-			st = read_edit(e, s, edit, name, err);
-	if (st == STATUS_OK)
-		add_variant(s, name, e, target, m);
+	st = edits_parse(&e, s->g, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
+	if (st != STATUS_OK)
+		return error_prefix(err, "variant %s", name);
+	add_variant(s, name, e, target, m);
 	edits_free(&e);
 	return st;
 }

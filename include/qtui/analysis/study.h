@@ -60,8 +60,6 @@ MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, st
 bool study_undo(struct study *s);
 bool study_redo(struct study *s);
 const struct edits *study_edits(const struct study *s);
-// Replaces all edits in one step (opening a session, replay).
-void study_replace(struct study *s, const struct edits *e, const char *title);
 
 // The history: steps oldest first; text as a `:` command would say it ("set /model.24/m.0/Conv int16").
 int study_steps(const struct study *s, int *current); // number of steps; *current: how many of them are in force

@@ -1,0 +1,50 @@
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any.
+#include "qtui/base/json.h"
+#include "study_impl.h"
+
+struct cJSON *edits_json(const struct graph *g, const struct edits *e)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int n = 0; n < e->n_nodes; n++) {
+		if (e->precision[n] < 0 && e->scale[n] == 0)
+			continue;
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "node", g->node[n].name);
+		if (e->precision[n] >= 0)
+			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
+		if (e->scale[n] != 0)
+			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}
+
+static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
+{
+	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
+	enum precision p = PREC_INT8;
+	double scale = json_number(o, "scale", 0);
+	int node = graph_find_node(g, name);
+	if (!*name)
+		return error_set(err, STATUS_FORMAT, "an edit names no node");
+	if (node < 0)
+		return error_set(err, STATUS_NOTFOUND, "the model has no node %s", name);
+	if ((word && !precision_parse(&p, word)) || !(scale >= 0 && scale <= 0x1p60))
+		return error_set(err, STATUS_FORMAT, "node %s has a precision or scale that there is not", name);
+	e->precision[node] = (signed char)(word ? (int)p : -1);
+	e->scale[node] = scale;
+	return STATUS_OK;
+}
+
+enum status edits_parse(struct edits **out, const struct graph *g, const struct cJSON *list, struct error *err)
+{
+	const cJSON *o;
+	enum status st = STATUS_OK;
+	*out = edits_new(g->n_nodes);
+	cJSON_ArrayForEach(o, list)
+		if (st == STATUS_OK)
+			st = parse_edit(*out, g, o, err);
+	if (st != STATUS_OK)
+		edits_free(out);
+	return st;
+}

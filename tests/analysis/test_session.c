@@ -1,0 +1,105 @@
+// Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "support.h"
+
+#define CONV "/model.0/conv/Conv"
+#define OTHER "/model.1/conv/Conv"
+
+static struct study *open_study(void)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static enum status apply(struct study *st, const char *text, struct error *err)
+{
+	struct session *s = NULL;
+	const char *path = support_temp_file("session.json", text, strlen(text));
+	enum status status = session_read(&s, path, err);
+	if (status == STATUS_OK)
+		status = session_apply(s, st, err);
+	if (s)
+		session_free(&s);
+	return status;
+}
+
+static int precision(const struct study *st, const char *node)
+{
+	return study_edits(st)->precision[graph_find_node(study_graph(st), node)];
+}
+
+static double scale(const struct study *st, const char *node)
+{
+	return study_edits(st)->scale[graph_find_node(study_graph(st), node)];
+}
+
+void test_session__edits_without_a_journal_are_in_force(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	int current;
+	assert_int_equal(apply(st, "{\"qtui_session\":1,\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"int16\"},"
+	    "{\"node\":\"" OTHER "\",\"scale\":0.0625}]}", &err), STATUS_OK);
+	assert_int_equal(precision(st, CONV), PREC_INT16);
+	assert_true(scale(st, OTHER) == 0.0625);
+	assert_int_equal(study_steps(st, &current), 2);
+	assert_true(study_undo(st) && study_undo(st));
+	assert_int_equal(precision(st, CONV), -1);
+	study_close(&st);
+}
+
+void test_session__what_a_hand_changed_goes_over_the_journal(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	int current;
+	assert_int_equal(apply(st, "{\"qtui_session\":1,\"journal\":[\"set " CONV " int16\",\"scale " OTHER " 2^-4\"],"
+	    "\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"float\"}]}", &err), STATUS_OK);
+	assert_int_equal(precision(st, CONV), PREC_FLOAT);
+	assert_true(scale(st, OTHER) == 0);
+	assert_int_equal(study_steps(st, &current), 4);
+	study_close(&st);
+}
+
+void test_session__what_agrees_adds_no_step(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	int current;
+	assert_int_equal(apply(st, "{\"qtui_session\":1,\"journal\":[\"set " CONV " int16\",\"set " OTHER " int16\"],\"current\":1,"
+	    "\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"int16\"}]}", &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &current), 2);
+	assert_int_equal(current, 1);
+	assert_true(study_redo(st));
+	study_close(&st);
+}
+
+void test_session__malformed_members_are_named(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} row[] = {
+	    {"{\"qtui_session\":1,\"target\":8}", "\"target\" must be a text"},
+	    {"{\"qtui_session\":1,\"model\":\"a.onnx\"}", "\"model\" must be an object"},
+	    {"{\"qtui_session\":1,\"calibration\":{\"samples\":\"32\"}}", "\"calibration.samples\" must be a number"},
+	    {"{\"qtui_session\":1,\"edits\":{}}", "\"edits\" must be a list"},
+	    {"{\"qtui_session\":1,\"journal\":[3]}", "\"journal\" must be a list of texts"},
+	    {"{\"qtui_session\":1,\"edits\":[{\"node\":\"nowhere\"}]}", "no node nowhere"},
+	    {"{\"qtui_session\":1,\"edits\":[{\"precision\":\"int16\"}]}", "names no node"},
+	    {"{\"qtui_session\":1,\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"int7\"}]}", CONV},
+	};
+	struct study *st = open_study();
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct error err = {0};
+		assert_int_not_equal(apply(st, row[i].text, &err), STATUS_OK);
+		assert_non_null(strstr(err.text, row[i].says));
+		assert_non_null(strstr(err.text, "session.json"));
+	}
+	study_close(&st);
+}
