@@ -34,6 +34,7 @@ struct node {
 	// and each has those values, in that order, as its last inputs: a node depends on its inputs only.
 	const struct graph *const *subgraph;
 	int n_subgraphs;
+	int n_captured;        // how many of `in` these are
 };
 
 enum fate {

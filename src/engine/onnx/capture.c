@@ -106,6 +106,7 @@ enum status capture_outer(struct draft *d, struct draft_node *n, struct error *e
 	n->captured = arena_alloc(d->arena, (c.n_ids + 1) * sizeof(char *));
 	for (size_t i = 0; i < c.n_ids; i++)
 		n->captured[i] = c.names[i];
+	n->n.n_captured = (int)c.n_ids;
 	namemap_free(&c.seen);
 	free(c.ids);
 	free(c.names);

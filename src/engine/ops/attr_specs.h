@@ -172,6 +172,11 @@ SPEC(eyelike, eyelike_attrs) = { INT(eyelike_attrs, dtype, "dtype", 0), INT(eyel
 SPEC(shape, shapeof_attrs) = { INT(shapeof_attrs, start, "start", 0), INT(shapeof_attrs, end, "end", INT32_MAX), END };
 SPEC(compress, compress_attrs) = { INT(compress_attrs, axis, "axis", NO_AXIS), END };
 SPEC(nms, nms_attrs) = { INT(nms_attrs, center_point_box, "center_point_box", 0), END };
+SPEC(scan, scan_attrs) = {
+	INT(scan_attrs, num_scan_inputs, "num_scan_inputs", 0), INTS(scan_attrs, scan_input_axes, "scan_input_axes"),
+	INTS(scan_attrs, scan_input_directions, "scan_input_directions"), INTS(scan_attrs, scan_output_axes, "scan_output_axes"),
+	INTS(scan_attrs, scan_output_directions, "scan_output_directions"), END,
+};
 SPEC(unique, unique_attrs) = { INT(unique_attrs, axis, "axis", NO_AXIS), INT(unique_attrs, sorted, "sorted", 1), END };
 
 // Sampling

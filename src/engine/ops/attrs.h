@@ -147,6 +147,10 @@ struct transpose_attrs {
 struct trilu_attrs {
 	int64_t upper;
 };
+struct scan_attrs {
+	int64_t num_scan_inputs;
+	struct ints scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions;
+};
 struct unique_attrs {
 	int64_t axis, sorted;
 };

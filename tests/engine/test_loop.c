@@ -1,0 +1,107 @@
+// Loop beyond what ONNX's own cases show: no iteration, no end, what it captures and collects, and the executor that runs it.
+#include "onnx_case.h"
+#include "qtui/engine/run.h"
+
+#define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
+#define BOOL ONNX__TENSOR_PROTO__DATA_TYPE__BOOL
+#define INT64 ONNX__TENSOR_PROTO__DATA_TYPE__INT64
+
+// s = s + h (h from outside) as long as the condition holds, and every s is collected.
+static void loop_case(struct onnx_case *c, const char *inputs, const char *condition_out)
+{
+	Onnx__GraphProto *body;
+	Onnx__NodeProto *n;
+
+	case_init(c);
+	body = case_graph(c);
+	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "condition", BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, 1, (const int64_t[]){4});
+	case_node_in(c, body, "Add", "sum", "s h", "t");
+	case_node_in(c, body, "Neg", "negative", "t", "u");
+	case_node_in(c, body, "Identity", "same", "condition", "again");
+	case_output(c, body, condition_out);
+	case_output(c, body, "t");
+	case_output(c, body, "u");
+	case_input(c, "x", FLOAT, 1, (const int64_t[]){4});
+	case_input(c, "trips", INT64, 0, NULL);
+	case_node(c, "Relu", "before", "x", "h");
+	n = case_node(c, "Loop", "loop", inputs, "y all");
+	case_attr_graph(c, n, "body", body);
+	case_output(c, c->graph, "y");
+	case_output(c, c->graph, "all");
+}
+
+static enum status run(const struct graph *g, int64_t trips, struct tensor out[2], struct error *err)
+{
+	float x[4] = {1, 2, 3, 4};
+	struct tensor in[2] = {{.type = DT_F32, .shape = g->value[g->input[0]].shape, .data = x}, {.type = DT_I64, .data = &trips}};
+	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	enum status s = engine_infer(e, NULL, SIM_FLOAT, in, g->output, g->n_outputs, false, out, err);
+
+	engine_free(&e);
+	return s;
+}
+
+void test_loop__carries_and_collects(void **state)
+{
+	struct onnx_case c;
+	struct tensor out[2];
+	struct error err = {0};
+
+	loop_case(&c, "trips - x", "again");
+	case_load(&c);
+	assert_int_equal(run(c.loaded, 3, out, &err), STATUS_OK);
+	for (int i = 0; i < 4; i++)
+		assert_true(((float *)out[0].data)[i] == 4.0f * (float)(i + 1));
+	assert_int_equal(out[1].shape.rank, 2);
+	assert_int_equal(out[1].shape.dim[0], 3);
+	for (int t = 0; t < 3; t++)
+		assert_true(((float *)out[1].data)[4 * t + 3] == -4.0f * (float)(t + 2));
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	case_done(&c);
+}
+
+void test_loop__without_an_iteration_gives_what_it_was_given(void **state)
+{
+	struct onnx_case c;
+	struct tensor out[2];
+	struct error err = {0};
+
+	loop_case(&c, "trips - x", "again");
+	case_load(&c);
+	assert_int_equal(run(c.loaded, 0, out, &err), STATUS_OK);
+	assert_true(((float *)out[0].data)[2] == 3.0f);
+	assert_int_equal(tensor_count(&out[1]), 0);
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	case_done(&c);
+}
+
+void test_loop__without_an_end_is_an_error(void **state)
+{
+	struct onnx_case c;
+	struct tensor out[2];
+	struct error err = {0};
+
+	loop_case(&c, "- - x", "again");
+	case_load(&c);
+	assert_int_equal(run(c.loaded, 0, out, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "node loop (Loop)"));
+	assert_non_null(strstr(err.text, "runs more than"));
+	case_done(&c);
+}
+
+void test_loop__a_body_that_does_not_fit_is_refused(void **state)
+{
+	struct onnx_case c;
+	struct tensor out[2];
+	struct error err = {0};
+
+	loop_case(&c, "trips -", "again");
+	case_load(&c);
+	assert_int_equal(run(c.loaded, 1, out, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "do not fit"));
+	case_done(&c);
+}
