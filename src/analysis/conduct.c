@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "study_task.h"
 
-static void wake_reader(struct study *s)
+void study_wake(struct study *s)
 {
 	while (write(s->pipe[1], "", 1) < 0 && errno == EINTR)
 		;
@@ -22,7 +22,7 @@ void study_publish(struct study *s, struct snapshot *snap)
 	s->snap = snap;
 	pthread_mutex_unlock(&s->lock);
 	snapshot_drop(&old);
-	wake_reader(s);
+	study_wake(s);
 }
 
 void study_publish_look(struct study *s, struct task_look *l)
@@ -31,11 +31,13 @@ void study_publish_look(struct study *s, struct task_look *l)
 	struct task_look *old_look = s->look;
 	struct snapshot *old = s->snap;
 	s->look = l;
-	s->snap = snapshot_with_look(old, l);
+	s->snap = snapshot_copy(old);
+	task_look_drop(&s->snap->look);
+	s->snap->look = task_look_take(l);
 	pthread_mutex_unlock(&s->lock);
 	task_look_drop(&old_look);
 	snapshot_drop(&old);
-	wake_reader(s);
+	study_wake(s);
 }
 
 void study_fetch(struct study *s, int sample)

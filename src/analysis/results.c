@@ -91,6 +91,8 @@ struct cJSON *study_save_results(const struct study *s)
 	for (int i = 0; snapshot_complete(snap) && i < s->g->n_outputs; i++)
 		save_figures(figures, b->output_key[i], &b->output[i]);
 	study_task_save(s, cJSON_AddObjectToObject(root, "tasks"));
+	cJSON_AddItemToObject(root, "blame", study_blames_save(s));
+	repair_memo_save(s->repairs, cJSON_AddObjectToObject(root, "damage"));
 	if (!study_running(s))
 		memo_each_scale(s->memo, save_scale, scales);
 	snapshot_drop(&snap);
@@ -156,12 +158,19 @@ static void load_scale(struct study *s, struct key k, const cJSON *a)
 		memo_set_scale(s->memo, k, (float)v[0], (int32_t)v[1]);
 }
 
+static void load_damage(struct study *s, struct key k, const cJSON *a)
+{
+	double v[3];
+	if (numbers(a, v, 3) && !(isnan(v[0]) && isnan(v[2])))
+		repair_memo_put(s->repairs, k, &(struct repair_known){v[0], isnan(v[0]) || !isnan(v[1]) ? v[1] : INFINITY, v[2]});
+}
+
 void study_load_results(struct study *s, const struct cJSON *results)
 {
 	static const struct {
 		const char *name;
 		void (*load)(struct study *, struct key, const cJSON *);
-	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", study_task_load}};
+	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", study_task_load}, {"damage", load_damage}};
 	char samples[33];
 	samples_text(s, samples);
 	if (!cJSON_IsObject(results) || strcmp(json_text(results, "samples", ""), samples) != 0)
@@ -175,4 +184,5 @@ void study_load_results(struct study *s, const struct cJSON *results)
 				part[i].load(s, k, item);
 		}
 	}
+	study_blames_load(s, cJSON_GetObjectItemCaseSensitive(results, "blame"));
 }

@@ -57,6 +57,7 @@ void snapshot_drop(struct snapshot **sp)
 	body_drop(&b);
 	task_report_drop(&s->task);
 	task_look_drop(&s->look);
+	blames_drop(&s->blames);
 	free(s->run);
 	free(s);
 }
@@ -199,10 +200,12 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	snprintf(s->target, sizeof s->target, "%.31s", req->target);
 	s->method = req->method;
 	s->n_edits = req->n_edits;
+	s->decision = req->decision;
 	s->samples = st->d ? dataset_count(st->d) : 0;
 	s->left = -1;
 	pthread_mutex_lock(&st->lock);
 	s->look = task_look_take(st->look);
+	s->blames = study_blames_of(st, s->decision, &s->blames_old);
 	s->n_runs = (int)st->n_runs;
 	s->run = xcalloc(st->n_runs + 1, sizeof *s->run);
 	if (st->n_runs)
@@ -233,7 +236,7 @@ static void fill_task(struct snapshot *s, struct study *st, struct task_report *
 	snprintf(s->task_problem, sizeof s->task_problem, "%.159s", st->task->problem);
 }
 
-struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l)
+struct snapshot *snapshot_copy(const struct snapshot *from)
 {
 	struct snapshot *s = xcalloc(1, sizeof *s);
 	const size_t shared = offsetof(struct snapshot, g); // the count before it is the snapshot's own, and others change it
@@ -241,7 +244,8 @@ struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_loo
 	atomic_store(&s->refs, 1);
 	body_take(s->priv);
 	s->task = task_report_take(from->task);
-	s->look = task_look_take(l);
+	s->look = task_look_take(from->look);
+	s->blames = blames_take(from->blames);
 	s->run = xcalloc((size_t)from->n_runs + 1, sizeof *s->run);
 	if (from->n_runs)
 		memcpy(s->run, from->run, (size_t)from->n_runs * sizeof *s->run);
@@ -343,6 +347,7 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits)};
 	struct body *b = prev ? body_copy(st->g, prev->priv) : body_bare(st->g);
 	snprintf(req.target, sizeof req.target, "%s", d->target);
+	req.decision = decision_key(d->target, d->method, e);
 	atomic_store(&s->refs, 1);
 	fill_head(s, st, &req);
 	if (prev) {

@@ -135,6 +135,7 @@ static enum status open_parts(struct study *s, struct error *err)
 	s->memo = memo_new(dataset_count(s->d));
 	s->task = study_task_new(&s->opt.task);
 	s->looker = looker_new();
+	s->repairs = repair_memo_new();
 	s->opt.task = (struct task_wish){.none = true}; // its texts are the caller's
 	s->load_s = clock_seconds() - begin;
 	return STATUS_OK;
@@ -186,6 +187,8 @@ void study_close(struct study **sp)
 	}
 	looker_free(&s->looker);
 	task_look_drop(&s->look);
+	study_blames_free(s);
+	repair_memo_free(&s->repairs);
 	snapshot_drop(&s->snap);
 	snapshot_drop(&s->last_complete);
 	variants_free(s);
@@ -265,6 +268,7 @@ void study_run(struct study *s)
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .method = d->method,
 	    .n_edits = edits_count(d->edits)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
+	s->req.decision = decision_key(d->target, d->method, s->req.edits);
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void
 	pthread_cond_broadcast(&s->changed);

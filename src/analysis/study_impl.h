@@ -3,6 +3,7 @@
 #define QTUI_ANALYSIS_STUDY_IMPL_H
 
 #include "qtui/base/str.h"
+#include "repair_memo.h"
 #include "work.h"
 
 // A state of the user's decisions; history is a list of them.
@@ -56,6 +57,9 @@ struct study {
 	struct error error;                // of the last run
 	struct snapshot *snap;
 	struct task_look *look;            // shown by every snapshot
+	struct blames **blames;            // of decisions, the newest last
+	int n_blames;
+	struct repair_memo *repairs;       // what repairs have measured; has a lock of its own
 	int fetch;                         // sample + 1 that a look lacks; 0: none
 	int pipe[2];
 
@@ -70,13 +74,21 @@ struct study {
 
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
 void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
+void study_wake(struct study *s);                            // whoever reads the pipe
 void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
 struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
 void *study_conduct(void *study);                            // the conductor thread
 struct edits *study_effective(const struct study *s, const struct edits *user); // with truncation; heap
 // A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
-struct snapshot *snapshot_with_look(const struct snapshot *from, struct task_look *l); // else the same
+struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
+struct key decision_key(const char *target, enum calib_method method, const struct edits *effective);
+// The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
+struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
+void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now
+void study_blames_free(struct study *s);
+struct cJSON *study_blames_save(const struct study *s);
+void study_blames_load(struct study *s, const struct cJSON *list);
 int edits_count(const struct edits *e);
 void variants_see(struct study *s, struct snapshot *snap); // a snapshot that was just taken: kept where it is a run's end
 void variants_free(struct study *s);

@@ -121,6 +121,7 @@ void study_set_task(struct study *s, const struct task_wish *wish)
 	p->wished++;
 	pthread_mutex_unlock(&p->lock);
 	wish_done(&old);
+	study_blames_lose_task(s);
 }
 
 const struct task_wish *study_task_wish(const struct study *s)

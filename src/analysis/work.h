@@ -35,6 +35,7 @@ struct request {
 	char target[256];
 	enum calib_method method;
 	int n_edits;
+	struct key decision;
 };
 
 struct study;

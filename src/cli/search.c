@@ -110,44 +110,33 @@ static enum status apply(struct search *s, struct error *err)
 
 // ---- showing
 
+static void print_number(int digits, double v)
+{
+	if (isnan(v))
+		printf("%8s", "-");
+	else
+		printf("%8.*f", digits, v);
+}
+
 static void print_blames(const struct search *s)
 {
 	const struct blames *b = s->blames;
 	const struct graph *g = study_graph(s->study);
-	printf("damage %.4f with everything quantized%s\n\n%8s%8s%8s%8s  %s\n", b->total, b->complete ? "" : "; not split to the end",
-	    "alone", "gain", "task", "MACs %", "");
+	printf("damage %.4f with everything quantized%s\n\n%8s%8s%8s%8s%8s%8s  %s\n", b->total, b->complete ? "" : "; not split to the end",
+	    "alone", "float", "16 bit", b->task[0] ? b->task : "SNR dB", "MACs %", "per %", "");
 	for (int i = 0; i < b->n && i < SHOWN; i++) {
 		const struct blame *x = &b->at[i];
-		printf("%8.4f", x->alone);
-		isnan(x->gain) ? printf("%8s", "-") : printf("%8.4f", x->gain);
-		isnan(x->score_gain) ? printf("%8s", "-") : printf("%+8.4f", x->score_gain);
-		isnan(x->wide) ? printf("%8s", "-") : printf("%8.2f", 100 * x->wide);
+		print_number(4, x->alone);
+		print_number(4, x->in_float.damage);
+		print_number(4, x->in_wide.damage);
+		print_number(4, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
+		print_number(2, 100 * x->wide);
+		print_number(4, blame_worth(x));
 		if (x->run)
 			printf("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
 		else
 			printf("  %s%s\n", x->value < 0 ? "constants of " : "", g->node[x->node].name);
 	}
-}
-
-static cJSON *json_blames(const struct search *s)
-{
-	cJSON *list = cJSON_CreateArray();
-	const struct graph *g = study_graph(s->study);
-	for (int i = 0; s->blames && i < s->blames->n; i++) {
-		const struct blame *b = &s->blames->at[i];
-		cJSON *o = cJSON_CreateObject();
-		json_add_text(o, "node", g->node[b->node].name);
-		if (b->run)
-			json_add_text(o, "last", g->node[b->last_node].name);
-		json_add_text(o, "tensor", b->value >= 0 ? g->value[b->value].name : NULL);
-		cJSON_AddNumberToObject(o, "parts", b->parts);
-		json_add_number(o, "alone", b->alone);
-		json_add_number(o, "gain", b->gain);
-		json_add_number(o, "task_gain", b->score_gain);
-		json_add_number(o, "wide", b->wide);
-		cJSON_AddItemToArray(list, o);
-	}
-	return list;
 }
 
 static enum status write_json(struct search *s, struct error *err)
@@ -160,7 +149,7 @@ static enum status write_json(struct search *s, struct error *err)
 	cJSON_AddItemToObject(o, "begin", json_figures(repair_begin(s->repair)));
 	cJSON_AddItemToObject(o, "end", json_figures(repair_now(s->repair)));
 	if (s->blames)
-		cJSON_AddItemToObject(o, "blame", json_blames(s));
+		cJSON_AddItemToObject(o, "blame", blames_json(s->blames, study_graph(s->study)));
 	else
 		json_add_text(o, "stopped", repair_end(s->repair));
 	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
@@ -215,6 +204,7 @@ static enum status run(struct search *s, struct error *err)
 		return st;
 	s->opt.score = s->task ? repair_task_score : NULL;
 	s->opt.score_arg = s->task;
+	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
 	st = run_watched(work, s, o->blame ? "blame" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);
@@ -230,7 +220,7 @@ int verb_search(struct options *o)
 	enum status st = read_options(&s, &err);
 	if (st == STATUS_OK)
 		st = run(&s, &err);
-	repair_blames_free(&s.blames);
+	blames_drop(&s.blames);
 	repair_free(&s.repair);
 	repair_task_free(&s.task);
 	cJSON_Delete(s.steps);

@@ -98,6 +98,28 @@ static double value_used(const struct snapshot *s, int node)
 	return site && site->used_levels >= 0 ? 100 * site->used_levels : NAN;
 }
 
+// The chief part of what a row stands for; NULL: not known.
+static const struct blame *blame_of(const struct snapshot *s, int node)
+{
+	int i = s->blames && node < s->blames->n_nodes ? s->blames->of_node[node] : -1;
+
+	return i >= 0 ? &s->blames->at[i] : NULL;
+}
+
+static double value_blame(const struct snapshot *s, int node)
+{
+	const struct blame *b = blame_of(s, node);
+
+	return b ? blames_gain(s->blames, &b->in_wide) : NAN;
+}
+
+static double value_harm(const struct snapshot *s, int node)
+{
+	const struct blame *b = blame_of(s, node);
+
+	return b ? b->alone : NAN;
+}
+
 static const char *text_op(const struct snapshot *s, int node)
 {
 	return s->g->node[node].op->name;
@@ -118,6 +140,11 @@ static enum role role_change(double v)
 	return v >= 0.05 ? ROLE_BETTER : v <= -0.05 ? ROLE_WORSE : ROLE_DIM;
 }
 
+static enum role role_blame(double v)
+{
+	return v >= 0.00005 ? ROLE_BETTER : v <= -0.00005 ? ROLE_WORSE : ROLE_DIM;
+}
+
 static const struct column_row rows[COLUMN_COUNT] = {
 #define COLUMN(id, name, head, width, rank, worst, value, text, format, role, help)                                    \
 	[COLUMN_##id] = {name, head, width, rank, worst, value, text, format, role, help},
@@ -128,6 +155,11 @@ static const struct column_row rows[COLUMN_COUNT] = {
 const struct column_row *columns_row(enum column c)
 {
 	return &rows[c];
+}
+
+bool columns_known(enum column c, const struct snapshot *s)
+{
+	return (c != COLUMN_BLAME && c != COLUMN_HARM) || s->blames;
 }
 
 enum status columns_find(enum column *out, const char *name, struct error *err)

@@ -73,6 +73,14 @@ char *format_gain(char *out, double v)
 	return without_zero(out);
 }
 
+char *format_blame(char *out, double v)
+{
+	if (!isfinite(v))
+		return dash(out);
+	snprintf(out, FIGURE, fabs(v) < .00005 ? "%.4f" : "%+.4f", fabs(v) < .00005 ? 0.0 : v);
+	return without_zero(out);
+}
+
 // An exponent of one or two digits, as people write it: 2.1e-3, not 2.1e-03.
 char *format_small(char *out, double v)
 {

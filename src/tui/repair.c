@@ -49,7 +49,7 @@ static enum status start(struct ui *ui, char *args, bool blame, struct error *er
 	if (repair_busy(ui))
 		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
-	ui->repair = (struct ui_repair){.blame = blame, .float_score = NAN};
+	ui->repair = (struct ui_repair){.blame = blame, .float_score = NAN, .order = ui->repair.order};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, blame, err))
 		return err->status;
 	ui->repair.task = repair_job_task(ui->repair.job);
@@ -102,7 +102,8 @@ static void tell_end(struct ui *ui)
 	ui->repair.float_score = repair_job_float_score(ui->repair.job);
 	if (repair_job_end(ui->repair.job, &err, &why) != STATUS_OK)
 		ui_fail(ui, &err);
-	snprintf(ui->repair.text, sizeof ui->repair.text, "%s%s", why, repair_job_blames(ui->repair.job) ? ": Enter goes to a node" : "");
+	snprintf(ui->repair.text, sizeof ui->repair.text, "%s", why);
+	ui->autosave_due |= ui->unsaved; // the session keeps what was measured
 	if (ui->repair.kept)
 		edit_done(ui);
 	if (ui->repair.tried) {
@@ -113,12 +114,24 @@ static void tell_end(struct ui *ui)
 	}
 }
 
+// What a blame knows by now goes to the study, whose snapshots show it.
+static void take_blames(struct ui *ui)
+{
+	struct blames *b = repair_job_blames(ui->repair.job);
+
+	if (b && b != ui->repair.taken)
+		study_set_blames(ui->study, b);
+	ui->repair.taken = b; // only compared: the job holds it, or has a newer one
+	blames_drop(&b);
+}
+
 void repair_news(struct ui *ui)
 {
 	if (!repair_busy(ui))
 		return;
 	bool running = repair_job_running(ui->repair.job); // before its last steps are taken
 	repair_job_text(ui->repair.job, ui->repair.text, sizeof ui->repair.text);
+	take_blames(ui);
 	for (; ui->repair.tried < repair_job_steps(ui->repair.job); ui->repair.tried++) {
 		struct repair_step s = repair_job_step(ui->repair.job, ui->repair.tried);
 		take_step(ui, &s);

@@ -224,6 +224,8 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	find_again(ui);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);
+	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)
+		ui->autosave_due |= ui->unsaved; // now with the figures of the edit
 	if (snap->n_runs > runs && ui->notes_run) {
 		note_run(ui);
 		ui->notes_run = false;

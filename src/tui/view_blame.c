@@ -1,17 +1,79 @@
-// The ranking of blame: what each quantized tensor (or the constants of a node) does to the outputs alone, what would be gained
-// without it, and what it costs to widen it.
+// The ranking of blame: what each quantized tensor (or the constants of a node) does to the outputs alone, what would be gained in
+// float and at 16 bit, what that costs, and what is gained for the cost. While :fix works its steps stand here.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "qtui/base/mem.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 
-enum { X_ALONE = 2, X_GAIN = 10, X_COST = 18, X_WORTH = 26, X_NAME = 35, HEAD = 3 };
+enum { LEFT = 2, WIDTH = 8, HEAD = 4, NAME = 30, NAME_LEAST = 18, NARROW = 60 };
+
+// What a row shows and what rows are ordered by, the best first.
+static double alone(const struct blame *b)
+{
+	return b->alone;
+}
+
+static double score_loss(const struct blame *b)
+{
+	return b->score_loss;
+}
+
+static double in_float(const struct blame *b)
+{
+	return b->in_float.damage;
+}
+
+static double score_in_float(const struct blame *b)
+{
+	return b->in_float.score;
+}
+
+static double in_wide(const struct blame *b)
+{
+	return b->in_wide.damage;
+}
+
+static double score_in_wide(const struct blame *b)
+{
+	return b->in_wide.score;
+}
+
+static double snr_in_wide(const struct blame *b)
+{
+	return b->in_wide.snr_db;
+}
+
+static double macs(const struct blame *b)
+{
+	return 100 * b->wide;
+}
+
+static const struct blame_column {
+	const char *head, *task; // task: the metric's name stands before it
+	const char *order;       // how the list is called when it is ordered by it; NULL: it is not
+	double (*value)(const struct blame *b);
+	int digits, rank;        // the highest rank goes first when there is no room; 0 stays
+	bool sign;
+} columns[] = {
+	{"alone", NULL, "damage alone", alone, 4, 1, false},
+	{"float", NULL, NULL, in_float, 4, 5, true},
+	{"16 bit", NULL, "gain at 16 bit", in_wide, 4, 3, true},
+	{"SNR dB", NULL, NULL, snr_in_wide, 1, 7, true},
+	{"lost", "lost", NULL, score_loss, 3, 6, false},
+	{"float", "float", NULL, score_in_float, 3, 4, true},
+	{"16 bit", "16 bit", NULL, score_in_wide, 3, 0, true},
+	{"MACs %", NULL, NULL, macs, 2, 2, false},
+	{"per %", NULL, "gain per cost", blame_worth, 4, 0, false},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static const struct blames *blames_of(const struct ui *ui)
 {
-	return ui->repair.job ? repair_job_blames(ui->repair.job) : NULL;
+	return ui->repair.job && !ui->repair.blame ? NULL : ui->snap->blames;
 }
 
 int view_blame_count(const struct ui *ui)
@@ -24,6 +86,40 @@ int view_blame_count(const struct ui *ui)
 int view_blame_head(const struct ui *ui)
 {
 	return blames_of(ui) ? HEAD : view_fix_head(ui);
+}
+
+// ---- the order: the cursor's row is a place in it
+
+static int compare(const struct blames *b, const struct blame_column *by, int i, int k)
+{
+	double x = by->value(&b->at[i]), y = by->value(&b->at[k]);
+
+	if (isnan(x) != isnan(y))
+		return isnan(x) - isnan(y);
+	return x != y ? (x < y) - (x > y) : i - k;
+}
+
+// Few rows, nearly in order.
+static int *order_of(const struct ui *ui, const struct blames *b)
+{
+	const struct blame_column *by = &columns[ui->repair.order];
+	int *order = xcalloc((size_t)b->n + 1, sizeof *order);
+
+	for (int i = 0; i < b->n; i++) {
+		int at = i;
+		for (; at > 0 && compare(b, by, i, order[at - 1]) < 0; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	return order;
+}
+
+static const struct blame *row_of(const struct ui *ui, const struct blames *b, int row)
+{
+	int *order = order_of(ui, b), at = row < b->n ? order[row] : -1;
+
+	free(order);
+	return at >= 0 ? &b->at[at] : NULL;
 }
 
 static void name_of(char *out, size_t size, const struct ui *ui, const struct blame *b)
@@ -41,68 +137,130 @@ void view_blame_text(char *out, size_t size, const struct ui *ui, int row)
 	const struct blames *b = blames_of(ui);
 
 	if (b)
-		name_of(out, size, ui, &b->at[row]);
+		name_of(out, size, ui, row_of(ui, b, row));
 	else
 		snprintf(out, size, "%s", repair_job_step(ui->repair.job, row).reason);
 }
 
-static void draw_number(struct canvas *c, int x, int y, int digits, double v)
+// ---- drawing
+
+// Which columns there is room for, and where names begin.
+static int fit(const struct blames *b, int width, bool shown[COLUMNS])
+{
+	int n = 0, rank = 0, name = width < NARROW ? NAME_LEAST : NAME;
+
+	for (int i = 0; i < COLUMNS; i++) {
+		shown[i] = !columns[i].task || b->task[0];
+		n += shown[i];
+		rank = columns[i].rank > rank ? columns[i].rank : rank;
+	}
+	for (; rank > 0 && LEFT + n * WIDTH + name > width; rank--)
+		for (int i = 0; i < COLUMNS; i++)
+			if (shown[i] && columns[i].rank == rank) {
+				shown[i] = false;
+				n--;
+			}
+	return LEFT + n * WIDTH + 2;
+}
+
+static void draw_number(struct canvas *c, int x, int y, const struct blame_column *col, double v)
 {
 	char text[FIGURE] = "–";
+	bool zero = fabs(v) < 0.5 * pow(10, -col->digits);
 
 	if (!isnan(v))
-		snprintf(text, sizeof text, "%.*f", digits, v);
-	canvas_right(c, x, y, 7, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
+		snprintf(text, sizeof text, col->sign && !zero ? "%+.*f" : "%.*f", col->digits, zero ? 0 : v);
+	canvas_right(c, x, y, WIDTH - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
 }
 
-static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct blame *b)
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct blame *b, const bool *shown, int name_x)
 {
 	char name[UI_TEXT];
+	int x = r.x + LEFT;
 
+	for (int i = 0; i < COLUMNS; i++)
+		if (shown[i]) {
+			draw_number(c, x, r.y, &columns[i], columns[i].value(b));
+			x += WIDTH;
+		}
 	name_of(name, sizeof name, ui, b);
-	draw_number(c, r.x + X_ALONE, r.y, 4, b->alone);
-	draw_number(c, r.x + X_GAIN, r.y, 4, b->gain);
-	draw_number(c, r.x + X_COST, r.y, 2, 100 * b->wide);
-	draw_number(c, r.x + X_WORTH, r.y, 4, b->wide > 0 ? b->alone / (100 * b->wide) : NAN);
-	draw_found(c, ui, r.x + X_NAME, r.y, r.w - X_NAME - 1, ROLE_TEXT, CUT_LEFT, name);
+	draw_found(c, ui, r.x + name_x, r.y, r.w - name_x - 1, ROLE_TEXT, b->run ? CUT_MIDDLE : CUT_LEFT, name);
 }
 
-static void draw_head(struct canvas *c, const struct ui *ui, struct rect r, const struct blames *b)
+static void draw_heads(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r, const bool *shown, int name_x)
 {
-	canvas_text(c, r.x + X_ALONE, r.y, r.w - 3, ROLE_DIM, ui->repair.text);
-	canvas_textf(c, r.x + X_ALONE, r.y + 1, r.w - 3, ROLE_TEXT, "damage %.4f with everything quantized (0: the float network, 1: nothing left)%s",
-	    b->total, b->complete ? "" : "; not split to the end");
-	canvas_right(c, r.x + X_ALONE, r.y + 2, 7, ROLE_HEAD, "alone");
-	canvas_right(c, r.x + X_GAIN, r.y + 2, 7, ROLE_HEAD, "without");
-	canvas_right(c, r.x + X_COST, r.y + 2, 7, ROLE_HEAD, "MACs %");
-	canvas_right(c, r.x + X_WORTH, r.y + 2, 7, ROLE_HEAD, "per %");
-	canvas_text(c, r.x + X_NAME, r.y + 2, r.w - X_NAME - 1, ROLE_HEAD, "node");
+	int x = r.x + LEFT;
+
+	for (int i = 0; i < COLUMNS; i++) {
+		enum role role = i == ui->repair.order ? ROLE_HEAD_SORT : ROLE_HEAD;
+		if (!shown[i])
+			continue;
+		if (columns[i].task)
+			canvas_right(c, x, r.y - 1, WIDTH - 1, role, b->task);
+		canvas_right(c, x, r.y, WIDTH - 1, role, columns[i].head);
+		if (i == ui->repair.order)
+			canvas_text(c, x + WIDTH - 1, r.y, 1, role, "▾");
+		x += WIDTH;
+	}
+	canvas_text(c, r.x + name_x, r.y, r.w - name_x - 1, ROLE_HEAD, "node");
+}
+
+static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
+{
+	const char *state = repair_busy(ui) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
+	    b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
+
+	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);
+	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "by %s; damage %.4f with everything quantized (0: float, 1: nothing left)",
+	    columns[ui->repair.order].order, b->total);
+}
+
+static void draw_list(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	bool shown[COLUMNS];
+	int name_x = fit(b, r.w, shown), *order = order_of(ui, b);
+
+	draw_heading(c, ui, b, r);
+	draw_heads(c, ui, b, (struct rect){r.x, r.y + HEAD - 1, r.w, 1}, shown, name_x);
+	for (int i = 0; i < r.h - HEAD && s->top + i < b->n; i++) {
+		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
+		draw_row(c, ui, line, &b->at[order[s->top + i]], shown, name_x);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+	free(order);
+}
+
+static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	int head = view_fix_head(ui);
+
+	view_fix_heading(c, ui, r);
+	for (int i = 0; i < r.h - head && s->top + i < ui->repair.tried; i++) {
+		struct rect line = {r.x, r.y + head + i, r.w, 1};
+		view_fix_step(c, ui, line, s->top + i);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
 }
 
 void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct blames *b = blames_of(ui);
-	const struct scroll *s = ui_cursor(ui);
 
-	if (!ui->repair.job) {
-		canvas_text(c, r.x + X_ALONE, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :blame 30s ranks, :fix mends.");
-		return;
-	}
-	int head = view_blame_head(ui);
 	if (b)
-		draw_head(c, ui, r, b);
+		draw_list(c, ui, b, r);
+	else if (ui->repair.job && ui->repair.blame)
+		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, ui->repair.text);
+	else if (ui->repair.job)
+		draw_steps(c, ui, r);
 	else
-		view_fix_heading(c, ui, r);
-	for (int i = 0; i < r.h - head && s->top + i < view_blame_count(ui); i++) {
-		struct rect line = {r.x, r.y + head + i, r.w, 1};
-		if (b)
-			draw_row(c, ui, line, &b->at[s->top + i]);
-		else
-			view_fix_step(c, ui, line, s->top + i);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :blame 30s ranks, :fix mends.");
 }
+
+// ---- keys
 
 void act_view_blame(struct ui *ui)
 {
@@ -112,9 +270,17 @@ void act_view_blame(struct ui *ui)
 void act_blame_go(struct ui *ui)
 {
 	const struct blames *b = blames_of(ui);
+	const struct blame *one = b ? row_of(ui, b, ui_cursor(ui)->cursor) : NULL;
 	struct error err = {0};
-	int row = ui_cursor(ui)->cursor;
 
-	if (b && row < b->n && !ui_go(ui, b->at[row].node, &err))
+	if (one && !ui_go(ui, one->node, &err))
 		ui_fail(ui, &err);
+}
+
+void act_blame_sort(struct ui *ui)
+{
+	do
+		ui->repair.order = (ui->repair.order + 1) % COLUMNS;
+	while (!columns[ui->repair.order].order);
+	ui_scroll(ui)->cursor = 0;
 }

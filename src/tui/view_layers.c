@@ -39,7 +39,7 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 	for (int rank = 1; rank <= COLUMN_COUNT; rank++)
 		for (int i = 0; i < COLUMN_COUNT; i++) {
 			const struct column_row *row = columns_row((enum column)i);
-			if (row->rank != rank || shown[i])
+			if (row->rank != rank || shown[i] || !columns_known((enum column)i, ui->snap))
 				continue;
 			if (left - row->width - 1 < NAME_WANTS)
 				return left;

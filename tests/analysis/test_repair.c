@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cjson/cJSON.h>
 #include "qtui/analysis/repair.h"
 #include "support.h"
 
@@ -53,10 +54,10 @@ void test_repair__blame_names_the_joined_ranges(void **state)
 	assert_false(b->at[0].run);
 	assert_true(b->at[0].value >= 0);
 	assert_true(b->at[0].alone > 0.5 * b->total);
-	assert_true(b->at[0].gain > 0.5 * b->total);
+	assert_true(b->at[0].in_float.damage > 0.5 * b->total);
 	for (int i = 1; i < b->n; i++)
 		assert_true(b->at[i].alone <= b->at[i - 1].alone);
-	repair_blames_free(&b);
+	blames_drop(&b);
 	repair_free(&r);
 	study_close(&st);
 }
@@ -75,7 +76,7 @@ void test_repair__blame_covers_all_parts_in_any_number_of_threads(void **state)
 			parts[k] += b->at[i].parts;
 		total[k] = b->total;
 		first[k] = b->at[0].alone;
-		repair_blames_free(&b);
+		blames_drop(&b);
 		repair_free(&r);
 		study_close(&st);
 	}
@@ -183,7 +184,7 @@ void test_repair__blame_out_of_time_is_a_map(void **state)
 	assert_int_equal(b->n, 1);
 	assert_true(b->at[0].run);
 	assert_true(b->at[0].alone > 0);
-	repair_blames_free(&b);
+	blames_drop(&b);
 	repair_free(&r);
 	study_close(&st);
 }
@@ -239,4 +240,113 @@ void test_repair__goals(void **state)
 	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
+
+static void assert_same(double a, double b)
+{
+	assert_true(fabs(a - b) <= 1e-12 * fabs(b) || (isnan(a) && isnan(b)));
+}
+
+static void assert_same_blames(const struct blames *a, const struct blames *b)
+{
+	assert_int_equal(a->n, b->n);
+	assert_memory_equal(a->of_node, b->of_node, (size_t)b->n_nodes * sizeof *b->of_node);
+	for (int i = 0; i < b->n; i++) {
+		const struct blame *x = &a->at[i], *y = &b->at[i];
+		const double of_x[] = {x->alone, x->wide, x->in_float.damage, x->in_float.snr_db, x->in_wide.damage, x->in_wide.snr_db};
+		const double of_y[] = {y->alone, y->wide, y->in_float.damage, y->in_float.snr_db, y->in_wide.damage, y->in_wide.snr_db};
+		assert_int_equal(x->node, y->node);
+		assert_int_equal(x->last_node, y->last_node);
+		assert_int_equal(x->value, y->value);
+		assert_int_equal(x->parts, y->parts);
+		for (size_t k = 0; k < sizeof of_x / sizeof *of_x; k++)
+			assert_same(of_x[k], of_y[k]);
+	}
+}
+
+// The next one of the same state finds everything measured, also in a study that a session brings back.
+void test_repair__blame_is_kept_with_the_session(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st[2] = {open_study(2), open_study(1)};
+	struct blames *b[2];
+	struct snapshot *snap;
+	for (int k = 0; k < 2; k++) {
+		struct repair *r = open_repair(st[k], (struct repair_options){0});
+		b[k] = blame(r);
+		repair_free(&r);
+		if (k == 0) {
+			study_set_blames(st[0], b[0]);
+			struct cJSON *kept = study_save_results(st[0]);
+			char *text = cJSON_PrintUnformatted(kept);
+			cJSON_Delete(kept);
+			kept = cJSON_Parse(text);
+			study_load_results(st[1], kept);
+			cJSON_Delete(kept);
+			free(text);
+		}
+	}
+	snap = study_snapshot(st[1]);
+	assert_non_null(snap->blames);
+	assert_false(snap->blames_old);
+	assert_same_blames(snap->blames, b[0]);
+	assert_same_blames(b[1], b[0]);
+	snapshot_drop(&snap);
+
+	assert_int_equal(study_command(st[1], "set " JOINED " float", &err), STATUS_OK);
+	snap = study_snapshot(st[1]);
+	assert_true(snap->blames_old);
+	snapshot_drop(&snap);
+	assert_true(study_undo(st[1]));
+	snap = study_snapshot(st[1]);
+	assert_false(snap->blames_old);
+	snapshot_drop(&snap);
+	for (int k = 0; k < 2; k++) {
+		blames_drop(&b[k]);
+		study_close(&st[k]);
+	}
+}
+
+// Sixteen bits for what the last Concat needs are worth more than any other edit, and cost no multiplications.
+void test_repair__blame_ranks_by_what_16_bit_gain(void **state)
+{
+	(void)state;
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct blames *b = blame(r);
+	const struct blame *best = &b->at[0];
+	for (int i = 1; i < b->n; i++)
+		if (blame_worth(&b->at[i]) > blame_worth(best))
+			best = &b->at[i];
+	assert_true(strstr(study_graph(st)->node[best->node].name, "/model.12/") != NULL);
+	assert_true(best->in_wide.damage > 0.2 * b->total);
+	assert_float_equal(best->wide, 0, 1e-9);
+	assert_int_equal(b->at[b->of_node[best->node]].node, best->node);
+	blames_drop(&b);
+	repair_free(&r);
+	study_close(&st);
+}
+
+void test_repair__blame_of_a_file_is_read_with_care(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"{}", "[]", "{\"decision\":\"00000000000000000000000000000001\"}",
+	    "{\"decision\":\"00000000000000000000000000000001\",\"parts\":[{\"node\":\"nosuch\",\"alone\":1}]}",
+	    "{\"decision\":\"00000000000000000000000000000001\",\"parts\":[{\"node\":\"" JOINED "\"}]}"};
+	struct study *st = open_study(1);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct cJSON *j = cJSON_Parse(bad[i]);
+		assert_null(blames_parse(j, study_graph(st)));
+		cJSON_Delete(j);
+	}
+	struct cJSON *odd = cJSON_Parse("{\"decision\":\"00000000000000000000000000000001\",\"rows\":{\"" JOINED "\":7},"
+	    "\"parts\":[{\"node\":\"" JOINED "\",\"alone\":1,\"parts\":-1}]}");
+	struct blames *b = blames_parse(odd, study_graph(st));
+	assert_non_null(b);
+	assert_int_equal(b->of_node[b->at[0].node], -1);
+	assert_int_equal(b->at[0].parts, 1);
+	blames_drop(&b);
+	cJSON_Delete(odd);
+	study_close(&st);
 }

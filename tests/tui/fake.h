@@ -14,6 +14,8 @@ enum fake_kind {
 	FAKE_MEASURED, // a finished run after one edit
 	FAKE_EMPTY,    // nothing has been computed yet
 	FAKE_RUNNING,  // 12 of 32 samples, an edit pending
+	FAKE_BLAMED,   // as FAKE_MEASURED, after :blame with a task
+	FAKE_DAMAGED,  // likewise without one
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -33,6 +35,9 @@ static struct {
 	struct hist hist[2];
 	int input[1], output_id[2];
 	struct origin origin[NODES];
+	struct blames blames;
+	struct blame blame[5];
+	int blame_of[NODES];
 	struct task_report task;
 	struct task_figure figure[7];
 	struct task_class class[5];
@@ -311,6 +316,39 @@ static void make_edits(bool pending)
 	fake.s.dirty = pending;
 }
 
+// What :blame says of it: three parts, and two runs that were not split.
+static struct blames *fake_blames(const char *task)
+{
+	struct blames *b = &fake.blames;
+	double unknown = NAN;
+
+	*b = (struct blames){.refs = 1000, .at = fake.blame, .n = 5, .of_node = fake.blame_of, .n_nodes = fake.g.n_nodes, .total = 0.0731,
+		.total_score = .318, .float_score = .371};
+	snprintf(b->task, sizeof b->task, "%s", task);
+	for (int i = 0; i < fake.g.n_nodes; i++)
+		fake.blame_of[i] = -1;
+	for (int i = 0; i < b->n; i++) {
+		int node = fake.g.n_nodes - 1 - 3 * i;
+		fake.blame[i] = (struct blame){.node = node, .last_node = node, .value = fake.node[node].out[0], .parts = 1, .alone = 0.04 / (i + 1),
+			.score_loss = unknown, .in_float = {0.03 / (i + 1), 2.5 - i, unknown}, .in_wide = {0.02 / (i + 2), 1.2 - i, unknown}, .wide = 0.0123 * i};
+		if (i < 2 && *task) {
+			fake.blame[i].score_loss = .03 - .01 * i;
+			fake.blame[i].in_float.score = .021 - .015 * i;
+			fake.blame[i].in_wide.score = .012 + .004 * i;
+		}
+		if (i < 3)
+			fake.blame_of[node] = i;
+	}
+	for (int i = 3; i < 5; i++) {
+		fake.blame[i].run = true;
+		fake.blame[i].parts = 6;
+		fake.blame[i].last_node = fake.blame[i].node + 2;
+		fake.blame[i].value = -1;
+		fake.blame[i].wide = fake.blame[i].in_wide.damage = fake.blame[i].in_wide.snr_db = unknown;
+	}
+	return b;
+}
+
 static struct snapshot *fake_snapshot(enum fake_kind kind)
 {
 	int samples = kind == FAKE_EMPTY ? 0 : kind == FAKE_RUNNING ? 12 : 32;
@@ -334,6 +372,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 	build_runs();
 	build_task();
 	build_look();
+	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
+		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;
 	make_edits(kind == FAKE_RUNNING);
 	if (kind == FAKE_RUNNING) {

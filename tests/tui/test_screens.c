@@ -281,3 +281,40 @@ void test_screens__task_nothing_80x24(void **state)
 	press(&ui, "T");
 	expect(&ui, "task_nothing_80x24");
 }
+
+void test_screens__blame_with_a_task(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_BLAMED, 120, 40, false);
+	press(&ui, "Bssj");
+	expect(&ui, "blame_120x40");
+}
+
+void test_screens__blame_without_a_task(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_DAMAGED, 80, 24, false);
+	press(&ui, "Bs");
+	expect(&ui, "blame_80x24");
+}
+
+void test_screens__blame_in_little_room(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_BLAMED, 40, 10, false);
+	ui.snap->blames_old = true;
+	press(&ui, "B");
+	expect(&ui, "blame_40x10");
+}
+
+void test_screens__layers_by_blame(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_BLAMED, 80, 24, false);
+	press(&ui, ":sort blame<Enter>");
+	expect(&ui, "layers_blame_80x24");
+}

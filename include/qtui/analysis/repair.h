@@ -9,6 +9,7 @@
 #ifndef QTUI_ANALYSIS_REPAIR_H
 #define QTUI_ANALYSIS_REPAIR_H
 
+#include "qtui/analysis/blame.h"
 #include "qtui/analysis/study.h"
 
 // The task metric of a plan (higher is better), where there is one; NULL plan: of the float network.
@@ -31,9 +32,11 @@ struct repair_options {
 	struct repair_goal goal;
 	repair_score_fn *score;   // may be NULL
 	void *score_arg;
+	const char *score_name;   // "AP"
 	const atomic_bool *cancel;
 	// What is under way, for people; from the thread that works. May be NULL.
 	void (*tell)(void *arg, const char *text, double progress);
+	void (*blamed)(void *arg, struct blames *b); // what repair_blame knows so far; the callee drops it. May be NULL
 	void *tell_arg;
 };
 // The study's task as repair_score_fn: on the samples that the study measures it on, with what it knows of a network already; else
@@ -59,28 +62,10 @@ struct repair_figures {
 	double wide, cost; // share of the MACs above 8 bit; see repair_goal
 };
 
-// A quantized tensor (with all slots that share its scale), or the constants of a node; or, where the time did not suffice to tell
-// them apart, a run of such parts in the order of execution.
-struct blame {
-	int node, last_node;   // who makes it; of a run: of its first and last part
-	int value;             // the tensor; -1: the constants of `node`, or a run
-	bool run;
-	int parts;
-	double alone;          // damage when it alone is quantized
-	double gain;           // damage saved when it alone is not; NAN: not measured
-	double score_gain;     // likewise of the task metric
-	double wide;           // share of the MACs that go above 8 bit with it
-};
-struct blames {
-	struct blame *at;      // the most harmful first
-	int n;
-	double total;          // damage with everything quantized
-	bool complete;         // nothing of weight is left unsplit
-};
 // Splits the network best first until every part of weight stands alone or the time is over; what was measured before is not
-// measured again. The caller frees with repair_blames_free.
+// measured again. Then the most harmful are also measured in float and at 16 bit, the most promising first, at last by the task. Being
+// cancelled is STATUS_OK as soon as anything is known.
 MUST_CHECK enum status repair_blame(struct repair *r, struct blames **out, struct error *err);
-void repair_blames_free(struct blames **b);
 
 enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN };
 const char *repair_kind_name(enum repair_kind k); // "calibration"
@@ -118,7 +103,7 @@ int repair_job_steps(struct repair_job *j);
 struct repair_step repair_job_step(struct repair_job *j, int i);
 const char *repair_job_task(const struct repair_job *j); // "AP": what the figures' `score` is; NULL: there is no task
 double repair_job_float_score(struct repair_job *j);     // NAN: not known, or the job still runs
-const struct blames *repair_job_blames(struct repair_job *j); // NULL: there are none, or not yet
+struct blames *repair_job_blames(struct repair_job *j); // as far as they are known; the caller drops them. NULL: none yet
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why); // of one that runs no more
 
 #endif

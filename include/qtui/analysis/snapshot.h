@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include "qtui/engine/plan.h"
 #include "qtui/engine/stats.h"
+#include "qtui/analysis/blame.h"
 #include "qtui/analysis/task_look.h"
 
 // Counts over the float tensor's [min, max]; immutable, reference-counted, shared by snapshots.
@@ -103,6 +104,9 @@ struct snapshot {
 	bool task_calibrated;         // it is measured on the samples that were calibrated on
 	struct key task_network;      // what a look at a sample is of when it is as new as the report
 	struct task_look *look;       // the sample that was asked for last; NULL: none
+	struct key decision;          // target, calibration and edits
+	struct blames *blames;        // NULL: not known
+	bool blames_old;              // of another decision
 	char task_problem[160];       // why there is none, when it was asked for
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run

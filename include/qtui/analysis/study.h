@@ -110,6 +110,9 @@ struct prediction study_predict_scale(const struct snapshot *snap, int site, dou
 // The same for any histogram of floats and any grid.
 struct prediction hist_predict(const struct hist *h, double scale, double zero, int64_t qmin, int64_t qmax);
 
+// What a repair has found out: shown by the snapshots from now on, and kept in sessions.
+void study_set_blames(struct study *s, struct blames *b);
+
 // What findings know of the samples (survey.h); the study takes it over, and the one before is freed.
 struct survey;
 void study_set_survey(struct study *s, struct survey *v);

@@ -35,6 +35,8 @@ struct ui_repair {
 	const char *task;              // "AP"; NULL: none is measured
 	double float_score;            // NAN: not known yet
 	struct repair_figures begin, now; // where there were steps
+	const struct blames *taken;    // the job's that the study has been given
+	int order;                     // column that the ranking is ordered by
 	char text[240];                // what is under way, or how it ended
 };
 struct ui {

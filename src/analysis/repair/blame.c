@@ -2,10 +2,14 @@
 // that does little alone is never looked into, so that the culprits are found in a fraction of the networks that one run a part
 // would take, and whenever time is over what is there is a map of regions.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "qtui/base/jobs.h"
 #include "repair_impl.h"
 
-enum { GAINS = 8 };                 // of so many parts the opposite is measured too
+enum { GAINS = 16, SCORES = 6 };    // of so many parts the opposite is measured too; and the task's metric
+static const double SPLIT = 0.6;    // of the time there is; the rest is for gains
 static const double SHARE = 0.02;   // of the whole damage: a run below it is not split
 
 static enum status damage_of(struct repair *r, const struct trial *t, const struct parts *parts, int first, int last, bool invert,
@@ -85,86 +89,241 @@ void runs_done(struct runs *s)
 
 // ---- for readers
 
-static double share_of(const struct repair *r, const struct plan *p, const struct parts *parts, int part)
+// A blame on its way. What is known so far is told again and again.
+struct blaming {
+	struct repair *r;
+	const struct plan *plan;    // of the edits in force
+	const struct parts *parts;
+	struct runs runs;
+	struct blames *out;
+	double began_snr;           // of everything quantized
+};
+
+static double share_of(const struct blaming *b, int part)
 {
-	bool *wide = xcalloc((size_t)r->g->n_nodes + 1, 1);
-	int64_t macs = parts_widen(parts, p, part, wide);
+	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
+	int64_t macs = parts_widen(b->parts, b->plan, part, wide);
 	free(wide);
-	return r->total_macs > 0 ? (double)macs / (double)r->total_macs : 0;
+	return b->r->total_macs > 0 ? (double)macs / (double)b->r->total_macs : 0;
 }
 
-static struct blame describe(const struct repair *r, const struct plan *p, const struct parts *parts, const struct run *run)
+static struct blame describe(const struct blaming *b, const struct run *run)
 {
-	const struct part *a = &parts->at[run->first], *b = &parts->at[run->last - 1];
-	struct blame out = {.node = a->node, .last_node = b->node, .value = -1, .run = run->last - run->first > 1,
-	    .parts = run->last - run->first, .alone = run->alone, .gain = NAN, .score_gain = NAN, .wide = NAN};
+	static const struct blame_gain unknown = {NAN, NAN, NAN};
+	const struct part *first = &b->parts->at[run->first], *last = &b->parts->at[run->last - 1];
+	struct blame out = {.node = first->node, .last_node = last->node, .value = -1, .run = run->last - run->first > 1,
+	    .parts = run->last - run->first, .alone = run->alone, .score_loss = NAN, .in_float = unknown, .in_wide = unknown, .wide = NAN};
 	if (!out.run) {
-		out.value = a->value;
-		out.wide = share_of(r, p, parts, run->first);
+		out.value = first->value;
+		out.wide = share_of(b, run->first);
 	}
 	return out;
 }
 
-static enum status add_gain(struct repair *r, const struct parts *parts, const struct run *run, double total, struct blame *out,
-    struct error *err)
+// Which part the row of a node stands for: its own, or that of a node that is fused into it; the most harmful one.
+static void index_nodes(struct blaming *b)
 {
-	struct plan *p = NULL;
-	struct damage d = {0};
-	double score = NAN;
-	enum status st = scales_plan(r->scales, &p, &r->now, err);
-	if (st == STATUS_OK) {
-		parts_isolate(parts, p, run->first, run->last, true);
-		st = probe_damage(r->probe, p, &d, err);
+	struct blames *out = b->out;
+	for (int n = 0; n < out->n_nodes; n++)
+		out->of_node[n] = -1;
+	for (int i = out->n - 1; i >= 0; i--) {
+		const struct group *g = &b->plan->group[out->at[i].node];
+		int row = g->kind != GROUP_NONE ? g->owner : out->at[i].node;
+		if (!out->at[i].run)
+			out->of_node[row] = i;
 	}
+}
+
+static struct blames *copy(const struct blames *from)
+{
+	struct blames *b = xcalloc(1, sizeof *b);
+	*b = *from;
+	atomic_store(&b->refs, 1);
+	b->at = xcalloc((size_t)from->n + 1, sizeof *b->at);
+	memcpy(b->at, from->at, (size_t)from->n * sizeof *b->at);
+	b->of_node = xcalloc((size_t)from->n_nodes + 1, sizeof *b->of_node);
+	memcpy(b->of_node, from->of_node, (size_t)from->n_nodes * sizeof *b->of_node);
+	return b;
+}
+
+static void publish(const struct blaming *b)
+{
+	if (b->r->opt.blamed)
+		b->r->opt.blamed(b->r->opt.tell_arg, copy(b->out));
+}
+
+static struct blames *begin(struct blaming *b)
+{
+	const struct repair *r = b->r;
+	struct blames *out = xcalloc(1, sizeof *out);
+	*out = (struct blames){.refs = 1, .decision = r->decision, .n = b->runs.n, .n_nodes = r->g->n_nodes, .total = b->runs.total,
+	    .total_score = r->figures.score, .float_score = r->float_score, .complete = b->runs.complete};
+	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
+	out->of_node = xcalloc((size_t)out->n_nodes + 1, sizeof *out->of_node);
+	snprintf(out->task, sizeof out->task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
+	for (int i = 0; i < out->n; i++)
+		out->at[i] = describe(b, &b->runs.at[i]);
+	b->out = out;
+	index_nodes(b);
+	return out;
+}
+
+// The plan of everything quantized but the run (invert), or of it alone.
+static enum status isolated(struct plan **out, const struct blaming *b, const struct run *run, bool invert, struct error *err)
+{
+	enum status st = scales_plan(b->r->scales, out, &b->r->now, err);
 	if (st == STATUS_OK)
-		st = repair_score(r, p, &score, err);
-	if (st == STATUS_OK) {
-		out->gain = total - d.damage;
-		out->score_gain = score - r->figures.score;
-	}
+		parts_isolate(b->parts, *out, run->first, run->last, invert);
+	return st;
+}
+
+// The plan with what the part needs at 16 bit.
+static enum status widened(struct plan **out, const struct blaming *b, const struct run *run, struct error *err)
+{
+	struct trial t = trial_copy(&b->r->now);
+	enum precision p = target_has_precision(b->r->target, 16) ? PREC_INT16 : PREC_FLOAT;
+	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
+	parts_widen(b->parts, b->plan, run->first, wide);
+	for (int n = 0; n < b->r->g->n_nodes; n++)
+		if (wide[n]) {
+			t.edits->precision[n] = (signed char)p;
+			t.edits->scale[n] = 0;
+		}
+	enum status st = scales_plan(b->r->scales, out, &t, err);
+	trial_done(&t);
+	free(wide);
+	return st;
+}
+
+static enum status gain_of_plan(const struct blaming *b, const struct plan *p, struct blame_gain *out, bool score, struct error *err)
+{
+	struct repair *r = b->r;
+	struct damage d = {0};
+	double task = NAN;
+	enum status st = probe_damage(r->probe, p, &d, err);
+	if (st == STATUS_OK && score)
+		st = repair_score(r, p, &task, err);
+	if (st == STATUS_OK)
+		*out = (struct blame_gain){b->out->total - d.damage, d.snr_db - b->began_snr, task - r->figures.score};
+	return st;
+}
+
+static enum status add_gains(const struct blaming *b, int i, bool score, struct error *err)
+{
+	const struct run *run = &b->runs.at[i];
+	struct blame *out = &b->out->at[i];
+	struct plan *p = NULL;
+	enum status st = isolated(&p, b, run, true, err);
+	if (st == STATUS_OK)
+		st = gain_of_plan(b, p, &out->in_float, score, err);
+	plan_free(&p);
+	if (st != STATUS_OK || out->run)
+		return st;
+	st = widened(&p, b, run, err);
+	if (st == STATUS_OK)
+		st = gain_of_plan(b, p, &out->in_wide, score, err);
 	plan_free(&p);
 	return st;
+}
+
+// What the task loses when the run alone is quantized.
+static enum status add_loss(const struct blaming *b, int i, struct error *err)
+{
+	struct plan *p = NULL;
+	double score = NAN;
+	enum status st = isolated(&p, b, &b->runs.at[i], false, err);
+	if (st == STATUS_OK)
+		st = repair_score(b->r, p, &score, err);
+	if (st == STATUS_OK)
+		b->out->at[i].score_loss = b->r->float_score - score;
+	plan_free(&p);
+	return st;
+}
+
+static bool promises_more(const struct blame *a, const struct blame *b)
+{
+	double x = a->in_wide.damage > a->in_float.damage ? a->in_wide.damage : a->in_float.damage;
+	double y = b->in_wide.damage > b->in_float.damage ? b->in_wide.damage : b->in_float.damage;
+	return isnan(y) ? !isnan(x) : x > y;
+}
+
+// Of those whose task is not measured yet, the one whose damage promises most; -1: none is left.
+static int most_promising(const struct blames *b, const bool *scored)
+{
+	int best = -1;
+	for (int i = 0; i < b->n && i < GAINS; i++)
+		if (!scored[i] && (best < 0 || promises_more(&b->at[i], &b->at[best])))
+			best = i;
+	return best;
+}
+
+static enum status measure_gains(const struct blaming *b, struct error *err)
+{
+	const struct blames *out = b->out;
+	int n = out->n < GAINS ? out->n : GAINS;
+	enum status st = STATUS_OK;
+	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r, err); i++) {
+		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d", b->r->g->node[out->at[i].node].name, i + 1, n);
+		st = add_gains(b, i, false, err);
+		publish(b);
+	}
+	return st;
+}
+
+static enum status measure_scores(const struct blaming *b, struct error *err)
+{
+	bool scored[GAINS] = {0};
+	enum status st = STATUS_OK;
+	for (int k = 0, i; b->r->opt.score && k < SCORES && st == STATUS_OK && !repair_over(b->r, err); k++) {
+		if ((i = most_promising(b->out, scored)) < 0)
+			break;
+		scored[i] = true;
+		repair_tell(b->r, (double)k / SCORES, "blame: %s with and without %s, %d of %d", b->out->task, b->r->g->node[b->out->at[i].node].name, k + 1, SCORES);
+		st = add_gains(b, i, true, err);
+		if (st == STATUS_OK)
+			st = add_loss(b, i, err);
+		publish(b);
+	}
+	return st;
+}
+
+static enum status blame(struct blaming *b, struct error *err)
+{
+	struct damage all = {0};
+	double deadline = b->r->deadline, now = clock_seconds();
+	b->r->deadline = deadline > 0 ? now + SPLIT * (deadline - now) : 0;
+	enum status st = runs_split(b->r, &b->r->now, b->parts, &b->runs, err);
+	b->r->deadline = deadline;
+	begin(b);
+	if (st == STATUS_OK)
+		st = probe_damage(b->r->probe, b->plan, &all, err);
+	b->began_snr = all.snr_db;
+	publish(b);
+	if (st == STATUS_OK)
+		st = measure_gains(b, err);
+	if (st == STATUS_OK)
+		st = measure_scores(b, err);
+	return st == STATUS_CANCELLED ? STATUS_OK : st; // what is there is a map
 }
 
 enum status repair_blame(struct repair *r, struct blames **out, struct error *err)
 {
 	struct plan *p = NULL;
 	struct parts *parts = NULL;
-	struct runs s = {0};
-	struct blames *b = xcalloc(1, sizeof *b);
+	struct blaming b = {.r = r};
 	enum status st = repair_prepare(r, err);
 	if (st == STATUS_OK)
 		st = scales_plan(r->scales, &p, &r->now, err);
-	if (st != STATUS_OK)
-		goto out;
-	parts = parts_new(p);
-	st = runs_split(r, &r->now, parts, &s, err);
-	b->at = xcalloc((size_t)s.n + 1, sizeof *b->at);
-	b->n = s.n;
-	b->total = s.total;
-	b->complete = s.complete;
-	for (int i = 0; i < s.n; i++)
-		b->at[i] = describe(r, p, parts, &s.at[i]);
-	for (int i = 0; i < s.n && i < GAINS && st == STATUS_OK && !repair_over(r, err); i++) {
-		repair_tell(r, (double)i / GAINS, "blame: what is gained without %s", r->g->node[b->at[i].node].name);
-		st = add_gain(r, parts, &s.at[i], s.total, &b->at[i], err);
+	if (st == STATUS_OK) {
+		b.plan = p;
+		b.parts = parts = parts_new(p);
+		st = blame(&b, err);
 	}
-	if (st == STATUS_CANCELLED)
-		st = STATUS_OK;
-out:
-	runs_done(&s);
+	if (st != STATUS_OK)
+		blames_drop(&b.out);
+	*out = b.out;
+	runs_done(&b.runs);
 	parts_free(&parts);
 	plan_free(&p);
-	if (st != STATUS_OK)
-		repair_blames_free(&b);
-	*out = b;
 	return st;
-}
-
-void repair_blames_free(struct blames **b)
-{
-	if (*b)
-		free((*b)->at);
-	free(*b);
-	*b = NULL;
 }

@@ -21,7 +21,7 @@ struct repair_job {
 	double progress;
 	struct repair_step *step;
 	size_t n_steps, cap_steps;
-	struct blames *blames;
+	struct blames *blames; // as far as they are known
 	struct error error;
 };
 
@@ -51,6 +51,17 @@ static void on_step(void *arg, const struct repair_step *s)
 	wake(j);
 }
 
+static void on_blamed(void *arg, struct blames *b)
+{
+	struct repair_job *j = arg;
+	pthread_mutex_lock(&j->lock);
+	struct blames *old = j->blames;
+	j->blames = b;
+	pthread_mutex_unlock(&j->lock);
+	blames_drop(&old);
+	wake(j);
+}
+
 static void *work(void *arg)
 {
 	struct repair_job *j = arg;
@@ -60,8 +71,9 @@ static void *work(void *arg)
 		(void)!repair_blame(j->repair, &b, &err);
 	else
 		(void)!repair_fix(j->repair, on_step, j, &err);
+	if (b)
+		on_blamed(j, b);
 	pthread_mutex_lock(&j->lock);
-	j->blames = b;
 	j->error = err;
 	j->running = false;
 	pthread_mutex_unlock(&j->lock);
@@ -78,12 +90,14 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 	j->running = true;
 	o.cancel = &j->cancel;
 	o.tell = on_tell;
+	o.blamed = on_blamed;
 	o.tell_arg = j;
 	pthread_mutex_init(&j->lock, NULL);
 	enum status status = repair_task_open(&j->task, st, &j->cancel, err);
 	if (j->task) {
 		o.score = repair_task_score;
 		o.score_arg = j->task;
+		o.score_name = repair_task_name(j->task);
 	}
 	if (status == STATUS_OK && !j->task && !isnan(o.goal.max_drop))
 		status = error_set(err, STATUS_REFUSED, "no labels to measure the task with: :labels FILE or :eval DIR gives them");
@@ -114,7 +128,7 @@ void repair_job_free(struct repair_job **jp)
 		return;
 	repair_job_cancel(j);
 	pthread_join(j->thread, NULL);
-	repair_blames_free(&j->blames);
+	blames_drop(&j->blames);
 	repair_free(&j->repair);
 	repair_task_free(&j->task);
 	pthread_mutex_destroy(&j->lock);
@@ -166,9 +180,12 @@ double repair_job_float_score(struct repair_job *j)
 	return repair_job_running(j) ? NAN : repair_float_score(j->repair);
 }
 
-const struct blames *repair_job_blames(struct repair_job *j)
+struct blames *repair_job_blames(struct repair_job *j)
 {
-	return repair_job_running(j) ? NULL : j->blames;
+	pthread_mutex_lock(&j->lock);
+	struct blames *b = blames_take(j->blames);
+	pthread_mutex_unlock(&j->lock);
+	return b;
 }
 
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)

@@ -1,5 +1,5 @@
 // The damage of a plan: the quantized network over a few samples beside the float one, compared channel by channel at the points.
-// Sums are kept a sample and merge in the order of samples.
+// Sums are kept a sample and merge in the order of samples. The float network runs when the first plan is not known yet.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +20,11 @@ struct probe {
 	bool *want;              // [n_values]
 	struct tensor *ref;      // [samples * n_points] of the float network
 	struct moments **channel;  // [samples * n_points][channels]
-	struct keymap *known;    // of the points' keys -> struct damage
+	struct repair_memo *memo; // the study's
+	bool has_ref;
 	atomic_bool failed;
 	enum sim sim;            // of the pass under way
 };
-
-static void drop_damage(struct key k, void *value, void *arg)
-{
-	(void)k;
-	(void)arg;
-	free(value);
-}
 
 void probe_free(struct probe **pp)
 {
@@ -41,8 +35,6 @@ void probe_free(struct probe **pp)
 		tensor_drop(&p->ref[i]);
 		free(p->channel[i]);
 	}
-	keymap_each(p->known, drop_damage, NULL);
-	keymap_free(&p->known);
 	free(p->ref);
 	free(p->channel);
 	free(p->want);
@@ -127,13 +119,12 @@ static enum status run(struct probe *p, const struct plan *plan, struct error *e
 	return st;
 }
 
-enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, int samples, const atomic_bool *cancel,
-    struct error *err)
+enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
+    const atomic_bool *cancel, struct error *err)
 {
 	struct probe *p = xcalloc(1, sizeof *p);
-	*p = (struct probe){.g = g, .engine = e, .cancel = cancel, .samples = samples};
+	*p = (struct probe){.g = g, .engine = e, .memo = memo, .cancel = cancel, .samples = samples};
 	p->point = points_find(g, &p->n_points);
-	p->known = keymap_new();
 	p->want = xcalloc((size_t)g->n_values + 1, 1);
 	p->ref = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->ref);
 	p->channel = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->channel);
@@ -141,7 +132,7 @@ enum status probe_new(struct probe **out, const struct graph *g, struct engine *
 		p->want[p->point[i].value] = true;
 	for (int i = 0; i < samples * p->n_points; i++)
 		p->channel[i] = xcalloc((size_t)p->point[i % p->n_points].channels, sizeof **p->channel);
-	enum status st = p->n_points ? run(p, NULL, err) :
+	enum status st = p->n_points ? STATUS_OK :
 	    error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
 	if (st == STATUS_OK)
 		*out = p;
@@ -225,7 +216,7 @@ static void add_point(const struct probe *p, int point, struct damage *d)
 
 static struct key key_of_points(const struct probe *p, const struct plan *plan)
 {
-	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = {0};
+	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = key_add_int((struct key){0}, p->samples);
 	engine_keys(p->g, plan, SIM_FULL, all);
 	for (int i = 0; i < p->n_points; i++)
 		k = key_add_key(k, all[p->point[i].value]);
@@ -233,27 +224,48 @@ static struct key key_of_points(const struct probe *p, const struct plan *plan)
 	return k;
 }
 
+// What a pass that was cancelled has left is not to be added to.
+static void forget_ref(struct probe *p)
+{
+	for (int i = 0; i < p->samples * p->n_points; i++) {
+		tensor_drop(&p->ref[i]);
+		memset(p->channel[i], 0, (size_t)p->point[i % p->n_points].channels * sizeof **p->channel);
+	}
+}
+
+static enum status run_float(struct probe *p, struct error *err)
+{
+	enum status st = p->has_ref ? STATUS_OK : run(p, NULL, err);
+	p->has_ref = st == STATUS_OK;
+	if (!p->has_ref)
+		forget_ref(p);
+	return st;
+}
+
+static enum status measure(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+{
+	enum status st = run_float(p, err);
+	if (st == STATUS_OK)
+		st = run(p, plan, err);
+	*out = (struct damage){.snr_db = INFINITY};
+	for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
+		add_point(p, i, out);
+	out->damage /= p->n_points;
+	return st;
+}
+
 enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
 {
 	struct key k = key_of_points(p, plan);
-	const struct damage *known = keymap_get(p->known, k);
+	struct repair_known known;
 	enum status st = STATUS_OK;
-	if (!known) {
-		struct damage *d = xcalloc(1, sizeof *d);
-		*d = (struct damage){.snr_db = INFINITY};
-		st = run(p, plan, err);
-		for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
-			add_point(p, i, d);
-		d->damage /= p->n_points;
-		if (st == STATUS_OK) {
-			keymap_put(p->known, k, d);
-			known = d;
-		} else {
-			free(d);
-		}
+	if (repair_memo_get(p->memo, k, &known)) {
+		*out = (struct damage){known.damage, known.snr_db};
+		return st;
 	}
-	if (known)
-		*out = *known;
+	st = measure(p, plan, out, err);
+	if (st == STATUS_OK)
+		repair_memo_put(p->memo, k, &(struct repair_known){out->damage, out->snr_db, NAN});
 	return st;
 }
 

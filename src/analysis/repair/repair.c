@@ -123,7 +123,7 @@ enum status repair_prepare(struct repair *r, struct error *err)
 		return STATUS_OK;
 	repair_tell(r, 0, "the float network");
 	probe_free(&r->probe); // of a preparation that was cancelled
-	enum status st = probe_new(&r->probe, r->g, r->engine, samples < r->samples ? samples : r->samples, r->opt.cancel, err);
+	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, samples < r->samples ? samples : r->samples, r->opt.cancel, err);
 	return st == STATUS_OK ? begin(r, err) : st;
 }
 
@@ -146,8 +146,9 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	struct snapshot *snap = study_latest(st);
 	const struct plan *plan = snapshot_plan(snap);
 	struct repair *r = xcalloc(1, sizeof *r);
-	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .float_score = NAN, .end = "not begun"};
+	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
+	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits);
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? open_parts(r, st, plan, err) :

@@ -5,6 +5,7 @@
 
 #include "qtui/analysis/repair.h"
 #include "qtui/base/mem.h"
+#include "../repair_memo.h"
 
 // ---- points.c
 // A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it.
@@ -20,10 +21,10 @@ struct damage {
 	double damage, snr_db;
 };
 struct probe;
-MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, int samples, const atomic_bool *cancel,
-    struct error *err);
+MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
+    const atomic_bool *cancel, struct error *err);
 void probe_free(struct probe **p);
-// Of a finished plan; known again by the keys of the points.
+// Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 int probe_runs(const struct probe *p); // networks that were run
 
@@ -69,6 +70,8 @@ struct repair {
 	struct engine *engine;
 	struct probe *probe;
 	struct scales *scales;
+	struct repair_memo *memo;   // the study's
+	struct key decision;        // that it began from
 	struct repair_options opt;
 	struct arena *arena;        // texts of the steps
 	struct trial now;           // edits kept so far

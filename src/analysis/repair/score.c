@@ -1,4 +1,5 @@
 // The study's task as the yardstick of a repair: the same samples, labels and decoder, and what the study knows of a network already.
+#include <math.h>
 #include <stdlib.h>
 #include "../study_task.h"
 #include "qtui/analysis/task.h"
@@ -7,7 +8,18 @@
 struct repair_task {
 	struct task_lease *lease;
 	const atomic_bool *cancel;
+	struct repair_memo *memo;   // the study's
+	struct key identity;        // of labels and samples
 };
+
+static struct key identity_of(const struct task *t)
+{
+	struct key k = task_labels_key(t);
+	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
+		if (task_has_label(t, i))
+			k = key_add_key(k, dataset_key(task_dataset(t), i));
+	return k;
+}
 
 // Labels beside the calibration samples, where the study measures no task of its own.
 static enum status open_own(struct task_lease **out, const struct study *st, struct error *err)
@@ -31,7 +43,7 @@ enum status repair_task_open(struct repair_task **out, const struct study *st, c
 	*out = NULL;
 	if (lease) {
 		*out = xcalloc(1, sizeof **out);
-		**out = (struct repair_task){.lease = lease, .cancel = cancel};
+		**out = (struct repair_task){.lease = lease, .cancel = cancel, .memo = st->repairs, .identity = identity_of(lease->task)};
 	}
 	return status;
 }
@@ -54,9 +66,17 @@ enum status repair_task_score(void *arg, struct engine *e, const struct plan *pl
 {
 	const struct repair_task *r = arg;
 	struct task *t = r->lease->task;
+	struct key network = task_key(t, plan), k = key_add_key(r->identity, network);
+	struct repair_known known = {.damage = NAN, .snr_db = NAN};
 	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(t)), .cancel = r->cancel};
-	enum status st = task_run(t, e, &pass, err);
-	if (st == STATUS_OK)
-		*score = task_score(t, task_net(t, task_key(t, plan)), pass.first, pass.last);
+	enum status st = STATUS_OK;
+	if (!repair_memo_get(r->memo, k, &known)) {
+		st = task_run(t, e, &pass, err);
+		if (st == STATUS_OK)
+			known.score = task_score(t, task_net(t, network), pass.first, pass.last);
+		if (st == STATUS_OK)
+			repair_memo_put(r->memo, k, &known);
+	}
+	*score = known.score;
 	return st;
 }

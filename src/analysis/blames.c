@@ -1,0 +1,137 @@
+// Blame as data: shared between snapshots, written to sessions and read back.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/blame.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+#include "qtui/engine/graph.h"
+
+static const double SHARE_FLOOR = 0.005; // of the MACs
+
+struct blames *blames_take(struct blames *b)
+{
+	if (b)
+		atomic_fetch_add(&b->refs, 1);
+	return b;
+}
+
+void blames_drop(struct blames **bp)
+{
+	struct blames *b = *bp;
+	*bp = NULL;
+	if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+		return;
+	free(b->at);
+	free(b->of_node);
+	free(b);
+}
+
+double blame_worth(const struct blame *b)
+{
+	double gain = isnan(b->in_wide.score) ? b->in_wide.damage : b->in_wide.score;
+	return gain / (100 * (b->wide + SHARE_FLOOR));
+}
+
+double blames_gain(const struct blames *b, const struct blame_gain *g)
+{
+	return b->task[0] ? g->score : g->damage;
+}
+
+// ---- sessions
+
+static void add_gain(cJSON *to, const char *name, const struct blame_gain *g)
+{
+	cJSON *o = cJSON_CreateObject();
+	json_add_number(o, "damage", g->damage);
+	json_add_number(o, "snr_db", g->snr_db);
+	json_add_number(o, "task", g->score);
+	cJSON_AddItemToObject(to, name, o);
+}
+
+static cJSON *one_json(const struct blame *b, const struct graph *g)
+{
+	cJSON *o = cJSON_CreateObject();
+	json_add_text(o, "node", g->node[b->node].name);
+	json_add_text(o, "last", b->run ? g->node[b->last_node].name : NULL);
+	json_add_text(o, "tensor", b->value >= 0 ? g->value[b->value].name : NULL);
+	cJSON_AddNumberToObject(o, "parts", b->parts);
+	json_add_number(o, "alone", b->alone);
+	json_add_number(o, "task_loss", b->score_loss);
+	add_gain(o, "float", &b->in_float);
+	add_gain(o, "wide", &b->in_wide);
+	json_add_number(o, "macs", b->wide);
+	return o;
+}
+
+struct cJSON *blames_json(const struct blames *b, const struct graph *g)
+{
+	char decision[33];
+	cJSON *o = cJSON_CreateObject(), *parts = cJSON_CreateArray(), *rows = cJSON_CreateObject();
+	key_text(b->decision, decision);
+	json_add_text(o, "decision", decision);
+	json_add_number(o, "damage", b->total);
+	json_add_text(o, "metric", b->task[0] ? b->task : NULL);
+	json_add_number(o, "task", b->total_score);
+	json_add_number(o, "task_float", b->float_score);
+	cJSON_AddBoolToObject(o, "complete", b->complete);
+	for (int i = 0; i < b->n; i++)
+		cJSON_AddItemToArray(parts, one_json(&b->at[i], g));
+	for (int n = 0; n < b->n_nodes; n++)
+		if (b->of_node[n] >= 0)
+			cJSON_AddNumberToObject(rows, g->node[n].name, b->of_node[n]);
+	cJSON_AddItemToObject(o, "parts", parts);
+	cJSON_AddItemToObject(o, "rows", rows);
+	return o;
+}
+
+static struct blame_gain parse_gain(const cJSON *o)
+{
+	return (struct blame_gain){json_number(o, "damage", NAN), json_number(o, "snr_db", NAN), json_number(o, "task", NAN)};
+}
+
+static bool parse_one(struct blame *out, const cJSON *o, const struct graph *g)
+{
+	const char *node = json_text(o, "node", NULL), *last = json_text(o, "last", NULL), *tensor = json_text(o, "tensor", NULL);
+	double parts = json_number(o, "parts", 1);
+	*out = (struct blame){.node = node ? graph_find_node(g, node) : -1, .run = last != NULL, .value = tensor ? graph_find_value(g, tensor) : -1,
+	    .parts = parts >= 1 && parts < 1e9 ? (int)parts : 1, .alone = json_number(o, "alone", NAN), .score_loss = json_number(o, "task_loss", NAN),
+	    .in_float = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "float")), .in_wide = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "wide")),
+	    .wide = json_number(o, "macs", NAN)};
+	out->last_node = last ? graph_find_node(g, last) : out->node;
+	return out->node >= 0 && out->last_node >= 0 && !isnan(out->alone);
+}
+
+static void parse_rows(struct blames *b, const cJSON *rows, const struct graph *g)
+{
+	const cJSON *item;
+	b->n_nodes = g->n_nodes;
+	b->of_node = xcalloc((size_t)g->n_nodes + 1, sizeof *b->of_node);
+	for (int n = 0; n < g->n_nodes; n++)
+		b->of_node[n] = -1;
+	cJSON_ArrayForEach(item, rows)
+	{
+		int n = item->string ? graph_find_node(g, item->string) : -1;
+		if (n >= 0 && cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < b->n)
+			b->of_node[n] = (int)item->valuedouble;
+	}
+}
+
+struct blames *blames_parse(const struct cJSON *j, const struct graph *g)
+{
+	const cJSON *parts = cJSON_GetObjectItemCaseSensitive(j, "parts"), *item;
+	struct blames *b = xcalloc(1, sizeof *b);
+	bool good = cJSON_IsArray(parts) && key_parse(&b->decision, json_text(j, "decision", ""));
+	*b = (struct blames){.refs = 1, .decision = b->decision, .total = json_number(j, "damage", NAN), .total_score = json_number(j, "task", NAN),
+	    .float_score = json_number(j, "task_float", NAN), .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
+	snprintf(b->task, sizeof b->task, "%.11s", json_text(j, "metric", ""));
+	b->at = xcalloc((size_t)(good ? cJSON_GetArraySize(parts) : 0) + 1, sizeof *b->at);
+	if (good)
+		cJSON_ArrayForEach(item, parts)
+			good = good && parse_one(&b->at[b->n++], item, g);
+	parse_rows(b, cJSON_GetObjectItemCaseSensitive(j, "rows"), g);
+	if (!good)
+		blames_drop(&b);
+	return b;
+}

@@ -1,0 +1,87 @@
+// What was measured, by key.
+#include "../repair_memo.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cjson/cJSON.h>
+#include "qtui/base/mem.h"
+
+struct repair_memo {
+	pthread_mutex_t lock;
+	struct keymap *known; // -> struct repair_known
+};
+
+struct repair_memo *repair_memo_new(void)
+{
+	struct repair_memo *m = xcalloc(1, sizeof *m);
+	pthread_mutex_init(&m->lock, NULL);
+	m->known = keymap_new();
+	return m;
+}
+
+static void drop_known(struct key k, void *value, void *arg)
+{
+	(void)k, (void)arg;
+	free(value);
+}
+
+void repair_memo_free(struct repair_memo **mp)
+{
+	struct repair_memo *m = *mp;
+	*mp = NULL;
+	if (!m)
+		return;
+	keymap_each(m->known, drop_known, NULL);
+	keymap_free(&m->known);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}
+
+bool repair_memo_get(struct repair_memo *m, struct key k, struct repair_known *out)
+{
+	pthread_mutex_lock(&m->lock);
+	const struct repair_known *v = keymap_get(m->known, k);
+	if (v)
+		*out = *v;
+	pthread_mutex_unlock(&m->lock);
+	return v;
+}
+
+void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_known *v)
+{
+	pthread_mutex_lock(&m->lock);
+	struct repair_known *at = keymap_get(m->known, k);
+	if (!at) {
+		at = xcalloc(1, sizeof *at);
+		keymap_put(m->known, k, at);
+	}
+	*at = *v;
+	pthread_mutex_unlock(&m->lock);
+}
+
+// All 17 digits, and null for what is not known.
+static cJSON *number(double v)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.17g", v);
+	return isfinite(v) ? cJSON_CreateRaw(text) : cJSON_CreateNull();
+}
+
+static void save_one(struct key k, void *value, void *to)
+{
+	const struct repair_known *v = value;
+	char name[33];
+	key_text(k, name);
+	cJSON *a = cJSON_AddArrayToObject(to, name);
+	cJSON_AddItemToArray(a, number(v->damage));
+	cJSON_AddItemToArray(a, number(v->snr_db));
+	cJSON_AddItemToArray(a, number(v->score));
+}
+
+void repair_memo_save(struct repair_memo *m, struct cJSON *to)
+{
+	pthread_mutex_lock(&m->lock);
+	keymap_each(m->known, save_one, to);
+	pthread_mutex_unlock(&m->lock);
+}

@@ -1,0 +1,20 @@
+// Private to src/analysis: what repairs of a study have measured, so that a blame that is asked for again goes on where it stopped.
+#ifndef QTUI_ANALYSIS_REPAIR_MEMO_H
+#define QTUI_ANALYSIS_REPAIR_MEMO_H
+
+#include <stdbool.h>
+#include "qtui/base/hash.h"
+
+struct cJSON;
+struct repair_known {
+	double damage, snr_db; // of a plan, under the key of its points and of the samples they were read on
+	double score;          // or the task metric of a network, under its key and that of the labels; the others are NAN
+};
+struct repair_memo; // any thread may use it
+struct repair_memo *repair_memo_new(void);
+void repair_memo_free(struct repair_memo **m);
+bool repair_memo_get(struct repair_memo *m, struct key k, struct repair_known *out);
+void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_known *v);
+void repair_memo_save(struct repair_memo *m, struct cJSON *to);
+
+#endif
