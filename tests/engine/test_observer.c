@@ -1,4 +1,5 @@
 // Observers against plain forms of their definitions (numerics.md 2.7), on any layout, order and processor level.
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,22 @@ void test_observer__padding_is_not_seen(void **state)
 	tensor_drop(&plain);
 	tensor_drop(&block);
 	target_free(&t);
+}
+
+// The bin of a value is computed in floats, which the largest ones leave: they belong into the last bin.
+void test_observer__the_largest_floats_are_counted(void **state)
+{
+	uint32_t hist[65];
+	float x[16];
+	for (int level = 0; level < 2; level++) {
+		cpu_limit(level ? CPU_AVX512 : CPU_PLAIN);
+		memset(hist, 0, sizeof hist);
+		for (int i = 0; i < 16; i++)
+			x[i] = i % 4 ? FLT_MAX : 0.0f;
+		scan_hist_abs(hist, 64, FLT_MAX, x, 16);
+		assert_int_equal(hist[0], 4);
+		assert_int_equal(hist[63], 12);
+	}
 }
 
 void test_observer__nothing_finite_is_an_error(void **state)

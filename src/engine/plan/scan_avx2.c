@@ -45,8 +45,8 @@ static void avx2_range(struct range *r, const float *x, int64_t n)
 static void avx2_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
 {
 	const __m256 vlo = _mm256_set1_ps(lo), vhi = _mm256_set1_ps(hi), width = _mm256_set1_ps(hi - lo);
-	const __m256 count = _mm256_set1_ps((float)bins);
-	const __m256i last = _mm256_set1_epi32(bins - 1), spill = _mm256_set1_epi32(bins);
+	const __m256 count = _mm256_set1_ps((float)bins), last = _mm256_set1_ps((float)(bins - 1));
+	const __m256i spill = _mm256_set1_epi32(bins);
 	const __m256 sign = _mm256_set1_ps(absolute ? -0.0f : 0.0f);
 	uint32_t second[SMALL_BINS + 1], *other = bins <= SMALL_BINS ? second : hist;
 	int64_t i = 0;
@@ -56,7 +56,7 @@ static void avx2_hist(uint32_t *hist, int bins, bool absolute, float lo, float h
 		__m256 v = _mm256_andnot_ps(sign, _mm256_loadu_ps(x + i));
 		__m256 inside = _mm256_and_ps(_mm256_cmp_ps(v, vlo, _CMP_GE_OQ), _mm256_cmp_ps(v, vhi, _CMP_LE_OQ));
 		__m256 bin = _mm256_div_ps(_mm256_mul_ps(_mm256_sub_ps(v, vlo), count), width);
-		__m256i index = _mm256_min_epi32(_mm256_cvttps_epi32(bin), last);
+		__m256i index = _mm256_cvttps_epi32(_mm256_min_ps(bin, last)); // infinite for the largest floats
 		index = _mm256_blendv_epi8(spill, index, _mm256_castps_si256(inside));
 		_mm256_store_si256((__m256i *)at, index);
 		for (int k = 0; k < 8; k += 2) {

@@ -21,8 +21,8 @@ static inline void scan_hist_one(uint32_t *hist, int bins, bool absolute, float 
 		hist[bins]++;
 		return;
 	}
-	int bin = (int)((v - lo) * (float)bins / (hi - lo));
-	hist[bin < bins ? bin : bins - 1]++;
+	float t = (v - lo) * (float)bins / (hi - lo), last = (float)(bins - 1); // t is infinite for the largest floats
+	hist[t < last ? (int)t : bins - 1]++;
 }
 
 // False when there is no room left, or for a value that is not finite: ranks then need another count.
