@@ -26,7 +26,7 @@ struct calibration {
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
 	bool *want;                  // [n_values] to be observed
-	int phase;
+	int phase, last_phase;       // gathered in this pass: one, or all of a sample that is the only one
 	pthread_mutex_t lock;
 	struct error err;
 };
@@ -57,6 +57,13 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 	return n;
 }
 
+// Phases build on one another over all samples; those of a single sample follow each other on the tensor at hand.
+static void feed_phases(const struct calibration *c, int i, int sample, const struct tensor *x)
+{
+	for (int phase = c->phase; phase <= c->last_phase && phase < observer_phases(c->observer[i]); phase++)
+		observer_feed(c->observer[i], phase, sample, x);
+}
+
 static void feed(struct calibration *c, const struct sighting *s, struct rep *seen)
 {
 	struct rep x = {0};
@@ -69,8 +76,8 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 		return;
 	}
 	for (int i = 0; i < p->n_observe; i++)
-		if (c->observer[i] && p->observe[i].value == s->value && c->phase < observer_phases(c->observer[i]))
-			observer_feed(c->observer[i], c->phase, s->sample, &x.t);
+		if (c->observer[i] && p->observe[i].value == s->value)
+			feed_phases(c, i, s->sample, &x.t);
 	rep_drop(&x);
 }
 
@@ -88,9 +95,9 @@ static void feed_constants(struct calibration *c)
 	const struct graph *g = c->w->study->g;
 	for (int i = 0; i < c->w->plan->n_observe; i++) {
 		const struct tensor *t = g->value[c->w->plan->observe[i].value].constant;
-		if (t && c->observer[i] && c->phase < observer_phases(c->observer[i]))
+		if (t && c->observer[i])
 			for (int s = 0; s < c->w->samples; s++)
-				observer_feed(c->observer[i], c->phase, s, t);
+				feed_phases(c, i, s, t);
 	}
 }
 
@@ -140,8 +147,10 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 	for (int i = 0; i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			c->observer[i] = observer_new(w->plan, i, w->samples);
-	for (c->phase = 0; st == STATUS_OK && c->phase < 2 && want_phase(c); c->phase++)
+	for (c->phase = 0; st == STATUS_OK && c->phase < OBSERVER_PHASES && want_phase(c); c->phase = c->last_phase + 1) {
+		c->last_phase = w->samples == 1 ? OBSERVER_PHASES - 1 : c->phase;
 		st = observe_phase(c, err);
+	}
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			st = find_scale(c, i, &scale[i], &zero[i], err);

@@ -328,6 +328,7 @@ static enum status measure_values(struct work *w, struct error *err)
 {
 	size_t n = (size_t)w->study->g->n_values + 1;
 	bool *want[SIM_COUNT], any = false;
+	bool layerwise = !w->study->opt.skip_layerwise && w->samples == w->total_samples; // a first look is to be quick
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		want[sim] = xcalloc(n, 1);
 	for (int i = 0; i < w->n_sites; i++) {
@@ -337,7 +338,7 @@ static enum status measure_values(struct work *w, struct error *err)
 			continue;
 		any = want[SIM_FLOAT][v] = true;
 		want[SIM_FULL][v] |= !figure_complete(sw->graphwise, w->samples) || (sw->hist_quant && !hist_complete(sw->hist_quant, w->samples));
-		want[SIM_ALONE][v] |= sw->site.kind == SITE_OUTPUT && !figure_complete(sw->layerwise, w->samples) && !w->study->opt.skip_layerwise;
+		want[SIM_ALONE][v] |= layerwise && sw->site.kind == SITE_OUTPUT && !figure_complete(sw->layerwise, w->samples);
 	}
 	for (int i = 0; i < w->study->g->n_outputs; i++)
 		if (w->output[i].graphwise && !figure_complete(w->output[i].graphwise, w->samples))

@@ -112,6 +112,7 @@ int plan_widen_region(const struct plan *p, int node, int *out, int max, int *co
 // Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
 // observer_feed may be called from several threads; results do not depend on the order. Between the first feed of phase 1 and
 // observer_finish a 16-bit KL observer holds a histogram of 4 MiB: where memory is short, run phase 1 for some of them at a time.
+enum { OBSERVER_PHASES = 2 };
 struct observer;
 struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);

@@ -24,7 +24,7 @@ struct observer {
 };
 struct method {
 	int phases;
-	void (*feed[2])(struct observer *o, int sample, const float *x, int64_t n);
+	void (*feed[OBSERVER_PHASES])(struct observer *o, int sample, const float *x, int64_t n);
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };
 extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents;
