@@ -28,12 +28,12 @@ bool step_act(const struct graph *g, const struct node *n, struct act *a); // th
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id
 
-// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte.
+// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte, and nothing below `least_worth`.
 struct store;
-struct store *store_new(size_t budget);
+struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
 bool store_get(struct store *s, struct key k, struct rep *out);  // out gets its own count
-void store_put(struct store *s, struct key k, const struct rep *r, double cost);
+bool store_put(struct store *s, struct key k, const struct rep *r, double cost); // true: it is in the store
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
 

@@ -13,6 +13,7 @@ struct state {
 	struct rep *env[SIM_COUNT];  // [n_values] what is there now
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
+	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
 	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them
 	struct error *err;
 };
@@ -252,15 +253,29 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	return status;
 }
 
+// What it takes to have the step's results again: its own work, and that of the steps before it whose results are not kept.
+static double work_of(const struct state *st, enum sim sim, const struct step *s)
+{
+	const struct node *n = &st->r->g->node[s->node];
+	double work = (double)s->cost;
+	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
+		if (is_activation(st->r->g, n->in[i]))
+			work += st->owed[sim][n->in[i]];
+	return s->residual >= 0 ? work + st->owed[sim][s->residual] : work;
+}
+
 static void after(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct runner *r = st->r;
 	if (st->s->pass && st->s->pass->computed)
 		atomic_fetch_add(st->s->pass->computed, 1);
-	for (int i = 0; keeps(st) && sim != SIM_ALONE && i < step_n_out(r->g, s); i++) {
+	if (!keeps(st) || sim == SIM_ALONE)
+		return;
+	double work = work_of(st, sim, s);
+	for (int i = 0; i < step_n_out(r->g, s); i++) {
 		int v = step_out(r->g, s, i);
 		if (v >= 0 && st->uses[sim][v] > 0)
-			store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], (double)s->cost);
+			st->owed[sim][v] = store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], work) ? 0 : work;
 	}
 }
 
@@ -320,6 +335,7 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 		st.env[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.env);
 		st.uses[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.uses);
 		st.run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st.run);
+		st.owed[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.owed);
 	}
 	st.alone = xcalloc((size_t)r->g->n_values + 1, sizeof *st.alone);
 	mark(&st);
@@ -335,6 +351,7 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 		free(st.env[sim]);
 		free(st.uses[sim]);
 		free(st.run[sim]);
+		free(st.owed[sim]);
 	}
 	return status;
 }

@@ -171,6 +171,9 @@ static void fuse_swish(struct builder *b, struct step *s)
 	b->taken[mul] = true;
 }
 
+// What an element costs beside multiply-adds, in their time: it is read, moved or put through a function, and written.
+enum { ELEMENT_COST = 30 };
+
 static int64_t step_cost(const struct graph *g, const struct step *s)
 {
 	int64_t elements = 1;
@@ -178,7 +181,7 @@ static int64_t step_cost(const struct graph *g, const struct step *s)
 		int64_t n = step_out(g, s, i) >= 0 ? shape_count(&g->value[step_out(g, s, i)].shape) : 0;
 		elements += n > 0 ? n : 0;
 	}
-	return graph_macs(g, s->node) + 8 * elements;
+	return graph_macs(g, s->node) + ELEMENT_COST * elements;
 }
 
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion)

@@ -3,11 +3,6 @@
 #include <string.h>
 #include "run_impl.h"
 
-// Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands, and its content goes out of the cache and comes
-// back; what costs less than a few times that is computed again instead, and does not push out what is dear. A store of SMALL keeps everything.
-#define LEAST_WORTH 64.0
-#define SMALL ((size_t)128 << 20)
-
 struct entry {
 	struct key key;
 	struct rep rep;
@@ -20,14 +15,16 @@ struct store {
 	struct keymap *map;
 	struct entry **heap; // least worthy first
 	size_t n, cap, bytes, budget;
+	double least_worth;  // of what is kept at all
 };
 
-struct store *store_new(size_t budget)
+struct store *store_new(size_t budget, double least_worth)
 {
 	struct store *s = xcalloc(1, sizeof *s);
 	pthread_mutex_init(&s->lock, NULL);
 	s->map = keymap_new();
 	s->budget = budget;
+	s->least_worth = least_worth;
 	return s;
 }
 
@@ -119,15 +116,16 @@ static bool make_room(struct store *s, size_t bytes, double worth)
 	return true;
 }
 
-void store_put(struct store *s, struct key k, const struct rep *r, double cost)
+bool store_put(struct store *s, struct key k, const struct rep *r, double cost)
 {
 	size_t bytes = r->t.buf ? r->t.buf->size + sizeof(struct entry) : 0;
 	if (bytes == 0) // a borrowed constant costs nothing to find again
-		return;
+		return true;
 	double worth = cost / (double)bytes;
 	pthread_mutex_lock(&s->lock);
-	bool welcome = worth >= LEAST_WORTH || s->bytes + bytes <= SMALL;
-	if (welcome && !keymap_get(s->map, k) && make_room(s, bytes, worth)) {
+	bool kept = keymap_get(s->map, k) != NULL;
+	if (!kept && worth >= s->least_worth && make_room(s, bytes, worth)) {
+		kept = true;
 		struct entry *e = xcalloc(1, sizeof *e);
 		*e = (struct entry){.key = k, .rep = rep_share(r), .bytes = bytes, .worth = worth, .at = s->n};
 		s->heap = xgrow(s->heap, &s->cap, s->n + 1, sizeof *s->heap);
@@ -137,6 +135,7 @@ void store_put(struct store *s, struct key k, const struct rep *r, double cost)
 		sift_up(s, e);
 	}
 	pthread_mutex_unlock(&s->lock);
+	return kept;
 }
 
 size_t store_bytes(struct store *s)
