@@ -12,6 +12,7 @@
 typedef float vfloat __attribute__((vector_size(32)));
 typedef double vdouble __attribute__((vector_size(32)));
 typedef int32_t vint __attribute__((vector_size(32)));
+typedef int16_t vpairs __attribute__((vector_size(32)));
 #define VINLINE static inline __attribute__((always_inline))
 
 VINLINE vfloat vall(float x)
@@ -41,6 +42,11 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 {
 	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
 }
+// Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
+VINLINE vint vpairs_dot(vpairs a, vpairs b)
+{
+	return (vint)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
 #define VLOAD_CODES(name, type, load, widen)                                                                           \
 	VINLINE vint name(const type *p)                                                                               \
 	{                                                                                                              \
@@ -60,6 +66,11 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 {
 	vint m = a < b;
 	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+}
+VINLINE vint vpairs_dot(vpairs a, vpairs b)
+{
+	vint odd = ((vint)a >> 16) * ((vint)b >> 16), even = ((vint)a << 16 >> 16) * ((vint)b << 16 >> 16);
+	return odd + even;
 }
 #define VLOAD_CODES(name, type)                                                                                        \
 	VINLINE vint name(const type *p)                                                                               \

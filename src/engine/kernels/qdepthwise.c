@@ -1,5 +1,5 @@
-// Depthwise integer convolution in LAYOUT_BLOCK: for eight channels and a few output rows, the input rows are expanded to numbers
-// with the zero point taken away, then every tap is a multiplication and an addition over a row of pixels.
+// Depthwise integer convolution in LAYOUT_BLOCK, eight channels at a time: input rows are expanded to numbers with the zero point taken
+// away, into a ring of as many rows as an output row sees; every one or two taps are then a multiplication and an addition.
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "qdepthwise.h"
 
 enum {
-	TILE_BYTES = 24 * 1024,     // stays in the first-level cache with the sums
-	TILE_MOST = 16 << 20,
+	RING_MOST = 16 << 20,       // bytes; beyond it the other kernel takes over
+	PART_LEAST = 4,             // output rows that a thread takes at the least
 	SIZE_MOST = 1 << 16,
 	PIECE = 2 * QROWS,          // pixels that are summed and finished at a time
 };
@@ -22,12 +22,15 @@ struct qdw {
 	const struct qmicro *micro;
 	const struct qdw_loops *loops;
 	enum dtype in_type;
-	int32_t in_zero;
+	int32_t in_zero, shift;     // of codes; what is taken away from them, and is not the zero point where that does not fit int16
+	bool dense;                 // pixels of a vector are neighbours in memory
 	int64_t vectors;            // of QDW_LANES channels, padding included
-	int64_t tile_h, cols, rows; // output rows of a tile; input pixels across, and down for a whole tile
-	int64_t taps, *offset;      // in numbers from a pixel's first tap
+	int64_t span;               // input rows from the first that an output row sees to the last
+	int64_t cols, pace;         // places of an expanded row, pixels from one to the next
+	int64_t across, taps;       // numbers of a row that a sum takes, and of all rows
+	int64_t apart, step;        // numbers from one to the next, from an output pixel's first to the next pixel's
 	char *weight;               // [vector][tap][QDW_LANES] numbers
-	char *bias;                 // [vector][QDW_LANES] numbers
+	char *bias;                 // [vector][QDW_LANES] sums
 	float *scale, *fbias;       // [vector][QLANES]: eight channels twice, two pixels are finished as one row
 };
 
@@ -47,21 +50,81 @@ static int64_t element(int64_t channels, int64_t plane, int64_t n, int64_t v, in
 	return act_offset(LAYOUT_BLOCK, layout_block(), channels, plane, n, v * QDW_LANES, p);
 }
 
-static void expand_row(const struct qdw *k, char *y, const void *x, int64_t n, int64_t v, int64_t row)
+// Pixels that a row holds: those that outputs see and what stands beside the last.
+static int64_t row_pixels(const struct qdw *k)
+{
+	return (k->cols - 1) * k->pace + 1 + k->g.dil_w;
+}
+
+// n pixels of what stands for zero.
+static void blank(const struct qdw *k, char *line, int64_t n)
+{
+	if (dtype_size(k->in_type) == 1)
+		memset(line, k->in_zero, (size_t)(n * QDW_LANES));
+	else
+		for (int64_t i = 0; i < n * QDW_LANES; i++)
+			((int16_t *)(void *)line)[i] = (int16_t)(uint16_t)k->in_zero;
+}
+
+static void copy_pixels(const struct qdw *k, char *line, const char *x, int64_t n)
+{
+	size_t elem = dtype_size(k->in_type), group = elem * QDW_LANES, step = elem * (size_t)layout_block();
+
+	if (k->dense)
+		memcpy(line, x, (size_t)n * group);
+	else
+		for (int64_t p = 0; p < n; p++)
+			memcpy(line + (size_t)p * group, x + (size_t)p * step, group);
+}
+
+// The rows that outputs are made from, for one vector of one image.
+struct ring {
+	const char *x;
+	char *line;         // codes of a row with what lies beside the image
+	char *rows;         // [span] expanded
+	const char **tap;   // what each tap meets, for the first pixel of an output row
+	int64_t next;       // first input row that is not yet in the ring
+};
+
+static size_t row_size(const struct qdw *k)
+{
+	return (size_t)(k->cols * QDW_LANES) * k->loops->size;
+}
+
+static char *ring_slot(const struct qdw *k, const struct ring *ring, int64_t row)
+{
+	return ring->rows + (size_t)((row + k->g.pad_t) % k->span) * row_size(k);
+}
+
+// The line is blank, or holds a row before: what lies beside the image stays as it is.
+static void expand_row(const struct qdw *k, const struct ring *ring, int64_t row)
 {
 	const struct conv_geometry *g = &k->g;
-	size_t pixel = k->loops->size * QDW_LANES;
-	int64_t inside = row < 0 || row >= g->h ? 0 : g->w < k->cols - g->pad_l ? g->w : k->cols - g->pad_l;
+	size_t elem = dtype_size(k->in_type);
+	int64_t room = row_pixels(k) - g->pad_l, inside = g->w < room ? g->w : room;
 
-	if (inside <= 0) {
-		memset(y, 0, (size_t)k->cols * pixel);
-		return;
+	if (row < 0 || row >= g->h)
+		blank(k, ring->line, row_pixels(k));
+	else if (inside > 0)
+		copy_pixels(k, ring->line + (size_t)(g->pad_l * QDW_LANES) * elem, ring->x + (size_t)(row * g->w * layout_block()) * elem,
+		    inside);
+	k->loops->spread[k->in_type](ring_slot(k, ring, row), ring->line, k->cols, k->pace, g->dil_w, k->shift);
+}
+
+// Brings in what output row i sees.
+static void advance(const struct qdw *k, struct ring *ring, int64_t i)
+{
+	int64_t first = i * k->g.stride_h - k->g.pad_t;
+
+	ring->next = ring->next > first ? ring->next : first;
+	for (; ring->next < first + k->span; ring->next++)
+		expand_row(k, ring, ring->next);
+	const char **tap = ring->tap;
+	for (int64_t r = 0; r < k->g.kh; r++) {
+		const char *place = ring_slot(k, ring, first + r * k->g.dil_h);
+		for (int64_t t = 0; t < k->across; t++, place += (size_t)k->apart * k->loops->size)
+			*tap++ = place;
 	}
-	memset(y, 0, (size_t)g->pad_l * pixel);
-	y += (size_t)g->pad_l * pixel;
-	const char *from = (const char *)x + (size_t)element(g->c, g->h * g->w, n, v, row * g->w) * dtype_size(k->in_type);
-	k->loops->expand[k->in_type](y, from, layout_block(), inside, k->in_zero);
-	memset(y + (size_t)inside * pixel, 0, (size_t)(k->cols - g->pad_l - inside) * pixel);
 }
 
 // Channels of a vector past the tensor's last.
@@ -77,81 +140,107 @@ static void store(const struct qdw *k, void *y, const char *codes, int64_t at, i
 	size_t elem = dtype_size(k->finish.type), group = elem * QDW_LANES, step = elem * (size_t)layout_block();
 	char *to = (char *)y + (size_t)at * elem;
 
-	if (step == group)
+	if (k->dense)
 		memcpy(to, codes, (size_t)n * group);
 	else
 		for (int64_t p = 0; p < n; p++)
 			memcpy(to + (size_t)p * step, codes + (size_t)p * group, group);
 }
 
-// n <= PIECE pixels of an output row, from the numbers at x.
-static void run_pixels(const struct qdw *k, void *y, const char *x, int64_t v, int64_t at, int64_t n)
+static void sums_to_codes(const struct qdw *k, void *codes, const char *acc, int64_t v, int rows)
+{
+	const float *scale = k->scale + v * QLANES, *fbias = k->fbias + v * QLANES;
+	float narrowed[PIECE * QDW_LANES];
+
+	if (k->loops->to_float) {
+		k->loops->to_float(narrowed, acc, rows * 2);
+		k->micro->finish_wide(codes, narrowed, &k->scaling, scale, fbias, rows);
+	} else {
+		k->micro->finish(codes, (const int32_t *)(const void *)acc, &k->scaling, scale, fbias, rows);
+	}
+}
+
+// n <= PIECE pixels of an output row from pixel j on.
+static void run_pixels(const struct qdw *k, void *y, const struct ring *ring, int64_t j, int64_t v, int64_t at, int64_t n)
 {
 	_Alignas(64) char acc[PIECE * QDW_LANES * sizeof(double)], codes[PIECE * QDW_LANES * sizeof(float)];
-	float narrowed[PIECE * QDW_LANES];
-	const struct qdw_loops *loops = k->loops;
-	size_t vector = (size_t)(v * QDW_LANES) * loops->size;
+	size_t vector = (size_t)(v * QDW_LANES) * k->loops->size;
+	int rows = (int)(n + 3) / 4 * 2;
 
-	loops->taps(acc, x, k->offset, k->taps, k->weight + vector * (size_t)k->taps, k->bias + vector, k->g.stride_w * QDW_LANES, n);
-	if (loops->to_float)
-		loops->to_float(narrowed, acc, (n + 3) / 4 * 4);
-	k->micro->finish_wide(codes, loops->to_float ? narrowed : (const float *)acc, &k->scaling, k->scale + v * QLANES,
-	    k->fbias + v * QLANES, (int)(n + 3) / 4 * 2);
+	k->loops->taps(acc, ring->tap, j, k->taps, k->weight + vector * (size_t)k->taps, k->bias + vector, k->step, n);
+	if (k->dense && n % 4 == 0 && (v + 1) * QDW_LANES <= k->g.oc) {
+		sums_to_codes(k, (char *)y + (size_t)at * dtype_size(k->finish.type), acc, v, rows);
+		return;
+	}
+	sums_to_codes(k, codes, acc, v, rows);
 	if ((v + 1) * QDW_LANES > k->g.oc)
 		set_padding(k, codes, v, n);
 	store(k, y, codes, at, n);
 }
 
-// Pixels past a tile's last that the loops read and throw away.
-static int64_t slack_of(const struct qdw *k)
+static size_t line_size(const struct qdw *k)
 {
-	return (QDW_ROUND - 1) * k->g.stride_w;
+	return round_up((size_t)(row_pixels(k) * QDW_LANES) * dtype_size(k->in_type), 64);
 }
 
-static void run_tile(const struct qdw *k, const struct kernel_io *io, int64_t n, int64_t v, int64_t first, char *tile)
+// Places past the last are read for pixels that are thrown away.
+static size_t ring_size(const struct qdw *k)
+{
+	return round_up((size_t)k->span * row_size(k) + (size_t)((QDW_ROUND - 1) * k->step) * k->loops->size, 64);
+}
+
+static size_t workspace_size(const struct qdw *k)
+{
+	return line_size(k) + ring_size(k) + round_up((size_t)k->taps * sizeof(char *), 64);
+}
+
+// Output rows first .. last - 1 of vector v of image n.
+static void run_part(const struct qdw *k, const struct kernel_io *io, int64_t n, int64_t v, int64_t first, int64_t last, char *workspace)
 {
 	const struct conv_geometry *g = &k->g;
-	int64_t rows = g->oh - first < k->tile_h ? g->oh - first : k->tile_h, down = k->rows - (k->tile_h - rows) * g->stride_h;
-	size_t pixel = k->loops->size * QDW_LANES;
+	struct ring ring = {
+		.x = (const char *)io->x + (size_t)element(g->c, g->h * g->w, n, v, 0) * dtype_size(k->in_type),
+		.line = workspace, .rows = workspace + line_size(k),
+		.tap = (const char **)(void *)(workspace + line_size(k) + ring_size(k)), .next = -g->pad_t,
+	};
 
-	for (int64_t r = 0; r < down; r++)
-		expand_row(k, tile + (size_t)(r * k->cols) * pixel, io->x, n, v, first * g->stride_h - g->pad_t + r);
-	memset(tile + (size_t)(down * k->cols) * pixel, 0, (size_t)slack_of(k) * pixel);
-	for (int64_t i = 0; i < rows; i++) {
-		for (int64_t j = 0; j < g->ow; j += PIECE) {
-			int64_t at = element(g->oc, g->oh * g->ow, n, v, (first + i) * g->ow + j);
-			const char *x = tile + (size_t)(i * g->stride_h * k->cols + j * g->stride_w) * pixel;
-			run_pixels(k, io->y, x, v, at, g->ow - j < PIECE ? g->ow - j : PIECE);
-		}
+	blank(k, ring.line, row_pixels(k));
+	for (int64_t i = first; i < last; i++) {
+		advance(k, &ring, i);
+		for (int64_t j = 0; j < g->ow; j += PIECE)
+			run_pixels(k, io->y, &ring, j, v, element(g->oc, g->oh * g->ow, n, v, i * g->ow + j),
+			    g->ow - j < PIECE ? g->ow - j : PIECE);
 	}
 }
 
-static size_t tile_size(const struct qdw *k)
+// Parts of a plane, so that every thread gets several; each expands the rows that it shares with its neighbour.
+static int64_t parts_of(const struct qdw *k, int width)
 {
-	return round_up((size_t)((k->rows * k->cols + slack_of(k)) * QDW_LANES) * k->loops->size, 64);
+	int64_t planes = k->g.n * k->vectors, parts = width > 1 ? (4 * width + planes - 1) / planes : 1;
+	int64_t most = (k->g.oh + PART_LEAST - 1) / PART_LEAST;
+	return parts < most ? parts : most;
 }
 
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qdw *k = (const struct qdw *)base;
-	int64_t tiles = (k->g.oh + k->tile_h - 1) / k->tile_h;
+	int64_t parts = parts_of(k, io->width), oh = k->g.oh;
 
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t i = 0; i < k->g.n * k->vectors * tiles; i++)
-		run_tile(k, io, i / tiles / k->vectors, i / tiles % k->vectors, i % tiles * k->tile_h,
-		    (char *)io->scratch + (size_t)omp_get_thread_num() * tile_size(k));
+#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
+	for (int64_t i = 0; i < k->g.n * k->vectors * parts; i++)
+		run_part(k, io, i / parts / k->vectors, i / parts % k->vectors, i % parts * oh / parts, (i % parts + 1) * oh / parts,
+		    (char *)io->scratch + (size_t)omp_get_thread_num() * workspace_size(k));
 }
 
 static size_t scratch(const struct kernel *base, int width)
 {
-	return tile_size((const struct qdw *)base) * (size_t)width;
+	return workspace_size((const struct qdw *)base) * (size_t)width;
 }
 
 static void destroy(struct kernel *base)
 {
 	struct qdw *k = (struct qdw *)base;
 	qfinish_done(&k->finish);
-	free(k->offset);
 	free(k->weight);
 	free(k->bias);
 	free(k->scale);
@@ -172,73 +261,89 @@ static bool is_depthwise(const struct qconv_task *t)
 	return !t->transposed && g->group == g->c && g->c == g->oc && g->c > 1 && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK;
 }
 
-// Whether sums are exact in float, else in double; false when in neither.
+// Whether sums are exact in int32, else in double; false when in neither.
 static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 {
-	int32_t low = t->in_type == DT_I8 ? INT8_MIN : t->in_type == DT_I16 ? INT16_MIN : 0;
-	int32_t high = low + (dtype_size(t->in_type) == 1 ? UINT8_MAX : UINT16_MAX);
-	double reach = fmax(abs(high - t->in_zero), abs(low - t->in_zero)), all = 0;
+	struct qentry e;
+	double all = 0;
 
+	if (!qentry_of(&e, t->in_type, t->in_zero))
+		return false;
+	k->shift = e.shift;
 	for (int64_t c = 0; c < t->g.oc; c++) {
 		double sum = 0;
 		for (int64_t i = 0; i < t->g.kh * t->g.kw; i++)
 			sum += abs(t->weight[c * t->g.kh * t->g.kw + i]);
-		all = fmax(all, sum * reach + fabs((double)k->finish.bias[c]));
+		all = fmax(all, sum * (e.reach + abs(e.pad)) + fabs((double)k->finish.bias[c]));
 	}
-	k->loops = loops_here(all >= 16777216.0);
+	k->loops = loops_here(all >= 2147483648.0);
 	return all < 9007199254740992.0;
 }
 
 static bool plan(struct qdw *k)
 {
 	const struct conv_geometry *g = &k->g;
-	int64_t span_h = (g->kh - 1) * g->dil_h + 1, span_w = (g->kw - 1) * g->dil_w + 1;
+	int together = k->loops->together;
+	int64_t across = (g->ow - 1) * g->stride_w + (g->kw - 1) * g->dil_w + 1;
 
-	k->cols = (g->ow - 1) * g->stride_w + span_w;
-	if (k->cols < g->pad_l)
-		k->cols = g->pad_l;
-	double row = (double)k->cols * QDW_LANES * (double)k->loops->size;
-	int64_t fit = row < TILE_BYTES ? (int64_t)(TILE_BYTES / row) : 0;
-	k->tile_h = fit > span_h ? (fit - span_h) / g->stride_h + 1 : 1;
-	k->tile_h = k->tile_h < g->oh ? k->tile_h : g->oh;
-	k->rows = (k->tile_h - 1) * g->stride_h + span_h;
-	return row * (double)k->rows <= TILE_MOST;
+	// With an even stride no output begins at an odd pixel, nor does a pair of neighbours.
+	k->pace = together == 2 && g->stride_w % 2 == 0 && g->dil_w == 1 ? 2 : 1;
+	k->span = (g->kh - 1) * g->dil_h + 1;
+	across = across < g->pad_l ? g->pad_l : across;
+	k->cols = (across + k->pace - 1) / k->pace;
+	k->across = (g->kw + together - 1) / together;
+	k->taps = g->kh * k->across;
+	k->dense = layout_block() == QDW_LANES;
+	k->apart = together * g->dil_w / k->pace * QDW_LANES;
+	k->step = g->stride_w / k->pace * QDW_LANES;
+	return (double)k->span * (double)k->cols * QDW_LANES * (double)k->loops->size <= RING_MOST;
 }
 
 static bool allocate(struct qdw *k)
 {
-	size_t lanes = (size_t)(k->vectors * QDW_LANES);
+	size_t lanes = (size_t)(k->vectors * QDW_LANES), taps = (size_t)k->taps;
 
-	k->offset = qalloc((size_t)k->taps, sizeof(int64_t));
-	k->weight = qalloc(lanes, (size_t)k->taps * k->loops->size);
+	k->weight = qalloc(lanes, taps * k->loops->size);
 	k->bias = qalloc(lanes, k->loops->size);
 	k->scale = qalloc(2 * lanes, sizeof(float));
 	k->fbias = qalloc(2 * lanes, sizeof(float));
-	k->base.bytes = lanes * (size_t)k->taps * k->loops->size;
-	return k->offset && k->weight && k->bias && k->scale && k->fbias;
+	k->base.bytes = lanes * taps * k->loops->size;
+	return k->weight && k->bias && k->scale && k->fbias;
 }
 
-static void put(const struct qdw *k, char *array, int64_t i, double v)
+// Weight (row, col) of channel c.
+static void put_weight(struct qdw *k, int64_t c, int64_t row, int64_t col, int16_t w)
 {
-	if (k->loops->size == sizeof(float))
-		((float *)array)[i] = (float)v;
+	int together = k->loops->together;
+	int64_t tap = row * k->across + col / together, at = (c / QDW_LANES * k->taps + tap) * QDW_LANES + c % QDW_LANES;
+
+	if (together == 2)
+		((int16_t *)(void *)k->weight)[2 * at + col % 2] = w;
 	else
-		((double *)array)[i] = v;
+		((double *)(void *)k->weight)[at] = w;
 }
 
-static void pack(struct qdw *k, const int16_t *weight)
+static void put_bias(struct qdw *k, int64_t c, int64_t bias)
 {
-	for (int64_t i = 0; i < k->taps; i++)
-		k->offset[i] = (i / k->g.kw * k->g.dil_h * k->cols + i % k->g.kw * k->g.dil_w) * QDW_LANES;
-	for (int64_t c = 0; c < k->g.oc; c++) {
-		int64_t v = c / QDW_LANES, lane = c % QDW_LANES;
-		for (int64_t i = 0; i < k->taps; i++)
-			put(k, k->weight, (v * k->taps + i) * QDW_LANES + lane, weight[c * k->taps + i]);
-		put(k, k->bias, c, (double)k->finish.bias[c]);
-		for (int64_t half = 0; half < QLANES; half += QDW_LANES) {
-			k->scale[v * QLANES + half + lane] = qscaling_scale(&k->scaling, &k->finish, c);
-			k->fbias[v * QLANES + half + lane] = qscaling_fbias(&k->finish, c);
-		}
+	if (k->loops->to_float)
+		((double *)(void *)k->bias)[c] = (double)bias;
+	else
+		((int32_t *)(void *)k->bias)[c] = (int32_t)bias;
+}
+
+static void pack_channel(struct qdw *k, const int16_t *weight, int64_t c)
+{
+	int64_t v = c / QDW_LANES, lane = c % QDW_LANES, sum = 0;
+
+	for (int64_t i = 0; i < k->g.kh * k->g.kw; i++) {
+		int16_t w = weight[c * k->g.kh * k->g.kw + i];
+		put_weight(k, c, i / k->g.kw, i % k->g.kw, w);
+		sum += w;
+	}
+	put_bias(k, c, k->finish.bias[c] - (k->in_zero - k->shift) * sum);
+	for (int64_t half = 0; half < QLANES; half += QDW_LANES) {
+		k->scale[v * QLANES + half + lane] = qscaling_scale(&k->scaling, &k->finish, c);
+		k->fbias[v * QLANES + half + lane] = qscaling_fbias(&k->finish, c);
 	}
 }
 
@@ -254,7 +359,6 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 	k->in_type = t->in_type;
 	k->in_zero = t->in_zero;
 	k->micro = qmicro_here();
-	k->taps = t->g.kh * t->g.kw;
 	k->vectors = (t->g.c + layout_block() - 1) / layout_block() * (layout_block() / QDW_LANES);
 	if (s != STATUS_OK)
 		goto fail;
@@ -266,7 +370,8 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 		s = error_set(err, STATUS_NOMEM, "no memory to pack the weights of %lld channels", (long long)t->g.oc);
 		goto fail;
 	}
-	pack(k, t->weight);
+	for (int64_t c = 0; c < t->g.oc; c++)
+		pack_channel(k, t->weight, c);
 	*out = &k->base;
 	return STATUS_OK;
 fail:
