@@ -171,6 +171,18 @@ static void scatter(const struct qdest *d, size_t elem, const char *codes, char 
 				memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)(r * QLANES + l) * elem, elem);
 }
 
+// Rows whose codes go from registers to where they belong: those of whole panels.
+static int64_t run_direct(const struct qjob *job, const struct qpanel *p, uint8_t *y, const int16_t *const *row, const int64_t *at, int64_t n)
+{
+	const struct qmicro *m = job->micro;
+	const struct qdest *d = p->dest;
+
+	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || d->valid < QLANES)
+		return 0;
+	return m->direct((uint8_t *const[]) { y + d->lane[0], y + d->lane[8] }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
+	    job->scaling, p->scale, p->fbias);
+}
+
 void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n)
 {
 	const struct qmicro *m = job->micro;
@@ -178,7 +190,7 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
 	float v[QROWS * QLANES] = { 0 };
 
-	for (int64_t i = 0; i < n; i += m->rows) {
+	for (int64_t i = run_direct(job, p, y, row, at, n); i < n; i += m->rows) {
 		const int16_t *some[QROWS], *const *rows = row + i;
 		int have = n - i < m->rows ? (int)(n - i) : m->rows;
 		if (have < m->rows || p->first) {

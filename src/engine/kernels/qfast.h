@@ -43,6 +43,10 @@ struct qmicro {
 	// gemm and finish in one, for all rows.
 	void (*tile)(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
 	    const struct qscaling *s, const float *scale, const float *fbias);
+	// gemm and finish for 8-bit codes in whole groups of 8 lanes, stored where they belong: those of row i, whose values begin at
+	// row[i] + first, at y[group] + at[i]. Takes the rows in steps of `rows` and returns how many it took. NULL: no such loop.
+	int64_t (*direct)(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first, int64_t n,
+	    const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *s, const float *scale, const float *fbias);
 	// Codes to int16: n groups of 8, `step` and `from_step` elements apart.
 	void (*widen[DT_COUNT])(int16_t *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
 	// y = a[0], b[0], c[0], a[1] ...

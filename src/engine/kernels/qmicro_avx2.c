@@ -27,7 +27,7 @@ static inline __m256i pair_at(const int16_t *p)
 	} while (0)
 
 static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, int64_t from_step, const int16_t *const *row,
-    const struct qrun *runs, int n_runs, const int16_t *w)
+    int64_t first, const struct qrun *runs, int n_runs, const int16_t *w)
 {
 	struct sums s;
 
@@ -37,8 +37,8 @@ static inline __attribute__((always_inline)) struct sums multiply(const int32_t 
 		s.a[r][1] = _mm256_loadu_si256((const __m256i *)(from + r * from_step + 8));
 	}
 	for (int i = 0; i < n_runs; i++) {
-		const int16_t *p0 = row[0] + runs[i].offset, *p1 = row[1] + runs[i].offset, *p2 = row[2] + runs[i].offset;
-		const int16_t *p3 = row[3] + runs[i].offset, *p4 = row[4] + runs[i].offset, *p5 = row[5] + runs[i].offset;
+		int64_t at = first + runs[i].offset;
+		const int16_t *p0 = row[0] + at, *p1 = row[1] + at, *p2 = row[2] + at, *p3 = row[3] + at, *p4 = row[4] + at, *p5 = row[5] + at;
 		for (int64_t k = 0; k < runs[i].pairs; k++, w += 2 * QLANES) {
 			__m256i w0 = _mm256_load_si256((const __m256i *)w), w1 = _mm256_load_si256((const __m256i *)(w + QLANES));
 			STEP(0);
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) struct sums multiply(const int32_t 
 static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
     int n_runs, const int16_t *w)
 {
-	struct sums s = multiply(from, from_step, row, runs, n_runs, w);
+	struct sums s = multiply(from, from_step, row, 0, runs, n_runs, w);
 #pragma GCC unroll 6
 	for (int r = 0; r < ROWS; r++) {
 		_mm256_storeu_si256((__m256i *)(acc + r * QLANES), s.a[r][0]);
@@ -66,12 +66,40 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int
 static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs,
     const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
 {
-	struct sums sums = multiply(from, 0, row, runs, n_runs, w);
+	struct sums sums = multiply(from, 0, row, 0, runs, n_runs, w);
 	const struct simple s = simple_of(scaling, scale, fbias);
 #pragma GCC unroll 3
 	for (int r = 0; r < ROWS; r += 2)
 		simple_store(y + r * QLANES, _mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
 		    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s);
+}
+
+// Rows r and r + 1: their first halves to y[0], their second ones to y[1].
+static inline void store_apart(uint8_t *const y[2], const int64_t *at, __m256i codes)
+{
+	__m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7); // first halves, second halves
+	codes = _mm256_permutevar8x32_epi32(codes, order);
+	__m128i half[2] = { _mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1) };
+	for (int h = 0; h < 2; h++) {
+		_mm_storel_epi64((__m128i *)(y[h] + at[0]), half[h]);
+		_mm_storeh_pd((double *)(y[h] + at[1]), _mm_castsi128_pd(half[h]));
+	}
+}
+
+static int64_t direct(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first,
+    int64_t n, const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
+{
+	const struct simple s = simple_of(scaling, scale, fbias);
+	int64_t i = 0;
+
+	for (; i + ROWS <= n; i += ROWS) {
+		struct sums sums = multiply(from, 0, row + i, first, runs, n_runs, w);
+#pragma GCC unroll 3
+		for (int r = 0; r < ROWS; r += 2)
+			store_apart(y, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
+			    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s));
+	}
+	return i;
 }
 
 static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
@@ -88,7 +116,7 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 }
 
 const struct qmicro qmicro_avx2 = {
-	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
+	.rows = ROWS, .gemm = gemm, .tile = tile, .direct = direct, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };
 #endif
