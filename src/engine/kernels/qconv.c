@@ -2,6 +2,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 #include "qconv.h"
 
 // The largest |weight|, and a bound of |sum| over the channels.
@@ -172,7 +173,40 @@ static void destroy(struct kernel *base)
 
 static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
 
-enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err)
+// How many groups of few channels fill the lanes of a panel together.
+static int64_t groups_together(const struct conv_geometry *g)
+{
+	int64_t most = QLANES / (g->oc / g->group), n = 1;
+
+	for (int64_t i = 2; i <= most; i++)
+		if (g->group % i == 0)
+			n = i;
+	return n;
+}
+
+// The same convolution in fewer groups, with weights of zero between those that are not together in the task; *own is the caller's.
+static enum status merge_groups(struct qconv_task *wide, int16_t **own, const struct qconv_task *t, struct error *err)
+{
+	const struct conv_geometry *g = &t->g;
+	int64_t n = groups_together(g), cg = g->c / g->group, ocg = g->oc / g->group, taps = g->kh * g->kw;
+
+	*wide = *t;
+	*own = NULL;
+	if (n == 1)
+		return STATUS_OK;
+	*own = qalloc((size_t)(g->oc * cg), (size_t)(n * taps) * sizeof(int16_t));
+	if (!*own)
+		return error_set(err, STATUS_NOMEM, "no memory for the weights of %lld groups", (long long)g->group);
+	wide->g.group /= n;
+	wide->weight = *own;
+	for (int64_t oc = 0; oc < g->oc; oc++)
+		for (int64_t c = 0; c < cg; c++)
+			memcpy(*own + qweight_offset(wide, oc, oc / ocg % n * cg + c), t->weight + qweight_offset(t, oc, c),
+			    (size_t)taps * sizeof(int16_t));
+	return STATUS_OK;
+}
+
+static enum status make(struct kernel **out, const struct qconv_task *t, struct error *err)
 {
 	struct qconv *k = xcalloc(1, sizeof(*k));
 	enum status s = qfinish_of_conv(&k->finish, t, err);
@@ -197,4 +231,16 @@ enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct e
 	}
 	*out = &k->base;
 	return STATUS_OK;
+}
+
+enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err)
+{
+	struct qconv_task wide;
+	int16_t *own;
+	enum status s = merge_groups(&wide, &own, t, err);
+
+	if (s == STATUS_OK)
+		s = make(out, &wide, err);
+	free(own);
+	return s;
 }
