@@ -53,24 +53,59 @@ static void must(dnnl_status_t s)
 
 #define MAX_ARGS 8
 
-void onednn_execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width)
-{
-	dnnl_exec_arg_t list[MAX_ARGS];
+// What oneDNN wants made for an execution. It can be used again with other data, by one thread at a time.
+struct onednn_call {
+	dnnl_primitive_t p;
 	dnnl_stream_t stream;
-	assert(n <= MAX_ARGS);
+	dnnl_exec_arg_t list[MAX_ARGS];
+	int n;
+};
+
+static struct onednn_call *call_new(dnnl_primitive_t p, const struct onednn_arg *arg, int n)
+{
+	struct onednn_call *c = xcalloc(1, sizeof(*c));
+	*c = (struct onednn_call){.p = p, .n = n};
+	must(dnnl_stream_create(&c->stream, engine, dnnl_stream_default_flags));
 	for (int i = 0; i < n; i++) {
 		api_md_ref md = dnnl_primitive_desc_query_md(desc_of(p), dnnl_query_exec_arg_md, arg[i].arg);
-		list[i].arg = arg[i].arg;
-		must(dnnl_memory_create(&list[i].memory, md, engine, arg[i].data));
+		c->list[i].arg = arg[i].arg;
+		must(dnnl_memory_create(&c->list[i].memory, md, engine, arg[i].data));
 	}
-	int before = width_set(width);
-	must(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
-	must(dnnl_primitive_execute(p, stream, n, list));
-	must(dnnl_stream_wait(stream));
-	dnnl_stream_destroy(stream);
-	omp_set_num_threads(before);
+	return c;
+}
+
+static void call_free(struct onednn_call *c)
+{
+	if (!c)
+		return;
+	dnnl_stream_destroy(c->stream);
+	for (int i = 0; i < c->n; i++)
+		dnnl_memory_destroy(c->list[i].memory);
+	free(c);
+}
+
+// The idle call of the kernel if it serves, else a new one.
+static struct onednn_call *call_take(struct onednn_prims *prims, dnnl_primitive_t p, const struct onednn_arg *arg, int n)
+{
+	struct onednn_call *c = prims ? atomic_exchange(&prims->idle, NULL) : NULL;
+	if (!c || c->p != p || c->n != n) {
+		call_free(c);
+		return call_new(p, arg, n);
+	}
 	for (int i = 0; i < n; i++)
-		dnnl_memory_destroy(list[i].memory);
+		must(dnnl_memory_set_data_handle(c->list[i].memory, arg[i].data));
+	return c;
+}
+
+void onednn_execute(struct onednn_prims *prims, dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width)
+{
+	assert(n <= MAX_ARGS);
+	struct onednn_call *c = call_take(prims, p, arg, n);
+	int before = width_set(width);
+	must(dnnl_primitive_execute(p, c->stream, n, c->list));
+	must(dnnl_stream_wait(c->stream));
+	omp_set_num_threads(before);
+	call_free(prims ? atomic_exchange(&prims->idle, c) : c);
 }
 
 bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst)
@@ -85,7 +120,7 @@ bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst)
 			{DNNL_ARG_FROM, (void *)src},
 			{DNNL_ARG_TO, dst},
 		};
-		onednn_execute(p, args, 2, 1);
+		onednn_execute(NULL, p, args, 2, 1);
 		done = true;
 		dnnl_primitive_destroy(p);
 	}
@@ -102,6 +137,7 @@ void onednn_prims_init(struct onednn_prims *p, dnnl_primitive_t one)
 void onednn_prims_done(struct onednn_prims *p)
 {
 	dnnl_primitive_t one = atomic_load(&p->by_width[1]);
+	call_free(atomic_load(&p->idle));
 	for (int w = 2; w <= ONEDNN_MAX_WIDTH; w++) {
 		dnnl_primitive_t wide = atomic_load(&p->by_width[w]);
 		if (wide && wide != one)

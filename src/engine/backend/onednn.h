@@ -19,9 +19,11 @@ struct onednn_arg {
 	int arg; // DNNL_ARG_SRC ...
 	void *data;
 };
-// Runs on the calling thread with `width` OpenMP threads. Aborts where memory for a few descriptors is gone: oneDNN has no
+struct onednn_prims;
+// Runs on the calling thread with `width` OpenMP threads. What is made for it stays with prims for the next time (NULL: does not); the
+// same primitive of one prims always takes the same arguments, with other data. Aborts where memory for a few descriptors is gone: oneDNN has no
 // other reason to refuse what it made the primitive for.
-void onednn_execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width);
+void onednn_execute(struct onednn_prims *prims, dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width);
 bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst);
 
 size_t onednn_md_bytes(dnnl_primitive_t p, dnnl_query_t what);
@@ -33,6 +35,7 @@ bool onednn_is_fast(const_dnnl_primitive_desc_t pd);
 struct onednn_prims {
 	pthread_mutex_t lock;
 	_Atomic(dnnl_primitive_t) by_width[ONEDNN_MAX_WIDTH + 1];
+	_Atomic(struct onednn_call *) idle;
 };
 // Makes a primitive for as many threads as OpenMP would now use; NULL when there is none.
 typedef dnnl_primitive_t onednn_make_fn(const void *arg);

@@ -87,7 +87,7 @@ static void reorder(const struct conv_geometry *g, int64_t channels, int64_t h, 
 	tensor_reorder(&out, &in, width);
 }
 
-static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y,
+static void execute(struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y,
     void *scratch, int width)
 {
 	struct onednn_arg args[6] = {
@@ -103,7 +103,7 @@ static void execute(const struct onednn_conv *k, dnnl_primitive_t p, const void 
 		    (void *)residual};
 	if (onednn_md_bytes(p, dnnl_query_scratchpad_md))
 		args[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, scratch};
-	onednn_execute(p, args, n, width);
+	onednn_execute(&k->prims, p, args, n, width);
 }
 
 // The blocked input with zeros around it.
@@ -142,7 +142,7 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 		pad_input(k, io->x, (float *)blocked_x, io->width);
 	else if (own_x)
 		reorder(g, g->c, g->h, g->w, io->x, LAYOUT_PLAIN, blocked_x, LAYOUT_BLOCK, io->width);
-	execute(k, primitive_for(kernel, io->width), own_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
+	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), own_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
 	if (!k->fused && !plain_y)
 		epilogue(k, y, io->residual, io->width);
 	if (plain_y)
