@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "qtui/analysis/findings.h"
 #include "qtui/analysis/report.h"
+#include "qtui/analysis/story.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
@@ -48,6 +48,7 @@ struct format {
 	void (*head)(struct str *out, const struct study *st, const struct snapshot *s);
 	void (*row)(struct str *out, int index, const struct line *l);
 	void (*tail)(struct str *out);
+	void (*story)(struct str *out, int index, const struct story_line *l); // likewise
 	void (*finding)(struct str *out, int index, const struct finding *f); // behind the tail; NULL: none
 	void (*task)(struct str *out, const struct snapshot *s);              // likewise
 };
@@ -132,6 +133,15 @@ static void md_row(struct str *out, int index, const struct line *l)
 	str_addf(out, " | %d | ", l->site->bits);
 	md_scale(out, l->site);
 	str_add(out, " |\n");
+}
+
+static void md_story(struct str *out, int index, const struct story_line *l)
+{
+	str_add(out, index ? "" : "\n## Why\n\n");
+	str_addf(out, "- **%s", story_part_name(l->part));
+	if (l->chapter)
+		str_addf(out, " %d", l->chapter);
+	str_addf(out, "**: %s\n", l->text);
 }
 
 static void md_finding(struct str *out, int index, const struct finding *f)
@@ -238,6 +248,17 @@ static void html_tail(struct str *out)
 	str_add(out, "</table>\n");
 }
 
+static void html_story(struct str *out, int index, const struct story_line *l)
+{
+	str_add(out, index ? "<p><b>" : "<h2>Why</h2>\n<p><b>");
+	str_add(out, story_part_name(l->part));
+	if (l->chapter)
+		str_addf(out, " %d", l->chapter);
+	str_add(out, "</b>: ");
+	report_html_text(out, l->text);
+	str_add(out, "\n");
+}
+
 static void html_finding(struct str *out, int index, const struct finding *f)
 {
 	str_add(out, index ? "<p><b>" : "<h2>Findings</h2>\n<p><b>");
@@ -259,8 +280,8 @@ static void html_finding(struct str *out, int index, const struct finding *f)
 // ----
 
 static const struct format formats[] = {
-    {".md", md_head, md_row, NULL, md_finding, report_task_md}, {".csv", csv_head, csv_row, NULL, NULL, NULL},
-    {".html", html_head, html_row, html_tail, html_finding, report_task_html}};
+    {".md", md_head, md_row, NULL, md_story, md_finding, report_task_md}, {".csv", csv_head, csv_row, NULL, NULL, NULL, NULL},
+    {".html", html_head, html_row, html_tail, html_story, html_finding, report_task_html}};
 
 static void rows(struct str *out, const struct format *f, const struct snapshot *s)
 {
@@ -282,6 +303,10 @@ static void rows(struct str *out, const struct format *f, const struct snapshot 
 static void add_findings(struct str *out, const struct format *f, const struct study *st, const struct snapshot *s)
 {
 	struct findings *found = findings_new(st, s);
+	struct story *story = story_new(s, found);
+	for (int i = 0; i < story->n; i++)
+		f->story(out, i, &story->at[i]);
+	story_free(&story);
 	for (int i = 0; i < found->n; i++)
 		f->finding(out, i, &found->at[i]);
 	findings_free(&found);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "qtui/analysis/findings.h"
+#include "qtui/analysis/story.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
@@ -224,7 +224,10 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 		cJSON_AddItemToObject(root, "task", task);
 	}
 	struct findings *found = findings_new(st, s);
+	struct story *story = story_new(s, found);
 	cJSON_AddItemToObject(root, "findings", findings_json(found, g));
+	cJSON_AddItemToObject(root, "why", story_json(story, g));
+	story_free(&story);
 	findings_free(&found);
 	return root;
 }

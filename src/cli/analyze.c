@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "qtui/analysis/findings.h"
+#include "qtui/analysis/story.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
@@ -87,9 +87,24 @@ static void print_finding(int number, const struct finding *f)
 		printf("    share of all noise that arises: %.*f %%\n", f->share < 0.1, 100 * f->share);
 }
 
+static void print_story(const struct story *story)
+{
+	for (int i = 0; i < story->n; i++) {
+		const struct story_line *l = &story->at[i];
+		if (l->chapter)
+			printf("%s %d: %s\n", story_part_name(l->part), l->chapter, l->text);
+		else
+			printf("%s: %s\n", story_part_name(l->part), l->text);
+	}
+	printf("\n");
+}
+
 static void print_findings(const struct study *st, const struct snapshot *s)
 {
 	struct findings *f = findings_new(st, s);
+	struct story *story = story_new(s, f);
+	print_story(story);
+	story_free(&story);
 	if (f->n == 0)
 		printf("No findings.\n");
 	for (int i = 0; i < f->n; i++)

@@ -157,27 +157,12 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 	return canvas_text(c, x, y, width, role, text);
 }
 
-// How many bytes of a text go on a line of `width` columns: up to the last blank that fits, or all that fits.
-static int line_end(const char *text, int width)
-{
-	const char *at = text, *before = text, *blank = NULL;
-
-	for (uint32_t g; (g = text_next(&at)); before = at) {
-		if (g == ' ')
-			blank = before;
-		width -= text_glyph_width(g);
-		if (width < 0)
-			return (int)((blank ? blank : before) - text);
-	}
-	return (int)(before - text);
-}
-
 int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text)
 {
 	int lines = 0;
 
 	for (; lines < r.h && r.w > 0 && *text; lines++) {
-		int n = lines == r.h - 1 ? (int)strlen(text) : line_end(text, r.w);
+		int n = lines == r.h - 1 ? (int)strlen(text) : text_line(text, r.w);
 		canvas_textf(c, r.x, r.y + lines, r.w, role, "%.*s", n, text);
 		text += n > 0 ? n : 1;
 		text += *text == ' ';

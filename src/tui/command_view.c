@@ -29,9 +29,7 @@ enum status command_why(struct ui *ui, char *args, struct error *err)
 {
 	(void)err;
 	(void)args;
-	ui_show(ui, VIEW_FINDINGS);
-	if (ui->findings)
-		ui_note(ui, "%d finding%s", ui->findings->n, ui->findings->n == 1 ? "" : "s");
+	ui_show(ui, VIEW_WHY);
 	return STATUS_OK;
 }
 

@@ -153,3 +153,17 @@ const char *text_find(const char *s, const char *part)
 			return s;
 	return n ? NULL : s;
 }
+
+int text_line(const char *text, int width)
+{
+	const char *at = text, *before = text, *blank = NULL;
+
+	for (uint32_t g; (g = text_next(&at)); before = at) {
+		if (g == ' ')
+			blank = before;
+		width -= text_glyph_width(g);
+		if (width < 0)
+			return (int)((blank ? blank : before) - text);
+	}
+	return (int)(before - text);
+}

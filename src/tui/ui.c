@@ -22,7 +22,9 @@ static void find_again(struct ui *ui)
 	if (!ui->study || !snapshot_complete(ui->snap) || ui->snap->dirty)
 		return;
 	findings_free(&ui->findings);
+	story_free(&ui->story);
 	ui->findings = findings_new(ui->study, ui->snap);
+	ui->story = story_new(ui->snap, ui->findings);
 }
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
@@ -42,6 +44,7 @@ void ui_done(struct ui *ui)
 	layers_done(&ui->layers);
 	diff_done(&ui->diff);
 	findings_free(&ui->findings);
+	story_free(&ui->story);
 	task_list_done(&ui->task);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);
@@ -305,7 +308,7 @@ unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
 	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
-	    (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) |
+	    (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

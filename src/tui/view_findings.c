@@ -7,6 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/findings.h"
 
 enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25, LINES = 7, TEXT_LINES = 3 };
 
@@ -95,7 +96,11 @@ void act_view_findings(struct ui *ui)
 
 void act_finding_apply(struct ui *ui)
 {
-	const struct finding *f = under_cursor(ui);
+	finding_apply(ui, under_cursor(ui));
+}
+
+void finding_apply(struct ui *ui, const struct finding *f)
+{
 	struct error err = {0};
 	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next snapshot has other findings
 

@@ -7,6 +7,7 @@
 
 #include "fake.h"
 #include "qtui/base/file.h"
+#include "qtui/base/mem.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
@@ -317,4 +318,49 @@ void test_screens__layers_by_blame(void **state)
 	start(&ui, FAKE_BLAMED, 80, 24, false);
 	press(&ui, ":sort blame<Enter>");
 	expect(&ui, "layers_blame_80x24");
+}
+
+// The same story that a run would tell: of one finding and of what blame says of its node.
+static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
+{
+	struct findings *f = xcalloc(1, sizeof *f);
+
+	start(ui, kind, w, h, false);
+	f->at = xcalloc(1, sizeof *f->at);
+	f->n = 1;
+	f->at[0] = (struct finding){.rule = FINDING_coarse_logits, .n_nodes = 1, .n_evidence = 2, .gain_db = 6.3, .share = .31,
+		.text = xstrdup("/model.24/Sigmoid decides on a step of 0.25: the logits above -4 (up to 3.2) have 29 codes."),
+		.advice = xstrdup("give the logits the finest power of two that reaches the largest"), .edit = xstrdup("scale /model.24/m.0/Conv 2^-4"),
+		.evidence = {{"step", .25}, {"max", 3.2}}};
+	f->at[0].node = xcalloc(1, sizeof *f->at[0].node);
+	f->at[0].node[0] = fake.g.n_nodes - 4;
+	ui->findings = f;
+	ui->story = story_new(ui->snap, f);
+}
+
+void test_screens__why_120x40(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_story(&ui, FAKE_BLAMED, 120, 40);
+	press(&ui, ":why<Enter>jjj");
+	expect(&ui, "why_120x40");
+}
+
+void test_screens__why_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_story(&ui, FAKE_MEASURED, 80, 24);
+	press(&ui, "W/logits<Enter>");
+	expect(&ui, "why_80x24");
+}
+
+void test_screens__why_40x10(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_story(&ui, FAKE_DAMAGED, 40, 10);
+	press(&ui, "WG");
+	expect(&ui, "why_40x10");
 }

@@ -17,6 +17,7 @@ enum context {
 	CTX_TRIAL, // a scale is being tried
 	CTX_HELP,  // the help view has the keys
 	CTX_FINDING, // the findings are shown
+	CTX_WHY,   // the story is told
 	CTX_TASK,  // the task is shown
 	CTX_BLAME, // the ranking of blame is shown
 	CTX_NODE,  // the view is about nodes: there is something to edit

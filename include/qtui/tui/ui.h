@@ -4,9 +4,9 @@
 #define QTUI_TUI_UI_H
 
 #include <regex.h>
-#include "qtui/analysis/findings.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/analysis/session.h"
+#include "qtui/analysis/story.h"
 #include "qtui/tui/around.h"
 #include "qtui/tui/diff.h"
 #include "qtui/tui/keys.h"
@@ -48,6 +48,7 @@ struct ui {
 	char *offered;                 // an autosaved session that was found at the start; heap
 	struct snapshot *snap;
 	struct findings *findings;     // of the last finished run; NULL: there is none
+	struct story *story;           // likewise
 	struct theme theme;
 	bool ascii;
 	int w, h;

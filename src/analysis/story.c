@@ -1,0 +1,331 @@
+// The story of a loss: figures put into sentences.
+#include "qtui/analysis/story.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/task.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+enum { CHAPTERS = 3, PLACES = 3, EVIDENCE = 4, EDIT = 120 };
+static const double GOOD_DB = 30, MOST_DB = 60; // of an output; what counts as no noise at all
+static const double INHERITED_DB = 6;           // better alone than now by this: the noise came from upstream
+static const double PLACE = 0.05;               // of the damage: who does less is not named
+
+const char *story_part_name(enum story_part p)
+{
+	static const char *const name[STORY_PARTS] = {[STORY_LOSS] = "loss", [STORY_WHERE] = "where", [STORY_CAUSE] = "cause",
+	    [STORY_REMEDY] = "remedy", [STORY_GAIN] = "gain", [STORY_NEXT] = "next"};
+	return name[p];
+}
+
+struct telling {
+	const struct snapshot *s;
+	const struct findings *f;
+	struct story *out;
+	size_t cap;
+	int chapter, node, finding;
+	bool lost;             // there is a loss to explain
+};
+
+static void PRINTF(3, 4) say(struct telling *t, enum story_part part, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int size = vsnprintf(NULL, 0, fmt, ap) + 1;
+	va_end(ap);
+	char *text = xcalloc((size_t)size, 1);
+	va_start(ap, fmt);
+	vsnprintf(text, (size_t)size, fmt, ap);
+	va_end(ap);
+	t->out->at = xgrow(t->out->at, &t->cap, (size_t)t->out->n + 1, sizeof *t->out->at);
+	t->out->at[t->out->n++] = (struct story_line){part, t->chapter, text, t->node, t->finding};
+}
+
+static const char *name_of(const struct telling *t, int node)
+{
+	return t->s->g->node[node].name;
+}
+
+static double snr_of(const struct figures *f)
+{
+	return !f->known ? NAN : f->pooled.exact ? INFINITY : f->pooled.snr_db;
+}
+
+// ---- how much
+
+static void tell_task(struct telling *t)
+{
+	const struct task_report *r = t->s->task;
+	const struct task_figure *f = &r->figure[0];
+	double lost = f->value[TASK_FLOAT] - f->value[TASK_QUANT];
+	bool chance = r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
+	if (isnan(lost))
+		return;
+	t->lost |= lost > 0 && !chance;
+	if (r->has_interval)
+		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d samples%s.", f->name, f->value[TASK_FLOAT],
+		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
+		    chance ? ", which may be chance" : "");
+	else
+		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", f->name, f->value[TASK_FLOAT], f->value[TASK_QUANT]);
+}
+
+static void tell_loss(struct telling *t)
+{
+	const struct graph *g = t->s->g;
+	int worst = -1;
+	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
+		tell_task(t);
+	for (int i = 0; i < t->s->n_outputs; i++)
+		if (t->s->output[i].known && (worst < 0 || snr_of(&t->s->output[i]) < snr_of(&t->s->output[worst])))
+			worst = i;
+	if (worst < 0)
+		return;
+	double snr = snr_of(&t->s->output[worst]);
+	t->lost |= snr < GOOD_DB && !t->s->task;
+	if (isinf(snr))
+		say(t, STORY_LOSS, "All outputs are exactly the float network's.");
+	else
+		say(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", g->value[g->output[worst]].name, snr,
+		    100 * pow(10, -snr / 10));
+}
+
+// ---- where
+
+static void add_place(struct str *out, const struct telling *t, const struct blame *b)
+{
+	if (b->run)
+		str_addf(out, "the %d parts from %s to %s", b->parts, name_of(t, b->node), name_of(t, b->last_node));
+	else
+		str_addf(out, "%s%s", b->value < 0 ? "the constants of " : "", name_of(t, b->node));
+	str_addf(out, " alone %.4f", b->alone);
+	if (!isnan(b->score_loss))
+		str_addf(out, " and %.3f of the %s", b->score_loss, t->s->blames->task);
+}
+
+static void tell_blame(struct telling *t)
+{
+	const struct blames *b = t->s->blames;
+	struct str places = {0};
+	int n = 0;
+	for (; n < b->n && n < PLACES && b->at[n].alone > PLACE * b->total; n++) {
+		str_add(&places, n ? "; " : "");
+		add_place(&places, t, &b->at[n]);
+	}
+	t->node = n ? b->at[0].node : -1;
+	if (n)
+		say(t, STORY_WHERE, "Measured (blame%s): everything quantized does %.4f of damage, %s.", t->s->blames_old ? " of an earlier state" : "",
+		    b->total, str_text(&places));
+	t->node = -1;
+	str_done(&places);
+}
+
+// The nodes whose own quantization makes the most noise.
+static void tell_noise(struct telling *t)
+{
+	int best[PLACES];
+	double noise[PLACES], all = 0;
+	struct str places = {0};
+	int n = 0;
+	for (int node = 0; node < t->s->n_rows; node++) {
+		const struct site *site = snapshot_output(t->s, node);
+		double nsr = site && site->layerwise.known && !site->layerwise.pooled.exact ? fmin(site->layerwise.pooled.nsr, 1) : 0;
+		int at = n;
+		all += nsr;
+		for (; at > 0 && nsr > noise[at - 1]; at--)
+			if (at < PLACES) {
+				noise[at] = noise[at - 1];
+				best[at] = best[at - 1];
+			}
+		if (nsr > 0 && at < PLACES) {
+			noise[at] = nsr;
+			best[at] = node;
+			n += n < PLACES;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		str_addf(&places, "%s%s %.0f %%", i ? ", " : "", name_of(t, best[i]), 100 * noise[i] / all);
+	t->node = n ? best[0] : -1;
+	if (n)
+		say(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));
+	t->node = -1;
+	str_done(&places);
+}
+
+struct jump {
+	int node;
+	double from, to;
+};
+
+static double noise_of(double db)
+{
+	return pow(10, -db / 10);
+}
+
+// Where most noise is added between what a node reads and what it makes. What has no figure of its own has that of what it reads.
+static struct jump find_jump(const struct snapshot *s)
+{
+	const struct graph *g = s->g;
+	struct jump worst = {.node = -1};
+	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at);
+	bool *known = xcalloc((size_t)g->n_values + 1, sizeof *known);
+	for (int v = 0; v < g->n_values; v++)
+		at[v] = MOST_DB;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known) {
+			at[s->site[i].value] = fmin(snr_of(&s->site[i].graphwise), MOST_DB);
+			known[s->site[i].value] = true;
+		}
+	for (int n = 0; n < g->n_nodes; n++) {
+		double from = MOST_DB;
+		for (int i = 0; i < g->node[n].n_in; i++)
+			from = g->node[n].in[i] >= 0 ? fmin(from, at[g->node[n].in[i]]) : from;
+		for (int i = 0; i < g->node[n].n_out; i++) {
+			int v = g->node[n].out[i];
+			if (v >= 0 && !known[v])
+				at[v] = from;
+			else if (v >= 0 && (worst.node < 0 || noise_of(at[v]) - noise_of(from) > noise_of(worst.to) - noise_of(worst.from)))
+				worst = (struct jump){n, from, at[v]};
+		}
+	}
+	free(at);
+	free(known);
+	return worst;
+}
+
+static void tell_jump(struct telling *t)
+{
+	struct jump j = find_jump(t->s);
+	int row = j.node >= 0 && t->s->row[j.node].fused_into >= 0 ? t->s->row[j.node].fused_into : j.node;
+	const struct site *site = row >= 0 ? snapshot_output(t->s, row) : NULL;
+	double alone = site ? snr_of(&site->layerwise) : NAN;
+	if (row < 0 || !(j.from - j.to > 3))
+		return;
+	t->node = row;
+	say(t, STORY_WHERE, "Most noise is added at %s: %.1f dB at what it reads, %.1f dB behind it%s.", name_of(t, row), j.from, j.to,
+	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: noises of what it reads meet there" : ", and the noise arises there");
+	t->node = -1;
+}
+
+// ---- why, and what mends it
+
+// The part of the finding's nodes that gains most at 16 bit.
+static const struct blame *blame_of(const struct telling *t, const struct finding *f)
+{
+	const struct blames *b = t->s->blames;
+	const struct blame *best = NULL;
+	for (int i = 0; b && !t->s->blames_old && i < f->n_nodes; i++) {
+		int at = f->node[i] < b->n_nodes ? b->of_node[f->node[i]] : -1;
+		const struct blame *one = at >= 0 ? &b->at[at] : NULL;
+		if (one && !isnan(one->in_wide.damage) && (!best || one->in_wide.damage > best->in_wide.damage))
+			best = one;
+	}
+	return best;
+}
+
+static void tell_gain(struct telling *t, const struct finding *f)
+{
+	const struct blame *b = blame_of(t, f);
+	const char *task = t->s->blames ? t->s->blames->task : "";
+	if (b && !isnan(b->in_wide.score))
+		say(t, STORY_GAIN, "Measured (blame): %s gains %+.3f %s at 16 bit, %+.3f in float, for %.2f %% of the MACs.", name_of(t, b->node),
+		    b->in_wide.score, task, b->in_float.score, 100 * b->wide);
+	else if (b)
+		say(t, STORY_GAIN, "Measured (blame): %s at 16 bit saves %.4f of %.4f damage, in float %.4f, for %.2f %% of the MACs.",
+		    name_of(t, b->node), b->in_wide.damage, t->s->blames->total, b->in_float.damage, 100 * b->wide);
+	if (isfinite(f->gain_db))
+		say(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
+	if (isfinite(f->share))
+		say(t, STORY_GAIN, "At most: it makes %.*f %% of the noise that all nodes make.", f->share < 0.1, 100 * f->share);
+	else if (!b && !isfinite(f->gain_db))
+		say(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
+}
+
+static void tell_cause(struct telling *t, const struct finding *f)
+{
+	struct str evidence = {0};
+	t->node = f->n_nodes ? f->node[0] : -1;
+	for (int i = 0; i < f->n_evidence && i < EVIDENCE; i++)
+		str_addf(&evidence, "%s%s %.4g", i ? ", " : " (", f->evidence[i].name, f->evidence[i].value);
+	say(t, STORY_CAUSE, "%s: %s%s%s", finding_name(f->rule), f->text, str_text(&evidence), f->n_evidence ? ")" : "");
+	str_done(&evidence);
+	if (f->advice)
+		say(t, STORY_REMEDY, "%s%s%.*s%s", f->advice, f->edit ? ". Edit: :" : "", EDIT, f->edit ? f->edit : "",
+		    f->edit && strlen(f->edit) > EDIT ? " ..." : "");
+	tell_gain(t, f);
+	t->node = -1;
+}
+
+static void tell_causes(struct telling *t)
+{
+	int n = t->f ? t->f->n : 0;
+	for (int i = 0; i < n && i < CHAPTERS; i++) {
+		t->chapter = i + 1;
+		t->finding = i;
+		tell_cause(t, &t->f->at[i]);
+	}
+	t->chapter = 0;
+	t->finding = -1;
+	if (n > CHAPTERS)
+		say(t, STORY_CAUSE, "And %d more finding%s of less weight.", n - CHAPTERS, n - CHAPTERS == 1 ? "" : "s");
+	else if (n == 0 && t->lost)
+		say(t, STORY_CAUSE, "No rule names one cause: the noise of many nodes adds up.");
+	else if (n == 0)
+		say(t, STORY_CAUSE, "Nothing here explains a loss.");
+}
+
+static void tell_next(struct telling *t)
+{
+	if (!t->lost && !(t->f && t->f->n))
+		return;
+	if (!t->s->blames || t->s->blames_old)
+		say(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
+	say(t, STORY_NEXT, "%s (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.",
+	    t->s->task ? ":fix map_drop<0.005 2m" : ":fix snr>25 2m");
+}
+
+struct story *story_new(const struct snapshot *s, const struct findings *f)
+{
+	struct story *out = xcalloc(1, sizeof *out);
+	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1};
+	tell_loss(&t);
+	if (s->blames)
+		tell_blame(&t);
+	if (!s->blames || s->blames_old)
+		tell_noise(&t);
+	tell_jump(&t);
+	tell_causes(&t);
+	tell_next(&t);
+	return out;
+}
+
+void story_free(struct story **sp)
+{
+	struct story *s = *sp;
+	*sp = NULL;
+	for (int i = 0; s && i < s->n; i++)
+		free(s->at[i].text);
+	if (s)
+		free(s->at);
+	free(s);
+}
+
+struct cJSON *story_json(const struct story *s, const struct graph *g)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < s->n; i++) {
+		const struct story_line *l = &s->at[i];
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "part", story_part_name(l->part));
+		if (l->chapter)
+			cJSON_AddNumberToObject(o, "cause", l->chapter);
+		json_add_text(o, "node", l->node >= 0 ? g->node[l->node].name : NULL);
+		json_add_text(o, "text", l->text);
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}

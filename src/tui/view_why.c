@@ -1,0 +1,138 @@
+// The story of the loss in order: how much, where, why, what mends it, what that gains, what to do next. Its rows are lines of text,
+// broken at the width; keys act on the part that a line belongs to.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qtui/tui/action.h"
+#include "qtui/tui/findings.h"
+
+enum { LEFT = 2, TEXT = 12 };
+static const char what_keys_do[] = "a applies the remedy under the cursor, u takes it back, Enter goes to the node; F: all findings, B: blame.";
+
+// A line of the screen: a piece of a part's text.
+struct row {
+	const struct story_line *line; // NULL: what the keys do
+	const char *text;
+	int length;
+	bool first;                    // of its part
+};
+
+static int text_room(const struct ui *ui)
+{
+	int room = ui->layout.panel[PANEL_MAIN].w - TEXT - 1;
+
+	return room > 8 ? room : 8;
+}
+
+static int n_lines(const struct ui *ui)
+{
+	return ui->story && ui->story->n ? ui->story->n + 1 : 0;
+}
+
+// The row'th line of the screen; with row < 0 *count tells how many there are. Texts are short: they are broken anew each time.
+static struct row find_row(const struct ui *ui, int row, int *count)
+{
+	int n = 0;
+
+	for (int i = 0; i < n_lines(ui); i++) {
+		const struct story_line *line = i < ui->story->n ? &ui->story->at[i] : NULL;
+		const char *text = line ? line->text : what_keys_do;
+		for (bool first = true; *text; first = false) {
+			int length = text_line(text, text_room(ui));
+			if (n++ == row)
+				return (struct row){line, text, length, first};
+			text += length;
+			text += *text == ' ';
+		}
+	}
+	if (count)
+		*count = n;
+	return (struct row){0};
+}
+
+int view_why_count(const struct ui *ui)
+{
+	int n = 0;
+
+	find_row(ui, -1, &n);
+	return n;
+}
+
+void view_why_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	struct row r = find_row(ui, row, NULL);
+
+	snprintf(out, size, "%.*s", r.length, r.text ? r.text : "");
+}
+
+static void draw_label(struct canvas *c, int x, int y, const struct story_line *line)
+{
+	char text[32];
+
+	if (line && line->chapter)
+		snprintf(text, sizeof text, "%s %d", story_part_name(line->part), line->chapter);
+	else
+		snprintf(text, sizeof text, "%s", line ? story_part_name(line->part) : "keys");
+	canvas_text(c, x, y, TEXT - LEFT - 1, ROLE_HEAD, text);
+}
+
+static enum role role_of(const struct story_line *line)
+{
+	static const enum role role[STORY_PARTS] = {[STORY_LOSS] = ROLE_STRONG, [STORY_WHERE] = ROLE_TEXT, [STORY_CAUSE] = ROLE_TEXT,
+		[STORY_REMEDY] = ROLE_NOTE, [STORY_GAIN] = ROLE_TEXT, [STORY_NEXT] = ROLE_TEXT};
+
+	return line ? role[line->part] : ROLE_DIM;
+}
+
+// The label stands once for neighbours that have the same.
+static bool is_labelled(const struct ui *ui, const struct story_line *line)
+{
+	if (!line || line == ui->story->at)
+		return true;
+	return line[-1].part != line->part || line[-1].chapter != line->chapter;
+}
+
+void view_why_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+	char text[UI_TEXT];
+
+	if (!n_lines(ui))
+		canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, "No run is finished yet.");
+	for (int i = 0; i < r.h; i++) {
+		struct row row = find_row(ui, s->top + i, NULL);
+		if (!row.text)
+			break;
+		if (row.first && is_labelled(ui, row.line))
+			draw_label(c, r.x + LEFT, r.y + i, row.line);
+		snprintf(text, sizeof text, "%.*s", row.length, row.text);
+		draw_found(c, ui, r.x + TEXT, r.y + i, r.w - TEXT, role_of(row.line), CUT_RIGHT, text);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, (struct rect){r.x, r.y + i, r.w, 1}, true);
+	}
+}
+
+void act_view_why(struct ui *ui)
+{
+	ui_show(ui, VIEW_WHY);
+}
+
+void act_why_apply(struct ui *ui)
+{
+	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
+
+	if (line && line->finding >= 0)
+		finding_apply(ui, &ui->findings->at[line->finding]);
+	else
+		ui_note(ui, "no remedy belongs to this line: move to a cause");
+}
+
+void act_why_go(struct ui *ui)
+{
+	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
+	struct error err = {0};
+
+	if (line && line->node >= 0 && !ui_go(ui, line->node, &err))
+		ui_fail(ui, &err);
+}

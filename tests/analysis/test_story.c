@@ -1,0 +1,122 @@
+// The story of the shipped detector's loss: in order, with the causes that its findings name, and the same in reports.
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/report.h"
+#include "qtui/analysis/story.h"
+#include "qtui/base/file.h"
+#include "qtui/base/json.h"
+#include "support.h"
+
+static struct study *open_study(const char *target)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .target = target, .method = CALIB_PERCENTILE,
+	    .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 8}, .task = {.none = true}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static bool tells(const struct story *s, enum story_part part, const char *what)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].part == part && strstr(s->at[i].text, what))
+			return true;
+	return false;
+}
+
+void test_story__is_told_in_order(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct findings *f = findings_new(st, snap);
+	struct story *s = story_new(snap, f);
+	int chapter = 0;
+	assert_true(f->n > 0);
+	assert_int_equal(s->at[0].part, STORY_LOSS);
+	assert_true(tells(s, STORY_LOSS, "output0"));
+	assert_true(tells(s, STORY_WHERE, "By the figures"));
+	assert_true(tells(s, STORY_CAUSE, f->at[0].text));
+	assert_true(tells(s, STORY_REMEDY, f->at[0].advice));
+	assert_int_equal(s->at[s->n - 1].part, STORY_NEXT);
+	for (int i = 0; i < s->n; i++) {
+		if (s->at[i].chapter) {
+			assert_true(s->at[i].chapter == chapter || (s->at[i].chapter == chapter + 1 && s->at[i].part == STORY_CAUSE));
+			chapter = s->at[i].chapter;
+			assert_int_equal(s->at[i].finding, chapter - 1);
+		}
+		assert_true(i == 0 || s->at[i].chapter || s->at[i].part >= s->at[i - 1].part || s->at[i - 1].chapter);
+	}
+	assert_true(chapter > 0);
+	story_free(&s);
+	assert_null(s);
+	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+// Blame, where it has run, says where instead of the nodes' own noise, and what is gained.
+void test_story__says_what_was_measured(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct findings *f = findings_new(st, snap);
+	const int node = f->at[0].node[0];
+	struct blame one = {.node = node, .last_node = node, .value = -1, .parts = 1, .alone = 0.04, .score_loss = 0.11,
+	    .in_float = {0.03, 2, 0.09}, .in_wide = {0.02, 1, 0.07}, .wide = 0.012};
+	int *of_node = calloc((size_t)snap->g->n_nodes + 1, sizeof *of_node);
+	struct blames b = {.refs = 2, .decision = snap->decision, .at = &one, .n = 1, .of_node = of_node, .n_nodes = snap->g->n_nodes,
+	    .total = 0.05, .task = "AP"};
+	for (int i = 0; i < snap->g->n_nodes; i++)
+		of_node[i] = i == node ? 0 : -1;
+	snap->blames = &b;
+	snap->blames_old = false;
+	struct story *s = story_new(snap, f);
+	assert_true(tells(s, STORY_WHERE, "alone 0.0400 and 0.110 of the AP"));
+	assert_false(tells(s, STORY_WHERE, "By the figures"));
+	assert_true(tells(s, STORY_GAIN, "gains +0.070 AP at 16 bit, +0.090 in float, for 1.20 % of the MACs"));
+	assert_false(tells(s, STORY_NEXT, ":blame"));
+	story_free(&s);
+	snap->blames = NULL;
+	free(of_node);
+	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+void test_story__reports_tell_the_same(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct findings *f = findings_new(st, snap);
+	struct story *s = story_new(snap, f);
+	struct cJSON *root = report_json(st, snap), *why = cJSON_GetObjectItemCaseSensitive(root, "why");
+	assert_int_equal(cJSON_GetArraySize(why), s->n);
+	for (int i = 0; i < s->n; i++)
+		assert_string_equal(json_text(cJSON_GetArrayItem(why, i), "text", ""), s->at[i].text);
+	static const char *const name[] = {"why.md", "why.html"};
+	for (int k = 0; k < 2; k++) {
+		char path[256];
+		snprintf(path, sizeof path, "%s", support_temp(name[k]));
+		assert_int_equal(report_write(st, snap, path, &err), STATUS_OK);
+		struct bytes b;
+		assert_int_equal(file_read(&b, path, 1 << 24, &err), STATUS_OK);
+		assert_non_null(strstr((const char *)b.data, k ? "<h2>Why</h2>" : "## Why"));
+		bytes_done(&b);
+	}
+	cJSON_Delete(root);
+	story_free(&s);
+	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
