@@ -41,3 +41,8 @@ void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t
 {
 	table()->binary[binary_of(op)](a, b, y, n);
 }
+
+void elt_scale(float *y, float gain, float shift, int64_t n)
+{
+	table()->scale(y, gain, shift, n);
+}

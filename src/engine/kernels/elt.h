@@ -8,6 +8,7 @@ enum elt_binary { ELT_ADD, ELT_SUB, ELT_MUL, ELT_DIV, ELT_PRELU, ELT_BINARIES };
 
 struct elt_table {
 	void (*binary[ELT_BINARIES])(const float *a, const float *b, float *y, int64_t n);
+	void (*scale)(float *y, float gain, float shift, int64_t n);
 };
 extern const struct elt_table elt_plain, elt_avx2;
 

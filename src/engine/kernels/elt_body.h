@@ -18,9 +18,15 @@ static void prelu(const float *a, const float *b, float *y, int64_t n)
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = a[i] < 0 ? a[i] * b[i] : a[i];
 }
 
+static void scale(float *y, float gain, float shift, int64_t n)
+{
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = y[i] * gain + shift;
+}
+
 const struct elt_table ELT_TABLE = {
 	.binary = {
 		[ELT_ADD] = binary_add, [ELT_SUB] = binary_sub, [ELT_MUL] = binary_mul, [ELT_DIV] = binary_div,
 		[ELT_PRELU] = prelu,
 	},
+	.scale = scale,
 };

@@ -142,46 +142,78 @@ static void cubic_weights(float w[4], float t)
 	w[3] = ((a * end - 5 * a) * end + 8 * a) * end - 4 * a;
 }
 
-static struct taps make_taps(const struct sampler *s, double v, int64_t size)
+static int64_t floor_of(double v)
 {
-	struct taps t = {.n = 1, .weight = {1}};
-	int64_t base = (int64_t)floor(v);
+	int64_t i = (int64_t)v;
+	return i - (v < (double)i);
+}
 
+static void make_taps(struct taps *t, const struct sampler *s, double v, int64_t size)
+{
+	int64_t base = floor_of(v);
+
+	t->n = 1;
+	t->weight[0] = 1;
 	if (s->mode == MODE_NEAREST) {
-		t.at[0] = pixel(s, (int64_t)nearbyint(v), size);
-		return t;
+		t->at[0] = pixel(s, (int64_t)nearbyint(v), size);
+		return;
 	}
-	t.n = s->mode == MODE_LINEAR ? 2 : 4;
+	t->n = s->mode == MODE_LINEAR ? 2 : 4;
 	if (s->mode == MODE_LINEAR) {
-		t.weight[0] = (float)((double)base + 1 - v);
-		t.weight[1] = (float)(v - (double)base);
+		t->weight[0] = (float)((double)base + 1 - v);
+		t->weight[1] = (float)(v - (double)base);
 	} else {
-		cubic_weights(t.weight, (float)(v - (double)base--));
+		cubic_weights(t->weight, (float)(v - (double)base--));
 	}
-	for (int i = 0; i < t.n; i++)
-		t.at[i] = pixel(s, base + i, size);
-	return t;
+	for (int i = 0; i < t->n; i++)
+		t->at[i] = pixel(s, base + i, size);
+}
+
+// What one point of the grid is made of: the elements of a plane that lie inside, and their weights.
+struct blend {
+	int n;
+	int64_t at[16];
+	float weight[16];
+};
+
+static void add_row(struct blend *b, const struct taps *t, int64_t row, float weight)
+{
+	for (int i = 0; i < t->n; i++)
+		if (t->at[i] >= 0) {
+			b->at[b->n] = row + t->at[i];
+			b->weight[b->n++] = weight * t->weight[i];
+		}
+}
+
+static void make_blend(struct blend *b, const struct sampler *s, const float *g)
+{
+	struct taps t[3]; // of the last dimensions; a picture is a volume of one layer
+	int first = 3 - s->dims;
+
+	t[0].n = 1;
+	t[0].at[0] = 0;
+	t[0].weight[0] = 1;
+	for (int i = 0; i < s->dims; i++) // the grid names the last dimension first
+		make_taps(&t[first + i], s, position(s, g[s->dims - 1 - i], s->size[i]), s->size[i]);
+	b->n = 0;
+	for (int d = 0; d < t[0].n; d++)
+		for (int h = 0; h < t[1].n; h++)
+			if (t[0].at[d] >= 0 && t[1].at[h] >= 0)
+				add_row(b, &t[2], (s->dims == 3 ? t[0].at[d] * s->stride[0] : 0) + t[1].at[h] * s->stride[s->dims - 2],
+				    t[0].weight[d] * t[1].weight[h]);
 }
 
 // In float32, as ONNX Runtime sums (see average() in pool.c).
-static float weighted(const struct sampler *s, const struct taps *taps, const float *plane)
+static float weighted(const struct blend *b, const float *plane)
 {
 	float sum = 0;
-	int last = s->dims - 1, depth = s->dims == 3 ? taps[0].n : 1;
 
-	for (int d = 0; d < depth; d++)
-		for (int h = 0; h < taps[last - 1].n; h++)
-			for (int w = 0; w < taps[last].n; w++) {
-				int64_t zd = s->dims == 3 ? taps[0].at[d] : 0, zh = taps[last - 1].at[h],
-				        zw = taps[last].at[w];
-				float weight = (s->dims == 3 ? taps[0].weight[d] : 1) * taps[last - 1].weight[h] *
-				                taps[last].weight[w];
-				if (zd >= 0 && zh >= 0 && zw >= 0)
-					sum += weight * plane[(s->dims == 3 ? zd * s->stride[0] : 0) +
-					                              zh * s->stride[last - 1] + zw];
-			}
+	for (int i = 0; i < b->n; i++)
+		sum += b->weight[i] * plane[b->at[i]];
 	return sum;
 }
+
+enum { CHUNK = 64 }; // points whose blends are made at once, for all channels
 
 enum status gridsample_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
@@ -192,19 +224,19 @@ enum status gridsample_eval(
 	const float *grid = in[1]->data, *from = in[0]->data;
 	float *to = out[0].data;
 	int64_t points = rule_product(&out[0].shape, 2, x->rank), plane = rule_product(x, 2, x->rank), c = x->dim[1];
+	int64_t chunks = (points + CHUNK - 1) / CHUNK;
 
 	if (s != STATUS_OK)
 		return s;
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t p = 0; p < x->dim[0] * points; p++) {
-		struct taps taps[3];
-		for (int i = 0; i < sampler.dims; i++) // the grid names the last dimension first
-			taps[i] = make_taps(&sampler,
-			    position(&sampler, grid[p * sampler.dims + sampler.dims - 1 - i], sampler.size[i]),
-			    sampler.size[i]);
-		for (int64_t k = 0; k < c; k++)
-			to[(p / points * c + k) * points + p % points] =
-			    weighted(&sampler, taps, from + (p / points * c + k) * plane);
+	for (int64_t i = 0; i < x->dim[0] * chunks; i++) {
+		struct blend blend[CHUNK];
+		int64_t image = i / chunks, first = i % chunks * CHUNK, some = points - first < CHUNK ? points - first : CHUNK;
+		for (int64_t p = 0; p < some; p++)
+			make_blend(&blend[p], &sampler, grid + (image * points + first + p) * sampler.dims);
+		for (int64_t k = image * c; k < (image + 1) * c; k++)
+			for (int64_t p = 0; p < some; p++)
+				to[k * points + first + p] = weighted(&blend[p], from + k * plane);
 	}
 	return STATUS_OK;
 }

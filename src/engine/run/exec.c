@@ -54,11 +54,25 @@ enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q,
 	return st;
 }
 
+// Steps that are scaled make their result themselves: nobody else holds it.
+static void scale(const struct step *s, struct rep *y, int width)
+{
+	enum { PIECE = 4096, ALONE = 16 }; // elements; pieces that are not worth a second thread
+	float *data = y->t.data;
+	int64_t n = tensor_stored(&y->t);
+#pragma omp parallel for num_threads(width) if (width > 1 && n > ALONE * PIECE)
+	for (int64_t at = 0; at < n; at += PIECE)
+		elt_scale(data + at, s->gain, s->shift, n - at < PIECE ? n - at : PIECE);
+	rep_clear_padding(y);
+}
+
 // Moves a result to the step's output, through the output quantizer if there is one (codes that are on its grid stay).
 enum status exec_finish(struct exec *x, int i, struct rep *y)
 {
 	const struct quantizer *q = exec_out_quantizer(x, i);
 	enum status st = STATUS_OK;
+	if (x->step->scaled)
+		scale(x->step, y, x->width);
 	if (q && (y->coded || y->t.type == DT_F32)) {
 		st = rep_apply(&x->out[i], y, q, x->width, x->err);
 		rep_drop(y);
@@ -185,7 +199,7 @@ static enum status exec_ordered(struct exec *x)
 enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
-	    exec_ordered, exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_resize, exec_move, exec_if, exec_plain};
+	    exec_ordered, exec_conv, exec_matmul, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move, exec_if, exec_plain};
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);
 		if (st == STATUS_OK)

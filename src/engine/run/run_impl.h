@@ -13,6 +13,8 @@ struct step {
 	int node, last;
 	struct epilogue epi;
 	int residual;      // value added by the epilogue, -1
+	bool scaled;       // behind the epilogue, each rounded by itself: times gain, plus shift
+	float gain, shift;
 	bool swish;        // Sigmoid + Mul as one unary step on the Sigmoid's input
 	int64_t cost;      // rough work, for choosing what to keep
 };
@@ -92,6 +94,7 @@ enum status exec_unary(struct exec *x);
 enum status exec_binary(struct exec *x);
 enum status exec_pool(struct exec *x);
 enum status exec_resize(struct exec *x);
+enum status exec_pad(struct exec *x);
 enum status exec_move(struct exec *x);
 enum status exec_if(struct exec *x);
 enum status exec_plain(struct exec *x);

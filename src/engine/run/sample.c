@@ -10,11 +10,11 @@ struct state {
 	const struct runner *r;
 	const struct sample *s;
 	struct key sample_key;
-	struct rep *env[SIM_COUNT];  // [n_values] what is there now
+	struct rep *env[SIM_COUNT];  // [n_values] what is there now; NULL, as `owed`, for simulations that nothing is read under
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
-	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them
+	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
 	struct error *err;
 };
 
@@ -113,7 +113,7 @@ static void drop_use(struct state *st, enum sim sim, int v)
 	if (--st->uses[sim][v] > 0)
 		return;
 	rep_drop(&st->env[sim][v]);
-	if (sim == SIM_FLOAT)
+	if (sim == SIM_FLOAT && st->alone)
 		rep_drop(&st->alone[v]);
 }
 
@@ -134,14 +134,6 @@ static void show(struct state *st, int v)
 			drop_use(st, (enum sim)sim, v);
 }
 
-static bool input_read(const struct state *st, int v)
-{
-	for (int sim = 0; sim < SIM_COUNT; sim++)
-		if (st->uses[sim][v] > 0)
-			return true;
-	return false;
-}
-
 // Inputs are stored like results, so that an image is decoded once; they are the same under every simulation.
 static enum status load_inputs(struct state *st)
 {
@@ -149,10 +141,12 @@ static enum status load_inputs(struct state *st)
 	bool missing = false;
 	for (int i = 0; i < g->n_inputs; i++) {
 		int v = g->input[i];
-		for (int sim = 0; sim < SIM_COUNT && input_read(st, v); sim++)
-			if (st->s->given)
+		for (int sim = 0; sim < SIM_COUNT; sim++)
+			if (st->uses[sim][v] == 0)
+				continue;
+			else if (st->s->given)
 				st->env[sim][v].t = tensor_share(&st->s->given[i]);
-			else if (st->uses[sim][v] > 0 && !(st->r->memo && store_get(st->r->e->store, stored_key(st, (enum sim)sim, v), &st->env[sim][v])))
+			else if (!(st->r->memo && store_get(st->r->e->store, stored_key(st, (enum sim)sim, v), &st->env[sim][v])))
 				missing = true;
 	}
 	if (!missing)
@@ -325,33 +319,56 @@ static enum status forward(struct state *st)
 	return STATUS_OK;
 }
 
+// Alone, nodes read the float network.
+static bool is_read(const struct runner *r, enum sim sim)
+{
+	return r->want[sim] || (sim == SIM_FLOAT && r->want[SIM_ALONE]);
+}
+
+static void state_init(struct state *st)
+{
+	const struct runner *r = st->r;
+	size_t values = (size_t)r->g->n_values + 1;
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		st->uses[sim] = xcalloc(values, sizeof **st->uses);
+		st->run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st->run);
+		if (!is_read(r, (enum sim)sim))
+			continue;
+		st->env[sim] = xcalloc(values, sizeof **st->env);
+		st->owed[sim] = xcalloc(values, sizeof **st->owed);
+	}
+	st->alone = r->want[SIM_ALONE] ? xcalloc(values, sizeof *st->alone) : NULL;
+}
+
+static void reps_free(struct rep *rep, int n)
+{
+	for (int v = 0; rep && v < n; v++)
+		rep_drop(&rep[v]);
+	free(rep);
+}
+
+static void state_done(struct state *st)
+{
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		reps_free(st->env[sim], st->r->g->n_values);
+		free(st->uses[sim]);
+		free(st->run[sim]);
+		free(st->owed[sim]);
+	}
+	reps_free(st->alone, st->r->g->n_values);
+}
+
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
 {
 	struct state st = {.r = r, .s = s, .err = err};
 	if (!s->given && samples(&st))
 		st.sample_key = dataset_key(samples(&st), s->index);
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
-	for (int sim = 0; sim < SIM_COUNT; sim++) {
-		st.env[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.env);
-		st.uses[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.uses);
-		st.run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st.run);
-		st.owed[sim] = xcalloc((size_t)r->g->n_values + 1, sizeof **st.owed);
-	}
-	st.alone = xcalloc((size_t)r->g->n_values + 1, sizeof *st.alone);
+	state_init(&st);
 	mark(&st);
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
-	for (int v = 0; v < r->g->n_values; v++)
-		rep_drop(&st.alone[v]);
-	free(st.alone);
-	for (int sim = 0; sim < SIM_COUNT; sim++) {
-		for (int v = 0; v < r->g->n_values; v++)
-			rep_drop(&st.env[sim][v]);
-		free(st.env[sim]);
-		free(st.uses[sim]);
-		free(st.run[sim]);
-		free(st.owed[sim]);
-	}
+	state_done(&st);
 	return status;
 }

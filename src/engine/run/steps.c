@@ -137,6 +137,32 @@ static void fuse_add(struct builder *b, struct step *s)
 		fuse_act(b, s);
 }
 
+// The step's result and one constant, in either order, give a float of the same shape.
+static bool takes_constant(const struct graph *g, const struct node *n, int v, float *constant)
+{
+	int i = n->in[0] == v;
+	return constant_scalar(g, n, i, 0.0f, constant) && n->in[i] >= 0 && g->value[v].type == DT_F32 &&
+	    shape_equal(&g->value[n->out[0]].shape, &g->value[v].shape);
+}
+
+// A product with a constant and a sum with one: they are done in place while the result is warm.
+static void fuse_scale(struct builder *b, struct step *s)
+{
+	static const enum op_id ops[] = {OP_Mul, OP_Add};
+	float value[] = {1.0f, -0.0f}; // what changes no number
+	for (int i = 0; i < 2; i++) {
+		int next = sole_consumer(b, s);
+		const struct node *n = next >= 0 ? &b->g->node[next] : NULL;
+		if (!n || n->op->id != ops[i] || !takes_constant(b->g, n, b->g->node[s->last].out[0], &value[i]))
+			continue;
+		s->scaled = true;
+		s->last = next;
+		b->taken[next] = true;
+	}
+	s->gain = value[0];
+	s->shift = value[1];
+}
+
 static void fuse_freely(struct builder *b, struct step *s)
 {
 	if (!(b->g->node[s->node].op->flags & OPF_WEIGHTED))
@@ -144,6 +170,7 @@ static void fuse_freely(struct builder *b, struct step *s)
 	fuse_act(b, s);
 	if (b->g->node[s->node].op->id == OP_Conv)
 		fuse_add(b, s);
+	fuse_scale(b, s);
 }
 
 static void fuse_group(struct builder *b, struct step *s, const struct plan *plan)

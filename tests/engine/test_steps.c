@@ -1,0 +1,125 @@
+// What is executed at once gives the bits of its parts, each on its own.
+#include "onnx_case.h"
+#include "qtui/engine/run.h"
+
+enum { C = 5, K = 11, SIZE = 9 };
+
+static void conv(struct onnx_case *c)
+{
+	struct support_random r = {71};
+	float w[K * C * 9], b[K];
+	support_random_floats(&r, w, K * C * 9, -1.0f, 1.0f);
+	support_random_floats(&r, b, K, -1.0f, 1.0f);
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, C, SIZE, SIZE));
+	case_floats(c, "w", DIMS(K, C, 3, 3), w);
+	case_floats(c, "b", DIMS(K), b);
+	case_node(c, "Conv", "conv", "x w b", "conv");
+	case_floats(c, "gain", DIMS(1), (float[]){1.3f});
+	case_floats(c, "shift", DIMS(1), (float[]){-0.7f});
+}
+
+// y, when only it is wanted or all values are.
+static struct tensor infer(const struct graph *g, const struct tensor *x, bool all, int threads)
+{
+	struct error err = {0};
+	struct tensor out[16] = {{0}};
+	int want[16], n = 0;
+	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
+	want[n++] = g->output[0];
+	for (int i = 0; all && i + 1 < g->n_nodes; i++)
+		want[n++] = g->node[i].out[0];
+	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, x, want, n, false, out, &err), STATUS_OK);
+	for (int i = 1; i < n; i++)
+		tensor_drop(&out[i]);
+	engine_free(&e);
+	return out[0];
+}
+
+static void check(struct onnx_case *c)
+{
+	struct support_random r = {72};
+	struct error err = {0};
+	struct tensor x = {.type = DT_F32, .shape = shape_of(4, (int64_t[]){1, C, SIZE, SIZE})};
+	case_output(c, c->graph, "y");
+	case_load(c);
+	assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
+	support_random_floats(&r, x.data, (size_t)tensor_count(&x), -1.0f, 1.0f);
+	struct tensor apart = infer(c->loaded, &x, true, 1);
+	for (int threads = 1; threads <= SUPPORT_WIDTH(2); threads++) {
+		struct tensor at_once = infer(c->loaded, &x, false, threads);
+		assert_true(shape_equal(&apart.shape, &at_once.shape));
+		assert_memory_equal(apart.data, at_once.data, tensor_bytes(&apart));
+		tensor_drop(&at_once);
+	}
+	tensor_drop(&apart);
+	tensor_drop(&x);
+	case_done(c);
+}
+
+void test_steps__constants_behind_an_activation(void **state)
+{
+	struct onnx_case c;
+	conv(&c);
+	case_node(&c, "Relu", "relu", "conv", "h");
+	case_node(&c, "Mul", "mul", "gain h", "m");
+	case_node(&c, "Add", "add", "m shift", "y");
+	check(&c);
+}
+
+// The padding of the blocks must be zero again: a product behind the sum reads it.
+void test_steps__a_sum_alone_and_a_convolution_behind_it(void **state)
+{
+	struct support_random r = {73};
+	struct onnx_case c;
+	float w[K];
+	conv(&c);
+	support_random_floats(&r, w, K, -1.0f, 1.0f);
+	case_floats(&c, "w2", DIMS(1, K, 1, 1), w);
+	case_node(&c, "Add", "add", "shift conv", "a");
+	case_node(&c, "Conv", "last", "a w2", "y");
+	check(&c);
+}
+
+// A product behind the sum, a constant that makes the tensor larger, a sum of the result with itself: none is part of the step.
+void test_steps__what_does_not_belong_to_it(void **state)
+{
+	struct onnx_case c;
+	conv(&c);
+	case_floats(&c, "rows", DIMS(1, 1, 1, 1, 1), (float[]){2.0f});
+	case_node(&c, "Add", "add", "conv shift", "a");
+	case_node(&c, "Mul", "mul", "a gain", "m");
+	case_node(&c, "Add", "twice", "m m", "t");
+	case_node(&c, "Mul", "wider", "t rows", "y");
+	check(&c);
+}
+
+// Pad in blocks of channels; against the plain interpreter.
+void test_steps__pad_in_blocks(void **state)
+{
+	static const int64_t pads[][8] = {{0, 0, 1, 2, 0, 0, 3, 0}, {0, 0, 0, 0, 0, 0, 1, 1}, {0, 1, 1, 0, 0, 0, 0, 1}, {0, 0, -1, 0, 0, 0, 2, 1}};
+	for (size_t i = 0; i < sizeof pads / sizeof *pads; i++) {
+		struct onnx_case c;
+		struct error err = {0};
+		struct tensor x = {.type = DT_F32, .shape = shape_of(4, (int64_t[]){1, C, SIZE, SIZE})}, want = {0};
+		struct support_random r = {74};
+		conv(&c);
+		case_ints(&c, "pads", 8, pads[i]);
+		case_floats(&c, "value", DIMS(1), (float[]){i % 2 ? 0.5f : 0.0f});
+		case_node(&c, "Pad", "pad", "conv pads value", "p");
+		case_node(&c, "Relu", "relu", "p", "y");
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
+		support_random_floats(&r, x.data, (size_t)tensor_count(&x), -1.0f, 1.0f);
+		assert_int_equal(graph_eval(c.loaded, (const struct tensor *[]){&x}, &want, 1, &err), STATUS_OK);
+		struct tensor y = infer(c.loaded, &x, false, 1);
+		assert_true(shape_equal(&want.shape, &y.shape));
+		for (int64_t e = 0; e < tensor_count(&y); e++)
+			assert_float_equal(((float *)y.data)[e], ((float *)want.data)[e], 1e-5f);
+		tensor_drop(&y);
+		tensor_drop(&want);
+		tensor_drop(&x);
+		case_done(&c);
+	}
+}
