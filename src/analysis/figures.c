@@ -29,6 +29,7 @@ static void free_figure(struct key k, void *value, void *arg)
 	(void)k, (void)arg;
 	free(f->sums);
 	free(f->have);
+	free(f->part);
 	free(f);
 }
 
@@ -38,6 +39,7 @@ static void free_range(struct key k, void *value, void *arg)
 	(void)k, (void)arg;
 	free(r->range);
 	free(r->have);
+	free(r->part);
 	free(r);
 }
 
@@ -51,6 +53,7 @@ static void free_hist(struct key k, void *value, void *arg)
 	free(h->count);
 	free(h->have);
 	free(h->used);
+	free(h->part);
 	free(h);
 }
 
@@ -152,9 +155,46 @@ void memo_each_scale(struct memo *m, void (*fn)(struct key, float, int32_t, void
 	keymap_each(m->map[SCALE], visit_scale, &(struct scale_visit){fn, arg});
 }
 
+void figure_compose(struct figure *f, struct figure *const *part, int n)
+{
+	bool known = !f->merged;
+	for (int i = 0; i < n; i++)
+		known &= !part[i]->merged;
+	f->part = xrealloc(f->part, (size_t)n * sizeof *part);
+	memcpy(f->part, part, (size_t)n * sizeof *part);
+	f->n_part = known ? n : 0;
+}
+
+bool figure_lacks(const struct figure *f, int sample)
+{
+	return f->n_part == 0 && !figure_has(f, sample);
+}
+
+static bool has_sums(const struct figure *f, int sample)
+{
+	bool all = f->n_part > 0;
+	if (atomic_load_explicit(&f->have[sample], memory_order_acquire))
+		return true;
+	for (int i = 0; all && i < f->n_part; i++)
+		all = has_sums(f->part[i], sample);
+	return all;
+}
+
 bool figure_has(const struct figure *f, int sample)
 {
-	return f->merged || atomic_load_explicit(&f->have[sample], memory_order_acquire);
+	return f->merged || has_sums(f, sample);
+}
+
+static struct tensor_sums sums_of(const struct figure *f, int sample)
+{
+	if (f->have[sample])
+		return f->sums[sample];
+	struct tensor_sums all = sums_of(f->part[0], sample);
+	for (int i = 1; i < f->n_part; i++) {
+		struct tensor_sums one = sums_of(f->part[i], sample);
+		sums_merge(&all, &one);
+	}
+	return all;
 }
 
 bool figure_complete(const struct figure *f, int samples)
@@ -180,15 +220,15 @@ struct figures figure_merge(const struct figure *f, int samples)
 	double nsr = 0, cosine = 0;
 	int n_cosine = 0;
 	for (int i = 0; i < samples; i++) {
-		if (!figure_has(f, i))
+		if (!has_sums(f, i))
 			continue;
-		const struct tensor_sums *s = &f->sums[i];
-		struct metrics m = sums_metrics(s);
+		struct tensor_sums s = sums_of(f, i);
+		struct metrics m = sums_metrics(&s);
 		if (out.known++ == 0)
-			all = *s;
+			all = s;
 		else
-			sums_merge(&all, s);
-		nsr += s->e2 / (s->f2 + 1e-7); // PPQ's ratio of one sample: numerics.md 2.1
+			sums_merge(&all, &s);
+		nsr += s.e2 / (s.f2 + 1e-7); // PPQ's ratio of one sample: numerics.md 2.1
 		if (isfinite(m.cosine)) {
 			cosine += m.cosine;
 			n_cosine++;
@@ -204,9 +244,26 @@ struct figures figure_merge(const struct figure *f, int samples)
 	return out;
 }
 
+void range_compose(struct range_memo *r, struct range_memo *const *part, int n)
+{
+	r->part = xrealloc(r->part, (size_t)n * sizeof *part);
+	memcpy(r->part, part, (size_t)n * sizeof *part);
+	r->n_part = r->merged ? 0 : n;
+}
+
+bool range_lacks(const struct range_memo *r, int sample)
+{
+	return r->n_part == 0 && !range_has(r, sample);
+}
+
 bool range_has(const struct range_memo *r, int sample)
 {
-	return r->merged || atomic_load_explicit(&r->have[sample], memory_order_acquire);
+	bool all = r->n_part > 0;
+	if (r->merged || atomic_load_explicit(&r->have[sample], memory_order_acquire))
+		return true;
+	for (int i = 0; all && i < r->n_part; i++)
+		all = range_has(r->part[i], sample);
+	return all;
 }
 
 bool range_complete(const struct range_memo *r, int samples)
@@ -223,150 +280,27 @@ void range_set(struct range_memo *r, int sample, const struct tensor_range *one)
 	atomic_store_explicit(&r->have[sample], 1, memory_order_release);
 }
 
+static void add_range(struct tensor_range *all, const struct tensor_range *one)
+{
+	if (one->n > 0 && (all->n == 0 || one->min < all->min))
+		all->min = one->min;
+	if (one->n > 0 && (all->n == 0 || one->max > all->max))
+		all->max = one->max;
+	all->n += one->n;
+	all->nonfinite += one->nonfinite;
+}
+
 struct tensor_range range_merge(const struct range_memo *r, int samples)
 {
+	struct tensor_range out = {0}, one;
 	if (r->merged)
 		return r->saved;
-	struct tensor_range out = {0};
-	for (int i = 0; i < samples; i++) {
-		const struct tensor_range *one = &r->range[i];
-		if (!atomic_load_explicit(&r->have[i], memory_order_acquire))
-			continue;
-		if (one->n > 0 && (out.n == 0 || one->min < out.min))
-			out.min = one->min;
-		if (one->n > 0 && (out.n == 0 || one->max > out.max))
-			out.max = one->max;
-		out.n += one->n;
-		out.nonfinite += one->nonfinite;
+	for (int i = 0; i < r->n_part; i++) {
+		one = range_merge(r->part[i], samples);
+		add_range(&out, &one);
 	}
+	for (int i = 0; r->n_part == 0 && i < samples; i++)
+		if (atomic_load_explicit(&r->have[i], memory_order_acquire))
+			add_range(&out, &r->range[i]);
 	return out;
-}
-
-bool hist_complete(const struct hist_memo *h, int samples)
-{
-	return h->merged || h->n_have >= samples;
-}
-
-bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g)
-{
-	pthread_mutex_lock(&h->lock);
-	bool lacks = !h->merged && !h->have[sample];
-	g->n = 0;
-	if (lacks && h->grid)
-		grid_shape(g, h->grid);
-	pthread_mutex_unlock(&h->lock);
-	return lacks;
-}
-
-static bool take_sample(struct hist_memo *h, int sample)
-{
-	bool first = !h->merged && !h->have[sample];
-	h->have[sample] = 1;
-	h->n_have += first;
-	return first;
-}
-
-void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g)
-{
-	pthread_mutex_lock(&h->lock);
-	if (take_sample(h, sample)) {
-		if (!h->grid)
-			h->grid = xcalloc(1, sizeof *h->grid);
-		grid_merge(h->grid, g);
-	}
-	pthread_mutex_unlock(&h->lock);
-}
-
-// Neighbouring codes of 16 bit share a count: there are more of them than a histogram has bins.
-static void open_codes(struct hist_memo *h, enum dtype type, const struct quantizer *q)
-{
-	enum { COUNTS = 4096 };
-	h->type = type;
-	h->scale = q->scale[0];
-	h->zero = q->zero ? q->zero[0] : 0;
-	h->quant = *q;
-	h->levels = 1 << (8 * dtype_size(type));
-	while (h->levels >> h->shift > COUNTS)
-		h->shift++;
-	h->count = xcalloc((size_t)h->levels >> h->shift, sizeof *h->count);
-	h->used = xcalloc((size_t)h->levels, 1);
-}
-
-void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q)
-{
-	pthread_mutex_lock(&h->lock);
-	if (take_sample(h, sample)) {
-		if (!h->count)
-			open_codes(h, type, q);
-		for (int i = 0; i < h->levels; i++) {
-			h->count[i >> h->shift] += count[i];
-			h->used[i] |= count[i] > 0;
-		}
-	}
-	pthread_mutex_unlock(&h->lock);
-}
-
-void hist_set(struct hist_memo *h, struct hist *whole)
-{
-	pthread_mutex_lock(&h->lock);
-	hist_drop(&h->shown);
-	h->shown = whole;
-	h->merged = true;
-	pthread_mutex_unlock(&h->lock);
-}
-
-static bool has_counts(const struct hist_memo *h)
-{
-	return h->n_have > 0 && ((h->grid && h->grid->n > 0) || h->count);
-}
-
-static struct hist *make_hist(struct hist_memo *h, float lo, float hi)
-{
-	struct hist *out = xcalloc(1, sizeof *out);
-	out->refs = 1;
-	out->lo = lo;
-	out->hi = hi;
-	h->quant.scale = &h->scale;
-	h->quant.zero = &h->zero;
-	if (h->grid)
-		grid_spread(h->grid, lo, hi, out->bin, STATS_BINS);
-	if (h->count)
-		grid_codes(h->count, h->type, h->shift, &h->quant, lo, hi, out->bin, STATS_BINS);
-	return out;
-}
-
-static struct hist *publish(struct hist_memo *h, int samples, float lo, float hi, bool same_edges)
-{
-	pthread_mutex_lock(&h->lock);
-	bool stale = !h->shown || h->n_have >= 2 * h->n_shown || (h->n_have > h->n_shown && h->n_have >= samples) ||
-	    (same_edges && (h->shown->lo != lo || h->shown->hi != hi));
-	if (!h->merged && stale && has_counts(h)) {
-		hist_drop(&h->shown);
-		h->shown = make_hist(h, lo, hi);
-		h->n_shown = h->n_have;
-	}
-	struct hist *out = hist_take(h->shown);
-	pthread_mutex_unlock(&h->lock);
-	return out;
-}
-
-struct hist *hist_publish(struct hist_memo *h, int samples, const struct tensor_range *range)
-{
-	return publish(h, samples, range->min, range->max, false);
-}
-
-struct hist *hist_publish_beside(struct hist_memo *h, int samples, const struct hist *edges)
-{
-	return publish(h, samples, edges->lo, edges->hi, true);
-}
-
-double hist_used(struct hist_memo *h)
-{
-	int n = 0;
-	pthread_mutex_lock(&h->lock);
-	for (int i = 0; i < h->levels; i++)
-		n += h->used[i] != 0;
-	double share = h->levels > 0 ? (double)n / h->levels : h->used_saved;
-	pthread_mutex_unlock(&h->lock);
-	return share;
 }

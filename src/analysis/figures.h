@@ -1,5 +1,5 @@
 // Private to src/analysis: the memo of figures. Sums are kept per sample, so that they merge in the order of samples whatever the
-// order of work; histograms are counts, whose order does not matter. Entries are made by the conductor before a pass and are
+// order of work; histograms (histograms.c) are counts, whose order does not matter. Entries are made by the conductor before a pass and are
 // filled by workers, each its own sample.
 #ifndef QTUI_ANALYSIS_FIGURES_H
 #define QTUI_ANALYSIS_FIGURES_H
@@ -14,6 +14,8 @@ struct figure {
 	atomic_uchar *have;        // [samples]
 	bool merged;               // known from a session: only the merged figures
 	struct figures saved;
+	struct figure **part;      // [n_part] > 0: not measured, it is that of these tensors together
+	int n_part;
 };
 struct range_memo {
 	struct key key;
@@ -21,6 +23,8 @@ struct range_memo {
 	atomic_uchar *have;
 	bool merged;
 	struct tensor_range saved;
+	struct range_memo **part;  // likewise
+	int n_part;
 };
 struct hist_memo {
 	struct key key;
@@ -39,6 +43,8 @@ struct hist_memo {
 	int n_shown;               // over so many samples
 	bool merged;               // set as a whole: only `shown`
 	double used_saved;         // from a session; < 0: not known
+	struct hist_memo **part;   // likewise
+	int n_part;
 };
 
 struct memo;
@@ -51,6 +57,15 @@ bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
 void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
 // Calls fn for every scale kept.
 void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
+
+// From here on it is that of its parts together, as long as their sums are known (from a session only the merged figures are).
+void figure_compose(struct figure *f, struct figure *const *part, int n);
+void range_compose(struct range_memo *r, struct range_memo *const *part, int n);
+void hist_compose(struct hist_memo *h, struct hist_memo *const *part, int n);
+// Must the sample be measured for it? Not for one that is composed.
+bool figure_lacks(const struct figure *f, int sample);
+bool range_lacks(const struct range_memo *r, int sample);
+bool hist_wants(const struct hist_memo *h, int samples);
 
 bool figure_complete(const struct figure *f, int samples);
 bool figure_has(const struct figure *f, int sample);

@@ -1,147 +1,15 @@
-// The second half of a run: the sites of the finished plan, and the pass that compares float and quantized tensors at them.
+// The second half of a run: the pass that compares float and quantized tensors at the sites.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "study_impl.h"
-
-// ---- sites
-
-static void add_site(struct work *w, size_t *cap, enum site_kind kind, int slot, int value)
-{
-	const struct slot *s = &w->plan->slot[slot];
-	const struct quantizer *q = &s->quant;
-	w->site = xgrow(w->site, cap, (size_t)w->n_sites + 1, sizeof *w->site);
-	struct site_work *sw = &w->site[w->n_sites++];
-	*sw = (struct site_work){.site = {.kind = kind, .node = s->node, .slot = slot, .value = value, .state = s->state, .follows = -1,
-	    .locked = s->locked, .bits = q->bits, .axis = q->axis, .n_scale = q->n, .scale = q->scale, .zero = q->zero, .qmin = q->qmin,
-	    .qmax = q->qmax, .used_levels = -1}};
-	if (s->follows >= 0)
-		sw->site.follows = w->plan->slot[s->follows].value;
-}
-
-static bool quantizes(const struct slot *s)
-{
-	return s->value >= 0 && s->quant.kind != QUANT_NONE && (s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE);
-}
-
-// An input is a site when it is quantized again: not when its producer's output already lies on the same grid.
-static bool requantizes(const struct work *w, const struct slot *s)
-{
-	const struct graph *g = w->study->g;
-	if (!quantizes(s) || s->parameter || g->value[s->value].type != DT_F32)
-		return false;
-	int p = g->value[s->value].producer;
-	for (int i = 0; p >= 0 && i < g->node[p].n_out; i++)
-		if (g->node[p].out[i] == s->value) {
-			const struct slot *o = plan_out(w->plan, p, i);
-			return !(o->quant.kind != QUANT_NONE && quantizer_equal(&o->quant, &s->quant));
-		}
-	return true;
-}
-
-// The node at which a group's figures stand is the one that owns the quantizer of the group's end.
-static int row_of(const struct work *w, int node)
-{
-	const struct group *gr = &w->plan->group[node];
-	return gr->kind == GROUP_NONE ? node : gr->owner;
-}
-
-static void node_sites(struct work *w, size_t *cap, int n)
-{
-	const struct graph *g = w->study->g;
-	const struct node *node = &g->node[n];
-	for (int i = 0; i < node->n_out; i++) {
-		int slot = w->plan->first_out[n] + i;
-		const struct slot *s = &w->plan->slot[slot];
-		bool shared = s->value >= 0 && s->state == SLOT_OVERLAPPED && engine_group_value(g, w->plan, s->value) == s->value &&
-		    s->quant.kind != QUANT_NONE && g->value[s->value].type == DT_F32;
-		if (quantizes(s) || shared)
-			add_site(w, cap, SITE_OUTPUT, slot, s->value);
-	}
-	for (int i = 0; i < node->n_in; i++) {
-		int slot = w->plan->first_in[n] + i;
-		const struct slot *s = &w->plan->slot[slot];
-		if (quantizes(s) && s->parameter && s->quant.kind == QUANT_LINEAR && g->value[s->value].constant)
-			add_site(w, cap, SITE_WEIGHT, slot, s->value);
-		else if (requantizes(w, s))
-			add_site(w, cap, SITE_INPUT, slot, s->value);
-	}
-}
-
-static struct key pair_key(const char *what, struct key a, struct key b, struct key base)
-{
-	return key_add_key(key_add_key(key_add_key(key_add_text((struct key){0}, what), a), b), base);
-}
-
-static struct key backend_key(const struct work *w)
-{
-	return key_add_int((struct key){0}, w->study->opt.backend);
-}
-
-static void site_memos(struct work *w, struct site_work *sw)
-{
-	struct key base = backend_key(w);
-	struct memo *m = w->study->memo;
-	const struct slot *slot = &w->plan->slot[sw->site.slot];
-	struct key f = w->key[SIM_FLOAT][sw->site.value], q = w->key[SIM_FULL][sw->site.value], a = w->key[SIM_ALONE][sw->site.value];
-	if (sw->site.kind != SITE_OUTPUT) {
-		q = key_add_key(q, quantizer_key(&slot->quant));
-		a = key_add_key(f, quantizer_key(&slot->quant));
-	}
-	if (sw->site.kind == SITE_WEIGHT)
-		base = (struct key){0};
-	sw->graphwise = memo_figure(m, pair_key("figure", f, q, base));
-	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
-	sw->range = memo_range(m, key_add_key(f, base));
-	if (sw->site.kind != SITE_INPUT) {
-		sw->hist_float = memo_hist(m, sw->range->key);
-		sw->hist_quant = memo_hist(m, sw->graphwise->key);
-	}
-}
-
-static void index_sites(struct work *w)
-{
-	int n = w->study->g->n_values;
-	w->first_site = xcalloc((size_t)n + 2, sizeof *w->first_site);
-	w->site_at = xcalloc((size_t)w->n_sites + 1, sizeof *w->site_at);
-	for (int i = 0; i < w->n_sites; i++)
-		w->first_site[w->site[i].site.value + 2]++;
-	for (int v = 2; v <= n + 1; v++)
-		w->first_site[v] += w->first_site[v - 1];
-	for (int i = 0; i < w->n_sites; i++)
-		w->site_at[w->first_site[w->site[i].site.value + 1]++] = i;
-}
-
-void work_sites(struct work *w)
-{
-	const struct graph *g = w->study->g;
-	size_t cap = 0;
-	for (int sim = 0; sim < SIM_COUNT; sim++)
-		engine_keys(g, w->plan, (enum sim)sim, w->key[sim]);
-	for (int n = 0; n < g->n_nodes; n++)
-		node_sites(w, &cap, n);
-	for (int i = 0; i < w->n_sites; i++) {
-		site_memos(w, &w->site[i]);
-		if (w->site[i].site.kind == SITE_OUTPUT)
-			w->site[i].site.node = row_of(w, w->site[i].site.node);
-	}
-	index_sites(w);
-	w->output = xcalloc((size_t)g->n_outputs + 1, sizeof *w->output);
-	for (int i = 0; i < g->n_outputs; i++) {
-		int v = g->output[i];
-		w->output[i].value = v;
-		if (g->value[v].type == DT_F32 && !g->value[v].constant)
-			w->output[i].graphwise = memo_figure(w->study->memo,
-			    pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], backend_key(w)));
-	}
-}
 
 // ---- one value on one sample
 
 static void compare(struct figure *f, int sample, const struct tensor *x, struct rep *y, const struct quantizer *clip)
 {
 	struct tensor_sums sums;
-	if (figure_has(f, sample))
+	if (!figure_lacks(f, sample))
 		return;
 	const struct quantizer *q = rep_quantizer(y);
 	stats_compare(&sums, x, &y->t, q ? q : clip);
@@ -162,7 +30,7 @@ static void requantized(struct figure *f, const struct sighting *s, struct rep *
 {
 	struct error err = {0};
 	struct rep y = {0};
-	if (!figure_has(f, s->sample) && rep_apply(&y, from, q, s->width, &err) == STATUS_OK)
+	if (figure_lacks(f, s->sample) && rep_apply(&y, from, q, s->width, &err) == STATUS_OK)
 		compare_aligned(f, s, x, &y, q);
 	rep_drop(&y);
 }
@@ -179,11 +47,11 @@ struct lack {
 
 static void ask(struct stats_site *ask, struct lack *l, const struct site_work *sw, int sample)
 {
-	if (ask->q[0]->data && !figure_has(sw->graphwise, sample))
+	if (ask->q[0]->data && figure_lacks(sw->graphwise, sample))
 		ask->sums[0] = &l->sums[0];
-	if (ask->q[1]->data && !figure_has(sw->layerwise, sample))
+	if (ask->q[1]->data && figure_lacks(sw->layerwise, sample))
 		ask->sums[1] = &l->sums[1];
-	if (!range_has(sw->range, sample))
+	if (range_lacks(sw->range, sample))
 		ask->range = &l->range;
 	if (hist_lacks_floats(sw->hist_float, sample, &l->grid))
 		ask->grid = &l->grid;
@@ -232,7 +100,7 @@ static void align(struct rep *out, const struct sighting *s, struct rep *y, enum
 static void note_range(struct range_memo *r, int sample, const struct tensor *x)
 {
 	struct tensor_range range;
-	if (range_has(r, sample))
+	if (!range_lacks(r, sample))
 		return;
 	stats_range(&range, x);
 	range_set(r, sample, &range);
@@ -264,7 +132,7 @@ static void see(void *arg, const struct sighting *s)
 			measure_site(w, &w->site[w->site_at[i]], s);
 		for (int i = 0; i < w->study->g->n_outputs; i++)
 			if (w->output[i].value == s->value && w->output[i].graphwise && s->rep[SIM_FULL] &&
-			    !figure_has(w->output[i].graphwise, s->sample))
+			    figure_lacks(w->output[i].graphwise, s->sample))
 				compare_aligned(w->output[i].graphwise, s, s->rep[SIM_FLOAT], s->rep[SIM_FULL], NULL);
 	}
 	work_tick(w);
@@ -282,10 +150,21 @@ static enum status pass(struct work *w, const bool *const want[SIM_COUNT], void 
 	return engine_pass(w->study->engine, &p, err);
 }
 
+static bool wants_figure(const struct figure *f, int samples)
+{
+	return f->n_part == 0 && !figure_complete(f, samples);
+}
+
+static bool wants_quantized(const struct site_work *sw, int samples)
+{
+	return wants_figure(sw->graphwise, samples) || (sw->hist_quant && hist_wants(sw->hist_quant, samples));
+}
+
+// Of what is not that of other sites together.
 static bool site_missing(const struct site_work *sw, int samples)
 {
-	return !figure_complete(sw->graphwise, samples) || !figure_complete(sw->layerwise, samples) || !range_complete(sw->range, samples) ||
-	    (sw->hist_float && !hist_complete(sw->hist_float, samples)) || (sw->hist_quant && !hist_complete(sw->hist_quant, samples));
+	return wants_quantized(sw, samples) || wants_figure(sw->layerwise, samples) ||
+	    (sw->range->n_part == 0 && !range_complete(sw->range, samples)) || (sw->hist_float && hist_wants(sw->hist_float, samples));
 }
 
 static void set_hist(struct hist_memo *m, const struct tensor *t, const struct tensor_range *r)
@@ -337,11 +216,11 @@ static enum status measure_values(struct work *w, struct error *err)
 		if (sw->site.kind == SITE_WEIGHT || !site_missing(sw, w->samples))
 			continue;
 		any = want[SIM_FLOAT][v] = true;
-		want[SIM_FULL][v] |= !figure_complete(sw->graphwise, w->samples) || (sw->hist_quant && !hist_complete(sw->hist_quant, w->samples));
-		want[SIM_ALONE][v] |= layerwise && sw->site.kind == SITE_OUTPUT && !figure_complete(sw->layerwise, w->samples);
+		want[SIM_FULL][v] |= wants_quantized(sw, w->samples);
+		want[SIM_ALONE][v] |= layerwise && sw->site.kind == SITE_OUTPUT && wants_figure(sw->layerwise, w->samples);
 	}
 	for (int i = 0; i < w->study->g->n_outputs; i++)
-		if (w->output[i].graphwise && !figure_complete(w->output[i].graphwise, w->samples))
+		if (w->output[i].graphwise && wants_figure(w->output[i].graphwise, w->samples))
 			any = want[SIM_FLOAT][w->output[i].value] = want[SIM_FULL][w->output[i].value] = true;
 	const bool *const wants[SIM_COUNT] = {want[SIM_FLOAT], NULL, want[SIM_FULL], want[SIM_ALONE]};
 	if (any && !w->lack)

@@ -1,0 +1,122 @@
+// The memo of figures: what is composed of other tensors' figures is what measuring the whole tensor gives.
+#include <stdlib.h>
+#include <string.h>
+#include "support.h"
+#include "../../src/analysis/figures.h"
+
+enum { HALF = 3000, SAMPLES = 2 };
+
+static struct key named(const char *name)
+{
+	return key_add_text((struct key){0}, name);
+}
+
+static struct tensor tensor_of(float *x, int64_t n)
+{
+	return (struct tensor){.type = DT_F32, .shape = shape_of(1, &n), .data = x};
+}
+
+// Two halves of different range, and the codes that a quantizer of step 0.1 makes of them.
+static void fill(float *x, int8_t *codes, int sample)
+{
+	struct support_random r = {(uint64_t)sample + 5};
+	for (int i = 0; i < 2 * HALF; i++) {
+		x[i] = support_random_normal(&r) * (i < HALF ? 1.0f : 3.0f);
+		codes[i] = (int8_t)(x[i] * 10 > 127 ? 127 : x[i] * 10 < -128 ? -128 : x[i] * 10);
+	}
+}
+
+static void measure(struct memo *m, const char *name, int sample, float *x, int8_t *codes, int64_t n)
+{
+	const struct quantizer q = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .scale = (float[]){0.1f},
+	    .zero = (int32_t[]){0}, .qmin = -128, .qmax = 127};
+	struct tensor f = tensor_of(x, n), y = {.type = DT_I8, .shape = shape_of(1, &n), .data = codes};
+	struct tensor_sums sums;
+	struct tensor_range range;
+	static struct grid grid;
+	uint32_t count[256] = {0};
+	assert_true(hist_lacks_floats(memo_hist(m, named(name)), sample, &grid));
+	stats_site(&(struct stats_site){.f = &f, .q = {&y, &y}, .quant = {&q, &q}, .sums = {&sums}, .range = &range, .grid = &grid, .codes_q = count});
+	figure_set(memo_figure(m, named(name)), sample, &sums);
+	range_set(memo_range(m, named(name)), sample, &range);
+	hist_add_floats(memo_hist(m, named(name)), sample, &grid);
+	hist_add_codes(memo_hist(m, key_add_int(named(name), 1)), sample, count, DT_I8, &q);
+}
+
+struct composed {
+	struct figure *figure;
+	struct range_memo *range;
+	struct hist_memo *hist[2];
+};
+
+static struct composed found(struct memo *m, const char *name)
+{
+	return (struct composed){memo_figure(m, named(name)), memo_range(m, named(name)),
+	    {memo_hist(m, named(name)), memo_hist(m, key_add_int(named(name), 1))}};
+}
+
+static struct composed compose(struct memo *m)
+{
+	struct composed c = found(m, "composed"), a = found(m, "first"), b = found(m, "second");
+	figure_compose(c.figure, (struct figure *[]){a.figure, b.figure}, 2);
+	range_compose(c.range, (struct range_memo *[]){a.range, b.range}, 2);
+	for (int i = 0; i < 2; i++)
+		hist_compose(c.hist[i], (struct hist_memo *[]){a.hist[i], b.hist[i]}, 2);
+	return c;
+}
+
+static void measure_all(struct memo *m)
+{
+	static float x[2 * HALF];
+	static int8_t codes[2 * HALF];
+	for (int s = 0; s < SAMPLES; s++) {
+		fill(x, codes, s);
+		measure(m, "first", s, x, codes, HALF);
+		measure(m, "second", s, x + HALF, codes + HALF, HALF);
+		measure(m, "whole", s, x, codes, 2 * HALF);
+	}
+}
+
+static long total(const struct hist *h)
+{
+	long n = 0;
+	for (int i = 0; i < STATS_BINS; i++)
+		n += h->bin[i];
+	return n;
+}
+
+void test_figures__parts_together_are_the_whole(void **state)
+{
+	struct memo *m = memo_new(SAMPLES);
+	struct composed c = compose(m), whole = found(m, "whole");
+	assert_true(!figure_lacks(c.figure, 0) && !figure_has(c.figure, 0) && !hist_wants(c.hist[0], SAMPLES));
+	measure_all(m);
+	assert_true(figure_complete(c.figure, SAMPLES) && range_complete(c.range, SAMPLES) && hist_complete(c.hist[1], SAMPLES));
+	struct figures a = figure_merge(c.figure, SAMPLES), b = figure_merge(whole.figure, SAMPLES);
+	assert_float_equal(a.pooled.snr_db, b.pooled.snr_db, 1e-5);
+	assert_float_equal(a.nsr_mean, b.nsr_mean, 1e-7);
+	assert_true(a.known == b.known && a.min == b.min && a.max == b.max && a.pooled.max_error == b.pooled.max_error);
+	struct tensor_range r = range_merge(c.range, SAMPLES), direct = range_merge(whole.range, SAMPLES);
+	assert_true(r.min == direct.min && r.max == direct.max && r.n == direct.n);
+	struct hist *floats = hist_publish(c.hist[0], SAMPLES, &r), *codes = hist_publish_beside(c.hist[1], SAMPLES, floats);
+	struct hist *other = hist_publish_beside(whole.hist[1], SAMPLES, floats);
+	assert_int_equal(total(floats), 2 * HALF * SAMPLES);
+	assert_memory_equal(codes->bin, other->bin, sizeof codes->bin);
+	assert_true(hist_used(c.hist[1]) == hist_used(whole.hist[1]));
+	hist_drop(&floats);
+	hist_drop(&codes);
+	hist_drop(&other);
+	memo_free(&m);
+}
+
+void test_figures__what_a_session_gave_is_no_part(void **state)
+{
+	struct memo *m = memo_new(SAMPLES);
+	memo_figure(m, named("second"))->merged = true;
+	struct composed c = compose(m);
+	assert_true(figure_lacks(c.figure, 0));
+	memo_figure(m, named("second"))->merged = false;
+	compose(m);
+	assert_true(!figure_lacks(c.figure, 0));
+	memo_free(&m);
+}
