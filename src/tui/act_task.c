@@ -112,3 +112,13 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 	ui_note(ui, "labels %s", args);
 	return wish(ui, &w);
 }
+
+enum status command_pictures(struct ui *ui, char *args, struct error *err)
+{
+	if (strcmp(args, "pixels") && strcmp(args, "blocks"))
+		return error_set(err, STATUS_USAGE, "usage: :pictures pixels|blocks");
+	ui->only_blocks = !strcmp(args, "blocks");
+	if (!ui->only_blocks && !ui->cell_w)
+		ui_note(ui, "pictures in pixels, if the terminal says that it can");
+	return STATUS_OK;
+}

@@ -18,8 +18,37 @@ void canvas_init(struct canvas *c, int w, int h, const struct theme *theme, bool
 	canvas_reset(c, w, h);
 }
 
+static void drop_image(struct canvas *c)
+{
+	if (c->image)
+		free(c->image->rgb);
+	free(c->image);
+	c->image = NULL;
+}
+
+struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h)
+{
+	struct canvas_image *image = xcalloc(1, sizeof *image);
+
+	drop_image(c);
+	*image = (struct canvas_image){.at = at, .w = w, .h = h, .rgb = mem_try_array((size_t)w * (size_t)h, 3)};
+	c->image = image;
+	if (!image->rgb)
+		drop_image(c);
+	for (int y = at.y; c->image && y < at.y + at.h; y++)
+		for (int x = at.x; x < at.x + at.w; x++)
+			canvas_put(c, x, y, CANVAS_UNDER_IMAGE, ROLE_TEXT);
+	return c->image;
+}
+
+void canvas_image_done(struct canvas_image *image)
+{
+	image->key = key_of(image->rgb, (size_t)image->w * (size_t)image->h * 3);
+}
+
 void canvas_done(struct canvas *c)
 {
+	drop_image(c);
 	free(c->cell);
 	c->cell = NULL;
 }
@@ -30,6 +59,7 @@ void canvas_reset(struct canvas *c, int w, int h)
 
 	if (w != c->w || h != c->h || !c->cell)
 		c->cell = xrealloc(c->cell, n * sizeof *c->cell);
+	drop_image(c);
 	c->w = w;
 	c->h = h;
 	c->clip = (struct rect){0, 0, w, h};

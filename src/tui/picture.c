@@ -27,13 +27,19 @@ static struct mean mean_of(const struct picture *p, double x0, double y0, double
 	return (struct mean){(int)(sum[0] / n), (int)(sum[1] / n), (int)(sum[2] / n)};
 }
 
+// How much higher than wide a cell is.
+static double aspect_of(const struct picture *p)
+{
+	return p->cell_w > 0 ? (double)p->cell_h / p->cell_w : 2;
+}
+
 void picture_fit(struct picture *p, struct rect r)
 {
-	double wide = (double)r.w / p->w, high = 2.0 * r.h / p->h;
+	double aspect = aspect_of(p), wide = (double)r.w / p->w, high = aspect * r.h / p->h;
 
 	p->scale = wide < high ? wide : high;
 	p->at.w = clamp((int)(p->w * p->scale + .5), 1, r.w);
-	p->at.h = clamp((int)(p->h * p->scale / 2 + .5), 1, r.h);
+	p->at.h = clamp((int)(p->h * p->scale / aspect + .5), 1, r.h);
 	p->at.x = r.x + (r.w - p->at.w) / 2;
 	p->at.y = r.y;
 }
@@ -58,8 +64,34 @@ static uint32_t shade_of(struct mean m)
 	return (uint32_t)ramp[light * (int)(sizeof ramp - 2) / 255];
 }
 
-void picture_draw(struct canvas *c, const struct picture *p, bool blocks)
+static void draw_pixels(const struct picture *p)
 {
+	struct canvas_image *image = p->image;
+	double sx = (double)p->w / image->w, sy = (double)p->h / image->h;
+	uint8_t *to = image->rgb;
+
+	for (int y = 0; y < image->h; y++)
+		for (int x = 0; x < image->w; x++, to += 3) {
+			struct mean m = mean_of(p, x * sx, y * sy, (x + 1) * sx, (y + 1) * sy);
+			to[0] = (uint8_t)m.r;
+			to[1] = (uint8_t)m.g;
+			to[2] = (uint8_t)m.b;
+		}
+}
+
+void picture_done(struct picture *p)
+{
+	if (p->image)
+		canvas_image_done(p->image);
+}
+
+void picture_draw(struct canvas *c, struct picture *p, bool blocks)
+{
+	p->image = blocks && p->cell_w > 0 ? canvas_image_new(c, p->at, p->at.w * p->cell_w, p->at.h * p->cell_h) : NULL;
+	if (p->image) {
+		draw_pixels(p);
+		return;
+	}
 	for (int y = 0; y < p->at.h; y++)
 		for (int x = 0; x < p->at.w; x++) {
 			struct mean top = half(p, x, 2 * y), low = half(p, x, 2 * y + 1);
@@ -113,25 +145,77 @@ static void put_text(struct canvas *c, const struct picture *p, int x, int y, co
 		put(c, p, x, y, g, role, blocks);
 }
 
+// The box whose corners are the cells (x, y) and (x + w, y + h).
+static void cell_box(struct canvas *c, const struct picture *p, struct rect r, enum pen_kind kind, bool blocks)
+{
+	const struct pen *pen = &pens[kind];
+
+	for (int x = r.x + 1; x < r.x + r.w; x++) {
+		put(c, p, x, r.y, pen->across, pen->role, blocks);
+		put(c, p, x, r.y + r.h, pen->across, pen->role, blocks);
+	}
+	for (int y = r.y + 1; y < r.y + r.h; y++) {
+		put(c, p, r.x, y, pen->down, pen->role, blocks);
+		put(c, p, r.x + r.w, y, pen->down, pen->role, blocks);
+	}
+	for (int i = 0; i < 4; i++)
+		put(c, p, i & 1 ? r.x + r.w : r.x, i & 2 ? r.y + r.h : r.y, pen->corner[i], pen->role, blocks);
+}
+
+static void dot(const struct canvas_image *image, int x, int y, int ink)
+{
+	uint8_t *at = image->rgb + 3 * ((size_t)y * (size_t)image->w + (size_t)x);
+
+	if (x < 0 || y < 0 || x >= image->w || y >= image->h)
+		return;
+	for (int i = 0; i < 3; i++)
+		at[i] = (uint8_t)(ink >> (16 - 8 * i) & 255);
+}
+
+// One line of a box: single for truth, dashed for float, double for quantized, with a dark edge so that it is seen on any ground.
+static void pixel_line(const struct canvas_image *image, int x, int y, int n, bool down, enum pen_kind kind, int ink)
+{
+	enum { DASH = 6 };
+
+	for (int i = 0; i <= n; i++)
+		for (int across = -1; across <= 3; across++) {
+			bool lit = kind == PEN_QUANT ? across == 0 || across == 3 : across == 0 || across == 1;
+			if (kind != PEN_QUANT && across == 3)
+				continue;
+			lit = lit && !(kind == PEN_FLOAT && i / DASH % 2);
+			dot(image, down ? x + across : x + i, down ? y + i : y + across, lit ? ink : 0);
+		}
+}
+
+static void pixel_box(const struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind)
+{
+	const struct canvas_image *image = p->image;
+	double sx = to_picture * image->w / p->w, sy = to_picture * image->h / p->h;
+	int ink = c->theme ? c->theme->style[pens[kind].role].fg.rgb : -1;
+	int x0 = clamp((int)(b->x * sx), 0, image->w - 1), x1 = clamp((int)((b->x + b->w) * sx), 0, image->w - 1);
+	int y0 = clamp((int)(b->y * sy), 0, image->h - 1), y1 = clamp((int)((b->y + b->h) * sy), 0, image->h - 1);
+
+	ink = ink < 0 ? 0xffffff : ink;
+	for (int side = 0; side < 2; side++) {
+		pixel_line(image, x0, side ? y1 : y0, x1 - x0, false, kind, ink);
+		pixel_line(image, side ? x1 : x0, y0, y1 - y0, true, kind, ink);
+	}
+}
+
 void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
     const char *label, bool blocks)
 {
 	const struct pen *pen = &pens[kind];
 	double s = p->scale * to_picture;
 	int x0 = p->at.x + clamp((int)(b->x * s), 0, p->at.w - 1), x1 = p->at.x + clamp((int)((b->x + b->w) * s), 0, p->at.w - 1);
-	int y0 = p->at.y + clamp((int)(b->y * s / 2), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * s / 2), 0, p->at.h - 1);
+	double line = s / aspect_of(p);
+	int y0 = p->at.y + clamp((int)(b->y * line), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * line), 0, p->at.h - 1);
 	char text[48];
 
-	for (int x = x0 + 1; x < x1; x++) {
-		put(c, p, x, y0, pen->across, pen->role, blocks);
-		put(c, p, x, y1, pen->across, pen->role, blocks);
-	}
-	for (int y = y0 + 1; y < y1; y++) {
-		put(c, p, x0, y, pen->down, pen->role, blocks);
-		put(c, p, x1, y, pen->down, pen->role, blocks);
-	}
-	for (int i = 0; i < 4; i++)
-		put(c, p, i & 1 ? x1 : x0, i & 2 ? y1 : y0, pen->corner[i], pen->role, blocks);
+	if (p->image)
+		pixel_box(c, p, b, to_picture, kind);
+	else
+		cell_box(c, p, (struct rect){x0, y0, x1 - x0, y1 - y0}, kind, blocks);
 	snprintf(text, sizeof text, "%c%s%s", pen->letter, *label ? " " : "", label);
 	put_text(c, p, x0 + (x1 > x0 + 1), kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
 }

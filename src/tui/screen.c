@@ -1,6 +1,7 @@
 #define NCURSES_NOMACROS 1
 #include "qtui/tui/screen.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,15 @@
 #include <term.h>
 
 #include "qtui/base/mem.h"
+#include "qtui/base/jobs.h"
+#include "qtui/tui/ask.h"
+#include "qtui/tui/graphics.h"
 #include "qtui/tui/guard.h"
 #include "qtui/tui/keys.h"
 #include "qtui/tui/overlay.h"
 
 enum depth { DEPTH_MONO, DEPTH_8, DEPTH_256, DEPTH_PALETTE, DEPTH_RGB };
+enum { K_END_OF_KEYS = -2 }; // nothing more is waiting
 enum { BEHIND_BYTES = 4096, PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
 
 struct pair {
@@ -29,6 +34,9 @@ struct screen {
 	int slot[SLOTS]; // rgb
 	struct canvas shown;
 	bool forgotten;
+	struct ask ask;
+	struct graphics graphics;
+	int held;                // a character that was read behind an Escape; 0: none
 };
 
 static bool says_truecolor(void)
@@ -91,6 +99,11 @@ static bool can_place_cursor(void)
 	return move && move != (const char *)-1;
 }
 
+void screen_cell(const struct screen *s, int *w, int *h)
+{
+	ask_cell(&s->ask, w, h);
+}
+
 enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err)
 {
 	struct screen *s = xcalloc(1, sizeof *s);
@@ -115,14 +128,27 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 	s->forgotten = true;
 	set_up(mouse);
 	arm_crash();
+	if (screen_shows_pictures(s))
+		ask_begin(&s->ask);
 	*out = s;
 	return STATUS_OK;
+}
+
+// Takes pictures away that the terminal keeps beside its text.
+static void end_pictures(struct screen *s)
+{
+	struct str out = {0};
+
+	graphics_end(&out, &s->graphics);
+	overlay_write(&out);
+	str_done(&out);
 }
 
 void screen_close(struct screen **s)
 {
 	if (!*s)
 		return;
+	end_pictures(*s);
 	endwin();
 	delscreen((*s)->term);
 	canvas_done(&(*s)->shown);
@@ -265,6 +291,7 @@ void screen_show(struct screen *s, const struct canvas *c)
 			put_cell(s, c->theme, (int)(i % (size_t)c->w), (int)(i / (size_t)c->w), &c->cell[i]);
 	show_cursor(c);
 	refresh();
+	all |= graphics_text(&picture, &s->graphics, c, &s->shown, all);
 	overlay_text(&picture, c, &s->shown, all, s->direct);
 	overlay_write(&picture);
 	str_done(&picture);
@@ -309,20 +336,64 @@ static struct screen_key mouse_key(void)
 	return out;
 }
 
+static int plain_key(wint_t c)
+{
+	return c == '\n' ? K_ENTER : c == '\b' ? K_BACKSPACE : (int)c;
+}
+
+// A character that is none of curses' keys: part of an answer, or a key. An Escape is one when no sequence follows it.
+static int character(struct screen *s, wint_t c)
+{
+	switch (reply_feed(&s->ask.reply, (int)c, clock_seconds())) {
+	case REPLY_KEY:
+		return plain_key(c);
+	case REPLY_ESC_KEY:
+		s->held = c == 27 ? 0 : (int)c; // a second Escape is looked at by the reply itself
+		return K_ESC;
+	default:
+		return K_NONE;
+	}
+}
+
+// A line may be slow, and tear an answer behind its Escape.
+static bool more_comes(const struct screen *s)
+{
+	enum { TORN_MS = 100 };
+	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return s->ask.reply.state == REPLY_ESC && ask_waits(&s->ask) && poll(&fd, 1, TORN_MS) > 0;
+}
+
+static struct screen_key next_key(struct screen *s)
+{
+	wint_t c;
+	int kind = get_wch(&c);
+
+	if (kind == KEY_CODE_YES)
+		return c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
+	if (kind != ERR)
+		return (struct screen_key){.key = character(s, c)};
+	if (more_comes(s))
+		return (struct screen_key){.key = K_NONE};
+	return (struct screen_key){.key = reply_give_up(&s->ask.reply, clock_seconds()) ? K_ESC : K_END_OF_KEYS};
+}
+
 struct screen_key screen_read(struct screen *s)
 {
 	struct screen_key out = {.key = K_NONE};
-	wint_t c;
-	int kind;
 
-	(void)s;
-	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
-	while (out.key == K_NONE && (kind = get_wch(&c)) != ERR) {
-		if (kind == KEY_CODE_YES)
-			out = c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
-		else
-			out.key = c == '\n' ? K_ENTER : c == '\b' ? K_BACKSPACE : (int)c;
+	if (s->held) {
+		out.key = plain_key((wint_t)s->held);
+		s->held = 0;
+		return out;
 	}
+	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
+	while (out.key == K_NONE)
+		out = next_key(s);
+	ask_go_on(&s->ask);
+	s->graphics.how = ask_pictures(&s->ask);
+	if (out.key == K_END_OF_KEYS)
+		out.key = K_NONE;
 	return out;
 }
 
@@ -330,6 +401,7 @@ void screen_suspend(struct screen *s)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
 
+	end_pictures(s);
 	endwin();
 	sigaction(SIGTSTP, &stop, &old);
 	raise(SIGTSTP);

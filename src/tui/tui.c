@@ -124,6 +124,9 @@ static void take_keys(struct program *p)
 
 static void draw(struct program *p)
 {
+	screen_cell(p->screen, &p->ui.cell_w, &p->ui.cell_h);
+	if (p->ui.only_blocks)
+		p->ui.cell_w = p->ui.cell_h = 0;
 	canvas_reset(&p->canvas, p->ui.w, p->ui.h);
 	p->canvas.theme = &p->ui.theme;
 	draw_screen(&p->canvas, &p->ui);

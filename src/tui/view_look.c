@@ -169,7 +169,7 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 // Returns how many lines it takes.
 static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
 {
-	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h};
+	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
 	struct rect old;
 
 	if (!l->rgb || r.w < 4 || r.h < 2) {
@@ -180,6 +180,7 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 	old = canvas_clip(c, r);
 	picture_draw(c, &p, ui->blocks);
 	draw_boxes(c, ui, &p, l);
+	picture_done(&p);
 	canvas_unclip(c, old);
 	return p.at.h;
 }

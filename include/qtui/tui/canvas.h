@@ -5,6 +5,7 @@
 #define QTUI_TUI_CANVAS_H
 
 #include "qtui/base/error.h"
+#include "qtui/base/hash.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/text.h"
 #include "qtui/tui/theme.h"
@@ -19,6 +20,14 @@ struct cell {
 	int fg, bg;           // 0xrrggbb of a picture's cell; -1: what the roles say
 };
 bool cell_equal(const struct cell *a, const struct cell *b);
+// A picture in pixels over some cells, which are blanks of a kind that curses does not clear away. Cells with colours of their own lie over it.
+enum { CANVAS_UNDER_IMAGE = 0xA0 }; // the glyph of these cells
+struct canvas_image {
+	struct rect at;
+	int w, h;
+	uint8_t *rgb;
+	struct key key; // of the pixels; set by canvas_image_done
+};
 struct canvas {
 	int w, h;
 	struct rect clip;
@@ -26,6 +35,7 @@ struct canvas {
 	const struct theme *theme; // replaces glyphs; borrowed
 	int cursor_x, cursor_y;    // of the terminal; -1: hidden
 	struct cell *cell;         // [h * w]
+	struct canvas_image *image; // at most one; NULL: none
 };
 void canvas_init(struct canvas *c, int w, int h, const struct theme *theme, bool ascii);
 void canvas_done(struct canvas *c);
@@ -46,6 +56,9 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text);
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
+// A black image of w x h pixels over the cells of `at`, in place of another; NULL: there is no memory for it. canvas_image_done when it is drawn.
+struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h);
+void canvas_image_done(struct canvas_image *image);
 bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there
 void canvas_ground(struct canvas *c, struct rect r, enum role ground);
 bool canvas_holds(const struct rect *r, int x, int y);

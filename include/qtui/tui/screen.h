@@ -14,6 +14,8 @@ MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, s
 void screen_close(struct screen **s);
 void screen_size(int *w, int *h); // of the terminal now
 bool screen_shows_pictures(const struct screen *s); // it has the colours
+// In pixels: the size of a cell, as soon as the terminal has answered that it can; else 0.
+void screen_cell(const struct screen *s, int *w, int *h);
 // The line has not taken the last frames yet: new figures can wait.
 bool screen_is_behind(void);
 void screen_show(struct screen *s, const struct canvas *c);

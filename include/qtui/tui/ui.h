@@ -61,6 +61,8 @@ struct ui {
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
 	struct task_list task;
 	bool blocks;                   // pictures in colours; else as characters
+	bool only_blocks;              // no pictures in pixels, whatever the terminal can
+	int cell_w, cell_h;            // of a cell in pixels, where the terminal takes pictures in pixels; else 0
 	struct diff diff;              // of VIEW_DIFF
 	int detail_top, detail_site;
 	struct scroll around;
