@@ -85,6 +85,23 @@ void test_kernel_matmul__random_sizes(void **state)
 		check_size(&r, support_random_int(&r, 1, 40), support_random_int(&r, 1, 40), support_random_int(&r, 1, 60));
 }
 
+// One matrix times a constant one, whose weights the backends may pack.
+void test_kernel_matmul__rows_against_a_constant(void **state)
+{
+	(void)state;
+	struct support_random r = {13};
+	static const int size[][3] = {{49, 96, 64}, {200, 512, 512}, {1, 1024, 257}, {50, 520, 511}, {7, 256, 1030}};
+	for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
+		for (int b = 0; b < BACKEND_COUNT; b++) {
+			struct matmul_case c = matmul_case_new(&r, size[i][0], size[i][1], size[i][2]);
+			c.t.batch = 1;
+			c.t.trans_a = false;
+			c.t.alpha = 1.0f;
+			check_matmul(&c, (enum kernel_backend)b, true);
+			matmul_case_free(&c);
+		}
+}
+
 // Single rows and columns, and results of several tiles with a rest.
 void test_kernel_matmul__edges_of_tiles(void **state)
 {

@@ -183,7 +183,8 @@ static void gemm(const struct product *p)
 
 static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)
 {
-	return tiles_matmul(out, gemm, t, err);
+	enum status s = onednn_product(out, t, err);
+	return s == STATUS_UNSUPPORTED ? tiles_matmul(out, gemm, t, err) : s;
 }
 
 const struct backend onednn_backend = {"onednn", onednn_conv, matmul};

@@ -11,6 +11,7 @@
 #include "onednn_api.h"
 
 enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+enum status onednn_product(struct kernel **out, const struct matmul_task *t, struct error *err);
 
 // One for the process; NULL when oneDNN cannot make it.
 dnnl_engine_t onednn_engine(void);
