@@ -152,22 +152,43 @@ int jobs_threads(const struct jobs *j)
 	return j->threads;
 }
 
-void jobs_run(
-    struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel)
+// A lone call of a pool of one thread: waking it would take longer than many a call. The caller's own priority stays as it is.
+static bool run_here(const struct jobs *j, const struct run *r)
 {
-	if (n <= 0)
-		return;
-	pthread_mutex_lock(&j->caller);
+	int before = omp_get_max_threads();
+
+	if (r->n != 1 || j->threads != 1 || atomic_load(&j->yield))
+		return false;
+	omp_set_num_threads(1);
+	if (!cancelled(r))
+		r->fn(r->arg, 0, 0, 1);
+	omp_set_num_threads(before);
+	return true;
+}
+
+static void run_on_workers(struct jobs *j, const struct run *r)
+{
 	pthread_mutex_lock(&j->lock);
-	j->run = (struct run){n, fn, arg, cancel};
+	j->run = *r;
 	atomic_store(&j->next, 0);
-	j->wanted = j->busy = n < j->threads ? n : j->threads;
+	j->wanted = j->busy = r->n < j->threads ? r->n : j->threads;
 	j->generation++;
 	pthread_cond_broadcast(&j->begin);
 	while (j->busy > 0)
 		pthread_cond_wait(&j->end, &j->lock);
 	j->wanted = 0;
 	pthread_mutex_unlock(&j->lock);
+}
+
+void jobs_run(
+    struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel)
+{
+	if (n <= 0)
+		return;
+	const struct run r = {n, fn, arg, cancel};
+	pthread_mutex_lock(&j->caller);
+	if (!run_here(j, &r))
+		run_on_workers(j, &r);
 	pthread_mutex_unlock(&j->caller);
 }
 

@@ -15,6 +15,8 @@ struct state {
 	bool *run[SIM_COUNT];        // [steps] executed
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
 	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
+	// Room for one step: what its inputs became, where they are, its outputs.
+	struct rep *hold, **in, *out;
 	struct error *err;
 };
 
@@ -222,12 +224,13 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	const struct runner *r = st->r;
 	const struct node *n = &r->g->node[s->node];
 	int n_in = s->swish ? 1 : n->n_in, n_out = step_n_out(r->g, s);
-	struct rep *hold = xcalloc((size_t)n->n_in + 1, sizeof *hold), *out = xcalloc((size_t)(n_out > n->n_out ? n_out : n->n_out) + 1, sizeof *out);
-	struct rep **in = xcalloc((size_t)n->n_in + 1, sizeof *in);
-	struct rep *env = st->env[source(sim)];
+	struct rep *hold = st->hold, *out = st->out, *env = st->env[source(sim)];
 	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->s->width, .step = s,
-	    .node = n, .in = in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
+	    .node = n, .in = st->in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
 	enum status status = STATUS_OK;
+	memset(hold, 0, (size_t)n->n_in * sizeof *hold);
+	memset(st->in, 0, (size_t)n->n_in * sizeof *st->in);
+	memset(out, 0, (size_t)n->n_out * sizeof *out);
 	for (int i = 0; status == STATUS_OK && i < n_in; i++)
 		status = gather(st, &x, env, i, &hold[i]);
 	if (status == STATUS_OK)
@@ -241,9 +244,6 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 		else
 			rep_drop(&out[i]);
 	}
-	free(hold);
-	free(out);
-	free(in);
 	return status;
 }
 
@@ -301,10 +301,11 @@ static enum status forward(struct state *st)
 				continue;
 			if (cancelled(st))
 				return error_set(st->err, STATUS_CANCELLED, "cancelled");
-			double begin = clock_seconds();
+			atomic_long *busy = st->s->pass && st->s->pass->busy_ns ? &st->s->pass->busy_ns[sim] : NULL;
+			double begin = busy ? clock_seconds() : 0;
 			enum status status = execute(st, (enum sim)sim, s);
-			if (st->s->pass && st->s->pass->busy_ns)
-				atomic_fetch_add(&st->s->pass->busy_ns[sim], (long)((clock_seconds() - begin) * 1e9));
+			if (busy)
+				atomic_fetch_add(busy, (long)((clock_seconds() - begin) * 1e9));
 			if (status != STATUS_OK)
 				return status;
 			after(st, (enum sim)sim, s);
@@ -325,10 +326,24 @@ static bool is_read(const struct runner *r, enum sim sim)
 	return r->want[sim] || (sim == SIM_FLOAT && r->want[SIM_ALONE]);
 }
 
+static void make_room(struct state *st)
+{
+	const struct graph *g = st->r->g;
+	int in = 1, out = 1;
+	for (int n = 0; n < g->n_nodes; n++) {
+		in = g->node[n].n_in > in ? g->node[n].n_in : in;
+		out = g->node[n].n_out > out ? g->node[n].n_out : out;
+	}
+	st->hold = xcalloc((size_t)in, sizeof *st->hold);
+	st->in = xcalloc((size_t)in, sizeof *st->in);
+	st->out = xcalloc((size_t)out, sizeof *st->out);
+}
+
 static void state_init(struct state *st)
 {
 	const struct runner *r = st->r;
 	size_t values = (size_t)r->g->n_values + 1;
+	make_room(st);
 	for (int sim = 0; sim < SIM_COUNT; sim++) {
 		st->uses[sim] = xcalloc(values, sizeof **st->uses);
 		st->run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st->run);
@@ -347,15 +362,20 @@ static void reps_free(struct rep *rep, int n)
 	free(rep);
 }
 
-static void state_done(struct state *st)
+// What ran to its end has dropped every value with its last use.
+static void state_done(struct state *st, bool whole)
 {
+	int left = whole ? 0 : st->r->g->n_values;
 	for (int sim = 0; sim < SIM_COUNT; sim++) {
-		reps_free(st->env[sim], st->r->g->n_values);
+		reps_free(st->env[sim], left);
 		free(st->uses[sim]);
 		free(st->run[sim]);
 		free(st->owed[sim]);
 	}
-	reps_free(st->alone, st->r->g->n_values);
+	reps_free(st->alone, left);
+	free(st->hold);
+	free(st->in);
+	free(st->out);
 }
 
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
@@ -369,6 +389,6 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
-	state_done(&st);
+	state_done(&st, status == STATUS_OK);
 	return status;
 }
