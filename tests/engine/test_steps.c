@@ -1,4 +1,5 @@
 // What is executed at once gives the bits of its parts, each on its own.
+#include "../../src/engine/kernels/cpu.h"
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
@@ -119,6 +120,66 @@ void test_steps__pad_in_blocks(void **state)
 			assert_float_equal(((float *)y.data)[e], ((float *)want.data)[e], 1e-5f);
 		tensor_drop(&y);
 		tensor_drop(&want);
+		tensor_drop(&x);
+		case_done(&c);
+	}
+}
+
+// A layer normalisation written out, up to one of its last three operators.
+static void norm_case(struct onnx_case *c, const float *gain, const float *shift, int64_t n, const char *last)
+{
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(3, 7, n));
+	case_floats(c, "two", DIMS(1), (float[]){2.0f});
+	case_floats(c, "eps", DIMS(1), (float[]){1e-5f});
+	case_floats(c, "gain", 1, &n, gain);
+	case_floats(c, "shift", 1, &n, shift);
+	case_ints(c, "axes", 1, (int64_t[]){-1});
+	case_node(c, "ReduceMean", "mean", "x axes", "m");
+	case_node(c, "Sub", "sub", "x m", "d");
+	case_node(c, "Pow", "pow", "d two", "p");
+	case_node(c, "ReduceMean", "var", "p axes", "v");
+	case_node(c, "Add", "eps_add", "v eps", "e");
+	case_node(c, "Sqrt", "root", "e", "r");
+	case_node(c, "Div", "div", "d r", strcmp(last, "div") ? "q" : "y");
+	if (strcmp(last, "div") == 0)
+		return;
+	case_node(c, "Mul", "mul", "q gain", strcmp(last, "mul") ? "s" : "y");
+	if (strcmp(last, "mul") == 0)
+		return;
+	case_node(c, "Add", "add", "shift s", "y");
+}
+
+void test_steps__layer_normalisation(void **state)
+{
+	static const char *const last[] = {"div", "mul", "add"};
+	float gain[37], shift[37];
+	struct support_random r = {75};
+	support_random_floats(&r, gain, 37, 0.5f, 2.0f);
+	support_random_floats(&r, shift, 37, -1.0f, 1.0f);
+	for (int i = 0; i < 6; i++) {
+		int64_t n = i < 3 ? 37 : 5;
+		struct onnx_case c;
+		struct error err = {0};
+		struct tensor x = {.type = DT_F32, .shape = shape_of(3, (int64_t[]){3, 7, n})};
+		norm_case(&c, gain, shift, n, last[i % 3]);
+		c.opset.version = 18;
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
+		support_random_floats(&r, x.data, (size_t)tensor_count(&x), -3.0f, 3.0f);
+		struct tensor apart = infer(c.loaded, &x, true, 1), at_once = infer(c.loaded, &x, false, 2);
+		for (int64_t e = 0; e < tensor_count(&x); e++)
+			assert_float_equal(((float *)apart.data)[e], ((float *)at_once.data)[e], 1e-6f);
+		for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+			cpu_limit((enum cpu_level)level);
+			struct tensor y = infer(c.loaded, &x, false, 1);
+			assert_memory_equal(y.data, at_once.data, tensor_bytes(&y));
+			tensor_drop(&y);
+		}
+		cpu_limit(CPU_AVX512);
+		tensor_drop(&apart);
+		tensor_drop(&at_once);
 		tensor_drop(&x);
 		case_done(&c);
 	}

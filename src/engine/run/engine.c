@@ -94,7 +94,7 @@ void runner_init(struct runner *r, struct engine *e, const struct plan *plan, co
 	*r = (struct runner){.e = e, .g = e->g, .plan = plan, .memo = memo};
 	memcpy(r->want, want, sizeof r->want);
 	bool *keep = union_of(e->g, want);
-	steps_build(&r->steps, e->g, plan, keep, !memo && !plan);
+	steps_build(&r->steps, e->g, plan, keep, !memo && !plan, e->quantized_file);
 	free(keep);
 	for (int sim = 0; memo && sim < SIM_ALONE; sim++) {
 		if (sim != SIM_FLOAT && !plan)
@@ -167,7 +167,7 @@ long engine_pass_steps(struct engine *e, const struct pass *p)
 {
 	struct steps s;
 	bool *keep = union_of(e->g, p->want);
-	steps_build(&s, e->g, p->plan, keep, false);
+	steps_build(&s, e->g, p->plan, keep, false, e->quantized_file);
 	long n = s.n;
 	steps_done(&s);
 	free(keep);

@@ -7,6 +7,12 @@
 #include "qtui/base/jobs.h"
 #include "qtui/engine/run.h"
 
+// The step is a layer normalisation of the main node's input.
+struct step_norm {
+	bool on;
+	float epsilon;
+	const struct tensor *gain, *shift; // one value an element of the row, or NULL
+};
 // A step is what is executed at once: one node, or a node with what is fused behind it. `last` is the node whose output 0 is the
 // result; inputs are the main node's. Steps are in topological order.
 struct step {
@@ -15,6 +21,7 @@ struct step {
 	int residual;      // value added by the epilogue, -1
 	bool scaled;       // behind the epilogue, each rounded by itself: times gain, plus shift
 	float gain, shift;
+	struct step_norm norm;
 	bool swish;        // Sigmoid + Mul as one unary step on the Sigmoid's input
 	int64_t cost;      // rough work, for choosing what to keep
 };
@@ -23,9 +30,12 @@ struct steps {
 	int n;
 	int *of_value;     // [n_values] step that computes it, -1
 };
-// Fuses what the plan groups. Without a plan: everything that has a fused kernel and whose inner value is not in `keep`.
-void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion);
+// Fuses what the plan groups. Without a plan: everything that has a fused kernel and whose inner value is not in `keep`. `ordered`: sums
+// keep the order that the file was made for.
+void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered);
 void steps_done(struct steps *s);
+// Makes the step of a mean a whole layer normalisation where one is written out around it; its nodes are taken.
+bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id
@@ -88,6 +98,7 @@ struct exec {
 };
 enum status exec_step(struct exec *x);
 // Families: STATUS_UNSUPPORTED with err untouched means "not this way".
+enum status exec_norm(struct exec *x);
 enum status exec_conv(struct exec *x);
 enum status exec_matmul(struct exec *x);
 enum status exec_unary(struct exec *x);

@@ -79,6 +79,7 @@ static bool may_vanish(const struct graph *g, const bool *keep, int v)
 struct builder {
 	const struct graph *g;
 	const bool *keep;
+	bool ordered;
 	bool *taken;       // nodes that are part of an earlier step
 	int *order;        // [n_values] index of the step that computes it, -1: not yet
 };
@@ -165,7 +166,7 @@ static void fuse_scale(struct builder *b, struct step *s)
 
 static void fuse_freely(struct builder *b, struct step *s)
 {
-	if (!(b->g->node[s->node].op->flags & OPF_WEIGHTED))
+	if ((!b->ordered && step_norm_find(b->g, b->keep, s, b->taken)) || !(b->g->node[s->node].op->flags & OPF_WEIGHTED))
 		return;
 	fuse_act(b, s);
 	if (b->g->node[s->node].op->id == OP_Conv)
@@ -211,9 +212,9 @@ static int64_t step_cost(const struct graph *g, const struct step *s)
 	return graph_macs(g, s->node) + ELEMENT_COST * elements;
 }
 
-void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion)
+void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered)
 {
-	struct builder b = {.g = g, .keep = keep};
+	struct builder b = {.g = g, .keep = keep, .ordered = ordered};
 	b.taken = xcalloc((size_t)g->n_nodes + 1, sizeof *b.taken);
 	b.order = xmalloc(((size_t)g->n_values + 1) * sizeof *b.order);
 	for (int v = 0; v < g->n_values; v++)

@@ -1,0 +1,2 @@
+#define NORM_ROW norm_row_avx2
+#include "norm_body.h"
