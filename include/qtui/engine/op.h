@@ -83,6 +83,11 @@ const struct op *op_rows(int *n);
 // which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.
 op_eval_fn *op_eval_ordered(enum op_id id);
 
+// The second half of a QLinearConv: the output's codes (out: allocated) from the sums of products of codes less their zero points, to
+// which the bias is added in place. Plain layouts; `in` as for its evaluation.
+MUST_CHECK enum status qlinearconv_round(const struct node *n, const struct tensor *const *in, uint32_t *sums, struct tensor *out,
+    int width, struct error *err);
+
 // y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 

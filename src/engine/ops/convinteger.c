@@ -76,13 +76,13 @@ enum status qlinearconv_shape(
 	return STATUS_OK;
 }
 
-static void start_with_bias(uint32_t *acc, const struct convolve *t, const struct tensor *bias)
+static void add_bias(uint32_t *acc, const struct convolve *t, const struct tensor *bias)
 {
 	int64_t plane = window_out(&t->win);
 
 	for (int64_t p = 0; bias && p < t->n * t->oc; p++)
 		for (int64_t i = 0; i < plane; i++)
-			acc[p * plane + i] = (uint32_t)element_int(bias, p % t->oc);
+			acc[p * plane + i] += (uint32_t)element_int(bias, p % t->oc);
 }
 
 // Sums in steps of the output's scale, ready to be rounded.
@@ -98,29 +98,38 @@ static void rescale(float *y, const uint32_t *acc, const struct convolve *t, con
 	}
 }
 
+enum status qlinearconv_round(
+    const struct node *n, const struct tensor *const *in, uint32_t *acc, struct tensor *out, int width, struct error *err)
+{
+	struct convolve t;
+	struct tensor steps = {.type = DT_F32, .shape = out->shape};
+	struct qlinear unit = {1, (int32_t)element_int(in[QC_Y_ZERO], 0)};
+	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
+
+	if (s == STATUS_OK)
+		s = tensor_alloc(&steps, NULL, err);
+	if (s != STATUS_OK)
+		return s;
+	add_bias(acc, &t, qlinear_input(n, in, QC_BIAS));
+	rescale(steps.data, acc, &t, in);
+	qlinear_encode(out, &steps, &unit, width);
+	tensor_drop(&steps);
+	return STATUS_OK;
+}
+
 enum status qlinearconv_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct convolve t;
-	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
-	struct qlinear unit = {1, (int32_t)element_int(in[QC_Y_ZERO], 0)};
 	uint32_t *acc = mem_try_array((size_t)tensor_count(&out[0]) + 1, sizeof *acc);
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
 
 	if (s == STATUS_OK && !acc)
 		s = error_set(err, STATUS_NOMEM, "no memory for the sums");
 	if (s == STATUS_OK)
-		s = tensor_alloc(&steps, NULL, err);
-	if (s != STATUS_OK)
-		goto out;
-	start_with_bias(acc, &t, qlinear_input(n, in, QC_BIAS));
-	s = accumulate(acc, &t, in[QC_X], in[QC_X_ZERO], in[QC_W], in[QC_W_ZERO], width, err);
-	if (s != STATUS_OK)
-		goto out;
-	rescale(steps.data, acc, &t, in);
-	qlinear_encode(&out[0], &steps, &unit, width);
-out:
-	tensor_drop(&steps);
+		s = accumulate(acc, &t, in[QC_X], in[QC_X_ZERO], in[QC_W], in[QC_W_ZERO], width, err);
+	if (s == STATUS_OK)
+		s = qlinearconv_round(n, in, acc, &out[0], width, err);
 	free(acc);
 	return s;
 }

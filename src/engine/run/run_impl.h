@@ -108,6 +108,7 @@ enum status exec_resize(struct exec *x);
 enum status exec_pad(struct exec *x);
 enum status exec_move(struct exec *x);
 enum status exec_if(struct exec *x);
+enum status exec_convinteger(struct exec *x);
 enum status exec_plain(struct exec *x);
 
 void *exec_scratch(struct exec *x, size_t size);

@@ -1,0 +1,222 @@
+// ConvInteger and QLinearConv by the float kernels: codes less their zero points are whole numbers, and floats add whole numbers exactly as long as no
+// sum reaches 2^24. Where the weights are too large for that, their sixteens and what is left are convolved apart.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "exec.h"
+
+// Where an operator has its inputs; the activation comes first.
+struct inputs {
+	int x_zero, w, w_zero, y_zero; // y_zero -1: the sums are the result
+};
+enum part { WHOLE, HIGH, LOW };
+enum { HIGH_UNIT = 16, CODES_MAX = 255 }; // |code - zero| of 8 bit
+static const int64_t EXACT = 1 << 24;
+
+static const struct inputs *inputs_of(const struct exec *x)
+{
+	static const struct inputs conv_integer = {.w = 1, .x_zero = 2, .w_zero = 3, .y_zero = -1},
+	                           qlinear_conv = {.x_zero = 2, .w = 3, .w_zero = 5, .y_zero = 7};
+	enum op_id id = x->node->op->id;
+	return id == OP_ConvInteger ? &conv_integer : id == OP_QLinearConv ? &qlinear_conv : NULL;
+}
+
+static int code_of(const struct tensor *t, int64_t i)
+{
+	return t->type == DT_I8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
+}
+
+static const struct tensor *constant_in(const struct exec *x, int i)
+{
+	return i < x->node->n_in && x->node->in[i] >= 0 ? x->g->value[x->node->in[i]].constant : NULL;
+}
+
+static bool is_8_bit(const struct tensor *t)
+{
+	return t->type == DT_I8 || t->type == DT_U8;
+}
+
+static bool is_given(const struct exec *x, int i)
+{
+	return i < x->node->n_in && x->node->in[i] >= 0;
+}
+
+// The zero point of the input: one for the tensor.
+static bool read_zero(const struct exec *x, int *zero)
+{
+	int at = inputs_of(x)->x_zero;
+	*zero = 0;
+	if (!is_given(x, at))
+		return true;
+	const struct rep *r = x->in[at];
+	if (!r || !is_8_bit(&r->t) || tensor_count(&r->t) != 1)
+		return false;
+	*zero = code_of(&r->t, 0);
+	return true;
+}
+
+// Weights less their zero points, which are one, or one an output channel; heap.
+static int *centred_weights(const struct exec *x, int64_t channels)
+{
+	const struct tensor *w = constant_in(x, inputs_of(x)->w), *zero = constant_in(x, inputs_of(x)->w_zero);
+	int64_t n = tensor_count(w), zeros = zero ? tensor_count(zero) : 0;
+	int *out = xcalloc((size_t)n + 1, sizeof *out);
+	for (int64_t i = 0; i < n; i++)
+		out[i] = code_of(w, i) - (zeros ? code_of(zero, i / (n / channels) % zeros) : 0);
+	return out;
+}
+
+static int part_of(int w, enum part part)
+{
+	int high = (int)lrint((double)w / HIGH_UNIT);
+	return part == WHOLE ? w : part == HIGH ? high : w - high * HIGH_UNIT;
+}
+
+// Does no sum of a channel reach what floats hold exactly?
+static bool is_exact(const int *w, int64_t channels, int64_t per_channel, enum part part)
+{
+	for (int64_t c = 0; c < channels; c++) {
+		int64_t sum = 0;
+		for (int64_t i = 0; i < per_channel; i++)
+			sum += labs(part_of(w[c * per_channel + i], part));
+		if (sum * CODES_MAX >= EXACT)
+			return false;
+	}
+	return true;
+}
+
+static enum status make_kernel(struct exec *x, const struct conv_geometry *g, enum part part, struct prepared *p)
+{
+	int64_t n = tensor_count(constant_in(x, inputs_of(x)->w));
+	int *w = centred_weights(x, g->oc);
+	float *f = xcalloc((size_t)n + 1, sizeof *f);
+	enum status st = STATUS_UNSUPPORTED;
+	for (int64_t i = 0; i < n; i++)
+		f[i] = (float)part_of(w[i], part);
+	bool exact = is_exact(w, g->oc, n / g->oc, part);
+	for (int b = x->e->opt.backend; exact && st == STATUS_UNSUPPORTED && b < BACKEND_REF; b++) {
+		p->in = p->out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
+		st = kernel_conv(&p->kernel, (enum kernel_backend)b,
+		    &(struct conv_task){.g = *g, .weight = f, .in = p->in, .out = p->out}, x->err);
+	}
+	free(f);
+	free(w);
+	return st;
+}
+
+static enum status kernel_of(struct exec *x, const struct conv_geometry *g, enum part part, struct prepared *p)
+{
+	const struct inputs *in = inputs_of(x);
+	struct key k = key_add_int(exec_kernel_key(x, "convinteger"), part);
+	k = key_add_key(k, x->g->value[x->node->in[in->w]].content);
+	if (is_given(x, in->w_zero))
+		k = key_add_key(k, x->g->value[x->node->in[in->w_zero]].content);
+	if (kernels_get(x->e->kernels, k, p))
+		return STATUS_OK;
+	enum status st = make_kernel(x, g, part, p);
+	if (st == STATUS_OK)
+		kernels_add(x->e->kernels, k, p);
+	return st;
+}
+
+// The input less its zero point, as floats in plain layout.
+static enum status centred_input(struct exec *x, int zero, struct rep *out)
+{
+	const struct tensor *t = &x->in[0]->t;
+	enum status st = rep_alloc(out, DT_F32, LAYOUT_PLAIN, &t->shape, x->err);
+	float *f = out->t.data;
+	for (int64_t i = 0, n = tensor_count(t); st == STATUS_OK && i < n; i++)
+		f[i] = (float)(code_of(t, i) - zero);
+	return st;
+}
+
+// Adds unit times the convolution with a part of the weights to acc.
+static enum status add_part(struct exec *x, const struct conv_geometry *g, struct rep *centred, enum part part, int unit, int32_t *acc)
+{
+	struct prepared p;
+	struct rep in = {0}, y = {0}, plain = {0};
+	const struct shape shape = shape_of(4, (const int64_t[]){g->n, g->oc, g->oh, g->ow});
+	enum status st = kernel_of(x, g, part, &p);
+	if (st == STATUS_OK)
+		st = rep_to_layout(&in, centred, p.in, x->width, x->err);
+	if (st == STATUS_OK)
+		st = rep_alloc(&y, DT_F32, p.out, &shape, x->err);
+	size_t need = st == STATUS_OK ? kernel_scratch(p.kernel, x->width) : 0;
+	void *scratch = need ? exec_scratch(x, need) : NULL;
+	if (need && !scratch)
+		st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
+	if (st == STATUS_OK) {
+		kernel_run(p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data, .scratch = scratch, .width = x->width});
+		st = rep_to_layout(&plain, &y, LAYOUT_PLAIN, x->width, x->err);
+	}
+	const float *f = plain.t.data;
+	for (int64_t i = 0, n = shape_count(&shape); st == STATUS_OK && i < n; i++)
+		acc[i] += unit * (int32_t)f[i];
+	rep_drop(&in);
+	rep_drop(&y);
+	rep_drop(&plain);
+	return st;
+}
+
+static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *shape)
+{
+	const struct inputs *in = inputs_of(x);
+	if (!in || x->e->opt.backend == BACKEND_REF)
+		return false;
+	const struct tensor *w = constant_in(x, in->w);
+	return w && is_8_bit(w) && (!is_given(x, in->w_zero) || constant_in(x, in->w_zero)) && is_8_bit(&x->in[0]->t) &&
+	    x->in[0]->t.layout == LAYOUT_PLAIN && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
+	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+}
+
+// sums: zeroes, in plain layout.
+static enum status add_sums(struct exec *x, const struct conv_geometry *g, int zero, int32_t *sums)
+{
+	struct prepared whole;
+	struct rep centred = {0};
+	bool one = kernel_of(x, g, WHOLE, &whole) == STATUS_OK;
+	enum status st = centred_input(x, zero, &centred);
+	if (st == STATUS_OK)
+		st = add_part(x, g, &centred, one ? WHOLE : LOW, 1, sums);
+	if (st == STATUS_OK && !one)
+		st = add_part(x, g, &centred, HIGH, HIGH_UNIT, sums);
+	rep_drop(&centred);
+	return st;
+}
+
+// The codes of a QLinearConv from its sums.
+static enum status round_sums(struct exec *x, struct rep *y)
+{
+	const struct tensor **in = xcalloc((size_t)x->node->n_in + 1, sizeof *in);
+	struct rep codes = {0};
+	for (int i = 0; i < x->node->n_in; i++)
+		in[i] = x->in[i] ? &x->in[i]->t : NULL;
+	enum status st = rep_alloc(&codes, in[inputs_of(x)->y_zero]->type, LAYOUT_PLAIN, &y->t.shape, x->err);
+	if (st == STATUS_OK)
+		st = qlinearconv_round(x->node, in, y->t.data, &codes.t, x->width, x->err);
+	rep_drop(y);
+	*y = codes;
+	free(in);
+	return st;
+}
+
+enum status exec_convinteger(struct exec *x)
+{
+	struct conv_geometry g;
+	struct shape shape;
+	struct rep y = {0};
+	int zero;
+	if (!is_possible(x, &g, &shape) || !read_zero(x, &zero))
+		return STATUS_UNSUPPORTED;
+	enum status st = rep_alloc(&y, DT_I32, LAYOUT_PLAIN, &shape, x->err);
+	if (st == STATUS_OK) {
+		memset(y.t.data, 0, tensor_bytes(&y.t));
+		st = add_sums(x, &g, zero, y.t.data);
+	}
+	if (st == STATUS_OK && inputs_of(x)->y_zero >= 0)
+		st = round_sums(x, &y);
+	if (st == STATUS_OK)
+		st = exec_finish(x, 0, &y);
+	rep_drop(&y);
+	return st;
+}
