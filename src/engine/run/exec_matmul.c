@@ -139,6 +139,8 @@ static enum status prepare_float(struct exec *x, const struct product *p, struct
 	    .stride_a = p->stride_a, .stride_b = p->stride_b, .alpha = p->alpha, .act = x->step->epi.act};
 	t.weight = exec_weights(x, 1, &own_w);
 	t.bias = exec_weights(x, 2, &own_b);
+	if (x->step->bias >= 0)
+		t.bias = x->g->value[x->step->bias].constant->data;
 	t.ordered = x->e->quantized_file;
 	t.packed = p->constant_b && x->in[1]->t.shape.rank == 2;
 	enum status st = STATUS_UNSUPPORTED;
@@ -166,6 +168,8 @@ static enum status prepare(struct exec *x, const struct product *p, enum mode mo
 	static enum status (*const make[])(struct exec *, const struct product *, struct kernel **) = {
 	    [FLOAT] = prepare_float, [WEIGHTED] = prepare_weighted, [ACTIVATIONS] = prepare_activations};
 	struct key k = key_add_int(exec_kernel_key(x, "matmul"), mode);
+	if (x->step->bias >= 0)
+		k = key_add_key(k, x->g->value[x->step->bias].content);
 	const struct shape *b = &x->in[1]->t.shape;
 	k = key_add(k, b->dim, (size_t)b->rank * sizeof *b->dim);
 	if (mode != FLOAT)

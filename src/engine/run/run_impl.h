@@ -19,6 +19,7 @@ struct step {
 	int node, last;
 	struct epilogue epi;
 	int residual;      // value added by the epilogue, -1
+	int bias;          // constant that a MatMul adds to every row before the epilogue, -1
 	bool scaled;       // behind the epilogue, each rounded by itself: times gain, plus shift
 	float gain, shift;
 	struct step_norm norm;
@@ -34,6 +35,8 @@ struct steps {
 // keep the order that the file was made for.
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered);
 void steps_done(struct steps *s);
+// The constant beside v at the node if it has one value for each place of v's last axis; else NULL.
+const struct tensor *step_row(const struct graph *g, const struct node *n, int v);
 // Makes the step of a mean a whole layer normalisation where one is written out around it; its nodes are taken.
 bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any

@@ -164,10 +164,28 @@ static void fuse_scale(struct builder *b, struct step *s)
 	s->shift = value[1];
 }
 
+// A sum with a constant row behind the product with a constant matrix.
+static void fuse_bias(struct builder *b, struct step *s)
+{
+	const struct graph *g = b->g;
+	const struct node *product = &g->node[s->node];
+	int next = sole_consumer(b, s), v = product->out[0];
+	if (b->ordered || product->op->id != OP_MatMul || next < 0 || g->node[next].op->id != OP_Add)
+		return;
+	const struct value *x = &g->value[product->in[0]], *w = &g->value[product->in[1]];
+	if (!w->constant || w->constant->type != DT_F32 || w->shape.rank != 2 || x->type != DT_F32 || x->shape.rank < 2 ||
+	    shape_count(&g->value[v].shape) <= 0 || shape_count(&w->shape) <= 0 || !step_row(g, &g->node[next], v))
+		return;
+	s->bias = g->node[next].in[g->node[next].in[0] == v];
+	s->last = next;
+	b->taken[next] = true;
+}
+
 static void fuse_freely(struct builder *b, struct step *s)
 {
 	if ((!b->ordered && step_norm_find(b->g, b->keep, s, b->taken)) || !(b->g->node[s->node].op->flags & OPF_WEIGHTED))
 		return;
+	fuse_bias(b, s);
 	fuse_act(b, s);
 	if (b->g->node[s->node].op->id == OP_Conv)
 		fuse_add(b, s);
@@ -223,7 +241,7 @@ void steps_build(struct steps *out, const struct graph *g, const struct plan *pl
 	for (int n = 0; n < g->n_nodes; n++) {
 		if (b.taken[n])
 			continue;
-		struct step s = {.node = n, .last = n, .residual = -1};
+		struct step s = {.node = n, .last = n, .residual = -1, .bias = -1};
 		if (!plan || plan->group[n].kind == GROUP_SWISH)
 			fuse_swish(&b, &s);
 		if (plan && !free_fusion)

@@ -57,8 +57,7 @@ static bool is_scalar(const struct graph *g, const struct node *n, int v, float 
 	return true;
 }
 
-// As many values as the last axis has, for every row the same.
-static const struct tensor *is_row(const struct graph *g, const struct node *n, int v)
+const struct tensor *step_row(const struct graph *g, const struct node *n, int v)
 {
 	const struct tensor *c = constant_beside(g, n, v);
 	const struct shape *x = &g->value[v].shape;
@@ -93,7 +92,7 @@ static void follow_rows(struct chain *c, int v, struct step_norm *out)
 		const struct node *n = follow(c, v, ops[i], 1);
 		if (!n)
 			continue;
-		if (!(*row[i] = is_row(c->g, n, v))) {
+		if (!(*row[i] = step_row(c->g, n, v))) {
 			c->n--;
 			return;
 		}
