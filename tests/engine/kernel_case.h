@@ -134,7 +134,7 @@ static inline struct conv_task random_conv(struct support_random *r, bool transp
 		g->pad_b = support_random_int(r, 0, (int)g->kh - 1);
 		g->pad_r = support_random_int(r, 0, (int)g->kw - 1);
 	} while (!conv_is_valid(g, transposed));
-	t.epi.act = (struct act){(enum act_kind)support_random_int(r, ACT_NONE, ACT_MISH), 0.2f, 0.7f};
+	t.epi.act = (struct act){(enum act_kind)support_random_int(r, ACT_NONE, ACT_GELU), 0.2f, 0.7f};
 	t.epi.add = (enum add_kind)support_random_int(r, ADD_NONE, ADD_AFTER);
 	return t;
 }

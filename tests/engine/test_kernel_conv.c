@@ -45,6 +45,7 @@ static double act_of(const struct act *a, double x)
 	case ACT_HARDSIGMOID: return hard;
 	case ACT_TANH: return tanh(x);
 	case ACT_MISH: return x * tanh(log1p(exp(x)));
+	case ACT_GELU: return 0.5 * x * (1 + erf(x * 0.70710678118654752));
 	}
 	return 0;
 }
@@ -258,7 +259,7 @@ void test_kernel_conv__epilogues(void **state)
 {
 	(void)state;
 	struct support_random r = {5};
-	for (int i = 0; i < 3 * (ACT_MISH + 1); i++) {
+	for (int i = 0; i < 3 * (ACT_GELU + 1); i++) {
 		int group = i % 2 ? 21 : 1, supported = 0;
 		struct conv_task t = {
 			.g = {.n = 2, .c = 21, .oc = 21, .h = 7, .w = 9, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,

@@ -185,34 +185,64 @@ void test_steps__layer_normalisation(void **state)
 	}
 }
 
-// The bias of a product with a constant matrix is the product's, with the activation behind it.
-void test_steps__a_row_behind_a_product(void **state)
+enum { M = 6, N = 20, DEPTH = 13 };
+
+static void product(struct onnx_case *c)
 {
-	enum { M = 6, N = 20, DEPTH = 13 };
 	struct support_random r = {76};
-	struct onnx_case c;
-	struct error err = {0};
-	struct tensor x = {.type = DT_F32, .shape = shape_of(3, (int64_t[]){2, M, DEPTH})};
 	float w[DEPTH * N], b[N];
 	support_random_floats(&r, w, DEPTH * N, -1.0f, 1.0f);
 	support_random_floats(&r, b, N, -1.0f, 1.0f);
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(2, M, DEPTH));
-	case_floats(&c, "w", DIMS(DEPTH, N), w);
-	case_floats(&c, "b", DIMS(N), b);
-	case_node(&c, "MatMul", "product", "x w", "p");
-	case_node(&c, "Add", "add", "b p", "a");
-	case_node(&c, "Relu", "relu", "a", "y");
-	case_output(&c, c.graph, "y");
-	case_load(&c);
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(2, M, DEPTH));
+	case_floats(c, "w", DIMS(DEPTH, N), w);
+	case_floats(c, "b", DIMS(N), b);
+	case_node(c, "MatMul", "product", "x w", "p");
+	case_node(c, "Add", "add", "b p", "a");
+}
+
+static void check_close(struct onnx_case *c)
+{
+	struct support_random r = {77};
+	struct error err = {0};
+	struct tensor x = {.type = DT_F32, .shape = shape_of(3, (int64_t[]){2, M, DEPTH})};
+	case_output(c, c->graph, "y");
+	case_load(c);
 	assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
 	support_random_floats(&r, x.data, (size_t)tensor_count(&x), -1.0f, 1.0f);
-	struct tensor apart = infer(c.loaded, &x, true, 1), at_once = infer(c.loaded, &x, false, 1);
+	struct tensor apart = infer(c->loaded, &x, true, 1), at_once = infer(c->loaded, &x, false, 1);
 	assert_true(shape_equal(&apart.shape, &at_once.shape));
 	for (int64_t e = 0; e < tensor_count(&apart); e++)
 		assert_float_equal(((float *)apart.data)[e], ((float *)at_once.data)[e], 1e-5f);
 	tensor_drop(&apart);
 	tensor_drop(&at_once);
 	tensor_drop(&x);
-	case_done(&c);
+	case_done(c);
+}
+
+// The bias of a product with a constant matrix is the product's, with the activation behind it.
+void test_steps__a_row_behind_a_product(void **state)
+{
+	struct onnx_case c;
+	product(&c);
+	case_node(&c, "Relu", "relu", "a", "y");
+	check_close(&c);
+}
+
+// Gelu written out; and a chain that is not one, for its last factor.
+void test_steps__gelu(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct onnx_case c;
+		product(&c);
+		case_floats(&c, "root", DIMS(1), (float[]){1.41421356f});
+		case_floats(&c, "one", DIMS(1), (float[]){1.0f});
+		case_floats(&c, "half", DIMS(1), (float[]){i ? 0.25f : 0.5f});
+		case_node(&c, "Div", "div", "a root", "d");
+		case_node(&c, "Erf", "erf", "d", "e");
+		case_node(&c, "Add", "sum", "e one", "s");
+		case_node(&c, "Mul", "mul", "a s", "m");
+		case_node(&c, "Mul", "halve", "m half", "y");
+		check_close(&c);
+	}
 }

@@ -10,7 +10,7 @@
 #include "qtui/engine/op.h"
 #include "qtui/engine/quantizer.h"
 
-enum act_kind { ACT_NONE, ACT_RELU, ACT_CLIP, ACT_LEAKY, ACT_SIGMOID, ACT_SWISH, ACT_HARDSWISH, ACT_HARDSIGMOID, ACT_TANH, ACT_MISH };
+enum act_kind { ACT_NONE, ACT_RELU, ACT_CLIP, ACT_LEAKY, ACT_SIGMOID, ACT_SWISH, ACT_HARDSWISH, ACT_HARDSIGMOID, ACT_TANH, ACT_MISH, ACT_GELU };
 struct act {
 	enum act_kind kind;
 	float a, b; // CLIP: low, high; LEAKY: slope; HARDSIGMOID: alpha, beta (max(0, min(1, a*x+b)))

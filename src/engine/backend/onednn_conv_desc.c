@@ -43,7 +43,7 @@ static dnnl_status_t append_act(dnnl_post_ops_t ops, const struct act *a)
 {
 	static const dnnl_alg_kind_t same[] = {
 		[ACT_RELU] = dnnl_eltwise_relu, [ACT_SIGMOID] = dnnl_eltwise_logistic, [ACT_TANH] = dnnl_eltwise_tanh,
-		[ACT_MISH] = dnnl_eltwise_mish,
+		[ACT_MISH] = dnnl_eltwise_mish, [ACT_GELU] = dnnl_eltwise_gelu_erf,
 	};
 	dnnl_status_t s = dnnl_success;
 	switch (a->kind) {

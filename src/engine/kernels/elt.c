@@ -30,7 +30,7 @@ void elt_act(const struct act *a, const float *x, float *y, int64_t n)
 	static const enum unary_fn function[] = {
 		[ACT_NONE] = FN_copy, [ACT_RELU] = FN_relu, [ACT_CLIP] = FN_clip, [ACT_LEAKY] = FN_leakyrelu, [ACT_SIGMOID] = FN_sigmoid,
 		[ACT_SWISH] = FN_swish, [ACT_HARDSWISH] = FN_hardswish, [ACT_HARDSIGMOID] = FN_hardsigmoid, [ACT_TANH] = FN_tanh,
-		[ACT_MISH] = FN_mish,
+		[ACT_MISH] = FN_mish, [ACT_GELU] = FN_gelu,
 	};
 	struct act_attrs attrs = {.alpha = a->kind == ACT_SWISH ? 1.0f : a->a, .beta = a->b, .low = a->a, .high = a->b};
 	if (a->kind != ACT_NONE || x != y)

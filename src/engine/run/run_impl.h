@@ -39,6 +39,8 @@ void steps_done(struct steps *s);
 const struct tensor *step_row(const struct graph *g, const struct node *n, int v);
 // Makes the step of a mean a whole layer normalisation where one is written out around it; its nodes are taken.
 bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
+// Makes Gelu the activation of the step where one is written out behind it.
+bool step_gelu_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id

@@ -186,7 +186,8 @@ static void fuse_freely(struct builder *b, struct step *s)
 	if ((!b->ordered && step_norm_find(b->g, b->keep, s, b->taken)) || !(b->g->node[s->node].op->flags & OPF_WEIGHTED))
 		return;
 	fuse_bias(b, s);
-	fuse_act(b, s);
+	if (b->ordered || !step_gelu_find(b->g, b->keep, s, b->taken))
+		fuse_act(b, s);
 	if (b->g->node[s->node].op->id == OP_Conv)
 		fuse_add(b, s);
 	fuse_scale(b, s);

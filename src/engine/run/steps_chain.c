@@ -1,4 +1,6 @@
-// A layer normalisation written out as nine operators: mean, difference, square, mean, sum, root, quotient, product, sum.
+// Functions that files write out as chains of operators: a layer normalisation (mean, difference, square, mean, sum, root, quotient,
+// product, sum), Gelu (quotient, erf, sum, two products).
+#include <math.h>
 #include "../ops/reduce.h"
 #include "run_impl.h"
 
@@ -115,6 +117,39 @@ bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, boo
 		return false;
 	follow_rows(&c, n->out[0], &s->norm);
 	s->norm.on = true;
+	s->last = c.member[c.n - 1];
+	for (int i = 0; i < c.n; i++)
+		taken[c.member[i]] = true;
+	return true;
+}
+
+static bool follow_scalar(struct chain *c, int *v, enum op_id op, int readers, float want)
+{
+	const struct node *n = follow(c, *v, op, readers);
+	float value;
+	if (!n || !is_scalar(c->g, n, *v, &value) || fabsf(value - want) > 1e-6f)
+		return false;
+	*v = n->out[0];
+	return true;
+}
+
+bool step_gelu_find(const struct graph *g, const bool *keep, struct step *s, bool *taken)
+{
+	struct chain c = {.g = g, .keep = keep};
+	const float root_of_two = 1.41421356f;
+	int v = g->node[s->last].out[0], x = v;
+	if (v < 0 || !follow_scalar(&c, &v, OP_Div, 2, root_of_two) || g->node[c.member[0]].in[0] != x)
+		return false;
+	const struct node *n = follow(&c, v, OP_Erf, 1);
+	if (!n)
+		return false;
+	int sum = n->out[0];
+	if (!follow_scalar(&c, &sum, OP_Add, 1, 1.0f) || !(n = follow(&c, sum, OP_Mul, 1)) || (n->in[0] != x && n->in[1] != x))
+		return false;
+	v = n->out[0];
+	if (!follow_scalar(&c, &v, OP_Mul, 1, 0.5f))
+		return false;
+	s->epi.act = (struct act){.kind = ACT_GELU};
 	s->last = c.member[c.n - 1];
 	for (int i = 0; i < c.n; i++)
 		taken[c.member[i]] = true;
