@@ -1,22 +1,6 @@
 // One time step of RNN, GRU and LSTM.
+#include "../kernels/dot.h"
 #include "rnn.h"
-
-static float dot(const float *a, const float *b, int64_t n)
-{
-	float sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-	for (int64_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-// y[i] += matrix row i times x, for `rows` rows of `n`.
-static void add_product(float *y, const float *matrix, const float *x, int64_t rows, int64_t n)
-{
-	for (int64_t i = 0; i < rows; i++)
-		y[i] += dot(matrix + i * n, x, n);
-}
 
 static void start_with(float *y, const float *bias, int64_t n)
 {
@@ -54,8 +38,8 @@ static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, c
 
 	start_with(cell->gate, cell->w_bias, rows);
 	add(cell->gate, cell->r_bias, rows);
-	add_product(cell->gate, cell->w, x, rows, cell->input);
-	add_product(cell->gate, cell->r, h, rows, cell->hidden);
+	dot_rows(cell->gate, cell->w, x, rows, cell->input);
+	dot_rows(cell->gate, cell->r, h, rows, cell->hidden);
 }
 
 void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
@@ -78,16 +62,16 @@ void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *
 	add_inputs(cell, 2, x, h);
 	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
 	start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
-	add_product(candidate, cell->w + 2 * n * cell->input, x, n, cell->input);
+	dot_rows(candidate, cell->w + 2 * n * cell->input, x, n, cell->input);
 	if (cell->attrs->linear_before_reset) {
 		start_with(part, r_bias, n);
-		add_product(part, cell->r + 2 * n * n, h, n, n);
+		dot_rows(part, cell->r + 2 * n * n, h, n, n);
 		add_scaled(candidate, reset, part, n);
 	} else {
 		start_with(part, NULL, n);
 		add_scaled(part, reset, h, n);
 		add(candidate, r_bias, n);
-		add_product(candidate, cell->r + 2 * n * n, part, n, n);
+		dot_rows(candidate, cell->r + 2 * n * n, part, n, n);
 	}
 	activate(&cell->act[1], cell->attrs->clip, candidate, n);
 	for (int64_t i = 0; i < n; i++)

@@ -1,0 +1,36 @@
+// A matrix times a vector: the definition, and the same bits on every processor level.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/kernels/dot.h"
+#include "support.h"
+
+void test_dot__every_size_on_every_level(void **state)
+{
+	enum { ROWS = 9, MOST = 21 };
+	struct support_random r = {81};
+	float matrix[ROWS * MOST], x[MOST], first[ROWS], y[ROWS];
+	support_random_floats(&r, matrix, ROWS * MOST, -1.0f, 1.0f);
+	support_random_floats(&r, x, MOST, -1.0f, 1.0f);
+	for (int n = 0; n <= MOST; n++)
+		for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+			cpu_limit((enum cpu_level)level);
+			for (int i = 0; i < ROWS; i++)
+				y[i] = (float)i;
+			dot_rows(y, matrix, x, ROWS, n);
+			for (int i = 0; i < ROWS; i++) {
+				double sum = i;
+				for (int k = 0; k < n; k++)
+					sum += (double)matrix[i * n + k] * x[k];
+				assert_float_equal(y[i], sum, 1e-5);
+			}
+			if (level == CPU_PLAIN)
+				memcpy(first, y, sizeof first);
+			assert_memory_equal(first, y, sizeof first);
+		}
+	cpu_limit(CPU_AVX512);
+}
