@@ -97,13 +97,13 @@ void grid_merge(struct grid *into, const struct grid *one)
 void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins)
 {
 	struct hist_by by = hist_by_of(bins, lo, hi);
-	float value[PIECE];
+	float value[PIECE], step = ldexpf(1.0f, g->exponent); // powers of two: the products are exact
 	int32_t bin[PIECE];
 
 	for (int at = 0; at < g->n; at += PIECE) {
 		int n = g->n - at < PIECE ? g->n - at : PIECE;
 		for (int i = 0; i < n; i++)
-			value[i] = ldexpf((float)(g->first + at + i), g->exponent);
+			value[i] = (float)(g->first + at + i) * step;
 		stats_loops()->bins(bin, value, n, &by);
 		for (int i = 0; i < n; i++)
 			if (bin[i] < bins) // else the width of the range is not finite
