@@ -22,6 +22,7 @@ void shared_plan_drop(struct shared_plan **p)
 
 struct calibration {
 	struct work *w;
+	enum sim sim;                // whose tensors are observed: SIM_WEIGHTS; for a first look SIM_FLOAT, which is needed anyway
 	struct key *key;             // [n_observe] of the scale
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
@@ -45,11 +46,11 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 	struct work *w = c->w;
 	struct key samples = samples_key(w);
 	int n = 0;
-	engine_keys(w->study->g, w->plan, SIM_WEIGHTS, w->key[SIM_WEIGHTS]);
+	engine_keys(w->study->g, w->plan, c->sim, w->key[c->sim]);
 	for (int i = 0; i < w->plan->n_observe; i++) {
 		const struct observe *o = &w->plan->observe[i];
 		const struct value *v = &w->study->g->value[o->value];
-		struct key seen = v->constant ? v->content : w->key[SIM_WEIGHTS][o->value];
+		struct key seen = v->constant ? v->content : w->key[c->sim][o->value];
 		c->key[i] = key_add_key(key_add_key(seen, o->key), samples);
 		c->missing[i] = !memo_scale(w->study->memo, c->key[i], &scale[i], &zero[i]);
 		n += c->missing[i];
@@ -84,8 +85,8 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 static void see(void *arg, const struct sighting *s)
 {
 	struct calibration *c = arg;
-	if (s->rep[SIM_WEIGHTS])
-		feed(c, s, s->rep[SIM_WEIGHTS]);
+	if (s->rep[c->sim])
+		feed(c, s, s->rep[c->sim]);
 	work_tick(c->w);
 }
 
@@ -114,8 +115,8 @@ static bool want_phase(struct calibration *c)
 static enum status observe_phase(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
-	struct pass p = {.plan = w->plan, .want = {[SIM_WEIGHTS] = c->want},
-	    .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	struct pass p = {.plan = w->plan, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	p.want[c->sim] = c->want;
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);
 	feed_constants(c);
@@ -175,7 +176,7 @@ bool work_knows_scales(struct work *w)
 	if (make_plan(w, &err) != STATUS_OK)
 		return false; // the run itself will say why
 	size_t n = (size_t)w->plan->n_observe + 1;
-	struct calibration c = {.w = w, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1)};
+	struct calibration c = {.w = w, .sim = SIM_WEIGHTS, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1)};
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
 	int missing = find_missing(&c, scale, zero);
@@ -193,7 +194,8 @@ enum status work_calibrate(struct work *w, struct error *err)
 	if (st != STATUS_OK)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
-	struct calibration c = {.w = w, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1),
+	struct calibration c = {.w = w, .sim = w->samples < w->total_samples ? SIM_FLOAT : SIM_WEIGHTS,
+	    .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1),
 	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
