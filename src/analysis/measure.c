@@ -193,7 +193,7 @@ static enum status measure_weight(struct work *w, struct site_work *sw, struct e
 	fake_quantize(&y, x, q, 1);
 	struct tensor_sums sums;
 	struct tensor_range range;
-	stats_site(&(struct stats_site){.f = x, .q = {&y, &y}, .quant = {q, q}, .sums = {&sums}, .range = &range});
+	stats_site(&(struct stats_site){.f = x, .q = {&y, &y}, .quant = {q, q}, .sums = {&sums}, .range = &range, .scratch = &w->lack[0].scratch});
 	figure_set(sw->graphwise, 0, &sums);
 	figure_set(sw->layerwise, 0, &sums);
 	range_set(sw->range, 0, &range);
@@ -223,8 +223,6 @@ static enum status measure_values(struct work *w, struct error *err)
 		if (w->output[i].graphwise && wants_figure(w->output[i].graphwise, w->samples))
 			any = want[SIM_FLOAT][w->output[i].value] = want[SIM_FULL][w->output[i].value] = true;
 	const bool *const wants[SIM_COUNT] = {want[SIM_FLOAT], NULL, want[SIM_FULL], want[SIM_ALONE]};
-	if (any && !w->lack)
-		w->lack = xcalloc((size_t)w->study->opt.threads, sizeof *w->lack);
 	enum status st = any ? pass(w, wants, see, err) : STATUS_OK;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(want[sim]);
@@ -234,6 +232,8 @@ static enum status measure_values(struct work *w, struct error *err)
 enum status work_measure(struct work *w, struct error *err)
 {
 	enum status st = STATUS_OK;
+	if (!w->lack)
+		w->lack = xcalloc((size_t)w->study->opt.threads, sizeof *w->lack);
 	for (int i = 0; st == STATUS_OK && i < w->n_sites; i++)
 		if (w->site[i].site.kind == SITE_WEIGHT)
 			st = measure_weight(w, &w->site[i], err);
