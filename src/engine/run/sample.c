@@ -1,10 +1,12 @@
 // One sample through the network, under all wanted simulations at once: marks backwards from what is wanted to what the store still
 // has, executes forwards, shows each wanted tensor while it is warm, and drops it after its last use.
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exec.h"
 #include "keys.h"
 #include "runner.h"
+#include "showing.h"
 
 struct state {
 	const struct runner *r;
@@ -14,6 +16,8 @@ struct state {
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
+	int width;                   // threads that compute
+	struct showing *showing;     // NULL: the thread that computes shows
 	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
 	// Room for one step: what its inputs became, where they are, its outputs.
 	struct rep *hold, **in, *out;
@@ -121,7 +125,7 @@ static void drop_use(struct state *st, enum sim sim, int v)
 
 static void show(struct state *st, int v)
 {
-	struct sighting g = {.sample = st->s->index, .value = v, .worker = st->s->worker, .width = st->s->width};
+	struct sighting g = {.sample = st->s->index, .value = v, .worker = st->s->worker, .width = st->showing ? 1 : st->width};
 	bool any = false;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		if (wanted(st->r, (enum sim)sim, v)) {
@@ -130,7 +134,10 @@ static void show(struct state *st, int v)
 		}
 	if (!any)
 		return;
-	st->s->pass->visit(st->s->pass->arg, &g);
+	if (st->showing)
+		showing_add(st->showing, &g);
+	else
+		st->s->pass->visit(st->s->pass->arg, &g);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		if (g.rep[sim])
 			drop_use(st, (enum sim)sim, v);
@@ -225,7 +232,7 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	const struct node *n = &r->g->node[s->node];
 	int n_in = s->swish ? 1 : n->n_in, n_out = step_n_out(r->g, s);
 	struct rep *hold = st->hold, *out = st->out, *env = st->env[source(sim)];
-	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->s->width, .step = s,
+	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->width, .step = s,
 	    .node = n, .in = st->in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
 	enum status status = STATUS_OK;
 	memset(hold, 0, (size_t)n->n_in * sizeof *hold);
@@ -378,6 +385,17 @@ static void state_done(struct state *st, bool whole)
 	free(st->out);
 }
 
+// A sample of a pass that has several threads to itself gives one of them to the visitor.
+static void begin_showing(struct state *st)
+{
+	st->width = st->s->width;
+	if (!st->r->memo || st->width < 2)
+		return;
+	st->showing = showing_begin(st->s->pass);
+	st->width -= st->showing != NULL;
+	omp_set_num_threads(st->width);
+}
+
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
 {
 	struct state st = {.r = r, .s = s, .err = err};
@@ -386,9 +404,11 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
 	state_init(&st);
 	mark(&st);
+	begin_showing(&st);
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
+	showing_end(&st.showing);
 	state_done(&st, status == STATUS_OK);
 	return status;
 }
