@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cjson/cJSON.h>
-#include "qtui/analysis/repair.h"
+#include "../../src/analysis/repair/repair_impl.h"
 #include "support.h"
 
 #define JOINED "/model.12/Concat_4"
@@ -211,6 +211,74 @@ void test_repair__a_job_tells_and_ends(void **state)
 	assert_true(strlen(why) > 0);
 	repair_job_free(&j);
 	assert_null(j);
+	study_close(&st);
+}
+
+// Whatever the budget, it holds; more of it leaves less at 8 bit.
+void test_repair__allocation_stays_within_its_budget(void **state)
+{
+	(void)state;
+	struct study *st = open_study(2);
+	struct snapshot *snap = study_snapshot(st);
+	const struct plan *p = snapshot_plan(snap);
+	const struct graph *g = study_graph(st);
+	struct parts *parts = parts_new(p);
+	double *alone = xcalloc((size_t)parts->n + 1, sizeof *alone), before = INFINITY;
+	int64_t *macs = xcalloc((size_t)g->n_nodes + 1, sizeof *macs), total = 0;
+	for (int n = 0; n < g->n_nodes; n++)
+		total += macs[n] = graph_macs(g, n);
+	for (int i = 0; i < parts->n; i++)
+		alone[i] = 1. / (i + 1);
+	struct allocator *a = allocator_new(parts, p, alone, macs, total);
+	static const double budget[] = {0.01, 0.1, 0.4, 1};
+	for (size_t i = 0; i < sizeof budget / sizeof *budget; i++) {
+		bool *wide = xcalloc((size_t)g->n_nodes + 1, 1);
+		allocator_fill(a, budget[i], wide);
+		assert_true(allocator_share(a, wide) <= budget[i]);
+		assert_true(allocator_left(a, wide) < before);
+		before = allocator_left(a, wide);
+		free(wide);
+	}
+	assert_true(before < 0.05 * allocator_left(a, NULL));
+	allocator_free(&a);
+	parts_free(&parts);
+	free(alone);
+	free(macs);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+#define LOGITS "/model.12/cv3.0/cv3.0.2/Conv"
+#define BOXES "/model.12/cv2.0/cv2.0.2/Conv"
+
+// A task that likes fine logits: the finer by so many powers of two, the better.
+static enum status fine_logits(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err)
+{
+	(void)arg;
+	(void)e;
+	(void)err;
+	const struct slot *s = plan ? plan_out(plan, graph_find_node(plan->g, LOGITS), 0) : NULL;
+	*score = s ? 0.5 - 0.01 * log2((double)s->quant.scale[0]) : 1;
+	return STATUS_OK;
+}
+
+// The task decides on the step of logits, and of nothing else: boxes that were joined with them and parted again are none.
+void test_repair__logits_are_asked_of_the_task(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){.score = fine_logits});
+	struct fixing f = {.r = r};
+	const struct graph *g = study_graph(st);
+	assert_int_equal(remedy_tail(&f, &err), STATUS_OK); // until then boxes and logits share their scale
+	double before = r->figures.score;
+	assert_int_equal(remedy_logits(&f, &err), STATUS_OK);
+	assert_int_equal(f.kept, 2);
+	assert_true(fabs(r->figures.score - before - 0.04) < 1e-9); // four halvings
+	assert_true(r->now.edits->scale[graph_find_node(g, LOGITS)] > 0);
+	assert_true(r->now.edits->scale[graph_find_node(g, BOXES)] == 0);
+	repair_free(&r);
 	study_close(&st);
 }
 

@@ -67,7 +67,7 @@ struct repair_figures {
 // cancelled is STATUS_OK as soon as anything is known.
 MUST_CHECK enum status repair_blame(struct repair *r, struct blames **out, struct error *err);
 
-enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN };
+enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN, REPAIR_LOGITS };
 const char *repair_kind_name(enum repair_kind k); // "calibration"
 // An edit that was tried. Its texts live until the repair is freed.
 struct repair_step {

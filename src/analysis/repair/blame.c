@@ -5,22 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "qtui/base/jobs.h"
 #include "repair_impl.h"
 
 enum { GAINS = 16, SCORES = 6 };    // of so many parts the opposite is measured too; and the task's metric
 static const double SPLIT = 0.6;    // of the time there is; the rest is for gains
 static const double SHARE = 0.02;   // of the whole damage: a run below it is not split
 
-static enum status damage_of(struct repair *r, const struct trial *t, const struct parts *parts, int first, int last, bool invert,
-    double *out, struct error *err)
+static enum status damage_of(struct repair *r, const struct trial *t, const struct parts *parts, int first, int last, double *out,
+    struct error *err)
 {
 	struct plan *p = NULL;
 	struct damage d = {0};
 	enum status st = scales_plan(r->scales, &p, t, err);
 	if (st == STATUS_OK) {
-		parts_isolate(parts, p, first, last, invert);
-		st = probe_damage(r->probe, p, &d, err);
+		parts_isolate(parts, p, first, last, false);
+		st = probe_alone(r->probe, p, &d, err);
 	}
 	*out = d.damage;
 	plan_free(&p);
@@ -41,9 +40,9 @@ static enum status split(struct repair *r, const struct trial *t, const struct p
 {
 	int middle = run->first + (run->last - run->first) / 2;
 	struct run left = {.first = run->first, .last = middle}, right = {.first = middle, .last = run->last};
-	enum status st = damage_of(r, t, parts, left.first, left.last, false, &left.alone, err);
+	enum status st = damage_of(r, t, parts, left.first, left.last, &left.alone, err);
 	if (st == STATUS_OK)
-		st = damage_of(r, t, parts, right.first, right.last, false, &right.alone, err);
+		st = damage_of(r, t, parts, right.first, right.last, &right.alone, err);
 	if (st != STATUS_OK)
 		return st;
 	*run = left;
@@ -59,11 +58,12 @@ static int by_damage(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, struct runs *out, struct error *err)
+enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
+    struct error *err)
 {
 	struct runs s = {.at = xcalloc((size_t)parts->n + 1, sizeof *s.at)};
-	enum status st = damage_of(r, t, parts, 0, parts->n, false, &s.total, err);
-	double floor = fmax(s.total * SHARE, 1e-7), rest = 0;
+	enum status st = damage_of(r, t, parts, 0, parts->n, &s.total, err);
+	double floor = fmax(s.total * share, 1e-7), rest = 0;
 	if (st == STATUS_OK && parts->n > 0)
 		s.at[s.n++] = (struct run){.last = parts->n, .alone = s.total};
 	for (struct run *run; st == STATUS_OK && (run = worst_run(&s, floor)) != NULL;) {
@@ -78,6 +78,14 @@ enum status runs_split(struct repair *r, const struct trial *t, const struct par
 		st = STATUS_OK; // what is there is a map
 	qsort(s.at, (size_t)s.n, sizeof *s.at, by_damage);
 	*out = s;
+	return st;
+}
+
+enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err)
+{
+	double end = repair_lend(r, 1. / 3);
+	enum status st = runs_split(r, &r->now, parts, REPAIR_SHARE, out, err);
+	r->deadline = end;
 	return st;
 }
 
@@ -102,7 +110,7 @@ struct blaming {
 static double share_of(const struct blaming *b, int part)
 {
 	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
-	int64_t macs = parts_widen(b->parts, b->plan, part, wide);
+	int64_t macs = parts_widen(b->parts, b->plan, part, true, wide);
 	free(wide);
 	return b->r->total_macs > 0 ? (double)macs / (double)b->r->total_macs : 0;
 }
@@ -156,7 +164,7 @@ static struct blames *begin(struct blaming *b)
 {
 	const struct repair *r = b->r;
 	struct blames *out = xcalloc(1, sizeof *out);
-	*out = (struct blames){.refs = 1, .decision = r->decision, .n = b->runs.n, .n_nodes = r->g->n_nodes, .total = b->runs.total,
+	*out = (struct blames){.refs = 1, .decision = r->decision, .n = b->runs.n, .n_nodes = r->g->n_nodes, .total = r->figures.damage,
 	    .total_score = r->figures.score, .float_score = r->float_score, .complete = b->runs.complete};
 	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
 	out->of_node = xcalloc((size_t)out->n_nodes + 1, sizeof *out->of_node);
@@ -183,7 +191,7 @@ static enum status widened(struct plan **out, const struct blaming *b, const str
 	struct trial t = trial_copy(&b->r->now);
 	enum precision p = target_has_precision(b->r->target, 16) ? PREC_INT16 : PREC_FLOAT;
 	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
-	parts_widen(b->parts, b->plan, run->first, wide);
+	parts_widen(b->parts, b->plan, run->first, true, wide);
 	for (int n = 0; n < b->r->g->n_nodes; n++)
 		if (wide[n]) {
 			t.edits->precision[n] = (signed char)p;
@@ -290,9 +298,8 @@ static enum status measure_scores(const struct blaming *b, struct error *err)
 static enum status blame(struct blaming *b, struct error *err)
 {
 	struct damage all = {0};
-	double deadline = b->r->deadline, now = clock_seconds();
-	b->r->deadline = deadline > 0 ? now + SPLIT * (deadline - now) : 0;
-	enum status st = runs_split(b->r, &b->r->now, b->parts, &b->runs, err);
+	double deadline = repair_lend(b->r, SPLIT);
+	enum status st = runs_split(b->r, &b->r->now, b->parts, SHARE, &b->runs, err);
 	b->r->deadline = deadline;
 	begin(b);
 	if (st == STATUS_OK)

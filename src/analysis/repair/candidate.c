@@ -28,15 +28,24 @@ void candidate_set(struct repair *r, struct candidate *c, const bool *marked, en
 	str_done(&text);
 }
 
-void candidate_scale(struct repair *r, struct candidate *c, int node, double scale)
+void candidate_scales(struct repair *r, struct candidate *c, const double *scale)
 {
 	struct str text = {0};
-	char value[40];
-	c->trial.edits->scale[node] = scale;
-	study_scale_text(value, sizeof value, scale);
-	str_add(&text, "scale ");
-	study_add_word(&text, r->g->node[node].name);
-	str_addf(&text, " %s", value);
-	candidate_say(r, c, str_text(&text));
+	struct edits *e = c->trial.edits;
+	bool any = false;
+	str_add(&text, "scale");
+	for (int n = 0; n < r->g->n_nodes; n++) {
+		char value[40];
+		if (scale[n] == e->scale[n])
+			continue;
+		any = true;
+		e->scale[n] = scale[n];
+		study_scale_text(value, sizeof value, scale[n]);
+		str_add(&text, " ");
+		study_add_word(&text, r->g->node[n].name);
+		str_addf(&text, " %s", value);
+	}
+	if (any)
+		candidate_say(r, c, str_text(&text));
 	str_done(&text);
 }

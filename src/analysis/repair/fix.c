@@ -39,11 +39,11 @@ static enum status measure(struct fixing *f, const struct candidate *c, struct r
 	if (st == STATUS_OK) {
 		*out = (struct repair_figures){.damage = d.damage, .snr_db = d.snr_db, .score = NAN};
 		repair_cost(r, p, out);
-		*kept = pays(r, out);
+		*kept = c->by_task ? affordable(r, out) : pays(r, out);
 	}
 	// The task is asked only of what the damage speaks for: it takes many more samples.
 	if (st == STATUS_OK && *kept && (st = repair_score(r, p, &out->score, err)) == STATUS_OK)
-		*kept = !(out->score < r->figures.score - LOSES);
+		*kept = c->by_task ? out->score > r->figures.score : !(out->score < r->figures.score - LOSES);
 	plan_free(&p);
 	return st;
 }
@@ -88,7 +88,7 @@ bool fix_may_go_on(struct fixing *f, struct error *err)
 enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
 {
 	static enum status (*const remedy[])(struct fixing *, struct error *) = {
-	    remedy_tail, remedy_calibration, remedy_scales, remedy_widen, remedy_scales, remedy_widen};
+	    remedy_tail, remedy_scales, remedy_calibration, remedy_widen, remedy_scales, remedy_widen, remedy_logits};
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";

@@ -90,6 +90,7 @@ struct widening {
 	const struct parts *s;
 	const struct plan *p;
 	bool *wide, *seen; // [n_nodes], [parts]
+	bool sources;
 };
 
 static bool is_narrow(const struct plan *p, int node)
@@ -169,13 +170,14 @@ static void widen_part(struct widening *w, int part)
 	for (int n = 0; n < w->p->g->n_nodes; n++)
 		if (is_narrow(w->p, n) && (makes_part(w, n, part) || reads_part(w, n, part)))
 			widen_node(w, n);
-	if (all_without_weights(w, part))
+	if (w->sources && all_without_weights(w, part))
 		widen_sources(w, part);
 }
 
-int64_t parts_widen(const struct parts *s, const struct plan *p, int part, bool *wide)
+int64_t parts_widen(const struct parts *s, const struct plan *p, int part, bool sources, bool *wide)
 {
-	struct widening w = {.s = s, .p = p, .wide = xcalloc((size_t)p->g->n_nodes + 1, 1), .seen = xcalloc((size_t)s->n + 1, 1)};
+	struct widening w = {.s = s, .p = p, .wide = xcalloc((size_t)p->g->n_nodes + 1, 1), .seen = xcalloc((size_t)s->n + 1, 1),
+	    .sources = sources};
 	int64_t added = 0;
 	widen_part(&w, part);
 	for (int n = 0; n < p->g->n_nodes; n++) {
@@ -187,14 +189,13 @@ int64_t parts_widen(const struct parts *s, const struct plan *p, int part, bool 
 	return added;
 }
 
-bool parts_covered(const struct parts *s, const struct plan *p, int part, const bool *wide)
+int parts_needs(const struct parts *s, const struct plan *p, int part, int *node)
 {
 	const struct widening w = {.s = s, .p = p};
 	const struct part *t = &s->at[part];
-	if (t->value < 0)
-		return wide[t->node];
+	int count = 0;
 	for (int n = 0; n < p->g->n_nodes; n++)
-		if (is_narrow(p, n) && !wide[n] && (makes_part(&w, n, part) || reads_part(&w, n, part)))
-			return false;
-	return true;
+		if (is_narrow(p, n) && (t->value < 0 ? n == t->node : makes_part(&w, n, part) || reads_part(&w, n, part)))
+			node[count++] = n;
+	return count;
 }

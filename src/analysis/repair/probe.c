@@ -106,9 +106,9 @@ static void see(void *arg, const struct sighting *s)
 	rep_drop(&plain);
 }
 
-static enum status run(struct probe *p, const struct plan *plan, struct error *err)
+static enum status run(struct probe *p, const struct plan *plan, int samples, struct error *err)
 {
-	struct pass pass = {.plan = plan, .last = p->samples, .visit = see, .arg = p, .cancel = p->cancel};
+	struct pass pass = {.plan = plan, .last = samples, .visit = see, .arg = p, .cancel = p->cancel};
 	p->sim = plan ? SIM_FULL : SIM_FLOAT;
 	pass.want[p->sim] = p->want;
 	atomic_store(&p->failed, false);
@@ -141,11 +141,11 @@ enum status probe_new(struct probe **out, const struct graph *g, struct engine *
 	return st;
 }
 
-static struct moments pool(const struct probe *p, int point, int64_t channel, double *count)
+static struct moments pool(const struct probe *p, int samples, int point, int64_t channel, double *count)
 {
 	struct moments m = {0};
 	*count = 0;
-	for (int s = 0; s < p->samples; s++) {
+	for (int s = 0; s < samples; s++) {
 		const struct moments *one = &p->channel[s * p->n_points + point][channel];
 		m.sum += one->sum;
 		m.square += one->square;
@@ -188,14 +188,14 @@ static double typical(const double *variance, int64_t n)
 }
 
 // A channel that says less than others (a class that none of the samples shows) counts less: there everything is noise.
-static void add_point(const struct probe *p, int point, struct damage *d)
+static void add_point(const struct probe *p, int samples, int point, struct damage *d)
 {
 	int64_t n = p->point[point].channels;
 	double damage = 0, weights = 0, signal = 0, noise = 0, count = 0;
 	double *variance = xcalloc((size_t)n + 1, sizeof *variance);
 	struct moments *m = xcalloc((size_t)n + 1, sizeof *m);
 	for (int64_t c = 0; c < n; c++) {
-		m[c] = pool(p, point, c, &count);
+		m[c] = pool(p, samples, point, c, &count);
 		variance[c] = variance_of(&m[c], count);
 		signal += m[c].square;
 		noise += m[c].noise;
@@ -214,9 +214,9 @@ static void add_point(const struct probe *p, int point, struct damage *d)
 	free(m);
 }
 
-static struct key key_of_points(const struct probe *p, const struct plan *plan)
+static struct key key_of_points(const struct probe *p, const struct plan *plan, int samples)
 {
-	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = key_add_int((struct key){0}, p->samples);
+	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = key_add_int((struct key){0}, samples);
 	engine_keys(p->g, plan, SIM_FULL, all);
 	for (int i = 0; i < p->n_points; i++)
 		k = key_add_key(k, all[p->point[i].value]);
@@ -235,38 +235,48 @@ static void forget_ref(struct probe *p)
 
 static enum status run_float(struct probe *p, struct error *err)
 {
-	enum status st = p->has_ref ? STATUS_OK : run(p, NULL, err);
+	enum status st = p->has_ref ? STATUS_OK : run(p, NULL, p->samples, err);
 	p->has_ref = st == STATUS_OK;
 	if (!p->has_ref)
 		forget_ref(p);
 	return st;
 }
 
-static enum status measure(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+static enum status measure(struct probe *p, const struct plan *plan, int samples, struct damage *out, struct error *err)
 {
 	enum status st = run_float(p, err);
 	if (st == STATUS_OK)
-		st = run(p, plan, err);
+		st = run(p, plan, samples, err);
 	*out = (struct damage){.snr_db = INFINITY};
 	for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
-		add_point(p, i, out);
+		add_point(p, samples, i, out);
 	out->damage /= p->n_points;
 	return st;
 }
 
-enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+static enum status look_up(struct probe *p, const struct plan *plan, int samples, struct damage *out, struct error *err)
 {
-	struct key k = key_of_points(p, plan);
+	struct key k = key_of_points(p, plan, samples);
 	struct repair_known known;
 	enum status st = STATUS_OK;
 	if (repair_memo_get(p->memo, k, &known)) {
 		*out = (struct damage){known.damage, known.snr_db};
 		return st;
 	}
-	st = measure(p, plan, out, err);
+	st = measure(p, plan, samples, out, err);
 	if (st == STATUS_OK)
 		repair_memo_put(p->memo, k, &(struct repair_known){out->damage, out->snr_db, NAN});
 	return st;
+}
+
+enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+{
+	return look_up(p, plan, p->samples, out, err);
+}
+
+enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
+{
+	return look_up(p, plan, (p->samples + 1) / 2, out, err);
 }
 
 int probe_runs(const struct probe *p)

@@ -2,9 +2,10 @@
 // say: the tensor alone is quantized with finer and finer steps as long as the damage at the outputs falls, clipping included.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "repair_impl.h"
 
-enum { STEPS = 6 };
+enum { STEPS = 6, MISSES = 2 }; // steps in a row that bring nothing: damage has more than one valley
 static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage
 
 static enum status alone(struct repair *r, const struct parts *parts, int part, int node, double scale, double *out, struct error *err)
@@ -16,7 +17,7 @@ static enum status alone(struct repair *r, const struct parts *parts, int part, 
 	enum status st = scales_plan(r->scales, &p, &t, err);
 	if (st == STATUS_OK) {
 		parts_isolate(parts, p, part, part + 1, false);
-		st = probe_damage(r->probe, p, &d, err);
+		st = probe_alone(r->probe, p, &d, err);
 	}
 	*out = d.damage;
 	plan_free(&p);
@@ -34,7 +35,7 @@ struct search {
 static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, struct error *err)
 {
 	double scale = s->scale;
-	for (int i = 0; i < STEPS && !repair_over(r, err); i++) {
+	for (int i = 0, misses = 0; i < STEPS && misses < MISSES && !repair_over(r, err); i++) {
 		double damage;
 		scale *= factor;
 		if (plan_check_edit(r->g, r->target, s->node, PREC_INT8, scale, err) != STATUS_OK)
@@ -42,8 +43,10 @@ static enum status descend(struct repair *r, const struct parts *parts, struct s
 		enum status st = alone(r, parts, s->part, s->node, scale, &damage, err);
 		if (st != STATUS_OK)
 			return st;
+		misses++;
 		if (!(damage < s->damage - LEAST * s->first))
-			break;
+			continue;
+		misses = 0;
 		s->damage = damage;
 		s->scale = scale;
 	}
@@ -70,10 +73,14 @@ static enum status try_scales(struct fixing *f, const struct search *s, int n, s
 	struct repair *r = f->r;
 	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now)};
 	bool kept = false;
+	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
+	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_nodes * sizeof *scale);
 	for (int i = 0; i < n; i++) {
 		c.expected += s[i].first - s[i].damage;
-		candidate_scale(r, &c, s[i].node, s[i].scale);
+		scale[s[i].node] = s[i].scale;
 	}
+	candidate_scales(r, &c, scale);
+	free(scale);
 	c.reason = reason_of(r, s, n);
 	enum status st = fix_try(f, &c, &kept, err);
 	if (st == STATUS_OK && !kept && n > 1 && fix_may_go_on(f, err))
@@ -116,14 +123,16 @@ static enum status find_scales(struct repair *r, const struct plan *p, const str
     struct search *found, int *n, struct error *err)
 {
 	enum status st = STATUS_OK;
+	double end = repair_lend(r, 0.5);
 	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r, err); i++) {
 		const struct run *run = &runs->at[i];
-		if (run->last - run->first > 1 || !has_scale(r, p, &parts->at[run->first]))
+		if (run->last - run->first > 1 || run->alone < REPAIR_SHARE * runs->total || !has_scale(r, p, &parts->at[run->first]))
 			continue;
 		repair_tell(r, (double)i / runs->n, "scales: %s", r->g->node[parts->at[run->first].node].name);
 		st = find_scale(r, p, parts, run, &found[*n], err);
 		*n += st == STATUS_OK && found[*n].scale != found[*n].before;
 	}
+	r->deadline = end;
 	qsort(found, (size_t)*n, sizeof *found, by_saving);
 	return st;
 }
@@ -138,7 +147,7 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	if (st != STATUS_OK)
 		return st;
 	struct parts *parts = parts_new(p);
-	st = runs_split(r, &r->now, parts, &runs, err);
+	st = runs_find(r, parts, &runs, err);
 	struct search *found = xcalloc((size_t)runs.n + 1, sizeof *found);
 	if (st == STATUS_OK)
 		st = find_scales(r, p, parts, &runs, found, &n, err);

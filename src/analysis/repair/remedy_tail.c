@@ -15,8 +15,7 @@ static bool leads_to_weights(const struct repair *r, const bool *tail, const str
 	return false;
 }
 
-// Nodes without multiply-accumulates of which none follows.
-static bool *find_tail(const struct repair *r)
+bool *repair_tail(const struct repair *r)
 {
 	bool *tail = xcalloc((size_t)r->g->n_nodes + 1, 1);
 	for (int n = r->g->n_nodes - 1; n >= 0; n--)
@@ -40,7 +39,7 @@ enum status remedy_tail(struct fixing *f, struct error *err)
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st != STATUS_OK)
 		return st;
-	bool *tail = find_tail(r);
+	bool *tail = repair_tail(r);
 	struct candidate c = {.kind = REPAIR_TAIL, .trial = trial_copy(&r->now), .expected = NAN};
 	int count = 0;
 	leave_groups_whole(p, tail);

@@ -1,80 +1,39 @@
-// More bits where they pay most per multiply-accumulate. What is widened is what a tensor needs to be wide: maker and readers
-// together, never a node for itself.
+// More bits within the budget of MACs, for maker and readers of a tensor together, never a node for itself. In a network full of
+// noise what mends a part of it does not show, so that no single step would pay: a whole allocation is measured. Allocations differ
+// in their seed, a part that is widened first whatever it costs; the best seed stays and the next is looked for beside it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "repair_impl.h"
 
-// Regions without weights are not free: more memory, more conversions. And as long as the network is full of noise what mends a
-// small part does not show: then the damage counts more than the cost.
-static const double SHARE_FLOOR = 0.005, SHARE_NOISE = 0.3;
-static const double HOPE = 0.01, HOPE_NOISE = 0.1; // of the damage: what promises less is not tried; likewise more where noise hides it
-static const double PROGRESS = 0.05; // after a step that saved so much, what was refused before may pay now
+enum { SEEDS = 6, ROUNDS = 3, OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8, TRIED = 3 };
+static const double BETTER = 0.01; // of the damage: another seed must save so much
+static const double CHEAPER = 0.02; // likewise what fewer MACs may cost
 
+struct option {
+	bool *seed, *wide; // [n_nodes] what was widened first; with what the rest of the budget bought
+	double damage, share;
+};
 struct widener {
 	struct fixing *f;
-	const struct plan *plan;    // before any of this was widened
+	struct plan *plan;    // before any of this is widened
 	struct parts *parts;
-	struct runs runs;
-	bool *wide;                 // [n_nodes] widened so far
-	bool *refused;              // [runs] tried, did not pay
-};
-struct choice {
-	int run;
-	bool *wide;                 // [n_nodes] with this one; heap
-	double worth, expected;
+	double *alone;        // [parts] of a run that was not split: each its share
+	int *rank, n_ranked;  // parts that stand alone, the most damaging first
+	struct allocator *allocator;
+	double budget;        // share of the MACs that may become wide
+	struct option option[OPTIONS_MAX];
+	int n_options, best;  // -1: none yet
 };
 
-static bool is_part(const struct run *run)
+static size_t nodes(const struct widener *w)
 {
-	return run->last - run->first == 1;
+	return (size_t)w->f->r->g->n_nodes;
 }
 
-// What all parts together do that become wide with `wide` and are not yet.
-static double newly_covered(const struct widener *w, const bool *wide)
+static enum precision wide_precision(const struct repair *r)
 {
-	double sum = 0;
-	for (int i = 0; i < w->runs.n; i++)
-		if (is_part(&w->runs.at[i]) && parts_covered(w->parts, w->plan, w->runs.at[i].first, wide) &&
-		    !parts_covered(w->parts, w->plan, w->runs.at[i].first, w->wide))
-			sum += w->runs.at[i].alone;
-	return sum;
-}
-
-static double share_of(const struct repair *r, const bool *wide)
-{
-	int64_t macs = 0;
-	for (int n = 0; n < r->g->n_nodes; n++)
-		macs += wide[n] ? r->macs[n] : 0;
-	return r->total_macs > 0 ? (double)macs / (double)r->total_macs : 0;
-}
-
-static void consider(const struct widener *w, int run, struct choice *best)
-{
-	const struct repair *r = w->f->r;
-	size_t n = (size_t)r->g->n_nodes;
-	struct choice c = {.run = run, .wide = xcalloc(n + 1, 1)};
-	memcpy(c.wide, w->wide, n);
-	parts_widen(w->parts, w->plan, w->runs.at[run].first, c.wide);
-	double share = share_of(r, c.wide) - share_of(r, w->wide);
-	c.expected = newly_covered(w, c.wide);
-	c.worth = c.expected / (share + SHARE_FLOOR + SHARE_NOISE * r->figures.damage);
-	bool fits = !(r->figures.wide + share > r->opt.goal.max_wide);
-	if (fits && c.expected > (HOPE + HOPE_NOISE * r->figures.damage) * r->figures.damage && c.worth > best->worth) {
-		free(best->wide);
-		*best = c;
-	} else {
-		free(c.wide);
-	}
-}
-
-static struct choice choose(const struct widener *w)
-{
-	struct choice best = {.run = -1};
-	for (int i = 0; i < w->runs.n; i++)
-		if (is_part(&w->runs.at[i]) && !w->refused[i] && !parts_covered(w->parts, w->plan, w->runs.at[i].first, w->wide))
-			consider(w, i, &best);
-	return best;
+	return target_has_precision(r->target, 16) ? PREC_INT16 : PREC_FLOAT;
 }
 
 // 16 bits need no clipping: outputs that have a scale of their own get the one of their whole range, whatever the calibrator would
@@ -83,83 +42,255 @@ static enum status open_ranges(struct repair *r, struct candidate *c, const bool
 {
 	struct plan *p = NULL;
 	struct trial t = {.edits = edits_copy(c->trial.edits), .method = CALIB_MINMAX};
+	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
 	for (int n = 0; n < r->g->n_nodes; n++)
 		t.edits->scale[n] = added[n] ? 0 : t.edits->scale[n];
 	enum status st = scales_plan(r->scales, &p, &t, err);
 	for (int n = 0; st == STATUS_OK && n < r->g->n_nodes; n++) {
 		const struct slot *s = added[n] && r->g->node[n].n_out > 0 ? plan_out(p, n, 0) : NULL;
-		if (s && s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16)
-			candidate_scale(r, c, n, (double)s->quant.scale[0]);
-		else if (s && c->trial.edits->scale[n] != 0)
-			candidate_scale(r, c, n, 0);
+		bool own = s && s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16;
+		scale[n] = own ? (double)s->quant.scale[0] : s ? 0 : c->trial.edits->scale[n];
 	}
+	if (st == STATUS_OK)
+		candidate_scales(r, c, scale);
+	free(scale);
 	plan_free(&p);
 	trial_done(&t);
 	return st;
 }
 
-static enum status widen(struct widener *w, struct choice *c, bool *kept, struct error *err)
+static enum status candidate_of(const struct widener *w, const bool *wide, struct candidate *out, struct error *err)
 {
 	struct repair *r = w->f->r;
-	enum precision p = target_has_precision(r->target, 16) ? PREC_INT16 : PREC_FLOAT;
-	const struct part *part = &w->parts->at[w->runs.at[c->run].first];
-	bool *added = xcalloc((size_t)r->g->n_nodes + 1, 1);
-	struct candidate one = {.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now), .expected = c->expected};
-	int n_added = 0;
-	for (int n = 0; n < r->g->n_nodes; n++) {
-		added[n] = c->wide[n] && !w->wide[n];
-		n_added += added[n];
-	}
-	candidate_set(r, &one, added, p);
-	enum status st = open_ranges(r, &one, added, err);
-	one.reason = repair_text(r, "%s%s alone does %.4f of damage: with its maker and readers, %d operators and %.2f %% of the MACs.",
-	    part->value < 0 ? "the weights of " : "", r->g->node[part->node].name, w->runs.at[c->run].alone, n_added,
-	    100 * (share_of(r, c->wide) - share_of(r, w->wide)));
-	free(added);
-	if (st == STATUS_OK)
-		return fix_try(w->f, &one, kept, err);
-	trial_done(&one.trial);
+	*out = (struct candidate){.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now),
+	    .expected = fmin(r->figures.damage, allocator_left(w->allocator, NULL) - allocator_left(w->allocator, wide))};
+	candidate_set(r, out, wide, wide_precision(r));
+	enum status st = open_ranges(r, out, wide, err);
+	if (st != STATUS_OK)
+		trial_done(&out->trial);
 	return st;
 }
 
-static enum status widen_all(struct widener *w, struct error *err)
+static bool is_known(const struct widener *w, const bool *wide)
 {
+	for (int i = 0; i < w->n_options; i++)
+		if (memcmp(w->option[i].wide, wide, nodes(w)) == 0)
+			return true;
+	return false;
+}
+
+static bool *copy_of(const struct widener *w, const bool *of)
+{
+	bool *copy = xcalloc(nodes(w) + 1, 1);
+	memcpy(copy, of, nodes(w));
+	return copy;
+}
+
+static void option_done(struct option *o)
+{
+	free(o->seed);
+	free(o->wide);
+	*o = (struct option){0};
+}
+
+// Fills the budget beside the seed and measures the network that comes of it. *found: its option, -1 where there is no new one.
+static enum status measure(struct widener *w, const bool *seed, double budget, int *found, struct error *err)
+{
+	struct option o = {.seed = copy_of(w, seed), .wide = copy_of(w, seed)};
+	struct candidate c;
+	struct damage d;
 	enum status st = STATUS_OK;
-	while (st == STATUS_OK && fix_may_go_on(w->f, err)) {
-		bool kept = false;
-		struct choice c = choose(w);
-		if (c.run < 0)
-			break;
-		repair_tell(w->f->r, share_of(w->f->r, w->wide) / w->f->r->opt.goal.max_wide, "more bits: %s",
-		    w->f->r->g->node[w->parts->at[w->runs.at[c.run].first].node].name);
-		double before = w->f->r->figures.damage;
-		st = widen(w, &c, &kept, err);
-		if (kept)
-			memcpy(w->wide, c.wide, (size_t)w->f->r->g->n_nodes);
-		if (kept && w->f->r->figures.damage < before * (1 - PROGRESS))
-			memset(w->refused, 0, (size_t)w->runs.n);
-		w->refused[c.run] = !kept;
-		free(c.wide);
+	*found = -1;
+	allocator_fill(w->allocator, budget, o.wide);
+	o.share = allocator_share(w->allocator, o.wide);
+	if (o.share > budget || w->n_options == OPTIONS_MAX || is_known(w, o.wide) || !memchr(o.wide, true, nodes(w)))
+		goto out;
+	st = candidate_of(w, o.wide, &c, err);
+	if (st != STATUS_OK)
+		goto out;
+	st = repair_damage(w->f->r, &c.trial, &d, err);
+	trial_done(&c.trial);
+	if (st == STATUS_OK) {
+		o.damage = d.damage;
+		*found = w->n_options;
+		w->option[w->n_options++] = o;
+		return st;
+	}
+out:
+	option_done(&o);
+	return st;
+}
+
+static enum status try_option(struct widener *w, const bool *seed, struct error *err)
+{
+	int found;
+	enum status st = measure(w, seed, w->budget, &found, err);
+	if (found >= 0 && (w->best < 0 || w->option[found].damage < w->option[w->best].damage * (1 - BETTER)))
+		w->best = found;
+	return st;
+}
+
+// Parts that the best option leaves at 8 bit, the most damaging ones.
+static int find_seeds(const struct widener *w, int *part)
+{
+	int count = 0;
+	for (int i = 0; i < w->n_ranked && count < SEEDS; i++)
+		if (!allocator_saves(w->allocator, w->rank[i], w->option[w->best].wide))
+			part[count++] = w->rank[i];
+	return count;
+}
+
+// Each of them beside the best option's seed.
+static enum status try_seeds(struct widener *w, struct error *err)
+{
+	struct repair *r = w->f->r;
+	int part[SEEDS], n = find_seeds(w, part), from = w->best;
+	enum status st = STATUS_OK;
+	for (int i = 0; i < 2 * n && st == STATUS_OK && !repair_over(r, err); i++) {
+		bool *seed = copy_of(w, w->option[from].seed);
+		repair_tell(r, (double)i / (2 * n), "more bits: %s first", r->g->node[w->parts->at[part[i / 2]].node].name);
+		parts_widen(w->parts, w->plan, part[i / 2], i % 2, seed);
+		st = try_option(w, seed, err);
+		free(seed);
 	}
 	return st;
+}
+
+// The same seed with less to spend: what does hardly anything is not bought.
+static enum status try_cheaper(struct widener *w, struct error *err)
+{
+	enum status st = STATUS_OK;
+	for (double budget = w->budget / 2; st == STATUS_OK && budget > w->budget / 16 && !repair_over(w->f->r, err); budget /= 2) {
+		int found;
+		st = measure(w, w->option[w->best].seed, budget, &found, err);
+		if (found < 0 || w->option[found].damage > w->option[w->best].damage * (1 + CHEAPER))
+			break;
+		w->best = found;
+	}
+	return st;
+}
+
+static enum status apply(struct widener *w, const struct option *o, bool *kept, struct error *err)
+{
+	struct repair *r = w->f->r;
+	struct candidate c;
+	int count = 0;
+	for (size_t n = 0; n < nodes(w); n++)
+		count += o->wide[n];
+	enum status st = candidate_of(w, o->wide, &c, err);
+	if (st != STATUS_OK)
+		return st;
+	c.reason = repair_text(r, "%d operators, %.2f %% of the MACs: with them wide, what the parts do alone falls from %.4f to %.4f; most by %s.",
+	    count, 100 * o->share, allocator_left(w->allocator, NULL), allocator_left(w->allocator, o->wide),
+	    r->g->node[w->parts->at[w->rank[0]].node].name);
+	return fix_try(w->f, &c, kept, err);
+}
+
+static int by_damage(const void *a, const void *b)
+{
+	const struct option *x = a, *y = b;
+	return x->damage != y->damage ? (x->damage < y->damage ? -1 : 1) : (x->share > y->share) - (x->share < y->share);
+}
+
+// The best; where the task speaks against it, the next ones.
+static enum status apply_best(struct widener *w, struct error *err)
+{
+	bool kept = false;
+	enum status st = STATUS_OK;
+	struct option best = w->option[w->best];
+	w->option[w->best] = w->option[0];
+	w->option[0] = best;
+	qsort(w->option + 1, (size_t)w->n_options - 1, sizeof best, by_damage);
+	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !kept && (i == 0 || fix_may_go_on(w->f, err)); i++)
+		st = apply(w, &w->option[i], &kept, err);
+	return st;
+}
+
+// As the budget counts them: of operators that the target quantizes.
+static int64_t quantizable_macs(const struct repair *r, const struct plan *p)
+{
+	int64_t macs = 0;
+	for (int n = 0; n < r->g->n_nodes; n++)
+		macs += p->quantizable[n] ? r->macs[n] : 0;
+	return macs;
+}
+
+// What a MAC above 8 bit costs more is the same for all of them: both limits are one.
+static double budget_of(const struct repair *r)
+{
+	const struct repair_goal *g = &r->opt.goal;
+	double more = repair_weight(wide_precision(r)) - 1, room = g->max_wide - r->figures.wide;
+	return isnan(g->max_cost) ? room : fmin(room, (g->max_cost - r->figures.cost) / more);
+}
+
+static void rank_parts(struct widener *w, const struct runs *runs)
+{
+	for (int i = 0; i < runs->n; i++) {
+		const struct run *run = &runs->at[i];
+		for (int k = run->first; k < run->last; k++)
+			w->alone[k] = run->alone / (run->last - run->first);
+		if (run->last - run->first == 1)
+			w->rank[w->n_ranked++] = run->first;
+	}
+}
+
+// Scales for whatever may become wide are observed in one pass, not in one for every option.
+static enum status learn_scales(struct widener *w, struct error *err)
+{
+	bool *narrow = xcalloc(nodes(w) + 1, 1);
+	struct candidate c;
+	for (size_t n = 0; n < nodes(w); n++)
+		narrow[n] = w->plan->quantizable[n] && w->plan->precision[n] == PREC_INT8;
+	enum status st = candidate_of(w, narrow, &c, err);
+	struct plan *p = NULL;
+	if (st == STATUS_OK) {
+		st = scales_plan(w->f->r->scales, &p, &c.trial, err);
+		trial_done(&c.trial);
+	}
+	plan_free(&p);
+	free(narrow);
+	return st;
+}
+
+static enum status widen(struct widener *w, struct error *err)
+{
+	bool *none = xcalloc(nodes(w) + 1, 1);
+	enum status st = learn_scales(w, err);
+	if (st == STATUS_OK)
+		st = try_option(w, none, err);
+	for (int i = 0, before = -1; i < ROUNDS && st == STATUS_OK && w->best != before; i++) {
+		before = w->best;
+		st = try_seeds(w, err);
+	}
+	if (st == STATUS_OK && w->best >= 0)
+		st = try_cheaper(w, err);
+	free(none);
+	return st == STATUS_OK && w->best >= 0 ? apply_best(w, err) : st;
 }
 
 enum status remedy_widen(struct fixing *f, struct error *err)
 {
 	struct repair *r = f->r;
-	struct plan *p = NULL;
-	enum status st = scales_plan(r->scales, &p, &r->now, err);
+	struct widener w = {.f = f, .best = -1, .budget = budget_of(r)};
+	struct runs runs = {0};
+	enum status st = scales_plan(r->scales, &w.plan, &r->now, err);
 	if (st != STATUS_OK)
 		return st;
-	struct widener w = {.f = f, .plan = p, .parts = parts_new(p), .wide = xcalloc((size_t)r->g->n_nodes + 1, 1)};
-	st = runs_split(r, &r->now, w.parts, &w.runs, err);
-	w.refused = xcalloc((size_t)w.runs.n + 1, 1);
-	if (st == STATUS_OK)
-		st = widen_all(&w, err);
-	runs_done(&w.runs);
+	w.parts = parts_new(w.plan);
+	w.alone = xcalloc((size_t)w.parts->n + 1, sizeof *w.alone);
+	w.rank = xcalloc((size_t)w.parts->n + 1, sizeof *w.rank);
+	st = runs_find(r, w.parts, &runs, err);
+	rank_parts(&w, &runs);
+	w.allocator = allocator_new(w.parts, w.plan, w.alone, r->macs, quantizable_macs(r, w.plan));
+	if (st == STATUS_OK && w.n_ranked > 0)
+		st = widen(&w, err);
+	for (int i = 0; i < w.n_options; i++)
+		option_done(&w.option[i]);
+	runs_done(&runs);
+	allocator_free(&w.allocator);
 	parts_free(&w.parts);
-	free(w.wide);
-	free(w.refused);
-	plan_free(&p);
+	free(w.alone);
+	free(w.rank);
+	plan_free(&w.plan);
 	return st;
 }

@@ -8,7 +8,7 @@
 #include "qtui/base/jobs.h"
 #include "repair_impl.h"
 
-enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget
+enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget, which gives it up
 static const double PROBE_MACS = 10e9; // of a probe: large networks are probed on fewer samples
 
 struct trial trial_copy(const struct trial *t)
@@ -41,6 +41,14 @@ bool repair_over(const struct repair *r, struct error *err)
 	return r->deadline > 0 && clock_seconds() > r->deadline;
 }
 
+double repair_lend(struct repair *r, double share)
+{
+	double end = r->deadline, now = clock_seconds();
+	if (end > now)
+		r->deadline = now + (end - now) * share;
+	return end;
+}
+
 void repair_tell(const struct repair *r, double progress, const char *fmt, ...)
 {
 	char text[240];
@@ -69,17 +77,22 @@ enum status repair_score(struct repair *r, const struct plan *p, double *out, st
 	return r->opt.score ? r->opt.score(r->opt.score_arg, r->engine, p, out, err) : STATUS_OK;
 }
 
+double repair_weight(enum precision p)
+{
+	static const double weight[PREC_COUNT] = {[PREC_INT8] = 1, [PREC_INT16] = 2, [PREC_FLOAT] = 4};
+	return weight[p];
+}
+
 // A node in float that the target would quantize; others are float in any case.
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out)
 {
-	static const double weight[PREC_COUNT] = {[PREC_INT8] = 1, [PREC_INT16] = 2, [PREC_FLOAT] = 4};
 	double macs = 0, cost = 0, wide = 0;
 	for (int n = 0; n < r->g->n_nodes; n++) {
 		double m = (double)r->macs[n];
 		if (!p->quantizable[n])
 			continue;
 		macs += m;
-		cost += m * weight[p->precision[n]];
+		cost += m * repair_weight(p->precision[n]);
 		wide += p->precision[n] == PREC_INT8 ? 0 : m;
 	}
 	out->cost = macs > 0 ? cost / macs : 1;
@@ -134,6 +147,7 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	if (status != STATUS_OK)
 		return status;
 	r->samples = dataset_count(study_dataset(st));
+	engine_trim(st->engine, o->memory - o->memory / MEMORY_SHARE);
 	r->engine = engine_new(r->g, study_dataset(st),
 	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / MEMORY_SHARE});
 	r->scales = scales_new(r->g, r->target, r->engine, r->samples, r->opt.cancel);
@@ -200,6 +214,6 @@ const char *repair_end(const struct repair *r)
 const char *repair_kind_name(enum repair_kind k)
 {
 	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale",
-	    [REPAIR_WIDEN] = "bits"};
+	    [REPAIR_WIDEN] = "bits", [REPAIR_LOGITS] = "logits"};
 	return name[k];
 }

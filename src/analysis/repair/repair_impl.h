@@ -26,6 +26,8 @@ MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, stru
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
+// Of a part standing alone, on half of the samples: there are many parts, and what they do is compared, not promised.
+MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 int probe_runs(const struct probe *p); // networks that were run
 
 // ---- scales.c
@@ -57,11 +59,23 @@ struct parts *parts_new(const struct plan *p);
 void parts_free(struct parts **p);
 // Leaves quantized only what is in first..last-1, or (invert) only what is not.
 void parts_isolate(const struct parts *parts, struct plan *p, int first, int last, bool invert);
-// The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it; through
-// operators without weights also upstream. Sets wide[node]; returns the MACs that this adds.
-int64_t parts_widen(const struct parts *parts, const struct plan *p, int part, bool *wide);
-// Is the part wide once these nodes are?
-bool parts_covered(const struct parts *parts, const struct plan *p, int part, const bool *wide);
+// The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it; with `sources`
+// also, through operators without weights, who makes what these read. Sets wide[node]; returns the MACs that this adds.
+int64_t parts_widen(const struct parts *parts, const struct plan *p, int part, bool sources, bool *wide);
+// The nodes at 8 bit that must be wide for the part to be: node[n_nodes] gets them, their number is returned.
+int parts_needs(const struct parts *parts, const struct plan *p, int part, int *node);
+
+// ---- allocate.c
+// Which nodes to widen within a budget, judged by what every part does alone.
+struct allocator;
+// alone[parts], macs[n_nodes]; all are borrowed.
+struct allocator *allocator_new(const struct parts *parts, const struct plan *p, const double *alone, const int64_t *macs, int64_t total_macs);
+void allocator_free(struct allocator **a);
+// Adds to wide[n_nodes] what saves most for its MACs until `budget` (share of all MACs, with what is wide before) is spent.
+void allocator_fill(struct allocator *a, double budget, bool *wide);
+double allocator_share(const struct allocator *a, const bool *wide);
+bool allocator_saves(const struct allocator *a, int part, const bool *wide); // all nodes that it needs are wide
+double allocator_left(const struct allocator *a, const bool *wide); // what the parts that are not wide do alone, summed; NULL: all
 
 // ---- repair.c
 struct repair {
@@ -83,10 +97,13 @@ struct repair {
 	const char *end;
 };
 bool repair_over(const struct repair *r, struct error *err); // cancelled or out of time
+// Moves the deadline to a share of the time that is left; returns the old one, to be put back.
+double repair_lend(struct repair *r, double share);
 void repair_tell(const struct repair *r, double progress, const char *fmt, ...) PRINTF(3, 4);
 struct trial trial_copy(const struct trial *t);
 void trial_done(struct trial *t);
 MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err);
+double repair_weight(enum precision p); // of a MAC, one at 8 bit being 1
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
 MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err);
 
@@ -104,8 +121,13 @@ struct runs {
 	double total;
 	bool complete;
 };
-// Stops early, with what is known by then, when time is over or the work is cancelled.
-MUST_CHECK enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, struct runs *out, struct error *err);
+// Splits what does more than `share` of the whole damage. Stops early, with what is known by then, when time is over or the work is
+// cancelled.
+MUST_CHECK enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
+    struct error *err);
+// For the remedies: of what is in force, fine enough that many small parts are seen, in a third of the time that is left.
+MUST_CHECK enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err);
+#define REPAIR_SHARE 0.005
 void runs_done(struct runs *s);
 
 // ---- fix.c and the remedies
@@ -123,18 +145,21 @@ struct candidate {
 	const char **command, *reason;
 	int n_commands;
 	double expected;
+	bool by_task; // the task metric decides, whatever the damage
 };
 // Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
 MUST_CHECK enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err);
 bool fix_may_go_on(struct fixing *f, struct error *err); // neither at the goal nor out of time
 MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
+bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
 MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
 MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
+MUST_CHECK enum status remedy_logits(struct fixing *f, struct error *err);      // remedy_logits.c
 // Adds a command to the candidate.
 void candidate_say(struct repair *r, struct candidate *c, const char *command);
-// The edit that gives the node's output this scale (0: its own again), in the trial and as a command.
-void candidate_scale(struct repair *r, struct candidate *c, int node, double scale);
+// The edit that gives the nodes' outputs these scales (0: their own) where they have others, in the trial and as one command.
+void candidate_scales(struct repair *r, struct candidate *c, const double *scale);
 // The edit "set A B int16" of the nodes that are marked, in the trial and as a command.
 void candidate_set(struct repair *r, struct candidate *c, const bool *marked, enum precision p);
 const char *repair_text(struct repair *r, const char *fmt, ...) PRINTF(2, 3);
