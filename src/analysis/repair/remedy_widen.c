@@ -8,6 +8,7 @@
 
 enum { SEEDS = 6, ROUNDS = 3, OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8, TRIED = 3 };
 static const double BETTER = 0.01; // of the damage: another seed must save so much
+static const double ROOM = 0.002;   // of the MACs: with less to spend there is nothing to look for
 static const double CHEAPER = 0.02; // likewise what fewer MACs may cost
 
 struct option {
@@ -273,6 +274,8 @@ enum status remedy_widen(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct widener w = {.f = f, .best = -1, .budget = budget_of(r)};
 	struct runs runs = {0};
+	if (w.budget < ROOM)
+		return STATUS_OK;
 	enum status st = scales_plan(r->scales, &w.plan, &r->now, err);
 	if (st != STATUS_OK)
 		return st;
