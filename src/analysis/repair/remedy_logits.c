@@ -72,28 +72,41 @@ static bool is_logits(struct logits *l, const struct repair *r, int node)
 	return is_decided_on(l, s->value, false, DEPTH);
 }
 
-// scale[n_nodes]: those in force, of logits halved so many times; false where there are none, or the target refuses.
-static bool halve(const struct repair *r, struct logits *l, int times, double *scale)
+static double step_of(const struct logits *l, int node)
 {
-	int count = 0;
+	return (double)plan_out(l->p, node, 0)->quant.scale[0];
+}
+
+// The coarsest step of all logits: scores of all levels stand in one order, so that all shall be as fine.
+static double coarsest(struct logits *l, const struct repair *r)
+{
+	double step = 0;
+	for (int n = 0; n < r->g->n_nodes; n++)
+		if (is_logits(l, r, n))
+			step = fmax(step, step_of(l, n));
+	return step;
+}
+
+// scale[n_nodes]: those in force, of logits `step` where they are coarser. False where the target refuses it.
+static bool refine(struct logits *l, const struct repair *r, double step, double *scale)
+{
 	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_nodes * sizeof *scale);
 	for (int n = 0; n < r->g->n_nodes; n++) {
 		struct error err = {0};
-		if (!is_logits(l, r, n))
+		if (!is_logits(l, r, n) || step_of(l, n) <= step)
 			continue;
-		scale[n] = ldexp((double)plan_out(l->p, n, 0)->quant.scale[0], -times);
-		if (plan_check_edit(r->g, r->target, n, PREC_INT8, scale[n], &err) != STATUS_OK)
+		scale[n] = step;
+		if (plan_check_edit(r->g, r->target, n, PREC_INT8, step, &err) != STATUS_OK)
 			return false;
-		count++;
 	}
-	return count > 0;
+	return true;
 }
 
-static struct candidate candidate_of(struct repair *r, const double *scale, int times)
+static struct candidate candidate_of(struct repair *r, const double *scale, double step)
 {
 	struct candidate c = {.kind = REPAIR_LOGITS, .trial = trial_copy(&r->now), .by_task = true, .expected = NAN};
 	candidate_scales(r, &c, scale);
-	c.reason = repair_text(r, "the logits in steps %d times as fine: more scores differ; what lies beyond the range is clipped.", 1 << times);
+	c.reason = repair_text(r, "no logits in coarser steps than %.4g: more scores differ; what lies beyond the range is clipped.", step);
 	return c;
 }
 
@@ -107,21 +120,24 @@ static enum status score_of(struct repair *r, const struct trial *t, double *out
 	return st;
 }
 
-// How many halvings the task likes best; 0: none of them.
-static enum status find_best(struct fixing *f, struct logits *l, double *scale, int *best, struct error *err)
+// The step that the task likes best; 0: none is better than those in force.
+static enum status find_best(struct fixing *f, struct logits *l, double *scale, double *best, struct error *err)
 {
 	struct repair *r = f->r;
-	double most = r->figures.score + GAIN;
+	double most = r->figures.score + GAIN, step = coarsest(l, r);
 	enum status st = STATUS_OK;
-	for (int times = 1; times <= HALVINGS && halve(r, l, times, scale) && st == STATUS_OK && fix_may_go_on(f, err); times++) {
+	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f, err); i++) {
 		double score = NAN;
-		struct candidate c = candidate_of(r, scale, times);
-		repair_tell(r, (double)(times - 1) / HALVINGS, "logits: steps %d times as fine", 1 << times);
+		step /= 2;
+		if (!refine(l, r, step, scale))
+			break;
+		struct candidate c = candidate_of(r, scale, step);
+		repair_tell(r, (double)i / HALVINGS, "logits: steps of %.4g", step);
 		st = score_of(r, &c.trial, &score, err);
 		trial_done(&c.trial);
 		if (st == STATUS_OK && score > most) {
 			most = score;
-			*best = times;
+			*best = step;
 		}
 	}
 	return st;
@@ -131,7 +147,7 @@ enum status remedy_logits(struct fixing *f, struct error *err)
 {
 	struct repair *r = f->r;
 	struct plan *p = NULL;
-	int best = 0;
+	double best = 0;
 	if (isnan(r->figures.score))
 		return STATUS_OK;
 	struct logits l = {.tail = repair_tail(r)};
@@ -140,7 +156,7 @@ enum status remedy_logits(struct fixing *f, struct error *err)
 	l.p = p;
 	if (st == STATUS_OK)
 		st = find_best(f, &l, scale, &best, err);
-	if (st == STATUS_OK && best > 0 && halve(r, &l, best, scale)) {
+	if (st == STATUS_OK && best > 0 && refine(&l, r, best, scale)) {
 		struct candidate c = candidate_of(r, scale, best);
 		st = fix_try(f, &c, NULL, err);
 	}
