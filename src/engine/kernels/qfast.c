@@ -171,15 +171,21 @@ static void scatter(const struct qdest *d, size_t elem, const char *codes, char 
 				memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)(r * QLANES + l) * elem, elem);
 }
 
-// Rows whose codes go from registers to where they belong: those of whole panels.
+// Whether lanes past the last channel come out as padding by themselves: their weights, scale and addend are zero.
+static bool pads_itself(const struct qscaling *s)
+{
+	return s->code_low <= 0.0f && s->code_high >= 0.0f;
+}
+
+// Rows whose codes go from registers to where they belong.
 static int64_t run_direct(const struct qjob *job, const struct qpanel *p, uint8_t *y, const int16_t *const *row, const int64_t *at, int64_t n)
 {
 	const struct qmicro *m = job->micro;
 	const struct qdest *d = p->dest;
 
-	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || d->valid < QLANES)
+	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || (d->valid < d->lanes && !pads_itself(job->scaling)))
 		return 0;
-	return m->direct((uint8_t *const[]) { y + d->lane[0], y + d->lane[8] }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
+	return m->direct((uint8_t *const[]) { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
 	    job->scaling, p->scale, p->fbias);
 }
 

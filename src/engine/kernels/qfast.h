@@ -44,7 +44,8 @@ struct qmicro {
 	void (*tile)(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
 	    const struct qscaling *s, const float *scale, const float *fbias);
 	// gemm and finish for 8-bit codes in whole groups of 8 lanes, stored where they belong: those of row i, whose values begin at
-	// row[i] + first, at y[group] + at[i]. Takes the rows in steps of `rows` and returns how many it took. NULL: no such loop.
+	// row[i] + first, at y[group] + at[i]; y[1] may be NULL. Takes the rows in steps of `rows` and returns how many it took. NULL: no
+	// such loop.
 	int64_t (*direct)(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first, int64_t n,
 	    const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *s, const float *scale, const float *fbias);
 	// Codes to int16: n groups of 8, `step` and `from_step` elements apart.

@@ -74,13 +74,13 @@ static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *r
 		    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s);
 }
 
-// Rows r and r + 1: their first halves to y[0], their second ones to y[1].
+// Rows r and r + 1: their first halves to y[0], their second ones to y[1] if it is there.
 static inline void store_apart(uint8_t *const y[2], const int64_t *at, __m256i codes)
 {
 	__m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7); // first halves, second halves
 	codes = _mm256_permutevar8x32_epi32(codes, order);
 	__m128i half[2] = { _mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1) };
-	for (int h = 0; h < 2; h++) {
+	for (int h = 0; h < 2 && y[h]; h++) {
 		_mm_storel_epi64((__m128i *)(y[h] + at[0]), half[h]);
 		_mm_storeh_pd((double *)(y[h] + at[1]), _mm_castsi128_pd(half[h]));
 	}
