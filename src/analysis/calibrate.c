@@ -115,7 +115,7 @@ static bool want_phase(struct calibration *c)
 static enum status observe_phase(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
-	struct pass p = {.plan = w->plan, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
 	p.want[c->sim] = c->want;
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);

@@ -50,6 +50,8 @@ void study_fetch(struct study *s, int sample)
 
 static void publish(struct work *w, enum stage stage, const struct error *failed)
 {
+	if (w->stage != stage || w->stage_began == 0)
+		w->stage_began = clock_seconds();
 	w->stage = stage;
 	pthread_mutex_lock(&w->study->publishing);
 	work_publish(w, failed);
@@ -168,6 +170,7 @@ static enum status conduct_run(struct study *s, struct request *req)
 {
 	struct error err = {0};
 	struct snapshot *before = study_latest(s);
+	bench_use(s, req->bench);
 	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(), .task = task_report_take(before->task), .task_old = true};
 	snapshot_drop(&before);
 	for (int sim = 0; sim < SIM_COUNT; sim++)

@@ -217,6 +217,23 @@ enum status study_set_method(struct study *s, enum calib_method m, struct error 
 	return STATUS_OK;
 }
 
+enum status study_preprocess(struct study *s, char **word, int n, struct error *err)
+{
+	struct str text = {0};
+	int bench;
+	enum status st = study_find_bench(&bench, s, word, n, err);
+	if (st != STATUS_OK)
+		return st;
+	if (bench == s->step[s->current].bench)
+		return nothing_changed(err, "pictures are prepared so already");
+	str_add(&text, "preprocess");
+	for (int i = 0; i < n; i++)
+		str_addf(&text, " %s", word[i]);
+	branch(s, str_detach(&text))->bench = bench;
+	commit(s);
+	return STATUS_OK;
+}
+
 static bool go_to(struct study *s, size_t step)
 {
 	struct error err = {0};
@@ -350,13 +367,18 @@ static enum status replay_variant(struct study *s, char **word, int n, struct er
 	return n == 2 ? study_variant(s, word[1], &made, err) : error_set(err, STATUS_FORMAT, "variant needs a name");
 }
 
+static enum status replay_preprocess(struct study *s, char **word, int n, struct error *err)
+{
+	return study_preprocess(s, word + 1, n - 1, err);
+}
+
 enum status study_command(struct study *s, const char *text, struct error *err)
 {
 	static const struct {
 		const char *name;
 		enum status (*apply)(struct study *, char **, int, struct error *);
 	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration},
-	    {"variant", replay_variant}};
+	    {"variant", replay_variant}, {"preprocess", replay_preprocess}};
 	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
 	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
 	enum status st = STATUS_NOTFOUND;

@@ -68,7 +68,7 @@ static struct figure *figure_of(struct isolating *w, int value)
 {
 	struct key k = key_add_text((struct key){0}, "isolated");
 	k = key_add_key(key_add_key(k, w->key[0][value]), w->key[1][value]);
-	return memo_figure(w->st->memo, key_add_int(k, w->st->opt.backend));
+	return memo_figure(study_bench(w->st)->memo, key_add_int(k, w->st->opt.backend));
 }
 
 static bool compare(struct tensor_sums *out, const struct sighting *s)
@@ -103,7 +103,7 @@ static void see(void *arg, const struct sighting *s)
 
 static enum status run(struct isolating *w, struct error *err)
 {
-	struct pass pass = {.plan = &w->plan, .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
+	struct pass pass = {.plan = &w->plan, .data = study_dataset(w->st), .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = w->want;
 	enum status st = engine_pass(w->st->engine, &pass, err);
 	if (st == STATUS_OK && atomic_load(&w->failed))

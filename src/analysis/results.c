@@ -11,8 +11,9 @@
 static void samples_text(const struct study *s, char out[33])
 {
 	struct key k = {0};
-	for (int i = 0; i < dataset_count(s->d); i++)
-		k = key_add_key(k, dataset_key(s->d, i));
+	const struct dataset *d = study_dataset(s);
+	for (int i = 0; i < dataset_count(d); i++)
+		k = key_add_key(k, dataset_key(d, i));
 	key_text(k, out);
 }
 
@@ -94,7 +95,7 @@ struct cJSON *study_save_results(const struct study *s)
 	cJSON_AddItemToObject(root, "blame", study_blames_save(s));
 	repair_memo_save(s->repairs, cJSON_AddObjectToObject(root, "damage"));
 	if (!study_running(s))
-		memo_each_scale(s->memo, save_scale, scales);
+		memo_each_scale(study_bench(s)->memo, save_scale, scales);
 	snapshot_drop(&snap);
 	return root;
 }
@@ -116,7 +117,7 @@ static void load_figure(struct study *s, struct key k, const cJSON *a)
 	double v[12];
 	if (!numbers(a, v, 12) || !(v[0] >= 1))
 		return;
-	struct figure *f = memo_figure(s->memo, k);
+	struct figure *f = memo_figure(study_bench(s)->memo, k);
 	f->saved = (struct figures){.known = (int)v[0], .nsr_mean = v[8], .cosine_mean = v[9], .min = (float)v[10], .max = (float)v[11],
 	    .pooled = {.snr_db = v[1], .nsr = v[2], .cosine = v[3], .mse = v[4], .max_error = v[5], .clipped = v[6], .exact = v[7] == 1}};
 	f->merged = true;
@@ -127,7 +128,7 @@ static void load_range(struct study *s, struct key k, const cJSON *a)
 	double v[4];
 	if (!numbers(a, v, 4) || !(v[2] > 0))
 		return;
-	struct range_memo *r = memo_range(s->memo, k);
+	struct range_memo *r = memo_range(study_bench(s)->memo, k);
 	r->saved = (struct tensor_range){(float)v[0], (float)v[1], v[2], v[3]};
 	r->merged = true;
 }
@@ -139,7 +140,7 @@ static void load_hist(struct study *s, struct key k, const cJSON *a)
 	double v[3 + STATS_SHOWN];
 	if (!numbers(a, v, 3 + STATS_SHOWN) || !(v[0] <= v[1]))
 		return;
-	struct hist_memo *h = memo_hist(s->memo, k);
+	struct hist_memo *h = memo_hist(study_bench(s)->memo, k);
 	struct hist *saved = xcalloc(1, sizeof *saved);
 	*saved = (struct hist){.refs = 1, .lo = (float)v[0], .hi = (float)v[1]};
 	for (int i = 0; i < STATS_SHOWN; i++) {
@@ -155,7 +156,7 @@ static void load_scale(struct study *s, struct key k, const cJSON *a)
 {
 	double v[2];
 	if (numbers(a, v, 2) && v[0] > 0 && fabs(v[1]) < 1e9)
-		memo_set_scale(s->memo, k, (float)v[0], (int32_t)v[1]);
+		memo_set_scale(study_bench(s)->memo, k, (float)v[0], (int32_t)v[1]);
 }
 
 static void load_damage(struct study *s, struct key k, const cJSON *a)

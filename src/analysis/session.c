@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "qtui/analysis/session.h"
+#include "study_impl.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
@@ -348,7 +349,7 @@ static cJSON *calibration_json(const struct study *st)
 {
 	char text[33];
 	struct key k = {0};
-	const struct dataset *d = study_dataset(st);
+	const struct dataset *d = study_first_dataset(st);
 	const struct study_options *opt = study_options(st);
 	cJSON *o = cJSON_CreateObject();
 	for (int i = 0; i < dataset_count(d); i++)

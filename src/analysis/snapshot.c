@@ -201,7 +201,8 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	s->method = req->method;
 	s->n_edits = req->n_edits;
 	s->decision = req->decision;
-	s->samples = st->d ? dataset_count(st->d) : 0;
+	s->bench = req->bench;
+	s->samples = st->n_benches ? dataset_count(st->bench[0].d) : 0;
 	s->left = -1;
 	pthread_mutex_lock(&st->lock);
 	s->look = task_look_take(st->look);
@@ -220,8 +221,12 @@ static void fill_progress(struct snapshot *s, const struct work *w)
 	s->samples_done = w->samples;
 	long done = atomic_load(&w->done);
 	s->progress = w->stage == STAGE_DONE ? 1.0 : w->total_steps > 0 ? (double)done / (double)w->total_steps : 0;
-	if (s->progress > 0.02 && s->progress < 1)
-		s->left = s->seconds * (1 - s->progress) / s->progress;
+	double spent = clock_seconds() - w->stage_began;
+	int samples = w->stage == STAGE_TASK ? (int)w->total_steps : w->samples;
+	if (s->progress > 0.02 && s->progress < 1 && spent > 0.1) {
+		s->left = spent * (1 - s->progress) / s->progress;
+		s->rate = s->progress * samples / spent;
+	}
 	s->timing = w->timing;
 	s->computed = atomic_load(&w->computed);
 	s->total = s->computed + atomic_load(&w->reused);
@@ -322,13 +327,13 @@ static struct body *body_copy(const struct graph *g, const struct body *from)
 	return b;
 }
 
-// Everything that a changed node's result flows into is pending.
-static void mark_downstream(struct body *b, const struct graph *g, const struct edits *e)
+// Everything that a changed node's result flows into is pending; everything, when it is the samples that have changed.
+static void mark_downstream(struct body *b, const struct graph *g, const struct edits *e, bool all)
 {
 	bool *dirty = xcalloc((size_t)g->n_values + 1, 1);
 	for (int n = 0; n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
-		bool hit = b->row[n].requested != e->precision[n] || b->row[n].scale_requested != e->scale[n];
+		bool hit = all || b->row[n].requested != e->precision[n] || b->row[n].scale_requested != e->scale[n];
 		for (int i = 0; i < node->n_in && !hit; i++)
 			hit = node->in[i] >= 0 && dirty[node->in[i]];
 		for (int i = 0; hit && i < node->n_out; i++)
@@ -344,14 +349,15 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	struct snapshot *s = xcalloc(1, sizeof *s);
 	const struct decision *d = &st->step[st->current];
 	struct edits *e = study_effective(st, d->edits);
-	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits)};
+	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits) + (d->bench > 0)};
 	struct body *b = prev ? body_copy(st->g, prev->priv) : body_bare(st->g);
 	snprintf(req.target, sizeof req.target, "%s", d->target);
-	req.decision = decision_key(d->target, d->method, e);
+	req.decision = decision_key(d->target, d->method, e, study_bench(st));
+	req.bench = d->bench;
 	atomic_store(&s->refs, 1);
 	fill_head(s, st, &req);
 	if (prev) {
-		mark_downstream(b, st->g, e);
+		mark_downstream(b, st->g, e, prev->bench != d->bench);
 		s->dirty = true;
 		s->stage = prev->stage;
 		s->timing = prev->timing;

@@ -132,7 +132,8 @@ static enum status open_parts(struct study *s, struct error *err)
 	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = s->opt.memory};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();
-	s->memo = memo_new(dataset_count(s->d));
+	s->bench[s->n_benches++] = (struct bench){s->d, memo_new(dataset_count(s->d))};
+	bench_use(s, 0);
 	s->task = study_task_new(&s->opt.task);
 	s->looker = looker_new();
 	s->repairs = repair_memo_new();
@@ -199,9 +200,8 @@ void study_close(struct study **sp)
 	edits_free(&s->req.edits);
 	study_task_free(&s->task);
 	engine_free(&s->engine);
-	memo_free(&s->memo);
 	plan_cache_free(&s->plan_cache);
-	dataset_free(&s->d);
+	benches_free(s);
 	target_free(&s->target);
 	graph_free(&s->g);
 	for (int i = 0; i < 2; i++)
@@ -232,11 +232,6 @@ const struct graph *study_graph(const struct study *s)
 	return s->g;
 }
 
-const struct dataset *study_dataset(const struct study *s)
-{
-	return s->d;
-}
-
 const struct study_options *study_options(const struct study *s)
 {
 	return &s->opt;
@@ -255,7 +250,8 @@ void study_set_survey(struct study *s, struct survey *v)
 
 const struct survey *study_survey(const struct study *s)
 {
-	return s->survey;
+	bool fits = s->survey && key_equal(s->survey->prepared, preprocess_key(dataset_preprocess(study_dataset(s))));
+	return fits ? s->survey : NULL;
 }
 
 // ---- running
@@ -266,9 +262,10 @@ void study_run(struct study *s)
 	pthread_mutex_lock(&s->lock);
 	edits_free(&s->req.edits);
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .method = d->method,
-	    .n_edits = edits_count(d->edits)};
+	    .n_edits = edits_count(d->edits) + (d->bench > 0)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
-	s->req.decision = decision_key(d->target, d->method, s->req.edits);
+	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));
+	s->req.bench = d->bench;
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void
 	pthread_cond_broadcast(&s->changed);

@@ -6,9 +6,10 @@
 
 enum { KEPT = 32 };
 
-struct key decision_key(const char *target, enum calib_method method, const struct edits *effective)
+struct key decision_key(const char *target, enum calib_method method, const struct edits *effective, const struct bench *b)
 {
-	return key_add_text(key_add_int(edits_key(effective), method), target);
+	struct key k = key_add_text(key_add_int(edits_key(effective), method), target);
+	return key_add_key(k, preprocess_key(dataset_preprocess(b->d)));
 }
 
 static int find(const struct study *s, struct key decision)

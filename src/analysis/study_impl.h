@@ -11,6 +11,7 @@ struct decision {
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
+	int bench;  // how pictures are prepared
 	char *text; // the command that led here; NULL for the first
 };
 // A state under a name, and the figures of the last finished run of it: NULL until there was one.
@@ -21,7 +22,12 @@ struct variant {
 	enum calib_method method;
 	struct snapshot *shown;
 };
-enum { STUDY_KEPT_RUNS = 8 };
+// The samples prepared in one way, and the figures on them.
+struct bench {
+	struct dataset *d;
+	struct memo *memo;
+};
+enum { STUDY_KEPT_RUNS = 8, STUDY_BENCHES = 16 };
 struct kept_run {
 	int number;
 	struct snapshot *snap;
@@ -29,7 +35,9 @@ struct kept_run {
 struct study {
 	struct study_options opt;          // its strings are the study's own copies
 	struct graph *g;
-	struct dataset *d;
+	struct bench bench[STUDY_BENCHES]; // [0]: as the study was opened; those there are never change
+	int n_benches;
+	struct dataset *d;                 // of the run's bench; used by the conductor only, as is memo
 	struct target *target;             // of the decision in force
 	struct engine *engine;
 	struct study_task *task;           // see study_task.h
@@ -74,6 +82,13 @@ struct study {
 
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
 void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
+const struct bench *study_bench(const struct study *s);      // of the decision in force
+const struct dataset *study_first_dataset(const struct study *s); // as the study was opened
+void bench_use(struct study *s, int bench);                  // by the conductor
+void benches_free(struct study *s);
+struct key preprocess_key(const struct preprocess *p);
+// The bench that the words of a command ask for ("auto", or options), made where there is none yet.
+MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err);
 void study_wake(struct study *s);                            // whoever reads the pipe
 void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
 struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
@@ -82,7 +97,7 @@ struct edits *study_effective(const struct study *s, const struct edits *user); 
 // A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
 struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
-struct key decision_key(const char *target, enum calib_method method, const struct edits *effective);
+struct key decision_key(const char *target, enum calib_method method, const struct edits *effective, const struct bench *b);
 // The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now

@@ -145,6 +145,10 @@ static enum status open_data(struct study *s, struct study_task *p, const struct
 {
 	const char *path = w->data ? w->data : s->opt.calib;
 	struct dataset_options all = {.pre = s->opt.data.pre};
+	if (s->d != s->bench[0].d) {
+		all.pre = *dataset_preprocess(s->d);
+		all.pre.mean_set = all.pre.std_set = all.pre.color_set = all.pre.resize_set = true;
+	}
 	if (!is_explicit(w) || (!w->data && s->opt.data.random))
 		return STATUS_OK; // the study's own samples
 	return dataset_open(&p->data, path, s->g, &all, err);
@@ -175,7 +179,7 @@ static enum status ensure_open(struct work *w, struct error *err)
 	unsigned wished = p->wished;
 	pthread_mutex_unlock(&p->lock);
 	enum status st = STATUS_OK;
-	if (wished != p->opened) {
+	if (wished != p->opened || p->bench != w->req.bench) {
 		pthread_mutex_lock(&p->looking);
 		close_task(p);
 		p->wanted = !wish.none && (is_explicit(&wish) || !w->study->opt.calibrate_only);
@@ -183,6 +187,7 @@ static enum status ensure_open(struct work *w, struct error *err)
 		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
 		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
 		p->identity = p->task ? identity_of(w->study, p->task) : (struct key){0};
+		p->bench = w->req.bench;
 		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
 		pthread_mutex_unlock(&p->looking);
 	}

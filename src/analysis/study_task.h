@@ -23,6 +23,7 @@ struct study_task {
 
 	// Of the conductor alone.
 	unsigned opened;        // the wish that `task` is for
+	int bench;              // and how pictures were prepared for it
 	bool wanted, asked;     // asked: the user did; else it is measured because it can be
 	struct key identity;    // of samples, labels and the way of reading outputs
 	struct task_net *noted; // of the run noted last

@@ -117,7 +117,7 @@ static int at_most(int a, int b)
 
 static enum status look_at_samples(struct survey *out, const struct survey_work *w, const struct snapshot *s, struct error *err)
 {
-	const struct dataset *calib = study_dataset(w->study);
+	const struct dataset *calib = w->calib;
 	struct dataset_options o = {.pre = *dataset_preprocess(calib), .samples = at_most(w->samples, LOOKED_AT)};
 	struct dataset *d = NULL;
 	enum status st = dataset_open(&d, w->eval, w->g, &o, err);
@@ -143,9 +143,10 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	const struct study_options *so = study_options(study);
 	struct survey *v = xcalloc(1, sizeof *v);
 	struct survey_work w = {.study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
-	    .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
+	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
 	v->n_values = w.g->n_values;
+	v->prepared = preprocess_key(dataset_preprocess(w.calib));
 	v->hist = xcalloc((size_t)v->n_values + 1, sizeof *v->hist);
 	if (opt->eval && so->data.random == 0)
 		st = look_at_samples(v, &w, s, err);

@@ -8,6 +8,7 @@ struct survey_work {
 	const struct study *study;
 	const struct graph *g;
 	const char *eval;              // path of the evaluation samples
+	const struct dataset *calib;
 	const struct survey_options *opt;
 	int samples;
 	struct engine_options engine;

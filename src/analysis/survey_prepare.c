@@ -223,7 +223,7 @@ static void note(struct survey_preparation *out, const struct paired *p, const s
 
 static enum status search(struct survey_preparation *out, struct trial *t, struct error *err)
 {
-	struct prepared best = {.pre = *dataset_preprocess(study_dataset(t->w->study))};
+	struct prepared best = {.pre = *dataset_preprocess(t->w->calib)};
 	bool found = true;
 	enum status st = STATUS_OK;
 	for (int round = 0; round < ROUNDS && found && st == STATUS_OK; round++) {
@@ -250,7 +250,7 @@ static enum status search(struct survey_preparation *out, struct trial *t, struc
 static int count_pictures(const struct survey_work *w)
 {
 	struct error ignored = {0};
-	struct dataset_options o = {.pre = *dataset_preprocess(study_dataset(w->study)), .samples = w->samples};
+	struct dataset_options o = {.pre = *dataset_preprocess(w->calib), .samples = w->samples};
 	struct dataset *d = NULL;
 	int width, height, n = 0;
 	if (dataset_open(&d, w->eval, w->g, &o, &ignored) == STATUS_OK && dataset_count(d) > 0 && dataset_file(d, 0) &&

@@ -36,6 +36,7 @@ struct request {
 	enum calib_method method;
 	int n_edits;
 	struct key decision;
+	int bench;
 };
 
 struct study;
@@ -60,7 +61,7 @@ struct work {
 	atomic_long publish_ms;     // not before this time
 	struct task_report *task;   // to be shown; under study.publishing
 	bool task_old;              // it is of another plan
-	double began;
+	double began, stage_began;
 	enum stage stage;
 	struct timing timing;
 };

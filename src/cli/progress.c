@@ -20,7 +20,7 @@ enum { LINE_EVERY_S = 5 };
 
 struct progress {
 	const char *what;
-	double share, seconds, left; // left < 0: not known
+	double share, seconds, left, rate; // left < 0, rate 0: not known
 };
 
 static void draw_bar(const struct progress *p)
@@ -32,6 +32,8 @@ static void draw_bar(const struct progress *p)
 		bar[i] = i < full ? '#' : '.';
 	bar[WIDTH] = '\0';
 	fprintf(stderr, "\r%-11s [%s] %3.0f %%  %.1f s", p->what, bar, p->share * 100, p->seconds);
+	if (p->rate > 0)
+		fprintf(stderr, ", %.3g samples/s", p->rate);
 	if (p->left >= 0)
 		fprintf(stderr, ", %.0f s left ", p->left);
 	fputs("\033[K", stderr);
@@ -68,7 +70,7 @@ enum status run_study(struct study *st, bool quiet, struct error *err)
 			study_cancel(st);
 		struct snapshot *s = study_snapshot(st);
 		if (!quiet)
-			show(&(struct progress){stage_name(s->stage), s->progress, s->seconds, s->left}, terminal, &said);
+			show(&(struct progress){stage_name(s->stage), s->progress, s->seconds, s->left, s->rate}, terminal, &said);
 		snapshot_drop(&s);
 	}
 	if (terminal)
@@ -112,7 +114,7 @@ enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *a
 			atomic_store(cancel, true);
 		double share = total ? (double)atomic_load(done) / total : 0, seconds = clock_seconds() - begin;
 		if (!quiet)
-			show(&(struct progress){what, share, seconds, share > 0 ? seconds * (1 - share) / share : -1}, terminal, &said);
+			show(&(struct progress){what, share, seconds, share > 0 ? seconds * (1 - share) / share : -1, 0}, terminal, &said);
 	}
 	pthread_join(thread, NULL);
 	if (terminal)

@@ -7,6 +7,7 @@
 #include "qtui/tui/edit.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/prompt.h"
+#include "qtui/tui/survey.h"
 
 static void set_precision(struct ui *ui, int precision)
 {
@@ -159,7 +160,7 @@ void act_cancel(struct ui *ui)
 	if (study_running(ui->study)) {
 		study_cancel(ui->study);
 		ui_note(ui, "stopped; what is computed stays, r goes on. Ctrl-c again quits");
-	} else if (repair_stop(ui)) {
+	} else if (repair_stop(ui) || survey_stop(ui)) {
 		ui_note(ui, "stopped; what was kept stays. Ctrl-c again quits");
 	} else {
 		ui_note(ui, "Ctrl-c again, or q, quits");

@@ -7,7 +7,9 @@
 #include "qtui/base/file.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
+#include "qtui/tui/repair.h"
 #include "qtui/tui/search.h"
+#include "qtui/tui/survey.h"
 #include "qtui/tui/view_task.h"
 
 void draw_cursor(struct canvas *c, struct rect row, bool focused)
@@ -87,16 +89,37 @@ static bool is_running(enum stage s)
 	return s == STAGE_LOAD || s == STAGE_CALIBRATE || s == STAGE_MEASURE || s == STAGE_TASK;
 }
 
+// What goes on beside the study's runs: its name and how much of its stage is done; NULL: nothing.
+static const char *background(const struct ui *ui, double *progress)
+{
+	char ignored[sizeof ui->repair.text];
+
+	if (survey_busy(ui)) {
+		*progress = survey_job_progress(ui->survey);
+		return "survey";
+	}
+	if (!repair_busy(ui))
+		return NULL;
+	*progress = repair_job_text(ui->repair.job, ignored, sizeof ignored);
+	return ui->repair.blame ? "blame" : "fix";
+}
+
 // What is going on, at the right end; returns its width.
 static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct snapshot *s = ui->snap;
-	char text[128], time[FIGURE];
+	char text[128], time[FIGURE], rate[FIGURE];
+	double progress = s->progress;
+	const char *beside = is_running(s->stage) ? NULL : background(ui, &progress);
+	bool busy = is_running(s->stage) || beside;
 	int gauge = r.w >= 70 ? 10 : 0, w;
 	enum role role = s->stage == STAGE_FAILED ? ROLE_BAR_BAD : ROLE_BAR_BUSY;
 
 	if (is_running(s->stage) && s->left >= 0 && r.w >= 90)
-		snprintf(text, sizeof text, "%s %3.0f %%  %s left", stage_name(s->stage), 100 * s->progress, format_seconds(time, s->left));
+		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_name(s->stage), 100 * s->progress, format_rate(rate, s->rate),
+		    format_seconds(time, s->left));
+	else if (beside)
+		snprintf(text, sizeof text, "%s %3.0f %%", beside, 100 * progress);
 	else if (is_running(s->stage))
 		snprintf(text, sizeof text, "%s %3.0f %%", stage_name(s->stage), 100 * s->progress);
 	else if (s->stage == STAGE_FAILED)
@@ -113,9 +136,9 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 		text[0] = '\0';
 	w = text_width(text) + 1;
 	canvas_text(c, r.x + r.w - w, r.y, w - 1, role, text);
-	if (!is_running(s->stage) || !gauge)
+	if (!busy || !gauge)
 		return w;
-	plot_gauge(c, r.x + r.w - w - gauge - 2, r.y, gauge, s->progress, ROLE_BAR_BUSY);
+	plot_gauge(c, r.x + r.w - w - gauge - 2, r.y, gauge, progress, ROLE_BAR_BUSY);
 	canvas_put(c, r.x + r.w - w - gauge - 3, r.y, 0x2502, ROLE_BAR);
 	canvas_put(c, r.x + r.w - w - 2, r.y, 0x2502, ROLE_BAR);
 	return w + gauge + 4;

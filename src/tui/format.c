@@ -161,6 +161,14 @@ char *format_scale(char *out, double v)
 	return out;
 }
 
+char *format_rate(char *out, double v)
+{
+	if (!isfinite(v) || v <= 0)
+		return dash(out);
+	snprintf(out, FIGURE, "%.*f", v < 1 ? 2 : v < 10 ? 1 : 0, v);
+	return out;
+}
+
 char *format_seconds(char *out, double v)
 {
 	if (!isfinite(v) || v < 0)

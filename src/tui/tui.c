@@ -18,6 +18,7 @@
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/guard.h"
 #include "qtui/tui/repair.h"
+#include "qtui/tui/survey.h"
 #include "qtui/tui/screen.h"
 #include "qtui/tui/script.h"
 
@@ -45,7 +46,7 @@ static enum status feed_script(struct program *p, struct error *err)
 {
 	struct ui *ui = &p->ui;
 
-	if (ui->waiting && !study_running(ui->study) && !repair_busy(ui)) {
+	if (ui->waiting && !study_running(ui->study) && !repair_busy(ui) && !survey_busy(ui)) {
 		ui->waiting = false;
 		take_figures(p);
 		if (ui->snap->stage == STAGE_FAILED) {

@@ -15,9 +15,10 @@
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/search.h"
+#include "qtui/tui/survey.h"
 
 // Read off the figures of a finished run: some milliseconds.
-static void find_again(struct ui *ui)
+void ui_find(struct ui *ui)
 {
 	if (!ui->study || !snapshot_complete(ui->snap) || ui->snap->dirty)
 		return;
@@ -32,13 +33,14 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9};
 	layers_init(&ui->layers, snap->n_rows);
 	layers_refresh(&ui->layers, snap);
-	find_again(ui);
+	ui_find(ui);
 	ui_resize(ui, 80, 24);
 }
 
 void ui_done(struct ui *ui)
 {
 	repair_job_free(&ui->repair.job);
+	survey_job_free(&ui->survey);
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);
@@ -224,7 +226,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	snapshot_drop(&ui->snap);
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
-	find_again(ui);
+	ui_find(ui);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);
 	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)
@@ -238,6 +240,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
 	repair_news(ui);
+	survey_news(ui);
 }
 
 void ui_show(struct ui *ui, enum view v)

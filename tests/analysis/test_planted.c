@@ -188,7 +188,7 @@ static void assert_prepared(struct preprocess pre, const char *option)
 	set(p.study, TAIL, PREC_FLOAT);
 	look(&p);
 	survey(&p, VAL, LABELS, 24);
-	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->advice, option));
+	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->edit, option));
 	release(&p);
 }
 
@@ -212,7 +212,7 @@ void test_planted__swapped_colours(void **state)
 	struct patient p = {.study = open_study(resnet, cifar, "onnxruntime", -1, pre)};
 	look(&p);
 	survey(&p, NULL, labels, 240);
-	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->advice, "--color rgb"));
+	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->edit, "--color rgb"));
 	release(&p);
 }
 

@@ -380,6 +380,7 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		fake.s.stage = STAGE_MEASURE;
 		fake.s.progress = 0.37;
 		fake.s.left = 1.2;
+	fake.s.rate = 14;
 	}
 	return &fake.s;
 }

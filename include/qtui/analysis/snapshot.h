@@ -82,7 +82,8 @@ struct snapshot {
 	uint64_t generation;          // of the edits that it shows
 	enum stage stage;
 	double progress;              // 0..1 of the stage's work
-	double seconds, left;         // since the run began; estimated rest, < 0: not known
+	double seconds, left;         // since the run began; estimated rest of the stage, < 0: not known
+	double rate;                  // samples a second in this stage; 0: not known
 	int samples_done, samples;
 	struct error error;           // when stage is STAGE_FAILED
 	char target[32];
@@ -104,7 +105,8 @@ struct snapshot {
 	bool task_calibrated;         // it is measured on the samples that were calibrated on
 	struct key task_network;      // what a look at a sample is of when it is as new as the report
 	struct task_look *look;       // the sample that was asked for last; NULL: none
-	struct key decision;          // target, calibration and edits
+	struct key decision;          // target, calibration, edits, how pictures are prepared
+	int bench;                    // the last of these, as a number
 	struct blames *blames;        // NULL: not known
 	bool blames_old;              // of another decision
 	char task_problem[160];       // why there is none, when it was asked for

@@ -37,7 +37,7 @@ void study_close(struct study **s); // cancels and waits
 void study_yield(struct study *s); // what computes lets the caller go first: for a screen
 
 const struct graph *study_graph(const struct study *s);
-const struct dataset *study_dataset(const struct study *s);
+const struct dataset *study_dataset(const struct study *s); // the calibration samples, prepared as is in force; lives as long as the study
 const struct study_options *study_options(const struct study *s); // as resolved (target, method, threads, memory)
 const struct target *study_target(const struct study *s);
 
@@ -57,6 +57,8 @@ struct scale_edit {
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
 MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
+// How pictures are prepared from now on: options as of the command line, beside what is in force, or "auto": as the study was opened.
+MUST_CHECK enum status study_preprocess(struct study *s, char **word, int n, struct error *err);
 bool study_undo(struct study *s);
 bool study_redo(struct study *s);
 const struct edits *study_edits(const struct study *s);
@@ -116,6 +118,6 @@ void study_set_blames(struct study *s, struct blames *b);
 // What findings know of the samples (survey.h); the study takes it over, and the one before is freed.
 struct survey;
 void study_set_survey(struct study *s, struct survey *v);
-const struct survey *study_survey(const struct study *s); // NULL: none was made
+const struct survey *study_survey(const struct study *s); // NULL: none was made of pictures that are prepared as now
 
 #endif

@@ -12,6 +12,7 @@ struct survey_options {
 	const char *eval;         // evaluation samples; NULL: those of the study
 	struct task_options task; // labels; none found: preparation is not judged
 	int samples;              // at most; 0: 128
+	const struct dataset *calib; // NULL: the study's now; for a thread of its own
 	const atomic_bool *cancel; // may be NULL
 	atomic_int *done;         // of SURVEY_STEPS; may be NULL
 };
@@ -28,6 +29,7 @@ struct survey_input {         // of the first input, over all elements of all sa
 	double mean, deviation;
 };
 struct survey {
+	struct key prepared;             // how the pictures were when it was made
 	struct survey_preparation preparation;
 	int calib_samples, eval_samples; // eval_samples 0: there are no evaluation samples of their own
 	struct survey_input calib, eval;
@@ -38,5 +40,16 @@ struct survey {
 MUST_CHECK enum status survey_new(struct survey **out, const struct study *st, const struct snapshot *s,
     const struct survey_options *opt, struct error *err);
 void survey_free(struct survey **s);
+
+// A survey in a thread of its own, for a screen; evaluation samples and labels are those of the study's task. All functions are called
+// from the study's thread; its end comes as a byte on study_fd.
+struct survey_job;
+MUST_CHECK enum status survey_job_start(struct survey_job **out, struct study *st, struct error *err);
+void survey_job_cancel(struct survey_job *j);
+bool survey_job_running(struct survey_job *j);
+double survey_job_progress(struct survey_job *j);
+// Of one that runs no more: gives the survey to the study.
+MUST_CHECK enum status survey_job_end(struct survey_job *j, struct error *err);
+void survey_job_free(struct survey_job **j); // cancels and waits
 
 #endif

@@ -19,6 +19,7 @@ char *format_count(char *out, double v);   // "482 M"
 char *format_int(char *out, double v);
 char *format_value(char *out, double v);   // four digits
 char *format_scale(char *out, double v);   // "2^-4", else four digits
+char *format_rate(char *out, double v);    // "0.42", "4.2", "42"
 char *format_seconds(char *out, double v); // "0.42 s", "1:23 min"
 // The exponent when v is a power of two.
 bool format_exponent(int *out, double v);

@@ -7,6 +7,7 @@
 #include "qtui/analysis/repair.h"
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/story.h"
+#include "qtui/analysis/survey.h"
 #include "qtui/tui/around.h"
 #include "qtui/tui/diff.h"
 #include "qtui/tui/keys.h"
@@ -69,6 +70,7 @@ struct ui {
 	int jump[UI_JUMPS], n_jumps;
 	struct trial trial;
 	struct ui_repair repair;
+	struct survey_job *survey;     // under way; NULL: none
 	struct line line;              // the prompt on the bottom line
 	char search[128];
 	regex_t regex;                 // of the search
@@ -104,6 +106,7 @@ int ui_head(const struct ui *ui);                        // lines above the firs
 void task_ask(struct ui *ui);                            // for the sample under the cursor, unless it is on its way
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way
 void ui_show(struct ui *ui, enum view v);
+void ui_find(struct ui *ui);                             // reads findings and story off the last finished run again
 void ui_note(struct ui *ui, const char *fmt, ...) PRINTF(2, 3);
 void ui_fail(struct ui *ui, const struct error *err);    // "E: ..." on the bottom line, and to the log
 unsigned ui_contexts(const struct ui *ui);               // bits 1 << CTX_*

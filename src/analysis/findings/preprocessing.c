@@ -25,7 +25,8 @@ static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 	struct finding *f = finding_add(l, first_reader(l->g, l->g->input[0]), 1);
 	finding_say(f, "The float network itself agrees better with the labels when pictures are prepared with %s: mean %s %.3f in place of %.3f.",
 	    p->option, what, p->otherwise, p->now);
-	finding_advise(f, "open the model with %s; calibrate again", p->option);
+	finding_advise(f, "prepare pictures so, here and on the device; ranges are calibrated anew");
+	finding_prepare(f, p->option);
 	finding_prove(f, "agreement as prepared", p->now);
 	finding_prove(f, "agreement otherwise", p->otherwise);
 	finding_prove(f, "difference over its standard error", p->t);

@@ -63,6 +63,7 @@ const char *scale_phrase(char out[32], double scale); // "2^-4" or "0.0613"
 
 // ---- afterwards
 
+void finding_prepare(struct finding *f, const char *options); // pictures otherwise
 void finding_done(struct finding *f);
 void findings_merge(struct findings *f);
 

@@ -144,3 +144,10 @@ bool finding_free_behind(struct finding *f, const struct look *l, int node)
 	free(reached);
 	return any;
 }
+
+void finding_prepare(struct finding *f, const char *options)
+{
+	struct str text = {0};
+	str_addf(&text, "preprocess %s", options);
+	f->edit = str_detach(&text);
+}

@@ -21,6 +21,7 @@ struct probe {
 	struct tensor *ref;      // [samples * n_points] of the float network
 	struct moments **channel;  // [samples * n_points][channels]
 	struct repair_memo *memo; // the study's
+	struct key identity;     // of the samples
 	bool has_ref;
 	atomic_bool failed;
 	enum sim sim;            // of the pass under way
@@ -120,10 +121,12 @@ static enum status run(struct probe *p, const struct plan *plan, int samples, st
 }
 
 enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
-    const atomic_bool *cancel, struct error *err)
+    const struct dataset *d, const atomic_bool *cancel, struct error *err)
 {
 	struct probe *p = xcalloc(1, sizeof *p);
 	*p = (struct probe){.g = g, .engine = e, .memo = memo, .cancel = cancel, .samples = samples};
+	for (int i = 0; i < samples; i++)
+		p->identity = key_add_key(p->identity, dataset_key(d, i));
 	p->point = points_find(g, &p->n_points);
 	p->want = xcalloc((size_t)g->n_values + 1, 1);
 	p->ref = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->ref);
@@ -216,7 +219,7 @@ static void add_point(const struct probe *p, int samples, int point, struct dama
 
 static struct key key_of_points(const struct probe *p, const struct plan *plan, int samples)
 {
-	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = key_add_int((struct key){0}, samples);
+	struct key *all = xcalloc((size_t)p->g->n_values + 1, sizeof *all), k = key_add_int(p->identity, samples);
 	engine_keys(p->g, plan, SIM_FULL, all);
 	for (int i = 0; i < p->n_points; i++)
 		k = key_add_key(k, all[p->point[i].value]);

@@ -132,11 +132,12 @@ enum status repair_prepare(struct repair *r, struct error *err)
 {
 	double fits = PROBE_MACS / ((double)r->total_macs + 1);
 	int samples = r->opt.samples > 0 ? r->opt.samples : (int)fmin(fmax(fits, SAMPLES_MIN), SAMPLES_MAX);
+	int count = dataset_count(r->data);
 	if (r->prepared)
 		return STATUS_OK;
 	repair_tell(r, 0, "the float network");
 	probe_free(&r->probe); // of a preparation that was cancelled
-	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, samples < r->samples ? samples : r->samples, r->opt.cancel, err);
+	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, samples < count ? samples : count, r->data, r->opt.cancel, err);
 	return st == STATUS_OK ? begin(r, err) : st;
 }
 
@@ -146,11 +147,11 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	enum status status = target_load(&r->target, st->step[st->current].target, err);
 	if (status != STATUS_OK)
 		return status;
-	r->samples = dataset_count(study_dataset(st));
+	r->data = study_dataset(st);
 	engine_trim(st->engine, o->memory - o->memory / MEMORY_SHARE);
-	r->engine = engine_new(r->g, study_dataset(st),
+	r->engine = engine_new(r->g, r->data,
 	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / MEMORY_SHARE});
-	r->scales = scales_new(r->g, r->target, r->engine, r->samples, r->opt.cancel);
+	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
 	return STATUS_OK;
 }
@@ -162,7 +163,7 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	struct repair *r = xcalloc(1, sizeof *r);
 	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
-	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits);
+	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits, study_bench(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? open_parts(r, st, plan, err) :

@@ -22,7 +22,7 @@ struct damage {
 };
 struct probe;
 MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
-    const atomic_bool *cancel, struct error *err);
+    const struct dataset *d, const atomic_bool *cancel, struct error *err);
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
@@ -91,7 +91,7 @@ struct repair {
 	struct trial now;           // edits kept so far
 	struct repair_figures begin, figures;
 	double float_score, deadline;
-	int samples;                // of the study
+	const struct dataset *data; // of the study
 	bool prepared;
 	int64_t *macs, total_macs;  // [n_nodes]
 	const char *end;

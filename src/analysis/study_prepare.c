@@ -1,0 +1,121 @@
+// How pictures are prepared, as a decision like others. Each way has samples and figures of its own, which stay until the study is
+// closed: going back to one computes nothing.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "study_impl.h"
+
+const struct bench *study_bench(const struct study *s)
+{
+	return &s->bench[s->step[s->current].bench];
+}
+
+const struct dataset *study_dataset(const struct study *s)
+{
+	return study_bench(s)->d;
+}
+
+const struct dataset *study_first_dataset(const struct study *s)
+{
+	return s->bench[0].d;
+}
+
+void bench_use(struct study *s, int bench)
+{
+	s->d = s->bench[bench].d;
+	s->memo = s->bench[bench].memo;
+}
+
+void benches_free(struct study *s)
+{
+	for (int i = 0; i < s->n_benches; i++) {
+		memo_free(&s->bench[i].memo);
+		dataset_free(&s->bench[i].d);
+	}
+}
+
+struct key preprocess_key(const struct preprocess *p)
+{
+	struct key k = key_add(key_add((struct key){0}, p->mean, sizeof p->mean), p->std, sizeof p->std);
+	return key_add_int(key_add_int(k, p->bgr), p->resize);
+}
+
+static int find_bench(const struct study *s, const struct preprocess *p)
+{
+	for (int i = 0; i < s->n_benches; i++)
+		if (key_equal(preprocess_key(dataset_preprocess(s->bench[i].d)), preprocess_key(p)))
+			return i;
+	return -1;
+}
+
+static enum status add_bench(struct study *s, const struct preprocess *p, struct error *err)
+{
+	struct dataset_options o = s->opt.data;
+	struct bench b = {0};
+	if (s->n_benches == STUDY_BENCHES)
+		return error_set(err, STATUS_REFUSED, "%d ways of preparation were tried: open the model anew for more", STUDY_BENCHES);
+	o.pre = *p;
+	o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
+	enum status st = dataset_open(&b.d, s->opt.calib, s->g, &o, err);
+	if (st != STATUS_OK)
+		return st;
+	b.memo = memo_new(dataset_count(b.d));
+	s->bench[s->n_benches++] = b;
+	return STATUS_OK;
+}
+
+// ---- the command's words
+
+static bool read_channels(float out[4], const char *text, float least)
+{
+	char rest;
+	int n = sscanf(text, "%f,%f,%f,%f%c", &out[0], &out[1], &out[2], &out[3], &rest);
+	for (int i = n; i > 0 && i < 4; i++)
+		out[i] = n == 1 ? out[0] : least > 0 ? 1 : 0;
+	for (int i = 0; i < 4; i++)
+		if (n < 1 || n > 4 || !isfinite(out[i]) || !(out[i] >= least))
+			return false;
+	return true;
+}
+
+static bool change(struct preprocess *p, const char *option, const char *value)
+{
+	if (strcmp(option, "--mean") == 0)
+		return read_channels(p->mean, value, -1e30f);
+	if (strcmp(option, "--std") == 0)
+		return read_channels(p->std, value, 1e-30f);
+	if (strcmp(option, "--resize") == 0)
+		return resize_parse(&p->resize, value);
+	p->bgr = strcmp(value, "bgr") == 0;
+	return strcmp(option, "--color") == 0 && (p->bgr || strcmp(value, "rgb") == 0);
+}
+
+static bool has_pictures(const struct study *s)
+{
+	int w, h;
+	struct error ignored;
+	const char *file = dataset_count(s->bench[0].d) > 0 ? dataset_file(s->bench[0].d, 0) : NULL;
+	return file && !s->opt.data.random && image_size(&w, &h, file, &ignored) == STATUS_OK;
+}
+
+enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err)
+{
+	struct preprocess p = *dataset_preprocess(study_dataset(s));
+	bool first = n == 1 && strcmp(word[0], "auto") == 0, good = n > 0 && (first || n % 2 == 0);
+	*out = 0;
+	for (int i = 0; good && !first && i < n; i += 2)
+		good = change(&p, word[i], word[i + 1]);
+	if (!good)
+		return error_set(err, STATUS_USAGE, "usage: preprocess auto, or --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
+	if (!has_pictures(s))
+		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
+	if (first)
+		return STATUS_OK;
+	*out = find_bench(s, &p);
+	if (*out >= 0)
+		return STATUS_OK;
+	*out = s->n_benches;
+	return add_bench(s, &p, err);
+}

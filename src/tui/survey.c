@@ -1,0 +1,80 @@
+// The commands :survey and :preprocess.
+#include "qtui/tui/survey.h"
+
+#include <string.h>
+
+#include "qtui/tui/command.h"
+#include "qtui/tui/edit.h"
+
+bool survey_busy(const struct ui *ui)
+{
+	return ui->survey != NULL;
+}
+
+bool survey_stop(struct ui *ui)
+{
+	if (ui->survey)
+		survey_job_cancel(ui->survey);
+	return ui->survey;
+}
+
+enum status command_survey(struct ui *ui, char *args, struct error *err)
+{
+	(void)args;
+	if (survey_busy(ui))
+		return error_set(err, STATUS_REFUSED, "a survey is under way: Ctrl-c stops it");
+	if (survey_job_start(&ui->survey, ui->study, err))
+		return err->status;
+	ui_note(ui, "survey: other ways to prepare the pictures, and the samples themselves; Ctrl-c stops it");
+	return STATUS_OK;
+}
+
+// What it has found, in a sentence; where it is a finding, that has the rest.
+static void tell(struct ui *ui)
+{
+	const struct survey *v = study_survey(ui->study);
+	const struct survey_preparation *p = v ? &v->preparation : NULL;
+
+	if (!p)
+		ui_note(ui, "survey: pictures are prepared otherwise by now; u goes back");
+	else if (p->known && p->option[0])
+		ui_note(ui, "survey: pictures agree better with the labels by %s; F, then a", p->option);
+	else if (p->known)
+		ui_note(ui, "survey: none of %d other ways to prepare pictures agrees better with the labels", p->ways);
+	else
+		ui_note(ui, "survey: no labels to judge the preparation by: :labels FILE or :eval DIR gives them");
+}
+
+void survey_news(struct ui *ui)
+{
+	struct error err = {0};
+
+	if (!ui->survey || survey_job_running(ui->survey))
+		return;
+	enum status st = survey_job_end(ui->survey, &err);
+	survey_job_free(&ui->survey);
+	if (st == STATUS_CANCELLED)
+		ui_note(ui, "the survey was stopped");
+	else if (st)
+		ui_fail(ui, &err);
+	else
+		tell(ui);
+	ui_find(ui);
+}
+
+enum status command_preprocess(struct ui *ui, char *args, struct error *err)
+{
+	enum { WORDS = 9 };
+	char *word[WORDS], *rest = NULL;
+	int n = 0;
+
+	for (char *w = strtok_r(args, " ", &rest); w && n < WORDS; w = strtok_r(NULL, " ", &rest))
+		word[n++] = w;
+	if (study_preprocess(ui->study, word, n, err))
+		return err->status;
+	if (err->text[0])
+		ui_note(ui, "%s", err->text);
+	else
+		edit_done(ui);
+	return STATUS_OK;
+}

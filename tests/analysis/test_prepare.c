@@ -1,0 +1,162 @@
+// How pictures are prepared is a decision like others: edited, undone, kept with the session, with figures of its own.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "qtui/analysis/survey.h"
+#include "support.h"
+
+static struct study *open_study(int random)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .calib = random ? NULL : "examples/calib", .target = "esp32p4",
+	    .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 2, .random = random}, .task = {.none = true}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static struct snapshot *run(struct study *st)
+{
+	struct error err = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return study_snapshot(st);
+}
+
+static double snr(const struct snapshot *s)
+{
+	return s->output[0].pooled.snr_db;
+}
+
+void test_prepare__an_edit_that_is_undone_at_once(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(0);
+	const struct dataset *first = study_dataset(st);
+	struct snapshot *before = run(st);
+	assert_int_equal(study_command(st, "preprocess --color bgr --mean 127.5 --std 60,61,62", &err), STATUS_OK);
+	const struct preprocess *p = dataset_preprocess(study_dataset(st));
+	assert_true(p->bgr);
+	assert_float_equal(p->mean[2], 127.5, 0);
+	assert_float_equal(p->std[1], 61, 0);
+	struct snapshot *waiting = study_snapshot(st), *otherwise = run(st);
+	assert_true(waiting->dirty && waiting->row[0].pending);
+	assert_int_equal(waiting->n_edits, 1);
+	assert_true(snr(otherwise) != snr(before));
+	assert_string_equal(study_step(st, 0), "preprocess --color bgr --mean 127.5 --std 60,61,62");
+
+	assert_true(study_undo(st));
+	assert_ptr_equal(study_dataset(st), first);
+	struct snapshot *again = run(st);
+	assert_int_equal(again->computed, 0);
+	assert_true(snr(again) == snr(before));
+	assert_true(study_redo(st));
+	struct snapshot *redone = run(st);
+	assert_int_equal(redone->computed, 0);
+	assert_true(snr(redone) == snr(otherwise));
+	assert_int_equal(study_command(st, "preprocess auto", &err), STATUS_OK);
+	assert_ptr_equal(study_dataset(st), first);
+	struct snapshot *all[] = {before, waiting, otherwise, again, redone};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		snapshot_drop(&all[i]);
+	study_close(&st);
+}
+
+void test_prepare__what_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"preprocess", "preprocess --color", "preprocess --color pink", "preprocess --std 0", "preprocess --std -1",
+	    "preprocess --mean x", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan", "preprocess --resize twice", "preprocess --sharpen 1"};
+	struct error err = {0};
+	struct study *st = open_study(0);
+	int current;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(study_command(st, bad[i], &err), STATUS_USAGE);
+	assert_int_equal(study_command(st, "preprocess auto", &err), STATUS_OK); // it is so already
+	assert_int_equal(study_steps(st, &current), 0);
+	for (int i = 0; i < 15; i++) {
+		char text[40];
+		snprintf(text, sizeof text, "preprocess --mean %d", i + 1);
+		assert_int_equal(study_command(st, text, &err), STATUS_OK);
+	}
+	assert_int_equal(study_command(st, "preprocess --mean 99", &err), STATUS_REFUSED);
+	assert_int_equal(study_command(st, "preprocess --mean 3", &err), STATUS_OK);
+	study_close(&st);
+	st = open_study(2);
+	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_REFUSED);
+	study_close(&st);
+}
+
+// The session says how it was opened, and what was edited; the figures are those of the state in force.
+void test_prepare__is_kept_with_the_session(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	char path[256];
+	struct study *st = open_study(0);
+	struct session *se = NULL;
+	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
+	struct snapshot *first = run(st), *second;
+	snprintf(path, sizeof path, "%s", support_temp("prepared.json"));
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	struct study_options o = {.method = -1, .threads = 2, .memory = (size_t)512 << 20};
+	session_options(se, &o);
+	o.task.none = true;
+	assert_false(o.data.pre.bgr);
+	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	assert_true(dataset_preprocess(study_dataset(st))->bgr);
+	second = run(st);
+	assert_int_equal(second->computed, 0);
+	assert_true(fabs(snr(second) - snr(first)) < 1e-9);
+	assert_true(study_undo(st));
+	assert_false(dataset_preprocess(study_dataset(st))->bgr);
+	snapshot_drop(&first);
+	snapshot_drop(&second);
+	session_free(&se);
+	study_close(&st);
+}
+
+static void wait_for(struct survey_job *j, struct study *st)
+{
+	while (survey_job_running(j))
+		snapshot_drop(&(struct snapshot *){study_snapshot(st)});
+}
+
+void test_prepare__a_survey_in_the_background(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct survey_job *j = NULL;
+	struct study *st = open_study(0);
+	assert_int_equal(survey_job_start(&j, st, &err), STATUS_REFUSED); // nothing has run yet
+	assert_null(j);
+	snapshot_drop(&(struct snapshot *){run(st)});
+	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
+	wait_for(j, st);
+	assert_null(study_survey(st));
+	assert_int_equal(survey_job_end(j, &err), STATUS_OK);
+	survey_job_free(&j);
+	assert_non_null(study_survey(st));
+	assert_false(study_survey(st)->preparation.known); // no labels
+	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
+	assert_null(study_survey(st)); // it was of pictures that are prepared otherwise
+	assert_true(study_undo(st));
+	assert_non_null(study_survey(st));
+
+	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
+	survey_job_cancel(j);
+	wait_for(j, st);
+	survey_job_free(&j);
+	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
+	survey_job_free(&j); // while it runs
+	study_close(&st);
+}
