@@ -19,11 +19,20 @@ static void samples_text(const struct study *s, char out[33])
 
 // ---- saving
 
-static cJSON *member(cJSON *object, struct key k)
+// The figures of one kind. Runs share most of theirs: what is there already is left out.
+struct saved_group {
+	cJSON *object;
+	struct keymap *there;
+};
+
+static cJSON *member(struct saved_group *g, struct key k)
 {
 	char name[33];
+	if (key_is_zero(k) || keymap_get(g->there, k))
+		return NULL;
 	key_text(k, name);
-	return key_is_zero(k) || cJSON_GetObjectItemCaseSensitive(object, name) ? NULL : cJSON_AddArrayToObject(object, name);
+	keymap_put(g->there, k, g);
+	return cJSON_AddArrayToObject(g->object, name);
 }
 
 // All 17 digits: cJSON's own printing may lose the last bit.
@@ -40,19 +49,19 @@ static void add_numbers(cJSON *array, const double *v, int n)
 		cJSON_AddItemToArray(array, isfinite(v[i]) ? exact_number(v[i]) : cJSON_CreateNull());
 }
 
-static void save_figures(cJSON *object, struct key k, const struct figures *f)
+static void save_figures(struct saved_group *group, struct key k, const struct figures *f)
 {
-	cJSON *a = f->known ? member(object, k) : NULL;
+	cJSON *a = f->known ? member(group, k) : NULL;
 	const struct metrics *m = &f->pooled;
 	if (a)
 		add_numbers(a, (double[]){f->known, m->snr_db, m->nsr, m->cosine, m->mse, m->max_error, m->clipped, m->exact, f->nsr_mean,
 		    f->cosine_mean, f->min, f->max}, 12);
 }
 
-static void save_hist(cJSON *object, struct key k, const struct hist *h, double used)
+static void save_hist(struct saved_group *group, struct key k, const struct hist *h, double used)
 {
 	uint64_t bin[STATS_SHOWN];
-	cJSON *a = h ? member(object, k) : NULL;
+	cJSON *a = h ? member(group, k) : NULL;
 	if (!a)
 		return;
 	add_numbers(a, (double[]){h->lo, h->hi, used}, 3);
@@ -61,41 +70,70 @@ static void save_hist(cJSON *object, struct key k, const struct hist *h, double 
 		cJSON_AddItemToArray(a, cJSON_CreateNumber((double)bin[i]));
 }
 
-static void save_scale(struct key k, float scale, int32_t zero, void *object)
+static void save_scale(struct key k, float scale, int32_t zero, void *group)
 {
-	cJSON *a = member(object, k);
+	cJSON *a = member(group, k);
 	if (a)
 		add_numbers(a, (double[]){scale, zero}, 2);
 }
 
+enum { FIGURES, RANGES, HISTS, SCALES, GROUPS };
+
+static void save_site(struct saved_group *g, const struct site *s, const struct site_keys *k)
+{
+	save_figures(&g[FIGURES], k->graphwise, &s->graphwise);
+	save_figures(&g[FIGURES], k->layerwise, &s->layerwise);
+	cJSON *r = s->range.n > 0 ? member(&g[RANGES], k->range) : NULL;
+	if (r)
+		add_numbers(r, (double[]){s->range.min, s->range.max, s->range.n, s->range.nonfinite}, 4);
+	save_hist(&g[HISTS], k->hist_float, s->hist_float, -1);
+	save_hist(&g[HISTS], k->hist_quant, s->hist_quant, s->used_levels);
+}
+
+static void save_snapshot(struct saved_group *g, const struct snapshot *s)
+{
+	const struct body *b = s->priv;
+	if (!snapshot_complete(s))
+		return;
+	for (int i = 0; i < b->n_sites; i++)
+		save_site(g, &b->site[i], &b->keys[i]);
+	for (int i = 0; i < s->n_outputs; i++)
+		save_figures(&g[FIGURES], b->output_key[i], &b->output[i]);
+}
+
+// The run on the screen and the ones before it, so that undo computes nothing tomorrow either. Those of other samples do not count.
+static void save_runs(struct saved_group *g, const struct study *s, const struct snapshot *now)
+{
+	enum { LATEST = 4 };
+	if (!now->dirty) // else its figures may be of samples that were prepared otherwise
+		save_snapshot(g, now);
+	for (int i = 0; i < LATEST && now->n_runs - i > 0; i++) {
+		int number = now->run[now->n_runs - 1 - i].number;
+		const struct kept_run *k = &s->kept[number % STUDY_KEPT_RUNS];
+		if (k->number == number && k->snap->bench == s->step[s->current].bench)
+			save_snapshot(g, k->snap);
+	}
+}
+
 struct cJSON *study_save_results(const struct study *s)
 {
+	static const char *const name[GROUPS] = {[FIGURES] = "figures", [RANGES] = "ranges", [HISTS] = "histograms", [SCALES] = "scales"};
 	char samples[33];
-	struct study *m = (struct study *)s;
-	struct snapshot *snap = study_latest(m);
-	const struct body *b = snap->priv;
+	struct saved_group g[GROUPS];
+	struct snapshot *snap = study_latest((struct study *)s);
 	cJSON *root = cJSON_CreateObject();
 	samples_text(s, samples);
 	cJSON_AddStringToObject(root, "samples", samples);
-	cJSON *figures = cJSON_AddObjectToObject(root, "figures"), *ranges = cJSON_AddObjectToObject(root, "ranges");
-	cJSON *hists = cJSON_AddObjectToObject(root, "histograms"), *scales = cJSON_AddObjectToObject(root, "scales");
-	for (int i = 0; snapshot_complete(snap) && i < b->n_sites; i++) {
-		const struct site *site = &b->site[i];
-		save_figures(figures, b->keys[i].graphwise, &site->graphwise);
-		save_figures(figures, b->keys[i].layerwise, &site->layerwise);
-		cJSON *r = site->range.n > 0 ? member(ranges, b->keys[i].range) : NULL;
-		if (r)
-			add_numbers(r, (double[]){site->range.min, site->range.max, site->range.n, site->range.nonfinite}, 4);
-		save_hist(hists, b->keys[i].hist_float, site->hist_float, -1);
-		save_hist(hists, b->keys[i].hist_quant, site->hist_quant, site->used_levels);
-	}
-	for (int i = 0; snapshot_complete(snap) && i < s->g->n_outputs; i++)
-		save_figures(figures, b->output_key[i], &b->output[i]);
+	for (int i = 0; i < GROUPS; i++)
+		g[i] = (struct saved_group){cJSON_AddObjectToObject(root, name[i]), keymap_new()};
+	save_runs(g, s, snap);
 	study_task_save(s, cJSON_AddObjectToObject(root, "tasks"));
 	cJSON_AddItemToObject(root, "blame", study_blames_save(s));
 	repair_memo_save(s->repairs, cJSON_AddObjectToObject(root, "damage"));
 	if (!study_running(s))
-		memo_each_scale(study_bench(s)->memo, save_scale, scales);
+		memo_each_scale(study_bench(s)->memo, save_scale, &g[SCALES]);
+	for (int i = 0; i < GROUPS; i++)
+		keymap_free(&g[i].there);
 	snapshot_drop(&snap);
 	return root;
 }

@@ -125,6 +125,40 @@ void test_prepare__is_kept_with_the_session(void **state)
 	study_close(&st);
 }
 
+// Undo of an edit that was made before the session was written finds its figures there.
+void test_prepare__undo_after_a_session_computes_nothing(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	char path[256];
+	struct study *st = open_study(0);
+	struct session *se = NULL;
+	struct snapshot *s[4] = {run(st)};
+	assert_int_equal(study_command(st, "set /model.0/conv/Conv int16", &err), STATUS_OK);
+	s[1] = run(st);
+	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
+	snprintf(path, sizeof path, "%s", support_temp("undone.json"));
+	assert_true(study_undo(st));
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	st = open_study(0);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	assert_true(study_undo(st));
+	s[2] = run(st);
+	assert_int_equal(s[2]->computed, 0);
+	assert_true(fabs(snr(s[2]) - snr(s[0])) < 1e-9);
+	assert_true(study_redo(st));
+	s[3] = run(st);
+	assert_int_equal(s[3]->computed, 0);
+	assert_true(fabs(snr(s[3]) - snr(s[1])) < 1e-9);
+	for (int i = 0; i < 4; i++)
+		snapshot_drop(&s[i]);
+	session_free(&se);
+	study_close(&st);
+}
+
 static void wait_for(struct survey_job *j, struct study *st)
 {
 	while (survey_job_running(j))
