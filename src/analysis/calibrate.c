@@ -24,8 +24,10 @@ struct calibration {
 	struct work *w;
 	enum sim sim;                // whose tensors are observed: SIM_WEIGHTS; for a first look SIM_FLOAT, which is needed anyway
 	struct key *key;             // [n_observe] of the scale
+	struct key *tensor;          // [n_observe] of what is observed, samples and all
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
+	int *from;                   // [n_observe] the first phase that was not gathered before
 	bool *want;                  // [n_values] to be observed
 	int phase, last_phase;       // gathered in this pass: one, or all of a sample that is the only one
 	pthread_mutex_t lock;
@@ -51,6 +53,7 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 		const struct observe *o = &w->plan->observe[i];
 		const struct value *v = &w->study->g->value[o->value];
 		struct key seen = v->constant ? v->content : w->key[c->sim][o->value];
+		c->tensor[i] = key_add_key(seen, samples);
 		c->key[i] = key_add_key(key_add_key(seen, o->key), samples);
 		c->missing[i] = !memo_scale(w->study->memo, c->key[i], &scale[i], &zero[i]);
 		n += c->missing[i];
@@ -61,7 +64,8 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 // Phases build on one another over all samples; those of a single sample follow each other on the tensor at hand.
 static void feed_phases(const struct calibration *c, int i, int sample, const struct tensor *x)
 {
-	for (int phase = c->phase; phase <= c->last_phase && phase < observer_phases(c->observer[i]); phase++)
+	int first = c->phase > c->from[i] ? c->phase : c->from[i];
+	for (int phase = first; phase <= c->last_phase && phase < observer_phases(c->observer[i]); phase++)
 		observer_feed(c->observer[i], phase, sample, x);
 }
 
@@ -107,7 +111,7 @@ static bool want_phase(struct calibration *c)
 	bool any = false;
 	memset(c->want, 0, (size_t)c->w->study->g->n_values);
 	for (int i = 0; i < c->w->plan->n_observe; i++)
-		if (c->observer[i] && c->phase < observer_phases(c->observer[i]))
+		if (c->observer[i] && c->last_phase >= c->from[i] && c->phase < observer_phases(c->observer[i]))
 			any = c->want[c->w->plan->observe[i].value] = true;
 	return any;
 }
@@ -141,20 +145,55 @@ static enum status find_scale(struct calibration *c, int i, float *scale, int32_
 	return st;
 }
 
+// What other observers of the tensor have gathered: with another calibrator, for another width.
+static void adopt_gathered(struct calibration *c, int i)
+{
+	struct key k;
+	for (int phase = 0; phase < observer_phases(c->observer[i]) && observer_gathers(c->observer[i], phase, &k); phase++) {
+		const struct observer *kept = memo_observer(c->w->study->memo, key_add_key(c->tensor[i], k));
+		if (!kept)
+			break;
+		observer_adopt(c->observer[i], phase, kept);
+		c->from[i] = phase + 1;
+	}
+}
+
+static void keep_gathered(struct calibration *c, int i)
+{
+	struct memo *m = c->w->study->memo;
+	struct key k;
+	bool kept = false;
+	for (int phase = c->from[i]; phase < observer_phases(c->observer[i]); phase++)
+		if (observer_gathers(c->observer[i], phase, &k)) {
+			memo_set_observer(m, key_add_key(c->tensor[i], k), c->observer[i]);
+			kept = true;
+		}
+	if (kept) {
+		memo_own_observer(m, c->observer[i]);
+		c->observer[i] = NULL;
+	}
+}
+
 static enum status observe(struct calibration *c, float *scale, int32_t *zero, struct error *err)
 {
 	struct work *w = c->w;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < w->plan->n_observe; i++)
-		if (c->missing[i])
+		if (c->missing[i]) {
 			c->observer[i] = observer_new(w->plan, i, w->samples);
-	for (c->phase = 0; st == STATUS_OK && c->phase < OBSERVER_PHASES && want_phase(c); c->phase = c->last_phase + 1) {
+			adopt_gathered(c, i);
+		}
+	for (c->phase = 0; st == STATUS_OK && c->phase < OBSERVER_PHASES; c->phase = c->last_phase + 1) {
 		c->last_phase = w->samples == 1 ? OBSERVER_PHASES - 1 : c->phase;
-		st = observe_phase(c, err);
+		if (want_phase(c))
+			st = observe_phase(c, err);
 	}
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			st = find_scale(c, i, &scale[i], &zero[i], err);
+	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
+		if (c->missing[i])
+			keep_gathered(c, i);
 	return st;
 }
 
@@ -176,11 +215,13 @@ bool work_knows_scales(struct work *w)
 	if (make_plan(w, &err) != STATUS_OK)
 		return false; // the run itself will say why
 	size_t n = (size_t)w->plan->n_observe + 1;
-	struct calibration c = {.w = w, .sim = SIM_WEIGHTS, .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1)};
+	struct calibration c = {.w = w, .sim = SIM_WEIGHTS, .key = xcalloc(n, sizeof *c.key),
+	    .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1)};
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
 	int missing = find_missing(&c, scale, zero);
 	free(c.key);
+	free(c.tensor);
 	free(c.missing);
 	free(scale);
 	free(zero);
@@ -195,7 +236,7 @@ enum status work_calibrate(struct work *w, struct error *err)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .sim = w->samples < w->total_samples ? SIM_FLOAT : SIM_WEIGHTS,
-	    .key = xcalloc(n, sizeof *c.key), .missing = xcalloc(n, 1),
+	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from),
 	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
@@ -208,7 +249,9 @@ enum status work_calibrate(struct work *w, struct error *err)
 		observer_free(&c.observer[i]);
 	pthread_mutex_destroy(&c.lock);
 	free(c.key);
+	free(c.tensor);
 	free(c.missing);
+	free(c.from);
 	free(c.observer);
 	free(c.want);
 	free(scale);

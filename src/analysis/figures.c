@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "figures.h"
+#include "qtui/engine/plan.h"
 
-enum kind { FIGURE, RANGE, HIST, SCALE, KINDS };
+enum kind { FIGURE, RANGE, HIST, SCALE, OBSERVER, KINDS };
 struct scale_memo {
 	float scale;
 	int32_t zero;
@@ -12,6 +13,8 @@ struct scale_memo {
 struct memo {
 	struct keymap *map[KINDS];
 	int samples;
+	struct observer **observer; // owned
+	size_t n_observers, cap_observers;
 };
 
 struct memo *memo_new(int samples)
@@ -71,9 +74,13 @@ void memo_free(struct memo **mp)
 	if (!m)
 		return;
 	for (int k = 0; k < KINDS; k++) {
-		keymap_each(m->map[k], release[k], NULL);
+		if (release[k])
+			keymap_each(m->map[k], release[k], NULL);
 		keymap_free(&m->map[k]);
 	}
+	for (size_t i = 0; i < m->n_observers; i++)
+		observer_free(&m->observer[i]);
+	free(m->observer);
 	free(m);
 	*mp = NULL;
 }
@@ -136,6 +143,22 @@ void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero)
 		keymap_put(m->map[SCALE], k, s);
 	}
 	*s = (struct scale_memo){scale, zero};
+}
+
+const struct observer *memo_observer(struct memo *m, struct key k)
+{
+	return keymap_get(m->map[OBSERVER], k);
+}
+
+void memo_own_observer(struct memo *m, struct observer *o)
+{
+	m->observer = xgrow(m->observer, &m->cap_observers, m->n_observers + 1, sizeof *m->observer);
+	m->observer[m->n_observers++] = o;
+}
+
+void memo_set_observer(struct memo *m, struct key k, struct observer *o)
+{
+	keymap_put(m->map[OBSERVER], k, o);
 }
 
 struct scale_visit {

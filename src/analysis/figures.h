@@ -48,6 +48,7 @@ struct hist_memo {
 };
 
 struct memo;
+struct observer;
 struct memo *memo_new(int samples);
 void memo_free(struct memo **m);
 struct figure *memo_figure(struct memo *m, struct key k);      // found or made
@@ -55,6 +56,10 @@ struct range_memo *memo_range(struct memo *m, struct key k);
 struct hist_memo *memo_hist(struct memo *m, struct key k);
 bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
 void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
+// What an observer gathered, by tensor, samples and kind. The memo owns kept observers; one may be kept under several keys.
+const struct observer *memo_observer(struct memo *m, struct key k);
+void memo_own_observer(struct memo *m, struct observer *o);
+void memo_set_observer(struct memo *m, struct key k, struct observer *o);
 // Calls fn for every scale kept.
 void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
 

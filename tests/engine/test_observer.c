@@ -253,6 +253,60 @@ void test_observer__order_and_processor_do_not_show(void **state)
 	free(x);
 }
 
+static void feed_phase(struct observer *o, int phase, float *x)
+{
+	int64_t n = EACH;
+	for (int i = 0; i < SAMPLES; i++)
+		observer_feed(o, phase, i, &(struct tensor){ .type = DT_F32, .shape = shape_of(1, &n), .data = x + EACH * i });
+}
+
+static bool same_kind(const struct observer *a, const struct observer *b, int phase)
+{
+	struct key ka, kb;
+	return phase < observer_phases(a) && observer_gathers(a, phase, &ka) && observer_gathers(b, phase, &kb) && key_equal(ka, kb);
+}
+
+// Feeds what cannot be adopted; returns how many phases could.
+static int adopt_or_feed(struct observer *o, const struct observer *from, float *x)
+{
+	int adopted = 0;
+	for (int phase = 0; phase < observer_phases(o); phase++) {
+		bool same = same_kind(from, o, phase);
+		adopted += same;
+		if (same)
+			observer_adopt(o, phase, from);
+		else
+			feed_phase(o, phase, x);
+	}
+	return adopted;
+}
+
+// Every pair of calibrators: what the one gathered serves the other as if it had seen the tensor, or is not offered.
+void test_observer__what_another_gathered_is_adopted(void **state)
+{
+	struct target *t = load("onnxruntime");
+	float *x = values(false), scale;
+	int adopted = 0;
+	for (int pair = 0; pair < CALIB_COUNT * CALIB_COUNT; pair++) {
+		struct observer_setup sa = setup_for(t, (enum calib_method)(pair / CALIB_COUNT), true, SAMPLES), sb = sa;
+		int32_t zero, fed_zero;
+		struct error err;
+		sb.method = (enum calib_method)(pair % CALIB_COUNT);
+		struct observer *a = observer_make(&sa), *b = observer_make(&sb);
+		for (int phase = 0; phase < observer_phases(a); phase++)
+			feed_phase(a, phase, x);
+		assert_int_equal(observer_finish(a, &scale, &zero, &err), STATUS_OK);
+		adopted += adopt_or_feed(b, a, x);
+		assert_int_equal(observer_finish(b, &scale, &zero, &err), STATUS_OK);
+		assert_true(scale == scale_of(&sb, x, EACH, &fed_zero, false) && zero == fed_zero);
+		observer_free(&a);
+		observer_free(&b);
+	}
+	assert_int_equal(adopted, 3 * 3 + 1 + 2); // ranges of minmax, kl and mse; tails; counts of kl and of mse to themselves
+	free(x);
+	target_free(&t);
+}
+
 void test_observer__padding_is_not_seen(void **state)
 {
 	struct target *t = load("tensorrt");

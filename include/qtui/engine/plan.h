@@ -118,6 +118,10 @@ struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);
 int observer_phases(const struct observer *o);
 void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x); // float32, any layout
+// What a phase gathers: equal keys on the same tensor and samples gather the same, so that another observer, finished, can be adopted in
+// place of feeding. False: it is not kept.
+bool observer_gathers(const struct observer *o, int phase, struct key *k);
+void observer_adopt(struct observer *o, int phase, const struct observer *from);
 // STATUS_FORMAT when the tensor has no finite values or the like.
 MUST_CHECK enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err);
 

@@ -5,6 +5,7 @@
 #include "observer_impl.h"
 
 #define EXPONENTS 5
+#define MSE_BINS 2048
 
 static const struct method *method_of(const struct observer_setup *s)
 {
@@ -55,6 +56,39 @@ struct key observer_setup_key(const struct observer_setup *s)
 int observer_phases(const struct observer *o)
 {
 	return o->method->phases;
+}
+
+// Histograms of more bins are too large to be kept for later.
+#define KEPT_BINS 8192
+
+static int bins_of(const struct observer *o)
+{
+	return o->method == &observer_kl ? o->setup.kl_bins : MSE_BINS;
+}
+
+bool observer_gathers(const struct observer *o, int phase, struct key *k)
+{
+	bool percentile = o->method == &observer_percentile, counts = o->method == &observer_kl || o->method == &observer_mse_grid;
+	bool absolute = o->method == &observer_kl || o->setup.quant.symmetric;
+	if (phase > 0 && (!counts || bins_of(o) > KEPT_BINS))
+		return false;
+	*k = key_add_text((struct key){ 0 }, phase ? "counts" : percentile ? "tails" : "range");
+	if (percentile)
+		*k = key_add(*k, &o->setup.target->calibration.percentile, sizeof o->setup.target->calibration.percentile);
+	if (phase)
+		*k = key_add_int(key_add_int(*k, bins_of(o)), absolute);
+	return true;
+}
+
+void observer_adopt(struct observer *o, int phase, const struct observer *from)
+{
+	if (phase == 0) {
+		memcpy(o->range, from->range, (size_t)o->samples * sizeof *o->range);
+		return;
+	}
+	observer_start(o, bins_of(o));
+	if (from->hist)
+		memcpy(o->hist, from->hist, ((size_t)o->bins + 1) * sizeof *o->hist);
 }
 
 // Elements of a blocked tensor without the padding of its last block, one after the other.
@@ -169,8 +203,10 @@ enum status observer_finish(struct observer *o, float *scale, int32_t *zero, str
 	struct range total = observer_total(o);
 	if (total.seen)
 		o->method->finish(o, scale, zero);
-	free(o->hist);
-	o->hist = NULL;
+	if (o->bins > KEPT_BINS) {
+		free(o->hist);
+		o->hist = NULL;
+	}
 	pthread_mutex_unlock(&o->lock);
 	if (!total.seen)
 		return error_set(err, STATUS_FORMAT, "no finite values, so there is no scale: check the model's weights and the samples");
@@ -219,8 +255,6 @@ static void kl_finish(struct observer *o, float *scale, int32_t *zero)
 const struct method observer_kl = { .phases = 2, .feed = { range_feed, kl_feed }, .finish = kl_finish };
 
 // Mean square error over a grid of ranges.
-#define MSE_BINS 2048
-
 static void grid_feed(struct observer *o, int sample, const float *x, int64_t n)
 {
 	(void)sample;
