@@ -342,7 +342,10 @@ enum status study_task_run(struct work *w, struct error *err)
 	if (!failed)
 		return st;
 	show(w, NULL, false);
-	return p->asked ? st : STATUS_OK;
+	if (p->asked)
+		return st;
+	*err = (struct error){0}; // said above; the run has not failed
+	return STATUS_OK;
 }
 
 void study_task_clear(struct work *w)

@@ -191,28 +191,46 @@ static enum status check_results(const struct options *o, struct error *err)
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
+// What is made of a run: figures, reports, the session. Without a task's labels there is nothing to survey.
+static enum status use_run(const struct options *o, struct study *st, const struct session *se, bool has_task, struct error *err)
+{
+	struct snapshot *s = study_snapshot(st);
+	enum status status = has_task ? survey_study(st, s, o, err) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = isolate_study(st, s, o, err);
+	if (status == STATUS_OK)
+		status = write_results(o, st, s, err);
+	if (status == STATUS_OK)
+		status = save_session(st, se, o, err);
+	snapshot_drop(&s);
+	return status;
+}
+
+// A run whose task could not be measured has its figures all the same: minutes of work are not thrown away for a bad label.
+static bool has_figures(struct study *st)
+{
+	struct snapshot *s = study_snapshot(st);
+	bool has = s->stage == STAGE_DONE;
+	snapshot_drop(&s);
+	return has;
+}
+
 int verb_analyze(struct options *o)
 {
-	struct error err = {0};
+	struct error err = {0}, own = {0};
 	struct study *st = NULL;
 	struct session *se = NULL;
 	o->may_start_session = true;
 	enum status status = check_results(o, &err);
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
-	if (status == STATUS_OK)
-		status = run_study(st, o->quiet, &err);
 	if (status == STATUS_OK) {
-		struct snapshot *s = study_snapshot(st);
-		status = survey_study(st, s, o, &err);
+		status = run_study(st, o->quiet, &err);
 		if (status == STATUS_OK)
-			status = isolate_study(st, s, o, &err);
-		if (status == STATUS_OK)
-			status = write_results(o, st, s, &err);
-		snapshot_drop(&s);
+			status = use_run(o, st, se, true, &err);
+		else if (has_figures(st) && use_run(o, st, se, false, &own) != STATUS_OK)
+			fail(&own);
 	}
-	if (status == STATUS_OK)
-		status = save_session(st, se, o, &err);
 	study_close(&st);
 	session_free(&se);
 	return status == STATUS_OK ? EXIT_DONE : fail(&err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "qtui/analysis/report.h"
 #include "qtui/analysis/session.h"
@@ -184,6 +185,29 @@ void test_study_task__labels_beside_the_samples_are_measured_on_them(void **stat
 	study_set_task(st, &(struct task_wish){.none = true});
 	s = run(st);
 	assert_null(s->task);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// Labels that merely lie there and are broken: said, and no failure.
+void test_study_task__broken_labels_beside_the_samples_are_no_failure(void **state)
+{
+	struct study_options o = options();
+	char dir[4096], image[2100], link[4200];
+	snprintf(dir, sizeof dir, "%s", support_temp("beside"));
+	assert_int_equal(mkdir(dir, 0777), 0);
+	assert_non_null(realpath("examples/val/000.jpg", image));
+	snprintf(link, sizeof link, "%s/000.jpg", dir);
+	assert_int_equal(symlink(image, link), 0);
+	support_temp_file("beside/instances.json", "{\"images\":[{\"id\":1}", 21);
+	o.calib = dir;
+	o.task = (struct task_wish){0};
+	o.calibrate_only = false;
+	struct study *st = open_with(&o);
+	struct snapshot *s = run(st); // fails when the study does
+	assert_int_equal(s->stage, STAGE_DONE);
+	assert_null(s->task);
+	assert_non_null(strstr(s->task_problem, "instances.json"));
 	snapshot_drop(&s);
 	study_close(&st);
 }

@@ -204,6 +204,10 @@ db() { "$qtui" analyze "$@" -q | sed -n 's/^output output0: *\([0-9.]*\) dB.*/\1
 before=$(db $model $calib) after=$(db $model --session "$dir/repair.json")
 awk -v a="$before" -v b="$after" 'BEGIN {exit !(a < 20 && b > 40)}'; report repair_mends $? "$before dB before, $after dB after"
 
+# ---- labels that are not there: an error, but the figures were paid for
+expect no_such_labels 1 "nowhere.json" analyze $model $calib --samples 1 --labels nowhere.json --json "$dir/figures.json" -q
+grep -q graphwise "$dir/figures.json"; report no_such_labels_loses_no_figures $?
+
 # ---- two variants laid side by side
 cat >"$dir/variants.qtui" <<-END
 	:wait
