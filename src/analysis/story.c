@@ -207,7 +207,7 @@ static void tell_jump(struct telling *t)
 		return;
 	t->node = row;
 	say(t, STORY_WHERE, "Most noise is added at %s: %.1f dB at what it reads, %.1f dB behind it%s.", name_of(t, row), j.from, j.to,
-	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: noises of what it reads meet there" : ", and the noise arises there");
+	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: the noise comes with what it reads" : ", and the noise arises there");
 	t->node = -1;
 }
 

@@ -155,7 +155,7 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	canvas_ground(c, r, ROLE_BAR);
 	right = draw_progress(c, ui, r);
 	for (int i = 0; i < n; i++) {
-		int room = r.x + r.w - right - x, w = text_width(piece[i].text);
+		int room = r.x + r.w - right - x - 1, w = text_width(piece[i].text);
 		if (i > 0 && w > room)
 			continue;
 		x += canvas_cut(c, x, r.y, room, piece[i].role, CUT_MIDDLE, piece[i].text) + 3;

@@ -104,7 +104,7 @@ int ui_head(const struct ui *ui)
 
 	if (head >= 0)
 		return head;
-	return ui->view == VIEW_TASK ? view_task_head(ui) : view_blame_head(ui);
+	return ui->view == VIEW_TASK ? view_task_head(ui) : ui->view == VIEW_BLAME ? view_blame_head(ui) : view_findings_head(ui);
 }
 
 int ui_page(const struct ui *ui, enum panel p)

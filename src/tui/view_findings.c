@@ -9,7 +9,13 @@
 #include "qtui/tui/edit.h"
 #include "qtui/tui/findings.h"
 
-enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25, LINES = 7, TEXT_LINES = 3 };
+enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25, LINES = 7, TEXT_LINES = 3, ROOMY = 16 };
+
+// On a small screen the sentence alone stands above the list.
+int view_findings_head(const struct ui *ui)
+{
+	return ui->h >= ROOMY ? LINES : TEXT_LINES;
+}
 
 int view_findings_count(const struct ui *ui)
 {
@@ -43,7 +49,7 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 	return out;
 }
 
-static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
+static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, bool roomy)
 {
 	char evidence[512] = "", text[80];
 	size_t used = 0;
@@ -52,6 +58,8 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f)
 	for (int i = 0; i < f->n_evidence && used < sizeof evidence; i++)
 		used += (size_t)snprintf(evidence + used, sizeof evidence - used, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
 	canvas_paragraph(c, (struct rect){r.x + X_NUMBER, r.y, width, TEXT_LINES}, ROLE_TEXT, f->text);
+	if (!roomy)
+		return;
 	canvas_textf(c, r.x + X_NUMBER, y, width, ROLE_DIM, "%s", evidence);
 	if (f->advice)
 		canvas_textf(c, r.x + X_NUMBER, y + 1, width, ROLE_TEXT, "remedy: %s", f->advice);
@@ -78,9 +86,10 @@ void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		    ui->findings ? "No findings: nothing here explains a loss." : "No run is finished yet.");
 		return;
 	}
-	draw_whole(c, r, f);
-	for (int i = 0; i < r.h - LINES && s->top + i < ui->findings->n; i++) {
-		struct rect line = {r.x, r.y + LINES + i, r.w, 1};
+	int head = view_findings_head(ui);
+	draw_whole(c, r, f, head == LINES);
+	for (int i = 0; i < r.h - head && s->top + i < ui->findings->n; i++) {
+		struct rect line = {r.x, r.y + head + i, r.w, 1};
 		draw_row(c, ui, line, s->top + i);
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);

@@ -123,11 +123,17 @@ static void draw_precision(struct canvas *c, const struct node_row *row, int x, 
 		canvas_text(c, x, y, 1, ROLE_EDITED, "*");
 }
 
-static enum role value_role(const struct column_row *col, const struct node_row *row, double v)
+// Blame is measured by command: after an edit it is that of an earlier state.
+static bool is_old(enum column column, const struct snapshot *s)
+{
+	return (column == COLUMN_BLAME || column == COLUMN_HARM) && s->blames_old;
+}
+
+static enum role value_role(const struct column_row *col, const struct node_row *row, double v, bool old)
 {
 	if (isnan(v))
 		return ROLE_DIM;
-	if (row->pending)
+	if (row->pending || old)
 		return ROLE_PENDING;
 	return col->role ? col->role(v) : ROLE_TEXT;
 }
@@ -147,7 +153,7 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 		canvas_text(c, x, y, w, ROLE_DIM, col->text(ui->snap, node));
 	} else {
 		v = col->value(ui->snap, node);
-		canvas_right(c, x, y, w, value_role(col, row, v), col->format(text, v));
+		canvas_right(c, x, y, w, value_role(col, row, v, is_old(column, ui->snap)), col->format(text, v));
 	}
 }
 

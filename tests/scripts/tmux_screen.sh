@@ -46,11 +46,11 @@ check tmux__first_screen first_screen
 
 # The worst node of all, edited before any other key: the cursor goes with it to its new place.
 cursor_on_edit() { screen | grep -q '^▸ . 16\*'; }
-first_edit() { keys 6 && until_true 30 cursor_on_edit && see "$done_" && cursor_on_edit && keys u && see "undone: set" && until_true 30 lacks "1 edit"; }
+first_edit() { keys 6 && until_true 30 cursor_on_edit && see "$done_" && cursor_on_edit && keys u && see "undone: " && until_true 30 lacks "1 edit"; }
 check tmux__the_cursor_stays_on_the_edited_node first_edit
 
 edit_and_undo() {
-	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "1 edit*" && keys u && see "undone: set" && until_true 30 lacks "1 edit"
+	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "1 edit*" && keys u && see "undone: " && until_true 30 lacks "1 edit"
 }
 check tmux__edit_and_undo edit_and_undo
 
@@ -132,3 +132,11 @@ leaves_nothing() { keys 1 && see "Neighbourhood" && lacks "▀" && keys T && see
 check tmux__a_picture_leaves_nothing leaves_nothing
 no_colours_here() { start 80x24 "LC_ALL=C TERM=vt100" "$task" && see "mAP ." && keys T && see "lost most first" && keys Enter && see "q= quantized" && keys j && see "#q"; }
 check tmux__a_picture_without_colours no_colours_here
+
+# The story, its remedy by one key, and how pictures are prepared as an edit.
+why() { start 80x24 "$utf8" "" && see "$done_" && keys W && see "  cause 1 " && keys "/Edit:" Enter && keys a && see " edit" && see "run 2: " && keys u && see "undone: " && until_true 30 lacks " edit"; }
+check tmux__why_and_its_remedy why
+prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && see "run 4: " && keys u && see "undone: preprocess" && until_true 30 lacks " edit"; }
+check tmux__preprocessing_is_an_edit prepared
+fix_stopped() { keys ":fix snr>60 2m" Enter && see "B Blame" && keys C-c && see "stopped; what" && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
+check tmux__a_fix_is_stopped fix_stopped
