@@ -20,6 +20,19 @@ static bool pays(const struct repair *r, const struct repair_figures *f)
 	return f->damage < r->figures.damage * (1 - least) && affordable(r, f);
 }
 
+static bool passes(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
+{
+	return pays(r, f) || (affordable(r, f) && (c->by_task || (c->unseen && f->damage == r->figures.damage)));
+}
+
+// Without a task (NAN) what damage does not speak against is kept.
+static bool task_agrees(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
+{
+	if (c->by_task || f->damage == r->figures.damage)
+		return !(f->score <= r->figures.score);
+	return !(f->score < r->figures.score - LOSES);
+}
+
 static void tell_step(struct fixing *f, const struct candidate *c, const struct repair_figures *after, bool kept)
 {
 	struct repair_step s = {.kind = c->kind, .command = c->command, .n_commands = c->n_commands, .reason = c->reason, .expected = c->expected, .kept = kept,
@@ -39,11 +52,11 @@ static enum status measure(struct fixing *f, const struct candidate *c, struct r
 	if (st == STATUS_OK) {
 		*out = (struct repair_figures){.damage = d.damage, .snr_db = d.snr_db, .score = NAN};
 		repair_cost(r, p, out);
-		*kept = c->by_task ? affordable(r, out) : pays(r, out);
+		*kept = passes(r, c, out);
 	}
 	// The task is asked only of what the damage speaks for: it takes many more samples.
 	if (st == STATUS_OK && *kept && (st = repair_score(r, p, &out->score, err)) == STATUS_OK)
-		*kept = c->by_task ? out->score > r->figures.score : !(out->score < r->figures.score - LOSES);
+		*kept = task_agrees(r, c, out);
 	plan_free(&p);
 	return st;
 }

@@ -15,8 +15,7 @@ static bool selects_by_value(const struct node *n)
 	return false;
 }
 
-// behind[v]: a selection decides what v holds.
-static bool *find_behind(const struct graph *g)
+bool *points_behind(const struct graph *g)
 {
 	bool *behind = xcalloc((size_t)g->n_values + 1, 1);
 	for (int n = 0; n < g->n_nodes; n++) {
@@ -68,7 +67,7 @@ static struct point point_of(const struct graph *g, int value)
 
 struct point *points_find(const struct graph *g, int *n)
 {
-	bool *behind = find_behind(g);
+	bool *behind = points_behind(g);
 	struct point *p = xcalloc((size_t)g->n_values + 1, sizeof *p);
 	*n = 0;
 	for (int v = 0; v < g->n_values; v++)

@@ -32,6 +32,15 @@ static void leave_groups_whole(const struct plan *p, bool *tail)
 				tail[k] = false;
 }
 
+static bool reaches_behind(const struct repair *r, const bool *tail)
+{
+	bool *behind = points_behind(r->g), any = false;
+	for (int n = 0; n < r->g->n_nodes && !any; n++)
+		any = tail[n] && r->g->node[n].n_out > 0 && r->g->node[n].out[0] >= 0 && behind[r->g->node[n].out[0]];
+	free(behind);
+	return any;
+}
+
 enum status remedy_tail(struct fixing *f, struct error *err)
 {
 	struct repair *r = f->r;
@@ -48,6 +57,7 @@ enum status remedy_tail(struct fixing *f, struct error *err)
 		count += tail[n];
 	}
 	candidate_set(r, &c, tail, PREC_FLOAT);
+	c.unseen = reaches_behind(r, tail);
 	c.reason = repair_text(r, "%d operators behind the last weights: post-processing, which costs no multiply-accumulates in float.", count);
 	repair_tell(r, 0, "post-processing in float");
 	if (count > 0)

@@ -14,6 +14,7 @@ struct point {
 	int axis;           // along which damage is taken channel by channel; -1: the tensor as a whole
 	int64_t channels, inner;
 };
+bool *points_behind(const struct graph *g); // [n_values] a selection decides what the value holds: no point sees it; heap
 struct point *points_find(const struct graph *g, int *n);
 
 // ---- probe.c
@@ -146,6 +147,7 @@ struct candidate {
 	int n_commands;
 	double expected;
 	bool by_task; // the task metric decides, whatever the damage
+	bool unseen;  // part of it is where damage does not look: where that stays the same, the task decides
 };
 // Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
 MUST_CHECK enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err);
