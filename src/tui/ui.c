@@ -231,7 +231,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 		ui_fail(ui, &snap->error);
 	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)
 		ui->autosave_due |= ui->unsaved; // now with the figures of the edit
-	if (snap->n_runs > runs && ui->notes_run) {
+	if (snap->n_runs > runs && ui->notes_run && !snap->dirty) { // else it is the end of a run before the edit
 		note_run(ui);
 		ui->notes_run = false;
 	}
