@@ -5,14 +5,15 @@
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
 #include "support.h"
+#include "surgery.h"
 
 #define JOINED "/model.12/Concat_4"
 
-static struct study *open_study(int threads)
+static struct study *open_study_of(const char *model, int threads)
 {
 	struct error err = {0};
 	struct study *st = NULL;
-	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
+	struct study_options o = {.model = model, .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
 	    .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true};
 	if (study_open(&st, &o, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
@@ -20,6 +21,11 @@ static struct study *open_study(int threads)
 	if (study_wait(st, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	return st;
+}
+
+static struct study *open_study(int threads)
+{
+	return open_study_of("examples/digits.onnx", threads);
 }
 
 static struct repair *open_repair(struct study *st, struct repair_options o)
@@ -279,6 +285,57 @@ void test_repair__logits_are_asked_of_the_task(void **state)
 	assert_true(r->now.edits->scale[graph_find_node(g, LOGITS)] > 0);
 	assert_true(r->now.edits->scale[graph_find_node(g, BOXES)] == 0);
 	repair_free(&r);
+	study_close(&st);
+}
+
+// The detector with a product behind a selection of its largest values, as a decoder of queries has.
+static const char *with_a_decoder(void)
+{
+	enum { K = 8 };
+	static const int64_t count = K, one[1] = {1}, square[2] = {K, K};
+	float w[K * K];
+	struct surgery s;
+	for (int i = 0; i < K * K; i++)
+		w[i] = (float)(i % 7) - 3;
+	surgery_open(&s, "examples/digits.onnx");
+	surgery_tensor(&s, "k", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, one, &count, sizeof count);
+	surgery_floats(&s, "decoder.weight", 2, square, w);
+	surgery_node(&s, "TopK", "select", "output0 k", "selected");
+	Onnx__NodeProto *topk = s.graph->node[s.graph->n_node - 1];
+	char *values = topk->output[0];
+	topk->output = arena_alloc(s.arena, 2 * sizeof *topk->output);
+	topk->output[topk->n_output++ - 1] = values;
+	topk->output[1] = surgery_text(&s, "places");
+	surgery_node(&s, "MatMul", "decoder", "selected decoder.weight", "decoded");
+	surgery_output(&s, "decoded");
+	return surgery_close(&s, "decoder.onnx");
+}
+
+static enum status wide_decoder(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err)
+{
+	(void)e;
+	(void)err;
+	bool wide = !plan || plan->precision[graph_find_node(plan->g, "decoder")] == PREC_INT16;
+	*score = wide == *(const bool *)arg;
+	return STATUS_OK;
+}
+
+// Damage does not see it: the task alone speaks for it, or against it.
+void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study_of(with_a_decoder(), 1);
+	int decoder = graph_find_node(study_graph(st), "decoder");
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bool wide = wanted;
+		struct repair *r = open_repair(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
+		struct fixing f = {.r = r};
+		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);
+		assert_int_equal(f.kept, wanted);
+		assert_int_equal(r->now.edits->precision[decoder], wanted ? PREC_INT16 : -1);
+		repair_free(&r);
+	}
 	study_close(&st);
 }
 

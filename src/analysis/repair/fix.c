@@ -101,7 +101,7 @@ bool fix_may_go_on(struct fixing *f, struct error *err)
 enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
 {
 	static enum status (*const remedy[])(struct fixing *, struct error *) = {
-	    remedy_tail, remedy_scales, remedy_calibration, remedy_widen, remedy_scales, remedy_widen, remedy_logits};
+	    remedy_tail, remedy_scales, remedy_calibration, remedy_behind, remedy_widen, remedy_scales, remedy_widen, remedy_logits};
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";

@@ -32,11 +32,6 @@ static size_t nodes(const struct widener *w)
 	return (size_t)w->f->r->g->n_nodes;
 }
 
-static enum precision wide_precision(const struct repair *r)
-{
-	return target_has_precision(r->target, 16) ? PREC_INT16 : PREC_FLOAT;
-}
-
 // 16 bits need no clipping: outputs that have a scale of their own get the one of their whole range, whatever the calibrator would
 // do and whatever scale was chosen for 8 bits.
 static enum status open_ranges(struct repair *r, struct candidate *c, const bool *added, struct error *err)
@@ -65,7 +60,7 @@ static enum status candidate_of(const struct widener *w, const bool *wide, struc
 	struct repair *r = w->f->r;
 	*out = (struct candidate){.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now),
 	    .expected = fmin(r->figures.damage, allocator_left(w->allocator, NULL) - allocator_left(w->allocator, wide))};
-	candidate_set(r, out, wide, wide_precision(r));
+	candidate_set(r, out, wide, repair_wide_precision(r));
 	enum status st = open_ranges(r, out, wide, err);
 	if (st != STATUS_OK)
 		trial_done(&out->trial);
@@ -220,7 +215,7 @@ static int64_t quantizable_macs(const struct repair *r, const struct plan *p)
 static double budget_of(const struct repair *r)
 {
 	const struct repair_goal *g = &r->opt.goal;
-	double more = repair_weight(wide_precision(r)) - 1, room = g->max_wide - r->figures.wide;
+	double more = repair_weight(repair_wide_precision(r)) - 1, room = g->max_wide - r->figures.wide;
 	return isnan(g->max_cost) ? room : fmin(room, (g->max_cost - r->figures.cost) / more);
 }
 

@@ -192,6 +192,11 @@ void repair_free(struct repair **rp)
 	*rp = NULL;
 }
 
+enum precision repair_wide_precision(const struct repair *r)
+{
+	return target_has_precision(r->target, 16) ? PREC_INT16 : PREC_FLOAT;
+}
+
 const struct repair_figures *repair_now(const struct repair *r)
 {
 	return &r->figures;

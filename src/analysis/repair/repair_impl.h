@@ -105,6 +105,7 @@ struct trial trial_copy(const struct trial *t);
 void trial_done(struct trial *t);
 MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err);
 double repair_weight(enum precision p); // of a MAC, one at 8 bit being 1
+enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
 MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err);
 
@@ -155,6 +156,7 @@ bool fix_may_go_on(struct fixing *f, struct error *err); // neither at the goal 
 MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
 bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
+MUST_CHECK enum status remedy_behind(struct fixing *f, struct error *err);      // remedy_behind.c
 MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
 MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
 MUST_CHECK enum status remedy_logits(struct fixing *f, struct error *err);      // remedy_logits.c
