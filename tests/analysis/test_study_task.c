@@ -193,13 +193,14 @@ void test_study_task__labels_beside_the_samples_are_measured_on_them(void **stat
 void test_study_task__broken_labels_beside_the_samples_are_no_failure(void **state)
 {
 	struct study_options o = options();
+	static const char broken[] = "{\"images\":[{\"id\":1}";
 	char dir[4096], image[2100], link[4200];
 	snprintf(dir, sizeof dir, "%s", support_temp("beside"));
 	assert_int_equal(mkdir(dir, 0777), 0);
 	assert_non_null(realpath("examples/val/000.jpg", image));
 	snprintf(link, sizeof link, "%s/000.jpg", dir);
 	assert_int_equal(symlink(image, link), 0);
-	support_temp_file("beside/instances.json", "{\"images\":[{\"id\":1}", 21);
+	support_temp_file("beside/instances.json", broken, sizeof broken - 1);
 	o.calib = dir;
 	o.task = (struct task_wish){0};
 	o.calibrate_only = false;
