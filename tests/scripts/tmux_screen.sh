@@ -138,5 +138,5 @@ why() { start 80x24 "$utf8" "" && see "$done_" && keys W && see "  cause 1 " && 
 check tmux__why_and_its_remedy why
 prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && keys u && see "undone: preprocess" && until_true 30 lacks " edit"; }
 check tmux__preprocessing_is_an_edit prepared
-fix_stopped() { keys ":fix snr>60 2m" Enter && see "B Blame" && keys C-c && see "stopped; what" && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
+fix_stopped() { keys ":fix snr>60 2m" Enter && see "B Blame" && keys C-c && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
 check tmux__a_fix_is_stopped fix_stopped
