@@ -14,7 +14,7 @@ trap 't kill-server 2>/dev/null; until_true 10 rm -rf "$dir" 2>/dev/null' EXIT
 unset NO_COLOR COLORTERM
 
 # The server of all sessions lives as long as this one: ending and starting it anew at once is a race.
-t new-session -d -s server
+t new-session -d -s server "sleep 3600"
 
 screen() { t capture-pane -p -t s; }
 # until SECONDS CONDITION...: polls until the condition holds
@@ -31,7 +31,7 @@ start() {
 	local size=$1 env=$2 options=$3
 	t kill-session -t s 2>/dev/null
 	rm -f "$dir/code"
-	t new-session -d -s s -x "${size%x*}" -y "${size#*x}" "env $env bash --norc -c 'stty sane; stty -a >$dir/tty.before; \
+	until_true 10 t new-session -d -s s -x "${size%x*}" -y "${size#*x}" "env $env bash --norc -c 'stty sane; stty -a >$dir/tty.before; \
 	  $build/qtui $model $data --samples 2 --threads 1 $options 2>$dir/err; echo \$? >$dir/code.tmp; stty -a >$dir/tty.after; \
 	  echo AFTERWARDS; mv $dir/code.tmp $dir/code; read x'"
 }
