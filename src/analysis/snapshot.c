@@ -62,6 +62,15 @@ void snapshot_drop(struct snapshot **sp)
 	free(s);
 }
 
+double figures_snr(const struct figures *f)
+{
+	if (!f->known)
+		return NAN;
+	if (f->pooled.exact)
+		return INFINITY;
+	return fabs(f->pooled.snr_db) < 0.05 ? 0 : f->pooled.snr_db;
+}
+
 const struct site *snapshot_output(const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];

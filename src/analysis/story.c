@@ -13,6 +13,7 @@
 enum { CHAPTERS = 3, PLACES = 3, EVIDENCE = 4, EDIT = 120 };
 static const double GOOD_DB = 30, MOST_DB = 60; // of an output; what counts as no noise at all
 static const double INHERITED_DB = 6;           // better alone than now by this: the noise came from upstream
+static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
 static const double PLACE = 0.05;               // of the damage: who does less is not named
 
 const char *story_part_name(enum story_part p)
@@ -50,11 +51,6 @@ static const char *name_of(const struct telling *t, int node)
 	return t->s->g->node[node].name;
 }
 
-static double snr_of(const struct figures *f)
-{
-	return !f->known ? NAN : f->pooled.exact ? INFINITY : f->pooled.snr_db;
-}
-
 // ---- how much
 
 static void tell_task(struct telling *t)
@@ -81,11 +77,11 @@ static void tell_loss(struct telling *t)
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
 		tell_task(t);
 	for (int i = 0; i < t->s->n_outputs; i++)
-		if (t->s->output[i].known && (worst < 0 || snr_of(&t->s->output[i]) < snr_of(&t->s->output[worst])))
+		if (t->s->output[i].known && (worst < 0 || figures_snr(&t->s->output[i]) < figures_snr(&t->s->output[worst])))
 			worst = i;
 	if (worst < 0)
 		return;
-	double snr = snr_of(&t->s->output[worst]);
+	double snr = figures_snr(&t->s->output[worst]);
 	t->lost |= snr < GOOD_DB && !t->s->task;
 	if (isinf(snr))
 		say(t, STORY_LOSS, "All outputs are exactly the float network's.");
@@ -177,7 +173,7 @@ static struct jump find_jump(const struct snapshot *s)
 		at[v] = MOST_DB;
 	for (int i = 0; i < s->n_sites; i++)
 		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known) {
-			at[s->site[i].value] = fmin(snr_of(&s->site[i].graphwise), MOST_DB);
+			at[s->site[i].value] = fmin(figures_snr(&s->site[i].graphwise), MOST_DB);
 			known[s->site[i].value] = true;
 		}
 	for (int n = 0; n < g->n_nodes; n++) {
@@ -202,7 +198,7 @@ static void tell_jump(struct telling *t)
 	struct jump j = find_jump(t->s);
 	int row = j.node >= 0 && t->s->row[j.node].fused_into >= 0 ? t->s->row[j.node].fused_into : j.node;
 	const struct site *site = row >= 0 ? snapshot_output(t->s, row) : NULL;
-	double alone = site ? snr_of(&site->layerwise) : NAN;
+	double alone = site ? figures_snr(&site->layerwise) : NAN;
 	if (row < 0 || !(j.from - j.to > 3))
 		return;
 	t->node = row;
@@ -227,11 +223,21 @@ static const struct blame *blame_of(const struct telling *t, const struct findin
 	return best;
 }
 
+// It ruins the result alone, and mending it alone changes nothing: others, by themselves enough to ruin it, are left.
+static bool is_masked(const struct telling *t, const struct blame *b)
+{
+	double total = t->s->blames->total;
+	return b->alone > MASKED_ALONE * total && b->in_wide.damage < MASKED_GAIN * total && !(b->in_float.damage >= MASKED_GAIN * total);
+}
+
 static void tell_gain(struct telling *t, const struct finding *f)
 {
 	const struct blame *b = blame_of(t, f);
 	const char *task = t->s->blames ? t->s->blames->task : "";
-	if (b && !isnan(b->in_wide.score))
+	if (b && is_masked(t, b))
+		say(t, STORY_GAIN, "Measured (blame): %s alone does %.4f of %.4f damage, yet mending only it saves nothing, since others do as much: "
+		    "the gain shows when they are mended too.", name_of(t, b->node), b->alone, t->s->blames->total);
+	else if (b && !isnan(b->in_wide.score))
 		say(t, STORY_GAIN, "Measured (blame): %s gains %+.3f %s at 16 bit, %+.3f in float, for %.2f %% of the MACs.", name_of(t, b->node),
 		    b->in_wide.score, task, b->in_float.score, 100 * b->wide);
 	else if (b)

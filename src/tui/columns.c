@@ -7,13 +7,6 @@
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
 
-double figures_snr(const struct figures *f)
-{
-	if (!f->known)
-		return NAN;
-	return f->pooled.exact ? INFINITY : f->pooled.snr_db;
-}
-
 static double known(const struct figures *f, double v)
 {
 	return f->known ? v : NAN;

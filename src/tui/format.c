@@ -18,7 +18,7 @@ char *format_db(char *out, double v)
 	if (isinf(v))
 		snprintf(out, FIGURE, "%s", v > 0 ? "exact" : "-inf");
 	else
-		snprintf(out, FIGURE, fabs(v) < 999.95 ? "%.1f" : "%.0e", v);
+		snprintf(out, FIGURE, fabs(v) < 999.95 ? "%.1f" : "%.0e", fabs(v) < 0.05 ? 0.0 : v);
 	return out;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/findings.h"
-#include "support.h"
+#include "studies.h"
 
 #define MODEL "examples/digits.onnx"
 #define CALIB "examples/calib"
@@ -14,13 +14,8 @@ enum { SAMPLES = 8 };
 
 static struct study *open_study(enum calib_method m, int samples, int random)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = MODEL, .calib = random ? NULL : CALIB, .target = "esp32p4", .method = m, .threads = 2,
-	    .backend = BACKEND_ONEDNN, .data = {.samples = samples, .random = random}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
+	return open_for_test((struct study_options){.model = MODEL, .calib = random ? NULL : CALIB, .target = "esp32p4", .method = m, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = samples, .random = random}});
 }
 
 static struct findings *find(struct study *st)

@@ -7,6 +7,7 @@
 #include "qtui/analysis/findings.h"
 #include "qtui/analysis/survey.h"
 #include "qtui/base/npy.h"
+#include "studies.h"
 #include "surgery.h"
 
 #define MODEL "examples/digits.onnx"
@@ -37,13 +38,8 @@ static void set(struct study *st, const char *selection, enum precision p)
 
 static struct study *open_study(const char *model, const char *calib, const char *target, int method, struct preprocess pre)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = model, .calib = calib, .target = target, .method = method, .threads = 2,
-	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES, .pre = pre}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
+	return open_for_test((struct study_options){.model = model, .calib = calib, .target = target, .method = method, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES, .pre = pre}});
 }
 
 static void look(struct patient *p)

@@ -5,26 +5,12 @@
 #include <string.h>
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/survey.h"
-#include "support.h"
+#include "studies.h"
 
 static struct study *open_study(int random)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = "examples/digits.onnx", .calib = random ? NULL : "examples/calib", .target = "esp32p4",
-	    .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 2, .random = random}, .task = {.none = true}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
-}
-
-static struct snapshot *run(struct study *st)
-{
-	struct error err = {0};
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return study_snapshot(st);
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = random ? NULL : "examples/calib", .target = "esp32p4",
+	    .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 2, .random = random}, .task = {.none = true}});
 }
 
 static double snr(const struct snapshot *s)
@@ -38,13 +24,13 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 	struct error err = {0};
 	struct study *st = open_study(0);
 	const struct dataset *first = study_dataset(st);
-	struct snapshot *before = run(st);
+	struct snapshot *before = run_study(st);
 	assert_int_equal(study_command(st, "preprocess --color bgr --mean 127.5 --std 60,61,62", &err), STATUS_OK);
 	const struct preprocess *p = dataset_preprocess(study_dataset(st));
 	assert_true(p->bgr);
 	assert_float_equal(p->mean[2], 127.5, 0);
 	assert_float_equal(p->std[1], 61, 0);
-	struct snapshot *waiting = study_snapshot(st), *otherwise = run(st);
+	struct snapshot *waiting = study_snapshot(st), *otherwise = run_study(st);
 	assert_true(waiting->dirty && waiting->row[0].pending);
 	assert_int_equal(waiting->n_edits, 1);
 	assert_true(snr(otherwise) != snr(before));
@@ -52,11 +38,11 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 
 	assert_true(study_undo(st));
 	assert_ptr_equal(study_dataset(st), first);
-	struct snapshot *again = run(st);
+	struct snapshot *again = run_study(st);
 	assert_int_equal(again->computed, 0);
 	assert_true(snr(again) == snr(before));
 	assert_true(study_redo(st));
-	struct snapshot *redone = run(st);
+	struct snapshot *redone = run_study(st);
 	assert_int_equal(redone->computed, 0);
 	assert_true(snr(redone) == snr(otherwise));
 	assert_int_equal(study_command(st, "preprocess auto", &err), STATUS_OK);
@@ -101,7 +87,7 @@ void test_prepare__is_kept_with_the_session(void **state)
 	struct study *st = open_study(0);
 	struct session *se = NULL;
 	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
-	struct snapshot *first = run(st), *second;
+	struct snapshot *first = run_study(st), *second;
 	snprintf(path, sizeof path, "%s", support_temp("prepared.json"));
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 	study_close(&st);
@@ -114,7 +100,7 @@ void test_prepare__is_kept_with_the_session(void **state)
 	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
 	assert_true(dataset_preprocess(study_dataset(st))->bgr);
-	second = run(st);
+	second = run_study(st);
 	assert_int_equal(second->computed, 0);
 	assert_true(fabs(snr(second) - snr(first)) < 1e-9);
 	assert_true(study_undo(st));
@@ -133,9 +119,9 @@ void test_prepare__undo_after_a_session_computes_nothing(void **state)
 	char path[256];
 	struct study *st = open_study(0);
 	struct session *se = NULL;
-	struct snapshot *s[4] = {run(st)};
+	struct snapshot *s[4] = {run_study(st)};
 	assert_int_equal(study_command(st, "set /model.0/conv/Conv int16", &err), STATUS_OK);
-	s[1] = run(st);
+	s[1] = run_study(st);
 	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
 	snprintf(path, sizeof path, "%s", support_temp("undone.json"));
 	assert_true(study_undo(st));
@@ -146,11 +132,11 @@ void test_prepare__undo_after_a_session_computes_nothing(void **state)
 	st = open_study(0);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
 	assert_true(study_undo(st));
-	s[2] = run(st);
+	s[2] = run_study(st);
 	assert_int_equal(s[2]->computed, 0);
 	assert_true(fabs(snr(s[2]) - snr(s[0])) < 1e-9);
 	assert_true(study_redo(st));
-	s[3] = run(st);
+	s[3] = run_study(st);
 	assert_int_equal(s[3]->computed, 0);
 	assert_true(fabs(snr(s[3]) - snr(s[1])) < 1e-9);
 	for (int i = 0; i < 4; i++)
@@ -173,7 +159,7 @@ void test_prepare__a_survey_in_the_background(void **state)
 	struct study *st = open_study(0);
 	assert_int_equal(survey_job_start(&j, st, &err), STATUS_REFUSED); // nothing has run yet
 	assert_null(j);
-	snapshot_drop(&(struct snapshot *){run(st)});
+	snapshot_drop(&(struct snapshot *){run_study(st)});
 	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
 	wait_for(j, st);
 	assert_null(study_survey(st));

@@ -4,22 +4,16 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
-#include "support.h"
+#include "studies.h"
 #include "surgery.h"
 
 #define JOINED "/model.12/Concat_4"
 
 static struct study *open_study_of(const char *model, int threads)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = model, .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
-	    .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
+	struct study *st = open_for_test((struct study_options){.model = model, .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
+	    .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true});
+	wait_for_run(st);
 	return st;
 }
 

@@ -1,20 +1,15 @@
 // Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
 #include <string.h>
 #include "qtui/analysis/session.h"
-#include "support.h"
+#include "studies.h"
 
 #define CONV "/model.0/conv/Conv"
 #define OTHER "/model.1/conv/Conv"
 
 static struct study *open_study(void)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
-	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
 }
 
 static enum status apply(struct study *st, const char *text, struct error *err)

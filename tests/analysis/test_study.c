@@ -4,7 +4,7 @@
 #include <string.h>
 #include "../../src/engine/kernels/cpu.h"
 #include "qtui/analysis/session.h"
-#include "support.h"
+#include "studies.h"
 
 #define MODEL "examples/digits.onnx"
 #define CALIB "examples/calib"
@@ -14,22 +14,8 @@ enum { SAMPLES = 3 };
 
 static struct study *open_study(int threads, size_t memory)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_MINMAX, .threads = threads,
-	    .memory = memory, .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
-}
-
-static struct snapshot *run(struct study *st)
-{
-	struct error err = {0};
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return study_snapshot(st);
+	return open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_MINMAX, .threads = threads,
+	    .memory = memory, .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}});
 }
 
 static int node(const struct study *st, const char *name)
@@ -65,7 +51,7 @@ static void assert_same_figures(const struct snapshot *a, const struct snapshot 
 void test_study__every_site_has_its_figures(void **state)
 {
 	struct study *st = open_study(2, 0);
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	assert_int_equal(s->stage, STAGE_DONE);
 	assert_true(s->n_sites > 50);
 	for (int i = 0; i < s->n_sites; i++) {
@@ -86,7 +72,7 @@ void test_study__every_site_has_its_figures(void **state)
 void test_study__histograms_count_every_element(void **state)
 {
 	struct study *st = open_study(1, 0);
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	for (int i = 0; i < s->n_sites; i++) {
 		const struct site *site = &s->site[i];
 		double f = 0, q = 0;
@@ -106,7 +92,7 @@ void test_study__histograms_count_every_element(void **state)
 void test_study__same_bits_for_any_threads_and_memory(void **state)
 {
 	struct study *a = open_study(1, 0), *b = open_study(2, (size_t)1 << 20);
-	struct snapshot *x = run(a), *y = run(b);
+	struct snapshot *x = run_study(a), *y = run_study(b);
 	assert_same_figures(x, y);
 	snapshot_drop(&x);
 	snapshot_drop(&y);
@@ -118,9 +104,9 @@ void test_study__same_bits_for_any_threads_and_memory(void **state)
 void test_study__a_processor_without_vectors_shows_the_same_figures(void **state)
 {
 	struct study *a = open_study(1, 0), *b = open_study(1, 0);
-	struct snapshot *x = run(a);
+	struct snapshot *x = run_study(a);
 	cpu_limit(CPU_PLAIN);
-	struct snapshot *y = run(b);
+	struct snapshot *y = run_study(b);
 	cpu_limit(CPU_AVX512);
 	assert_int_equal(x->n_sites, y->n_sites);
 	for (int i = 0; i < x->n_sites; i++) {
@@ -151,11 +137,11 @@ static void count_downstream(const struct graph *g, int from, int *out)
 void test_study__an_edit_computes_only_downstream(void **state)
 {
 	struct study *st = open_study(2, 0);
-	struct snapshot *first = run(st);
+	struct snapshot *first = run_study(st);
 	int full = first->computed, downstream;
 	count_downstream(study_graph(st), node(st, HEAD_CONV), &downstream);
 	set(st, HEAD_CONV, PREC_INT16);
-	struct snapshot *second = run(st);
+	struct snapshot *second = run_study(st);
 	// Each downstream node at most once a sample under each simulation.
 	assert_true(second->computed > 0);
 	assert_true(second->computed <= downstream * SAMPLES * SIM_COUNT);
@@ -173,15 +159,15 @@ void test_study__an_edit_computes_only_downstream(void **state)
 void test_study__undo_and_redo_compute_nothing(void **state)
 {
 	struct study *st = open_study(2, 0);
-	struct snapshot *first = run(st);
+	struct snapshot *first = run_study(st);
 	set(st, CLASS_CONV, PREC_INT16);
-	struct snapshot *edited = run(st);
+	struct snapshot *edited = run_study(st);
 	assert_true(study_undo(st));
-	struct snapshot *undone = run(st);
+	struct snapshot *undone = run_study(st);
 	assert_int_equal(undone->computed, 0);
 	assert_same_figures(first, undone);
 	assert_true(study_redo(st));
-	struct snapshot *redone = run(st);
+	struct snapshot *redone = run_study(st);
 	assert_int_equal(redone->computed, 0);
 	assert_same_figures(edited, redone);
 	assert_false(study_redo(st));
@@ -197,7 +183,7 @@ void test_study__a_scale_is_used_and_locked(void **state)
 	struct study *st = open_study(2, 0);
 	int n = node(st, CLASS_CONV);
 	assert_int_equal(study_scale(st, n, 0x1p-4, &err), STATUS_OK);
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	const struct site *site = snapshot_output(s, n);
 	assert_true(site->locked);
 	assert_true(site->scale[0] == 0x1p-4f);
@@ -214,7 +200,7 @@ void test_study__float_everywhere_is_exact(void **state)
 	int *nodes, n;
 	assert_int_equal(study_select(st, "*", NULL, &nodes, &n, &err), STATUS_OK);
 	assert_int_equal(study_set(st, nodes, n, PREC_FLOAT, NULL, &err), STATUS_OK);
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	assert_int_equal(s->n_sites, 0);
 	assert_int_equal(s->output[0].known, SAMPLES);
 	assert_true(s->output[0].pooled.exact);
@@ -231,7 +217,7 @@ void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 	set(st, CLASS_CONV, PREC_INT16);
 	assert_int_equal(study_scale(st, node(st, "/model.12/cv3.1/cv3.1.2/Conv"), 0x1p-3, &err), STATUS_OK);
 	assert_true(study_undo(st));
-	struct snapshot *before = run(st);
+	struct snapshot *before = run_study(st);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 	study_close(&st);
 
@@ -241,7 +227,7 @@ void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 	session_options(se, &o);
 	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
-	struct snapshot *after = run(st);
+	struct snapshot *after = run_study(st);
 	assert_int_equal(after->computed, 0);
 	assert_same_figures(before, after);
 	int current;
@@ -263,7 +249,7 @@ void test_study__cancel_keeps_the_program_sane(void **state)
 	study_cancel(st);
 	enum status status = study_wait(st, &err);
 	assert_true(status == STATUS_CANCELLED || status == STATUS_OK);
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	assert_int_equal(s->stage, STAGE_DONE);
 	snapshot_drop(&s);
 	study_close(&st);

@@ -11,7 +11,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
-#include "support.h"
+#include "studies.h"
 
 #define MODEL "examples/digits.onnx"
 enum { CALIBRATED = 2, MEASURED = 6 };
@@ -35,24 +35,6 @@ static struct study_options options(void)
 	return (struct study_options){.model = MODEL, .calib = "examples/calib", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 2,
 	    .backend = BACKEND_ONEDNN, .data = {.samples = CALIBRATED}, .calibrate_only = true,
 	    .task = {.data = few(), .labels = "examples/val.json"}};
-}
-
-static struct study *open_with(const struct study_options *o)
-{
-	struct error err = {0};
-	struct study *st = NULL;
-	if (study_open(&st, o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
-}
-
-static struct snapshot *run(struct study *st)
-{
-	struct error err = {0};
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return study_snapshot(st);
 }
 
 // The boxes' coordinates leave the grid that they share with the scores.
@@ -89,8 +71,8 @@ static void assert_same_report(const struct task_report *a, const struct task_re
 void test_study_task__an_edit_is_measured_and_undo_is_known(void **state)
 {
 	struct study_options o = options();
-	struct study *st = open_with(&o);
-	struct snapshot *first = run(st);
+	struct study *st = open_for_test(o);
+	struct snapshot *first = run_study(st);
 	assert_int_equal(first->stage, STAGE_DONE);
 	assert_int_equal(first->task->samples[TASK_QUANT], MEASURED);
 	assert_false(first->task_old || first->task_calibrated);
@@ -99,14 +81,14 @@ void test_study_task__an_edit_is_measured_and_undo_is_known(void **state)
 	assert_true(first->run[0].task_quant == map(first, TASK_QUANT) && !first->run[0].has_task_change);
 
 	free_the_end(st);
-	struct snapshot *pending = study_snapshot(st), *second = run(st);
+	struct snapshot *pending = study_snapshot(st), *second = run_study(st);
 	assert_true(pending->task_old && pending->task == first->task); // what is shown is said to be old
 	assert_true(map(second, TASK_FLOAT) == map(first, TASK_FLOAT) && map(second, TASK_QUANT) > map(first, TASK_QUANT));
 	assert_true(second->run[1].has_task_change);
 	assert_true(fabs(second->run[1].task_change.difference - (map(second, TASK_QUANT) - map(first, TASK_QUANT))) < 1e-12);
 
 	assert_true(study_undo(st));
-	struct snapshot *third = run(st);
+	struct snapshot *third = run_study(st);
 	assert_ptr_equal(third->task, first->task); // nothing was measured again
 	assert_false(third->task_old);
 	snapshot_drop(&first);
@@ -121,8 +103,8 @@ void test_study_task__a_session_shows_it_before_anything_runs(void **state)
 	struct study_options o = options();
 	struct error err = {0};
 	const char *path = support_temp("task.qtui.json");
-	struct study *st = open_with(&o);
-	struct snapshot *then = run(st);
+	struct study *st = open_for_test(o);
+	struct snapshot *then = run_study(st);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 	study_close(&st);
 
@@ -131,9 +113,9 @@ void test_study_task__a_session_shows_it_before_anything_runs(void **state)
 	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
 	session_options(se, &again);
 	assert_non_null(again.task.data);
-	st = open_with(&again);
+	st = open_for_test(again);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
-	struct snapshot *now = run(st);
+	struct snapshot *now = run_study(st);
 	assert_same_report(then->task, now->task);
 	assert_true(now->timing.task_s == 0); // it was not measured
 	// A look at a sample has to be: what the networks said of it is not in the file.
@@ -160,15 +142,15 @@ void test_study_task__labels_beside_the_samples_are_measured_on_them(void **stat
 	struct study_options o = options();
 	o.calib = "examples/val";
 	o.task = (struct task_wish){0};
-	struct study *st = open_with(&o);
-	struct snapshot *s = run(st);
+	struct study *st = open_for_test(o);
+	struct snapshot *s = run_study(st);
 	assert_null(s->task); // scales alone were asked for
 	snapshot_drop(&s);
 	study_close(&st);
 	o.calibrate_only = false;
 	o.skip_layerwise = true;
-	st = open_with(&o);
-	s = run(st);
+	st = open_for_test(o);
+	s = run_study(st);
 	assert_int_equal(s->task->total, CALIBRATED);
 	assert_true(s->task_calibrated);
 	cJSON *made = report_json(st, s), *report;
@@ -183,7 +165,7 @@ void test_study_task__labels_beside_the_samples_are_measured_on_them(void **stat
 	free(text);
 	snapshot_drop(&s);
 	study_set_task(st, &(struct task_wish){.none = true});
-	s = run(st);
+	s = run_study(st);
 	assert_null(s->task);
 	snapshot_drop(&s);
 	study_close(&st);
@@ -204,8 +186,8 @@ void test_study_task__broken_labels_beside_the_samples_are_no_failure(void **sta
 	o.calib = dir;
 	o.task = (struct task_wish){0};
 	o.calibrate_only = false;
-	struct study *st = open_with(&o);
-	struct snapshot *s = run(st); // fails when the study does
+	struct study *st = open_for_test(o);
+	struct snapshot *s = run_study(st); // fails when the study does
 	assert_int_equal(s->stage, STAGE_DONE);
 	assert_null(s->task);
 	assert_non_null(strstr(s->task_problem, "instances.json"));
@@ -218,7 +200,7 @@ void test_study_task__what_was_asked_for_and_cannot_be_is_an_error(void **state)
 	struct study_options o = options();
 	struct error err = {0};
 	o.task.labels = "examples/none.json";
-	struct study *st = open_with(&o);
+	struct study *st = open_for_test(o);
 	for (int i = 0; i < 2; i++) { // it is tried again, and said again
 		study_run(st);
 		assert_int_equal(study_wait(st, &err), STATUS_IO);
@@ -231,7 +213,7 @@ void test_study_task__what_was_asked_for_and_cannot_be_is_an_error(void **state)
 		snapshot_drop(&s);
 	}
 	study_set_task(st, &(struct task_wish){.data = few(), .labels = "examples/val.json"});
-	struct snapshot *s = run(st);
+	struct snapshot *s = run_study(st);
 	assert_true(map(s, TASK_FLOAT) > .6 && !s->task_problem[0]);
 	snapshot_drop(&s);
 	study_close(&st);
@@ -242,7 +224,7 @@ void test_study_task__stopping_keeps_what_is_measured(void **state)
 	struct study_options o = options();
 	struct error err = {0};
 	o.task.data = "examples/val";
-	struct study *st = open_with(&o);
+	struct study *st = open_for_test(o);
 	study_run(st);
 	struct snapshot *s = NULL;
 	do {
@@ -262,7 +244,7 @@ void test_study_task__stopping_keeps_what_is_measured(void **state)
 		assert_true(isnan(s->run[0].task_quant)); // a part is no result
 	}
 	snapshot_drop(&s);
-	s = run(st);
+	s = run_study(st);
 	assert_int_equal(s->task->samples[TASK_QUANT], 100);
 	snapshot_drop(&s);
 	study_close(&st);

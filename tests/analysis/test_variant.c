@@ -3,29 +3,19 @@
 #include <string.h>
 #include <unistd.h>
 #include "qtui/analysis/session.h"
-#include "support.h"
+#include "studies.h"
 
 #define CONV "/model.0/conv/Conv"
 
 static struct study *open_study(void)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
-	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
 }
 
 static void run(struct study *st)
 {
-	struct error err = {0};
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	struct snapshot *s = study_snapshot(st);
-	snapshot_drop(&s);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
 }
 
 static void set(struct study *st, int precision)

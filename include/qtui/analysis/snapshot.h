@@ -27,6 +27,8 @@ struct figures {
 	double cosine_mean;
 	float min, max;        // of the quantized tensor
 };
+// The pooled SNR in dB, as it is shown and compared: INFINITY when exact, NAN when not known, 0 where a tenth of a decibel rounds to it.
+double figures_snr(const struct figures *f);
 
 enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT };
 // A quantized tensor: where a quantizer acts. An output of a node (of the fused group's end), a parameter, or an input that is

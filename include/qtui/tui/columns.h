@@ -38,6 +38,5 @@ enum role severity_role(enum severity s);
 const char *severity_glyph(enum severity s);
 
 // NAN when not known, INFINITY when there is no noise at all.
-double figures_snr(const struct figures *f);
 
 #endif

@@ -12,7 +12,7 @@ static const struct site *worst_input(const struct look *l, int node)
 	const struct site *worst = NULL;
 	for (int i = 0; i < n->n_in; i++) {
 		const struct site *s = site_of(l, n->in[i]);
-		if (s && s->node < node && s->graphwise.known && (!worst || graphwise_snr(&s->graphwise) < graphwise_snr(&worst->graphwise)))
+		if (s && s->node < node && s->graphwise.known && (!worst || figures_snr(&s->graphwise) < figures_snr(&worst->graphwise)))
 			worst = s;
 	}
 	return worst;
@@ -23,7 +23,7 @@ static const struct site *find_origin(const struct look *l, const struct site *s
 {
 	for (*steps = 0;; ++*steps) {
 		const struct site *up = worst_input(l, s->node);
-		if (!up || graphwise_snr(&up->graphwise) > graphwise_snr(&s->graphwise) + DROP_DB || graphwise_snr(&up->graphwise) > 2 * BAD_DB)
+		if (!up || figures_snr(&up->graphwise) > figures_snr(&s->graphwise) + DROP_DB || figures_snr(&up->graphwise) > 2 * BAD_DB)
 			return s;
 		s = up;
 	}
@@ -38,22 +38,22 @@ static void inherited(struct look *l, const struct site *s)
 	struct finding *f = finding_add(l, s->node, fmin(1, s->graphwise.pooled.nsr) * 0.01);
 	finding_about(f, origin->node);
 	finding_say(f, "%s has %.1f dB but would have %.1f dB alone: the noise is there since %s, %d nodes upstream (%.1f dB, alone %.1f dB).",
-	    l->g->node[s->node].name, graphwise_snr(&s->graphwise), site_snr(s), l->g->node[origin->node].name, steps,
-	    graphwise_snr(&origin->graphwise), site_snr(origin));
+	    l->g->node[s->node].name, figures_snr(&s->graphwise), site_snr(s), l->g->node[origin->node].name, steps,
+	    figures_snr(&origin->graphwise), site_snr(origin));
 	finding_advise(f, "mend what lies at and before %s, not this node", l->g->node[origin->node].name);
-	finding_prove(f, "SNR dB", graphwise_snr(&s->graphwise));
+	finding_prove(f, "SNR dB", figures_snr(&s->graphwise));
 	finding_prove(f, "SNR dB alone", site_snr(s));
-	finding_prove(f, "SNR dB of the origin", graphwise_snr(&origin->graphwise));
+	finding_prove(f, "SNR dB of the origin", figures_snr(&origin->graphwise));
 	if (up)
-		finding_prove(f, "SNR dB of what the origin reads", graphwise_snr(&up->graphwise));
+		finding_prove(f, "SNR dB of what the origin reads", figures_snr(&up->graphwise));
 }
 
 void rule_inherited_noise(struct look *l)
 {
 	for (int o = 0; o < l->g->n_outputs; o++) {
 		const struct site *s = site_of(l, l->g->output[o]);
-		if (s && s->kind == SITE_OUTPUT && s->graphwise.known && s->layerwise.known && graphwise_snr(&s->graphwise) < BAD_DB &&
-		    site_snr(s) > graphwise_snr(&s->graphwise) + APART_DB)
+		if (s && s->kind == SITE_OUTPUT && s->graphwise.known && s->layerwise.known && figures_snr(&s->graphwise) < BAD_DB &&
+		    site_snr(s) > figures_snr(&s->graphwise) + APART_DB)
 			inherited(l, s);
 	}
 }

@@ -43,7 +43,7 @@ void rule_lonely_16(struct look *l)
 		finding_prove(f, "nodes that widen together", n);
 		finding_prove(f, "conversions", conversions);
 		if (y)
-			finding_prove(f, "SNR dB", graphwise_snr(&y->graphwise));
+			finding_prove(f, "SNR dB", figures_snr(&y->graphwise));
 		if (finding_widen(f, l, node))
 			finding_advise(f, "widen the %d nodes of its region, or take it back to 8 bit", n);
 	}

@@ -39,14 +39,9 @@ static const struct figures *own_figures(const struct site *s)
 	return s->layerwise.known ? &s->layerwise : &s->graphwise;
 }
 
-double graphwise_snr(const struct figures *f)
-{
-	return !f->known ? NAN : f->pooled.exact ? INFINITY : f->pooled.snr_db;
-}
-
 double site_snr(const struct site *s)
 {
-	return graphwise_snr(own_figures(s));
+	return figures_snr(own_figures(s));
 }
 
 double site_damage(const struct site *s)

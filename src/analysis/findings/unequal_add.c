@@ -18,7 +18,7 @@ static void unequal(struct look *l, int node, int small, double ratio, double st
 	finding_prove(f, "ratio of ranges", ratio);
 	finding_prove(f, "step of the sum", step);
 	finding_prove(f, "SNR dB of the small term", snr);
-	finding_prove(f, "SNR dB of the sum", graphwise_snr(&snapshot_output(l->s, node)->graphwise));
+	finding_prove(f, "SNR dB of the sum", figures_snr(&snapshot_output(l->s, node)->graphwise));
 	if (finding_widen(f, l, node))
 		finding_advise(f, "widen %s with the nodes around it", n->name);
 }
@@ -32,7 +32,7 @@ void rule_unequal_add(struct look *l)
 			continue;
 		a = site_of(l, n->in[0]);
 		b = site_of(l, n->in[1]);
-		if (!a || !b || !(site_span(a) > 0) || !(site_span(b) > 0) || !(graphwise_snr(&y->graphwise) < POOR_DB))
+		if (!a || !b || !(site_span(a) > 0) || !(site_span(b) > 0) || !(figures_snr(&y->graphwise) < POOR_DB))
 			continue;
 		double ratio = site_span(a) / site_span(b);
 		if (ratio > UNEQUAL)

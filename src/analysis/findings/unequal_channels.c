@@ -84,7 +84,7 @@ static void unequal(struct look *l, const struct site *s, const struct channels 
 	finding_prove(f, "channels", (double)c->n);
 	finding_prove(f, "channels with few codes", (double)c->poor);
 	finding_prove(f, "largest / median", c->top / c->median);
-	finding_prove(f, "SNR dB of the weight", graphwise_snr(&s->graphwise));
+	finding_prove(f, "SNR dB of the weight", figures_snr(&s->graphwise));
 	finding_prove(f, "equalizable", equal);
 	if (finding_widen(f, l, s->node))
 		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with the weights in front" : "");

@@ -37,12 +37,24 @@ size_t onednn_md_bytes(dnnl_primitive_t p, dnnl_query_t what)
 	return md ? dnnl_memory_desc_get_size(md) : 0;
 }
 
-bool onednn_is_fast(const_dnnl_primitive_desc_t pd)
+static bool is_fast(const_dnnl_primitive_desc_t pd)
 {
 	const char *name = NULL;
 	if (dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) != dnnl_success || !name)
 		return false;
 	return !strstr(name, "ref") && !strstr(name, "gemm");
+}
+
+dnnl_primitive_t onednn_fast_conv(const struct api_conv *c, dnnl_primitive_attr_t attr)
+{
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_primitive_t p = NULL;
+	if (api_conv_create(&pd, c, attr, onednn_engine()) != dnnl_success)
+		return NULL;
+	if (is_fast(pd) && dnnl_primitive_create(&p, pd) != dnnl_success)
+		p = NULL;
+	dnnl_primitive_desc_destroy(pd);
+	return p;
 }
 
 static void must(dnnl_status_t s)

@@ -29,8 +29,8 @@ bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst);
 
 size_t onednn_md_bytes(dnnl_primitive_t p, dnnl_query_t what);
 api_md_ref onednn_md(dnnl_primitive_t p, dnnl_query_t what);
-// Whether the primitive was written for this processor; oneDNN also has slow ones that can do everything.
-bool onednn_is_fast(const_dnnl_primitive_desc_t pd);
+// NULL unless it was written for this processor: oneDNN also has slow ones that can do everything.
+dnnl_primitive_t onednn_fast_conv(const struct api_conv *c, dnnl_primitive_attr_t attr);
 
 #define ONEDNN_MAX_WIDTH 64
 struct onednn_prims {

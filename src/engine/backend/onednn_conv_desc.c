@@ -177,18 +177,11 @@ dnnl_primitive_t conv_desc_make(const void *kernel)
 	const struct onednn_conv *k = kernel;
 	struct conv_mds m = {0};
 	dnnl_primitive_attr_t attr = NULL;
-	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_t p = NULL;
-	if (init_mds(&m, k) != dnnl_success || make_attr(&attr, k, &m.dst) != dnnl_success)
-		goto out;
-	struct api_conv c = describe(k, &m);
-	if (api_conv_create(&pd, &c, attr, onednn_engine()) != dnnl_success || !onednn_is_fast(pd))
-		goto out;
-	if (dnnl_primitive_create(&p, pd) != dnnl_success)
-		p = NULL;
-out:
-	if (pd)
-		dnnl_primitive_desc_destroy(pd);
+	if (init_mds(&m, k) == dnnl_success && make_attr(&attr, k, &m.dst) == dnnl_success) {
+		struct api_conv c = describe(k, &m);
+		p = onednn_fast_conv(&c, attr);
+	}
 	if (attr)
 		dnnl_primitive_attr_destroy(attr);
 	done_mds(&m);

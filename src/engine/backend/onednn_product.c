@@ -49,18 +49,10 @@ static dnnl_primitive_t make(const void *kernel)
 	const struct onednn_product *k = kernel;
 	struct product_mds m = {0};
 	dnnl_primitive_attr_t attr = NULL;
-	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_t p = NULL;
-	if (init_mds(&m, k) != dnnl_success || make_attr(&attr) != dnnl_success)
-		goto out;
-	struct api_conv c = {.src = &m.src, .weights = &m.weights, .bias = k->bias ? &m.bias : NULL, .dst = &m.dst, .stride = {1, 1}};
-	if (api_conv_create(&pd, &c, attr, onednn_engine()) != dnnl_success || !onednn_is_fast(pd))
-		goto out;
-	if (dnnl_primitive_create(&p, pd) != dnnl_success)
-		p = NULL;
-out:
-	if (pd)
-		dnnl_primitive_desc_destroy(pd);
+	if (init_mds(&m, k) == dnnl_success && make_attr(&attr) == dnnl_success)
+		p = onednn_fast_conv(&(struct api_conv){.src = &m.src, .weights = &m.weights, .bias = k->bias ? &m.bias : NULL, .dst = &m.dst,
+		    .stride = {1, 1}}, attr);
 	if (attr)
 		dnnl_primitive_attr_destroy(attr);
 	done_mds(&m);
