@@ -183,16 +183,19 @@ static enum status isolate_study(struct study *st, const struct snapshot *s, con
 }
 
 // Minutes of work must not end in a misspelt name.
-static enum status check_results(const struct options *o, struct error *err)
+static enum status check_results(const struct options *o, struct check *check, struct error *err)
 {
-	enum status status = check_output(o->json, err);
+	enum status status = read_checks(check, o, err);
+	if (status == STATUS_OK)
+		status = check_output(o->json, err);
 	if (status == STATUS_OK)
 		status = check_output(o->report, err);
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
 // What is made of a run: figures, reports, the session. Without a task's labels there is nothing to survey.
-static enum status use_run(const struct options *o, struct study *st, const struct session *se, bool has_task, struct error *err)
+static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
+    struct error *err)
 {
 	struct snapshot *s = study_snapshot(st);
 	enum status status = has_task ? survey_study(st, s, o, err) : STATUS_OK;
@@ -202,6 +205,8 @@ static enum status use_run(const struct options *o, struct study *st, const stru
 		status = write_results(o, st, s, err);
 	if (status == STATUS_OK)
 		status = save_session(st, se, o, err);
+	if (status == STATUS_OK)
+		status = check_snapshot(check, s, err);
 	snapshot_drop(&s);
 	return status;
 }
@@ -220,15 +225,16 @@ int verb_analyze(struct options *o)
 	struct error err = {0}, own = {0};
 	struct study *st = NULL;
 	struct session *se = NULL;
+	struct check check;
 	o->may_start_session = true;
-	enum status status = check_results(o, &err);
+	enum status status = check_results(o, &check, &err);
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
 	if (status == STATUS_OK) {
 		status = run_study(st, o->quiet, &err);
 		if (status == STATUS_OK)
-			status = use_run(o, st, se, true, &err);
-		else if (has_figures(st) && use_run(o, st, se, false, &own) != STATUS_OK)
+			status = use_run(o, &check, st, se, true, &err);
+		else if (has_figures(st) && use_run(o, &check_nothing, st, se, false, &own) != STATUS_OK)
 			fail(&own);
 	}
 	study_close(&st);

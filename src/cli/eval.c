@@ -122,6 +122,15 @@ static enum status show(const struct study *st, const struct snapshot *s, const 
 	return o->json ? write_json(s, o->json, err) : STATUS_OK;
 }
 
+// What eval measures: the task.
+static enum status read_task_checks(struct check *c, const struct options *o, struct error *err)
+{
+	enum status st = read_checks(c, o, err);
+	if (st == STATUS_OK && !(isnan(c->min_snr) && isnan(c->min_cos)))
+		st = error_set(err, STATUS_USAGE, "--check: eval measures the task only; qtui analyze measures snr and cos");
+	return st;
+}
+
 static enum status evaluate(struct options *o, struct study **st, struct session **se, struct snapshot **s, struct error *err)
 {
 	if (o->positional.n != 2)
@@ -147,9 +156,14 @@ int verb_eval(struct options *o)
 	struct study *st = NULL;
 	struct session *se = NULL;
 	struct snapshot *s = NULL;
-	enum status status = evaluate(o, &st, &se, &s, &err);
+	struct check check;
+	enum status status = read_task_checks(&check, o, &err);
+	if (status == STATUS_OK)
+		status = evaluate(o, &st, &se, &s, &err);
 	if (status == STATUS_OK)
 		status = save_session(st, se, o, &err);
+	if (status == STATUS_OK)
+		status = check_snapshot(&check, s, &err);
 	snapshot_drop(&s);
 	study_close(&st);
 	session_free(&se);

@@ -15,7 +15,7 @@ static const struct verb {
 	unsigned bit;
 	int (*run)(struct options *o);
 } verbs[] = {
-    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv]", VERB_ANALYZE, verb_analyze},
+    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--check CONDITIONS]", VERB_ANALYZE, verb_analyze},
     {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
     {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", VERB_QUANTIZE, verb_quantize},
     {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},

@@ -100,6 +100,15 @@ static enum status positional(struct options *o, bool calib_needed, struct error
 	return STATUS_OK;
 }
 
+enum status read_checks(struct check *c, const struct options *o, struct error *err)
+{
+	*c = check_nothing;
+	for (int i = 0; i < o->check.n; i++)
+		if (check_parse(c, o->check.at[i], err) != STATUS_OK)
+			return error_prefix(err, "--check");
+	return STATUS_OK;
+}
+
 static void show_preprocess(const struct study *st, bool quiet)
 {
 	const struct preprocess *p = dataset_preprocess(study_dataset(st));

@@ -2,6 +2,7 @@
 #ifndef QTUI_CLI_VERBS_H
 #define QTUI_CLI_VERBS_H
 
+#include "qtui/analysis/check.h"
 #include "qtui/cli/options.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
@@ -29,6 +30,9 @@ MUST_CHECK enum status open_study(struct study **st, struct session **se, struct
 MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
+
+// --check, before the work; and whether its conditions hold, after everything is written.
+MUST_CHECK enum status read_checks(struct check *c, const struct options *o, struct error *err);
 
 // With --labels or --eval: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err);

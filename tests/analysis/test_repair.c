@@ -355,6 +355,9 @@ void test_repair__goals(void **state)
 	assert_int_equal(repair_goal_parse(&g, "map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(repair_goal_parse(&g, "snr>-3.5", &err), STATUS_OK);
 	assert_int_equal(repair_goal_parse(&g, "cost<1.1", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "snr>9,wide<0.1", &err), STATUS_OK);
+	assert_true(g.min_snr == 9 && g.max_wide == 0.1);
+	assert_int_equal(repair_goal_parse(&g, "snr>-3.5,wide<0.15", &err), STATUS_OK);
 	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
 	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -165,6 +165,15 @@ cp $model "$dir/own.onnx"
 expect quantize_spares_the_model 2 "is the model itself" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q
 cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
 
+# ---- a gate for scripts: what failed and by how much; the results are there all the same
+expect check_holds 0 "" analyze $model $calib --samples 2 -q --check 'snr>5,wide<0.1' --json "$dir/gate.json"
+rm "$dir/gate.json"
+expect check_fails 1 "output0 has" analyze $model $calib --samples 2 -q --check 'snr>50,cos>0.9' --json "$dir/gate.json"
+grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
+expect check_of_the_task 1 "AP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
+expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
+expect check_of_what_eval_does_not_measure 2 "measures the task only" eval $model examples/val --check 'snr>3'
+
 # ---- comparing
 expect compare_sessions 0 "" compare "$dir/1.json" "$dir/s.json" -q
 grep -q '/model.12/Sub$' "$dir/out"; report compare_names_the_edit $?

@@ -23,7 +23,7 @@ struct repair_goal {
 	double max_wide; // "wide<0.1": share of the MACs above 8 bit
 };
 extern const struct repair_goal repair_goal_default; // 15 % of the MACs above 8 bit, no target
-// One condition, "NAME<NUMBER" or "snr>NUMBER"; others stay as they are.
+// "NAME<NUMBER" or "snr>NUMBER", or several joined by commas; others stay as they are.
 MUST_CHECK enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err);
 
 struct repair_options {

@@ -1,0 +1,145 @@
+#include "qtui/analysis/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "qtui/analysis/condition.h"
+#include "qtui/base/str.h"
+#include "repair/repair_impl.h"
+
+const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN};
+
+enum status check_parse(struct check *c, const char *text, struct error *err)
+{
+	static const struct condition condition[] = {
+	    {"snr", '>', offsetof(struct check, min_snr), -200, 200},
+	    {"cos", '>', offsetof(struct check, min_cos), -1, 1},
+	    {"map_drop", '<', offsetof(struct check, max_drop), 0, 1},
+	    {"top1_drop", '<', offsetof(struct check, max_drop), 0, 1},
+	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
+	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
+	    {"wide", '<', offsetof(struct check, max_wide), 0, 1},
+	};
+	return conditions_parse(c, condition, sizeof condition / sizeof *condition,
+	    "snr>20, cos>0.99, map_drop<0.005, top1_drop<0.01, cost<1.1 or wide<0.15", text, err);
+}
+
+// ---- what the figures are
+
+// Of a tensor, quantized graphwise; NULL: not known.
+static const struct figures *figures_of(const struct snapshot *s, int value)
+{
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->g->output[i] == value)
+			return s->output[i].known ? &s->output[i] : NULL;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].value == value)
+			return s->site[i].graphwise.known ? &s->site[i].graphwise : NULL;
+	return NULL;
+}
+
+static double snr_of(const struct figures *f)
+{
+	return f->pooled.exact ? INFINITY : f->pooled.snr_db;
+}
+
+static double cosine_of(const struct figures *f)
+{
+	return f->pooled.exact ? 1 : f->pooled.cosine;
+}
+
+// Against the float network; that agrees with itself.
+static double drop_of(const struct task_report *r)
+{
+	double before = r->kind == TASK_AGREE ? 1 : r->figure[0].value[TASK_FLOAT];
+	return before - r->figure[0].value[TASK_QUANT];
+}
+
+static double share_of_macs(const struct snapshot *s, double (*weight)(enum precision p))
+{
+	double sum = 0, all = 0;
+	for (int p = 0; p < PREC_COUNT; p++) {
+		sum += (double)s->macs[p] * weight((enum precision)p);
+		all += (double)s->macs[p];
+	}
+	return all > 0 ? sum / all : weight(PREC_INT8);
+}
+
+static double is_wide(enum precision p)
+{
+	return p != PREC_INT8;
+}
+
+// ---- conditions
+
+static void say(struct str *out, const char *fmt, ...) PRINTF(2, 3);
+static void say(struct str *out, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	str_add(out, out->len ? "; " : "");
+	str_vaddf(out, fmt, ap);
+	va_end(ap);
+}
+
+// Every point must be above the limit.
+static void check_points(struct str *out, const struct snapshot *s, const char *name, const char *unit, double limit,
+    double (*of)(const struct figures *f))
+{
+	int n, below = 0, known = 0, worst = -1;
+	double least = INFINITY;
+	if (isnan(limit))
+		return;
+	struct point *p = points_find(s->g, &n);
+	for (int i = 0; i < n; i++) {
+		const struct figures *f = figures_of(s, p[i].value);
+		double v = f ? of(f) : NAN;
+		known += f != NULL;
+		if (!f || v > limit)
+			continue;
+		below++;
+		if (worst < 0 || v < least)
+			worst = p[i].value, least = v;
+	}
+	if (known == 0)
+		say(out, "%s>%.6g: of no output a figure is known", name, limit);
+	else if (below)
+		say(out, "%s>%.6g: %s has %.5g%s, %.3g too little", name, limit, s->g->value[worst].name, least, unit, limit - least);
+	if (below > 1)
+		str_addf(out, " (and %d more)", below - 1);
+	free(p);
+}
+
+static void check_task(struct str *out, const struct snapshot *s, double limit)
+{
+	if (isnan(limit))
+		return;
+	if (!s->task || s->task_old || s->task->n_figures == 0) {
+		say(out, "drop<%g: no task was measured: give --labels or --eval", limit);
+		return;
+	}
+	double drop = drop_of(s->task);
+	if (!(drop < limit))
+		say(out, "drop<%g: %s lost %.4f, %.4f too much", limit, s->task->figure[0].name, drop, drop - limit);
+}
+
+static void check_share(struct str *out, const struct snapshot *s, const char *name, double limit, double (*weight)(enum precision p))
+{
+	double share = share_of_macs(s, weight);
+	if (share >= limit) // not of a limit that is NAN
+		say(out, "%s<%g: it is %.4g", name, limit, share);
+}
+
+enum status check_snapshot(const struct check *c, const struct snapshot *s, struct error *err)
+{
+	struct str said = {0};
+	enum status st = STATUS_OK;
+	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
+	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
+	check_task(&said, s, c->max_drop);
+	check_share(&said, s, "cost", c->max_cost, repair_weight);
+	check_share(&said, s, "wide", c->max_wide, is_wide);
+	if (said.len)
+		st = error_set(err, STATUS_FORMAT, "check failed: %s", str_text(&said));
+	str_done(&said);
+	return st;
+}

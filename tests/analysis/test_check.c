@@ -1,0 +1,92 @@
+// The gate on the shipped detector, which esp32p4 quantizes badly.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "support.h"
+#include "qtui/analysis/check.h"
+#include "qtui/analysis/study.h"
+
+static struct study *run_study(void)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_PERCENTILE, .threads = 2,
+	    .data = {.samples = 2}, .skip_layerwise = true, .task = {.none = true}};
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return st;
+}
+
+static enum status check(const struct snapshot *s, const char *text, struct error *err)
+{
+	struct check c = check_nothing;
+	if (check_parse(&c, text, err) != STATUS_OK)
+		fail_msg("%s", err->text);
+	return check_snapshot(&c, s, err);
+}
+
+void test_check__words(void **state)
+{
+	struct error err = {0};
+	struct check c = check_nothing;
+	assert_int_equal(check_parse(&c, "snr>20, cos>0.99 ,map_drop<0.005", &err), STATUS_OK);
+	assert_int_equal(check_parse(&c, "wide<0.15", &err), STATUS_OK);
+	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_drop == 0.005 && c.max_wide == 0.15 && isnan(c.max_cost));
+	static const char *const bad[] = {"", ",", "snr>20,", "snr", "snr<20", "cos>2", "snr>20 cos>0.9", "nsr<0.1",
+	    "snr>1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(check_parse(&c, bad[i], &err), STATUS_USAGE);
+}
+
+void test_check__says_what_failed_and_by_how_much(void **state)
+{
+	struct error err = {0};
+	struct study *st = run_study();
+	struct snapshot *s = study_snapshot(st);
+	double snr = s->output[0].pooled.snr_db;
+	char text[64], want[64];
+	snprintf(text, sizeof text, "snr>%.6f", snr - 0.5);
+	assert_int_equal(check(s, text, &err), STATUS_OK);
+	snprintf(text, sizeof text, "snr>%.6f", snr + 0.5);
+	assert_int_equal(check(s, text, &err), STATUS_FORMAT);
+	snprintf(want, sizeof want, "output0 has %.5g dB, 0.5 too little", snr);
+	assert_non_null(strstr(err.text, want));
+	assert_int_equal(check(s, "snr>100,cos>0.99999999,wide<0.5", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "; cos>1: output0 has"));
+	assert_null(strstr(err.text, "wide"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_check__what_is_not_known_is_not_met(void **state)
+{
+	struct error err = {0};
+	struct study *st = run_study();
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(check(s, "drop<1", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "no task was measured"));
+	struct snapshot blank = *s;
+	struct figures unknown = {0};
+	blank.output = &unknown;
+	blank.n_sites = 0;
+	assert_int_equal(check(&blank, "snr>-100", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "of no output a figure is known"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_check__counts_macs(void **state)
+{
+	struct error err = {0};
+	struct study *st = run_study();
+	struct snapshot *s = study_snapshot(st), mixed = *s;
+	mixed.macs[PREC_INT8] = 80, mixed.macs[PREC_INT16] = 15, mixed.macs[PREC_FLOAT] = 5; // work: 80 + 2*15 + 4*5 of 100
+	assert_int_equal(check(&mixed, "wide<0.21,cost<1.31", &err), STATUS_OK);
+	assert_int_equal(check(&mixed, "wide<0.2,cost<1.3", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "cost<1.3: it is 1.3; wide<0.2: it is 0.2"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
