@@ -62,13 +62,18 @@ void snapshot_drop(struct snapshot **sp)
 	free(s);
 }
 
+double shown_db(double db)
+{
+	return fabs(db) < 0.05 ? 0 : db;
+}
+
 double figures_snr(const struct figures *f)
 {
 	if (!f->known)
 		return NAN;
 	if (f->pooled.exact)
 		return INFINITY;
-	return fabs(f->pooled.snr_db) < 0.05 ? 0 : f->pooled.snr_db;
+	return shown_db(f->pooled.snr_db);
 }
 
 const struct site *snapshot_output(const struct snapshot *s, int node)

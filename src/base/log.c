@@ -1,7 +1,9 @@
 #include "qtui/base/log.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include "qtui/base/str.h"
 
 #define LINES 1024
@@ -32,6 +34,15 @@ static int next_slot(void)
 	return slot;
 }
 
+// Needs the lock.
+static bool was_said(enum log_level level, const char *text)
+{
+	for (int i = 0; i < ring.count; i++)
+		if (ring.line[i].level == level && strcmp(ring.line[i].text, text) == 0)
+			return true;
+	return false;
+}
+
 void log_add(enum log_level level, const char *fmt, ...)
 {
 	char text[WIDTH];
@@ -43,11 +54,11 @@ void log_add(enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	str_oneline(text);
 	pthread_mutex_lock(&ring.lock);
+	if (ring.to_stderr && level >= ring.min && !was_said(level, text))
+		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
 	slot = next_slot();
 	ring.line[slot].level = level;
 	snprintf(ring.line[slot].text, WIDTH, "%s", text);
-	if (ring.to_stderr && level >= ring.min)
-		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
 	pthread_mutex_unlock(&ring.lock);
 }
 

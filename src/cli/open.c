@@ -109,17 +109,6 @@ enum status read_checks(struct check *c, const struct options *o, struct error *
 	return STATUS_OK;
 }
 
-static void show_preprocess(const struct study *st, bool quiet)
-{
-	const struct preprocess *p = dataset_preprocess(study_dataset(st));
-	if (quiet || !p->guess[0])
-		return;
-	if (p->warn)
-		log_warn("%s", p->guess);
-	else
-		log_info("%s", p->guess);
-}
-
 // A name that is not known is wrong usage; a file that cannot be read is not.
 static enum status check_target(const char *name, struct error *err)
 {
@@ -172,8 +161,6 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		s = session_apply(*se, *st, err);
 	if (s == STATUS_OK)
 		s = apply_options(*st, o, *se, err);
-	if (s == STATUS_OK)
-		show_preprocess(*st, o->quiet);
 	return s;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/snapshot.h"
+
 static char *dash(char *out)
 {
 	snprintf(out, FIGURE, "–");
@@ -18,7 +20,7 @@ char *format_db(char *out, double v)
 	if (isinf(v))
 		snprintf(out, FIGURE, "%s", v > 0 ? "exact" : "-inf");
 	else
-		snprintf(out, FIGURE, fabs(v) < 999.95 ? "%.1f" : "%.0e", fabs(v) < 0.05 ? 0.0 : v);
+		snprintf(out, FIGURE, fabs(v) < 999.95 ? "%.1f" : "%.0e", shown_db(v));
 	return out;
 }
 
@@ -27,7 +29,7 @@ char *format_change(char *out, double v)
 	if (!isfinite(v) || v == 0)
 		out[0] = '\0';
 	else
-		snprintf(out, FIGURE, "%+.1f", fabs(v) < 0.05 ? 0.0 : v);
+		snprintf(out, FIGURE, "%+.1f", shown_db(v));
 	return out;
 }
 

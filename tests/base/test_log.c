@@ -76,6 +76,7 @@ void test_log__goes_to_stderr_from_a_level_on(void **state)
 	log_to_stderr(1, LOG_WARN);
 	log_info("quiet");
 	log_warn("loud");
+	log_warn("loud"); // said already
 	log_to_stderr(0, LOG_INFO);
 	log_warn("off");
 	fflush(stderr);

@@ -27,7 +27,9 @@ struct figures {
 	double cosine_mean;
 	float min, max;        // of the quantized tensor
 };
-// The pooled SNR in dB, as it is shown and compared: INFINITY when exact, NAN when not known, 0 where a tenth of a decibel rounds to it.
+// Decibels as sentences and columns show them: what a tenth of one rounds to 0 is 0, never -0.0.
+double shown_db(double db);
+// The pooled SNR in shown decibels: INFINITY when exact, NAN when not known.
 double figures_snr(const struct figures *f);
 
 enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT };
