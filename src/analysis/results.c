@@ -101,41 +101,67 @@ static void save_snapshot(struct saved_group *g, const struct snapshot *s)
 		save_figures(&g[FIGURES], b->output_key[i], &b->output[i]);
 }
 
+enum { LATEST = 4 };
+struct results_save {
+	cJSON *root;
+	struct saved_group group[GROUPS];
+	struct snapshot *run[1 + LATEST];
+	int n_runs;
+};
+
 // The run on the screen and the ones before it, so that undo computes nothing tomorrow either. Those of other samples do not count.
-static void save_runs(struct saved_group *g, const struct study *s, const struct snapshot *now)
+static void take_runs(struct results_save *r, const struct study *s)
 {
-	enum { LATEST = 4 };
+	struct snapshot *now = study_latest((struct study *)s);
 	if (!now->dirty) // else its figures may be of samples that were prepared otherwise
-		save_snapshot(g, now);
+		r->run[r->n_runs++] = snapshot_take(now);
 	for (int i = 0; i < LATEST && now->n_runs - i > 0; i++) {
 		int number = now->run[now->n_runs - 1 - i].number;
 		const struct kept_run *k = &s->kept[number % STUDY_KEPT_RUNS];
 		if (k->number == number && k->snap->bench == s->step[s->current].bench)
-			save_snapshot(g, k->snap);
+			r->run[r->n_runs++] = snapshot_take(k->snap);
 	}
+	snapshot_drop(&now);
+}
+
+struct results_save *results_save_begin(const struct study *s)
+{
+	static const char *const name[GROUPS] = {[FIGURES] = "figures", [RANGES] = "ranges", [HISTS] = "histograms", [SCALES] = "scales"};
+	char samples[33];
+	struct results_save *r = xcalloc(1, sizeof *r);
+	r->root = cJSON_CreateObject();
+	samples_text(s, samples);
+	cJSON_AddStringToObject(r->root, "samples", samples);
+	for (int i = 0; i < GROUPS; i++)
+		r->group[i] = (struct saved_group){cJSON_AddObjectToObject(r->root, name[i]), keymap_new()};
+	take_runs(r, s);
+	study_task_save(s, cJSON_AddObjectToObject(r->root, "tasks"));
+	cJSON_AddItemToObject(r->root, "blame", study_blames_save(s));
+	repair_memo_save(s->repairs, cJSON_AddObjectToObject(r->root, "damage"));
+	if (!study_running(s))
+		memo_each_scale(study_bench(s)->memo, save_scale, &r->group[SCALES]);
+	return r;
+}
+
+struct cJSON *results_save_end(struct results_save **rp)
+{
+	struct results_save *r = *rp;
+	cJSON *root = r->root;
+	for (int i = 0; i < r->n_runs; i++) {
+		save_snapshot(r->group, r->run[i]);
+		snapshot_drop(&r->run[i]);
+	}
+	for (int i = 0; i < GROUPS; i++)
+		keymap_free(&r->group[i].there);
+	free(r);
+	*rp = NULL;
+	return root;
 }
 
 struct cJSON *study_save_results(const struct study *s)
 {
-	static const char *const name[GROUPS] = {[FIGURES] = "figures", [RANGES] = "ranges", [HISTS] = "histograms", [SCALES] = "scales"};
-	char samples[33];
-	struct saved_group g[GROUPS];
-	struct snapshot *snap = study_latest((struct study *)s);
-	cJSON *root = cJSON_CreateObject();
-	samples_text(s, samples);
-	cJSON_AddStringToObject(root, "samples", samples);
-	for (int i = 0; i < GROUPS; i++)
-		g[i] = (struct saved_group){cJSON_AddObjectToObject(root, name[i]), keymap_new()};
-	save_runs(g, s, snap);
-	study_task_save(s, cJSON_AddObjectToObject(root, "tasks"));
-	cJSON_AddItemToObject(root, "blame", study_blames_save(s));
-	repair_memo_save(s->repairs, cJSON_AddObjectToObject(root, "damage"));
-	if (!study_running(s))
-		memo_each_scale(study_bench(s)->memo, save_scale, &g[SCALES]);
-	for (int i = 0; i < GROUPS; i++)
-		keymap_free(&g[i].there);
-	snapshot_drop(&snap);
-	return root;
+	struct results_save *r = results_save_begin(s);
+	return results_save_end(&r);
 }
 
 // ---- loading: what is malformed is left out and will be computed

@@ -3,19 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "qtui/analysis/session.h"
-#include "study_impl.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "study_impl.h"
 
-enum { SESSION_VERSION = 1 };
-
 static const char *const resize_name[] = {
     [RESIZE_STRETCH] = "stretch", [RESIZE_LETTERBOX] = "letterbox", [RESIZE_CORNER] = "corner", [RESIZE_CROP] = "crop"};
+
+const char *resize_text(enum resize_mode m)
+{
+	return resize_name[m];
+}
 
 bool resize_parse(enum resize_mode *out, const char *name)
 {
@@ -302,118 +303,6 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	if (s->results)
 		study_load_results(st, s->results);
 	return STATUS_OK;
-}
-
-// ---- writing
-
-static cJSON *channels(const float *v)
-{
-	cJSON *a = cJSON_CreateArray();
-	for (int i = 0; i < 4; i++)
-		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
-	return a;
-}
-
-// What the user gave; the rest is guessed again from the same model.
-static cJSON *preprocess_json(const struct preprocess *p)
-{
-	cJSON *o = cJSON_CreateObject();
-	if (p->mean_set)
-		cJSON_AddItemToObject(o, "mean", channels(p->mean));
-	if (p->std_set)
-		cJSON_AddItemToObject(o, "std", channels(p->std));
-	if (p->color_set)
-		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
-	if (p->resize_set)
-		cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
-	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
-	return o;
-}
-
-static void absolute(cJSON *o, const char *key, const char *path)
-{
-	char *full = path ? realpath(path, NULL) : NULL;
-	json_add_text(o, key, full ? full : path);
-	free(full);
-}
-
-static cJSON *model_json(const struct study *st)
-{
-	cJSON *o = cJSON_CreateObject();
-	absolute(o, "path", study_graph(st)->path);
-	cJSON_AddStringToObject(o, "sha256", study_graph(st)->sha256);
-	return o;
-}
-
-static cJSON *calibration_json(const struct study *st)
-{
-	char text[33];
-	struct key k = {0};
-	const struct dataset *d = study_first_dataset(st);
-	const struct study_options *opt = study_options(st);
-	cJSON *o = cJSON_CreateObject();
-	for (int i = 0; i < dataset_count(d); i++)
-		k = key_add_key(k, dataset_key(d, i));
-	key_text(k, text);
-	absolute(o, "path", opt->calib);
-	if (opt->method >= 0)
-		cJSON_AddStringToObject(o, "method", calib_name((enum calib_method)opt->method));
-	cJSON_AddNumberToObject(o, "samples", opt->data.samples);
-	if (opt->data.random) {
-		cJSON_AddNumberToObject(o, "random", opt->data.random);
-		cJSON_AddNumberToObject(o, "seed", (double)opt->data.seed);
-	}
-	cJSON_AddStringToObject(o, "fingerprint", text);
-	cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(d)));
-	return o;
-}
-
-static cJSON *journal_json(const struct study *st, int *current)
-{
-	cJSON *a = cJSON_CreateArray();
-	int n = study_steps(st, current);
-	for (int i = 0; i < n; i++)
-		cJSON_AddItemToArray(a, cJSON_CreateString(study_step(st, i)));
-	return a;
-}
-
-static cJSON *task_json(const struct study *st)
-{
-	const struct task_wish *w = study_task_wish(st);
-	cJSON *o = cJSON_CreateObject();
-	absolute(o, "data", w->data);
-	absolute(o, "labels", w->labels);
-	json_add_text(o, "decoder", w->decoder);
-	json_add_text(o, "kind", w->kind);
-	if (w->iou != 0)
-		cJSON_AddNumberToObject(o, "nms", w->iou);
-	return o;
-}
-
-static void put(cJSON *root, const char *key, cJSON *value)
-{
-	cJSON_DeleteItemFromObjectCaseSensitive(root, key);
-	cJSON_AddItemToObject(root, key, value);
-}
-
-enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err)
-{
-	int current;
-	cJSON *root = base ? cJSON_Duplicate(base->root, true) : cJSON_CreateObject();
-	put(root, "qtui_session", cJSON_CreateNumber(SESSION_VERSION));
-	put(root, "model", model_json(st));
-	put(root, "calibration", calibration_json(st));
-	put(root, "target", cJSON_CreateString(study_options(st)->target ? study_options(st)->target : "esp32p4"));
-	put(root, "truncate", cJSON_CreateStringArray(study_options(st)->truncate, study_options(st)->n_truncate));
-	put(root, "task", task_json(st));
-	put(root, "edits", edits_json(study_graph(st), study_edits(st))); // what the journal amounts to
-	put(root, "journal", journal_json(st, &current));
-	put(root, "current", cJSON_CreateNumber(current));
-	put(root, "variants", study_save_variants(st));
-	put(root, "results", study_save_results(st));
-	enum status status = json_write(root, path, true, err);
-	cJSON_Delete(root);
-	return status;
 }
 
 char *session_autosave_path(const char *model)

@@ -102,6 +102,9 @@ struct key decision_key(const char *target, enum calib_method method, const stru
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now
 void study_blames_free(struct study *s);
+// study_save_results in two halves: the second needs no more of the study than that it is not closed, and may run in another thread.
+struct results_save *results_save_begin(const struct study *s);
+struct cJSON *results_save_end(struct results_save **r); // also frees
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
 int edits_count(const struct edits *e);

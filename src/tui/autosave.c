@@ -51,6 +51,7 @@ void autosave_begin(struct ui *ui)
 	ui->autosave_path = session_autosave_path(ui->snap->g->path);
 	if (!ui->autosave_path)
 		return;
+	ui->autosave = session_writer_new(ui->autosave_path);
 	if (!ui->session)
 		offer(ui);
 	str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
@@ -71,32 +72,37 @@ static void keep_offered(struct ui *ui)
 	str_done(&kept);
 }
 
-static enum status write_session(struct ui *ui, struct error *err)
-{
-	char *dir = file_dir(ui->autosave_path);
-	enum status st = file_mkdirs(dir, err);
-
-	free(dir);
-	return st ? st : session_write(ui->study, ui->autosave_path, ui->session, err);
-}
-
 void autosave_write(struct ui *ui)
 {
 	struct error err;
 
-	if (!ui->autosave_due || !ui->autosave_path)
+	if (ui->autosave && session_writer_failed(ui->autosave, &err))
+		ui_fail(ui, &err);
+	if (!ui->autosave_due || !ui->autosave)
 		return;
 	ui->autosave_due = false;
 	if (ui->offered && !str_has_suffix(ui->offered, "~"))
 		keep_offered(ui);
-	if (write_session(ui, &err))
-		ui_fail(ui, &err);
+	session_writer_put(ui->autosave, session_save_begin(ui->study, ui->session));
 	ui->autosaved = true;
 }
 
-void autosave_end(struct ui *ui)
+int autosave_fd(const struct ui *ui)
 {
+	return ui->autosave ? session_writer_fd(ui->autosave) : -1;
+}
+
+void autosave_end(struct ui *ui, bool quiet)
+{
+	struct error err = {0};
+
 	autosave_write(ui);
-	if (ui->autosaved && !ui->unsaved)
+	if (!ui->autosave)
+		return;
+	if (session_writer_free(&ui->autosave, &err) && ui->unsaved)
+		fprintf(stderr, "qtui: edits are lost: %s\n", err.text);
+	else if (ui->autosaved && !ui->unsaved)
 		unlink(ui->autosave_path);
+	else if (ui->unsaved && !quiet)
+		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", ui->autosave_path);
 }

@@ -151,15 +151,15 @@ static int figures_rest(const struct program *p)
 static void wait_and_take(struct program *p)
 {
 	int rest = figures_rest(p);
-	struct pollfd fd[3] = {
+	struct pollfd fd[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = guard_fd(), .events = POLLIN},
-		{.fd = rest ? -1 : study_fd(p->ui.study), .events = POLLIN},
+		{.fd = rest ? -1 : study_fd(p->ui.study), .events = POLLIN}, {.fd = autosave_fd(&p->ui), .events = POLLIN},
 	};
 	int timeout = rest ? rest : p->ui.waiting ? WAIT_POLL_MS : -1;
 
 	if (!p->ui.waiting && !script_over(p->script))
 		timeout = 0;
-	poll(fd, 3, timeout);
+	poll(fd, sizeof fd / sizeof *fd, timeout);
 	take_signals(p);
 	if (fd[0].revents & (POLLHUP | POLLERR)) {
 		p->killed_by = SIGHUP;
@@ -184,8 +184,8 @@ static int run_screen(struct program *p, const struct tui_options *opt, struct e
 			code = 1;
 			break;
 		}
-		draw(p);
 		autosave_write(&p->ui);
+		draw(p);
 		wait_and_take(p);
 		if (p->ui.suspend)
 			screen_suspend(p->screen);
@@ -263,9 +263,7 @@ int tui_run(const struct tui_options *opt, struct error *err)
 		autosave_begin(&p.ui);
 	canvas_init(&p.canvas, 80, 24, &p.ui.theme, p.ui.ascii);
 	code = run(&p, opt, err);
-	autosave_end(&p.ui);
-	if (p.ui.unsaved && p.ui.autosave_path && !p.killed_by)
-		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", p.ui.autosave_path);
+	autosave_end(&p.ui, p.killed_by);
 	canvas_done(&p.canvas);
 	script_free(&p.script);
 	ui_done(&p.ui);

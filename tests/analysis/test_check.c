@@ -2,22 +2,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "support.h"
 #include "qtui/analysis/check.h"
-#include "qtui/analysis/study.h"
+#include "studies.h"
 
-static struct study *run_study(void)
+static struct study *open_study(void)
 {
-	struct error err = {0};
-	struct study *st = NULL;
-	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_PERCENTILE, .threads = 2,
-	    .data = {.samples = 2}, .skip_layerwise = true, .task = {.none = true}};
-	if (study_open(&st, &o, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return st;
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_PERCENTILE,
+	    .threads = 2, .data = {.samples = 2}, .skip_layerwise = true, .task = {.none = true}});
 }
 
 static enum status check(const struct snapshot *s, const char *text, struct error *err)
@@ -44,8 +35,8 @@ void test_check__words(void **state)
 void test_check__says_what_failed_and_by_how_much(void **state)
 {
 	struct error err = {0};
-	struct study *st = run_study();
-	struct snapshot *s = study_snapshot(st);
+	struct study *st = open_study();
+	struct snapshot *s = run_study(st);
 	double snr = s->output[0].pooled.snr_db;
 	char text[64], want[64];
 	snprintf(text, sizeof text, "snr>%.6f", snr - 0.5);
@@ -64,8 +55,8 @@ void test_check__says_what_failed_and_by_how_much(void **state)
 void test_check__what_is_not_known_is_not_met(void **state)
 {
 	struct error err = {0};
-	struct study *st = run_study();
-	struct snapshot *s = study_snapshot(st);
+	struct study *st = open_study();
+	struct snapshot *s = run_study(st);
 	assert_int_equal(check(s, "drop<1", &err), STATUS_FORMAT);
 	assert_non_null(strstr(err.text, "no task was measured"));
 	struct snapshot blank = *s;
@@ -81,8 +72,8 @@ void test_check__what_is_not_known_is_not_met(void **state)
 void test_check__counts_macs(void **state)
 {
 	struct error err = {0};
-	struct study *st = run_study();
-	struct snapshot *s = study_snapshot(st), mixed = *s;
+	struct study *st = open_study();
+	struct snapshot *s = run_study(st), mixed = *s;
 	mixed.macs[PREC_INT8] = 80, mixed.macs[PREC_INT16] = 15, mixed.macs[PREC_FLOAT] = 5; // work: 80 + 2*15 + 4*5 of 100
 	assert_int_equal(check(&mixed, "wide<0.21,cost<1.31", &err), STATUS_OK);
 	assert_int_equal(check(&mixed, "wide<0.2,cost<1.3", &err), STATUS_FORMAT);

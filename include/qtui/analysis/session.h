@@ -25,7 +25,27 @@ void session_options(const struct session *s, struct study_options *opt);
 MUST_CHECK enum status session_apply(const struct session *s, struct study *st, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.
 MUST_CHECK enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err);
+// The same in two halves, of which the first takes little time and the second needs the study no more and may run in another thread
+// (but before the study is closed). session_save_end also frees.
+struct session_save;
+struct session_save *session_save_begin(const struct study *st, const struct session *base);
+MUST_CHECK enum status session_save_end(struct session_save **s, const char *path, struct error *err);
+void session_save_free(struct session_save **s); // one that nobody wants written
+
+// A thread that writes one session file, directories included, so that nobody waits for its disk. What is put is written in order, but
+// one that waits gives way to a newer.
+struct session_writer;
+struct session_writer *session_writer_new(const char *path);
+void session_writer_put(struct session_writer *w, struct session_save *s); // takes it over
+int session_writer_fd(const struct session_writer *w); // readable when a writing has failed
+// Whether one has failed since this was asked last: why.
+bool session_writer_failed(struct session_writer *w, struct error *err);
+// Writes what waits; how the latest writing ended.
+MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
+
+enum { SESSION_VERSION = 1 };
 bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
+const char *resize_text(enum resize_mode m);
 // Where the autosave of a model goes: $XDG_STATE_HOME/qtui/NAME-HASH.json; heap.
 char *session_autosave_path(const char *model);
 

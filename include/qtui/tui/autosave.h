@@ -6,9 +6,11 @@
 
 // Finds out the path, and whether an earlier run has left edits there: then says so.
 void autosave_begin(struct ui *ui);
-// Writes when an edit is waiting. What an earlier run left is kept beside it.
+// Has it written, by a thread of its own, when an edit is waiting, and tells of what has failed. What an earlier run left is kept beside it.
 void autosave_write(struct ui *ui);
-// At the end: removes the file when everything is written elsewhere; else leaves it to be offered next time.
-void autosave_end(struct ui *ui);
+int autosave_fd(const struct ui *ui); // readable when autosave_write has something to tell; -1: never
+// At the end: waits for what is being written, then removes the file when everything is written elsewhere; else leaves it to be offered next time, and
+// says so on standard error unless quiet.
+void autosave_end(struct ui *ui, bool quiet);
 
 #endif

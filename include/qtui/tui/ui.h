@@ -46,6 +46,7 @@ struct ui {
 	struct session *opened;        // the same when :open read it
 	char *session_path;            // where :write goes; heap
 	char *autosave_path;           // heap, NULL: none
+	struct session_writer *autosave; // likewise
 	char *offered;                 // an autosaved session that was found at the start; heap
 	struct snapshot *snap;
 	struct findings *findings;     // of the last finished run; NULL: there is none

@@ -1,0 +1,160 @@
+// Writing a session: what is in force is noted at once, in the study's thread; the many figures become text later, in any thread, from
+// snapshots that nothing changes any more.
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/json.h"
+#include "study_impl.h"
+
+struct session_save {
+	cJSON *root;                 // all but the results
+	struct results_save *results;
+};
+
+static cJSON *channels(const float *v)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < 4; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
+	return a;
+}
+
+// What the user gave; the rest is guessed again from the same model.
+static cJSON *preprocess_json(const struct preprocess *p)
+{
+	cJSON *o = cJSON_CreateObject();
+	if (p->mean_set)
+		cJSON_AddItemToObject(o, "mean", channels(p->mean));
+	if (p->std_set)
+		cJSON_AddItemToObject(o, "std", channels(p->std));
+	if (p->color_set)
+		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
+	if (p->resize_set)
+		cJSON_AddStringToObject(o, "resize", resize_text(p->resize));
+	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
+	return o;
+}
+
+static void absolute(cJSON *o, const char *key, const char *path)
+{
+	char *full = path ? realpath(path, NULL) : NULL;
+	json_add_text(o, key, full ? full : path);
+	free(full);
+}
+
+static cJSON *model_json(const struct study *st)
+{
+	cJSON *o = cJSON_CreateObject();
+	absolute(o, "path", study_graph(st)->path);
+	cJSON_AddStringToObject(o, "sha256", study_graph(st)->sha256);
+	return o;
+}
+
+static cJSON *calibration_json(const struct study *st)
+{
+	char text[33];
+	struct key k = {0};
+	const struct dataset *d = study_first_dataset(st);
+	const struct study_options *opt = study_options(st);
+	cJSON *o = cJSON_CreateObject();
+	for (int i = 0; i < dataset_count(d); i++)
+		k = key_add_key(k, dataset_key(d, i));
+	key_text(k, text);
+	absolute(o, "path", opt->calib);
+	if (opt->method >= 0)
+		cJSON_AddStringToObject(o, "method", calib_name((enum calib_method)opt->method));
+	cJSON_AddNumberToObject(o, "samples", opt->data.samples);
+	if (opt->data.random) {
+		cJSON_AddNumberToObject(o, "random", opt->data.random);
+		cJSON_AddNumberToObject(o, "seed", (double)opt->data.seed);
+	}
+	cJSON_AddStringToObject(o, "fingerprint", text);
+	cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(d)));
+	return o;
+}
+
+static cJSON *journal_json(const struct study *st, int *current)
+{
+	cJSON *a = cJSON_CreateArray();
+	int n = study_steps(st, current);
+	for (int i = 0; i < n; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateString(study_step(st, i)));
+	return a;
+}
+
+static cJSON *task_json(const struct study *st)
+{
+	const struct task_wish *w = study_task_wish(st);
+	cJSON *o = cJSON_CreateObject();
+	absolute(o, "data", w->data);
+	absolute(o, "labels", w->labels);
+	json_add_text(o, "decoder", w->decoder);
+	json_add_text(o, "kind", w->kind);
+	if (w->iou != 0)
+		cJSON_AddNumberToObject(o, "nms", w->iou);
+	return o;
+}
+
+// What else the file held that was read.
+static cJSON *copy_unknown(const struct session *base)
+{
+	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
+	    "variants", "results"};
+	cJSON *root = cJSON_CreateObject();
+	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
+		bool known = false;
+		for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+			known |= strcmp(item->string, own[i]) == 0;
+		if (!known)
+			cJSON_AddItemToObject(root, item->string, cJSON_Duplicate(item, true));
+	}
+	return root;
+}
+
+struct session_save *session_save_begin(const struct study *st, const struct session *base)
+{
+	int current;
+	const struct study_options *opt = study_options(st);
+	struct session_save *s = xcalloc(1, sizeof *s);
+	cJSON *root = s->root = copy_unknown(base);
+	cJSON_AddNumberToObject(root, "qtui_session", SESSION_VERSION);
+	cJSON_AddItemToObject(root, "model", model_json(st));
+	cJSON_AddItemToObject(root, "calibration", calibration_json(st));
+	cJSON_AddStringToObject(root, "target", opt->target ? opt->target : "esp32p4");
+	cJSON_AddItemToObject(root, "truncate", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
+	cJSON_AddItemToObject(root, "task", task_json(st));
+	cJSON_AddItemToObject(root, "edits", edits_json(study_graph(st), study_edits(st))); // what the journal amounts to
+	cJSON_AddItemToObject(root, "journal", journal_json(st, &current));
+	cJSON_AddNumberToObject(root, "current", current);
+	cJSON_AddItemToObject(root, "variants", study_save_variants(st));
+	s->results = results_save_begin(st);
+	return s;
+}
+
+enum status session_save_end(struct session_save **sp, const char *path, struct error *err)
+{
+	struct session_save *s = *sp;
+	*sp = NULL;
+	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
+	enum status st = json_write(s->root, path, true, err);
+	cJSON_Delete(s->root);
+	free(s);
+	return st;
+}
+
+void session_save_free(struct session_save **sp)
+{
+	if (!*sp)
+		return;
+	cJSON_Delete(results_save_end(&(*sp)->results));
+	cJSON_Delete((*sp)->root);
+	free(*sp);
+	*sp = NULL;
+}
+
+enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err)
+{
+	struct session_save *s = session_save_begin(st, base);
+	return session_save_end(&s, path, err);
+}

@@ -1,0 +1,133 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+
+struct session_writer {
+	char *path;
+	pthread_t thread;
+	bool threaded;             // else put writes at once
+	int pipe[2];               // a byte for every failure
+	pthread_mutex_t lock;      // guards what follows
+	pthread_cond_t changed;
+	struct session_save *next; // NULL: nothing waits
+	bool quit, failed;         // failed: and not told yet
+	struct error error;        // of the latest writing
+};
+
+static void write_one(struct session_writer *w, struct session_save *s)
+{
+	struct error err = {0};
+	char *dir = file_dir(w->path);
+	enum status st = file_mkdirs(dir, &err);
+	free(dir);
+	if (st == STATUS_OK)
+		st = session_save_end(&s, w->path, &err);
+	session_save_free(&s);
+	pthread_mutex_lock(&w->lock);
+	w->failed = st != STATUS_OK;
+	w->error = err;
+	pthread_mutex_unlock(&w->lock);
+	if (st == STATUS_OK)
+		return;
+	ssize_t n = write(w->pipe[1], "", 1);
+	(void)n; // a full pipe tells as much
+}
+
+// The next to be written; NULL: there will be none.
+static struct session_save *next(struct session_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (!w->next && !w->quit)
+		pthread_cond_wait(&w->changed, &w->lock);
+	struct session_save *s = w->next;
+	w->next = NULL;
+	pthread_mutex_unlock(&w->lock);
+	return s;
+}
+
+static void *work(void *arg)
+{
+	struct session_save *s;
+	while ((s = next(arg)))
+		write_one(arg, s);
+	return NULL;
+}
+
+// Without one, failures are told when somebody asks.
+static void open_pipe(int end[2])
+{
+	if (pipe(end) != 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		fcntl(end[i], F_SETFL, O_NONBLOCK);
+		fcntl(end[i], F_SETFD, FD_CLOEXEC);
+	}
+}
+
+struct session_writer *session_writer_new(const char *path)
+{
+	struct session_writer *w = xcalloc(1, sizeof *w);
+	*w = (struct session_writer){.path = xstrdup(path), .pipe = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	open_pipe(w->pipe);
+	w->threaded = pthread_create(&w->thread, NULL, work, w) == 0;
+	return w;
+}
+
+void session_writer_put(struct session_writer *w, struct session_save *s)
+{
+	if (!w->threaded) {
+		write_one(w, s);
+		return;
+	}
+	pthread_mutex_lock(&w->lock);
+	struct session_save *old = w->next;
+	w->next = s;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	session_save_free(&old);
+}
+
+int session_writer_fd(const struct session_writer *w)
+{
+	return w->pipe[0];
+}
+
+bool session_writer_failed(struct session_writer *w, struct error *err)
+{
+	char bytes[64];
+	while (w->pipe[0] >= 0 && read(w->pipe[0], bytes, sizeof bytes) > 0)
+		continue;
+	pthread_mutex_lock(&w->lock);
+	bool failed = w->failed;
+	w->failed = false;
+	*err = w->error;
+	pthread_mutex_unlock(&w->lock);
+	return failed;
+}
+
+enum status session_writer_free(struct session_writer **wp, struct error *err)
+{
+	struct session_writer *w = *wp;
+	pthread_mutex_lock(&w->lock);
+	w->quit = true;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	if (w->threaded)
+		pthread_join(w->thread, NULL);
+	for (int i = 0; i < 2; i++)
+		if (w->pipe[i] >= 0)
+			close(w->pipe[i]);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	*err = w->error;
+	free(w->path);
+	free(w);
+	*wp = NULL;
+	return err->status;
+}

@@ -1,0 +1,95 @@
+// Sessions written by a thread of their own, while the study goes on.
+#include <poll.h>
+#include <string.h>
+#include "qtui/analysis/session.h"
+#include "studies.h"
+
+#define CONV "/model.0/conv/Conv"
+
+static struct study *open_study(void)
+{
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_MINMAX,
+	    .threads = 2, .data = {.samples = 1}, .skip_layerwise = true, .task = {.none = true}});
+}
+
+static void command(struct study *st, const char *text)
+{
+	struct error err = {0};
+	if (study_command(st, text, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+}
+
+static struct session *read_back(const char *path)
+{
+	struct error err = {0};
+	struct session *s = NULL;
+	if (session_read(&s, path, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+// Edits, runs and writings go on side by side; the file ends as what was put last.
+void test_session_writer__keeps_the_latest(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	const char *path = support_temp("deep/er/session.json");
+	struct session_writer *w = session_writer_new(path);
+	for (int i = 0; i < 6; i++) {
+		command(st, i % 2 ? "set " CONV " int16" : "set " CONV " float");
+		session_writer_put(w, session_save_begin(st, NULL));
+		study_run(st);
+	}
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	snapshot_drop(&s);
+	session_writer_put(w, session_save_begin(st, NULL));
+	assert_int_equal(session_writer_free(&w, &err), STATUS_OK);
+	struct session *se = read_back(path);
+	assert_int_equal(se->n_commands, 6);
+	assert_string_equal(se->command[5], "set " CONV " int16");
+	assert_non_null(se->results);
+	session_free(&se);
+	study_close(&st);
+}
+
+// What the writer does is what session_write does, unknown members of the file that was read included.
+void test_session_writer__writes_the_same_file(void **state)
+{
+	static const char text[] = "{\"qtui_session\": 1, \"mine\": {\"a\": [1, 2]}, \"journal\": [\"set " CONV " int16\"], \"results\": {}}";
+	struct error err = {0};
+	struct study *st = open_study();
+	const char *base = support_temp_file("base.json", text, sizeof text - 1), *a = support_temp("a.json"), *b = support_temp("b.json");
+	struct session *se = read_back(base);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	wait_for_run(st);
+	assert_int_equal(session_write(st, a, se, &err), STATUS_OK);
+	struct session_writer *w = session_writer_new(b);
+	session_writer_put(w, session_save_begin(st, se));
+	assert_int_equal(session_writer_free(&w, &err), STATUS_OK);
+	session_free(&se);
+	struct session *x = read_back(a), *y = read_back(b);
+	assert_true(cJSON_Compare(x->root, y->root, true));
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetObjectItem(x->root, "mine"), "a")), 2);
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(x->results, "figures")) > 50);
+	session_free(&x);
+	session_free(&y);
+	study_close(&st);
+}
+
+void test_session_writer__tells_what_failed_once(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	support_temp_file("file", "x", 1);
+	struct session_writer *w = session_writer_new(support_temp("file/session.json"));
+	assert_false(session_writer_failed(w, &err));
+	session_writer_put(w, session_save_begin(st, NULL));
+	struct pollfd fd = {.fd = session_writer_fd(w), .events = POLLIN};
+	assert_int_equal(poll(&fd, 1, 60000), 1);
+	assert_true(session_writer_failed(w, &err));
+	assert_non_null(strstr(err.text, "file"));
+	assert_false(session_writer_failed(w, &err));
+	assert_int_equal(session_writer_free(&w, &err), STATUS_IO);
+	study_close(&st);
+}
