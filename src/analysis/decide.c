@@ -266,6 +266,7 @@ enum status study_go_variant(struct study *s, const struct variant *v, struct er
 	edits_free(&d->edits);
 	d->edits = edits_copy(v->edits);
 	d->method = v->method;
+	d->bench = v->bench;
 	snprintf(d->target, sizeof d->target, "%s", v->target);
 	commit(s);
 	return STATUS_OK;

@@ -59,14 +59,19 @@ static enum status read_count(int *out, const cJSON *obj, const char *key, struc
 	return STATUS_OK;
 }
 
-static void read_preprocess(const cJSON *obj, struct preprocess *p)
+enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct error *err)
 {
+	*p = (struct preprocess){0};
 	const char *color = json_text(obj, "color", NULL);
 	p->mean_set = read_channels(obj, "mean", 0, p->mean);
 	p->std_set = read_channels(obj, "std", 1, p->std);
 	p->color_set = color != NULL;
 	p->bgr = color && strcmp(color, "bgr") == 0;
 	p->resize_set = resize_parse(&p->resize, json_text(obj, "resize", NULL));
+	for (int i = 0; i < 4 && p->std_set; i++)
+		if (!(p->std[i] > 0))
+			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");
+	return STATUS_OK;
 }
 
 static enum status read_strings(const cJSON *a, char ***out, int *n, const char *what, struct error *err)
@@ -95,10 +100,8 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	if (read_count(&s->data.samples, c, "samples", err) || read_count(&s->data.random, c, "random", err) || read_count(&seed, c, "seed", err))
 		return err->status;
 	s->data.seed = (uint64_t)seed;
-	read_preprocess(cJSON_GetObjectItemCaseSensitive(c, "preprocess"), &s->data.pre);
-	for (int i = 0; i < 4 && s->data.pre.std_set; i++)
-		if (!(s->data.pre.std[i] > 0))
-			return error_set(err, STATUS_FORMAT, "\"calibration.preprocess.std\": what x is divided by must be above 0");
+	if (preprocess_parse(&s->data.pre, cJSON_GetObjectItemCaseSensitive(c, "preprocess"), err) != STATUS_OK)
+		return error_prefix(err, "\"calibration.preprocess\"");
 	if (!method)
 		return STATUS_OK;
 	if (!calib_parse(&m, method))

@@ -21,7 +21,7 @@ static cJSON *channels(const float *v)
 }
 
 // What the user gave; the rest is guessed again from the same model.
-static cJSON *preprocess_json(const struct preprocess *p)
+cJSON *preprocess_json(const struct preprocess *p)
 {
 	cJSON *o = cJSON_CreateObject();
 	if (p->mean_set)

@@ -20,6 +20,7 @@ struct variant {
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
+	int bench;
 	struct snapshot *shown;
 };
 // The samples prepared in one way, and the figures on them.
@@ -89,6 +90,11 @@ void benches_free(struct study *s);
 struct key preprocess_key(const struct preprocess *p);
 // The bench that the words of a command ask for ("auto", or options), made where there is none yet.
 MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err);
+// The same for a whole preparation.
+MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
+// As sessions keep it; what is read need not be whole.
+struct cJSON *preprocess_json(const struct preprocess *p);
+MUST_CHECK enum status preprocess_parse(struct preprocess *out, const struct cJSON *j, struct error *err);
 void study_wake(struct study *s);                            // whoever reads the pipe
 void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
 struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe

@@ -100,22 +100,26 @@ static bool has_pictures(const struct study *s)
 	return file && !s->opt.data.random && image_size(&w, &h, file, &ignored) == STATUS_OK;
 }
 
+enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err)
+{
+	if (!has_pictures(s))
+		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
+	*out = find_bench(s, p);
+	if (*out >= 0)
+		return STATUS_OK;
+	*out = s->n_benches;
+	return add_bench(s, p, err);
+}
+
 enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err)
 {
 	struct preprocess p = *dataset_preprocess(study_dataset(s));
 	bool first = n == 1 && strcmp(word[0], "auto") == 0, good = n > 0 && (first || n % 2 == 0);
-	*out = 0;
 	for (int i = 0; good && !first && i < n; i += 2)
 		good = change(&p, word[i], word[i + 1]);
 	if (!good)
 		return error_set(err, STATUS_USAGE, "usage: preprocess auto, or --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
-	if (!has_pictures(s))
-		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
 	if (first)
-		return STATUS_OK;
-	*out = find_bench(s, &p);
-	if (*out >= 0)
-		return STATUS_OK;
-	*out = s->n_benches;
-	return add_bench(s, &p, err);
+		p = *dataset_preprocess(s->bench[0].d);
+	return study_bench_of(out, s, &p, err);
 }

@@ -17,7 +17,7 @@ static struct variant *find(const struct study *s, const char *name)
 static bool in_force(const struct study *s, const struct variant *v)
 {
 	const struct decision *d = &s->step[s->current];
-	return d->method == v->method && strcmp(d->target, v->target) == 0 && edits_equal(d->edits, v->edits);
+	return d->method == v->method && d->bench == v->bench && strcmp(d->target, v->target) == 0 && edits_equal(d->edits, v->edits);
 }
 
 static bool is_current(const struct study *s, const struct snapshot *snap)
@@ -59,11 +59,11 @@ void variants_free(struct study *s)
 	free(s->variant);
 }
 
-static struct variant *add_variant(struct study *s, const char *name, const struct edits *e, const char *target, enum calib_method m)
+static struct variant *add_variant(struct study *s, const char *name, const struct edits *e, const char *target, enum calib_method m, int bench)
 {
 	s->variant = xgrow(s->variant, &s->cap_variants, s->n_variants + 1, sizeof *s->variant);
 	struct variant *v = &s->variant[s->n_variants++];
-	*v = (struct variant){.name = xstrdup(name), .edits = edits_copy(e), .method = m};
+	*v = (struct variant){.name = xstrdup(name), .edits = edits_copy(e), .method = m, .bench = bench};
 	snprintf(v->target, sizeof v->target, "%s", target);
 	return v;
 }
@@ -91,7 +91,7 @@ enum status study_variant(struct study *s, const char *name, bool *made, struct 
 		return st;
 	if (v)
 		return study_go_variant(s, v, err);
-	add_variant(s, name, d->edits, d->target, d->method);
+	add_variant(s, name, d->edits, d->target, d->method, d->bench);
 	struct snapshot *snap = study_latest(s);
 	variants_see(s, snap);
 	snapshot_drop(&snap);
@@ -142,10 +142,27 @@ struct cJSON *study_save_variants(const struct study *s)
 		cJSON_AddStringToObject(o, "name", v->name);
 		cJSON_AddStringToObject(o, "target", v->target);
 		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
+		if (v->bench > 0) // else pictures are prepared as the study was opened
+			cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(s->bench[v->bench].d)));
 		cJSON_AddItemToObject(o, "edits", edits_json(s->g, v->edits));
 		cJSON_AddItemToArray(a, o);
 	}
 	return a;
+}
+
+static enum status read_bench(int *out, struct study *s, const cJSON *o, struct error *err)
+{
+	const cJSON *j = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
+	struct preprocess p;
+	*out = 0;
+	if (!j)
+		return STATUS_OK;
+	enum status st = preprocess_parse(&p, j, err);
+	if (st == STATUS_OK && !(p.mean_set && p.std_set && p.color_set && p.resize_set))
+		st = error_set(err, STATUS_FORMAT, "mean, std, color or resize is missing or unknown");
+	if (st == STATUS_OK)
+		st = study_bench_of(out, s, &p, err);
+	return st == STATUS_OK ? st : error_prefix(err, "\"preprocess\"");
 }
 
 static enum status read_variant(struct study *s, const cJSON *o, struct error *err)
@@ -153,15 +170,18 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
 	enum calib_method m;
 	struct edits *e = NULL;
+	int bench = 0;
 	enum status st = check_name(name, err);
 	if (st == STATUS_OK && (!calib_parse(&m, json_text(o, "calibration", "")) || !*target || strlen(target) >= sizeof s->variant->target))
 		st = error_set(err, STATUS_FORMAT, "variant %s: target or calibration is missing or unknown", name);
 	if (st != STATUS_OK || find(s, name))
 		return st;
-	st = edits_parse(&e, s->g, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
+	st = read_bench(&bench, s, o, err);
+	if (st == STATUS_OK)
+		st = edits_parse(&e, s->g, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)
 		return error_prefix(err, "variant %s", name);
-	add_variant(s, name, e, target, m);
+	add_variant(s, name, e, target, m, bench);
 	edits_free(&e);
 	return st;
 }

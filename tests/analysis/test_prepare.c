@@ -180,3 +180,40 @@ void test_prepare__a_survey_in_the_background(void **state)
 	survey_job_free(&j); // while it runs
 	study_close(&st);
 }
+
+static bool is_bgr(const struct study *st)
+{
+	return dataset_preprocess(study_dataset(st))->bgr;
+}
+
+// A variant is a state of all decisions, that of the preparation included; in a session too.
+void test_prepare__variants_carry_it(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	const char *path = support_temp("variants.json");
+	struct study *st = open_study(0);
+	struct session *se = NULL;
+	bool made;
+	assert_int_equal(study_variant(st, "opened", &made, &err), STATUS_OK);
+	assert_int_equal(study_command(st, "preprocess --color bgr --mean 1,2.5,0.1", &err), STATUS_OK);
+	assert_int_equal(study_variant(st, "turned", &made, &err), STATUS_OK);
+	assert_true(made);
+	assert_int_equal(study_variant(st, "opened", &made, &err), STATUS_OK);
+	assert_false(made || is_bgr(st));
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+
+	st = open_study(0);
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	assert_false(is_bgr(st));
+	assert_int_equal(study_variant(st, "turned", &made, &err), STATUS_OK);
+	assert_true(is_bgr(st));
+	const struct preprocess *p = dataset_preprocess(study_dataset(st));
+	assert_true(p->mean[0] == 1 && p->mean[1] == 2.5f && p->mean[2] == 0.1f);
+	assert_int_equal(study_command(st, "preprocess auto", &err), STATUS_OK);
+	assert_false(is_bgr(st));
+	session_free(&se);
+	study_close(&st);
+}
