@@ -39,7 +39,8 @@ static struct key samples_key(const struct work *w)
 	struct key k = {0};
 	for (int i = 0; i < w->samples; i++)
 		k = key_add_key(k, dataset_key(w->study->d, i));
-	return key_add_int(k, w->study->opt.backend);
+	k = key_add_int(k, w->study->opt.backend);
+	return w->look ? key_add_text(k, "look") : k;
 }
 
 // Which scales are not known yet; returns how many.
@@ -181,6 +182,8 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 	for (int i = 0; i < w->plan->n_observe; i++)
 		if (c->missing[i]) {
 			c->observer[i] = observer_new(w->plan, i, w->samples);
+			if (w->look)
+				observer_thin(c->observer[i]);
 			adopt_gathered(c, i);
 		}
 	for (c->phase = 0; st == STATUS_OK && c->phase < OBSERVER_PHASES; c->phase = c->last_phase + 1) {
@@ -235,7 +238,7 @@ enum status work_calibrate(struct work *w, struct error *err)
 	if (st != STATUS_OK)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
-	struct calibration c = {.w = w, .sim = w->samples < w->total_samples ? SIM_FLOAT : SIM_WEIGHTS,
+	struct calibration c = {.w = w, .sim = w->look ? SIM_FLOAT : SIM_WEIGHTS,
 	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from),
 	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
 	float *scale = xcalloc(n, sizeof *scale);

@@ -53,9 +53,7 @@ static void publish(struct work *w, enum stage stage, const struct error *failed
 	if (w->stage != stage || w->stage_began == 0)
 		w->stage_began = clock_seconds();
 	w->stage = stage;
-	pthread_mutex_lock(&w->study->publishing);
 	work_publish(w, failed);
-	pthread_mutex_unlock(&w->study->publishing);
 }
 
 // One round over the first `samples` samples.
@@ -64,6 +62,7 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 	double begin = clock_seconds();
 	work_reset(w);
 	w->samples = samples;
+	w->look = samples < w->total_samples;
 	publish(w, STAGE_CALIBRATE, NULL);
 	enum status st = work_calibrate(w, err);
 	if (st != STATUS_OK)

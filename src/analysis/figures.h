@@ -86,6 +86,7 @@ bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g);
 // Adds one sample's counts once: of floats, or of codes of a quantizer (by their bits).
 void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g);
 void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q);
+void hist_clear(struct hist_memo *h, int samples); // as if none of so many samples had been counted
 // The whole of it, over all samples, takes the caller's count.
 void hist_set(struct hist_memo *h, struct hist *whole);
 // A histogram to publish, or NULL when there is none. New count. It is made anew when it is complete or its samples have doubled; over

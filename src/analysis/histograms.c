@@ -93,6 +93,22 @@ void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum
 	pthread_mutex_unlock(&h->lock);
 }
 
+void hist_clear(struct hist_memo *h, int samples)
+{
+	pthread_mutex_lock(&h->lock);
+	hist_drop(&h->shown);
+	free(h->grid);
+	free(h->count);
+	free(h->used);
+	h->grid = NULL;
+	h->count = NULL;
+	h->used = NULL;
+	memset(h->have, 0, (size_t)samples);
+	h->n_have = h->n_shown = h->levels = h->shift = h->n_part = 0;
+	h->merged = false;
+	pthread_mutex_unlock(&h->lock);
+}
+
 void hist_set(struct hist_memo *h, struct hist *whole)
 {
 	pthread_mutex_lock(&h->lock);

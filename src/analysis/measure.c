@@ -80,14 +80,15 @@ static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 }
 
 // Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of x, or empty.
-static void measure_output(struct lack *l, struct site_work *sw, int sample, const struct tensor *x, struct rep *full,
+static void measure_output(struct work *w, struct site_work *sw, const struct sighting *g, const struct tensor *x, struct rep *full,
     struct rep *alone, const struct quantizer *clip)
 {
+	struct lack *l = &w->lack[g->worker];
 	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
-	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch};
-	ask(&site, l, sw, sample);
+	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch, .thin = w->look};
+	ask(&site, l, sw, g->sample);
 	stats_site(&site);
-	keep(&site, sw, sample);
+	keep(&site, sw, g->sample);
 }
 
 static void align(struct rep *out, const struct sighting *s, struct rep *y, enum layout l)
@@ -119,7 +120,7 @@ static void measure_site(struct work *w, struct site_work *sw, const struct sigh
 	}
 	align(&full, s, s->rep[SIM_FULL], x->t.layout);
 	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
-	measure_output(&w->lack[s->worker], sw, s->sample, &x->t, &full, &alone, q);
+	measure_output(w, sw, s, &x->t, &full, &alone, q);
 	rep_drop(&full);
 	rep_drop(&alone);
 }
@@ -207,7 +208,7 @@ static enum status measure_values(struct work *w, struct error *err)
 {
 	size_t n = (size_t)w->study->g->n_values + 1;
 	bool *want[SIM_COUNT], any = false;
-	bool layerwise = !w->study->opt.skip_layerwise && w->samples == w->total_samples; // a first look is to be quick
+	bool layerwise = !w->study->opt.skip_layerwise && !w->look;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		want[sim] = xcalloc(n, 1);
 	for (int i = 0; i < w->n_sites; i++) {
@@ -231,13 +232,16 @@ static enum status measure_values(struct work *w, struct error *err)
 
 enum status work_measure(struct work *w, struct error *err)
 {
-	enum status st = STATUS_OK;
 	if (!w->lack)
 		w->lack = xcalloc((size_t)w->study->opt.threads, sizeof *w->lack);
+	// Weights last: they take a while, and do not tell how the network does.
+	enum status st = measure_values(w, err);
+	if (st == STATUS_OK && w->look)
+		work_publish(w, NULL);
 	for (int i = 0; st == STATUS_OK && i < w->n_sites; i++)
 		if (w->site[i].site.kind == SITE_WEIGHT)
 			st = measure_weight(w, &w->site[i], err);
-	return st == STATUS_OK ? measure_values(w, err) : st;
+	return st;
 }
 
 bool work_complete(const struct work *w)
@@ -252,6 +256,11 @@ bool work_complete(const struct work *w)
 
 void work_reset(struct work *w)
 {
+	for (int i = 0; w->look && i < w->n_sites; i++)
+		if (w->site[i].site.kind == SITE_OUTPUT) {
+			hist_clear(w->site[i].hist_float, w->samples);
+			hist_clear(w->site[i].hist_quant, w->samples);
+		}
 	free(w->site);
 	free(w->site_at);
 	free(w->first_site);

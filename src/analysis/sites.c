@@ -92,8 +92,9 @@ static void site_memos(struct work *w, struct site_work *sw)
 	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
 	sw->range = memo_range(m, key_add_key(f, base));
 	if (sw->site.kind != SITE_INPUT) {
-		sw->hist_float = memo_hist(m, sw->range->key);
-		sw->hist_quant = memo_hist(m, sw->graphwise->key);
+		bool part = w->look && sw->site.kind == SITE_OUTPUT; // counts of some elements are not mixed with those of all
+		sw->hist_float = memo_hist(m, part ? key_add_text(sw->range->key, "look") : sw->range->key);
+		sw->hist_quant = memo_hist(m, part ? key_add_text(sw->graphwise->key, "look") : sw->graphwise->key);
 	}
 }
 

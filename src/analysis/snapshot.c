@@ -277,7 +277,7 @@ static void count_macs(struct snapshot *s)
 		s->macs[s->row[n].precision] += s->row[n].macs;
 }
 
-void work_publish(struct work *w, const struct error *failed)
+static void publish(struct work *w, const struct error *failed)
 {
 	struct study *st = w->study;
 	struct snapshot *s = xcalloc(1, sizeof *s);
@@ -298,6 +298,13 @@ void work_publish(struct work *w, const struct error *failed)
 	study_publish(st, s);
 }
 
+void work_publish(struct work *w, const struct error *failed)
+{
+	pthread_mutex_lock(&w->study->publishing);
+	publish(w, failed);
+	pthread_mutex_unlock(&w->study->publishing);
+}
+
 void work_tick(struct work *w)
 {
 	enum { PERIOD_MS = 100, SHARE = 50 }; // a snapshot of a large network takes milliseconds: one part in so many of the time
@@ -306,7 +313,7 @@ void work_tick(struct work *w)
 	if (now < next || !atomic_compare_exchange_strong(&w->publish_ms, &next, now + PERIOD_MS))
 		return;
 	if (pthread_mutex_trylock(&w->study->publishing) == 0) {
-		work_publish(w, NULL);
+		publish(w, NULL);
 		pthread_mutex_unlock(&w->study->publishing);
 		double rest = SHARE * 1000 * (clock_seconds() - begin);
 		if (rest > PERIOD_MS)

@@ -47,6 +47,7 @@ struct work {
 	struct plan *plan;
 	int samples;                // of this round: 1 for the provisional figures, then all
 	int total_samples;
+	bool look;                  // the first of all rounds, to be quick: large tensors are counted in part, no node runs alone
 	struct key *key[SIM_COUNT]; // [n_values]
 	struct site_work *site;
 	int n_sites;

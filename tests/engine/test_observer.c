@@ -337,6 +337,45 @@ void test_observer__padding_is_not_seen(void **state)
 	target_free(&t);
 }
 
+static float scale_of_one(const struct observer_setup *s, float *x, int64_t n, bool thin)
+{
+	struct observer *o = observer_make(s);
+	struct error err;
+	float scale = 0;
+	int32_t zero;
+	if (thin)
+		observer_thin(o);
+	for (int phase = 0; phase < observer_phases(o); phase++)
+		observer_feed(o, phase, 0, &(struct tensor){ .type = DT_F32, .shape = shape_of(1, &n), .data = x });
+	assert_int_equal(observer_finish(o, &scale, &zero, &err), STATUS_OK);
+	observer_free(&o);
+	return scale;
+}
+
+// A thin observer counts some of a large tensor: about the same scale, and the same where ranges decide or the tensor is small.
+void test_observer__thin(void **state)
+{
+	enum { LARGE = 1 << 19 };
+	struct target *t = load("tensorrt");
+	struct support_random r = { 11 };
+	float *x = malloc(LARGE * sizeof *x);
+	int differ = 0;
+	(void)state;
+	for (int i = 0; i < LARGE; i++)
+		x[i] = support_random_normal(&r);
+	for (int m = 0; m < CALIB_COUNT; m++) {
+		struct observer_setup s = setup_for(t, (enum calib_method)m, true, 1);
+		float all = scale_of_one(&s, x, LARGE, false), some = scale_of_one(&s, x, LARGE, true);
+		assert_true(some > all * 0.8f && some < all * 1.25f);
+		differ += some != all;
+		assert_true(m == CALIB_KL || m == CALIB_MSE || some == all);
+		assert_true(scale_of_one(&s, x, EACH, false) == scale_of_one(&s, x, EACH, true));
+	}
+	assert_true(differ > 0);
+	free(x);
+	target_free(&t);
+}
+
 // The bin of a value is computed in floats, which the largest ones leave: they belong into the last bin.
 void test_observer__the_largest_floats_are_counted(void **state)
 {

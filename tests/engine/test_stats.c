@@ -462,6 +462,44 @@ void test_stats__site_in_one_walk(void **state)
 	}
 }
 
+static double total(const uint32_t *count, int n)
+{
+	double sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += count[i];
+	return sum;
+}
+
+// A thin walk compares every element and counts an eighth of them; of a small tensor it counts all.
+void test_stats__thin_site(void **state)
+{
+	static const int64_t dims[][4] = { { 1, 24, 64, 64 }, { 1, 24, 16, 16 } };
+	static const double share[] = { 1.0 / 8, 1 };
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct quantizer quant = quantizer(0);
+		struct tensor f = tensor(DT_F32, LAYOUT_BLOCK, 4, dims[i]), q = tensor(quantizer_dtype(&quant), LAYOUT_BLOCK, 4, dims[i]);
+		uint32_t *count = calloc(65536, sizeof(*count));
+		struct grid *grid = calloc(1, sizeof(*grid));
+		struct tensor_sums sums, whole;
+		struct tensor_range range, plain;
+		fill(&f, 3.0f, 5.0f);
+		quantize(&q, &f, &quant, 1);
+		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &sums }, .range = &range,
+			.grid = grid, .codes_q = count, .thin = true });
+		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &whole } });
+		stats_range(&plain, &f);
+		assert_memory_equal(&sums, &whole, sizeof sums);
+		assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);
+		assert_true(total(grid->bin, grid->n) == share[i] * (double)tensor_count(&f));
+		assert_true(total(count, 65536) == share[i] * (double)tensor_count(&f));
+		free(count);
+		free(grid);
+		tensor_drop(&q);
+		tensor_drop(&f);
+	}
+}
+
 static struct grid *grid_of(const struct tensor *f)
 {
 	struct grid *g = calloc(1, sizeof(*g));

@@ -63,6 +63,7 @@ struct stats_site {
 	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats: counts are added
 	struct stats_scratch *scratch;    // NULL: the walk makes its own
 	uint32_t *codes_q;                // [256 or 65536] of q[0] when it is codes: counts are added by the codes' bits
+	bool thin;                        // of a large tensor grids and codes count an eighth of the elements
 };
 void stats_site(const struct stats_site *s);
 void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);

@@ -1,20 +1,20 @@
 #include <cblas.h>
 #include <limits.h>
-#include <pthread.h>
 #include "blas.h"
 #include "ordered.h"
 
-static void one_thread(void)
+// Of OpenBLAS itself, which calls it before a fork; not in every build of it.
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+// Before main: a thread of OpenBLAS that has no work looks for some without a pause, for the first tenth of a second of a process. It never
+// gets any here, so that it ends at once.
+__attribute__((constructor)) static void one_thread(void)
 {
 	int before = omp_get_max_threads();
 	openblas_set_num_threads(1); // changes the caller's OpenMP width too when OpenBLAS is built on OpenMP
+	if (blas_thread_shutdown_)
+		blas_thread_shutdown_();
 	omp_set_num_threads(before);
-}
-
-static void set_up(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, one_thread);
 }
 
 bool blas_fits(int64_t n)
@@ -45,7 +45,6 @@ static enum status conv(struct kernel **out, const struct conv_task *t, struct e
 		return STATUS_UNSUPPORTED;
 	if (!blas_fits(g->h * g->w) || !blas_fits(g->oh * g->ow) || !blas_fits(conv_weight_count(g)))
 		return STATUS_UNSUPPORTED;
-	set_up();
 	return (t->transposed ? blas_conv_transpose : blas_conv)(out, t, err);
 }
 
@@ -56,7 +55,6 @@ static enum status matmul(struct kernel **out, const struct matmul_task *t, stru
 	enum status st = t->ordered ? ordered_matmul(out, t, err) : STATUS_UNSUPPORTED;
 	if (st != STATUS_UNSUPPORTED)
 		return st;
-	set_up();
 	return tiles_matmul(out, blas_gemm, t, err);
 }
 

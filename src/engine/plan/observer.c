@@ -91,48 +91,113 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from)
 		memcpy(o->hist, from->hist, ((size_t)o->bins + 1) * sizeof *o->hist);
 }
 
-// Elements of a blocked tensor without the padding of its last block, one after the other.
-static void unpad(float *dst, const struct tensor *x)
+// ---- the elements of a tensor
+
+typedef void span_fn(void *arg, const float *x, int64_t n);
+
+// The last channel block without its padding, so many pixels at a time.
+static void fringe_spans(const float *x, int64_t pixels, int64_t valid, span_fn *fn, void *arg)
 {
-	int b = layout_block();
-	int64_t c = x->shape.dim[1], blocks = (c + b - 1) / b, pixels = 1;
+	enum { PIXELS = 2048, MOST = 16 };
+	float packed[PIXELS * MOST];
+	int64_t block = layout_block();
+	for (int64_t at = 0; at < pixels; at += PIXELS) {
+		int64_t n = pixels - at < PIXELS ? pixels - at : PIXELS;
+		for (int64_t k = 0; k < n; k++)
+			memcpy(packed + k * valid, x + (at + k) * block, (size_t)valid * sizeof *packed);
+		fn(arg, packed, n * valid);
+	}
+}
+
+// Calls fn with all elements but the padding of LAYOUT_BLOCK, as they lie side by side.
+static void each_span(const struct tensor *x, span_fn *fn, void *arg)
+{
+	int64_t block = layout_block(), pixels = 1;
+	const float *at = x->data;
+	if (x->layout != LAYOUT_BLOCK || x->shape.dim[1] % block == 0) {
+		fn(arg, at, tensor_count(x));
+		return;
+	}
 	for (int i = 2; i < x->shape.rank; i++)
 		pixels *= x->shape.dim[i];
-	const float *src = x->data;
-	for (int64_t i = 0; i < x->shape.dim[0] * blocks; i++) {
-		int64_t valid = i % blocks == blocks - 1 ? c - (blocks - 1) * b : b;
-		for (int64_t k = 0; k < pixels; k++, src += b, dst += valid)
-			memcpy(dst, src, (size_t)valid * sizeof *dst);
+	int64_t valid = x->shape.dim[1] % block, whole = (x->shape.dim[1] - valid) * pixels;
+	for (int64_t i = 0; i < x->shape.dim[0]; i++, at += whole + block * pixels) {
+		if (whole > 0)
+			fn(arg, at, whole);
+		fringe_spans(at + whole, pixels, valid, fn, arg);
 	}
+}
+
+// What a thin observer takes of a large tensor.
+enum { PIECE = 4096, TAKEN = 512, LARGE = 1 << 18 };
+
+struct feeding {
+	struct observer *o;
+	int phase, sample;
+	float *gathered; // of a thin count, or of a method that wants all elements at once
+	int64_t n;
+};
+
+static void feed_span(void *arg, const float *x, int64_t n)
+{
+	const struct feeding *f = arg;
+	f->o->method->feed[f->phase](f->o, f->sample, x, n);
+}
+
+static void gather_all(void *arg, const float *x, int64_t n)
+{
+	struct feeding *f = arg;
+	memcpy(f->gathered + f->n, x, (size_t)n * sizeof *x);
+	f->n += n;
+}
+
+static void gather_few(void *arg, const float *x, int64_t n)
+{
+	for (int64_t at = 0; at < n; at += PIECE)
+		gather_all(arg, x + at, n - at < TAKEN ? n - at : TAKEN);
+}
+
+static void feed_gathered(struct feeding *f, const struct tensor *x, span_fn *gather)
+{
+	f->gathered = xmalloc((size_t)tensor_count(x) * sizeof *f->gathered);
+	each_span(x, gather, f);
+	feed_span(f, f->gathered, f->n);
+	free(f->gathered);
+}
+
+void observer_thin(struct observer *o)
+{
+	o->thin = true;
 }
 
 void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x)
 {
-	int64_t n = tensor_count(x);
-	float *plain = NULL;
-	const float *data = x->data;
-	if (n < 1)
+	struct feeding f = { o, phase, sample, NULL, 0 };
+	bool padded = x->layout == LAYOUT_BLOCK && x->shape.dim[1] % layout_block() != 0;
+	if (tensor_count(x) < 1)
 		return;
-	if (x->layout == LAYOUT_BLOCK && x->shape.dim[1] % layout_block() != 0) {
-		plain = xmalloc((size_t)n * sizeof *plain);
-		unpad(plain, x);
-		data = plain;
-	}
-	o->method->feed[phase](o, sample, data, n);
-	free(plain);
+	if (o->thin && phase > 0 && tensor_count(x) >= LARGE)
+		feed_gathered(&f, x, gather_few);
+	else if (o->method->at_once && padded)
+		feed_gathered(&f, x, gather_all);
+	else
+		each_span(x, feed_span, &f);
+}
+
+static void range_join(struct range *into, const struct range *one)
+{
+	if (!one->seen)
+		return;
+	into->lo = into->seen ? fminf(into->lo, one->lo) : one->lo;
+	into->hi = into->seen ? fmaxf(into->hi, one->hi) : one->hi;
+	into->seen = true;
 }
 
 struct range observer_total(const struct observer *o)
 {
 	struct range total = { 0 };
-	for (int i = 0; i < o->samples; i++) {
-		const struct range *r = &o->range[i];
-		if (!r->seen)
-			continue;
-		total.lo = total.seen ? fminf(total.lo, r->lo) : r->lo;
-		total.hi = total.seen ? fmaxf(total.hi, r->hi) : r->hi;
-		total.seen = true;
-	}
+	for (int i = 0; i < o->samples; i++)
+		range_join(&total, &o->range[i]);
 	return total;
 }
 
@@ -216,7 +281,9 @@ enum status observer_finish(struct observer *o, float *scale, int32_t *zero, str
 // The range of everything that was seen.
 static void range_feed(struct observer *o, int sample, const float *x, int64_t n)
 {
-	scan_range(&o->range[sample], x, n);
+	struct range *all = &o->range[sample], one;
+	scan_range(&one, x, n);
+	range_join(all, &one);
 }
 
 static void minmax_finish(struct observer *o, float *scale, int32_t *zero)
@@ -324,4 +391,4 @@ static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
 	*zero = scale_middle(&o->setup.quant);
 }
 
-const struct method observer_mse_exponents = { .phases = 2, .feed = { range_feed, exponents_feed }, .finish = exponents_finish };
+const struct method observer_mse_exponents = { .phases = 2, .at_once = true, .feed = { range_feed, exponents_feed }, .finish = exponents_finish };

@@ -17,6 +17,7 @@ struct observer {
 	int samples;
 	struct range *range;       // [samples] phase 0
 	double *sum;               // [samples * EXPONENTS] squared errors, of the method that wants them
+	bool thin;                 // phase 1 is fed some of the elements
 	bool started;              // phase 1 has its total range and histogram
 	struct range total;
 	uint32_t *hist;            // phase 1: `bins` entries, and one for what is outside
@@ -24,6 +25,7 @@ struct observer {
 };
 struct method {
 	int phases;
+	bool at_once; // wants all elements of a sample in one call; else they may come in parts
 	void (*feed[OBSERVER_PHASES])(struct observer *o, int sample, const float *x, int64_t n);
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };

@@ -3,19 +3,26 @@
 #include <stdlib.h>
 #include "stats_impl.h"
 
-enum { VISITORS = 7 };
+enum {
+	VISITORS = 7,
+	THIN = STATS_CHUNK / 8, // vectors of a piece that are counted
+	LARGE = 1 << 16         // elements of a tensor from which on
+};
 
 struct together {
 	int n;
 	struct {
 		strip_fn *fn;
 		void *arg;
+		int64_t most; // vectors of a piece
 	} visitor[VISITORS];
+	int64_t counted; // vectors of a piece that are counted
 };
 
-static void add(struct together *t, strip_fn *fn, void *arg)
+static void add(struct together *t, strip_fn *fn, void *arg, int64_t most)
 {
 	t->visitor[t->n].fn = fn;
+	t->visitor[t->n].most = most;
 	t->visitor[t->n++].arg = arg;
 }
 
@@ -25,9 +32,11 @@ static void each_piece(void *arg, int64_t at, struct strip strip)
 
 	for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK) {
 		int64_t left = strip.vectors - v;
-		struct strip piece = { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };
-		for (int i = 0; i < t->n; i++)
+		for (int i = 0; i < t->n; i++) {
+			int64_t most = t->visitor[i].most;
+			struct strip piece = { left < most ? left : most, strip.step, strip.valid };
 			t->visitor[i].fn(t->visitor[i].arg, at + v * strip.step, piece);
+		}
 	}
 }
 
@@ -37,7 +46,7 @@ static void add_comparison(struct together *t, struct comparison *c, const struc
 		return;
 	compare_begin(c, s->sums[i], s->f, s->q[i], s->quant[i]);
 	if (compare_is_whole(c))
-		add(t, compare_strip, c);
+		add(t, compare_strip, c, STATS_CHUNK);
 	else
 		stats_compare(s->sums[i], s->f, s->q[i], s->quant[i]);
 }
@@ -54,16 +63,16 @@ static void add_counted(struct together *t, struct counted *c, const struct tens
 	if (!range && !grid)
 		return;
 	ranging_begin(&c->ranging, range ? range : &c->own, f);
-	add(t, range_strip, &c->ranging);
+	add(t, range_strip, &c->ranging, STATS_CHUNK);
 	if (!grid)
 		return;
 	gridding_begin(&c->gridding, grid, c->ranging.out, f, count);
-	add(t, grid_strip, &c->gridding);
+	add(t, grid_strip, &c->gridding, t->counted);
 }
 
 void stats_site(const struct stats_site *s)
 {
-	struct together t = { 0 };
+	struct together t = { .counted = s->thin && tensor_count(s->f) >= LARGE ? THIN : STATS_CHUNK };
 	struct comparison compare[2];
 	struct counted f = { 0 }, q = { 0 };
 	struct counting codes = { 0 };
@@ -75,7 +84,7 @@ void stats_site(const struct stats_site *s)
 	add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1]);
 	if (s->codes_q) {
 		counting_begin(&codes, s->q[0], tables->codes);
-		add(&t, codes_strip, &codes);
+		add(&t, codes_strip, &codes, t.counted);
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);
