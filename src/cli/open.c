@@ -5,8 +5,11 @@
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
+#include "qtui/interop/import.h"
 #include "config.h"
 #include "verbs.h"
+
+enum { NOTES = 12 }; // lines about what an imported file asks in vain
 
 static enum status split(const char *option, const char *text, char **name, const char **value, struct error *err)
 {
@@ -67,6 +70,19 @@ static enum status apply_scale(struct study *st, const char *text, struct error 
 	return s;
 }
 
+static enum status apply_import(struct study *st, const char *path, struct error *err)
+{
+	struct import_report r;
+	enum status s = import_file(&r, st, path, err);
+	const char *end, *note = str_text(&r.notes);
+	for (int i = 0; s == STATUS_OK && i < NOTES && (end = strchr(note, '\n')); i++, note = end + 1)
+		log_warn("--import %s: %.*s", path, (int)(end - note), note);
+	if (s == STATUS_OK && r.n_notes > NOTES)
+		log_warn("--import %s: and %d more that are not taken over", path, r.n_notes - NOTES);
+	import_report_done(&r);
+	return s;
+}
+
 // Options beside a session win over it: as further steps of its history.
 static enum status apply_options(struct study *st, const struct options *o, const struct session *se, struct error *err)
 {
@@ -78,6 +94,8 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 		s = study_set_method(st, m, err);
 	if (s == STATUS_OK)
 		s = config_apply(o->config_data, st, err);
+	for (int i = 0; s == STATUS_OK && i < o->import.n; i++)
+		s = apply_import(st, o->import.at[i], err);
 	for (int i = 0; s == STATUS_OK && i < o->set.n; i++)
 		s = apply_set(st, o->set.at[i], err);
 	for (int i = 0; s == STATUS_OK && i < o->scale.n; i++)

@@ -12,7 +12,7 @@ struct list {
 struct options {
 	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
-	struct list set, scale, truncate, input, until, check;
+	struct list import, set, scale, truncate, input, until, check;
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
 	struct config *config_data;    // what is read from it; private to src/cli/config.c

@@ -1,0 +1,173 @@
+// Which file it is, and its wishes as edits: a step of the history for each width, one for the scales.
+#include "qtui/interop/import.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/file.h"
+#include "wishes.h"
+
+enum { MOST = 64 << 20 };
+
+static const struct reader {
+	const char *name, *members;
+	void (*read)(struct wishes *w, const cJSON *root);
+} readers[] = {
+#define READER(name, members, reader) {name, members, reader},
+#include "readers.def"
+#undef READER
+};
+
+static bool has_member(const cJSON *root, const char *members)
+{
+	char word[64];
+	int used = 0;
+	for (; sscanf(members, "%63s%n", word, &used) == 1; members += used)
+		if (cJSON_GetObjectItemCaseSensitive(root, word))
+			return true;
+	return false;
+}
+
+static enum status read_json(struct wishes *w, const char **format, const cJSON *root, const char *path, struct error *err)
+{
+	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+		if (has_member(root, readers[i].members)) {
+			*format = readers[i].name;
+			readers[i].read(w, root);
+			return STATUS_OK;
+		}
+	if (has_member(root, "quantization_parameters calibration_parameters"))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: an xquant configuration is given with --config", path);
+	if (has_member(root, "qtui"))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is opened, not imported", path);
+	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF or TensorRT that is known here", path);
+}
+
+static enum status read_file(struct wishes *w, const char **format, const char *path, struct error *err)
+{
+	struct bytes b = {0};
+	cJSON *root = NULL;
+	enum status s = file_read(&b, path, MOST, err);
+	if (s != STATUS_OK)
+		return s;
+	*format = "TensorRT calibration cache";
+	if (!read_tensorrt_cache(w, (char *)b.data)) {
+		s = json_parse(&root, (const char *)b.data, b.size, path, err);
+		if (s == STATUS_OK)
+			s = read_json(w, format, root, path, err);
+	}
+	cJSON_Delete(root);
+	bytes_done(&b);
+	return s;
+}
+
+static bool differs(const struct study *st, const struct wishes *w, int node, enum precision p)
+{
+	int edit = study_edits(st)->precision[node];
+	return edit >= 0 ? edit != (int)p : w->p->precision[node] != p;
+}
+
+static void note_conflict(struct wishes *w, const struct study *st, int node, enum precision p)
+{
+	int edit = study_edits(st)->precision[node];
+	if (edit >= 0)
+		wish_note(w, "%s: was set to %s, the file's %s is taken", w->g->node[node].name, precision_name((enum precision)edit), precision_name(p));
+}
+
+static int set_width(struct wishes *w, struct study *st, enum precision p, struct error *err)
+{
+	int *nodes = xcalloc((size_t)w->g->n_nodes + 1, sizeof *nodes), n = 0;
+	for (int i = 0; i < w->g->n_nodes; i++) {
+		if (w->precision[i] != (int)p || !differs(st, w, i, p))
+			continue;
+		if (plan_check_edit(w->g, study_target(st), i, p, 0, err) != STATUS_OK) {
+			wish_note(w, "%s", err->text);
+			continue;
+		}
+		note_conflict(w, st, i, p);
+		nodes[n++] = i;
+	}
+	if (n && study_set(st, nodes, n, (int)p, NULL, err) != STATUS_OK)
+		n = 0;
+	free(nodes);
+	return n;
+}
+
+static bool accepts_scale(struct wishes *w, const struct study *st, int node, struct error *err)
+{
+	double was = study_edits(st)->scale[node], scale = w->scale[node];
+	if (!(scale > 0) || !isfinite(scale)) {
+		wish_note(w, "%s: %g is no scale", w->g->node[node].name, scale);
+		return false;
+	}
+	if (plan_check_edit(w->g, study_target(st), node, PREC_INT8, scale, err) != STATUS_OK) {
+		wish_note(w, "%s", err->text);
+		return false;
+	}
+	if (was != 0 && was != scale)
+		wish_note(w, "%s: had the scale %.9g, the file's %.9g is taken", w->g->node[node].name, was, scale);
+	return was != scale;
+}
+
+static int set_scales(struct wishes *w, struct study *st, struct error *err)
+{
+	struct scale_edit *e = xcalloc((size_t)w->g->n_nodes + 1, sizeof *e);
+	int n = 0;
+	for (int i = 0; i < w->g->n_nodes; i++)
+		if (w->scale[i] != 0 && accepts_scale(w, st, i, err))
+			e[n++] = (struct scale_edit){i, w->scale[i]};
+	if (n && study_scales(st, e, n, err) != STATUS_OK) {
+		wish_note(w, "%s", err->text);
+		n = 0;
+	}
+	free(e);
+	return n;
+}
+
+// The network's groups and widths under the edits in force; no scales, which nothing here needs.
+static enum status bare_plan(struct plan **p, const struct study *st, struct error *err)
+{
+	struct plan_cache *cache = plan_cache_new();
+	enum status s = plan_new(p, study_graph(st), study_target(st), (enum calib_method)study_options(st)->method, study_edits(st), cache, err);
+	plan_cache_free(&cache);
+	return s;
+}
+
+static enum status take_over(struct import_report *r, struct wishes *w, struct study *st, struct error *err)
+{
+	static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8};
+	enum status status = STATUS_OK;
+	if (w->method >= 0 && w->method != (int)w->p->method) {
+		status = study_set_method(st, (enum calib_method)w->method, err);
+		r->method = status == STATUS_OK;
+	}
+	for (size_t i = 0; status == STATUS_OK && i < sizeof widths / sizeof *widths; i++)
+		r->precisions += set_width(w, st, widths[i], err);
+	if (status == STATUS_OK)
+		r->scales = set_scales(w, st, err);
+	return status;
+}
+
+enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err)
+{
+	struct wishes w;
+	struct plan *p = NULL;
+	*r = (struct import_report){0};
+	enum status status = bare_plan(&p, st, err);
+	if (status != STATUS_OK)
+		return status;
+	wishes_init(&w, p, &r->notes);
+	status = read_file(&w, &r->format, path, err);
+	if (status == STATUS_OK)
+		status = take_over(r, &w, st, err);
+	r->n_notes = w.n_notes;
+	wishes_done(&w);
+	plan_free(&p);
+	return status;
+}
+
+void import_report_done(struct import_report *r)
+{
+	str_done(&r->notes);
+	*r = (struct import_report){0};
+}

@@ -1,0 +1,71 @@
+// AIMET's encodings: 0.6.1 (an object of lists), 1.0.0 (a list of objects with enc_type) and 2.x (ONNX's words, one list).
+#include <stdio.h>
+#include <string.h>
+#include "wishes.h"
+
+static const cJSON *member(const cJSON *o, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(o, name);
+}
+
+static double only_number(const cJSON *a)
+{
+	const cJSON *x = cJSON_IsArray(a) && cJSON_GetArraySize(a) == 1 ? cJSON_GetArrayItem(a, 0) : a;
+	return cJSON_IsNumber(x) ? x->valuedouble : 0;
+}
+
+static void take(struct wishes *w, const char *tensor, int bits, bool symmetric, const cJSON *scale)
+{
+	double one = only_number(scale);
+	if (!symmetric && one != 0)
+		wish_note(w, "%.120s: an asymmetric scale cannot be fixed here", tensor);
+	wish_tensor(w, tensor, bits, symmetric ? one : 0);
+}
+
+static bool is_float(const char *dtype)
+{
+	return strcmp(dtype, "float") == 0 || strcmp(dtype, "FLOAT") == 0;
+}
+
+static void read_0_6(struct wishes *w, const cJSON *object)
+{
+	const cJSON *list;
+	cJSON_ArrayForEach(list, object)
+	{
+		const cJSON *e = cJSON_GetArrayItem(list, 0), *symmetric = member(e, "is_symmetric");
+		bool yes = cJSON_IsString(symmetric) ? strcmp(symmetric->valuestring, "True") == 0 : cJSON_IsTrue(symmetric);
+		if (cJSON_IsArray(list))
+			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? 0 : (int)json_number(e, "bitwidth", 8), yes, member(e, "scale"));
+	}
+}
+
+static void read_1_0(struct wishes *w, const cJSON *list)
+{
+	const cJSON *e;
+	cJSON_ArrayForEach(e, list)
+	{
+		const char *name = json_text(e, "name", NULL);
+		if (name)
+			take(w, name, is_float(json_text(e, "dtype", "INT")) ? 0 : (int)json_number(e, "bw", 8), json_bool(e, "is_sym", false), member(e, "scale"));
+	}
+}
+
+static void read_2_0(struct wishes *w, const cJSON *list)
+{
+	const cJSON *e;
+	cJSON_ArrayForEach(e, list)
+	{
+		const char *name = json_text(e, "name", NULL), *dtype = json_text(e, "output_dtype", "int8");
+		int bits = 0;
+		if (!name || sscanf(dtype, "%*[uint]%d", &bits) != 1)
+			continue;
+		take(w, name, bits, dtype[0] == 'i' && only_number(member(e, "y_zero_point")) == 0, member(e, "y_scale"));
+	}
+}
+
+void read_aimet(struct wishes *w, const cJSON *root)
+{
+	read_0_6(w, object_in(root, "activation_encodings"));
+	read_1_0(w, list_in(root, "activation_encodings"));
+	read_2_0(w, list_in(root, "encodings"));
+}

@@ -1,0 +1,140 @@
+// esp-ppq and PPQ: dispatching tables (operator -> platform, by number in settings and by name in exports), scales of a
+// setting (operator -> scale of its first output) and the exported configuration, which has every quantizer.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "wishes.h"
+#include "qtui/engine/op.h"
+
+// The platforms of PPQ's TargetPlatform that say a width. What it calls SOI (shapes and indices) is the plan's own business.
+static const struct platform {
+	const char *name;
+	int number;
+	enum precision precision;
+} platforms[] = {
+    {"FP32", 0, PREC_FLOAT}, {"FP16", 1, PREC_FLOAT}, {"BF16", 2, PREC_FLOAT}, {"INT8", 4, PREC_INT8},
+    {"TRT_INT8", 101, PREC_INT8}, {"NCNN_INT8", 102, PREC_INT8}, {"OPENVINO_INT8", 103, PREC_INT8}, {"PPL_CUDA_INT8", 201, PREC_INT8},
+    {"ESPDL_INT8", 551, PREC_INT8}, {"ESPDL_INT16", 552, PREC_INT16}, {"ESPDL_S3_INT8", 553, PREC_INT8},
+    {"ESPDL_S3_INT16", 554, PREC_INT16}, {"ESPDL_C_INT8", 557, PREC_INT8}, {"ESPDL_C_INT16", 558, PREC_INT16},
+};
+static const struct platform shapes = {"SOI", -1, PREC_INT8};
+
+static const struct platform *find_platform(const cJSON *j)
+{
+	const char *name = cJSON_IsString(j) ? j->valuestring : NULL;
+	if (name ? strcmp(name, shapes.name) == 0 : cJSON_IsNumber(j) && j->valuedouble < 0)
+		return &shapes;
+	for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
+		if (name ? strcmp(platforms[i].name, name) == 0 : cJSON_IsNumber(j) && j->valuedouble == platforms[i].number)
+			return &platforms[i];
+	return NULL;
+}
+
+// The Swish that reads what `node` makes: Sigmoid and Mul, one operator there. -1: there is none.
+static int swish_behind(const struct wishes *w, int node)
+{
+	const struct value *y = node >= 0 && w->g->node[node].n_out ? &w->g->value[w->g->node[node].out[0]] : NULL;
+	for (int i = 0; y && i < y->n_consumers; i++) {
+		const struct group *group = &w->p->group[y->consumer[i]];
+		if (group->kind == GROUP_SWISH && w->g->node[y->consumer[i]].op->id == OP_Sigmoid)
+			return group->owner;
+	}
+	return -1;
+}
+
+// An operator by its name there: the file's, or NAME/Swish for the Swish behind NAME.
+static int find_operator(struct wishes *w, const char *name)
+{
+	static const char suffix[] = "/Swish";
+	char *base = xstrdup(name);
+	int node = graph_find_node(w->g, base), cut = 0;
+	for (size_t len; node < 0 && str_has_suffix(base, suffix); cut++) {
+		len = strlen(base) - strlen(suffix);
+		base[len] = '\0';
+		node = graph_find_node(w->g, base);
+	}
+	for (; node >= 0 && cut > 0; cut--)
+		node = swish_behind(w, node);
+	if (node < 0)
+		wish_note(w, "%.120s: the model has no such operator", name);
+	free(base);
+	return node;
+}
+
+static void read_dispatchings(struct wishes *w, const cJSON *table)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, table)
+	{
+		const struct platform *p = find_platform(item);
+		if (p == &shapes)
+			continue;
+		int node = p ? find_operator(w, item->string) : -1;
+		if (!p)
+			wish_note(w, "%.120s: its platform is not known here", item->string);
+		else if (node >= 0)
+			wish_precision(w, node, p->precision);
+	}
+}
+
+void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
+{
+	read_dispatchings(w, object_in(root, "dispatchings"));
+}
+
+void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
+{
+	const cJSON *item, *modify = object_in(root, "quant_config_modify_setting");
+	enum calib_method m;
+	const char *method = json_text(object_in(root, "quantize_activation_setting"), "calib_algorithm", NULL);
+	if (method && calib_parse(&m, method))
+		w->method = (int)m;
+	else if (method)
+		wish_note(w, "calib_algorithm %.40s is not known here", method);
+	read_esp_ppq_dispatch(w, object_in(root, "dispatching_table"));
+	if (!json_bool(root, "quant_config_modify", true))
+		return;
+	cJSON_ArrayForEach(item, object_in(modify, "custom_config"))
+	{
+		int node = find_operator(w, item->string);
+		if (node >= 0 && cJSON_IsNumber(item))
+			wish_scale(w, node, item->valuedouble);
+		else if (node >= 0)
+			wish_note(w, "%.120s: its scale is not a number", item->string);
+	}
+}
+
+// A quantizer that rules its own scale, one for the whole tensor.
+static bool rules_itself(const cJSON *config)
+{
+	return strcmp(json_text(config, "state", ""), "ACTIVATED") == 0 && json_number(config, "hash", 0) == json_number(config, "dominator", 1);
+}
+
+static void read_quantizer(struct wishes *w, const cJSON *config, const cJSON *values)
+{
+	char hash[32];
+	snprintf(hash, sizeof hash, "%.0f", json_number(config, "hash", 0));
+	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(object_in(values, hash), "scale");
+	int v = graph_find_value(w->g, config->string);
+	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
+		return;
+	wish_tensor(w, config->string, (int)json_number(config, "bit_width", 8), scale->valuedouble);
+}
+
+void read_esp_ppq_config(struct wishes *w, const cJSON *root)
+{
+	const cJSON *op, *config, *values = object_in(root, "values");
+	cJSON_ArrayForEach(op, object_in(root, "configs"))
+		cJSON_ArrayForEach(config, op)
+			if (cJSON_IsObject(op) && rules_itself(config))
+				read_quantizer(w, config, values);
+	read_esp_ppq_dispatch(w, root);
+}
+
+void read_act_quant_info(struct wishes *w, const cJSON *root)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, object_in(root, "act_quant_info"))
+		if (cJSON_IsNumber(item))
+			wish_tensor(w, item->string, 8, item->valuedouble / 127);
+}

@@ -1,0 +1,126 @@
+#include "wishes.h"
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/op.h"
+
+void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
+{
+	size_t n = (size_t)p->g->n_nodes + 1;
+	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1};
+	w->precision = xcalloc(n, sizeof *w->precision);
+	memset(w->precision, -1, n);
+	w->scale = xcalloc(n, sizeof *w->scale);
+}
+
+void wishes_done(struct wishes *w)
+{
+	free(w->precision);
+	free(w->scale);
+	*w = (struct wishes){0};
+}
+
+void wish_note(struct wishes *w, const char *fmt, ...)
+{
+	enum { MOST = 1000 };
+	char text[300];
+	va_list ap;
+	if (w->n_notes++ >= MOST)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	str_oneline(text);
+	str_addf(w->notes, "%s\n", text);
+}
+
+// What is said of one part of a fused group holds for all of it; float wins.
+void wish_precision(struct wishes *w, int node, enum precision p)
+{
+	int owner = w->p->group[node].owner;
+	if (w->precision[owner] != PREC_FLOAT)
+		w->precision[owner] = (signed char)p;
+}
+
+void wish_scale(struct wishes *w, int node, double scale)
+{
+	w->scale[w->p->group[node].owner] = scale;
+}
+
+void wish_tensor(struct wishes *w, const char *tensor, int bits, double scale)
+{
+	int v = graph_find_value(w->g, tensor), node = v >= 0 ? w->g->value[v].producer : -1;
+	if (v < 0 || w->g->value[v].constant) {
+		if (v < 0)
+			wish_note(w, "%.120s: the model has no tensor of this name", tensor);
+		return;
+	}
+	if (node < 0 || w->g->node[node].out[0] != v) {
+		wish_note(w, "%.120s: %s, whose scale is the target's own", tensor, node < 0 ? "an input of the network" : "not the first output of its node");
+		return;
+	}
+	if (w->p->group[node].last != node) {
+		wish_note(w, "%.120s: inside a fused operator, where nothing is quantized", tensor);
+		return;
+	}
+	if (bits != 8 || w->p->precision[node] != PREC_INT8)
+		wish_precision(w, node, bits == 0 ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
+	if (scale != 0 && bits != 0)
+		wish_scale(w, node, scale);
+}
+
+bool wish_name(struct wishes *w, const char *name, enum precision p)
+{
+	int node = graph_find_node(w->g, name);
+	const char *near = node < 0 ? graph_nearest_node(w->g, name) : NULL;
+	if (node >= 0)
+		wish_precision(w, node, p);
+	else
+		wish_note(w, "%.120s: the model has no such node%s%s", name, near ? "; the nearest is " : "", near ? near : "");
+	return node >= 0;
+}
+
+void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
+{
+	regex_t re;
+	regmatch_t at;
+	bool any = false;
+	if (regcomp(&re, pattern, REG_EXTENDED) != 0) {
+		wish_note(w, "%.120s: not a regular expression that is understood here", pattern);
+		return;
+	}
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (regexec(&re, w->g->node[n].name, 1, &at, 0) == 0 && at.rm_so == 0) {
+			wish_precision(w, n, p);
+			any = true;
+		}
+	regfree(&re);
+	if (!any)
+		wish_note(w, "%.120s: no node has such a name", pattern);
+}
+
+void wish_type(struct wishes *w, const char *op_type, enum precision p)
+{
+	bool any = false;
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (strcmp(w->g->node[n].op->name, op_type) == 0) {
+			wish_precision(w, n, p);
+			any = true;
+		}
+	if (!any)
+		wish_note(w, "%.120s: the model has no operator of this type", op_type);
+}
+
+const cJSON *object_in(const cJSON *o, const char *name)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
+	return cJSON_IsObject(m) ? m : NULL;
+}
+
+const cJSON *list_in(const cJSON *o, const char *name)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
+	return cJSON_IsArray(m) ? m : NULL;
+}

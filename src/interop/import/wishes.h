@@ -1,0 +1,42 @@
+// Private to src/interop/import: what a file of another tool asks for, node by node, before it becomes edits.
+#ifndef QTUI_INTEROP_IMPORT_WISHES_H
+#define QTUI_INTEROP_IMPORT_WISHES_H
+
+#include "../formats.h"
+
+struct wishes {
+	const struct plan *p;   // as the study's edits make it, without scales: groups, widths
+	const struct graph *g;  // the plan's
+	struct str *notes;      // a line for everything that is not taken over; the first thousand
+	int n_notes;            // of all
+	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
+	double *scale;          // [n_nodes] of the first output, 0: nothing is said
+	int method;             // enum calib_method, -1: nothing is said
+};
+void wishes_init(struct wishes *w, const struct plan *p, struct str *notes);
+void wishes_done(struct wishes *w);
+void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
+
+// Of the owner of the node's group.
+void wish_precision(struct wishes *w, int node, enum precision p);
+void wish_scale(struct wishes *w, int node, double scale);
+// Of the node that makes the tensor: 16 bit or float (bits 0) where that is not the target's choice, and its scale unless that is 0.
+// Parameters are left out: their scales follow from their values.
+void wish_tensor(struct wishes *w, const char *tensor, int bits, double scale);
+// Of a node by its name in the file; a name that is not there is noted. False: there is none.
+bool wish_name(struct wishes *w, const char *name, enum precision p);
+// Of all nodes that a regular expression matches: from the first character on (Python's re.match).
+void wish_pattern(struct wishes *w, const char *pattern, enum precision p);
+void wish_type(struct wishes *w, const char *op_type, enum precision p);
+
+// A member of that kind, or NULL: files may hold anything.
+const struct cJSON *object_in(const struct cJSON *o, const char *name);
+const struct cJSON *list_in(const struct cJSON *o, const char *name);
+
+#define READER(name, members, reader) void reader(struct wishes *w, const struct cJSON *root);
+#include "readers.def"
+#undef READER
+// Not JSON: lines of text, which it cuts up. False: it is not such a file, and nothing was touched.
+bool read_tensorrt_cache(struct wishes *w, char *text);
+
+#endif

@@ -1,0 +1,263 @@
+// Decisions of other tools as edits: what is written for a tool and read again is the same, and what its own files hold is found.
+#include "study_case.h"
+#include "qtui/base/file.h"
+#include "qtui/interop/import.h"
+
+#define STEM "/model.0/conv/Conv"
+#define STEM_OUT "/model.0/conv/Conv_output_0"
+#define SWISH "/model.0/act/Mul"
+#define SUB "/model.12/Sub"
+
+static struct study *bare(void)
+{
+	return case_open(MODEL, NULL, "esp32p4");
+}
+
+static const char *file(const char *text)
+{
+	return support_temp_file("import.json", text, strlen(text));
+}
+
+// The report; its notes are the caller's.
+static struct import_report take(struct study *st, const char *path)
+{
+	struct error err = {0};
+	struct import_report r;
+	if (import_file(&r, st, path, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static int node(const struct study *st, const char *name)
+{
+	int n = graph_find_node(study_graph(st), name);
+	assert_true(n >= 0);
+	return n;
+}
+
+static int precision(const struct study *st, const char *name)
+{
+	return study_edits(st)->precision[node(st, name)];
+}
+
+static double scale(const struct study *st, const char *name)
+{
+	return study_edits(st)->scale[node(st, name)];
+}
+
+static int steps(const struct study *st)
+{
+	int current;
+	return study_steps(st, &current);
+}
+
+static void assert_refused(const char *text, const char *why)
+{
+	struct study *st = bare();
+	struct error err = {0};
+	struct import_report r;
+	assert_int_not_equal(import_file(&r, st, file(text), &err), STATUS_OK);
+	if (!strstr(err.text, why))
+		fail_msg("%s", err.text);
+	assert_int_equal(steps(st), 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// A node in float, a Swish and a Conv at 16 bit, a scale: through the file of a tool that can say all or some of it.
+static void assert_comes_back(const char *format, bool float_too, bool wide_too, bool scale_too)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();
+	case_set(st, SUB, PREC_FLOAT);
+	case_set(st, STEM ".." SWISH, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str text = case_export(st, format, NULL);
+	const char *path = support_temp_file("round", str_text(&text), text.len);
+	struct import_report r = take(again, path);
+	assert_int_equal(precision(again, SUB), float_too ? PREC_FLOAT : -1);
+	assert_int_equal(precision(again, STEM), wide_too ? PREC_INT16 : -1);
+	assert_int_equal(precision(again, SWISH), wide_too ? PREC_INT16 : -1);
+	assert_true(scale(again, CLASS_CONV) == (scale_too ? 0.0625 : 0));
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&again);
+	study_close(&st);
+}
+
+void test_import__what_is_exported_comes_back(void **state)
+{
+	(void)state;
+	assert_comes_back("esp-ppq-dispatch", true, true, false);
+	assert_comes_back("esp-ppq-setting", true, true, true);
+	assert_comes_back("onnxruntime", true, true, true);
+	assert_comes_back("quark", true, true, false);
+	assert_comes_back("nncf", true, false, false);
+}
+
+// Tables that hold a scale for every tensor: all that were calculated by one calibrator hold under another.
+static void assert_scales_hold(const char *format)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = case_open(MODEL, CALIB, "esp32p4");
+	struct error err = {0};
+	assert_int_equal(study_set_method(again, CALIB_PERCENTILE, &err), STATUS_OK);
+	struct str text = case_export(st, format, NULL);
+	struct import_report r = take(again, support_temp_file("table", str_text(&text), text.len));
+	assert_true(r.scales > 20);
+	struct str second = case_export(again, format, NULL);
+	// The first line of a cache names the calibrator.
+	assert_string_equal(strchr(str_text(&text), '\n'), strchr(str_text(&second), '\n'));
+	import_report_done(&r);
+	str_done(&text);
+	str_done(&second);
+	study_close(&again);
+	study_close(&st);
+}
+
+void test_import__a_table_of_scales_holds_under_another_calibrator(void **state)
+{
+	(void)state;
+	assert_scales_hold("aimet");
+	assert_scales_hold("tensorrt-cache");
+}
+
+// What esp-ppq itself exported of a run with kl gives its scales under min-max.
+void test_import__esp_ppq_s_own_export(void **state)
+{
+	(void)state;
+	const char *model = support_data("models/resnet20_cifar10.onnx"), *config = support_data("golden/esp-ppq/resnet20_esp_export_config.json");
+	if (!model || !config)
+		skip();
+	char *paths[] = {xstrdup(model), xstrdup(config)};
+	struct study *st = case_open(paths[0], NULL, "esp32p4");
+	struct import_report r = take(st, paths[1]);
+	assert_string_equal(r.format, "esp-ppq's exported configuration");
+	assert_int_equal(r.precisions, 0); // INT8 throughout, as it is
+	assert_true(r.scales > 15);
+	assert_true(scale(st, "Conv_0") == 0x1p-6); // of the tensor behind its Relu, 131
+	assert_true(scale(st, "Gemm_77") == 0x1p-4);
+	assert_true(study_undo(st));
+	assert_true(scale(st, "Gemm_77") == 0);
+	import_report_done(&r);
+	free(paths[0]);
+	free(paths[1]);
+	study_close(&st);
+}
+
+void test_import__platforms_by_number_and_by_name(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"dispatchings\": {\"" SUB "\": \"FP32\", \"" STEM "\": 552, \"" STEM "/Swish\": \"ESPDL_INT16\", "
+	    "\"" CLASS_CONV "\": 551, \"/model.12/Sigmoid\": \"SOI\", \"nothing\": 0, \"/model.1/conv/Conv\": 9999}}"));
+	assert_int_equal(r.precisions, 3);
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_int_equal(precision(st, SWISH), PREC_INT16);
+	assert_int_equal(precision(st, CLASS_CONV), -1); // it is so already
+	assert_int_equal(r.n_notes, 2);
+	assert_non_null(strstr(str_text(&r.notes), "nothing: the model has no such operator"));
+	assert_non_null(strstr(str_text(&r.notes), "/model.1/conv/Conv: its platform is not known"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// What was decided before gives way where the file says otherwise, which is said, and stays where it is silent.
+void test_import__is_a_merge_that_tells_its_conflicts(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	case_set(st, STEM, PREC_INT16);
+	case_set(st, CLASS_CONV, PREC_INT16);
+	struct import_report r = take(st, file("{\"nodes_to_exclude\": [\"" STEM "\", \"^/model.12/S(ub|igmoid)$\", \"^/none\"]}"));
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, CLASS_CONV), PREC_INT16);
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(precision(st, "/model.12/Sigmoid"), PREC_FLOAT);
+	assert_non_null(strstr(str_text(&r.notes), STEM ": was set to int16, the file's float is taken"));
+	assert_non_null(strstr(str_text(&r.notes), "^/none: no node"));
+	assert_true(study_undo(st));
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import__nncf_types_and_patterns(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"names\": [], \"types\": [\"Softmax\", \"Nothing\"], \"patterns\": [\"/model.12/Su\"]}"));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT); // from the first character on, not to the last
+	assert_non_null(strstr(str_text(&r.notes), "Nothing: the model has no operator"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import__encodings_of_each_version(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+	    "{\"version\": \"0.6.1\", \"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 16, \"dtype\": \"int\", "
+	    "\"is_symmetric\": \"True\", \"scale\": 0.5}]}}",
+	    "{\"version\": \"1.0.0\", \"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 16, \"dtype\": \"INT\", \"is_sym\": true, "
+	    "\"scale\": [0.5]}]}",
+	    "{\"version\": \"2.0.0\", \"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"int16\", \"y_scale\": 0.5}]}",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(precision(st, STEM), PREC_INT16);
+		assert_true(scale(st, STEM) == 0.5);
+		assert_int_equal(r.n_notes, 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"" CLASS_CONV "\": 0.3, \"" STEM "\": -1, "
+	    "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
+	assert_int_equal(r.scales, 1);
+	assert_true(r.method);
+	assert_true(scale(st, "/model.3/conv/Conv") == 0.25);
+	assert_true(scale(st, CLASS_CONV) == 0 && scale(st, STEM) == 0);
+	assert_int_equal(r.n_notes, 3);
+	assert_non_null(strstr(str_text(&r.notes), CLASS_CONV)); // no power of two
+	assert_non_null(strstr(str_text(&r.notes), STEM ": -1 is no scale"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import__other_files_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("{\"quantization_parameters\": {}}", "--config");
+	assert_refused("{\"qtui\": 1}", "session");
+	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
+	assert_refused("[1, 2]", "not a file of esp-ppq");
+	assert_refused("{\"dispatchings\": ", "import.json");
+	assert_refused("", "import.json");
+}
+
+// Members of any other kind than what is meant: nothing is taken, nothing breaks.
+void test_import__members_of_the_wrong_kind(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+	    "{\"dispatchings\": [552, \"a\", null]}", "{\"dispatchings\": {\"" STEM "\": {\"a\": 1}}}", "{\"configs\": {\"a\": 3, \"b\": {\"c\": 4}}}",
+	    "{\"configs\": [[{\"state\": \"ACTIVATED\", \"hash\": 1, \"dominator\": 1}]], \"values\": {\"1\": {\"scale\": 1}}}",
+	    "{\"activation_encodings\": [[], 3, {\"name\": 4}]}", "{\"activation_encodings\": {\"x\": 3}}", "{\"encodings\": \"x\"}",
+	    "{\"nodes_to_exclude\": {\"a\": [1]}, \"extra_options\": {\"TensorQuantOverrides\": {\"" STEM_OUT "\": 7}, \"MixedPrecisionTensor\": [[\"a\"]]}}",
+	    "{\"act_quant_info\": [1, 2]}", "{\"ignored_scope\": 5}", "{\"patterns\": [\"(\"], \"types\": [1]}", "TRT-8\nabc\nx: zz\ny: 1234567890123\n",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(r.precisions + r.scales, 0);
+		assert_int_equal(steps(st), 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
