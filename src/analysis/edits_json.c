@@ -19,17 +19,31 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 	return a;
 }
 
+// A number, or text as :scale takes it.
+static bool read_scale(double *out, const cJSON *scale)
+{
+	if (cJSON_IsString(scale) && !scale_parse(scale->valuestring, out))
+		return false;
+	if (cJSON_IsNumber(scale))
+		*out = scale->valuedouble;
+	return (!scale || cJSON_IsString(scale) || cJSON_IsNumber(scale)) && *out >= 0 && *out <= 0x1p60;
+}
+
 static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
 {
+	static const struct json_member member[] = {{NULL, "node", cJSON_String}, {NULL, "precision", cJSON_String}};
 	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
 	enum precision p = PREC_INT8;
-	double scale = json_number(o, "scale", 0);
+	double scale = 0;
+	bool has_scale = read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale"));
 	int node = graph_find_node(g, name);
+	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
+		return error_prefix(err, "an edit");
 	if (!*name)
 		return error_set(err, STATUS_FORMAT, "an edit names no node");
 	if (node < 0)
 		return error_set(err, STATUS_NOTFOUND, "the model has no node %s", name);
-	if ((word && !precision_parse(&p, word)) || !(scale >= 0 && scale <= 0x1p60))
+	if ((word && !precision_parse(&p, word)) || !has_scale)
 		return error_set(err, STATUS_FORMAT, "node %s has a precision or scale that there is not", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);
 	e->scale[node] = scale;

@@ -61,13 +61,21 @@ static enum status read_count(int *out, const cJSON *obj, const char *key, struc
 
 enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct error *err)
 {
+	static const struct json_member member[] = {
+	    {NULL, "mean", cJSON_Array}, {NULL, "std", cJSON_Array}, {NULL, "color", cJSON_String}, {NULL, "resize", cJSON_String}};
+	const char *color = json_text(obj, "color", NULL), *resize = json_text(obj, "resize", NULL);
 	*p = (struct preprocess){0};
-	const char *color = json_text(obj, "color", NULL);
+	if (json_check(obj, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
+		return err->status;
 	p->mean_set = read_channels(obj, "mean", 0, p->mean);
 	p->std_set = read_channels(obj, "std", 1, p->std);
 	p->color_set = color != NULL;
 	p->bgr = color && strcmp(color, "bgr") == 0;
-	p->resize_set = resize_parse(&p->resize, json_text(obj, "resize", NULL));
+	p->resize_set = resize_parse(&p->resize, resize);
+	if (color && !p->bgr && strcmp(color, "rgb") != 0)
+		return error_set(err, STATUS_FORMAT, "\"color\": %s is neither rgb nor bgr", color);
+	if (resize && !p->resize_set)
+		return error_set(err, STATUS_FORMAT, "\"resize\": %s is none of stretch, letterbox, corner, crop", resize);
 	for (int i = 0; i < 4 && p->std_set; i++)
 		if (!(p->std[i] > 0))
 			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");
@@ -121,32 +129,19 @@ static void read_task(struct task_wish *w, const cJSON *o)
 	    .iou = iou <= 1 ? iou : 0};
 }
 
-// What a member must be when it is there: one that is ignored would be lost with the next writing.
+// A member that is ignored would be lost with the next writing.
 static enum status check_members(const cJSON *root, struct error *err)
 {
-	static const struct {
-		const char *in, *name; // in NULL: of the session itself
-		int type;
-		const char *word;
-	} member[] = {
-	    {NULL, "model", cJSON_Object, "an object"}, {"model", "path", cJSON_String, "a text"}, {"model", "sha256", cJSON_String, "a text"},
-	    {NULL, "calibration", cJSON_Object, "an object"}, {"calibration", "path", cJSON_String, "a text"},
-	    {"calibration", "method", cJSON_String, "a text"}, {"calibration", "samples", cJSON_Number, "a number"},
-	    {"calibration", "random", cJSON_Number, "a number"}, {"calibration", "seed", cJSON_Number, "a number"},
-	    {"calibration", "preprocess", cJSON_Object, "an object"}, {NULL, "target", cJSON_String, "a text"}, {NULL, "task", cJSON_Object, "an object"},
-	    {"task", "data", cJSON_String, "a text"}, {"task", "labels", cJSON_String, "a text"}, {"task", "decoder", cJSON_String, "a text"},
-	    {"task", "kind", cJSON_String, "a text"}, {"task", "nms", cJSON_Number, "a number"}, {NULL, "edits", cJSON_Array, "a list"},
-	    {NULL, "journal", cJSON_Array, "a list"}, {NULL, "truncate", cJSON_Array, "a list"}, {NULL, "current", cJSON_Number, "a number"},
-	    {NULL, "variants", cJSON_Array, "a list"}, {NULL, "results", cJSON_Object, "an object"},
+	static const struct json_member member[] = {
+	    {NULL, "model", cJSON_Object}, {"model", "path", cJSON_String}, {"model", "sha256", cJSON_String},
+	    {NULL, "calibration", cJSON_Object}, {"calibration", "path", cJSON_String}, {"calibration", "method", cJSON_String},
+	    {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
+	    {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
+	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
+	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
+	    {NULL, "current", cJSON_Number}, {NULL, "variants", cJSON_Array}, {NULL, "results", cJSON_Object},
 	};
-	for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
-		const cJSON *in = member[i].in ? cJSON_GetObjectItemCaseSensitive(root, member[i].in) : root;
-		const cJSON *m = cJSON_GetObjectItemCaseSensitive(in, member[i].name);
-		if (m && (m->type & 0xff) != member[i].type)
-			return error_set(err, STATUS_FORMAT, "\"%s%s%s\" must be %s", member[i].in ? member[i].in : "", member[i].in ? "." : "",
-			    member[i].name, member[i].word);
-	}
-	return STATUS_OK;
+	return json_check(root, member, sizeof member / sizeof *member, false, err);
 }
 
 static enum status read_members(struct session *s, struct error *err)

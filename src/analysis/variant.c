@@ -167,11 +167,14 @@ static enum status read_bench(int *out, struct study *s, const cJSON *o, struct 
 
 static enum status read_variant(struct study *s, const cJSON *o, struct error *err)
 {
+	static const struct json_member member[] = {{NULL, "edits", cJSON_Array}, {NULL, "preprocess", cJSON_Object}};
 	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
 	enum calib_method m;
 	struct edits *e = NULL;
 	int bench = 0;
-	enum status st = check_name(name, err);
+	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
+	if (st == STATUS_OK && check_name(name, err) != STATUS_OK)
+		st = err->status = STATUS_FORMAT;
 	if (st == STATUS_OK && (!calib_parse(&m, json_text(o, "calibration", "")) || !*target || strlen(target) >= sizeof s->variant->target))
 		st = error_set(err, STATUS_FORMAT, "variant %s: target or calibration is missing or unknown", name);
 	if (st != STATUS_OK || find(s, name))

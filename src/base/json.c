@@ -162,6 +162,24 @@ enum status json_write(const cJSON *j, const char *path, bool pretty, struct err
 	return s;
 }
 
+static const char *type_word(int type)
+{
+	return type == cJSON_Object ? "an object" : type == cJSON_Array ? "a list" : type == cJSON_String ? "a text" : "a number";
+}
+
+enum status json_check(const cJSON *obj, const struct json_member *member, size_t n, bool null_is_absent, struct error *err)
+{
+	for (const struct json_member *m = member; m < member + n; m++) {
+		const cJSON *in = m->in ? cJSON_GetObjectItemCaseSensitive(obj, m->in) : obj;
+		const cJSON *item = cJSON_GetObjectItemCaseSensitive(in, m->name);
+		if (!item || (item->type & 0xff) == m->type || (null_is_absent && cJSON_IsNull(item)))
+			continue;
+		return error_set(err, STATUS_FORMAT, "\"%s%s%s\" must be %s", m->in ? m->in : "", m->in ? "." : "", m->name,
+		    type_word(m->type));
+	}
+	return STATUS_OK;
+}
+
 const char *json_text(const cJSON *obj, const char *key, const char *dflt)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(obj, key));

@@ -83,6 +83,19 @@ static void warn_ignored(const struct config *c)
 
 // ---- options
 
+static enum status check_items(const cJSON *list, const char *name, const struct json_member *member, size_t n, struct error *err)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsObject(item))
+			return error_set(err, STATUS_FORMAT, "\"%s\" must be a list of objects", name);
+		if (json_check(item, member, n, true, err) != STATUS_OK)
+			return error_prefix(err, "%s", name);
+	}
+	return STATUS_OK;
+}
+
 static const char *keep(struct config *c, char *heap)
 {
 	c->text = xgrow(c->text, &c->cap_texts, c->n_texts + 1, sizeof *c->text);
@@ -151,8 +164,8 @@ static enum status read_inputs(struct config *c, struct options *o, unsigned ver
 {
 	const cJSON *list = inputs_of(c), *first = cJSON_GetArrayItem(list, 0);
 	const char *data = json_text(first, "data_list_path", NULL);
-	enum status s = need(c, !list || cJSON_IsArray(list), "input_parameters is a list", err);
-	if (s == STATUS_OK && first && strcmp(json_text(first, "file_type", "img"), "img") == 0)
+	enum status s = STATUS_OK;
+	if (first && strcmp(json_text(first, "file_type", "img"), "img") == 0)
 		s = read_image_input(c, o, first, err);
 	if (s != STATUS_OK || !data || o->random)
 		return s;
@@ -198,6 +211,32 @@ static enum status read_truncation(const struct config *c, struct options *o, st
 	return STATUS_OK;
 }
 
+// A member of another type would be taken as not given.
+static enum status check_types(const struct config *c, struct error *err)
+{
+	static const struct json_member root[] = {
+	    {NULL, "model_parameters", cJSON_Object}, {"model_parameters", "onnx_model", cJSON_String},
+	    {NULL, "calibration_parameters", cJSON_Object}, {"calibration_parameters", "calibration_batch_size", cJSON_Number},
+	    {"calibration_parameters", "calibration_step", cJSON_Number}, {"calibration_parameters", "calibration_type", cJSON_String},
+	    {"calibration_parameters", "input_parameters", cJSON_Array}, {"calibration_parameters", "input_parametres", cJSON_Array},
+	    {NULL, "quantization_parameters", cJSON_Object}, {"quantization_parameters", "precision_level", cJSON_Number},
+	    {"quantization_parameters", "truncate_var_names", cJSON_Array}, {"quantization_parameters", "ignore_op_types", cJSON_Array},
+	    {"quantization_parameters", "ignore_op_names", cJSON_Array}, {"quantization_parameters", "custom_setting", cJSON_Array},
+	};
+	static const struct json_member input[] = {{NULL, "file_type", cJSON_String}, {NULL, "color_format", cJSON_String},
+	    {NULL, "mean_value", cJSON_Array}, {NULL, "std_value", cJSON_Array}, {NULL, "preprocess_file", cJSON_String},
+	    {NULL, "data_list_path", cJSON_String}};
+	static const struct json_member region[] = {
+	    {NULL, "input_names", cJSON_Array}, {NULL, "output_names", cJSON_Array}, {NULL, "precision_level", cJSON_Number}};
+	enum status s = json_check(c->root, root, sizeof root / sizeof *root, true, err);
+	if (s == STATUS_OK)
+		s = check_items(inputs_of(c), "input_parameters", input, sizeof input / sizeof *input, err);
+	if (s == STATUS_OK)
+		s = check_items(cJSON_GetObjectItemCaseSensitive(section(c, "quantization_parameters"), "custom_setting"), "custom_setting", region,
+		    sizeof region / sizeof *region, err);
+	return s == STATUS_OK ? s : error_prefix(err, "%s", c->path);
+}
+
 enum status config_read(struct options *o, unsigned verb, struct error *err)
 {
 	struct config *c = o->config_data = xcalloc(1, sizeof *c);
@@ -205,6 +244,8 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 	enum status s = json_read(&c->root, o->config, err);
 	if (s == STATUS_OK)
 		s = need(c, cJSON_IsObject(c->root), "a JSON object is needed", err);
+	if (s == STATUS_OK)
+		s = check_types(c, err);
 	if (s != STATUS_OK)
 		return s;
 	const char *model = json_text(section(c, "model_parameters"), "onnx_model", NULL);

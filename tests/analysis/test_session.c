@@ -1,4 +1,5 @@
 // Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
+#include <stdio.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
 #include "studies.h"
@@ -96,5 +97,42 @@ void test_session__malformed_members_are_named(void **state)
 		assert_non_null(strstr(err.text, row[i].says));
 		assert_non_null(strstr(err.text, "session.json"));
 	}
+	study_close(&st);
+}
+
+// A member of the wrong kind, wherever it is, is named and not passed over.
+void test_session__wrong_kinds_inside_are_named(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} bad[] = {
+	    {"\"edits\": [{\"node\": \"" CONV "\", \"scale\": \"x\"}]", CONV},
+	    {"\"edits\": [{\"node\": \"" CONV "\", \"scale\": [1]}]", CONV},
+	    {"\"edits\": [{\"node\": \"" CONV "\", \"precision\": 8}]", "\"precision\" must be a text"},
+	    {"\"calibration\": {\"preprocess\": {\"mean\": \"0,0,0\"}}", "\"mean\" must be a list"},
+	    {"\"calibration\": {\"preprocess\": {\"color\": \"grey\"}}", "grey is neither rgb nor bgr"},
+	    {"\"calibration\": {\"preprocess\": {\"resize\": \"twice\"}}", "twice is none of"},
+	    {"\"variants\": [1]", "name is one word"},
+	    {"\"variants\": [{\"name\": \"a\", \"target\": \"esp32p4\", \"calibration\": \"kl\", \"edits\": 5}]", "\"edits\" must be a list"},
+	    {"\"variants\": [{\"name\": \"a\", \"target\": \"esp32p4\", \"calibration\": \"kl\", \"preprocess\": {\"mean\": [1]}}]", "resize is missing"},
+	};
+	struct study *st = open_study();
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char text[400];
+		struct error err = {0};
+		snprintf(text, sizeof text, "{\"qtui_session\": 1, %s}", bad[i].text);
+		assert_int_equal(apply(st, text, &err), STATUS_FORMAT);
+		if (!strstr(err.text, bad[i].said))
+			fail_msg("said %s, not %s", err.text, bad[i].said);
+	}
+	study_close(&st);
+}
+
+void test_session__a_scale_may_be_text(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": \"2^-3\"}]}", &err), STATUS_OK);
+	assert_true(scale(st, CONV) == 0.125);
 	study_close(&st);
 }

@@ -176,3 +176,20 @@ void test_json__numbers_that_only_python_writes_are_null(void **state)
 	assert_string_equal(json_text(j, "c", ""), "NaN \" Infinity");
 	cJSON_Delete(j);
 }
+
+void test_json__members_of_the_wrong_kind(void **state)
+{
+	static const struct json_member member[] = {{NULL, "a", cJSON_Object}, {"a", "b", cJSON_Array}, {NULL, "c", cJSON_String}};
+	struct error err;
+	cJSON *j = parsed("{\"a\": {\"b\": [1]}, \"d\": 5}");
+
+	assert_int_equal(json_check(j, member, 3, false, &err), STATUS_OK); // what is absent is fine
+	cJSON_AddNullToObject(j, "c");
+	assert_int_equal(json_check(j, member, 3, true, &err), STATUS_OK);
+	assert_int_equal(json_check(j, member, 3, false, &err), STATUS_FORMAT);
+	assert_string_equal(err.text, "\"c\" must be a text");
+	cJSON_ReplaceItemInObject(cJSON_GetObjectItem(j, "a"), "b", cJSON_CreateNumber(1));
+	assert_int_equal(json_check(j, member, 3, true, &err), STATUS_FORMAT);
+	assert_string_equal(err.text, "\"a.b\" must be a list");
+	cJSON_Delete(j);
+}

@@ -123,6 +123,13 @@ case $floats in
 	"/model.0/conv/Conv /model.0/act/Sigmoid /model.0/act/Mul "*"/model.12/Sub "*) report config_regions 0 ;;
 	*) report config_regions 1 "in float: $floats" ;;
 esac
+for wrong in '"calibration_step": 3/"calibration_step": "3"/"calibration_parameters.calibration_step" must be a number' \
+	'"color_format": "rgb"/"color_format": 5/input_parameters: "color_format" must be a text' \
+	'"precision_level": 3/"precision_level": []/custom_setting: "precision_level" must be a number'; do
+	IFS=/ read -r from to said <<<"$wrong"
+	sed "s|$from|$to|" "$dir/xquant.json" >"$dir/wrong.json"
+	expect "config_of_wrong_kind_${to//[^a-z_]/}" 1 "$said" analyze --config "$dir/wrong.json" -q
+done
 sed 's|"images"|"nosuch"|' "$dir/xquant.json" >"$dir/nosuch.json"
 expect config_unknown_tensor 1 "no tensor nosuch" analyze --config "$dir/nosuch.json" -q
 

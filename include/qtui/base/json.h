@@ -3,6 +3,7 @@
 #define QTUI_BASE_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <cjson/cJSON.h>
 #include "qtui/base/error.h"
@@ -12,6 +13,15 @@ MUST_CHECK enum status json_read(cJSON **out, const char *path, struct error *er
 MUST_CHECK enum status json_parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err);
 // Writes atomically ("-" is stdout); `pretty` indents.
 MUST_CHECK enum status json_write(const cJSON *j, const char *path, bool pretty, struct error *err);
+
+// What a member must be where it is there.
+struct json_member {
+	const char *in;   // the member that it is in; NULL: the object itself
+	const char *name;
+	int type;         // cJSON_Object, cJSON_Array, cJSON_String or cJSON_Number
+};
+// STATUS_FORMAT with the name of the first that is of another type. `null_is_absent`: the file's tool writes null for what is not given.
+MUST_CHECK enum status json_check(const cJSON *obj, const struct json_member *member, size_t n, bool null_is_absent, struct error *err);
 
 // Typed members: the default when absent or of another type.
 const char *json_text(const cJSON *obj, const char *key, const char *dflt);

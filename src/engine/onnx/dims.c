@@ -157,7 +157,7 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	if (fits && shape_count(in->given) >= 0)
 		return STATUS_OK;
 	return error_set(
-	    err, STATUS_FORMAT, "input '%s' cannot have the shape %s", name, shape_text(in->given, text, sizeof(text)));
+	    err, STATUS_FORMAT, "input '%s' cannot have the shape %s of the data", name, shape_text(in->given, text, sizeof(text)));
 }
 
 static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "external.h"
@@ -53,6 +54,14 @@ static bool is_below(const char *dir, const char *path)
 	return below;
 }
 
+// A pipe would be waited for.
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static enum status open_file(struct externals *e, const char *location, struct error *err)
 {
 	char *path = file_join(e->dir, location);
@@ -64,7 +73,7 @@ static enum status open_file(struct externals *e, const char *location, struct e
 		    err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
 	else if (!file_exists(path))
 		s = error_set(err, STATUS_NOTFOUND, "external data '%s' is not there: put it beside the model", path);
-	else if (file_is_dir(path) || !is_below(e->dir, path))
+	else if (!is_file(path) || !is_below(e->dir, path))
 		s = error_set(
 		    err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
 	else
