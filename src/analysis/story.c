@@ -286,6 +286,9 @@ static void tell_causes(struct telling *t)
 
 static void tell_next(struct telling *t)
 {
+	if (t->s->task && t->f && !t->f->surveyed)
+		say(t, STORY_NEXT, ":survey (qtui analyze --findings) asks the labels whether pictures are prepared as in the training: "
+		    "colours, range, mean, resizing.");
 	if (!t->lost && !(t->f && t->f->n))
 		return;
 	if (!t->s->blames || t->s->blames_old)

@@ -92,6 +92,32 @@ void test_story__says_what_was_measured(void **state)
 	study_close(&st);
 }
 
+// As long as the labels were not asked how pictures are prepared, they may be prepared wrongly in any network that has labels.
+void test_story__proposes_a_survey_where_there_are_labels(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct findings *f = findings_new(st, snap);
+	struct task_report task = {.n_figures = 0}, *own = snap->task;
+	struct story *s = story_new(snap, f);
+	assert_false(f->surveyed);
+	assert_false(tells(s, STORY_NEXT, ":survey"));
+	story_free(&s);
+	snap->task = &task;
+	s = story_new(snap, f);
+	assert_true(tells(s, STORY_NEXT, ":survey"));
+	story_free(&s);
+	f->surveyed = true;
+	s = story_new(snap, f);
+	assert_false(tells(s, STORY_NEXT, ":survey"));
+	story_free(&s);
+	snap->task = own;
+	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 void test_story__reports_tell_the_same(void **state)
 {
 	(void)state;

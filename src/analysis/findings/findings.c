@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/survey.h"
 #include "qtui/base/json.h"
 #include "rule.h"
 
@@ -119,6 +120,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
 	drop_small(f);
 	findings_merge(f);
+	f->surveyed = study && study_survey(study) && study_survey(study)->preparation.known;
 	free(l.at);
 	free(l.tail);
 	return f;
