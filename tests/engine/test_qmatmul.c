@@ -214,7 +214,8 @@ void test_qmatmul__ref_is_the_definition(void **state)
 void test_qlut__every_entry_and_every_length(void **state)
 {
 	struct support_random r = { 10 };
-	uint8_t lut[256], x[600], y[600 + 64];
+	enum { LONG = 170001 };
+	uint8_t lut[256], x[600], y[600 + 64], *many = malloc(3 * LONG), *same = many + LONG, *wide = same + LONG;
 	for (int i = 0; i < 256; i++)
 		lut[i] = (uint8_t)support_random_int(&r, 0, 255);
 	for (int i = 0; i < 600; i++)
@@ -223,10 +224,16 @@ void test_qlut__every_entry_and_every_length(void **state)
 		cpu_limit((enum cpu_level)level);
 		for (int n = 0; n <= 600; n++) {
 			memset(y, 0xee, sizeof(y));
-			elt_lut8(lut, x, y, n);
+			elt_lut8(lut, x, y, n, 1);
 			for (int i = 0; i < n; i++)
 				assert_int_equal(y[i], lut[x[i]]);
 			assert_int_equal(y[n], 0xee);
 		}
 	}
+	for (int i = 0; i < LONG; i++)
+		many[i] = (uint8_t)support_random_int(&r, 0, 255);
+	elt_lut8(lut, many, same, LONG, 1);
+	elt_lut8(lut, many, wide, LONG, 2);
+	assert_memory_equal(same, wide, LONG);
+	free(many);
 }

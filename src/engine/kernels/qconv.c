@@ -132,13 +132,16 @@ static void pad_channels(const struct qconv *k, void *y)
 				qfinish_store_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, k->g.oc, plane, n, c, p));
 }
 
+enum { EACH = 4 }; // pieces that a thread should get at the least
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
 	int64_t tiles = tiles_all(k), panels = k->panels * k->g.group, shares = 1;
 
-	if (io->width > 1 && tiles < 2 * io->width) // too few tiles to go round: several threads to a tile, each with its panels
-		shares = 2 * io->width < panels ? 2 * io->width : panels;
+	if (io->width > 1 && tiles < EACH * io->width) // too few tiles to go round evenly: several threads to a tile, each with its panels
+		shares = (EACH * io->width + tiles - 1) / tiles;
+	shares = shares < panels ? shares : panels;
 	if (k->pads_last)
 		pad_channels(k, io->y);
 #pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)

@@ -8,7 +8,7 @@ static void lut_plain(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int6
 		y[i] = lut[x[i]];
 }
 
-void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
+static void lut_piece(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
 {
 #if defined(__x86_64__)
 	int64_t done = cpu_level() >= CPU_AVX2 ? qlut_avx2(lut, x, y, n) : 0;
@@ -16,4 +16,14 @@ void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
 	int64_t done = 0;
 #endif
 	lut_plain(lut, x + done, y + done, n - done);
+}
+
+void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width)
+{
+	enum { PIECE = 1 << 15 };
+	int64_t pieces = (n + PIECE - 1) / PIECE;
+
+#pragma omp parallel for num_threads(width) if (width > 1 && pieces >= 2 * width)
+	for (int64_t i = 0; i < pieces; i++)
+		lut_piece(lut, x + i * PIECE, y + i * PIECE, n - i * PIECE < PIECE ? n - i * PIECE : PIECE);
 }

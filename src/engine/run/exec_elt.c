@@ -46,7 +46,7 @@ static enum status unary_codes(struct exec *x, const struct quantizer *oq)
 	if (st != STATUS_OK)
 		return st;
 	rep_set_quantizer(&x->out[0], oq);
-	elt_lut8(lut, in->data, x->out[0].t.data, tensor_stored(in));
+	elt_lut8(lut, in->data, x->out[0].t.data, tensor_stored(in), x->width);
 	rep_clear_padding(&x->out[0]);
 	return STATUS_OK;
 }

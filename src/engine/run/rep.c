@@ -81,7 +81,7 @@ enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int wid
 }
 
 // 8-bit codes onto another 8-bit grid: 256 cases, so a table.
-static void regrid8(struct tensor *dst, const struct tensor *src, const struct quantizer *from, const struct quantizer *to)
+static void regrid8(struct tensor *dst, const struct tensor *src, const struct quantizer *from, const struct quantizer *to, int width)
 {
 	uint8_t lut[256];
 	for (int i = 0; i < 256; i++) {
@@ -89,7 +89,7 @@ static void regrid8(struct tensor *dst, const struct tensor *src, const struct q
 		float x = (float)(code - (from->zero ? from->zero[0] : 0)) * from->scale[0];
 		lut[i] = (uint8_t)quantize_one(to, 0, x);
 	}
-	elt_lut8(lut, src->data, dst->data, tensor_stored(src));
+	elt_lut8(lut, src->data, dst->data, tensor_stored(src), width);
 }
 
 enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
@@ -105,7 +105,7 @@ enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer 
 	if (st != STATUS_OK)
 		return st;
 	if (from && from->bits == 8 && q->bits == 8) {
-		regrid8(&out->t, &r->t, from, q);
+		regrid8(&out->t, &r->t, from, q, width);
 	} else {
 		if ((st = rep_to_float(&x, r, width, err)) != STATUS_OK)
 			goto out;
