@@ -119,6 +119,15 @@ static void copy_options(struct study *s, const struct study_options *opt)
 	s->opt.truncate = (const char *const *)list;
 }
 
+// Of the memory that the user gives, what the figures of all samples do not take.
+static size_t engine_memory(const struct study *s)
+{
+	size_t each = 2 * sizeof(struct tensor_sums) + sizeof(struct tensor_range), figures = 0;
+	for (int v = 0; v < s->g->n_values; v++)
+		figures += s->g->value[v].constant || s->g->value[v].type != DT_F32 ? 0 : each * (size_t)dataset_count(s->d);
+	return s->opt.memory > figures ? s->opt.memory - figures : 0;
+}
+
 static enum status open_parts(struct study *s, struct error *err)
 {
 	enum status st;
@@ -129,7 +138,7 @@ static enum status open_parts(struct study *s, struct error *err)
 		return st;
 	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
 		return st;
-	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = s->opt.memory};
+	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = engine_memory(s)};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();
 	s->bench[s->n_benches++] = (struct bench){s->d, memo_new(dataset_count(s->d))};

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
 #define BIG ((size_t)64 << 20)
@@ -84,6 +87,13 @@ void *mem_try_resize(void *p, size_t size)
 	if (size > PTRDIFF_MAX || !mem_may_take(size))
 		return NULL;
 	return realloc(p, size ? size : 1);
+}
+
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 // VmHWM belongs to this program; ru_maxrss also counts what the process was before exec, so it is only the fallback.

@@ -16,6 +16,7 @@ struct store {
 	struct entry **heap; // least worthy first
 	size_t n, cap, bytes, budget;
 	double least_worth;  // of what is kept at all
+	size_t holes;        // bytes of small entries that have gone since the system was given what they left
 };
 
 struct store *store_new(size_t budget, double least_worth)
@@ -57,6 +58,17 @@ static void sift_down(struct store *s, struct entry *e)
 	place(s, e, i);
 }
 
+// Small blocks that go leave holes between those that stay, some of which nothing fits into again.
+static void note_hole(struct store *s, size_t size)
+{
+	enum { SMALL = 32 << 10, OFTEN = 16 << 20 };
+	s->holes += size < SMALL ? size : 0;
+	if (s->holes < OFTEN)
+		return;
+	s->holes = 0;
+	mem_trim();
+}
+
 static void evict_least(struct store *s)
 {
 	struct entry *e = s->heap[0], *tail = s->heap[--s->n];
@@ -67,6 +79,7 @@ static void evict_least(struct store *s)
 	s->bytes -= e->bytes;
 	keymap_remove(s->map, e->key);
 	rep_drop(&e->rep);
+	note_hole(s, e->bytes);
 	free(e);
 }
 
