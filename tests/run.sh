@@ -5,6 +5,7 @@ set -u
 # Where CI runs there may be no locale, and a developer may want no colours: the tests bring their own.
 export LC_ALL=C.UTF-8
 unset NO_COLOR COLORTERM LINES COLUMNS
+export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp ${TSAN_OPTIONS:-}"
 passed=0 failed=0 skipped=0
 count() { grep -cE "$1" "$2"; }
 for t in "$@"; do

@@ -38,7 +38,7 @@ struct hist_memo {
 	int32_t zero;
 	uint8_t *used;             // [levels] codes seen
 	unsigned char *have;       // [samples]
-	int n_have;
+	atomic_int n_have;         // written with the lock held; a composed one reads those of its parts without
 	struct hist *shown;        // as last published, NULL: not yet
 	int n_shown;               // over so many samples
 	bool merged;               // set as a whole: only `shown`

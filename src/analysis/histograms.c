@@ -104,7 +104,8 @@ void hist_clear(struct hist_memo *h, int samples)
 	h->count = NULL;
 	h->used = NULL;
 	memset(h->have, 0, (size_t)samples);
-	h->n_have = h->n_shown = h->levels = h->shift = h->n_part = 0;
+	h->n_have = 0;
+	h->n_shown = h->levels = h->shift = h->n_part = 0;
 	h->merged = false;
 	pthread_mutex_unlock(&h->lock);
 }

@@ -37,7 +37,7 @@ struct study {
 	struct study_options opt;          // its strings are the study's own copies
 	struct graph *g;
 	struct bench bench[STUDY_BENCHES]; // [0]: as the study was opened; those there are never change
-	int n_benches;
+	atomic_int n_benches;              // snapshots ask whether there is one
 	struct dataset *d;                 // of the run's bench; used by the conductor only, as is memo
 	struct target *target;             // of the decision in force
 	struct engine *engine;
@@ -50,7 +50,8 @@ struct study {
 	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
 
 	struct decision *step;
-	size_t n_steps, cap_steps, current; // step[current] is in force
+	size_t cap_steps;
+	atomic_size_t n_steps, current;    // step[current] is in force; snapshots say whether there are others
 
 	struct variant *variant;
 	size_t n_variants, cap_variants;

@@ -27,13 +27,13 @@ static double lower_end(const struct site *s, double scale)
 // The quality of what lies within the present range if the scale were `scale`.
 static double inner_snr(const struct site *s, double scale)
 {
-	struct hist inner = *s->hist_float;
+	struct hist inner = {.lo = s->hist_float->lo, .hi = s->hist_float->hi};
 	double zero = s->zero ? s->zero[0] : 0, lo = lower_end(s, s->scale[0]), hi = upper_end(s, s->scale[0]);
 	double width = ((double)inner.hi - inner.lo) / STATS_BINS;
 	for (int i = 0; i < STATS_BINS; i++) {
 		double x = inner.lo + (i + 0.5) * width;
-		if (x < lo || x > hi)
-			inner.bin[i] = 0;
+		if (x >= lo && x <= hi)
+			inner.bin[i] = s->hist_float->bin[i];
 	}
 	struct prediction p = hist_predict(&inner, scale, zero, s->qmin, s->qmax);
 	return p.known ? p.snr_db : NAN;
