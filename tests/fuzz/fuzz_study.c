@@ -5,6 +5,7 @@
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
+#include "qtui/interop/import.h"
 
 static void undo_all(struct study *st)
 {
@@ -31,6 +32,15 @@ void fuzz_session(const struct fuzz_input *in)
 	if (session_apply(s, fuzz_study(), &err) == STATUS_OK)
 		undo_all(fuzz_study());
 	session_free(&s);
+}
+
+void fuzz_import(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	struct import_report r;
+	(void)!import_file(&r, fuzz_study(), in->path, &err);
+	import_report_done(&r);
+	undo_all(fuzz_study());
 }
 
 void fuzz_analysis(const struct fuzz_input *in)
