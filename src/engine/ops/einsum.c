@@ -2,25 +2,12 @@
 // input.
 #include <ctype.h>
 #include <string.h>
+#include "einsum.h"
 #include "element.h"
 #include "rule.h"
 
-#define MAX_LABELS 24
-#define MAX_OPERANDS 8
 #define ELLIPSIS                                                                                                       \
 	'.' // stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one
-
-struct term {
-	char label[SHAPE_MAX_RANK + 1];
-	int n;
-};
-struct einsum {
-	struct term in[MAX_OPERANDS], out;
-	int operands;
-	char label[MAX_LABELS]; // those of the output first
-	int64_t dim[MAX_LABELS];
-	int labels;
-};
 
 static int find_label(const struct einsum *e, char label)
 {
@@ -37,7 +24,7 @@ static enum status bad_equation(const char *equation, struct error *err)
 
 // Reads labels up to a comma, an arrow or the end. An ellipsis becomes `dots` digits, ending with the highest one,
 // `most` - 1.
-static bool parse_term(struct term *t, const char **p, int dots, int most)
+static bool parse_term(struct einsum_term *t, const char **p, int dots, int most)
 {
 	t->n = 0;
 	for (; **p && **p != ',' && **p != '-'; ++*p) {
@@ -87,12 +74,12 @@ static int longest_ellipsis(const char *p, const struct tensor *const *in, int o
 	return most;
 }
 
-static bool add_dims(struct einsum *e, const struct term *t, const struct shape *s)
+static bool add_dims(struct einsum *e, const struct einsum_term *t, const struct shape *s)
 {
 	for (int i = 0; i < t->n; i++) {
 		int at = find_label(e, t->label[i]);
 		if (at < 0) {
-			if (e->labels == MAX_LABELS)
+			if (e->labels == EINSUM_LABELS)
 				return false;
 			at = e->labels++;
 			e->label[at] = t->label[i];
@@ -148,8 +135,8 @@ static enum status parse(struct einsum *e, const struct node *n, const struct te
 	int most;
 
 	*e = (struct einsum){.operands = n->n_in};
-	if (n->n_in > MAX_OPERANDS)
-		return error_set(err, STATUS_UNSUPPORTED, "more than %d inputs are not supported", MAX_OPERANDS);
+	if (n->n_in > EINSUM_OPERANDS)
+		return error_set(err, STATUS_UNSUPPORTED, "more than %d inputs are not supported", EINSUM_OPERANDS);
 	for (int k = 0; k < n->n_in; k++)
 		if (!in[k])
 			return error_set(err, STATUS_FORMAT, "input %d is missing", k);
@@ -190,28 +177,20 @@ enum status einsum_shape(const struct node *n, const struct tensor *const *in, s
 	return STATUS_OK;
 }
 
-// Elements between neighbours along each label; a label that an operand has twice walks its diagonal.
 static void label_strides(
-    int64_t stride[MAX_LABELS], const struct einsum *e, const struct term *t, const struct shape *s)
+    int64_t stride[EINSUM_LABELS], const struct einsum *e, const struct einsum_term *t, const struct shape *s)
 {
 	int64_t dense[SHAPE_MAX_RANK];
 
 	rule_strides(dense, s);
-	memset(stride, 0, MAX_LABELS * sizeof *stride);
+	memset(stride, 0, EINSUM_LABELS * sizeof *stride);
 	for (int i = 0; i < t->n; i++)
 		if (s->dim[i] != 1)
 			stride[find_label(e, t->label[i])] += dense[i];
 }
 
-struct walk {
-	const struct einsum *e;
-	const struct tensor *const *in;
-	int64_t stride[MAX_OPERANDS][MAX_LABELS];
-	int64_t terms; // of each sum
-};
-
 // Moves the places `at` to element `flat` of the labels first..last-1.
-static void place(const struct walk *w, int64_t *at, int64_t flat, int first, int last)
+static void place(const struct einsum_walk *w, int64_t *at, int64_t flat, int first, int last)
 {
 	for (int i = last - 1; i >= first; i--) {
 		int64_t step = flat % w->e->dim[i];
@@ -221,7 +200,7 @@ static void place(const struct walk *w, int64_t *at, int64_t flat, int first, in
 	}
 }
 
-static double product(const struct walk *w, const int64_t *at, const int64_t *step, int64_t i)
+static double product(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t i)
 {
 	double v = 1;
 
@@ -230,33 +209,27 @@ static double product(const struct walk *w, const int64_t *at, const int64_t *st
 	return v;
 }
 
-// The sum of products along one label; two float operands, which is what models have, in a loop of their own.
-static double sum_run(const struct walk *w, const int64_t *at, const int64_t *step, int64_t n)
+// The sum of products along one label.
+static double sum_run(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t n)
 {
 	double sum = 0;
 
-	if (w->e->operands == 2 && w->in[0]->type == DT_F32) {
-		const float *a = (const float *)w->in[0]->data + at[0], *b = (const float *)w->in[1]->data + at[1];
-		for (int64_t i = 0; i < n; i++)
-			sum += (double)a[i * step[0]] * (double)b[i * step[1]];
-		return sum;
-	}
 	for (int64_t i = 0; i < n; i++)
 		sum += product(w, at, step, i);
 	return sum;
 }
 
-static double sum_at(const struct walk *w, int64_t o)
+static double sum_at(const struct einsum_walk *w, int64_t o)
 {
 	int last = w->e->labels - 1;
 	bool summed = w->e->labels > w->e->out.n;
-	int64_t run = summed ? w->e->dim[last] : 1, step[MAX_OPERANDS] = {0};
+	int64_t run = summed ? w->e->dim[last] : 1, step[EINSUM_OPERANDS] = {0};
 	double sum = 0;
 
 	for (int k = 0; summed && k < w->e->operands; k++)
 		step[k] = w->stride[k][last];
 	for (int64_t t = 0; run && t < w->terms / run; t++) {
-		int64_t at[MAX_OPERANDS] = {0};
+		int64_t at[EINSUM_OPERANDS] = {0};
 		place(w, at, o, 0, w->e->out.n);
 		place(w, at, t, w->e->out.n, summed ? last : w->e->labels);
 		sum += sum_run(w, at, step, run);
@@ -268,7 +241,7 @@ enum status einsum_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct einsum e;
-	struct walk w = {.e = &e, .in = in, .terms = 1};
+	struct einsum_walk w = {.e = &e, .in = in, .terms = 1};
 	enum status s = parse(&e, n, in, err);
 
 	if (s != STATUS_OK)
@@ -277,6 +250,8 @@ enum status einsum_eval(
 		label_strides(w.stride[k], &e, &e.in[k], &in[k]->shape);
 	for (int i = e.out.n; i < e.labels; i++)
 		w.terms *= e.dim[i];
+	if (e.operands == 2 && out[0].type == DT_F32)
+		return einsum_pair(&w, out[0].data, width, err);
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t o = 0; o < tensor_count(&out[0]); o++) {
 		double v = sum_at(&w, o);
