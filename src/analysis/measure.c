@@ -191,7 +191,7 @@ static enum status measure_weight(struct work *w, struct site_work *sw, struct e
 	enum status st = tensor_alloc(&y, NULL, err);
 	if (st != STATUS_OK)
 		return st;
-	fake_quantize(&y, x, q, 1);
+	fake_quantize(&y, plan_constant(w->plan, sw->site.slot), q, 1);
 	struct tensor_sums sums;
 	struct tensor_range range;
 	stats_site(&(struct stats_site){.f = x, .q = {&y, &y}, .quant = {q, q}, .sums = {&sums}, .range = &range, .scratch = &w->lack[0].scratch});

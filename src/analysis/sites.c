@@ -86,8 +86,10 @@ static void site_memos(struct work *w, struct site_work *sw)
 		q = key_add_key(q, quantizer_key(&slot->quant));
 		a = key_add_key(f, quantizer_key(&slot->quant));
 	}
-	if (sw->site.kind == SITE_WEIGHT)
+	if (sw->site.kind == SITE_WEIGHT) {
+		q = a = key_add_key(plan_content(w->plan, sw->site.slot), quantizer_key(&slot->quant));
 		base = (struct key){0};
+	}
 	sw->graphwise = memo_figure(m, pair_key("figure", f, q, base));
 	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
 	sw->range = memo_range(m, key_add_key(f, base));

@@ -10,6 +10,7 @@
 #include "qtui/engine/graph.h"
 #include "qtui/engine/quantizer.h"
 #include "qtui/engine/target.h"
+#include "qtui/engine/tuning.h"
 
 enum precision { PREC_INT8, PREC_INT16, PREC_FLOAT, PREC_COUNT };
 const char *precision_name(enum precision p); // "int8" ...
@@ -20,6 +21,7 @@ struct edits {
 	int n_nodes;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
 	double *scale;          // [node] override for the scale of output 0, or 0: none. Locked against calibration and alignment
+	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
 struct edits *edits_new(int n_nodes);
 struct edits *edits_copy(const struct edits *e);
@@ -81,6 +83,7 @@ struct plan {
 	int n_refused;
 	struct refusal *refused;
 	bool finished;
+	struct tuning *tuning;         // of the edits, or NULL; counted
 	void *priv;
 };
 static inline struct slot *plan_in(const struct plan *p, int node, int i) { return &p->slot[p->first_in[node] + i]; }
@@ -100,6 +103,11 @@ MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int
 void plan_free(struct plan **p);
 // The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is. From plan_new on.
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot);
+// What stands for the constant at a slot while the plan quantizes: the tuned one, where it fits the grid, or the graph's own; and its key.
+const struct tensor *plan_constant(const struct plan *p, int slot);
+struct key plan_content(const struct plan *p, int slot);
+// The node's tuned constants where they are in force, or NULL.
+const struct tuned *plan_tuned(const struct plan *p, int node);
 // Codes of a constant input under the plan (weights: int16 codes, biases: int64), for slots whose quantizer is active.
 void plan_weight_codes(const struct plan *p, int slot, int16_t *codes);
 void plan_bias_codes(const struct plan *p, int slot, int64_t *codes);

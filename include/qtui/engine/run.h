@@ -77,6 +77,7 @@ int engine_group_value(const struct graph *g, const struct plan *plan, int v);
 MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in,
     const int *want, int n_want, bool codes, struct tensor *out, struct error *err);
 
+struct jobs *engine_jobs(struct engine *e); // the workers, for other work on the same graph while no pass runs
 void engine_yield(struct engine *e); // see jobs_yield
 size_t engine_store_bytes(const struct engine *e);
 // Forgets stored tensors of keys that no longer matter when `bytes` is to be met.

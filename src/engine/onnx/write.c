@@ -1,4 +1,4 @@
-// onnx_write_qdq: the normalised graph with the quantizers of a plan as an ONNX file.
+// The normalised graph as an ONNX file, with the quantizers of a plan or in float.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/engine/onnx.h"
@@ -82,7 +82,7 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	enum status s = STATUS_OK;
 
 	if (n->n_subgraphs)
-		s = error_set(err, STATUS_UNSUPPORTED, "node %s (%s): a graph inside a node cannot be written as a QDQ model", n->name,
+		s = error_set(err, STATUS_UNSUPPORTED, "node %s (%s): a graph inside a node cannot be written as a model", n->name,
 		    n->op->name);
 	if (!s)
 		s = read_inputs(in, w, node, err);
@@ -110,7 +110,9 @@ static void add_constants(struct writer *w)
 	for (int i = 0; i < w->plan->n_slots; i++) {
 		const struct slot *s = &w->plan->slot[i];
 
-		if (!s->is_output && s->value >= 0 && (!slot_quantizer(s) || slot_quantizer(s)->kind == QUANT_NONE))
+		const struct quantizer *q = w->plain ? NULL : slot_quantizer(s);
+
+		if (!s->is_output && s->value >= 0 && (!q || q->kind == QUANT_NONE))
 			plain[s->value] = true;
 	}
 	for (int i = 0; i < w->g->n_values; i++) {
@@ -208,7 +210,7 @@ static void fill_model(struct writer *w, Onnx__ModelProto *m)
 	m->ir_version = ir_version(w->opset);
 	m->producer_name = arena_strdup(w->arena, "qtui");
 	m->graph = &w->out;
-	w->out.name = arena_strdup(w->arena, "quantized");
+	w->out.name = arena_strdup(w->arena, w->plain ? "tuned" : "quantized");
 	w->out.n_input = (size_t)w->g->n_inputs;
 	w->out.input = make_infos(w, w->g->input, w->g->n_inputs);
 	w->out.n_output = (size_t)w->g->n_outputs;
@@ -222,10 +224,10 @@ static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct err
 	size_t size = onnx__model_proto__get_packed_size(m);
 
 	if (size > INT32_MAX)
-		return error_set(err, STATUS_UNSUPPORTED, "the quantized model needs %zu bytes; an ONNX file holds 2 GiB", size);
+		return error_set(err, STATUS_UNSUPPORTED, "the model needs %zu bytes; an ONNX file holds 2 GiB", size);
 	out->data = mem_try_array(size + 1, 1);
 	if (!out->data)
-		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the quantized model", size);
+		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the model", size);
 	out->size = onnx__model_proto__pack(m, out->data);
 	return STATUS_OK;
 }
@@ -246,10 +248,10 @@ static void tell_losses(const struct writer *w)
 		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
 }
 
-enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
+static enum status write_graph(struct bytes *out, const struct plan *p, bool plain, struct str *loss, struct error *err)
 {
-	struct writer w = {.plan = p, .g = p->g, .loss = loss, .arena = arena_new(), .taken = namemap_new(), .made = keymap_new(),
-	    .opset = file_opset(p->g)};
+	struct writer w = {.plan = p, .plain = plain, .g = p->g, .loss = loss, .arena = arena_new(), .taken = namemap_new(), .made = keymap_new(),
+	    .opset = plain ? p->g->opset : file_opset(p->g)};
 	Onnx__ModelProto model;
 	enum status s;
 
@@ -261,7 +263,7 @@ enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *
 		fill_model(&w, &model);
 		s = pack(out, &model, err);
 	}
-	if (!s)
+	if (!s && loss)
 		tell_losses(&w);
 	for (size_t i = 0; i < w.n_own; i++)
 		tensor_drop(&w.own[i]);
@@ -273,4 +275,14 @@ enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *
 	namemap_free(&w.taken);
 	arena_free(&w.arena);
 	return s;
+}
+
+enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
+{
+	return write_graph(out, p, false, loss, err);
+}
+
+enum status onnx_write_tuned(struct bytes *out, const struct plan *p, struct error *err)
+{
+	return write_graph(out, p, true, NULL, err);
 }

@@ -10,6 +10,7 @@
 
 struct writer {
 	const struct plan *plan;
+	bool plain; // the graph without the plan's quantizers, with its tuned constants
 	const struct graph *g;
 	struct str *loss; // a line for everything that the file cannot say
 	struct arena *arena;

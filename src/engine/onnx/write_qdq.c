@@ -161,23 +161,36 @@ static bool stays_float(struct writer *w, const struct slot *s, const struct qua
 	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad;
 }
 
-static enum status add_rounded(
-    const char **name, struct writer *w, const struct value *v, const struct quantizer *q, struct error *err)
+// What stands for the slot's constant: w->g->value[slot->value].constant, or what it was tuned to.
+static const struct tensor *constant_of(const struct writer *w, const struct slot *s)
 {
-	struct tensor *t;
-	enum status s = write_own(&t, w, DT_F32, &v->constant->shape, err);
+	return plan_constant(w->plan, (int)(s - w->plan->slot));
+}
 
-	if (s)
-		return s;
-	fake_quantize(t, v->constant, q, 1);
+static const struct quantizer *quantizer_of(const struct writer *w, const struct slot *s)
+{
+	return w->plain ? NULL : slot_quantizer(s);
+}
+
+static enum status add_rounded(
+    const char **name, struct writer *w, const struct slot *s, const struct quantizer *q, struct error *err)
+{
+	const struct value *v = &w->g->value[s->value];
+	struct tensor *t;
+	enum status status = write_own(&t, w, DT_F32, &v->constant->shape, err);
+
+	if (status)
+		return status;
+	fake_quantize(t, constant_of(w, s), q, 1);
 	*name = write_name(w, v->name, "_rounded");
 	write_constant(w, *name, t);
 	return STATUS_OK;
 }
 
 static enum status add_codes(
-    const char **name, struct writer *w, const struct value *v, const struct quantizer *q, struct error *err)
+    const char **name, struct writer *w, const struct slot *slot, const struct quantizer *q, struct error *err)
 {
+	const struct value *v = &w->g->value[slot->value];
 	struct tensor *codes;
 	struct terms t;
 	int axis = q->axis >= 0 ? q->axis : v->constant->shape.rank - 1;
@@ -185,7 +198,7 @@ static enum status add_codes(
 
 	if (s)
 		return s;
-	quantize(codes, v->constant, q, 1);
+	quantize(codes, constant_of(w, slot), q, 1);
 	const char *quantized = write_name(w, v->name, "_quantized");
 	write_constant(w, quantized, codes);
 	s = add_terms(&t, w, v->name, q, err);
@@ -200,20 +213,26 @@ static enum status add_codes(
 
 enum status qdq_input(const char **name, struct writer *w, const struct slot *s, struct error *err)
 {
-	const struct quantizer *q = slot_quantizer(s);
+	const struct quantizer *q = quantizer_of(w, s);
 	const struct value *v = &w->g->value[s->value];
+	bool tuned = v->constant && constant_of(w, s) != v->constant, quantized = q && q->kind != QUANT_NONE;
 	struct key k = key_add_int(quantizer_key(q), s->value);
-	enum status status;
+	enum status status = STATUS_OK;
 
 	*name = w->read[s->value];
-	if (!q || q->kind == QUANT_NONE)
+	if (!quantized && !tuned)
 		return STATUS_OK;
+	if (tuned)
+		k = key_add_key(k, plan_content(w->plan, (int)(s - w->plan->slot)));
 	if (keymap_get(w->made, k)) {
 		*name = keymap_get(w->made, k);
 		return STATUS_OK;
 	}
-	if (v->constant) {
-		status = stays_float(w, s, q) ? add_rounded(name, w, v, q, err) : add_codes(name, w, v, q, err);
+	if (!quantized) {
+		*name = write_name(w, v->name, "_tuned");
+		write_constant(w, *name, constant_of(w, s));
+	} else if (v->constant) {
+		status = stays_float(w, s, q) ? add_rounded(name, w, s, q, err) : add_codes(name, w, s, q, err);
 	} else {
 		const char *from = *name;
 
@@ -238,8 +257,8 @@ static const struct quantizer *output_quantizer(const struct writer *w, const st
 	const struct plan *p = w->plan;
 	const struct node *n = &w->g->node[s->node];
 
-	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
-		return slot_quantizer(s);
+	if (w->plain || s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
+		return quantizer_of(w, s);
 	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
 	return from == own && p->slot[own].quant.n == 1 ? slot_quantizer(&p->slot[own]) : NULL;
 }

@@ -39,6 +39,7 @@ struct edits *edits_copy(const struct edits *e)
 	struct edits *c = edits_new(e->n_nodes);
 	memcpy(c->precision, e->precision, (size_t)e->n_nodes);
 	memcpy(c->scale, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
+	c->tuning = tuning_take(e->tuning);
 	return c;
 }
 
@@ -48,6 +49,7 @@ void edits_free(struct edits **e)
 		return;
 	free((*e)->precision);
 	free((*e)->scale);
+	tuning_drop(&(*e)->tuning);
 	free(*e);
 	*e = NULL;
 }
@@ -56,12 +58,13 @@ bool edits_equal(const struct edits *a, const struct edits *b)
 {
 	size_t n = (size_t)a->n_nodes;
 	return a->n_nodes == b->n_nodes && memcmp(a->precision, b->precision, n) == 0 &&
-	    memcmp(a->scale, b->scale, n * sizeof *a->scale) == 0;
+	    memcmp(a->scale, b->scale, n * sizeof *a->scale) == 0 && key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
 }
 
 struct key edits_key(const struct edits *e)
 {
 	struct key k = key_add_int((struct key){ 0 }, e->n_nodes);
 	k = key_add(k, e->precision, (size_t)e->n_nodes);
-	return key_add(k, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
+	k = key_add(k, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
+	return tuning_count(e->tuning) ? key_add_key(k, tuning_key(e->tuning)) : k;
 }

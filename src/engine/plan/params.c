@@ -235,10 +235,36 @@ void plan_bias_scales(struct plan *p)
 			bias_scale(p, &p->slot[i]);
 }
 
+// A weight that the plan leaves in float, or puts on another grid than it was tuned for, is the graph's own, and so is its bias.
+const struct tuned *plan_tuned(const struct plan *p, int node)
+{
+	const struct tuned *t = tuning_of(p->tuning, node);
+	const struct quantizer *q = t ? slot_quantizer(plan_in(p, node, 1)) : NULL;
+	return q && key_equal(quantizer_key(q), t->grid) ? t : NULL;
+}
+
+const struct tensor *plan_constant(const struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct tuned *t = plan_tuned(p, s->node);
+	if (t && s->index == 1)
+		return &t->weight;
+	return t && s->index == 2 && t->bias.data ? &t->bias : p->g->value[s->value].constant;
+}
+
+struct key plan_content(const struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct tuned *t = plan_tuned(p, s->node);
+	if (t && s->index == 1)
+		return t->weight_key;
+	return t && s->index == 2 && t->bias.data ? t->bias_key : p->g->value[s->value].content;
+}
+
 void plan_weight_codes(const struct plan *p, int slot, int16_t *codes)
 {
 	const struct slot *s = &p->slot[slot];
-	const struct tensor *x = p->g->value[s->value].constant;
+	const struct tensor *x = plan_constant(p, slot);
 	const struct quantizer *q = slot_quantizer(s);
 	int64_t n = tensor_count(x);
 	struct tensor c = { .type = quantizer_dtype(q), .shape = x->shape };
@@ -259,7 +285,7 @@ void plan_weight_codes(const struct plan *p, int slot, int16_t *codes)
 void plan_bias_codes(const struct plan *p, int slot, int64_t *codes)
 {
 	const struct slot *s = &p->slot[slot];
-	const struct tensor *x = p->g->value[s->value].constant;
+	const struct tensor *x = plan_constant(p, slot);
 	const struct quantizer *q = slot_quantizer(s);
 	int64_t n = tensor_count(x);
 	for (int64_t i = 0; i < n; i++)

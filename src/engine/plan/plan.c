@@ -57,6 +57,7 @@ void plan_free(struct plan **p)
 		return;
 	free((*p)->observe);
 	free((*p)->refused);
+	tuning_drop(&(*p)->tuning);
 	struct arena *a = priv(*p)->arena;
 	arena_free(&a);
 	free(*p);
@@ -134,6 +135,7 @@ enum status plan_new(struct plan **out, const struct graph *g, const struct targ
     const struct edits *e, struct plan_cache *c, struct error *err)
 {
 	struct plan *p = plan_alloc(g, t, m);
+	p->tuning = tuning_take(e->tuning);
 	build_structure(p, e);
 	enum status st = plan_constants(p, c, err);
 	if (st) {

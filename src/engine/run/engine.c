@@ -316,6 +316,11 @@ void engine_free(struct engine **ep)
 	*ep = NULL;
 }
 
+struct jobs *engine_jobs(struct engine *e)
+{
+	return e->jobs;
+}
+
 void engine_yield(struct engine *e)
 {
 	jobs_yield(e->jobs);

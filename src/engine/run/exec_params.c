@@ -8,7 +8,7 @@ static const struct tensor *param(const struct exec *x, int i)
 {
 	if (i >= x->node->n_in || x->node->in[i] < 0)
 		return NULL;
-	return x->g->value[x->node->in[i]].constant;
+	return slot_constant(x->g, x->plan, x->sim, x->step->node, i);
 }
 
 const float *exec_weights(struct exec *x, int i, float **own)
@@ -32,7 +32,7 @@ static struct key add_param(struct exec *x, struct key k, int i)
 {
 	if (!param(x, i))
 		return key_add_int(k, -1);
-	return key_add_key(key_add_key(k, x->g->value[x->node->in[i]].content), quantizer_key(exec_param_quantizer(x, i)));
+	return key_add_key(key_add_key(k, slot_content(x->g, x->plan, x->sim, x->step->node, i)), quantizer_key(exec_param_quantizer(x, i)));
 }
 
 struct key exec_kernel_key(struct exec *x, const char *kind)

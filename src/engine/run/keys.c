@@ -63,13 +63,28 @@ const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim
 	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE ? &s->quant : NULL;
 }
 
+static bool tunes(const struct plan *plan, enum sim sim, int i)
+{
+	return plan && plan->tuning && (i == 1 || i == 2) && (sim == SIM_FULL || sim == SIM_ALONE);
+}
+
+struct key slot_content(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i)
+{
+	return tunes(plan, sim, i) ? plan_content(plan, plan->first_in[node] + i) : g->value[g->node[node].in[i]].content;
+}
+
+const struct tensor *slot_constant(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i)
+{
+	return tunes(plan, sim, i) ? plan_constant(plan, plan->first_in[node] + i) : g->value[g->node[node].in[i]].constant;
+}
+
 static struct key key_of_input(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i, const struct key *k)
 {
 	int v = g->node[node].in[i];
 	if (v < 0)
 		return (struct key){0};
 	const struct quantizer *q = slot_in_quantizer(plan, sim, node, i);
-	struct key base = g->value[v].constant ? g->value[v].content : k[v];
+	struct key base = g->value[v].constant ? slot_content(g, plan, sim, node, i) : k[v];
 	return q ? key_add_key(base, quantizer_key(q)) : base;
 }
 

@@ -8,4 +8,8 @@ struct key key_of_node(const struct node *n); // operator and attributes
 const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim, int node, int i);  // NULL: none acts
 const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim, int node, int i); // NULL: none acts
 
+// Of what stands for a constant at input i of the node under the simulation.
+struct key slot_content(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i);
+const struct tensor *slot_constant(const struct graph *g, const struct plan *plan, enum sim sim, int node, int i);
+
 #endif

@@ -205,7 +205,7 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 	int v = x->node->in[i];
 	if (v < 0)
 		return STATUS_OK;
-	const struct tensor *c = x->g->value[v].constant;
+	const struct tensor *c = slot_constant(x->g, x->plan, x->sim, x->step->node, i);
 	const struct quantizer *q = is_float_value(x->g, v) && !(c && raw_parameter(x, i)) ?
 	    slot_in_quantizer(x->plan, x->sim, x->step->node, i) : NULL;
 	struct rep constant = {0};

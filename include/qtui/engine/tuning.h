@@ -1,0 +1,29 @@
+// Tuned constants: weights and biases that stand in for the graph's own wherever the plan quantizes their node. They are values on the
+// grid that the graph's own weight has, so that no scale moves, and belong to that grid: under another one (16 bit, float, another target) the
+// graph's own constants are used. Observers and the float network never see them.
+#ifndef QTUI_ENGINE_TUNING_H
+#define QTUI_ENGINE_TUNING_H
+
+#include "qtui/base/hash.h"
+#include "qtui/engine/tensor.h"
+
+struct tuned {
+	int node;
+	struct key grid;            // of the weight's quantizer
+	struct tensor weight, bias; // float32, as the node's inputs 1 and 2; bias without data: the graph's own
+	struct key weight_key, bias_key;
+};
+// Immutable once it is shared, and counted.
+struct tuning;
+struct tuning *tuning_new(void);
+struct tuning *tuning_take(struct tuning *t); // NULL stays NULL
+void tuning_drop(struct tuning **t);
+struct tuning *tuning_copy(const struct tuning *t); // NULL: an empty one. The sole holder may change it; tensors are shared
+// Takes over the tensors, and the place of what the node had.
+void tuning_put(struct tuning *t, const struct tuned *one);
+const struct tuned *tuning_of(const struct tuning *t, int node); // NULL: none; t may be NULL
+int tuning_count(const struct tuning *t);
+const struct tuned *tuning_at(const struct tuning *t, int i); // in the order of nodes
+struct key tuning_key(const struct tuning *t);                // zero for NULL and for an empty one
+
+#endif

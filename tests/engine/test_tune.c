@@ -1,0 +1,379 @@
+// Tuned weights: least squares and rounding against what is known, and whole networks.
+#include <math.h>
+#include <stdlib.h>
+#include "../../src/engine/tune/tune_impl.h"
+#include "support.h"
+#include "qtui/engine/onnx.h"
+
+enum { ROWS = 600, K = 12, M = 3 };
+
+// Rows whose columns go together, and what the weights leave undone there: r = change * x + shift, and noise.
+static void add_rows(struct moments *s, struct support_random *random, const double *change, double shift, float noise)
+{
+	static float x[ROWS * K], r[ROWS * M];
+	for (int j = 0; j < ROWS; j++) {
+		float common = support_random_normal(random);
+		for (int i = 0; i < K; i++)
+			x[j * K + i] = common + 0.3f * support_random_normal(random) + 0.5f;
+		for (int c = 0; c < M; c++) {
+			double left = shift + (double)(noise * support_random_normal(random));
+			for (int i = 0; i < K; i++)
+				left += change[c * K + i] * (double)x[j * K + i];
+			r[j * M + c] = (float)left;
+		}
+	}
+	assert_true(moments_alloc(s, K, M));
+	moments_add_rows(s, x, K, r, M, ROWS, 1);
+}
+
+struct fitting {
+	struct moments half[2];
+	struct fit_grid grid[M];
+	double weight[M * K], now[M * K], bias[M], change[M * K];
+	struct fit_task task;
+};
+
+static void prepare(struct fitting *f, float scale, float noise, double shift)
+{
+	struct support_random random = {7};
+	for (int c = 0; c < M; c++)
+		f->grid[c] = (struct fit_grid){.scale = scale, .lo = -127, .hi = 127, .held = {-1, c == 1 ? 4 : -1}};
+	for (int i = 0; i < M * K; i++) {
+		f->weight[i] = (double)support_random_float(&random, -1, 1);
+		f->now[i] = rint(f->weight[i] / (double)scale) * (double)scale;
+		f->change[i] = 0.1 * (double)support_random_normal(&random);
+	}
+	for (int c = 0; c < M; c++)
+		f->bias[c] = 0;
+	add_rows(&f->half[0], &random, f->change, shift, noise);
+	add_rows(&f->half[1], &random, f->change, shift, noise);
+	f->task = (struct fit_task){.fit = &f->half[0], .judge = &f->half[1], .grid = f->grid, .weight = f->weight, .now = f->now, .bias = f->bias, .width = 1};
+}
+
+static void drop(struct fitting *f, struct fit_result *r)
+{
+	moments_done(&f->half[0]);
+	moments_done(&f->half[1]);
+	fit_done(r);
+}
+
+// The error that a result has on the judging half, output by output.
+static void errors_of(const struct fitting *f, const double *weight, const double *bias, double *out)
+{
+	double d[M * K], room[M * K];
+	for (int i = 0; i < M * K; i++)
+		d[i] = weight[i] - f->weight[i];
+	moments_error(out, &f->half[1], d, bias, room, 1);
+}
+
+void test_tune__finds_what_is_left(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	double total = 0, left[M];
+	prepare(&f, 1.0f / 64, 0, 0.25);
+	assert_true(fit_weights(&r, &f.task));
+	assert_int_equal(r.changed, M);
+	errors_of(&f, r.weight, r.bias, left);
+	for (int c = 0; c < M; c++)
+		total += left[c];
+	assert_true(r.before > 500 * total); // what remains is rounding
+	assert_true(r.after < r.before);
+	drop(&f, &r);
+}
+
+void test_tune__stays_on_the_grid(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	prepare(&f, 1.0f / 8, 0.1f, 0);
+	for (int c = 0; c < M; c++) {
+		f.grid[c].lo = -7;
+		f.grid[c].hi = 6;
+	}
+	for (int i = 0; i < M * K; i++)
+		f.now[i] = fmin(fmax(f.now[i], -0.875), 0.75);
+	assert_true(fit_weights(&r, &f.task));
+	for (int i = 0; i < M * K; i++) {
+		double code = r.weight[i] * 8;
+		assert_true(code == rint(code) && code >= -7 && code <= 6);
+	}
+	assert_true(r.weight[K + 4] == f.now[K + 4]); // held
+	drop(&f, &r);
+}
+
+// Rounding that knows of its neighbours, without anything to make good for: better than to the nearest.
+void test_tune__rounds_together(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	double left[M], total = 0;
+	prepare(&f, 1.0f / 4, 0, 0);
+	moments_done(&f.half[0]);
+	moments_done(&f.half[1]);
+	struct support_random random = {8};
+	double none[M * K] = {0};
+	add_rows(&f.half[0], &random, none, 0, 0);
+	add_rows(&f.half[1], &random, none, 0, 0);
+	assert_true(fit_weights(&r, &f.task));
+	errors_of(&f, r.weight, r.bias, left);
+	for (int c = 0; c < M; c++)
+		total += left[c];
+	assert_true(total < r.before / 3);
+	drop(&f, &r);
+}
+
+// What one half teaches and the other contradicts is not taken.
+void test_tune__never_worse_where_it_is_judged(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	double before[M], after[M], opposite[M * K];
+	prepare(&f, 1.0f / 64, 0.5f, 0.5);
+	moments_done(&f.half[1]);
+	struct support_random random = {9};
+	for (int i = 0; i < M * K; i++)
+		opposite[i] = i < K ? f.change[i] : -f.change[i];
+	add_rows(&f.half[1], &random, opposite, -0.5, 0.5f);
+	assert_true(fit_weights(&r, &f.task));
+	errors_of(&f, f.now, f.bias, before);
+	errors_of(&f, r.weight, r.bias, after);
+	for (int c = 0; c < M; c++)
+		assert_true(after[c] <= before[c] * (1 + 1e-9));
+	drop(&f, &r);
+}
+
+// Inputs that are always zero, and one row only: no sum has a solution of its own, and nothing may break.
+void test_tune__sums_without_a_solution(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	prepare(&f, 1.0f / 64, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		moments_done(&f.half[i]);
+		float x[K] = {0}, left[M] = {0.5f, 0.5f, 0.5f};
+		assert_true(moments_alloc(&f.half[i], K, M));
+		moments_add_rows(&f.half[i], x, K, left, M, 1, 1);
+	}
+	assert_true(fit_weights(&r, &f.task));
+	for (int i = 0; i < M * K; i++)
+		assert_true(isfinite(r.weight[i]));
+	for (int c = 0; c < M; c++)
+		assert_true(isfinite(r.bias[c]));
+	drop(&f, &r);
+}
+
+void test_tune__no_memory(void **state)
+{
+	(void)state;
+	struct fitting f;
+	struct fit_result r;
+	prepare(&f, 1.0f / 64, 0, 0);
+	for (long n = 1; n < 6; n++) {
+		mem_fail_at(n);
+		assert_false(fit_weights(&r, &f.task));
+		mem_fail_at(0);
+	}
+	moments_done(&f.half[0]);
+	moments_done(&f.half[1]);
+}
+
+// ---- a network
+
+struct network {
+	struct graph *g;
+	struct target *target;
+	struct dataset *d;
+	struct engine *e;
+	struct edits *edits;
+	struct plan *p;
+	struct observer **observer;
+	int phase;
+};
+
+static void feed(void *arg, const struct sighting *s)
+{
+	struct network *w = arg;
+	struct rep x = {0};
+	struct error err = {0};
+	assert_int_equal(rep_to_float(&x, s->rep[SIM_WEIGHTS], 1, &err), STATUS_OK);
+	for (int i = 0; i < w->p->n_observe; i++)
+		if (w->p->observe[i].value == s->value && w->phase < observer_phases(w->observer[i]))
+			observer_feed(w->observer[i], w->phase, s->sample, &x.t);
+	rep_drop(&x);
+}
+
+static void calibrate(struct network *w, int samples)
+{
+	struct error err = {0};
+	bool *want = xcalloc((size_t)w->g->n_values + 1, 1);
+	float *scale = xcalloc((size_t)w->p->n_observe + 1, sizeof *scale);
+	int32_t *zero = xcalloc((size_t)w->p->n_observe + 1, sizeof *zero);
+	w->observer = xcalloc((size_t)w->p->n_observe + 1, sizeof *w->observer);
+	for (int i = 0; i < w->p->n_observe; i++) {
+		w->observer[i] = observer_new(w->p, i, samples);
+		want[w->p->observe[i].value] = true;
+	}
+	for (w->phase = 0; w->phase < OBSERVER_PHASES; w->phase++) {
+		struct pass pass = {.plan = w->p, .want = {[SIM_WEIGHTS] = want}, .last = samples, .visit = feed, .arg = w};
+		assert_int_equal(engine_pass(w->e, &pass, &err), STATUS_OK);
+	}
+	for (int i = 0; i < w->p->n_observe; i++) {
+		assert_int_equal(observer_finish(w->observer[i], &scale[i], &zero[i], &err), STATUS_OK);
+		observer_free(&w->observer[i]);
+	}
+	assert_int_equal(plan_finish(w->p, scale, zero, w->edits, &err), STATUS_OK);
+	free(w->observer);
+	free(scale);
+	free(zero);
+	free(want);
+}
+
+static void network_open(struct network *w, const char *target, int threads)
+{
+	struct error err = {0};
+	struct dataset_options data = {.samples = 8};
+	*w = (struct network){0};
+	if (onnx_load(&w->g, "examples/digits.onnx", &(struct onnx_options){0}, &err) || target_load(&w->target, target, &err) ||
+	    dataset_open(&w->d, "examples/calib", w->g, &data, &err))
+		fail_msg("%s", err.text);
+	w->e = engine_new(w->g, w->d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads, .memory = 64 << 20});
+	w->edits = edits_new(w->g->n_nodes);
+	assert_int_equal(plan_new(&w->p, w->g, w->target, CALIB_MINMAX, w->edits, NULL, &err), STATUS_OK);
+	calibrate(w, 8);
+}
+
+static void network_close(struct network *w)
+{
+	plan_free(&w->p);
+	edits_free(&w->edits);
+	engine_free(&w->e);
+	dataset_free(&w->d);
+	target_free(&w->target);
+	graph_free(&w->g);
+}
+
+static struct tuning *tune(struct network *w, int samples, struct tune_row *rows, int *n)
+{
+	struct tuner *t = NULL;
+	struct error err = {0};
+	if (tuner_open(&t, w->e, w->p, &(struct tune_options){.samples = samples}, &err))
+		fail_msg("%s", err.text);
+	*n = tuner_nodes(t);
+	if (tuner_run(t, 0, *n, rows, &err))
+		fail_msg("%s", err.text);
+	struct tuning *out = tuner_state(t);
+	tuner_free(&t);
+	return out;
+}
+
+void test_tune__a_network(void **state)
+{
+	(void)state;
+	struct network w;
+	struct tune_row row[64];
+	int n;
+	double before = 0, after = 0;
+	network_open(&w, "esp32p4", SUPPORT_WIDTH(2));
+	struct tuning *t = tune(&w, 4, row, &n);
+	assert_true(n > 4 && n <= 64 && tuning_count(t) > 2);
+	for (int i = 0; i < n; i++) {
+		assert_true(row[i].after <= row[i].before && row[i].signal > 0 && row[i].changed <= row[i].outputs);
+		before += row[i].before / row[i].signal;
+		after += row[i].after / row[i].signal;
+	}
+	assert_true(after < 0.98 * before);
+	tuning_drop(&t);
+	network_close(&w);
+}
+
+void test_tune__threads_change_nothing(void **state)
+{
+	(void)state;
+	struct key k[2];
+	for (int i = 0; i < 2; i++) {
+		struct network w;
+		struct tune_row row[64];
+		int n;
+		network_open(&w, "esp32p4", i ? SUPPORT_WIDTH(3) : 1);
+		struct tuning *t = tune(&w, 4, row, &n);
+		k[i] = tuning_key(t);
+		tuning_drop(&t);
+		network_close(&w);
+	}
+	assert_true(key_equal(k[0], k[1]));
+}
+
+// A float model with the tuned constants has the same scales, and the tuned codes on them.
+void test_tune__scales_stay(void **state)
+{
+	(void)state;
+	static const char *const target[] = {"esp32p4", "tensorrt", "a8w8"};
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct network w;
+		struct tune_row row[64];
+		struct plan *again = NULL;
+		struct error err = {0};
+		int n;
+		network_open(&w, target[i], 1);
+		struct tuning *t = tune(&w, 4, row, &n);
+		assert_true(tuning_count(t) > 0);
+		for (int k = 0; k < tuning_count(t); k++) {
+			struct value *v = &w.g->value[w.g->node[tuning_at(t, k)->node].in[1]];
+			v->constant = &tuning_at(t, k)->weight;
+			v->content = tuning_at(t, k)->weight_key;
+		}
+		assert_int_equal(plan_new(&again, w.g, w.target, CALIB_MINMAX, w.edits, NULL, &err), STATUS_OK);
+		for (int k = 0; k < tuning_count(t); k++) {
+			int slot = w.p->first_in[tuning_at(t, k)->node] + 1;
+			assert_true(key_equal(quantizer_key(&again->slot[slot].quant), tuning_at(t, k)->grid));
+		}
+		plan_free(&again);
+		tuning_drop(&t);
+		network_close(&w);
+	}
+}
+
+void test_tune__left_aside_on_another_grid(void **state)
+{
+	(void)state;
+	struct network w;
+	struct tune_row row[64];
+	struct plan *wide = NULL;
+	struct error err = {0};
+	int n;
+	network_open(&w, "esp32p4", 1);
+	struct edits *e = edits_copy(w.edits);
+	e->tuning = tune(&w, 4, row, &n);
+	int node = tuning_at(e->tuning, 0)->node;
+	assert_non_null(plan_tuned(w.p, node));
+	e->precision[node] = PREC_INT16;
+	assert_false(edits_equal(e, w.edits));
+	assert_int_equal(plan_new(&wide, w.g, w.target, CALIB_MINMAX, e, NULL, &err), STATUS_OK);
+	assert_null(plan_tuned(wide, node));
+	assert_ptr_equal(plan_constant(wide, wide->first_in[node] + 1), w.g->value[w.g->node[node].in[1]].constant);
+	plan_free(&wide);
+	edits_free(&e);
+	network_close(&w);
+}
+
+void test_tune__bounds(void **state)
+{
+	(void)state;
+	struct network w;
+	struct tuner *t = NULL;
+	struct error err = {0};
+	atomic_bool stop = true;
+	network_open(&w, "esp32p4", 1);
+	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 1}, &err), STATUS_REFUSED);
+	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 4, .memory = 1024}, &err), STATUS_OK);
+	assert_int_equal(tuner_nodes(t), 0); // nothing fits
+	tuner_free(&t);
+	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 4, .cancel = &stop}, &err), STATUS_CANCELLED);
+	network_close(&w);
+}
