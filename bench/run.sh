@@ -69,7 +69,7 @@ float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {printf 
 
 analysis_table() {
 	title 'Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)' \
-		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'head edit' 'share of full, processor time' \
+		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'of the outputs' 'head edit' 'share of full, processor time' \
 		'deep edit' undo 'cancel ms' 'peak MiB'
 	for m in "$@"; do
 		local name
@@ -79,7 +79,7 @@ analysis_table() {
 			get() { number "$1" <"$work/a"; }
 			f=$(float_seconds "$name" "$t" 32)
 			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get full_cpu)" \
-				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
+				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
 				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms)" "$(get peak_mib)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
 		done

@@ -73,12 +73,15 @@ static void figure(const char *name, double value)
 	fflush(stdout);
 }
 
-static bool has_figures(struct study *s)
+// Of a layer's output, or of an output of the network.
+static bool has_figures(struct study *s, bool network)
 {
 	struct snapshot *snap = study_snapshot(s);
 	bool any = false;
-	for (int i = 0; i < snap->n_outputs; i++)
+	for (int i = 0; network && i < snap->n_outputs; i++)
 		any |= snap->output[i].known > 0;
+	for (int i = 0; !network && i < snap->n_sites; i++)
+		any |= snap->site[i].kind == SITE_OUTPUT && snap->site[i].graphwise.known > 0;
 	snapshot_drop(&snap);
 	return any;
 }
@@ -109,14 +112,21 @@ static void run(struct study *s, const char *name)
 	figures_since(name, begin, processor);
 }
 
-// Also the time to the first figures of an output.
+static void wait_figures(struct study *s, bool network)
+{
+	while (study_running(s) && !has_figures(s, network))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+// Also the time to the first figures of a layer and of an output of the network.
 static void first_run(struct study *s)
 {
 	struct error err = {0};
 	double begin = clock_seconds(), processor = processor_seconds();
 	study_run(s);
-	while (study_running(s) && !has_figures(s))
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	wait_figures(s, false);
+	figures_since("layer", begin, processor);
+	wait_figures(s, true);
 	figures_since("first", begin, processor);
 	must(study_wait(s, &err), &err);
 	figures_since("full", begin, processor);

@@ -126,13 +126,19 @@ static void note_task(struct work *w)
 	pthread_mutex_unlock(&s->lock);
 }
 
+// A first look at one sample, where nothing is known yet.
+static bool wants_look(struct work *w)
+{
+	const struct study *s = w->study;
+	return !s->opt.unwatched && !s->opt.calibrate_only && !s->last_complete && w->total_samples > 2 && !work_knows_scales(w);
+}
+
 static enum status run_all(struct work *w, struct error *err)
 {
 	struct study *s = w->study;
 	enum status st = STATUS_OK;
 	w->samples = w->total_samples;
-	// A first look at one sample, where nothing is known yet.
-	if (!s->last_complete && w->total_samples > 2 && !work_knows_scales(w))
+	if (wants_look(w))
 		st = run_round(w, 1, err);
 	if (st == STATUS_OK && w->samples < w->total_samples)
 		publish(w, STAGE_MEASURE, NULL); // its last figures, which the next round shows until it has its own

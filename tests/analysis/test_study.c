@@ -100,6 +100,30 @@ void test_study__same_bits_for_any_threads_and_memory(void **state)
 	study_close(&b);
 }
 
+// What was counted for a first look does not mix with what all samples give.
+void test_study__a_first_look_leaves_no_trace(void **state)
+{
+	struct study_options o = {.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_KL, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}};
+	struct study *watched = open_for_test(o);
+	o.unwatched = true;
+	struct study *unwatched = open_for_test(o);
+	struct snapshot *x = run_study(watched), *y = run_study(unwatched);
+	(void)state;
+	assert_true(x->computed > y->computed);
+	assert_same_figures(x, y);
+	for (int i = 0; i < x->n_sites; i++) {
+		const struct hist *a[] = {x->site[i].hist_float, x->site[i].hist_quant}, *b[] = {y->site[i].hist_float, y->site[i].hist_quant};
+		for (int k = 0; k < 2; k++)
+			assert_true(a[k] ? memcmp(a[k]->bin, b[k]->bin, sizeof a[k]->bin) == 0 : !b[k]);
+		assert_true(x->site[i].used_levels == y->site[i].used_levels);
+	}
+	snapshot_drop(&x);
+	snapshot_drop(&y);
+	study_close(&watched);
+	study_close(&unwatched);
+}
+
 // Integers are the same on every processor, floats to rounding: here and there it moves a code.
 void test_study__a_processor_without_vectors_shows_the_same_figures(void **state)
 {
