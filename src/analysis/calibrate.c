@@ -117,10 +117,19 @@ static bool want_phase(struct calibration *c)
 	return any;
 }
 
+// Is there another phase, or the look's comparison, which reads the same network?
+static bool reads_again(const struct calibration *c)
+{
+	bool again = c->w->look;
+	for (int i = 0; i < c->w->plan->n_observe; i++)
+		again |= c->observer[i] && observer_phases(c->observer[i]) > c->last_phase + 1;
+	return again;
+}
+
 static enum status observe_phase(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
-	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns, .again = reads_again(c)};
 	p.want[c->sim] = c->want;
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);

@@ -55,6 +55,7 @@ struct pass {
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples
 	const struct dataset *data;      // the samples; NULL: the engine's own
+	bool again;                      // the next pass reads the same tensors: more of them are kept
 	bool transient;                  // tensors are taken from the store, but none is put into it
 	void (*visit)(void *arg, const struct sighting *s);
 	void *arg;

@@ -265,12 +265,11 @@ static double work_of(const struct state *st, enum sim sim, const struct step *s
 	return s->residual >= 0 ? work + st->owed[sim][s->residual] : work;
 }
 
-// What a pass with rounded weights gives is read again by the next pass of the same analysis, the rest by the next edit, if ever: it has to
-// be so much dearer to be kept.
-static double worth(enum sim sim, double work)
+// What only a later edit may read has to be so much dearer to be kept.
+static double worth(const struct state *st, double work)
 {
 	enum { LATER = 4 };
-	return sim == SIM_WEIGHTS ? work : work / LATER;
+	return st->s->pass->again ? work : work / LATER;
 }
 
 static void after(struct state *st, enum sim sim, const struct step *s)
@@ -284,7 +283,7 @@ static void after(struct state *st, enum sim sim, const struct step *s)
 	for (int i = 0; i < step_n_out(r->g, s); i++) {
 		int v = step_out(r->g, s, i);
 		if (v >= 0 && st->uses[sim][v] > 0)
-			st->owed[sim][v] = store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], worth(sim, work)) ? 0 : work;
+			st->owed[sim][v] = store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], worth(st, work)) ? 0 : work;
 	}
 }
 
