@@ -20,6 +20,7 @@ bool resize_selects(const struct exec *x);
 enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y);
 // The key that all kernels of this step share: operator, parameters with their quantizers, epilogue, backend.
 struct key exec_kernel_key(struct exec *x, const char *kind);
+void exec_conv_prepare(struct exec *x); // the kernel of a convolution whose input has a form but no data yet; an error will come again
 // Scales of an integer accumulation and the bias in either form; frees with affine_done.
 struct affine {
 	int16_t *weight;

@@ -126,6 +126,15 @@ static bool geometry(struct exec *x, struct conv_geometry *g, struct shape *shap
 	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
 
+void exec_conv_prepare(struct exec *x)
+{
+	struct conv_geometry g;
+	struct shape shape;
+	struct prepared p;
+	if (geometry(x, &g, &shape) && prepare(x, &g, affine_possible(x), &p) != STATUS_OK)
+		*x->err = (struct error){0};
+}
+
 enum status exec_conv(struct exec *x)
 {
 	struct conv_geometry g;

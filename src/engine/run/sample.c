@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ahead.h"
 #include "exec.h"
 #include "keys.h"
 #include "runner.h"
@@ -18,6 +19,7 @@ struct state {
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
 	int width;                   // threads that compute
 	struct showing *showing;     // NULL: the thread that computes shows
+	struct ahead *ahead;         // NULL: and prepares its kernels
 	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
 	// Room for one step: what its inputs became, where they are, its outputs.
 	struct rep *hold, **in, *out;
@@ -392,13 +394,14 @@ static void state_done(struct state *st, bool whole)
 	free(st->out);
 }
 
-// A sample of a pass that has several threads to itself gives one of them to the visitor.
-static void begin_showing(struct state *st)
+// A sample of a pass that has several threads to itself gives one of them to the visitor and, for a while, to what prepares kernels.
+static void begin_helpers(struct state *st)
 {
 	st->width = st->s->width;
 	if (!st->r->memo || st->width < 2)
 		return;
 	st->showing = showing_begin(st->s->pass);
+	st->ahead = ahead_begin(st->r, st->run);
 	st->width -= st->showing != NULL;
 	omp_set_num_threads(st->width);
 }
@@ -411,11 +414,12 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
 	state_init(&st);
 	mark(&st);
-	begin_showing(&st);
+	begin_helpers(&st);
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
 	showing_end(&st.showing);
+	ahead_end(&st.ahead);
 	state_done(&st, status == STATUS_OK);
 	return status;
 }
