@@ -35,11 +35,16 @@ static const struct quantizer *codes_of(const struct runner *r, enum sim sim, in
 	return NULL;
 }
 
+static bool has_shape(const struct graph *g, int value)
+{
+	return value >= 0 && !g->value[value].constant && g->value[value].shape.rank == 4 && shape_count(&g->value[value].shape) > 0;
+}
+
 // The first input of a step as it will be when it is there, but for its data.
 static bool guess_input(const struct runner *r, enum sim sim, const struct step *s, struct rep *in)
 {
 	int v = r->g->node[s->node].in[0];
-	if (v < 0 || r->g->value[v].constant || r->g->value[v].shape.rank != 4 || shape_count(&r->g->value[v].shape) <= 0)
+	if (!has_shape(r->g, v) || !has_shape(r->g, step_out(r->g, s, 0)))
 		return false;
 	bool blocked = r->g->value[v].producer >= 0 && r->e->opt.backend == BACKEND_ONEDNN;
 	const struct quantizer *q = slot_in_quantizer(r->plan, sim, s->node, 0);
