@@ -111,6 +111,14 @@ bool session_writer_failed(struct session_writer *w, struct error *err)
 	return failed;
 }
 
+bool session_writer_lost(struct session_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool lost = w->error.status != STATUS_OK;
+	pthread_mutex_unlock(&w->lock);
+	return lost;
+}
+
 enum status session_writer_free(struct session_writer **wp, struct error *err)
 {
 	struct session_writer *w = *wp;

@@ -91,6 +91,7 @@ int main(int argc, char **argv)
 	int first, code;
 	setlocale(LC_CTYPE, "");
 	signal(SIGINT, on_interrupt);
+	signal(SIGXFSZ, SIG_IGN); // a file over the limit is a write that fails, not the end of the program
 	const struct verb *v = find_verb(argc, argv, &first);
 	enum status st = options_parse(&o, argc, argv, first, v->bit, &err);
 	if (st == STATUS_OK && o.help) {

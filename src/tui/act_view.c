@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "qtui/tui/action.h"
+#include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/search.h"
@@ -173,5 +174,5 @@ void act_suspend(struct ui *ui)
 
 void act_exit(struct ui *ui)
 {
-	ui->quit = true;
+	ui->quit = autosave_may_quit(ui);
 }

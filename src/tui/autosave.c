@@ -92,6 +92,18 @@ int autosave_fd(const struct ui *ui)
 	return ui->autosave ? session_writer_fd(ui->autosave) : -1;
 }
 
+bool autosave_may_quit(struct ui *ui)
+{
+	struct error err;
+
+	if (!ui->unsaved || !ui->autosave || !session_writer_lost(ui->autosave) || ui->quit_warned)
+		return true;
+	ui->quit_warned = true;
+	error_set(&err, STATUS_REFUSED, "edits would be lost, since %s cannot be written: :write FILE, or quit again", ui->autosave_path);
+	ui_fail(ui, &err);
+	return false;
+}
+
 void autosave_end(struct ui *ui, bool quiet)
 {
 	struct error err = {0};

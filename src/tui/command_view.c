@@ -7,6 +7,7 @@
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/interop/export.h"
+#include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/help.h"
@@ -183,6 +184,6 @@ enum status command_quit(struct ui *ui, char *args, struct error *err)
 {
 	(void)args;
 	(void)err;
-	ui->quit = true;
+	ui->quit = autosave_may_quit(ui);
 	return STATUS_OK;
 }

@@ -66,6 +66,8 @@ expect truncate_unknown 1 "--truncate foo" analyze $model $calib --truncate foo
 expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json
 expect output_directory 1 "is a directory" analyze $model $calib --json "$dir"
 expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full
+(ulimit -f 1; exec "$qtui" analyze $model $calib --samples 1 -q --json "$dir/large.json") 2>"$dir/err"
+[ $? = 1 ] && grep -q large.json "$dir/err" && [ ! -e "$dir/large.json" ]; report output_over_the_limit $? "$(cat "$dir/err")"
 expect session_malformed 1 cut.json analyze $model $calib --session "$dir/cut.json"
 expect session_unknown_node 1 "edit 1: the model has no node /nosuch" analyze $model $calib --session "$dir/unknown.json"
 expect session_of_another_model 1 "another model" analyze $model $calib --session "$dir/other.json"

@@ -97,6 +97,14 @@ check tmux__sigterm_gives_the_terminal_back terminated
 offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "opened" && see "1 edit*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
 
+# Where the state directory cannot be made, quitting asks first, once.
+unsaved() {
+	: >"$dir/file"
+	start 120x40 "$utf8 XDG_STATE_HOME=$dir/file" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "E: " &&
+	    keys q && see "edits would be lost" && keys q && until_true 20 ends && see AFTERWARDS && grep -q "edits are lost" "$dir/err"
+}
+check tmux__edits_are_not_lost_in_silence unsaved
+
 crashed() {
 	start 80x24 "$utf8" "" && see "$done_" && kill -SEGV "$(pid_of)" && until_true 20 ends && see AFTERWARDS && same_terminal &&
 	    grep -q "qtui has crashed" "$dir/err"
@@ -136,7 +144,7 @@ check tmux__a_picture_without_colours no_colours_here
 # The story, its remedy by one key, and how pictures are prepared as an edit.
 why() { start 80x24 "$utf8" "" && see "$done_" && keys W && see "  cause 1 " && keys "/Edit:" Enter && keys a && see " edit" && see "run 2: " && keys u && see "undone: " && until_true 30 lacks " edit"; }
 check tmux__why_and_its_remedy why
-prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && keys u && see "undone: preprocess" && until_true 30 lacks " edit"; }
+prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && keys u && see "undone: preprocess" && until_true 30 lacks " edit" && see "$done_"; }
 check tmux__preprocessing_is_an_edit prepared
 fix_stopped() { keys ":fix snr>60 2m" Enter && see "B Blame" && keys C-c && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
 check tmux__a_fix_is_stopped fix_stopped

@@ -40,6 +40,7 @@ void session_writer_put(struct session_writer *w, struct session_save *s); // ta
 int session_writer_fd(const struct session_writer *w); // readable when a writing has failed
 // Whether one has failed since this was asked last: why.
 bool session_writer_failed(struct session_writer *w, struct error *err);
+bool session_writer_lost(struct session_writer *w); // the latest writing has failed
 // Writes what waits; how the latest writing ended.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
 

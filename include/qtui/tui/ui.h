@@ -82,6 +82,7 @@ struct ui {
 
 	bool autosave_due, autosaved;  // an edit waits to be written; one has been
 	bool unsaved;                  // edits since the last :write
+	bool quit_warned;              // that quitting loses edits
 	bool quit, waiting, redraw, suspend;
 	int exit_code;
 	bool notes_run;                // the run in progress was begun here: say what it brought

@@ -82,7 +82,7 @@ static inline void store_apart(uint8_t *const y[2], const int64_t *at, __m256i c
 	__m128i half[2] = { _mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1) };
 	for (int h = 0; h < 2 && y[h]; h++) {
 		_mm_storel_epi64((__m128i *)(y[h] + at[0]), half[h]);
-		_mm_storeh_pd((double *)(y[h] + at[1]), _mm_castsi128_pd(half[h]));
+		_mm_storel_epi64((__m128i *)(y[h] + at[1]), _mm_unpackhi_epi64(half[h], half[h]));
 	}
 }
 

@@ -29,12 +29,14 @@ static const struct node *follow(struct chain *c, int v, enum op_id op, int read
 // A mean over the last axis that keeps it.
 static bool is_mean(const struct graph *g, const struct node *n)
 {
+	if (n->op->id != OP_ReduceMean) // others may lack their first input
+		return false;
 	const struct value *x = &g->value[n->in[0]];
 	const struct tensor shape = {.type = x->type, .shape = x->shape};
 	const struct tensor *in[] = {&shape, n->n_in > 1 && n->in[1] >= 0 ? g->value[n->in[1]].constant : NULL};
 	bool gone[SHAPE_MAX_RANK], nothing;
 	struct error err;
-	if (n->op->id != OP_ReduceMean || x->type != DT_F32 || x->constant || x->shape.rank < 1 || shape_count(&x->shape) <= 0 ||
+	if (x->type != DT_F32 || x->constant || x->shape.rank < 1 || shape_count(&x->shape) <= 0 ||
 	    (n->n_in > 1 && n->in[1] >= 0 && !in[1]) || reduce_axes(gone, &nothing, n, in, &err) != STATUS_OK || nothing)
 		return false;
 	for (int i = 0; i < x->shape.rank; i++)
