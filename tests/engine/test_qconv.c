@@ -316,6 +316,24 @@ void test_qconv__shapes_of_known_networks(void **state)
 	fixed_trial(&b, 16, square(1024, 24, 80, 1, 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK); // several tiles
 }
 
+// Dilations as wide as the image and wider: taps that see padding only.
+void test_qconv__taps_beyond_the_image(void **state)
+{
+	struct support_random r = { 17 };
+	for (int64_t d = 1; d <= 9; d++)
+		for (int i = 0; i < 4; i++) {
+			struct conv_geometry g = square(11, 13, 6, 3, i == 2 ? 2 : 1, 1);
+			g.dil_h = g.dil_w = g.pad_t = g.pad_l = g.pad_b = g.pad_r = d;
+			g.dil_w = i == 3 ? 1 : d;
+			g.pad_l = g.pad_r = g.dil_w;
+			struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .weight_bits = 8, .in_zero = 77,
+				.transposed = i == 1 } };
+			finish_trial(&r, &b);
+			check(&b);
+			trial_done(&b);
+		}
+}
+
 void test_qconv__depthwise(void **state)
 {
 	static const enum dtype types[] = { DT_I8, DT_U8, DT_I16 };

@@ -20,28 +20,38 @@ static void plan_axis(int64_t out, int64_t stride, bool transposed, int64_t phas
 	*in_stride = transposed ? 1 : stride;
 }
 
-// Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap.
-static bool tap_at(int64_t *at, bool transposed, int64_t phase, int64_t t, int64_t stride, int64_t dil, int64_t pad)
+// An axis of the convolution and the phase of its outputs.
+struct axis {
+	bool transposed;
+	int64_t in, out, phase, stride, dil, pad;
+};
+
+// Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap, or the tap only padding, as wide dilations
+// of small images have it: all their rows would have to be expanded.
+static bool tap_at(int64_t *at, const struct axis *a, int64_t t)
 {
-	if (!transposed) {
-		*at = t * dil - pad;
-		return true;
-	}
-	*at = (phase + pad - t * dil) / stride;
-	return *at * stride == phase + pad - t * dil;
+	int64_t first, step, n, in_stride;
+
+	*at = a->transposed ? (a->phase + a->pad - t * a->dil) / a->stride : t * a->dil - a->pad;
+	if (a->transposed && *at * a->stride != a->phase + a->pad - t * a->dil)
+		return false;
+	plan_axis(a->out, a->stride, a->transposed, a->phase, &first, &step, &n, &in_stride);
+	return *at < a->in && *at + (n - 1) * in_stride >= 0;
 }
 
 int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w)
 {
+	const struct axis h = { transposed, g->h, g->oh, phase_h, g->stride_h, g->dil_h, g->pad_t };
+	const struct axis w = { transposed, g->w, g->ow, phase_w, g->stride_w, g->dil_w, g->pad_l };
 	int64_t n = 0;
 
 	for (int64_t i = 0; i < g->kh; i++) {
 		struct qtap tap = { .kh = transposed ? g->kh - 1 - i : i }; // rising input coordinates either way
-		if (!tap_at(&tap.row, transposed, phase_h, tap.kh, g->stride_h, g->dil_h, g->pad_t))
+		if (!tap_at(&tap.row, &h, tap.kh))
 			continue;
 		for (int64_t j = 0; j < g->kw; j++) {
 			tap.kw = transposed ? g->kw - 1 - j : j;
-			if (tap_at(&tap.col, transposed, phase_w, tap.kw, g->stride_w, g->dil_w, g->pad_l))
+			if (tap_at(&tap.col, &w, tap.kw))
 				taps[n++] = tap;
 		}
 	}
