@@ -284,17 +284,21 @@ static void tell_causes(struct telling *t)
 		say(t, STORY_CAUSE, "Nothing here explains a loss.");
 }
 
-static void tell_next(struct telling *t)
+static void tell_remedies(struct telling *t)
 {
-	if (t->s->task && t->f && !t->f->surveyed)
-		say(t, STORY_NEXT, ":survey (qtui analyze --findings) asks the labels whether pictures are prepared as in the training: "
-		    "colours, range, mean, resizing.");
-	if (!t->lost && !(t->f && t->f->n))
-		return;
 	if (!t->s->blames || t->s->blames_old)
 		say(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
 	say(t, STORY_NEXT, "%s (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.",
 	    t->s->task ? ":fix map_drop<0.005 2m" : ":fix snr>25 2m");
+}
+
+static void tell_next(struct telling *t)
+{
+	if (t->lost || (t->f && t->f->n))
+		tell_remedies(t);
+	if (t->s->task && t->f && !t->f->surveyed)
+		say(t, STORY_NEXT, ":survey (qtui analyze --findings) asks the labels whether pictures are prepared as in the training: "
+		    "colours, range, mean, resizing.");
 }
 
 struct story *story_new(const struct snapshot *s, const struct findings *f)
