@@ -117,10 +117,10 @@ static bool want_phase(struct calibration *c)
 	return any;
 }
 
-// Is there another phase, or the look's comparison, which reads the same network?
+// Is there another phase, or a comparison, that reads the same network?
 static bool reads_again(const struct calibration *c)
 {
-	bool again = c->w->look;
+	bool again = c->w->look || !target_calibrates_rounded(c->w->plan->target);
 	for (int i = 0; i < c->w->plan->n_observe; i++)
 		again |= c->observer[i] && observer_phases(c->observer[i]) > c->last_phase + 1;
 	return again;

@@ -19,7 +19,7 @@ struct run {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct run *runs;
-static size_t n_runs, cap_runs, bytes;
+static size_t n_runs, cap_runs, bytes, most = BLOCK_KEPT;
 static uint64_t clock_now;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -100,13 +100,13 @@ static struct run excess(void)
 	struct run out = {NULL, 0, 0};
 	size_t oldest = 0;
 
-	if (bytes <= BLOCK_KEPT)
+	if (bytes <= most)
 		return out;
 	for (size_t i = 1; i < n_runs; i++)
 		if (runs[i].given < runs[oldest].given)
 			oldest = i;
 	struct run *r = &runs[oldest];
-	out.size = r->size < bytes - BLOCK_KEPT ? r->size : bytes - BLOCK_KEPT;
+	out.size = r->size < bytes - most ? r->size : bytes - most;
 	r->size -= out.size;
 	bytes -= out.size;
 	out.at = r->at + r->size;
@@ -141,21 +141,35 @@ void *block_take(size_t size)
 	return p ? p : fresh(rounded(size));
 }
 
-void block_give(void *p, size_t size)
+// Called with the lock, which it lets go of while the system is busy.
+static void release_excess(void)
 {
 	struct run out;
 
+	while ((out = excess()).size) {
+		pthread_mutex_unlock(&lock);
+		munmap(out.at, out.size);
+		pthread_mutex_lock(&lock);
+	}
+}
+
+void block_give(void *p, size_t size)
+{
 	if (size < least) {
 		free(p);
 		return;
 	}
 	pthread_mutex_lock(&lock);
 	keep(p, rounded(size));
-	while ((out = excess()).size) {
-		pthread_mutex_unlock(&lock);
-		munmap(out.at, out.size);
-		pthread_mutex_lock(&lock);
-	}
+	release_excess();
+	pthread_mutex_unlock(&lock);
+}
+
+void mem_keep_more(ptrdiff_t size)
+{
+	pthread_mutex_lock(&lock);
+	most += (size_t)size;
+	release_excess();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -301,3 +301,21 @@ void test_mem__large_blocks_are_used_again(void **state)
 	buf_drop(&b[1]);
 	assert_int_equal(block_kept(), kept);
 }
+
+void test_mem__more_pages_are_kept_on_demand(void **state)
+{
+	enum { N = 24 };
+	struct buf *b[N];
+	(void)state;
+	mem_keep_more((ptrdiff_t)BLOCK_KEPT);
+	for (int i = 0; i < N; i++)
+		b[i] = buf_new(BLOCK_KEPT / 16, NULL);
+	for (int i = 0; i < N; i++)
+		buf_drop(&b[i]);
+	size_t kept = block_kept();
+	mem_keep_more(-(ptrdiff_t)BLOCK_KEPT);
+	assert_in_range(block_kept(), 0, BLOCK_KEPT);
+	if (kept == 0)
+		skip(); // a sanitizer watches
+	assert_in_range(kept, BLOCK_KEPT + 1, 2 * BLOCK_KEPT);
+}

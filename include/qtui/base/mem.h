@@ -21,6 +21,8 @@ bool mem_may_take(size_t size);              // whether a block of this size is 
 void mem_fail_at(long n);                    // for tests: the n-th mem_try_* or buf_new from now fails; 0: none
 size_t mem_available(void);                  // bytes that the system could give now; cgroup and address space limits respected
 size_t mem_available_under(const char *root); // the same from the files /proc and /sys below `root`, "" for this system
+// Of large buffers that are freed, so many bytes more (fewer: negative) stay with the program for those to come.
+void mem_keep_more(ptrdiff_t size);
 void mem_trim(void);                         // freed small blocks go back to the system, where it knows how
 double mem_peak_rss_mib(void);
 

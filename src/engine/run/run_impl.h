@@ -49,7 +49,8 @@ int step_out(const struct graph *g, const struct step *s, int i); // value id
 struct store;
 struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
-bool store_get(struct store *s, struct key k, struct rep *out);  // out gets its own count
+// *out gets its own count. What is worth less than `least` times the least that is kept goes out of the store: it was wanted once.
+bool store_get(struct store *s, struct key k, double least, struct rep *out);
 bool store_put(struct store *s, struct key k, const struct rep *r, double cost); // true: it is in the store
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);

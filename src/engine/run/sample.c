@@ -1,40 +1,11 @@
-// One sample through the network, under all wanted simulations at once: marks backwards from what is wanted to what the store still
-// has, executes forwards, shows each wanted tensor while it is warm, and drops it after its last use.
+// One sample through the network, under all wanted simulations at once: executes forwards what is marked, shows each wanted tensor while it is
+// warm, and drops it after its last use.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ahead.h"
 #include "exec.h"
 #include "keys.h"
-#include "runner.h"
-#include "showing.h"
-
-struct state {
-	const struct runner *r;
-	const struct sample *s;
-	struct key sample_key;
-	struct rep *env[SIM_COUNT];  // [n_values] what is there now; NULL, as `owed`, for simulations that nothing is read under
-	int *uses[SIM_COUNT];        // [n_values] reads still to come
-	bool *run[SIM_COUNT];        // [steps] executed
-	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
-	int width;                   // threads that compute
-	struct showing *showing;     // NULL: the thread that computes shows
-	struct ahead *ahead;         // NULL: and prepares its kernels
-	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
-	// Room for one step: what its inputs became, where they are, its outputs.
-	struct rep *hold, **in, *out;
-	struct error *err;
-};
-
-static struct key stored_key(const struct state *st, enum sim sim, int v)
-{
-	return key_add_key(st->r->key[sim][v], st->sample_key);
-}
-
-static bool wanted(const struct runner *r, enum sim sim, int v)
-{
-	return r->want[sim] && r->want[sim][v];
-}
+#include "sample_state.h"
 
 static const struct dataset *samples(const struct state *st)
 {
@@ -44,76 +15,6 @@ static const struct dataset *samples(const struct state *st)
 static bool keeps(const struct state *st)
 {
 	return st->r->memo && !st->s->pass->transient;
-}
-
-static bool is_activation(const struct graph *g, int v)
-{
-	return v >= 0 && !g->value[v].constant;
-}
-
-// The simulation whose values a step reads: alone, a node reads the float network.
-static enum sim source(enum sim sim)
-{
-	return sim == SIM_ALONE ? SIM_FLOAT : sim;
-}
-
-static void use_inputs(struct state *st, enum sim sim, const struct step *s)
-{
-	const struct graph *g = st->r->g;
-	const struct node *n = &g->node[s->node];
-	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
-		if (is_activation(g, n->in[i]))
-			st->uses[source(sim)][n->in[i]]++;
-	if (s->residual >= 0)
-		st->uses[source(sim)][s->residual]++;
-}
-
-// Takes from the store all outputs of the step that will be read; false when one is missing.
-static bool from_store(struct state *st, enum sim sim, const struct step *s)
-{
-	const struct graph *g = st->r->g;
-	if (!st->r->memo || sim == SIM_ALONE)
-		return false;
-	for (int i = 0; i < step_n_out(g, s); i++) {
-		int v = step_out(g, s, i);
-		if (v >= 0 && st->uses[sim][v] > 0 && !store_get(st->r->e->store, stored_key(st, sim, v), &st->env[sim][v])) {
-			while (i-- > 0)
-				if (step_out(g, s, i) >= 0)
-					rep_drop(&st->env[sim][step_out(g, s, i)]);
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool read_later(const struct state *st, enum sim sim, const struct step *s)
-{
-	for (int i = 0; i < step_n_out(st->r->g, s); i++)
-		if (step_out(st->r->g, s, i) >= 0 && st->uses[sim][step_out(st->r->g, s, i)] > 0)
-			return true;
-	return false;
-}
-
-static void mark(struct state *st)
-{
-	const struct runner *r = st->r;
-	for (int sim = 0; sim < SIM_COUNT; sim++)
-		for (int v = 0; v < r->g->n_values; v++)
-			st->uses[sim][v] = wanted(r, (enum sim)sim, v);
-	for (int i = r->steps.n - 1; i >= 0; i--) {
-		const struct step *s = &r->steps.step[i];
-		for (int sim = SIM_COUNT - 1; sim >= 0; sim--) { // SIM_ALONE first: it adds reads of SIM_FLOAT
-			if (!read_later(st, (enum sim)sim, s))
-				continue;
-			if (from_store(st, (enum sim)sim, s)) {
-				if (st->s->pass && st->s->pass->reused)
-					atomic_fetch_add(st->s->pass->reused, 1);
-				continue;
-			}
-			st->run[sim][i] = true;
-			use_inputs(st, (enum sim)sim, s);
-		}
-	}
 }
 
 static void drop_use(struct state *st, enum sim sim, int v)
@@ -130,7 +31,7 @@ static void show(struct state *st, int v)
 	struct sighting g = {.sample = st->s->index, .value = v, .worker = st->s->worker, .width = st->showing ? 1 : st->width};
 	bool any = false;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
-		if (wanted(st->r, (enum sim)sim, v)) {
+		if (state_wants(st->r, (enum sim)sim, v)) {
 			g.rep[sim] = &st->env[sim][v];
 			any = true;
 		}
@@ -157,7 +58,7 @@ static enum status load_inputs(struct state *st)
 				continue;
 			else if (st->s->given)
 				st->env[sim][v].t = tensor_share(&st->s->given[i]);
-			else if (!(st->r->memo && store_get(st->r->e->store, stored_key(st, (enum sim)sim, v), &st->env[sim][v])))
+			else if (!(st->r->memo && state_stored(st, state_key(st, (enum sim)sim, v), &st->env[sim][v])))
 				missing = true;
 	}
 	if (!missing)
@@ -168,7 +69,7 @@ static enum status load_inputs(struct state *st)
 		int v = g->input[i];
 		struct rep r = {.t = in[i]};
 		if (keeps(st))
-			store_put(st->r->e->store, stored_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t));
+			store_put(st->r->e->store, state_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t));
 		for (int sim = 0; sim < SIM_COUNT; sim++)
 			if (st->uses[sim][v] > 0) {
 				rep_drop(&st->env[sim][v]);
@@ -233,7 +134,7 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	const struct runner *r = st->r;
 	const struct node *n = &r->g->node[s->node];
 	int n_in = s->swish ? 1 : n->n_in, n_out = step_n_out(r->g, s);
-	struct rep *hold = st->hold, *out = st->out, *env = st->env[source(sim)];
+	struct rep *hold = st->hold, *out = st->out, *env = st->env[state_source(sim)];
 	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->width, .step = s,
 	    .node = n, .in = st->in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
 	enum status status = STATUS_OK;
@@ -267,13 +168,6 @@ static double work_of(const struct state *st, enum sim sim, const struct step *s
 	return s->residual >= 0 ? work + st->owed[sim][s->residual] : work;
 }
 
-// What only a later edit may read has to be so much dearer to be kept.
-static double worth(const struct state *st, double work)
-{
-	enum { LATER = 4 };
-	return st->s->pass->again ? work : work / LATER;
-}
-
 static void after(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct runner *r = st->r;
@@ -285,7 +179,7 @@ static void after(struct state *st, enum sim sim, const struct step *s)
 	for (int i = 0; i < step_n_out(r->g, s); i++) {
 		int v = step_out(r->g, s, i);
 		if (v >= 0 && st->uses[sim][v] > 0)
-			st->owed[sim][v] = store_put(r->e->store, stored_key(st, sim, v), &st->env[sim][v], worth(st, work)) ? 0 : work;
+			st->owed[sim][v] = state_keep(st, state_key(st, sim, v), &st->env[sim][v], work) ? 0 : work;
 	}
 }
 
@@ -295,9 +189,9 @@ static void release_inputs(struct state *st, enum sim sim, const struct step *s)
 	const struct node *n = &g->node[s->node];
 	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
 		if (is_activation(g, n->in[i]))
-			drop_use(st, source(sim), n->in[i]);
+			drop_use(st, state_source(sim), n->in[i]);
 	if (s->residual >= 0)
-		drop_use(st, source(sim), s->residual);
+		drop_use(st, state_source(sim), s->residual);
 }
 
 static bool cancelled(const struct state *st)
@@ -336,64 +230,6 @@ static enum status forward(struct state *st)
 	return STATUS_OK;
 }
 
-// Alone, nodes read the float network.
-static bool is_read(const struct runner *r, enum sim sim)
-{
-	return r->want[sim] || (sim == SIM_FLOAT && r->want[SIM_ALONE]);
-}
-
-static void make_room(struct state *st)
-{
-	const struct graph *g = st->r->g;
-	int in = 1, out = 1;
-	for (int n = 0; n < g->n_nodes; n++) {
-		in = g->node[n].n_in > in ? g->node[n].n_in : in;
-		out = g->node[n].n_out > out ? g->node[n].n_out : out;
-	}
-	st->hold = xcalloc((size_t)in, sizeof *st->hold);
-	st->in = xcalloc((size_t)in, sizeof *st->in);
-	st->out = xcalloc((size_t)out, sizeof *st->out);
-}
-
-static void state_init(struct state *st)
-{
-	const struct runner *r = st->r;
-	size_t values = (size_t)r->g->n_values + 1;
-	make_room(st);
-	for (int sim = 0; sim < SIM_COUNT; sim++) {
-		st->uses[sim] = xcalloc(values, sizeof **st->uses);
-		st->run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st->run);
-		if (!is_read(r, (enum sim)sim))
-			continue;
-		st->env[sim] = xcalloc(values, sizeof **st->env);
-		st->owed[sim] = xcalloc(values, sizeof **st->owed);
-	}
-	st->alone = r->want[SIM_ALONE] ? xcalloc(values, sizeof *st->alone) : NULL;
-}
-
-static void reps_free(struct rep *rep, int n)
-{
-	for (int v = 0; rep && v < n; v++)
-		rep_drop(&rep[v]);
-	free(rep);
-}
-
-// What ran to its end has dropped every value with its last use.
-static void state_done(struct state *st, bool whole)
-{
-	int left = whole ? 0 : st->r->g->n_values;
-	for (int sim = 0; sim < SIM_COUNT; sim++) {
-		reps_free(st->env[sim], left);
-		free(st->uses[sim]);
-		free(st->run[sim]);
-		free(st->owed[sim]);
-	}
-	reps_free(st->alone, left);
-	free(st->hold);
-	free(st->in);
-	free(st->out);
-}
-
 // A sample of a pass that has several threads to itself gives one of them to the visitor and, for a while, to what prepares kernels.
 static void begin_helpers(struct state *st)
 {
@@ -413,7 +249,7 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 		st.sample_key = dataset_key(samples(&st), s->index);
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);
 	state_init(&st);
-	mark(&st);
+	state_mark(&st);
 	begin_helpers(&st);
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)

@@ -16,6 +16,7 @@ struct store {
 	struct entry **heap; // least worthy first
 	size_t n, cap, bytes, budget;
 	double least_worth;  // of what is kept at all
+	size_t lent;         // bytes of what was taken out, whose pages are kept for what comes in
 	size_t holes;        // bytes of small entries that have gone since the system was given what they left
 };
 
@@ -69,11 +70,12 @@ static void note_hole(struct store *s, size_t size)
 	mem_trim();
 }
 
-static void evict_least(struct store *s)
+static void evict(struct store *s, struct entry *e)
 {
-	struct entry *e = s->heap[0], *tail = s->heap[--s->n];
-	if (s->n > 0) {
-		place(s, tail, 0);
+	struct entry *tail = s->heap[--s->n];
+	if (tail != e) {
+		place(s, tail, e->at);
+		sift_up(s, tail);
 		sift_down(s, tail);
 	}
 	s->bytes -= e->bytes;
@@ -81,6 +83,24 @@ static void evict_least(struct store *s)
 	rep_drop(&e->rep);
 	note_hole(s, e->bytes);
 	free(e);
+}
+
+static void evict_least(struct store *s)
+{
+	evict(s, s->heap[0]);
+}
+
+static void lend(struct store *s, size_t bytes)
+{
+	s->lent += bytes;
+	mem_keep_more((ptrdiff_t)bytes);
+}
+
+static void take_back(struct store *s, size_t bytes)
+{
+	bytes = bytes < s->lent ? bytes : s->lent;
+	s->lent -= bytes;
+	mem_keep_more(-(ptrdiff_t)bytes);
 }
 
 void store_trim(struct store *s, size_t budget)
@@ -97,6 +117,7 @@ void store_free(struct store **sp)
 	if (!s)
 		return;
 	store_trim(s, 0);
+	take_back(s, s->lent);
 	while (s->n > 0)
 		evict_least(s);
 	keymap_free(&s->map);
@@ -106,14 +127,19 @@ void store_free(struct store **sp)
 	*sp = NULL;
 }
 
-bool store_get(struct store *s, struct key k, struct rep *out)
+bool store_get(struct store *s, struct key k, double least, struct rep *out)
 {
 	pthread_mutex_lock(&s->lock);
 	struct entry *e = keymap_get(s->map, k);
-	if (e)
+	bool found = e != NULL;
+	if (found)
 		*out = rep_share(&e->rep);
+	if (found && e->worth < least * s->least_worth) {
+		lend(s, e->bytes);
+		evict(s, e);
+	}
 	pthread_mutex_unlock(&s->lock);
-	return e != NULL;
+	return found;
 }
 
 // Room for `bytes` of worth `worth`: evicts what is worth less; false when that does not suffice.
@@ -144,6 +170,7 @@ bool store_put(struct store *s, struct key k, const struct rep *r, double cost)
 		s->heap = xgrow(s->heap, &s->cap, s->n + 1, sizeof *s->heap);
 		s->heap[s->n++] = e;
 		s->bytes += bytes;
+		take_back(s, bytes);
 		keymap_put(s->map, k, e);
 		sift_up(s, e);
 	}

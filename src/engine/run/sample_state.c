@@ -1,0 +1,156 @@
+// What a sample's run keeps while it lasts, what it takes from the store and leaves there, and which steps it executes at all.
+#include "sample_state.h"
+
+#include <stdlib.h>
+
+struct key state_key(const struct state *st, enum sim sim, int v)
+{
+	return key_add_key(st->r->key[sim][v], st->sample_key);
+}
+
+bool state_wants(const struct runner *r, enum sim sim, int v)
+{
+	return r->want[sim] && r->want[sim][v];
+}
+
+bool is_activation(const struct graph *g, int v)
+{
+	return v >= 0 && !g->value[v].constant;
+}
+
+enum sim state_source(enum sim sim)
+{
+	return sim == SIM_ALONE ? SIM_FLOAT : sim;
+}
+
+// What only a later edit may read has to be LATER times as dear to be kept as what the next pass reads; what was hardly dear enough for that
+// pass goes with its reading, and leaves its memory to what comes.
+#define LATER 4.0
+#define HARDLY 1.5
+
+bool state_stored(const struct state *st, struct key k, struct rep *out)
+{
+	bool last = !st->s->pass->again && !st->s->pass->transient;
+	return store_get(st->r->e->store, k, last ? HARDLY : 0, out);
+}
+
+bool state_keep(const struct state *st, struct key k, const struct rep *r, double work)
+{
+	return store_put(st->r->e->store, k, r, st->s->pass->again ? work : work / LATER);
+}
+
+static void use_inputs(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct graph *g = st->r->g;
+	const struct node *n = &g->node[s->node];
+	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
+		if (is_activation(g, n->in[i]))
+			st->uses[state_source(sim)][n->in[i]]++;
+	if (s->residual >= 0)
+		st->uses[state_source(sim)][s->residual]++;
+}
+
+// Takes from the store all outputs of the step that will be read; false when one is missing.
+static bool from_store(struct state *st, enum sim sim, const struct step *s)
+{
+	const struct graph *g = st->r->g;
+	if (!st->r->memo || sim == SIM_ALONE)
+		return false;
+	for (int i = 0; i < step_n_out(g, s); i++) {
+		int v = step_out(g, s, i);
+		if (v >= 0 && st->uses[sim][v] > 0 && !state_stored(st, state_key(st, sim, v), &st->env[sim][v])) {
+			while (i-- > 0)
+				if (step_out(g, s, i) >= 0)
+					rep_drop(&st->env[sim][step_out(g, s, i)]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool read_later(const struct state *st, enum sim sim, const struct step *s)
+{
+	for (int i = 0; i < step_n_out(st->r->g, s); i++)
+		if (step_out(st->r->g, s, i) >= 0 && st->uses[sim][step_out(st->r->g, s, i)] > 0)
+			return true;
+	return false;
+}
+
+void state_mark(struct state *st)
+{
+	const struct runner *r = st->r;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		for (int v = 0; v < r->g->n_values; v++)
+			st->uses[sim][v] = state_wants(r, (enum sim)sim, v);
+	for (int i = r->steps.n - 1; i >= 0; i--) {
+		const struct step *s = &r->steps.step[i];
+		for (int sim = SIM_COUNT - 1; sim >= 0; sim--) { // SIM_ALONE first: it adds reads of SIM_FLOAT
+			if (!read_later(st, (enum sim)sim, s))
+				continue;
+			if (from_store(st, (enum sim)sim, s)) {
+				if (st->s->pass && st->s->pass->reused)
+					atomic_fetch_add(st->s->pass->reused, 1);
+				continue;
+			}
+			st->run[sim][i] = true;
+			use_inputs(st, (enum sim)sim, s);
+		}
+	}
+}
+
+// Alone, nodes read the float network.
+static bool is_read(const struct runner *r, enum sim sim)
+{
+	return r->want[sim] || (sim == SIM_FLOAT && r->want[SIM_ALONE]);
+}
+
+static void make_room(struct state *st)
+{
+	const struct graph *g = st->r->g;
+	int in = 1, out = 1;
+	for (int n = 0; n < g->n_nodes; n++) {
+		in = g->node[n].n_in > in ? g->node[n].n_in : in;
+		out = g->node[n].n_out > out ? g->node[n].n_out : out;
+	}
+	st->hold = xcalloc((size_t)in, sizeof *st->hold);
+	st->in = xcalloc((size_t)in, sizeof *st->in);
+	st->out = xcalloc((size_t)out, sizeof *st->out);
+}
+
+void state_init(struct state *st)
+{
+	const struct runner *r = st->r;
+	size_t values = (size_t)r->g->n_values + 1;
+	make_room(st);
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		st->uses[sim] = xcalloc(values, sizeof **st->uses);
+		st->run[sim] = xcalloc((size_t)r->steps.n + 1, sizeof **st->run);
+		if (!is_read(r, (enum sim)sim))
+			continue;
+		st->env[sim] = xcalloc(values, sizeof **st->env);
+		st->owed[sim] = xcalloc(values, sizeof **st->owed);
+	}
+	st->alone = r->want[SIM_ALONE] ? xcalloc(values, sizeof *st->alone) : NULL;
+}
+
+static void reps_free(struct rep *rep, int n)
+{
+	for (int v = 0; rep && v < n; v++)
+		rep_drop(&rep[v]);
+	free(rep);
+}
+
+void state_done(struct state *st, bool whole)
+{
+	int left = whole ? 0 : st->r->g->n_values;
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		reps_free(st->env[sim], left);
+		free(st->uses[sim]);
+		free(st->run[sim]);
+		free(st->owed[sim]);
+	}
+	reps_free(st->alone, left);
+	free(st->hold);
+	free(st->in);
+	free(st->out);
+}
