@@ -316,6 +316,30 @@ void test_op_codes__concat_brings_parts_to_one_scale(void **state)
 	node_run_done(&run);
 }
 
+// Condition [2, 1] over x [2, 3] and a scalar y: two scales and zero points become a third.
+void test_op_codes__where_brings_both_to_one_scale(void **state)
+{
+	const uint8_t condition[] = { 1, 0 }, x[] = { 0, 128, 255, 7, 9, 200 }, y[] = { 30 }, x_zero = 128, y_zero = 10, z_zero = 50;
+	const float x_scale = 0.5f, y_scale = 3.0f, z_scale = 0.9f;
+	const double want[] = { -64, 0, 63.5, 60, 60, 60 };
+	struct node_run run;
+
+	node_run_init(&run, "com.microsoft", "QLinearWhere", 1, 1);
+	node_run_add(&run, DT_BOOL, SHAPE_OF(2, 1), condition);
+	node_run_add(&run, DT_U8, SHAPE_OF(2, 3), x);
+	node_run_add(&run, DT_F32, SCALAR, &x_scale);
+	node_run_add(&run, DT_U8, SCALAR, &x_zero);
+	node_run_add(&run, DT_U8, SHAPE_OF(1), y);
+	node_run_add(&run, DT_F32, SCALAR, &y_scale);
+	node_run_add(&run, DT_U8, SCALAR, &y_zero);
+	node_run_add(&run, DT_F32, SCALAR, &z_scale);
+	node_run_add(&run, DT_U8, SCALAR, &z_zero);
+	node_run(&run);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(((uint8_t *)run.out[0].data)[i], clamp(want[i] / 0.9 + z_zero, 0, 255));
+	node_run_done(&run);
+}
+
 void test_op_codes__wrong_counts_are_refused(void **state)
 {
 	const uint8_t x[4] = { 0 };

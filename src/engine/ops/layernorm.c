@@ -1,4 +1,5 @@
-// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization, GroupNormalization:
+// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization and its
+// simplified form, GroupNormalization:
 // moments over a part of each sample.
 #include <math.h>
 #include <stdlib.h>
@@ -107,18 +108,21 @@ enum status skipnorm_shape(const struct node *n, const struct tensor *const *in,
 	return STATUS_OK;
 }
 
-// Normalises x + skip + bias; output 3 is that sum.
+// Normalises x + skip + bias; output 3 is that sum. The simplified one takes the mean as 0 and has no beta before the bias.
 enum status skipnorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t size = x->dim[x->rank - 1], rows = size ? tensor_count(in[0]) / size : 0;
-	const float *a = in[0]->data, *b = in[1]->data, *bias = has(n, in, 4) ? in[4]->data : NULL;
-	struct row r = {in[2]->data, has(n, in, 3) ? in[3]->data : NULL, size,
-	    (double)((const struct norm_attrs *)n->attrs)->epsilon, false};
+	const float *a = in[0]->data, *b = in[1]->data, *bias;
+	bool simplified = n->op->id == OP_SkipSimplifiedLayerNormalization;
+	int at = simplified ? 3 : 4;
+	struct row r = {in[2]->data, !simplified && has(n, in, 3) ? in[3]->data : NULL, size,
+	    (double)((const struct norm_attrs *)n->attrs)->epsilon, simplified};
 	float *sum = mem_try_array((size_t)size + 1, sizeof *sum);
 
 	(void)width;
+	bias = has(n, in, at) ? in[at]->data : NULL;
 	if (!sum)
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)size);
 	for (int64_t i = 0; i < rows; i++) {

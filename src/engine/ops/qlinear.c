@@ -65,6 +65,24 @@ void qlinear_encode(struct tensor *codes, const struct tensor *x, const struct q
 	quantize(codes, x, &whole, width);
 }
 
+enum status qlinear_recode(struct tensor *y, const struct node *n, const struct tensor *const *in, int at,
+    const struct qlinear *to, int width, struct error *err)
+{
+	struct tensor x = {0};
+	struct qlinear from;
+	enum status s = qlinear_read(&from, n, in, at + 1, at + 2, err);
+
+	*y = (struct tensor){.type = in[at]->type, .shape = in[at]->shape};
+	if (s == STATUS_OK)
+		s = tensor_alloc(y, NULL, err);
+	if (s == STATUS_OK)
+		s = qlinear_decode(&x, in[at], &from, width, err);
+	if (s == STATUS_OK)
+		qlinear_encode(y, &x, to, width);
+	tensor_drop(&x);
+	return s;
+}
+
 uint32_t *qlinear_centred(const struct tensor *t, const struct tensor *zero, int64_t run)
 {
 	int64_t count = tensor_count(t), zeros = zero ? tensor_count(zero) : 1, codes[ELEMENTS_CHUNK];

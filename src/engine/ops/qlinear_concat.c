@@ -35,24 +35,6 @@ enum status qlinear_concat_shape(
 	return s;
 }
 
-static enum status recode(struct tensor *y, const struct node *n, const struct tensor *const *in, int first,
-    const struct qlinear *to, int width, struct error *err)
-{
-	struct tensor x = {0};
-	struct qlinear from;
-	enum status s = qlinear_read(&from, n, in, first + 1, first + 2, err);
-
-	*y = (struct tensor){.type = in[first]->type, .shape = in[first]->shape};
-	if (s == STATUS_OK)
-		s = tensor_alloc(y, NULL, err);
-	if (s == STATUS_OK)
-		s = qlinear_decode(&x, in[first], &from, width, err);
-	if (s == STATUS_OK)
-		qlinear_encode(y, &x, to, width);
-	tensor_drop(&x);
-	return s;
-}
-
 enum status qlinear_concat_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -64,7 +46,7 @@ enum status qlinear_concat_eval(
 
 	for (int i = 0; s == STATUS_OK && i < concat.n_in; i++) {
 		parts[i] = &part[i];
-		s = recode(&part[i], n, in, QCAT_FIRST + i * QCAT_EACH, &to, width, err);
+		s = qlinear_recode(&part[i], n, in, QCAT_FIRST + i * QCAT_EACH, &to, width, err);
 	}
 	if (s == STATUS_OK)
 		s = concat_eval(&concat, parts, out, width, err);
