@@ -11,7 +11,7 @@ int edits_count(const struct edits *e)
 	int n = 0;
 	for (int i = 0; i < e->n_nodes; i++)
 		n += (e->precision[i] >= 0) + (e->scale[i] != 0);
-	return n;
+	return n + (tuning_count(e->tuning) > 0);
 }
 
 const struct edits *study_edits(const struct study *s)
@@ -234,6 +234,25 @@ enum status study_preprocess(struct study *s, char **word, int n, struct error *
 	return STATUS_OK;
 }
 
+enum status study_tune(struct study *s, const char *name, struct error *err)
+{
+	bool none = strcmp(name, "auto") == 0;
+	struct tuning *t = none ? NULL : repair_memo_tuning(s->repairs, name);
+	if (!none && !t)
+		return error_set(err, STATUS_NOTFOUND, "tuned weights %.40s are not there: :tune makes new ones", name);
+	if (key_equal(tuning_key(t), tuning_key(study_edits(s)->tuning))) {
+		tuning_drop(&t);
+		return nothing_changed(err, "the weights are these already");
+	}
+	struct str text = {0};
+	str_addf(&text, "tune %s", name);
+	struct decision *d = branch(s, str_detach(&text));
+	tuning_drop(&d->edits->tuning);
+	d->edits->tuning = t;
+	commit(s);
+	return STATUS_OK;
+}
+
 static bool go_to(struct study *s, size_t step)
 {
 	struct error err = {0};
@@ -373,13 +392,18 @@ static enum status replay_preprocess(struct study *s, char **word, int n, struct
 	return study_preprocess(s, word + 1, n - 1, err);
 }
 
+static enum status replay_tune(struct study *s, char **word, int n, struct error *err)
+{
+	return n == 2 ? study_tune(s, word[1], err) : error_set(err, STATUS_FORMAT, "tune needs a name");
+}
+
 enum status study_command(struct study *s, const char *text, struct error *err)
 {
 	static const struct {
 		const char *name;
 		enum status (*apply)(struct study *, char **, int, struct error *);
 	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration},
-	    {"variant", replay_variant}, {"preprocess", replay_preprocess}};
+	    {"variant", replay_variant}, {"preprocess", replay_preprocess}, {"tune", replay_tune}};
 	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
 	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
 	enum status st = STATUS_NOTFOUND;

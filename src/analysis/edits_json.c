@@ -1,4 +1,4 @@
-// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any.
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any; {"tuned"} names tuned weights.
 #include "qtui/base/json.h"
 #include "study_impl.h"
 
@@ -16,6 +16,13 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
 		cJSON_AddItemToArray(a, o);
 	}
+	if (tuning_count(e->tuning)) {
+		char name[TUNING_NAME];
+		tuning_name(e->tuning, name);
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "tuned", name);
+		cJSON_AddItemToArray(a, o);
+	}
 	return a;
 }
 
@@ -27,6 +34,15 @@ static bool read_scale(double *out, const cJSON *scale)
 	if (cJSON_IsNumber(scale))
 		*out = scale->valuedouble;
 	return (!scale || cJSON_IsString(scale) || cJSON_IsNumber(scale)) && *out >= 0 && *out <= 0x1p60;
+}
+
+static enum status parse_tuned(struct edits *e, const struct study *s, const cJSON *name, struct error *err)
+{
+	if (!cJSON_IsString(name))
+		return error_set(err, STATUS_FORMAT, "an edit: \"tuned\" must be a text");
+	tuning_drop(&e->tuning);
+	e->tuning = repair_memo_tuning(s->repairs, name->valuestring);
+	return e->tuning ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "tuned weights %.40s are not there", name->valuestring);
 }
 
 static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
@@ -50,14 +66,17 @@ static enum status parse_edit(struct edits *e, const struct graph *g, const cJSO
 	return STATUS_OK;
 }
 
-enum status edits_parse(struct edits **out, const struct graph *g, const struct cJSON *list, struct error *err)
+enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err)
 {
 	const cJSON *o;
 	enum status st = STATUS_OK;
-	*out = edits_new(g->n_nodes);
+	*out = edits_new(s->g->n_nodes);
 	cJSON_ArrayForEach(o, list)
+	{
+		const cJSON *tuned = cJSON_GetObjectItemCaseSensitive(o, "tuned");
 		if (st == STATUS_OK)
-			st = parse_edit(*out, g, o, err);
+			st = tuned ? parse_tuned(*out, s, tuned, err) : parse_edit(*out, s->g, o, err);
+	}
 	if (st != STATUS_OK)
 		edits_free(out);
 	return st;

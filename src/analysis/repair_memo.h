@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include "qtui/base/hash.h"
+#include "qtui/engine/tuning.h"
 
 struct cJSON;
 struct repair_known {
@@ -15,6 +16,9 @@ struct repair_memo *repair_memo_new(void);
 void repair_memo_free(struct repair_memo **m);
 bool repair_memo_get(struct repair_memo *m, struct key k, struct repair_known *out);
 void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_known *v);
+// Tuned weights that the study has seen, by their names.
+void repair_memo_keep_tuning(struct repair_memo *m, struct tuning *t);              // takes a count of its own
+struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name); // a count for the caller; NULL: not known
 void repair_memo_save(struct repair_memo *m, struct cJSON *to);
 
 #endif

@@ -7,6 +7,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
+#include "qtui/engine/onnx.h"
 #include "qtui/base/str.h"
 #include "study_impl.h"
 
@@ -139,7 +140,7 @@ static enum status check_members(const cJSON *root, struct error *err)
 	    {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
 	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
 	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
-	    {NULL, "current", cJSON_Number}, {NULL, "variants", cJSON_Array}, {NULL, "results", cJSON_Object},
+	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "results", cJSON_Object},
 	};
 	return json_check(root, member, sizeof member / sizeof *member, false, err);
 }
@@ -269,19 +270,75 @@ static enum status settle_scales(struct study *st, const struct edits *want, str
 	return status;
 }
 
+static enum status settle_tuning(struct study *st, const struct edits *want, struct error *err)
+{
+	char name[TUNING_NAME] = "auto";
+	if (key_equal(tuning_key(want->tuning), tuning_key(study_edits(st)->tuning)))
+		return STATUS_OK;
+	if (want->tuning)
+		tuning_name(want->tuning, name);
+	return study_tune(st, name, err);
+}
+
 // "edits" says what is in force. Where it is another thing than the journal amounts to (a file that a script wrote, or a hand
 // changed), the difference becomes the journal's next steps.
 static enum status settle(const struct session *s, struct study *st, struct error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
 	struct edits *want = NULL;
-	enum status status = list ? edits_parse(&want, study_graph(st), list, err) : STATUS_OK;
+	enum status status = list ? edits_parse(&want, st, list, err) : STATUS_OK;
 	for (int p = -1; want && p < PREC_COUNT && status == STATUS_OK; p++)
 		status = settle_precision(st, want, p, err);
 	if (want && status == STATUS_OK)
 		status = settle_scales(st, want, err);
+	if (want && status == STATUS_OK)
+		status = settle_tuning(st, want, err);
 	if (want)
 		edits_free(&want);
+	return status;
+}
+
+char *session_tuned_path(const char *session, const char *name)
+{
+	struct str path = {0};
+	str_addf(&path, "%s.%s.onnx", session, name);
+	return str_detach(&path);
+}
+
+static bool is_tuning_name(const cJSON *item)
+{
+	return cJSON_IsString(item) && strlen(item->valuestring) == TUNING_NAME - 1 &&
+	    strspn(item->valuestring, "0123456789abcdef") == TUNING_NAME - 1;
+}
+
+static enum status read_one_tuned(const struct session *s, struct study *st, const char *wanted, struct error *err)
+{
+	struct tuning *t = NULL;
+	char name[TUNING_NAME], *path = session_tuned_path(s->path, wanted);
+	enum status status = onnx_read_tuned(&t, st->g, path, err);
+	if (status == STATUS_OK)
+		tuning_name(t, name);
+	if (status == STATUS_OK && strcmp(name, wanted) != 0)
+		status = error_set(err, STATUS_FORMAT, "%s has other weights than those that were tuned", path);
+	if (status == STATUS_OK)
+		repair_memo_keep_tuning(st->repairs, t);
+	tuning_drop(&t);
+	free(path);
+	return status;
+}
+
+// Tuned weights lie in files beside the session, named after their content.
+static enum status read_tuned(const struct session *s, struct study *st, struct error *err)
+{
+	const cJSON *item;
+	enum status status = STATUS_OK;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(s->root, "tuned"))
+	{
+		if (status == STATUS_OK && !is_tuning_name(item))
+			status = error_set(err, STATUS_FORMAT, "\"tuned\" must be a list of names of %d hexadecimal digits", TUNING_NAME - 1);
+		if (status == STATUS_OK)
+			status = read_one_tuned(s, st, item->valuestring, err);
+	}
 	return status;
 }
 
@@ -291,7 +348,9 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	if (s->model_sha256 && strcmp(s->model_sha256, g->sha256) != 0)
 		return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path,
 		    s->model_sha256, g->sha256);
-	enum status status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
+	enum status status = read_tuned(s, st, err);
+	if (status == STATUS_OK)
+		status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
 	if (status == STATUS_OK)
 		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
 	if (status == STATUS_OK)

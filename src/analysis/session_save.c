@@ -3,13 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
+#include "qtui/engine/onnx.h"
 #include "study_impl.h"
 
 struct session_save {
 	cJSON *root;                 // all but the results
 	struct results_save *results;
+	const struct graph *g;       // the study's
+	struct tuning **tuning;      // that steps and variants speak of
+	size_t n_tunings;
 };
 
 static cJSON *channels(const float *v)
@@ -100,7 +105,7 @@ static cJSON *task_json(const struct study *st)
 static cJSON *copy_unknown(const struct session *base)
 {
 	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
-	    "variants", "results"};
+	    "variants", "results", "tuned"};
 	cJSON *root = cJSON_CreateObject();
 	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
 		bool known = false;
@@ -110,6 +115,60 @@ static cJSON *copy_unknown(const struct session *base)
 			cJSON_AddItemToObject(root, item->string, cJSON_Duplicate(item, true));
 	}
 	return root;
+}
+
+static void add_tuning(struct session_save *s, struct tuning *t)
+{
+	if (!tuning_count(t))
+		return;
+	for (size_t i = 0; i < s->n_tunings; i++)
+		if (key_equal(tuning_key(s->tuning[i]), tuning_key(t)))
+			return;
+	s->tuning = xrealloc(s->tuning, (s->n_tunings + 1) * sizeof *s->tuning);
+	s->tuning[s->n_tunings++] = tuning_take(t);
+}
+
+static void add_tunings(struct session_save *s, const struct study *st)
+{
+	for (size_t i = 0; i < st->n_steps; i++)
+		add_tuning(s, st->step[i].edits->tuning);
+	for (size_t i = 0; i < st->n_variants; i++)
+		add_tuning(s, st->variant[i].edits->tuning);
+	cJSON *names = s->n_tunings ? cJSON_AddArrayToObject(s->root, "tuned") : NULL;
+	for (size_t i = 0; i < s->n_tunings; i++) {
+		char name[TUNING_NAME];
+		tuning_name(s->tuning[i], name);
+		cJSON_AddItemToArray(names, cJSON_CreateString(name));
+	}
+}
+
+// A file that is there has these weights: it is named after them.
+static enum status write_tuned(const struct session_save *s, const struct tuning *t, const char *session, struct error *err)
+{
+	struct bytes model = {0};
+	char name[TUNING_NAME];
+	enum status st = STATUS_OK;
+	tuning_name(t, name);
+	char *path = session_tuned_path(session, name);
+	if (strcmp(session, "-") != 0 && !file_exists(path)) {
+		st = onnx_write_tuned(&model, s->g, t, err);
+		if (st == STATUS_OK)
+			st = file_write(path, model.data, model.size, err);
+		bytes_done(&model);
+	}
+	free(path);
+	return st;
+}
+
+static void save_done(struct session_save **sp)
+{
+	struct session_save *s = *sp;
+	for (size_t i = 0; i < s->n_tunings; i++)
+		tuning_drop(&s->tuning[i]);
+	free(s->tuning);
+	cJSON_Delete(s->root);
+	free(s);
+	*sp = NULL;
 }
 
 struct session_save *session_save_begin(const struct study *st, const struct session *base)
@@ -128,6 +187,8 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddItemToObject(root, "journal", journal_json(st, &current));
 	cJSON_AddNumberToObject(root, "current", current);
 	cJSON_AddItemToObject(root, "variants", study_save_variants(st));
+	s->g = st->g;
+	add_tunings(s, st);
 	s->results = results_save_begin(st);
 	return s;
 }
@@ -135,11 +196,13 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 enum status session_save_end(struct session_save **sp, const char *path, struct error *err)
 {
 	struct session_save *s = *sp;
-	*sp = NULL;
+	enum status st = STATUS_OK;
 	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
-	enum status st = json_write(s->root, path, true, err);
-	cJSON_Delete(s->root);
-	free(s);
+	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
+		st = write_tuned(s, s->tuning[i], path, err);
+	if (st == STATUS_OK)
+		st = json_write(s->root, path, true, err);
+	save_done(sp);
 	return st;
 }
 
@@ -148,9 +211,7 @@ void session_save_free(struct session_save **sp)
 	if (!*sp)
 		return;
 	cJSON_Delete(results_save_end(&(*sp)->results));
-	cJSON_Delete((*sp)->root);
-	free(*sp);
-	*sp = NULL;
+	save_done(sp);
 }
 
 enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err)

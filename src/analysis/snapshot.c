@@ -378,7 +378,8 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	atomic_store(&s->refs, 1);
 	fill_head(s, st, &req);
 	if (prev) {
-		mark_downstream(b, st->g, e, prev->bench != d->bench);
+		bool retuned = b->plan && !key_equal(tuning_key(b->plan->plan->tuning), tuning_key(e->tuning));
+		mark_downstream(b, st->g, e, prev->bench != d->bench || retuned);
 		s->dirty = true;
 		s->stage = prev->stage;
 		s->timing = prev->timing;

@@ -121,7 +121,7 @@ void variants_free(struct study *s);
 MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);
 // Edits as JSON, and back (heap): an error names the node.
 struct cJSON *edits_json(const struct graph *g, const struct edits *e);
-MUST_CHECK enum status edits_parse(struct edits **out, const struct graph *g, const struct cJSON *list, struct error *err);
+MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err);
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_scale_text(char *out, size_t size, double scale);

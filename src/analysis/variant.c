@@ -181,7 +181,7 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 		return st;
 	st = read_bench(&bench, s, o, err);
 	if (st == STATUS_OK)
-		st = edits_parse(&e, s->g, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
+		st = edits_parse(&e, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)
 		return error_prefix(err, "variant %s", name);
 	add_variant(s, name, e, target, m, bench);

@@ -28,7 +28,7 @@ static enum status export_study(struct options *o, struct study *st, struct erro
 }
 
 // The file that a model was read from is never written over, whatever it is called.
-static enum status check_other_file(const struct options *o, const char *path, struct error *err)
+enum status check_other_file(const struct options *o, const char *path, struct error *err)
 {
 	struct stat model, out;
 	if (!o->output || stat(path, &model) || stat(o->output, &out))

@@ -22,6 +22,7 @@ static const struct verb {
     {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]", VERB_EVAL, verb_eval},
     {"compare", "A B [CALIB] [--json F]: two sessions or analyses, or two models on CALIB", VERB_COMPARE, verb_compare},
     {"search", "MODEL CALIB [--until GOAL] [--budget SECONDS] [--blame] [--session S] [--json F]", VERB_SEARCH, verb_search},
+    {"tune", "MODEL CALIB [-o OUT.onnx] [--budget SECONDS] [--session S] [--json F]", VERB_TUNE, verb_tune},
     {"ops", "", VERB_OPS, verb_ops},
 };
 static const struct verb tui = {"", "MODEL CALIB [options]", VERB_TUI, verb_tui};

@@ -1,11 +1,14 @@
-// qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays, writes the session.
+// qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays, writes the session. qtui tune: the
+// one of them that fits weights, node by node, and the float model that comes of it.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/repair.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/onnx.h"
 #include "verbs.h"
 
 enum { SHOWN = 20 };
@@ -17,6 +20,7 @@ struct search {
 	struct repair_task *task;
 	struct repair *repair;
 	struct repair_options opt;
+	bool tune;
 	struct blames *blames;
 	cJSON *steps;
 	struct list commands;      // kept; the texts are the repair's
@@ -96,7 +100,9 @@ static enum status work(void *arg, struct error *err)
 		puts("");
 		fflush(stdout);
 	}
-	return st == STATUS_OK ? repair_fix(s->repair, on_step, s, err) : st;
+	if (st == STATUS_OK)
+		st = (s->tune ? repair_tune : repair_fix)(s->repair, on_step, s, err);
+	return st;
 }
 
 // What was kept becomes steps of the study's history.
@@ -139,6 +145,40 @@ static void print_blames(const struct search *s)
 	}
 }
 
+static double decibels(double signal, double noise)
+{
+	return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+}
+
+static void print_tuned(const struct search *s)
+{
+	int n;
+	const struct tune_row *row = repair_tuned(s->repair, &n);
+	if (n)
+		printf("\n%10s%10s%10s  node (SNR dB of its output on the half of the samples that was not fitted)\n", "before", "after", "outputs");
+	for (int i = 0; i < n; i++)
+		printf("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
+		    row[i].changed, row[i].outputs, study_graph(s->study)->node[row[i].node].name);
+	puts("");
+}
+
+static cJSON *json_tuned(const struct search *s)
+{
+	int n;
+	const struct tune_row *row = repair_tuned(s->repair, &n);
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < n; i++) {
+		cJSON *o = cJSON_CreateObject();
+		json_add_text(o, "node", study_graph(s->study)->node[row[i].node].name);
+		json_add_number(o, "before_db", decibels(row[i].signal, row[i].before));
+		json_add_number(o, "after_db", decibels(row[i].signal, row[i].after));
+		cJSON_AddNumberToObject(o, "outputs", row[i].outputs);
+		cJSON_AddNumberToObject(o, "changed", row[i].changed);
+		cJSON_AddItemToArray(a, o);
+	}
+	return a;
+}
+
 static enum status write_json(struct search *s, struct error *err)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -153,6 +193,7 @@ static enum status write_json(struct search *s, struct error *err)
 	else
 		json_add_text(o, "stopped", repair_end(s->repair));
 	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
+	cJSON_AddItemToObject(o, "tuned", json_tuned(s));
 	enum status st = json_write(o, s->o->json, true, err);
 	cJSON_Delete(o);
 	return st;
@@ -165,6 +206,7 @@ static enum status show(struct search *s, struct error *err)
 	if (s->blames) {
 		print_blames(s);
 	} else {
+		print_tuned(s);
 		printf("end                ");
 		print_figures(repair_now(s->repair));
 		printf("\n%d edits kept; %s", s->commands.n, repair_end(s->repair));
@@ -177,6 +219,18 @@ static enum status show(struct search *s, struct error *err)
 
 // ---- the verb
 
+static enum status write_model(const struct search *s, struct error *err)
+{
+	struct bytes model = {0};
+	const struct tuning *t = repair_tuning(s->repair);
+	enum status st = tuning_count(t) ? onnx_write_tuned(&model, study_graph(s->study), t, err) :
+	    error_set(err, STATUS_REFUSED, "no weights were tuned that pay: %s is not written", s->o->output);
+	if (st == STATUS_OK)
+		st = file_write(s->o->output, model.data, model.size, err);
+	bytes_done(&model);
+	return st;
+}
+
 static enum status read_options(struct search *s, struct error *err)
 {
 	const struct options *o = s->o;
@@ -188,7 +242,8 @@ static enum status read_options(struct search *s, struct error *err)
 	}
 	if (o->budget && (!str_to_double(o->budget, &s->opt.seconds) || !(s->opt.seconds > 0)))
 		return error_set(err, STATUS_USAGE, "--budget %s: seconds, above 0", o->budget);
-	return check_output(o->json, err);
+	enum status st = check_output(o->json, err);
+	return st == STATUS_OK ? check_output(o->output, err) : st;
 }
 
 static enum status run(struct search *s, struct error *err)
@@ -196,6 +251,8 @@ static enum status run(struct search *s, struct error *err)
 	struct options *o = s->o;
 	o->study.calibrate_only = o->may_start_session = true;
 	enum status st = open_study(&s->study, &s->session, o, true, err);
+	if (st == STATUS_OK && s->tune)
+		st = check_other_file(o, study_graph(s->study)->path, err);
 	if (st == STATUS_OK)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)
@@ -205,18 +262,20 @@ static enum status run(struct search *s, struct error *err)
 	s->opt.score = s->task ? repair_task_score : NULL;
 	s->opt.score_arg = s->task;
 	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
-	st = run_watched(work, s, o->blame ? "blame" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
+	st = run_watched(work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);
 	if (st == STATUS_OK && o->session && s->commands.n)
 		st = session_write(s->study, o->session, s->session, err);
-	return st == STATUS_OK ? show(s, err) : st;
+	if (st == STATUS_OK)
+		st = show(s, err);
+	return st == STATUS_OK && o->output ? write_model(s, err) : st;
 }
 
-int verb_search(struct options *o)
+static int search(struct options *o, bool tune)
 {
 	struct error err = {0};
-	struct search s = {.o = o, .steps = cJSON_CreateArray()};
+	struct search s = {.o = o, .tune = tune, .steps = cJSON_CreateArray()};
 	enum status st = read_options(&s, &err);
 	if (st == STATUS_OK)
 		st = run(&s, &err);
@@ -228,4 +287,14 @@ int verb_search(struct options *o)
 	study_close(&s.study);
 	session_free(&s.session);
 	return st == STATUS_OK ? EXIT_DONE : fail(&err);
+}
+
+int verb_search(struct options *o)
+{
+	return search(o, false);
+}
+
+int verb_tune(struct options *o)
+{
+	return search(o, true);
 }

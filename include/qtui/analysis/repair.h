@@ -11,6 +11,7 @@
 
 #include "qtui/analysis/blame.h"
 #include "qtui/analysis/study.h"
+#include "qtui/engine/tune.h"
 
 // The task metric of a plan (higher is better), where there is one; NULL plan: of the float network.
 typedef enum status repair_score_fn(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err);
@@ -67,7 +68,7 @@ struct repair_figures {
 // cancelled is STATUS_OK as soon as anything is known.
 MUST_CHECK enum status repair_blame(struct repair *r, struct blames **out, struct error *err);
 
-enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN, REPAIR_LOGITS };
+enum repair_kind { REPAIR_TAIL, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN, REPAIR_WEIGHTS, REPAIR_LOGITS };
 const char *repair_kind_name(enum repair_kind k); // "calibration"
 // An edit that was tried. Its texts live until the repair is freed.
 struct repair_step {
@@ -82,6 +83,10 @@ struct repair_step {
 // Tries edits, the most promising first, and keeps those that pay; `step` gets every one that was tried, from this thread.
 // Stops at the goal, when nothing pays any more, when the time is over, or when cancelled (STATUS_OK too: what was kept stands).
 MUST_CHECK enum status repair_fix(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
+// Only fits weights (engine/tune.h); the same callbacks. The nodes that were tuned, in order: the repair's.
+MUST_CHECK enum status repair_tune(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
+const struct tune_row *repair_tuned(const struct repair *r, int *n);
+const struct tuning *repair_tuning(const struct repair *r); // with the edits kept so far; NULL: none
 const struct repair_figures *repair_now(const struct repair *r);   // with the edits kept so far
 const struct repair_figures *repair_begin(const struct repair *r); // as it was opened; both after repair_prepare
 double repair_float_score(const struct repair *r);                 // NAN: not known

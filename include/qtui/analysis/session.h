@@ -44,6 +44,9 @@ bool session_writer_lost(struct session_writer *w); // the latest writing has fa
 // Writes what waits; how the latest writing ended.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
 
+// Where the tuned weights of that name lie: beside the session; heap.
+char *session_tuned_path(const char *session, const char *name);
+
 enum { SESSION_VERSION = 1 };
 bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
 const char *resize_text(enum resize_mode m);

@@ -60,6 +60,8 @@ MUST_CHECK enum status study_set_target(struct study *s, const char *name, struc
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
 // How pictures are prepared from now on: options as of the command line, beside what is in force, or "auto": as the study was opened.
 MUST_CHECK enum status study_preprocess(struct study *s, char **word, int n, struct error *err);
+// Tuned weights that the study knows (a repair made them, or a session brought them), by name; "auto": the model's own.
+MUST_CHECK enum status study_tune(struct study *s, const char *name, struct error *err);
 bool study_undo(struct study *s);
 bool study_redo(struct study *s);
 const struct edits *study_edits(const struct study *s);

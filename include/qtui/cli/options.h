@@ -24,9 +24,9 @@ struct options {
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
 enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32, VERB_QUANTIZE = 64,
-	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_ANY = 4095, VERB_DECISION = 4096,
-	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH,
-	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH };
+	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_TUNE = 512, VERB_ANY = 4095, VERB_DECISION = 4096,
+	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
+	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE };
 
 // Takes the words apart; what they say is checked by options_resolve, which also reads --config.
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);

@@ -27,7 +27,11 @@ MUST_CHECK enum status onnx_read_tensor(struct tensor *out, char **name, const c
 // The normalised graph with the quantizers of a finished plan as an ONNX file, in QDQ form (docs/EXPORT.md). The caller calls
 // bytes_done. `loss` gets a line for what the form cannot say.
 MUST_CHECK enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err);
-// The same graph in float, with the plan's tuned weights and biases in place of its own: what quantizes it on the same grids gets the tuned codes.
-MUST_CHECK enum status onnx_write_tuned(struct bytes *out, const struct plan *p, struct error *err);
+// The same graph in float, with tuned weights and biases in place of its own: what quantizes it on the same grids gets the tuned codes.
+// Metadata ONNX_TUNED says which nodes are tuned, for which grids.
+#define ONNX_TUNED "qtui_tuned"
+MUST_CHECK enum status onnx_write_tuned(struct bytes *out, const struct graph *g, const struct tuning *t, struct error *err);
+// Tuned constants back from such a file, for the graph that they were made for.
+MUST_CHECK enum status onnx_read_tuned(struct tuning **out, const struct graph *g, const char *path, struct error *err);
 
 #endif

@@ -25,5 +25,7 @@ const struct tuned *tuning_of(const struct tuning *t, int node); // NULL: none; 
 int tuning_count(const struct tuning *t);
 const struct tuned *tuning_at(const struct tuning *t, int i); // in the order of nodes
 struct key tuning_key(const struct tuning *t);                // zero for NULL and for an empty one
+enum { TUNING_NAME = 17 };
+void tuning_name(const struct tuning *t, char out[TUNING_NAME]); // 16 hexadecimal digits of it
 
 #endif

@@ -98,18 +98,31 @@ bool fix_may_go_on(struct fixing *f, struct error *err)
 	return true;
 }
 
-enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
+typedef enum status remedy_fn(struct fixing *f, struct error *err);
+
+static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size_t n, repair_step_fn *step, void *arg, struct error *err)
 {
-	static enum status (*const remedy[])(struct fixing *, struct error *) = {
-	    remedy_tail, remedy_scales, remedy_calibration, remedy_behind, remedy_widen, remedy_scales, remedy_widen, remedy_logits};
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";
-	for (size_t i = 0; st == STATUS_OK && i < sizeof remedy / sizeof *remedy && fix_may_go_on(&f, err); i++)
+	for (size_t i = 0; st == STATUS_OK && i < n && fix_may_go_on(&f, err); i++)
 		st = remedy[i](&f, err);
 	if (st == STATUS_CANCELLED) {
 		r->end = "cancelled";
 		st = STATUS_OK;
 	}
 	return st;
+}
+
+enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
+{
+	static remedy_fn *const remedy[] = {remedy_tail, remedy_scales, remedy_calibration, remedy_behind, remedy_widen, remedy_scales,
+	    remedy_widen, remedy_weights, remedy_logits};
+	return try_remedies(r, remedy, sizeof remedy / sizeof *remedy, step, arg, err);
+}
+
+enum status repair_tune(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
+{
+	static remedy_fn *const remedy[] = {remedy_weights};
+	return try_remedies(r, remedy, 1, step, arg, err);
 }

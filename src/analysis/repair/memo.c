@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cjson/cJSON.h>
 #include "qtui/base/mem.h"
 
 struct repair_memo {
 	pthread_mutex_t lock;
 	struct keymap *known; // -> struct repair_known
+	struct tuning **tuning;
+	size_t n_tunings, cap_tunings;
 };
 
 struct repair_memo *repair_memo_new(void)
@@ -34,6 +37,9 @@ void repair_memo_free(struct repair_memo **mp)
 		return;
 	keymap_each(m->known, drop_known, NULL);
 	keymap_free(&m->known);
+	for (size_t i = 0; i < m->n_tunings; i++)
+		tuning_drop(&m->tuning[i]);
+	free(m->tuning);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -58,6 +64,37 @@ void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_kn
 	}
 	*at = *v;
 	pthread_mutex_unlock(&m->lock);
+}
+
+static struct tuning *find_tuning(const struct repair_memo *m, const char *name)
+{
+	for (size_t i = 0; i < m->n_tunings; i++) {
+		char own[TUNING_NAME];
+		tuning_name(m->tuning[i], own);
+		if (strcmp(own, name) == 0)
+			return m->tuning[i];
+	}
+	return NULL;
+}
+
+void repair_memo_keep_tuning(struct repair_memo *m, struct tuning *t)
+{
+	char name[TUNING_NAME];
+	tuning_name(t, name);
+	pthread_mutex_lock(&m->lock);
+	if (!find_tuning(m, name)) {
+		m->tuning = xgrow(m->tuning, &m->cap_tunings, m->n_tunings + 1, sizeof *m->tuning);
+		m->tuning[m->n_tunings++] = tuning_take(t);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name)
+{
+	pthread_mutex_lock(&m->lock);
+	struct tuning *t = tuning_take(find_tuning(m, name));
+	pthread_mutex_unlock(&m->lock);
+	return t;
 }
 
 // All 17 digits, and null for what is not known.

@@ -151,6 +151,7 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	engine_trim(st->engine, o->memory - o->memory / MEMORY_SHARE);
 	r->engine = engine_new(r->g, r->data,
 	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / MEMORY_SHARE});
+	r->memory = o->memory / MEMORY_SHARE;
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
 	return STATUS_OK;
@@ -220,6 +221,6 @@ const char *repair_end(const struct repair *r)
 const char *repair_kind_name(enum repair_kind k)
 {
 	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale",
-	    [REPAIR_WIDEN] = "bits", [REPAIR_LOGITS] = "logits"};
+	    [REPAIR_WIDEN] = "bits", [REPAIR_WEIGHTS] = "weights", [REPAIR_LOGITS] = "logits"};
 	return name[k];
 }

@@ -96,6 +96,9 @@ struct repair {
 	bool prepared;
 	int64_t *macs, total_macs;  // [n_nodes]
 	const char *end;
+	size_t memory;              // of the engine
+	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
+	int n_tuned;
 };
 bool repair_over(const struct repair *r, struct error *err); // cancelled or out of time
 // Moves the deadline to a share of the time that is left; returns the old one, to be put back.
@@ -159,6 +162,7 @@ MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); 
 MUST_CHECK enum status remedy_behind(struct fixing *f, struct error *err);      // remedy_behind.c
 MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
 MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
+MUST_CHECK enum status remedy_weights(struct fixing *f, struct error *err);     // remedy_weights.c
 MUST_CHECK enum status remedy_logits(struct fixing *f, struct error *err);      // remedy_logits.c
 // Adds a command to the candidate.
 void candidate_say(struct repair *r, struct candidate *c, const char *command);

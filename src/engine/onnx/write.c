@@ -55,6 +55,29 @@ static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int
 
 // ---- nodes
 
+// The tuned constant at an input, or NULL.
+static const struct tensor *tuned_input(const struct writer *w, int node, int i)
+{
+	const struct tuned *t = tuning_of(w->tuning, node);
+	const struct tensor *x = t && i == 1 ? &t->weight : t && i == 2 ? &t->bias : NULL;
+
+	return x && x->data ? x : NULL;
+}
+
+// Nodes that share a constant need not share what it was tuned to.
+static const char *float_input(struct writer *w, int node, int i)
+{
+	const struct value *v = &w->g->value[w->g->node[node].in[i]];
+	const struct tensor *t = tuned_input(w, node, i);
+	const char *name;
+
+	if (!t)
+		return v->name;
+	name = write_name(w, v->name, "_tuned");
+	write_constant(w, name, t);
+	return name;
+}
+
 static enum status read_inputs(const char **in, struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
@@ -62,8 +85,10 @@ static enum status read_inputs(const char **in, struct writer *w, int node, stru
 
 	for (int i = 0; i < n->n_in && !s; i++) {
 		in[i] = "";
-		if (n->in[i] >= 0)
+		if (n->in[i] >= 0 && w->plan)
 			s = qdq_input(&in[i], w, plan_in(w->plan, node, i), err);
+		else if (n->in[i] >= 0)
+			in[i] = float_input(w, node, i);
 	}
 	return s;
 }
@@ -89,11 +114,11 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	if (s)
 		goto out;
 	for (int i = 0; i < n->n_out; i++)
-		out[i] = n->out[i] >= 0 ? qdq_output(w, plan_out(w->plan, node, i)) :
+		out[i] = n->out[i] >= 0 ? (w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name) :
 		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
 	write_attributes(w,
 	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in), out, without_absent(out, n->n_out)), n);
-	for (int i = 0; i < n->n_out && !s; i++)
+	for (int i = 0; w->plan && i < n->n_out && !s; i++)
 		if (n->out[i] >= 0)
 			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);
 out:
@@ -102,19 +127,23 @@ out:
 	return s;
 }
 
+// Is the node's input read as it is?
+static bool reads_plain(const struct writer *w, int node, int i)
+{
+	const struct quantizer *q = w->plan ? slot_quantizer(plan_in(w->plan, node, i)) : NULL;
+
+	return (!q || q->kind == QUANT_NONE) && !tuned_input(w, node, i);
+}
+
 // Those that are read as they are, and those that are an output of the model.
 static void add_constants(struct writer *w)
 {
 	bool *plain = xcalloc((size_t)w->g->n_values + 1, sizeof(*plain));
 
-	for (int i = 0; i < w->plan->n_slots; i++) {
-		const struct slot *s = &w->plan->slot[i];
-
-		const struct quantizer *q = w->plain ? NULL : slot_quantizer(s);
-
-		if (!s->is_output && s->value >= 0 && (!q || q->kind == QUANT_NONE))
-			plain[s->value] = true;
-	}
+	for (int n = 0; n < w->g->n_nodes; n++)
+		for (int i = 0; i < w->g->node[n].n_in; i++)
+			if (w->g->node[n].in[i] >= 0 && reads_plain(w, n, i))
+				plain[w->g->node[n].in[i]] = true;
 	for (int i = 0; i < w->g->n_values; i++) {
 		const struct value *v = &w->g->value[i];
 
@@ -165,19 +194,41 @@ static void add_opsets(struct writer *w, Onnx__ModelProto *m)
 		add_opset(w, m, w->out.node[i]->domain, 1);
 }
 
+static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key, const char *text)
+{
+	Onnx__StringStringEntryProto *e = m->metadata_props[m->n_metadata_props++] = arena_alloc(w->arena, sizeof(*e));
+
+	onnx__string_string_entry_proto__init(e);
+	e->key = arena_strdup(w->arena, key);
+	e->value = arena_strdup(w->arena, text);
+}
+
+// Which nodes are tuned, and for which grids: lines of key and name.
+static void add_grids(struct writer *w, Onnx__ModelProto *m)
+{
+	struct str text = {0};
+
+	for (int i = 0; i < tuning_count(w->tuning); i++) {
+		const struct tuned *t = tuning_at(w->tuning, i);
+		char key[33];
+
+		key_text(t->grid, key);
+		str_addf(&text, "%s %s\n", key, w->g->node[t->node].name);
+	}
+	if (text.len)
+		add_property(w, m, ONNX_TUNED, str_text(&text));
+	str_done(&text);
+}
+
 static void add_metadata(struct writer *w, Onnx__ModelProto *m)
 {
 	const struct graph *g = w->g;
 
-	m->n_metadata_props = (size_t)g->n_metadata;
-	m->metadata_props = arena_alloc(w->arena, (m->n_metadata_props + 1) * sizeof(*m->metadata_props));
-	for (int i = 0; i < g->n_metadata; i++) {
-		Onnx__StringStringEntryProto *e = m->metadata_props[i] = arena_alloc(w->arena, sizeof(*e));
-
-		onnx__string_string_entry_proto__init(e);
-		e->key = arena_strdup(w->arena, g->metadata[i].key);
-		e->value = arena_strdup(w->arena, g->metadata[i].text);
-	}
+	m->metadata_props = arena_alloc(w->arena, ((size_t)g->n_metadata + 2) * sizeof(*m->metadata_props));
+	for (int i = 0; i < g->n_metadata; i++)
+		if (strcmp(g->metadata[i].key, ONNX_TUNED) != 0)
+			add_property(w, m, g->metadata[i].key, g->metadata[i].text);
+	add_grids(w, m);
 }
 
 // Integer kernels begin at opset 10: an older model is raised to it where none of its operators changed its
@@ -210,7 +261,7 @@ static void fill_model(struct writer *w, Onnx__ModelProto *m)
 	m->ir_version = ir_version(w->opset);
 	m->producer_name = arena_strdup(w->arena, "qtui");
 	m->graph = &w->out;
-	w->out.name = arena_strdup(w->arena, w->plain ? "tuned" : "quantized");
+	w->out.name = arena_strdup(w->arena, w->plan ? "quantized" : "tuned");
 	w->out.n_input = (size_t)w->g->n_inputs;
 	w->out.input = make_infos(w, w->g->input, w->g->n_inputs);
 	w->out.n_output = (size_t)w->g->n_outputs;
@@ -248,41 +299,47 @@ static void tell_losses(const struct writer *w)
 		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
 }
 
-static enum status write_graph(struct bytes *out, const struct plan *p, bool plain, struct str *loss, struct error *err)
+static enum status write_graph(struct bytes *out, struct writer *w, struct error *err)
 {
-	struct writer w = {.plan = p, .plain = plain, .g = p->g, .loss = loss, .arena = arena_new(), .taken = namemap_new(), .made = keymap_new(),
-	    .opset = plain ? p->g->opset : file_opset(p->g)};
 	Onnx__ModelProto model;
 	enum status s;
 
 	*out = (struct bytes){0};
-	onnx__graph_proto__init(&w.out);
-	w.read = xcalloc((size_t)p->g->n_values + 1, sizeof(*w.read));
-	s = build(&w, err);
+	w->arena = arena_new();
+	w->taken = namemap_new();
+	w->made = keymap_new();
+	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof(*w->read));
+	onnx__graph_proto__init(&w->out);
+	s = build(w, err);
 	if (!s) {
-		fill_model(&w, &model);
+		fill_model(w, &model);
 		s = pack(out, &model, err);
 	}
-	if (!s && loss)
-		tell_losses(&w);
-	for (size_t i = 0; i < w.n_own; i++)
-		tensor_drop(&w.own[i]);
-	free(w.own);
-	free(w.read);
-	free(w.out.node);
-	free(w.out.initializer);
-	keymap_free(&w.made);
-	namemap_free(&w.taken);
-	arena_free(&w.arena);
+	for (size_t i = 0; i < w->n_own; i++)
+		tensor_drop(&w->own[i]);
+	free(w->own);
+	free(w->read);
+	free(w->out.node);
+	free(w->out.initializer);
+	keymap_free(&w->made);
+	namemap_free(&w->taken);
+	arena_free(&w->arena);
 	return s;
 }
 
 enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
 {
-	return write_graph(out, p, false, loss, err);
+	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = file_opset(p->g)};
+	enum status s = write_graph(out, &w, err);
+
+	if (!s)
+		tell_losses(&w);
+	return s;
 }
 
-enum status onnx_write_tuned(struct bytes *out, const struct plan *p, struct error *err)
+enum status onnx_write_tuned(struct bytes *out, const struct graph *g, const struct tuning *t, struct error *err)
 {
-	return write_graph(out, p, true, NULL, err);
+	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
+
+	return write_graph(out, &w, err);
 }

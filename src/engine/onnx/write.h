@@ -9,8 +9,8 @@
 #include "qtui/engine/plan.h"
 
 struct writer {
-	const struct plan *plan;
-	bool plain; // the graph without the plan's quantizers, with its tuned constants
+	const struct plan *plan;     // NULL: the graph in float
+	const struct tuning *tuning; // of a graph in float: what stands in for its constants; or NULL
 	const struct graph *g;
 	struct str *loss; // a line for everything that the file cannot say
 	struct arena *arena;

@@ -167,11 +167,6 @@ static const struct tensor *constant_of(const struct writer *w, const struct slo
 	return plan_constant(w->plan, (int)(s - w->plan->slot));
 }
 
-static const struct quantizer *quantizer_of(const struct writer *w, const struct slot *s)
-{
-	return w->plain ? NULL : slot_quantizer(s);
-}
-
 static enum status add_rounded(
     const char **name, struct writer *w, const struct slot *s, const struct quantizer *q, struct error *err)
 {
@@ -213,7 +208,7 @@ static enum status add_codes(
 
 enum status qdq_input(const char **name, struct writer *w, const struct slot *s, struct error *err)
 {
-	const struct quantizer *q = quantizer_of(w, s);
+	const struct quantizer *q = slot_quantizer(s);
 	const struct value *v = &w->g->value[s->value];
 	bool tuned = v->constant && constant_of(w, s) != v->constant, quantized = q && q->kind != QUANT_NONE;
 	struct key k = key_add_int(quantizer_key(q), s->value);
@@ -257,8 +252,8 @@ static const struct quantizer *output_quantizer(const struct writer *w, const st
 	const struct plan *p = w->plan;
 	const struct node *n = &w->g->node[s->node];
 
-	if (w->plain || s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
-		return quantizer_of(w, s);
+	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
+		return slot_quantizer(s);
 	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
 	return from == own && p->slot[own].quant.n == 1 ? slot_quantizer(&p->slot[own]) : NULL;
 }

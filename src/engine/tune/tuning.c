@@ -96,6 +96,14 @@ const struct tuned *tuning_at(const struct tuning *t, int i)
 	return &t->at[i];
 }
 
+void tuning_name(const struct tuning *t, char out[TUNING_NAME])
+{
+	char text[33];
+	key_text(tuning_key(t), text);
+	memcpy(out, text, TUNING_NAME - 1);
+	out[TUNING_NAME - 1] = '\0';
+}
+
 struct key tuning_key(const struct tuning *t)
 {
 	struct key k = {0};
