@@ -36,6 +36,14 @@ static char *default_path(const struct study *st, const char *suffix)
 	return str_detach(&path);
 }
 
+// Only a model holds weights.
+static void tell_tuned(const char *format, const struct study *st, struct str *loss)
+{
+	int n = tuning_count(study_edits(st)->tuning);
+	if (n && strcmp(format, "qdq") != 0)
+		str_addf(loss, "weights of %d nodes are tuned, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n);
+}
+
 enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s, struct str *loss,
     struct error *err)
 {
@@ -48,6 +56,8 @@ enum status export_write(const char *format, const char *path, const struct stud
 	if (status == STATUS_OK)
 		status = file_write(path ? path : own, str_text(&out), out.len, err);
 	str_done(&out);
+	if (status == STATUS_OK)
+		tell_tuned(f->name, st, loss);
 	free(own);
 	return status;
 }

@@ -101,7 +101,7 @@ static const char *background(const struct ui *ui, double *progress)
 	if (!repair_busy(ui))
 		return NULL;
 	*progress = repair_job_text(ui->repair.job, ignored, sizeof ignored);
-	return ui->repair.blame ? "blame" : "fix";
+	return repair_work_name(ui->repair.work);
 }
 
 // What is going on, at the right end; returns its width.

@@ -1,4 +1,4 @@
-// The commands :blame and :fix, and what comes of them.
+// The commands :blame, :fix and :tune, and what comes of them.
 #include "qtui/tui/repair.h"
 
 #include <math.h>
@@ -25,32 +25,39 @@ static bool parse_time(const char *word, double *seconds)
 	return true;
 }
 
-static enum status parse(struct repair_options *o, char *args, bool goals, struct error *err)
+const char *repair_work_name(enum repair_work w)
+{
+	static const char *const name[] = {[REPAIR_FIX] = "fix", [REPAIR_BLAME] = "blame", [REPAIR_TUNE] = "tune"};
+
+	return name[w];
+}
+
+static enum status parse(struct repair_options *o, char *args, enum repair_work work, struct error *err)
 {
 	char *rest = NULL;
 
 	for (char *word = strtok_r(args, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		if (parse_time(word, &o->seconds))
 			continue;
-		if (!goals)
-			return error_set(err, STATUS_USAGE, "usage: :blame [TIME], like :blame 30s");
+		if (work != REPAIR_FIX)
+			return error_set(err, STATUS_USAGE, "usage: :%s [TIME], like :%s 30s", repair_work_name(work), repair_work_name(work));
 		if (repair_goal_parse(&o->goal, word, err))
 			return err->status;
 	}
 	return STATUS_OK;
 }
 
-static enum status start(struct ui *ui, char *args, bool blame, struct error *err)
+static enum status start(struct ui *ui, char *args, enum repair_work work, struct error *err)
 {
 	struct repair_options o = {.goal = repair_goal_default};
 
-	if (parse(&o, args, !blame, err))
+	if (parse(&o, args, work, err))
 		return err->status;
 	if (repair_busy(ui))
 		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
-	ui->repair = (struct ui_repair){.blame = blame, .float_score = NAN, .order = ui->repair.order};
-	if (repair_job_start(&ui->repair.job, ui->study, &o, blame, err))
+	ui->repair = (struct ui_repair){.work = work, .blame = work == REPAIR_BLAME, .float_score = NAN, .order = ui->repair.order};
+	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
 	ui->repair.task = repair_job_task(ui->repair.job);
 	ui_show(ui, VIEW_BLAME);
@@ -59,12 +66,25 @@ static enum status start(struct ui *ui, char *args, bool blame, struct error *er
 
 enum status command_blame(struct ui *ui, char *args, struct error *err)
 {
-	return start(ui, args, true, err);
+	return start(ui, args, REPAIR_BLAME, err);
 }
 
 enum status command_fix(struct ui *ui, char *args, struct error *err)
 {
-	return start(ui, args, false, err);
+	return start(ui, args, REPAIR_FIX, err);
+}
+
+// "auto": the model's own weights; a name: weights that are known; else new ones are made, in the time that is given.
+enum status command_tune(struct ui *ui, char *args, struct error *err)
+{
+	double seconds;
+
+	if (!*args || parse_time(args, &seconds))
+		return start(ui, args, REPAIR_TUNE, err);
+	enum status s = study_tune(ui->study, args, err);
+	if (s == STATUS_OK)
+		edit_done(ui);
+	return s;
 }
 
 bool repair_busy(const struct ui *ui)
@@ -86,7 +106,7 @@ static void take_step(struct ui *ui, const struct repair_step *s)
 
 	ui->repair.begin = ui->repair.tried ? ui->repair.begin : s->before;
 	ui->repair.now = s->kept ? s->after : s->before;
-	log_info("fix: damage %.4f to %.4f, %s: %s", s->before.damage, s->after.damage, s->kept ? "kept" : "does not pay", s->reason);
+	log_info("%s: damage %.4f to %.4f, %s: %s", repair_work_name(ui->repair.work), s->before.damage, s->after.damage, s->kept ? "kept" : "does not pay", s->reason);
 	for (int i = 0; s->kept && i < s->n_commands; i++)
 		if (study_command(ui->study, s->command[i], &err) != STATUS_OK)
 			ui_fail(ui, &err);
@@ -109,8 +129,8 @@ static void tell_end(struct ui *ui)
 	if (ui->repair.tried) {
 		char bought[UI_TEXT];
 		fix_summary(bought, sizeof bought, ui);
-		log_info("fix: %d of %d remedies kept, %s: %s", ui->repair.kept, ui->repair.tried, why, bought);
-		ui_note(ui, "fix: %d of %d kept, %s: %s. u undoes", ui->repair.kept, ui->repair.tried, why, bought);
+		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "%s: %d of %d kept, %s: %s. u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
 	}
 }
 

@@ -199,7 +199,7 @@ void test_repair__a_job_tells_and_ends(void **state)
 	const char *why = NULL;
 	char text[200];
 	assert_int_equal(repair_goal_parse(&o.goal, "wide<0.01", &err), STATUS_OK);
-	assert_int_equal(repair_job_start(&j, st, &o, false, &err), STATUS_OK);
+	assert_int_equal(repair_job_start(&j, st, &o, REPAIR_FIX, &err), STATUS_OK);
 	while (repair_job_running(j))
 		snapshot_drop(&(struct snapshot *){study_snapshot(st)});
 	assert_true(repair_job_steps(j) > 0);

@@ -23,7 +23,7 @@ static void add_rows(struct moments *s, struct support_random *random, const dou
 		}
 	}
 	assert_true(moments_alloc(s, K, M));
-	moments_add_rows(s, x, K, r, M, ROWS, 1);
+	moments_add_rows(s, x, K, r, M, ROWS);
 }
 
 struct fitting {
@@ -47,7 +47,7 @@ static void prepare(struct fitting *f, float scale, float noise, double shift)
 		f->bias[c] = 0;
 	add_rows(&f->half[0], &random, f->change, shift, noise);
 	add_rows(&f->half[1], &random, f->change, shift, noise);
-	f->task = (struct fit_task){.fit = &f->half[0], .judge = &f->half[1], .grid = f->grid, .weight = f->weight, .now = f->now, .bias = f->bias, .width = 1};
+	f->task = (struct fit_task){.fit = &f->half[0], .judge = &f->half[1], .grid = f->grid, .weight = f->weight, .now = f->now, .bias = f->bias};
 }
 
 static void drop(struct fitting *f, struct fit_result *r)
@@ -63,7 +63,7 @@ static void errors_of(const struct fitting *f, const double *weight, const doubl
 	double d[M * K], room[M * K];
 	for (int i = 0; i < M * K; i++)
 		d[i] = weight[i] - f->weight[i];
-	moments_error(out, &f->half[1], d, bias, room, 1);
+	moments_error(out, &f->half[1], d, bias, room);
 }
 
 void test_tune__finds_what_is_left(void **state)
@@ -158,7 +158,7 @@ void test_tune__sums_without_a_solution(void **state)
 		moments_done(&f.half[i]);
 		float x[K] = {0}, left[M] = {0.5f, 0.5f, 0.5f};
 		assert_true(moments_alloc(&f.half[i], K, M));
-		moments_add_rows(&f.half[i], x, K, left, M, 1, 1);
+		moments_add_rows(&f.half[i], x, K, left, M, 1);
 	}
 	assert_true(fit_weights(&r, &f.task));
 	for (int i = 0; i < M * K; i++)

@@ -42,6 +42,8 @@ expect decisions_need_calibration 2 "--set is about the quantized network" run $
 expect compare_models_needs_data 2 "calibration data are needed" compare $model $model
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
+expect tune_over_the_model 2 "is the model itself" tune $model $calib -o $model
+expect tune_into_nowhere 1 "there is no directory" tune $model $calib -o "$dir/none/x.onnx"
 expect help 0 "" --help
 expect help_of_a_verb 0 "" run --help
 

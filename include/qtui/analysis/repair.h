@@ -95,10 +95,11 @@ bool repair_goal_met(const struct repair *r);
 
 // A repair in a thread of its own, for a screen. All functions are called from the study's thread; news come as bytes on study_fd.
 struct repair_job;
-// blame: only the ranking. Callbacks, score and cancel of `opt` are the job's own affair and left NULL; a goal for the task where
+enum repair_work { REPAIR_FIX, REPAIR_BLAME /* only the ranking */, REPAIR_TUNE /* only weights */ };
+// Callbacks, score and cancel of `opt` are the job's own affair and left NULL; a goal for the task where
 // the study has none is STATUS_REFUSED.
-MUST_CHECK enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, bool blame,
-    struct error *err);
+MUST_CHECK enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt,
+    enum repair_work work, struct error *err);
 void repair_job_cancel(struct repair_job *j);
 void repair_job_free(struct repair_job **j); // cancels and waits
 bool repair_job_running(struct repair_job *j);

@@ -7,6 +7,7 @@
 void repair_news(struct ui *ui);          // takes what the job has to say
 bool repair_stop(struct ui *ui);          // false: nothing to stop
 bool repair_busy(const struct ui *ui);
+const char *repair_work_name(enum repair_work w); // "fix", "blame", "tune"
 
 // Of the blame view while it shows what :fix does.
 int view_fix_head(const struct ui *ui);

@@ -12,7 +12,7 @@ struct repair_job {
 	struct study *study;
 	struct repair *repair;
 	struct repair_task *task; // NULL: there is none
-	bool blame;
+	enum repair_work work;
 	atomic_bool cancel;
 	pthread_t thread;
 	pthread_mutex_t lock; // guards what follows
@@ -67,8 +67,10 @@ static void *work(void *arg)
 	struct repair_job *j = arg;
 	struct error err = {0};
 	struct blames *b = NULL;
-	if (j->blame)
+	if (j->work == REPAIR_BLAME)
 		(void)!repair_blame(j->repair, &b, &err);
+	else if (j->work == REPAIR_TUNE)
+		(void)!repair_tune(j->repair, on_step, j, &err);
 	else
 		(void)!repair_fix(j->repair, on_step, j, &err);
 	if (b)
@@ -81,12 +83,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, bool blame, struct error *err)
+enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, enum repair_work what, struct error *err)
 {
 	struct repair_job *j = xcalloc(1, sizeof *j);
 	struct repair_options o = *opt;
 	j->study = st;
-	j->blame = blame;
+	j->work = what;
 	j->running = true;
 	o.cancel = &j->cancel;
 	o.tell = on_tell;
@@ -191,6 +193,6 @@ struct blames *repair_job_blames(struct repair_job *j)
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)
 {
 	*err = j->error;
-	*why = j->blame ? "blame is done" : repair_end(j->repair);
+	*why = j->work == REPAIR_BLAME ? "blame is done" : repair_end(j->repair);
 	return err->status == STATUS_CANCELLED ? STATUS_OK : err->status;
 }

@@ -34,10 +34,9 @@ static void outer_tile(const struct linalg_outer *t, int64_t i0, int64_t j0)
 	}
 }
 
-void linalg_outer(const struct linalg_outer *t, int width)
+void linalg_outer(const struct linalg_outer *t)
 {
 	int64_t down = (t->m + TILE - 1) / TILE, across = (t->n + TILE - 1) / TILE;
-#pragma omp parallel for num_threads(width) if (width > 1 && down * across > 1) schedule(dynamic)
 	for (int64_t i = 0; i < down * across; i++)
 		outer_tile(t, i / across * TILE, i % across * TILE);
 }
@@ -70,36 +69,32 @@ static void reduce_row(double *a, int64_t n, int64_t at, int64_t b, int64_t i)
 	    1.0, a + i * n + i, (int)n);
 }
 
-bool linalg_cholesky(double *a, int64_t n, int width)
+bool linalg_cholesky(double *a, int64_t n)
 {
 	for (int64_t at = 0; at < n; at += TILE) {
 		int64_t b = least(n - at, TILE), next = at + b;
 		if (!factor_block(a + at * n + at, n, b))
 			return false;
-#pragma omp parallel for num_threads(width) if (width > 1 && n - next > TILE) schedule(dynamic)
 		for (int64_t j = next; j < n; j += TILE)
 			cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)b, (int)least(n - j, TILE), 1.0,
 			    a + at * n + at, (int)n, a + at * n + j, (int)n);
-#pragma omp parallel for num_threads(width) if (width > 1 && n - next > TILE) schedule(dynamic)
 		for (int64_t i = next; i < n; i += TILE)
 			reduce_row(a, n, at, b, i);
 	}
 	return true;
 }
 
-void linalg_solve(const double *r, int64_t n, double *b, int64_t m, int width)
+void linalg_solve(const double *r, int64_t n, double *b, int64_t m)
 {
 	enum { COLUMNS = 32 };
-#pragma omp parallel for num_threads(width) if (width > 1 && m > COLUMNS) schedule(dynamic)
 	for (int64_t j = 0; j < m; j += COLUMNS)
 		for (int back = 0; back < 2; back++)
 			cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, back ? CblasNoTrans : CblasTrans, CblasNonUnit, (int)n,
 			    (int)least(m - j, COLUMNS), 1.0, r, (int)n, b + j, (int)m);
 }
 
-void linalg_product(double *y, const double *x, const double *a, int64_t m, int64_t n, int width)
+void linalg_product(double *y, const double *x, const double *a, int64_t m, int64_t n)
 {
-#pragma omp parallel for num_threads(width) if (width > 1 && m > TILE / 4) schedule(dynamic)
 	for (int64_t i = 0; i < m; i += TILE / 4)
 		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)least(m - i, TILE / 4), (int)n, (int)n, 1.0, x + i * n, (int)n, a,
 		    (int)n, 0.0, y + i * n, (int)n);

@@ -81,7 +81,7 @@ static bool prepare_rounding(struct fit *f, const struct moments *s)
 	for (int64_t i = 0; i < f->k; i++)
 		for (int64_t j = i; j < f->k; j++)
 			f->rounding[i * f->k + j] = f->factor[(int64_t)f->order[i] * f->k + f->order[j]];
-	return linalg_cholesky(f->rounding, f->k, f->t->width);
+	return linalg_cholesky(f->rounding, f->k);
 }
 
 static double on_grid(const struct fit_grid *g, double x)
@@ -115,8 +115,6 @@ static void round_output(const struct fit *f, int64_t c, double *left)
 
 static void round_all(const struct fit *f)
 {
-	int width = f->m * f->k > 4096 ? f->t->width : 1;
-#pragma omp parallel for num_threads(width) if (width > 1) schedule(dynamic)
 	for (int64_t c = 0; c < f->m; c++)
 		round_output(f, c, f->room + c * f->k);
 }
@@ -128,9 +126,9 @@ static bool make_candidate(struct fit *f, const struct moments *s, double damp)
 	memset(f->d, 0, table * sizeof *f->d);
 	if (isfinite(damp)) {
 		moments_matrix(f->factor, s, f->centred, damp);
-		if (!linalg_cholesky(f->factor, f->k, f->t->width))
+		if (!linalg_cholesky(f->factor, f->k))
 			return false;
-		moments_solve(f->d, s, f->centred, f->factor, f->room, f->t->width);
+		moments_solve(f->d, s, f->centred, f->factor, f->room);
 	}
 	round_all(f);
 	if (f->centred)
@@ -140,7 +138,7 @@ static bool make_candidate(struct fit *f, const struct moments *s, double damp)
 
 static void judge(struct fit *f)
 {
-	moments_error(f->error, f->t->judge, f->d, f->centred ? f->b : NULL, f->room, f->t->width);
+	moments_error(f->error, f->t->judge, f->d, f->centred ? f->b : NULL, f->room);
 }
 
 static void take(const struct fit *f, struct fit_result *out, int64_t c)

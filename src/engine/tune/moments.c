@@ -40,10 +40,10 @@ static void add_sums(double *sum, double *squares, const float *x, int64_t row, 
 		}
 }
 
-void moments_add_rows(struct moments *s, const float *x, int64_t x_row, const float *r, int64_t r_row, int64_t rows, int width)
+void moments_add_rows(struct moments *s, const float *x, int64_t x_row, const float *r, int64_t r_row, int64_t rows)
 {
-	linalg_outer(&(struct linalg_outer){.a = x, .b = x, .c = s->xx, .rows = rows, .m = s->k, .n = s->k, .a_row = x_row, .b_row = x_row}, width);
-	linalg_outer(&(struct linalg_outer){.a = x, .b = r, .c = s->xr, .rows = rows, .m = s->k, .n = s->m, .a_row = x_row, .b_row = r_row}, width);
+	linalg_outer(&(struct linalg_outer){.a = x, .b = x, .c = s->xx, .rows = rows, .m = s->k, .n = s->k, .a_row = x_row, .b_row = x_row});
+	linalg_outer(&(struct linalg_outer){.a = x, .b = r, .c = s->xr, .rows = rows, .m = s->k, .n = s->m, .a_row = x_row, .b_row = r_row});
 	add_sums(s->x, NULL, x, x_row, rows, s->k);
 	add_sums(s->r, s->rr, r, r_row, rows, s->m);
 	s->n += (double)rows;
@@ -57,9 +57,9 @@ void moments_add(struct moments *s, const struct moments *other)
 	s->n += other->n;
 }
 
-void moments_error(double *out, const struct moments *s, const double *d, const double *b, double *room, int width)
+void moments_error(double *out, const struct moments *s, const double *d, const double *b, double *room)
 {
-	linalg_product(room, d, s->xx, s->m, s->k, width);
+	linalg_product(room, d, s->xx, s->m, s->k);
 	for (int64_t c = 0; c < s->m; c++) {
 		double e = s->rr[c], shift = b ? b[c] : 0, dx = 0;
 		for (int64_t i = 0; i < s->k; i++) {
@@ -95,12 +95,12 @@ void moments_matrix(double *a, const struct moments *s, bool centred, double dam
 		a[i * s->k + i] += damping * mean + 1e-30;
 }
 
-void moments_solve(double *d, const struct moments *s, bool centred, const double *factor, double *room, int width)
+void moments_solve(double *d, const struct moments *s, bool centred, const double *factor, double *room)
 {
 	for (int64_t i = 0; i < s->k; i++)
 		for (int64_t c = 0; c < s->m; c++)
 			room[i * s->m + c] = s->xr[i * s->m + c] - (centred ? s->x[i] * s->r[c] / s->n : 0);
-	linalg_solve(factor, s->k, room, s->m, width);
+	linalg_solve(factor, s->k, room, s->m);
 	for (int64_t c = 0; c < s->m; c++)
 		for (int64_t i = 0; i < s->k; i++)
 			d[c * s->k + i] = room[i * s->m + c];

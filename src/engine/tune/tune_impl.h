@@ -37,16 +37,16 @@ struct moments {
 bool moments_alloc(struct moments *s, int64_t k, int64_t m); // zero; false: no memory
 void moments_done(struct moments *s);
 size_t moments_bytes(int64_t k, int64_t m);
-void moments_add_rows(struct moments *s, const float *x, int64_t x_row, const float *r, int64_t r_row, int64_t rows, int width);
+void moments_add_rows(struct moments *s, const float *x, int64_t x_row, const float *r, int64_t r_row, int64_t rows);
 void moments_add(struct moments *s, const struct moments *other);
 // The sum of (r - d x - b)^2 of every output, for changes d[m][k] of the weights and b[m] of the biases (NULL: none): out[m]; room[m][k].
-void moments_error(double *out, const struct moments *s, const double *d, const double *b, double *room, int width);
+void moments_error(double *out, const struct moments *s, const double *d, const double *b, double *room);
 // The best biases for changes of the weights.
 void moments_bias(double *b, const struct moments *s, const double *d);
 // The matrix xx, with the mean taken out where a bias does (centred), and `damping` times the mean of its diagonal added there: a[k][k].
 void moments_matrix(double *a, const struct moments *s, bool centred, double damping);
 // The best changes of the weights d[m][k] by the factor of that matrix; room[k][m].
-void moments_solve(double *d, const struct moments *s, bool centred, const double *factor, double *room, int width);
+void moments_solve(double *d, const struct moments *s, bool centred, const double *factor, double *room);
 
 // ---- fit.c
 // The grid that one output's weights are rounded to, and what keeps the scale that a range gives: no value outside lo..hi, those at the
@@ -62,7 +62,6 @@ struct fit_task {
 	const struct fit_grid *grid;       // [m]
 	const double *weight, *now;        // [m][k] the float weights, and those in force, which lie on the grid
 	const double *bias;                // [m] the change of the biases in force; NULL: there are none to change
-	int width;
 };
 struct fit_result {
 	double *weight;        // [m][k] on the grid

@@ -406,7 +406,7 @@ static void load_group(struct bench *b, const struct tuner *t, int64_t group)
 }
 
 // Sums of what the float weights leave undone on the quantized network's rows.
-static enum status sum_group(struct bench *b, const struct tuner *t, const struct place *p, int64_t group, int width, struct error *err)
+static enum status sum_group(struct bench *b, const struct tuner *t, const struct place *p, int64_t group, struct error *err)
 {
 	const struct tune_site *s = b->s;
 	int64_t k = s->groups * s->k, m = s->groups * s->m;
@@ -423,7 +423,7 @@ static enum status sum_group(struct bench *b, const struct tuner *t, const struc
 		for (int64_t j = 0; j < s->rows; j++)
 			for (int64_t c = 0; c < s->m; c++)
 				b->left[j * s->m + c] = y[j * m + c] - b->left[j * s->m + c] - (s->bias ? s->bias[group * s->m + c] : 0.0f);
-		moments_add_rows(&b->half[i % 2], x, k, b->left, s->m, s->rows, width);
+		moments_add_rows(&b->half[i % 2], x, k, b->left, s->m, s->rows);
 	}
 	free(w);
 	return STATUS_OK;
@@ -463,15 +463,15 @@ static double signal_of(const struct tuner *t, const struct place *p)
 	return energy;
 }
 
-static enum status tune_group(struct bench *b, struct tuner *t, struct place *p, int64_t group, int width, struct error *err)
+static enum status tune_group(struct bench *b, struct tuner *t, struct place *p, int64_t group, struct error *err)
 {
 	struct fit_result r;
 	load_group(b, t, group);
-	enum status st = sum_group(b, t, p, group, width, err);
+	enum status st = sum_group(b, t, p, group, err);
 	if (st != STATUS_OK)
 		return st;
 	struct fit_task task = {.fit = &b->half[0], .judge = &b->half[1], .grid = b->grid, .weight = b->weight, .now = b->now,
-	    .bias = b->s->bias ? b->bias : NULL, .width = width};
+	    .bias = b->s->bias ? b->bias : NULL};
 	if (!fit_weights(&r, &task))
 		return no_memory(t, p, err);
 	if (r.changed)
@@ -483,7 +483,7 @@ static enum status tune_group(struct bench *b, struct tuner *t, struct place *p,
 	return STATUS_OK;
 }
 
-static enum status tune_place(struct tuner *t, struct place *p, int width, struct error *err)
+static enum status tune_place(struct tuner *t, struct place *p, struct error *err)
 {
 	struct bench b;
 	p->done = (struct tune_row){.node = p->site.node, .outputs = (int)(p->site.groups * p->site.m), .signal = signal_of(t, p)};
@@ -492,7 +492,7 @@ static enum status tune_place(struct tuner *t, struct place *p, int width, struc
 		if (t->opt.cancel && atomic_load(t->opt.cancel))
 			st = error_set(err, STATUS_CANCELLED, "cancelled");
 		else
-			st = tune_group(&b, t, p, g, width, err);
+			st = tune_group(&b, t, p, g, err);
 	}
 	if (st == STATUS_OK && p->done.changed) {
 		p->tuned = b.tuned;
@@ -506,8 +506,8 @@ static void tune_one(void *arg, int i, int worker, int width)
 {
 	struct tuner *t = arg;
 	struct error err = {0};
-	(void)worker;
-	if (tune_place(t, &t->place[t->first + i], width, &err) == STATUS_OK)
+	(void)worker, (void)width;
+	if (tune_place(t, &t->place[t->first + i], &err) == STATUS_OK)
 		return;
 	pthread_mutex_lock(&t->lock);
 	t->err = err;
