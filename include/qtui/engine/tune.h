@@ -18,7 +18,7 @@
 #include "qtui/engine/tuning.h"
 
 struct tune_options {
-	int samples;                 // the first N of the data set, at least 2; halves are the even and the odd ones
+	int first, samples;          // of the data set, at least 2; every other one fits, the rest judges
 	size_t memory;               // for rows and sums; 0: 1 GiB. Nodes that need more are left alone
 	const atomic_bool *cancel;   // may be NULL
 	// What is under way, for people: a node's name and the share that is done. May be NULL.

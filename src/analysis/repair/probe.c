@@ -286,3 +286,8 @@ int probe_runs(const struct probe *p)
 {
 	return p->runs;
 }
+
+int probe_samples(const struct probe *p)
+{
+	return p->samples;
+}

@@ -6,7 +6,7 @@
 #include "qtui/engine/tune.h"
 #include "repair_impl.h"
 
-enum { STRETCHES = 8, MEMORY_SHARE = 2 };
+enum { STRETCHES = 8, MEMORY_SHARE = 2, SAMPLES_MIN = 8 };
 
 struct weights {
 	struct repair *r;
@@ -95,10 +95,18 @@ static struct candidate candidate_of(struct weights *w)
 	return c;
 }
 
+// Damage judges on samples that were not fitted, where there are enough of others.
+static int first_sample(const struct repair *r)
+{
+	int probed = probe_samples(r->probe);
+	return dataset_count(r->data) - probed >= SAMPLES_MIN ? probed : 0;
+}
+
 static enum status open_tuner(struct weights *w, struct error *err)
 {
 	struct repair *r = w->r;
-	struct tune_options o = {.samples = dataset_count(r->data), .memory = r->memory / MEMORY_SHARE, .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
+	int first = first_sample(r);
+	struct tune_options o = {.first = first, .samples = dataset_count(r->data) - first, .memory = r->memory / MEMORY_SHARE, .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
 	enum status st = scales_plan(r->scales, &w->p, &r->now, err);
 	if (st == STATUS_OK)
 		st = tuner_open(&w->tuner, r->engine, w->p, &o, err);

@@ -29,6 +29,7 @@ void probe_free(struct probe **p);
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 // Of a part standing alone, on half of the samples: there are many parts, and what they do is compared, not promised.
 MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
+int probe_samples(const struct probe *p);
 int probe_runs(const struct probe *p); // networks that were run
 
 // ---- scales.c

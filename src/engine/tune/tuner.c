@@ -167,13 +167,14 @@ static enum status see_float(const struct tuner *t, struct place *p, const struc
 static enum status see_place(struct tuner *t, struct place *p, const struct sighting *s, struct error *err)
 {
 	struct tensor x = {0};
+	int sample = s->sample - t->opt.first;
 	enum status st = input_of(&x, t, &p->site, s->rep[t->sim], s->width, err);
 	if (st != STATUS_OK)
 		return st;
 	if (t->sim == SIM_FLOAT)
-		st = see_float(t, p, &x, s->sample, err);
+		st = see_float(t, p, &x, sample, err);
 	else
-		site_rows(&p->site, &x, s->sample, p->row + (int64_t)s->sample * p->site.rows * p->site.groups * p->site.k);
+		site_rows(&p->site, &x, sample, p->row + (int64_t)sample * p->site.rows * p->site.groups * p->site.k);
 	tensor_drop(&x);
 	return st;
 }
@@ -194,7 +195,7 @@ static void see(void *arg, const struct sighting *s)
 static enum status look(struct tuner *t, enum sim sim, int first, int last, struct error *err)
 {
 	bool *want = xcalloc((size_t)t->g->n_values + 1, 1);
-	struct pass p = {.plan = t->plan, .last = t->opt.samples, .visit = see, .arg = t, .cancel = t->opt.cancel, .transient = sim == SIM_FLOAT};
+	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t, .cancel = t->opt.cancel, .transient = sim == SIM_FLOAT};
 	for (int i = first; i < last; i++)
 		want[t->place[i].site.value] = true;
 	p.want[sim] = want;
