@@ -131,6 +131,7 @@ static enum status observe_phase(struct calibration *c, struct error *err)
 	struct work *w = c->w;
 	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns, .again = reads_again(c)};
 	p.want[c->sim] = c->want;
+	p.transient = w->study->opt.calibrate_only && !p.again; // no figures will be asked of these tensors
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);
 	feed_constants(c);

@@ -7,9 +7,10 @@
 #include "qtui/engine/tuning.h"
 
 struct cJSON;
+struct dataset;
 struct repair_known {
 	double damage, snr_db; // of a plan, under the key of its points and of the samples they were read on
-	double score;          // or the task metric of a network, under its key and that of the labels; the others are NAN
+	double score;          // or the task metric of a network, under its key and that of the labels; damage is then that of task_apart
 };
 struct repair_memo; // any thread may use it
 struct repair_memo *repair_memo_new(void);
@@ -19,6 +20,9 @@ void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_kn
 // Tuned weights that the study has seen, by their names.
 void repair_memo_keep_tuning(struct repair_memo *m, struct tuning *t);              // takes a count of its own
 struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name); // a count for the caller; NULL: not known
+// A scale that a repair has measured for a node on these samples and kept: whatever its tensor alone says, it serves the outputs.
+void repair_memo_vouch(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
+bool repair_memo_vouches(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
 void repair_memo_save(struct repair_memo *m, struct cJSON *to);
 
 #endif

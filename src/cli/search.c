@@ -46,6 +46,7 @@ static cJSON *json_figures(const struct repair_figures *f)
 	json_add_number(o, "damage", f->damage);
 	json_add_number(o, "snr_db", f->snr_db);
 	json_add_number(o, "task", f->score);
+	json_add_number(o, "apart", f->apart);
 	json_add_number(o, "wide", f->wide);
 	json_add_number(o, "cost", f->cost);
 	return o;
@@ -260,7 +261,7 @@ static enum status run(struct search *s, struct error *err)
 	if (st != STATUS_OK)
 		return st;
 	s->opt.score = s->task ? repair_task_score : NULL;
-	s->opt.score_arg = s->task;
+	s->opt.score_arg = s->opt.task = s->task;
 	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
 	st = run_watched(work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../src/analysis/study_impl.h"
 #include "qtui/analysis/findings.h"
 #include "studies.h"
 
@@ -99,6 +100,18 @@ void test_findings__a_focused_logit_is_mended_by_its_own_edit(void **state)
 	findings_free(&f);
 	findings_free(&freed);
 	findings_free(&focused);
+	study_close(&st);
+}
+
+// Its tensor alone would speak against it.
+void test_findings__a_scale_that_a_repair_kept_is_not_stale(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "scale " BACKBONE_CONV " 2^-9");
+	repair_memo_vouch(st->repairs, study_dataset(st), "esp32p4", BACKBONE_CONV, ldexp(1, -9));
+	struct findings *f = find(st);
+	assert_null(of_rule(f, FINDING_stale_override));
+	findings_free(&f);
 	study_close(&st);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
+#include "../../src/analysis/task/boxes.h"
 #include "studies.h"
 #include "surgery.h"
 
@@ -22,15 +23,30 @@ static struct study *open_study(int threads)
 	return open_study_of("examples/digits.onnx", threads);
 }
 
-static struct repair *open_repair(struct study *st, struct repair_options o)
+static struct repair *open_either(struct study *st, struct repair_options o, bool read)
 {
 	struct error err = {0};
 	struct repair *r = NULL;
 	o.samples = 2;
 	o.goal.max_wide = o.goal.max_wide > 0 ? o.goal.max_wide : repair_goal_default.max_wide;
-	if (repair_open(&r, st, &o, &err) != STATUS_OK || repair_prepare(r, &err) != STATUS_OK)
+	if (repair_open(&r, st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	if (!read)
+		boxes_reader_free(&r->reader);
+	if (repair_prepare(r, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	return r;
+}
+
+static struct repair *open_repair(struct study *st, struct repair_options o)
+{
+	return open_either(st, o, true);
+}
+
+// As of a network whose outputs no decoder reads.
+static struct repair *open_unread(struct study *st, struct repair_options o)
+{
+	return open_either(st, o, false);
 }
 
 static struct blames *blame(struct repair *r)
@@ -110,6 +126,29 @@ static void on_step(void *arg, const struct repair_step *s)
 	k->damage = s->after.damage;
 }
 
+// The shipped detector is read as one, without labels: in float it is what it is, and with a part alone its boxes are apart.
+void test_repair__boxes_are_the_yardstick_of_a_detector(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(1);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct plan *p = NULL;
+	struct damage none, all;
+	assert_non_null(r->reader);
+	assert_int_equal(scales_plan(r->scales, &p, &r->now, &err), STATUS_OK);
+	struct parts *parts = parts_new(p);
+	assert_int_equal(probe_damage(r->probe, p, &all, &err), STATUS_OK);
+	parts_isolate(parts, p, 0, 0, false);
+	assert_int_equal(probe_damage(r->probe, p, &none, &err), STATUS_OK);
+	assert_true(none.damage < 1e-12);
+	assert_true(all.damage > 0.3 && all.damage <= 1);
+	parts_free(&parts);
+	plan_free(&p);
+	repair_free(&r);
+	study_close(&st);
+}
+
 // What the steps say is what the study's own edits bring, and undo takes all of it back.
 void test_repair__fix_is_edits_of_the_study(void **state)
 {
@@ -122,7 +161,7 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 	assert_true(repair_begin(r)->damage > 0.3);
 	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
 	assert_int_equal(k.first, REPAIR_TAIL);
-	assert_true(repair_now(r)->damage < 0.01);
+	assert_true(repair_now(r)->damage < 0.05);
 	assert_true(repair_now(r)->wide <= 0.15);
 	assert_true(repair_now(r)->snr_db > repair_begin(r)->snr_db);
 	study_steps(st, &current);
@@ -131,7 +170,7 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 	study_run(st);
 	assert_int_equal(study_wait(st, &err), STATUS_OK);
 	r = open_repair(st, (struct repair_options){0});
-	assert_true(fabs(repair_begin(r)->damage - k.damage) < 0.1 * k.damage + 1e-5);
+	assert_true(repair_begin(r)->damage == k.damage); // to the bit: what is kept is measured with the scales of the next run
 	while (study_undo(st))
 		;
 	study_steps(st, &current);
@@ -268,7 +307,7 @@ void test_repair__logits_are_asked_of_the_task(void **state)
 	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
-	struct repair *r = open_repair(st, (struct repair_options){.score = fine_logits});
+	struct repair *r = open_unread(st, (struct repair_options){.score = fine_logits});
 	struct fixing f = {.r = r};
 	const struct graph *g = study_graph(st);
 	assert_int_equal(remedy_tail(&f, &err), STATUS_OK); // until then boxes and logits share their scale
@@ -323,7 +362,7 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 	int decoder = graph_find_node(study_graph(st), "decoder");
 	for (int wanted = 0; wanted < 2; wanted++) {
 		bool wide = wanted;
-		struct repair *r = open_repair(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
+		struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
 		struct fixing f = {.r = r};
 		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);
 		assert_int_equal(f.kept, wanted);

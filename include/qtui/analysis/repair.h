@@ -2,10 +2,9 @@
 // kept. A repair works on a copy of the study's decision in force with an engine of its own: the study may be used meanwhile, and
 // nothing of it is changed; whoever owns the study applies the commands of the steps.
 //
-// The yardstick is damage: one less Lin's concordance between the float and the quantized tensor, channel by channel, averaged over
-// the channels (those that say much before those that say little) of the tensors where the network's result is read (points): 0 is the float network; 1 has nothing to do with it,
-// be it noise or silence. Unlike the SNR of a whole tensor it is not ruled by the few channels that hold the largest numbers, and
-// unlike a task metric it moves with every edit.
+// The yardstick is damage, 0 for the float network and 1 for one that has nothing to do with it: of a detector that can be read how far
+// its boxes are from the float network's, of others one less Lin's concordance of the tensors where the result is read (docs/REPAIR.md).
+// It needs no labels, is not ruled by the few channels that hold the largest numbers, and unlike a task metric it moves with every edit.
 #ifndef QTUI_ANALYSIS_REPAIR_H
 #define QTUI_ANALYSIS_REPAIR_H
 
@@ -27,6 +26,7 @@ extern const struct repair_goal repair_goal_default; // 15 % of the MACs above 8
 // "NAME<NUMBER" or "snr>NUMBER", or several joined by commas; others stay as they are.
 MUST_CHECK enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err);
 
+struct repair_task; // the study's task, see below
 struct repair_options {
 	int samples;              // on which damage is measured: the first N of the study's; 0: 4 to 8
 	double seconds;           // stop after about so long; 0: no limit
@@ -34,6 +34,7 @@ struct repair_options {
 	repair_score_fn *score;   // may be NULL
 	void *score_arg;
 	const char *score_name;   // "AP"
+	struct repair_task *task; // whose samples and way of reading outputs compare networks without labels; may be NULL
 	const atomic_bool *cancel;
 	// What is under way, for people; from the thread that works. May be NULL.
 	void (*tell)(void *arg, const char *text, double progress);
@@ -42,11 +43,12 @@ struct repair_options {
 };
 // The study's task as repair_score_fn: on the samples that the study measures it on, with what it knows of a network already; else
 // on the calibration samples, where labels lie beside them.
-struct repair_task;
 // *out NULL with STATUS_OK: there are no labels. To be freed before the study is closed; `cancel` may be NULL.
 MUST_CHECK enum status repair_task_open(struct repair_task **out, const struct study *st, const atomic_bool *cancel, struct error *err);
 void repair_task_free(struct repair_task **t);
 const char *repair_task_name(const struct repair_task *t); // "AP"
+// How far what the plan's network says is from the float network over the task's samples (task_apart), known as soon as it has a score.
+double repair_task_apart(const struct repair_task *task, const struct plan *plan);
 MUST_CHECK enum status repair_task_score(void *task, struct engine *e, const struct plan *plan, double *score, struct error *err);
 
 struct repair;
@@ -57,9 +59,9 @@ void repair_free(struct repair **r);
 // Runs the float network and the one in force; repair_blame and repair_fix do it when it has not been done.
 MUST_CHECK enum status repair_prepare(struct repair *r, struct error *err);
 
-// What a plan comes to. `score` is NAN without a task.
+// What a plan comes to. `score` is NAN without a task, `apart` also where the task's kind cannot say (task_apart).
 struct repair_figures {
-	double damage, snr_db, score;
+	double damage, snr_db, score, apart;
 	double wide, cost; // share of the MACs above 8 bit; see repair_goal
 };
 

@@ -71,6 +71,9 @@ struct task_pass {
 MUST_CHECK enum status task_run(struct task *t, struct engine *e, const struct task_pass *p, struct error *err);
 // figure[0] of a report, over the samples first..last-1 that the network has results of; NAN: not known.
 double task_score(struct task *t, const struct task_net *n, int first, int last);
+// How far two networks are apart over the samples that both have results of: 0 is the same. The labels do not matter, so that every
+// box says something and not only those that turn from wrong to right. NAN: the kind of task does not know.
+double task_apart(struct task *t, const struct task_net *before, const struct task_net *after);
 
 // ---- figures: NAN where they are not known
 

@@ -1,6 +1,7 @@
 // A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
-// or be coarser than it has to be.
+// or be coarser than it has to be. Not so one that a repair has measured at the network's outputs: the tensor alone knows less.
 #include <math.h>
+#include "../study_impl.h"
 #include "rule.h"
 
 enum { REACH = 4 };          // powers of two tried to either side
@@ -26,6 +27,12 @@ static bool serves_decision(const struct look *l, const struct site *s, double s
 	return is_decision(l, s->value) && s->range.max <= top * 1.05 && s->range.max > top / 8;
 }
 
+static bool was_measured(const struct look *l, int node)
+{
+	const struct study *s = l->study;
+	return s && repair_memo_vouches(s->repairs, study_dataset(s), target_name(study_target(s)), l->g->node[node].name, l->s->row[node].scale_requested);
+}
+
 static void stale(struct look *l, int node, const struct site *s, double now)
 {
 	double snr = predicted_snr(l, s, now), better = snr, best = best_scale(l, s, now, &better);
@@ -49,7 +56,7 @@ void rule_stale_override(struct look *l)
 {
 	for (int n = 0; n < l->s->n_rows; n++) {
 		const struct site *s = snapshot_output(l->s, n);
-		if (l->s->row[n].scale_requested > 0 && s && s->hist_float && s->n_scale == 1)
+		if (l->s->row[n].scale_requested > 0 && s && s->hist_float && s->n_scale == 1 && !was_measured(l, n))
 			stale(l, n, s, s->scale[0]);
 	}
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "repair_impl.h"
 
-static const double FLOOR = 0.002;  // share of the MACs that any bundle counts for: conversions and memory are not free
+static const double FLOOR = 0.0003; // share of the MACs that any bundle counts for: conversions and memory are not free
 static const double LEAST = 1e-4;   // of the whole sum: a bundle that saves less is left alone
 
 struct bundle {

@@ -207,12 +207,12 @@ static enum status gain_of_plan(const struct blaming *b, const struct plan *p, s
 {
 	struct repair *r = b->r;
 	struct damage d = {0};
-	double task = NAN;
+	struct repair_figures f = {.score = NAN};
 	enum status st = probe_damage(r->probe, p, &d, err);
 	if (st == STATUS_OK && score)
-		st = repair_score(r, p, &task, err);
+		st = repair_score(r, p, &f, err);
 	if (st == STATUS_OK)
-		*out = (struct blame_gain){b->out->total - d.damage, d.snr_db - b->began_snr, task - r->figures.score};
+		*out = (struct blame_gain){b->out->total - d.damage, d.snr_db - b->began_snr, f.score - r->figures.score};
 	return st;
 }
 
@@ -238,12 +238,12 @@ static enum status add_gains(const struct blaming *b, int i, bool score, struct 
 static enum status add_loss(const struct blaming *b, int i, struct error *err)
 {
 	struct plan *p = NULL;
-	double score = NAN;
+	struct repair_figures f = {.score = NAN};
 	enum status st = isolated(&p, b, &b->runs.at[i], false, err);
 	if (st == STATUS_OK)
-		st = repair_score(b->r, p, &score, err);
+		st = repair_score(b->r, p, &f, err);
 	if (st == STATUS_OK)
-		b->out->at[i].score_loss = b->r->float_score - score;
+		b->out->at[i].score_loss = b->r->float_score - f.score;
 	plan_free(&p);
 	return st;
 }

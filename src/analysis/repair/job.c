@@ -98,7 +98,7 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 	enum status status = repair_task_open(&j->task, st, &j->cancel, err);
 	if (j->task) {
 		o.score = repair_task_score;
-		o.score_arg = j->task;
+		o.score_arg = o.task = j->task;
 		o.score_name = repair_task_name(j->task);
 	}
 	if (status == STATUS_OK && !j->task && !isnan(o.goal.max_drop))

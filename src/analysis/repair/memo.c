@@ -7,6 +7,9 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
+
+enum { SAMPLES = 8 }; // that a voucher is for
 
 struct repair_memo {
 	pthread_mutex_t lock;
@@ -95,6 +98,25 @@ struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name)
 	struct tuning *t = tuning_take(find_tuning(m, name));
 	pthread_mutex_unlock(&m->lock);
 	return t;
+}
+
+static struct key voucher(const struct dataset *d, const char *target, const char *node, double scale)
+{
+	struct key k = key_add_text(key_add_text(key_add_text((struct key){0}, "scale"), target), node);
+	for (int i = 0; i < dataset_count(d) && i < SAMPLES; i++)
+		k = key_add_key(k, dataset_key(d, i));
+	return key_add(k, &scale, sizeof scale);
+}
+
+void repair_memo_vouch(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale)
+{
+	repair_memo_put(m, voucher(d, target, node, scale), &(struct repair_known){NAN, NAN, NAN});
+}
+
+bool repair_memo_vouches(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale)
+{
+	struct repair_known ignored;
+	return repair_memo_get(m, voucher(d, target, node, scale), &ignored);
 }
 
 // All 17 digits, and null for what is not known.

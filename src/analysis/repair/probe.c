@@ -1,10 +1,15 @@
-// The damage of a plan: the quantized network over a few samples beside the float one, compared channel by channel at the points.
-// Sums are kept a sample and merge in the order of samples. The float network runs when the first plan is not known yet.
+// The damage of a plan: the quantized network over a few samples beside the float one, compared by what they detect, or else channel by
+// channel at the points. Sums are kept a sample and merge in the order of samples. The float network runs when the first plan is not
+// known yet.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/hash.h"
+#include "../task/boxes.h"
 #include "repair_impl.h"
+
+static const double SEEN = 0.25; // boxes_mass of a sample: where there is less, there is nothing to compare boxes by
+static const double FAINT = 0.05;
 
 struct moments {
 	double sum, square;               // of the float tensor
@@ -18,6 +23,9 @@ struct probe {
 	struct point *point;
 	int n_points, samples, runs;
 	bool *want;              // [n_values]
+	const struct boxes_reader *reader; // NULL: the network is no detector that can be read
+	struct tensor *out;      // [samples * n_outputs] of the pass under way, where there is a reader
+	struct boxes **box[2];   // [samples] of the float network, and of the plan that was measured last
 	struct tensor *ref;      // [samples * n_points] of the float network
 	struct moments **channel;  // [samples * n_points][channels]
 	struct repair_memo *memo; // the study's
@@ -27,11 +35,29 @@ struct probe {
 	enum sim sim;            // of the pass under way
 };
 
+static void drop_outputs(struct probe *p)
+{
+	for (int i = 0; p->out && i < p->samples * p->g->n_outputs; i++)
+		tensor_drop(&p->out[i]);
+}
+
+static void drop_boxes(struct probe *p, int of)
+{
+	for (int i = 0; p->box[of] && i < p->samples; i++)
+		boxes_free(&p->box[of][i]);
+}
+
 void probe_free(struct probe **pp)
 {
 	struct probe *p = *pp;
 	if (!p)
 		return;
+	drop_outputs(p);
+	drop_boxes(p, 0);
+	drop_boxes(p, 1);
+	free(p->out);
+	free(p->box[0]);
+	free(p->box[1]);
 	for (int i = 0; i < p->samples * p->n_points; i++) {
 		tensor_drop(&p->ref[i]);
 		free(p->channel[i]);
@@ -104,7 +130,25 @@ static void see(void *arg, const struct sighting *s)
 	for (int i = 0; i < p->n_points; i++)
 		if (p->point[i].value == s->value)
 			take(p, i, s->sample, &plain.t);
+	for (int i = 0; p->reader && i < p->g->n_outputs; i++)
+		if (p->g->output[i] == s->value && !p->out[s->sample * p->g->n_outputs + i].data)
+			p->out[s->sample * p->g->n_outputs + i] = tensor_share(&plain.t);
 	rep_drop(&plain);
+}
+
+// From the outputs of the pass to boxes. Constant outputs do not come by in a pass.
+static enum status read_boxes(struct probe *p, int samples, struct error *err)
+{
+	int of = p->sim != SIM_FLOAT, n = p->g->n_outputs;
+	enum status st = STATUS_OK;
+	drop_boxes(p, of);
+	for (int s = 0; s < samples && st == STATUS_OK; s++) {
+		for (int i = 0; i < n; i++)
+			if (p->g->value[p->g->output[i]].constant)
+				p->out[s * n + i] = tensor_share(p->g->value[p->g->output[i]].constant);
+		st = boxes_read(&p->box[of][s], p->reader, &p->out[s * n], err);
+	}
+	return st;
 }
 
 static enum status run(struct probe *p, const struct plan *plan, int samples, struct error *err)
@@ -116,12 +160,25 @@ static enum status run(struct probe *p, const struct plan *plan, int samples, st
 	enum status st = engine_pass(p->engine, &pass, err);
 	if (st == STATUS_OK && atomic_load(&p->failed))
 		st = error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	if (st == STATUS_OK && p->reader)
+		st = read_boxes(p, samples, err);
+	drop_outputs(p);
 	p->runs++;
 	return st;
 }
 
-enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
-    const struct dataset *d, const atomic_bool *cancel, struct error *err)
+static void want_outputs(struct probe *p, const struct boxes_reader *reader)
+{
+	p->reader = reader;
+	p->out = xcalloc((size_t)(p->samples * p->g->n_outputs) + 1, sizeof *p->out);
+	for (int i = 0; i < 2; i++)
+		p->box[i] = xcalloc((size_t)p->samples + 1, sizeof(struct boxes *));
+	for (int i = 0; i < p->g->n_outputs; i++)
+		p->want[p->g->output[i]] |= !p->g->value[p->g->output[i]].constant;
+}
+
+enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo,
+    const struct boxes_reader *reader, int samples, const struct dataset *d, const atomic_bool *cancel, struct error *err)
 {
 	struct probe *p = xcalloc(1, sizeof *p);
 	*p = (struct probe){.g = g, .engine = e, .memo = memo, .cancel = cancel, .samples = samples};
@@ -133,6 +190,8 @@ enum status probe_new(struct probe **out, const struct graph *g, struct engine *
 	p->channel = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->channel);
 	for (int i = 0; i < p->n_points; i++)
 		p->want[p->point[i].value] = true;
+	if (reader)
+		want_outputs(p, reader);
 	for (int i = 0; i < samples * p->n_points; i++)
 		p->channel[i] = xcalloc((size_t)p->point[i % p->n_points].channels, sizeof **p->channel);
 	enum status st = p->n_points ? STATUS_OK :
@@ -223,6 +282,8 @@ static struct key key_of_points(const struct probe *p, const struct plan *plan, 
 	engine_keys(p->g, plan, SIM_FULL, all);
 	for (int i = 0; i < p->n_points; i++)
 		k = key_add_key(k, all[p->point[i].value]);
+	for (int i = 0; p->reader && i < p->g->n_outputs; i++)
+		k = key_add_key(k, all[p->g->output[i]]);
 	free(all);
 	return k;
 }
@@ -245,6 +306,21 @@ static enum status run_float(struct probe *p, struct error *err)
 	return st;
 }
 
+static bool sees_enough(const struct probe *p, int samples)
+{
+	double mass = 0;
+	for (int i = 0; i < samples; i++)
+		mass += boxes_mass(p->box[0][i]);
+	return mass > SEEN * samples;
+}
+
+// Where hardly a box is left, the points tell one ruin from another: they move the damage by at most FAINT.
+static double by_boxes(double apart, double at_points)
+{
+	double lost = fmax(0, (apart - REPAIR_RUINED) / (1 - REPAIR_RUINED));
+	return apart - lost * FAINT * (1 - at_points);
+}
+
 static enum status measure(struct probe *p, const struct plan *plan, int samples, struct damage *out, struct error *err)
 {
 	enum status st = run_float(p, err);
@@ -254,6 +330,8 @@ static enum status measure(struct probe *p, const struct plan *plan, int samples
 	for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
 		add_point(p, samples, i, out);
 	out->damage /= p->n_points;
+	if (st == STATUS_OK && p->reader && sees_enough(p, samples))
+		out->damage = by_boxes(boxes_apart((const struct boxes *const *)p->box[0], (const struct boxes *const *)p->box[1], samples), out->damage);
 	return st;
 }
 
@@ -279,7 +357,7 @@ enum status probe_damage(struct probe *p, const struct plan *plan, struct damage
 
 enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err)
 {
-	return look_up(p, plan, (p->samples + 1) / 2, out, err);
+	return look_up(p, plan, (p->samples + 2) / 3, out, err);
 }
 
 int probe_runs(const struct probe *p)

@@ -13,6 +13,15 @@ static bool reads_any(const struct node *n, const bool *value)
 	return false;
 }
 
+bool repair_decodes_queries(const struct repair *r)
+{
+	bool *behind = points_behind(r->g), any = false;
+	for (int i = 0; i < r->g->n_nodes && !any; i++)
+		any = r->macs[i] > 0 && reads_any(&r->g->node[i], behind);
+	free(behind);
+	return any;
+}
+
 // Marks the operators at 8 bit behind a selection, or those without multiply-accumulates; returns their number.
 static int mark_behind(const struct repair *r, const struct plan *p, bool with_macs, bool *marked)
 {
@@ -51,7 +60,7 @@ enum status remedy_behind(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	bool kept = false;
-	if (!r->opt.score)
+	if (!r->opt.score || r->reader)
 		return STATUS_OK;
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st == STATUS_OK)

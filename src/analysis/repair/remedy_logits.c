@@ -104,39 +104,45 @@ static bool refine(struct logits *l, const struct repair *r, double step, double
 
 static struct candidate candidate_of(struct repair *r, const double *scale, double step)
 {
-	struct candidate c = {.kind = REPAIR_LOGITS, .trial = trial_copy(&r->now), .by_task = true, .expected = NAN};
+	struct candidate c = {.kind = REPAIR_LOGITS, .trial = trial_copy(&r->now), .by_task = !r->reader, .expected = NAN};
 	candidate_scales(r, &c, scale);
 	c.reason = repair_text(r, "no logits in coarser steps than %.4g: more scores differ; what lies beyond the range is clipped.", step);
 	return c;
 }
 
-static enum status score_of(struct repair *r, const struct trial *t, double *out, struct error *err)
+// What speaks against a trial: how far its boxes are apart, else the task's metric.
+static enum status loss_of(struct repair *r, const struct trial *t, double *out, struct error *err)
 {
 	struct plan *p = NULL;
+	struct damage d = {0};
+	struct repair_figures f = {.score = NAN, .apart = NAN};
 	enum status st = scales_plan(r->scales, &p, t, err);
-	if (st == STATUS_OK)
-		st = repair_score(r, p, out, err);
+	if (st == STATUS_OK && r->reader)
+		st = probe_damage(r->probe, p, &d, err);
+	else if (st == STATUS_OK)
+		st = repair_score(r, p, &f, err);
+	*out = r->reader ? d.damage : -f.score;
 	plan_free(&p);
 	return st;
 }
 
-// The step that the task likes best; 0: none is better than those in force.
+// The step with the least loss; 0: none is better than those in force.
 static enum status find_best(struct fixing *f, struct logits *l, double *scale, double *best, struct error *err)
 {
 	struct repair *r = f->r;
-	double most = r->figures.score + GAIN, step = coarsest(l, r);
+	double least = r->reader ? r->figures.damage : -r->figures.score - GAIN, step = coarsest(l, r);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f, err); i++) {
-		double score = NAN;
+		double loss = NAN;
 		step /= 2;
 		if (!refine(l, r, step, scale))
 			break;
 		struct candidate c = candidate_of(r, scale, step);
 		repair_tell(r, (double)i / HALVINGS, "logits: steps of %.4g", step);
-		st = score_of(r, &c.trial, &score, err);
+		st = loss_of(r, &c.trial, &loss, err);
 		trial_done(&c.trial);
-		if (st == STATUS_OK && score > most) {
-			most = score;
+		if (st == STATUS_OK && loss < least) {
+			least = loss;
 			*best = step;
 		}
 	}
@@ -148,7 +154,7 @@ enum status remedy_logits(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	double best = 0;
-	if (isnan(r->figures.score))
+	if (isnan(r->figures.score) && !r->reader)
 		return STATUS_OK;
 	struct logits l = {.tail = repair_tail(r)};
 	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);

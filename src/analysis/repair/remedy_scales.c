@@ -5,7 +5,9 @@
 #include <string.h>
 #include "repair_impl.h"
 
-enum { STEPS = 6, MISSES = 2 }; // steps in a row that bring nothing: damage has more than one valley
+enum { STEPS = 6 };
+enum { FINER = 2, COARSER = 1 }; // steps in a row that bring nothing and end it: clipping has more than one valley
+enum { TRIES = 16 }; // networks measured in halves: those that save most come first
 static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage
 
 static enum status alone(struct repair *r, const struct parts *parts, int part, int node, double scale, double *out, struct error *err)
@@ -32,10 +34,10 @@ struct search {
 };
 
 // Goes on by `factor` while it pays.
-static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, struct error *err)
+static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, int patience, struct error *err)
 {
 	double scale = s->scale;
-	for (int i = 0, misses = 0; i < STEPS && misses < MISSES && !repair_over(r, err); i++) {
+	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r, err); i++) {
 		double damage;
 		scale *= factor;
 		if (plan_check_edit(r->g, r->target, s->node, PREC_INT8, scale, err) != STATUS_OK)
@@ -68,10 +70,10 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 }
 
 // All at once; what does not pay together is tried in halves: in a network that is full of noise one tensor's share does not show.
-static enum status try_scales(struct fixing *f, const struct search *s, int n, struct error *err)
+static enum status try_scales(struct fixing *f, const struct search *s, int n, int *tries, struct error *err)
 {
 	struct repair *r = f->r;
-	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now)};
+	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = r->reader && r->figures.damage > REPAIR_RUINED};
 	bool kept = false;
 	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
 	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_nodes * sizeof *scale);
@@ -83,10 +85,11 @@ static enum status try_scales(struct fixing *f, const struct search *s, int n, s
 	free(scale);
 	c.reason = reason_of(r, s, n);
 	enum status st = fix_try(f, &c, &kept, err);
-	if (st == STATUS_OK && !kept && n > 1 && fix_may_go_on(f, err))
-		st = try_scales(f, s, n / 2, err);
-	if (st == STATUS_OK && !kept && n > 1 && fix_may_go_on(f, err))
-		st = try_scales(f, s + n / 2, n - n / 2, err);
+	(*tries)--;
+	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f, err))
+		st = try_scales(f, s, n / 2, tries, err);
+	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f, err))
+		st = try_scales(f, s + n / 2, n - n / 2, tries, err);
 	return st;
 }
 
@@ -103,9 +106,9 @@ static enum status find_scale(struct repair *r, const struct plan *p, const stru
 	const struct part *part = &parts->at[run->first];
 	double scale = (double)p->slot[part->slot].quant.scale[0], down = p->slot[part->slot].quant.pow2 ? 0.5 : 0.75;
 	*s = (struct search){.part = run->first, .node = part->node, .scale = scale, .before = scale, .damage = run->alone, .first = run->alone};
-	enum status st = descend(r, parts, s, down, err);
+	enum status st = descend(r, parts, s, down, FINER, err);
 	if (st == STATUS_OK && s->scale == scale)
-		st = descend(r, parts, s, 1 / down, err);
+		st = descend(r, parts, s, 1 / down, COARSER, err);
 	return st;
 }
 
@@ -142,7 +145,7 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	struct runs runs = {0};
-	int n = 0;
+	int n = 0, tries = TRIES;
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st != STATUS_OK)
 		return st;
@@ -151,11 +154,13 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	struct search *found = xcalloc((size_t)runs.n + 1, sizeof *found);
 	if (st == STATUS_OK)
 		st = find_scales(r, p, parts, &runs, found, &n, err);
-	// The chief one for itself, so that its gain is seen.
+	// The chief one for itself, so that its gain is seen; where it does not pay, once more beside the others.
 	if (st == STATUS_OK && n > 0 && fix_may_go_on(f, err))
-		st = try_scales(f, found, 1, err);
+		st = try_scales(f, found, 1, &tries, err);
 	if (st == STATUS_OK && n > 1 && fix_may_go_on(f, err))
-		st = try_scales(f, found + 1, n - 1, err);
+		st = try_scales(f, found + 1, n - 1, &tries, err);
+	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->node] != found->scale && fix_may_go_on(f, err))
+		st = try_scales(f, found, 1, &tries, err);
 	free(found);
 	runs_done(&runs);
 	parts_free(&parts);

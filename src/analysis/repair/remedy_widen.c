@@ -9,7 +9,8 @@
 enum { SEEDS = 6, ROUNDS = 3, OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8, TRIED = 3 };
 static const double BETTER = 0.01; // of the damage: another seed must save so much
 static const double ROOM = 0.002;   // of the MACs: with less to spend there is nothing to look for
-static const double CHEAPER = 0.02; // likewise what fewer MACs may cost
+static const double NEAR = 0.08;   // likewise: options so close are judged by all samples
+static const double CHEAPER = 0.005; // likewise what fewer MACs may cost
 
 struct option {
 	bool *seed, *wide; // [n_nodes] what was widened first; with what the rest of the budget bought
@@ -44,7 +45,7 @@ static enum status open_ranges(struct repair *r, struct candidate *c, const bool
 	enum status st = scales_plan(r->scales, &p, &t, err);
 	for (int n = 0; st == STATUS_OK && n < r->g->n_nodes; n++) {
 		const struct slot *s = added[n] && r->g->node[n].n_out > 0 ? plan_out(p, n, 0) : NULL;
-		bool own = s && s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16;
+		bool own = s && s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16 && repair_may_scale(r, n, (double)s->quant.scale[0]);
 		scale[n] = own ? (double)s->quant.scale[0] : s ? 0 : c->trial.edits->scale[n];
 	}
 	if (st == STATUS_OK)
@@ -188,15 +189,48 @@ static int by_damage(const void *a, const void *b)
 	return x->damage != y->damage ? (x->damage < y->damage ? -1 : 1) : (x->share > y->share) - (x->share < y->share);
 }
 
+// Options about as good as the best one are asked of all samples of the task: few samples cannot tell them apart.
+static enum status judge(struct widener *w, struct error *err)
+{
+	struct repair *r = w->f->r;
+	enum status st = STATUS_OK;
+	int best = 0;
+	double least = INFINITY;
+	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !repair_over(r, err); i++) {
+		struct repair_figures f = {.apart = NAN};
+		struct candidate c;
+		struct plan *p = NULL;
+		if (w->option[i].damage > w->option[0].damage * (1 + NEAR))
+			break;
+		repair_tell(r, (double)i / TRIED, "more bits: all samples judge between the best");
+		st = candidate_of(w, w->option[i].wide, &c, err);
+		if (st != STATUS_OK)
+			break;
+		st = scales_plan(r->scales, &p, &c.trial, err);
+		if (st == STATUS_OK)
+			st = repair_score(r, p, &f, err);
+		plan_free(&p);
+		trial_done(&c.trial);
+		if (f.apart < least) {
+			least = f.apart;
+			best = i;
+		}
+	}
+	struct option first = w->option[best];
+	w->option[best] = w->option[0];
+	w->option[0] = first;
+	return st;
+}
+
 // The best; where the task speaks against it, the next ones.
 static enum status apply_best(struct widener *w, struct error *err)
 {
 	bool kept = false;
-	enum status st = STATUS_OK;
 	struct option best = w->option[w->best];
 	w->option[w->best] = w->option[0];
 	w->option[0] = best;
 	qsort(w->option + 1, (size_t)w->n_options - 1, sizeof best, by_damage);
+	enum status st = w->f->r->opt.task ? judge(w, err) : STATUS_OK;
 	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !kept && (i == 0 || fix_may_go_on(w->f, err)); i++)
 		st = apply(w, &w->option[i], &kept, err);
 	return st;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../study_impl.h"
+#include "../task/boxes.h"
 #include "qtui/base/jobs.h"
 #include "repair_impl.h"
 
@@ -71,10 +72,21 @@ enum status repair_damage(struct repair *r, const struct trial *t, struct damage
 	return st;
 }
 
-enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err)
+enum status repair_score(struct repair *r, const struct plan *p, struct repair_figures *out, struct error *err)
 {
-	*out = NAN;
-	return r->opt.score ? r->opt.score(r->opt.score_arg, r->engine, p, out, err) : STATUS_OK;
+	out->score = out->apart = NAN;
+	enum status st = r->opt.score ? r->opt.score(r->opt.score_arg, r->engine, p, &out->score, err) : STATUS_OK;
+	if (st == STATUS_OK && r->opt.task && r->reader)
+		out->apart = repair_task_apart(r->opt.task, p);
+	return st;
+}
+
+bool repair_may_scale(struct repair *r, int node, double scale)
+{
+	struct error ignored = {0};
+	if (!r->scalable[node])
+		r->scalable[node] = plan_check_edit(r->g, r->target, node, PREC_INT8, scale, &ignored) == STATUS_OK ? 1 : -1;
+	return r->scalable[node] > 0;
 }
 
 double repair_weight(enum precision p)
@@ -102,6 +114,7 @@ void repair_cost(const struct repair *r, const struct plan *p, struct repair_fig
 static void count_macs(struct repair *r)
 {
 	r->macs = xcalloc((size_t)r->g->n_nodes + 1, sizeof *r->macs);
+	r->scalable = xcalloc((size_t)r->g->n_nodes + 1, sizeof *r->scalable);
 	for (int n = 0; n < r->g->n_nodes; n++)
 		r->total_macs += r->macs[n] = graph_macs(r->g, n);
 }
@@ -110,14 +123,16 @@ static enum status begin(struct repair *r, struct error *err)
 {
 	struct plan *p = NULL;
 	struct damage d = {0};
+	struct repair_figures without = {0}; // any quantization
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st == STATUS_OK)
 		st = probe_damage(r->probe, p, &d, err);
 	if (st == STATUS_OK)
-		st = repair_score(r, NULL, &r->float_score, err);
+		st = repair_score(r, NULL, &without, err);
 	if (st == STATUS_OK)
-		st = repair_score(r, p, &r->figures.score, err);
+		st = repair_score(r, p, &r->figures, err);
 	if (st == STATUS_OK) {
+		r->float_score = without.score;
 		r->figures.damage = d.damage;
 		r->figures.snr_db = d.snr_db;
 		repair_cost(r, p, &r->figures);
@@ -131,13 +146,13 @@ static enum status begin(struct repair *r, struct error *err)
 enum status repair_prepare(struct repair *r, struct error *err)
 {
 	double fits = PROBE_MACS / ((double)r->total_macs + 1);
-	int samples = r->opt.samples > 0 ? r->opt.samples : (int)fmin(fmax(fits, SAMPLES_MIN), SAMPLES_MAX);
+	int samples = r->opt.samples > 0 ? r->opt.samples : r->reader ? SAMPLES_MAX : (int)fmin(fmax(fits, SAMPLES_MIN), SAMPLES_MAX);
 	int count = dataset_count(r->data);
 	if (r->prepared)
 		return STATUS_OK;
 	repair_tell(r, 0, "the float network");
 	probe_free(&r->probe); // of a preparation that was cancelled
-	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, samples < count ? samples : count, r->data, r->opt.cancel, err);
+	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, r->reader, samples < count ? samples : count, r->data, r->opt.cancel, err);
 	return st == STATUS_OK ? begin(r, err) : st;
 }
 
@@ -154,6 +169,8 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	r->memory = o->memory / MEMORY_SHARE;
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
+	// In such a network hardly a box is left until most of what is behind the selection is mended: its boxes are no guide on the way there.
+	r->reader = repair_decodes_queries(r) ? NULL : repair_reader(st, r->opt.task);
 	return STATUS_OK;
 }
 
@@ -183,12 +200,14 @@ void repair_free(struct repair **rp)
 	if (!r)
 		return;
 	probe_free(&r->probe);
+	boxes_reader_free(&r->reader);
 	scales_free(&r->scales);
 	engine_free(&r->engine);
 	target_free(&r->target);
 	trial_done(&r->now);
 	arena_free(&r->arena);
 	free(r->macs);
+	free(r->scalable);
 	free(r);
 	*rp = NULL;
 }

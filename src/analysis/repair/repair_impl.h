@@ -22,12 +22,14 @@ struct damage {
 	double damage, snr_db;
 };
 struct probe;
-MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo, int samples,
-    const struct dataset *d, const atomic_bool *cancel, struct error *err);
+struct boxes_reader;
+// `reader` is borrowed; NULL: damage is read at the points alone.
+MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo,
+    const struct boxes_reader *reader, int samples, const struct dataset *d, const atomic_bool *cancel, struct error *err);
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
-// Of a part standing alone, on half of the samples: there are many parts, and what they do is compared, not promised.
+// Of a part standing alone, on a third of the samples: there are many parts, and what they do is compared, not promised.
 MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 int probe_samples(const struct probe *p);
 int probe_runs(const struct probe *p); // networks that were run
@@ -85,6 +87,7 @@ struct repair {
 	struct target *target;
 	struct engine *engine;
 	struct probe *probe;
+	struct boxes_reader *reader; // NULL: none
 	struct scales *scales;
 	struct repair_memo *memo;   // the study's
 	struct key decision;        // that it began from
@@ -96,6 +99,7 @@ struct repair {
 	const struct dataset *data; // of the study
 	bool prepared;
 	int64_t *macs, total_macs;  // [n_nodes]
+	signed char *scalable;      // [n_nodes] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	size_t memory;              // of the engine
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
@@ -111,7 +115,14 @@ MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, st
 double repair_weight(enum precision p); // of a MAC, one at 8 bit being 1
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
-MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, double *out, struct error *err);
+// The study takes this scale for the node's output: it has one of its own whatever else is edited.
+bool repair_may_scale(struct repair *r, int node, double scale);
+// score and apart of a plan (NULL: of the float network).
+MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, struct repair_figures *out, struct error *err);
+
+// ---- score.c
+// How boxes are read from the outputs: as the task does, else found from the model; NULL: it is no detector.
+struct boxes_reader *repair_reader(const struct study *st, const struct repair_task *t);
 
 // ---- goal.c
 bool repair_goal_asked(const struct repair_goal *g); // a target, not only limits
@@ -133,7 +144,8 @@ MUST_CHECK enum status runs_split(struct repair *r, const struct trial *t, const
     struct error *err);
 // For the remedies: of what is in force, fine enough that many small parts are seen, in a third of the time that is left.
 MUST_CHECK enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err);
-#define REPAIR_SHARE 0.005
+#define REPAIR_SHARE 0.01
+#define REPAIR_RUINED 0.9 // damage: hardly a box is left, and no single remedy shows
 void runs_done(struct runs *s);
 
 // ---- fix.c and the remedies
@@ -152,6 +164,7 @@ struct candidate {
 	int n_commands;
 	double expected;
 	bool by_task; // the task metric decides, whatever the damage
+	bool harmless; // what is known of it alone speaks for it: kept as long as nothing is seen that speaks against it
 	bool unseen;  // part of it is where damage does not look: where that stays the same, the task decides
 };
 // Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
@@ -161,6 +174,7 @@ MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        
 bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
 MUST_CHECK enum status remedy_behind(struct fixing *f, struct error *err);      // remedy_behind.c
+bool repair_decodes_queries(const struct repair *r); // weights lie behind a selection by value
 MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
 MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
 MUST_CHECK enum status remedy_weights(struct fixing *f, struct error *err);     // remedy_weights.c

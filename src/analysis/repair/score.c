@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../study_task.h"
+#include "../task/boxes.h"
 #include "qtui/analysis/task.h"
 #include "repair_impl.h"
 
@@ -56,24 +57,49 @@ void repair_task_free(struct repair_task **t)
 	*t = NULL;
 }
 
+struct boxes_reader *repair_reader(const struct study *st, const struct repair_task *t)
+{
+	return t ? boxes_reader_of(t->lease->task) : boxes_reader_new(study_graph(st), study_task_wish(st)->decoder, 0);
+}
+
 const char *repair_task_name(const struct repair_task *t)
 {
 	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_CLASSIFY] = "top1", [TASK_AGREE] = "cosine"};
 	return name[task_kind(t->lease->task)];
 }
 
+static struct key network_key(const struct repair_task *r, const struct plan *plan)
+{
+	return key_add_key(r->identity, task_key(r->lease->task, plan));
+}
+
+double repair_task_apart(const struct repair_task *r, const struct plan *plan)
+{
+	struct repair_known known = {.damage = NAN};
+	return repair_memo_get(r->memo, network_key(r, plan), &known) ? known.damage : NAN;
+}
+
+static enum status run(const struct repair_task *r, struct engine *e, const struct plan *plan, struct repair_known *out, struct error *err)
+{
+	struct task *t = r->lease->task;
+	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(t)), .cancel = r->cancel};
+	enum status st = task_run(t, e, &pass, err);
+	if (st != STATUS_OK)
+		return st;
+	struct task_net *net = task_net(t, task_key(t, plan));
+	out->score = task_score(t, net, pass.first, pass.last);
+	out->damage = task_apart(t, task_net(t, task_key(t, NULL)), net);
+	return st;
+}
+
 enum status repair_task_score(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err)
 {
 	const struct repair_task *r = arg;
-	struct task *t = r->lease->task;
-	struct key network = task_key(t, plan), k = key_add_key(r->identity, network);
+	struct key k = network_key(r, plan);
 	struct repair_known known = {.damage = NAN, .snr_db = NAN};
-	struct task_pass pass = {.plan = plan, .last = dataset_count(task_dataset(t)), .cancel = r->cancel};
 	enum status st = STATUS_OK;
 	if (!repair_memo_get(r->memo, k, &known)) {
-		st = task_run(t, e, &pass, err);
-		if (st == STATUS_OK)
-			known.score = task_score(t, task_net(t, network), pass.first, pass.last);
+		st = run(r, e, plan, &known, err);
 		if (st == STATUS_OK)
 			repair_memo_put(r->memo, k, &known);
 	}

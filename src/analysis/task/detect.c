@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "boxes.h"
 #include "detect.h"
 
 enum { BOXES_KEPT = 300 };
@@ -61,26 +62,13 @@ static void detect_note(struct task *t, char *out, size_t size)
 
 // ---- one sample
 
-// The head with the shapes and data of one sample. heap[] has what is freed afterwards.
-static void fill_head(struct head *h, const struct head *declared, const struct tensor *out, float **heap)
-{
-	*h = *declared;
-	h->out = xcalloc((size_t)h->n + 1, sizeof *h->out);
-	for (int i = 0; i < h->n; i++) {
-		h->out[i] = declared->out[i];
-		h->out[i].shape = out[i].shape;
-		h->out[i].data = task_floats(&out[i], &heap[i]);
-	}
-}
-
 static enum status decode(struct task *t, struct candidates *c, const struct tensor *out, struct error *err)
 {
 	struct detect *d = t->state;
 	struct bound b = {0};
 	struct head h;
-	float **heap = xcalloc((size_t)d->head.n + 1, sizeof *heap);
 	enum status st = STATUS_OK;
-	fill_head(&h, &d->head, out, heap);
+	head_fill(&h, &d->head, out);
 	pthread_mutex_lock(&t->lock);
 	if (!d->decoder)
 		st = find_decoder(t, d, &h, d->named, err);
@@ -92,10 +80,7 @@ static enum status decode(struct task *t, struct candidates *c, const struct ten
 		    err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
 	if (st == STATUS_OK)
 		decode_run(c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : least_score);
-	for (int i = 0; i < h.n; i++)
-		free(heap[i]);
-	free(heap);
-	free(h.out);
+	head_drain(&h);
 	return st;
 }
 
@@ -242,6 +227,37 @@ static double detect_score(const struct task *t, const struct frozen *f, const i
 	return coco_draws_ap(((const struct pool *)f->pool)->draws, weight);
 }
 
+struct boxes_reader *boxes_reader_of(const struct task *t)
+{
+	const struct detect *d = t->state;
+	return t->kind == TASK_DETECT ? boxes_reader_new(t->g, d->named, t->labels->n_classes) : NULL;
+}
+
+static struct boxes *boxes_at(const struct frozen *f, int sample)
+{
+	const struct detections *d = (const struct detections *)f->at[sample];
+	return boxes_of(d->box, d->n);
+}
+
+static double detect_apart(const struct frozen *before, const struct frozen *after)
+{
+	int *sample = xcalloc((size_t)after->n + 1, sizeof *sample), n = task_paired(before, after, sample);
+	struct boxes **a = xcalloc((size_t)n + 1, sizeof *a), **b = xcalloc((size_t)n + 1, sizeof *b);
+	for (int i = 0; i < n; i++) {
+		a[i] = boxes_at(before, sample[i]);
+		b[i] = boxes_at(after, sample[i]);
+	}
+	double apart = boxes_apart((const struct boxes *const *)a, (const struct boxes *const *)b, n);
+	for (int i = 0; i < n; i++) {
+		boxes_free(&a[i]);
+		boxes_free(&b[i]);
+	}
+	free(a);
+	free(b);
+	free(sample);
+	return apart;
+}
+
 static void report_variant(const struct task *t, const struct frozen *f, enum task_variant v, struct task_report *r)
 {
 	int n = t->labels->n_classes;
@@ -295,6 +311,7 @@ const struct task_ops detect_ops = {
     .pool = detect_pool,
     .drain = detect_drain,
     .score = detect_score,
+    .apart = detect_apart,
     .report = detect_report,
     .look = detect_look,
 };

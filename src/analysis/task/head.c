@@ -6,6 +6,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
+#include "task_impl.h"
 
 enum { COCO_CLASSES = 80, INPUT_MAX = 1 << 16 };
 
@@ -164,6 +165,25 @@ void head_init(struct head *h, const struct graph *g, int labels)
 
 void head_done(struct head *h)
 {
+	free(h->out);
+	*h = (struct head){0};
+}
+
+void head_fill(struct head *h, const struct head *declared, const struct tensor *out)
+{
+	*h = *declared;
+	h->out = xcalloc((size_t)h->n + 1, sizeof *h->out);
+	for (int i = 0; i < h->n; i++) {
+		h->out[i] = declared->out[i];
+		h->out[i].shape = out[i].shape;
+		h->out[i].data = task_floats(&out[i], &h->out[i].heap);
+	}
+}
+
+void head_drain(struct head *h)
+{
+	for (int i = 0; i < h->n; i++)
+		free(h->out[i].heap);
 	free(h->out);
 	*h = (struct head){0};
 }

@@ -13,6 +13,7 @@ struct head_output {
 	enum dtype type;
 	struct shape shape; // as declared or, with data, as computed
 	const float *data;  // NULL: not computed yet
+	float *heap;        // what `data` is, where it had to be made from integers
 	unsigned ends;
 };
 struct head {
@@ -30,6 +31,9 @@ struct head {
 // Without data. `labels`: number of classes of the labels, 0: not known.
 void head_init(struct head *h, const struct graph *g, int labels);
 void head_done(struct head *h);
+// The head with the shapes and data of one sample: `out` has all outputs, plain, and stays the caller's. Emptied by head_drain.
+void head_fill(struct head *h, const struct head *declared, const struct tensor *out);
+void head_drain(struct head *h);
 bool head_is_known(const struct head *h);                              // are all shapes known before anything has run?
 bool head_fits(const struct head *h, int64_t classes);                 // may it be the number of classes?
 bool head_ends(const struct head *h, unsigned ends, unsigned allowed); // only `allowed` ones (or named by the user)

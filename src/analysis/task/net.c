@@ -198,3 +198,14 @@ double task_score(struct task *t, const struct task_net *n, int first, int last)
 	task_thaw(t, &f);
 	return v;
 }
+
+double task_apart(struct task *t, const struct task_net *before, const struct task_net *after)
+{
+	if (!t->ops->apart)
+		return NAN;
+	struct frozen a = task_freeze(t, before, 0, t->n_samples), b = task_freeze(t, after, 0, t->n_samples);
+	double v = t->ops->apart(&a, &b);
+	task_thaw(t, &a);
+	task_thaw(t, &b);
+	return v;
+}

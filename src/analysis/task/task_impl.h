@@ -36,6 +36,8 @@ struct task_ops {
 	void (*drain)(void *pool);
 	double (*score)(const struct task *t, const struct frozen *f, const int *weight); // figure[0], each sample
 	                                                                                  // counted weight times
+	// How far two networks' results of a sample list are apart, 0..1; NULL: the kind does not know.
+	double (*apart)(const struct frozen *before, const struct frozen *after);
 	void (*report)(
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more

@@ -1,0 +1,182 @@
+// Boxes of a detector as the yardstick of a network: no labels, and each box counts, not only whether it is right.
+#include "boxes.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode.h"
+#include "qtui/analysis/task_look.h"
+#include "qtui/base/mem.h"
+
+enum { KEPT = 300 };
+static const double LEAST_SCORE = .001, OVERLAP = .3;
+
+struct boxes_reader {
+	struct head head; // as declared
+	const struct decoder *decoder;
+};
+struct boxes {
+	struct candidate *at; // by class, then by falling score
+	int n;
+};
+
+struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes)
+{
+	struct boxes_reader *r = xcalloc(1, sizeof *r);
+	struct error ignored = {0};
+	head_init(&r->head, g, classes);
+	bool found = head_is_known(&r->head) && decode_find(&r->decoder, &r->head, decoder, &ignored) == STATUS_OK;
+	if (!found || (r->head.any_classes && !decoder && !classes))
+		boxes_reader_free(&r);
+	return r;
+}
+
+void boxes_reader_free(struct boxes_reader **r)
+{
+	if (*r)
+		head_done(&(*r)->head);
+	free(*r);
+	*r = NULL;
+}
+
+// ---- reading
+
+static int by_class(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->x1 > y->x1) - (x->x1 < y->x1);
+}
+
+static struct boxes *sorted(const struct candidates *c)
+{
+	struct boxes *b = xcalloc(1, sizeof *b);
+	*b = (struct boxes){.at = c->at, .n = (int)c->n};
+	if (b->n)
+		qsort(b->at, (size_t)b->n, sizeof *b->at, by_class);
+	return b;
+}
+
+enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
+{
+	struct candidates c = {0};
+	struct bound b = {0};
+	struct head h;
+	enum status st = STATUS_OK;
+	head_fill(&h, &r->head, output);
+	if (!r->decoder->bind(&b, &h))
+		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", r->decoder->name);
+	if (st == STATUS_OK)
+		decode_run(&c, r->decoder, &b, &h, LEAST_SCORE);
+	head_drain(&h);
+	if (st != STATUS_OK)
+		return st;
+	nms_keep(&c, r->decoder->iou, KEPT);
+	*out = sorted(&c);
+	return st;
+}
+
+struct boxes *boxes_of(const struct task_box *box, int n)
+{
+	struct candidates c = {0};
+	for (int i = 0; i < n; i++)
+		candidates_add(&c, &(struct candidate){.x1 = box[i].x, .y1 = box[i].y, .x2 = box[i].x + box[i].w,
+		    .y2 = box[i].y + box[i].h, .score = box[i].score, .class = box[i].class});
+	return sorted(&c);
+}
+
+void boxes_free(struct boxes **b)
+{
+	if (*b)
+		free((*b)->at);
+	free(*b);
+	*b = NULL;
+}
+
+double boxes_mass(const struct boxes *b)
+{
+	double mass = 0;
+	for (int i = 0; i < b->n; i++)
+		mass += (double)b->at[i].score * (double)b->at[i].score;
+	return mass;
+}
+
+// ---- comparing
+
+static double overlap(const struct candidate *a, const struct candidate *b)
+{
+	double w = fmin((double)a->x2, (double)b->x2) - fmax((double)a->x1, (double)b->x1);
+	double h = fmin((double)a->y2, (double)b->y2) - fmax((double)a->y1, (double)b->y1);
+	if (!(w > 0 && h > 0))
+		return 0;
+	double of_a = ((double)a->x2 - (double)a->x1) * ((double)a->y2 - (double)a->y1);
+	double of_b = ((double)b->x2 - (double)b->x1) * ((double)b->y2 - (double)b->y1);
+	return w * h / (of_a + of_b - w * h);
+}
+
+// Of an overlap between two networks' boxes: small shifts may go either way beside the object itself, and count by their square.
+static double worth(double iou)
+{
+	double lack = (1 - iou) / .3;
+	return exp(-lack * lack);
+}
+
+static int end_of_class(const struct boxes *b, int from)
+{
+	int i = from;
+	while (i < b->n && b->at[i].class == b->at[from].class)
+		i++;
+	return i;
+}
+
+// Boxes first..last-1 and others from..to-1 of one class: those with the higher scores choose first.
+static double match_class(const struct boxes *a, int first, int last, const struct boxes *b, int from, int to, bool *taken)
+{
+	double common = 0;
+	for (int i = first; i < last; i++) {
+		double most = OVERLAP;
+		int best = -1;
+		for (int k = from; k < to; k++) {
+			double iou = taken[k] ? 0 : overlap(&a->at[i], &b->at[k]);
+			if (iou > most) {
+				most = iou;
+				best = k;
+			}
+		}
+		if (best < 0)
+			continue;
+		taken[best] = true;
+		common += worth(most) * (double)a->at[i].score * (double)b->at[best].score;
+	}
+	return common;
+}
+
+static double in_common(const struct boxes *a, const struct boxes *b)
+{
+	double common = 0;
+	bool *taken = xcalloc((size_t)b->n + 1, 1);
+	for (int i = 0, k = 0; i < a->n && k < b->n;) {
+		int last = end_of_class(a, i), to = end_of_class(b, k);
+		int order = a->at[i].class - b->at[k].class;
+		if (order == 0)
+			common += match_class(a, i, last, b, k, to, taken);
+		i = order <= 0 ? last : i;
+		k = order >= 0 ? to : k;
+	}
+	free(taken);
+	return common;
+}
+
+double boxes_apart(const struct boxes *const *before, const struct boxes *const *after, int n)
+{
+	double apart = 0, weights = 0;
+	for (int i = 0; i < n; i++) {
+		double all = boxes_mass(before[i]) + boxes_mass(after[i]), weight = all / (all + 1);
+		if (all > 0)
+			apart += weight * fmax(0, 1 - 2 * in_common(before[i], after[i]) / all);
+		weights += weight;
+	}
+	return weights > 0 ? apart / weights : 0;
+}
