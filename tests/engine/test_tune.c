@@ -1,6 +1,7 @@
 // Tuned weights: least squares and rounding against what is known, and whole networks.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../../src/engine/tune/tune_impl.h"
 #include "support.h"
 #include "qtui/engine/onnx.h"
@@ -309,6 +310,19 @@ void test_tune__threads_change_nothing(void **state)
 	assert_true(key_equal(k[0], k[1]));
 }
 
+// The tuned weights become the graph's; returns its own values, to be put back.
+static struct value *swap_constants(struct network *w, const struct tuning *t)
+{
+	struct value *own = xcalloc((size_t)w->g->n_values + 1, sizeof *own);
+	memcpy(own, w->g->value, (size_t)w->g->n_values * sizeof *own);
+	for (int k = 0; k < tuning_count(t); k++) {
+		struct value *v = &w->g->value[w->g->node[tuning_at(t, k)->node].in[1]];
+		v->constant = &tuning_at(t, k)->weight;
+		v->content = tuning_at(t, k)->weight_key;
+	}
+	return own;
+}
+
 // A float model with the tuned constants has the same scales, and the tuned codes on them.
 void test_tune__scales_stay(void **state)
 {
@@ -323,17 +337,15 @@ void test_tune__scales_stay(void **state)
 		network_open(&w, target[i], 1);
 		struct tuning *t = tune(&w, 4, row, &n);
 		assert_true(tuning_count(t) > 0);
-		for (int k = 0; k < tuning_count(t); k++) {
-			struct value *v = &w.g->value[w.g->node[tuning_at(t, k)->node].in[1]];
-			v->constant = &tuning_at(t, k)->weight;
-			v->content = tuning_at(t, k)->weight_key;
-		}
+		struct value *own = swap_constants(&w, t);
 		assert_int_equal(plan_new(&again, w.g, w.target, CALIB_MINMAX, w.edits, NULL, &err), STATUS_OK);
 		for (int k = 0; k < tuning_count(t); k++) {
 			int slot = w.p->first_in[tuning_at(t, k)->node] + 1;
 			assert_true(key_equal(quantizer_key(&again->slot[slot].quant), tuning_at(t, k)->grid));
 		}
 		plan_free(&again);
+		memcpy(w.g->value, own, (size_t)w.g->n_values * sizeof *own);
+		free(own);
 		tuning_drop(&t);
 		network_close(&w);
 	}
