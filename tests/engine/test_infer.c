@@ -50,7 +50,7 @@ static void check(const char *model, const struct onnx_input_shape *shapes, int 
 			memcpy(in[i].data, rate, sizeof *rate);
 		given[i] = &in[i];
 	}
-	assert_int_equal(graph_eval(g, given, expected, 2, &err), STATUS_OK);
+	assert_int_equal(graph_eval(g, given, expected, SUPPORT_WIDTH(2), &err), STATUS_OK);
 	for (int threads = 1; threads <= 2; threads++) {
 		struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
 		for (int again = 0; again < 2; again++) {
