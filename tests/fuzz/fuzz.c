@@ -90,13 +90,15 @@ struct study *fuzz_study(void)
 	    .calibrate_only = true, .data = {.random = 1, .samples = 1}};
 	if (study)
 		return study;
-	if (study_open(&study, &o, &err) != STATUS_OK) {
+	enum status s = study_open(&study, &o, &err);
+	if (s == STATUS_OK) {
+		study_run(study);
+		s = study_wait(study, &err);
+	}
+	if (s != STATUS_OK) {
 		fprintf(stderr, "%s\n", err.text);
 		abort();
 	}
-	study_run(study);
-	if (study_wait(study, &err) != STATUS_OK)
-		abort();
 	atexit(close_study);
 	return study;
 }
