@@ -1,8 +1,9 @@
 // Private to src/engine/tune. Reading order: tuning.c (tuned constants), site.c (what can be tuned, and rows of its input), moments.c (sums over
-// rows and what follows from them), fit.c (new weights for one node), tuner.c (the network, node by node).
+// rows and what follows from them), fit.c (new weights from sums), rows.c, node.c (one node), tuner.c (the network, level by level).
 #ifndef ENGINE_TUNE_IMPL_H
 #define ENGINE_TUNE_IMPL_H
 
+#include <pthread.h>
 #include "qtui/engine/op.h"
 #include "qtui/engine/plan.h"
 #include "qtui/engine/run.h"
@@ -72,5 +73,41 @@ struct fit_result {
 // Never worse on the judging half, output by output. False: no memory.
 bool fit_weights(struct fit_result *out, const struct fit_task *t);
 void fit_done(struct fit_result *r);
+
+// ---- tuner.c
+struct place { // of a node in the order
+	struct tune_site site;
+	int level;         // 1 + that of the last node upstream of it
+	float *wanted;     // [samples * rows][groups * m] outputs of the float network
+	// While the node is at hand:
+	float *row;        // [samples * rows][groups * k] inputs of the quantized network
+	struct tuned tuned;
+	struct tune_row done;
+};
+struct tuner {
+	struct engine *e;
+	struct plan *plan;
+	const struct graph *g;
+	struct tune_options opt;
+	struct place *place;
+	int n;
+	// The pass under way.
+	enum sim sim;
+	int first, last;
+	pthread_mutex_t lock;
+	struct error err;
+};
+enum status tuner_no_memory(const struct tuner *t, const struct place *p, struct error *err);
+
+// ---- rows.c
+const struct tensor *tuner_weight(const struct tuner *t, const struct tune_site *s); // of the file
+// The weights of a group as a dense [m][k]; heap, NULL when there is no memory.
+float *tuner_group_weights(const struct tune_site *s, const struct tensor *w, int64_t group);
+// Fills `wanted` (SIM_FLOAT) or `row` (SIM_FULL) of the nodes first..last-1 from one pass over the samples.
+enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err);
+
+// ---- node.c
+// New weights for a node whose rows are there: p->done, and p->tuned where they changed.
+enum status tuner_fit(struct tuner *t, struct place *p, struct error *err);
 
 #endif
