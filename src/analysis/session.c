@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
@@ -309,6 +310,22 @@ static bool is_tuning_name(const cJSON *item)
 {
 	return cJSON_IsString(item) && strlen(item->valuestring) == TUNING_NAME - 1 &&
 	    strspn(item->valuestring, "0123456789abcdef") == TUNING_NAME - 1;
+}
+
+void session_remove(const char *path)
+{
+	struct error err = {0};
+	cJSON *root = NULL;
+	const cJSON *item;
+	if (json_read(&root, path, &err) == STATUS_OK)
+		cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "tuned"))
+			if (is_tuning_name(item)) {
+				char *tuned = session_tuned_path(path, item->valuestring);
+				unlink(tuned);
+				free(tuned);
+			}
+	cJSON_Delete(root);
+	unlink(path);
 }
 
 static enum status read_one_tuned(const struct session *s, struct study *st, const char *wanted, struct error *err)

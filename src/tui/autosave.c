@@ -114,7 +114,7 @@ void autosave_end(struct ui *ui, bool quiet)
 	if (session_writer_free(&ui->autosave, &err) && ui->unsaved)
 		fprintf(stderr, "qtui: edits are lost: %s\n", err.text);
 	else if (ui->autosaved && !ui->unsaved)
-		unlink(ui->autosave_path);
+		session_remove(ui->autosave_path);
 	else if (ui->unsaved && !quiet)
 		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", ui->autosave_path);
 }

@@ -113,6 +113,10 @@ void test_tuned__is_kept_beside_sessions(void **state)
 	assert_int_equal(session_apply(s, again, &err), STATUS_FORMAT);
 	bytes_done(&model);
 	tuning_drop(&none);
+	// A session that is not wanted any more goes with them.
+	session_remove(path);
+	assert_false(file_exists(path) || file_exists(file));
+	session_remove(path);
 	free(file);
 	session_free(&s);
 	study_close(&again);

@@ -44,6 +44,8 @@ bool session_writer_lost(struct session_writer *w); // the latest writing has fa
 // Writes what waits; how the latest writing ended.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
 
+// Deletes a session file with the tuned weights that it names; what is not there is no error.
+void session_remove(const char *path);
 // Where the tuned weights of that name lie: beside the session; heap.
 char *session_tuned_path(const char *session, const char *name);
 
