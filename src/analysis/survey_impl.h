@@ -14,6 +14,9 @@ struct survey_work {
 	struct engine_options engine;
 };
 void survey_step(const struct survey_work *w); // a part of the work is done
+// Agreement of the samples from..to-1 with what the network's first BatchNormalization saw in training: value[to], NAN where not known.
+// Only where the file has such statistics.
+MUST_CHECK enum status survey_statistics(double *value, int from, int to, const struct survey_work *w, struct engine *e, struct error *err);
 // Fills out->preparation. STATUS_OK with nothing known where there are no labels or no pictures.
 MUST_CHECK enum status survey_prepare(struct survey *out, const struct survey_work *w, struct error *err);
 

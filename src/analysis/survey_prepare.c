@@ -1,5 +1,5 @@
-// The preparation half of a survey: whether pictures reach the network as they did in training. Only the labels know; so the float
-// network is scored with the pictures prepared in other ways that are common, one property changed at a time, and then from the best of
+// The preparation half of a survey: whether pictures reach the network as they did in training. The labels know, and without them what a
+// BatchNormalization in the file says of the first layer; so the float network is scored with the pictures prepared in other ways that are common, one property changed at a time, and then from the best of
 // them again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must
 // prove itself on others.
 #include <math.h>
@@ -11,7 +11,8 @@
 
 enum { SCREENED = 24, LEAST = 8, ROUNDS = 3 };
 static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
-static const double WORTH = 0.02;                // of an agreement of 1
+// Of an agreement of 1. Channels' statistics differ between one set of pictures and another, and a wrong range shifts them by far more.
+static const double WORTH = 0.02, WORTH_STATISTICS = 0.1;
 
 // ---- the ways
 
@@ -118,6 +119,8 @@ static enum status score(struct scores *s, const struct survey_work *w, const st
 	}
 	if (st == STATUS_OK && s->kind != TASK_AGREE)
 		read_values(s, t);
+	else if (st == STATUS_OK && survey_has_statistics(w->g))
+		st = survey_statistics(s->value, s->from, s->to, w, e, err);
 	engine_free(&e);
 	task_free(&t);
 	dataset_free(&d);
@@ -153,6 +156,11 @@ static struct paired compare(const struct scores *a, const struct scores *b)
 	return p;
 }
 
+static double worth(const struct scores *s)
+{
+	return s->kind == TASK_AGREE ? WORTH_STATISTICS : WORTH;
+}
+
 // ---- the search
 
 struct trial {
@@ -177,10 +185,10 @@ static void look_at(struct trial *t, int from, int to)
 // The best of the ways that differ in one property from *from; *chosen stays as it is where none is promising.
 static enum status screen(struct trial *t, const struct prepared *from, struct prepared *chosen, bool *found, struct error *err)
 {
-	double best = WORTH;
 	look_at(t, 0, t->screen);
 	*found = false;
 	enum status st = score(&t->now, t->w, &from->pre, err);
+	double best = worth(&t->now);
 	for (int i = 0; i < WAYS && st == STATUS_OK; i++) {
 		struct prepared p = *from;
 		if (!change(&p, &ways[i]))
@@ -206,9 +214,9 @@ static enum status prove(struct paired *out, struct trial *t, const struct prepa
 	return st;
 }
 
-static bool is_proven(const struct paired *p)
+static bool is_proven(const struct paired *p, double worth)
 {
-	return p->n >= LEAST && p->t > PROVEN && p->after - p->before > WORTH;
+	return p->n >= LEAST && p->t > PROVEN && p->after - p->before > worth;
 }
 
 static void note(struct survey_preparation *out, const struct paired *p, const struct prepared *chosen)
@@ -230,11 +238,11 @@ static enum status search(struct survey_preparation *out, struct trial *t, struc
 		struct prepared next = best;
 		struct paired p = {0};
 		st = screen(t, &best, &next, &found, err);
-		out->known = st == STATUS_OK && t->now.kind != TASK_AGREE;
+		out->known = st == STATUS_OK && (t->now.kind != TASK_AGREE || survey_has_statistics(t->w->g));
 		found = found && out->known;
 		if (found)
 			st = prove(&p, t, &best, &next, err);
-		found = found && st == STATUS_OK && is_proven(&p);
+		found = found && st == STATUS_OK && is_proven(&p, worth(&t->now));
 		if (found)
 			note(out, &p, &next);
 		best = next;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "qtui/analysis/findings.h"
 #include "qtui/analysis/survey.h"
 #include "qtui/base/npy.h"
@@ -210,6 +212,56 @@ void test_planted__swapped_colours(void **state)
 	survey(&p, NULL, labels, 240);
 	assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->edit, "--color rgb"));
 	release(&p);
+}
+
+// The pictures under names that say nothing of what is on them, in a directory of their own.
+static const char *without_labels(const char *cifar)
+{
+	enum { PICTURES = 24 };
+	static const char *const kind[] = {"airplane", "bird", "horse", "ship"};
+	const char *dir = support_temp("unlabelled");
+	char *all = realpath(cifar, NULL);
+	assert_non_null(all);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	for (int i = 0; i < PICTURES; i++) {
+		char from[1024], to[1024];
+		snprintf(from, sizeof from, "%s/%s_%04d.jpg", all, kind[i % 4], i / 4);
+		snprintf(to, sizeof to, "%s/p%d.jpg", dir, i);
+		assert_int_equal(symlink(from, to), 0);
+	}
+	free(all);
+	return dir;
+}
+
+// No labels, but a BatchNormalization in the file: it says what its channels had in training.
+void test_planted__a_wrong_range_without_labels(void **state)
+{
+	static const struct {
+		struct preprocess pre;
+		const char *edit; // NULL: nothing is found
+	} fault[] = {
+	    {{.std = {1, 1, 1, 1}, .mean_set = true, .std_set = true}, "--std 58.395"},
+	    {{.std = {255, 255, 255}, .mean_set = true, .std_set = true}, "--std 58.395"},
+	    {{.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true}, NULL},
+	};
+	const char *resnet = support_data("models/resnet20_cifar10.onnx");
+	char *model = resnet ? strdup(resnet) : NULL;
+	const char *cifar = support_data("cifar10");
+	if (!model || !cifar)
+		skip();
+	const char *dir = without_labels(cifar);
+	for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
+		struct patient p = {.study = open_study(model, dir, "onnxruntime", -1, fault[i].pre)};
+		look(&p);
+		survey(&p, NULL, NULL, 24);
+		assert_true(p.findings->surveyed);
+		if (fault[i].edit)
+			assert_non_null(strstr(assert_first(&p, FINDING_preprocessing, NULL)->edit, fault[i].edit));
+		else
+			assert_null(of_rule(p.findings, FINDING_preprocessing, p.findings->n));
+		release(&p);
+	}
+	free(model);
 }
 
 // The calibration samples as arrays, changed by `change`.

@@ -16,7 +16,8 @@ struct survey_options {
 	const atomic_bool *cancel; // may be NULL
 	atomic_int *done;         // of SURVEY_STEPS; may be NULL
 };
-// Agreement with the labels, sample by sample: the probability of the right class, or the AP of the image.
+// Agreement with the labels, sample by sample: the probability of the right class, or the AP of the image. Without labels (kind
+// TASK_AGREE): of the first layer's channels with the means and deviations that they had in training, where the file has these.
 struct survey_preparation {
 	char option[192];         // what agrees better, as options of the command line; "": nothing does
 	double now, otherwise;    // means over `samples`, on other samples than those on which it was chosen where there are enough
@@ -36,6 +37,8 @@ struct survey {
 	int n_values;
 	struct hist **hist;       // [n_values] of the float tensor on the evaluation samples; NULL: not looked at
 };
+// Whether the model's file says what its first layer saw in training, so that the preparation can be judged without labels.
+bool survey_has_statistics(const struct graph *g);
 // Blocks. Looks at the values that have a histogram in `s`. STATUS_CANCELLED when it was cancelled.
 MUST_CHECK enum status survey_new(struct survey **out, const struct study *st, const struct snapshot *s,
     const struct survey_options *opt, struct error *err);

@@ -35,6 +35,10 @@ struct node {
 	const struct graph *const *subgraph;
 	int n_subgraphs;
 	int n_captured;        // how many of `in` these are
+	// Of a BatchNormalization that was folded into it: what its output had in training, means[n_trained], then deviations[n_trained], one a
+	// channel. NULL: nothing is known.
+	const float *trained;
+	int64_t n_trained;
 };
 
 enum fate {

@@ -115,6 +115,31 @@ static struct draft_node *host_of(
 	return host;
 }
 
+// As a framework initializes it: it has seen nothing.
+static bool is_untrained(const struct norm *b)
+{
+	for (int64_t c = 0; c < b->channels; c++)
+		if (b->mean[c] != 0 || b->var[c] != 1)
+			return false;
+	return true;
+}
+
+// Its output has the mean `shift` and the deviation |scale| on what it was trained on.
+static void keep_statistics(struct draft *d, struct node *n, const struct norm *b)
+{
+	float *trained;
+
+	if (is_untrained(b))
+		return;
+	trained = arena_alloc(d->arena, 2 * (size_t)b->channels * sizeof *trained);
+	for (int64_t c = 0; c < b->channels; c++) {
+		trained[c] = b->shift[c];
+		trained[b->channels + c] = fabsf(b->scale[c]);
+	}
+	n->trained = trained;
+	n->n_trained = b->channels;
+}
+
 static enum status to_conv(struct draft *d, struct draft_node *n, const struct norm *b, struct error *err)
 {
 	const struct shape *x = &draft_in(d, n, 0)->shape;
@@ -142,6 +167,7 @@ static enum status to_conv(struct draft *d, struct draft_node *n, const struct n
 	n->n.n_out = 1;
 	n->n.in[1] = weight;
 	n->n.in[2] = bias;
+	keep_statistics(d, &n->n, b);
 	return STATUS_OK;
 }
 
@@ -161,6 +187,7 @@ static enum status fold_norm(struct draft *d, struct draft_node *n, struct error
 	s = fold_into(d, host, &axis, &b, err);
 	if (s)
 		return s;
+	keep_statistics(d, &host->n, &b);
 	host->n.out[0] = n->n.out[0];
 	d->value[n->n.out[0]].producer = host;
 	draft_fuse(n, host);
