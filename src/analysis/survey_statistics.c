@@ -58,7 +58,6 @@ static void compare_sample(void *arg, const struct sighting *s)
 	struct comparing *c = arg;
 	struct rep f = {0}, plain = {0};
 	struct error ignored;
-	c->value[s->sample] = NAN;
 	if (s->value != c->node->out[0] || !s->rep[SIM_FLOAT])
 		return;
 	if (rep_to_float(&f, s->rep[SIM_FLOAT], s->width, &ignored) == STATUS_OK &&

@@ -193,12 +193,12 @@ static enum status check_results(const struct options *o, struct check *check, s
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
-// What is made of a run: figures, reports, the session. Without a task's labels only findings ask for a survey.
+// What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey.
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
 	struct snapshot *s = study_snapshot(st);
-	enum status status = has_task || o->findings ? survey_study(st, s, o, err) : STATUS_OK;
+	enum status status = has_task ? survey_study(st, s, o, err) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = isolate_study(st, s, o, err);
 	if (status == STATUS_OK)

@@ -29,7 +29,7 @@ static enum status survey(void *arg, struct error *err)
 enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err)
 {
 	struct surveying s = {.study = st, .snapshot = snap, .opt = {.eval = o->eval}};
-	if (!o->labels && !o->eval && !survey_has_statistics(study_graph(st)))
+	if (!o->labels && !o->eval && !(o->findings && survey_has_statistics(study_graph(st))))
 		return STATUS_OK;
 	s.opt.cancel = &s.cancel;
 	s.opt.done = &s.done;

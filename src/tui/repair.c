@@ -56,7 +56,7 @@ static enum status start(struct ui *ui, char *args, enum repair_work work, struc
 	if (repair_busy(ui))
 		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
-	ui->repair = (struct ui_repair){.work = work, .blame = work == REPAIR_BLAME, .float_score = NAN, .order = ui->repair.order};
+	ui->repair = (struct ui_repair){.work = work, .float_score = NAN, .order = ui->repair.order};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
 	ui->repair.task = repair_job_task(ui->repair.job);

@@ -34,13 +34,14 @@ static void tell(struct ui *ui)
 {
 	const struct survey *v = study_survey(ui->study);
 	const struct survey_preparation *p = v ? &v->preparation : NULL;
+	const char *judge = p && p->kind == TASK_AGREE ? "the training's statistics in the file" : "the labels";
 
 	if (!p)
 		ui_note(ui, "survey: pictures are prepared otherwise by now; u goes back");
 	else if (p->known && p->option[0])
-		ui_note(ui, "survey: pictures agree better with the labels by %s; F, then a", p->option);
+		ui_note(ui, "survey: pictures agree better with %s by %s; F, then a", judge, p->option);
 	else if (p->known)
-		ui_note(ui, "survey: none of %d other ways to prepare pictures agrees better with the labels", p->ways);
+		ui_note(ui, "survey: none of %d other ways to prepare pictures agrees better with %s", p->ways, judge);
 	else
 		ui_note(ui, "survey: no labels to judge the preparation by: :labels FILE or :eval DIR gives them");
 }

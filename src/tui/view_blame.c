@@ -73,7 +73,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static const struct blames *blames_of(const struct ui *ui)
 {
-	return ui->repair.job && !ui->repair.blame ? NULL : ui->snap->blames;
+	return ui->repair.job && ui->repair.work != REPAIR_BLAME ? NULL : ui->snap->blames;
 }
 
 int view_blame_count(const struct ui *ui)
@@ -252,7 +252,7 @@ void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)
 
 	if (b)
 		draw_list(c, ui, b, r);
-	else if (ui->repair.job && ui->repair.blame)
+	else if (ui->repair.job && ui->repair.work == REPAIR_BLAME)
 		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, ui->repair.text);
 	else if (ui->repair.job)
 		draw_steps(c, ui, r);

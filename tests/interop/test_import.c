@@ -230,6 +230,38 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 	study_close(&st);
 }
 
+// Which calibrator is in force counts, not the one that the study was opened with.
+void test_import__the_calibrator_in_force(void **state)
+{
+	(void)state;
+	static const char text[] = "{\"quantize_activation_setting\": {\"calib_algorithm\": \"minmax\"}}";
+	struct error err = {0};
+	struct study *st = bare(); // min-max
+	struct import_report r = take(st, file(text));
+	assert_false(r.method);
+	assert_int_equal(steps(st), 0);
+	import_report_done(&r);
+	assert_int_equal(study_set_method(st, CALIB_PERCENTILE, &err), STATUS_OK);
+	r = take(st, file(text));
+	assert_true(r.method);
+	assert_int_equal(steps(st), 2);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import__widths_that_there_are_not(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 4, \"is_sym\": true, \"scale\": [0.5]}, "
+	    "{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 1e300, \"is_sym\": true, \"scale\": [0.5]}]}"));
+	assert_int_equal(r.precisions + r.scales, 0);
+	assert_int_equal(r.n_notes, 2);
+	assert_non_null(strstr(str_text(&r.notes), STEM_OUT ": 4 bits are not known here"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
 void test_import__other_files_are_refused(void **state)
 {
 	(void)state;

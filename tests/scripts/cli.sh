@@ -227,6 +227,9 @@ awk -v a="$before" -v b="$after" 'BEGIN {exit !(a < 20 && b > 40)}'; report repa
 # ---- labels that are not there: an error, but the figures were paid for
 expect no_such_labels 1 "nowhere.json" analyze $model $calib --samples 1 --labels nowhere.json --json "$dir/figures.json" -q
 grep -q graphwise "$dir/figures.json"; report no_such_labels_loses_no_figures $?
+rm -f "$dir/figures.json"
+expect no_such_labels_for_findings 1 "nowhere.json" analyze $model $calib --samples 1 --labels nowhere.json --findings --json "$dir/figures.json" -q
+grep -q graphwise "$dir/figures.json"; report no_such_labels_for_findings_loses_no_figures $?
 
 # ---- two variants laid side by side
 cat >"$dir/variants.qtui" <<-END

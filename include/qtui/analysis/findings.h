@@ -32,7 +32,7 @@ struct finding {
 struct findings {
 	struct finding *at;       // the most harmful first
 	int n;
-	bool surveyed;            // the preparation of the pictures was judged by labels: what is not among them is in order
+	bool surveyed;            // the preparation of the pictures was judged: what is not among them is in order
 };
 // `study` gives options and samples; NULL (a snapshot from elsewhere): rules about them are left out. Figures that are not known
 // yet support nothing, so that a snapshot of a run in progress has fewer findings.

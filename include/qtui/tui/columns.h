@@ -37,6 +37,4 @@ enum severity severity_of(double snr_db);
 enum role severity_role(enum severity s);
 const char *severity_glyph(enum severity s);
 
-// NAN when not known, INFINITY when there is no noise at all.
-
 #endif

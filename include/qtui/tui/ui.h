@@ -32,7 +32,6 @@ struct ui_repair {
 	struct repair_job *job;        // NULL: none was begun
 	bool over;                     // its end has been told
 	enum repair_work work;
-	bool blame;                    // it ranks and tries nothing
 	int tried, kept;
 	const char *task;              // "AP"; NULL: none is measured
 	double float_score;            // NAN: not known yet

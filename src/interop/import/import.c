@@ -124,11 +124,13 @@ static int set_scales(struct wishes *w, struct study *st, struct error *err)
 	return n;
 }
 
-// The network's groups and widths under the edits in force; no scales, which nothing here needs.
-static enum status bare_plan(struct plan **p, const struct study *st, struct error *err)
+// The network's groups and widths under the decision in force; no scales, which nothing here needs.
+static enum status bare_plan(struct plan **p, struct study *st, struct error *err)
 {
 	struct plan_cache *cache = plan_cache_new();
-	enum status s = plan_new(p, study_graph(st), study_target(st), (enum calib_method)study_options(st)->method, study_edits(st), cache, err);
+	struct snapshot *now = study_snapshot(st);
+	enum status s = plan_new(p, study_graph(st), study_target(st), now->method, study_edits(st), cache, err);
+	snapshot_drop(&now);
 	plan_cache_free(&cache);
 	return s;
 }

@@ -14,7 +14,7 @@ static double only_number(const cJSON *a)
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
 }
 
-static void take(struct wishes *w, const char *tensor, int bits, bool symmetric, const cJSON *scale)
+static void take(struct wishes *w, const char *tensor, double bits, bool symmetric, const cJSON *scale)
 {
 	double one = only_number(scale);
 	if (!symmetric && one != 0)
@@ -35,7 +35,7 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 		const cJSON *e = cJSON_GetArrayItem(list, 0), *symmetric = member(e, "is_symmetric");
 		bool yes = cJSON_IsString(symmetric) ? strcmp(symmetric->valuestring, "True") == 0 : cJSON_IsTrue(symmetric);
 		if (cJSON_IsArray(list))
-			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? 0 : (int)json_number(e, "bitwidth", 8), yes, member(e, "scale"));
+			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : json_number(e, "bitwidth", 8), yes, member(e, "scale"));
 	}
 }
 
@@ -46,7 +46,7 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 	{
 		const char *name = json_text(e, "name", NULL);
 		if (name)
-			take(w, name, is_float(json_text(e, "dtype", "INT")) ? 0 : (int)json_number(e, "bw", 8), json_bool(e, "is_sym", false), member(e, "scale"));
+			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : json_number(e, "bw", 8), json_bool(e, "is_sym", false), member(e, "scale"));
 	}
 }
 
@@ -57,7 +57,7 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 	{
 		const char *name = json_text(e, "name", NULL), *dtype = json_text(e, "output_dtype", "int8");
 		int bits = 0;
-		if (!name || sscanf(dtype, "%*[uint]%d", &bits) != 1)
+		if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			continue;
 		take(w, name, bits, dtype[0] == 'i' && only_number(member(e, "y_zero_point")) == 0, member(e, "y_scale"));
 	}

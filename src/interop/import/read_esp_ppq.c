@@ -118,7 +118,7 @@ static void read_quantizer(struct wishes *w, const cJSON *config, const cJSON *v
 	int v = graph_find_value(w->g, config->string);
 	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
 		return;
-	wish_tensor(w, config->string, (int)json_number(config, "bit_width", 8), scale->valuedouble);
+	wish_tensor(w, config->string, json_number(config, "bit_width", 8), scale->valuedouble);
 }
 
 void read_esp_ppq_config(struct wishes *w, const cJSON *root)

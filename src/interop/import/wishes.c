@@ -49,7 +49,7 @@ void wish_scale(struct wishes *w, int node, double scale)
 	w->scale[w->p->group[node].owner] = scale;
 }
 
-void wish_tensor(struct wishes *w, const char *tensor, int bits, double scale)
+void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
 {
 	int v = graph_find_value(w->g, tensor), node = v >= 0 ? w->g->value[v].producer : -1;
 	if (v < 0 || w->g->value[v].constant) {
@@ -65,9 +65,12 @@ void wish_tensor(struct wishes *w, const char *tensor, int bits, double scale)
 		wish_note(w, "%.120s: inside a fused operator, where nothing is quantized", tensor);
 		return;
 	}
-	if (bits != 8 || w->p->precision[node] != PREC_INT8)
-		wish_precision(w, node, bits == 0 ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
-	if (scale != 0 && bits != 0)
+	if (bits != WISH_FLOAT && bits != 8 && bits != 16) {
+		wish_note(w, "%.120s: %g bits are not known here: 8, 16 and float are", tensor, bits);
+		return;
+	}
+	wish_precision(w, node, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
+	if (scale != 0 && bits != WISH_FLOAT)
 		wish_scale(w, node, scale);
 }
 

@@ -20,9 +20,10 @@ void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
 // Of the owner of the node's group.
 void wish_precision(struct wishes *w, int node, enum precision p);
 void wish_scale(struct wishes *w, int node, double scale);
-// Of the node that makes the tensor: 16 bit or float (bits 0) where that is not the target's choice, and its scale unless that is 0.
-// Parameters are left out: their scales follow from their values.
-void wish_tensor(struct wishes *w, const char *tensor, int bits, double scale);
+// Of the node that makes the tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless
+// that is 0. Parameters are left out: their scales follow from their values.
+#define WISH_FLOAT 0
+void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
