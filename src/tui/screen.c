@@ -1,7 +1,6 @@
 #define NCURSES_NOMACROS 1
 #include "qtui/tui/screen.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +10,12 @@
 #include <term.h>
 
 #include "qtui/base/mem.h"
-#include "qtui/base/jobs.h"
-#include "qtui/tui/ask.h"
 #include "qtui/tui/graphics.h"
 #include "qtui/tui/guard.h"
-#include "qtui/tui/keys.h"
+#include "qtui/tui/keyboard.h"
 #include "qtui/tui/overlay.h"
 
 enum depth { DEPTH_MONO, DEPTH_8, DEPTH_256, DEPTH_PALETTE, DEPTH_RGB };
-enum { K_END_OF_KEYS = -2 }; // nothing more is waiting
 enum { BEHIND_BYTES = 4096, PAIRS = 1024, SLOTS = 128, FIRST_SLOT = 128 }; // slots of the palette that true colours are put into
 
 struct pair {
@@ -34,9 +30,8 @@ struct screen {
 	int slot[SLOTS]; // rgb
 	struct canvas shown;
 	bool forgotten;
-	struct ask ask;
+	struct keyboard keyboard;
 	struct graphics graphics;
-	int held;                // a character that was read behind an Escape; 0: none
 };
 
 static bool says_truecolor(void)
@@ -101,7 +96,7 @@ static bool can_place_cursor(void)
 
 void screen_cell(const struct screen *s, int *w, int *h)
 {
-	ask_cell(&s->ask, w, h);
+	ask_cell(&s->keyboard.ask, w, h);
 }
 
 enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err)
@@ -129,7 +124,7 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 	set_up(mouse);
 	arm_crash();
 	if (screen_shows_pictures(s))
-		ask_begin(&s->ask);
+		ask_begin(&s->keyboard.ask);
 	*out = s;
 	return STATUS_OK;
 }
@@ -308,92 +303,11 @@ void screen_forget(struct screen *s)
 	s->forgotten = true;
 }
 
-static int function_key(wint_t code)
-{
-	static const struct {
-		wint_t code;
-		int key;
-	} map[] = {
-		{KEY_UP, K_UP}, {KEY_DOWN, K_DOWN}, {KEY_LEFT, K_LEFT}, {KEY_RIGHT, K_RIGHT}, {KEY_PPAGE, K_PGUP},
-		{KEY_NPAGE, K_PGDN}, {KEY_HOME, K_HOME}, {KEY_END, K_END}, {KEY_DC, K_DEL}, {KEY_BTAB, K_SHIFT_TAB},
-		{KEY_BACKSPACE, K_BACKSPACE}, {KEY_ENTER, K_ENTER}, {KEY_MOUSE, K_MOUSE},
-	};
-	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
-		if (map[i].code == code)
-			return map[i].key;
-	return K_NONE;
-}
-
-static struct screen_key mouse_key(void)
-{
-	struct screen_key out = {.key = K_NONE};
-	MEVENT e;
-
-	if (getmouse(&e) != OK)
-		return out;
-	out = (struct screen_key){.key = K_MOUSE, .x = e.x, .y = e.y};
-	out.button = e.bstate & BUTTON1_PRESSED ? 1 : e.bstate & BUTTON4_PRESSED ? 4 : e.bstate & BUTTON5_PRESSED ? 5 : 0;
-	return out;
-}
-
-static int plain_key(wint_t c)
-{
-	return c == '\n' ? K_ENTER : c == '\b' ? K_BACKSPACE : (int)c;
-}
-
-// A character that is none of curses' keys: part of an answer, or a key. An Escape is one when no sequence follows it.
-static int character(struct screen *s, wint_t c)
-{
-	switch (reply_feed(&s->ask.reply, (int)c, clock_seconds())) {
-	case REPLY_KEY:
-		return plain_key(c);
-	case REPLY_ESC_KEY:
-		s->held = c == 27 ? 0 : (int)c; // a second Escape is looked at by the reply itself
-		return K_ESC;
-	default:
-		return K_NONE;
-	}
-}
-
-// A line may be slow, and tear an answer behind its Escape.
-static bool more_comes(const struct screen *s)
-{
-	enum { TORN_MS = 100 };
-	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-
-	return s->ask.reply.state == REPLY_ESC && ask_waits(&s->ask) && poll(&fd, 1, TORN_MS) > 0;
-}
-
-static struct screen_key next_key(struct screen *s)
-{
-	wint_t c;
-	int kind = get_wch(&c);
-
-	if (kind == KEY_CODE_YES)
-		return c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
-	if (kind != ERR)
-		return (struct screen_key){.key = character(s, c)};
-	if (more_comes(s))
-		return (struct screen_key){.key = K_NONE};
-	return (struct screen_key){.key = reply_give_up(&s->ask.reply, clock_seconds()) ? K_ESC : K_END_OF_KEYS};
-}
-
 struct screen_key screen_read(struct screen *s)
 {
-	struct screen_key out = {.key = K_NONE};
+	struct screen_key out = keyboard_read(&s->keyboard);
 
-	if (s->held) {
-		out.key = plain_key((wint_t)s->held);
-		s->held = 0;
-		return out;
-	}
-	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
-	while (out.key == K_NONE)
-		out = next_key(s);
-	ask_go_on(&s->ask);
-	s->graphics.how = ask_pictures(&s->ask);
-	if (out.key == K_END_OF_KEYS)
-		out.key = K_NONE;
+	s->graphics.how = ask_pictures(&s->keyboard.ask);
 	return out;
 }
 

@@ -1,5 +1,4 @@
-// The terminal: puts a canvas onto it (only what differs is sent), reads keys, and gives it back as it was. The only place that
-// knows curses.
+// The terminal: puts a canvas onto it (only what differs is sent), reads keys, and gives it back as it was.
 #ifndef QTUI_TUI_SCREEN_H
 #define QTUI_TUI_SCREEN_H
 

@@ -1,0 +1,143 @@
+// Decisions as texts: the commands that the history writes, parsed and taken again, as sessions and batch verbs do.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/str.h"
+#include "study_impl.h"
+
+// Splits in place; returns the number of words.
+static int split_words(char *text, char **word, int max)
+{
+	int n = 0;
+	char *to = text;
+	while (*text && n < max) {
+		while (*text == ' ')
+			text++;
+		if (!*text)
+			break;
+		word[n++] = to;
+		while (*text && *text != ' ') {
+			if (*text == '\\' && text[1])
+				text++;
+			*to++ = *text++;
+		}
+		bool more = *text != '\0';
+		*to++ = '\0';
+		text += more;
+	}
+	return n;
+}
+
+static enum status replay_set(struct study *s, char **word, int n, struct error *err)
+{
+	enum precision p = PREC_INT8;
+	bool is_auto = n >= 3 && strcmp(word[n - 1], "auto") == 0;
+	if (n < 3 || (!is_auto && !precision_parse(&p, word[n - 1])))
+		return error_set(err, STATUS_FORMAT, "set needs nodes and int8, int16, float or auto");
+	int *nodes = xcalloc((size_t)n, sizeof *nodes);
+	enum status st = STATUS_OK;
+	for (int i = 1; st == STATUS_OK && i < n - 1; i++) {
+		nodes[i - 1] = graph_find_node(s->g, word[i]);
+		if (nodes[i - 1] < 0)
+			st = error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[i]);
+	}
+	if (st == STATUS_OK)
+		st = study_set(s, nodes, n - 2, is_auto ? -1 : (int)p, NULL, err);
+	free(nodes);
+	return st;
+}
+
+bool scale_parse(const char *text, double *out)
+{
+	double exponent;
+	if (strcmp(text, "auto") == 0) {
+		*out = 0;
+		return true;
+	}
+	if (str_has_prefix(text, "2^") && str_to_double(text + 2, &exponent) && exponent == rint(exponent) && fabs(exponent) <= 60) {
+		*out = ldexp(1, (int)exponent);
+		return true;
+	}
+	return str_to_double(text, out) && *out > 0;
+}
+
+static enum status replay_scale(struct study *s, char **word, int n, struct error *err)
+{
+	struct scale_edit *e = xcalloc((size_t)n, sizeof *e);
+	enum status st = n >= 3 && n % 2 == 1 ? STATUS_OK : STATUS_FORMAT;
+	for (int i = 1; i < n && st == STATUS_OK; i += 2) {
+		e[i / 2].node = graph_find_node(s->g, word[i]);
+		if (!scale_parse(word[i + 1], &e[i / 2].scale))
+			st = STATUS_FORMAT;
+		else if (e[i / 2].node < 0)
+			st = error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[i]);
+	}
+	if (st == STATUS_FORMAT)
+		error_set(err, st, "scale needs nodes, each with 2^-4, a number or auto");
+	else if (st == STATUS_OK)
+		st = study_scales(s, e, n / 2, err);
+	free(e);
+	return st;
+}
+
+static enum status replay_target(struct study *s, char **word, int n, struct error *err)
+{
+	return n == 2 ? study_set_target(s, word[1], err) : error_set(err, STATUS_FORMAT, "target needs a name");
+}
+
+static enum status replay_calibration(struct study *s, char **word, int n, struct error *err)
+{
+	enum calib_method m;
+	if (n != 2 || !calib_parse(&m, word[1]))
+		return error_set(err, STATUS_FORMAT, "calibration needs minmax, percentile, kl or mse");
+	return study_set_method(s, m, err);
+}
+
+static enum status replay_variant(struct study *s, char **word, int n, struct error *err)
+{
+	bool made;
+	return n == 2 ? study_variant(s, word[1], &made, err) : error_set(err, STATUS_FORMAT, "variant needs a name");
+}
+
+static enum status replay_preprocess(struct study *s, char **word, int n, struct error *err)
+{
+	return study_preprocess(s, word + 1, n - 1, err);
+}
+
+static enum status replay_tune(struct study *s, char **word, int n, struct error *err)
+{
+	return n == 2 ? study_tune(s, word[1], err) : error_set(err, STATUS_FORMAT, "tune needs a name");
+}
+
+enum status study_command(struct study *s, const char *text, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum status (*apply)(struct study *, char **, int, struct error *);
+	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration},
+	    {"variant", replay_variant}, {"preprocess", replay_preprocess}, {"tune", replay_tune}};
+	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
+	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
+	enum status st = STATUS_NOTFOUND;
+	for (size_t i = 0; n > 0 && i < sizeof table / sizeof *table; i++)
+		if (strcmp(word[0], table[i].name) == 0)
+			st = table[i].apply(s, word, n, err);
+	if (st == STATUS_NOTFOUND && err->text[0] == '\0')
+		error_set(err, st, "unknown edit: %.80s", text);
+	free(copy);
+	free(word);
+	return st;
+}
+
+enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err)
+{
+	size_t base = s->current;
+	for (int i = 0; i < n; i++) {
+		enum status st = study_command(s, command[i], err);
+		if (st != STATUS_OK)
+			return error_prefix(err, "edit %d", i + 1);
+	}
+	while (s->current > base + (size_t)current && study_undo(s))
+		;
+	return STATUS_OK;
+}

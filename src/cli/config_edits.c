@@ -1,0 +1,167 @@
+// What an xquant configuration says of nodes, as edits: the levels of precision_level, custom_setting and the lists to ignore.
+#include <stdlib.h>
+#include <string.h>
+#include "config_impl.h"
+#include "qtui/base/log.h"
+#include "qtui/engine/op.h"
+
+enum { LEVEL_FLOAT_TAILS = 2, LEVEL_FLOAT = 3 };
+
+// XSlim leaves these in float at level 2: arithmetic of two activations, Softmax and Sigmoid.
+static bool is_float_tail(const struct graph *g, int node)
+{
+	static const enum op_id arithmetic[] = {OP_Mul, OP_Add, OP_Sub, OP_Div};
+	const struct node *n = &g->node[node];
+	for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
+		if (n->op->id == arithmetic[i])
+			return !g->value[n->in[0]].constant && !g->value[n->in[1]].constant;
+	return n->op->id == OP_Softmax || n->op->id == OP_Sigmoid;
+}
+
+static bool names_value(const struct graph *g, const cJSON *list, int value)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsString(item) && graph_find_value(g, item->valuestring) == value)
+			return true;
+	return false;
+}
+
+static enum status check_tensors(const struct config *c, const struct graph *g, const cJSON *list, struct error *err)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+		if (!cJSON_IsString(item) || graph_find_value(g, item->valuestring) < 0)
+			return error_set(err, STATUS_NOTFOUND, "%s: custom_setting: the model has no tensor %s", c->path,
+			    cJSON_IsString(item) ? item->valuestring : "of such a name");
+	return STATUS_OK;
+}
+
+// Nodes on the way from the tensors `from` (none: the inputs) to the tensors `to`.
+static bool *find_region(const struct graph *g, const cJSON *from, const cJSON *to)
+{
+	bool *below = xcalloc((size_t)g->n_values + 1, 1), *above = xcalloc((size_t)g->n_values + 1, 1);
+	bool *hit = xcalloc((size_t)g->n_nodes + 1, 1), *down = xcalloc((size_t)g->n_nodes + 1, 1);
+	for (int v = 0; v < g->n_values; v++) {
+		below[v] = cJSON_GetArraySize(from) ? names_value(g, from, v) : g->value[v].is_input;
+		above[v] = names_value(g, to, v);
+	}
+	for (int n = 0; n < g->n_nodes; n++) {
+		for (int i = 0; i < g->node[n].n_in; i++)
+			down[n] |= g->node[n].in[i] >= 0 && below[g->node[n].in[i]];
+		for (int i = 0; down[n] && i < g->node[n].n_out; i++)
+			if (g->node[n].out[i] >= 0 && !above[g->node[n].out[i]])
+				below[g->node[n].out[i]] = true;
+	}
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		bool up = false;
+		for (int i = 0; i < g->node[n].n_out; i++)
+			up |= g->node[n].out[i] >= 0 && above[g->node[n].out[i]];
+		hit[n] = up && down[n];
+		for (int i = 0; hit[n] && i < g->node[n].n_in; i++)
+			if (g->node[n].in[i] >= 0)
+				above[g->node[n].in[i]] = true;
+	}
+	free(below);
+	free(above);
+	free(down);
+	return hit;
+}
+
+// One step of the history for all that is marked; what the target refuses is said.
+static enum status set_float(const struct config *c, struct study *st, const bool *hit, const char *why, struct error *err)
+{
+	const struct graph *g = study_graph(st);
+	int *nodes = xcalloc((size_t)g->n_nodes + 1, sizeof *nodes), n = 0, refused = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		if (hit[i])
+			nodes[n++] = i;
+	enum status s = n ? study_set(st, nodes, n, PREC_FLOAT, &refused, err) : STATUS_OK;
+	if (refused)
+		log_warn("%s: %s: %d of %d nodes refused: %s", c->path, why, refused, n, err->text);
+	free(nodes);
+	return s == STATUS_REFUSED ? STATUS_OK : s;
+}
+
+static enum status apply_level(const struct config *c, struct study *st, bool *within, double level, const char *why, struct error *err)
+{
+	const struct graph *g = study_graph(st);
+	if (level > LEVEL_FLOAT || level < LEVEL_FLOAT_TAILS) {
+		if (level > LEVEL_FLOAT)
+			log_warn("%s: %s: precision_level %g is not simulated: taken as 0", c->path, why, level);
+		return STATUS_OK;
+	}
+	for (int n = 0; n < g->n_nodes; n++)
+		within[n] &= level == LEVEL_FLOAT || is_float_tail(g, n);
+	return set_float(c, st, within, why, err);
+}
+
+static enum status apply_region(const struct config *c, struct study *st, const cJSON *region, struct error *err)
+{
+	const cJSON *from = cJSON_GetObjectItemCaseSensitive(region, "input_names"), *to = cJSON_GetObjectItemCaseSensitive(region, "output_names");
+	enum status s = check_tensors(c, study_graph(st), from, err);
+	if (s == STATUS_OK)
+		s = check_tensors(c, study_graph(st), to, err);
+	if (s != STATUS_OK)
+		return s;
+	bool *hit = find_region(study_graph(st), from, to);
+	s = apply_level(c, st, hit, json_number(region, "precision_level", 0), "custom_setting", err);
+	free(hit);
+	return s;
+}
+
+static enum status apply_whole(const struct config *c, struct study *st, double level, struct error *err)
+{
+	int n = study_graph(st)->n_nodes;
+	if (level >= LEVEL_FLOAT) {
+		log_warn("%s: precision_level %g quantizes while it runs, or not to integers: not simulated, taken as 0", c->path, level);
+		return STATUS_OK;
+	}
+	bool *all = xcalloc((size_t)n + 1, 1);
+	memset(all, 1, (size_t)n);
+	enum status s = apply_level(c, st, all, level, "precision_level", err);
+	free(all);
+	return s;
+}
+
+// XSlim reads these two lists for float16 and dynamic quantization only; what they ask for is done here.
+static enum status apply_ignored(const struct config *c, struct study *st, const char *member, bool types, struct error *err)
+{
+	const struct graph *g = study_graph(st);
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), member), *item;
+	bool *hit = xcalloc((size_t)g->n_nodes + 1, 1);
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *name = cJSON_IsString(item) ? item->valuestring : "";
+		int node = types ? -1 : graph_find_node(g, name);
+		bool found = node >= 0;
+		if (found)
+			hit[node] = true;
+		for (int n = 0; types && n < g->n_nodes; n++)
+			if (strcmp(g->node[n].op->name, name) == 0)
+				found = hit[n] = true;
+		if (!found)
+			log_warn("%s: %s: the model has no %s", c->path, member, name);
+	}
+	if (cJSON_GetArraySize(list))
+		log_warn("%s: %s is taken as float here; XSlim does not read it for static int8", c->path, member);
+	enum status s = set_float(c, st, hit, member, err);
+	free(hit);
+	return s;
+}
+
+enum status config_apply(const struct config *c, struct study *st, struct error *err)
+{
+	const cJSON *q = c ? config_section(c, "quantization_parameters") : NULL, *region;
+	if (!q)
+		return STATUS_OK;
+	enum status s = apply_whole(c, st, json_number(q, "precision_level", 0), err);
+	if (s == STATUS_OK)
+		s = apply_ignored(c, st, "ignore_op_types", true, err);
+	if (s == STATUS_OK)
+		s = apply_ignored(c, st, "ignore_op_names", false, err);
+	cJSON_ArrayForEach(region, cJSON_GetObjectItemCaseSensitive(q, "custom_setting"))
+		if (s == STATUS_OK)
+			s = apply_region(c, st, region, err);
+	return s;
+}

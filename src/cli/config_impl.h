@@ -1,0 +1,22 @@
+// A configuration inside (private to config*.c).
+#ifndef QTUI_CLI_CONFIG_IMPL_H
+#define QTUI_CLI_CONFIG_IMPL_H
+
+#include "config.h"
+#include "qtui/base/json.h"
+
+struct config {
+	cJSON *root;
+	char *path;
+	char **text; // what options point to
+	size_t n_texts, cap_texts;
+};
+
+static inline const cJSON *config_section(const struct config *c, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(c->root, name);
+}
+// STATUS_FORMAT with the file's name and `what`, unless it is right.
+enum status config_need(const struct config *c, bool right, const char *what, struct error *err);
+
+#endif

@@ -1,0 +1,100 @@
+// Keys through curses: those of the keyboard and the mouse, and among them what the terminal answers.
+#define NCURSES_NOMACROS 1
+#include "qtui/tui/keyboard.h"
+
+#include <poll.h>
+#include <unistd.h>
+#include <curses.h>
+
+#include "qtui/base/jobs.h"
+#include "qtui/tui/keys.h"
+
+enum { K_END_OF_KEYS = -2 }; // nothing more is waiting
+
+static int function_key(wint_t code)
+{
+	static const struct {
+		wint_t code;
+		int key;
+	} map[] = {
+		{KEY_UP, K_UP}, {KEY_DOWN, K_DOWN}, {KEY_LEFT, K_LEFT}, {KEY_RIGHT, K_RIGHT}, {KEY_PPAGE, K_PGUP},
+		{KEY_NPAGE, K_PGDN}, {KEY_HOME, K_HOME}, {KEY_END, K_END}, {KEY_DC, K_DEL}, {KEY_BTAB, K_SHIFT_TAB},
+		{KEY_BACKSPACE, K_BACKSPACE}, {KEY_ENTER, K_ENTER}, {KEY_MOUSE, K_MOUSE},
+	};
+	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
+		if (map[i].code == code)
+			return map[i].key;
+	return K_NONE;
+}
+
+static struct screen_key mouse_key(void)
+{
+	struct screen_key out = {.key = K_NONE};
+	MEVENT e;
+
+	if (getmouse(&e) != OK)
+		return out;
+	out = (struct screen_key){.key = K_MOUSE, .x = e.x, .y = e.y};
+	out.button = e.bstate & BUTTON1_PRESSED ? 1 : e.bstate & BUTTON4_PRESSED ? 4 : e.bstate & BUTTON5_PRESSED ? 5 : 0;
+	return out;
+}
+
+static int plain_key(wint_t c)
+{
+	return c == '\n' ? K_ENTER : c == '\b' ? K_BACKSPACE : (int)c;
+}
+
+// A character that is none of curses' keys: part of an answer, or a key. An Escape is one when no sequence follows it.
+static int character(struct keyboard *k, wint_t c)
+{
+	switch (reply_feed(&k->ask.reply, (int)c, clock_seconds())) {
+	case REPLY_KEY:
+		return plain_key(c);
+	case REPLY_ESC_KEY:
+		k->held = c == 27 ? 0 : (int)c; // a second Escape is looked at by the reply itself
+		return K_ESC;
+	default:
+		return K_NONE;
+	}
+}
+
+// A line may be slow, and tear an answer behind its Escape.
+static bool more_comes(const struct keyboard *k)
+{
+	enum { TORN_MS = 100 };
+	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return k->ask.reply.state == REPLY_ESC && ask_waits(&k->ask) && poll(&fd, 1, TORN_MS) > 0;
+}
+
+static struct screen_key next_key(struct keyboard *k)
+{
+	wint_t c;
+	int kind = get_wch(&c);
+
+	if (kind == KEY_CODE_YES)
+		return c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
+	if (kind != ERR)
+		return (struct screen_key){.key = character(k, c)};
+	if (more_comes(k))
+		return (struct screen_key){.key = K_NONE};
+	return (struct screen_key){.key = reply_give_up(&k->ask.reply, clock_seconds()) ? K_ESC : K_END_OF_KEYS};
+}
+
+struct screen_key keyboard_read(struct keyboard *k)
+{
+	struct screen_key out = {.key = K_NONE};
+
+	if (k->held) {
+		out.key = plain_key((wint_t)k->held);
+		k->held = 0;
+		return out;
+	}
+	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
+	while (out.key == K_NONE)
+		out = next_key(k);
+	ask_go_on(&k->ask);
+	if (out.key == K_END_OF_KEYS)
+		out.key = K_NONE;
+	return out;
+}
