@@ -77,7 +77,10 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 	publish(w, STAGE_MEASURE, NULL);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		atomic_store(&w->busy_ns[sim], 0);
+	if (!w->look)
+		study_task_gather(w);
 	st = work_measure(w, err);
+	task_gather_free(&w->gather);
 	double measured = clock_seconds() - calibrated, all = 0;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		all += (double)atomic_load(&w->busy_ns[sim]);

@@ -136,6 +136,8 @@ static void see(void *arg, const struct sighting *s)
 			    figure_lacks(w->output[i].graphwise, s->sample))
 				compare_aligned(w->output[i].graphwise, s, s->rep[SIM_FLOAT], s->rep[SIM_FULL], NULL);
 	}
+	if (w->gather)
+		task_gather_see(w->gather, s);
 	work_tick(w);
 }
 
@@ -204,6 +206,17 @@ static enum status measure_weight(struct work *w, struct site_work *sw, struct e
 	return STATUS_OK;
 }
 
+// For the task.
+static void want_outputs(const struct work *w, bool *const want[SIM_COUNT])
+{
+	const struct graph *g = w->study->g;
+	for (int i = 0; i < g->n_outputs; i++)
+		if (!g->value[g->output[i]].constant) {
+			want[SIM_FLOAT][g->output[i]] |= task_gather_wants(w->gather, TASK_FLOAT);
+			want[SIM_FULL][g->output[i]] |= task_gather_wants(w->gather, TASK_QUANT);
+		}
+}
+
 static enum status measure_values(struct work *w, struct error *err)
 {
 	size_t n = (size_t)w->study->g->n_values + 1;
@@ -223,6 +236,8 @@ static enum status measure_values(struct work *w, struct error *err)
 	for (int i = 0; i < w->study->g->n_outputs; i++)
 		if (w->output[i].graphwise && wants_figure(w->output[i].graphwise, w->samples))
 			any = want[SIM_FLOAT][w->output[i].value] = want[SIM_FULL][w->output[i].value] = true;
+	if (any && w->gather)
+		want_outputs(w, want);
 	const bool *const wants[SIM_COUNT] = {want[SIM_FLOAT], NULL, want[SIM_FULL], want[SIM_ALONE]};
 	enum status st = any ? pass(w, wants, see, err) : STATUS_OK;
 	for (int sim = 0; sim < SIM_COUNT; sim++)

@@ -348,6 +348,16 @@ enum status study_task_run(struct work *w, struct error *err)
 	return STATUS_OK;
 }
 
+void study_task_gather(struct work *w)
+{
+	struct study_task *p = w->study->task;
+	struct error err = {0}; // said when the run comes to the task
+	if (!study_task_due(w) || ensure_open(w, &err) != STATUS_OK || !p->task || p->data || show_known(w))
+		return;
+	struct task_pass pass = {.plan = w->plan, .last = dataset_count(task_dataset(p->task)), .cancel = &w->study->cancel};
+	w->gather = task_gather_new(p->task, &pass);
+}
+
 void study_task_clear(struct work *w)
 {
 	show(w, NULL, false);

@@ -60,6 +60,7 @@ struct work {
 	atomic_int computed, reused;
 	atomic_long busy_ns[SIM_COUNT];
 	atomic_long publish_ms;     // not before this time
+	struct task_gather *gather; // of the task, which reads the outputs that are measured; NULL: none
 	struct task_report *task;   // to be shown; under study.publishing
 	bool task_old;              // it is of another plan
 	double began, stage_began;

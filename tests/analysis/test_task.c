@@ -289,6 +289,38 @@ void test_task__quantized_by_a_plan(void **state)
 	free(list);
 }
 
+static void read_along(void *arg, const struct sighting *s)
+{
+	task_gather_see(arg, s);
+}
+
+// What another pass shows is as good as a pass of the task's own: nothing is left to run.
+void test_task__outputs_are_read_beside_another_pass(void **state)
+{
+	struct bench own, beside;
+	struct error err = {0};
+	char *list = list_of("examples/val", 4, "list.txt");
+	bench_open(&own, "examples/digits.onnx", list, NULL, &detect);
+	bench_open(&beside, "examples/digits.onnx", list, NULL, &detect);
+	struct task_pass part = {.first = 1, .last = 4};
+	struct task_gather *c = task_gather_new(beside.t, &part);
+	assert_true(task_gather_wants(c, TASK_FLOAT) && !task_gather_wants(c, TASK_QUANT));
+	bool *want = xcalloc((size_t)beside.g->n_values, sizeof *want);
+	for (int i = 0; i < beside.g->n_outputs; i++)
+		want[beside.g->output[i]] = true;
+	must(engine_pass(beside.e, &(struct pass){.want = {[SIM_FLOAT] = want}, .last = 4, .visit = read_along, .arg = c}, &err), &err);
+	task_gather_free(&c);
+	assert_int_equal(task_net_samples(beside.t, float_net(beside.t)), 3);
+	must(task_run(beside.t, NULL, &part, &err), &err);
+	bench_run(&own, 1, 4);
+	assert_true(task_score(own.t, float_net(own.t), 1, 4) > .5);
+	assert_float_equal(task_score(beside.t, float_net(beside.t), 1, 4), task_score(own.t, float_net(own.t), 1, 4), 0);
+	free(want);
+	bench_close(&own);
+	bench_close(&beside);
+	free(list);
+}
+
 // ---- classification
 
 static const struct preprocess cifar = {.mean = {125.307f, 122.961f, 113.8575f},

@@ -69,6 +69,13 @@ struct task_pass {
 	void *arg;
 };
 MUST_CHECK enum status task_run(struct task *t, struct engine *e, const struct task_pass *p, struct error *err);
+// The same beside another pass of the engine over the task's samples: what it wants is shown by that pass, from whichever worker. A sample
+// whose outputs cannot be read stays unknown, so that a task_run says why.
+struct task_gather;
+struct task_gather *task_gather_new(struct task *t, const struct task_pass *p);
+bool task_gather_wants(const struct task_gather *c, enum task_variant v); // the outputs of the variant's network
+void task_gather_see(struct task_gather *c, const struct sighting *s);
+void task_gather_free(struct task_gather **c);
 // figure[0] of a report, over the samples first..last-1 that the network has results of; NAN: not known.
 double task_score(struct task *t, const struct task_net *n, int first, int last);
 // How far two networks are apart over the samples that both have results of: 0 is the same. The labels do not matter, so that every
