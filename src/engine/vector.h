@@ -42,6 +42,8 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 {
 	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
 }
+// A value that is used several times stays in its register; gcc would read it from memory again for every use.
+#define VKEEP(v) __asm__("" : "+x"(v))
 // Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
 VINLINE vint vpairs_dot(vpairs a, vpairs b)
 {
@@ -57,6 +59,7 @@ VLOAD_CODES(vcodes_u8, uint8_t, _mm_loadl_epi64, _mm256_cvtepu8_epi32)
 VLOAD_CODES(vcodes_i16, int16_t, _mm_loadu_si128, _mm256_cvtepi16_epi32)
 VLOAD_CODES(vcodes_u16, uint16_t, _mm_loadu_si128, _mm256_cvtepu16_epi32)
 #else
+#define VKEEP(v) ((void)(v))
 VINLINE vfloat vmax(vfloat a, vfloat b)
 {
 	vint m = a > b;

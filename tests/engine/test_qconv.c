@@ -334,24 +334,53 @@ void test_qconv__taps_beyond_the_image(void **state)
 		}
 }
 
+static void depthwise_trial(struct support_random *r, struct conv_geometry g, enum dtype type, int bits, enum layout layout)
+{
+	struct trial b = { .t = { .g = g, .in_type = type, .weight_bits = bits, .in = layout, .out = layout } };
+	b.t.g.c = b.t.g.oc = b.t.g.group = support_random_int(r, 2, 40);
+	b.t.in_zero = type == DT_U8 ? 77 : type == DT_U16 ? 40000 : type == DT_I16 ? support_random_int(r, 0, 1) * -321 : 0;
+	finish_trial(r, &b);
+	check(&b);
+	trial_done(&b);
+}
+
 void test_qconv__depthwise(void **state)
 {
-	static const enum dtype types[] = { DT_I8, DT_U8, DT_I16 };
+	static const enum dtype types[] = { DT_I8, DT_U8, DT_I16, DT_U16 };
 	struct support_random r = { 21 };
-	for (int i = 0; i < 90; i++) {
-		struct trial b = { .t = { .in_type = types[i % 3], .weight_bits = i % 9 == 8 ? 16 : 8 } };
-		while (!geometry(&r, &b.t.g, false))
+	for (int i = 0; i < 120; i++) {
+		struct conv_geometry g = { 0 };
+		while (!geometry(&r, &g, false))
 			;
-		b.t.g.c = b.t.g.oc = b.t.g.group = support_random_int(&r, 2, 40);
-		b.t.in = b.t.out = i % 5 == 0 ? LAYOUT_PLAIN : LAYOUT_BLOCK;
-		b.t.in_zero = b.t.in_type == DT_U8 ? 77 : 0;
-		finish_trial(&r, &b);
-		check(&b);
-		trial_done(&b);
+		depthwise_trial(&r, g, types[i % 4], i % 9 == 8 ? 16 : 8, i % 5 == 0 ? LAYOUT_PLAIN : LAYOUT_BLOCK);
 	}
 	struct trial b;
 	fixed_trial(&b, 22, square(96, 96, 56, 3, 1, 96), LAYOUT_BLOCK, LAYOUT_BLOCK);
 	fixed_trial(&b, 23, square(33, 33, 112, 5, 2, 33), LAYOUT_BLOCK, LAYOUT_BLOCK);
+}
+
+// Two output rows are made at a time, from two input rows together, four pixels at a time: every remainder of that, with kernels of one to
+// seven rows, and dilations and strides that meet other rows.
+void test_qconv__depthwise_rows_and_remainders(void **state)
+{
+	static const int64_t kernels[][2] = { { 3, 3 }, { 5, 5 }, { 7, 7 }, { 1, 7 }, { 7, 1 }, { 2, 3 } };
+	struct support_random r = { 24 };
+	for (int64_t size = 1; size <= 7; size++)
+		for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+			for (int64_t variant = 0; variant < 4; variant++) { // plain, stride 2, stride 3, dilated
+				struct conv_geometry g = square(0, 0, size, 1, 1, 0);
+				g.kh = kernels[i][0];
+				g.kw = kernels[i][1];
+				g.stride_h = g.stride_w = variant % 3 + 1;
+				g.dil_h = g.dil_w = variant == 3 ? 3 : 1;
+				g.pad_t = g.pad_b = g.dil_h * (g.kh / 2);
+				g.pad_l = g.pad_r = g.dil_w * (g.kw / 2);
+				g.w = size == 7 ? 70 : size; // more than is summed at a time
+				g.oh = out_size(false, g.h, g.kh, g.stride_h, g.dil_h, 2 * g.pad_t);
+				g.ow = out_size(false, g.w, g.kw, g.stride_w, g.dil_w, 2 * g.pad_l);
+				if (g.oh > 0 && g.ow > 0)
+					depthwise_trial(&r, g, size % 2 ? DT_U8 : DT_I8, 8, LAYOUT_BLOCK);
+			}
 }
 
 void test_qconv__sums_past_int32(void **state)

@@ -1,22 +1,39 @@
-// Depthwise integer convolution (private): eight channels at a time, in int32 from two taps of a row at once where that is exact, else
-// tap by tap in double, exact to 2^53. qdepthwise_body.h is compiled once for every processor level.
+// Depthwise integer convolution (private): eight channels at a time, in int32 from two taps of a column at once where that is exact,
+// else tap by tap in double, exact to 2^53. qdepthwise_body.h is compiled once for every processor level.
 #ifndef QTUI_ENGINE_KERNELS_QDEPTHWISE_H
 #define QTUI_ENGINE_KERNELS_QDEPTHWISE_H
 
 #include "qfast.h"
 
-enum { QDW_LANES = 8, QDW_ROUND = 8 };
+enum {
+	QDW_LANES = 8,
+	QDW_ROUND = 4,  // pixels of a row that are summed at a time
+	QDW_ROWS = 2,   // output rows that are made at a time
+};
 
-// An expanded row holds QDW_LANES numbers a place: pairs of int16, of pixels that two taps of a row meet, or doubles.
+// Output rows of a vector of channels. They see the same numbers, each under weights of its own (`shared`), or each its own numbers
+// under the same weights.
+struct qdw_band {
+	int rows;                // 1 .. QDW_ROWS
+	bool shared;
+	const char *const *tap;  // [rows, or 1 when shared][n_taps]: what a tap meets for the first pixel
+	int64_t n_taps, step;    // bytes from what a pixel meets to what the next one meets
+	const void *weight;      // [n_taps][QDW_ROWS when shared, or 1][QDW_LANES] numbers
+	const void *bias;        // [QDW_LANES] sums
+};
+
+// An expanded row holds QDW_LANES numbers a pixel: pairs of int16, from the pixel and the one below it, or doubles.
 struct qdw_loops {
 	size_t size;   // of a number
-	int together;  // taps that a number serves
-	// Place i of y gets pixel i * pace of a row of codes, and beside it the one `ahead` pixels further, `shift` taken away.
-	void (*spread[DT_COUNT])(void *y, const void *row, int64_t n, int64_t pace, int64_t ahead, int32_t shift);
-	// acc[n pixels] = bias + sums over taps of tap[t], `step` numbers from pixel to pixel, times w[t]. Reads and writes n rounded up
-	// to QDW_ROUND pixels, of each tap from pixel `first` on.
-	void (*taps)(void *acc, const char *const *tap, int64_t first, int64_t n_taps, const void *w, const void *bias, int64_t step,
-	    int64_t n);
+	int together;  // input rows that a number holds
+	// n pixels of numbers from codes `step` elements apart, `shift` taken away; b is the row below a, read where two are together.
+	void (*spread[DT_COUNT])(void *y, const void *a, const void *b, int64_t step, int64_t n, int32_t shift);
+	// acc[rows][room][QDW_LANES] = bias + sums over taps, for n pixels from pixel `first` on. Reads and writes n rounded up to
+	// QDW_ROUND pixels.
+	void (*taps)(void *acc, int64_t room, const struct qdw_band *band, int64_t first, int64_t n);
+	// taps and finish in one for all n pixels of rows of 8-bit codes: y[row], pixels `step` bytes apart. NULL: no such loop.
+	void (*direct)(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_band *band, int64_t n, const struct qscaling *s,
+	    const float *scale, const float *fbias);
 	// The sums as floats; NULL: they are int32.
 	void (*to_float)(float *y, const void *acc, int64_t n);
 };

@@ -1,4 +1,4 @@
-// The loops of qdepthwise.h; the including file defines QDW_TABLE, the name of the table that it exports.
+// The loops of qdepthwise.h: QDW_NARROW and QDW_WIDE fill a struct qdw_loops.
 #include <string.h>
 #include "../vector.h"
 #include "qdepthwise.h"
@@ -12,32 +12,33 @@
 #define u8_widen(v) __builtin_convertvector(v, vpairs)
 #endif
 #define i16_widen(v) (v)
-#define u16_widen(v) (vpairs)(v)
+#define u16_widen(v) (v)
+typedef uint16_t vwords __attribute__((vector_size(32)));
 
 #define SPREAD(name, type)                                                                                             \
 	typedef type name##_pixel __attribute__((vector_size(QDW_LANES * sizeof(type))));                              \
 	typedef type name##_both __attribute__((vector_size(2 * QDW_LANES * sizeof(type))));                           \
-	static void name##_pairs(void *dst, const void *src, int64_t n, int64_t pace, int64_t ahead, int32_t shift)    \
+	static void name##_pairs(void *dst, const void *above, const void *below, int64_t step, int64_t n, int32_t shift) \
 	{                                                                                                              \
-		const type *row = src;                                                                                 \
+		const type *a = above, *b = below;                                                                     \
 		int16_t *y = dst;                                                                                      \
-		for (int64_t i = 0; i < n; i++, row += pace * QDW_LANES, y += 2 * QDW_LANES) {                         \
-			name##_pixel a, b;                                                                             \
-			memcpy(&a, row, sizeof(a));                                                                    \
-			memcpy(&b, row + ahead * QDW_LANES, sizeof(b));                                                \
-			name##_both both = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,    \
+		for (int64_t i = 0; i < n; i++, a += step, b += step, y += 2 * QDW_LANES) {                            \
+			name##_pixel va, vb;                                                                           \
+			memcpy(&va, a, sizeof(va));                                                                    \
+			memcpy(&vb, b, sizeof(vb));                                                                    \
+			name##_both both = __builtin_shufflevector(va, vb, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,  \
 			    14, 7, 15);                                                                                \
-			vpairs pairs = name##_widen(both) - (int16_t)(uint16_t)shift;                                  \
-			memcpy(y, &pairs, sizeof(pairs));                                                              \
+			vwords words = (vwords)name##_widen(both) - (uint16_t)shift;                                   \
+			memcpy(y, &words, sizeof(words));                                                              \
 		}                                                                                                      \
 	}                                                                                                              \
-	static void name##_doubles(void *dst, const void *src, int64_t n, int64_t pace, int64_t ahead, int32_t shift)  \
+	static void name##_doubles(void *dst, const void *src, const void *below, int64_t step, int64_t n, int32_t shift) \
 	{                                                                                                              \
-		const type *row = src;                                                                                 \
+		const type *x = src;                                                                                   \
 		double *y = dst;                                                                                       \
-		(void)ahead;                                                                                           \
-		for (int64_t i = 0; i < n; i++, row += pace * QDW_LANES, y += QDW_LANES)                               \
-			_Pragma("omp simd") for (int l = 0; l < QDW_LANES; l++) y[l] = row[l] - shift;                 \
+		(void)below;                                                                                           \
+		for (int64_t i = 0; i < n; i++, x += step, y += QDW_LANES)                                             \
+			_Pragma("omp simd") for (int l = 0; l < QDW_LANES; l++) y[l] = x[l] - shift;                   \
 	}
 SPREAD(i8, int8_t)
 SPREAD(u8, uint8_t)
@@ -45,38 +46,61 @@ SPREAD(i16, int16_t)
 SPREAD(u16, uint16_t)
 #define SPREADS(form) { [DT_I8] = i8_##form, [DT_U8] = u8_##form, [DT_I16] = i16_##form, [DT_U16] = u16_##form }
 
-// QDW_ROUND pixels, and as many of their channels as a vector of numbers holds, with their sums in registers.
+// NAME_round: QDW_ROUND pixels from `at` bytes past the first, of as many channels as a vector of numbers holds, from lane `lane` on.
+// rows and shared are constants where it is called.
 #define TAPS(name, vec, sums, num, sum, multiply)                                                                      \
-	static inline void name##_some(sum *acc, const char *const *tap, int64_t at, int64_t n_taps, const num *w,     \
-	    const sum *bias, int64_t step)                                                                             \
+	VINLINE void name##_round(sums a[QDW_ROWS][QDW_ROUND], const struct qdw_band *band, int64_t at, int lane, int rows, bool shared) \
 	{                                                                                                              \
-		sums a[QDW_ROUND];                                                                                     \
-		vec v, weight;                                                                                         \
-		_Pragma("GCC unroll 8") for (int i = 0; i < QDW_ROUND; i++) memcpy(&a[i], bias, sizeof(a[i]));         \
-		for (int64_t t = 0; t < n_taps; t++) {                                                                 \
-			const num *from = (const num *)(const void *)tap[t] + at;                                      \
-			memcpy(&weight, w + t * QDW_LANES, sizeof(weight));                                            \
-			_Pragma("GCC unroll 8") for (int i = 0; i < QDW_ROUND; i++, from += step)                      \
+		const int64_t n_taps = band->n_taps, step = band->step;                                                \
+		const char *const *tap = band->tap, *const *other = shared || rows == 1 ? tap : tap + n_taps;          \
+		const num *w = (const num *)band->weight + lane;                                                       \
+		vec w0, w1, v;                                                                                         \
+		_Pragma("GCC unroll 4") for (int i = 0; i < QDW_ROUND; i++)                                            \
+		{                                                                                                      \
+			memcpy(&a[0][i], (const sum *)band->bias + lane, sizeof(sums));                                \
+			a[1][i] = a[0][i];                                                                             \
+		}                                                                                                      \
+		for (int64_t t = 0; t < n_taps; t++, w += (band->shared ? QDW_ROWS : 1) * QDW_LANES) {                 \
+			const char *x = tap[t] + at, *x1 = other[t] + at;                                              \
+			memcpy(&w0, w, sizeof(w0));                                                                    \
+			memcpy(&w1, w + (shared ? QDW_LANES : 0), sizeof(w1));                                         \
+			_Pragma("GCC unroll 4") for (int i = 0; i < QDW_ROUND; i++)                                    \
 			{                                                                                              \
-				memcpy(&v, from, sizeof(v));                                                           \
-				a[i] += multiply(v, weight);                                                           \
+				memcpy(&v, x + i * step, sizeof(v));                                                   \
+				VKEEP(v);                                                                              \
+				a[0][i] += multiply(v, w0);                                                            \
+				if (rows == 1)                                                                         \
+					continue;                                                                      \
+				if (!shared)                                                                           \
+					memcpy(&v, x1 + i * step, sizeof(v));                                          \
+				a[1][i] += multiply(v, w1);                                                            \
 			}                                                                                              \
 		}                                                                                                      \
-		_Pragma("GCC unroll 8") for (int i = 0; i < QDW_ROUND; i++)                                            \
-		    memcpy(acc + i * QDW_LANES, &a[i], sizeof(a[i]));                                                  \
 	}                                                                                                              \
-	static void name(void *acc, const char *const *tap, int64_t first, int64_t n_taps, const void *w,              \
-	    const void *bias, int64_t step, int64_t n)                                                                 \
+	VINLINE void name##_rows(sum *acc, int64_t room, const struct qdw_band *band, int64_t first, int64_t n, int rows, bool shared) \
 	{                                                                                                              \
 		const int lanes = (int)(sizeof(vec) / sizeof(num));                                                    \
 		for (int64_t p = 0; p < n; p += QDW_ROUND)                                                             \
-			for (int l = 0; l < QDW_LANES; l += lanes)                                                     \
-				name##_some((sum *)acc + p * QDW_LANES + l, tap, (first + p) * step + l, n_taps,       \
-				    (const num *)w + l, (const sum *)bias + l, step);                                  \
+			for (int l = 0; l < QDW_LANES; l += lanes) {                                                   \
+				sums a[QDW_ROWS][QDW_ROUND];                                                           \
+				name##_round(a, band, (first + p) * band->step + l * (int)sizeof(num), l, rows, shared); \
+				_Pragma("GCC unroll 2") for (int r = 0; r < rows; r++)                                 \
+					_Pragma("GCC unroll 4") for (int i = 0; i < QDW_ROUND; i++)                    \
+					    memcpy(acc + (r * room + p + i) * QDW_LANES + l, &a[r][i], sizeof(sums));  \
+			}                                                                                              \
+	}                                                                                                              \
+	static void name(void *acc, int64_t room, const struct qdw_band *band, int64_t first, int64_t n)               \
+	{                                                                                                              \
+		if (band->rows == 1)                                                                                   \
+			name##_rows(acc, room, band, first, n, 1, false);                                              \
+		else if (band->shared)                                                                                 \
+			name##_rows(acc, room, band, first, n, QDW_ROWS, true);                                        \
+		else                                                                                                   \
+			name##_rows(acc, room, band, first, n, QDW_ROWS, false);                                       \
 	}
 
 struct pair {
-	int16_t tap[2];
+	int16_t of[2];
 };
 #define TIMES(a, b) ((a) * (b))
 TAPS(pair_taps, vpairs, vint, struct pair, int32_t, vpairs_dot)
@@ -89,7 +113,5 @@ static void double_to_float(float *y, const void *src, int64_t n)
 	_Pragma("omp simd") for (int64_t i = 0; i < n * QDW_LANES; i++) y[i] = (float)acc[i];
 }
 
-const struct qdw_table QDW_TABLE = {
-	.narrow = { .size = sizeof(struct pair), .together = 2, .spread = SPREADS(pairs), .taps = pair_taps },
-	.wide = { .size = sizeof(double), .together = 1, .spread = SPREADS(doubles), .taps = double_taps, .to_float = double_to_float },
-};
+#define QDW_NARROW .size = sizeof(struct pair), .together = 2, .spread = SPREADS(pairs), .taps = pair_taps
+#define QDW_WIDE .size = sizeof(double), .together = 1, .spread = SPREADS(doubles), .taps = double_taps, .to_float = double_to_float

@@ -172,7 +172,7 @@ static void scatter(const struct qdest *d, size_t elem, const char *codes, char 
 }
 
 // Whether lanes past the last channel come out as padding by themselves: their weights, scale and addend are zero.
-static bool pads_itself(const struct qscaling *s)
+bool qscaling_pads(const struct qscaling *s)
 {
 	return s->code_low <= 0.0f && s->code_high >= 0.0f;
 }
@@ -183,7 +183,7 @@ static int64_t run_direct(const struct qjob *job, const struct qpanel *p, uint8_
 	const struct qmicro *m = job->micro;
 	const struct qdest *d = p->dest;
 
-	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || (d->valid < d->lanes && !pads_itself(job->scaling)))
+	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || (d->valid < d->lanes && !qscaling_pads(job->scaling)))
 		return 0;
 	return m->direct((uint8_t *const[]) { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
 	    job->scaling, p->scale, p->fbias);

@@ -60,6 +60,7 @@ struct qscaling qscaling_of(const struct qfinish *f);
 // The scale and addend of channel c as the loops take them.
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
 float qscaling_fbias(const struct qfinish *f, int64_t c);
+bool qscaling_pads(const struct qscaling *s); // a lane whose scale is 0 gives the code of padding
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.
 struct qentry {

@@ -1,0 +1,60 @@
+// The usual end of an integer kernel in AVX2 (private): sums to 8-bit codes, half to even, in registers.
+#ifndef QTUI_ENGINE_KERNELS_QSIMPLE_H
+#define QTUI_ENGINE_KERNELS_QSIMPLE_H
+
+#include <immintrin.h>
+#include <math.h>
+#include "qfast.h"
+
+struct simple {
+	__m256 scale[2], fbias[2], inverse, high;
+	__m256i zero, low, order;
+	bool fused, is_signed;
+};
+
+// Limits of codes as bytes. Rounding keeps the order, so that clamping after it is the same.
+static inline __m256i simple_limit(float limit, const struct qscaling *s)
+{
+	return _mm256_set1_epi8((char)((int32_t)rintf(limit) + s->out.zero));
+}
+
+static inline struct simple simple_of(const struct qscaling *s, const float *scale, const float *fbias)
+{
+	return (struct simple) {
+		.scale = { _mm256_loadu_ps(scale), _mm256_loadu_ps(scale + 8) },
+		.fbias = { _mm256_loadu_ps(fbias), _mm256_loadu_ps(fbias + 8) },
+		.inverse = _mm256_set1_ps(s->out.inverse),
+		.high = _mm256_set1_ps(s->code_high),
+		.low = simple_limit(s->code_low, s),
+		.zero = _mm256_set1_epi16((int16_t)s->out.zero),
+		.order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7),
+		.fused = s->fused,
+		.is_signed = s->type == DT_I8,
+	};
+}
+
+// What is too low for int32 becomes INT32_MIN; what is too high would as well.
+static inline __m256i simple_steps(__m256 v, const struct simple *s, int half)
+{
+	v = _mm256_mul_ps(v, s->scale[half]);
+	if (!s->fused)
+		v = _mm256_mul_ps(_mm256_add_ps(v, s->fbias[half]), s->inverse);
+	return _mm256_cvtps_epi32(_mm256_min_ps(v, s->high));
+}
+
+// The codes of two rows, each in two halves, as the quarters 0 2 4 6, 1 3 5 7. Every step down to a byte saturates.
+static inline __m256i simple_codes(__m256 a0, __m256 a1, __m256 b0, __m256 b1, const struct simple *s)
+{
+	__m256i a = _mm256_packs_epi32(simple_steps(a0, s, 0), simple_steps(a1, s, 1));
+	__m256i b = _mm256_packs_epi32(simple_steps(b0, s, 0), simple_steps(b1, s, 1));
+	a = _mm256_adds_epi16(a, s->zero);
+	b = _mm256_adds_epi16(b, s->zero);
+	return s->is_signed ? _mm256_max_epi8(_mm256_packs_epi16(a, b), s->low) : _mm256_max_epu8(_mm256_packus_epi16(a, b), s->low);
+}
+
+static inline __m256 simple_load(const int32_t *acc)
+{
+	return _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)acc));
+}
+
+#endif
