@@ -122,28 +122,34 @@ static void run_piece(const struct qconv *k, const struct kernel_io *io, const s
 	}
 }
 
-static void pad_channels(const struct qconv *k, void *y)
+void qconv_pad_channels(const struct qconv *k, void *y)
 {
 	int64_t block = layout_block(), plane = k->g.oh * k->g.ow;
 
+	if (!k->pads_last)
+		return;
 	for (int64_t n = 0; n < k->g.n; n++)
 		for (int64_t c = k->g.oc; c % block != 0; c++)
 			for (int64_t p = 0; p < plane; p++)
 				qfinish_store_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, k->g.oc, plane, n, c, p));
 }
 
-enum { EACH = 4 }; // pieces that a thread should get at the least
+int64_t qconv_shares(int64_t tiles, int64_t panels, int width)
+{
+	const int64_t each = 4; // pieces that a thread should get at the least
+	int64_t shares = 1;
+
+	if (width > 1 && tiles < each * width)
+		shares = (each * width + tiles - 1) / tiles;
+	return shares < panels ? shares : panels;
+}
 
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
-	int64_t tiles = tiles_all(k), panels = k->panels * k->g.group, shares = 1;
+	int64_t tiles = tiles_all(k), shares = qconv_shares(tiles, k->panels * k->g.group, io->width);
 
-	if (io->width > 1 && tiles < EACH * io->width) // too few tiles to go round evenly: several threads to a tile, each with its panels
-		shares = (EACH * io->width + tiles - 1) / tiles;
-	shares = shares < panels ? shares : panels;
-	if (k->pads_last)
-		pad_channels(k, io->y);
+	qconv_pad_channels(k, io->y);
 #pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
 	for (int64_t i = 0; i < tiles * shares; i++) {
 		struct piece x = piece_at(k, i / shares, i % shares, shares);
@@ -154,6 +160,14 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 static size_t scratch(const struct kernel *base, int width)
 {
 	return workspace_size((const struct qconv *)base) * (size_t)width;
+}
+
+void qconv_done(struct qconv *k)
+{
+	free(k->scale);
+	free(k->fbias);
+	free(k->dest);
+	qfinish_done(&k->finish);
 }
 
 static void destroy(struct kernel *base)
@@ -167,10 +181,7 @@ static void destroy(struct kernel *base)
 		free(k->phases[i].bias);
 	}
 	free(k->phases);
-	free(k->scale);
-	free(k->fbias);
-	free(k->dest);
-	qfinish_done(&k->finish);
+	qconv_done(k);
 	free(k);
 }
 
@@ -209,21 +220,31 @@ static enum status merge_groups(struct qconv_task *wide, int16_t **own, const st
 	return STATUS_OK;
 }
 
+enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error *err)
+{
+	const struct conv_geometry *g = &t->g;
+	enum status s = qfinish_of_conv(&k->finish, t, err);
+
+	k->g = *g;
+	k->out = t->out;
+	k->micro = qmicro_here();
+	k->image = (struct qimage) { .layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w };
+	k->image.pitch = t->in == LAYOUT_BLOCK ? (g->c + 7) / 8 * 8 : g->c;
+	if (s == STATUS_OK && (!qfinish_is_plain(&k->finish) || !qentry_of(&k->image.entry, t->in_type, t->in_zero) || !split_of(k, t)))
+		s = STATUS_UNSUPPORTED;
+	if (s == STATUS_OK)
+		k->scaling = qscaling_of(&k->finish);
+	return s;
+}
+
 static enum status make(struct kernel **out, const struct qconv_task *t, struct error *err)
 {
 	struct qconv *k = xcalloc(1, sizeof(*k));
-	enum status s = qfinish_of_conv(&k->finish, t, err);
+	enum status s = qconv_init(k, t, err);
 
 	k->base.ops = &ops;
-	k->g = t->g;
-	k->out = t->out;
-	k->micro = qmicro_here();
-	if (s == STATUS_OK && (!qfinish_is_plain(&k->finish) || !qentry_of(&k->image.entry, t->in_type, t->in_zero) || !split_of(k, t)))
-		s = STATUS_UNSUPPORTED;
-	if (s == STATUS_OK) {
-		k->scaling = qscaling_of(&k->finish);
+	if (s == STATUS_OK)
 		s = qconv_plan(k, t);
-	}
 	if (s == STATUS_NOMEM)
 		error_set(err, s, "no memory to plan a convolution of %lldx%lld", (long long)t->g.kh, (long long)t->g.kw);
 	if (s == STATUS_OK)

@@ -39,6 +39,16 @@ struct qconv {
 	bool pads_last;                 // padding channels are not within a panel: written apart
 };
 
+// What every way to run a convolution needs: all of k that the task alone decides, without phases. qconv_done frees it.
+MUST_CHECK enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error *err);
+void qconv_done(struct qconv *k);
+// Panels, and where their channels go.
+MUST_CHECK enum status qconv_aim(struct qconv *k);
+// Writes the padding channels that no panel does.
+void qconv_pad_channels(const struct qconv *k, void *y);
+// How many threads share a tile, each with its panels: more than one where tiles are too few to go round evenly.
+int64_t qconv_shares(int64_t tiles, int64_t panels, int width);
+
 // A tap of a phase: weight (kh, kw), read at input pixel (row, col) from that of phase pixel (0, 0).
 struct qtap {
 	int64_t row, col, kh, kw;

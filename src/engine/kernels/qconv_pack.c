@@ -79,10 +79,12 @@ static void aim(struct qdest *d, const struct qconv *k, int64_t panel)
 		d->lane[l] = act_offset(k->out, block, k->g.oc, k->g.oh * k->g.ow, 0, first + l, 0);
 }
 
-static enum status aim_all(struct qconv *k)
+enum status qconv_aim(struct qconv *k)
 {
-	int64_t panels = k->panels * k->g.group, block = layout_block();
+	int64_t lanes = qsplit_lanes(&k->split), block = layout_block(), panels;
 
+	k->panels = (k->g.oc / k->g.group + lanes - 1) / lanes;
+	panels = k->panels * k->g.group;
 	k->dest = mem_try_array((size_t)panels, sizeof(*k->dest));
 	k->scale = qalloc((size_t)panels, QLANES * sizeof(float));
 	k->fbias = qalloc((size_t)panels, QLANES * sizeof(float));
@@ -103,11 +105,9 @@ static enum status aim_all(struct qconv *k)
 
 enum status qconv_pack(struct qconv *k, const struct qconv_task *t, struct error *err)
 {
-	int64_t lanes = qsplit_lanes(&k->split), phases_w = t->transposed ? t->g.stride_w : 1;
-	enum status s;
+	int64_t phases_w = t->transposed ? t->g.stride_w : 1;
+	enum status s = qconv_aim(k);
 
-	k->panels = (t->g.oc / t->g.group + lanes - 1) / lanes;
-	s = aim_all(k);
 	for (int i = 0; s == STATUS_OK && i < k->n_phases; i++)
 		s = pack_phase(k, t, &k->phases[i], i / phases_w, i % phases_w);
 	if (s == STATUS_NOMEM)

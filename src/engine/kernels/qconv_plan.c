@@ -187,11 +187,9 @@ enum status qconv_plan(struct qconv *k, const struct qconv_task *t)
 	if (!is_moderate(g) || phases_h * phases_w > PHASES_MOST)
 		return STATUS_UNSUPPORTED;
 	if (point && g->pad_t == 0 && g->pad_l == 0) {
-		g->w = g->ow = g->h * g->w;
-		g->h = g->oh = 1;
+		g->w = g->ow = k->image.w = g->h * g->w;
+		g->h = g->oh = k->image.h = 1;
 	}
-	k->image = (struct qimage) { .layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w, .entry = k->image.entry };
-	k->image.pitch = t->in == LAYOUT_BLOCK ? (g->c + 7) / 8 * 8 : g->c;
 	k->n_phases = (int)(phases_h * phases_w);
 	k->phases = xcalloc((size_t)k->n_phases, sizeof(*k->phases));
 	for (int i = 0; i < k->n_phases; i++) {

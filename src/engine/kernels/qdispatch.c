@@ -21,6 +21,8 @@ enum status kernel_qconv(struct kernel **out, enum kernel_backend b, const struc
 	if (b == BACKEND_REF)
 		return qref_conv(out, t, err);
 	s = qfast_depthwise(out, t, err);
+	if (s == STATUS_UNSUPPORTED)
+		s = qfast_winograd(out, t, err);
 	return s == STATUS_UNSUPPORTED ? qfast_conv(out, t, err) : s;
 }
 

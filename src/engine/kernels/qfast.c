@@ -145,9 +145,15 @@ static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, 
 	job->micro->narrow(v, sum, p->bias, job->split->parts, job->micro->rows);
 }
 
+// Whether lanes past the last channel come out as padding by themselves: their weights, scale and addend are zero.
+bool qscaling_pads(const struct qscaling *s)
+{
+	return s->simple && s->code_low <= 0.0f && s->code_high >= 0.0f;
+}
+
 static void set_padding(const struct qjob *job, const struct qdest *d, char *codes, int rows)
 {
-	for (int r = 0; r < rows; r++)
+	for (int r = 0; d->lanes > d->valid && !qscaling_pads(job->scaling) && r < rows; r++)
 		for (int l = d->valid; l < d->lanes; l++)
 			qfinish_store_pad(job->finish, codes, r * QLANES + l);
 }
@@ -171,10 +177,13 @@ static void scatter(const struct qdest *d, size_t elem, const char *codes, char 
 				memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)(r * QLANES + l) * elem, elem);
 }
 
-// Whether lanes past the last channel come out as padding by themselves: their weights, scale and addend are zero.
-bool qscaling_pads(const struct qscaling *s)
+void qpanel_store(const struct qjob *job, const struct qpanel *p, void *y, const int32_t *acc, const int64_t *at, int n)
 {
-	return s->code_low <= 0.0f && s->code_high >= 0.0f;
+	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
+
+	job->micro->finish(codes, acc, job->scaling, p->scale, p->fbias, n);
+	set_padding(job, p->dest, codes, n);
+	scatter(p->dest, dtype_size(job->finish->type), codes, y, at, n);
 }
 
 // Rows whose codes go from registers to where they belong.
@@ -210,8 +219,7 @@ void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const i
 		} else {
 			m->tile(codes, p->init, rows, job->runs, job->n_runs, p->w, job->scaling, p->scale, p->fbias);
 		}
-		if (p->dest->lanes > p->dest->valid)
-			set_padding(job, p->dest, codes, have);
+		set_padding(job, p->dest, codes, have);
 		scatter(p->dest, elem, codes, y, at + i, have);
 	}
 }

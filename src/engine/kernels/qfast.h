@@ -60,7 +60,7 @@ struct qscaling qscaling_of(const struct qfinish *f);
 // The scale and addend of channel c as the loops take them.
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
 float qscaling_fbias(const struct qfinish *f, int64_t c);
-bool qscaling_pads(const struct qscaling *s); // a lane whose scale is 0 gives the code of padding
+bool qscaling_pads(const struct qscaling *s); // a lane whose weights, scale and addend are 0 gives the code of padding
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.
 struct qentry {
@@ -116,6 +116,8 @@ struct qjob {
 };
 // Computes and stores n rows: row[i] is the tile address of row i, at[i] its element offset in y.
 void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n);
+// Stores n rows (QROWS at most) of sums that are ready.
+void qpanel_store(const struct qjob *job, const struct qpanel *p, void *y, const int32_t *acc, const int64_t *at, int n);
 
 void *qalloc(size_t n, size_t size); // zeroed, 64-byte aligned, NULL when there is no memory; free() it
 

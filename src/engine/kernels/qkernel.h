@@ -48,6 +48,7 @@ int32_t qcode_at(const void *x, enum dtype t, int64_t i);
 enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
 enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
 enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
+enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, struct error *err);
 enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, struct error *err);
 enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
 

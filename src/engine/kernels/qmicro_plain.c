@@ -1,4 +1,4 @@
-// Portable inner product: one row at a time, sixteen channels side by side.
+// Portable inner product: one row at a time, sixteen channels side by side. Sums may wrap (qwinograd.h).
 #define QMICRO_CODES qspan_plain.codes
 #include "qmicro_body.h"
 
@@ -10,7 +10,7 @@ static void gemm_row(int32_t *acc, const int16_t *row, const struct qrun *runs, 
 		const int16_t *x = row + runs[i].offset;
 		for (int64_t k = 0; k < runs[i].pairs; k++, x += 2, w += 2 * QLANES) {
 			int32_t x0 = x[0], x1 = x[1];
-			SIMD_FOR(l, QLANES) acc[l] += x0 * w[2 * l] + x1 * w[2 * l + 1];
+			SIMD_FOR(l, QLANES) acc[l] = (int32_t)((uint32_t)acc[l] + (uint32_t)(x0 * w[2 * l] + x1 * w[2 * l + 1]));
 		}
 	}
 }

@@ -1,0 +1,268 @@
+// Integer Winograd convolution: creation, and running blocks of squares against panels.
+#include <omp.h>
+#include <stdlib.h>
+#include "cpu.h"
+#include "qwinograd.h"
+
+enum {
+	BLOCK_BYTES = 160 * 1024,   // squares that are multiplied at once: stay in the second-level cache
+	STRIP_BYTES = 20 * 1024,    // expanded inputs: in the first
+	SPACE_MOST = 16 << 20,      // of a thread; beyond it the other kernel takes over
+	OUTPUTS = QWG_OUT * QWG_OUT,
+};
+
+// A square of outputs: what of it lies inside, and its first element in the output.
+struct square {
+	int rows, cols;
+	int64_t at;
+};
+struct workspace {
+	int16_t *tile;              // expanded inputs of a strip
+	int16_t *v;                 // [place][square][channel]
+	int32_t *m;                 // [place][square][QLANES]
+	const int16_t **row;        // of each square at the first place
+	struct square *square;
+};
+
+// Lays a workspace out from `base` on; returns its bytes.
+static size_t workspace_of(struct workspace *ws, const struct qwinograd *k, char *base)
+{
+	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
+	size_t tile = round_up((size_t)(pixels * k->conv.image.pitch + QWG_CHANNELS) * sizeof(int16_t), 64);
+	size_t v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), m = (size_t)(QWG_PLACES * k->step_m) * sizeof(int32_t);
+	size_t rows = (size_t)k->block * sizeof(int16_t *), squares = (size_t)k->block * sizeof(struct square);
+
+	*ws = (struct workspace) {
+		.tile = (int16_t *)base, .v = (int16_t *)(base + tile), .m = (int32_t *)(base + tile + v),
+		.row = (const int16_t **)(base + tile + v + m), .square = (struct square *)(base + tile + v + m + rows),
+	};
+	return tile + v + m + round_up(rows + squares, 64);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t squares_all(const struct qwinograd *k)
+{
+	return k->across * k->down * k->conv.g.n;
+}
+
+static struct square square_at(const struct qconv *c, int64_t n, int64_t i, int64_t j)
+{
+	int64_t block = c->out == LAYOUT_BLOCK ? layout_block() : 1, stored = (c->g.oc + block - 1) / block * block;
+
+	return (struct square) {
+		.rows = (int)least(c->g.oh - i, QWG_OUT), .cols = (int)least(c->g.ow - j, QWG_OUT),
+		.at = stored * c->g.oh * c->g.ow * n + (i * c->g.ow + j) * block,
+	};
+}
+
+// The inputs of n squares in a row, the first of which is square `first` of all, as they are multiplied: squares t ... of the block.
+static void spread_strip(const struct qwinograd *k, const void *x, struct workspace *ws, int64_t first, int64_t t, int64_t n)
+{
+	const struct qconv *c = &k->conv;
+	int64_t image = first / (k->across * k->down), i = first / k->across % k->down * QWG_OUT, j = first % k->across * QWG_OUT;
+	int64_t cols = n * QWG_OUT + QWG_IN - QWG_OUT, pitch = c->image.pitch;
+
+	qtile_fill(ws->tile, &c->image, c->micro, x, image, i - c->g.pad_t, QWG_IN, j - c->g.pad_l, cols);
+	for (int64_t s = 0; s < n; s++) {
+		ws->square[t + s] = square_at(c, image, i, j + s * QWG_OUT);
+		for (int64_t at = 0; at < c->g.c; at += QWG_CHANNELS)
+			k->loops->spread(ws->v + (t + s) * k->pitch + at, k->step_v, ws->tile + s * QWG_OUT * pitch + at, cols * pitch, pitch);
+	}
+}
+
+// Returns how many squares the block has.
+static int64_t open_block(const struct qwinograd *k, const void *x, struct workspace *ws, int64_t first)
+{
+	int64_t n = least(squares_all(k) - first, k->block);
+
+	for (int64_t t = 0; t < k->block; t++)
+		ws->row[t] = ws->v + t * k->pitch;
+	for (int64_t t = 0, some; t < n; t += some) {
+		some = least(least(n - t, k->strip), k->across - (first + t) % k->across);
+		spread_strip(k, x, ws, first + t, t, some);
+	}
+	return n;
+}
+
+static void multiply(const struct qwinograd *k, const struct workspace *ws, const int16_t *w, int64_t n)
+{
+	static const int32_t zeros[QLANES];
+	const struct qmicro *micro = k->conv.micro;
+
+	for (int p = 0; p < QWG_PLACES; p++, w += k->pairs * 2 * QLANES) {
+		const struct qrun run = { .offset = p * k->step_v, .pairs = k->pairs };
+		for (int64_t t = 0; t < n; t += micro->rows)
+			micro->gemm(ws->m + p * k->step_m + t * QLANES, zeros, 0, ws->row + t, &run, 1, w);
+	}
+}
+
+static void store(const struct qwinograd *k, const struct workspace *ws, const struct qpanel *panel, char *y, int64_t n)
+{
+	const struct qconv *c = &k->conv;
+	const struct qjob job = { .micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split };
+	int64_t block = c->out == LAYOUT_BLOCK ? layout_block() : 1, at[OUTPUTS];
+	_Alignas(64) int32_t acc[OUTPUTS * QLANES];
+
+	for (int i = 0; i < OUTPUTS; i++)
+		at[i] = (i / QWG_OUT * c->g.ow + i % QWG_OUT) * block;
+	for (int64_t t = 0; t < n; t++) {
+		const struct square *s = &ws->square[t];
+		char *to = y + (size_t)s->at * dtype_size(c->finish.type);
+		k->loops->collect(acc, ws->m + t * QLANES, k->step_m, panel->init);
+		if (s->rows == QWG_OUT && s->cols == QWG_OUT)
+			qpanel_store(&job, panel, to, acc, at, OUTPUTS);
+		else
+			for (int i = 0; i < s->rows; i++)
+				qpanel_store(&job, panel, to, acc + i * QWG_OUT * QLANES, at + i * QWG_OUT, s->cols);
+	}
+}
+
+// Panels panel ... end-1 of the block that begins with square `first`.
+static void run_block(const struct qwinograd *k, const struct kernel_io *io, int64_t first, int64_t panel, int64_t end, int thread)
+{
+	struct workspace ws;
+	size_t bytes = workspace_of(&ws, k, io->scratch);
+
+	workspace_of(&ws, k, (char *)io->scratch + (size_t)thread * bytes);
+	int64_t n = open_block(k, io->x, &ws, first);
+	for (; panel < end; panel++) {
+		const struct qpanel p = {
+			.w = k->weight + panel * QWG_PLACES * k->pairs * 2 * QLANES, .init = k->init + panel * QLANES,
+			.scale = k->conv.scale + panel * QLANES, .fbias = k->conv.fbias + panel * QLANES, .dest = &k->conv.dest[panel],
+		};
+		multiply(k, &ws, p.w, n);
+		store(k, &ws, &p, io->y, n);
+	}
+}
+
+static void run(const struct kernel *base, const struct kernel_io *io)
+{
+	const struct qwinograd *k = (const struct qwinograd *)base;
+	int64_t blocks = (squares_all(k) + k->block - 1) / k->block, panels = k->conv.panels;
+	int64_t shares = qconv_shares(blocks, panels, io->width);
+
+	qconv_pad_channels(&k->conv, io->y);
+#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
+	for (int64_t i = 0; i < blocks * shares; i++) {
+		int64_t share = i % shares;
+		run_block(k, io, i / shares * k->block, panels * share / shares, panels * (share + 1) / shares, omp_get_thread_num());
+	}
+}
+
+static size_t scratch(const struct kernel *base, int width)
+{
+	struct workspace ws;
+	return workspace_of(&ws, (const struct qwinograd *)base, NULL) * (size_t)width;
+}
+
+static void destroy(struct kernel *base)
+{
+	struct qwinograd *k = (struct qwinograd *)base;
+
+	free(k->weight);
+	free(k->init);
+	qconv_done(&k->conv);
+	free(k);
+}
+
+static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+
+static const struct qwg_loops *loops_here(void)
+{
+#if defined(__x86_64__)
+	return cpu_level() >= CPU_AVX2 ? &qwg_avx2 : &qwg_plain;
+#else
+	return &qwg_plain;
+#endif
+}
+
+static bool is_plain_3x3(const struct qconv_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	bool square = g->kh == 3 && g->kw == 3, dense = g->stride_h == 1 && g->stride_w == 1 && g->dil_h == 1 && g->dil_w == 1;
+
+	return square && dense && !t->transposed && g->group == 1 && dtype_size(t->in_type) == 1;
+}
+
+static int64_t in_steps(int64_t n, int64_t step)
+{
+	return (n + step - 1) / step * step;
+}
+
+// Whether it is the faster way. In units of a row of a pair of channels against a panel, as measured: what an output needs directly and a
+// square here beside its products, and the making of weights that are four times as many, spread over some tens of runs.
+static bool pays(const struct qwinograd *k)
+{
+	const double output = 7, call = 3, spread = 214, collect = 250, weight_byte = 0.125;
+	const struct conv_geometry *g = &k->conv.g;
+	int64_t rows = k->conv.micro->rows, squares = squares_all(k);
+	double pairs = (double)k->pairs, panels = (double)((g->oc + QLANES - 1) / QLANES);
+
+	double direct = (double)in_steps(g->n * g->oh * g->ow, rows) * (QWG_TAPS * pairs + output) * panels;
+	double products = (double)in_steps(squares, rows) * QWG_PLACES * (pairs + call) * panels;
+	double around = (double)squares * (spread * (double)(k->pitch / QWG_CHANNELS) + collect * panels);
+	double weights = QWG_PLACES * pairs * panels * 2 * QLANES * sizeof(int16_t) * weight_byte;
+	return products + around + weights < direct;
+}
+
+// How many of n a piece takes: a multiple of `step`, and about `most`, such that all pieces are alike.
+static int64_t even_pieces(int64_t n, int64_t most, int64_t step)
+{
+	int64_t whole = most < step ? step : most / step * step, pieces = (n + whole - 1) / whole;
+	return in_steps((n + pieces - 1) / pieces, step);
+}
+
+// A step of an odd number of cache lines: the places of a square then lie in different sets.
+static int64_t odd_lines(int64_t n, size_t size)
+{
+	int64_t line = 64 / (int64_t)size;
+	return (in_steps(n, line) / line | 1) * line;
+}
+
+static void plan(struct qwinograd *k)
+{
+	const struct conv_geometry *g = &k->conv.g;
+	int64_t pixel = k->conv.image.pitch * (int64_t)sizeof(int16_t);
+
+	k->across = (g->ow + QWG_OUT - 1) / QWG_OUT;
+	k->down = (g->oh + QWG_OUT - 1) / QWG_OUT;
+	k->pairs = (g->c + 1) / 2;
+	k->pitch = in_steps(g->c, QWG_CHANNELS);
+	k->block = even_pieces(squares_all(k), BLOCK_BYTES / (QWG_PLACES * (k->pitch * (int64_t)sizeof(int16_t) + QLANES * (int64_t)sizeof(int32_t))),
+	    k->conv.micro->rows);
+	k->strip = even_pieces(k->across, STRIP_BYTES / (QWG_IN * QWG_OUT * pixel), 1);
+	k->step_v = odd_lines(k->block * k->pitch, sizeof(int16_t));
+	k->step_m = odd_lines(k->block * QLANES, sizeof(int32_t));
+}
+
+enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, struct error *err)
+{
+	struct qwinograd *k;
+	enum status s;
+
+	if (!is_plain_3x3(t))
+		return STATUS_UNSUPPORTED;
+	k = xcalloc(1, sizeof(*k));
+	k->conv.base.ops = &ops;
+	k->loops = loops_here();
+	s = qconv_init(&k->conv, t, err);
+	if (s == STATUS_OK) {
+		plan(k);
+		if (k->conv.split.wide || scratch(&k->conv.base, 1) > SPACE_MOST || !pays(k) || !qwinograd_exact(t, &k->conv.image.entry))
+			s = STATUS_UNSUPPORTED;
+	}
+	if (s == STATUS_OK)
+		s = qconv_aim(&k->conv);
+	if (s == STATUS_OK)
+		s = qwinograd_pack(k, t, err);
+	if (s != STATUS_OK) {
+		destroy(&k->conv.base);
+		return s;
+	}
+	*out = &k->conv.base;
+	return STATUS_OK;
+}

@@ -1,0 +1,2 @@
+#define QWG_LOOPS qwg_avx2
+#include "qwinograd_body.h"

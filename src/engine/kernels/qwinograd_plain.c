@@ -1,0 +1,2 @@
+#define QWG_LOOPS qwg_plain
+#include "qwinograd_body.h"
