@@ -50,7 +50,7 @@ void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct 
 
 // Tables of one thread's walks: zeroed once, they are zero again after each.
 struct stats_scratch {
-	uint32_t grid[2][2 * (GRID_BINS + 1)], codes[65536];
+	uint32_t grid[2][2][GRID_BINS + 1], codes[65536];
 };
 // All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the order of addition.
 struct stats_site {

@@ -73,24 +73,59 @@ static void compare_slowly(void *arg, int64_t at, struct strip strip)
 	sums_merge(c->out, &s);
 }
 
+// The elements of a strip where whole vectors can be read: in `last` when they may be the end of the memory.
+static const void *readable(void *last, const void *at, size_t elem, struct strip strip)
+{
+	bool end = strip.vectors == 1 && strip.valid < STATS_LANES;
+	return end ? memcpy(last, at, (size_t)strip.valid * elem) : at;
+}
+
+void summing_begin(struct summing *s, const struct tensor *f)
+{
+	assert(f->type == DT_F32);
+	*s = (struct summing) { .f = f->data };
+}
+
+void sums_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct summing *s = arg;
+	float last[STATS_LANES] = { 0 };
+
+	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
+}
+
 void compare_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
+	const struct float_sums *x = &c->floats->sums;
 	struct tensor_sums s = no_sums;
 	size_t elem = dtype_size(c->q->type);
-	const float *f = (const float *)c->f->data + at;
-	const void *q = (const char *)c->q->data + (size_t)at * elem;
 	float last_f[STATS_LANES] = { 0 }, last_q[STATS_LANES] = { 0 };
+	const float *f = readable(last_f, (const float *)c->f->data + at, sizeof last_f[0], strip);
+	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
 
-	if (strip.vectors == 1 && strip.valid < STATS_LANES) { // may be the end of the memory
-		f = memcpy(last_f, f, (size_t)strip.valid * sizeof(float));
-		q = memcpy(last_q, q, (size_t)strip.valid * elem);
+	if (!isfinite(x->f2)) {
+		compare_slowly(arg, at, strip);
+		return;
 	}
+	s.f2 = x->f2;
+	s.fmin = x->min;
+	s.fmax = x->max;
 	stats_loops()->compare[c->q->type](&s, f, q, strip, &c->by);
-	if (isfinite(s.f2 + s.q2 + s.fq + s.e2))
+	if (s.fmin < c->by.low || s.fmax > c->by.high)
+		s.clipped = stats_loops()->outside(f, strip, c->by.low, c->by.high);
+	if (isfinite(s.q2 + s.fq + s.e2))
 		sums_merge(c->out, &s);
 	else
 		compare_slowly(arg, at, strip);
+}
+
+static void sum_and_compare(void *arg, int64_t at, struct strip strip)
+{
+	struct comparison *c = arg;
+
+	sums_strip(c->floats, at, strip);
+	compare_strip(c, at, strip);
 }
 
 static bool is_per_channel(const struct quantizer *quant)
@@ -99,10 +134,10 @@ static bool is_per_channel(const struct quantizer *quant)
 }
 
 void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
-    const struct quantizer *quant)
+    const struct quantizer *quant, struct summing *floats)
 {
 	assert(f->type == DT_F32 && f->layout == q->layout && shape_equal(&f->shape, &q->shape));
-	*c = (struct comparison) { .out = out, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
+	*c = (struct comparison) { .out = out, .floats = floats, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
 	*out = no_sums;
 	c->runs.channels = 1;
 	if (is_per_channel(quant))
@@ -117,16 +152,18 @@ bool compare_is_whole(const struct comparison *c)
 void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
 {
 	struct comparison c;
+	struct summing floats;
 
-	compare_begin(&c, out, f, q, quant);
+	summing_begin(&floats, f);
+	compare_begin(&c, out, f, q, quant, &floats);
 	if (compare_is_whole(&c)) {
-		strips_each(f, compare_strip, &c);
+		strips_each(f, sum_and_compare, &c);
 	} else if (!stats_loops()->compare[q->type] || c.runs.run < STATS_LANES) {
 		strips_each(f, compare_slowly, &c);
 	} else {
 		for (int64_t at = 0; at < c.runs.total; at += c.runs.run) {
 			c.by = by_of(quant, qruns_channel(&c.runs, at));
-			strips_of_run(at, c.runs.run, compare_strip, &c);
+			strips_of_run(at, c.runs.run, sum_and_compare, &c);
 		}
 	}
 }
@@ -192,29 +229,37 @@ static void range_slowly(struct tensor_range *out, const float *f, struct strip 
 void range_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct ranging *r = arg;
-	struct tensor_range before = *r->out;
-	const float *f = r->f + at;
-	float last[STATS_LANES] = { 0 };
+	const struct float_sums *x = &r->floats->sums;
 
-	if (strip.vectors == 1 && strip.valid < STATS_LANES)
-		f = memcpy(last, f, (size_t)strip.valid * sizeof(float));
-	if (stats_loops()->range(r->out, f, strip))
+	if (!isfinite(x->f2)) {
+		range_slowly(r->out, r->floats->f + at, strip);
 		return;
-	*r->out = before;
-	range_slowly(r->out, f, strip);
+	}
+	r->out->min = fminf(r->out->min, x->min);
+	r->out->max = fmaxf(r->out->max, x->max);
+	r->out->n += (double)(strip.vectors * strip.valid);
 }
 
-void ranging_begin(struct ranging *r, struct tensor_range *out, const struct tensor *f)
+void ranging_begin(struct ranging *r, struct tensor_range *out, struct summing *floats)
 {
-	assert(f->type == DT_F32);
 	*out = (struct tensor_range) { .min = INFINITY, .max = -INFINITY };
-	*r = (struct ranging) { out, f->data };
+	*r = (struct ranging) { out, floats };
+}
+
+static void sum_and_range(void *arg, int64_t at, struct strip strip)
+{
+	struct ranging *r = arg;
+
+	sums_strip(r->floats, at, strip);
+	range_strip(r, at, strip);
 }
 
 void stats_range(struct tensor_range *out, const struct tensor *f)
 {
 	struct ranging r;
+	struct summing floats;
 
-	ranging_begin(&r, out, f);
-	strips_each(f, range_strip, &r);
+	summing_begin(&floats, f);
+	ranging_begin(&r, out, &floats);
+	strips_each(f, sum_and_range, &r);
 }

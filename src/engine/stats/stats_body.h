@@ -20,11 +20,6 @@ VINLINE vfloat load_f32(const void *src, int64_t at, const struct compare_by *by
 	return vload((const float *)src + at);
 }
 
-struct ends {
-	vfloat fmin, fmax, qmin, qmax, error;
-	vint clipped;
-};
-
 static double lanes_sum(vfloat v, int valid)
 {
 	double s = 0;
@@ -33,15 +28,59 @@ static double lanes_sum(vfloat v, int valid)
 	return s;
 }
 
+static struct strip chunk_of(struct strip strip, int64_t v)
+{
+	int64_t left = strip.vectors - v;
+	return (struct strip) { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };
+}
+
+static void floats(struct float_sums *out, const float *f, struct strip strip)
+{
+	vfloat low = vall(INFINITY), high = vall(-INFINITY);
+
+	*out = (struct float_sums) { 0, INFINITY, -INFINITY };
+	for (int64_t at = 0; at < strip.vectors; at += STATS_CHUNK, f += STATS_CHUNK * strip.step) {
+		struct strip part = chunk_of(strip, at);
+		vfloat f2 = vall(0);
+		for (int64_t v = 0; v < part.vectors; v++) {
+			vfloat x = vload(f + v * part.step);
+			f2 += x * x;
+			low = vmin(x, low);
+			high = vmax(x, high);
+		}
+		out->f2 += lanes_sum(f2, part.valid);
+	}
+	for (int i = 0; i < strip.valid; i++) {
+		out->min = fminf(out->min, low[i]);
+		out->max = fmaxf(out->max, high[i]);
+	}
+}
+
+static double outside(const float *f, struct strip strip, float from, float to)
+{
+	vfloat low = vall(from), high = vall(to);
+	vint n = { 0 };
+	double sum = 0;
+
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		vfloat x = vload(f + v * strip.step);
+		n -= (x < low) | (x > high);
+	}
+	for (int i = 0; i < strip.valid; i++)
+		sum += n[i];
+	return sum;
+}
+
+struct ends {
+	vfloat qmin, qmax, error;
+};
+
 static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
 {
 	for (int i = 0; i < valid; i++) {
-		out->fmin = fminf(out->fmin, e->fmin[i]);
-		out->fmax = fmaxf(out->fmax, e->fmax[i]);
 		out->qmin = fminf(out->qmin, e->qmin[i]);
 		out->qmax = fmaxf(out->qmax, e->qmax[i]);
 		out->max_error = fmax(out->max_error, (double)e->error[i]);
-		out->clipped += e->clipped[i];
 	}
 }
 
@@ -50,24 +89,19 @@ static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
 	static void name##_chunk(struct tensor_sums *out, struct ends *ends, const float *f, const void *q, int64_t at,\
 	    struct strip strip, const struct compare_by *by)                                                           \
 	{                                                                                                              \
-		vfloat f2 = vall(0), q2 = vall(0), fq = vall(0), e2 = vall(0), low = vall(by->low), high = vall(by->high);   \
+		vfloat q2 = vall(0), fq = vall(0), e2 = vall(0);                                                       \
 		struct ends e = *ends;                                                                                 \
 		for (int64_t v = 0; v < strip.vectors; v++) {                                                          \
 			vfloat x = vload(f + at + v * strip.step), y = load_codes(q, at + v * strip.step, by);          \
 			vfloat d = y - x;                                                                              \
-			f2 += x * x;                                                                                   \
 			q2 += y * y;                                                                                   \
 			fq += x * y;                                                                                   \
 			e2 += d * d;                                                                                   \
-			e.fmin = vmin(x, e.fmin);                                                                      \
-			e.fmax = vmax(x, e.fmax);                                                                      \
 			e.qmin = vmin(y, e.qmin);                                                                      \
 			e.qmax = vmax(y, e.qmax);                                                                      \
 			e.error = vmax(vabs(d), e.error);                                                              \
-			e.clipped -= (x < low) | (x > high);                                                           \
 		}                                                                                                      \
 		*ends = e;                                                                                             \
-		out->f2 += lanes_sum(f2, strip.valid);                                                                 \
 		out->q2 += lanes_sum(q2, strip.valid);                                                                 \
 		out->fq += lanes_sum(fq, strip.valid);                                                                 \
 		out->e2 += lanes_sum(e2, strip.valid);                                                                 \
@@ -75,12 +109,9 @@ static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
 	static void name(struct tensor_sums *out, const float *f, const void *q, struct strip strip,                   \
 	    const struct compare_by *by)                                                                               \
 	{                                                                                                              \
-		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0), { 0 } };    \
-		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK) {                                             \
-			int64_t left = strip.vectors - v;                                                              \
-			struct strip part = { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };      \
-			name##_chunk(out, &ends, f, q, v * strip.step, part, by);                                      \
-		}                                                                                                      \
+		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(0) };                                         \
+		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK)                                               \
+			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), by);                        \
 		ends_store(out, &ends, strip.valid);                                                                   \
 		out->n += (double)(strip.vectors * strip.valid);                                                       \
 	}
@@ -89,26 +120,6 @@ COMPARE(compare_i8, load_i8)
 COMPARE(compare_u8, load_u8)
 COMPARE(compare_i16, load_i16)
 COMPARE(compare_u16, load_u16)
-
-static bool range(struct tensor_range *out, const float *f, struct strip strip)
-{
-	vfloat low = vall(INFINITY), high = vall(-INFINITY), odd = vall(0);
-	bool finite = true;
-
-	for (int64_t v = 0; v < strip.vectors; v++) {
-		vfloat x = vload(f + v * strip.step);
-		low = vmin(x, low);
-		high = vmax(x, high);
-		odd += x - x; // NaN for a NaN or an infinity, else 0
-	}
-	for (int i = 0; i < strip.valid; i++) {
-		out->min = fminf(out->min, low[i]);
-		out->max = fmaxf(out->max, high[i]);
-		finite &= odd[i] == 0.0f;
-	}
-	out->n += (double)(strip.vectors * strip.valid);
-	return finite;
-}
 
 static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
 {
@@ -123,7 +134,7 @@ static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
 	}
 }
 
-static void steps(int32_t *bin, const float *f, int n, const struct steps_by *by)
+static void steps(uint16_t *bin, const float *f, int n, const struct steps_by *by)
 {
 	const float inverse = by->inverse, first = by->first, last = (float)(by->bins - 1);
 	const int32_t none = by->bins;
@@ -132,7 +143,7 @@ static void steps(int32_t *bin, const float *f, int n, const struct steps_by *by
 	{
 		float t = floorf(f[i] * inverse) - first;
 		float u = t > 0.0f ? t : 0.0f, v = u < last ? u : last;
-		bin[i] = t != t ? none : (int32_t)v;
+		bin[i] = (uint16_t)(t != t ? none : (int32_t)v);
 	}
 }
 
@@ -141,7 +152,8 @@ const struct stats_table STATS_TABLE = {
 		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
 		[DT_U16] = compare_u16,
 	},
-	.range = range,
+	.floats = floats,
+	.outside = outside,
 	.bins = bins,
 	.steps = steps,
 };

@@ -30,15 +30,21 @@ struct steps_by {
 	float inverse, first; // of the step; the step that bin 0 counts
 	int bins;
 };
+// What all figures of a strip's floats begin with. Where f2 is not finite, not all elements need be, and the ends mean nothing.
+struct float_sums {
+	double f2;      // sum of squares
+	float min, max; // INFINITY and -INFINITY of no elements
+};
+// All of tensor_sums but what follows from the floats alone.
 typedef void compare_fn(struct tensor_sums *out, const float *f, const void *q, struct strip strip, const struct compare_by *by);
 struct stats_table {
 	compare_fn *compare[DT_COUNT]; // NULL: no loop for the type; all elements finite, else the sums show it
-	// Minimum and maximum of the finite elements; false when there were others.
-	bool (*range)(struct tensor_range *out, const float *f, struct strip strip);
+	void (*floats)(struct float_sums *out, const float *f, struct strip strip);
+	double (*outside)(const float *f, struct strip strip, float from, float to); // elements below `from` or above `to`
 	// Bins of n elements; by->bins for a NaN.
 	void (*bins)(int32_t *bin, const float *f, int n, const struct hist_by *by);
 	// Elements rounded down to steps, at most bins - 1; by->bins for a NaN.
-	void (*steps)(int32_t *bin, const float *f, int n, const struct steps_by *by);
+	void (*steps)(uint16_t *bin, const float *f, int n, const struct steps_by *by);
 };
 extern const struct stats_table stats_plain, stats_avx2;
 const struct stats_table *stats_loops(void);
@@ -54,25 +60,35 @@ int strip_pack(void *dst, const char *src, size_t elem, struct strip strip, int6
 struct hist_by hist_by_of(int bins, float lo, float hi);
 int32_t code_of_index(enum dtype type, size_t i); // the code whose bits are i
 
-// Visitors of strips, so that several can walk together. What begins them takes the tensors; `compare_is_whole`: compare_strip
-// serves the whole tensor (one scale, a type with a loop).
+// Visitors of strips, so that several can walk together. What begins them takes the tensors.
+
+// The floats' own sums, which the visitors behind it share.
+struct summing {
+	const float *f;
+	struct float_sums sums; // of the strip at hand
+};
+void summing_begin(struct summing *s, const struct tensor *f);
+strip_fn sums_strip;
+
+// compare_is_whole: compare_strip serves the whole tensor (one scale, a type with a loop).
 struct comparison {
 	struct tensor_sums *out;
+	struct summing *floats; // sums_strip goes before compare_strip
 	const struct tensor *f, *q;
 	const struct quantizer *quant;
 	struct qruns runs;
 	struct compare_by by;
 };
 void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
-    const struct quantizer *quant);
+    const struct quantizer *quant, struct summing *floats);
 bool compare_is_whole(const struct comparison *c);
 strip_fn compare_strip;
 
 struct ranging {
 	struct tensor_range *out;
-	const float *f;
+	struct summing *floats; // sums_strip goes before range_strip
 };
-void ranging_begin(struct ranging *r, struct tensor_range *out, const struct tensor *f);
+void ranging_begin(struct ranging *r, struct tensor_range *out, struct summing *floats);
 strip_fn range_strip;
 
 struct gridding {
@@ -80,9 +96,10 @@ struct gridding {
 	const struct tensor_range *range; // of the elements so far: range_strip goes before grid_strip
 	float step, lo, end;              // of the grid: it holds lo <= x < end
 	const float *f;
-	uint32_t *count;                  // [2 * (GRID_BINS + 1)] of even and odd elements, not yet in the grid; zero before and after
+	uint32_t (*count)[GRID_BINS + 1]; // [2] of even and odd elements, not yet in the grid; zero before and after
 };
-void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f, uint32_t *count);
+void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f,
+    uint32_t (*count)[GRID_BINS + 1]);
 strip_fn grid_strip;
 void gridding_end(struct gridding *c);
 

@@ -4,7 +4,7 @@
 #include "stats_impl.h"
 
 enum {
-	VISITORS = 7,
+	VISITORS = 9,
 	THIN = STATS_CHUNK / 8, // vectors of a piece that are counted
 	LARGE = 1 << 16         // elements of a tensor from which on
 };
@@ -40,11 +40,11 @@ static void each_piece(void *arg, int64_t at, struct strip strip)
 	}
 }
 
-static void add_comparison(struct together *t, struct comparison *c, const struct stats_site *s, int i)
+static void add_comparison(struct together *t, struct comparison *c, const struct stats_site *s, int i, struct summing *floats)
 {
 	if (!s->sums[i])
 		return;
-	compare_begin(c, s->sums[i], s->f, s->q[i], s->quant[i]);
+	compare_begin(c, s->sums[i], s->f, s->q[i], s->quant[i], floats);
 	if (compare_is_whole(c))
 		add(t, compare_strip, c, STATS_CHUNK);
 	else
@@ -58,11 +58,11 @@ struct counted { // a tensor's range and its grid
 };
 
 static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid,
-    uint32_t *count)
+    uint32_t (*count)[GRID_BINS + 1], struct summing *floats)
 {
 	if (!range && !grid)
 		return;
-	ranging_begin(&c->ranging, range ? range : &c->own, f);
+	ranging_begin(&c->ranging, range ? range : &c->own, floats);
 	add(t, range_strip, &c->ranging, STATS_CHUNK);
 	if (!grid)
 		return;
@@ -73,15 +73,23 @@ static void add_counted(struct together *t, struct counted *c, const struct tens
 void stats_site(const struct stats_site *s)
 {
 	struct together t = { .counted = s->thin && tensor_count(s->f) >= LARGE ? THIN : STATS_CHUNK };
+	struct summing floats, floats_q;
 	struct comparison compare[2];
 	struct counted f = { 0 }, q = { 0 };
 	struct counting codes = { 0 };
 	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof(*tables));
 
-	add_comparison(&t, &compare[0], s, 0);
-	add_comparison(&t, &compare[1], s, 1);
-	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0]);
-	add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1]);
+	summing_begin(&floats, s->f);
+	if (s->sums[0] || s->sums[1] || s->range || s->grid)
+		add(&t, sums_strip, &floats, STATS_CHUNK);
+	add_comparison(&t, &compare[0], s, 0, &floats);
+	add_comparison(&t, &compare[1], s, 1, &floats);
+	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0], &floats);
+	if (s->grid_q) {
+		summing_begin(&floats_q, s->q[0]);
+		add(&t, sums_strip, &floats_q, STATS_CHUNK);
+		add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1], &floats_q);
+	}
 	if (s->codes_q) {
 		counting_begin(&codes, s->q[0], tables->codes);
 		add(&t, codes_strip, &codes, t.counted);
