@@ -188,6 +188,26 @@ void test_qconv__sums_past_int32(void **state)
 	trial_done(&b);
 }
 
+// Channels of which nothing but the bias is left: it may be past int32, and all of its sums may be one code, or not.
+void test_qconv__biases_past_int32(void **state)
+{
+	static const int64_t past[] = { INT32_MAX, -(int64_t)INT32_MAX - 1, (int64_t)1 << 33, -((int64_t)1 << 52) };
+	struct support_random r = { 33 };
+	for (int i = 0; i < 48; i++) {
+		int64_t group = i % 2 ? 20 : 1;
+		struct trial b = { .t = { .g = square(20, 20, 7, 3, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
+			.weight_bits = 8, .in_zero = 77 } };
+		trial_fill(&r, &b);
+		for (int64_t c = 0; c < 4; c++) {
+			b.bias[c] = past[c];
+			b.scale[c] = i % 4 < 2 ? b.scale[c] : ldexpf(b.scale[c], -20); // what is left of the weights is seen
+		}
+		b.t.bias = b.bias;
+		trial_check(&b);
+		trial_done(&b);
+	}
+}
+
 // ref against sums written out in the order of the definition.
 void test_qconv__ref_is_the_definition(void **state)
 {

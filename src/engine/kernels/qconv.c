@@ -21,7 +21,9 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 				sum += abs(w[i]);
 			}
 		}
-		worst = fmax(worst, sum * (e->reach + abs(e->pad)) + fabs((double)k->finish.bias[oc]));
+		sum *= e->reach + abs(e->pad);
+		qfinish_tame(&k->finish, oc, sum);
+		worst = fmax(worst, sum + fabs((double)k->finish.bias[oc]));
 	}
 	return qsplit_of(&k->split, e, most, worst);
 }

@@ -220,7 +220,9 @@ static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 		double sum = 0;
 		for (int64_t i = 0; i < t->g.kh * t->g.kw; i++)
 			sum += abs(t->weight[c * t->g.kh * t->g.kw + i]);
-		all = fmax(all, sum * (e.reach + abs(e.pad)) + fabs((double)k->finish.bias[c]));
+		sum *= e.reach + abs(e.pad);
+		qfinish_tame(&k->finish, c, sum);
+		all = fmax(all, sum + fabs((double)k->finish.bias[c]));
 	}
 	k->loops = loops_here(all >= 2147483648.0);
 	return all < 9007199254740992.0;

@@ -88,18 +88,42 @@ static void store(void *y, enum dtype type, int64_t at, int64_t code)
 	}
 }
 
-void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int64_t acc)
+static float value_of(const struct qfinish *f, int64_t c, int64_t acc)
 {
 	float v = (float)acc * f->scale[c];
 
 	if (f->fbias)
 		v += f->fbias[c];
-	v = act_one(&f->act, v);
-	if (f->to_float) {
+	return act_one(&f->act, v);
+}
+
+void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int64_t acc)
+{
+	float v = value_of(f, c, acc);
+
+	if (f->to_float)
 		((float *)y)[at] = v;
+	else
+		store(y, f->type, at, qspan_code(&f->out, v));
+}
+
+static bool same_code(const struct qfinish *f, int64_t c, int64_t a, int64_t b)
+{
+	return qspan_code(&f->out, value_of(f, c, a)) == qspan_code(&f->out, value_of(f, c, b));
+}
+
+// From sum to code everything keeps the order, a negative slope excepted: between two sums of one code there is no other.
+void qfinish_tame(struct qfinish *f, int64_t c, double reach)
+{
+	const int64_t exact = (int64_t)1 << 53, bias = f->bias[c];
+
+	if (f->to_float || f->act.kind == ACT_LEAKY || reach >= INT32_MAX || bias < -exact || bias > exact)
 		return;
-	}
-	store(y, f->type, at, qspan_code(&f->out, v));
+	int64_t r = (int64_t)ceil(reach), most = INT32_MAX - r, tame = bias < 0 ? -most : most;
+	if (bias >= -most && bias <= most)
+		return;
+	if (same_code(f, c, bias - r, bias + r) && same_code(f, c, bias, tame - r) && same_code(f, c, bias, tame + r))
+		f->bias[c] = tame;
 }
 
 void qfinish_store_pad(const struct qfinish *f, void *y, int64_t at)
