@@ -186,13 +186,18 @@ void qpanel_store(const struct qjob *job, const struct qpanel *p, void *y, const
 	scatter(p->dest, dtype_size(job->finish->type), codes, y, at, n);
 }
 
+bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p)
+{
+	return job->scaling->simple && p->dest->packed && (p->dest->valid == p->dest->lanes || qscaling_pads(job->scaling));
+}
+
 // Rows whose codes go from registers to where they belong.
 static int64_t run_direct(const struct qjob *job, const struct qpanel *p, uint8_t *y, const int16_t *const *row, const int64_t *at, int64_t n)
 {
 	const struct qmicro *m = job->micro;
 	const struct qdest *d = p->dest;
 
-	if (!m->direct || !job->scaling->simple || job->split->wide || !d->packed || (d->valid < d->lanes && !qscaling_pads(job->scaling)))
+	if (!m->direct || job->split->wide || !qpanel_is_direct(job, p))
 		return 0;
 	return m->direct((uint8_t *const[]) { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
 	    job->scaling, p->scale, p->fbias);

@@ -114,6 +114,8 @@ struct qjob {
 	const struct qrun *runs;
 	int n_runs;
 };
+// Whether its sums may become codes by loops that store them themselves, as `direct` does.
+bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p);
 // Computes and stores n rows: row[i] is the tile address of row i, at[i] its element offset in y.
 void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n);
 // Stores n rows (QROWS at most) of sums that are ready.

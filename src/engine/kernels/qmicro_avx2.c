@@ -74,18 +74,6 @@ static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *r
 		    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s);
 }
 
-// Rows r and r + 1: their first halves to y[0], their second ones to y[1] if it is there.
-static inline void store_apart(uint8_t *const y[2], const int64_t *at, __m256i codes)
-{
-	__m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7); // first halves, second halves
-	codes = _mm256_permutevar8x32_epi32(codes, order);
-	__m128i half[2] = { _mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1) };
-	for (int h = 0; h < 2 && y[h]; h++) {
-		_mm_storel_epi64((__m128i *)(y[h] + at[0]), half[h]);
-		_mm_storel_epi64((__m128i *)(y[h] + at[1]), _mm_unpackhi_epi64(half[h], half[h]));
-	}
-}
-
 static int64_t direct(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first,
     int64_t n, const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
 {
@@ -96,7 +84,7 @@ static int64_t direct(uint8_t *const y[2], const int64_t *at, const int32_t *fro
 		struct sums sums = multiply(from, 0, row + i, first, runs, n_runs, w);
 #pragma GCC unroll 3
 		for (int r = 0; r < ROWS; r += 2)
-			store_apart(y, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
+			simple_store_apart(y, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
 			    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s));
 	}
 	return i;

@@ -51,19 +51,47 @@ static void narrow(float *v, const double *sum, const double *bias, int parts, i
 FINISH(finish_any, int32_t, QMICRO_CODES[s->type])
 FINISH(finish_wide_any, float, QMICRO_CODES[s->type])
 
+typedef uint16_t veight __attribute__((vector_size(16)));
+
+#if defined(__AVX2__)
+#define EIGHT_OF(name, type, load, widen)                                                                              \
+	static inline veight eight_##name(const type *x)                                                               \
+	{                                                                                                              \
+		return (veight)widen(load((const __m128i *)x));                                                        \
+	}
+#define AS_THEY_ARE(v) (v)
+EIGHT_OF(i8, int8_t, _mm_loadl_epi64, _mm_cvtepi8_epi16)
+EIGHT_OF(u8, uint8_t, _mm_loadl_epi64, _mm_cvtepu8_epi16)
+EIGHT_OF(i16, int16_t, _mm_loadu_si128, AS_THEY_ARE)
+EIGHT_OF(u16, uint16_t, _mm_loadu_si128, AS_THEY_ARE)
+#else
+#define EIGHT_OF(name, type)                                                                                           \
+	static inline veight eight_##name(const type *x)                                                               \
+	{                                                                                                              \
+		veight v;                                                                                              \
+		SIMD_FOR(i, 8) v[i] = (uint16_t)x[i];                                                                  \
+		return v;                                                                                              \
+	}
+EIGHT_OF(i8, int8_t)
+EIGHT_OF(u8, uint8_t)
+EIGHT_OF(i16, int16_t)
+EIGHT_OF(u16, uint16_t)
+#endif
+
 // In 16 bits from the start: the difference is known to fit.
 #define WIDEN(name, type)                                                                                              \
-	static void name(int16_t *y, int64_t step, const void *src, int64_t from_step, int64_t n, int32_t shift)       \
+	static void widen_##name(int16_t *y, int64_t step, const void *src, int64_t from_step, int64_t n, int32_t shift) \
 	{                                                                                                              \
 		const type *x = src;                                                                                   \
-		const uint16_t low = (uint16_t)shift;                                                                  \
-		for (int64_t g = 0; g < n; g++, x += from_step, y += step)                                             \
-			SIMD_FOR(i, 8) y[i] = (int16_t)(uint16_t)((uint16_t)x[i] - low);                               \
+		for (int64_t g = 0; g < n; g++, x += from_step, y += step) {                                           \
+			veight v = eight_##name(x) - (uint16_t)shift;                                                  \
+			memcpy(y, &v, sizeof(v));                                                                      \
+		}                                                                                                      \
 	}
-WIDEN(widen_i8, int8_t)
-WIDEN(widen_u8, uint8_t)
-WIDEN(widen_i16, int16_t)
-WIDEN(widen_u16, uint16_t)
+WIDEN(i8, int8_t)
+WIDEN(u8, uint8_t)
+WIDEN(i16, int16_t)
+WIDEN(u16, uint16_t)
 
 #define WIDEN_TABLE { [DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16 }
 

@@ -8,7 +8,6 @@ enum {
 	BLOCK_BYTES = 160 * 1024,   // squares that are multiplied at once: stay in the second-level cache
 	STRIP_BYTES = 20 * 1024,    // expanded inputs: in the first
 	SPACE_MOST = 16 << 20,      // of a thread; beyond it the other kernel takes over
-	OUTPUTS = QWG_OUT * QWG_OUT,
 };
 
 // A square of outputs: what of it lies inside, and its first element in the output.
@@ -100,24 +99,45 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, cons
 	}
 }
 
+// Squares that lie inside, as 8-bit codes.
+static void store_codes(const struct qwinograd *k, const struct qpanel *panel, uint8_t *y, const int32_t *m)
+{
+	const struct qdest *d = panel->dest;
+	uint8_t *const to[2] = { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL };
+	int64_t block = layout_block();
+
+	k->loops->collect_codes(to, k->conv.g.ow * block, block, m, k->step_m, panel->init, &k->conv.scaling, panel->scale, panel->fbias);
+}
+
+// Others.
+static void store_any(const struct qwinograd *k, const struct qjob *job, const struct qpanel *panel, char *y, const int32_t *m,
+    const struct square *s)
+{
+	int64_t block = k->conv.out == LAYOUT_BLOCK ? layout_block() : 1;
+	_Alignas(64) int32_t acc[QWG_OUT * QWG_OUT * QLANES];
+
+	k->loops->collect(acc, m, k->step_m, panel->init);
+	for (int i = 0; i < s->rows; i++) {
+		int64_t at[QWG_OUT];
+		for (int j = 0; j < QWG_OUT; j++)
+			at[j] = (i * k->conv.g.ow + j) * block;
+		qpanel_store(job, panel, y, acc + i * QWG_OUT * QLANES, at, s->cols);
+	}
+}
+
 static void store(const struct qwinograd *k, const struct workspace *ws, const struct qpanel *panel, char *y, int64_t n)
 {
 	const struct qconv *c = &k->conv;
 	const struct qjob job = { .micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split };
-	int64_t block = c->out == LAYOUT_BLOCK ? layout_block() : 1, at[OUTPUTS];
-	_Alignas(64) int32_t acc[OUTPUTS * QLANES];
+	bool direct = k->loops->collect_codes && qpanel_is_direct(&job, panel);
 
-	for (int i = 0; i < OUTPUTS; i++)
-		at[i] = (i / QWG_OUT * c->g.ow + i % QWG_OUT) * block;
 	for (int64_t t = 0; t < n; t++) {
 		const struct square *s = &ws->square[t];
 		char *to = y + (size_t)s->at * dtype_size(c->finish.type);
-		k->loops->collect(acc, ws->m + t * QLANES, k->step_m, panel->init);
-		if (s->rows == QWG_OUT && s->cols == QWG_OUT)
-			qpanel_store(&job, panel, to, acc, at, OUTPUTS);
+		if (direct && s->rows == QWG_OUT && s->cols == QWG_OUT)
+			store_codes(k, panel, (uint8_t *)to, ws->m + t * QLANES);
 		else
-			for (int i = 0; i < s->rows; i++)
-				qpanel_store(&job, panel, to, acc + i * QWG_OUT * QLANES, at + i * QWG_OUT, s->cols);
+			store_any(k, &job, panel, to, ws->m + t * QLANES, s);
 	}
 }
 

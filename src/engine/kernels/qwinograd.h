@@ -24,12 +24,15 @@ enum {
 	QWG_CHANNELS = 16,          // that `spread` takes at once
 };
 
-// qwinograd_body.h is compiled once for every processor level.
 struct qwg_loops {
 	// B d B' of QWG_CHANNELS channels: place p at v + p * step; d has `row` and `pixel` values from one to the next.
 	void (*spread)(int16_t *v, int64_t step, const int16_t *d, int64_t row, int64_t pixel);
 	// acc[QWG_OUT * QWG_OUT][QLANES] = init + the sums whose products are m[QLANES], those of place p at m + p * step.
 	void (*collect)(int32_t *acc, const int32_t *m, int64_t step, const int32_t *init);
+	// The same for 8-bit codes in whole groups of 8 lanes, as qmicro's `direct` stores them: output (i, j) at y[group] + i * down + j * right.
+	// NULL: no such loop.
+	void (*collect_codes)(uint8_t *const y[2], int64_t down, int64_t right, const int32_t *m, int64_t step, const int32_t *init,
+	    const struct qscaling *s, const float *scale, const float *fbias);
 	// G g G' of two channels: the pairs of place p at w + p * step.
 	void (*pack)(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES]);
 };

@@ -1,4 +1,4 @@
-// The loops of qwinograd.h; the including file defines QWG_LOOPS, the name of the table that it exports.
+// The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them.
 #include "../vector.h"
 #include "qwinograd.h"
 
@@ -53,17 +53,12 @@ VINLINE void collect_line(vwords y[QWG_OUT], const vwords m[QWG_IN])
 	y[3] = difference + ((twice + m[5]) << 2);
 }
 
-// The first or the last eight of QLANES.
-VINLINE void collect_some(int32_t *acc, const int32_t *m, int64_t step, const int32_t *init)
+// The columns of a square's products, of the eight sums at m.
+VINLINE void collect_columns(vwords half[QWG_OUT][QWG_IN], const int32_t *m, int64_t step)
 {
-	const uint32_t ninth = 0x38e38e39; // 9 * ninth is 1
-	vwords half[QWG_OUT][QWG_IN], line[QWG_OUT];
-	vint first;
-
-	memcpy(&first, init, sizeof(first));
 #pragma GCC unroll 6
 	for (int j = 0; j < QWG_IN; j++) {
-		vwords column[QWG_IN];
+		vwords column[QWG_IN], line[QWG_OUT];
 #pragma GCC unroll 6
 		for (int i = 0; i < QWG_IN; i++)
 			memcpy(&column[i], m + (i * QWG_IN + j) * step, sizeof(column[i]));
@@ -72,20 +67,36 @@ VINLINE void collect_some(int32_t *acc, const int32_t *m, int64_t step, const in
 		for (int i = 0; i < QWG_OUT; i++)
 			half[i][j] = line[i];
 	}
-	for (int i = 0; i < QWG_OUT; i++) {
-		collect_line(line, half[i]);
+}
+
+// And a row of that: the outputs.
+VINLINE void collect_row(vint y[QWG_OUT], const vwords half[QWG_IN], const int32_t *init)
+{
+	const uint32_t ninth = 0x38e38e39; // 9 * ninth is 1
+	vwords line[QWG_OUT];
+	vint first;
+
+	memcpy(&first, init, sizeof(first));
+	collect_line(line, half);
 #pragma GCC unroll 4
-		for (int j = 0; j < QWG_OUT; j++, acc += QLANES) {
-			vint sum = ((vint)(line[j] * ninth) >> 6) + first;
-			memcpy(acc, &sum, sizeof(sum));
-		}
-	}
+	for (int j = 0; j < QWG_OUT; j++)
+		y[j] = ((vint)(line[j] * ninth) >> 6) + first;
 }
 
 static void collect(int32_t *acc, const int32_t *m, int64_t step, const int32_t *init)
 {
-	for (int l = 0; l < QLANES; l += QLANES / 2)
-		collect_some(acc + l, m + l, step, init + l);
+	vwords half[QWG_OUT][QWG_IN];
+	vint y[QWG_OUT];
+
+	for (int l = 0; l < QLANES; l += QLANES / 2) {
+		collect_columns(half, m + l, step);
+		for (int i = 0; i < QWG_OUT; i++) {
+			collect_row(y, half[i], init + l);
+#pragma GCC unroll 4
+			for (int j = 0; j < QWG_OUT; j++)
+				memcpy(acc + (i * QWG_OUT + j) * QLANES + l, &y[j], sizeof(y[j]));
+		}
+	}
 }
 
 // u = G g
@@ -133,4 +144,4 @@ static void pack(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES])
 	}
 }
 
-const struct qwg_loops QWG_LOOPS = { .spread = spread, .collect = collect, .pack = pack };
+#define QWG_COMMON .spread = spread, .collect = collect, .pack = pack

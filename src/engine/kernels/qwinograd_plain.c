@@ -1,2 +1,3 @@
-#define QWG_LOOPS qwg_plain
 #include "qwinograd_body.h"
+
+const struct qwg_loops qwg_plain = { QWG_COMMON };
