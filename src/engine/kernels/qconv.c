@@ -13,15 +13,15 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 	double worst = 0;
 
 	for (int64_t oc = 0; oc < t->g.oc; oc++) {
-		double sum = 0;
+		int64_t weights = 0;
 		for (int64_t c = 0; c < cg; c++) {
 			const int16_t *w = t->weight + qweight_offset(t, oc, c);
 			for (int64_t i = 0; i < taps; i++) {
 				most = abs(w[i]) > most ? abs(w[i]) : most;
-				sum += abs(w[i]);
+				weights += abs(w[i]);
 			}
 		}
-		sum *= e->reach + abs(e->pad);
+		double sum = (double)weights * (e->reach + abs(e->pad));
 		qfinish_tame(&k->finish, oc, sum);
 		worst = fmax(worst, sum + fabs((double)k->finish.bias[oc]));
 	}

@@ -106,18 +106,100 @@ static float_run *const float_runs[OP_COUNT] = {
     [OP_Mean] = run_add,
 };
 
-static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
+enum {
+	SHORT = 32,    // elements of a run that is not worth a call
+	BLOCK = 1024,  // elements that are written out at most
+	ALONE = 32768, // elements that are not worth a second thread
+};
+
+// An operand written out over a block of inner dimensions, where it does not lie so already.
+struct written {
+	const float *from; // what was written out last
+	float data[BLOCK];
+};
+
+// Array `array` over dimensions d and on; returns their elements.
+static int64_t expand(float *y, const float *x, const struct strided *s, int array, int d)
+{
+	int64_t n = s->dim[d], step = s->stride[array][d], size = 1;
+
+	if (d == s->rank - 1) {
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[i * step];
+		return n;
+	}
+	size = expand(y, x, s, array, d + 1);
+	for (int64_t i = 1; step && i < n; i++)
+		expand(y + i * size, x + i * step, s, array, d + 1);
+	for (int64_t have = 1; !step && have < n; have *= 2)
+		memcpy(y + have * size, y, (size_t)((have < n - have ? have : n - have) * size) * sizeof *y);
+	return n * size;
+}
+
+static bool lies_so(const struct strided *s, int array, int d)
+{
+	int64_t size = 1;
+
+	for (int i = s->rank - 1; i >= d; size *= s->dim[i--])
+		if (s->stride[array][i] != size)
+			return false;
+	return true;
+}
+
+static const float *write_out(struct written *w, const float *x, const struct strided *s, int array, int d)
+{
+	if (lies_so(s, array, d))
+		return x;
+	if (w->from != x)
+		expand(w->data, x, s, array, d);
+	w->from = x;
+	return w->data;
+}
+
+// Blocks of dimensions d and on, of n elements each.
+static void each_block(float_run *run, const struct strided *s, int d, int64_t n, const float *a, const float *b, float *y, int width)
+{
+	struct strided outer = *s;
+	outer.rank = d + 1;
+	int64_t blocks = strided_rows(&outer);
+
+#pragma omp parallel num_threads(width) if (width > 1 && blocks * n > ALONE)
+	{
+		struct written wa = {.from = NULL}, wb = {.from = NULL};
+#pragma omp for
+		for (int64_t i = 0; i < blocks; i++) {
+			int64_t at[STRIDED_MAX];
+			strided_at(&outer, i, at);
+			run(write_out(&wa, a + at[1], s, 1, d), 1, write_out(&wb, b + at[2], s, 2, d), 1, y + at[0], n);
+		}
+	}
+}
+
+static void each_long_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
 {
 	int64_t rows = strided_rows(s), n = strided_run(s);
 	int64_t piece = rows == 1 ? 16384 : n, pieces = piece ? (n + piece - 1) / piece : 0;
 
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > 32768)
+#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
 	for (int64_t i = 0; i < rows * pieces; i++) {
 		int64_t at[STRIDED_MAX], from = i % pieces * piece, m = n - from < piece ? n - from : piece;
 		int64_t sa = strided_step(s, 1), sb = strided_step(s, 2);
 		strided_at(s, i / pieces, at);
 		run(a + at[1] + from * sa, sa, b + at[2] + from * sb, sb, y + at[0] + from, m);
 	}
+}
+
+static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
+{
+	int d = s->rank - 1;
+	int64_t n = strided_run(s);
+
+	for (; strided_run(s) < SHORT && strided_rows(s) > 0 && d > 0 && n * s->dim[d - 1] <= BLOCK; d--)
+		n *= s->dim[d - 1];
+	if (d < s->rank - 1)
+		each_block(run, s, d, n, a, b, y, width);
+	else
+		each_long_run(run, s, a, b, y, width);
 }
 
 void binary_floats(enum op_id id, const struct strided *s, const float *a, const float *b, float *y, int width)

@@ -68,24 +68,44 @@ static void sift_down(struct entry *heap, int64_t n)
 	}
 }
 
-// The first k in rank of n entries, in order, at the front. A full heap of k is kept while the rest is passed over.
-static void select_first(struct entry *e, int64_t n, int64_t k)
+static void sort(struct entry *e, int64_t n)
+{
+	enum { FEW = 16 };
+
+	if (n > FEW) {
+		qsort(e, (size_t)n, sizeof *e, by_rank);
+		return;
+	}
+	for (int64_t i = 1; i < n; i++) {
+		struct entry t = e[i];
+		int64_t at = i;
+		for (; at > 0 && by_rank(&t, &e[at - 1]) < 0; at--)
+			e[at] = e[at - 1];
+		e[at] = t;
+	}
+}
+
+// The first k in rank of n values, in order, in e. A full heap of k is kept while the rest is passed over.
+static void select_first(struct entry *e, const double *value, int64_t n, int64_t k)
 {
 	if (k == 0)
 		return;
-	qsort(e, (size_t)k, sizeof *e, by_rank);
+	for (int64_t i = 0; i < k; i++)
+		e[i] = (struct entry){value[i], i};
+	sort(e, k);
 	for (int64_t i = 0; i < k / 2; i++) { // last in rank to the root: a sorted array is a heap
 		struct entry t = e[i];
 		e[i] = e[k - 1 - i];
 		e[k - 1 - i] = t;
 	}
 	for (int64_t i = k; i < n; i++) {
-		if (by_rank(&e[i], &e[0]) >= 0)
+		struct entry t = {value[i], i};
+		if (t.value <= e[0].value || by_rank(&t, &e[0]) >= 0) // most are below
 			continue;
-		e[0] = e[i];
+		e[0] = t;
 		sift_down(e, k);
 	}
-	qsort(e, (size_t)k, sizeof *e, by_rank);
+	sort(e, k);
 }
 
 struct line {
@@ -94,15 +114,14 @@ struct line {
 };
 
 static void one_line(
-    const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, struct entry *e)
+    const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, double *value, struct entry *e)
 {
 	size_t elem = dtype_size(x->type);
 
-	for (int64_t i = 0; i < l->n; i++) {
-		double v = element_double(x, l->from + i * l->inner);
-		e[i] = (struct entry){l->largest ? v : -v, i};
-	}
-	select_first(e, l->n, l->k);
+	elements_load_double(value, x->type, x->data, l->from, l->inner, l->n);
+	for (int64_t i = 0; !l->largest && i < l->n; i++)
+		value[i] = -value[i];
+	select_first(e, value, l->n, l->k);
 	for (int64_t i = 0; i < l->k; i++) {
 		int64_t to = l->to + i * l->inner, from = l->from + e[i].index * l->inner;
 		if (n->out[0] >= 0)
@@ -119,6 +138,7 @@ enum status topk_eval(
 	const struct shape *x = &in[0]->shape;
 	struct line l = {.largest = ((const struct topk_attrs *)n->attrs)->largest != 0};
 	struct entry *e;
+	double *value;
 	int64_t outer;
 	int axis = 0;
 	enum status s = wanted(&l.k, &axis, n, in, err);
@@ -129,14 +149,18 @@ enum status topk_eval(
 	l.n = x->dim[axis];
 	l.inner = rule_product(x, axis + 1, x->rank);
 	outer = rule_product(x, 0, axis) * l.inner;
-	e = mem_try_array((size_t)l.n + 1, sizeof *e);
-	if (!e)
-		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
+	e = mem_try_array((size_t)l.k + 1, sizeof *e);
+	value = mem_try_array((size_t)l.n + 1, sizeof *value);
+	if (!e || !value) {
+		s = error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
+		outer = 0;
+	}
 	for (int64_t r = 0; r < outer; r++) {
 		l.from = r / l.inner * l.n * l.inner + r % l.inner;
 		l.to = r / l.inner * l.k * l.inner + r % l.inner;
-		one_line(&l, in[0], out, n, e);
+		one_line(&l, in[0], out, n, value, e);
 	}
 	free(e);
-	return STATUS_OK;
+	free(value);
+	return s;
 }

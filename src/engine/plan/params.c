@@ -278,8 +278,12 @@ void plan_weight_codes(const struct plan *p, int slot, int16_t *codes)
 	quantize(&c, x, q, 1);
 	const int8_t *narrow = c.data;
 	const uint8_t *plain = c.data;
-	for (int64_t i = 0; i < n; i++)
-		codes[i] = c.type == DT_U8 ? (int16_t)plain[i] : (int16_t)narrow[i];
+	if (c.type == DT_U8)
+		for (int64_t i = 0; i < n; i++)
+			codes[i] = plain[i];
+	else
+		for (int64_t i = 0; i < n; i++)
+			codes[i] = narrow[i];
 }
 
 void plan_bias_codes(const struct plan *p, int slot, int64_t *codes)

@@ -103,6 +103,14 @@ static bool concat_blocks(const struct exec *x, struct rep *in, int n)
 	return true;
 }
 
+static void copy(char *to, const char *from, size_t bytes, int width)
+{
+	enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes; what is not worth a second thread
+#pragma omp parallel for num_threads(width) if (width > 1 && bytes > ALONE)
+	for (size_t at = 0; at < bytes; at += PIECE)
+		memcpy(to + at, from + at, bytes - at < PIECE ? bytes - at : PIECE);
+}
+
 static enum status concat_copy(struct exec *x, struct rep *in, int n, struct rep *y)
 {
 	struct shape s = in[0].t.shape;
@@ -116,7 +124,7 @@ static enum status concat_copy(struct exec *x, struct rep *in, int n, struct rep
 	for (int i = 0; i < n; i++) {
 		size_t part = tensor_bytes(&in[i].t) / (size_t)s.dim[0];
 		for (int64_t b = 0; b < s.dim[0]; b++)
-			memcpy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part);
+			copy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part, x->width);
 		at += part;
 	}
 	inherit(y, &in[0]);

@@ -1,0 +1,180 @@
+// Operators with loops of their own for short rows, against their definitions.
+#include <math.h>
+#include <stdbool.h>
+#include "node_run.h"
+
+// On as many threads as the second number says, into out.
+static void run_wide(struct node_run *r, struct tensor *out, int width)
+{
+	const struct tensor *in[NODE_RUN_MAX];
+	struct error err;
+
+	for (int i = 0; i < r->n.n_in; i++)
+		in[i] = &r->in[i];
+	if (r->n.op->shape(&r->n, in, out, &err) != STATUS_OK || op_finish(&r->n, in, out, width, &err) != STATUS_OK)
+		fail_msg("%s: %s", r->n.op->name, err.text);
+}
+
+// ---- broadcasting
+
+struct operand {
+	struct shape shape;
+	float *x;
+};
+
+static struct operand some_operand(struct support_random *r, const struct shape *full)
+{
+	struct operand o = { .shape = *full };
+
+	for (int i = 0; i < full->rank; i++)
+		o.shape.dim[i] = support_random_int(r, 0, 1) ? full->dim[i] : 1;
+	o.x = calloc((size_t)shape_count(&o.shape), sizeof *o.x);
+	support_random_floats(r, o.x, (size_t)shape_count(&o.shape), -1, 1);
+	return o;
+}
+
+// The element that element i of a tensor of shape `full` meets.
+static float met(const struct operand *o, const struct shape *full, int64_t i)
+{
+	int64_t at = 0, step = 1;
+
+	for (int d = full->rank - 1; d >= 0; i /= full->dim[d--]) {
+		at += o->shape.dim[d] == 1 ? 0 : i % full->dim[d] * step;
+		step *= o->shape.dim[d];
+	}
+	return o->x[at];
+}
+
+static void check_broadcast(struct support_random *r, const struct shape *dims)
+{
+	struct operand a = some_operand(r, dims), b = some_operand(r, dims);
+	struct shape y = *dims;
+	struct node_run run;
+
+	for (int d = 0; d < y.rank; d++)
+		y.dim[d] = a.shape.dim[d] > b.shape.dim[d] ? a.shape.dim[d] : b.shape.dim[d];
+	node_run_init(&run, "", "Sub", 14, 1);
+	node_run_add(&run, DT_F32, a.shape, a.x);
+	node_run_add(&run, DT_F32, b.shape, b.x);
+	for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
+		struct tensor out = { 0 };
+		run_wide(&run, &out, width);
+		for (int64_t i = 0; i < shape_count(&y); i++)
+			assert_true(((float *)out.data)[i] == met(&a, &y, i) - met(&b, &y, i));
+		tensor_drop(&out);
+	}
+	node_run_done(&run);
+	free(a.x);
+	free(b.x);
+}
+
+void test_op_rows__broadcast(void **state)
+{
+	static const int64_t sizes[] = { 1, 2, 3, 7, 12, 40 };
+	struct support_random r = { 41 };
+
+	for (int i = 0; i < 300; i++) {
+		struct shape s = { .rank = support_random_int(&r, 1, 4) };
+		for (int d = 0; d < s.rank; d++)
+			s.dim[d] = sizes[support_random_int(&r, 0, 5)];
+		check_broadcast(&r, &s);
+	}
+	const struct shape attention = SHAPE_OF(400, 48, 2); // enough for two threads
+	for (int i = 0; i < 8; i++)
+		check_broadcast(&r, &attention);
+}
+
+// ---- reductions
+
+static float reduced(const char *op, const float *x, int64_t n)
+{
+	double acc = strcmp(op, "ReduceMax") ? 0 : -INFINITY;
+
+	for (int64_t i = 0; i < n; i++)
+		if (!strcmp(op, "ReduceMax"))
+			acc = (double)x[i] > acc || isnan(x[i]) ? (double)x[i] : acc;
+		else
+			acc += (double)x[i];
+	return (float)(strcmp(op, "ReduceMean") ? acc : acc / (double)n);
+}
+
+static void check_reduction(struct support_random *r, const char *op, int64_t rows, int64_t n)
+{
+	float *x = calloc((size_t)(rows * n), sizeof *x);
+	struct node_run run;
+
+	support_random_floats(r, x, (size_t)(rows * n), -1, 1);
+	x[rows * n / 2] = support_random_int(r, 0, 3) ? 0.5f : NAN;
+	node_run_init(&run, "", op, 11, 1);
+	node_run_add(&run, DT_F32, SHAPE_OF(1, rows, n), x);
+	*(struct ints *)node_run_field(&run, "axes") = (struct ints) { (int64_t[]) { 2 }, 1 };
+	for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
+		struct tensor out = { 0 };
+		run_wide(&run, &out, width);
+		for (int64_t i = 0; i < rows; i++) {
+			float want = reduced(op, x + i * n, n), got = ((float *)out.data)[i];
+			assert_true(got == want || (isnan(got) && isnan(want)));
+		}
+		tensor_drop(&out);
+	}
+	node_run_done(&run);
+	free(x);
+}
+
+void test_op_rows__reductions(void **state)
+{
+	static const char *const ops[] = { "ReduceSum", "ReduceMax", "ReduceMean" };
+	struct support_random r = { 42 };
+
+	for (int i = 0; i < 60; i++)
+		check_reduction(&r, ops[i % 3], support_random_int(&r, 1, 11), support_random_int(&r, 1, 70));
+	check_reduction(&r, "ReduceSum", 1300, 49);
+	check_reduction(&r, "ReduceMax", 517, 80);
+}
+
+// ---- the first of many
+
+static bool comes_first(float a, float b)
+{
+	return a > b || (isnan(b) && !isnan(a));
+}
+
+// The definition: the first of the greatest that are left, k times.
+static void check_topk(struct support_random *r, int64_t n, int64_t k, bool largest)
+{
+	float *x = calloc((size_t)n, sizeof *x);
+	bool *gone = calloc((size_t)n, sizeof *gone);
+	struct node_run run;
+
+	for (int64_t i = 0; i < n; i++) // many are equal
+		x[i] = support_random_int(r, 0, 40) ? (float)support_random_int(r, -20, 20) : NAN;
+	node_run_init(&run, "", "TopK", 11, 2);
+	*(int64_t *)node_run_field(&run, "largest") = largest;
+	node_run_add(&run, DT_F32, SHAPE_OF(n), x);
+	node_run_add(&run, DT_I64, SHAPE_OF(1), &k);
+	run.out_id[1] = 1;
+	node_run(&run);
+	for (int64_t i = 0; i < k; i++) {
+		int64_t best = -1;
+		for (int64_t j = 0; j < n; j++)
+			if (!gone[j] && (best < 0 || comes_first(largest ? x[j] : -x[j], largest ? x[best] : -x[best])))
+				best = j;
+		gone[best] = true;
+		assert_int_equal(((int64_t *)run.out[1].data)[i], best);
+		assert_memory_equal((float *)run.out[0].data + i, x + best, sizeof *x);
+	}
+	node_run_done(&run);
+	free(x);
+	free(gone);
+}
+
+void test_op_rows__topk(void **state)
+{
+	struct support_random r = { 43 };
+
+	for (int i = 0; i < 200; i++) {
+		int64_t n = support_random_int(&r, 1, 120);
+		check_topk(&r, n, support_random_int(&r, 0, (int)n), i % 2);
+	}
+	check_topk(&r, 3000, 300, true);
+}
