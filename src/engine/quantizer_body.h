@@ -1,6 +1,6 @@
 // The loops of quantizer_span.h; the including file defines QSPAN_TABLE, the name of the table that it exports.
 //
-// A block of elements goes through three loops in a small buffer: scaled and clamped, rounded, stored. Clamping comes first:
+// Mostly one loop does all; with rarer roundings a block of elements goes through three in a small buffer: scaled and clamped, rounded, stored. Clamping comes first:
 // the limits are integers and every rounding is monotone and keeps integers, so the order does not show in the result, and
 // what is left is small enough for the loops to stay in 32 bits.
 #include <math.h>
@@ -27,6 +27,9 @@ static void scaled(float *y, const float *x, int n, const struct qspan *s)
 		SIMD_FOR(i, n) y[i] = clamped(x[i] / scale, lo, hi);
 }
 
+// Adding and taking away 1.5 * 2^23 leaves the nearest integer, ties to even, of anything below 2^22.
+#define NEAREST(t) (((t) + 12582912.0f) - 12582912.0f)
+
 #define ROUND_LOOP(name, expr)                                                                                         \
 	static void name(int32_t *y, const float *x, int n)                                                            \
 	{                                                                                                              \
@@ -36,8 +39,6 @@ static void scaled(float *y, const float *x, int n, const struct qspan *s)
 			y[i] = (int32_t)(expr);                                                                        \
 		}                                                                                                      \
 	}
-// Adding and taking away 1.5 * 2^23 leaves the nearest integer, ties to even, of anything below 2^22.
-ROUND_LOOP(round_even, (t + 12582912.0f) - 12582912.0f)
 ROUND_LOOP(round_half_up, floorf(t + 0.5f))
 ROUND_LOOP(round_half_down, ceilf(t - 0.5f))
 ROUND_LOOP(round_half_in, copysignf(ceilf(fabsf(t) - 0.5f), t))
@@ -45,8 +46,8 @@ ROUND_LOOP(round_half_out, copysignf(floorf(fabsf(t) + 0.5f), t))
 ROUND_LOOP(round_up, ceilf(t))
 ROUND_LOOP(round_down, floorf(t))
 
+// Of roundings but ROUND_HALF_EVEN.
 static void (*const round_loops[])(int32_t *, const float *, int) = {
-	[ROUND_HALF_EVEN] = round_even,
 	[ROUND_HALF_UP] = round_half_up,
 	[ROUND_HALF_DOWN] = round_half_down,
 	[ROUND_HALF_TOWARDS_ZERO] = round_half_in,
@@ -63,25 +64,50 @@ static void steps_of(int32_t *y, const float *x, int n, const struct qspan *s)
 	round_loops[s->rounding](y, t, n);
 }
 
+// What nearly all targets want needs no buffer: `steps` is the nearest integer to a distance from the zero point, ties to even.
+#define CODES_EVEN(name, type, distance, expr)                                                                         \
+	static void name(type *y, const float *x, int64_t n, const struct qspan *s)                                    \
+	{                                                                                                              \
+		const float lo = (float)(s->qmin - s->zero), hi = (float)(s->qmax - s->zero);                            \
+		const float scale = s->scale, inverse = s->inverse;                                                    \
+		const int32_t zero = s->zero;                                                                          \
+		(void)zero, (void)scale, (void)inverse;                                                                \
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                    \
+		{                                                                                                      \
+			int32_t steps = (int32_t)NEAREST(clamped(distance, lo, hi));                                   \
+			y[i] = (type)(expr);                                                                           \
+		}                                                                                                      \
+	}
+
 #define CODES(name, type, expr)                                                                                        \
+	CODES_EVEN(name##_times, type, x[i] * inverse, expr)                                                           \
+	CODES_EVEN(name##_over, type, x[i] / scale, expr)                                                              \
 	static void name(void *dst, const float *x, int64_t n, const struct qspan *s)                                  \
 	{                                                                                                              \
 		type *y = dst;                                                                                         \
 		const int32_t zero = s->zero;                                                                          \
 		const float scale = s->scale;                                                                          \
-		int32_t steps[BLOCK];                                                                                  \
+		int32_t buffer[BLOCK];                                                                                 \
 		(void)zero, (void)scale;                                                                               \
+		if (s->rounding == ROUND_HALF_EVEN) {                                                                  \
+			(s->inverse != 0.0f ? name##_times : name##_over)(y, x, n, s);                                 \
+			return;                                                                                        \
+		}                                                                                                      \
 		for (int64_t at = 0; at < n; at += BLOCK) {                                                            \
 			int m = n - at < BLOCK ? (int)(n - at) : BLOCK;                                                \
-			steps_of(steps, x + at, m, s);                                                                 \
-			SIMD_FOR(i, m) y[at + i] = (type)(expr);                                                       \
+			steps_of(buffer, x + at, m, s);                                                                \
+			SIMD_FOR(i, m)                                                                                 \
+			{                                                                                              \
+				int32_t steps = buffer[i];                                                             \
+				y[at + i] = (type)(expr);                                                              \
+			}                                                                                              \
 		}                                                                                                      \
 	}
-CODES(codes_f32, float, (float)steps[i] * scale)
-CODES(codes_i8, int8_t, steps[i] + zero)
-CODES(codes_u8, uint8_t, steps[i] + zero)
-CODES(codes_i16, int16_t, steps[i] + zero)
-CODES(codes_u16, uint16_t, steps[i] + zero)
+CODES(codes_f32, float, (float)steps * scale)
+CODES(codes_i8, int8_t, steps + zero)
+CODES(codes_u8, uint8_t, steps + zero)
+CODES(codes_i16, int16_t, steps + zero)
+CODES(codes_u16, uint16_t, steps + zero)
 
 #define VALUES(name, type)                                                                                             \
 	static void name(float *y, const void *src, int64_t n, const struct qspan *s)                                  \
