@@ -96,8 +96,10 @@ void runner_init(struct runner *r, struct engine *e, const struct plan *plan, co
 	bool *keep = union_of(e->g, want);
 	steps_build(&r->steps, e->g, plan, keep, !memo && !plan, e->quantized_file);
 	free(keep);
-	for (int sim = 0; memo && sim < SIM_ALONE; sim++) {
+	for (int sim = 0; memo && sim < SIM_COUNT; sim++) {
 		if (sim != SIM_FLOAT && !plan)
+			continue;
+		if (sim == SIM_ALONE && !want[sim])
 			continue;
 		r->key[sim] = xcalloc((size_t)e->g->n_values + 1, sizeof **r->key);
 		engine_keys(e->g, plan, (enum sim)sim, r->key[sim]);

@@ -10,7 +10,7 @@ struct runner {
 	const struct plan *plan;
 	const bool *want[SIM_COUNT];
 	struct steps steps;
-	struct key *key[SIM_COUNT]; // [n_values]; NULL for simulations that are not stored
+	struct key *key[SIM_COUNT]; // [n_values]; NULL for simulations that are not wanted or have no plan
 	bool memo;                  // use the store
 };
 // `want` and `plan` are borrowed for the runner's life.

@@ -194,6 +194,18 @@ static void release_inputs(struct state *st, enum sim sim, const struct step *s)
 		drop_use(st, state_source(sim), s->residual);
 }
 
+// The results of a step alone that are those of the quantized network.
+static void share_full(struct state *st, const struct step *s)
+{
+	for (int i = 0; i < step_n_out(st->r->g, s); i++) {
+		int v = step_out(st->r->g, s, i);
+		if (v < 0 || st->uses[SIM_ALONE][v] == 0)
+			continue;
+		st->env[SIM_ALONE][v] = rep_share(&st->env[SIM_FULL][v]);
+		drop_use(st, SIM_FULL, v);
+	}
+}
+
 static bool cancelled(const struct state *st)
 {
 	return st->s->pass && st->s->pass->cancel && atomic_load(st->s->pass->cancel);
@@ -221,6 +233,8 @@ static enum status forward(struct state *st)
 			after(st, (enum sim)sim, s);
 			release_inputs(st, (enum sim)sim, s);
 		}
+		if (st->same[i])
+			share_full(st, s);
 		for (int k = 0; k < step_n_out(r->g, s); k++)
 			if (step_out(r->g, s, k) >= 0)
 				show(st, step_out(r->g, s, k));

@@ -76,6 +76,25 @@ static bool read_later(const struct state *st, enum sim sim, const struct step *
 	return false;
 }
 
+// Nothing before the step is quantized: its results alone have the keys that they have in the quantized network, and are read from there.
+static bool take_full(struct state *st, const struct step *s)
+{
+	const struct runner *r = st->r;
+	if (!r->key[SIM_ALONE] || !st->env[SIM_FULL])
+		return false;
+	for (int i = 0; i < step_n_out(r->g, s); i++) {
+		int v = step_out(r->g, s, i);
+		if (v >= 0 && st->uses[SIM_ALONE][v] > 0 && !key_equal(r->key[SIM_ALONE][v], r->key[SIM_FULL][v]))
+			return false;
+	}
+	for (int i = 0; i < step_n_out(r->g, s); i++) {
+		int v = step_out(r->g, s, i);
+		if (v >= 0 && st->uses[SIM_ALONE][v] > 0)
+			st->uses[SIM_FULL][v]++;
+	}
+	return true;
+}
+
 void state_mark(struct state *st)
 {
 	const struct runner *r = st->r;
@@ -86,6 +105,8 @@ void state_mark(struct state *st)
 		const struct step *s = &r->steps.step[i];
 		for (int sim = SIM_COUNT - 1; sim >= 0; sim--) { // SIM_ALONE first: it adds reads of SIM_FLOAT
 			if (!read_later(st, (enum sim)sim, s))
+				continue;
+			if (sim == SIM_ALONE && (st->same[i] = take_full(st, s)))
 				continue;
 			if (from_store(st, (enum sim)sim, s)) {
 				if (st->s->pass && st->s->pass->reused)
@@ -130,6 +151,7 @@ void state_init(struct state *st)
 		st->env[sim] = xcalloc(values, sizeof **st->env);
 		st->owed[sim] = xcalloc(values, sizeof **st->owed);
 	}
+	st->same = xcalloc((size_t)r->steps.n + 1, sizeof *st->same);
 	st->alone = r->want[SIM_ALONE] ? xcalloc(values, sizeof *st->alone) : NULL;
 }
 
@@ -149,6 +171,7 @@ void state_done(struct state *st, bool whole)
 		free(st->run[sim]);
 		free(st->owed[sim]);
 	}
+	free(st->same);
 	reps_free(st->alone, left);
 	free(st->hold);
 	free(st->in);

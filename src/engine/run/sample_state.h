@@ -12,6 +12,7 @@ struct state {
 	struct rep *env[SIM_COUNT];  // [n_values] what is there now; NULL, as `owed`, for simulations that nothing is read under
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
+	bool *same;                  // [steps] alone, the step gives what it gives in the quantized network: taken from there
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
 	int width;                   // threads that compute
 	struct showing *showing;     // NULL: the thread that computes shows

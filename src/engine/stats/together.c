@@ -51,6 +51,12 @@ static void add_comparison(struct together *t, struct comparison *c, const struc
 		stats_compare(s->sums[i], s->f, s->q[i], s->quant[i]);
 }
 
+// One tensor, quantized twice in the same way.
+static bool are_same(const struct stats_site *s)
+{
+	return s->sums[0] && s->sums[1] && s->q[0]->data == s->q[1]->data && quantizer_equal(s->quant[0], s->quant[1]);
+}
+
 struct counted { // a tensor's range and its grid
 	struct tensor_range own;
 	struct ranging ranging;
@@ -83,7 +89,8 @@ void stats_site(const struct stats_site *s)
 	if (s->sums[0] || s->sums[1] || s->range || s->grid)
 		add(&t, sums_strip, &floats, STATS_CHUNK);
 	add_comparison(&t, &compare[0], s, 0, &floats);
-	add_comparison(&t, &compare[1], s, 1, &floats);
+	if (!are_same(s))
+		add_comparison(&t, &compare[1], s, 1, &floats);
 	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0], &floats);
 	if (s->grid_q) {
 		summing_begin(&floats_q, s->q[0]);
@@ -96,6 +103,8 @@ void stats_site(const struct stats_site *s)
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);
+	if (are_same(s))
+		*s->sums[1] = *s->sums[0];
 	gridding_end(&f.gridding);
 	gridding_end(&q.gridding);
 	if (s->codes_q)
