@@ -1,6 +1,7 @@
 // Operators with loops of their own for short rows, against their definitions.
 #include <math.h>
 #include <stdbool.h>
+#include "../../src/engine/kernels/cpu.h"
 #include "node_run.h"
 
 // On as many threads as the second number says, into out.
@@ -130,6 +131,77 @@ void test_op_rows__reductions(void **state)
 		check_reduction(&r, ops[i % 3], support_random_int(&r, 1, 11), support_random_int(&r, 1, 70));
 	check_reduction(&r, "ReduceSum", 1300, 49);
 	check_reduction(&r, "ReduceMax", 517, 80);
+}
+
+// ---- softmax
+
+static double softmax_at(const float *x, int64_t n, int64_t inner, int64_t i)
+{
+	double sum = 0;
+
+	for (int64_t j = 0; j < n; j++)
+		sum += exp((double)x[j * inner] - (double)x[i * inner]);
+	return 1 / sum;
+}
+
+// Along the middle one of three axes; the same bits on every processor level.
+static void check_softmax(struct support_random *r, int64_t outer, int64_t n, int64_t inner)
+{
+	size_t count = (size_t)(outer * n * inner);
+	float *x = calloc(count, sizeof *x);
+	struct tensor first = { 0 };
+	struct node_run run;
+
+	support_random_floats(r, x, count, -6, 6);
+	node_run_init(&run, "", "Softmax", 13, 1);
+	*(int64_t *)node_run_field(&run, "axis") = 1;
+	node_run_add(&run, DT_F32, SHAPE_OF(outer, n, inner), x);
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		struct tensor out = { 0 };
+		cpu_limit((enum cpu_level)level);
+		run_wide(&run, &out, SUPPORT_WIDTH(2));
+		const float *y = out.data;
+		for (int64_t i = 0; i < outer * n * inner; i++) {
+			int64_t from = i / (n * inner) * n * inner + i % inner;
+			double want = softmax_at(x + from, n, inner, i / inner % n);
+			assert_true(fabs((double)y[i] - want) <= 2e-6 * want + 1e-12);
+		}
+		if (level == CPU_PLAIN)
+			first = out;
+		else
+			assert_memory_equal(first.data, y, count * sizeof *y);
+		if (level != CPU_PLAIN)
+			tensor_drop(&out);
+	}
+	tensor_drop(&first);
+	node_run_done(&run);
+	free(x);
+}
+
+void test_op_rows__softmax(void **state)
+{
+	struct support_random r = { 44 };
+
+	for (int i = 0; i < 60; i++)
+		check_softmax(&r, support_random_int(&r, 1, 5), support_random_int(&r, 1, 70), i % 2 ? 1 : support_random_int(&r, 1, 150));
+}
+
+void test_op_rows__softmax_of_what_is_no_number(void **state)
+{
+	float x[3][11] = { { 0 } };
+	struct node_run run;
+
+	for (int i = 0; i < 11; i++)
+		x[0][i] = -INFINITY, x[1][i] = i == 4 ? -INFINITY : 0, x[2][i] = i == 9 ? NAN : 1;
+	node_run_init(&run, "", "Softmax", 13, 1);
+	node_run_add(&run, DT_F32, SHAPE_OF(3, 11), x);
+	node_run(&run);
+	const float(*y)[11] = run.out[0].data;
+	for (int i = 0; i < 11; i++) {
+		assert_true(isnan(y[0][i]) && isnan(y[2][i]));
+		assert_true(y[1][i] == (i == 4 ? 0.0f : 0.1f));
+	}
+	node_run_done(&run);
 }
 
 // ---- the first of many

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../kernels/rows.h"
 #include "rule.h"
 #include "softmax.h"
 #include "unary.h"
@@ -21,43 +22,32 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 	return s;
 }
 
-static float maximum(const float *x, int64_t n)
+// exp(x - *most) and its sum.
+static float exponentials(const float *x, float *y, int64_t n, float *most)
 {
-	float m = n ? x[0] : 0;
-
-	for (int64_t i = 1; i < n; i++)
-		m = x[i] > m ? x[i] : m;
-	return m;
-}
-
-static float exponentials(const float *x, float *y, int64_t n)
-{
+	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
-	float m = maximum(x, n), sum = 0;
 
-	m = m > -INFINITY ? m : 0; // a fully masked row stays a row of NaN or zeros, as it would without the shift
-	for (int64_t i = 0; i < n; i++)
-		y[i] = x[i] - m;
+	*most = n ? loops->most(x, n) : 0;
+	*most = *most > -INFINITY ? *most : 0; // a fully masked row stays a row of NaN or zeros, as it would without the shift
+	loops->less(y, x, *most, n);
 	unary_apply(FN_exp, &none, y, y, n);
-	for (int64_t i = 0; i < n; i++)
-		sum += y[i];
-	return sum;
+	return loops->sum(y, n);
 }
 
 void softmax_row(const float *x, float *y, int64_t n)
 {
-	float sum = exponentials(x, y, n);
+	float most, sum = exponentials(x, y, n, &most);
 
-	for (int64_t i = 0; i < n; i++)
-		y[i] /= sum;
+	rows_here()->over(y, sum, n);
 }
 
 static void log_softmax_row(const float *x, float *y, int64_t n)
 {
-	float m = maximum(x, n), logsum = logf(exponentials(x, y, n));
+	float most, logsum = logf(exponentials(x, y, n, &most));
 
 	for (int64_t i = 0; i < n; i++)
-		y[i] = x[i] - m - logsum;
+		y[i] = x[i] - most - logsum;
 }
 
 static void hardmax_row(const float *x, float *y, int64_t n)
@@ -84,30 +74,25 @@ static void one_row(enum op_id id, const float *x, float *y, int64_t n)
 
 enum { COLUMNS = 64, ALONE = 1 << 12 }; // columns taken at a time; elements that are not worth a second thread
 
-// Up to COLUMNS rows side by side whose elements are `inner` apart, each as softmax_row would.
+// Up to COLUMNS rows side by side whose elements are `inner` apart.
 static void softmax_columns(const float *x, float *y, int64_t n, int64_t inner, int64_t columns)
 {
+	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
 	float most[COLUMNS], sum[COLUMNS] = {0};
 
 	memcpy(most, x, (size_t)columns * sizeof *most);
 	for (int64_t i = 1; i < n; i++)
-		for (int64_t c = 0; c < columns; c++)
-			most[c] = x[i * inner + c] > most[c] ? x[i * inner + c] : most[c];
+		loops->most_each(most, x + i * inner, columns);
 	for (int64_t c = 0; c < columns; c++)
 		most[c] = most[c] > -INFINITY ? most[c] : 0;
 	for (int64_t i = 0; i < n; i++) {
-		float *row = y + i * inner;
-
-		for (int64_t c = 0; c < columns; c++)
-			row[c] = x[i * inner + c] - most[c];
-		unary_apply(FN_exp, &none, row, row, columns);
-		for (int64_t c = 0; c < columns; c++)
-			sum[c] += row[c];
+		loops->less_each(y + i * inner, x + i * inner, most, columns);
+		unary_apply(FN_exp, &none, y + i * inner, y + i * inner, columns);
+		loops->sum_each(sum, y + i * inner, columns);
 	}
 	for (int64_t i = 0; i < n; i++)
-		for (int64_t c = 0; c < columns; c++)
-			y[i * inner + c] /= sum[c];
+		loops->over_each(y + i * inner, sum, columns);
 }
 
 // A row whose elements are `inner` apart, through a buffer.
