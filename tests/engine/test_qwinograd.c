@@ -130,7 +130,8 @@ void test_qwinograd__taken_where_it_pays(void **state)
 
 void test_qwinograd__leaves_what_it_is_not_made_for(void **state)
 {
-	struct conv_geometry usual = square(32, 32, 32, 3, 1, 1), grouped = square(32, 32, 32, 3, 1, 2), wide = usual;
+	struct conv_geometry usual = square(32, 32, 32, 3, 1, 1), grouped = square(32, 32, 32, 3, 1, 2), wide = usual, none = usual;
+	none.n = 0;
 	wide.dil_h = wide.dil_w = wide.pad_t = wide.pad_l = wide.pad_b = wide.pad_r = 2;
 	const struct qconv_task tasks[] = {
 		{ .g = square(32, 32, 32, 3, 2, 1), .in_type = DT_I8, .weight_bits = 8 },
@@ -138,6 +139,7 @@ void test_qwinograd__leaves_what_it_is_not_made_for(void **state)
 		{ .g = square(32, 32, 32, 5, 1, 1), .in_type = DT_I8, .weight_bits = 8 },
 		{ .g = grouped, .in_type = DT_I8, .weight_bits = 8 },
 		{ .g = wide, .in_type = DT_I8, .weight_bits = 8 },
+		{ .g = none, .in_type = DT_I8, .weight_bits = 8 },
 		{ .g = usual, .in_type = DT_I8, .weight_bits = 8, .transposed = true },
 		{ .g = usual, .in_type = DT_I16, .weight_bits = 8 },
 		{ .g = usual, .in_type = DT_I8, .weight_bits = 16 },

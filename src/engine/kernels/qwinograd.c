@@ -233,7 +233,7 @@ static bool pays(const struct qwinograd *k)
 static int64_t even_pieces(int64_t n, int64_t most, int64_t step)
 {
 	int64_t whole = most < step ? step : most / step * step, pieces = (n + whole - 1) / whole;
-	return in_steps((n + pieces - 1) / pieces, step);
+	return pieces > 0 ? in_steps((n + pieces - 1) / pieces, step) : step;
 }
 
 // A step of an odd number of cache lines: the places of a square then lie in different sets.
@@ -246,15 +246,15 @@ static int64_t odd_lines(int64_t n, size_t size)
 static void plan(struct qwinograd *k)
 {
 	const struct conv_geometry *g = &k->conv.g;
-	int64_t pixel = k->conv.image.pitch * (int64_t)sizeof(int16_t);
 
 	k->across = (g->ow + QWG_OUT - 1) / QWG_OUT;
 	k->down = (g->oh + QWG_OUT - 1) / QWG_OUT;
 	k->pairs = (g->c + 1) / 2;
 	k->pitch = in_steps(g->c, QWG_CHANNELS);
-	k->block = even_pieces(squares_all(k), BLOCK_BYTES / (QWG_PLACES * (k->pitch * (int64_t)sizeof(int16_t) + QLANES * (int64_t)sizeof(int32_t))),
-	    k->conv.micro->rows);
-	k->strip = even_pieces(k->across, STRIP_BYTES / (QWG_IN * QWG_OUT * pixel), 1);
+	size_t square = QWG_PLACES * ((size_t)k->pitch * sizeof(int16_t) + QLANES * sizeof(int32_t));
+	size_t inputs = QWG_IN * QWG_OUT * (size_t)k->conv.image.pitch * sizeof(int16_t);
+	k->block = even_pieces(squares_all(k), (int64_t)(BLOCK_BYTES / square), k->conv.micro->rows);
+	k->strip = even_pieces(k->across, (int64_t)(STRIP_BYTES / inputs), 1);
 	k->step_v = odd_lines(k->block * k->pitch, sizeof(int16_t));
 	k->step_m = odd_lines(k->block * QLANES, sizeof(int32_t));
 }
