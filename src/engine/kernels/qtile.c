@@ -3,6 +3,7 @@
 
 static void fill(int16_t *y, int64_t n, int16_t value)
 {
+#pragma omp simd
 	for (int64_t i = 0; i < n; i++)
 		y[i] = value;
 }
@@ -16,12 +17,13 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 static void row_blocked(int16_t *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t n, int64_t row, int64_t col,
     int64_t count)
 {
-	int64_t block = layout_block();
+	int64_t block = layout_block(), plane = im->h * im->w;
+	size_t elem = dtype_size(im->type), step = (size_t)(plane * block) * elem;
 
-	for (int64_t c = 0; c < im->pitch; c += 8) {
-		int64_t at = act_offset(LAYOUT_BLOCK, block, im->c, im->h * im->w, n, c, row * im->w + col);
-		m->widen[im->type](y + c, im->pitch, x + (size_t)at * dtype_size(im->type), block, count, im->entry.shift);
-	}
+	x += (size_t)act_offset(LAYOUT_BLOCK, block, im->c, plane, n, 0, row * im->w + col) * elem;
+	for (int64_t b = 0; b < im->pitch; b += block, x += step)
+		for (int64_t c = 0; c < block && b + c < im->pitch; c += 8)
+			m->widen[im->type](y + b + c, im->pitch, x + (size_t)c * elem, block, count, im->entry.shift);
 }
 
 // n neighbours of one channel.
