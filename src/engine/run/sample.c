@@ -211,6 +211,9 @@ static bool cancelled(const struct state *st)
 	return st->s->pass && st->s->pass->cancel && atomic_load(st->s->pass->cancel);
 }
 
+// The float tensor last: it is the largest of what is shown next, and then still warm.
+static const enum sim order[SIM_COUNT] = {SIM_WEIGHTS, SIM_FULL, SIM_ALONE, SIM_FLOAT};
+
 static enum status forward(struct state *st)
 {
 	const struct runner *r = st->r;
@@ -218,20 +221,21 @@ static enum status forward(struct state *st)
 		show(st, r->g->input[i]);
 	for (int i = 0; i < r->steps.n; i++) {
 		const struct step *s = &r->steps.step[i];
-		for (int sim = 0; sim < SIM_COUNT; sim++) {
+		for (int k = 0; k < SIM_COUNT; k++) {
+			enum sim sim = order[k];
 			if (!st->run[sim][i])
 				continue;
 			if (cancelled(st))
 				return error_set(st->err, STATUS_CANCELLED, "cancelled");
 			atomic_long *busy = st->s->pass && st->s->pass->busy_ns ? &st->s->pass->busy_ns[sim] : NULL;
 			double begin = busy ? clock_seconds() : 0;
-			enum status status = execute(st, (enum sim)sim, s);
+			enum status status = execute(st, sim, s);
 			if (busy)
 				atomic_fetch_add(busy, (long)((clock_seconds() - begin) * 1e9));
 			if (status != STATUS_OK)
 				return status;
-			after(st, (enum sim)sim, s);
-			release_inputs(st, (enum sim)sim, s);
+			after(st, sim, s);
+			release_inputs(st, sim, s);
 		}
 		if (st->same[i])
 			share_full(st, s);
