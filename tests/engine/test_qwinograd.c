@@ -114,7 +114,7 @@ void test_qwinograd__taken_where_it_pays(void **state)
 		int64_t c, size, oc;
 		bool taken;
 	} rows[] = {
-		{ 16, 32, 16, true }, { 32, 16, 32, true }, { 64, 8, 64, true },  { 80, 80, 80, true }, { 128, 28, 128, true },
+		{ 16, 32, 16, true }, { 32, 16, 32, true }, { 64, 16, 64, true }, { 80, 80, 80, true }, { 128, 28, 128, true },
 		{ 3, 64, 16, false }, { 8, 7, 8, false },   { 16, 3, 16, false }, { 512, 7, 512, false },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
