@@ -33,8 +33,7 @@ static void fill_table(struct exec *x, const struct quantizer *oq, uint8_t lut[2
 		v[i] = (float)(code - x->in[0]->zero) * iq->scale[0];
 	}
 	apply(x, v, v, 256);
-	for (int i = 0; i < 256; i++)
-		lut[i] = (uint8_t)quantize_one(oq, 0, v[i]);
+	quantize_run(lut, quantizer_dtype(oq), v, 256, oq);
 }
 
 static enum status unary_codes(struct exec *x, const struct quantizer *oq)
@@ -47,7 +46,8 @@ static enum status unary_codes(struct exec *x, const struct quantizer *oq)
 		return st;
 	rep_set_quantizer(&x->out[0], oq);
 	elt_lut8(lut, in->data, x->out[0].t.data, tensor_stored(in), x->width);
-	rep_clear_padding(&x->out[0]);
+	if (lut[(uint8_t)x->in[0]->zero] != (uint8_t)x->out[0].zero) // else padding has become padding
+		rep_clear_padding(&x->out[0]);
 	return STATUS_OK;
 }
 

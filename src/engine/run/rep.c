@@ -84,11 +84,12 @@ enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int wid
 static void regrid8(struct tensor *dst, const struct tensor *src, const struct quantizer *from, const struct quantizer *to, int width)
 {
 	uint8_t lut[256];
+	float x[256];
 	for (int i = 0; i < 256; i++) {
 		int code = src->type == DT_I8 ? (int8_t)i : i;
-		float x = (float)(code - (from->zero ? from->zero[0] : 0)) * from->scale[0];
-		lut[i] = (uint8_t)quantize_one(to, 0, x);
+		x[i] = (float)(code - (from->zero ? from->zero[0] : 0)) * from->scale[0];
 	}
+	quantize_run(lut, dst->type, x, 256, to);
 	elt_lut8(lut, src->data, dst->data, tensor_stored(src), width);
 }
 
@@ -124,6 +125,11 @@ bool is_float_value(const struct graph *g, int value)
 	return value >= 0 && g->value[value].type == DT_F32;
 }
 
+#define CLEAR(type)                                                                                                    \
+	for (int64_t p = 0; p < pixels; p++)                                                                           \
+		for (int64_t c = used; c < block; c++)                                                                 \
+			((type *)last)[p * block + c] = (type)zero;
+
 void rep_clear_padding(struct rep *r)
 {
 	const struct shape *s = &r->t.shape;
@@ -131,11 +137,15 @@ void rep_clear_padding(struct rep *r)
 	if (r->t.layout != LAYOUT_BLOCK || used == 0)
 		return;
 	size_t elem = dtype_size(r->t.type);
+	int32_t zero = r->coded ? r->zero : 0;
 	int64_t pixels = s->dim[2] * (s->rank > 3 ? s->dim[3] : 1), blocks = (s->dim[1] + block - 1) / block;
 	for (int64_t n = 0; n < s->dim[0]; n++) {
-		char *last = (char *)r->t.data + (size_t)((n * blocks + blocks - 1) * pixels * block) * elem;
-		for (int64_t p = 0; p < pixels; p++)
-			for (int64_t c = used; c < block; c++)
-				memcpy(last + (size_t)(p * block + c) * elem, &(int32_t){r->coded ? r->zero : 0}, elem);
+		void *last = (char *)r->t.data + (size_t)((n * blocks + blocks - 1) * pixels * block) * elem;
+		if (elem == 1)
+			CLEAR(uint8_t)
+		else if (elem == 2)
+			CLEAR(uint16_t)
+		else
+			CLEAR(uint32_t)
 	}
 }
