@@ -8,6 +8,7 @@
 #include "kept.h"
 #include "onednn_conv.h"
 #include "taps.h"
+#include "winograd.h"
 
 static void fill_weights(float *dst, const struct onednn_conv *k, const struct conv_task *t)
 {
@@ -235,7 +236,9 @@ enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct e
 	}
 	struct conv_task trimmed = *t;
 	float *own = taps_trim(&trimmed);
-	enum status s = direct(out, &trimmed, &as, err);
+	enum status s = winograd_conv(out, &trimmed, err);
+	if (s == STATUS_UNSUPPORTED)
+		s = direct(out, &trimmed, &as, err);
 	free(own);
 	return s;
 }

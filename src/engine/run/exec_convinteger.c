@@ -97,7 +97,7 @@ static enum status make_kernel(struct exec *x, const struct conv_geometry *g, en
 	for (int b = x->e->opt.backend; exact && st == STATUS_UNSUPPORTED && b < BACKEND_REF; b++) {
 		p->in = p->out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
 		st = kernel_conv(&p->kernel, (enum kernel_backend)b,
-		    &(struct conv_task){.g = *g, .weight = f, .in = p->in, .out = p->out}, x->err);
+		    &(struct conv_task){.g = *g, .weight = f, .in = p->in, .out = p->out, .exact = true}, x->err);
 	}
 	free(f);
 	free(w);

@@ -1,0 +1,308 @@
+// An image's tiles are taken in chunks whose transformed inputs stay in the second-level cache. For each panel of output channels, the
+// sums of a chunk are made position by position and become outputs at once, epilogue included.
+#include "winograd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../kernels/cpu.h"
+#include "../kernels/swish.h"
+#include "kept.h"
+#include "onednn_conv.h"
+
+enum {
+	CHUNK_FLOATS = 1 << 16, // of transformed inputs
+	CHUNK_LEAST = 12,       // tiles: with fewer, reading the kernels takes longer than the products
+	CHUNK_MOST = 96,
+};
+
+struct winograd {
+	struct kernel base;
+	struct conv_task task;       // its weight and bias are not kept
+	int64_t blocks, out_blocks;  // of 8 channels
+	int64_t tile_rows, tile_columns;
+	float *weight, *bias;        // bias: of all blocks, zero where there is none
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+// Panels are two blocks wide, but for the first, which takes what is odd.
+static int64_t panel_begin(const struct winograd *k, int64_t panel)
+{
+	int64_t first = k->out_blocks % 2 == 0 ? 2 : least(3, k->out_blocks);
+	return panel == 0 ? 0 : first + 2 * (panel - 1);
+}
+
+static int64_t panel_count(const struct winograd *k)
+{
+	return most(1, k->out_blocks / 2);
+}
+
+// How a run is cut: each piece is a chunk of an image's tiles and a part of the panels.
+struct cut {
+	int64_t tiles, chunks, chunk, parts;
+	size_t v_step, m_step; // floats between positions
+};
+
+// Positions are written side by side: were their distance a multiple of the cache's way, they would push each other out.
+static size_t apart(int64_t floats)
+{
+	return round_up((size_t)floats, 1024) + 32;
+}
+
+static struct cut cut_of(const struct winograd *k, int width)
+{
+	struct cut c = {.tiles = k->tile_rows * k->tile_columns};
+	int64_t fit = CHUNK_FLOATS / (k->blocks * WINOGRAD_LANES * WINOGRAD_POSITIONS);
+	int64_t chunks = ceil_div(c.tiles, least(CHUNK_MOST, most(CHUNK_LEAST, fit)));
+	if (k->task.g.n < width)
+		chunks = least(ceil_div(chunks, width) * width, ceil_div(c.tiles, CHUNK_LEAST));
+	c.chunk = ceil_div(c.tiles, chunks);
+	c.chunks = ceil_div(c.tiles, c.chunk);
+	c.parts = least(panel_count(k), ceil_div(width, k->task.g.n * c.chunks));
+	c.v_step = apart(k->blocks * c.chunk * WINOGRAD_LANES);
+	c.m_step = apart(c.chunk * WINOGRAD_WIDEST * WINOGRAD_LANES);
+	return c;
+}
+
+// Tiles side by side of one row of tiles: what inputs and outputs are handled by.
+struct run {
+	int64_t row, column, tiles, done; // done: the chunk's tiles before these
+};
+
+// A chunk in work.
+struct piece {
+	const struct winograd *k;
+	const struct kernel_io *io;
+	struct cut cut;
+	int64_t image, first, tiles;
+	float *v, *m;
+};
+
+static bool next_run(struct run *r, const struct piece *p)
+{
+	int64_t columns = p->k->tile_columns;
+	r->done += r->tiles;
+	r->row = (p->first + r->done) / columns;
+	r->column = (p->first + r->done) % columns;
+	r->tiles = least(columns - r->column, p->tiles - r->done);
+	return r->tiles > 0;
+}
+
+// A tile that reaches over the image's edge, by a copy with zeros outside.
+static void border_tile(float *to, int64_t to_step, const float *plane, const struct conv_geometry *g, int64_t y0, int64_t x0)
+{
+	float patch[4][4][WINOGRAD_LANES];
+	for (int y = 0; y < 4; y++)
+		for (int x = 0; x < 4; x++) {
+			bool inside = y0 + y >= 0 && y0 + y < g->h && x0 + x >= 0 && x0 + x < g->w;
+			if (inside)
+				memcpy(patch[y][x], plane + ((y0 + y) * g->w + x0 + x) * WINOGRAD_LANES, sizeof patch[y][x]);
+			else
+				memset(patch[y][x], 0, sizeof patch[y][x]);
+		}
+	winograd_input_avx2(to, to_step, patch[0][0], 4 * WINOGRAD_LANES, 1);
+}
+
+static void transform_run(const struct piece *p, const struct run *r, const float *plane, float *to)
+{
+	const struct conv_geometry *g = &p->k->task.g;
+	int64_t y0 = 2 * r->row - g->pad_t, x0 = 2 * r->column - g->pad_l, step = (int64_t)p->cut.v_step, row = g->w * WINOGRAD_LANES;
+	bool inside = y0 >= 0 && y0 + 4 <= g->h;
+	for (int64_t i = 0; i < r->tiles;) {
+		int64_t x = x0 + 2 * i, whole = inside && x >= 0 && x + 4 <= g->w ? least(r->tiles - i, (g->w - x) / 2 - 1) : 0;
+		if (whole > 0)
+			winograd_input_avx2(to + i * WINOGRAD_LANES, step, plane + y0 * row + x * WINOGRAD_LANES, row, whole);
+		else
+			border_tile(to + i * WINOGRAD_LANES, step, plane, g, y0, x);
+		i += most(1, whole);
+	}
+}
+
+static void transform(const struct piece *p)
+{
+	const struct conv_geometry *g = &p->k->task.g;
+	int64_t plane = g->h * g->w * WINOGRAD_LANES;
+	for (struct run r = {0}; next_run(&r, p);)
+		for (int64_t b = 0; b < p->k->blocks; b++)
+			transform_run(p, &r, (const float *)p->io->x + (p->image * p->k->blocks + b) * plane,
+			    p->v + (b * p->tiles + r.done) * WINOGRAD_LANES);
+}
+
+static void multiply(const struct piece *p, int64_t block, int width)
+{
+	const struct winograd *k = p->k;
+	int64_t inputs = k->blocks * WINOGRAD_LANES, step = inputs * width * WINOGRAD_LANES;
+	const float *first = k->weight + block * WINOGRAD_LANES * WINOGRAD_POSITIONS * inputs;
+	bool last = block + width == k->out_blocks;
+	for (int i = 0; i < WINOGRAD_POSITIONS; i++) {
+		const float *now = first + i * step;
+		struct winograd_kernels kernels = {now, last && i + 1 == WINOGRAD_POSITIONS ? k->weight : now + step};
+		winograd_product_avx2(p->m + (size_t)i * p->cut.m_step, p->v + (size_t)i * p->cut.v_step, p->tiles * WINOGRAD_LANES, &kernels,
+		    k->blocks, p->tiles, width);
+	}
+}
+
+// What of the epilogue is done with the output transform: all of it, or nothing.
+static bool in_registers(struct winograd_output *o, const struct epilogue *e)
+{
+	bool clip = e->act.kind == ACT_CLIP, relu = e->act.kind == ACT_RELU, all = clip || relu || e->act.kind == ACT_NONE;
+	o->low = clip ? e->act.a : relu ? 0.0f : -INFINITY;
+	o->high = clip ? e->act.b : INFINITY;
+	o->add = all ? e->add : ADD_NONE;
+	return all;
+}
+
+static void apply(const struct epilogue *e, float *y, const float *residual, int64_t n)
+{
+	if (swish_serves(&e->act))
+		swish_avx2(e, y, y, residual, n);
+	else
+		kept_epilogue(e, y, residual, n);
+}
+
+static void finish_run(const struct piece *p, const struct run *r, int64_t block, const float *m, int width)
+{
+	const struct conv_geometry *g = &p->k->task.g;
+	const struct epilogue *e = &p->k->task.epi;
+	struct winograd_output o = {.m = m, .m_step = (int64_t)p->cut.m_step, .m_tile = width * WINOGRAD_LANES,
+	    .bias = p->k->bias + block * WINOGRAD_LANES, .pixels = least(2 * r->tiles, g->ow - 2 * r->column)};
+	bool done = in_registers(&o, e);
+	for (int i = 0; i < 2 && 2 * r->row + i < g->oh; i++) {
+		int64_t at = (((p->image * p->k->out_blocks + block) * g->oh + 2 * r->row + i) * g->ow + 2 * r->column) * WINOGRAD_LANES;
+		o.y[i] = (float *)p->io->y + at;
+		o.residual[i] = e->add == ADD_NONE ? NULL : (const float *)p->io->residual + at;
+	}
+	winograd_output_avx2(&o);
+	for (int i = 0; !done && i < 2 && o.y[i]; i++)
+		apply(e, o.y[i], o.residual[i], o.pixels * WINOGRAD_LANES);
+}
+
+static void run_panel(const struct piece *p, int64_t panel)
+{
+	int64_t block = panel_begin(p->k, panel);
+	int width = (int)(panel_begin(p->k, panel + 1) - block);
+	multiply(p, block, width);
+	for (struct run r = {0}; next_run(&r, p);)
+		for (int j = 0; j < width; j++)
+			finish_run(p, &r, block + j, p->m + (r.done * width + j) * WINOGRAD_LANES, width);
+}
+
+static size_t thread_floats(const struct cut *c)
+{
+	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS;
+}
+
+static void run_piece(const struct winograd *k, const struct kernel_io *io, const struct cut *c, int64_t i)
+{
+	int64_t part = i % c->parts, chunk = i / c->parts % c->chunks, panels = panel_count(k);
+	float *v = (float *)io->scratch + (size_t)omp_get_thread_num() * thread_floats(c);
+	struct piece p = {.k = k, .io = io, .cut = *c, .image = i / c->parts / c->chunks, .first = chunk * c->chunk,
+	    .tiles = least(c->chunk, c->tiles - chunk * c->chunk), .v = v, .m = v + c->v_step * WINOGRAD_POSITIONS};
+	transform(&p);
+	for (int64_t panel = panels * part / c->parts; panel < panels * (part + 1) / c->parts; panel++)
+		run_panel(&p, panel);
+}
+
+static void winograd_run(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct winograd *k = (const struct winograd *)kernel;
+	const struct cut c = cut_of(k, io->width);
+#pragma omp parallel for num_threads(io->width) if (io->width > 1) schedule(dynamic)
+	for (int64_t i = 0; i < k->task.g.n * c.chunks * c.parts; i++)
+		run_piece(k, io, &c, i);
+	conv_desc_clear_padding(io->y, &k->task.g, &k->task.epi.act);
+}
+
+static size_t winograd_scratch(const struct kernel *kernel, int width)
+{
+	const struct cut c = cut_of((const struct winograd *)kernel, width);
+	return (size_t)width * thread_floats(&c) * sizeof(float);
+}
+
+static void winograd_free(struct kernel *kernel)
+{
+	struct winograd *k = (struct winograd *)kernel;
+	free(k->weight);
+	free(k->bias);
+	free(k);
+}
+
+static const struct kernel_ops ops = {winograd_run, winograd_scratch, winograd_free};
+
+static void pack(struct winograd *k, const float *weight)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t inputs = k->blocks * WINOGRAD_LANES;
+	for (int64_t panel = 0; panel < panel_count(k); panel++) {
+		int64_t begin = panel_begin(k, panel), end = panel_begin(k, panel + 1), row = (end - begin) * WINOGRAD_LANES;
+		float *to = k->weight + begin * WINOGRAD_LANES * WINOGRAD_POSITIONS * inputs;
+		for (int64_t c = 0; c < g->c; c++)
+			for (int64_t oc = begin * WINOGRAD_LANES; oc < least(end * WINOGRAD_LANES, g->oc); oc += WINOGRAD_LANES)
+				winograd_weights_avx2(to + c * row + oc - begin * WINOGRAD_LANES, inputs * row, weight + (oc * g->c + c) * 9,
+				    g->c * 9, (int)least(WINOGRAD_LANES, g->oc - oc));
+	}
+}
+
+// In cycles for a pair of channels: a tile takes one, a pixel of the direct sum 9/16; to read the kernels takes 8 (64 bytes from the
+// caches) and 4.5. What a tile's transforms take is less than what the direct sum loses where they count, with few channels.
+static bool pays(const struct conv_geometry *g)
+{
+	int64_t tiles = ceil_div(g->oh, 2) * ceil_div(g->ow, 2);
+	return 16 * (tiles + 8) < 9 * (g->oh * g->ow + 8);
+}
+
+static bool serves(const struct conv_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	return cpu_level() == CPU_AVX2 && layout_block() == WINOGRAD_LANES && !t->transposed && !t->ordered && !t->exact &&
+	    t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK && g->group == 1 && g->kh == 3 && g->kw == 3 && g->stride_h == 1 &&
+	    g->stride_w == 1 && g->dil_h == 1 && g->dil_w == 1 && pays(g);
+}
+
+static struct winograd *new_kernel(const struct conv_task *t)
+{
+	struct winograd *k = xcalloc(1, sizeof *k);
+	k->base.ops = &ops;
+	k->task = *t;
+	k->task.weight = k->task.bias = NULL;
+	k->blocks = ceil_div(t->g.c, WINOGRAD_LANES);
+	k->out_blocks = ceil_div(t->g.oc, WINOGRAD_LANES);
+	k->tile_rows = ceil_div(t->g.oh, 2);
+	k->tile_columns = ceil_div(t->g.ow, 2);
+	return k;
+}
+
+enum status winograd_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	if (!serves(t))
+		return STATUS_UNSUPPORTED;
+	struct winograd *k = new_kernel(t);
+	size_t outputs = (size_t)k->out_blocks * WINOGRAD_LANES, inputs = (size_t)k->blocks * WINOGRAD_LANES;
+	size_t bytes = outputs * inputs * WINOGRAD_POSITIONS * sizeof(float);
+	*out = &k->base;
+	k->base.bytes = bytes;
+	k->weight = mem_try_array(bytes, 1);
+	k->bias = mem_try_array(outputs, sizeof *k->bias);
+	if (!k->weight || !k->bias) {
+		kernel_free(out);
+		return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
+	}
+	if (t->bias)
+		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof *k->bias);
+	pack(k, t->weight);
+	return STATUS_OK;
+}

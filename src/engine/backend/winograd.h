@@ -1,0 +1,50 @@
+// Convolution by a 3x3 kernel of stride 1 in fewer multiplications: Winograd's F(2x2, 3x3). A tile of 4x4 inputs, transformed by additions,
+// meets the transformed kernel (16 numbers, once made) position by position, and the 16 sums over the channels give 2x2 outputs by
+// additions again: 16 products where the definition has 36. Its factors are 1, 1/2 and 1/4, so that a sum is rounded less often than the direct
+// one; F(4x4, 3x3) would save more and lose 10 dB.
+//
+// All terms of a tile share its range: an input x adds up to |x| * 2^-24 to the error of every output of the tiles that it lies in, and an
+// infinity makes them NaN.
+#ifndef QTUI_ENGINE_BACKEND_WINOGRAD_H
+#define QTUI_ENGINE_BACKEND_WINOGRAD_H
+
+#include "kernel_impl.h"
+
+// STATUS_UNSUPPORTED for other kernels, other processors, and where the direct sum is as fast.
+MUST_CHECK enum status winograd_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+
+// Private to winograd*.c.
+//
+// Tensors are in blocks of 8 channels, a block being one vector. Transformed inputs stand as [position][block][tile][channel],
+// transformed kernels as [position][input channel][output channel], sums as [position][tile][output channel], for a panel of 1 to 3
+// blocks of output channels.
+enum { WINOGRAD_LANES = 8, WINOGRAD_POSITIONS = 16, WINOGRAD_WIDEST = 3 };
+
+// Eight outputs' kernels of one input channel, those of an output `from_step` floats after those of the one before; outputs from
+// `lanes` on are zero.
+void winograd_weights_avx2(float *to, int64_t to_step, const float *from, int64_t from_step, int lanes);
+// `tiles` tiles of one block side by side, which lie within the image: rows are `row` floats apart.
+void winograd_input_avx2(float *to, int64_t to_step, const float *from, int64_t row, int64_t tiles);
+// The sums of one position: tiles of a block are side by side, blocks `v_step` floats apart. What is wanted next is sent for meanwhile:
+// 64 products a cache line are too few to wait for a kernel that comes from memory.
+struct winograd_kernels {
+	const float *now, *next;
+};
+void winograd_product_avx2(float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks,
+    int64_t tiles, int width);
+
+// A row of tiles of one block of outputs. With the bias added, then what the residual's place says and the range: what of an
+// epilogue can be done in registers.
+struct winograd_output {
+	const float *m;
+	int64_t m_step, m_tile;  // floats between positions, between tiles
+	const float *bias;       // [8]
+	float *y[2];             // the outputs of both rows; NULL for a row that the image does not have
+	const float *residual[2];
+	int64_t pixels;          // of a row; may end in the middle of the last tile
+	enum add_kind add;
+	float low, high;
+};
+void winograd_output_avx2(const struct winograd_output *o);
+
+#endif
