@@ -35,7 +35,7 @@ struct conv_task { // float32 Conv or ConvTranspose (w: [OC, C/group, KH, KW]; t
 	enum layout in, out;          // BLOCK in both is the fast path; PLAIN in with BLOCK out for first layers (few channels)
 	struct epilogue epi;
 	bool ordered;                 // sum in ONNX Runtime's order, bit for bit (backend "blas" only); for files that are quantized
-	bool exact;                   // of integers below 2^24, to be summed as they are
+	bool exact;                   // of codes: products are summed as they are, so that sums below 2^24 are exact
 };
 struct matmul_task { // y[b] = alpha * x[b] * w[b] (+ bias over columns): row-major, plain
 	int64_t batch, m, n, k;

@@ -11,7 +11,7 @@
 #include "onednn_conv.h"
 
 enum {
-	CHUNK_FLOATS = 1 << 16, // of transformed inputs
+	CHUNK_FLOATS = 1 << 15, // of transformed inputs
 	CHUNK_LEAST = 12,       // tiles: with fewer, reading the kernels takes longer than the products
 	CHUNK_MOST = 96,
 };
@@ -49,6 +49,12 @@ static int64_t panel_begin(const struct winograd *k, int64_t panel)
 static int64_t panel_count(const struct winograd *k)
 {
 	return most(1, k->out_blocks / 2);
+}
+
+// The kernels of the panel that begins with this block of outputs.
+static float *kernels_at(const struct winograd *k, int64_t block)
+{
+	return k->weight + block * k->blocks * WINOGRAD_LANES * WINOGRAD_LANES * WINOGRAD_POSITIONS;
 }
 
 // How a run is cut: each piece is a chunk of an image's tiles and a part of the panels.
@@ -89,7 +95,7 @@ struct piece {
 	const struct kernel_io *io;
 	struct cut cut;
 	int64_t image, first, tiles;
-	float *v, *m;
+	float *v, *m, *zeros; // zeros: a row above or below the image
 };
 
 static bool next_run(struct run *r, const struct piece *p)
@@ -102,57 +108,33 @@ static bool next_run(struct run *r, const struct piece *p)
 	return r->tiles > 0;
 }
 
-// A tile that reaches over the image's edge, by a copy with zeros outside.
-static void border_tile(float *to, int64_t to_step, const float *plane, const struct conv_geometry *g, int64_t y0, int64_t x0)
-{
-	float patch[4][4][WINOGRAD_LANES];
-	for (int y = 0; y < 4; y++)
-		for (int x = 0; x < 4; x++) {
-			bool inside = y0 + y >= 0 && y0 + y < g->h && x0 + x >= 0 && x0 + x < g->w;
-			if (inside)
-				memcpy(patch[y][x], plane + ((y0 + y) * g->w + x0 + x) * WINOGRAD_LANES, sizeof patch[y][x]);
-			else
-				memset(patch[y][x], 0, sizeof patch[y][x]);
-		}
-	winograd_input_avx2(to, to_step, patch[0][0], 4 * WINOGRAD_LANES, 1);
-}
-
-static void transform_run(const struct piece *p, const struct run *r, const float *plane, float *to)
-{
-	const struct conv_geometry *g = &p->k->task.g;
-	int64_t y0 = 2 * r->row - g->pad_t, x0 = 2 * r->column - g->pad_l, step = (int64_t)p->cut.v_step, row = g->w * WINOGRAD_LANES;
-	bool inside = y0 >= 0 && y0 + 4 <= g->h;
-	for (int64_t i = 0; i < r->tiles;) {
-		int64_t x = x0 + 2 * i, whole = inside && x >= 0 && x + 4 <= g->w ? least(r->tiles - i, (g->w - x) / 2 - 1) : 0;
-		if (whole > 0)
-			winograd_input_avx2(to + i * WINOGRAD_LANES, step, plane + y0 * row + x * WINOGRAD_LANES, row, whole);
-		else
-			border_tile(to + i * WINOGRAD_LANES, step, plane, g, y0, x);
-		i += most(1, whole);
-	}
-}
-
 static void transform(const struct piece *p)
 {
 	const struct conv_geometry *g = &p->k->task.g;
-	int64_t plane = g->h * g->w * WINOGRAD_LANES;
+	int64_t row = g->w * WINOGRAD_LANES;
+	memset(p->zeros, 0, (size_t)row * sizeof(float));
 	for (struct run r = {0}; next_run(&r, p);)
-		for (int64_t b = 0; b < p->k->blocks; b++)
-			transform_run(p, &r, (const float *)p->io->x + (p->image * p->k->blocks + b) * plane,
-			    p->v + (b * p->tiles + r.done) * WINOGRAD_LANES);
+		for (int64_t b = 0; b < p->k->blocks; b++) {
+			const float *plane = (const float *)p->io->x + (p->image * p->k->blocks + b) * g->h * row;
+			struct winograd_rows from = {.pixels = g->w};
+			for (int64_t i = 0, y = 2 * r.row - g->pad_t; i < 4; i++, y++)
+				from.row[i] = y >= 0 && y < g->h ? plane + y * row : p->zeros;
+			winograd_input_avx2(p->v + (b * p->tiles + r.done) * WINOGRAD_LANES, (int64_t)p->cut.v_step, &from,
+			    2 * r.column - g->pad_l, r.tiles);
+		}
 }
 
 static void multiply(const struct piece *p, int64_t block, int width)
 {
 	const struct winograd *k = p->k;
-	int64_t inputs = k->blocks * WINOGRAD_LANES, step = inputs * width * WINOGRAD_LANES;
-	const float *first = k->weight + block * WINOGRAD_LANES * WINOGRAD_POSITIONS * inputs;
-	bool last = block + width == k->out_blocks;
-	for (int i = 0; i < WINOGRAD_POSITIONS; i++) {
-		const float *now = first + i * step;
-		struct winograd_kernels kernels = {now, last && i + 1 == WINOGRAD_POSITIONS ? k->weight : now + step};
-		winograd_product_avx2(p->m + (size_t)i * p->cut.m_step, p->v + (size_t)i * p->cut.v_step, p->tiles * WINOGRAD_LANES, &kernels,
-		    k->blocks, p->tiles, width);
+	int64_t step = k->blocks * width * WINOGRAD_LANES * WINOGRAD_LANES;
+	struct winograd_product x = {.v_step = p->tiles * WINOGRAD_LANES, .now = kernels_at(k, block), .blocks = k->blocks,
+	    .tiles = p->tiles, .width = width};
+	for (int i = 0; i < WINOGRAD_POSITIONS; i++, x.now = x.next) {
+		bool last = block + width == k->out_blocks && i + 1 == WINOGRAD_POSITIONS;
+		x.v = p->v + (size_t)i * p->cut.v_step;
+		x.next = last ? k->weight : x.now + step;
+		winograd_product_avx2(p->m + (size_t)i * p->cut.m_step, &x);
 	}
 }
 
@@ -201,17 +183,17 @@ static void run_panel(const struct piece *p, int64_t panel)
 			finish_run(p, &r, block + j, p->m + (r.done * width + j) * WINOGRAD_LANES, width);
 }
 
-static size_t thread_floats(const struct cut *c)
+static size_t thread_floats(const struct winograd *k, const struct cut *c)
 {
-	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS;
+	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS + round_up((size_t)(k->task.g.w * WINOGRAD_LANES), 16);
 }
 
 static void run_piece(const struct winograd *k, const struct kernel_io *io, const struct cut *c, int64_t i)
 {
 	int64_t part = i % c->parts, chunk = i / c->parts % c->chunks, panels = panel_count(k);
-	float *v = (float *)io->scratch + (size_t)omp_get_thread_num() * thread_floats(c);
+	float *v = (float *)io->scratch + (size_t)omp_get_thread_num() * thread_floats(k, c), *m = v + c->v_step * WINOGRAD_POSITIONS;
 	struct piece p = {.k = k, .io = io, .cut = *c, .image = i / c->parts / c->chunks, .first = chunk * c->chunk,
-	    .tiles = least(c->chunk, c->tiles - chunk * c->chunk), .v = v, .m = v + c->v_step * WINOGRAD_POSITIONS};
+	    .tiles = least(c->chunk, c->tiles - chunk * c->chunk), .v = v, .m = m, .zeros = m + c->m_step * WINOGRAD_POSITIONS};
 	transform(&p);
 	for (int64_t panel = panels * part / c->parts; panel < panels * (part + 1) / c->parts; panel++)
 		run_panel(&p, panel);
@@ -229,8 +211,9 @@ static void winograd_run(const struct kernel *kernel, const struct kernel_io *io
 
 static size_t winograd_scratch(const struct kernel *kernel, int width)
 {
-	const struct cut c = cut_of((const struct winograd *)kernel, width);
-	return (size_t)width * thread_floats(&c) * sizeof(float);
+	const struct winograd *k = (const struct winograd *)kernel;
+	const struct cut c = cut_of(k, width);
+	return (size_t)width * thread_floats(k, &c) * sizeof(float);
 }
 
 static void winograd_free(struct kernel *kernel)
@@ -246,13 +229,12 @@ static const struct kernel_ops ops = {winograd_run, winograd_scratch, winograd_f
 static void pack(struct winograd *k, const float *weight)
 {
 	const struct conv_geometry *g = &k->task.g;
-	int64_t inputs = k->blocks * WINOGRAD_LANES;
 	for (int64_t panel = 0; panel < panel_count(k); panel++) {
-		int64_t begin = panel_begin(k, panel), end = panel_begin(k, panel + 1), row = (end - begin) * WINOGRAD_LANES;
-		float *to = k->weight + begin * WINOGRAD_LANES * WINOGRAD_POSITIONS * inputs;
+		int64_t first = panel_begin(k, panel) * WINOGRAD_LANES, end = panel_begin(k, panel + 1) * WINOGRAD_LANES, row = end - first;
+		float *to = kernels_at(k, panel_begin(k, panel));
 		for (int64_t c = 0; c < g->c; c++)
-			for (int64_t oc = begin * WINOGRAD_LANES; oc < least(end * WINOGRAD_LANES, g->oc); oc += WINOGRAD_LANES)
-				winograd_weights_avx2(to + c * row + oc - begin * WINOGRAD_LANES, inputs * row, weight + (oc * g->c + c) * 9,
+			for (int64_t oc = first; oc < least(end, g->oc); oc += WINOGRAD_LANES)
+				winograd_weights_avx2(to + c * row + oc - first, k->blocks * WINOGRAD_LANES * row, weight + (oc * g->c + c) * 9,
 				    g->c * 9, (int)least(WINOGRAD_LANES, g->oc - oc));
 	}
 }

@@ -23,15 +23,22 @@ enum { WINOGRAD_LANES = 8, WINOGRAD_POSITIONS = 16, WINOGRAD_WIDEST = 3 };
 // Eight outputs' kernels of one input channel, those of an output `from_step` floats after those of the one before; outputs from
 // `lanes` on are zero.
 void winograd_weights_avx2(float *to, int64_t to_step, const float *from, int64_t from_step, int lanes);
-// `tiles` tiles of one block side by side, which lie within the image: rows are `row` floats apart.
-void winograd_input_avx2(float *to, int64_t to_step, const float *from, int64_t row, int64_t tiles);
-// The sums of one position: tiles of a block are side by side, blocks `v_step` floats apart. What is wanted next is sent for meanwhile:
-// 64 products a cache line are too few to wait for a kernel that comes from memory.
-struct winograd_kernels {
-	const float *now, *next;
+// `tiles` tiles of one block side by side, the first from pixel x of four rows of the image on; outside of it are zeros.
+struct winograd_rows {
+	const float *row[4];
+	int64_t pixels;
 };
-void winograd_product_avx2(float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks,
-    int64_t tiles, int width);
+void winograd_input_avx2(float *to, int64_t to_step, const struct winograd_rows *from, int64_t x, int64_t tiles);
+// The sums of one position, for all tiles of a chunk and a panel. What is wanted next is sent for meanwhile: a tile has too few products to
+// wait for a kernel that comes from memory.
+struct winograd_product {
+	const float *v;          // inputs: tiles of a block side by side, blocks v_step floats apart
+	int64_t v_step;
+	const float *now, *next; // kernels of this position and of the next
+	int64_t blocks, tiles;
+	int width;               // of the panel, in blocks
+};
+void winograd_product_avx2(float *m, const struct winograd_product *p);
 
 // A row of tiles of one block of outputs. With the bias added, then what the residual's place says and the range: what of an
 // epilogue can be done in registers.

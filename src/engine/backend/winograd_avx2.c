@@ -2,7 +2,11 @@
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
-#include <string.h>
+
+enum {
+	SECTION = 16,  // blocks of channels that are summed up before they are added to those before: long sums lose precision
+	MOST_SUMS = 12 // vectors of sums that registers hold
+};
 
 #define INLINE static inline __attribute__((always_inline))
 #define LOAD(p) _mm256_loadu_ps(p)
@@ -38,24 +42,29 @@ void winograd_weights_avx2(float *to, int64_t to_step, const float *from, int64_
 }
 
 // A column of a tile, transformed along its rows: (d0 - d2, d1 + d2, d2 - d1, d1 - d3).
-INLINE void column_of(__m256 to[4], const float *from, int64_t row)
+INLINE void column_of(__m256 to[4], const struct winograd_rows *from, int64_t x)
 {
-	__m256 d0 = LOAD(from), d1 = LOAD(from + row), d2 = LOAD(from + 2 * row), d3 = LOAD(from + 3 * row);
+	if (x < 0 || x >= from->pixels) {
+		to[0] = to[1] = to[2] = to[3] = _mm256_setzero_ps();
+		return;
+	}
+	int64_t at = x * WINOGRAD_LANES;
+	__m256 d0 = LOAD(from->row[0] + at), d1 = LOAD(from->row[1] + at), d2 = LOAD(from->row[2] + at), d3 = LOAD(from->row[3] + at);
 	to[0] = SUB(d0, d2);
 	to[1] = ADD(d1, d2);
 	to[2] = SUB(d2, d1);
 	to[3] = SUB(d1, d3);
 }
 
-void winograd_input_avx2(float *to, int64_t to_step, const float *from, int64_t row, int64_t tiles)
+void winograd_input_avx2(float *to, int64_t to_step, const struct winograd_rows *from, int64_t x, int64_t tiles)
 {
 	__m256 a[4], b[4], c[4], d[4]; // a tile's columns; the last two are the first two of the next tile
-	column_of(a, from, row);
-	column_of(b, from + WINOGRAD_LANES, row);
+	column_of(a, from, x);
+	column_of(b, from, x + 1);
 	for (; tiles > 0; tiles--, to += WINOGRAD_LANES) {
-		from += 2 * WINOGRAD_LANES;
-		column_of(c, from, row);
-		column_of(d, from + WINOGRAD_LANES, row);
+		x += 2;
+		column_of(c, from, x);
+		column_of(d, from, x + 1);
 		for (int y = 0; y < 4; y++) {
 			float *at = to + 4 * y * to_step;
 			STORE(at, SUB(a[y], c[y]));
@@ -68,17 +77,17 @@ void winograd_input_avx2(float *to, int64_t to_step, const float *from, int64_t 
 	}
 }
 
-// Called with constants for `rows` (tiles) and `width`, so that the sums are registers.
-INLINE void product(float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks, const int rows,
-    const int width)
+// One section of a sum for a few tiles. Called with constants for `rows` (tiles) and `width`, so that the sums are registers.
+INLINE void section(float *m, const struct winograd_product *p, int64_t tile, int64_t block, const int rows, const int width)
 {
 	const int step = WINOGRAD_LANES * WINOGRAD_LANES * width;
-	const float *u = kernels->now, *next = kernels->next;
-	__m256 sum[12], w[WINOGRAD_WIDEST];
+	const float *v = p->v + block * p->v_step + tile * WINOGRAD_LANES, *u = p->now + block * step, *next = p->next + block * step;
+	int64_t end = block + SECTION < p->blocks ? block + SECTION : p->blocks;
+	__m256 sum[MOST_SUMS], w[WINOGRAD_WIDEST];
 #pragma GCC unroll 12
 	for (int i = 0; i < rows * width; i++)
 		sum[i] = _mm256_setzero_ps();
-	for (; blocks > 0; blocks--, v += v_step, u += step, next += step) {
+	for (int64_t b = block; b < end; b++, v += p->v_step, u += step, next += step) {
 #pragma GCC unroll 8
 		for (int k = 0; k < WINOGRAD_LANES; k++) {
 #pragma GCC unroll 3
@@ -95,35 +104,32 @@ INLINE void product(float *m, const float *v, int64_t v_step, const struct winog
 		}
 	}
 #pragma GCC unroll 12
-	for (int i = 0; i < rows * width; i++)
-		STORE(m + i * WINOGRAD_LANES, sum[i]);
+	for (int i = 0; i < rows * width; i++, m += WINOGRAD_LANES)
+		STORE(m, block > 0 ? ADD(LOAD(m), sum[i]) : sum[i]);
 }
 
-typedef void product_fn(float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks);
-#define PRODUCT(rows, width)                                                                                           \
-	static void product_##rows##x##width(                                                                          \
-	    float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks)          \
+typedef void section_fn(float *m, const struct winograd_product *p, int64_t tile, int64_t block);
+#define SECTION_OF(rows, width)                                                                                        \
+	static void section_##rows##x##width(float *m, const struct winograd_product *p, int64_t tile, int64_t block)  \
 	{                                                                                                              \
-		product(m, v, v_step, kernels, blocks, rows, width);                                                   \
+		section(m, p, tile, block, rows, width);                                                               \
 	}
-#define EACH_PRODUCT(of)                                                                                               \
+#define EACH_SIZE(of)                                                                                                  \
 	of(1, 1) of(2, 1) of(3, 1) of(4, 1) of(5, 1) of(6, 1) of(7, 1) of(8, 1) of(9, 1) of(10, 1) of(11, 1) of(12, 1) \
 	of(1, 2) of(2, 2) of(3, 2) of(4, 2) of(5, 2) of(6, 2) of(1, 3) of(2, 3) of(3, 3) of(4, 3)
-EACH_PRODUCT(PRODUCT)
+EACH_SIZE(SECTION_OF)
 
 // Tiles go in groups as equal as may be: few sums at once would wait for each other.
-void winograd_product_avx2(float *m, const float *v, int64_t v_step, const struct winograd_kernels *kernels, int64_t blocks,
-    int64_t tiles, int width)
+void winograd_product_avx2(float *m, const struct winograd_product *p)
 {
-#define ROW(rows, width) [width - 1][rows - 1] = product_##rows##x##width,
-	static product_fn *const by_size[WINOGRAD_WIDEST][12] = {EACH_PRODUCT(ROW)};
-	int64_t groups = (tiles * width + 11) / 12, done = 0;
+#define ROW(rows, width) [width - 1][rows - 1] = section_##rows##x##width,
+	static section_fn *const by_size[WINOGRAD_WIDEST][MOST_SUMS] = {EACH_SIZE(ROW)};
+	int64_t groups = (p->tiles * p->width + MOST_SUMS - 1) / MOST_SUMS, tile = 0;
 	for (int64_t i = 1; i <= groups; i++) {
-		int64_t rows = tiles * i / groups - done;
-		by_size[width - 1][rows - 1](m, v, v_step, kernels, blocks);
-		m += rows * width * WINOGRAD_LANES;
-		v += rows * WINOGRAD_LANES;
-		done += rows;
+		int64_t end = p->tiles * i / groups;
+		for (int64_t block = 0; block < p->blocks; block += SECTION)
+			by_size[p->width - 1][end - tile - 1](m + tile * p->width * WINOGRAD_LANES, p, tile, block);
+		tile = end;
 	}
 }
 
@@ -141,23 +147,24 @@ INLINE __m256 finish(__m256 v, const struct winograd_output *o, enum add_kind ad
 // Called with a constant for `add`.
 INLINE void outputs(const struct winograd_output *o, const enum add_kind add)
 {
-	const __m256 bias = LOAD(o->bias);
 	const float *m = o->m;
 	for (int64_t x = 0; x < o->pixels; x += 2, m += o->m_tile) {
 		__m256 top[4], low[4];
 		for (int i = 0; i < 4; i++) {
 			__m256 m0 = LOAD(m + i * o->m_step), m1 = LOAD(m + (4 + i) * o->m_step);
 			__m256 m2 = LOAD(m + (8 + i) * o->m_step), m3 = LOAD(m + (12 + i) * o->m_step);
-			top[i] = ADD(ADD(m0, m1), m2);
+			if (i == 1) // the sum that all four outputs take as it is
+				m1 = ADD(m1, LOAD(o->bias));
+			top[i] = ADD(m0, ADD(m1, m2));
 			low[i] = SUB(SUB(m1, m2), m3);
 		}
 		const __m256 *of[2] = {top, low};
 		for (int row = 0; row < 2 && o->y[row]; row++) {
 			const __m256 *s = of[row];
 			float *y = o->y[row] + x * WINOGRAD_LANES;
-			STORE(y, finish(ADD(ADD(ADD(s[0], s[1]), s[2]), bias), o, add, row, x));
+			STORE(y, finish(ADD(s[0], ADD(s[1], s[2])), o, add, row, x));
 			if (x + 1 < o->pixels)
-				STORE(y + WINOGRAD_LANES, finish(ADD(SUB(SUB(s[1], s[2]), s[3]), bias), o, add, row, x + 1));
+				STORE(y + WINOGRAD_LANES, finish(SUB(SUB(s[1], s[2]), s[3]), o, add, row, x + 1));
 		}
 	}
 }

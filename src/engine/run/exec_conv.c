@@ -13,6 +13,12 @@ static enum layout input_layout(const struct exec *x, const struct conv_geometry
 	return g->c <= FEW_CHANNELS ? LAYOUT_PLAIN : LAYOUT_BLOCK;
 }
 
+// A sum of codes is a number that a quantizer may find halfway between two of its own.
+static bool sums_codes(struct exec *x)
+{
+	return x->in[0]->coded && exec_param_quantizer(x, 1);
+}
+
 static enum status prepare_float(struct exec *x, const struct conv_geometry *g, struct prepared *p)
 {
 	float *own_w, *own_b;
@@ -21,6 +27,7 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	t.bias = exec_weights(x, 2, &own_b);
 	enum status st = STATUS_UNSUPPORTED;
 	t.ordered = x->e->quantized_file;
+	t.exact = sums_codes(x);
 	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
 		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
 		t.out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
@@ -69,8 +76,7 @@ static enum status prepare(struct exec *x, const struct conv_geometry *g, bool i
 {
 	struct key k = exec_kernel_key(x, integer ? "qconv" : "conv");
 	k = key_add_int(k, x->in[0]->t.layout);
-	if (integer)
-		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[0])));
+	k = integer ? key_add_key(k, quantizer_key(rep_quantizer(x->in[0]))) : key_add_int(k, sums_codes(x));
 	if (kernels_get(x->e->kernels, k, p))
 		return STATUS_OK;
 	enum status st = integer ? prepare_int(x, g, p) : prepare_float(x, g, p);
