@@ -1,64 +1,71 @@
+// Vectors of GNU C, so that every machine compiles this; it is called where AVX2 and FMA make it fast.
 #include "winograd.h"
 
-#if defined(__AVX2__) && defined(__FMA__)
-#include <immintrin.h>
+#include "../vector.h"
 
 enum {
 	SECTION = 16,  // blocks of channels that are summed up before they are added to those before: long sums lose precision
 	MOST_SUMS = 12 // vectors of sums that registers hold
 };
 
-#define INLINE static inline __attribute__((always_inline))
-#define LOAD(p) _mm256_loadu_ps(p)
-#define STORE(p, v) _mm256_storeu_ps(p, v)
-#define ADD(a, b) _mm256_add_ps(a, b)
-#define SUB(a, b) _mm256_sub_ps(a, b)
+VINLINE void store(float *to, vfloat v)
+{
+	memcpy(to, &v, sizeof v);
+}
+
+VINLINE vfloat multiply_add(vfloat a, vfloat b, vfloat c)
+{
+#if defined(__FMA__)
+	return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+	return a * b + c;
+#endif
+}
 
 // Three taps as four: (a, (a + b + c) / 2, (a - b + c) / 2, c).
-INLINE void spread(__m256 to[4], __m256 a, __m256 b, __m256 c)
+VINLINE void spread(vfloat to[4], vfloat a, vfloat b, vfloat c)
 {
-	const __m256 half = _mm256_set1_ps(0.5f);
-	__m256 ends = _mm256_mul_ps(half, ADD(a, c)), middle = _mm256_mul_ps(half, b);
+	vfloat ends = 0.5f * (a + c), middle = 0.5f * b;
 	to[0] = a;
-	to[1] = ADD(ends, middle);
-	to[2] = SUB(ends, middle);
+	to[1] = ends + middle;
+	to[2] = ends - middle;
 	to[3] = c;
 }
 
 void winograd_weights_avx2(float *to, int64_t to_step, const float *from, int64_t from_step, int lanes)
 {
 	float taps[9][WINOGRAD_LANES] = {{0}};
-	__m256 column[3][4], row[4];
+	vfloat column[3][4], row[4];
 	for (int i = 0; i < lanes; i++)
 		for (int tap = 0; tap < 9; tap++)
 			taps[tap][i] = from[i * from_step + tap];
 	for (int x = 0; x < 3; x++)
-		spread(column[x], LOAD(taps[x]), LOAD(taps[3 + x]), LOAD(taps[6 + x]));
+		spread(column[x], vload(taps[x]), vload(taps[3 + x]), vload(taps[6 + x]));
 	for (int y = 0; y < 4; y++) {
 		spread(row, column[0][y], column[1][y], column[2][y]);
 		for (int x = 0; x < 4; x++)
-			STORE(to + (y * 4 + x) * to_step, row[x]);
+			store(to + (y * 4 + x) * to_step, row[x]);
 	}
 }
 
 // A column of a tile, transformed along its rows: (d0 - d2, d1 + d2, d2 - d1, d1 - d3).
-INLINE void column_of(__m256 to[4], const struct winograd_rows *from, int64_t x)
+VINLINE void column_of(vfloat to[4], const struct winograd_rows *from, int64_t x)
 {
 	if (x < 0 || x >= from->pixels) {
-		to[0] = to[1] = to[2] = to[3] = _mm256_setzero_ps();
+		to[0] = to[1] = to[2] = to[3] = vall(0.0f);
 		return;
 	}
 	int64_t at = x * WINOGRAD_LANES;
-	__m256 d0 = LOAD(from->row[0] + at), d1 = LOAD(from->row[1] + at), d2 = LOAD(from->row[2] + at), d3 = LOAD(from->row[3] + at);
-	to[0] = SUB(d0, d2);
-	to[1] = ADD(d1, d2);
-	to[2] = SUB(d2, d1);
-	to[3] = SUB(d1, d3);
+	vfloat d0 = vload(from->row[0] + at), d1 = vload(from->row[1] + at), d2 = vload(from->row[2] + at), d3 = vload(from->row[3] + at);
+	to[0] = d0 - d2;
+	to[1] = d1 + d2;
+	to[2] = d2 - d1;
+	to[3] = d1 - d3;
 }
 
 void winograd_input_avx2(float *to, int64_t to_step, const struct winograd_rows *from, int64_t x, int64_t tiles)
 {
-	__m256 a[4], b[4], c[4], d[4]; // a tile's columns; the last two are the first two of the next tile
+	vfloat a[4], b[4], c[4], d[4]; // a tile's columns; the last two are the first two of the next tile
 	column_of(a, from, x);
 	column_of(b, from, x + 1);
 	for (; tiles > 0; tiles--, to += WINOGRAD_LANES) {
@@ -67,10 +74,10 @@ void winograd_input_avx2(float *to, int64_t to_step, const struct winograd_rows 
 		column_of(d, from, x + 1);
 		for (int y = 0; y < 4; y++) {
 			float *at = to + 4 * y * to_step;
-			STORE(at, SUB(a[y], c[y]));
-			STORE(at + to_step, ADD(b[y], c[y]));
-			STORE(at + 2 * to_step, SUB(c[y], b[y]));
-			STORE(at + 3 * to_step, SUB(b[y], d[y]));
+			store(at, a[y] - c[y]);
+			store(at + to_step, b[y] + c[y]);
+			store(at + 2 * to_step, c[y] - b[y]);
+			store(at + 3 * to_step, b[y] - d[y]);
 			a[y] = c[y];
 			b[y] = d[y];
 		}
@@ -78,34 +85,34 @@ void winograd_input_avx2(float *to, int64_t to_step, const struct winograd_rows 
 }
 
 // One section of a sum for a few tiles. Called with constants for `rows` (tiles) and `width`, so that the sums are registers.
-INLINE void section(float *m, const struct winograd_product *p, int64_t tile, int64_t block, const int rows, const int width)
+VINLINE void section(float *m, const struct winograd_product *p, int64_t tile, int64_t block, const int rows, const int width)
 {
 	const int step = WINOGRAD_LANES * WINOGRAD_LANES * width;
 	const float *v = p->v + block * p->v_step + tile * WINOGRAD_LANES, *u = p->now + block * step, *next = p->next + block * step;
 	int64_t end = block + SECTION < p->blocks ? block + SECTION : p->blocks;
-	__m256 sum[MOST_SUMS], w[WINOGRAD_WIDEST];
+	vfloat sum[MOST_SUMS], w[WINOGRAD_WIDEST];
 #pragma GCC unroll 12
 	for (int i = 0; i < rows * width; i++)
-		sum[i] = _mm256_setzero_ps();
+		sum[i] = vall(0.0f);
 	for (int64_t b = block; b < end; b++, v += p->v_step, u += step, next += step) {
 #pragma GCC unroll 8
 		for (int k = 0; k < WINOGRAD_LANES; k++) {
 #pragma GCC unroll 3
 			for (int j = 0; j < width; j++)
-				w[j] = LOAD(u + (k * width + j) * WINOGRAD_LANES);
-			_mm_prefetch((const char *)(next + k * width * WINOGRAD_LANES), _MM_HINT_T1);
+				w[j] = vload(u + (k * width + j) * WINOGRAD_LANES);
+			__builtin_prefetch(next + k * width * WINOGRAD_LANES, 0, 2);
 #pragma GCC unroll 12
 			for (int r = 0; r < rows; r++) {
-				__m256 x = _mm256_broadcast_ss(v + r * WINOGRAD_LANES + k);
+				vfloat x = vall(v[r * WINOGRAD_LANES + k]);
 #pragma GCC unroll 3
 				for (int j = 0; j < width; j++)
-					sum[r * width + j] = _mm256_fmadd_ps(x, w[j], sum[r * width + j]);
+					sum[r * width + j] = multiply_add(x, w[j], sum[r * width + j]);
 			}
 		}
 	}
 #pragma GCC unroll 12
 	for (int i = 0; i < rows * width; i++, m += WINOGRAD_LANES)
-		STORE(m, block > 0 ? ADD(LOAD(m), sum[i]) : sum[i]);
+		store(m, block > 0 ? vload(m) + sum[i] : sum[i]);
 }
 
 typedef void section_fn(float *m, const struct winograd_product *p, int64_t tile, int64_t block);
@@ -133,38 +140,38 @@ void winograd_product_avx2(float *m, const struct winograd_product *p)
 	}
 }
 
-INLINE __m256 finish(__m256 v, const struct winograd_output *o, enum add_kind add, int row, int64_t pixel)
+VINLINE vfloat finish(vfloat v, const struct winograd_output *o, enum add_kind add, int row, int64_t pixel)
 {
 	if (add == ADD_BEFORE)
-		v = ADD(v, LOAD(o->residual[row] + pixel * WINOGRAD_LANES));
-	v = _mm256_max_ps(_mm256_set1_ps(o->low), v); // NaN stays
-	v = _mm256_min_ps(_mm256_set1_ps(o->high), v);
+		v = v + vload(o->residual[row] + pixel * WINOGRAD_LANES);
+	v = vmax(vall(o->low), v); // NaN stays
+	v = vmin(vall(o->high), v);
 	if (add == ADD_AFTER)
-		v = ADD(v, LOAD(o->residual[row] + pixel * WINOGRAD_LANES));
+		v = v + vload(o->residual[row] + pixel * WINOGRAD_LANES);
 	return v;
 }
 
 // Called with a constant for `add`.
-INLINE void outputs(const struct winograd_output *o, const enum add_kind add)
+VINLINE void outputs(const struct winograd_output *o, const enum add_kind add)
 {
 	const float *m = o->m;
 	for (int64_t x = 0; x < o->pixels; x += 2, m += o->m_tile) {
-		__m256 top[4], low[4];
+		vfloat top[4], low[4];
 		for (int i = 0; i < 4; i++) {
-			__m256 m0 = LOAD(m + i * o->m_step), m1 = LOAD(m + (4 + i) * o->m_step);
-			__m256 m2 = LOAD(m + (8 + i) * o->m_step), m3 = LOAD(m + (12 + i) * o->m_step);
+			vfloat m0 = vload(m + i * o->m_step), m1 = vload(m + (4 + i) * o->m_step);
+			vfloat m2 = vload(m + (8 + i) * o->m_step), m3 = vload(m + (12 + i) * o->m_step);
 			if (i == 1) // the sum that all four outputs take as it is
-				m1 = ADD(m1, LOAD(o->bias));
-			top[i] = ADD(m0, ADD(m1, m2));
-			low[i] = SUB(SUB(m1, m2), m3);
+				m1 = m1 + vload(o->bias);
+			top[i] = m0 + (m1 + m2);
+			low[i] = m1 - m2 - m3;
 		}
-		const __m256 *of[2] = {top, low};
+		const vfloat *of[2] = {top, low};
 		for (int row = 0; row < 2 && o->y[row]; row++) {
-			const __m256 *s = of[row];
+			const vfloat *s = of[row];
 			float *y = o->y[row] + x * WINOGRAD_LANES;
-			STORE(y, finish(ADD(s[0], ADD(s[1], s[2])), o, add, row, x));
+			store(y, finish(s[0] + (s[1] + s[2]), o, add, row, x));
 			if (x + 1 < o->pixels)
-				STORE(y + WINOGRAD_LANES, finish(SUB(SUB(s[1], s[2]), s[3]), o, add, row, x + 1));
+				store(y + WINOGRAD_LANES, finish(s[1] - s[2] - s[3], o, add, row, x + 1));
 		}
 	}
 }
@@ -178,4 +185,3 @@ void winograd_output_avx2(const struct winograd_output *o)
 	else
 		outputs(o, ADD_AFTER);
 }
-#endif
