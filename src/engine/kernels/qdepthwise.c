@@ -24,10 +24,10 @@ static const struct qdw_loops *loops_here(bool wide)
 	return wide ? &t->wide : &t->narrow;
 }
 
-// Stored element of pixel p of the eight channels of vector v of image n.
-static int64_t element(int64_t channels, int64_t plane, int64_t n, int64_t v, int64_t p)
+// Stored element of the first pixel of the eight channels of vector v of image n.
+static int64_t element(const struct qdw *k, int64_t plane, int64_t n, int64_t v)
 {
-	return act_offset(LAYOUT_BLOCK, layout_block(), channels, plane, n, v * QDW_LANES, p);
+	return act_offset(LAYOUT_BLOCK, k->block, k->g.c, plane, n, v * QDW_LANES, 0);
 }
 
 // Channels of a vector past the tensor's last.
@@ -114,7 +114,7 @@ static void run_band(const struct qdw *k, char *y, const struct qdw_ring *ring, 
 
 static size_t blank_size(const struct qdw *k)
 {
-	return round_up((size_t)((k->inside ? k->inside : 1) * k->block) * dtype_size(k->in_type), 64);
+	return round_up((size_t)((k->inside ? k->inside : 1) * k->block) * k->in_size, 64);
 }
 
 static size_t ring_size(const struct qdw *k)
@@ -128,22 +128,18 @@ static size_t workspace_size(const struct qdw *k)
 }
 
 // Output rows first .. last - 1 of vector v of image n.
-static void run_part(const struct qdw *k, const struct kernel_io *io, int64_t n, int64_t v, int64_t first, int64_t last, char *workspace)
+static void run_part(const struct qdw *k, const struct kernel_io *io, struct qdw_ring *ring, int64_t n, int64_t v, int64_t first, int64_t last)
 {
 	const struct conv_geometry *g = &k->g;
-	struct qdw_ring ring = {
-		.x = (const char *)io->x + (size_t)element(g->c, g->h * g->w, n, v, 0) * dtype_size(k->in_type),
-		.top = first * g->stride_h - g->pad_t,
-		.blank = workspace, .rows = workspace + blank_size(k),
-		.tap = (const char **)(void *)(workspace + blank_size(k) + ring_size(k)),
-	};
+	size_t out_size = dtype_size(k->finish.type), row = (size_t)(g->ow * k->block) * out_size;
+	char *y = (char *)io->y + (size_t)element(k, g->oh * g->ow, n, v) * out_size;
 
-	qdw_ring_begin(k, &ring);
-	char *y = (char *)io->y + (size_t)element(g->oc, g->oh * g->ow, n, v, 0) * dtype_size(k->finish.type);
-	size_t row = (size_t)(g->ow * k->block) * dtype_size(k->finish.type);
-	for (int64_t i = first; i < last; i += QDW_ROWS, qdw_ring_advance(k, &ring)) {
-		qdw_ring_fill(k, &ring);
-		run_band(k, y + (size_t)i * row, &ring, v, last - i < QDW_ROWS ? (int)(last - i) : QDW_ROWS);
+	ring->x = (const char *)io->x + (size_t)element(k, g->h * g->w, n, v) * k->in_size;
+	ring->top = first * g->stride_h - g->pad_t;
+	ring->first = ring->head = ring->next = 0;
+	for (int64_t i = first; i < last; i += QDW_ROWS, qdw_ring_advance(k, ring)) {
+		qdw_ring_fill(k, ring);
+		run_band(k, y + (size_t)i * row, ring, v, last - i < QDW_ROWS ? (int)(last - i) : QDW_ROWS);
 	}
 }
 
@@ -167,15 +163,28 @@ static int64_t part_begin(const struct qdw *k, int64_t i, int64_t parts)
 	return row < k->g.oh ? row : k->g.oh;
 }
 
+static struct qdw_ring ring_in(const struct qdw *k, char *workspace)
+{
+	struct qdw_ring ring = { .blank = workspace, .rows = workspace + blank_size(k),
+		.tap = (const char **)(void *)(workspace + blank_size(k) + ring_size(k)) };
+
+	qdw_ring_begin(k, &ring);
+	return ring;
+}
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qdw *k = (const struct qdw *)base;
 	int64_t parts = parts_of(k, io->width);
 
-#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
-	for (int64_t i = 0; i < k->g.n * k->vectors * parts; i++)
-		run_part(k, io, i / parts / k->vectors, i / parts % k->vectors, part_begin(k, i % parts, parts),
-		    part_begin(k, i % parts + 1, parts), (char *)io->scratch + (size_t)omp_get_thread_num() * workspace_size(k));
+#pragma omp parallel num_threads(io->width) if (io->width > 1)
+	{
+		struct qdw_ring ring = ring_in(k, (char *)io->scratch + (size_t)omp_get_thread_num() * workspace_size(k));
+#pragma omp for schedule(dynamic)
+		for (int64_t i = 0; i < k->g.n * k->vectors * parts; i++)
+			run_part(k, io, &ring, i / parts / k->vectors, i / parts % k->vectors, part_begin(k, i % parts, parts),
+			    part_begin(k, i % parts + 1, parts));
+	}
 }
 
 static size_t scratch(const struct kernel *base, int width)
@@ -314,6 +323,7 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 	k->base.ops = &ops;
 	k->g = t->g;
 	k->in_type = t->in_type;
+	k->in_size = dtype_size(t->in_type);
 	k->in_zero = t->in_zero;
 	k->micro = qmicro_here();
 	k->block = layout_block();

@@ -22,7 +22,21 @@ typedef uint16_t vwords __attribute__((vector_size(32)));
 	{                                                                                                              \
 		const type *a = above, *b = below;                                                                     \
 		int16_t *y = dst;                                                                                      \
-		for (int64_t i = 0; i < n; i++, a += step, b += step, y += 2 * QDW_LANES) {                            \
+		int64_t i = 0;                                                                                         \
+		for (; step == QDW_LANES && i + 2 <= n; i += 2, a += 2 * QDW_LANES, b += 2 * QDW_LANES, y += 4 * QDW_LANES) { \
+			name##_both va, vb;                                                                            \
+			memcpy(&va, a, sizeof(va));                                                                    \
+			memcpy(&vb, b, sizeof(vb));                                                                    \
+			name##_both first = __builtin_shufflevector(va, vb, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,  \
+			    6, 22, 7, 23);                                                                             \
+			name##_both second = __builtin_shufflevector(va, vb, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, \
+			    29, 14, 30, 15, 31);                                                                       \
+			vwords one = (vwords)name##_widen(first) - (uint16_t)shift;                                    \
+			vwords two = (vwords)name##_widen(second) - (uint16_t)shift;                                   \
+			memcpy(y, &one, sizeof(one));                                                                  \
+			memcpy(y + 2 * QDW_LANES, &two, sizeof(two));                                                  \
+		}                                                                                                      \
+		for (; i < n; i++, a += step, b += step, y += 2 * QDW_LANES) {                                         \
 			name##_pixel va, vb;                                                                           \
 			memcpy(&va, a, sizeof(va));                                                                    \
 			memcpy(&vb, b, sizeof(vb));                                                                    \

@@ -12,6 +12,7 @@ struct qdw {
 	const struct qmicro *micro;
 	const struct qdw_loops *loops;
 	enum dtype in_type;
+	size_t in_size;             // bytes of a code
 	int32_t in_zero, shift;     // of codes; what is taken away from them, and is not the zero point where that does not fit int16
 	bool direct;                // rows go from sums to codes where they belong
 	bool shared;                // as in struct qdw_band
@@ -29,10 +30,10 @@ struct qdw {
 	float *scale, *fbias;       // [vector][QLANES]: eight channels twice, two pixels are finished as one row
 };
 
-// The expanded rows that outputs are made from, for one vector of one image; the first is what the first band sees first.
+// The expanded rows that outputs are made from, a thread's own: for one vector of one image after the other.
 struct qdw_ring {
 	const char *x;
-	int64_t top;        // input row where the first begins
+	int64_t top;        // input row where expanded row 0 begins
 	char *blank;        // codes of an input row outside of the image
 	char *rows;         // [span]
 	const char **tap;   // what each tap meets
@@ -41,7 +42,7 @@ struct qdw_ring {
 	int64_t next;       // first that is not yet there
 };
 
-void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring);
+void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring); // writes what lies beside any image
 void qdw_ring_fill(const struct qdw *k, struct qdw_ring *ring);    // brings in what the band sees, and points the taps at it
 void qdw_ring_advance(const struct qdw *k, struct qdw_ring *ring); // to the next band
 

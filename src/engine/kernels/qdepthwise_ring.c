@@ -13,7 +13,7 @@ static const char *codes_of_row(const struct qdw *k, const struct qdw_ring *ring
 {
 	if (row < 0 || row >= k->g.h)
 		return ring->blank;
-	return ring->x + (size_t)(row * k->g.w * k->block) * dtype_size(k->in_type);
+	return ring->x + (size_t)(row * k->g.w * k->block) * k->in_size;
 }
 
 // Row i of those that the band sees. What lies left and right of the image stays as qdw_ring_begin() made it.
@@ -29,7 +29,7 @@ void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 {
 	int64_t elems = (k->inside ? k->inside : 1) * k->block, right = k->g.pad_l + k->inside;
 
-	if (dtype_size(k->in_type) == 1)
+	if (k->in_size == 1)
 		memset(ring->blank, k->in_zero, (size_t)elems);
 	else
 		for (int64_t i = 0; i < elems; i++)
