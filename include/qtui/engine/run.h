@@ -27,6 +27,7 @@ struct rep {
 };
 const struct quantizer *rep_quantizer(struct rep *r); // NULL when not coded
 struct rep rep_share(const struct rep *r);
+struct rep rep_move(struct rep *r); // leaves *r empty
 void rep_drop(struct rep *r);
 // As floats; through a quantizer (codes where they fit in 16 bit per tensor, else rounded floats). *out has its own count.
 MUST_CHECK enum status rep_to_float(struct rep *out, struct rep *r, int width, struct error *err);

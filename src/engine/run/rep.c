@@ -30,6 +30,13 @@ struct rep rep_share(const struct rep *r)
 	return copy;
 }
 
+struct rep rep_move(struct rep *r)
+{
+	struct rep moved = *r;
+	memset(r, 0, sizeof *r);
+	return moved;
+}
+
 void rep_drop(struct rep *r)
 {
 	tensor_drop(&r->t);

@@ -122,6 +122,8 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 		st = apply_alone(state, x, v, q, hold);
 	else if (q)
 		st = rep_apply(hold, r, q, x->width, x->err);
+	else if (!c && state->uses[state_source(x->sim)][v] == 1)
+		*hold = rep_move(r); // its last use: the step may have its memory
 	else
 		*hold = rep_share(r);
 	rep_drop(&constant);

@@ -54,12 +54,24 @@ static void each_strip(const struct walk *w, int64_t planes, int width)
 		one_strip(w, i / strips, i % strips * STRIP);
 }
 
+// A float tensor that nobody else has is overwritten: memory that is written for the first time comes from further away.
+static bool overwrites(const struct strips *s, bool codes)
+{
+	const struct rep *in = s->in[0].rep;
+	return s->n_in == 1 && !codes && !in->coded && in->t.type == DT_F32 && in->t.layout == s->layout && shape_equal(&in->t.shape, &s->shape) &&
+	    in->t.buf && buf_is_unique(in->t.buf);
+}
+
 enum status strips_run(struct exec *x, const struct strips *s)
 {
 	const struct quantizer *oq = exec_out_quantizer(x, 0);
 	bool codes = oq && quantizer_has_codes(oq);
 	struct rep y = {0};
-	enum status st = rep_alloc(&y, codes ? quantizer_dtype(oq) : DT_F32, s->layout, &s->shape, x->err);
+	enum status st = STATUS_OK;
+	if (overwrites(s, codes))
+		y = rep_share(s->in[0].rep);
+	else
+		st = rep_alloc(&y, codes ? quantizer_dtype(oq) : DT_F32, s->layout, &s->shape, x->err);
 	if (st != STATUS_OK)
 		return st;
 	int64_t stored = tensor_stored(&y.t), block = layout_block();

@@ -21,7 +21,7 @@ struct strips {
 	struct shape shape;
 	bool by_plane;       // planes are (image, channel block) pairs of LAYOUT_BLOCK; else the tensor is one plane
 };
-// Makes the step's output 0, as codes where its quantizer has them. Operands that are not spread have the result's size and layout.
+// Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not spread have the result's size and layout.
 enum status strips_run(struct exec *x, const struct strips *s);
 
 #endif
