@@ -1,7 +1,6 @@
-// Convolution by a 3x3 kernel of stride 1 in fewer multiplications: Winograd's F(2x2, 3x3). A tile of 4x4 inputs, transformed by additions,
-// meets the transformed kernel (16 numbers, once made) position by position, and the 16 sums over the channels give 2x2 outputs by
-// additions again: 16 products where the definition has 36. Its factors are 1, 1/2 and 1/4, so that a sum is rounded less often than the direct
-// one; F(4x4, 3x3) would save more and lose 10 dB.
+// Convolution by a 3x3 kernel of stride 1 in fewer multiplications: Winograd's F(2x2, 3x3). A tile of 4x4 inputs, transformed by
+// additions, meets the transformed kernel (16 numbers, made once) position by position, and the 16 sums over the channels give 2x2 outputs
+// by additions again: 16 products where the definition has 36. With factors of 1, 1/2 and 1/4 alone it is as precise as the direct sum.
 //
 // All terms of a tile share its range: an input x adds up to |x| * 2^-24 to the error of every output of the tiles that it lies in, and an
 // infinity makes them NaN.
