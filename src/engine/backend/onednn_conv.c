@@ -14,11 +14,12 @@ static void fill_weights(float *dst, const struct onednn_conv *k, const struct c
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t dims[5], taps = g->kh * g->kw, c_group = g->c / g->group;
+	int64_t side_by_side = t->transposed ? 1 : c_group; // input channels whose weights for an output lie side by side
 	conv_desc_weight_dims(dims, k);
 	for (int64_t oc = 0; oc < g->oc; oc++) {
 		int64_t c0 = oc / (g->oc / g->group) * c_group;
-		for (int64_t c = c0; c < c0 + c_group; c++)
-			memcpy(dst + (oc * dims[2] + c % dims[2]) * taps, kept_weights(t, oc, c), (size_t)taps * sizeof(*dst));
+		for (int64_t c = c0; c < c0 + c_group; c += side_by_side)
+			memcpy(dst + (oc * dims[2] + c % dims[2]) * taps, kept_weights(t, oc, c), (size_t)(side_by_side * taps) * sizeof(*dst));
 	}
 }
 
