@@ -16,14 +16,17 @@ static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, cons
     int64_t oc)
 {
 	int64_t cg = t->g.c / t->g.group, pitch = k->image.pitch, sum = 0, pair = 0;
+	const int16_t *first = t->weight + qweight_offset(t, oc, 0);
+	int64_t step = (t->transposed ? t->g.oc / t->g.group : 1) * t->g.kh * t->g.kw; // from input channel to input channel
 
 	// The elements of taps that are merged into a run follow each other with the tile's pitch; a run begins with a whole pair.
 	for (int64_t i = 0, end; i < n; i = end) {
 		end = qconv_run_end(taps, n, i, t->g.group == 1);
 		for (int64_t tap = i; tap < end; tap++) {
+			const int16_t *from = first + taps[tap].kh * t->g.kw + taps[tap].kw;
 			for (int64_t c = 0; c < cg; c++) {
 				int64_t e = (tap - i) * pitch + c;
-				int32_t v = t->weight[qweight_offset(t, oc, c) + taps[tap].kh * t->g.kw + taps[tap].kw];
+				int32_t v = from[c * step];
 				qsplit_store(&k->split, w + (pair + e / 2) * 2 * QLANES, lane, (int)(e % 2), v);
 				sum += v;
 			}
