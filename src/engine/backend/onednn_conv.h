@@ -37,10 +37,10 @@ void conv_desc_weight_dims(int64_t dims[5], const struct onednn_conv *k);
 dnnl_status_t conv_desc_weight_md(struct api_md *out, const struct onednn_conv *k, bool plain);
 // Sets the channels past the last real one to zero where `act` has changed them.
 void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const struct act *act);
-// Where the residual stands among the post-ops.
 // The rows and columns of the input that the primitive reads.
 int64_t conv_desc_height(const struct onednn_conv *k);
 int64_t conv_desc_width(const struct onednn_conv *k);
+// Where the residual stands among the post-ops.
 int conv_desc_residual_index(const struct epilogue *e);
 
 // A transposed convolution as one kernel for every phase of its stride.

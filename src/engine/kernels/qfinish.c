@@ -112,12 +112,18 @@ static bool same_code(const struct qfinish *f, int64_t c, int64_t a, int64_t b)
 	return qspan_code(&f->out, value_of(f, c, a)) == qspan_code(&f->out, value_of(f, c, b));
 }
 
-// From sum to code everything keeps the order, a negative slope excepted: between two sums of one code there is no other.
+// Activations after which codes are in the order of their sums, as those with a dip (Swish, Gelu) or a negative slope are not.
+static bool keeps_order(const struct act *a)
+{
+	return a->kind == ACT_NONE || a->kind == ACT_RELU || a->kind == ACT_CLIP;
+}
+
+// Where the order is kept, there is no other code between two sums of one code.
 void qfinish_tame(struct qfinish *f, int64_t c, double reach)
 {
 	const int64_t exact = (int64_t)1 << 53, bias = f->bias[c];
 
-	if (f->to_float || f->act.kind == ACT_LEAKY || reach >= INT32_MAX || bias < -exact || bias > exact)
+	if (f->to_float || !keeps_order(&f->act) || reach >= INT32_MAX || bias < -exact || bias > exact)
 		return;
 	int64_t r = (int64_t)ceil(reach), most = INT32_MAX - r, tame = bias < 0 ? -most : most;
 	if (bias >= -most && bias <= most)

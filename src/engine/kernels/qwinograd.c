@@ -23,19 +23,36 @@ struct workspace {
 	struct square *square;
 };
 
-// Lays a workspace out from `base` on; returns its bytes.
-static size_t workspace_of(struct workspace *ws, const struct qwinograd *k, char *base)
+// Bytes of a workspace, part by part.
+struct sizes {
+	size_t tile, v, m, row, square;
+};
+
+static struct sizes sizes_of(const struct qwinograd *k)
 {
 	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
-	size_t tile = round_up((size_t)(pixels * k->conv.image.pitch + QWG_CHANNELS) * sizeof(int16_t), 64);
-	size_t v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), m = (size_t)(QWG_PLACES * k->step_m) * sizeof(int32_t);
-	size_t rows = (size_t)k->block * sizeof(int16_t *), squares = (size_t)k->block * sizeof(struct square);
 
-	*ws = (struct workspace) {
-		.tile = (int16_t *)base, .v = (int16_t *)(base + tile), .m = (int32_t *)(base + tile + v),
-		.row = (const int16_t **)(base + tile + v + m), .square = (struct square *)(base + tile + v + m + rows),
+	return (struct sizes) {
+		.tile = round_up((size_t)(pixels * k->conv.image.pitch + QWG_CHANNELS) * sizeof(int16_t), 64),
+		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(QWG_PLACES * k->step_m) * sizeof(int32_t),
+		.row = (size_t)k->block * sizeof(int16_t *), .square = (size_t)k->block * sizeof(struct square),
 	};
-	return tile + v + m + round_up(rows + squares, 64);
+}
+
+static size_t sizes_sum(const struct sizes *s)
+{
+	return s->tile + s->v + s->m + round_up(s->row + s->square, 64);
+}
+
+static struct workspace workspace_at(const struct qwinograd *k, char *scratch, int thread)
+{
+	const struct sizes s = sizes_of(k);
+	char *base = scratch + (size_t)thread * sizes_sum(&s);
+
+	return (struct workspace) {
+		.tile = (int16_t *)base, .v = (int16_t *)(base + s.tile), .m = (int32_t *)(base + s.tile + s.v),
+		.row = (const int16_t **)(base + s.tile + s.v + s.m), .square = (struct square *)(base + s.tile + s.v + s.m + s.row),
+	};
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -144,11 +161,9 @@ static void store(const struct qwinograd *k, const struct workspace *ws, const s
 // Panels panel ... end-1 of the block that begins with square `first`.
 static void run_block(const struct qwinograd *k, const struct kernel_io *io, int64_t first, int64_t panel, int64_t end, int thread)
 {
-	struct workspace ws;
-	size_t bytes = workspace_of(&ws, k, io->scratch);
-
-	workspace_of(&ws, k, (char *)io->scratch + (size_t)thread * bytes);
+	struct workspace ws = workspace_at(k, io->scratch, thread);
 	int64_t n = open_block(k, io->x, &ws, first);
+
 	for (; panel < end; panel++) {
 		const struct qpanel p = {
 			.w = k->weight + panel * QWG_PLACES * k->pairs * 2 * QLANES, .init = k->init + panel * QLANES,
@@ -175,8 +190,8 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 
 static size_t scratch(const struct kernel *base, int width)
 {
-	struct workspace ws;
-	return workspace_of(&ws, (const struct qwinograd *)base, NULL) * (size_t)width;
+	const struct sizes s = sizes_of((const struct qwinograd *)base);
+	return sizes_sum(&s) * (size_t)width;
 }
 
 static void destroy(struct kernel *base)
