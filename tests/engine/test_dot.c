@@ -32,5 +32,5 @@ void test_dot__every_size_on_every_level(void **state)
 				memcpy(first, y, sizeof first);
 			assert_memory_equal(first, y, sizeof first);
 		}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 }

@@ -88,7 +88,7 @@ void test_elt__same_bits_anywhere(void **state)
 				assert_memory_equal(y, best + first, (size_t)n * sizeof(float));
 			}
 		}
-		cpu_limit(CPU_AVX512);
+		cpu_limit(CPU_LEVELS);
 	}
 }
 
@@ -110,7 +110,7 @@ void test_elt__binary(void **state)
 			}
 		}
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 }
 
 // In place, as the executor and the epilogues use it.

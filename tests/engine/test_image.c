@@ -53,14 +53,14 @@ void test_resample__is_pillows(void **state)
 		const size_t n = sizeof(rows) / sizeof(rows[0]);
 		struct data_case c;
 
-		cpu_limit(i < n ? CPU_AVX512 : CPU_PLAIN);
+		cpu_limit(i < n ? CPU_LEVELS : CPU_PLAIN);
 		pixels_case(&c, 3, rows[i % n].to_h, rows[i % n].to_w, RESIZE_STRETCH);
 		case_open(&c, case_png("resample.png", rows[i % n].w, rows[i % n].h));
 		case_load(&c, 0);
 		assert_int_equal(checksum(&c.in[0]), rows[i % n].sum);
 		case_done(&c);
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 }
 
 void test_place__letterbox_rounds_as_ultralytics(void **state)

@@ -55,13 +55,13 @@ static void check_layouts(struct support_random *r, int64_t taps)
 	p.lanes = lanes;
 	p.planes = CHANNELS / lanes;
 	for (int run = 0; run < 3; run++) {
-		cpu_limit(run == 2 ? CPU_PLAIN : CPU_AVX512);
+		cpu_limit(run == 2 ? CPU_PLAIN : CPU_LEVELS);
 		resize(&p, blocked, result, run == 1 ? 3 : 1);
 		float *plain = to_layout(result, LAYOUT_BLOCK, LAYOUT_PLAIN, 1, CHANNELS, oh, ow);
 		assert_memory_equal(plain, y, (size_t)(CHANNELS * oh * ow) * sizeof *y);
 		free(plain);
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 	free(result);
 	free(blocked);
 	free(x);

@@ -247,9 +247,9 @@ void test_kernel_conv__sums_in_order(void **state)
 		t.ordered = true;
 		t.epi = (struct epilogue){{ACT_NONE, 0, 0}, ADD_NONE};
 		struct conv_case c = conv_case_new(&r, t, support_random_int(&r, 0, 1));
-		cpu_limit(i % 2 ? CPU_PLAIN : CPU_AVX512);
+		cpu_limit(i % 2 ? CPU_PLAIN : CPU_LEVELS);
 		check_ordered(&c);
-		cpu_limit(CPU_AVX512);
+		cpu_limit(CPU_LEVELS);
 		conv_case_free(&c);
 	}
 }

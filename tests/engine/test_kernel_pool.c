@@ -153,7 +153,7 @@ void test_kernel_pool__same_bits_at_every_level(void **state)
 		free(best);
 		free(x);
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 }
 
 void test_kernel_pool__other_types_are_refused(void **state)

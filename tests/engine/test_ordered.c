@@ -27,7 +27,7 @@ static void run(struct node_run *r, const float *want, int64_t n)
 		assert_memory_equal(r->out[0].data, want, (size_t)n * sizeof *want);
 		tensor_drop(&r->out[0]);
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 	node_run_done(r);
 }
 

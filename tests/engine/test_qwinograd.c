@@ -9,7 +9,7 @@ static bool is_taken(const struct trial *b)
 
 	cpu_limit(CPU_AVX2);
 	enum status s = qfast_winograd(&k, &b->t, &err);
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 	assert_true(s == STATUS_OK || s == STATUS_UNSUPPORTED);
 	if (s == STATUS_OK)
 		kernel_free(&k);

@@ -177,7 +177,7 @@ void test_steps__layer_normalisation(void **state)
 			assert_memory_equal(y.data, at_once.data, tensor_bytes(&y));
 			tensor_drop(&y);
 		}
-		cpu_limit(CPU_AVX512);
+		cpu_limit(CPU_LEVELS);
 		tensor_drop(&apart);
 		tensor_drop(&at_once);
 		tensor_drop(&x);

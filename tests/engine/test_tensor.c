@@ -84,14 +84,14 @@ void test_tensor__reorder_blocks_and_back(void **state)
 
 	(void)state;
 	for (size_t t = 0; t < 6; t++) {
-		cpu_limit(t < 3 ? CPU_AVX512 : CPU_PLAIN);
+		cpu_limit(t < 3 ? CPU_LEVELS : CPU_PLAIN);
 		check_reorder(types[t % 3], 3, 5, 7);
 		check_reorder(types[t % 3], 3, 13, 17);
 		check_reorder(types[t % 3], 16, 9, 11);
 		check_reorder(types[t % 3], 21, 3, 1);
 		check_reorder(types[t % 3], 8, 13, 17);
 	}
-	cpu_limit(CPU_AVX512);
+	cpu_limit(CPU_LEVELS);
 }
 
 void test_tensor__alloc_refuses_what_is_not_known(void **state)

@@ -61,7 +61,7 @@ MUST_CHECK enum status kernel_pool(struct kernel **out, const struct pool_task *
 // Integer kernels: codes in, exact accumulation (int32; int64-exact for 16 bit), then in float32 per output channel c:
 //   v = (float)acc * scale[c] + fbias[c];  v = act(v);  code = clamp(round(v / out_scale) + out_zero, qmin, qmax)
 // With power-of-two scales this is the target's integer arithmetic to the bit. acc includes the integer bias and the
-// correction for x_zero. The same result, bit for bit, from every implementation (ref, avx2, avx512).
+// correction for x_zero. The same result, bit for bit, from every implementation (ref, avx2, vnni).
 struct qconv_task {
 	struct conv_geometry g;
 	bool transposed;

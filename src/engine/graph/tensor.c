@@ -1,14 +1,11 @@
 // Tensors: how much memory they take, and who holds it.
 #include <string.h>
+#include "../kernels/cpu.h"
 #include "qtui/engine/tensor.h"
 
 int layout_block(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
-	return __builtin_cpu_supports("avx512f") ? 16 : 8;
-#else
-	return 8;
-#endif
+	return cpu_found() >= CPU_AVX512 ? 16 : 8;
 }
 
 int64_t tensor_count(const struct tensor *t)

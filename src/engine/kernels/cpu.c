@@ -1,26 +1,47 @@
-#include <stdatomic.h>
 #include "cpu.h"
 
-static atomic_int limit = CPU_AVX512;
+#include <stdatomic.h>
+#include "../backend/onednn_level.h"
 
-static enum cpu_level detect(void)
-{
+static atomic_int limit = CPU_LEVELS;
+
 #if defined(__x86_64__)
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+static enum cpu_level of_processor(void)
+{
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
 		return CPU_PLAIN;
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni"))
-		return CPU_AVX512;
-	return CPU_AVX2;
+	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
+	    !__builtin_cpu_supports("avx512dq"))
+		return CPU_AVX2;
+	return __builtin_cpu_supports("avx512vnni") ? CPU_VNNI : CPU_AVX512;
+}
 #else
+static enum cpu_level of_processor(void)
+{
 	return CPU_PLAIN;
+}
 #endif
+
+static enum cpu_level lower(enum cpu_level a, enum cpu_level b)
+{
+	return a < b ? a : b;
+}
+
+enum cpu_level cpu_found(void)
+{
+	static atomic_int known; // 1 + the level; threads that find it at the same time find the same
+	int level = atomic_load_explicit(&known, memory_order_relaxed) - 1;
+
+	if (level < 0) {
+		level = (int)lower(of_processor(), onednn_level());
+		atomic_store_explicit(&known, level + 1, memory_order_relaxed);
+	}
+	return (enum cpu_level)level;
 }
 
 enum cpu_level cpu_level(void)
 {
-	enum cpu_level has = detect(), most = (enum cpu_level)atomic_load_explicit(&limit, memory_order_relaxed);
-	return has < most ? has : most;
+	return lower(cpu_found(), (enum cpu_level)atomic_load_explicit(&limit, memory_order_relaxed));
 }
 
 void cpu_limit(enum cpu_level most)

@@ -53,7 +53,7 @@ struct qmicro {
 	// y = a[0], b[0], c[0], a[1] ...
 	void (*interleave3)(int16_t *y, const int16_t *a, const int16_t *b, const int16_t *c, int64_t n);
 };
-extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_avx512;
+extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_vnni;
 const struct qmicro *qmicro_here(void);
 
 struct qscaling qscaling_of(const struct qfinish *f);

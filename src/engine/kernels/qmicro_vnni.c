@@ -44,7 +44,7 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 	finish(y, acc, s, scale, fbias, ROWS);
 }
 
-const struct qmicro qmicro_avx512 = {
+const struct qmicro qmicro_vnni = {
 	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };
