@@ -1,5 +1,6 @@
-// Vectors of 32 bytes for loops that are compiled once for every processor level (private). GNU vector types, so that one
-// source gives the same operations everywhere; what the compiler does not do well by itself is written out for AVX2.
+// Vectors for loops that are compiled once for every processor level (private): of 32 bytes, or of 64 where a file for AVX-512 defines
+// VBYTES so. GNU vector types, so that one source gives the same operations everywhere; what the compiler does not do well by itself is
+// written out for AVX2 and AVX-512.
 #ifndef QTUI_ENGINE_VECTOR_H
 #define QTUI_ENGINE_VECTOR_H
 
@@ -9,15 +10,19 @@
 #include <immintrin.h>
 #endif
 
-typedef float vfloat __attribute__((vector_size(32)));
-typedef double vdouble __attribute__((vector_size(32)));
-typedef int32_t vint __attribute__((vector_size(32)));
-typedef int16_t vpairs __attribute__((vector_size(32)));
+#ifndef VBYTES
+#define VBYTES 32
+#endif
+enum { VLANES = VBYTES / 4 };
+typedef float vfloat __attribute__((vector_size(VBYTES)));
+typedef double vdouble __attribute__((vector_size(VBYTES)));
+typedef int32_t vint __attribute__((vector_size(VBYTES)));
+typedef int16_t vpairs __attribute__((vector_size(VBYTES)));
 #define VINLINE static inline __attribute__((always_inline))
 
 VINLINE vfloat vall(float x)
 {
-	return (vfloat) { x, x, x, x, x, x, x, x };
+	return x - (vfloat){0}; // x itself, be it -0 or a NaN
 }
 
 VINLINE vfloat vload(const float *p)
@@ -27,21 +32,56 @@ VINLINE vfloat vload(const float *p)
 	return v;
 }
 
+VINLINE void vstore(float *p, vfloat v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
 VINLINE vfloat vabs(vfloat a)
 {
 	return (vfloat)((vint)a & 0x7fffffff);
 }
 
-#if defined(__AVX2__)
+// a * b + c, rounded once where the processor does that.
+VINLINE vfloat vfma(vfloat a, vfloat b, vfloat c)
+{
+#if defined(__AVX512F__) && VBYTES == 64
+	return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__) && VBYTES == 32
+	return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+	return a * b + c;
+#endif
+}
+
 // The second operand where one of them is a NaN.
 VINLINE vfloat vmax(vfloat a, vfloat b)
 {
+#if defined(__AVX512F__) && VBYTES == 64
+	return (vfloat)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__) && VBYTES == 32
 	return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+	vint m = a > b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+#endif
 }
+
 VINLINE vfloat vmin(vfloat a, vfloat b)
 {
+#if defined(__AVX512F__) && VBYTES == 64
+	return (vfloat)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__) && VBYTES == 32
 	return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+	vint m = a < b;
+	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+#endif
 }
+
+// What follows is of 32 bytes alone.
+#if VBYTES == 32
+#if defined(__AVX2__)
 // A value that is used several times stays in its register; gcc would read it from memory again for every use.
 #define VKEEP(v) __asm__("" : "+x"(v))
 // Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
@@ -60,16 +100,6 @@ VLOAD_CODES(vcodes_i16, int16_t, _mm_loadu_si128, _mm256_cvtepi16_epi32)
 VLOAD_CODES(vcodes_u16, uint16_t, _mm_loadu_si128, _mm256_cvtepu16_epi32)
 #else
 #define VKEEP(v) ((void)(v))
-VINLINE vfloat vmax(vfloat a, vfloat b)
-{
-	vint m = a > b;
-	return (vfloat)((m & (vint)a) | (~m & (vint)b));
-}
-VINLINE vfloat vmin(vfloat a, vfloat b)
-{
-	vint m = a < b;
-	return (vfloat)((m & (vint)a) | (~m & (vint)b));
-}
 VINLINE vint vpairs_dot(vpairs a, vpairs b)
 {
 	vint odd = ((vint)a >> 16) * ((vint)b >> 16), even = ((vint)a << 16 >> 16) * ((vint)b << 16 >> 16);
@@ -84,6 +114,7 @@ VLOAD_CODES(vcodes_i8, int8_t)
 VLOAD_CODES(vcodes_u8, uint8_t)
 VLOAD_CODES(vcodes_i16, int16_t)
 VLOAD_CODES(vcodes_u16, uint16_t)
+#endif
 #endif
 
 #endif

@@ -41,13 +41,13 @@ void test_swish__within_two_ulp(void **state)
 void test_swish__limits(void **state)
 {
 	(void)state;
-	float swish[8] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e38f, -100.0f}, sigmoid[8];
+	float swish[16] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e38f, -100.0f}, sigmoid[16];
 	static const float swish_want[8] = {0, 0, INFINITY, 0, NAN, 1e30f, 0, 0}, sigmoid_want[8] = {0.5f, 0.5f, 1, 0, NAN, 1, 0, 0};
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
 		skip();
 	memcpy(sigmoid, swish, sizeof(swish));
-	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_NONE}, swish, NULL, 8, 1);
-	swish_epilogue(&(struct epilogue){{ACT_SIGMOID, 0, 0}, ADD_NONE}, sigmoid, NULL, 8, 1);
+	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_NONE}, swish, NULL, 16, 1);
+	swish_epilogue(&(struct epilogue){{ACT_SIGMOID, 0, 0}, ADD_NONE}, sigmoid, NULL, 16, 1);
 	for (int i = 0; i < 8; i++) {
 		assert_true(isnan(swish_want[i]) ? isnan(swish[i]) : fabsf(swish[i] - swish_want[i]) < 1e-30f || swish[i] == swish_want[i]);
 		assert_true(isnan(sigmoid_want[i]) ? isnan(sigmoid[i]) : fabsf(sigmoid[i] - sigmoid_want[i]) < 1e-30f);
@@ -77,4 +77,28 @@ void test_swish__same_bits_for_every_width(void **state)
 	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, y, residual, 100000, SUPPORT_WIDTH(2));
 	assert_memory_equal(x, y, sizeof(x));
 	free(residual);
+}
+
+// Of any number of elements, and what lies behind them is left alone.
+void test_swish__same_bits_at_every_level(void **state)
+{
+	(void)state;
+	enum { MOST = 70 };
+	struct support_random r = {53};
+	float x[MOST], want[MOST], y[MOST + 1];
+	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
+		skip();
+	support_random_floats(&r, x, MOST, -90.0f, 90.0f);
+	for (int i = 0; i < 2; i++) {
+		const struct act act = {i ? ACT_SWISH : ACT_SIGMOID, 0, 0};
+		cpu_limit(CPU_AVX2);
+		swish_apply(&act, x, want, MOST);
+		cpu_limit(CPU_LEVELS);
+		for (int n = 0; n <= MOST; n++) {
+			y[n] = 77.0f;
+			swish_apply(&act, x, y, n);
+			assert_memory_equal(y, want, (size_t)n * sizeof *y);
+			assert_true(y[n] == 77.0f);
+		}
+	}
 }

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/cpu.h"
-#include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
 
@@ -18,8 +16,10 @@ enum {
 
 struct winograd {
 	struct kernel base;
+	const struct winograd_loops *loops;
 	struct conv_task task;       // its weight and bias are not kept
-	int64_t blocks, out_blocks;  // of 8 channels
+	int64_t lanes;               // channels of a block
+	int64_t blocks, out_blocks;
 	int64_t tile_rows, tile_columns;
 	float *weight, *bias;        // bias: of all blocks, zero where there is none
 };
@@ -54,7 +54,7 @@ static int64_t panel_count(const struct winograd *k)
 // The kernels of the panel that begins with this block of outputs.
 static float *kernels_at(const struct winograd *k, int64_t block)
 {
-	return k->weight + block * k->blocks * WINOGRAD_LANES * WINOGRAD_LANES * WINOGRAD_POSITIONS;
+	return k->weight + block * k->blocks * k->lanes * k->lanes * WINOGRAD_POSITIONS;
 }
 
 // How a run is cut: each piece is a chunk of an image's tiles and a part of the panels.
@@ -72,15 +72,15 @@ static size_t apart(int64_t floats)
 static struct cut cut_of(const struct winograd *k, int width)
 {
 	struct cut c = {.tiles = k->tile_rows * k->tile_columns};
-	int64_t fit = CHUNK_FLOATS / (k->blocks * WINOGRAD_LANES * WINOGRAD_POSITIONS);
+	int64_t fit = CHUNK_FLOATS / (k->blocks * k->lanes * WINOGRAD_POSITIONS);
 	int64_t chunks = ceil_div(c.tiles, least(CHUNK_MOST, most(CHUNK_LEAST, fit)));
 	if (k->task.g.n < width)
 		chunks = least(ceil_div(chunks, width) * width, ceil_div(c.tiles, CHUNK_LEAST));
 	c.chunk = ceil_div(c.tiles, chunks);
 	c.chunks = ceil_div(c.tiles, c.chunk);
 	c.parts = least(panel_count(k), ceil_div(width, k->task.g.n * c.chunks));
-	c.v_step = apart(k->blocks * c.chunk * WINOGRAD_LANES);
-	c.m_step = apart(c.chunk * WINOGRAD_WIDEST * WINOGRAD_LANES);
+	c.v_step = apart(k->blocks * c.chunk * k->lanes);
+	c.m_step = apart(c.chunk * WINOGRAD_WIDEST * k->lanes);
 	return c;
 }
 
@@ -110,16 +110,17 @@ static bool next_run(struct run *r, const struct piece *p)
 
 static void transform(const struct piece *p)
 {
-	const struct conv_geometry *g = &p->k->task.g;
-	int64_t row = g->w * WINOGRAD_LANES;
+	const struct winograd *k = p->k;
+	const struct conv_geometry *g = &k->task.g;
+	int64_t row = g->w * k->lanes;
 	memset(p->zeros, 0, (size_t)row * sizeof(float));
 	for (struct run r = {0}; next_run(&r, p);)
-		for (int64_t b = 0; b < p->k->blocks; b++) {
-			const float *plane = (const float *)p->io->x + (p->image * p->k->blocks + b) * g->h * row;
+		for (int64_t b = 0; b < k->blocks; b++) {
+			const float *plane = (const float *)p->io->x + (p->image * k->blocks + b) * g->h * row;
 			struct winograd_rows from = {.pixels = g->w};
 			for (int64_t i = 0, y = 2 * r.row - g->pad_t; i < 4; i++, y++)
 				from.row[i] = y >= 0 && y < g->h ? plane + y * row : p->zeros;
-			winograd_input_avx2(p->v + (b * p->tiles + r.done) * WINOGRAD_LANES, (int64_t)p->cut.v_step, &from,
+			k->loops->input(p->v + (b * p->tiles + r.done) * k->lanes, (int64_t)p->cut.v_step, &from,
 			    2 * r.column - g->pad_l, r.tiles);
 		}
 }
@@ -127,65 +128,61 @@ static void transform(const struct piece *p)
 static void multiply(const struct piece *p, int64_t block, int width)
 {
 	const struct winograd *k = p->k;
-	int64_t step = k->blocks * width * WINOGRAD_LANES * WINOGRAD_LANES;
-	struct winograd_product x = {.v_step = p->tiles * WINOGRAD_LANES, .now = kernels_at(k, block), .blocks = k->blocks,
+	int64_t step = k->blocks * width * k->lanes * k->lanes;
+	struct winograd_product x = {.v_step = p->tiles * k->lanes, .now = kernels_at(k, block), .blocks = k->blocks,
 	    .tiles = p->tiles, .width = width};
 	for (int i = 0; i < WINOGRAD_POSITIONS; i++, x.now = x.next) {
 		bool last = block + width == k->out_blocks && i + 1 == WINOGRAD_POSITIONS;
 		x.v = p->v + (size_t)i * p->cut.v_step;
 		x.next = last ? k->weight : x.now + step;
-		winograd_product_avx2(p->m + (size_t)i * p->cut.m_step, &x);
+		k->loops->product(p->m + (size_t)i * p->cut.m_step, &x);
 	}
 }
 
 // What of the epilogue is done with the output transform: all of it, or nothing.
 static bool in_registers(struct winograd_output *o, const struct epilogue *e)
 {
-	bool clip = e->act.kind == ACT_CLIP, relu = e->act.kind == ACT_RELU, all = clip || relu || e->act.kind == ACT_NONE;
+	bool clip = e->act.kind == ACT_CLIP, relu = e->act.kind == ACT_RELU, swish = e->act.kind == ACT_SWISH || e->act.kind == ACT_SIGMOID;
+	bool all = clip || relu || swish || e->act.kind == ACT_NONE;
+	o->act = swish ? e->act.kind : ACT_CLIP;
 	o->low = clip ? e->act.a : relu ? 0.0f : -INFINITY;
 	o->high = clip ? e->act.b : INFINITY;
 	o->add = all ? e->add : ADD_NONE;
 	return all;
 }
 
-static void apply(const struct epilogue *e, float *y, const float *residual, int64_t n)
-{
-	if (swish_serves(&e->act))
-		swish_avx2(e, y, y, residual, n);
-	else
-		kept_epilogue(e, y, residual, n);
-}
-
 static void finish_run(const struct piece *p, const struct run *r, int64_t block, const float *m, int width)
 {
-	const struct conv_geometry *g = &p->k->task.g;
-	const struct epilogue *e = &p->k->task.epi;
-	struct winograd_output o = {.m = m, .m_step = (int64_t)p->cut.m_step, .m_tile = width * WINOGRAD_LANES,
-	    .bias = p->k->bias + block * WINOGRAD_LANES, .pixels = least(2 * r->tiles, g->ow - 2 * r->column)};
+	const struct winograd *k = p->k;
+	const struct conv_geometry *g = &k->task.g;
+	const struct epilogue *e = &k->task.epi;
+	struct winograd_output o = {.m = m, .m_step = (int64_t)p->cut.m_step, .m_tile = width * k->lanes,
+	    .bias = k->bias + block * k->lanes, .pixels = least(2 * r->tiles, g->ow - 2 * r->column)};
 	bool done = in_registers(&o, e);
 	for (int i = 0; i < 2 && 2 * r->row + i < g->oh; i++) {
-		int64_t at = (((p->image * p->k->out_blocks + block) * g->oh + 2 * r->row + i) * g->ow + 2 * r->column) * WINOGRAD_LANES;
+		int64_t at = (((p->image * k->out_blocks + block) * g->oh + 2 * r->row + i) * g->ow + 2 * r->column) * k->lanes;
 		o.y[i] = (float *)p->io->y + at;
 		o.residual[i] = e->add == ADD_NONE ? NULL : (const float *)p->io->residual + at;
 	}
-	winograd_output_avx2(&o);
+	k->loops->output(&o);
 	for (int i = 0; !done && i < 2 && o.y[i]; i++)
-		apply(e, o.y[i], o.residual[i], o.pixels * WINOGRAD_LANES);
+		kept_epilogue(e, o.y[i], o.residual[i], o.pixels * k->lanes);
 }
 
 static void run_panel(const struct piece *p, int64_t panel)
 {
-	int64_t block = panel_begin(p->k, panel);
-	int width = (int)(panel_begin(p->k, panel + 1) - block);
+	const struct winograd *k = p->k;
+	int64_t block = panel_begin(k, panel);
+	int width = (int)(panel_begin(k, panel + 1) - block);
 	multiply(p, block, width);
 	for (struct run r = {0}; next_run(&r, p);)
 		for (int j = 0; j < width; j++)
-			finish_run(p, &r, block + j, p->m + (r.done * width + j) * WINOGRAD_LANES, width);
+			finish_run(p, &r, block + j, p->m + (r.done * width + j) * k->lanes, width);
 }
 
 static size_t thread_floats(const struct winograd *k, const struct cut *c)
 {
-	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS + round_up((size_t)(k->task.g.w * WINOGRAD_LANES), 16);
+	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS + round_up((size_t)(k->task.g.w * k->lanes), 16);
 }
 
 static void run_piece(const struct winograd *k, const struct kernel_io *io, const struct cut *c, int64_t i)
@@ -230,12 +227,12 @@ static void pack(struct winograd *k, const float *weight)
 {
 	const struct conv_geometry *g = &k->task.g;
 	for (int64_t panel = 0; panel < panel_count(k); panel++) {
-		int64_t first = panel_begin(k, panel) * WINOGRAD_LANES, end = panel_begin(k, panel + 1) * WINOGRAD_LANES, row = end - first;
+		int64_t first = panel_begin(k, panel) * k->lanes, end = panel_begin(k, panel + 1) * k->lanes, row = end - first;
 		float *to = kernels_at(k, panel_begin(k, panel));
 		for (int64_t c = 0; c < g->c; c++)
-			for (int64_t oc = first; oc < least(end, g->oc); oc += WINOGRAD_LANES)
-				winograd_weights_avx2(to + c * row + oc - first, k->blocks * WINOGRAD_LANES * row, weight + (oc * g->c + c) * 9,
-				    g->c * 9, (int)least(WINOGRAD_LANES, g->oc - oc));
+			for (int64_t oc = first; oc < least(end, g->oc); oc += k->lanes)
+				k->loops->weights(to + c * row + oc - first, k->blocks * k->lanes * row, weight + (oc * g->c + c) * 9,
+				    g->c * 9, (int)least(k->lanes, g->oc - oc));
 	}
 }
 
@@ -247,22 +244,30 @@ static bool pays(const struct conv_geometry *g)
 	return 16 * (tiles + 8) < 9 * (g->oh * g->ow + 8);
 }
 
+// The loops for the blocks that tensors are in; NULL where this processor does not run them.
+static const struct winograd_loops *loops_here(void)
+{
+	const struct winograd_loops *of_block = layout_block() == winograd_avx512.lanes ? &winograd_avx512 : &winograd_avx2;
+	return cpu_level() >= of_block->level ? of_block : NULL;
+}
+
 static bool serves(const struct conv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
-	return cpu_level() == CPU_AVX2 && layout_block() == WINOGRAD_LANES && !t->transposed && !t->ordered && !t->exact &&
-	    t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK && g->group == 1 && g->kh == 3 && g->kw == 3 && g->stride_h == 1 &&
-	    g->stride_w == 1 && g->dil_h == 1 && g->dil_w == 1 && pays(g);
+	return loops_here() && !t->transposed && !t->ordered && !t->exact && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK &&
+	    g->group == 1 && g->kh == 3 && g->kw == 3 && g->stride_h == 1 && g->stride_w == 1 && g->dil_h == 1 && g->dil_w == 1 && pays(g);
 }
 
 static struct winograd *new_kernel(const struct conv_task *t)
 {
 	struct winograd *k = xcalloc(1, sizeof *k);
 	k->base.ops = &ops;
+	k->loops = loops_here();
+	k->lanes = k->loops->lanes;
 	k->task = *t;
 	k->task.weight = k->task.bias = NULL;
-	k->blocks = ceil_div(t->g.c, WINOGRAD_LANES);
-	k->out_blocks = ceil_div(t->g.oc, WINOGRAD_LANES);
+	k->blocks = ceil_div(t->g.c, k->lanes);
+	k->out_blocks = ceil_div(t->g.oc, k->lanes);
 	k->tile_rows = ceil_div(t->g.oh, 2);
 	k->tile_columns = ceil_div(t->g.ow, 2);
 	return k;
@@ -273,7 +278,7 @@ enum status winograd_conv(struct kernel **out, const struct conv_task *t, struct
 	if (!serves(t))
 		return STATUS_UNSUPPORTED;
 	struct winograd *k = new_kernel(t);
-	size_t outputs = (size_t)k->out_blocks * WINOGRAD_LANES, inputs = (size_t)k->blocks * WINOGRAD_LANES;
+	size_t outputs = (size_t)(k->out_blocks * k->lanes), inputs = (size_t)(k->blocks * k->lanes);
 	size_t bytes = outputs * inputs * WINOGRAD_POSITIONS * sizeof(float);
 	*out = &k->base;
 	k->base.bytes = bytes;

@@ -6,16 +6,18 @@
 
 #include "qtui/engine/kernel.h"
 
-// Whether this processor and activation are served.
+// Whether this processor and activation are served: what follows is called only then.
 bool swish_serves(const struct act *a);
-// y = act(y), with the residual added before or after as `e` says; within 2 ulp. n is a multiple of 8.
+// y = act(y), with the residual added before or after as `e` says; within 2 ulp. n is a multiple of layout_block().
 void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width);
-
-// Of arrays, where swish_applies to the activation; x may be y, n is any number.
-bool swish_applies(const struct act *a);
+// Of arrays; x may be y, n is any number.
 void swish_apply(const struct act *a, const float *x, float *y, int64_t n);
 
-// The epilogue of x on one thread, for AVX2; x may be y.
-void swish_avx2(const struct epilogue *e, const float *x, float *y, const float *residual, int64_t n);
+// What a processor level offers: the epilogue of x on one thread, n a multiple of `lanes`; x may be y. Private to swish*.c.
+struct swish_loop {
+	void (*epilogue)(const struct epilogue *e, const float *x, float *y, const float *residual, int64_t n);
+	int lanes;
+};
+extern const struct swish_loop swish_avx2, swish_avx512;
 
 #endif

@@ -80,7 +80,7 @@ static bool is_fast_float(const struct exec *x)
 {
 	struct act a = swish_or_act(x);
 	return !x->in[0]->coded && !exec_out_quantizer(x, 0) && x->e->opt.backend == BACKEND_ONEDNN &&
-	    x->step->epi.act.kind == ACT_NONE && swish_applies(&a);
+	    x->step->epi.act.kind == ACT_NONE && swish_serves(&a);
 }
 
 enum status exec_unary(struct exec *x)
