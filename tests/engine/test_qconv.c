@@ -188,6 +188,35 @@ void test_qconv__sums_past_int32(void **state)
 	trial_done(&b);
 }
 
+// Sums that fit int32, though those of codes that still carry 128 do not, of weights that just have 8 bits and that just do not.
+void test_qconv__sums_of_bytes_may_wrap(void **state)
+{
+	static const int16_t weights[] = { 127, -128, 128, -129 };
+	struct support_random r = { 35 };
+	for (int i = 0; i < 4; i++) {
+		struct conv_geometry g = square(11000, 17, 3, 3, 1, 1);
+		struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8, .weight_bits = 8 } };
+		trial_fill(&r, &b);
+		memset(b.x, 127, b.in_elems);
+		for (int64_t j = 0; j < g.oc * g.c * 9; j++)
+			b.weight[j] = weights[i];
+		for (int64_t c = 0; c < g.oc; c++)
+			b.scale[c] = ldexpf(1.0f, -28);
+		b.t.out_quant.zero = &(int32_t) { 0 };
+		trial_check(&b);
+		trial_done(&b);
+	}
+}
+
+// Every number of rows that a step may have, with one panel, two and three, the last of which is not full.
+void test_qconv__every_remainder_of_rows_and_panels(void **state)
+{
+	struct trial b;
+	for (int64_t size = 1; size <= 5; size++)
+		for (int64_t oc = 8; oc <= 48; oc += 10)
+			fixed_trial(&b, (uint64_t)(60 + size), square(19, oc, size, size % 2 ? 1 : 3, size == 5 ? 2 : 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK);
+}
+
 // Channels of which nothing but the bias is left: it may be past int32, and all of its sums may be one code, or not.
 void test_qconv__biases_past_int32(void **state)
 {

@@ -5,11 +5,11 @@
 #include <string.h>
 #include "qconv.h"
 
-// The largest |weight|, and a bound of |sum| over the channels.
+// The limits of the weights, and a bound of |sum| over the channels.
 static bool split_of(struct qconv *k, const struct qconv_task *t)
 {
 	const struct qentry *e = &k->image.entry;
-	int64_t cg = t->g.c / t->g.group, taps = t->g.kh * t->g.kw, most = 0;
+	int64_t cg = t->g.c / t->g.group, taps = t->g.kh * t->g.kw, low = 0, high = 0;
 	double worst = 0;
 
 	for (int64_t oc = 0; oc < t->g.oc; oc++) {
@@ -17,7 +17,8 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 		for (int64_t c = 0; c < cg; c++) {
 			const int16_t *w = t->weight + qweight_offset(t, oc, c);
 			for (int64_t i = 0; i < taps; i++) {
-				most = abs(w[i]) > most ? abs(w[i]) : most;
+				low = w[i] < low ? w[i] : low;
+				high = w[i] > high ? w[i] : high;
 				weights += abs(w[i]);
 			}
 		}
@@ -25,7 +26,7 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 		qfinish_tame(&k->finish, oc, sum);
 		worst = fmax(worst, sum + fabs((double)k->finish.bias[oc]));
 	}
-	return qsplit_of(&k->split, e, most, worst);
+	return qsplit_of(&k->split, e, low, high, worst);
 }
 
 struct piece {
@@ -62,25 +63,24 @@ static struct piece piece_at(const struct qconv *k, int64_t tile, int64_t share,
 }
 
 struct workspace {
-	int16_t *tile;
-	const int16_t **row;
+	char *tile;
+	const char **row;
 	int64_t *at;
 };
 
 static size_t workspace_size(const struct qconv *k)
 {
-	size_t tile = round_up((k->tile_elems + QTILE_SLACK) * sizeof(int16_t), 64);
-	return tile + round_up(k->tile_pixels * (sizeof(int16_t *) + sizeof(int64_t)), 64);
+	return round_up(k->tile_bytes + QTILE_SLACK, 64) + round_up(k->tile_pixels * (sizeof(char *) + sizeof(int64_t)), 64);
 }
 
 static struct workspace workspace_at(const struct qconv *k, void *scratch, int thread)
 {
 	char *p = (char *)scratch + (size_t)thread * workspace_size(k);
-	struct workspace ws = { .tile = (int16_t *)p };
+	struct workspace ws = { .tile = p };
 
-	p += round_up((k->tile_elems + QTILE_SLACK) * sizeof(int16_t), 64);
-	ws.row = (const int16_t **)p;
-	ws.at = (int64_t *)(p + k->tile_pixels * sizeof(int16_t *));
+	p += round_up(k->tile_bytes + QTILE_SLACK, 64);
+	ws.row = (const char **)p;
+	ws.at = (int64_t *)(p + k->tile_pixels * sizeof(char *));
 	return ws;
 }
 
@@ -90,14 +90,14 @@ static int64_t open_tile(const struct qconv *k, const struct kernel_io *io, cons
 	const struct qphase *p = x->p;
 	int64_t rows = p->nh - x->i < p->tile_h ? p->nh - x->i : p->tile_h, cols = p->nw - x->j < p->tile_w ? p->nw - x->j : p->tile_w;
 	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, plane = k->g.oh * k->g.ow, n = 0;
-	int64_t image = (k->g.oc + block - 1) / block * block * plane * x->n;
+	int64_t image = (k->g.oc + block - 1) / block * block * plane * x->n, pixel = k->image.pitch * k->micro->size;
 
 	qtile_fill(ws->tile, &k->image, k->micro, io->x, x->n, x->i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
 	    x->j * p->stride_w + p->left, p->cols);
 	for (int64_t i = 0; i < rows; i++) {
-		const int16_t *from = ws->tile + i * p->stride_h * p->cols * k->image.pitch;
+		const char *from = ws->tile + i * p->stride_h * p->cols * pixel;
 		int64_t to = image + ((p->oh + (x->i + i) * p->step_h) * k->g.ow + p->ow + x->j * p->step_w) * block;
-		for (int64_t j = 0; j < cols; j++, n++, from += p->stride_w * k->image.pitch, to += p->step_w * block) {
+		for (int64_t j = 0; j < cols; j++, n++, from += p->stride_w * pixel, to += p->step_w * block) {
 			ws->row[n] = from;
 			ws->at[n] = to;
 		}
@@ -112,15 +112,17 @@ static void run_piece(const struct qconv *k, const struct kernel_io *io, const s
 	const struct qjob job = {
 		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = p->runs, .n_runs = p->n_runs,
 	};
-	int64_t pixels = open_tile(k, io, x, &ws);
+	int64_t pixels = open_tile(k, io, x, &ws), step = p->words * QWORD * QLANES;
 
-	for (int64_t i = x->panel; i < x->panel_end; i++) {
+	for (int64_t i = x->panel, end; i < x->panel_end; i = end) {
+		int64_t group = i / k->panels;
 		const struct qpanel panel = {
-			.w = p->weight + i * p->pairs * 2 * QLANES, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES,
-			.scale = k->scale + i * QLANES, .fbias = k->fbias + i * QLANES, .dest = &k->dest[i],
-			.first = i / k->panels * (k->g.c / k->g.group),
+			.w = p->weight + i * step, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES, .scale = k->scale + i * QLANES,
+			.fbias = k->fbias + i * QLANES, .dest = &k->dest[i], .step = step,
+			.first = group * (k->g.c / k->g.group) * k->micro->size,
 		};
-		qpanel_run(&job, &panel, io->y, ws.row, ws.at, pixels);
+		end = (group + 1) * k->panels < x->panel_end ? (group + 1) * k->panels : x->panel_end;
+		qpanel_run(&job, &panel, end - i, io->y, ws.row, ws.at, pixels);
 	}
 }
 
@@ -231,12 +233,24 @@ enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error
 	k->out = t->out;
 	k->micro = qmicro_here();
 	k->image = (struct qimage) { .layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w };
-	k->image.pitch = t->in == LAYOUT_BLOCK ? (g->c + 7) / 8 * 8 : g->c;
+	k->image.pitch = qimage_pitch(&k->image, k->micro);
 	if (s == STATUS_OK && (!qfinish_is_plain(&k->finish) || !qentry_of(&k->image.entry, t->in_type, t->in_zero) || !split_of(k, t)))
 		s = STATUS_UNSUPPORTED;
 	if (s == STATUS_OK)
 		k->scaling = qscaling_of(&k->finish);
 	return s;
+}
+
+// Values of 8 bits, where the processor multiplies them and the weights allow it.
+static void take_bytes(struct qconv *k, const struct qconv_task *t)
+{
+	const struct qmicro *bytes = qmicro_bytes();
+
+	if (!bytes || !k->split.bytes || dtype_size(t->in_type) != 1)
+		return;
+	k->micro = bytes;
+	k->image.entry = qentry_bytes(t->in_type, t->in_zero);
+	k->image.pitch = qimage_pitch(&k->image, bytes);
 }
 
 static enum status make(struct kernel **out, const struct qconv_task *t, struct error *err)
@@ -245,8 +259,10 @@ static enum status make(struct kernel **out, const struct qconv_task *t, struct 
 	enum status s = qconv_init(k, t, err);
 
 	k->base.ops = &ops;
-	if (s == STATUS_OK)
+	if (s == STATUS_OK) {
+		take_bytes(k, t);
 		s = qconv_plan(k, t);
+	}
 	if (s == STATUS_NOMEM)
 		error_set(err, s, "no memory to plan a convolution of %lldx%lld", (long long)t->g.kh, (long long)t->g.kw);
 	if (s == STATUS_OK)

@@ -16,8 +16,8 @@ struct qphase {
 	int64_t cols;                   // input pixels across a tile
 	struct qrun *runs;
 	int n_runs;
-	int64_t pairs;                  // of all runs
-	int16_t *weight;                // [panel][pair][QLANES][2]
+	int64_t words;                  // of all runs
+	char *weight;                   // [panel][word][QLANES][QWORD]
 	int32_t *init;                  // [panel][QLANES]
 	double *bias;                   // [panel][QLANES]
 };
@@ -35,7 +35,7 @@ struct qconv {
 	struct qdest *dest;             // [panel]
 	struct qphase *phases;
 	int n_phases;
-	size_t tile_elems, tile_pixels; // largest of all phases
+	size_t tile_bytes, tile_pixels; // largest of all phases
 	bool pads_last;                 // padding channels are not within a panel: written apart
 };
 

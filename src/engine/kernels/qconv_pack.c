@@ -12,43 +12,41 @@ static int64_t channel_of(const struct qconv *k, int64_t panel, int64_t lane)
 }
 
 // One lane of a phase's panel: its weights, and their sum.
-static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, const struct qtap *taps, int64_t n, int16_t *w, int64_t lane,
+static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, const struct qtap *taps, int64_t n, char *w, int64_t lane,
     int64_t oc)
 {
-	int64_t cg = t->g.c / t->g.group, pitch = k->image.pitch, sum = 0, pair = 0;
+	int64_t cg = t->g.c / t->g.group, pitch = k->image.pitch, sum = 0;
 	const int16_t *first = t->weight + qweight_offset(t, oc, 0);
 	int64_t step = (t->transposed ? t->g.oc / t->g.group : 1) * t->g.kh * t->g.kw; // from input channel to input channel
 
-	// The elements of taps that are merged into a run follow each other with the tile's pitch; a run begins with a whole pair.
+	// The elements of taps that are merged into a run follow each other with the tile's pitch; a run begins with a whole word.
 	for (int64_t i = 0, end; i < n; i = end) {
 		end = qconv_run_end(taps, n, i, t->g.group == 1);
 		for (int64_t tap = i; tap < end; tap++) {
 			const int16_t *from = first + taps[tap].kh * t->g.kw + taps[tap].kw;
 			for (int64_t c = 0; c < cg; c++) {
-				int64_t e = (tap - i) * pitch + c;
-				int32_t v = from[c * step];
-				qsplit_store(&k->split, w + (pair + e / 2) * 2 * QLANES, lane, (int)(e % 2), v);
-				sum += v;
+				qsplit_store(&k->split, k->micro, w, lane, (tap - i) * pitch + c, from[c * step]);
+				sum += from[c * step];
 			}
 		}
-		pair += ((end - i - 1) * pitch + cg + 1) / 2;
+		w += qmicro_words(k->micro, (end - i - 1) * pitch + cg) * QWORD * QLANES;
 	}
 	return sum;
 }
 
 static enum status pack_phase(struct qconv *k, const struct qconv_task *t, struct qphase *p, int64_t ph, int64_t pw)
 {
-	int64_t panels = k->panels * k->g.group, size = p->pairs * 2 * QLANES;
+	int64_t panels = k->panels * k->g.group, size = p->words * QWORD * QLANES;
 	struct qtap *taps = mem_try_array((size_t)(t->g.kh * t->g.kw), sizeof(*taps));
 
-	p->weight = qalloc((size_t)panels, (size_t)size * sizeof(int16_t));
+	p->weight = qalloc((size_t)panels, (size_t)size);
 	p->init = qalloc((size_t)panels, QLANES * sizeof(int32_t));
 	p->bias = qalloc((size_t)panels, QLANES * sizeof(double));
 	if (!taps || !p->weight || !p->init || !p->bias) {
 		free(taps);
 		return STATUS_NOMEM;
 	}
-	k->base.bytes += (size_t)(panels * size) * sizeof(int16_t);
+	k->base.bytes += (size_t)(panels * size);
 	int64_t n = qconv_taps(taps, &t->g, t->transposed, ph, pw);
 	for (int64_t i = 0; i < panels; i++) {
 		for (int64_t lane = 0; lane < qsplit_lanes(&k->split); lane++) {
@@ -59,7 +57,7 @@ static enum status pack_phase(struct qconv *k, const struct qconv_task *t, struc
 			int64_t bias = k->finish.bias[oc] - k->image.entry.pad * sum;
 			p->bias[i * QLANES + lane] = (double)bias;
 			if (!k->split.wide)
-				p->init[i * QLANES + lane] = (int32_t)bias;
+				p->init[i * QLANES + lane] = (int32_t)(uint32_t)bias; // modulo 2^32, as the sums
 		}
 	}
 	free(taps);
@@ -80,6 +78,7 @@ static void aim(struct qdest *d, const struct qconv *k, int64_t panel)
 	d->packed = d->packed && d->lanes % 8 == 0;
 	for (int l = 0; l < d->lanes; l++)
 		d->lane[l] = act_offset(k->out, block, k->g.oc, k->g.oh * k->g.ow, 0, first + l, 0);
+	d->whole = d->packed && d->lanes == QLANES && d->lane[8] == d->lane[0] + 8;
 }
 
 enum status qconv_aim(struct qconv *k)

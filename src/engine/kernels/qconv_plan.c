@@ -84,17 +84,18 @@ static int64_t tile_steps(int64_t room, int64_t span, int64_t stride, int64_t n)
 	return at_least((n + pieces - 1) / at_least(pieces, 1), 1);
 }
 
-static bool plan_tile(struct qphase *p, int64_t pitch, int rows)
+// pixel: bytes of one.
+static bool plan_tile(struct qphase *p, int64_t pixel, int rows)
 {
 	int64_t bytes_most = p->span_h == 1 && p->span_w == 1 ? POINT_BYTES : TILE_BYTES;
-	int64_t room = bytes_most / (pitch * (int64_t)sizeof(int16_t));
+	int64_t room = bytes_most / (pixel);
 
 	p->tile_w = tile_steps(room / p->span_h, p->span_w, p->stride_w, p->nw);
 	if (p->tile_w < p->nw && p->tile_w > rows)
 		p->tile_w -= p->tile_w % rows;
 	p->cols = (p->tile_w - 1) * p->stride_w + p->span_w;
 	p->tile_h = tile_steps(room / p->cols, p->span_h, p->stride_h, p->nh);
-	double bytes = (double)p->cols * (double)((p->tile_h - 1) * p->stride_h + p->span_h) * (double)pitch * sizeof(int16_t);
+	double bytes = (double)p->cols * (double)((p->tile_h - 1) * p->stride_h + p->span_h) * (double)pixel;
 	return bytes <= TILE_MOST;
 }
 
@@ -109,24 +110,24 @@ int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool wh
 
 static void add_run(struct qphase *p, struct qrun run, int64_t chunk, int64_t *room)
 {
-	while (run.pairs > 0) {
+	while (run.words > 0) {
 		struct qrun part = run;
-		if (part.pairs > *room)
-			part.pairs = *room;
-		*room -= part.pairs;
+		if (part.words > *room)
+			part.words = *room;
+		*room -= part.words;
 		part.flush = *room == 0;
 		if (part.flush)
 			*room = chunk;
 		p->runs[p->n_runs++] = part;
-		run.offset += 2 * part.pairs;
-		run.pairs -= part.pairs;
+		run.offset += QWORD * part.words;
+		run.words -= part.words;
 	}
 }
 
 static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qtap *taps, int64_t n)
 {
-	int64_t cg = k->g.c / k->g.group, pitch = k->image.pitch, chunk = k->split.chunk, room = chunk;
-	int64_t total = n * (pitch + 1) / 2 + n; // an upper bound of all pairs
+	int64_t cg = k->g.c / k->g.group, pitch = k->image.pitch, chunk = k->split.chunk, room = chunk, size = k->micro->size;
+	int64_t total = n * (pitch + 1) / 2 + n; // an upper bound of all words
 
 	p->runs = mem_try_array((size_t)(n + total / chunk + 2), sizeof(*p->runs));
 	if (!p->runs)
@@ -134,10 +135,10 @@ static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qta
 	for (int64_t i = 0, end; i < n; i = end) {
 		end = qconv_run_end(taps, n, i, k->g.group == 1);
 		struct qrun run = {
-			.offset = ((taps[i].row - p->top) * p->cols + taps[i].col - p->left) * pitch,
-			.pairs = ((end - i - 1) * pitch + cg + 1) / 2,
+			.offset = ((taps[i].row - p->top) * p->cols + taps[i].col - p->left) * pitch * size,
+			.words = qmicro_words(k->micro, (end - i - 1) * pitch + cg),
 		};
-		p->pairs += run.pairs;
+		p->words += run.words;
 		add_run(p, run, chunk, &room);
 	}
 	if (p->n_runs)
@@ -148,6 +149,7 @@ static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qta
 static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed, int64_t ph, int64_t pw)
 {
 	const struct conv_geometry *g = &k->g;
+	int64_t pixel = k->image.pitch * k->micro->size;
 	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*taps));
 	enum status s = STATUS_NOMEM;
 
@@ -157,11 +159,11 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 	plan_axis(g->oh, g->stride_h, transposed, ph, &p->oh, &p->step_h, &p->nh, &p->stride_h);
 	plan_axis(g->ow, g->stride_w, transposed, pw, &p->ow, &p->step_w, &p->nw, &p->stride_w);
 	plan_span(p, taps, n);
-	s = plan_tile(p, k->image.pitch, k->micro->rows) ? plan_runs(k, p, taps, n) : STATUS_UNSUPPORTED;
+	s = plan_tile(p, pixel, k->micro->rows) ? plan_runs(k, p, taps, n) : STATUS_UNSUPPORTED;
 	if (s == STATUS_OK) {
-		size_t elems = (size_t)(p->cols * ((p->tile_h - 1) * p->stride_h + p->span_h) * k->image.pitch);
+		size_t bytes = (size_t)(p->cols * ((p->tile_h - 1) * p->stride_h + p->span_h) * pixel);
 		size_t pixels = (size_t)(p->tile_h * p->tile_w);
-		k->tile_elems = elems > k->tile_elems ? elems : k->tile_elems;
+		k->tile_bytes = bytes > k->tile_bytes ? bytes : k->tile_bytes;
 		k->tile_pixels = pixels > k->tile_pixels ? pixels : k->tile_pixels;
 	}
 	free(taps);

@@ -7,6 +7,15 @@
 #include "cpu.h"
 #include "qfast.h"
 
+const struct qmicro *qmicro_bytes(void)
+{
+#if defined(__x86_64__)
+	return cpu_level() >= CPU_VNNI ? &qmicro_bytes_vnni : NULL;
+#else
+	return NULL;
+#endif
+}
+
 const struct qmicro *qmicro_here(void)
 {
 #if defined(__x86_64__)
@@ -103,8 +112,15 @@ bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)
 	return true;
 }
 
-bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t most, double sum)
+struct qentry qentry_bytes(enum dtype type, int32_t zero)
 {
+	int32_t shift = type == DT_I8 ? INT8_MIN : 0;
+	return (struct qentry) { .shift = shift, .reach = UINT8_MAX, .pad = (int16_t)(zero - shift) };
+}
+
+bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t high, double sum)
+{
+	int64_t most = -low > high ? -low : high;
 	const double fits = 2147483647.0;
 	const int64_t worthwhile = 64;
 
@@ -112,6 +128,7 @@ bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t most, double su
 		return false;
 	s->parts = 1;
 	s->wide = sum > fits || most > INT16_MAX;
+	s->bytes = !s->wide && low >= INT8_MIN && high <= INT8_MAX;
 	if (most > INT16_MAX || (s->wide && 2.0 * (double)most * (double)e->reach * (double)worthwhile > fits)) {
 		s->parts = 2;
 		most = most / 256 + 1 > 128 ? most / 256 + 1 : 128;
@@ -121,18 +138,18 @@ bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t most, double su
 	return s->chunk > 0;
 }
 
-static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, const int16_t *const *row)
+static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, const char *const *row)
 {
 	static const int32_t zeros[QLANES];
 	double sum[QROWS * QLANES] = { 0 };
 	int32_t acc[QROWS * QLANES];
-	const int16_t *w = p->w;
+	const char *w = p->w;
 	int n = job->micro->rows * QLANES;
 
 	for (int i = 0, j; i < job->n_runs; i = j) {
-		int64_t pairs = 0;
+		int64_t words = 0;
 		for (j = i; j < job->n_runs; j++) {
-			pairs += job->runs[j].pairs;
+			words += job->runs[j].words;
 			if (job->runs[j].flush) {
 				j++;
 				break;
@@ -140,7 +157,7 @@ static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, 
 		}
 		job->micro->gemm(acc, zeros, 0, row, job->runs + i, j - i, w);
 		job->micro->add(sum, acc, n);
-		w += pairs * 2 * QLANES;
+		w += words * QWORD * QLANES;
 	}
 	job->micro->narrow(v, sum, p->bias, job->split->parts, job->micro->rows);
 }
@@ -191,40 +208,61 @@ bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p)
 	return job->scaling->simple && p->dest->packed && (p->dest->valid == p->dest->lanes || qscaling_pads(job->scaling));
 }
 
-// Rows whose codes go from registers to where they belong.
-static int64_t run_direct(const struct qjob *job, const struct qpanel *p, uint8_t *y, const int16_t *const *row, const int64_t *at, int64_t n)
+// Rows of one panel whose codes go through memory.
+static void run_some(const struct qjob *job, const struct qpanel *p, char *y, const char *const *row, const int64_t *at, int64_t n)
 {
 	const struct qmicro *m = job->micro;
-	const struct qdest *d = p->dest;
-
-	if (!m->direct || job->split->wide || !qpanel_is_direct(job, p))
-		return 0;
-	return m->direct((uint8_t *const[]) { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL }, at, p->init, row, p->first, n, job->runs, job->n_runs, p->w,
-	    job->scaling, p->scale, p->fbias);
-}
-
-void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n)
-{
-	const struct qmicro *m = job->micro;
-	size_t elem = dtype_size(job->finish->type);
 	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
 	float v[QROWS * QLANES] = { 0 };
 
-	for (int64_t i = run_direct(job, p, y, row, at, n); i < n; i += m->rows) {
-		const int16_t *some[QROWS], *const *rows = row + i;
+	for (int64_t i = 0; i < n; i += m->rows) {
+		const char *some[QROWS];
 		int have = n - i < m->rows ? (int)(n - i) : m->rows;
-		if (have < m->rows || p->first) {
-			for (int r = 0; r < m->rows; r++)
-				some[r] = row[i + (r < have ? r : have - 1)] + p->first;
-			rows = some;
-		}
+		for (int r = 0; r < m->rows; r++)
+			some[r] = row[i + (r < have ? r : have - 1)] + p->first;
 		if (job->split->wide) {
-			sums_wide(v, job, p, rows);
+			sums_wide(v, job, p, some);
 			m->finish_wide(codes, v, job->scaling, p->scale, p->fbias, have);
 		} else {
-			m->tile(codes, p->init, rows, job->runs, job->n_runs, p->w, job->scaling, p->scale, p->fbias);
+			m->tile(codes, p->init, some, job->runs, job->n_runs, p->w, job->scaling, p->scale, p->fbias);
 		}
 		set_padding(job, p->dest, codes, have);
-		scatter(p->dest, elem, codes, y, at + i, have);
+		scatter(p->dest, dtype_size(job->finish->type), codes, y, at + i, have);
+	}
+}
+
+static struct qpanel panel_at(const struct qpanel *p, int64_t i)
+{
+	return (struct qpanel) {
+		.w = p->w + i * p->step, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES, .scale = p->scale + i * QLANES,
+		.fbias = p->fbias + i * QLANES, .dest = p->dest + i, .step = p->step, .first = p->first,
+	};
+}
+
+// How many of the panels from p on codes leave directly, all at once; 0: this one's do not.
+static int direct_together(const struct qjob *job, const struct qpanel *p, int64_t panels)
+{
+	int n = 0;
+
+	if (!job->micro->direct || job->split->wide)
+		return 0;
+	for (; n < panels && n < job->micro->panels; n++) {
+		struct qpanel next = panel_at(p, n);
+		if (!qpanel_is_direct(job, &next))
+			break;
+	}
+	return n;
+}
+
+void qpanel_run(const struct qjob *job, const struct qpanel *p, int64_t panels, void *y, const char *const *row, const int64_t *at, int64_t n)
+{
+	for (int64_t i = 0; i < panels;) {
+		const struct qpanel here = panel_at(p, i);
+		int together = direct_together(job, &here, panels - i);
+		int64_t took = together ? job->micro->direct(job, &here, together, y, row, at, n) : 0;
+		for (int j = 0; j < (together ? together : 1); j++, i++) {
+			const struct qpanel one = panel_at(p, i);
+			run_some(job, &one, y, row + took, at + took, n - took);
+		}
 	}
 }

@@ -1,5 +1,6 @@
-// Fast integer kernels (private). All come down to one inner loop: a few rows (pixels) of int16 values against a panel of 16
-// channels of int16 weights, two values at a time, summed in int32. Rows lie in a tile of expanded input, zero point taken away.
+// Fast integer kernels (private). All come down to one inner loop: a few rows (pixels) against a panel of 16 channels of weights, a
+// word of four bytes at a time, summed in int32. A word is two values of 16 bits, the zero point taken away, or four of 8 bits where
+// the processor multiplies those (struct qmicro, `size`). Rows lie in a tile of expanded input.
 //
 // Where int32 could overflow ("wide": 16-bit codes, very long sums), the sum is cut into chunks that fit, and the chunks are added
 // up in double, exact to 2^53. Weights whose products with 16-bit inputs are too large for that are split into w = lo + 256 * hi:
@@ -11,12 +12,13 @@
 
 enum {
 	QLANES = 16,  // sums side by side in a panel
+	QWORD = 4,    // bytes of a word
 	QROWS = 16,   // rows that an inner loop takes at most
 };
 
-// Part of a sum: `pairs` pairs of values, `offset` int16 from the row's base.
+// Part of a sum: `words` words, `offset` bytes from the row's base.
 struct qrun {
-	int64_t offset, pairs;
+	int64_t offset, words;
 	bool flush;   // wide: the chunk ends here
 };
 // How sums become values, in the form that the loops want.
@@ -29,11 +31,15 @@ struct qscaling {
 	enum dtype type;
 	struct qspan out;
 };
+struct qjob;
+struct qpanel;
 struct qmicro {
-	int rows;
+	int rows;     // of gemm and tile
+	int size;     // bytes of a value: 2, or 1: inputs unsigned, weights of 8 bits, which only the sums of sums that fit int32 allow
+	int panels;   // that `direct` takes at once, at most
 	// acc[rows][QLANES] = from + sums; `from` advances by from_step elements a row (0: the same for all).
-	void (*gemm)(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
-	    int n_runs, const int16_t *w);
+	void (*gemm)(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
+	    int n_runs, const char *w);
 	void (*add)(double *sum, const int32_t *acc, int n);
 	// v[rows][QLANES] from sums; parts 2: v = lo + 256 * hi, in the first half of a row.
 	void (*narrow)(float *v, const double *sum, const double *bias, int parts, int rows);
@@ -41,20 +47,26 @@ struct qmicro {
 	void (*finish)(void *y, const int32_t *acc, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	void (*finish_wide)(void *y, const float *v, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	// gemm and finish in one, for all rows.
-	void (*tile)(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+	void (*tile)(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
 	    const struct qscaling *s, const float *scale, const float *fbias);
-	// gemm and finish for 8-bit codes in whole groups of 8 lanes, stored where they belong: those of row i, whose values begin at
-	// row[i] + first, at y[group] + at[i]; y[1] may be NULL. Takes the rows in steps of `rows` and returns how many it took. NULL: no
-	// such loop.
-	int64_t (*direct)(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first, int64_t n,
-	    const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *s, const float *scale, const float *fbias);
-	// Codes to int16: n groups of 8, `step` and `from_step` elements apart.
-	void (*widen[DT_COUNT])(int16_t *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
+	// gemm and finish of `panels` neighbours at once, the first of which is p, where qpanel_is_direct holds for each: codes are stored
+	// where they belong. Returns how many of the n rows it took, from the first on. NULL: no such loop.
+	int64_t (*direct)(const struct qjob *job, const struct qpanel *p, int panels, uint8_t *y, const char *const *row, const int64_t *at,
+	    int64_t n);
+	// Codes to values less `shift`: n groups of 16 bytes of values, `step` and `from_step` values apart.
+	void (*widen[DT_COUNT])(void *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
 	// y = a[0], b[0], c[0], a[1] ...
-	void (*interleave3)(int16_t *y, const int16_t *a, const int16_t *b, const int16_t *c, int64_t n);
+	void (*interleave3)(void *y, const void *a, const void *b, const void *c, int64_t n);
 };
-extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_vnni;
+extern const struct qmicro qmicro_plain, qmicro_avx2, qmicro_vnni, qmicro_bytes_vnni;
 const struct qmicro *qmicro_here(void);
+// Words that hold n values.
+static inline int64_t qmicro_words(const struct qmicro *m, int64_t n)
+{
+	return (n * m->size + QWORD - 1) / QWORD;
+}
+// The loops of this processor for values of 8 bits, NULL when it has none.
+const struct qmicro *qmicro_bytes(void);
 
 struct qscaling qscaling_of(const struct qfinish *f);
 // The scale and addend of channel c as the loops take them.
@@ -68,26 +80,42 @@ struct qentry {
 	int16_t pad;        // the zero point as it enters
 };
 bool qentry_of(struct qentry *e, enum dtype type, int32_t zero);
+// The same for loops of 8 bits, whose values are unsigned.
+struct qentry qentry_bytes(enum dtype type, int32_t zero);
 
 // How weights are stored, and whether sums need chunks.
 struct qsplit {
 	int parts;          // 1, or 2: low and high bytes
 	bool wide;
-	int64_t chunk;      // pairs whose sum fits int32
+	bool bytes;         // the loops of 8 bits do: their sums are modulo 2^32, so that only the true ones, zero point taken away, must fit
+	int64_t chunk;      // words whose sum fits int32
 };
-// most: the largest |weight|; sum: bound of |sum of a channel, bias included|. False when not even double holds it.
-bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t most, double sum);
+// low, high: the limits of the weights; sum: bound of |sum of a channel, bias included|. False when not even double holds it.
+bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t high, double sum);
 static inline int64_t qsplit_lanes(const struct qsplit *s)
 {
 	return QLANES / s->parts;
 }
-// Stores weight `w` as element `i` of the pair for lane `lane` of a panel; pair points to the 2 * QLANES values of the pair.
-static inline void qsplit_store(const struct qsplit *s, int16_t *pair, int64_t lane, int i, int32_t w)
+// Stores value `at` of a row.
+static inline void qvalue_put(char *row, const struct qmicro *m, int64_t at, int32_t v)
 {
-	int32_t low = s->parts == 2 ? (int8_t)(uint8_t)(w & 0xff) : w;
-	pair[2 * lane + i] = (int16_t)low;
+	if (m->size == 1)
+		row[at] = (char)v;
+	else
+		((int16_t *)row)[at] = (int16_t)v;
+}
+// Stores weight `v` as value `i` of lane `lane` of the panel at w, whose words are QLANES times four bytes, lane by lane.
+static inline void qsplit_store(const struct qsplit *s, const struct qmicro *m, char *w, int64_t lane, int64_t i, int32_t v)
+{
+	if (m->size == 1) {
+		w[(i / 4 * QLANES + lane) * 4 + i % 4] = (char)v;
+		return;
+	}
+	int16_t *pair = (int16_t *)w + i / 2 * 2 * QLANES;
+	int32_t low = s->parts == 2 ? (int8_t)(uint8_t)(v & 0xff) : v;
+	pair[2 * lane + i % 2] = (int16_t)low;
 	if (s->parts == 2)
-		pair[2 * (lane + QLANES / 2) + i] = (int16_t)((w - low) / 256);
+		pair[2 * (lane + QLANES / 2) + i % 2] = (int16_t)((v - low) / 256);
 }
 
 // Where the lanes of a panel are stored: element offset of each from the row's offset.
@@ -96,15 +124,17 @@ struct qdest {
 	int lanes;               // that are stored, padding included
 	int valid;               // of them channels; the rest is padding
 	bool packed;             // lanes come in whole groups of 8 neighbours
+	bool whole;              // of 16
 };
-// One panel against `rows` rows.
+// A panel; its neighbours of the same group follow it in every array.
 struct qpanel {
-	const int16_t *w;
+	const char *w;
 	const int32_t *init;     // [QLANES]
 	const double *bias;      // wide: [QLANES]
 	const float *scale, *fbias;
 	const struct qdest *dest;
-	int64_t first;           // int16 from a row's address to the values of this panel's group
+	int64_t step;            // bytes from a panel's weights to the next one's
+	int64_t first;           // bytes from a row's address to the values of this panel's group
 };
 struct qjob {
 	const struct qmicro *micro;
@@ -116,8 +146,8 @@ struct qjob {
 };
 // Whether its sums may become codes by loops that store them themselves, as `direct` does.
 bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p);
-// Computes and stores n rows: row[i] is the tile address of row i, at[i] its element offset in y.
-void qpanel_run(const struct qjob *job, const struct qpanel *p, void *y, const int16_t *const *row, const int64_t *at, int64_t n);
+// Computes and stores n rows of `panels` neighbours: row[i] is the tile address of row i, at[i] its element offset in y.
+void qpanel_run(const struct qjob *job, const struct qpanel *p, int64_t panels, void *y, const char *const *row, const int64_t *at, int64_t n);
 // Stores n rows (QROWS at most) of sums that are ready.
 void qpanel_store(const struct qjob *job, const struct qpanel *p, void *y, const int32_t *acc, const int64_t *at, int n);
 

@@ -20,7 +20,7 @@ struct qmatmul {
 	const struct qmicro *micro;
 	struct qmatmul_task t;      // its pointers are not used
 	bool constant;
-	int64_t pitch, tile_m, panels, pairs;
+	int64_t pitch, tile_m, panels, words; // pitch: values of a row in a tile
 	struct qrun *runs;
 	int n_runs;
 	float *scale, *fbias;       // [panel][QLANES]
@@ -30,120 +30,148 @@ struct qmatmul {
 
 // b as the inner loop reads it, in one piece of memory.
 struct packed {
-	int16_t *w;                 // [panel][pair][QLANES][2]
+	char *w;                    // [panel][word][QLANES][QWORD]
 	int32_t *init;              // [panel][QLANES]
 	double *bias;               // [panel][QLANES]
 };
 
 static size_t packed_size(const struct qmatmul *k)
 {
-	return (size_t)(k->panels * QLANES) * (size_t)(k->pairs * 2 * 2 + 4 + 8);
+	return (size_t)(k->panels * QLANES) * (size_t)(k->words * QWORD + 4 + 8);
 }
 
 static struct packed packed_at(const struct qmatmul *k, char *p)
 {
-	struct packed b = { .w = (int16_t *)p };
+	struct packed b = { .w = p };
 
-	p += (size_t)(k->panels * QLANES) * (size_t)(k->pairs * 4);
+	p += (size_t)(k->panels * QLANES) * (size_t)(k->words * QWORD);
 	b.init = (int32_t *)p;
 	b.bias = (double *)(p + (size_t)(k->panels * QLANES) * sizeof(int32_t));
 	return b;
 }
 
 // One channel of a panel, value by value; returns the sum of its weights.
-static int64_t pack_lane(const struct qmatmul *k, int16_t *w, int64_t lane, const void *b, enum dtype type, int64_t n)
+static int64_t pack_lane(const struct qmatmul *k, char *w, int64_t lane, const void *b, enum dtype type, int64_t n)
 {
 	const struct qmatmul_task *t = &k->t;
 	int64_t step = t->trans_b ? 1 : t->n, at = t->trans_b ? n * t->k : n, sum = 0;
 
 	for (int64_t i = 0; i < t->k; i++, at += step) {
 		int32_t v = qcode_at(b, type, at) - t->b_zero;
-		qsplit_store(&k->split, w + i / 2 * 2 * QLANES, lane, (int)(i % 2), v);
+		qsplit_store(&k->split, k->micro, w, lane, i, v);
 		sum += v;
 	}
 	return sum;
 }
 
-// Sixteen whole channels from channel n on (unsplit weights), each in one piece: a pair at a time across the panel.
-static void pack_along(const struct qmatmul *k, int16_t *w, const char *b, enum dtype type, int64_t n)
+// Sixteen whole channels from channel n on (unsplit weights), each in one piece: a word at a time across the panel.
+static void pack_along(const struct qmatmul *k, char *w, const char *b, enum dtype type, int64_t n)
 {
-	enum { PART = 512 };
-	int16_t part[PART] = { 0 };
+	enum { PART = 1024 };
+	_Alignas(64) char part[PART];
+	int64_t size = k->micro->size, lot = 16 / size, whole = k->t.k / lot * lot;
 
 	for (int64_t l = 0; l < QLANES; l++) {
 		const char *row = b + (size_t)((n + l) * k->t.k) * dtype_size(type);
-		for (int64_t i = 0; i < k->t.k / 8 * 8; i += PART) {
-			int64_t m = k->t.k / 8 * 8 - i < PART ? k->t.k / 8 * 8 - i : PART;
-			k->micro->widen[type](part, 8, row + (size_t)i * dtype_size(type), 8, m / 8, k->t.b_zero);
-			for (int64_t j = 0; j < m; j += 2)
-				memcpy(w + (i + j) * QLANES + 2 * l, part + j, 2 * sizeof(*part));
+		char *to = w + l * QWORD;
+		for (int64_t i = 0; i < whole; i += PART / size) {
+			int64_t m = whole - i < PART / size ? whole - i : PART / size;
+			k->micro->widen[type](part, lot, row + (size_t)i * dtype_size(type), lot, m / lot, k->t.b_zero);
+			for (int64_t j = 0; j < m * size; j += QWORD, to += QWORD * QLANES)
+				memcpy(to, part + j, QWORD);
 		}
-		for (int64_t i = k->t.k / 8 * 8; i < k->t.k; i++)
-			w[i / 2 * 2 * QLANES + 2 * l + i % 2] = (int16_t)(qcode_at(row, type, i) - k->t.b_zero);
+		for (int64_t i = whole; i < k->t.k; i++)
+			qsplit_store(&k->split, k->micro, w, l, i, qcode_at(row, type, i) - k->t.b_zero);
 	}
 }
 
 // The same where the channels lie side by side.
-static void pack_across(const struct qmatmul *k, int16_t *w, const char *b, enum dtype type, int64_t n)
+static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dtype type, int64_t n)
 {
-	int16_t even[QLANES], odd[QLANES] = { 0 };
-	size_t elem = dtype_size(type);
+	int64_t size = k->micro->size, values = QWORD / size, lot = 16 / size;
+	size_t row = (size_t)k->t.n * dtype_size(type);
 
-	for (int64_t i = 0; i < k->t.k; i += 2, w += 2 * QLANES) {
-		k->micro->widen[type](even, 8, b + (size_t)(i * k->t.n + n) * elem, 8, 2, k->t.b_zero);
-		if (i + 1 < k->t.k)
-			k->micro->widen[type](odd, 8, b + (size_t)((i + 1) * k->t.n + n) * elem, 8, 2, k->t.b_zero);
-		else
-			memset(odd, 0, sizeof(odd));
-		for (int l = 0; l < QLANES; l++) {
-			w[2 * l] = even[l];
-			w[2 * l + 1] = odd[l];
-		}
+	b += (size_t)n * dtype_size(type);
+	for (int64_t i = 0; i < k->t.k; i += values, w += QWORD * QLANES, b += (size_t)values * row) {
+		_Alignas(64) char part[QWORD * QLANES] = { 0 };
+		for (int64_t j = 0; j < values && i + j < k->t.k; j++)
+			k->micro->widen[type](part + j * QLANES * size, lot, b + (size_t)j * row, lot, QLANES / lot, k->t.b_zero);
+		for (int64_t l = 0; l < QLANES; l++)
+			for (int64_t j = 0; j < values; j++)
+				memcpy(w + l * QWORD + j * size, part + (j * QLANES + l) * size, (size_t)size);
 	}
+}
+
+// The sums of a panel's lanes, which fit int32: its products with ones.
+static void sums_of(const struct qmatmul *k, int64_t sum[QLANES], const char *w)
+{
+	static const char ones[] = {
+#define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
+		EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,
+	};
+	int32_t acc[QROWS * QLANES] = { 0 };
+	const char *row[QROWS];
+
+	for (int r = 0; r < QROWS; r++)
+		row[r] = ones;
+	for (int64_t i = 0; i < k->words; i += (int64_t)sizeof(ones) / QWORD, w += sizeof(ones) * QLANES) {
+		int64_t left = k->words - i, most = sizeof(ones) / QWORD;
+		k->micro->gemm(acc, acc, QLANES, row, &(struct qrun) { .words = left < most ? left : most }, 1, w);
+	}
+	for (int l = 0; l < QLANES; l++)
+		sum[l] = acc[l];
 }
 
 static void pack_panel(const struct qmatmul *k, const struct packed *to, const void *b, enum dtype type, int64_t panel)
 {
-	int64_t lanes = qsplit_lanes(&k->split), first = panel * lanes;
+	int64_t lanes = qsplit_lanes(&k->split), first = panel * lanes, values = QWORD / k->micro->size;
 	int64_t here = k->t.n - first < lanes ? k->t.n - first : lanes, sum[QLANES] = { 0 };
-	int16_t *w = to->w + panel * k->pairs * 2 * QLANES;
-	bool plain = here == QLANES && k->entry.pad == 0;
+	char *w = to->w + panel * k->words * QWORD * QLANES;
+	bool bytes = k->micro->size == 1, fast = here == QLANES && (k->entry.pad == 0 || bytes) && k->micro->widen[type];
 
-	if (plain && k->t.trans_b && k->t.k % 2 == 0) {
+	if (fast && k->t.trans_b && k->t.k % values == 0) {
 		pack_along(k, w, b, type, first);
-	} else if (plain && !k->t.trans_b) {
+	} else if (fast && !k->t.trans_b) {
 		pack_across(k, w, b, type, first);
 	} else {
-		memset(w, 0, (size_t)(k->pairs * 2 * QLANES) * sizeof(*w));
+		fast = false;
+		memset(w, 0, (size_t)(k->words * QWORD * QLANES));
 		for (int64_t l = 0; l < here; l++)
 			sum[l] = pack_lane(k, w, l, b, type, first + l);
 	}
+	if (fast && bytes)
+		sums_of(k, sum, w);
 	for (int64_t l = 0; l < QLANES; l++) {
 		int64_t bias = l < here ? k->finish.bias[first + l] - k->entry.pad * sum[l] : 0;
 		to->bias[panel * QLANES + l] = (double)bias;
-		to->init[panel * QLANES + l] = k->split.wide ? 0 : (int32_t)bias;
+		to->init[panel * QLANES + l] = k->split.wide ? 0 : (int32_t)(uint32_t)bias; // modulo 2^32, as the sums
 	}
 }
 
-// Rows row .. row + n of a batch of a, as int16.
-static void fill_rows(const struct qmatmul *k, int16_t *tile, const void *a, int64_t row, int64_t n)
+// Rows row .. row + n of a batch of a, as values.
+static void fill_rows(const struct qmatmul *k, char *tile, const void *a, int64_t row, int64_t n)
 {
 	const struct qmatmul_task *t = &k->t;
-	int64_t groups = t->trans_a ? 0 : t->k / 8;
+	int64_t size = k->micro->size, lot = 16 / size, groups = t->trans_a ? 0 : t->k / lot;
 
-	for (int64_t r = row; r < row + n; r++, tile += k->pitch) {
+	for (int64_t r = row; r < row + n; r++, tile += k->pitch * size) {
 		int64_t step = t->trans_a ? t->m : 1, at = t->trans_a ? r : r * t->k;
 		if (groups)
-			k->micro->widen[t->a_type](tile, 8, (const char *)a + (size_t)at * dtype_size(t->a_type), 8, groups, k->entry.shift);
-		for (int64_t i = groups * 8; i < t->k; i++)
-			tile[i] = (int16_t)(qcode_at(a, t->a_type, at + i * step) - k->entry.shift);
-		memset(tile + t->k, 0, (size_t)(k->pitch - t->k) * sizeof(*tile));
+			k->micro->widen[t->a_type](tile, lot, (const char *)a + (size_t)at * dtype_size(t->a_type), lot, groups, k->entry.shift);
+		for (int64_t i = groups * lot; i < t->k; i++)
+			qvalue_put(tile, k->micro, i, qcode_at(a, t->a_type, at + i * step) - k->entry.shift);
+		memset(tile + t->k * size, 0, (size_t)((k->pitch - t->k) * size));
 	}
+}
+
+static size_t tile_size(const struct qmatmul *k)
+{
+	return round_up((size_t)(k->tile_m * k->pitch * k->micro->size), 64);
 }
 
 static size_t workspace_size(const struct qmatmul *k)
 {
-	return round_up((size_t)(k->tile_m * k->pitch) * sizeof(int16_t), 64) + round_up((size_t)k->tile_m * 16, 64);
+	return tile_size(k) + round_up((size_t)k->tile_m * (sizeof(char *) + sizeof(int64_t)), 64);
 }
 
 struct share {
@@ -154,26 +182,24 @@ struct share {
 
 static void run_share(const struct qmatmul *k, const struct packed *b, const struct share *x, char *space)
 {
-	int64_t n = k->t.m - x->row < k->tile_m ? k->t.m - x->row : k->tile_m;
-	int16_t *tile = (int16_t *)space;
-	const int16_t **row = (const int16_t **)(space + round_up((size_t)(k->tile_m * k->pitch) * sizeof(int16_t), 64));
+	int64_t n = k->t.m - x->row < k->tile_m ? k->t.m - x->row : k->tile_m, step = k->words * QWORD * QLANES, p = x->panel;
+	const char **row = (const char **)(space + tile_size(k));
 	int64_t *at = (int64_t *)(row + k->tile_m);
 	const struct qjob job = {
 		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = k->runs, .n_runs = k->n_runs,
 	};
 
-	fill_rows(k, tile, x->a, x->row, n);
+	const struct qpanel panel = {
+		.w = b->w + p * step, .init = b->init + p * QLANES, .bias = b->bias + p * QLANES, .scale = k->scale + p * QLANES,
+		.fbias = k->fbias + p * QLANES, .dest = &k->dest[p], .step = step,
+	};
+
+	fill_rows(k, space, x->a, x->row, n);
 	for (int64_t i = 0; i < n; i++) {
-		row[i] = tile + i * k->pitch;
+		row[i] = space + i * k->pitch * k->micro->size;
 		at[i] = (x->row + i) * k->t.n;
 	}
-	for (int64_t p = x->panel; p < x->panel_end; p++) {
-		const struct qpanel panel = {
-			.w = b->w + p * k->pairs * 2 * QLANES, .init = b->init + p * QLANES, .bias = b->bias + p * QLANES,
-			.scale = k->scale + p * QLANES, .fbias = k->fbias + p * QLANES, .dest = &k->dest[p],
-		};
-		qpanel_run(&job, &panel, x->y, row, at, n);
-	}
+	qpanel_run(&job, &panel, x->panel_end - p, x->y, row, at, n);
 }
 
 static void run_batch(const struct qmatmul *k, const struct kernel_io *io, const struct packed *b, int64_t batch, char *space)
@@ -240,36 +266,45 @@ static int64_t batches(const struct qmatmul_task *t)
 	return t->stride_b == 0 ? 1 : t->batch;
 }
 
-static bool split_of(struct qmatmul *k, const struct qmatmul_task *t)
+// The limits of b without its zero point.
+static void limits_of(const struct qmatmul_task *t, int64_t *low, int64_t *high)
 {
-	int64_t most = 0;
-	double bias = 0;
+	int64_t signs = t->b_type == DT_I8 || t->b_type == DT_I16, codes = dtype_size(t->b_type) == 1 ? UINT8_MAX : UINT16_MAX;
 
+	*low = t->weight ? 0 : -signs * (codes + 1) / 2 - t->b_zero;
+	*high = t->weight ? 0 : *low + codes;
 	for (int64_t b = 0; t->weight && b < batches(t); b++)
 		for (int64_t i = 0; i < t->n * t->k; i++) {
-			int64_t w = labs((long)t->weight[b * t->stride_b + i] - t->b_zero);
-			most = w > most ? w : most;
+			int64_t w = (int64_t)t->weight[b * t->stride_b + i] - t->b_zero;
+			*low = w < *low ? w : *low;
+			*high = w > *high ? w : *high;
 		}
-	if (!t->weight) {
-		struct qentry e;
-		if (!qentry_of(&e, t->b_type, t->b_zero))
-			return false;
-		most = e.reach + abs(e.pad);
-	}
+}
+
+static bool split_of(struct qmatmul *k, const struct qmatmul_task *t)
+{
+	struct qentry e;
+	int64_t low, high;
+	double bias = 0;
+
+	if (!t->weight && !qentry_of(&e, t->b_type, t->b_zero))
+		return false;
+	limits_of(t, &low, &high);
 	for (int64_t n = 0; n < t->n; n++)
 		bias = fmax(bias, fabs((double)k->finish.bias[n]));
-	return qsplit_of(&k->split, &k->entry, most, (double)t->k * (double)most * (k->entry.reach + abs(k->entry.pad)) + bias);
+	double most = (double)(-low > high ? -low : high);
+	return qsplit_of(&k->split, &k->entry, low, high, (double)t->k * most * (k->entry.reach + abs(k->entry.pad)) + bias);
 }
 
 static void plan_runs(struct qmatmul *k)
 {
-	int64_t chunk = k->split.chunk < k->pairs ? k->split.chunk : k->pairs;
+	int64_t chunk = k->split.chunk < k->words ? k->split.chunk : k->words;
 
-	k->n_runs = (int)((k->pairs + chunk - 1) / chunk);
+	k->n_runs = (int)((k->words + chunk - 1) / chunk);
 	k->runs = xcalloc((size_t)k->n_runs, sizeof(*k->runs));
 	for (int i = 0; i < k->n_runs; i++) {
-		int64_t left = k->pairs - i * chunk;
-		k->runs[i] = (struct qrun) { .offset = 2 * i * chunk, .pairs = left < chunk ? left : chunk, .flush = true };
+		int64_t left = k->words - i * chunk;
+		k->runs[i] = (struct qrun) { .offset = QWORD * i * chunk, .words = left < chunk ? left : chunk, .flush = true };
 	}
 }
 
@@ -288,6 +323,7 @@ static bool plan_panels(struct qmatmul *k)
 		d->lane[n % lanes] = n;
 		d->valid = d->lanes = (int)(n % lanes) + 1;
 		d->packed = d->lanes % 8 == 0;
+		d->whole = d->lanes == QLANES;
 		k->scale[n / lanes * QLANES + n % lanes] = qscaling_scale(&k->scaling, &k->finish, n);
 		k->fbias[n / lanes * QLANES + n % lanes] = qscaling_fbias(&k->finish, n);
 	}
@@ -310,6 +346,23 @@ static bool pack_constant(struct qmatmul *k, const int16_t *weight)
 	return true;
 }
 
+// Values of 8 bits where the processor multiplies them, and how many rows a tile has.
+static void plan_tile(struct qmatmul *k)
+{
+	const struct qmicro *bytes = qmicro_bytes();
+
+	if (bytes && k->split.bytes && dtype_size(k->t.a_type) == 1) {
+		k->micro = bytes;
+		k->entry = qentry_bytes(k->t.a_type, k->t.a_zero);
+	}
+	int64_t lot = 16 / k->micro->size, rows = k->micro->rows;
+	k->words = qmicro_words(k->micro, k->t.k);
+	k->pitch = (k->t.k + lot - 1) / lot * lot + lot; // not a power of two: rows would meet in the same cache sets
+	k->tile_m = TILE_BYTES / (k->pitch * k->micro->size);
+	k->tile_m = k->tile_m < rows ? rows : k->tile_m - k->tile_m % rows;
+	k->tile_m = k->tile_m < k->t.m ? k->tile_m : k->t.m;
+}
+
 enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err)
 {
 	struct qmatmul *k = xcalloc(1, sizeof(*k));
@@ -326,11 +379,7 @@ enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, stru
 	    !qentry_of(&k->entry, t->a_type, t->a_zero) || !split_of(k, t))
 		goto fail;
 	k->scaling = qscaling_of(&k->finish);
-	k->pairs = (t->k + 1) / 2;
-	k->pitch = (t->k + 7) / 8 * 8 + 8; // not a power of two: rows would meet in the same cache sets
-	k->tile_m = TILE_BYTES / (k->pitch * (int64_t)sizeof(int16_t));
-	k->tile_m = k->tile_m < k->micro->rows ? k->micro->rows : k->tile_m - k->tile_m % k->micro->rows;
-	k->tile_m = k->tile_m < t->m ? k->tile_m : t->m;
+	plan_tile(k);
 	plan_runs(k);
 	if (!plan_panels(k) || (t->weight && !pack_constant(k, t->weight))) {
 		s = error_set(err, STATUS_NOMEM, "no memory for a matrix of %lld x %lld codes", (long long)t->k, (long long)t->n);

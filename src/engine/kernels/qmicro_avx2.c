@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
+#include "qmicro_pairs.h"
 #include "qmicro_simple.h"
 
 enum { ROWS = 6 };
@@ -12,7 +13,7 @@ struct sums {
 };
 
 // Broadcasts the pair of values at p.
-static inline __m256i pair_at(const int16_t *p)
+static inline __m256i pair_at(const char *p)
 {
 	int32_t v;
 	memcpy(&v, p, sizeof(v));
@@ -21,13 +22,13 @@ static inline __m256i pair_at(const int16_t *p)
 
 #define STEP(r)                                                                                                        \
 	do {                                                                                                           \
-		__m256i x = pair_at(p##r + 2 * k);                                                                     \
+		__m256i x = pair_at(p##r + QWORD * k);                                                                   \
 		s.a[r][0] = _mm256_add_epi32(s.a[r][0], _mm256_madd_epi16(x, w0));                                     \
 		s.a[r][1] = _mm256_add_epi32(s.a[r][1], _mm256_madd_epi16(x, w1));                                     \
 	} while (0)
 
-static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, int64_t from_step, const int16_t *const *row,
-    int64_t first, const struct qrun *runs, int n_runs, const int16_t *w)
+static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, int64_t from_step, const char *const *row,
+    int64_t first, const struct qrun *runs, int n_runs, const char *w)
 {
 	struct sums s;
 
@@ -38,9 +39,9 @@ static inline __attribute__((always_inline)) struct sums multiply(const int32_t 
 	}
 	for (int i = 0; i < n_runs; i++) {
 		int64_t at = first + runs[i].offset;
-		const int16_t *p0 = row[0] + at, *p1 = row[1] + at, *p2 = row[2] + at, *p3 = row[3] + at, *p4 = row[4] + at, *p5 = row[5] + at;
-		for (int64_t k = 0; k < runs[i].pairs; k++, w += 2 * QLANES) {
-			__m256i w0 = _mm256_load_si256((const __m256i *)w), w1 = _mm256_load_si256((const __m256i *)(w + QLANES));
+		const char *p0 = row[0] + at, *p1 = row[1] + at, *p2 = row[2] + at, *p3 = row[3] + at, *p4 = row[4] + at, *p5 = row[5] + at;
+		for (int64_t k = 0; k < runs[i].words; k++, w += QWORD * QLANES) {
+			__m256i w0 = _mm256_load_si256((const __m256i *)w), w1 = _mm256_load_si256((const __m256i *)(w + QWORD * QLANES / 2));
 			STEP(0);
 			STEP(1);
 			STEP(2);
@@ -52,8 +53,8 @@ static inline __attribute__((always_inline)) struct sums multiply(const int32_t 
 	return s;
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
-    int n_runs, const int16_t *w)
+static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
+    int n_runs, const char *w)
 {
 	struct sums s = multiply(from, from_step, row, 0, runs, n_runs, w);
 #pragma GCC unroll 6
@@ -63,8 +64,8 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int
 	}
 }
 
-static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs,
-    const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
+static void tile_simple(uint8_t *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs,
+    const char *w, const struct qscaling *scaling, const float *scale, const float *fbias)
 {
 	struct sums sums = multiply(from, 0, row, 0, runs, n_runs, w);
 	const struct simple s = simple_of(scaling, scale, fbias);
@@ -74,23 +75,26 @@ static void tile_simple(uint8_t *y, const int32_t *from, const int16_t *const *r
 		    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s);
 }
 
-static int64_t direct(uint8_t *const y[2], const int64_t *at, const int32_t *from, const int16_t *const *row, int64_t first,
-    int64_t n, const struct qrun *runs, int n_runs, const int16_t *w, const struct qscaling *scaling, const float *scale, const float *fbias)
+// One panel at a time.
+static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels, uint8_t *y, const char *const *row, const int64_t *at,
+    int64_t n)
 {
-	const struct simple s = simple_of(scaling, scale, fbias);
+	const struct simple s = simple_of(job->scaling, p->scale, p->fbias);
+	uint8_t *const to[2] = { y + p->dest->lane[0], p->dest->lanes > 8 ? y + p->dest->lane[8] : NULL };
 	int64_t i = 0;
 
+	(void)panels;
 	for (; i + ROWS <= n; i += ROWS) {
-		struct sums sums = multiply(from, 0, row + i, first, runs, n_runs, w);
+		struct sums sums = multiply(p->init, 0, row + i, p->first, job->runs, job->n_runs, p->w);
 #pragma GCC unroll 3
 		for (int r = 0; r < ROWS; r += 2)
-			simple_store_apart(y, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
+			simple_store_apart(to, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
 			    _mm256_cvtepi32_ps(sums.a[r + 1][0]), _mm256_cvtepi32_ps(sums.a[r + 1][1]), &s));
 	}
 	return i;
 }
 
-static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+static void tile(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
     const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t acc[ROWS * QLANES];
@@ -104,7 +108,7 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 }
 
 const struct qmicro qmicro_avx2 = {
-	.rows = ROWS, .gemm = gemm, .tile = tile, .direct = direct, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
+	.rows = ROWS, .size = 2, .panels = 1, .gemm = gemm, .tile = tile, .direct = direct, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };
 #endif

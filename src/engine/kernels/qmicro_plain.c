@@ -1,30 +1,31 @@
 // Portable inner product: one row at a time, sixteen channels side by side. Sums may wrap (qwinograd.h).
 #define QMICRO_CODES qspan_plain.codes
 #include "qmicro_body.h"
+#include "qmicro_pairs.h"
 
 enum { ROWS = 4 };
 
-static void gemm_row(int32_t *acc, const int16_t *row, const struct qrun *runs, int n_runs, const int16_t *w)
+static void gemm_row(int32_t *acc, const char *row, const struct qrun *runs, int n_runs, const int16_t *w)
 {
 	for (int i = 0; i < n_runs; i++) {
-		const int16_t *x = row + runs[i].offset;
-		for (int64_t k = 0; k < runs[i].pairs; k++, x += 2, w += 2 * QLANES) {
+		const int16_t *x = (const int16_t *)(row + runs[i].offset);
+		for (int64_t k = 0; k < runs[i].words; k++, x += 2, w += 2 * QLANES) {
 			int32_t x0 = x[0], x1 = x[1];
 			SIMD_FOR(l, QLANES) acc[l] = (int32_t)((uint32_t)acc[l] + (uint32_t)(x0 * w[2 * l] + x1 * w[2 * l + 1]));
 		}
 	}
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const int16_t *const *row, const struct qrun *runs,
-    int n_runs, const int16_t *w)
+static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
+    int n_runs, const char *w)
 {
 	for (int r = 0; r < ROWS; r++, acc += QLANES) {
 		memmove(acc, from + r * from_step, QLANES * sizeof(*acc));
-		gemm_row(acc, row[r], runs, n_runs, w);
+		gemm_row(acc, row[r], runs, n_runs, (const int16_t *)w);
 	}
 }
 
-static void tile(void *y, const int32_t *from, const int16_t *const *row, const struct qrun *runs, int n_runs, const int16_t *w,
+static void tile(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
     const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t acc[ROWS * QLANES];
@@ -33,6 +34,6 @@ static void tile(void *y, const int32_t *from, const int16_t *const *row, const 
 }
 
 const struct qmicro qmicro_plain = {
-	.rows = ROWS, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
+	.rows = ROWS, .size = 2, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };

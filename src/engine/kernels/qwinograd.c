@@ -19,7 +19,7 @@ struct workspace {
 	int16_t *tile;              // expanded inputs of a strip
 	int16_t *v;                 // [place][square][channel]
 	int32_t *m;                 // [place][square][QLANES]
-	const int16_t **row;        // of each square at the first place
+	const char **row;           // of each square at the first place
 	struct square *square;
 };
 
@@ -35,7 +35,7 @@ static struct sizes sizes_of(const struct qwinograd *k)
 	return (struct sizes) {
 		.tile = round_up((size_t)(pixels * k->conv.image.pitch + QWG_CHANNELS) * sizeof(int16_t), 64),
 		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(QWG_PLACES * k->step_m) * sizeof(int32_t),
-		.row = (size_t)k->block * sizeof(int16_t *), .square = (size_t)k->block * sizeof(struct square),
+		.row = (size_t)k->block * sizeof(char *), .square = (size_t)k->block * sizeof(struct square),
 	};
 }
 
@@ -51,7 +51,7 @@ static struct workspace workspace_at(const struct qwinograd *k, char *scratch, i
 
 	return (struct workspace) {
 		.tile = (int16_t *)base, .v = (int16_t *)(base + s.tile), .m = (int32_t *)(base + s.tile + s.v),
-		.row = (const int16_t **)(base + s.tile + s.v + s.m), .square = (struct square *)(base + s.tile + s.v + s.m + s.row),
+		.row = (const char **)(base + s.tile + s.v + s.m), .square = (struct square *)(base + s.tile + s.v + s.m + s.row),
 	};
 }
 
@@ -96,7 +96,7 @@ static int64_t open_block(const struct qwinograd *k, const void *x, struct works
 	int64_t n = least(squares_all(k) - first, k->block);
 
 	for (int64_t t = 0; t < k->block; t++)
-		ws->row[t] = ws->v + t * k->pitch;
+		ws->row[t] = (const char *)(ws->v + t * k->pitch);
 	for (int64_t t = 0, some; t < n; t += some) {
 		some = least(least(n - t, k->strip), k->across - (first + t) % k->across);
 		spread_strip(k, x, ws, first + t, t, some);
@@ -110,9 +110,9 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, cons
 	const struct qmicro *micro = k->conv.micro;
 
 	for (int p = 0; p < QWG_PLACES; p++, w += k->pairs * 2 * QLANES) {
-		const struct qrun run = { .offset = p * k->step_v, .pairs = k->pairs };
+		const struct qrun run = { .offset = p * k->step_v * (int64_t)sizeof(*ws->v), .words = k->pairs };
 		for (int64_t t = 0; t < n; t += micro->rows)
-			micro->gemm(ws->m + p * k->step_m + t * QLANES, zeros, 0, ws->row + t, &run, 1, w);
+			micro->gemm(ws->m + p * k->step_m + t * QLANES, zeros, 0, ws->row + t, &run, 1, (const char *)w);
 	}
 }
 
@@ -166,10 +166,9 @@ static void run_block(const struct qwinograd *k, const struct kernel_io *io, int
 
 	for (; panel < end; panel++) {
 		const struct qpanel p = {
-			.w = k->weight + panel * QWG_PLACES * k->pairs * 2 * QLANES, .init = k->init + panel * QLANES,
-			.scale = k->conv.scale + panel * QLANES, .fbias = k->conv.fbias + panel * QLANES, .dest = &k->conv.dest[panel],
+			.init = k->init + panel * QLANES, .scale = k->conv.scale + panel * QLANES, .fbias = k->conv.fbias + panel * QLANES, .dest = &k->conv.dest[panel],
 		};
-		multiply(k, &ws, p.w, n);
+		multiply(k, &ws, k->weight + panel * QWG_PLACES * k->pairs * 2 * QLANES, n);
 		store(k, &ws, &p, io->y, n);
 	}
 }

@@ -1,0 +1,45 @@
+// The usual end of an integer kernel in AVX-512 (private): 16 sums to 8-bit codes, half to even, in registers.
+#ifndef QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
+#define QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
+
+#include <immintrin.h>
+#include "qfast.h"
+
+struct simple512 {
+	__m512 scale, fbias, inverse, low, high;
+	__m512i zero;
+	bool fused;
+};
+
+static inline struct simple512 simple512_of(const struct qscaling *s, const float *scale, const float *fbias)
+{
+	return (struct simple512) {
+		.scale = _mm512_loadu_ps(scale), .fbias = _mm512_loadu_ps(fbias), .inverse = _mm512_set1_ps(s->out.inverse),
+		.low = _mm512_set1_ps(s->code_low), .high = _mm512_set1_ps(s->code_high), .zero = _mm512_set1_epi32(s->out.zero),
+		.fused = s->fused,
+	};
+}
+
+// Limits are those of the codes, so that nothing is lost on the way to a byte.
+static inline __m128i simple512_codes(__m512 v, const struct simple512 *s)
+{
+	v = _mm512_mul_ps(v, s->scale);
+	if (!s->fused)
+		v = _mm512_mul_ps(_mm512_add_ps(v, s->fbias), s->inverse);
+	v = _mm512_min_ps(_mm512_max_ps(v, s->low), s->high);
+	return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), s->zero));
+}
+
+// The codes of a row where they belong.
+static inline void simple512_store(uint8_t *y, const struct qdest *d, __m128i codes)
+{
+	if (d->whole) {
+		_mm_storeu_si128((__m128i *)(y + d->lane[0]), codes);
+		return;
+	}
+	_mm_storel_epi64((__m128i *)(y + d->lane[0]), codes);
+	if (d->lanes > 8)
+		_mm_storel_epi64((__m128i *)(y + d->lane[8]), _mm_unpackhi_epi64(codes, codes));
+}
+
+#endif
