@@ -83,7 +83,7 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 #if VBYTES == 32
 #if defined(__AVX2__)
 // A value that is used several times stays in its register; gcc would read it from memory again for every use.
-#define VKEEP(v) __asm__("" : "+x"(v))
+#define VKEEP(v) __asm__("" : "+v"(v))
 // Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
 VINLINE vint vpairs_dot(vpairs a, vpairs b)
 {

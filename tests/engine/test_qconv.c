@@ -128,7 +128,7 @@ static void depthwise_trial(struct support_random *r, struct conv_geometry g, en
 {
 	struct trial b = { .t = { .g = g, .in_type = type, .weight_bits = bits, .in = layout, .out = layout } };
 	b.t.g.c = b.t.g.oc = b.t.g.group = support_random_int(r, 2, 40);
-	b.t.in_zero = type == DT_U8 ? 77 : type == DT_U16 ? 40000 : type == DT_I16 ? support_random_int(r, 0, 1) * -321 : 0;
+	b.t.in_zero = type == DT_U8 ? 77 : type == DT_U16 ? 40000 : support_random_int(r, 0, 1) * (type == DT_I16 ? -321 : -5);
 	trial_fill(r, &b);
 	trial_check(&b);
 	trial_done(&b);
@@ -171,6 +171,33 @@ void test_qconv__depthwise_rows_and_remainders(void **state)
 				if (g.oh > 0 && g.ow > 0)
 					depthwise_trial(&r, g, size % 2 ? DT_U8 : DT_I8, 8, LAYOUT_BLOCK);
 			}
+}
+
+// Scales from where every sum is a fraction of a step to where sums in steps pass int32 and multiplying scales beforehand would not be
+// exact; zero points at both ends of codes with and without a sign.
+void test_qconv__depthwise_scales_and_zero_points(void **state)
+{
+	static const int32_t zeros[] = { -128, -5, 127 };
+	static const int exponents[] = { -110, -40, 0, 14, 30, 60 };
+	struct support_random r = { 25 };
+	for (int i = 0; i < 36; i++) {
+		bool in_signed = i % 2, out_signed = i / 2 % 2;
+		struct trial b = { .t = { .g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8, .weight_bits = 8,
+			.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_zero = zeros[i % 3] + (in_signed ? 0 : 128) } };
+		trial_fill(&r, &b);
+		b.out_scale = 0.0625f;
+		b.out_zero = zeros[i / 3 % 3] + (out_signed ? 0 : 128);
+		b.t.out_quant = (struct quantizer) { .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = out_signed ? -128 : 0,
+			.qmax = out_signed ? 127 : 255, .scale = &b.out_scale, .zero = &b.out_zero };
+		b.t.act = (struct act) { i % 4 == 3 ? ACT_CLIP : ACT_NONE, -1.0f, 3.0f };
+		b.t.to_float = false;
+		b.t.fbias = NULL;
+		b.out_size = b.out_elems;
+		for (int64_t c = 0; c < b.t.g.oc; c++)
+			b.scale[c] = ldexpf(b.scale[c], exponents[i % 6]);
+		trial_check(&b);
+		trial_done(&b);
+	}
 }
 
 void test_qconv__sums_past_int32(void **state)

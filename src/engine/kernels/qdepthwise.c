@@ -1,5 +1,5 @@
-// Depthwise integer convolution in LAYOUT_BLOCK, eight channels at a time: input rows, two together, are expanded once to numbers with
-// the zero point taken away, into a ring of as many as two output rows see; a tap is then a multiplication and an addition.
+// Depthwise integer convolution in LAYOUT_BLOCK, a vector of channels at a time: input rows, several together, are expanded once to numbers
+// into a ring of as many as two output rows see; a tap is then a multiplication and an addition.
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -11,36 +11,40 @@ enum {
 	RING_MOST = 16 << 20,       // bytes; beyond it the other kernel takes over
 	PART_LEAST = 2,             // bands that a thread takes at the least
 	SIZE_MOST = 1 << 16,
-	PIECE = 2 * QROWS,          // pixels that are summed and finished at a time
+	PIECE = QROWS * QLANES,     // values that are summed and finished at a time
 };
 
-static const struct qdw_loops *loops_here(bool wide)
+// For sums that fit int32 (`narrow`), of weights that fit 8 bits (`bytes`).
+static const struct qdw_loops *loops_here(enum dtype type, bool narrow, bool bytes)
 {
 #if defined(__x86_64__)
 	const struct qdw_table *t = cpu_level() >= CPU_AVX2 ? &qdw_avx2 : &qdw_plain;
+	if (cpu_level() >= CPU_VNNI && narrow && bytes && qdw_vnni.spread[type])
+		return &qdw_vnni;
 #else
 	const struct qdw_table *t = &qdw_plain;
+	(void)type, (void)bytes;
 #endif
-	return wide ? &t->wide : &t->narrow;
+	return narrow ? &t->narrow : &t->wide;
 }
 
-// Stored element of the first pixel of the eight channels of vector v of image n.
+// Stored element of the first pixel of vector v of image n.
 static int64_t element(const struct qdw *k, int64_t plane, int64_t n, int64_t v)
 {
-	return act_offset(LAYOUT_BLOCK, k->block, k->g.c, plane, n, v * QDW_LANES, 0);
+	return act_offset(LAYOUT_BLOCK, k->block, k->g.c, plane, n, v * k->lanes, 0);
 }
 
 // Channels of a vector past the tensor's last.
 static void set_padding(const struct qdw *k, void *codes, int64_t v, int64_t n)
 {
-	for (int64_t c = k->g.oc - v * QDW_LANES < 0 ? 0 : k->g.oc - v * QDW_LANES; c < QDW_LANES; c++)
+	for (int64_t c = k->g.oc - v * k->lanes < 0 ? 0 : k->g.oc - v * k->lanes; c < k->lanes; c++)
 		for (int64_t p = 0; p < n; p++)
-			qfinish_store_pad(&k->finish, codes, p * QDW_LANES + c);
+			qfinish_store_pad(&k->finish, codes, p * k->lanes + c);
 }
 
 static void store(const struct qdw *k, char *to, const char *codes, int64_t n)
 {
-	size_t elem = dtype_size(k->finish.type), group = elem * QDW_LANES, step = elem * (size_t)k->block;
+	size_t elem = dtype_size(k->finish.type), group = elem * (size_t)k->lanes, step = elem * (size_t)k->block;
 
 	if (step == group)
 		memcpy(to, codes, (size_t)n * group);
@@ -52,10 +56,10 @@ static void store(const struct qdw *k, char *to, const char *codes, int64_t n)
 static void sums_to_codes(const struct qdw *k, void *codes, const char *acc, int64_t v, int rows)
 {
 	const float *scale = k->scale + v * QLANES, *fbias = k->fbias + v * QLANES;
-	float narrowed[PIECE * QDW_LANES];
+	float narrowed[PIECE];
 
 	if (k->loops->to_float) {
-		k->loops->to_float(narrowed, acc, rows * 2);
+		k->loops->to_float(narrowed, acc, rows * QLANES / k->lanes);
 		k->micro->finish_wide(codes, narrowed, &k->scaling, scale, fbias, rows);
 	} else {
 		k->micro->finish(codes, (const int32_t *)(const void *)acc, &k->scaling, scale, fbias, rows);
@@ -67,30 +71,31 @@ static size_t sum_size(const struct qdw *k)
 	return k->loops->to_float ? sizeof(double) : sizeof(int32_t);
 }
 
-// n <= PIECE pixels of an output row from their sums.
+// n pixels of an output row from their sums, PIECE values at the most.
 static void finish_piece(const struct qdw *k, char *y, const char *acc, int64_t v, int64_t n)
 {
-	_Alignas(64) char codes[PIECE * QDW_LANES * sizeof(float)];
-	int rows = (int)(n + 3) / 4 * 2;
+	_Alignas(64) char codes[PIECE * sizeof(float)];
+	int rows = (int)((n + 3) / 4 * 4 * k->lanes / QLANES);
 
-	if (k->block == QDW_LANES && n % 4 == 0 && (v + 1) * QDW_LANES <= k->g.oc) {
+	if (k->block == k->lanes && n % 4 == 0 && (v + 1) * k->lanes <= k->g.oc) {
 		sums_to_codes(k, y, acc, v, rows);
 		return;
 	}
 	sums_to_codes(k, codes, acc, v, rows);
-	if ((v + 1) * QDW_LANES > k->g.oc)
+	if ((v + 1) * k->lanes > k->g.oc)
 		set_padding(k, codes, v, n);
 	store(k, y, codes, n);
 }
 
 static void run_pieces(const struct qdw *k, char *y, const struct qdw_band *band, int64_t v)
 {
-	_Alignas(64) char acc[QDW_ROWS * PIECE * QDW_LANES * sizeof(double)];
-	size_t pixel = (size_t)k->block * dtype_size(k->finish.type), sums = (size_t)PIECE * QDW_LANES * sum_size(k);
+	_Alignas(64) char acc[QDW_ROWS * PIECE * sizeof(double)];
+	size_t pixel = (size_t)k->block * dtype_size(k->finish.type), sums = PIECE * sum_size(k);
+	int64_t most = PIECE / k->lanes;
 
-	for (int64_t j = 0; j < k->g.ow; j += PIECE) {
-		int64_t n = k->g.ow - j < PIECE ? k->g.ow - j : PIECE;
-		k->loops->taps(acc, PIECE, band, j, n);
+	for (int64_t j = 0; j < k->g.ow; j += most) {
+		int64_t n = k->g.ow - j < most ? k->g.ow - j : most;
+		k->loops->taps(acc, most, band, j, n);
 		for (int64_t r = 0; r < band->rows; r++)
 			finish_piece(k, y + (size_t)(r * k->g.ow + j) * pixel, acc + (size_t)r * sums, v, n);
 	}
@@ -102,7 +107,7 @@ static void run_band(const struct qdw *k, char *y, const struct qdw_ring *ring, 
 	size_t weights = (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
 	const struct qdw_band band = { .rows = rows, .shared = k->shared, .tap = ring->tap, .n_taps = k->taps,
 		.step = k->g.stride_w * (int64_t)k->number, .weight = k->weight + (size_t)v * weights * k->number,
-		.bias = k->bias + (size_t)(v * QDW_LANES) * sum_size(k) };
+		.bias = k->bias + (size_t)(v * k->lanes) * sum_size(k) };
 	uint8_t *to = (uint8_t *)y;
 
 	if (k->direct)
@@ -216,25 +221,47 @@ static bool is_depthwise(const struct qconv_task *t)
 	return !t->transposed && g->group == g->c && g->c == g->oc && g->c > 1 && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK;
 }
 
-// Whether sums are exact in int32, else in double; false when in neither.
+// Where sums are exact, in int32 or else in double; false when in neither.
 static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 {
 	struct qentry e;
 	double all = 0;
+	bool bytes = true;
 
 	if (!qentry_of(&e, t->in_type, t->in_zero))
 		return false;
 	k->shift = e.shift;
 	for (int64_t c = 0; c < t->g.oc; c++) {
 		double sum = 0;
-		for (int64_t i = 0; i < t->g.kh * t->g.kw; i++)
-			sum += abs(t->weight[c * t->g.kh * t->g.kw + i]);
+		for (int64_t i = 0; i < t->g.kh * t->g.kw; i++) {
+			int16_t w = t->weight[c * t->g.kh * t->g.kw + i];
+			sum += abs(w);
+			bytes = bytes && w >= INT8_MIN && w <= INT8_MAX;
+		}
 		sum *= e.reach + abs(e.pad);
 		qfinish_tame(&k->finish, c, sum);
 		all = fmax(all, sum + fabs((double)k->finish.bias[c]));
 	}
-	k->loops = loops_here(all >= 2147483648.0);
+	k->most = all;
+	k->loops = loops_here(t->in_type, all < 2147483648.0, bytes);
+	k->lanes = k->loops->lanes;
+	k->vectors = (t->g.c + k->block - 1) / k->block * (k->block / k->lanes);
+	if (k->loops->together == 4)
+		k->shift = t->in_type == DT_I8 ? INT8_MIN : 0; // bytes without a sign
 	return all < 9007199254740992.0;
+}
+
+// What `bounded` in struct qdw_loops asks for: multiplying by a power of two is exact where nothing leaves the range of normal floats.
+static bool is_bounded(const struct qdw *k)
+{
+	const double least = 0x1p-100, most = 0x1p100, fits = 1 << 30;
+
+	for (int64_t c = 0; c < k->finish.channels; c++) {
+		double scale = k->finish.scale[c], steps = scale * k->finish.out.inverse;
+		if (fmin(scale, steps) < least || fmax(scale, steps) > most || k->most * steps > fits)
+			return false;
+	}
+	return !k->finish.fbias;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -249,7 +276,7 @@ static bool plan(struct qdw *k)
 	int64_t across = (most - 1) * g->stride_w + (g->kw - 1) * g->dil_w + 1;
 
 	// Of two neighbouring output rows the second sees the pairs of the first one row off: its weights lie in other halves of them.
-	k->shared = together == QDW_ROWS && g->stride_h == 1 && g->dil_h == 1;
+	k->shared = together >= QDW_ROWS && g->stride_h == 1 && g->dil_h == 1;
 	k->unit = k->shared ? QDW_ROWS : common_divisor(g->stride_h, together * g->dil_h);
 	k->apart = together * g->dil_h / k->unit;
 	k->rise = k->shared ? 0 : g->stride_h / k->unit;
@@ -259,19 +286,19 @@ static bool plan(struct qdw *k)
 	k->cols = across < g->pad_l ? g->pad_l : across;
 	k->taps = k->tap_rows * g->kw;
 	k->inside = g->w < k->cols - g->pad_l ? g->w : k->cols - g->pad_l;
-	k->number = QDW_LANES * k->loops->size;
+	k->number = (size_t)k->lanes * k->loops->size;
 	k->row_size = (size_t)k->cols * k->number;
 	return (double)k->span * (double)k->row_size <= RING_MOST;
 }
 
 static bool allocate(struct qdw *k)
 {
-	size_t lanes = (size_t)(k->vectors * QDW_LANES), numbers = lanes * (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
+	size_t lanes = (size_t)(k->vectors * k->lanes), numbers = lanes * (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
 
 	k->weight = qalloc(numbers, k->loops->size);
 	k->bias = qalloc(lanes, sum_size(k));
-	k->scale = qalloc(2 * lanes, sizeof(float));
-	k->fbias = qalloc(2 * lanes, sizeof(float));
+	k->scale = qalloc((size_t)(k->vectors * QLANES), sizeof(float));
+	k->fbias = qalloc((size_t)(k->vectors * QLANES), sizeof(float));
 	k->base.bytes = numbers * k->loops->size;
 	return k->weight && k->bias && k->scale && k->fbias;
 }
@@ -280,9 +307,11 @@ static bool allocate(struct qdw *k)
 static void put_weight(struct qdw *k, int64_t c, int64_t of, int64_t row, int64_t col, int16_t w)
 {
 	int64_t together = k->loops->together, each = k->shared ? QDW_ROWS : 1;
-	int64_t tap = c / QDW_LANES * k->taps + row / together * k->g.kw + col, at = (tap * each + of) * QDW_LANES + c % QDW_LANES;
+	int64_t tap = c / k->lanes * k->taps + row / together * k->g.kw + col, at = (tap * each + of) * k->lanes + c % k->lanes;
 
-	if (together == 2)
+	if (together == 4)
+		((int8_t *)k->weight)[4 * at + row % 4] = (int8_t)w;
+	else if (together == 2)
 		((int16_t *)(void *)k->weight)[2 * at + row % 2] = w;
 	else
 		((double *)(void *)k->weight)[at] = w;
@@ -293,12 +322,12 @@ static void put_bias(struct qdw *k, int64_t c, int64_t bias)
 	if (k->loops->to_float)
 		((double *)(void *)k->bias)[c] = (double)bias;
 	else
-		((int32_t *)(void *)k->bias)[c] = (int32_t)bias;
+		((int32_t *)(void *)k->bias)[c] = (int32_t)(uint32_t)(uint64_t)bias; // the sum that it begins may wrap
 }
 
 static void pack_channel(struct qdw *k, const int16_t *weight, int64_t c)
 {
-	int64_t v = c / QDW_LANES, lane = c % QDW_LANES, sum = 0;
+	int64_t v = c / k->lanes, lane = c % k->lanes, sum = 0;
 
 	for (int64_t i = 0; i < k->g.kh * k->g.kw; i++) {
 		int16_t w = weight[c * k->g.kh * k->g.kw + i];
@@ -307,9 +336,9 @@ static void pack_channel(struct qdw *k, const int16_t *weight, int64_t c)
 		sum += w;
 	}
 	put_bias(k, c, k->finish.bias[c] - (k->in_zero - k->shift) * sum);
-	for (int64_t half = 0; half < QLANES; half += QDW_LANES) {
-		k->scale[v * QLANES + half + lane] = qscaling_scale(&k->scaling, &k->finish, c);
-		k->fbias[v * QLANES + half + lane] = qscaling_fbias(&k->finish, c);
+	for (; lane < QLANES; lane += k->lanes) {
+		k->scale[v * QLANES + lane] = qscaling_scale(&k->scaling, &k->finish, c);
+		k->fbias[v * QLANES + lane] = qscaling_fbias(&k->finish, c);
 	}
 }
 
@@ -327,14 +356,14 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 	k->in_zero = t->in_zero;
 	k->micro = qmicro_here();
 	k->block = layout_block();
-	k->vectors = (t->g.c + k->block - 1) / k->block * (k->block / QDW_LANES);
 	if (s != STATUS_OK)
 		goto fail;
 	s = STATUS_UNSUPPORTED;
 	if (!qfinish_is_plain(&k->finish) || !choose_numbers(k, t) || !plan(k))
 		goto fail;
 	k->scaling = qscaling_of(&k->finish);
-	k->direct = k->loops->direct && k->scaling.simple && (k->g.oc % QDW_LANES == 0 || qscaling_pads(&k->scaling));
+	k->direct = k->loops->direct && k->scaling.simple && (k->g.oc % k->lanes == 0 || qscaling_pads(&k->scaling)) &&
+	    (!k->loops->bounded || is_bounded(k));
 	if (!allocate(k)) {
 		s = error_set(err, STATUS_NOMEM, "no memory to pack the weights of %lld channels", (long long)t->g.oc);
 		goto fail;

@@ -13,21 +13,21 @@ static inline __m256i codes_of(const int32_t *acc, const struct simple *s)
 
 static void store_apart(uint8_t *y, int64_t step, __m256i codes, int64_t n)
 {
-	uint8_t four[QDW_ROUND * QDW_LANES];
+	uint8_t four[QDW_ROUND * LANES];
 
 	_mm256_storeu_si256((__m256i *)four, codes);
 	for (int64_t i = 0; i < n; i++)
-		memcpy(y + i * step, four + i * QDW_LANES, QDW_LANES);
+		memcpy(y + i * step, four + i * LANES, LANES);
 }
 
 // n pixels from their sums. Where pixels are neighbours in memory the last four may be some of those before them again.
 static void store_row(uint8_t *y, int64_t step, const int32_t *acc, int64_t n, const struct simple *s)
 {
-	bool dense = step == QDW_LANES && n >= QDW_ROUND;
+	bool dense = step == LANES && n >= QDW_ROUND;
 
 	for (int64_t p = 0; p < n; p += QDW_ROUND) {
 		int64_t left = n - p < QDW_ROUND ? n - p : QDW_ROUND, from = dense ? p + left - QDW_ROUND : p;
-		__m256i codes = codes_of(acc + from * QDW_LANES, s);
+		__m256i codes = codes_of(acc + from * LANES, s);
 		if (dense)
 			_mm256_storeu_si256((__m256i *)(y + from * step), codes);
 		else
@@ -40,7 +40,7 @@ static void direct(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_ba
     const float *scale, const float *fbias)
 {
 	const struct simple s = simple_of(scaling, scale, fbias);
-	_Alignas(32) int32_t acc[QDW_ROWS][PIECE][QDW_LANES];
+	_Alignas(32) int32_t acc[QDW_ROWS][PIECE][LANES];
 
 	for (int64_t p = 0; p < n; p += PIECE) {
 		int64_t some = n - p < PIECE ? n - p : PIECE;

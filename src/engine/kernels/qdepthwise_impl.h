@@ -14,19 +14,20 @@ struct qdw {
 	enum dtype in_type;
 	size_t in_size;             // bytes of a code
 	int32_t in_zero, shift;     // of codes; what is taken away from them, and is not the zero point where that does not fit int16
+	double most;                // bound of a sum
 	bool direct;                // rows go from sums to codes where they belong
 	bool shared;                // as in struct qdw_band
-	int64_t vectors;            // of QDW_LANES channels, padding included
+	int64_t lanes, vectors;     // channels of a vector; vectors, padding included
 	int64_t unit;               // input rows from one expanded row to the next
 	int64_t apart, rise, pace;  // expanded rows from a tap to the next below it, from an output row to the next, from a band to the next
 	int64_t span;               // expanded rows that a band sees
 	int64_t cols;               // pixels of an expanded row
 	int64_t inside;             // of them pixels of the image
 	int64_t block;              // channels of a block of the layout
-	size_t number, row_size;    // bytes of QDW_LANES numbers, and of an expanded row
+	size_t number, row_size;    // bytes of the numbers of a pixel, and of an expanded row
 	int64_t tap_rows, taps;     // of the numbers that a sum takes, and all of them
-	char *weight;               // [vector][tap][QDW_ROWS when shared, or 1][QDW_LANES] numbers
-	char *bias;                 // [vector][QDW_LANES] sums
+	char *weight;               // [vector][tap][QDW_ROWS when shared, or 1][lanes] numbers
+	char *bias;                 // [vector][lanes] sums
 	float *scale, *fbias;       // [vector][QLANES]: eight channels twice, two pixels are finished as one row
 };
 

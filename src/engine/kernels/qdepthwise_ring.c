@@ -19,15 +19,17 @@ static const char *codes_of_row(const struct qdw *k, const struct qdw_ring *ring
 // Row i of those that the band sees. What lies left and right of the image stays as qdw_ring_begin() made it.
 static void expand_row(const struct qdw *k, const struct qdw_ring *ring, int64_t i)
 {
-	int64_t row = ring->top + (ring->first + i) * k->unit;
+	const void *row[QDW_TOGETHER];
 
-	k->loops->spread[k->in_type](ring_slot(k, ring, i) + (size_t)k->g.pad_l * k->number, codes_of_row(k, ring, row),
-	    codes_of_row(k, ring, row + k->g.dil_h), k->block, k->inside, k->shift);
+	for (int r = 0; r < k->loops->together; r++)
+		row[r] = codes_of_row(k, ring, ring->top + (ring->first + i) * k->unit + r * k->g.dil_h);
+	k->loops->spread[k->in_type](ring_slot(k, ring, i) + (size_t)k->g.pad_l * k->number, row, k->block, k->inside, k->shift);
 }
 
 void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 {
 	int64_t elems = (k->inside ? k->inside : 1) * k->block, right = k->g.pad_l + k->inside;
+	const void *const blank[QDW_TOGETHER] = { ring->blank, ring->blank, ring->blank, ring->blank };
 
 	if (k->in_size == 1)
 		memset(ring->blank, k->in_zero, (size_t)elems);
@@ -36,8 +38,8 @@ void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 			((int16_t *)(void *)ring->blank)[i] = (int16_t)(uint16_t)k->in_zero;
 	for (int64_t i = 0; i < k->span; i++) {
 		char *row = ring_slot(k, ring, i);
-		k->loops->spread[k->in_type](row, ring->blank, ring->blank, 0, k->g.pad_l, k->shift);
-		k->loops->spread[k->in_type](row + (size_t)right * k->number, ring->blank, ring->blank, 0, k->cols - right, k->shift);
+		k->loops->spread[k->in_type](row, blank, 0, k->g.pad_l, k->shift);
+		k->loops->spread[k->in_type](row + (size_t)right * k->number, blank, 0, k->cols - right, k->shift);
 	}
 }
 
