@@ -47,7 +47,7 @@ LDFLAGS  += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
 # Files named *_avx2.c and so on are compiled for that processor level and are called only after a run-time check.
 ARCH       := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ISA_avx2   := -mavx2 -mfma -mf16c -O3
-ISA_avx512 := -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -O3
+ISA_avx512 := -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512 -O3
 ISA_vnni   := $(ISA_avx512) -mavx512vnni
 isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512 vnni,$(if $(filter %_$(i).c,$(1)),$(ISA_$(i)))))
 

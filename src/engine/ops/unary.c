@@ -10,15 +10,19 @@
 
 #define CHUNK 16384 // elements that a thread takes at a time
 
-void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, float *y, int64_t n)
+static unary_loop *loop_here(enum unary_fn fn)
 {
 #ifdef __x86_64__
-	if (cpu_level() >= CPU_AVX2) {
-		unary_avx2(fn)(a, x, y, n);
-		return;
-	}
+	enum cpu_level level = cpu_level();
+	return (level >= CPU_AVX512 ? unary_avx512 : level >= CPU_AVX2 ? unary_avx2 : unary_base)(fn);
+#else
+	return unary_base(fn);
 #endif
-	unary_base(fn)(a, x, y, n);
+}
+
+void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, float *y, int64_t n)
+{
+	loop_here(fn)(a, x, y, n);
 }
 
 bool unary_by_name(enum unary_fn *fn, const char *name)

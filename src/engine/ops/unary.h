@@ -17,7 +17,6 @@ void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, fl
 // The activation of this operator name ("Relu", "Tanh", any case); false when there is none.
 bool unary_by_name(enum unary_fn *fn, const char *name);
 
-unary_loop *unary_base(enum unary_fn fn);
-unary_loop *unary_avx2(enum unary_fn fn);
+unary_loop *unary_base(enum unary_fn fn), *unary_avx2(enum unary_fn fn), *unary_avx512(enum unary_fn fn);
 
 #endif

@@ -1,6 +1,6 @@
 // One loop a function, y[i] = f(x[i]), with the exponential, logarithm, hyperbolic tangent and error function written
-// out so that the compiler can put them into vectors. Included by unary_base.c and unary_avx2.c, which compile it for
-// two processor levels: without fused multiply-add the same operations in the same order give the same bits in both, in
+// out so that the compiler can put them into vectors. Included by unary_base.c, unary_avx2.c and unary_avx512.c, which compile it for
+// three processor levels: without fused multiply-add the same operations in the same order give the same bits in all, in
 // loops and in their tails. Polynomials are minimax fits; the errors measured against double precision are in
 // tests/engine/test_unary.c.
 #ifndef QTUI_ENGINE_OPS_UNARY_LOOPS_H
