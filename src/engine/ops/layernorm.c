@@ -49,17 +49,14 @@ struct row { // scale and bias may be NULL: 1 and 0
 // Returns the mean; *inverse is 1 / deviation.
 static double normalise_row(const struct row *r, const float *x, float *y, double *inverse)
 {
-	struct moments m = norm_moments(x, r->n);
+	struct row_moments m = row_moments_of(x, r->n);
 
 	if (r->rms) {
 		m.variance += m.mean * m.mean;
 		m.mean = 0;
 	}
 	*inverse = 1 / sqrt(m.variance + r->epsilon);
-	for (int64_t i = 0; i < r->n; i++) {
-		double v = ((double)x[i] - m.mean) * *inverse;
-		y[i] = (float)(v * (r->scale ? (double)r->scale[i] : 1) + (r->bias ? (double)r->bias[i] : 0));
-	}
+	row_moments_apply(x, y, r->n, m.mean, *inverse, r->scale, r->bias);
 	return m.mean;
 }
 
@@ -75,10 +72,10 @@ enum status layernorm_eval(
 	int64_t rows = rule_product(x, 0, axis);
 	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
 
-	(void)width;
 	(void)err;
 	if (rms ? wanted(n, 1) : wanted(n, 2))
 		inverse = out[rms ? 1 : 2].data;
+#pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t i = 0; i < rows; i++) {
 		double inv,
 		    m = normalise_row(&r, (const float *)in[0]->data + i * r.n, (float *)out[0].data + i * r.n, &inv);
@@ -171,7 +168,7 @@ enum status groupnorm_eval(
 	(void)width;
 	(void)err;
 	for (int64_t g = 0; g < x->dim[0] * a->num_groups; g++) {
-		struct moments m = norm_moments(from + g * per * size, per * size);
+		struct row_moments m = row_moments_of(from + g * per * size, per * size);
 		double inverse = 1 / sqrt(m.variance + (double)a->epsilon);
 		for (int64_t c = g * per; c < (g + 1) * per; c++) {
 			int64_t k = n->op->since < 21 ? g % a->num_groups : c % x->dim[1];

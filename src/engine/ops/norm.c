@@ -4,20 +4,6 @@
 #include "norm.h"
 #include "rule.h"
 
-struct moments norm_moments(const float *x, int64_t n)
-{
-	double sum = 0, squares = 0;
-	struct moments m;
-
-	for (int64_t i = 0; i < n; i++)
-		sum += (double)x[i];
-	m.mean = n ? sum / (double)n : 0;
-	for (int64_t i = 0; i < n; i++)
-		squares += ((double)x[i] - m.mean) * ((double)x[i] - m.mean);
-	m.variance = n ? squares / (double)n : 0;
-	return m;
-}
-
 void norm_apply(const float *x, float *y, int64_t n, float mean, float scale, float bias)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -101,7 +87,7 @@ enum status instancenorm_eval(
 	(void)width;
 	(void)err;
 	for (int64_t p = 0; p < planes; p++) {
-		struct moments m = norm_moments(from + p * size, size);
+		struct row_moments m = row_moments_of(from + p * size, size);
 		int64_t k = p % x->dim[1];
 		norm_apply(from + p * size, to + p * size, size, (float)m.mean,
 		    (float)((double)scale[k] / sqrt(m.variance + (double)epsilon)), bias[k]);
