@@ -462,6 +462,56 @@ void test_stats__site_in_one_walk(void **state)
 	}
 }
 
+// Both comparisons of a walk, of one type: the same bits at every level, and those of each alone.
+static void check_two(const struct tensor *f, const struct tensor *q, const struct tensor *a, const struct quantizer *full,
+    const struct quantizer *alone)
+{
+	struct tensor_sums first[2], sums[2];
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		stats_site(&(struct stats_site) { .f = f, .q = { q, a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] } });
+		if (level == CPU_PLAIN)
+			memcpy(first, sums, sizeof(first));
+		assert_memory_equal(sums, first, sizeof(first));
+	}
+	struct tensor_sums want[2] = { naive(f, q, full), naive(f, a, alone) };
+	for (int k = 0; k < 2 && isfinite(want[0].f2); k++)
+		check_sums(&sums[k], &want[k]);
+}
+
+void test_stats__two_comparisons_at_once(void **state)
+{
+	for (int i = 0; i < SHAPES; i++) {
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
+			for (int c = 0; c < 2 * CODES; c++) {
+				struct quantizer full = quantizer(c / 2), alone = full;
+				float scale = full.scale[0] * 1.5f;
+				int32_t zero = full.zero[0] + 1;
+				alone.scale = &scale;
+				alone.zero = &zero;
+				enum dtype type = c % 2 ? DT_F32 : quantizer_dtype(&full);
+				struct tensor q = tensor(type, f.layout, 4, shapes[i]), a = tensor(type, f.layout, 4, shapes[i]);
+				fill(&f, 3.0f, 1e6f);
+				if (type == DT_F32) {
+					fake_quantize(&q, &f, &full, 1);
+					fake_quantize(&a, &f, &alone, 1);
+				} else {
+					quantize(&q, &f, &full, 1);
+					quantize(&a, &f, &alone, 1);
+				}
+				check_two(&f, &q, &a, &full, &alone);
+				((float *)f.data)[0] = INFINITY;
+				check_two(&f, &q, &a, &full, &alone);
+				tensor_drop(&q);
+				tensor_drop(&a);
+			}
+			tensor_drop(&f);
+		}
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
 static double total(const uint32_t *count, int n)
 {
 	double sum = 0;

@@ -1,4 +1,4 @@
-// Passes over floats for the observers, and the choice between plain C and AVX2.
+// Passes over floats for the observers, and the choice between plain C and what is compiled for the processor's level.
 #include <math.h>
 #include <string.h>
 #include "../kernels/cpu.h"
@@ -46,6 +46,8 @@ static const struct scan_ops plain = { plain_range, plain_hist, plain_tails, pla
 static const struct scan_ops *ops(void)
 {
 #if defined(__x86_64__)
+	if (cpu_level() >= CPU_AVX512)
+		return &scan_avx512;
 	if (cpu_level() >= CPU_AVX2)
 		return &scan_avx2;
 #endif

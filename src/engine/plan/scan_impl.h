@@ -12,7 +12,7 @@ struct scan_ops {
 	bool (*tails)(struct tails *t, const float *x, int64_t n);
 	double (*squared_error)(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
 };
-extern const struct scan_ops scan_avx2;
+extern const struct scan_ops scan_avx2, scan_avx512;
 
 static inline void scan_hist_one(uint32_t *hist, int bins, bool absolute, float lo, float hi, float x)
 {

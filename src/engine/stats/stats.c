@@ -94,30 +94,56 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
 }
 
+// What a loop has found out about a strip goes to the comparison's sums; were its values not all finite, they are gone through one by one.
+static void settle(struct comparison *c, struct tensor_sums *s, const float *f, int64_t at, struct strip strip)
+{
+	const struct float_sums *x = &c->floats->sums;
+
+	s->f2 = x->f2;
+	s->fmin = x->min;
+	s->fmax = x->max;
+	if (s->fmin < c->by.low || s->fmax > c->by.high)
+		s->clipped = stats_loops()->outside(f, strip, c->by.low, c->by.high);
+	if (isfinite(s->q2 + s->fq + s->e2))
+		sums_merge(c->out, s);
+	else
+		compare_slowly(c, at, strip);
+}
+
 void compare_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
-	const struct float_sums *x = &c->floats->sums;
 	struct tensor_sums s = no_sums;
 	size_t elem = dtype_size(c->q->type);
 	float last_f[STATS_LANES] = { 0 }, last_q[STATS_LANES] = { 0 };
 	const float *f = readable(last_f, (const float *)c->f->data + at, sizeof last_f[0], strip);
 	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
 
-	if (!isfinite(x->f2)) {
+	if (!isfinite(c->floats->sums.f2)) {
 		compare_slowly(arg, at, strip);
 		return;
 	}
-	s.f2 = x->f2;
-	s.fmin = x->min;
-	s.fmax = x->max;
 	stats_loops()->compare[c->q->type](&s, f, q, strip, &c->by);
-	if (s.fmin < c->by.low || s.fmax > c->by.high)
-		s.clipped = stats_loops()->outside(f, strip, c->by.low, c->by.high);
-	if (isfinite(s.q2 + s.fq + s.e2))
-		sums_merge(c->out, &s);
-	else
-		compare_slowly(arg, at, strip);
+	settle(c, &s, f, at, strip);
+}
+
+void compare_two_strip(void *arg, int64_t at, struct strip strip)
+{
+	struct comparison *c = arg;
+	struct tensor_sums s[2] = { no_sums, no_sums };
+	size_t first = (size_t)at * dtype_size(c->q->type);
+	const float *f = (const float *)c->f->data + at;
+
+	if (!isfinite(c->floats->sums.f2) || (strip.vectors == 1 && strip.valid < STATS_LANES)) {
+		compare_strip(&c[0], at, strip);
+		compare_strip(&c[1], at, strip);
+		return;
+	}
+	stats_loops()->compare_two[c->q->type]((struct tensor_sums *const[]) { &s[0], &s[1] }, f,
+	    (const void *const[]) { (const char *)c[0].q->data + first, (const char *)c[1].q->data + first }, strip,
+	    (const struct compare_by *const[]) { &c[0].by, &c[1].by });
+	settle(&c[0], &s[0], f, at, strip);
+	settle(&c[1], &s[1], f, at, strip);
 }
 
 static void sum_and_compare(void *arg, int64_t at, struct strip strip)
@@ -147,6 +173,11 @@ void compare_begin(struct comparison *c, struct tensor_sums *out, const struct t
 bool compare_is_whole(const struct comparison *c)
 {
 	return c->runs.channels == 1 && stats_loops()->compare[c->q->type];
+}
+
+bool compare_is_two(const struct comparison *c)
+{
+	return stats_loops()->compare_two && compare_is_whole(&c[0]) && compare_is_whole(&c[1]) && c[0].q->type == c[1].q->type;
 }
 
 void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant)

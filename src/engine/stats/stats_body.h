@@ -1,4 +1,5 @@
-// The loops of stats_impl.h; the including file defines STATS_TABLE, the name of the table that it exports.
+// The loops of stats_impl.h; the including file defines STATS_TABLE, the name of the table that it exports, and STATS_TWO, its loops for
+// two comparisons at once.
 #include <math.h>
 #include <string.h>
 #include "stats_impl.h"
@@ -26,12 +27,6 @@ static double lanes_sum(vfloat v, int valid)
 	for (int i = 0; i < valid; i++)
 		s += (double)v[i];
 	return s;
-}
-
-static struct strip chunk_of(struct strip strip, int64_t v)
-{
-	int64_t left = strip.vectors - v;
-	return (struct strip) { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };
 }
 
 static void floats(struct float_sums *out, const float *f, struct strip strip)
@@ -152,6 +147,7 @@ const struct stats_table STATS_TABLE = {
 		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
 		[DT_U16] = compare_u16,
 	},
+	.compare_two = STATS_TWO,
 	.floats = floats,
 	.outside = outside,
 	.bins = bins,

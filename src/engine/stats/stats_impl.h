@@ -17,6 +17,12 @@ struct strip {
 	int64_t vectors, step;
 	int valid;
 };
+// The chunk of a strip that begins with vector v.
+static inline struct strip chunk_of(struct strip strip, int64_t v)
+{
+	int64_t left = strip.vectors - v;
+	return (struct strip) { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };
+}
 // One scale for the strip, and the range in which values are not clipped.
 struct compare_by {
 	float scale, low, high;
@@ -37,8 +43,12 @@ struct float_sums {
 };
 // All of tensor_sums but what follows from the floats alone.
 typedef void compare_fn(struct tensor_sums *out, const float *f, const void *q, struct strip strip, const struct compare_by *by);
+// The same with two codings of the floats, both of one type, each with sums of its own.
+typedef void compare_two_fn(struct tensor_sums *const out[2], const float *f, const void *const q[2], struct strip strip,
+    const struct compare_by *const by[2]);
 struct stats_table {
 	compare_fn *compare[DT_COUNT]; // NULL: no loop for the type; all elements finite, else the sums show it
+	compare_two_fn *const *compare_two; // [DT_COUNT], for types with a `compare`; NULL: two at once are no faster than one after another
 	void (*floats)(struct float_sums *out, const float *f, struct strip strip);
 	double (*outside)(const float *f, struct strip strip, float from, float to); // elements below `from` or above `to`
 	// Bins of n elements; by->bins for a NaN.
@@ -46,7 +56,8 @@ struct stats_table {
 	// Elements rounded down to steps, at most bins - 1; by->bins for a NaN.
 	void (*steps)(uint16_t *bin, const float *f, int n, const struct steps_by *by);
 };
-extern const struct stats_table stats_plain, stats_avx2;
+extern const struct stats_table stats_plain, stats_avx2, stats_avx512;
+extern compare_two_fn *const stats_two_avx512[DT_COUNT];
 const struct stats_table *stats_loops(void);
 
 // Calls fn for the strips that make up elements [at, at + n) of a plain array.
@@ -83,6 +94,9 @@ void compare_begin(struct comparison *c, struct tensor_sums *out, const struct t
     const struct quantizer *quant, struct summing *floats);
 bool compare_is_whole(const struct comparison *c);
 strip_fn compare_strip;
+// compare_is_two: compare_two_strip serves both of struct comparison[2], which share the floats.
+bool compare_is_two(const struct comparison *c);
+strip_fn compare_two_strip;
 
 struct ranging {
 	struct tensor_range *out;

@@ -1,2 +1,3 @@
 #define STATS_TABLE stats_plain
+#define STATS_TWO NULL
 #include "stats_body.h"

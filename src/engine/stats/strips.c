@@ -5,6 +5,8 @@
 const struct stats_table *stats_loops(void)
 {
 #if defined(__x86_64__)
+	if (cpu_level() >= CPU_AVX512)
+		return &stats_avx512;
 	return cpu_level() >= CPU_AVX2 ? &stats_avx2 : &stats_plain;
 #else
 	return &stats_plain;

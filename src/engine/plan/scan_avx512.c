@@ -1,0 +1,5 @@
+#if defined(__x86_64__)
+#define VBYTES 64
+#define SCAN_OPS scan_avx512
+#include "scan_body.h"
+#endif
