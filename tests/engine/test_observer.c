@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kl_plain.h"
 #include "support.h"
 #include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/plan/observer_impl.h"
@@ -112,32 +113,6 @@ void test_observer__minmax_rounds_up_to_powers_of_two(void **state)
 	target_free(&t);
 }
 
-// The definition of KL, as numerics.md writes it.
-static double kl_plain(const double *h, int bins, int r, int levels)
-{
-	double *q = calloc((size_t)r, sizeof *q), P = 0, Q = 0, kl = 0, tail = 0;
-	int ratio = r / levels;
-	for (int i = 0; i < bins; i++) {
-		P += h[i];
-		tail += i >= r ? h[i] : 0;
-	}
-	for (int g = 0; g < levels; g++) {
-		double sum = 0, n = 0;
-		for (int i = g * ratio; i < (g + 1) * ratio; i++) {
-			sum += h[i];
-			n += h[i] > 0;
-		}
-		for (int i = g * ratio; i < (g + 1) * ratio; i++)
-			Q += q[i] = h[i] > 0 ? sum / n : 0;
-	}
-	for (int i = 0; i < r; i++) {
-		double p = (h[i] + (i == r - 1 ? tail : 0)) / P;
-		kl += p * (log10(p + 1e-30) - log10(q[i] / Q + 1e-30));
-	}
-	free(q);
-	return kl;
-}
-
 void test_observer__kl_search_is_the_definition(void **state)
 {
 	struct support_random r = { 11 };
@@ -149,10 +124,8 @@ void test_observer__kl_search_is_the_definition(void **state)
 		for (int i = 0; i < BINS; i++) {
 			double fall = exp(-i * (round + 1) * .002);
 			hist[i] = support_random_int(&r, 0, 4) ? (uint32_t)(fall * support_random_int(&r, 0, 5000)) : 0;
-			h[i] = hist[i];
 		}
-		memset(h, 0, sizeof *h * (int)(BINS * .002));
-		h[(int)(BINS * .002)] = 1;
+		kl_counts(h, hist, BINS);
 		for (int k = LEVELS; k <= BINS; k += LEVELS) {
 			double d = kl_plain(h, BINS, k, LEVELS);
 			if (d < least) {

@@ -2,7 +2,9 @@
 // weights, and every scale that comes out. The small network runs through the plain interpreter of the operators, the others
 // through the executor.
 #include "golden_run.h"
+#include "kl_plain.h"
 #include "qtui/engine/run.h"
+#include "../../src/engine/plan/observer_impl.h"
 
 // Constants as observers shall see them behind: rounded, where the plan says so. One copy a slot.
 static void round_constants(const struct run *r, struct tensor *constant)
@@ -122,6 +124,23 @@ static void execute(const struct run *r, const struct npy *input, struct observe
 	free(want);
 }
 
+// yolov8n has a tensor that KL clips at 2816 of 4096 bins or not at all: the divergences differ by 1 or 2 in 10,000, and the order of the
+// float sums chooses, for a scale of 0.25, as the run has it, or one of 0.5. Where it is a tie, the run's is taken.
+static void settle_tie(const struct run *r, int i, const struct observer *o, float *scale)
+{
+	enum { BINS = 4096, LEVELS = 128, CLIPPED = 2816 };
+	double h[BINS];
+	if (!o->setup.quant.pow2 || strcmp(r->g->value[r->p->observe[i].value].name, "/model.22/cv2.2/cv2.2.1/conv/Conv_output_0") != 0)
+		return;
+	assert_int_equal(o->bins, BINS);
+	kl_counts(h, o->hist, BINS);
+	double clipped = kl_plain(h, BINS, CLIPPED, LEVELS), whole = kl_plain(h, BINS, BINS, LEVELS);
+	assert_true(fabs(clipped / whole - 1) < 1e-3);
+	assert_int_equal(kl_search(o->hist, BINS, LEVELS), clipped < whole ? CLIPPED : BINS);
+	assert_true(*scale == (clipped < whole ? 0.25f : 0.5f));
+	*scale = 0.25f;
+}
+
 static void calibrate(const struct run *r, const struct npy *input, phase_fn *run_phase, float *scale, int32_t *zero)
 {
 	struct observer **observer = xcalloc((size_t)r->p->n_observe, sizeof(struct observer *));
@@ -136,6 +155,7 @@ static void calibrate(const struct run *r, const struct npy *input, phase_fn *ru
 		struct error err;
 		if (observer_finish(observer[i], &scale[i], &zero[i], &err))
 			fail_msg("%s", err.text);
+		settle_tie(r, i, observer[i], &scale[i]);
 		observer_free(&observer[i]);
 	}
 	free(observer);
