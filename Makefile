@@ -148,7 +148,7 @@ fuzz:
 check: $(BUILD)/qtui $(BUILD)/replay $(TESTS)
 	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(if $(ONLY),,$(sort $(wildcard tests/scripts/*.sh)))
 check-asan check-tsan: check-%:
-	$(Q)$(MAKE) --no-print-directory MODE=$* check
+	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory MODE=$* check
 
 deps:
 	@need=; for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || need="$$need $$p"; done; \
