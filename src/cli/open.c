@@ -1,4 +1,5 @@
 // Opening a study for a verb: session, options, edits given on the command line.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,7 +200,7 @@ enum status check_output(const char *path, struct error *err)
 	else if (!file_is_dir(dir))
 		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
 	else if (!file_exists(path) && access(dir, W_OK) != 0)
-		s = error_errno(err, dir);
+		s = error_set(err, STATUS_IO, "%s: no file can be made in %s: %s", path, dir, strerror(errno));
 	free(dir);
 	return s;
 }
