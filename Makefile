@@ -49,7 +49,8 @@ ARCH       := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ISA_avx2   := -mavx2 -mfma -mf16c -O3
 ISA_avx512 := -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512 -O3
 ISA_vnni   := $(ISA_avx512) -mavx512vnni
-isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512 vnni,$(if $(filter %_$(i).c,$(1)),$(ISA_$(i)))))
+ISA_vbmi   := $(ISA_vnni) -mavx512vbmi
+isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512 vnni vbmi,$(if $(filter %_$(i).c,$(1)),$(ISA_$(i)))))
 
 SRC     := $(shell find src -name '*.c')
 LIBS    := $(LAYERS:%=$(BUILD)/lib%.a)

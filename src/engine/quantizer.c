@@ -108,7 +108,8 @@ int64_t quantize_one(const struct quantizer *q, int channel, float x)
 static const struct qspan_table *table(void)
 {
 #if defined(__x86_64__)
-	return cpu_level() >= CPU_AVX2 ? &qspan_avx2 : &qspan_plain;
+	enum cpu_level level = cpu_level();
+	return level >= CPU_AVX512 ? &qspan_avx512 : level >= CPU_AVX2 ? &qspan_avx2 : &qspan_plain;
 #else
 	return &qspan_plain;
 #endif

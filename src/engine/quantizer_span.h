@@ -36,6 +36,6 @@ struct qspan_table {
 	void (*cast_fp16)(float *y, const float *x, int64_t n); // y may be x
 	void (*cast_bf16)(float *y, const float *x, int64_t n);
 };
-extern const struct qspan_table qspan_plain, qspan_avx2;
+extern const struct qspan_table qspan_plain, qspan_avx2, qspan_avx512;
 
 #endif

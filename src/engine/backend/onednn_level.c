@@ -6,9 +6,9 @@
 enum cpu_level onednn_level(void)
 {
 	static const struct {
-		dnnl_cpu_isa_t isa; // the bits of a level contain those of lower ones
+		dnnl_cpu_isa_t isa; // the bits of a level contain those of lower ones; VBMI has none, what may use VNNI may use it
 		enum cpu_level level;
-	} rows[] = {{dnnl_cpu_isa_avx512_core_vnni, CPU_VNNI}, {dnnl_cpu_isa_avx512_core, CPU_AVX512}, {dnnl_cpu_isa_avx2, CPU_AVX2}};
+	} rows[] = {{dnnl_cpu_isa_avx512_core_vnni, CPU_VBMI}, {dnnl_cpu_isa_avx512_core, CPU_AVX512}, {dnnl_cpu_isa_avx2, CPU_AVX2}};
 	unsigned may = (unsigned)dnnl_get_effective_cpu_isa();
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -13,7 +13,9 @@ static enum cpu_level of_processor(void)
 	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
 	    !__builtin_cpu_supports("avx512dq"))
 		return CPU_AVX2;
-	return __builtin_cpu_supports("avx512vnni") ? CPU_VNNI : CPU_AVX512;
+	if (!__builtin_cpu_supports("avx512vnni"))
+		return CPU_AVX512;
+	return __builtin_cpu_supports("avx512vbmi") ? CPU_VBMI : CPU_VNNI;
 }
 #else
 static enum cpu_level of_processor(void)

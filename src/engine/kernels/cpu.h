@@ -1,4 +1,4 @@
-// Which of the kernels compiled for a processor level (files *_avx2.c, *_avx512.c, *_vnni.c) may be called here.
+// Which of the kernels compiled for a processor level (files *_avx2.c, *_avx512.c, *_vnni.c, *_vbmi.c) may be called here.
 #ifndef QTUI_ENGINE_KERNELS_CPU_H
 #define QTUI_ENGINE_KERNELS_CPU_H
 
@@ -7,6 +7,7 @@ enum cpu_level {
 	CPU_AVX2,   // AVX2, FMA, F16C
 	CPU_AVX512, // those, and AVX-512 F, BW, VL and DQ
 	CPU_VNNI,   // those, and AVX-512 VNNI
+	CPU_VBMI,   // those, and AVX-512 VBMI
 	CPU_LEVELS
 };
 // The highest level of this processor that oneDNN may use as well (its environment variable DNNL_MAX_CPU_ISA lowers both): tensors lie as

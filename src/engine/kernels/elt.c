@@ -9,7 +9,8 @@
 
 static const struct elt_table *table(void)
 {
-	return cpu_level() >= CPU_AVX2 ? &elt_avx2 : &elt_plain;
+	enum cpu_level level = cpu_level();
+	return level >= CPU_AVX512 ? &elt_avx512 : level >= CPU_AVX2 ? &elt_avx2 : &elt_plain;
 }
 
 static enum elt_binary binary_of(enum op_id op)

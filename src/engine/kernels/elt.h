@@ -10,6 +10,6 @@ struct elt_table {
 	void (*binary[ELT_BINARIES])(const float *a, const float *b, float *y, int64_t n);
 	void (*scale)(float *y, float gain, float shift, int64_t n);
 };
-extern const struct elt_table elt_plain, elt_avx2;
+extern const struct elt_table elt_plain, elt_avx2, elt_avx512;
 
 #endif

@@ -16,7 +16,8 @@ struct pool {
 
 static const struct pool_table *table(void)
 {
-	return cpu_level() >= CPU_AVX2 ? &pool_avx2 : &pool_plain;
+	enum cpu_level level = cpu_level();
+	return level >= CPU_AVX512 ? &pool_avx512 : level >= CPU_AVX2 ? &pool_avx2 : &pool_plain;
 }
 
 // Sets n elements to the least value of the type, or to 0 for sums.

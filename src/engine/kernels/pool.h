@@ -15,6 +15,6 @@ struct pool_table {
 	// y[lanes] = sum of n pixels, in an order that depends on n and lanes alone.
 	void (*total)(float *y, const float *x, int64_t n, int64_t lanes);
 };
-extern const struct pool_table pool_plain, pool_avx2;
+extern const struct pool_table pool_plain, pool_avx2, pool_avx512;
 
 #endif

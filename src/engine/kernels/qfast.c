@@ -21,6 +21,7 @@ const struct qmicro *qmicro_here(void)
 #if defined(__x86_64__)
 	static const struct qmicro *const levels[CPU_LEVELS] = {
 		[CPU_PLAIN] = &qmicro_plain, [CPU_AVX2] = &qmicro_avx2, [CPU_AVX512] = &qmicro_avx2, [CPU_VNNI] = &qmicro_vnni,
+		[CPU_VBMI] = &qmicro_vnni,
 	};
 	return levels[cpu_level()];
 #else

@@ -10,10 +10,12 @@ static void lut_plain(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int6
 
 static void lut_piece(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
 {
-#if defined(__x86_64__)
-	int64_t done = cpu_level() >= CPU_AVX2 ? qlut_avx2(lut, x, y, n) : 0;
-#else
 	int64_t done = 0;
+
+#if defined(__x86_64__)
+	enum cpu_level level = cpu_level();
+	if (level >= CPU_AVX2)
+		done = (level >= CPU_VBMI ? qlut_vbmi : qlut_avx2)(lut, x, y, n);
 #endif
 	lut_plain(lut, x + done, y + done, n - done);
 }

@@ -1,4 +1,4 @@
-// Functions of one tensor, element by element and in any layout: a 256-entry table on 8-bit codes, else strips of floats.
+// Functions of one tensor, element by element and in any layout.
 #include "../kernels/swish.h"
 #include "strips.h"
 
@@ -21,34 +21,6 @@ static bool is_unary(const struct exec *x)
 	if (!exec_float_input(x, 0))
 		return false;
 	return x->step->swish || step_act(x->g, x->node, &a) || ((x->node->op->flags & OPF_UNARY) && x->node->n_in == 1);
-}
-
-// All 256 codes of the input's grid through the function and onto the output's grid.
-static void fill_table(struct exec *x, const struct quantizer *oq, uint8_t lut[256])
-{
-	const struct quantizer *iq = rep_quantizer(x->in[0]);
-	float v[256];
-	for (int i = 0; i < 256; i++) {
-		int code = x->in[0]->t.type == DT_I8 ? (int8_t)i : i;
-		v[i] = (float)(code - x->in[0]->zero) * iq->scale[0];
-	}
-	apply(x, v, v, 256);
-	quantize_run(lut, quantizer_dtype(oq), v, 256, oq);
-}
-
-static enum status unary_codes(struct exec *x, const struct quantizer *oq)
-{
-	uint8_t lut[256];
-	fill_table(x, oq, lut);
-	const struct tensor *in = &x->in[0]->t;
-	enum status st = rep_alloc(&x->out[0], quantizer_dtype(oq), in->layout, &in->shape, x->err);
-	if (st != STATUS_OK)
-		return st;
-	rep_set_quantizer(&x->out[0], oq);
-	elt_lut8(lut, in->data, x->out[0].t.data, tensor_stored(in), x->width);
-	if (lut[(uint8_t)x->in[0]->zero] != (uint8_t)x->out[0].zero) // else padding has become padding
-		rep_clear_padding(&x->out[0]);
-	return STATUS_OK;
 }
 
 static struct act swish_or_act(const struct exec *x)
@@ -87,9 +59,6 @@ enum status exec_unary(struct exec *x)
 {
 	if (!is_unary(x))
 		return STATUS_UNSUPPORTED;
-	const struct quantizer *oq = exec_out_quantizer(x, 0);
-	if (x->in[0]->coded && x->in[0]->q.bits == 8 && oq && quantizer_has_codes(oq) && oq->bits == 8)
-		return unary_codes(x, oq);
 	struct strips s = {.in = {{.rep = x->in[0]}}, .n_in = 1, .fn = is_fast_float(x) ? float_strip : unary_strip, .arg = x,
 	    .layout = x->in[0]->t.layout, .shape = x->in[0]->t.shape};
 	return strips_run(x, &s);

@@ -34,6 +34,50 @@ static const float *load(const struct walk *w, const struct operand *o, int64_t 
 	return own;
 }
 
+// The 256 codes of `full` through the function and onto the output's grid.
+static void fill_table(const struct strips *s, const struct rep *full, const struct quantizer *oq, uint8_t lut[256])
+{
+	float own[256], other[256], y[256];
+	const float *in[2] = {own, NULL};
+	uint8_t codes[256];
+	struct rep r = *full;
+	for (int i = 0; i < 256; i++)
+		codes[i] = (uint8_t)i;
+	dequantize_run(own, codes, r.t.type, 256, rep_quantizer(&r));
+	for (int k = 0; k < s->n_in; k++)
+		if (s->in[k].spread) {
+			repeat(other, s->in[k].rep->t.data, 1, 256);
+			in[k] = other;
+			in[!k] = own;
+		}
+	s->fn(s->arg, in[0], in[1], y, 256);
+	quantize_run(lut, quantizer_dtype(oq), y, 256, oq);
+}
+
+// The operand that alone tells the result, if it is 8-bit codes and the result as well: then a table does it. Else NULL.
+static const struct rep *told_by(const struct strips *s, const struct quantizer *oq)
+{
+	int full = s->n_in == 2 && s->in[0].spread;
+	if (!oq || !quantizer_has_codes(oq) || oq->bits != 8 || (s->n_in == 2 && (s->by_plane || !s->in[!full].spread)))
+		return NULL;
+	const struct rep *r = s->in[full].rep;
+	return r->coded && r->q.bits == 8 ? r : NULL;
+}
+
+static enum status run_table(struct exec *x, const struct strips *s, const struct rep *full, const struct quantizer *oq)
+{
+	uint8_t lut[256];
+	fill_table(s, full, oq, lut);
+	enum status st = rep_alloc(&x->out[0], quantizer_dtype(oq), s->layout, &s->shape, x->err);
+	if (st != STATUS_OK)
+		return st;
+	rep_set_quantizer(&x->out[0], oq);
+	elt_lut8(lut, full->t.data, x->out[0].t.data, tensor_stored(&full->t), x->width);
+	if (lut[(uint8_t)full->zero] != (uint8_t)x->out[0].zero) // else padding has become padding
+		rep_clear_padding(&x->out[0]);
+	return STATUS_OK;
+}
+
 static void one_strip(const struct walk *w, int64_t p, int64_t at)
 {
 	float a[STRIP], b[STRIP], result[STRIP];
@@ -68,6 +112,9 @@ enum status strips_run(struct exec *x, const struct strips *s)
 	bool codes = oq && quantizer_has_codes(oq);
 	struct rep y = {0};
 	enum status st = STATUS_OK;
+	const struct rep *told = told_by(s, oq);
+	if (told)
+		return run_table(x, s, told, oq);
 	if (overwrites(s, codes))
 		y = rep_share(s->in[0].rep);
 	else

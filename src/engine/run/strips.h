@@ -1,5 +1,6 @@
 // Private to src/engine/run: element-wise steps, a strip at a time. A strip of the operands becomes floats in the first-level
-// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers.
+// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers. 8-bit codes
+// that become 8-bit codes without another tensor of their size go through a table of 256 entries, which gives them too.
 #ifndef QTUI_ENGINE_RUN_STRIPS_H
 #define QTUI_ENGINE_RUN_STRIPS_H
 

@@ -1,0 +1,2 @@
+#define ELT_TABLE elt_avx512
+#include "elt_body.h"
