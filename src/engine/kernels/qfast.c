@@ -141,7 +141,6 @@ bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t hi
 
 static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, const char *const *row)
 {
-	static const int32_t zeros[QLANES];
 	double sum[QROWS * QLANES] = { 0 };
 	int32_t acc[QROWS * QLANES];
 	const char *w = p->w;
@@ -156,7 +155,7 @@ static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, 
 				break;
 			}
 		}
-		job->micro->gemm(acc, zeros, 0, row, job->runs + i, j - i, w);
+		job->micro->gemm(acc, 0, 1, row, job->runs + i, j - i, w, 0);
 		job->micro->add(sum, acc, n);
 		w += words * QWORD * QLANES;
 	}

@@ -36,10 +36,10 @@ struct qpanel;
 struct qmicro {
 	int rows;     // of gemm and tile
 	int size;     // bytes of a value: 2, or 1: inputs unsigned, weights of 8 bits, which only the sums of sums that fit int32 allow
-	int panels;   // that `direct` takes at once, at most
-	// acc[rows][QLANES] = from + sums; `from` advances by from_step elements a row (0: the same for all).
-	void (*gemm)(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
-	    int n_runs, const char *w);
+	int panels;   // that gemm and direct take at once, at most
+	// acc[rows][QLANES] = sums of each of `panels` panels: those of the next one `step` elements on, its weights w_step bytes.
+	void (*gemm)(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
+	    int64_t w_step);
 	void (*add)(double *sum, const int32_t *acc, int n);
 	// v[rows][QLANES] from sums; parts 2: v = lo + 256 * hi, in the first half of a row.
 	void (*narrow)(float *v, const double *sum, const double *bias, int parts, int rows);

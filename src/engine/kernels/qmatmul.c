@@ -102,24 +102,24 @@ static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dt
 	}
 }
 
-// The sums of a panel's lanes, which fit int32: its products with ones.
+// Adds up the lanes of a panel: its products with ones.
 static void sums_of(const struct qmatmul *k, int64_t sum[QLANES], const char *w)
 {
 	static const char ones[] = {
 #define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
 		EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,
 	};
-	int32_t acc[QROWS * QLANES] = { 0 };
+	int32_t acc[QROWS * QLANES];
 	const char *row[QROWS];
 
 	for (int r = 0; r < QROWS; r++)
 		row[r] = ones;
 	for (int64_t i = 0; i < k->words; i += (int64_t)sizeof(ones) / QWORD, w += sizeof(ones) * QLANES) {
 		int64_t left = k->words - i, most = sizeof(ones) / QWORD;
-		k->micro->gemm(acc, acc, QLANES, row, &(struct qrun) { .words = left < most ? left : most }, 1, w);
+		k->micro->gemm(acc, 0, 1, row, &(struct qrun) { .words = left < most ? left : most }, 1, w, 0);
+		for (int l = 0; l < QLANES; l++)
+			sum[l] += acc[l];
 	}
-	for (int l = 0; l < QLANES; l++)
-		sum[l] = acc[l];
 }
 
 static void pack_panel(const struct qmatmul *k, const struct packed *to, const void *b, enum dtype type, int64_t panel)

@@ -4,13 +4,43 @@
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"
 #include "qmicro_pairs.h"
-#include "qmicro_simple.h"
+#include "qsimple.h"
 
 enum { ROWS = 6 };
 
 struct sums {
 	__m256i a[ROWS][2];
 };
+
+static inline void simple_store(uint8_t *y, __m256 a0, __m256 a1, __m256 b0, __m256 b1, const struct simple *s)
+{
+	__m256i codes = simple_codes(a0, a1, b0, b1, s);
+	_mm256_storeu_si256((__m256i *)y, _mm256_permutevar8x32_epi32(codes, s->order));
+}
+
+static void finish(void *y, const int32_t *acc, const struct qscaling *scaling, const float *scale, const float *fbias, int rows)
+{
+	if (!scaling->simple) {
+		finish_any(y, acc, scaling, scale, fbias, rows);
+		return;
+	}
+	const struct simple s = simple_of(scaling, scale, fbias);
+	for (int r = 0; r < rows; r += 2, acc += 2 * QLANES)
+		simple_store((uint8_t *)y + r * QLANES, simple_load(acc), simple_load(acc + 8), simple_load(acc + 16),
+		    simple_load(acc + 24), &s);
+}
+
+static void finish_wide(void *y, const float *v, const struct qscaling *scaling, const float *scale, const float *fbias, int rows)
+{
+	if (!scaling->simple) {
+		finish_wide_any(y, v, scaling, scale, fbias, rows);
+		return;
+	}
+	const struct simple s = simple_of(scaling, scale, fbias);
+	for (int r = 0; r < rows; r += 2, v += 2 * QLANES)
+		simple_store((uint8_t *)y + r * QLANES, _mm256_loadu_ps(v), _mm256_loadu_ps(v + 8), _mm256_loadu_ps(v + 16),
+		    _mm256_loadu_ps(v + 24), &s);
+}
 
 // Broadcasts the pair of values at p.
 static inline __m256i pair_at(const char *p)
@@ -27,15 +57,15 @@ static inline __m256i pair_at(const char *p)
 		s.a[r][1] = _mm256_add_epi32(s.a[r][1], _mm256_madd_epi16(x, w1));                                     \
 	} while (0)
 
-static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, int64_t from_step, const char *const *row,
+static inline __attribute__((always_inline)) struct sums multiply(const int32_t *from, const char *const *row,
     int64_t first, const struct qrun *runs, int n_runs, const char *w)
 {
 	struct sums s;
 
 #pragma GCC unroll 6
 	for (int r = 0; r < ROWS; r++) {
-		s.a[r][0] = _mm256_loadu_si256((const __m256i *)(from + r * from_step));
-		s.a[r][1] = _mm256_loadu_si256((const __m256i *)(from + r * from_step + 8));
+		s.a[r][0] = _mm256_loadu_si256((const __m256i *)(from));
+		s.a[r][1] = _mm256_loadu_si256((const __m256i *)(from + 8));
 	}
 	for (int i = 0; i < n_runs; i++) {
 		int64_t at = first + runs[i].offset;
@@ -53,10 +83,9 @@ static inline __attribute__((always_inline)) struct sums multiply(const int32_t 
 	return s;
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
-    int n_runs, const char *w)
+static void sums_at(int32_t *acc, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w)
 {
-	struct sums s = multiply(from, from_step, row, 0, runs, n_runs, w);
+	struct sums s = multiply(from, row, 0, runs, n_runs, w);
 #pragma GCC unroll 6
 	for (int r = 0; r < ROWS; r++) {
 		_mm256_storeu_si256((__m256i *)(acc + r * QLANES), s.a[r][0]);
@@ -64,10 +93,20 @@ static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const cha
 	}
 }
 
+// One panel at a time.
+static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
+    int64_t w_step)
+{
+	static const int32_t zeros[QLANES];
+
+	(void)step, (void)panels, (void)w_step;
+	sums_at(acc, zeros, row, runs, n_runs, w);
+}
+
 static void tile_simple(uint8_t *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs,
     const char *w, const struct qscaling *scaling, const float *scale, const float *fbias)
 {
-	struct sums sums = multiply(from, 0, row, 0, runs, n_runs, w);
+	struct sums sums = multiply(from, row, 0, runs, n_runs, w);
 	const struct simple s = simple_of(scaling, scale, fbias);
 #pragma GCC unroll 3
 	for (int r = 0; r < ROWS; r += 2)
@@ -85,7 +124,7 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
 
 	(void)panels;
 	for (; i + ROWS <= n; i += ROWS) {
-		struct sums sums = multiply(p->init, 0, row + i, p->first, job->runs, job->n_runs, p->w);
+		struct sums sums = multiply(p->init, row + i, p->first, job->runs, job->n_runs, p->w);
 #pragma GCC unroll 3
 		for (int r = 0; r < ROWS; r += 2)
 			simple_store_apart(to, at + i + r, simple_codes(_mm256_cvtepi32_ps(sums.a[r][0]), _mm256_cvtepi32_ps(sums.a[r][1]),
@@ -103,7 +142,7 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
 		tile_simple(y, from, row, runs, n_runs, w, s, scale, fbias);
 		return;
 	}
-	gemm(acc, from, 0, row, runs, n_runs, w);
+	sums_at(acc, from, row, runs, n_runs, w);
 	finish_any(y, acc, s, scale, fbias, ROWS);
 }
 

@@ -16,24 +16,33 @@ static void gemm_row(int32_t *acc, const char *row, const struct qrun *runs, int
 	}
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs,
-    int n_runs, const char *w)
+static void sums(int32_t *acc, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w)
 {
 	for (int r = 0; r < ROWS; r++, acc += QLANES) {
-		memmove(acc, from + r * from_step, QLANES * sizeof(*acc));
+		memcpy(acc, from, QLANES * sizeof(*acc));
 		gemm_row(acc, row[r], runs, n_runs, (const int16_t *)w);
 	}
+}
+
+// One panel at a time.
+static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
+    int64_t w_step)
+{
+	static const int32_t zeros[QLANES];
+
+	(void)step, (void)panels, (void)w_step;
+	sums(acc, zeros, row, runs, n_runs, w);
 }
 
 static void tile(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
     const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t acc[ROWS * QLANES];
-	gemm(acc, from, 0, row, runs, n_runs, w);
+	sums(acc, from, row, runs, n_runs, w);
 	finish_any(y, acc, s, scale, fbias, ROWS);
 }
 
 const struct qmicro qmicro_plain = {
-	.rows = ROWS, .size = 2, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
+	.rows = ROWS, .size = 2, .panels = 1, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
 	.widen = WIDEN_TABLE, .interleave3 = interleave3,
 };

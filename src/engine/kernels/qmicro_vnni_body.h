@@ -46,18 +46,39 @@ ALWAYS void multiply(__m512i a[ROWS][PANELS], int rows, int panels, const char *
 	}
 }
 
-static void gemm(int32_t *acc, const int32_t *from, int64_t from_step, const char *const *row, const struct qrun *runs, int n_runs,
-    const char *w)
+// Of each panel all rows start from the same sums.
+ALWAYS void start(__m512i a[ROWS][PANELS], int rows, int panels, const int32_t *from)
+{
+#pragma GCC unroll 8
+	for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+		for (int p = 0; p < panels; p++)
+			a[r][p] = _mm512_loadu_si512(from + p * QLANES);
+}
+
+ALWAYS void sums_of(int32_t *acc, int64_t step, int panels, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs,
+    const char *w, int64_t w_step)
 {
 	__m512i a[ROWS][PANELS];
 
+	start(a, ROWS, panels, from);
+	multiply(a, ROWS, panels, row, 0, runs, n_runs, w, w_step);
 #pragma GCC unroll 8
 	for (int r = 0; r < ROWS; r++)
-		a[r][0] = _mm512_loadu_si512(from + r * from_step);
-	multiply(a, ROWS, 1, row, 0, runs, n_runs, w, 0);
-#pragma GCC unroll 8
-	for (int r = 0; r < ROWS; r++)
-		_mm512_storeu_si512(acc + r * QLANES, a[r][0]);
+#pragma GCC unroll 2
+		for (int p = 0; p < panels; p++)
+			_mm512_storeu_si512(acc + p * step + r * QLANES, a[r][p]);
+}
+
+static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
+    int64_t w_step)
+{
+	static const int32_t zeros[PANELS * QLANES];
+
+	if (panels == 1)
+		sums_of(acc, step, 1, zeros, row, runs, n_runs, w, w_step);
+	else
+		sums_of(acc, step, PANELS, zeros, row, runs, n_runs, w, w_step);
 }
 
 static void finish(void *y, const int32_t *acc, const struct qscaling *scaling, const float *scale, const float *fbias, int rows)
@@ -86,7 +107,7 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
     const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t acc[ROWS * QLANES];
-	gemm(acc, from, 0, row, runs, n_runs, w);
+	sums_of(acc, 0, 1, from, row, runs, n_runs, w, 0);
 	finish(y, acc, s, scale, fbias, ROWS);
 }
 
@@ -95,11 +116,7 @@ ALWAYS void step(int rows, int panels, const struct qjob *job, const struct qpan
 {
 	__m512i a[ROWS][PANELS];
 
-#pragma GCC unroll 8
-	for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-		for (int p = 0; p < panels; p++)
-			a[r][p] = _mm512_loadu_si512(panel->init + p * QLANES);
+	start(a, rows, panels, panel->init);
 	multiply(a, rows, panels, row, panel->first, job->runs, job->n_runs, panel->w, panel->step);
 #pragma GCC unroll 2
 	for (int p = 0; p < panels; p++) {

@@ -18,7 +18,7 @@ struct square {
 struct workspace {
 	int16_t *tile;              // expanded inputs of a strip
 	int16_t *v;                 // [place][square][channel]
-	int32_t *m;                 // [place][square][QLANES]
+	int32_t *m;                 // [panel][place][square][QLANES]
 	const char **row;           // of each square at the first place
 	struct square *square;
 };
@@ -33,8 +33,8 @@ static struct sizes sizes_of(const struct qwinograd *k)
 	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
 
 	return (struct sizes) {
-		.tile = round_up((size_t)(pixels * k->conv.image.pitch + QWG_CHANNELS) * sizeof(int16_t), 64),
-		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(QWG_PLACES * k->step_m) * sizeof(int32_t),
+		.tile = round_up((size_t)(pixels * k->conv.image.pitch + k->loops->channels) * sizeof(int16_t), 64),
+		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(k->conv.micro->panels * QWG_PLACES * k->step_m) * sizeof(int32_t),
 		.row = (size_t)k->block * sizeof(char *), .square = (size_t)k->block * sizeof(struct square),
 	};
 }
@@ -85,7 +85,7 @@ static void spread_strip(const struct qwinograd *k, const void *x, struct worksp
 	qtile_fill(ws->tile, &c->image, c->micro, x, image, i - c->g.pad_t, QWG_IN, j - c->g.pad_l, cols);
 	for (int64_t s = 0; s < n; s++) {
 		ws->square[t + s] = square_at(c, image, i, j + s * QWG_OUT);
-		for (int64_t at = 0; at < c->g.c; at += QWG_CHANNELS)
+		for (int64_t at = 0; at < c->g.c; at += k->loops->channels)
 			k->loops->spread(ws->v + (t + s) * k->pitch + at, k->step_v, ws->tile + s * QWG_OUT * pitch + at, cols * pitch, pitch);
 	}
 }
@@ -104,26 +104,26 @@ static int64_t open_block(const struct qwinograd *k, const void *x, struct works
 	return n;
 }
 
-static void multiply(const struct qwinograd *k, const struct workspace *ws, const int16_t *w, int64_t n)
+// The products of n squares with `panels` panels.
+static void multiply(const struct qwinograd *k, const struct workspace *ws, int64_t panel, int panels, int64_t n)
 {
-	static const int32_t zeros[QLANES];
 	const struct qmicro *micro = k->conv.micro;
+	int64_t place = k->pairs * QWORD * QLANES;
+	const char *w = k->weight + panel * QWG_PLACES * place;
 
-	for (int p = 0; p < QWG_PLACES; p++, w += k->pairs * 2 * QLANES) {
+	for (int p = 0; p < QWG_PLACES; p++, w += place) {
 		const struct qrun run = { .offset = p * k->step_v * (int64_t)sizeof(*ws->v), .words = k->pairs };
 		for (int64_t t = 0; t < n; t += micro->rows)
-			micro->gemm(ws->m + p * k->step_m + t * QLANES, zeros, 0, ws->row + t, &run, 1, (const char *)w);
+			micro->gemm(ws->m + p * k->step_m + t * QLANES, QWG_PLACES * k->step_m, panels, ws->row + t, &run, 1, w,
+			    QWG_PLACES * place);
 	}
 }
 
 // Squares that lie inside, as 8-bit codes.
 static void store_codes(const struct qwinograd *k, const struct qpanel *panel, uint8_t *y, const int32_t *m)
 {
-	const struct qdest *d = panel->dest;
-	uint8_t *const to[2] = { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL };
 	int64_t block = layout_block();
-
-	k->loops->collect_codes(to, k->conv.g.ow * block, block, m, k->step_m, panel->init, &k->conv.scaling, panel->scale, panel->fbias);
+	k->loops->collect_codes(y, k->conv.g.ow * block, block, m, k->step_m, panel, &k->conv.scaling);
 }
 
 // Others.
@@ -142,7 +142,8 @@ static void store_any(const struct qwinograd *k, const struct qjob *job, const s
 	}
 }
 
-static void store(const struct qwinograd *k, const struct workspace *ws, const struct qpanel *panel, char *y, int64_t n)
+// The outputs of n squares, whose products with the panel are m.
+static void store(const struct qwinograd *k, const struct workspace *ws, const struct qpanel *panel, char *y, const int32_t *m, int64_t n)
 {
 	const struct qconv *c = &k->conv;
 	const struct qjob job = { .micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split };
@@ -152,9 +153,9 @@ static void store(const struct qwinograd *k, const struct workspace *ws, const s
 		const struct square *s = &ws->square[t];
 		char *to = y + (size_t)s->at * dtype_size(c->finish.type);
 		if (direct && s->rows == QWG_OUT && s->cols == QWG_OUT)
-			store_codes(k, panel, (uint8_t *)to, ws->m + t * QLANES);
+			store_codes(k, panel, (uint8_t *)to, m + t * QLANES);
 		else
-			store_any(k, &job, panel, to, ws->m + t * QLANES, s);
+			store_any(k, &job, panel, to, m + t * QLANES, s);
 	}
 }
 
@@ -164,12 +165,16 @@ static void run_block(const struct qwinograd *k, const struct kernel_io *io, int
 	struct workspace ws = workspace_at(k, io->scratch, thread);
 	int64_t n = open_block(k, io->x, &ws, first);
 
-	for (; panel < end; panel++) {
-		const struct qpanel p = {
-			.init = k->init + panel * QLANES, .scale = k->conv.scale + panel * QLANES, .fbias = k->conv.fbias + panel * QLANES, .dest = &k->conv.dest[panel],
-		};
-		multiply(k, &ws, k->weight + panel * QWG_PLACES * k->pairs * 2 * QLANES, n);
-		store(k, &ws, &p, io->y, n);
+	for (int64_t together; panel < end; panel += together) {
+		together = least(end - panel, k->conv.micro->panels);
+		multiply(k, &ws, panel, (int)together, n);
+		for (int64_t i = panel; i < panel + together; i++) {
+			const struct qpanel p = {
+				.init = k->init + i * QLANES, .scale = k->conv.scale + i * QLANES, .fbias = k->conv.fbias + i * QLANES,
+				.dest = &k->conv.dest[i],
+			};
+			store(k, &ws, &p, io->y, ws.m + (i - panel) * QWG_PLACES * k->step_m, n);
+		}
 	}
 }
 
@@ -208,7 +213,10 @@ static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = d
 static const struct qwg_loops *loops_here(void)
 {
 #if defined(__x86_64__)
-	return cpu_level() >= CPU_AVX2 ? &qwg_avx2 : &qwg_plain;
+	static const struct qwg_loops *const levels[CPU_LEVELS] = {
+		[CPU_PLAIN] = &qwg_plain, [CPU_AVX2] = &qwg_avx2, [CPU_AVX512] = &qwg_avx512, [CPU_VNNI] = &qwg_avx512,
+	};
+	return levels[cpu_level()];
 #else
 	return &qwg_plain;
 #endif
@@ -238,7 +246,7 @@ static bool pays(const struct qwinograd *k)
 
 	double direct = (double)in_steps(g->n * g->oh * g->ow, rows) * (QWG_TAPS * pairs + output) * panels;
 	double products = (double)in_steps(squares, rows) * QWG_PLACES * (pairs + call) * panels;
-	double around = (double)squares * (spread * (double)(k->pitch / QWG_CHANNELS) + collect * panels);
+	double around = (double)squares * (spread * (double)(k->pitch / k->loops->channels) + collect * panels);
 	double weights = QWG_PLACES * pairs * panels * 2 * QLANES * sizeof(int16_t) * weight_byte;
 	return products + around + weights < direct;
 }
@@ -264,8 +272,8 @@ static void plan(struct qwinograd *k)
 	k->across = (g->ow + QWG_OUT - 1) / QWG_OUT;
 	k->down = (g->oh + QWG_OUT - 1) / QWG_OUT;
 	k->pairs = (g->c + 1) / 2;
-	k->pitch = in_steps(g->c, QWG_CHANNELS);
-	size_t square = QWG_PLACES * ((size_t)k->pitch * sizeof(int16_t) + QLANES * sizeof(int32_t));
+	k->pitch = in_steps(g->c, k->loops->channels);
+	size_t square = QWG_PLACES * ((size_t)k->pitch * sizeof(int16_t) + QLANES * sizeof(int32_t) * (size_t)k->conv.micro->panels);
 	size_t inputs = QWG_IN * QWG_OUT * (size_t)k->conv.image.pitch * sizeof(int16_t);
 	k->block = even_pieces(squares_all(k), (int64_t)(BLOCK_BYTES / square), k->conv.micro->rows);
 	k->strip = even_pieces(k->across, (int64_t)(STRIP_BYTES / inputs), 1);

@@ -21,22 +21,21 @@ enum {
 	QWG_IN = 6,                 // inputs
 	QWG_PLACES = QWG_IN * QWG_IN,
 	QWG_TAPS = 9,
-	QWG_CHANNELS = 16,          // that `spread` takes at once
 };
 
 struct qwg_loops {
-	// B d B' of QWG_CHANNELS channels: place p at v + p * step; d has `row` and `pixel` values from one to the next.
+	int channels;               // that `spread` takes at once
+	// B d B' of `channels` channels: place p at v + p * step; d has `row` and `pixel` values from one to the next.
 	void (*spread)(int16_t *v, int64_t step, const int16_t *d, int64_t row, int64_t pixel);
 	// acc[QWG_OUT * QWG_OUT][QLANES] = init + the sums whose products are m[QLANES], those of place p at m + p * step.
 	void (*collect)(int32_t *acc, const int32_t *m, int64_t step, const int32_t *init);
-	// The same for 8-bit codes in whole groups of 8 lanes, as qmicro's `direct` stores them: output (i, j) at y[group] + i * down + j * right.
-	// NULL: no such loop.
-	void (*collect_codes)(uint8_t *const y[2], int64_t down, int64_t right, const int32_t *m, int64_t step, const int32_t *init,
-	    const struct qscaling *s, const float *scale, const float *fbias);
+	// The same where qpanel_is_direct holds, as 8-bit codes where they belong: output (i, j) at y + i * down + j * right. NULL: no such loop.
+	void (*collect_codes)(uint8_t *y, int64_t down, int64_t right, const int32_t *m, int64_t step, const struct qpanel *p,
+	    const struct qscaling *s);
 	// G g G' of two channels: the pairs of place p at w + p * step.
 	void (*pack)(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES]);
 };
-extern const struct qwg_loops qwg_plain, qwg_avx2;
+extern const struct qwg_loops qwg_plain, qwg_avx2, qwg_avx512;
 
 struct qwinograd {
 	struct qconv conv;          // without phases
@@ -47,7 +46,7 @@ struct qwinograd {
 	int64_t pitch;              // of a square's channels, at one place
 	int64_t step_v, step_m;     // from place to place: squares' channels, products
 	int64_t pairs;              // of channels
-	int16_t *weight;            // [panel][place][pair][QLANES][2]
+	char *weight;               // [panel][place][pair][QLANES][QWORD]
 	int32_t *init;              // [panel][QLANES]
 };
 // Whether the sums of a convolution with codes of 8 bits are small enough; `entry` says how its input enters.

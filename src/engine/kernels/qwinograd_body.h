@@ -1,15 +1,22 @@
-// The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them.
+// The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them. It may define QWG_BYTES, the
+// bytes of a vector.
 #include "../vector.h"
 #include "qwinograd.h"
 
 // Unsigned: sums wrap.
-typedef uint16_t vhalves __attribute__((vector_size(32)));
-typedef uint32_t vwords __attribute__((vector_size(32)));
+#ifndef QWG_BYTES
+#define QWG_BYTES 32
+#endif
+typedef uint16_t vinputs __attribute__((vector_size(QWG_BYTES)));
+typedef uint32_t vwords __attribute__((vector_size(QWG_BYTES)));
+typedef int32_t vsums __attribute__((vector_size(QWG_BYTES)));
+typedef uint16_t vhalves __attribute__((vector_size(32))); // a tap of all lanes
+enum { SUMS = sizeof(vsums) / sizeof(int32_t) };
 
 // v = B d
-VINLINE void spread_line(vhalves v[QWG_IN], const vhalves d[QWG_IN])
+VINLINE void spread_line(vinputs v[QWG_IN], const vinputs d[QWG_IN])
 {
-	vhalves even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2), near = d[4] - d[2], far = (d[3] - d[1]) << 1;
+	vinputs even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2), near = d[4] - d[2], far = (d[3] - d[1]) << 1;
 
 	v[0] = (d[0] << 2) + even - d[2];
 	v[1] = even + odd;
@@ -21,11 +28,11 @@ VINLINE void spread_line(vhalves v[QWG_IN], const vhalves d[QWG_IN])
 
 static void spread(int16_t *v, int64_t step, const int16_t *d, int64_t row, int64_t pixel)
 {
-	vhalves half[QWG_IN][QWG_IN], line[QWG_IN];
+	vinputs half[QWG_IN][QWG_IN], line[QWG_IN];
 
 #pragma GCC unroll 6
 	for (int j = 0; j < QWG_IN; j++) {
-		vhalves column[QWG_IN];
+		vinputs column[QWG_IN];
 #pragma GCC unroll 6
 		for (int i = 0; i < QWG_IN; i++)
 			memcpy(&column[i], d + i * row + j * pixel, sizeof(column[i]));
@@ -53,7 +60,7 @@ VINLINE void collect_line(vwords y[QWG_OUT], const vwords m[QWG_IN])
 	y[3] = difference + ((twice + m[5]) << 2);
 }
 
-// The columns of a square's products, of the eight sums at m.
+// The columns of a square's products, of a vector of sums at m.
 VINLINE void collect_columns(vwords half[QWG_OUT][QWG_IN], const int32_t *m, int64_t step)
 {
 #pragma GCC unroll 6
@@ -70,25 +77,25 @@ VINLINE void collect_columns(vwords half[QWG_OUT][QWG_IN], const int32_t *m, int
 }
 
 // And a row of that: the outputs.
-VINLINE void collect_row(vint y[QWG_OUT], const vwords half[QWG_IN], const int32_t *init)
+VINLINE void collect_row(vsums y[QWG_OUT], const vwords half[QWG_IN], const int32_t *init)
 {
 	const uint32_t ninth = 0x38e38e39; // 9 * ninth is 1
 	vwords line[QWG_OUT];
-	vint first;
+	vsums first;
 
 	memcpy(&first, init, sizeof(first));
 	collect_line(line, half);
 #pragma GCC unroll 4
 	for (int j = 0; j < QWG_OUT; j++)
-		y[j] = ((vint)(line[j] * ninth) >> 6) + first;
+		y[j] = ((vsums)(line[j] * ninth) >> 6) + first;
 }
 
 static void collect(int32_t *acc, const int32_t *m, int64_t step, const int32_t *init)
 {
 	vwords half[QWG_OUT][QWG_IN];
-	vint y[QWG_OUT];
+	vsums y[QWG_OUT];
 
-	for (int l = 0; l < QLANES; l += QLANES / 2) {
+	for (int l = 0; l < QLANES; l += SUMS) {
 		collect_columns(half, m + l, step);
 		for (int i = 0; i < QWG_OUT; i++) {
 			collect_row(y, half[i], init + l);
@@ -144,4 +151,4 @@ static void pack(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES])
 	}
 }
 
-#define QWG_COMMON .spread = spread, .collect = collect, .pack = pack
+#define QWG_COMMON .channels = sizeof(vinputs) / sizeof(int16_t), .spread = spread, .collect = collect, .pack = pack

@@ -47,7 +47,7 @@ static void taps_of(int16_t taps[QWG_TAPS][QLANES], const struct qconv_task *t, 
 
 enum status qwinograd_pack(struct qwinograd *k, const struct qconv_task *t, struct error *err)
 {
-	int64_t size = k->pairs * 2 * QLANES;
+	int64_t size = k->pairs * 2 * QLANES; // values of a place
 
 	k->weight = qalloc((size_t)(k->conv.panels * QWG_PLACES), (size_t)size * sizeof(int16_t));
 	k->init = qalloc((size_t)k->conv.panels, QLANES * sizeof(int32_t));
@@ -59,7 +59,7 @@ enum status qwinograd_pack(struct qwinograd *k, const struct qconv_task *t, stru
 			int16_t taps[2][QWG_TAPS][QLANES];
 			taps_of(taps[0], t, panel, 2 * pair);
 			taps_of(taps[1], t, panel, 2 * pair + 1);
-			k->loops->pack(k->weight + panel * QWG_PLACES * size + pair * 2 * QLANES, size, taps);
+			k->loops->pack((int16_t *)k->weight + panel * QWG_PLACES * size + pair * 2 * QLANES, size, taps);
 		}
 	for (int64_t oc = 0; oc < t->g.oc; oc++)
 		k->init[oc] = (int32_t)k->conv.finish.bias[oc];
