@@ -12,6 +12,8 @@ enum {
 	ROWS = 8,
 	PANELS = 2,
 };
+// A sum stays in its register: gcc would copy it to another one for every product.
+#define KEEP(v) __asm__("" : "+v"(v))
 #define ALWAYS static inline __attribute__((always_inline))
 
 ALWAYS __m512i word_at(const char *p)
@@ -39,8 +41,10 @@ ALWAYS void multiply(__m512i a[ROWS][PANELS], int rows, int panels, const char *
 			for (int r = 0; r < rows; r++) {
 				__m512i word = word_at(x[r] + at);
 #pragma GCC unroll 2
-				for (int p = 0; p < panels; p++)
+				for (int p = 0; p < panels; p++) {
 					a[r][p] = dot(a[r][p], word, weights[p]);
+					KEEP(a[r][p]);
+				}
 			}
 		}
 	}
