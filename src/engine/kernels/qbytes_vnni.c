@@ -7,7 +7,6 @@ static inline __m512i dot(__m512i sums, __m512i inputs, __m512i weights)
 	return _mm512_dpbusd_epi32(sums, inputs, weights);
 }
 
-#define QMICRO_SIZE 1
 #include "qmicro_vnni_body.h"
 
 static void take(void *to, int64_t step, const void *from, int64_t from_step, int64_t n, int32_t shift)
@@ -46,5 +45,7 @@ static void interleave3_bytes(void *to, const void *from_a, const void *from_b, 
 			y[of] = from[of][i];
 }
 
-const struct qmicro qmicro_bytes_vnni = { VNNI_COMMON, .widen = { [DT_I8] = take, [DT_U8] = take }, .interleave3 = interleave3_bytes };
+const struct qmicro qmicro_bytes_vnni = {
+	VNNI_COMMON, .size = 1, .lot = 16, .widen = { [DT_I8] = take, [DT_U8] = take }, .interleave3 = interleave3_bytes,
+};
 #endif

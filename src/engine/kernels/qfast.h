@@ -36,6 +36,7 @@ struct qpanel;
 struct qmicro {
 	int rows;     // of gemm and tile
 	int size;     // bytes of a value: 2, or 1: inputs unsigned, weights of 8 bits, which only the sums of sums that fit int32 allow
+	int lot;      // values that `widen` makes at once
 	int panels;   // that gemm and direct take at once, at most
 	// acc[rows][QLANES] = sums of each of `panels` panels: those of the next one `step` elements on, its weights w_step bytes.
 	void (*gemm)(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
@@ -53,7 +54,7 @@ struct qmicro {
 	// where they belong. Returns how many of the n rows it took, from the first on. NULL: no such loop.
 	int64_t (*direct)(const struct qjob *job, const struct qpanel *p, int panels, uint8_t *y, const char *const *row, const int64_t *at,
 	    int64_t n);
-	// Codes to values less `shift`: n groups of 16 bytes of values, `step` and `from_step` values apart.
+	// Codes to values less `shift`: n lots, `step` and `from_step` values apart.
 	void (*widen[DT_COUNT])(void *y, int64_t step, const void *x, int64_t from_step, int64_t n, int32_t shift);
 	// y = a[0], b[0], c[0], a[1] ...
 	void (*interleave3)(void *y, const void *a, const void *b, const void *c, int64_t n);

@@ -69,7 +69,7 @@ static void pack_along(const struct qmatmul *k, char *w, const char *b, enum dty
 {
 	enum { PART = 1024 };
 	_Alignas(64) char part[PART];
-	int64_t size = k->micro->size, lot = 16 / size, whole = k->t.k / lot * lot;
+	int64_t size = k->micro->size, lot = k->micro->lot, whole = k->t.k / lot * lot;
 
 	for (int64_t l = 0; l < QLANES; l++) {
 		const char *row = b + (size_t)((n + l) * k->t.k) * dtype_size(type);
@@ -152,7 +152,7 @@ static void pack_panel(const struct qmatmul *k, const struct packed *to, const v
 static void fill_rows(const struct qmatmul *k, char *tile, const void *a, int64_t row, int64_t n)
 {
 	const struct qmatmul_task *t = &k->t;
-	int64_t size = k->micro->size, lot = 16 / size, groups = t->trans_a ? 0 : t->k / lot;
+	int64_t size = k->micro->size, lot = k->micro->lot, groups = t->trans_a ? 0 : t->k / lot;
 
 	for (int64_t r = row; r < row + n; r++, tile += k->pitch * size) {
 		int64_t step = t->trans_a ? t->m : 1, at = t->trans_a ? r : r * t->k;
@@ -355,7 +355,7 @@ static void plan_tile(struct qmatmul *k)
 		k->micro = bytes;
 		k->entry = qentry_bytes(k->t.a_type, k->t.a_zero);
 	}
-	int64_t lot = 16 / k->micro->size, rows = k->micro->rows;
+	int64_t lot = k->micro->lot, rows = k->micro->rows;
 	k->words = qmicro_words(k->micro, k->t.k);
 	k->pitch = (k->t.k + lot - 1) / lot * lot + lot; // not a power of two: rows would meet in the same cache sets
 	k->tile_m = TILE_BYTES / (k->pitch * k->micro->size);

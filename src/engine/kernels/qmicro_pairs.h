@@ -1,33 +1,43 @@
-// Input codes to values of 16 bits, compiled once for every processor level.
+// Input codes to values of 16 bits, compiled once for every processor level; the including file may define QMICRO_LOT, how many at once.
 #include <stdint.h>
 #include <string.h>
 #include "qfast.h"
 
-typedef uint16_t veight __attribute__((vector_size(16)));
+#ifndef QMICRO_LOT
+#define QMICRO_LOT 8
+#endif
+typedef uint16_t vlot __attribute__((vector_size(2 * QMICRO_LOT)));
 
 #if defined(__AVX2__)
-#define EIGHT_OF(name, type, load, widen)                                                                              \
-	static inline veight eight_##name(const type *x)                                                               \
+#define LOT_OF(name, type, load, widen)                                                                                \
+	static inline vlot lot_##name(const type *x)                                                                   \
 	{                                                                                                              \
-		return (veight)widen(load((const __m128i *)x));                                                        \
+		return (vlot)widen(load((const void *)x));                                                             \
 	}
 #define AS_THEY_ARE(v) (v)
-EIGHT_OF(i8, int8_t, _mm_loadl_epi64, _mm_cvtepi8_epi16)
-EIGHT_OF(u8, uint8_t, _mm_loadl_epi64, _mm_cvtepu8_epi16)
-EIGHT_OF(i16, int16_t, _mm_loadu_si128, AS_THEY_ARE)
-EIGHT_OF(u16, uint16_t, _mm_loadu_si128, AS_THEY_ARE)
+#if QMICRO_LOT == 16
+LOT_OF(i8, int8_t, _mm_loadu_si128, _mm256_cvtepi8_epi16)
+LOT_OF(u8, uint8_t, _mm_loadu_si128, _mm256_cvtepu8_epi16)
+LOT_OF(i16, int16_t, _mm256_loadu_si256, AS_THEY_ARE)
+LOT_OF(u16, uint16_t, _mm256_loadu_si256, AS_THEY_ARE)
 #else
-#define EIGHT_OF(name, type)                                                                                           \
-	static inline veight eight_##name(const type *x)                                                               \
+LOT_OF(i8, int8_t, _mm_loadl_epi64, _mm_cvtepi8_epi16)
+LOT_OF(u8, uint8_t, _mm_loadl_epi64, _mm_cvtepu8_epi16)
+LOT_OF(i16, int16_t, _mm_loadu_si128, AS_THEY_ARE)
+LOT_OF(u16, uint16_t, _mm_loadu_si128, AS_THEY_ARE)
+#endif
+#else
+#define LOT_OF(name, type)                                                                                             \
+	static inline vlot lot_##name(const type *x)                                                                   \
 	{                                                                                                              \
-		veight v;                                                                                              \
-		SIMD_FOR(i, 8) v[i] = (uint16_t)x[i];                                                                  \
+		vlot v;                                                                                                \
+		SIMD_FOR(i, QMICRO_LOT) v[i] = (uint16_t)x[i];                                                         \
 		return v;                                                                                              \
 	}
-EIGHT_OF(i8, int8_t)
-EIGHT_OF(u8, uint8_t)
-EIGHT_OF(i16, int16_t)
-EIGHT_OF(u16, uint16_t)
+LOT_OF(i8, int8_t)
+LOT_OF(u8, uint8_t)
+LOT_OF(i16, int16_t)
+LOT_OF(u16, uint16_t)
 #endif
 
 // In 16 bits from the start: the difference is known to fit.
@@ -37,7 +47,7 @@ EIGHT_OF(u16, uint16_t)
 		const type *x = src;                                                                                   \
 		int16_t *y = to;                                                                                       \
 		for (int64_t g = 0; g < n; g++, x += from_step, y += step) {                                           \
-			veight v = eight_##name(x) - (uint16_t)shift;                                                  \
+			vlot v = lot_##name(x) - (uint16_t)shift;                                                      \
 			memcpy(y, &v, sizeof(v));                                                                      \
 		}                                                                                                      \
 	}
@@ -46,7 +56,7 @@ WIDEN(u8, uint8_t)
 WIDEN(i16, int16_t)
 WIDEN(u16, uint16_t)
 
-#define WIDEN_TABLE { [DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16 }
+#define QMICRO_PAIRS .size = 2, .lot = QMICRO_LOT, .interleave3 = interleave3, .widen = { [DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16 }
 
 typedef int16_t vshort __attribute__((vector_size(16)));
 

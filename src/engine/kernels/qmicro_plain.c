@@ -43,6 +43,6 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
 }
 
 const struct qmicro qmicro_plain = {
-	.rows = ROWS, .size = 2, .panels = 1, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
-	.widen = WIDEN_TABLE, .interleave3 = interleave3,
+	.rows = ROWS, .panels = 1, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
+	QMICRO_PAIRS,
 };

@@ -7,9 +7,9 @@ static inline __m512i dot(__m512i sums, __m512i inputs, __m512i weights)
 	return _mm512_dpwssd_epi32(sums, inputs, weights);
 }
 
-#define QMICRO_SIZE 2
+#define QMICRO_LOT 16
 #include "qmicro_vnni_body.h"
 #include "qmicro_pairs.h"
 
-const struct qmicro qmicro_vnni = { VNNI_COMMON, .widen = WIDEN_TABLE, .interleave3 = interleave3 };
+const struct qmicro qmicro_vnni = { VNNI_COMMON, QMICRO_PAIRS };
 #endif

@@ -1,5 +1,5 @@
 // The loops of struct qmicro on AVX-512 VNNI, which multiplies the values of a word and adds them to a sum in one step, without saturation.
-// The including file defines QMICRO_SIZE, the bytes of a value, and dot(sums, inputs, weights).
+// The including file defines dot(sums, inputs, weights).
 //
 // A word of inputs is loaded into all lanes, and no more than two such loads a cycle are made, as many as multiplications: two panels that
 // share each of them come to the bound of the latter.
@@ -27,12 +27,15 @@ ALWAYS __m512i word_at(const char *p)
 ALWAYS void multiply(__m512i a[ROWS][PANELS], int rows, int panels, const char *const *row, int64_t first, const struct qrun *runs,
     int n_runs, const char *w, int64_t step)
 {
-	for (int i = 0; i < n_runs; i++) {
-		const char *x[ROWS];
+	const char *x[ROWS];
+
 #pragma GCC unroll 8
-		for (int r = 0; r < rows; r++)
-			x[r] = row[r] + first + runs[i].offset;
-		for (int64_t at = 0; at < runs[i].words * QWORD; at += QWORD, w += QWORD * QLANES) {
+	for (int r = 0; r < rows; r++)
+		x[r] = row[r];
+	for (const struct qrun *run = runs; run < runs + n_runs; run++) {
+		int64_t at = first + run->offset;
+		for (int64_t end = at + run->words * QWORD; at < end; at += QWORD, w += QWORD * QLANES) {
+			__asm__("" : "+r"(at)); // one counter, not a pointer for every row
 			__m512i weights[PANELS];
 #pragma GCC unroll 2
 			for (int p = 0; p < panels; p++)
@@ -125,9 +128,10 @@ ALWAYS void step(int rows, int panels, const struct qjob *job, const struct qpan
 #pragma GCC unroll 2
 	for (int p = 0; p < panels; p++) {
 		const struct simple512 s = simple512_of(job->scaling, panel->scale + p * QLANES, panel->fbias + p * QLANES);
+		const struct dest512 d = dest512_of(&panel->dest[p]);
 #pragma GCC unroll 8
 		for (int r = 0; r < rows; r++)
-			simple512_store(y + at[r], &panel->dest[p], simple512_codes(_mm512_cvtepi32_ps(a[r][p]), &s));
+			simple512_store(y + at[r], &d, simple512_codes(_mm512_cvtepi32_ps(a[r][p]), &s));
 	}
 }
 
@@ -165,5 +169,5 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
 }
 
 #define VNNI_COMMON                                                                                                    \
-	.rows = ROWS, .size = QMICRO_SIZE, .panels = PANELS, .gemm = gemm, .tile = tile, .direct = direct, .add = add,   \
+	.rows = ROWS, .panels = PANELS, .gemm = gemm, .tile = tile, .direct = direct, .add = add,   \
 	.narrow = narrow, .finish = finish, .finish_wide = finish_wide

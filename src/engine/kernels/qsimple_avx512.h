@@ -30,16 +30,25 @@ static inline __m128i simple512_codes(__m512 v, const struct simple512 *s)
 	return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), s->zero));
 }
 
-// The codes of a row where they belong.
-static inline void simple512_store(uint8_t *y, const struct qdest *d, __m128i codes)
+// Where the two halves of a row of codes belong, in registers: codes that are stored might be what is in memory.
+struct dest512 {
+	int64_t lane[2];
+	bool whole, both;
+};
+static inline struct dest512 dest512_of(const struct qdest *d)
+{
+	return (struct dest512) { .lane = { d->lane[0], d->lane[8] }, .whole = d->whole, .both = d->lanes > 8 };
+}
+
+static inline void simple512_store(uint8_t *y, const struct dest512 *d, __m128i codes)
 {
 	if (d->whole) {
 		_mm_storeu_si128((__m128i *)(y + d->lane[0]), codes);
 		return;
 	}
 	_mm_storel_epi64((__m128i *)(y + d->lane[0]), codes);
-	if (d->lanes > 8)
-		_mm_storel_epi64((__m128i *)(y + d->lane[8]), _mm_unpackhi_epi64(codes, codes));
+	if (d->both)
+		_mm_storel_epi64((__m128i *)(y + d->lane[1]), _mm_unpackhi_epi64(codes, codes));
 }
 
 #endif

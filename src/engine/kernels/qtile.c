@@ -22,16 +22,9 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-// Values that `widen` takes at once.
-static int64_t widened(const struct qmicro *m)
-{
-	return 16 / m->size;
-}
-
 int64_t qimage_pitch(const struct qimage *im, const struct qmicro *m)
 {
-	int64_t step = widened(m);
-	return im->layout == LAYOUT_BLOCK ? (im->c + step - 1) / step * step : im->c;
+	return im->layout == LAYOUT_BLOCK ? (im->c + m->lot - 1) / m->lot * m->lot : im->c;
 }
 
 // Pixels col .. col + n of an input row that lie inside.
@@ -43,7 +36,7 @@ static void row_blocked(char *y, const struct qimage *im, const struct qmicro *m
 
 	x += (size_t)act_offset(LAYOUT_BLOCK, block, im->c, plane, n, 0, row * im->w + col) * elem;
 	for (int64_t b = 0; b < im->pitch; b += block, x += step)
-		for (int64_t c = 0; c < block && b + c < im->pitch; c += widened(m))
+		for (int64_t c = 0; c < block && b + c < im->pitch; c += m->lot)
 			m->widen[im->type](y + (b + c) * m->size, im->pitch, x + (size_t)c * elem, block, count, im->entry.shift);
 }
 
@@ -57,9 +50,9 @@ static void widen_one(char *y, const struct qimage *im, const struct qmicro *m, 
 // The same side by side.
 static void widen_all(char *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t at, int64_t n)
 {
-	int64_t group = widened(m), whole = n / group * group;
+	int64_t whole = n / m->lot * m->lot;
 
-	m->widen[im->type](y, group, x + (size_t)at * dtype_size(im->type), group, whole / group, im->entry.shift);
+	m->widen[im->type](y, m->lot, x + (size_t)at * dtype_size(im->type), m->lot, whole / m->lot, im->entry.shift);
 	widen_one(y + whole * m->size, im, m, x, at + whole, n - whole, 1);
 }
 

@@ -12,7 +12,7 @@ struct qimage {
 	int64_t pitch;      // values of a pixel
 	struct qentry entry;
 };
-// c, or in LAYOUT_BLOCK c rounded up to what `widen` takes.
+// c, or in LAYOUT_BLOCK c rounded up to a lot.
 int64_t qimage_pitch(const struct qimage *im, const struct qmicro *m);
 // Fills `rows` rows of `cols` pixels whose first is input pixel (row, col) of image n; they may lie outside.
 void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, const void *x, int64_t n, int64_t row, int64_t rows,

@@ -7,6 +7,7 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
     const struct qscaling *scaling)
 {
 	const struct simple512 s = simple512_of(scaling, p->scale, p->fbias);
+	const struct dest512 d = dest512_of(p->dest);
 	vwords half[QWG_OUT][QWG_IN];
 
 	collect_columns(half, m, step);
@@ -15,7 +16,7 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 		collect_row(sums, half[i], p->init);
 #pragma GCC unroll 4
 		for (int j = 0; j < QWG_OUT; j++)
-			simple512_store(y + j * right, p->dest, simple512_codes(_mm512_cvtepi32_ps((__m512i)sums[j]), &s));
+			simple512_store(y + j * right, &d, simple512_codes(_mm512_cvtepi32_ps((__m512i)sums[j]), &s));
 	}
 }
 
