@@ -81,9 +81,9 @@ struct qscaling qscaling_of(const struct qfinish *f)
 		return s;
 	// Scaling by a positive number keeps the order of floats, so that clamping before it or after it is the same.
 	float lo = (float)(s.out.qmin - s.out.zero), hi = (float)(s.out.qmax - s.out.zero);
-	s.code_low = smaller(larger(s.low * s.out.inverse, lo), hi);
-	s.code_high = larger(smaller(s.high * s.out.inverse, hi), lo);
-	s.simple = dtype_size(f->type) == 1 && s.out.rounding == ROUND_HALF_EVEN && s.out.inverse != 0.0f && s.slope == 1.0f;
+	s.code_low = smaller(larger(s.low / s.out.scale, lo), hi);
+	s.code_high = larger(smaller(s.high / s.out.scale, hi), lo);
+	s.simple = dtype_size(f->type) == 1 && s.out.rounding == ROUND_HALF_EVEN && s.slope == 1.0f;
 	s.fused = s.simple && !f->fbias && moderate_power(s.out.inverse);
 	for (int64_t c = 0; s.fused && c < f->channels; c++)
 		s.fused = moderate_power(f->scale[c]);

@@ -25,7 +25,7 @@ struct qrun {
 struct qscaling {
 	float slope, low, high;      // v < 0: v * slope; then clamped to [low, high]
 	float code_low, code_high;   // the same limits and those of the codes, in steps of the output's scale
-	bool simple;                 // 8-bit codes, half to even, no division, no slope
+	bool simple;                 // 8-bit codes, half to even, no slope
 	bool fused;                  // simple, powers of two and nothing added: scales come multiplied by the inverse of the output's,
 	                             // and `out` and the limits are in its steps, so that loops may or may not know of it
 	enum dtype type;

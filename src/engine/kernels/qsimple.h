@@ -7,9 +7,9 @@
 #include "qfast.h"
 
 struct simple {
-	__m256 scale[2], fbias[2], inverse, high;
+	__m256 scale[2], fbias[2], step, high; // step: the output's scale, or its inverse where that does as well
 	__m256i zero, low, order;
-	bool fused, is_signed;
+	bool fused, divides, is_signed;
 };
 
 // Limits of codes as bytes. Rounding keeps the order, so that clamping after it is the same.
@@ -23,12 +23,13 @@ static inline struct simple simple_of(const struct qscaling *s, const float *sca
 	return (struct simple) {
 		.scale = { _mm256_loadu_ps(scale), _mm256_loadu_ps(scale + 8) },
 		.fbias = { _mm256_loadu_ps(fbias), _mm256_loadu_ps(fbias + 8) },
-		.inverse = _mm256_set1_ps(s->out.inverse),
+		.step = _mm256_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.high = _mm256_set1_ps(s->code_high),
 		.low = simple_limit(s->code_low, s),
 		.zero = _mm256_set1_epi16((int16_t)s->out.zero),
 		.order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7),
 		.fused = s->fused,
+		.divides = s->out.inverse == 0.0f,
 		.is_signed = s->type == DT_I8,
 	};
 }
@@ -37,8 +38,10 @@ static inline struct simple simple_of(const struct qscaling *s, const float *sca
 static inline __m256i simple_steps(__m256 v, const struct simple *s, int half)
 {
 	v = _mm256_mul_ps(v, s->scale[half]);
-	if (!s->fused)
-		v = _mm256_mul_ps(_mm256_add_ps(v, s->fbias[half]), s->inverse);
+	if (!s->fused) {
+		v = _mm256_add_ps(v, s->fbias[half]);
+		v = s->divides ? _mm256_div_ps(v, s->step) : _mm256_mul_ps(v, s->step);
+	}
 	return _mm256_cvtps_epi32(_mm256_min_ps(v, s->high));
 }
 

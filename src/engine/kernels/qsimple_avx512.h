@@ -6,17 +6,18 @@
 #include "qfast.h"
 
 struct simple512 {
-	__m512 scale, fbias, inverse, low, high;
+	__m512 scale, fbias, step, low, high; // step: the output's scale, or its inverse where that does as well
 	__m512i zero;
-	bool fused;
+	bool fused, divides;
 };
 
 static inline struct simple512 simple512_of(const struct qscaling *s, const float *scale, const float *fbias)
 {
 	return (struct simple512) {
-		.scale = _mm512_loadu_ps(scale), .fbias = _mm512_loadu_ps(fbias), .inverse = _mm512_set1_ps(s->out.inverse),
+		.scale = _mm512_loadu_ps(scale), .fbias = _mm512_loadu_ps(fbias),
+		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.low = _mm512_set1_ps(s->code_low), .high = _mm512_set1_ps(s->code_high), .zero = _mm512_set1_epi32(s->out.zero),
-		.fused = s->fused,
+		.fused = s->fused, .divides = s->out.inverse == 0.0f,
 	};
 }
 
@@ -24,8 +25,10 @@ static inline struct simple512 simple512_of(const struct qscaling *s, const floa
 static inline __m128i simple512_codes(__m512 v, const struct simple512 *s)
 {
 	v = _mm512_mul_ps(v, s->scale);
-	if (!s->fused)
-		v = _mm512_mul_ps(_mm512_add_ps(v, s->fbias), s->inverse);
+	if (!s->fused) {
+		v = _mm512_add_ps(v, s->fbias);
+		v = s->divides ? _mm512_div_ps(v, s->step) : _mm512_mul_ps(v, s->step);
+	}
 	v = _mm512_min_ps(_mm512_max_ps(v, s->low), s->high);
 	return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), s->zero));
 }
