@@ -213,10 +213,7 @@ static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = d
 static const struct qwg_loops *loops_here(void)
 {
 #if defined(__x86_64__)
-	static const struct qwg_loops *const levels[CPU_LEVELS] = {
-		[CPU_PLAIN] = &qwg_plain, [CPU_AVX2] = &qwg_avx2, [CPU_AVX512] = &qwg_avx512, [CPU_VNNI] = &qwg_avx512,
-	};
-	return levels[cpu_level()];
+	return cpu_level() >= CPU_AVX512 ? &qwg_avx512 : cpu_level() >= CPU_AVX2 ? &qwg_avx2 : &qwg_plain;
 #else
 	return &qwg_plain;
 #endif
