@@ -101,20 +101,25 @@ static void run_pieces(const struct qdw *k, char *y, const struct qdw_band *band
 	}
 }
 
-// `rows` output rows from y on.
-static void run_band(const struct qdw *k, char *y, const struct qdw_ring *ring, int64_t v, int rows)
+// Of all rows of vector v.
+static struct qdw_band band_of(const struct qdw *k, int64_t v)
 {
 	size_t weights = (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
-	const struct qdw_band band = { .rows = rows, .shared = k->shared, .tap = ring->tap, .n_taps = k->taps,
-		.step = k->g.stride_w * (int64_t)k->number, .weight = k->weight + (size_t)v * weights * k->number,
-		.bias = k->bias + (size_t)(v * k->lanes) * sum_size(k) };
+
+	return (struct qdw_band) { .shared = k->shared, .n_taps = k->taps, .step = k->g.stride_w * (int64_t)k->number,
+		.weight = k->weight + (size_t)v * weights * k->number, .bias = k->bias + (size_t)(v * k->lanes) * sum_size(k) };
+}
+
+// The band's output rows from y on.
+static void run_band(const struct qdw *k, char *y, const struct qdw_band *band, int64_t v)
+{
 	uint8_t *to = (uint8_t *)y;
 
 	if (k->direct)
-		k->loops->direct((uint8_t *const[]) { to, to + k->g.ow * k->block }, k->block, &band, k->g.ow, &k->scaling,
+		k->loops->direct((uint8_t *const[]) { to, to + k->g.ow * k->block }, k->block, band, k->g.ow, &k->scaling,
 		    k->scale + v * QLANES, k->fbias + v * QLANES);
 	else
-		run_pieces(k, y, &band, v);
+		run_pieces(k, y, band, v);
 }
 
 static size_t blank_size(const struct qdw *k)
@@ -129,7 +134,7 @@ static size_t ring_size(const struct qdw *k)
 
 static size_t workspace_size(const struct qdw *k)
 {
-	return blank_size(k) + ring_size(k) + round_up((size_t)(QDW_ROWS * k->taps) * sizeof(char *), 64);
+	return blank_size(k) + ring_size(k) + round_up((size_t)(k->span * k->tap_sets * k->taps) * sizeof(char *), 64);
 }
 
 // Output rows first .. last - 1 of vector v of image n.
@@ -142,9 +147,12 @@ static void run_part(const struct qdw *k, const struct kernel_io *io, struct qdw
 	ring->x = (const char *)io->x + (size_t)element(k, g->h * g->w, n, v) * k->in_size;
 	ring->top = first * g->stride_h - g->pad_t;
 	ring->first = ring->head = ring->next = 0;
+	struct qdw_band band = band_of(k, v);
 	for (int64_t i = first; i < last; i += QDW_ROWS, qdw_ring_advance(k, ring)) {
 		qdw_ring_fill(k, ring);
-		run_band(k, y + (size_t)i * row, ring, v, last - i < QDW_ROWS ? (int)(last - i) : QDW_ROWS);
+		band.rows = last - i < QDW_ROWS ? (int)(last - i) : QDW_ROWS;
+		band.tap = ring->tap + ring->head * k->tap_sets * k->taps;
+		run_band(k, y + (size_t)i * row, &band, v);
 	}
 }
 
@@ -282,13 +290,14 @@ static bool plan(struct qdw *k)
 	k->rise = k->shared ? 0 : g->stride_h / k->unit;
 	k->pace = QDW_ROWS * g->stride_h / k->unit;
 	k->tap_rows = (g->kh + k->shared + together - 1) / together;
+	k->tap_sets = k->shared ? 1 : QDW_ROWS;
 	k->span = (k->tap_rows - 1) * k->apart + 1 + k->rise;
 	k->cols = across < g->pad_l ? g->pad_l : across;
 	k->taps = k->tap_rows * g->kw;
 	k->inside = g->w < k->cols - g->pad_l ? g->w : k->cols - g->pad_l;
 	k->number = (size_t)k->lanes * k->loops->size;
 	k->row_size = (size_t)k->cols * k->number;
-	return (double)k->span * (double)k->row_size <= RING_MOST;
+	return (double)k->span * ((double)k->row_size + (double)(k->tap_sets * k->taps) * sizeof(char *)) <= RING_MOST;
 }
 
 static bool allocate(struct qdw *k)

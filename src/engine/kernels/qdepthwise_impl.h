@@ -26,6 +26,7 @@ struct qdw {
 	int64_t block;              // channels of a block of the layout
 	size_t number, row_size;    // bytes of the numbers of a pixel, and of an expanded row
 	int64_t tap_rows, taps;     // of the numbers that a sum takes, and all of them
+	int64_t tap_sets;           // sets of numbers that a band takes: one that its rows share, or one each
 	char *weight;               // [vector][tap][QDW_ROWS when shared, or 1][lanes] numbers
 	char *bias;                 // [vector][lanes] sums
 	float *scale, *fbias;       // [vector][QLANES]: eight channels twice, two pixels are finished as one row
@@ -37,14 +38,14 @@ struct qdw_ring {
 	int64_t top;        // input row where expanded row 0 begins
 	char *blank;        // codes of an input row outside of the image
 	char *rows;         // [span]
-	const char **tap;   // what each tap meets
+	const char **tap;   // [span][tap_sets * taps]: what each tap meets, by `head`
 	int64_t first;      // that the band sees
 	int64_t head;       // where in the ring that one is
 	int64_t next;       // first that is not yet there
 };
 
-void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring); // writes what lies beside any image
-void qdw_ring_fill(const struct qdw *k, struct qdw_ring *ring);    // brings in what the band sees, and points the taps at it
+void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring); // writes what lies beside any image, and points the taps
+void qdw_ring_fill(const struct qdw *k, struct qdw_ring *ring);    // brings in what the band sees
 void qdw_ring_advance(const struct qdw *k, struct qdw_ring *ring); // to the next band
 
 #endif

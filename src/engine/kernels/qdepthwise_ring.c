@@ -26,6 +26,20 @@ static void expand_row(const struct qdw *k, const struct qdw_ring *ring, int64_t
 	k->loops->spread[k->in_type](ring_slot(k, ring, i) + (size_t)k->g.pad_l * k->number, row, k->block, k->inside, k->shift);
 }
 
+// What each tap meets, for every place where a band can begin.
+static void point_taps(const struct qdw *k, struct qdw_ring ring)
+{
+	const char **tap = ring.tap;
+
+	for (ring.head = 0; ring.head < k->span; ring.head++)
+		for (int64_t r = 0; r < k->tap_sets; r++)
+			for (int64_t t = 0; t < k->tap_rows; t++) {
+				const char *place = ring_slot(k, &ring, r * k->rise + t * k->apart);
+				for (int64_t c = 0; c < k->g.kw; c++, place += (size_t)k->g.dil_w * k->number)
+					*tap++ = place;
+			}
+}
+
 void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 {
 	int64_t elems = (k->inside ? k->inside : 1) * k->block, right = k->g.pad_l + k->inside;
@@ -41,27 +55,20 @@ void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 		k->loops->spread[k->in_type](row, blank, 0, k->g.pad_l, k->shift);
 		k->loops->spread[k->in_type](row + (size_t)right * k->number, blank, 0, k->cols - right, k->shift);
 	}
+	point_taps(k, *ring);
 }
 
 void qdw_ring_fill(const struct qdw *k, struct qdw_ring *ring)
 {
-	const char **tap = ring->tap;
-
 	for (int64_t i = ring->next > ring->first ? ring->next - ring->first : 0; i < k->span; i++)
 		expand_row(k, ring, i);
 	ring->next = ring->first + k->span;
-	for (int64_t r = 0; r < (k->shared ? 1 : QDW_ROWS); r++)
-		for (int64_t t = 0; t < k->tap_rows; t++) {
-			const char *place = ring_slot(k, ring, r * k->rise + t * k->apart);
-			for (int64_t c = 0; c < k->g.kw; c++, place += (size_t)k->g.dil_w * k->number)
-				*tap++ = place;
-		}
 }
 
 void qdw_ring_advance(const struct qdw *k, struct qdw_ring *ring)
 {
 	ring->first += k->pace;
 	ring->head += k->pace;
-	if (ring->head >= k->span)
-		ring->head = ring->head % k->span;
+	while (ring->head >= k->span) // seldom more than once: a division takes longer than the row of a small image
+		ring->head -= k->span;
 }

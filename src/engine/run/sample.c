@@ -22,8 +22,7 @@ static void drop_use(struct state *st, enum sim sim, int v)
 	if (--st->uses[sim][v] > 0)
 		return;
 	rep_drop(&st->env[sim][v]);
-	if (sim == SIM_FLOAT && st->alone)
-		rep_drop(&st->alone[v]);
+	rep_drop(&st->codes[sim][v]);
 }
 
 static void show(struct state *st, int v)
@@ -88,14 +87,15 @@ static bool raw_parameter(const struct exec *x, int i)
 	return (x->node->op->flags & OPF_WEIGHTED) && i > 0;
 }
 
-// Nodes that read a float tensor alone mostly want it on one grid: it is quantized once.
-static enum status apply_alone(struct state *st, struct exec *x, int v, const struct quantizer *q, struct rep *hold)
+// Nodes that read one float tensor mostly want it on one grid: it is quantized once.
+static enum status apply_shared(struct state *st, struct exec *x, int v, const struct quantizer *q, struct rep *hold)
 {
-	struct rep *codes = &st->alone[v];
+	enum sim source = state_source(x->sim);
+	struct rep *codes = &st->codes[source][v];
 	enum status status = STATUS_OK;
 	if (!codes->coded || codes->q.rounding != q->rounding || !quantizer_same_grid(rep_quantizer(codes), q)) {
 		rep_drop(codes);
-		status = rep_apply(codes, &st->env[SIM_FLOAT][v], q, x->width, x->err);
+		status = rep_apply(codes, &st->env[source][v], q, x->width, x->err);
 	}
 	if (status == STATUS_OK)
 		*hold = rep_share(codes);
@@ -118,11 +118,12 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 		r = &constant;
 	}
 	enum status st = STATUS_OK;
-	if (q && x->sim == SIM_ALONE && !c && quantizer_has_codes(q))
-		st = apply_alone(state, x, v, q, hold);
+	bool last = !c && state->uses[state_source(x->sim)][v] == 1;
+	if (q && !c && !r->coded && quantizer_has_codes(q) && (!last || state->codes[state_source(x->sim)][v].coded))
+		st = apply_shared(state, x, v, q, hold);
 	else if (q)
 		st = rep_apply(hold, r, q, x->width, x->err);
-	else if (!c && state->uses[state_source(x->sim)][v] == 1)
+	else if (last)
 		*hold = rep_move(r); // its last use: the step may have its memory
 	else
 		*hold = rep_share(r);

@@ -150,9 +150,9 @@ void state_init(struct state *st)
 			continue;
 		st->env[sim] = xcalloc(values, sizeof **st->env);
 		st->owed[sim] = xcalloc(values, sizeof **st->owed);
+		st->codes[sim] = xcalloc(values, sizeof **st->codes);
 	}
 	st->same = xcalloc((size_t)r->steps.n + 1, sizeof *st->same);
-	st->alone = r->want[SIM_ALONE] ? xcalloc(values, sizeof *st->alone) : NULL;
 }
 
 static void reps_free(struct rep *rep, int n)
@@ -167,12 +167,12 @@ void state_done(struct state *st, bool whole)
 	int left = whole ? 0 : st->r->g->n_values;
 	for (int sim = 0; sim < SIM_COUNT; sim++) {
 		reps_free(st->env[sim], left);
+		reps_free(st->codes[sim], left);
 		free(st->uses[sim]);
 		free(st->run[sim]);
 		free(st->owed[sim]);
 	}
 	free(st->same);
-	reps_free(st->alone, left);
 	free(st->hold);
 	free(st->in);
 	free(st->out);

@@ -17,7 +17,7 @@ struct state {
 	int width;                   // threads that compute
 	struct showing *showing;     // NULL: the thread that computes shows
 	struct ahead *ahead;         // NULL: and prepares its kernels
-	struct rep *alone;           // [n_values] codes of float tensors, as the last node that reads them alone wanted them; or NULL
+	struct rep *codes[SIM_COUNT]; // [n_values] of float tensors, as the last of several nodes that read them wanted them; or NULL
 	// Room for one step: what its inputs became, where they are, its outputs.
 	struct rep *hold, **in, *out;
 	struct error *err;
