@@ -106,6 +106,53 @@ void test_kernel_pool__max_of_every_type(void **state)
 	}
 }
 
+static struct pool_task window(int64_t c, int64_t h, int64_t w, int64_t k, int64_t stride, int64_t pad)
+{
+	return (struct pool_task){.max = true, .type = DT_F32,
+	    .g = {.n = 1, .c = c, .h = h, .w = w, .oc = c, .kh = k, .kw = k, .oh = conv_size(h, k, stride, 1, 2 * pad, false),
+	        .ow = conv_size(w, k, stride, 1, 2 * pad, false), .stride_h = stride, .stride_w = stride, .dil_h = 1, .dil_w = 1,
+	        .pad_t = pad, .pad_l = pad, .pad_b = pad, .pad_r = pad, .group = 1}};
+}
+
+// Images of many bands of rows.
+void test_kernel_pool__large_windows(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t h, w, k, stride, pad;
+	} sizes[] = {{70, 40, 5, 1, 2}, {64, 66, 7, 2, 3}, {50, 30, 13, 1, 6}, {90, 9, 4, 3, 0}, {13, 13, 9, 1, 4}, {40, 80, 3, 1, 1}, {3, 5, 9, 1, 4}};
+	struct support_random r = {26};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct pool_task t = window(18, sizes[i].h, sizes[i].w, sizes[i].k, sizes[i].stride, sizes[i].pad);
+		float *x = random_floats(&r, 18 * t.g.h * t.g.w, 1.0f);
+		check_pool(&t, x);
+		free(x);
+	}
+}
+
+// Of -0 and 0 the first stays, in the order of rows, and what is no number is passed over.
+void test_kernel_pool__first_of_equals(void **state)
+{
+	(void)state;
+	enum { H = 9, W = 11, K = 3 };
+	static const float values[] = {0.0f, -0.0f, NAN, -INFINITY, -1.0f};
+	struct support_random r = {27};
+	struct pool_task t = window(1, H, W, K, 1, 0);
+	float x[H * W], want[(H - K + 1) * (W - K + 1)];
+	for (int i = 0; i < H * W; i++)
+		x[i] = values[support_random_int(&r, 0, 4)];
+	for (int64_t i = 0; i < t.g.oh * t.g.ow; i++) {
+		want[i] = -INFINITY;
+		for (int tap = 0; tap < K * K; tap++) {
+			float v = x[(i / t.g.ow + tap / K) * W + i % t.g.ow + tap % K];
+			want[i] = want[i] < v ? v : want[i];
+		}
+	}
+	float *y = pool_result(t, x, LAYOUT_BLOCK, 1);
+	assert_memory_equal(y, want, sizeof want);
+	free(y);
+}
+
 void test_kernel_pool__average(void **state)
 {
 	(void)state;

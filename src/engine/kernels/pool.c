@@ -1,5 +1,5 @@
 // Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order (row,
-// column) of the taps. Padding of the blocked layout comes out as what it holds: the same value everywhere.
+// column) of the taps; a window's maximum may be taken of its rows' maxima, which is the same element. Padding of the blocked layout comes out as what it holds: the same value everywhere.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #include "cpu.h"
 #define POOL_TABLE pool_plain
 #include "pool_body.h"
+
+enum { BAND_BYTES = 16384 }; // of maxima of rows, in the first-level cache
 
 struct pool {
 	struct kernel base;
@@ -18,6 +20,11 @@ static const struct pool_table *table(void)
 {
 	enum cpu_level level = cpu_level();
 	return level >= CPU_AVX512 ? &pool_avx512 : level >= CPU_AVX2 ? &pool_avx2 : &pool_plain;
+}
+
+static size_t pixel_bytes(const struct pool *k)
+{
+	return (size_t)k->lanes * dtype_size(k->task.type);
 }
 
 // Sets n elements to the least value of the type, or to 0 for sums.
@@ -35,22 +42,30 @@ static void fill_start(void *y, const struct pool_task *t, int64_t n)
 		memset(y, t->type == DT_I8 ? INT8_MIN : 0, (size_t)n);
 }
 
-static void add_taps(const struct pool *k, char *y, const char *x, int64_t oy, pool_row_fn *tap)
+// The taps of one row of the window, on a row of the input.
+static void add_row(const struct pool *k, char *y, const char *x, pool_row_fn *tap)
 {
 	const struct conv_geometry *g = &k->task.g;
-	size_t pixel = (size_t)k->lanes * dtype_size(k->task.type);
-	for (int64_t ky = 0; ky < g->kh; ky++) {
-		int64_t iy = oy * g->stride_h + ky * g->dil_h - g->pad_t;
-		if (iy < 0 || iy >= g->h)
-			continue;
-		for (int64_t kx = 0; kx < g->kw; kx++) {
-			int64_t offset = kx * g->dil_w - g->pad_l;
-			struct span s = conv_span(g->ow, g->stride_w, offset, g->w);
-			if (s.first < s.end)
-				tap(y + (size_t)s.first * pixel, x + (size_t)(iy * g->w + s.first * g->stride_w + offset) * pixel,
-				    s.end - s.first, g->stride_w, k->lanes);
-		}
+	size_t pixel = pixel_bytes(k);
+	for (int64_t kx = 0; kx < g->kw; kx++) {
+		int64_t offset = kx * g->dil_w - g->pad_l;
+		struct span s = conv_span(g->ow, g->stride_w, offset, g->w);
+		if (s.first < s.end)
+			tap(y + (size_t)s.first * pixel, x + (size_t)(s.first * g->stride_w + offset) * pixel, s.end - s.first, g->stride_w,
+			    k->lanes);
 	}
+}
+
+// The rows of a window that lie in the image.
+static struct span window_rows(const struct pool *k, int64_t oy)
+{
+	const struct conv_geometry *g = &k->task.g;
+	return conv_span(g->kh, g->dil_h, oy * g->stride_h - g->pad_t, g->h);
+}
+
+static int64_t input_row(const struct pool *k, int64_t oy, int64_t ky)
+{
+	return oy * k->task.g.stride_h + ky * k->task.g.dil_h - k->task.g.pad_t;
 }
 
 // Taps of a window that begins at `at` which lie in [low, high).
@@ -76,11 +91,14 @@ static void divide_row(const struct pool *k, float *y, int64_t oy)
 static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t plane, int64_t oy)
 {
 	const struct conv_geometry *g = &k->task.g;
-	size_t pixel = (size_t)k->lanes * dtype_size(k->task.type);
+	size_t pixel = pixel_bytes(k);
 	char *y = (char *)io->y + (size_t)((plane * g->oh + oy) * g->ow) * pixel;
-	fill_start(y, &k->task, g->ow * k->lanes);
+	const char *x = (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel;
 	pool_row_fn *tap = k->task.max ? table()->max[k->task.type] : table()->sum;
-	add_taps(k, y, (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel, oy, tap);
+	struct span rows = window_rows(k, oy);
+	fill_start(y, &k->task, g->ow * k->lanes);
+	for (int64_t ky = rows.first; ky < rows.end; ky++)
+		add_row(k, y, x + (size_t)(input_row(k, oy, ky) * g->w) * pixel, tap);
 	if (!k->task.max)
 		divide_row(k, (float *)y, oy);
 }
@@ -92,6 +110,63 @@ static void run_rows(const struct kernel *kernel, const struct kernel_io *io)
 #pragma omp parallel for num_threads(io->width) if (io->width > 1)
 	for (int64_t r = 0; r < rows; r++)
 		pool_row(k, io, r / k->task.g.oh, r % k->task.g.oh);
+}
+
+// A band of output rows of one plane: the maxima of all input rows that their windows have, each once, and then those of the windows.
+static void max_band(const struct pool *k, const struct kernel_io *io, char *lines, int64_t plane, int64_t first, int64_t end)
+{
+	const struct conv_geometry *g = &k->task.g;
+	size_t pixel = pixel_bytes(k), line = (size_t)g->ow * pixel;
+	const char *x = (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel;
+	char *y = (char *)io->y + (size_t)(plane * g->oh) * line;
+	pool_row_fn *tap = table()->max[k->task.type];
+	int64_t from = input_row(k, first, 0), to = input_row(k, end - 1, g->kh - 1) + 1;
+	from = from > 0 ? from : 0;
+	to = to < g->h ? to : g->h;
+	for (int64_t iy = from; iy < to; iy++) {
+		char *maxima = lines + (size_t)(iy - from) * line;
+		fill_start(maxima, &k->task, g->ow * k->lanes);
+		add_row(k, maxima, x + (size_t)(iy * g->w) * pixel, tap);
+	}
+	for (int64_t oy = first; oy < end; oy++) {
+		struct span rows = window_rows(k, oy);
+		fill_start(y + (size_t)oy * line, &k->task, g->ow * k->lanes);
+		for (int64_t ky = rows.first; ky < rows.end; ky++)
+			tap(y + (size_t)oy * line, lines + (size_t)(input_row(k, oy, ky) - from) * line, g->ow, 1, k->lanes);
+	}
+}
+
+// Output rows that are done together: as many as keep the maxima in the first-level cache, but enough that few are made twice.
+static int64_t band_rows(const struct pool *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t fit = (int64_t)(BAND_BYTES / ((size_t)g->ow * pixel_bytes(k))) / g->stride_h, least = 2 * g->kh;
+	int64_t rows = fit > least ? fit : least;
+	return rows < g->oh ? rows : g->oh;
+}
+
+static size_t band_bytes(const struct pool *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t rows = (band_rows(k) - 1) * g->stride_h + (g->kh - 1) * g->dil_h + 1;
+	return round_up((size_t)((rows < g->h ? rows : g->h) * g->ow) * pixel_bytes(k), 64);
+}
+
+static size_t bands_scratch(const struct kernel *kernel, int width)
+{
+	return (size_t)width * band_bytes((const struct pool *)kernel);
+}
+
+static void run_bands(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pool *k = (const struct pool *)kernel;
+	int64_t oh = k->task.g.oh, rows = band_rows(k), bands = (oh + rows - 1) / rows;
+#pragma omp parallel for num_threads(io->width) if (io->width > 1)
+	for (int64_t i = 0; i < k->planes * bands; i++) {
+		int64_t first = i % bands * rows;
+		char *lines = (char *)io->scratch + (size_t)omp_get_thread_num() * band_bytes(k);
+		max_band(k, io, lines, i / bands, first, first + rows < oh ? first + rows : oh);
+	}
 }
 
 static void run_global_average(const struct kernel *kernel, const struct kernel_io *io)
@@ -113,12 +188,20 @@ static void pool_free(struct kernel *k)
 }
 
 static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, global_ops = {run_global_average, NULL, pool_free};
+static const struct kernel_ops band_ops = {run_bands, bands_scratch, pool_free};
 
 static bool is_global_average(const struct pool_task *t)
 {
 	const struct conv_geometry *g = &t->g;
 	return !t->max && g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 &&
 	    !(g->pad_t || g->pad_l || g->pad_b || g->pad_r);
+}
+
+// Whether the maxima of rows save taps.
+static bool is_banded(const struct pool_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	return t->max && g->oh > 0 && g->ow > 0 && g->stride_h * g->kw + g->kh < g->kh * g->kw;
 }
 
 enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct error *err)
@@ -128,7 +211,7 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
 	struct pool *k = xcalloc(1, sizeof(*k));
-	k->base.ops = is_global_average(t) ? &global_ops : &row_ops;
+	k->base.ops = is_global_average(t) ? &global_ops : is_banded(t) ? &band_ops : &row_ops;
 	k->task = *t;
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);

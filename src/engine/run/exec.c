@@ -17,6 +17,17 @@ void *exec_scratch(struct exec *x, size_t size)
 	return w->scratch;
 }
 
+enum status exec_kernel(struct exec *x, const struct kernel *k, struct kernel_io *io)
+{
+	size_t need = kernel_scratch(k, x->width);
+	io->width = x->width;
+	io->scratch = need ? exec_scratch(x, need) : NULL;
+	if (need && !io->scratch)
+		return error_set(x->err, STATUS_NOMEM, "no memory for scratch");
+	kernel_run(k, io);
+	return STATUS_OK;
+}
+
 bool exec_integer(const struct exec *x)
 {
 	return x->plan && (x->sim == SIM_FULL || x->sim == SIM_ALONE);

@@ -87,7 +87,7 @@ static enum status prepare(struct exec *x, const struct conv_geometry *g, bool i
 
 static enum status run(struct exec *x, const struct prepared *p, struct rep *in, struct rep *y)
 {
-	struct kernel_io io = {.x = in->t.data, .y = y->t.data, .width = x->width};
+	struct kernel_io io = {.x = in->t.data, .y = y->t.data};
 	struct rep residual = {0}, dense = {0};
 	enum status st = STATUS_OK;
 	if (x->residual) {
@@ -96,14 +96,8 @@ static enum status run(struct exec *x, const struct prepared *p, struct rep *in,
 			st = rep_to_layout(&residual, &dense, p->out, x->width, x->err);
 		io.residual = residual.t.data;
 	}
-	if (st == STATUS_OK) {
-		size_t need = kernel_scratch(p->kernel, x->width);
-		io.scratch = need ? exec_scratch(x, need) : NULL;
-		if (need && !io.scratch)
-			st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
-		else
-			kernel_run(p->kernel, &io);
-	}
+	if (st == STATUS_OK)
+		st = exec_kernel(x, p->kernel, &io);
 	rep_drop(&dense);
 	rep_drop(&residual);
 	return st;

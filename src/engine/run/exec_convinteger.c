@@ -141,14 +141,10 @@ static enum status add_part(struct exec *x, const struct conv_geometry *g, struc
 		st = rep_to_layout(&in, centred, p.in, x->width, x->err);
 	if (st == STATUS_OK)
 		st = rep_alloc(&y, DT_F32, p.out, &shape, x->err);
-	size_t need = st == STATUS_OK ? kernel_scratch(p.kernel, x->width) : 0;
-	void *scratch = need ? exec_scratch(x, need) : NULL;
-	if (need && !scratch)
-		st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
-	if (st == STATUS_OK) {
-		kernel_run(p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data, .scratch = scratch, .width = x->width});
+	if (st == STATUS_OK)
+		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data});
+	if (st == STATUS_OK)
 		st = rep_to_layout(&plain, &y, LAYOUT_PLAIN, x->width, x->err);
-	}
 	const float *f = plain.t.data;
 	for (int64_t i = 0, n = shape_count(&shape); st == STATUS_OK && i < n; i++)
 		acc[i] += unit * (int32_t)f[i];

@@ -206,15 +206,8 @@ static enum status run(struct exec *x, const struct product *p, enum mode mode, 
 	enum status st = operand(x, 0, mode != FLOAT, &a);
 	if (st == STATUS_OK && !p->constant_b)
 		st = operand(x, 1, mode != FLOAT, &b);
-	if (st == STATUS_OK) {
-		size_t need = kernel_scratch(k->kernel, x->width);
-		struct kernel_io io = {.x = a.t.data, .w = b.t.data, .y = y->t.data, .width = x->width};
-		io.scratch = need ? exec_scratch(x, need) : NULL;
-		if (need && !io.scratch)
-			st = error_set(x->err, STATUS_NOMEM, "no memory for scratch");
-		else
-			kernel_run(k->kernel, &io);
-	}
+	if (st == STATUS_OK)
+		st = exec_kernel(x, k->kernel, &(struct kernel_io){.x = a.t.data, .w = b.t.data, .y = y->t.data});
 	rep_drop(&a);
 	rep_drop(&b);
 	return st;

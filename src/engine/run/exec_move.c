@@ -80,8 +80,9 @@ enum status exec_pool(struct exec *x)
 	}
 	if (st == STATUS_OK)
 		st = rep_alloc(&y, in.t.type, in.t.layout, &shape, x->err);
+	if (st == STATUS_OK)
+		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data});
 	if (st == STATUS_OK) {
-		kernel_run(p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data, .width = x->width});
 		inherit(&y, &in);
 		st = exec_finish(x, 0, &y);
 	}

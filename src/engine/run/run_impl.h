@@ -118,6 +118,8 @@ enum status exec_convinteger(struct exec *x);
 enum status exec_plain(struct exec *x);
 
 void *exec_scratch(struct exec *x, size_t size);
+// Runs a kernel with the scratch memory that it wants and the threads of the step, which are put into *io.
+enum status exec_kernel(struct exec *x, const struct kernel *k, struct kernel_io *io);
 // The quantizer that the plan puts on the step's output i under this simulation; NULL: none.
 const struct quantizer *exec_out_quantizer(const struct exec *x, int i);
 // Does the parameter in slot i of the main node carry an active quantizer here? (weights: FULL, ALONE, WEIGHTS; biases: not WEIGHTS)
