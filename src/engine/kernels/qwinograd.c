@@ -1,6 +1,7 @@
 // Integer Winograd convolution: creation, and running blocks of squares against panels.
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cpu.h"
 #include "qwinograd.h"
 
@@ -119,11 +120,25 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, int6
 	}
 }
 
-// Squares that lie inside, as 8-bit codes.
-static void store_codes(const struct qwinograd *k, const struct qpanel *panel, uint8_t *y, const int32_t *m)
+// As 8-bit codes, from registers.
+static void store_codes(const struct qwinograd *k, const struct qpanel *panel, uint8_t *y, const int32_t *m, const struct square *s)
 {
-	int64_t block = layout_block();
-	k->loops->collect_codes(y, k->conv.g.ow * block, block, m, k->step_m, panel, &k->conv.scaling);
+	static const struct qdest aside = { .lane = { [8] = 8 }, .lanes = QLANES, .whole = true };
+	int64_t block = layout_block(), down = k->conv.g.ow * block;
+	const struct qdest *d = panel->dest;
+	struct qpanel part = *panel;
+	uint8_t codes[QWG_OUT][QWG_OUT][QLANES];
+
+	if (s->rows == QWG_OUT && s->cols == QWG_OUT) {
+		k->loops->collect_codes(y, down, block, m, k->step_m, panel, &k->conv.scaling);
+		return;
+	}
+	part.dest = &aside;
+	k->loops->collect_codes(codes[0][0], sizeof(codes[0]), sizeof(codes[0][0]), m, k->step_m, &part, &k->conv.scaling);
+	for (int l = 0; l < d->lanes; l += 8)
+		for (int i = 0; i < s->rows; i++)
+			for (int j = 0; j < s->cols; j++)
+				memcpy(y + d->lane[l] + i * down + j * block, codes[i][j] + l, 8);
 }
 
 // Others.
@@ -152,8 +167,8 @@ static void store(const struct qwinograd *k, const struct workspace *ws, const s
 	for (int64_t t = 0; t < n; t++) {
 		const struct square *s = &ws->square[t];
 		char *to = y + (size_t)s->at * dtype_size(c->finish.type);
-		if (direct && s->rows == QWG_OUT && s->cols == QWG_OUT)
-			store_codes(k, panel, (uint8_t *)to, m + t * QLANES);
+		if (direct)
+			store_codes(k, panel, (uint8_t *)to, m + t * QLANES, s);
 		else
 			store_any(k, &job, panel, to, m + t * QLANES, s);
 	}
@@ -232,19 +247,26 @@ static int64_t in_steps(int64_t n, int64_t step)
 	return (n + step - 1) / step * step;
 }
 
-// Whether it is the faster way. In units of a row of a pair of channels against a panel, as measured: what an output needs directly and a
-// square here beside its products, and the making of weights that are four times as many, spread over some tens of runs.
-static bool pays(const struct qwinograd *k)
+// What things cost in units of a row of a word against a panel, as measured: an output beside its products where they are taken directly, here a
+// row's call, a square's spreading and collecting, and the making of a byte of weights, which are four times as many or more, spread over some
+// tens of runs.
+struct costs {
+	double output, call, spread, collect, weight_byte;
+};
+
+// Whether it is the faster way than loops of `micro`, which take the sum directly.
+static bool pays(const struct qwinograd *k, const struct qmicro *micro)
 {
-	const double output = 7, call = 3, spread = 214, collect = 250, weight_byte = 0.125;
+	static const struct costs of_pairs = { 7, 3, 214, 250, 0.125 }, of_bytes = { 20, 0, 700, 160, 0.06 };
+	const struct costs *cost = micro->size == 1 ? &of_bytes : &of_pairs;
 	const struct conv_geometry *g = &k->conv.g;
-	int64_t rows = k->conv.micro->rows, squares = squares_all(k);
+	int64_t squares = squares_all(k), outputs = g->n * g->oh * g->ow;
 	double pairs = (double)k->pairs, panels = (double)((g->oc + QLANES - 1) / QLANES);
 
-	double direct = (double)in_steps(g->n * g->oh * g->ow, rows) * (QWG_TAPS * pairs + output) * panels;
-	double products = (double)in_steps(squares, rows) * QWG_PLACES * (pairs + call) * panels;
-	double around = (double)squares * (spread * (double)(k->pitch / k->loops->channels) + collect * panels);
-	double weights = QWG_PLACES * pairs * panels * 2 * QLANES * sizeof(int16_t) * weight_byte;
+	double direct = (double)in_steps(outputs, micro->rows) * ((double)(QWG_TAPS * qmicro_words(micro, g->c)) + cost->output) * panels;
+	double products = (double)in_steps(squares, k->conv.micro->rows) * QWG_PLACES * (pairs + cost->call) * panels;
+	double around = (double)squares * (cost->spread * (double)(k->pitch / k->loops->channels) + cost->collect * panels);
+	double weights = QWG_PLACES * pairs * panels * QLANES * QWORD * cost->weight_byte;
 	return products + around + weights < direct;
 }
 
@@ -291,7 +313,9 @@ enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, stru
 	s = qconv_init(&k->conv, t, err);
 	if (s == STATUS_OK) {
 		plan(k);
-		if (k->conv.split.wide || scratch(&k->conv.base, 1) > SPACE_MOST || !pays(k) || !qwinograd_exact(t, &k->conv.image.entry))
+		const struct qmicro *bytes = qmicro_bytes();
+		if (k->conv.split.wide || scratch(&k->conv.base, 1) > SPACE_MOST || !pays(k, bytes ? bytes : k->conv.micro) ||
+		    !qwinograd_exact(t, &k->conv.image.entry))
 			s = STATUS_UNSUPPORTED;
 	}
 	if (s == STATUS_OK)
