@@ -6,12 +6,13 @@
 #include "transpose.h"
 
 #define TILE 8
-#define RUN 64 // pixels that a group of fewer than eight channels passes through a buffer at a time
+#define RUN 64      // pixels that a group of fewer than eight channels passes through a buffer at a time
+#define STRETCH 256 // pixels that the groups of a block take in turn, so that both halves of a cache line are written while it is at hand
 #define INLINE static inline __attribute__((always_inline))
 
 struct task {
-	uint8_t *plain, *blocked; // at the first channel of a group of eight
-	int64_t pixels;
+	uint8_t *plain, *blocked; // at the first channel of a group of eight, at the first pixel
+	int64_t pixels, plane;    // those to move, and all of a channel
 	int channels; // of the group that exist; the others are zero in the blocked form
 	int block;
 	size_t size; // of an element
@@ -23,7 +24,7 @@ INLINE void move_elements(const struct task *k, bool packs, int64_t start, size_
 	for (int64_t p = start; p < k->pixels; p++)
 		for (int c = 0; c < (packs ? TILE : k->channels); c++) {
 			uint8_t *blocked = k->blocked + (size_t)(p * k->block + c) * size;
-			uint8_t *plain = k->plain + (size_t)(c * k->pixels + p) * size;
+			uint8_t *plain = k->plain + (size_t)(c * k->plane + p) * size;
 
 			if (c < k->channels)
 				memcpy(packs ? blocked : plain, packs ? plain : blocked, size);
@@ -44,7 +45,7 @@ static void move_rest(const struct task *k, bool packs, int64_t start)
 
 static void move_tiles(const struct task *k, bool packs, transpose_fn *transpose)
 {
-	size_t row = (size_t)k->pixels * k->size, pixel = (size_t)k->block * k->size;
+	size_t row = (size_t)k->plane * k->size, pixel = (size_t)k->block * k->size;
 
 	if (packs)
 		transpose(k->blocked, pixel, TILE * pixel, k->plain, row, TILE * k->size, k->pixels / TILE);
@@ -65,7 +66,7 @@ static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
 		if (!packs)
 			transpose(buffer, row, TILE * k->size, blocked, pixel, TILE * pixel, tiles);
 		for (int c = 0; c < k->channels; c++) {
-			uint8_t *outside = plain + (size_t)(c * k->pixels) * k->size,
+			uint8_t *outside = plain + (size_t)(c * k->plane) * k->size,
 			        *inside = buffer + (size_t)c * row;
 
 			memcpy(packs ? inside : outside, packs ? outside : inside, (size_t)tiles * TILE * k->size);
@@ -99,29 +100,37 @@ static int64_t pixels_of(const struct shape *s)
 	return n;
 }
 
+// A stretch of pixels of a block, of whose channels so many exist.
+static void move_stretch(const struct task *whole, bool packs, int64_t first_pixel, int channels)
+{
+	struct task k = *whole;
+
+	k.pixels = k.plane - first_pixel < STRETCH ? k.plane - first_pixel : STRETCH;
+	k.plain += (size_t)first_pixel * k.size;
+	k.blocked += (size_t)(first_pixel * k.block) * k.size;
+	for (int first = 0; first < k.block; first += TILE) {
+		struct task group = k;
+		group.channels = channels - first < 0 ? 0 : channels - first < TILE ? channels - first : TILE;
+		group.plain += group.channels ? (size_t)(first * k.plane) * k.size : 0;
+		group.blocked += (size_t)first * k.size;
+		move_group(&group, packs);
+	}
+}
+
 static void move_block(const struct tensor *plain, const struct tensor *blocked, bool packs, int64_t image, int64_t b)
 {
 	size_t size = dtype_size(plain->type);
-	int64_t c = plain->shape.dim[1], block = layout_block(), blocks = (c + block - 1) / block;
-	int64_t pixels = pixels_of(&plain->shape);
+	int64_t c = plain->shape.dim[1], block = layout_block(), blocks = (c + block - 1) / block, pixels = pixels_of(&plain->shape);
+	const struct task k = {
+	    .plain = (uint8_t *)plain->data + (size_t)((image * c + b * block) * pixels) * size,
+	    .blocked = (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels) * size,
+	    .plane = pixels,
+	    .block = (int)block,
+	    .size = size,
+	};
 
-	for (int64_t first = 0; first < block; first += TILE) {
-		int64_t channels = c - b * block - first;
-		struct task k = {
-		    .plain = (uint8_t *)plain->data +
-		             (size_t)((image * c + b * block + (channels > 0 ? first : 0)) * pixels) * size,
-		    .blocked =
-		        (uint8_t *)blocked->data + (size_t)((image * blocks + b) * block * pixels + first) * size,
-		    .pixels = pixels,
-		    .channels = (int)(channels < 0      ? 0
-		                      : channels < TILE ? channels
-		                                        : TILE),
-		    .block = (int)block,
-		    .size = size,
-		};
-
-		move_group(&k, packs);
-	}
+	for (int64_t first = 0; first < pixels; first += STRETCH)
+		move_stretch(&k, packs, first, (int)(c - b * block < block ? c - b * block : block));
 }
 
 void tensor_reorder(struct tensor *dst, const struct tensor *src, int width)
