@@ -63,11 +63,26 @@ static bool matrices_of(struct matrices *m, const struct strided *s, size_t elem
 	return true;
 }
 
+// Element by element; called with constants for `elem`.
+static inline __attribute__((always_inline)) void turn_elements(const struct matrices *m, char *y, const char *x, int64_t rows,
+    int64_t columns, const size_t elem)
+{
+	for (int64_t c = 0; c < columns; c++)
+		for (int64_t r = 0; r < rows; r++)
+			memcpy(y + (size_t)c * m->column_step + (size_t)r * elem, x + (size_t)r * m->row_step + (size_t)c * elem, elem);
+}
+
+// What the tiles leave, from this row and column of the matrix on.
 static void turn_rest(const struct matrices *m, char *y, const char *x, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
-	for (int64_t c = column; c < column + columns; c++)
-		for (int64_t r = row; r < row + rows; r++)
-			memcpy(y + (size_t)c * m->column_step + (size_t)r * m->elem, x + (size_t)r * m->row_step + (size_t)c * m->elem, m->elem);
+	y += (size_t)column * m->column_step + (size_t)row * m->elem;
+	x += (size_t)row * m->row_step + (size_t)column * m->elem;
+	if (m->elem == 1)
+		turn_elements(m, y, x, rows, columns, 1);
+	else if (m->elem == 2)
+		turn_elements(m, y, x, rows, columns, 2);
+	else
+		turn_elements(m, y, x, rows, columns, 4);
 }
 
 static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_t first)
