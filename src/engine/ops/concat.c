@@ -48,8 +48,8 @@ enum status concat_eval(
 	for (int i = 0; i < n->n_in; i++)
 		at[i + 1] = at[i] + (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
 #pragma omp parallel for collapse(2) num_threads(width) if (width > 1 && row * (size_t)outer > ALONE)
-	for (int i = 0; i < n->n_in; i++)
-		for (int64_t r = 0; r < outer; r++) {
+	for (int64_t r = 0; r < outer; r++) // rows outside: the result is written once, from its beginning to its end
+		for (int i = 0; i < n->n_in; i++) {
 			size_t part = at[i + 1] - at[i];
 			if (part)
 				memcpy((char *)out[0].data + (size_t)r * row + at[i],

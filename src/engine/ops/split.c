@@ -1,5 +1,6 @@
 // Split: lengths from the input (13), from the attribute, or equal parts (18: as many as outputs, the last one
 // shorter).
+#include <stdlib.h>
 #include <string.h>
 #include "rule.h"
 
@@ -66,16 +67,21 @@ enum status split_eval(
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
 	int64_t outer = rule_product(x, 0, axis);
-	size_t elem = dtype_size(in[0]->type), row = (size_t)rule_product(x, axis, x->rank) * elem, at = 0;
+	size_t elem = dtype_size(in[0]->type), row = (size_t)rule_product(x, axis, x->rank) * elem, *at;
 
-	for (int i = 0; s == STATUS_OK && i < n->n_out; i++) {
-		size_t part = (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
-		int64_t copies = n->out[i] >= 0 && part ? outer : 0;
-#pragma omp parallel for num_threads(width) if (width > 1 && part * (size_t)copies > ALONE)
-		for (int64_t r = 0; r < copies; r++)
-			memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at,
-			    part);
-		at += part;
-	}
-	return s;
+	if (s != STATUS_OK)
+		return s;
+	at = xcalloc((size_t)n->n_out + 1, sizeof *at); // where each part of a row begins
+	for (int i = 0; i < n->n_out; i++)
+		at[i + 1] = at[i] + (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
+#pragma omp parallel for collapse(2) num_threads(width) if (width > 1 && row * (size_t)outer > ALONE)
+	for (int64_t r = 0; r < outer; r++) // rows outside: the input is read once, from its beginning to its end
+		for (int i = 0; i < n->n_out; i++) {
+			size_t part = at[i + 1] - at[i];
+			if (n->out[i] >= 0 && part)
+				memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at[i],
+				    part);
+		}
+	free(at);
+	return STATUS_OK;
 }
