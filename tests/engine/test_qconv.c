@@ -173,8 +173,8 @@ void test_qconv__depthwise_rows_and_remainders(void **state)
 			}
 }
 
-// Scales from where every sum is a fraction of a step to where sums in steps pass int32 and multiplying scales beforehand would not be
-// exact; zero points at both ends of codes with and without a sign.
+// Scales from where every sum is a fraction of a step to where sums in steps pass int32; zero points at both ends of codes with and
+// without a sign.
 void test_qconv__depthwise_scales_and_zero_points(void **state)
 {
 	static const int32_t zeros[] = { -128, -5, 127 };
@@ -185,13 +185,13 @@ void test_qconv__depthwise_scales_and_zero_points(void **state)
 		struct trial b = { .t = { .g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8, .weight_bits = 8,
 			.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_zero = zeros[i % 3] + (in_signed ? 0 : 128) } };
 		trial_fill(&r, &b);
-		b.out_scale = 0.0625f;
+		b.out_scale = i % 5 ? 0.0625f : 0.07f;
 		b.out_zero = zeros[i / 3 % 3] + (out_signed ? 0 : 128);
 		b.t.out_quant = (struct quantizer) { .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = out_signed ? -128 : 0,
 			.qmax = out_signed ? 127 : 255, .scale = &b.out_scale, .zero = &b.out_zero };
 		b.t.act = (struct act) { i % 4 == 3 ? ACT_CLIP : ACT_NONE, -1.0f, 3.0f };
 		b.t.to_float = false;
-		b.t.fbias = NULL;
+		b.t.fbias = i % 7 ? NULL : b.fbias;
 		b.out_size = b.out_elems;
 		for (int64_t c = 0; c < b.t.g.oc; c++)
 			b.scale[c] = ldexpf(b.scale[c], exponents[i % 6]);

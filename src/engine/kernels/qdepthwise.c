@@ -250,26 +250,12 @@ static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 		qfinish_tame(&k->finish, c, sum);
 		all = fmax(all, sum + fabs((double)k->finish.bias[c]));
 	}
-	k->most = all;
 	k->loops = loops_here(t->in_type, all < 2147483648.0, bytes);
 	k->lanes = k->loops->lanes;
 	k->vectors = (t->g.c + k->block - 1) / k->block * (k->block / k->lanes);
 	if (k->loops->together == 4)
 		k->shift = t->in_type == DT_I8 ? INT8_MIN : 0; // bytes without a sign
 	return all < 9007199254740992.0;
-}
-
-// What `bounded` in struct qdw_loops asks for: multiplying by a power of two is exact where nothing leaves the range of normal floats.
-static bool is_bounded(const struct qdw *k)
-{
-	const double least = 0x1p-100, most = 0x1p100, fits = 1 << 30;
-
-	for (int64_t c = 0; c < k->finish.channels; c++) {
-		double scale = k->finish.scale[c], steps = scale * k->finish.out.inverse;
-		if (fmin(scale, steps) < least || fmax(scale, steps) > most || k->most * steps > fits)
-			return false;
-	}
-	return !k->finish.fbias;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -371,8 +357,7 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 	if (!qfinish_is_plain(&k->finish) || !choose_numbers(k, t) || !plan(k))
 		goto fail;
 	k->scaling = qscaling_of(&k->finish);
-	k->direct = k->loops->direct && k->scaling.simple && (k->g.oc % k->lanes == 0 || qscaling_pads(&k->scaling)) &&
-	    (!k->loops->bounded || is_bounded(k));
+	k->direct = k->loops->direct && k->scaling.simple && (k->g.oc % k->lanes == 0 || qscaling_pads(&k->scaling));
 	if (!allocate(k)) {
 		s = error_set(err, STATUS_NOMEM, "no memory to pack the weights of %lld channels", (long long)t->g.oc);
 		goto fail;

@@ -36,7 +36,6 @@ struct qdw_loops {
 	// taps and finish in one for all n pixels of rows of 8-bit codes: y[row], pixels `step` bytes apart. NULL: no such loop.
 	void (*direct)(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_band *band, int64_t n, const struct qscaling *s,
 	    const float *scale, const float *fbias);
-	bool bounded;  // direct adds no fbias, and wants scales times the output's inverse to be exact and sums in its steps to fit int32
 	// The sums as floats; NULL: they are int32.
 	void (*to_float)(float *y, const void *acc, int64_t n);
 };

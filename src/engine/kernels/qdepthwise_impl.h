@@ -14,7 +14,6 @@ struct qdw {
 	enum dtype in_type;
 	size_t in_size;             // bytes of a code
 	int32_t in_zero, shift;     // of codes; what is taken away from them, and is not the zero point where that does not fit int16
-	double most;                // bound of a sum
 	bool direct;                // rows go from sums to codes where they belong
 	bool shared;                // as in struct qdw_band
 	int64_t lanes, vectors;     // channels of a vector; vectors, padding included

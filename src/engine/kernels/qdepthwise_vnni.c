@@ -61,39 +61,54 @@ static void spread(void *y, const void *const *row, int64_t step, int64_t n, int
 
 // What turns sums into codes. Codes without a sign are made with 128 taken away, so that all are clamped as signed bytes.
 struct ending {
-	__m512 scale;                  // to steps of the output's scale
-	__m512i zero, low, high, flip;
+	__m512 scale, fbias, step, high; // step: the output's scale, or its inverse where that does as well
+	__m512i zero, low, flip;
+	bool divides;
 };
 
-static struct ending ending_of(const struct qscaling *s, const float *scale)
+static struct ending ending_of(const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t offset = s->type == DT_I8 ? 0 : 128, zero = s->out.zero - offset;
-	float inverse = s->fused ? 1.0f : s->out.inverse;
 
 	return (struct ending) {
-		.scale = _mm512_mul_ps(_mm512_loadu_ps(scale), _mm512_set1_ps(inverse)),
+		.scale = _mm512_loadu_ps(scale),
+		.fbias = _mm512_loadu_ps(fbias),
+		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
+		.high = _mm512_set1_ps(s->code_high),
 		.zero = _mm512_set1_epi16((int16_t)zero),
 		.low = _mm512_set1_epi8((char)((int32_t)rintf(s->code_low) + zero)),
-		.high = _mm512_set1_epi8((char)((int32_t)rintf(s->code_high) + zero)),
 		.flip = _mm512_set1_epi8((char)offset),
+		.divides = s->out.inverse == 0.0f,
 	};
 }
 
-// Rounding keeps the order, so that clamping after it is the same; every step down to a byte saturates.
-VINLINE __m512i codes_of(const vsums a[QDW_ROUND], const struct ending *e)
+// What is too low for int32 becomes INT32_MIN; what is too high would as well.
+VINLINE __m512i steps_of(vsums sum, const struct ending *e, bool fused)
+{
+	__m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)sum), e->scale);
+
+	if (!fused) {
+		v = _mm512_add_ps(v, e->fbias);
+		v = e->divides ? _mm512_div_ps(v, e->step) : _mm512_mul_ps(v, e->step);
+	}
+	return _mm512_cvtps_epi32(_mm512_min_ps(v, e->high));
+}
+
+// Every step down to a byte saturates. Rounding keeps the order, so that the lower limit holds after it as well.
+VINLINE __m512i codes_of(const vsums a[QDW_ROUND], const struct ending *e, bool fused)
 {
 	__m512i steps[QDW_ROUND], codes;
 
 #pragma GCC unroll 4
 	for (int i = 0; i < QDW_ROUND; i++)
-		steps[i] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)a[i]), e->scale));
+		steps[i] = steps_of(a[i], e, fused);
 	codes = _mm512_packs_epi16(_mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), e->zero),
 	    _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), e->zero));
-	codes = _mm512_min_epi8(_mm512_max_epi8(codes, e->low), e->high);
-	return transposed(_mm512_xor_si512(codes, e->flip));
+	return transposed(_mm512_xor_si512(_mm512_max_epi8(codes, e->low), e->flip));
 }
 
-VINLINE void direct_rows(uint8_t *const y[QDW_ROWS], const struct qdw_band *band, int64_t n, const struct ending *e, int rows, bool shared)
+VINLINE void direct_rows(uint8_t *const y[QDW_ROWS], const struct qdw_band *band, int64_t n, const struct ending *e, bool fused, int rows,
+    bool shared)
 {
 	for (int64_t p = 0; p < n; p += QDW_ROUND) {
 		__mmask16 inside = n - p < QDW_ROUND ? ALL_OF(n - p) : (__mmask16)-1;
@@ -101,24 +116,32 @@ VINLINE void direct_rows(uint8_t *const y[QDW_ROWS], const struct qdw_band *band
 		quad_taps_round(a, band, p * band->step, 0, rows, shared);
 #pragma GCC unroll 2
 		for (int r = 0; r < rows; r++)
-			_mm512_mask_storeu_epi32(y[r] + p * LANES, inside, codes_of(a[r], e));
+			_mm512_mask_storeu_epi32(y[r] + p * LANES, inside, codes_of(a[r], e, fused));
 	}
+}
+
+VINLINE void direct_band(uint8_t *const y[QDW_ROWS], const struct qdw_band *band, int64_t n, const struct ending *e, bool fused)
+{
+	if (band->rows == 1)
+		direct_rows(y, band, n, e, fused, 1, false);
+	else if (band->shared)
+		direct_rows(y, band, n, e, fused, QDW_ROWS, true);
+	else
+		direct_rows(y, band, n, e, fused, QDW_ROWS, false);
 }
 
 static void direct(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_band *band, int64_t n, const struct qscaling *s,
     const float *scale, const float *fbias)
 {
-	const struct ending e = ending_of(s, scale);
+	const struct ending e = ending_of(s, scale, fbias);
 
-	(void)step, (void)fbias; // a vector is a block
-	if (band->rows == 1)
-		direct_rows(y, band, n, &e, 1, false);
-	else if (band->shared)
-		direct_rows(y, band, n, &e, QDW_ROWS, true);
+	(void)step; // a vector is a block
+	if (s->fused)
+		direct_band(y, band, n, &e, true);
 	else
-		direct_rows(y, band, n, &e, QDW_ROWS, false);
+		direct_band(y, band, n, &e, false);
 }
 
 const struct qdw_loops qdw_vnni = { .lanes = LANES, .size = sizeof(struct quad), .together = 4, .spread = { [DT_I8] = spread, [DT_U8] = spread },
-	.taps = quad_taps, .direct = direct, .bounded = true };
+	.taps = quad_taps, .direct = direct };
 #endif
