@@ -29,12 +29,6 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 	return qsplit_of(&k->split, e, low, high, worst);
 }
 
-struct piece {
-	const struct qphase *p;
-	int64_t n, i, j;            // image, first phase pixel
-	int64_t panel, panel_end;
-};
-
 static int64_t tiles_of(const struct qphase *p)
 {
 	return ((p->nh + p->tile_h - 1) / p->tile_h) * ((p->nw + p->tile_w - 1) / p->tile_w);
@@ -48,10 +42,30 @@ static int64_t tiles_all(const struct qconv *k)
 	return n * k->g.n;
 }
 
-static struct piece piece_at(const struct qconv *k, int64_t tile, int64_t share, int64_t shares)
+struct workspace {
+	char *tile;
+	const char **row;
+	int64_t *at;
+};
+
+// A tile that a thread has filled, and may run several panels against: number `tile` of all, -1 before the first.
+struct opened {
+	int64_t tile;
+	const struct qphase *p;
+	int64_t pixels;
+	struct workspace ws;
+};
+
+// First phase pixel of a tile.
+struct corner {
+	const struct qphase *p;
+	int64_t n, i, j;
+};
+
+static struct corner corner_of(const struct qconv *k, int64_t tile)
 {
-	int64_t tiles = tiles_all(k) / k->g.n, panels = k->panels * k->g.group;
-	struct piece x = { .n = tile / tiles, .panel = panels * share / shares, .panel_end = panels * (share + 1) / shares };
+	int64_t tiles = tiles_all(k) / k->g.n;
+	struct corner x = { .n = tile / tiles };
 
 	tile %= tiles;
 	for (x.p = k->phases; tile >= tiles_of(x.p); x.p++)
@@ -61,12 +75,6 @@ static struct piece piece_at(const struct qconv *k, int64_t tile, int64_t share,
 	x.j = tile % across * x.p->tile_w;
 	return x;
 }
-
-struct workspace {
-	char *tile;
-	const char **row;
-	int64_t *at;
-};
 
 static size_t workspace_size(const struct qconv *k)
 {
@@ -84,45 +92,47 @@ static struct workspace workspace_at(const struct qconv *k, void *scratch, int t
 	return ws;
 }
 
-// Fills the tile and lists its pixels: where each lies in the tile and in the output. Returns how many.
-static int64_t open_tile(const struct qconv *k, const struct kernel_io *io, const struct piece *x, struct workspace *ws)
+// Fills the tile and lists its pixels: where each lies in the tile and in the output.
+static void open_tile(const struct qconv *k, const struct kernel_io *io, int64_t tile, struct opened *t)
 {
-	const struct qphase *p = x->p;
-	int64_t rows = p->nh - x->i < p->tile_h ? p->nh - x->i : p->tile_h, cols = p->nw - x->j < p->tile_w ? p->nw - x->j : p->tile_w;
+	const struct corner x = corner_of(k, tile);
+	const struct qphase *p = x.p;
+	int64_t rows = p->nh - x.i < p->tile_h ? p->nh - x.i : p->tile_h, cols = p->nw - x.j < p->tile_w ? p->nw - x.j : p->tile_w;
 	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, plane = k->g.oh * k->g.ow, n = 0;
-	int64_t image = (k->g.oc + block - 1) / block * block * plane * x->n, pixel = k->image.pitch * k->micro->size;
+	int64_t image = (k->g.oc + block - 1) / block * block * plane * x.n, pixel = k->image.pitch * k->micro->size;
 
-	qtile_fill(ws->tile, &k->image, k->micro, io->x, x->n, x->i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
-	    x->j * p->stride_w + p->left, p->cols);
+	qtile_fill(t->ws.tile, &k->image, k->micro, io->x, x.n, x.i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
+	    x.j * p->stride_w + p->left, p->cols);
 	for (int64_t i = 0; i < rows; i++) {
-		const char *from = ws->tile + i * p->stride_h * p->cols * pixel;
-		int64_t to = image + ((p->oh + (x->i + i) * p->step_h) * k->g.ow + p->ow + x->j * p->step_w) * block;
+		const char *from = t->ws.tile + i * p->stride_h * p->cols * pixel;
+		int64_t to = image + ((p->oh + (x.i + i) * p->step_h) * k->g.ow + p->ow + x.j * p->step_w) * block;
 		for (int64_t j = 0; j < cols; j++, n++, from += p->stride_w * pixel, to += p->step_w * block) {
-			ws->row[n] = from;
-			ws->at[n] = to;
+			t->ws.row[n] = from;
+			t->ws.at[n] = to;
 		}
 	}
-	return n;
+	t->tile = tile;
+	t->p = p;
+	t->pixels = n;
 }
 
-static void run_piece(const struct qconv *k, const struct kernel_io *io, const struct piece *x, int thread)
+static void run_panels(const struct qconv *k, void *y, const struct opened *t, int64_t first, int64_t last)
 {
-	struct workspace ws = workspace_at(k, io->scratch, thread);
-	const struct qphase *p = x->p;
+	const struct qphase *p = t->p;
 	const struct qjob job = {
 		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = p->runs, .n_runs = p->n_runs,
 	};
-	int64_t pixels = open_tile(k, io, x, &ws), step = p->words * QWORD * QLANES;
+	int64_t step = p->words * QWORD * QLANES;
 
-	for (int64_t i = x->panel, end; i < x->panel_end; i = end) {
+	for (int64_t i = first, end; i < last; i = end) {
 		int64_t group = i / k->panels;
 		const struct qpanel panel = {
 			.w = p->weight + i * step, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES, .scale = k->scale + i * QLANES,
 			.fbias = k->fbias + i * QLANES, .dest = &k->dest[i], .step = step,
 			.first = group * (k->g.c / k->g.group) * k->micro->size,
 		};
-		end = (group + 1) * k->panels < x->panel_end ? (group + 1) * k->panels : x->panel_end;
-		qpanel_run(&job, &panel, end - i, io->y, ws.row, ws.at, pixels);
+		end = (group + 1) * k->panels < last ? (group + 1) * k->panels : last;
+		qpanel_run(&job, &panel, end - i, y, t->ws.row, t->ws.at, t->pixels);
 	}
 }
 
@@ -138,26 +148,32 @@ void qconv_pad_channels(const struct qconv *k, void *y)
 				qfinish_store_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, k->g.oc, plane, n, c, p));
 }
 
-int64_t qconv_shares(int64_t tiles, int64_t panels, int width)
+struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int width)
 {
 	const int64_t each = 4; // pieces that a thread should get at the least
-	int64_t shares = 1;
+	int64_t units = (panels + together - 1) / together, shares = 1;
 
 	if (width > 1 && tiles < each * width)
 		shares = (each * width + tiles - 1) / tiles;
-	return shares < panels ? shares : panels;
+	return (struct qshares) { .n = shares < units ? shares : units, .units = units, .together = together, .panels = panels };
 }
 
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
-	int64_t tiles = tiles_all(k), shares = qconv_shares(tiles, k->panels * k->g.group, io->width);
+	int64_t tiles = tiles_all(k);
+	const struct qshares shares = qconv_shares(tiles, k->panels * k->g.group, k->micro->panels, io->width);
 
 	qconv_pad_channels(k, io->y);
-#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
-	for (int64_t i = 0; i < tiles * shares; i++) {
-		struct piece x = piece_at(k, i / shares, i % shares, shares);
-		run_piece(k, io, &x, omp_get_thread_num());
+#pragma omp parallel num_threads(io->width) if (io->width > 1)
+	{
+		struct opened t = { .tile = -1, .ws = workspace_at(k, io->scratch, omp_get_thread_num()) };
+#pragma omp for schedule(dynamic)
+		for (int64_t i = 0; i < tiles * shares.n; i++) {
+			if (t.tile != i / shares.n)
+				open_tile(k, io, i / shares.n, &t);
+			run_panels(k, io->y, &t, qshares_begin(&shares, i % shares.n), qshares_begin(&shares, i % shares.n + 1));
+		}
 	}
 }
 

@@ -46,8 +46,18 @@ void qconv_done(struct qconv *k);
 MUST_CHECK enum status qconv_aim(struct qconv *k);
 // Writes the padding channels that no panel does.
 void qconv_pad_channels(const struct qconv *k, void *y);
-// How many threads share a tile, each with its panels: more than one where tiles are too few to go round evenly.
-int64_t qconv_shares(int64_t tiles, int64_t panels, int width);
+// How the panels of a tile are shared out: more than one share where tiles are too few to go round evenly, panels that are taken at once
+// together.
+struct qshares {
+	int64_t n, units, together, panels;
+};
+struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int width);
+// The first panel of a share, past the last of them all panels.
+static inline int64_t qshares_begin(const struct qshares *s, int64_t share)
+{
+	int64_t panel = s->units * share / s->n * s->together;
+	return panel < s->panels ? panel : s->panels;
+}
 
 // A tap of a phase: weight (kh, kw), read at input pixel (row, col) from that of phase pixel (0, 0).
 struct qtap {

@@ -174,21 +174,18 @@ static void store(const struct qwinograd *k, const struct workspace *ws, const s
 	}
 }
 
-// Panels panel ... end-1 of the block that begins with square `first`.
-static void run_block(const struct qwinograd *k, const struct kernel_io *io, int64_t first, int64_t panel, int64_t end, int thread)
+// Panels panel ... end-1 of a block of n squares.
+static void run_panels(const struct qwinograd *k, const struct workspace *ws, void *y, int64_t panel, int64_t end, int64_t n)
 {
-	struct workspace ws = workspace_at(k, io->scratch, thread);
-	int64_t n = open_block(k, io->x, &ws, first);
-
 	for (int64_t together; panel < end; panel += together) {
 		together = least(end - panel, k->conv.micro->panels);
-		multiply(k, &ws, panel, (int)together, n);
+		multiply(k, ws, panel, (int)together, n);
 		for (int64_t i = panel; i < panel + together; i++) {
 			const struct qpanel p = {
 				.init = k->init + i * QLANES, .scale = k->conv.scale + i * QLANES, .fbias = k->conv.fbias + i * QLANES,
 				.dest = &k->conv.dest[i],
 			};
-			store(k, &ws, &p, io->y, ws.m + (i - panel) * QWG_PLACES * k->step_m, n);
+			store(k, ws, &p, y, ws->m + (i - panel) * QWG_PLACES * k->step_m, n);
 		}
 	}
 }
@@ -196,14 +193,22 @@ static void run_block(const struct qwinograd *k, const struct kernel_io *io, int
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qwinograd *k = (const struct qwinograd *)base;
-	int64_t blocks = (squares_all(k) + k->block - 1) / k->block, panels = k->conv.panels;
-	int64_t shares = qconv_shares(blocks, panels, io->width);
+	int64_t blocks = (squares_all(k) + k->block - 1) / k->block;
+	const struct qshares shares = qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width);
 
 	qconv_pad_channels(&k->conv, io->y);
-#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
-	for (int64_t i = 0; i < blocks * shares; i++) {
-		int64_t share = i % shares;
-		run_block(k, io, i / shares * k->block, panels * share / shares, panels * (share + 1) / shares, omp_get_thread_num());
+#pragma omp parallel num_threads(io->width) if (io->width > 1)
+	{
+		struct workspace ws = workspace_at(k, io->scratch, omp_get_thread_num());
+		int64_t opened = -1, n = 0; // the block whose inputs are spread in ws, and its squares
+#pragma omp for schedule(dynamic)
+		for (int64_t i = 0; i < blocks * shares.n; i++) {
+			if (opened != i / shares.n) {
+				opened = i / shares.n;
+				n = open_block(k, io->x, &ws, opened * k->block);
+			}
+			run_panels(k, &ws, io->y, qshares_begin(&shares, i % shares.n), qshares_begin(&shares, i % shares.n + 1), n);
+		}
 	}
 }
 
