@@ -1,5 +1,5 @@
-// Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel. Other broadcasts
-// are the plain code's.
+// Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel, or (plain) a row.
+// Other broadcasts are the plain code's.
 #include <string.h>
 #include "strips.h"
 
@@ -34,16 +34,26 @@ static bool is_per_channel(const struct rep *r, const struct rep *full, struct s
 	return (n == 1 || n == f->dim[0]) && out->dim[1] == f->dim[1] && s->dim[s->rank - 2] == 1 && s->dim[s->rank - 1] == 1;
 }
 
-// The spread operand as floats: one value, or channels in blocks. STATUS_UNSUPPORTED for other shapes.
+// One value for each place of the last dimension.
+static bool is_row(const struct rep *r, const struct rep *full)
+{
+	const struct shape *s = &r->t.shape, *f = &full->t.shape;
+	int64_t n = f->rank > 0 ? f->dim[f->rank - 1] : 0;
+	return full->t.layout == LAYOUT_PLAIN && s->rank > 0 && s->rank <= f->rank && s->dim[s->rank - 1] == n && tensor_count(&r->t) == n &&
+	    n > 1 && n <= STRIPS_PIXEL;
+}
+
+// The spread operand as floats: one value, a row, or channels in blocks. STATUS_UNSUPPORTED for other shapes.
 static enum status spread(struct exec *x, struct rep *r, const struct rep *full, struct rep *out, struct strips *s)
 {
 	struct rep dense = {0};
 	struct shape shape;
-	bool one = is_one_value(r, full);
-	if (!one && !is_per_channel(r, full, &shape))
+	bool plain = is_one_value(r, full) || is_row(r, full);
+	if (!plain && !is_per_channel(r, full, &shape))
 		return STATUS_UNSUPPORTED;
 	enum status st = rep_to_float(&dense, r, x->width, x->err);
-	if (st == STATUS_OK && one) {
+	s->pixel = plain ? tensor_count(&r->t) : layout_block();
+	if (st == STATUS_OK && plain) {
 		st = rep_to_layout(out, &dense, LAYOUT_PLAIN, x->width, x->err);
 	} else if (st == STATUS_OK) {
 		if (dense.t.layout == LAYOUT_PLAIN)

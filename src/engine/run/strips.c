@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-enum { STRIP = 2048, ALONE = 16 }; // elements of a strip; strips that are not worth a second thread
+enum { STRIP = STRIPS_PIXEL, ALONE = 16 }; // elements of a strip at the most; strips that are not worth a second thread
 
 struct walk {
 	const struct strips *s;
 	const struct quantizer *oq; // NULL: the result is float
 	struct rep *y;
-	int64_t plane, pixel;       // elements of a plane, of a pixel
+	int64_t plane, strip;       // elements of a plane, of a strip: whole pixels
 };
 
 // The values of one pixel, over and over; each copy doubles what is there.
@@ -25,7 +25,7 @@ static const float *load(const struct walk *w, const struct operand *o, int64_t 
 	const struct tensor *t = &o->rep->t;
 	int64_t first = p * w->plane + at;
 	if (o->spread) {
-		repeat(own, (const float *)t->data + p % o->pixels * w->pixel, w->pixel, n);
+		repeat(own, (const float *)t->data + p % o->pixels * w->s->pixel, w->s->pixel, n);
 		return own;
 	}
 	if (!o->rep->coded)
@@ -58,7 +58,7 @@ static void fill_table(const struct strips *s, const struct rep *full, const str
 static const struct rep *told_by(const struct strips *s, const struct quantizer *oq)
 {
 	int full = s->n_in == 2 && s->in[0].spread;
-	if (!oq || !quantizer_has_codes(oq) || oq->bits != 8 || (s->n_in == 2 && (s->by_plane || !s->in[!full].spread)))
+	if (!oq || !quantizer_has_codes(oq) || oq->bits != 8 || (s->n_in == 2 && (s->pixel != 1 || !s->in[!full].spread)))
 		return NULL;
 	const struct rep *r = s->in[full].rep;
 	return r->coded && r->q.bits == 8 ? r : NULL;
@@ -81,7 +81,7 @@ static enum status run_table(struct exec *x, const struct strips *s, const struc
 static void one_strip(const struct walk *w, int64_t p, int64_t at)
 {
 	float a[STRIP], b[STRIP], result[STRIP];
-	int64_t n = w->plane - at < STRIP ? w->plane - at : STRIP, first = p * w->plane + at;
+	int64_t n = w->plane - at < w->strip ? w->plane - at : w->strip, first = p * w->plane + at;
 	const struct tensor *t = &w->y->t;
 	float *y = w->oq ? result : (float *)t->data + first;
 	const float *left = load(w, &w->s->in[0], p, at, n, a), *right = w->s->n_in > 1 ? load(w, &w->s->in[1], p, at, n, b) : NULL;
@@ -92,10 +92,10 @@ static void one_strip(const struct walk *w, int64_t p, int64_t at)
 
 static void each_strip(const struct walk *w, int64_t planes, int width)
 {
-	int64_t strips = (w->plane + STRIP - 1) / STRIP, all = planes * strips;
+	int64_t strips = (w->plane + w->strip - 1) / w->strip, all = planes * strips;
 #pragma omp parallel for num_threads(width) if (width > 1 && all > ALONE)
 	for (int64_t i = 0; i < all; i++)
-		one_strip(w, i / strips, i % strips * STRIP);
+		one_strip(w, i / strips, i % strips * w->strip);
 }
 
 // A float tensor that nobody else has is overwritten: memory that is written for the first time comes from further away.
@@ -123,7 +123,8 @@ enum status strips_run(struct exec *x, const struct strips *s)
 		return st;
 	int64_t stored = tensor_stored(&y.t), block = layout_block();
 	int64_t planes = s->by_plane ? s->shape.dim[0] * ((s->shape.dim[1] + block - 1) / block) : 1;
-	struct walk w = {.s = s, .oq = codes ? oq : NULL, .y = &y, .plane = planes ? stored / planes : 0, .pixel = s->by_plane ? block : 1};
+	struct walk w = {.s = s, .oq = codes ? oq : NULL, .y = &y, .plane = planes ? stored / planes : 0,
+	    .strip = s->pixel ? STRIP / s->pixel * s->pixel : STRIP};
 	each_strip(&w, planes, x->width);
 	if (codes)
 		rep_set_quantizer(&y, oq);

@@ -8,7 +8,7 @@
 
 struct operand {
 	struct rep *rep;     // floats or codes
-	bool spread;         // one value, or one pixel of channels in LAYOUT_BLOCK, for a whole plane of the result
+	bool spread;         // one pixel for a whole plane of the result
 	int64_t pixels;      // spread: how many such pixels there are; plane p takes pixel p % pixels
 };
 // y = f(a, b); b is NULL for functions of one operand. y may be a.
@@ -21,7 +21,9 @@ struct strips {
 	enum layout layout;  // of the result
 	struct shape shape;
 	bool by_plane;       // planes are (image, channel block) pairs of LAYOUT_BLOCK; else the tensor is one plane
+	int64_t pixel;       // spread: elements of a pixel: 1, the channels of a block, or a row (the last dimension); STRIPS_PIXEL at the most
 };
+enum { STRIPS_PIXEL = 2048 };
 // Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not spread have the result's size and layout.
 enum status strips_run(struct exec *x, const struct strips *s);
 
