@@ -184,6 +184,8 @@ void test_op_rows__softmax(void **state)
 
 	for (int i = 0; i < 60; i++)
 		check_softmax(&r, support_random_int(&r, 1, 5), support_random_int(&r, 1, 70), i % 2 ? 1 : support_random_int(&r, 1, 150));
+	check_softmax(&r, 200, 17, 1); // rows that are taken together, of which the last are fewer
+	check_softmax(&r, 3, 1500, 1);
 }
 
 void test_op_rows__softmax_of_what_is_no_number(void **state)

@@ -30,16 +30,15 @@ static size_t pixel_bytes(const struct pool *k)
 // Sets n elements to the least value of the type, or to 0 for sums.
 static void fill_start(void *y, const struct pool_task *t, int64_t n)
 {
-	float *f = y;
+	float *f = y, start = t->max ? -INFINITY : 0.0f;
 	int16_t *s = y;
-	if (t->type == DT_F32)
-		for (int64_t i = 0; i < n; i++)
-			f[i] = t->max ? -INFINITY : 0.0f;
-	else if (t->type == DT_I16)
-		for (int64_t i = 0; i < n; i++)
-			s[i] = INT16_MIN;
-	else
+	if (t->type == DT_F32) {
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) f[i] = start;
+	} else if (t->type == DT_I16) {
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) s[i] = INT16_MIN;
+	} else {
 		memset(y, t->type == DT_I8 ? INT8_MIN : 0, (size_t)n);
+	}
 }
 
 // The taps of one row of the window, on a row of the input.

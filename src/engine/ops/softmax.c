@@ -22,24 +22,38 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 	return s;
 }
 
+// What is taken from a row before its exponentials: its largest element. A fully masked row stays a row of NaN or zeros, as it would
+// without the shift.
+static float most_of(const struct rows_loops *loops, const float *x, int64_t n)
+{
+	float most = n ? loops->most(x, n) : 0;
+
+	return most > -INFINITY ? most : 0;
+}
+
 // exp(x - *most) and its sum.
 static float exponentials(const float *x, float *y, int64_t n, float *most)
 {
 	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
 
-	*most = n ? loops->most(x, n) : 0;
-	*most = *most > -INFINITY ? *most : 0; // a fully masked row stays a row of NaN or zeros, as it would without the shift
+	*most = most_of(loops, x, n);
 	loops->less(y, x, *most, n);
 	unary_apply(FN_exp, &none, y, y, n);
 	return loops->sum(y, n);
 }
 
-void softmax_row(const float *x, float *y, int64_t n)
+// Rows one behind the other, with one call for the exponentials of all.
+static void softmax_rows(const float *x, float *y, int64_t n, int64_t rows)
 {
-	float most, sum = exponentials(x, y, n, &most);
+	const struct rows_loops *loops = rows_here();
+	const struct act_attrs none = {0};
 
-	rows_here()->over(y, sum, n);
+	for (int64_t r = 0; r < rows; r++)
+		loops->less(y + r * n, x + r * n, most_of(loops, x + r * n, n), n);
+	unary_apply(FN_exp, &none, y, y, rows * n);
+	for (int64_t r = 0; r < rows; r++)
+		loops->over(y + r * n, loops->sum(y + r * n, n), n);
 }
 
 static void log_softmax_row(const float *x, float *y, int64_t n)
@@ -62,17 +76,20 @@ static void hardmax_row(const float *x, float *y, int64_t n)
 		y[best] = 1;
 }
 
+// Of LogSoftmax or Hardmax.
 static void one_row(enum op_id id, const float *x, float *y, int64_t n)
 {
-	if (id == OP_Softmax)
-		softmax_row(x, y, n);
-	else if (id == OP_LogSoftmax)
+	if (id == OP_LogSoftmax)
 		log_softmax_row(x, y, n);
 	else
 		hardmax_row(x, y, n);
 }
 
-enum { COLUMNS = 64, ALONE = 1 << 12 }; // columns taken at a time; elements that are not worth a second thread
+enum {
+	COLUMNS = 64,     // taken at a time
+	TOGETHER = 1024,  // elements of short rows that are taken at a time
+	ALONE = 1 << 12   // elements that are not worth a second thread
+};
 
 // Up to COLUMNS rows side by side whose elements are `inner` apart.
 static void softmax_columns(const float *x, float *y, int64_t n, int64_t inner, int64_t columns)
@@ -120,21 +137,38 @@ static enum status strided_rows(
 	return STATUS_OK;
 }
 
+static void along_columns(const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width)
+{
+	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
+
+#pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
+	for (int64_t p = 0; p < outer * pieces; p++) {
+		int64_t column = p % pieces * COLUMNS, from = p / pieces * n * inner + column;
+		softmax_columns(x + from, y + from, n, inner, inner - column < COLUMNS ? inner - column : COLUMNS);
+	}
+}
+
+static void along_rows(enum op_id id, const float *x, float *y, int64_t rows, int64_t n, int width)
+{
+	int64_t together = id == OP_Softmax && n < TOGETHER ? TOGETHER / n : 1;
+
+#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
+	for (int64_t r = 0; r < rows; r += together)
+		if (id == OP_Softmax)
+			softmax_rows(x + r * n, y + r * n, n, rows - r < together ? rows - r : together);
+		else
+			one_row(id, x + r * n, y + r * n, n);
+}
+
 enum status softmax_along(
     enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err)
 {
-	int64_t step = id == OP_Softmax ? COLUMNS : 1, pieces = (inner + step - 1) / step;
-
 	if (inner > 1 && id != OP_Softmax)
 		return strided_rows(id, x, y, outer, n, inner, err);
-#pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
-	for (int64_t p = 0; p < (n ? outer * pieces : 0); p++) {
-		int64_t column = p % pieces * step, from = p / pieces * n * inner + column;
-		if (inner > 1)
-			softmax_columns(x + from, y + from, n, inner, inner - column < step ? inner - column : step);
-		else
-			one_row(id, x + from, y + from, n);
-	}
+	if (n && inner > 1)
+		along_columns(x, y, outer, n, inner, width);
+	else if (n && inner)
+		along_rows(id, x, y, outer, n, width);
 	return STATUS_OK;
 }
 

@@ -3,7 +3,6 @@
 
 #include "ops.h"
 
-void softmax_row(const float *x, float *y, int64_t n);
 // Softmax, LogSoftmax or Hardmax over the middle dimension of [outer, n, inner].
 MUST_CHECK enum status softmax_along(
     enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err);
