@@ -143,10 +143,18 @@ latency_table() {
 	done
 }
 
+# Two processors of one name may differ in nothing else that a table shows.
+level() {
+	local flag
+	for flag in avx512_vnni avx512f avx2; do
+		grep -qw $flag /proc/cpuinfo && echo ", $flag" && return
+	done
+}
+
 report() {
 	echo "# Speed"
 	echo
-	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
+	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)$(level), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
 	: >"$work/float"; : >"$work/int8"
 	local all big
