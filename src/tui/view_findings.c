@@ -45,7 +45,9 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
 	if (isfinite(f->share))
 		snprintf(share, sizeof share, "%.*f %% of all noise", f->share < 0.1, 100 * f->share);
-	snprintf(out, size, gain[0] || share[0] ? " (%s%s%s)" : "", gain, gain[0] && share[0] ? ", " : "", share);
+	const char *between = gain[0] && share[0] ? ", " : "";
+	bool any = gain[0] || share[0];
+	snprintf(out, size, "%s%s%s%s%s", any ? " (" : "", gain, between, share, any ? ")" : "");
 	return out;
 }
 

@@ -8,7 +8,7 @@ static atomic_int limit = CPU_LEVELS;
 #if defined(__x86_64__)
 static enum cpu_level of_processor(void)
 {
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) // all that have AVX2 have F16C
 		return CPU_PLAIN;
 	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
 	    !__builtin_cpu_supports("avx512dq"))
