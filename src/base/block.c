@@ -106,7 +106,8 @@ static struct run excess(void)
 		if (runs[i].given < runs[oldest].given)
 			oldest = i;
 	struct run *r = &runs[oldest];
-	out.size = r->size < bytes - most ? r->size : bytes - most;
+	out.size = rounded(bytes - most);
+	out.size = r->size < out.size ? r->size : out.size;
 	r->size -= out.size;
 	bytes -= out.size;
 	out.at = r->at + r->size;

@@ -319,3 +319,20 @@ void test_mem__more_pages_are_kept_on_demand(void **state)
 		skip(); // a sanitizer watches
 	assert_in_range(kept, BLOCK_KEPT + 1, 2 * BLOCK_KEPT);
 }
+
+// The system takes whole pages back, however many bytes are too much.
+void test_mem__pages_go_back_whole(void **state)
+{
+	enum { N = 24, ODD = 100, PAGE = 4096 };
+	struct buf *b[N];
+	(void)state;
+	mem_keep_more(ODD);
+	for (int i = 0; i < N; i++)
+		b[i] = buf_new(BLOCK_KEPT / 16, NULL);
+	for (int i = 0; i < N; i++)
+		buf_drop(&b[i]);
+	size_t kept = block_kept();
+	mem_keep_more(-ODD);
+	assert_int_equal(kept % PAGE, 0);
+	assert_int_equal(block_kept() % PAGE, 0);
+}
