@@ -95,6 +95,7 @@ void runner_init(struct runner *r, struct engine *e, const struct plan *plan, co
 	memcpy(r->want, want, sizeof r->want);
 	bool *keep = union_of(e->g, want);
 	steps_build(&r->steps, e->g, plan, keep, !memo && !plan, e->quantized_file);
+	places_build(&r->places, e->g);
 	free(keep);
 	for (int sim = 0; memo && sim < SIM_COUNT; sim++) {
 		if (sim != SIM_FLOAT && !plan)
@@ -109,6 +110,7 @@ void runner_init(struct runner *r, struct engine *e, const struct plan *plan, co
 void runner_done(struct runner *r)
 {
 	steps_done(&r->steps);
+	places_done(&r->places);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(r->key[sim]);
 }

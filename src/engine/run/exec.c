@@ -3,6 +3,7 @@
 #include <string.h>
 #include "exec.h"
 #include "keys.h"
+#include "places.h"
 
 void *exec_scratch(struct exec *x, size_t size)
 {
@@ -75,6 +76,26 @@ static void scale(const struct step *s, struct rep *y, int width)
 	for (int64_t at = 0; at < n; at += PIECE)
 		elt_scale(data + at, s->gain, s->shift, n - at < PIECE ? n - at : PIECE);
 	rep_clear_padding(y);
+}
+
+// What the output's quantizer makes anew is only on its way.
+bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape)
+{
+	bool last = type != DT_F32 || !exec_out_quantizer(x, 0);
+	return x->place && last && place_take(x->place, y, type, layout, shape);
+}
+
+enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape)
+{
+	return exec_place(x, y, type, layout, shape) ? STATUS_OK : rep_alloc(y, type, layout, shape, x->err);
+}
+
+void exec_copy(char *to, const char *from, size_t bytes, int width)
+{
+	enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes; what is not worth a second thread
+#pragma omp parallel for num_threads(width) if (width > 1 && bytes > ALONE)
+	for (size_t at = 0; at < bytes; at += PIECE)
+		memcpy(to + at, from + at, bytes - at < PIECE ? bytes - at : PIECE);
 }
 
 // Moves a result to the step's output, through the output quantizer if there is one (codes that are on its grid stay).
@@ -152,6 +173,16 @@ static struct op operator_of(const struct exec *x)
 	return op;
 }
 
+// Allocates and evaluates, the only output of a Concat where it is to lie.
+static enum status evaluate(struct exec *x, const struct node *n, const struct tensor *const *in, struct tensor *out)
+{
+	struct rep y = {0};
+	if (n->op->id != OP_Concat || out[0].data || !exec_place(x, &y, out[0].type, LAYOUT_PLAIN, &out[0].shape))
+		return op_finish(n, in, out, x->width, x->err);
+	out[0] = y.t;
+	return n->op->eval(n, in, out, x->width, x->err);
+}
+
 // The operator's own evaluation on plain inputs; outputs are plain reps that the caller owns.
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y)
 {
@@ -168,7 +199,7 @@ enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep
 		goto out;
 	}
 	if (st == STATUS_OK)
-		st = op_finish(&node, in, out, x->width, x->err);
+		st = evaluate(x, &node, in, out);
 	for (int i = 0; i < n && st == STATUS_OK; i++)
 		y[i].t = out[i];
 out:

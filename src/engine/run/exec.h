@@ -8,6 +8,10 @@ bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 b
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
 bool exec_float_input(const struct exec *x, int i);
 enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
+// Memory for output 0, or for what becomes output 0 by exec_finish; exec_place: only where it has a place.
+bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
+enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
+void exec_copy(char *to, const char *from, size_t bytes, int width);
 enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
 enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out);
 // Inputs of the main node as plain tensors of floats (or of the integers that they are); hold[n_in] keeps what was made for it.

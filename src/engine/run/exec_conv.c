@@ -155,7 +155,7 @@ enum status exec_conv(struct exec *x)
 		st = rep_to_layout(&in, &held, p.in, x->width, x->err);
 	enum dtype type = writes_codes(x, integer) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
 	if (st == STATUS_OK)
-		st = rep_alloc(&y, type, p.out, &shape, x->err);
+		st = exec_alloc(x, &y, type, p.out, &shape);
 	if (st == STATUS_OK)
 		st = run(x, &p, &in, &y);
 	if (st == STATUS_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "attr.h"
 #include "exec.h"
+#include "places.h"
 
 // Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
 static enum status on_output_grid(struct exec *x, int i, struct rep *out)
@@ -79,7 +80,7 @@ enum status exec_pool(struct exec *x)
 			kernels_add(x->e->kernels, k, &p);
 	}
 	if (st == STATUS_OK)
-		st = rep_alloc(&y, in.t.type, in.t.layout, &shape, x->err);
+		st = exec_alloc(x, &y, in.t.type, in.t.layout, &shape);
 	if (st == STATUS_OK)
 		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data});
 	if (st == STATUS_OK) {
@@ -104,28 +105,20 @@ static bool concat_blocks(const struct exec *x, struct rep *in, int n)
 	return true;
 }
 
-static void copy(char *to, const char *from, size_t bytes, int width)
-{
-	enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes; what is not worth a second thread
-#pragma omp parallel for num_threads(width) if (width > 1 && bytes > ALONE)
-	for (size_t at = 0; at < bytes; at += PIECE)
-		memcpy(to + at, from + at, bytes - at < PIECE ? bytes - at : PIECE);
-}
-
 static enum status concat_copy(struct exec *x, struct rep *in, int n, struct rep *y)
 {
 	struct shape s = in[0].t.shape;
 	s.dim[1] = 0;
 	for (int i = 0; i < n; i++)
 		s.dim[1] += in[i].t.shape.dim[1];
-	enum status st = rep_alloc(y, in[0].t.type, LAYOUT_BLOCK, &s, x->err);
+	enum status st = exec_alloc(x, y, in[0].t.type, LAYOUT_BLOCK, &s);
 	if (st != STATUS_OK)
 		return st;
 	size_t total = tensor_bytes(&y->t) / (size_t)s.dim[0], at = 0;
 	for (int i = 0; i < n; i++) {
 		size_t part = tensor_bytes(&in[i].t) / (size_t)s.dim[0];
 		for (int64_t b = 0; b < s.dim[0]; b++)
-			copy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part, x->width);
+			exec_copy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part, x->width);
 		at += part;
 	}
 	inherit(y, &in[0]);
@@ -216,7 +209,11 @@ enum status exec_move(struct exec *x)
 		data[i] = f;
 	}
 	bool done = false;
-	if (st == STATUS_OK && x->node->op->id == OP_Concat && concat_blocks(x, data, n)) {
+	if (st == STATUS_OK && x->whole && whole_take(x->whole, data, n, y, x->width)) {
+		inherit(y, &data[0]);
+		done = true;
+	}
+	if (st == STATUS_OK && !done && x->node->op->id == OP_Concat && concat_blocks(x, data, n)) {
 		st = concat_copy(x, data, n, y);
 		done = true;
 	}

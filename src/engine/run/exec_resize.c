@@ -58,7 +58,7 @@ enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
 	const int64_t *from = in->t.shape.dim;
 	if (s.dim[0] == from[0] && s.dim[1] == from[1] && whole_factor(x, 2, from[2], s.dim[2], at) &&
 	    whole_factor(x, 3, from[3], s.dim[3], at + s.dim[2]))
-		st = rep_alloc(y, in->t.type, LAYOUT_BLOCK, &s, x->err);
+		st = exec_alloc(x, y, in->t.type, LAYOUT_BLOCK, &s);
 	if (st == STATUS_OK) {
 		int64_t blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block());
 		blk_resize_nearest(in->t.data, y->t.data, dtype_size(in->t.type), blocks, from[2], from[3], s.dim[2], s.dim[3], at,

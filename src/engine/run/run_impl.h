@@ -100,6 +100,8 @@ struct exec {
 	struct rep **in;         // [node->n_in] NULL: absent. Already passed through the input slots' quantizers
 	struct rep *residual;    // or NULL
 	struct rep *out;         // [step_n_out]
+	const struct place *place; // where output 0 may lie; NULL: in memory of its own
+	const struct place *whole; // of a Concat: where its result lies if its parts do; or NULL
 	struct error *err;
 };
 enum status exec_step(struct exec *x);

@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_RUN_RUNNER_H
 #define QTUI_ENGINE_RUN_RUNNER_H
 
-#include "run_impl.h"
+#include "places.h"
 
 struct runner {
 	struct engine *e;
@@ -10,6 +10,7 @@ struct runner {
 	const struct plan *plan;
 	const bool *want[SIM_COUNT];
 	struct steps steps;
+	struct places places;
 	struct key *key[SIM_COUNT]; // [n_values]; NULL for simulations that are not wanted or have no plan
 	bool memo;                  // use the store
 };

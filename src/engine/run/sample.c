@@ -132,6 +132,20 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 	return st;
 }
 
+// The place of a part, or of a whole, of a Concat that is executed too; NULL: it has none. A node alone reads the float network, and is
+// not read.
+static const struct place *find_place(const struct state *st, enum sim sim, struct part part, struct place *p)
+{
+	const struct runner *r = st->r;
+	if (part.concat < 0 || sim == SIM_ALONE)
+		return NULL;
+	const struct node *concat = &r->g->node[r->places.node[part.concat]];
+	if (!st->run[sim][r->steps.of_value[concat->out[0]]])
+		return NULL;
+	*p = (struct place){.g = r->g, .concat = concat, .whole = &st->whole[sim][part.concat], .input = part.input};
+	return p;
+}
+
 static enum status execute(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct runner *r = st->r;
@@ -140,6 +154,10 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	struct rep *hold = st->hold, *out = st->out, *env = st->env[state_source(sim)];
 	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = st->s->worker, .width = st->width, .step = s,
 	    .node = n, .in = st->in, .out = out, .err = st->err, .residual = s->residual >= 0 ? &env[s->residual] : NULL};
+	struct place place, whole;
+	int v0 = step_out(r->g, s, 0);
+	x.place = v0 < 0 ? NULL : find_place(st, sim, r->places.of_value[v0], &place);
+	x.whole = find_place(st, sim, (struct part){.concat = r->places.of_node[s->node]}, &whole);
 	enum status status = STATUS_OK;
 	memset(hold, 0, (size_t)n->n_in * sizeof *hold);
 	memset(st->in, 0, (size_t)n->n_in * sizeof *st->in);

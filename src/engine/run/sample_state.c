@@ -151,6 +151,7 @@ void state_init(struct state *st)
 		st->env[sim] = xcalloc(values, sizeof **st->env);
 		st->owed[sim] = xcalloc(values, sizeof **st->owed);
 		st->codes[sim] = xcalloc(values, sizeof **st->codes);
+		st->whole[sim] = xcalloc((size_t)r->places.n + 1, sizeof **st->whole);
 	}
 	st->same = xcalloc((size_t)r->steps.n + 1, sizeof *st->same);
 }
@@ -171,6 +172,9 @@ void state_done(struct state *st, bool whole)
 		free(st->uses[sim]);
 		free(st->run[sim]);
 		free(st->owed[sim]);
+		for (int i = 0; st->whole[sim] && i < st->r->places.n; i++)
+			rep_drop(&st->whole[sim][i].rep);
+		free(st->whole[sim]);
 	}
 	free(st->same);
 	free(st->hold);

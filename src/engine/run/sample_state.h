@@ -13,6 +13,7 @@ struct state {
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
 	bool *run[SIM_COUNT];        // [steps] executed
 	bool *same;                  // [steps] alone, the step gives what it gives in the quantized network: taken from there
+	struct whole *whole[SIM_COUNT]; // [places.n] results of Concats whose parts are being made
 	double *owed[SIM_COUNT];     // [n_values] the work since what the store keeps
 	int width;                   // threads that compute
 	struct showing *showing;     // NULL: the thread that computes shows

@@ -68,7 +68,7 @@ static enum status run_table(struct exec *x, const struct strips *s, const struc
 {
 	uint8_t lut[256];
 	fill_table(s, full, oq, lut);
-	enum status st = rep_alloc(&x->out[0], quantizer_dtype(oq), s->layout, &s->shape, x->err);
+	enum status st = exec_alloc(x, &x->out[0], quantizer_dtype(oq), s->layout, &s->shape);
 	if (st != STATUS_OK)
 		return st;
 	rep_set_quantizer(&x->out[0], oq);
@@ -115,10 +115,13 @@ enum status strips_run(struct exec *x, const struct strips *s)
 	const struct rep *told = told_by(s, oq);
 	if (told)
 		return run_table(x, s, told, oq);
-	if (overwrites(s, codes))
-		y = rep_share(s->in[0].rep);
-	else
-		st = rep_alloc(&y, codes ? quantizer_dtype(oq) : DT_F32, s->layout, &s->shape, x->err);
+	enum dtype type = codes ? quantizer_dtype(oq) : DT_F32;
+	if (!exec_place(x, &y, type, s->layout, &s->shape)) {
+		if (overwrites(s, codes))
+			y = rep_share(s->in[0].rep);
+		else
+			st = rep_alloc(&y, type, s->layout, &s->shape, x->err);
+	}
 	if (st != STATUS_OK)
 		return st;
 	int64_t stored = tensor_stored(&y.t), block = layout_block();
