@@ -6,7 +6,7 @@
 
 enum {
 	MOST_PARTS = 64, // bits of whole.given
-	ALIGNED = 64     // bytes: as memory of its own is, and so that a vector past a part's end does not split a cache line of the next
+	ALIGNED = 64     // bytes, as memory of its own is
 };
 
 static int axis_of(const struct node *n, int rank)
