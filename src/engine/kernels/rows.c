@@ -4,5 +4,6 @@
 
 const struct rows_loops *rows_here(void)
 {
-	return cpu_level() >= CPU_AVX2 ? &rows_avx2 : &rows_plain;
+	enum cpu_level level = cpu_level();
+	return level >= CPU_AVX512 ? &rows_avx512 : level >= CPU_AVX2 ? &rows_avx2 : &rows_plain;
 }

@@ -17,6 +17,6 @@ struct rows_loops {
 };
 const struct rows_loops *rows_here(void);
 
-extern const struct rows_loops rows_plain, rows_avx2;
+extern const struct rows_loops rows_plain, rows_avx2, rows_avx512;
 
 #endif
