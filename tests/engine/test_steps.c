@@ -246,3 +246,44 @@ void test_steps__gelu(void **state)
 		check_close(&c);
 	}
 }
+
+// The mean of every channel of the convolution, whose own values come with it.
+static void mean_case(int64_t keepdims, const int64_t axes[2], int threads)
+{
+	struct support_random r = {76};
+	struct onnx_case c;
+	struct error err = {0};
+	struct tensor x = {.type = DT_F32, .shape = shape_of(4, (int64_t[]){1, C, SIZE, SIZE})};
+	conv(&c);
+	case_ints(&c, "axes", 2, axes);
+	case_attr_int(&c, case_node(&c, "ReduceMean", "mean", "conv axes", "y"), "keepdims", keepdims);
+	case_output(&c, c.graph, "y");
+	c.opset.version = 18;
+	case_load(&c);
+	assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
+	support_random_floats(&r, x.data, (size_t)tensor_count(&x), -1.0f, 1.0f);
+	const struct graph *g = c.loaded;
+	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
+	struct tensor out[2] = {{0}};
+	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &x, (int[]){g->output[0], g->node[0].out[0]}, 2, false, out, &err), STATUS_OK);
+	int64_t plane = out[1].shape.dim[2] * out[1].shape.dim[3];
+	assert_int_equal(out[0].shape.rank, keepdims ? 4 : 2);
+	assert_int_equal(tensor_count(&out[0]), K);
+	for (int k = 0; k < K; k++) {
+		double sum = 0;
+		for (int64_t p = 0; p < plane; p++)
+			sum += (double)((float *)out[1].data)[k * plane + p];
+		assert_float_equal(((float *)out[0].data)[k], (float)(sum / (double)plane), 1e-5f);
+	}
+	engine_free(&e);
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	tensor_drop(&x);
+	case_done(&c);
+}
+
+void test_steps__mean_of_planes(void **state)
+{
+	for (int i = 0; i < 8; i++)
+		mean_case(i % 2, i / 2 % 2 ? (int64_t[]){-1, -2} : (int64_t[]){2, 3}, 1 + i / 4);
+}

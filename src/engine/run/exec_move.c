@@ -3,6 +3,7 @@
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
 #include <string.h>
+#include "../ops/reduce.h"
 #include "attr.h"
 #include "exec.h"
 #include "places.h"
@@ -38,21 +39,36 @@ static void inherit(struct rep *y, struct rep *from)
 		rep_set_quantizer(y, rep_quantizer(from));
 }
 
-static bool is_pool(const struct node *n)
+// A mean over rows and columns is what GlobalAveragePool gives.
+static bool is_plane_mean(const struct exec *x)
 {
-	return (n->op->id == OP_MaxPool || n->op->id == OP_AveragePool || n->op->id == OP_GlobalAveragePool ||
-	    n->op->id == OP_GlobalMaxPool) && n->n_out == 1;
+	const struct node *n = x->node;
+	const struct tensor *in[2] = {x->in[0] ? &x->in[0]->t : NULL, n->n_in > 1 && x->in[1] ? &x->in[1]->t : NULL};
+	bool gone[SHAPE_MAX_RANK] = {false}, nothing;
+	if (n->op->id != OP_ReduceMean || !in[0] || in[0]->layout != LAYOUT_BLOCK || in[0]->shape.rank != 4)
+		return false;
+	struct error err;
+	return reduce_axes(gone, &nothing, n, in, &err) == STATUS_OK && !gone[0] && !gone[1] && gone[2] && gone[3];
+}
+
+static bool is_pool(const struct exec *x)
+{
+	enum op_id id = x->node->op->id;
+	return ((id == OP_MaxPool || id == OP_AveragePool || id == OP_GlobalAveragePool || id == OP_GlobalMaxPool) && x->node->n_out == 1) ||
+	    is_plane_mean(x);
 }
 
 static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, struct shape *shape)
 {
-	bool global = x->node->op->id == OP_GlobalAveragePool || x->node->op->id == OP_GlobalMaxPool;
+	enum op_id id = x->node->op->id;
+	bool global = id == OP_GlobalAveragePool || id == OP_GlobalMaxPool || id == OP_ReduceMean;
 	if (in->t.shape.rank != 4 || exec_out_shape(x, shape) != STATUS_OK || shape_count(shape) <= 0)
 		return false;
 	*t = (struct pool_task){.layout = in->t.layout, .type = in->t.type};
 	t->max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
 	if (global) {
 		const int64_t *d = in->t.shape.dim;
+		*shape = shape_of(4, (int64_t[]){d[0], d[1], 1, 1});
 		t->g = (struct conv_geometry){.n = d[0], .c = d[1], .h = d[2], .w = d[3], .oc = d[1], .kh = d[2], .kw = d[3], .oh = 1, .ow = 1,
 		    .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .group = d[1]};
 		return true;
@@ -62,13 +78,29 @@ static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, st
 	return a->storage_order == 0 && conv_geometry(&t->g, x->node, &in->t.shape, NULL, shape);
 }
 
+// The result in the shape that the operator gives it: a mean may leave the dimensions out that it takes.
+static enum status finish_pool(struct exec *x, struct rep *y)
+{
+	struct shape shape;
+	struct rep plain = {0};
+	enum status st = exec_out_shape(x, &shape);
+	if (st == STATUS_OK && shape.rank == y->t.shape.rank)
+		return exec_finish(x, 0, y);
+	if (st == STATUS_OK)
+		st = rep_to_layout(&plain, y, LAYOUT_PLAIN, x->width, x->err);
+	if (st != STATUS_OK)
+		return st;
+	plain.t.shape = shape;
+	return exec_finish(x, 0, &plain);
+}
+
 enum status exec_pool(struct exec *x)
 {
 	struct rep in = {0}, y = {0};
 	struct pool_task t;
 	struct shape shape;
 	struct prepared p = {0};
-	if (!is_pool(x->node) || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
+	if (!is_pool(x) || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
 		return STATUS_UNSUPPORTED;
 	bool max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
 	enum status st = max ? on_output_grid(x, 0, &in) : rep_to_float(&in, x->in[0], x->width, x->err);
@@ -85,7 +117,7 @@ enum status exec_pool(struct exec *x)
 		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data});
 	if (st == STATUS_OK) {
 		inherit(&y, &in);
-		st = exec_finish(x, 0, &y);
+		st = finish_pool(x, &y);
 	}
 	rep_drop(&in);
 	rep_drop(&y);
@@ -163,7 +195,7 @@ static bool moves_codes(const struct exec *x)
 		if (x->node->op->id == other[i])
 			return false;
 	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && exec_float_input(x, 0) &&
-	    x->step->epi.act.kind == ACT_NONE && !is_pool(x->node);
+	    x->step->epi.act.kind == ACT_NONE && !is_pool(x);
 }
 
 // Split over channels in whole blocks: each part is a run of blocks of the input.
