@@ -7,6 +7,7 @@
 #include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
+#include "pointwise.h"
 #include "taps.h"
 #include "winograd.h"
 
@@ -238,6 +239,8 @@ enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct e
 	struct conv_task trimmed = *t;
 	float *own = taps_trim(&trimmed);
 	enum status s = winograd_conv(out, &trimmed, err);
+	if (s == STATUS_UNSUPPORTED)
+		s = pointwise_conv(out, &trimmed, err);
 	if (s == STATUS_UNSUPPORTED)
 		s = direct(out, &trimmed, &as, err);
 	free(own);

@@ -2,7 +2,6 @@
 // sums of a chunk are made position by position and become outputs at once, epilogue included.
 #include "winograd.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
@@ -39,18 +38,6 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-// Panels are two blocks wide, but for the first, which takes what is odd.
-static int64_t panel_begin(const struct winograd *k, int64_t panel)
-{
-	int64_t first = k->out_blocks % 2 == 0 ? 2 : least(3, k->out_blocks);
-	return panel == 0 ? 0 : first + 2 * (panel - 1);
-}
-
-static int64_t panel_count(const struct winograd *k)
-{
-	return most(1, k->out_blocks / 2);
-}
-
 // The kernels of the panel that begins with this block of outputs.
 static float *kernels_at(const struct winograd *k, int64_t block)
 {
@@ -78,9 +65,9 @@ static struct cut cut_of(const struct winograd *k, int width)
 		chunks = least(ceil_div(chunks, width) * width, ceil_div(c.tiles, CHUNK_LEAST));
 	c.chunk = ceil_div(c.tiles, chunks);
 	c.chunks = ceil_div(c.tiles, c.chunk);
-	c.parts = least(panel_count(k), ceil_div(width, k->task.g.n * c.chunks));
+	c.parts = least(panel_count(k->out_blocks), ceil_div(width, k->task.g.n * c.chunks));
 	c.v_step = apart(k->blocks * c.chunk * k->lanes);
-	c.m_step = apart(c.chunk * WINOGRAD_WIDEST * k->lanes);
+	c.m_step = apart(c.chunk * PANEL_WIDEST * k->lanes);
 	return c;
 }
 
@@ -129,7 +116,7 @@ static void multiply(const struct piece *p, int64_t block, int width)
 {
 	const struct winograd *k = p->k;
 	int64_t step = k->blocks * width * k->lanes * k->lanes;
-	struct winograd_product x = {.v_step = p->tiles * k->lanes, .now = kernels_at(k, block), .blocks = k->blocks,
+	struct panel_product x = {.v_step = p->tiles * k->lanes, .now = kernels_at(k, block), .blocks = k->blocks,
 	    .tiles = p->tiles, .width = width};
 	for (int i = 0; i < WINOGRAD_POSITIONS; i++, x.now = x.next) {
 		bool last = block + width == k->out_blocks && i + 1 == WINOGRAD_POSITIONS;
@@ -139,18 +126,6 @@ static void multiply(const struct piece *p, int64_t block, int width)
 	}
 }
 
-// What of the epilogue is done with the output transform: all of it, or nothing.
-static bool in_registers(struct winograd_output *o, const struct epilogue *e)
-{
-	bool clip = e->act.kind == ACT_CLIP, relu = e->act.kind == ACT_RELU, swish = e->act.kind == ACT_SWISH || e->act.kind == ACT_SIGMOID;
-	bool all = clip || relu || swish || e->act.kind == ACT_NONE;
-	o->act = swish ? e->act.kind : ACT_CLIP;
-	o->low = clip ? e->act.a : relu ? 0.0f : -INFINITY;
-	o->high = clip ? e->act.b : INFINITY;
-	o->add = all ? e->add : ADD_NONE;
-	return all;
-}
-
 static void finish_run(const struct piece *p, const struct run *r, int64_t block, const float *m, int width)
 {
 	const struct winograd *k = p->k;
@@ -158,7 +133,7 @@ static void finish_run(const struct piece *p, const struct run *r, int64_t block
 	const struct epilogue *e = &k->task.epi;
 	struct winograd_output o = {.m = m, .m_step = (int64_t)p->cut.m_step, .m_tile = width * k->lanes,
 	    .bias = k->bias + block * k->lanes, .pixels = least(2 * r->tiles, g->ow - 2 * r->column)};
-	bool done = in_registers(&o, e);
+	bool done = panel_finish_of(&o.finish, e);
 	for (int i = 0; i < 2 && 2 * r->row + i < g->oh; i++) {
 		int64_t at = (((p->image * k->out_blocks + block) * g->oh + 2 * r->row + i) * g->ow + 2 * r->column) * k->lanes;
 		o.y[i] = (float *)p->io->y + at;
@@ -172,8 +147,8 @@ static void finish_run(const struct piece *p, const struct run *r, int64_t block
 static void run_panel(const struct piece *p, int64_t panel)
 {
 	const struct winograd *k = p->k;
-	int64_t block = panel_begin(k, panel);
-	int width = (int)(panel_begin(k, panel + 1) - block);
+	int64_t block = panel_begin(k->out_blocks, panel);
+	int width = (int)(panel_begin(k->out_blocks, panel + 1) - block);
 	multiply(p, block, width);
 	for (struct run r = {0}; next_run(&r, p);)
 		for (int j = 0; j < width; j++)
@@ -187,7 +162,7 @@ static size_t thread_floats(const struct winograd *k, const struct cut *c)
 
 static void run_piece(const struct winograd *k, const struct kernel_io *io, const struct cut *c, int64_t i)
 {
-	int64_t part = i % c->parts, chunk = i / c->parts % c->chunks, panels = panel_count(k);
+	int64_t part = i % c->parts, chunk = i / c->parts % c->chunks, panels = panel_count(k->out_blocks);
 	float *v = (float *)io->scratch + (size_t)omp_get_thread_num() * thread_floats(k, c), *m = v + c->v_step * WINOGRAD_POSITIONS;
 	struct piece p = {.k = k, .io = io, .cut = *c, .image = i / c->parts / c->chunks, .first = chunk * c->chunk,
 	    .tiles = least(c->chunk, c->tiles - chunk * c->chunk), .v = v, .m = m, .zeros = m + c->m_step * WINOGRAD_POSITIONS};
@@ -226,9 +201,9 @@ static const struct kernel_ops ops = {winograd_run, winograd_scratch, winograd_f
 static void pack(struct winograd *k, const float *weight)
 {
 	const struct conv_geometry *g = &k->task.g;
-	for (int64_t panel = 0; panel < panel_count(k); panel++) {
-		int64_t first = panel_begin(k, panel) * k->lanes, end = panel_begin(k, panel + 1) * k->lanes, row = end - first;
-		float *to = kernels_at(k, panel_begin(k, panel));
+	for (int64_t panel = 0; panel < panel_count(k->out_blocks); panel++) {
+		int64_t first = panel_begin(k->out_blocks, panel) * k->lanes, end = panel_begin(k->out_blocks, panel + 1) * k->lanes, row = end - first;
+		float *to = kernels_at(k, panel_begin(k->out_blocks, panel));
 		for (int64_t c = 0; c < g->c; c++)
 			for (int64_t oc = first; oc < least(end, g->oc); oc += k->lanes)
 				k->loops->weights(to + c * row + oc - first, k->blocks * k->lanes * row, weight + (oc * g->c + c) * 9,

@@ -1,11 +1,5 @@
-// The loops of one processor level, which defines VBYTES and, by its registers, in which sizes sums are held; a block of channels is a
-// vector. All levels give the same bits.
+// The loops of one processor level, which includes its panel_LEVEL.h before.
 #include "winograd.h"
-
-#include "../kernels/swish_vector.h"
-
-// Blocks of channels that are summed up before they are added to those before: long sums lose precision.
-enum { SECTION = 128 / VLANES };
 
 // Three taps as four: (a, (a + b + c) / 2, (a - b + c) / 2, c).
 VINLINE void spread(vfloat to[4], vfloat a, vfloat b, vfloat c)
@@ -69,79 +63,19 @@ static void transform_input(float *to, int64_t to_step, const struct winograd_ro
 	}
 }
 
-// One section of a sum for a few tiles. Called with constants for `rows` (tiles) and `width`, so that the sums are registers.
-VINLINE void section(float *m, const struct winograd_product *p, int64_t tile, int64_t block, const int rows, const int width)
+static void product(float *m, const struct panel_product *p)
 {
-	const int step = VLANES * VLANES * width;
-	const float *v = p->v + block * p->v_step + tile * VLANES, *u = p->now + block * step, *next = p->next + block * step;
-	int64_t end = block + SECTION < p->blocks ? block + SECTION : p->blocks;
-	vfloat sum[MOST_SUMS], w[WINOGRAD_WIDEST];
-#pragma GCC unroll 28
-	for (int i = 0; i < rows * width; i++)
-		sum[i] = vall(0.0f);
-	for (int64_t b = block; b < end; b++, v += p->v_step, u += step, next += step) {
-#pragma GCC unroll 16
-		for (int k = 0; k < VLANES; k++) {
-#pragma GCC unroll 3
-			for (int j = 0; j < width; j++)
-				w[j] = vload(u + (k * width + j) * VLANES);
-			for (int line = 0; line < width * VLANES; line += 16)
-				__builtin_prefetch(next + k * width * VLANES + line, 0, 2);
-#pragma GCC unroll 14
-			for (int r = 0; r < rows; r++) {
-				vfloat x = vall(v[r * VLANES + k]);
-#pragma GCC unroll 3
-				for (int j = 0; j < width; j++)
-					sum[r * width + j] = vfma(x, w[j], sum[r * width + j]);
-			}
-		}
-	}
-#pragma GCC unroll 28
-	for (int i = 0; i < rows * width; i++, m += VLANES)
-		vstore(m, block > 0 ? vload(m) + sum[i] : sum[i]);
-}
-
-typedef void section_fn(float *m, const struct winograd_product *p, int64_t tile, int64_t block);
-#define SECTION_OF(rows, width)                                                                                        \
-	static void section_##rows##x##width(float *m, const struct winograd_product *p, int64_t tile, int64_t block)  \
-	{                                                                                                              \
-		section(m, p, tile, block, rows, width);                                                               \
-	}
-EACH_SIZE(SECTION_OF)
-
-// Tiles go in groups as equal as may be: few sums at once would wait for each other.
-static void product(float *m, const struct winograd_product *p)
-{
-#define ROW(rows, width) [width - 1][rows - 1] = section_##rows##x##width,
-	static section_fn *const by_size[WINOGRAD_WIDEST][MOST_TILES] = {EACH_SIZE(ROW)};
-	static const int most[] = MOST_BY_WIDTH;
-	int64_t groups = (p->tiles + most[p->width - 1] - 1) / most[p->width - 1], tile = 0;
+	int64_t groups = group_count(p), tile = 0;
 	for (int64_t i = 1; i <= groups; i++) {
 		int64_t end = p->tiles * i / groups;
-		for (int64_t block = 0; block < p->blocks; block += SECTION)
-			by_size[p->width - 1][end - tile - 1](m + tile * p->width * VLANES, p, tile, block);
+		group(m + tile * p->width * VLANES, p, tile, end - tile);
 		tile = end;
 	}
 }
 
-VINLINE vfloat finish(vfloat v, const struct winograd_output *o, enum act_kind act, enum add_kind add, int row, int64_t pixel)
+VINLINE void rows(const void *arg, const enum act_kind act, const enum add_kind add)
 {
-	if (add == ADD_BEFORE)
-		v = v + vload(o->residual[row] + pixel * VLANES);
-	if (act == ACT_SWISH)
-		v = vswish(v);
-	else if (act == ACT_SIGMOID)
-		v = vsigmoid(v);
-	else
-		v = vmin(vall(o->high), vmax(vall(o->low), v)); // NaN stays
-	if (add == ADD_AFTER)
-		v = v + vload(o->residual[row] + pixel * VLANES);
-	return v;
-}
-
-// Called with constants for `act` and `add`.
-VINLINE void rows(const struct winograd_output *o, const enum act_kind act, const enum add_kind add)
-{
+	const struct winograd_output *o = arg;
 	const float *m = o->m;
 	for (int64_t x = 0; x < o->pixels; x += 2, m += o->m_tile) {
 		vfloat top[4], low[4];
@@ -157,31 +91,17 @@ VINLINE void rows(const struct winograd_output *o, const enum act_kind act, cons
 		for (int row = 0; row < 2 && o->y[row]; row++) {
 			const vfloat *s = of[row];
 			float *y = o->y[row] + x * VLANES;
-			vstore(y, finish(s[0] + (s[1] + s[2]), o, act, add, row, x));
+			const float *residual = add == ADD_NONE ? y : o->residual[row] + x * VLANES;
+			vstore(y, finish(s[0] + (s[1] + s[2]), &o->finish, act, add, residual));
 			if (x + 1 < o->pixels)
-				vstore(y + VLANES, finish(s[1] - s[2] - s[3], o, act, add, row, x + 1));
+				vstore(y + VLANES, finish(s[1] - s[2] - s[3], &o->finish, act, add, residual + VLANES));
 		}
 	}
 }
 
-VINLINE void rows_added(const struct winograd_output *o, const enum act_kind act)
-{
-	if (o->add == ADD_NONE)
-		rows(o, act, ADD_NONE);
-	else if (o->add == ADD_BEFORE)
-		rows(o, act, ADD_BEFORE);
-	else
-		rows(o, act, ADD_AFTER);
-}
-
 static void output(const struct winograd_output *o)
 {
-	if (o->act == ACT_SWISH)
-		rows_added(o, ACT_SWISH);
-	else if (o->act == ACT_SIGMOID)
-		rows_added(o, ACT_SIGMOID);
-	else
-		rows_added(o, ACT_CLIP);
+	with_finish(rows, o, &o->finish);
 }
 
 const struct winograd_loops WINOGRAD_LOOPS = {VLANES, LEVEL, transform_weights, transform_input, product, output};

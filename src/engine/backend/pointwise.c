@@ -1,0 +1,112 @@
+#include "pointwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "kept.h"
+#include "onednn_conv.h"
+
+enum {
+	LANES = 16,
+	MOST_PIXELS = 400,
+};
+
+struct pointwise {
+	struct kernel base;
+	struct conv_task task; // its weight and bias are not kept
+	int64_t blocks, out_blocks;
+	float *weight, *bias;  // [panel][input channel][output channel]; of all blocks, zero where there is none
+};
+
+// The weights of the panel that begins with this block of outputs.
+static float *weights_at(const struct pointwise *k, int64_t block)
+{
+	return k->weight + block * k->blocks * LANES * LANES;
+}
+
+static void run_panel(const struct pointwise *k, const struct kernel_io *io, int64_t image, int64_t panel)
+{
+	const struct epilogue *e = &k->task.epi;
+	int64_t pixels = k->task.g.oh * k->task.g.ow, plane = pixels * LANES;
+	int64_t block = panel_begin(k->out_blocks, panel), end = panel_begin(k->out_blocks, panel + 1);
+	int64_t at = (image * k->out_blocks + block) * plane;
+	struct pointwise_panel p = {
+	    .product = {.v = (const float *)io->x + image * k->blocks * plane, .v_step = plane, .now = weights_at(k, block),
+	        .next = weights_at(k, end < k->out_blocks ? end : 0), .blocks = k->blocks, .tiles = pixels, .width = (int)(end - block)},
+	    .bias = k->bias + block * LANES, .y = (float *)io->y + at, .y_step = plane,
+	    .residual = e->add == ADD_NONE ? NULL : (const float *)io->residual + at};
+	bool done = panel_finish_of(&p.finish, e);
+	pointwise_avx512(&p);
+	if (!done)
+		kept_epilogue(e, p.y, p.residual, (end - block) * plane);
+}
+
+static void pointwise_run(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pointwise *k = (const struct pointwise *)kernel;
+	int64_t panels = panel_count(k->out_blocks);
+#pragma omp parallel for num_threads(io->width) if (io->width > 1)
+	for (int64_t i = 0; i < k->task.g.n * panels; i++)
+		run_panel(k, io, i / panels, i % panels);
+	conv_desc_clear_padding(io->y, &k->task.g, &k->task.epi.act);
+}
+
+static void pointwise_free(struct kernel *kernel)
+{
+	struct pointwise *k = (struct pointwise *)kernel;
+	free(k->weight);
+	free(k->bias);
+	free(k);
+}
+
+static const struct kernel_ops ops = {pointwise_run, NULL, pointwise_free};
+
+static void pack(struct pointwise *k, const float *weight)
+{
+	const struct conv_geometry *g = &k->task.g;
+	for (int64_t panel = 0; panel < panel_count(k->out_blocks); panel++) {
+		int64_t begin = panel_begin(k->out_blocks, panel), first = begin * LANES;
+		int64_t width = panel_begin(k->out_blocks, panel + 1) * LANES - first, outputs = width < g->oc - first ? width : g->oc - first;
+		float *to = weights_at(k, begin);
+		for (int64_t c = 0; c < g->c; c++)
+			for (int64_t i = 0; i < outputs; i++)
+				to[c * width + i] = weight[(first + i) * g->c + c];
+	}
+}
+
+static bool serves(const struct conv_task *t)
+{
+	const struct conv_geometry *g = &t->g;
+	return cpu_level() >= CPU_AVX512 && !t->transposed && !t->ordered && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK &&
+	    g->group == 1 && g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w &&
+	    !g->pad_t && !g->pad_l && g->oh * g->ow <= MOST_PIXELS;
+}
+
+static struct pointwise *new_kernel(const struct conv_task *t)
+{
+	struct pointwise *k = xcalloc(1, sizeof *k);
+	k->base.ops = &ops;
+	k->task = *t;
+	k->task.weight = k->task.bias = NULL;
+	k->blocks = (t->g.c + LANES - 1) / LANES;
+	k->out_blocks = (t->g.oc + LANES - 1) / LANES;
+	k->base.bytes = (size_t)(k->blocks * k->out_blocks * LANES * LANES) * sizeof *k->weight;
+	return k;
+}
+
+enum status pointwise_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	if (!serves(t))
+		return STATUS_UNSUPPORTED;
+	struct pointwise *k = new_kernel(t);
+	*out = &k->base;
+	k->weight = mem_try_array(k->base.bytes, 1);
+	k->bias = mem_try_array((size_t)(k->out_blocks * LANES), sizeof *k->bias);
+	if (!k->weight || !k->bias) {
+		kernel_free(out);
+		return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
+	}
+	if (t->bias)
+		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof *k->bias);
+	pack(k, t->weight);
+	return STATUS_OK;
+}

@@ -1,0 +1,98 @@
+// Convolutions by a 1x1 kernel on few pixels, against ref, which sums in double.
+#include "kernel_case.h"
+#include "../../src/engine/backend/pointwise.h"
+
+static struct conv_task task(int64_t c, int64_t oc, int64_t h, int64_t w)
+{
+	return (struct conv_task){
+		.g = {.n = 1, .c = c, .h = h, .w = w, .oc = oc, .kh = 1, .kw = 1, .oh = h, .ow = w, .stride_h = 1, .stride_w = 1, .dil_h = 1,
+		    .dil_w = 1, .group = 1},
+		.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK,
+	};
+}
+
+static bool is_served(const struct conv_task *t)
+{
+	struct kernel *k = NULL;
+	struct error err;
+	enum status s = pointwise_conv(&k, t, &err);
+	kernel_free(&k);
+	return s == STATUS_OK;
+}
+
+// Guards, padding channels and the same bits for any width are looked at by conv_result.
+static void check(struct support_random *r, struct conv_task t, bool bias)
+{
+	struct conv_case c = conv_case_new(r, t, bias);
+	assert_true(is_served(&c.t));
+	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+	float *y = conv_result(&c, BACKEND_ONEDNN, LAYOUT_BLOCK, LAYOUT_BLOCK, 3);
+	assert_close(y, expected, t.g.n * t.g.oc * t.g.oh * t.g.ow, 1e-5f);
+	free(y);
+	free(expected);
+	conv_case_free(&c);
+}
+
+// Every remainder of channels, of panels and of groups of pixels; sums of one section and of several.
+void test_pointwise__shapes(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t n, c, oc, h, w;
+	} shapes[] = {{1, 16, 16, 7, 7}, {1, 1, 1, 1, 1}, {1, 1280, 100, 1, 1}, {2, 20, 12, 9, 11}, {1, 40, 49, 3, 5}, {3, 33, 80, 1, 2}, {1, 128, 96, 13, 13},
+	    {1, 129, 33, 20, 20}, {1, 300, 65, 4, 7}, {2, 17, 113, 15, 1}};
+	struct support_random r = {61};
+	if (cpu_level() < CPU_AVX512)
+		skip();
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		struct conv_task t = task(shapes[i].c, shapes[i].oc, shapes[i].h, shapes[i].w);
+		t.g.n = shapes[i].n;
+		check(&r, t, i % 2);
+	}
+	for (int64_t pixels = 2; pixels < 30; pixels++)
+		check(&r, task(24, 16 * (1 + pixels % 3), 1, pixels), true);
+}
+
+// Every activation and place of the residual, with padding channels that some activations change.
+void test_pointwise__epilogues(void **state)
+{
+	(void)state;
+	struct support_random r = {62};
+	if (cpu_level() < CPU_AVX512)
+		skip();
+	for (int i = 0; i < 3 * (ACT_GELU + 1); i++) {
+		struct conv_task t = task(12, 53, 3, 6);
+		t.g.n = 2;
+		t.epi = (struct epilogue){{(enum act_kind)(i / 3), 0.25f, 0.5f}, (enum add_kind)(i % 3)};
+		check(&r, t, true);
+	}
+}
+
+void test_pointwise__leaves_the_rest(void **state)
+{
+	(void)state;
+	float weight[9 * 64] = {0};
+	if (cpu_level() < CPU_AVX512)
+		skip();
+	struct conv_task base = task(8, 8, 8, 8), other[10];
+	base.weight = weight;
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		other[i] = base;
+	other[0].transposed = other[1].ordered = true;
+	other[2].in = other[3].out = LAYOUT_PLAIN;
+	other[4].g.group = 8;
+	other[5].g.kh = 2;
+	other[6].g.stride_w = 2;
+	other[7].g.pad_b = other[7].g.pad_t = 1;
+	other[7].g.oh = 10;
+	other[8].g.pad_r = 1;
+	other[8].g.ow = 9;
+	other[9].g.h = other[9].g.oh = other[9].g.w = other[9].g.ow = 40; // large: oneDNN's is as fast
+	assert_true(is_served(&base));
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		assert_false(is_served(&other[i]));
+	cpu_limit(CPU_AVX2);
+	bool lesser = is_served(&base);
+	cpu_limit(CPU_LEVELS);
+	assert_false(lesser);
+}
