@@ -63,7 +63,7 @@ static void spread(void *y, const void *const *row, int64_t step, int64_t n, int
 struct ending {
 	__m512 scale, fbias, step, high; // step: the output's scale, or its inverse where that does as well
 	__m512i zero, low, flip;
-	bool divides;
+	bool divides, up;
 };
 
 static struct ending ending_of(const struct qscaling *s, const float *scale, const float *fbias)
@@ -76,9 +76,10 @@ static struct ending ending_of(const struct qscaling *s, const float *scale, con
 		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.high = _mm512_set1_ps(s->code_high),
 		.zero = _mm512_set1_epi16((int16_t)zero),
-		.low = _mm512_set1_epi8((char)((int32_t)rintf(s->code_low) + zero)),
+		.low = _mm512_set1_epi8((char)((int32_t)qscaling_nearest(s, s->code_low) + zero)),
 		.flip = _mm512_set1_epi8((char)offset),
 		.divides = s->out.inverse == 0.0f,
+		.up = s->up,
 	};
 }
 
@@ -91,7 +92,8 @@ VINLINE __m512i steps_of(vsums sum, const struct ending *e, bool fused)
 		v = _mm512_add_ps(v, e->fbias);
 		v = e->divides ? _mm512_div_ps(v, e->step) : _mm512_mul_ps(v, e->step);
 	}
-	return _mm512_cvtps_epi32(_mm512_min_ps(v, e->high));
+	v = _mm512_min_ps(v, e->high);
+	return _mm512_cvtps_epi32(e->up ? _mm512_floor_ps(_mm512_add_ps(v, _mm512_set1_ps(0.5f))) : v);
 }
 
 // Every step down to a byte saturates. Rounding keeps the order, so that the lower limit holds after it as well.

@@ -83,7 +83,8 @@ struct qscaling qscaling_of(const struct qfinish *f)
 	float lo = (float)(s.out.qmin - s.out.zero), hi = (float)(s.out.qmax - s.out.zero);
 	s.code_low = smaller(larger(s.low / s.out.scale, lo), hi);
 	s.code_high = larger(smaller(s.high / s.out.scale, hi), lo);
-	s.simple = dtype_size(f->type) == 1 && s.out.rounding == ROUND_HALF_EVEN && s.slope == 1.0f;
+	s.up = s.out.rounding == ROUND_HALF_UP;
+	s.simple = dtype_size(f->type) == 1 && (s.up || s.out.rounding == ROUND_HALF_EVEN) && s.slope == 1.0f;
 	s.fused = s.simple && !f->fbias && moderate_power(s.out.inverse);
 	for (int64_t c = 0; s.fused && c < f->channels; c++)
 		s.fused = moderate_power(f->scale[c]);
@@ -98,6 +99,11 @@ float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t 
 float qscaling_fbias(const struct qfinish *f, int64_t c)
 {
 	return f->fbias ? f->fbias[c] : 0.0f;
+}
+
+float qscaling_nearest(const struct qscaling *s, float steps)
+{
+	return s->up ? floorf(steps + 0.5f) : rintf(steps);
 }
 
 bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)

@@ -25,7 +25,8 @@ struct qrun {
 struct qscaling {
 	float slope, low, high;      // v < 0: v * slope; then clamped to [low, high]
 	float code_low, code_high;   // the same limits and those of the codes, in steps of the output's scale
-	bool simple;                 // 8-bit codes, half to even, no slope
+	bool simple;                 // 8-bit codes, to the nearest, half to even or up, no slope
+	bool up;                     // halves go up
 	bool fused;                  // simple, powers of two and nothing added: scales come multiplied by the inverse of the output's,
 	                             // and `out` and the limits are in its steps, so that loops may or may not know of it
 	enum dtype type;
@@ -73,6 +74,7 @@ struct qscaling qscaling_of(const struct qfinish *f);
 // The scale and addend of channel c as the loops take them.
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
 float qscaling_fbias(const struct qfinish *f, int64_t c);
+float qscaling_nearest(const struct qscaling *s, float steps); // what a simple one rounds to
 bool qscaling_pads(const struct qscaling *s); // a lane whose weights, scale and addend are 0 gives the code of padding
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.

@@ -1,4 +1,4 @@
-// The usual end of an integer kernel in AVX2 (private): sums to 8-bit codes, half to even, in registers.
+// The usual end of an integer kernel in AVX2 (private): sums to the nearest 8-bit codes in registers.
 #ifndef QTUI_ENGINE_KERNELS_QSIMPLE_H
 #define QTUI_ENGINE_KERNELS_QSIMPLE_H
 
@@ -9,13 +9,13 @@
 struct simple {
 	__m256 scale[2], fbias[2], step, high; // step: the output's scale, or its inverse where that does as well
 	__m256i zero, low, order;
-	bool fused, divides, is_signed;
+	bool fused, divides, up, is_signed;
 };
 
 // Limits of codes as bytes. Rounding keeps the order, so that clamping after it is the same.
 static inline __m256i simple_limit(float limit, const struct qscaling *s)
 {
-	return _mm256_set1_epi8((char)((int32_t)rintf(limit) + s->out.zero));
+	return _mm256_set1_epi8((char)((int32_t)qscaling_nearest(s, limit) + s->out.zero));
 }
 
 static inline struct simple simple_of(const struct qscaling *s, const float *scale, const float *fbias)
@@ -30,6 +30,7 @@ static inline struct simple simple_of(const struct qscaling *s, const float *sca
 		.order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7),
 		.fused = s->fused,
 		.divides = s->out.inverse == 0.0f,
+		.up = s->up,
 		.is_signed = s->type == DT_I8,
 	};
 }
@@ -42,7 +43,8 @@ static inline __m256i simple_steps(__m256 v, const struct simple *s, int half)
 		v = _mm256_add_ps(v, s->fbias[half]);
 		v = s->divides ? _mm256_div_ps(v, s->step) : _mm256_mul_ps(v, s->step);
 	}
-	return _mm256_cvtps_epi32(_mm256_min_ps(v, s->high));
+	v = _mm256_min_ps(v, s->high);
+	return _mm256_cvtps_epi32(s->up ? _mm256_floor_ps(_mm256_add_ps(v, _mm256_set1_ps(0.5f))) : v);
 }
 
 // The codes of two rows, each in two halves, as the quarters 0 2 4 6, 1 3 5 7. Every step down to a byte saturates.

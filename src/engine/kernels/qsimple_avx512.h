@@ -1,4 +1,4 @@
-// The usual end of an integer kernel in AVX-512 (private): 16 sums to 8-bit codes, half to even, in registers.
+// The usual end of an integer kernel in AVX-512 (private): 16 sums to the nearest 8-bit codes in registers.
 #ifndef QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
 #define QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
 
@@ -8,7 +8,7 @@
 struct simple512 {
 	__m512 scale, fbias, step, low, high; // step: the output's scale, or its inverse where that does as well
 	__m512i zero;
-	bool fused, divides;
+	bool fused, divides, up;
 };
 
 static inline struct simple512 simple512_of(const struct qscaling *s, const float *scale, const float *fbias)
@@ -17,7 +17,7 @@ static inline struct simple512 simple512_of(const struct qscaling *s, const floa
 		.scale = _mm512_loadu_ps(scale), .fbias = _mm512_loadu_ps(fbias),
 		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.low = _mm512_set1_ps(s->code_low), .high = _mm512_set1_ps(s->code_high), .zero = _mm512_set1_epi32(s->out.zero),
-		.fused = s->fused, .divides = s->out.inverse == 0.0f,
+		.fused = s->fused, .divides = s->out.inverse == 0.0f, .up = s->up,
 	};
 }
 
@@ -30,6 +30,7 @@ static inline __m128i simple512_codes(__m512 v, const struct simple512 *s)
 		v = s->divides ? _mm512_div_ps(v, s->step) : _mm512_mul_ps(v, s->step);
 	}
 	v = _mm512_min_ps(_mm512_max_ps(v, s->low), s->high);
+	v = s->up ? _mm512_floor_ps(_mm512_add_ps(v, _mm512_set1_ps(0.5f))) : v;
 	return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), s->zero));
 }
 
