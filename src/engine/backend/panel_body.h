@@ -18,7 +18,7 @@ VINLINE void section(float *m, const struct panel_product *p, int64_t tile, int6
 	for (int i = 0; i < rows * width; i++)
 		sum[i] = vall(0.0f);
 	for (int64_t b = block; b < end; b++, v += p->v_step, u += step, next += step) {
-#pragma GCC unroll 16
+#pragma GCC unroll 2
 		for (int k = 0; k < VLANES; k++) {
 #pragma GCC unroll 3
 			for (int j = 0; j < width; j++)
