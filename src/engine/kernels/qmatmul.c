@@ -88,7 +88,7 @@ static void pack_along(const struct qmatmul *k, char *w, const char *b, enum dty
 // The same where the channels lie side by side.
 static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dtype type, int64_t n)
 {
-	int64_t size = k->micro->size, values = QWORD / size, lot = 16 / size;
+	int64_t size = k->micro->size, values = QWORD / size, lot = k->micro->lot;
 	size_t row = (size_t)k->t.n * dtype_size(type);
 
 	b += (size_t)n * dtype_size(type);
