@@ -12,7 +12,7 @@ struct session_writer {
 	char *path;
 	pthread_t thread;
 	bool threaded;             // else put writes at once
-	int pipe[2];               // a byte for every failure
+	int pipe[2];               // a byte for every failure that is news
 	pthread_mutex_t lock;      // guards what follows
 	pthread_cond_t changed;
 	struct session_save *next; // NULL: nothing waits
@@ -30,10 +30,11 @@ static void write_one(struct session_writer *w, struct session_save *s)
 		st = session_save_end(&s, w->path, &err);
 	session_save_free(&s);
 	pthread_mutex_lock(&w->lock);
-	w->failed = st != STATUS_OK;
+	bool news = st != STATUS_OK && (w->error.status == STATUS_OK || strcmp(err.text, w->error.text) != 0);
+	w->failed = st != STATUS_OK && (w->failed || news);
 	w->error = err;
 	pthread_mutex_unlock(&w->lock);
-	if (st == STATUS_OK)
+	if (!news)
 		return;
 	ssize_t n = write(w->pipe[1], "", 1);
 	(void)n; // a full pipe tells as much

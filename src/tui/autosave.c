@@ -99,6 +99,7 @@ bool autosave_may_quit(struct ui *ui)
 	if (!ui->unsaved || !ui->autosave || !session_writer_lost(ui->autosave) || ui->quit_warned)
 		return true;
 	ui->quit_warned = true;
+	session_writer_failed(ui->autosave, &err); // said here: it would take the place of the warning
 	error_set(&err, STATUS_REFUSED, "edits would be lost, since %s cannot be written: :write FILE, or quit again", ui->autosave_path);
 	ui_fail(ui, &err);
 	return false;

@@ -90,6 +90,10 @@ void test_session_writer__tells_what_failed_once(void **state)
 	assert_true(session_writer_failed(w, &err));
 	assert_non_null(strstr(err.text, "file"));
 	assert_false(session_writer_failed(w, &err));
+	session_writer_put(w, session_save_begin(st, NULL)); // fails in the same way
+	assert_int_equal(poll(&fd, 1, 300), 0);
+	assert_false(session_writer_failed(w, &err));
+	assert_true(session_writer_lost(w));
 	assert_int_equal(session_writer_free(&w, &err), STATUS_IO);
 	study_close(&st);
 }

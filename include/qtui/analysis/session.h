@@ -38,7 +38,7 @@ struct session_writer;
 struct session_writer *session_writer_new(const char *path);
 void session_writer_put(struct session_writer *w, struct session_save *s); // takes it over
 int session_writer_fd(const struct session_writer *w); // readable when a writing has failed
-// Whether one has failed since this was asked last: why.
+// Whether one has failed since this was asked last: why. One that fails like the one before it is no news.
 bool session_writer_failed(struct session_writer *w, struct error *err);
 bool session_writer_lost(struct session_writer *w); // the latest writing has failed
 // Writes what waits; how the latest writing ended.
