@@ -217,6 +217,12 @@ static bool has_task_change(const struct snapshot *s)
 	return s->n_runs && s->run[s->n_runs - 1].has_task_change;
 }
 
+// What nobody asked for does not take the place of an error: that stays until a key is pressed.
+static bool error_stands(const struct ui *ui)
+{
+	return ui->note[0] && ui->note_role == ROLE_ERROR;
+}
+
 void ui_update(struct ui *ui, struct snapshot *snap)
 {
 	enum stage stage = ui->snap->stage;
@@ -232,10 +238,11 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)
 		ui->autosave_due |= ui->unsaved; // now with the figures of the edit
 	if (snap->n_runs > runs && ui->notes_run && !snap->dirty) { // else it is the end of a run before the edit
-		note_run(ui);
+		if (!error_stands(ui))
+			note_run(ui);
 		ui->notes_run = false;
 	}
-	if (snap->n_runs == runs && has_task_change(snap) && !task)
+	if (snap->n_runs == runs && has_task_change(snap) && !task && !error_stands(ui))
 		note_task(ui);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);

@@ -94,7 +94,7 @@ terminated() {
 }
 check tmux__sigterm_gives_the_terminal_back terminated
 
-offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "opened" && see "1 edit*"; }
+offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
 
 # Where the state directory cannot be made, quitting asks first, once.
