@@ -184,4 +184,29 @@ static inline void assert_close(const float *a, const float *b, int64_t n, float
 			fail_msg("element %lld: %.9g, expected %.9g", (long long)i, (double)a[i], (double)b[i]);
 }
 
+// A convolution that one maker of the onednn backend must take, in blocks, against ref. Guards, padding channels and the same bits for any
+// width are looked at by conv_result.
+typedef enum status conv_maker(struct kernel **out, const struct conv_task *t, struct error *err);
+
+static inline bool is_made_by(conv_maker *maker, const struct conv_task *t)
+{
+	struct kernel *k = NULL;
+	struct error err;
+	enum status s = maker(&k, t, &err);
+	kernel_free(&k);
+	return s == STATUS_OK;
+}
+
+static inline void check_made_by(conv_maker *maker, struct support_random *r, struct conv_task t, bool bias)
+{
+	struct conv_case c = conv_case_new(r, t, bias);
+	assert_true(is_made_by(maker, &c.t));
+	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+	float *y = conv_result(&c, BACKEND_ONEDNN, LAYOUT_BLOCK, LAYOUT_BLOCK, 3);
+	assert_close(y, expected, t.g.n * t.g.oc * c.t.g.oh * c.t.g.ow, 1e-5f);
+	free(y);
+	free(expected);
+	conv_case_free(&c);
+}
+
 #endif

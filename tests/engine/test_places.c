@@ -1,40 +1,7 @@
 // Parts of a Concat are made where its result lies: the same numbers, and who reads a part later finds it as it was.
 #include <stdlib.h>
 #include "onnx_case.h"
-#include "qtui/base/hash.h"
-#include "qtui/engine/run.h"
-
-struct seen {
-	struct key *key;  // [n_values] of the elements when they were shown
-	struct rep *kept; // [n_values] NULL: nothing is kept
-};
-
-static struct key key_of_elements(const struct rep *r)
-{
-	return key_add((struct key){0}, r->t.data, tensor_bytes(&r->t));
-}
-
-static void see(void *arg, const struct sighting *s)
-{
-	struct seen *seen = arg;
-	seen->key[s->value] = key_of_elements(s->rep[SIM_FLOAT]);
-	if (seen->kept)
-		seen->kept[s->value] = rep_share(s->rep[SIM_FLOAT]);
-}
-
-static void show_all(struct seen *seen, const struct graph *g, const struct dataset *d)
-{
-	struct error err = {0};
-	struct engine *e = engine_new(g, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = 1});
-	bool *want = xcalloc((size_t)g->n_values, sizeof *want);
-	for (int v = 0; v < g->n_values; v++)
-		want[v] = !g->value[v].constant;
-	seen->key = xcalloc((size_t)g->n_values, sizeof *seen->key);
-	if (engine_pass(e, &(struct pass){.want = {[SIM_FLOAT] = want}, .last = 1, .visit = see, .arg = seen}, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	free(want);
-	engine_free(&e);
-}
+#include "seen_case.h"
 
 static int value_named(const struct graph *g, const char *name)
 {

@@ -11,28 +11,6 @@ static struct conv_task task(int64_t c, int64_t oc, int64_t h, int64_t w)
 	};
 }
 
-static bool is_served(const struct conv_task *t)
-{
-	struct kernel *k = NULL;
-	struct error err;
-	enum status s = pointwise_conv(&k, t, &err);
-	kernel_free(&k);
-	return s == STATUS_OK;
-}
-
-// Guards, padding channels and the same bits for any width are looked at by conv_result.
-static void check(struct support_random *r, struct conv_task t, bool bias)
-{
-	struct conv_case c = conv_case_new(r, t, bias);
-	assert_true(is_served(&c.t));
-	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
-	float *y = conv_result(&c, BACKEND_ONEDNN, LAYOUT_BLOCK, LAYOUT_BLOCK, 3);
-	assert_close(y, expected, t.g.n * t.g.oc * t.g.oh * t.g.ow, 1e-5f);
-	free(y);
-	free(expected);
-	conv_case_free(&c);
-}
-
 // Every remainder of channels, of panels and of groups of pixels; sums of one section and of several.
 void test_pointwise__shapes(void **state)
 {
@@ -47,10 +25,10 @@ void test_pointwise__shapes(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
 		struct conv_task t = task(shapes[i].c, shapes[i].oc, shapes[i].h, shapes[i].w);
 		t.g.n = shapes[i].n;
-		check(&r, t, i % 2);
+		check_made_by(pointwise_conv, &r, t, i % 2);
 	}
 	for (int64_t pixels = 2; pixels < 30; pixels++)
-		check(&r, task(24, 16 * (1 + pixels % 3), 1, pixels), true);
+		check_made_by(pointwise_conv, &r, task(24, 16 * (1 + pixels % 3), 1, pixels), true);
 }
 
 // Every activation and place of the residual, with padding channels that some activations change.
@@ -64,7 +42,7 @@ void test_pointwise__epilogues(void **state)
 		struct conv_task t = task(12, 53, 3, 6);
 		t.g.n = 2;
 		t.epi = (struct epilogue){{(enum act_kind)(i / 3), 0.25f, 0.5f}, (enum add_kind)(i % 3)};
-		check(&r, t, true);
+		check_made_by(pointwise_conv, &r, t, true);
 	}
 }
 
@@ -88,11 +66,11 @@ void test_pointwise__leaves_the_rest(void **state)
 	other[8].g.pad_r = 1;
 	other[8].g.ow = 9;
 	other[9].g.h = other[9].g.oh = other[9].g.w = other[9].g.ow = 40; // large: oneDNN's is as fast
-	assert_true(is_served(&base));
+	assert_true(is_made_by(pointwise_conv, &base));
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-		assert_false(is_served(&other[i]));
+		assert_false(is_made_by(pointwise_conv, &other[i]));
 	cpu_limit(CPU_AVX2);
-	bool lesser = is_served(&base);
+	bool lesser = is_made_by(pointwise_conv, &base);
 	cpu_limit(CPU_LEVELS);
 	assert_false(lesser);
 }

@@ -244,26 +244,26 @@ void test_qconv__every_remainder_of_rows_and_panels(void **state)
 			fixed_trial(&b, (uint64_t)(60 + size), square(19, oc, size, size % 2 ? 1 : 3, size == 5 ? 2 : 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK);
 }
 
-// What ends in registers: both roundings of halves, which sums in steps of a power of two give many of, scales that are none, limits between
-// two codes, with and without an addend.
+// What ends in registers: both roundings of halves, which sums in steps of a power of two give many of, scales that are none (sums divided by
+// 15 give halves that sums times its inverse miss), limits between two codes, with and without an addend.
 void test_qconv__ends_to_the_nearest(void **state)
 {
-	static const float scales[] = { 0.0625f, 0.0611f };
+	static const float scales[] = { 0.0625f, 0.0611f, 15.0f / 1024 };
 	struct support_random r = { 36 };
-	for (int i = 0; i < 96; i++) {
+	for (int i = 0; i < 144; i++) {
 		int64_t k = i % 3 ? 3 : 1, group = i % 3 == 2 ? 37 : 1;
 		struct trial b = { .t = { .g = square(37, 37, 13, k, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8,
 			.weight_bits = 8 } };
 		trial_fill(&r, &b);
 		for (int64_t c = 0; c < 37; c++)
 			b.scale[c] = ldexpf(1.0f, i % 3 == 2 ? -13 : -16);
-		b.out_scale = scales[i / 3 % 2];
-		b.out_zero = i / 6 % 2 ? -17 : 0;
+		b.out_scale = scales[i / 3 % 3];
+		b.out_zero = i / 9 % 2 ? -17 : 0;
 		b.t.out_quant.qmin = INT8_MIN;
 		b.t.out_quant.qmax = INT8_MAX;
-		b.t.out_quant.rounding = i / 12 % 2 ? ROUND_HALF_UP : ROUND_HALF_EVEN;
-		b.t.act = i / 24 % 2 ? (struct act) { ACT_CLIP, -0.53f, 1.97f } : (struct act) { ACT_NONE, 0, 0 };
-		b.t.fbias = i / 48 % 2 ? b.fbias : NULL;
+		b.t.out_quant.rounding = i / 18 % 2 ? ROUND_HALF_UP : ROUND_HALF_EVEN;
+		b.t.act = i / 36 % 2 ? (struct act) { ACT_CLIP, -0.53f, 1.97f } : (struct act) { ACT_NONE, 0, 0 };
+		b.t.fbias = i / 72 % 2 ? b.fbias : NULL;
 		b.t.to_float = false;
 		b.out_size = b.out_elems;
 		trial_check(&b);

@@ -17,28 +17,6 @@ static struct conv_task task(int64_t c, int64_t oc, int64_t h, int64_t w, const 
 	};
 }
 
-static bool is_served(const struct conv_task *t)
-{
-	struct kernel *k = NULL;
-	struct error err;
-	enum status s = winograd_conv(&k, t, &err);
-	kernel_free(&k);
-	return s == STATUS_OK;
-}
-
-// Guards, padding channels and the same bits for any width are looked at by conv_result.
-static void check(struct support_random *r, struct conv_task t, bool bias)
-{
-	struct conv_case c = conv_case_new(r, t, bias);
-	assert_true(is_served(&c.t));
-	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
-	float *y = conv_result(&c, BACKEND_ONEDNN, LAYOUT_BLOCK, LAYOUT_BLOCK, 3);
-	assert_close(y, expected, t.g.n * t.g.oc * c.t.g.oh * c.t.g.ow, 1e-5f);
-	free(y);
-	free(expected);
-	conv_case_free(&c);
-}
-
 // Every remainder of channels and of panels, images of one chunk and of many, borders of every width.
 void test_winograd__shapes(void **state)
 {
@@ -57,7 +35,7 @@ void test_winograd__shapes(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
 		struct conv_task t = task(shapes[i].c, shapes[i].oc, shapes[i].h, shapes[i].w, shapes[i].pad);
 		t.g.n = shapes[i].n;
-		check(&r, t, i % 2);
+		check_made_by(winograd_conv, &r, t, i % 2);
 	}
 }
 
@@ -72,7 +50,7 @@ void test_winograd__epilogues(void **state)
 		struct conv_task t = task(12, 21, 9, 12, (int64_t[]){1, 1, 1, 1});
 		t.g.n = 2;
 		t.epi = (struct epilogue){{(enum act_kind)(i / 3), 0.25f, 0.5f}, (enum add_kind)(i % 3)};
-		check(&r, t, true);
+		check_made_by(winograd_conv, &r, t, true);
 	}
 }
 
@@ -137,11 +115,11 @@ void test_winograd__leaves_the_rest(void **state)
 	other[8].g.dil_h = 2;
 	other[9].g.oh = other[9].g.ow = 2; // one tile: to read the kernels takes longer than the sums
 	other[10].g.oh = 1;
-	assert_true(is_served(&base));
+	assert_true(is_made_by(winograd_conv, &base));
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-		assert_false(is_served(&other[i]));
+		assert_false(is_made_by(winograd_conv, &other[i]));
 	cpu_limit(CPU_PLAIN);
-	bool plain = is_served(&base);
+	bool plain = is_made_by(winograd_conv, &base);
 	cpu_limit(CPU_LEVELS);
 	assert_false(plain);
 }

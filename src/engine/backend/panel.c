@@ -1,6 +1,7 @@
 #include "panel.h"
 
 #include <math.h>
+#include <string.h>
 
 int64_t panel_count(int64_t out_blocks)
 {
@@ -22,4 +23,15 @@ bool panel_finish_of(struct panel_finish *f, const struct epilogue *e)
 	f->high = kind == ACT_CLIP ? e->act.b : INFINITY;
 	f->add = all ? e->add : ADD_NONE;
 	return all;
+}
+
+enum status panel_memory(float **weight, size_t bytes, float **bias, int64_t outputs, const struct conv_task *t, struct error *err)
+{
+	*weight = mem_try_array(bytes, 1);
+	*bias = mem_try_array((size_t)outputs, sizeof **bias);
+	if (!*weight || !*bias)
+		return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
+	if (t->bias)
+		memcpy(*bias, t->bias, (size_t)t->g.oc * sizeof **bias);
+	return STATUS_OK;
 }

@@ -34,4 +34,8 @@ struct panel_finish {
 // False where the activation is none of these: then nothing is done in registers.
 bool panel_finish_of(struct panel_finish *f, const struct epilogue *e);
 
+// Room for the weights of all panels and for the biases of all blocks, which are filled in, zero where there is none. On STATUS_NOMEM the
+// kernel that owns them frees what there is.
+MUST_CHECK enum status panel_memory(float **weight, size_t bytes, float **bias, int64_t outputs, const struct conv_task *t, struct error *err);
+
 #endif

@@ -1,7 +1,6 @@
 #include "pointwise.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "kept.h"
 #include "onednn_conv.h"
 
@@ -99,14 +98,10 @@ enum status pointwise_conv(struct kernel **out, const struct conv_task *t, struc
 		return STATUS_UNSUPPORTED;
 	struct pointwise *k = new_kernel(t);
 	*out = &k->base;
-	k->weight = mem_try_array(k->base.bytes, 1);
-	k->bias = mem_try_array((size_t)(k->out_blocks * LANES), sizeof *k->bias);
-	if (!k->weight || !k->bias) {
+	enum status s = panel_memory(&k->weight, k->base.bytes, &k->bias, k->out_blocks * LANES, t, err);
+	if (s == STATUS_OK)
+		pack(k, t->weight);
+	else
 		kernel_free(out);
-		return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
-	}
-	if (t->bias)
-		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof *k->bias);
-	pack(k, t->weight);
-	return STATUS_OK;
+	return s;
 }

@@ -253,18 +253,12 @@ enum status winograd_conv(struct kernel **out, const struct conv_task *t, struct
 	if (!serves(t))
 		return STATUS_UNSUPPORTED;
 	struct winograd *k = new_kernel(t);
-	size_t outputs = (size_t)(k->out_blocks * k->lanes), inputs = (size_t)(k->blocks * k->lanes);
-	size_t bytes = outputs * inputs * WINOGRAD_POSITIONS * sizeof(float);
 	*out = &k->base;
-	k->base.bytes = bytes;
-	k->weight = mem_try_array(bytes, 1);
-	k->bias = mem_try_array(outputs, sizeof *k->bias);
-	if (!k->weight || !k->bias) {
+	k->base.bytes = (size_t)(k->out_blocks * k->blocks * k->lanes * k->lanes * WINOGRAD_POSITIONS) * sizeof *k->weight;
+	enum status s = panel_memory(&k->weight, k->base.bytes, &k->bias, k->out_blocks * k->lanes, t, err);
+	if (s == STATUS_OK)
+		pack(k, t->weight);
+	else
 		kernel_free(out);
-		return error_set(err, STATUS_NOMEM, "no memory for the weights of a convolution");
-	}
-	if (t->bias)
-		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof *k->bias);
-	pack(k, t->weight);
-	return STATUS_OK;
+	return s;
 }

@@ -47,7 +47,7 @@ static void note_part(struct places *p, const struct graph *g, int value, struct
 
 void places_build(struct places *p, const struct graph *g)
 {
-	*p = (struct places){.of_value = xmalloc(((size_t)g->n_values + 1) * sizeof *p->of_value), 
+	*p = (struct places){.of_value = xmalloc(((size_t)g->n_values + 1) * sizeof *p->of_value),
 	    .of_node = xmalloc(((size_t)g->n_nodes + 1) * sizeof *p->of_node), .node = xcalloc((size_t)g->n_nodes + 1, sizeof *p->node)};
 	for (int v = 0; v < g->n_values; v++)
 		p->of_value[v].concat = -1;
