@@ -1,6 +1,7 @@
 // The QDQ model: read back by the program itself it gives what the simulation of the plan gives.
 #include <unistd.h>
 #include "study_case.h"
+#include "engine/onnx_case.h"
 #include "qtui/base/file.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/op.h"
@@ -133,4 +134,44 @@ void test_qdq__old_opset(void **state)
 	assert_int_equal(c.g->opset, 10);
 	assert_true(noise(&c) < 1e-3);
 	done(&c);
+}
+
+// What no kernel takes, the operators' own code computes: on the same rounded parameters.
+static void without_kernel(struct onnx_case *c)
+{
+	float w[256];
+	for (int i = 0; i < 256; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_input(c, "x", FLOAT, DIMS(1, 4, 3, 4, 5));
+	case_floats(c, "w", DIMS(8, 4, 2, 2, 2), w);
+	case_floats(c, "b", DIMS(8), w + 3);
+	case_node(c, "Conv", "volume", "x w b", "volume_y");
+	case_ints(c, "to", 4, (int64_t[]){1, 8, 6, 4});
+	case_node(c, "Reshape", "flat", "volume_y to", "flat_y");
+	case_floats(c, "wt", DIMS(8, 4, 2, 2), w + 60);
+	Onnx__NodeProto *n = case_node(c, "ConvTranspose", "groups", "flat_y wt", "groups_y");
+	case_attr_int(c, n, "group", 4);
+	case_ints(c, "rows", 2, (int64_t[]){35, 16});
+	case_node(c, "Reshape", "matrix", "groups_y rows", "matrix_y");
+	case_floats(c, "wg", DIMS(16, 6), w + 100);
+	case_floats(c, "bg", DIMS(1), w + 7);
+	case_node(c, "Gemm", "one_bias", "matrix_y wg bg", "y");
+	case_output(c, c->graph, "y");
+}
+
+void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
+{
+	static const char *const targets[] = {"onnxruntime", "esp32p4", "xint8"};
+	struct onnx_case file;
+	case_init(&file);
+	without_kernel(&file);
+	const char *model = case_save(&file, "volume.onnx");
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(model, NULL, targets[i]));
+		if (noise(&c) > 1e-8)
+			fail_msg("%s: %g", targets[i], noise(&c));
+		done(&c);
+	}
+	case_done(&file);
 }

@@ -138,17 +138,36 @@ enum status exec_out_shape(struct exec *x, struct shape *out)
 	return out->rank >= 0 && shape_count(out) >= 0 ? STATUS_OK : shape_of_run(x, out);
 }
 
+bool exec_raw_parameter(const struct exec *x, int i)
+{
+	return i > 0 && (x->node->op->flags & OPF_WEIGHTED) && slot_constant(x->g, x->plan, x->sim, x->step->node, i);
+}
+
+static enum status plain_input(struct exec *x, int i, struct rep *out)
+{
+	const struct quantizer *q = exec_raw_parameter(x, i) && exec_float_input(x, i) ? exec_param_quantizer(x, i) : NULL;
+	struct rep rounded = {0}, f = {0};
+	enum status st = STATUS_OK;
+	if (q)
+		st = rep_apply(&rounded, x->in[i], q, x->width, x->err);
+	else
+		rounded = rep_share(x->in[i]);
+	if (st == STATUS_OK)
+		st = rep_to_float(&f, &rounded, x->width, x->err);
+	if (st == STATUS_OK)
+		st = rep_to_layout(out, &f, LAYOUT_PLAIN, x->width, x->err);
+	rep_drop(&f);
+	rep_drop(&rounded);
+	return st;
+}
+
 enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in)
 {
 	for (int i = 0; i < x->node->n_in; i++) {
-		struct rep f = {0};
 		in[i] = NULL;
 		if (!x->in[i])
 			continue;
-		enum status st = rep_to_float(&f, x->in[i], x->width, x->err);
-		if (st == STATUS_OK)
-			st = rep_to_layout(&hold[i], &f, LAYOUT_PLAIN, x->width, x->err);
-		rep_drop(&f);
+		enum status st = plain_input(x, i, &hold[i]);
 		if (st != STATUS_OK)
 			return st;
 		in[i] = &hold[i].t;

@@ -14,7 +14,10 @@ enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layo
 void exec_copy(char *to, const char *from, size_t bytes, int width);
 enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
 enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out);
-// Inputs of the main node as plain tensors of floats (or of the integers that they are); hold[n_in] keeps what was made for it.
+// Does input i reach the step unrounded? Kernels round and pack the parameters of weighted operators once, when they are made.
+bool exec_raw_parameter(const struct exec *x, int i);
+// Inputs of the main node as plain tensors of floats (or of the integers that they are), parameters rounded; hold[n_in] keeps what was
+// made for it.
 enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in);
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
 // Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.

@@ -81,12 +81,6 @@ static enum status load_inputs(struct state *st)
 	return s;
 }
 
-// Parameters of weighted operators stay as they are: their kernels round and pack them once.
-static bool raw_parameter(const struct exec *x, int i)
-{
-	return (x->node->op->flags & OPF_WEIGHTED) && i > 0;
-}
-
 // Nodes that read one float tensor mostly want it on one grid: it is quantized once.
 static enum status apply_shared(struct state *st, struct exec *x, int v, const struct quantizer *q, struct rep *hold)
 {
@@ -109,7 +103,7 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 	if (v < 0)
 		return STATUS_OK;
 	const struct tensor *c = slot_constant(x->g, x->plan, x->sim, x->step->node, i);
-	const struct quantizer *q = is_float_value(x->g, v) && !(c && raw_parameter(x, i)) ?
+	const struct quantizer *q = is_float_value(x->g, v) && !exec_raw_parameter(x, i) ?
 	    slot_in_quantizer(x->plan, x->sim, x->step->node, i) : NULL;
 	struct rep constant = {0};
 	struct rep *r = &env[v];
