@@ -252,3 +252,35 @@ void test_op_rows__topk(void **state)
 	}
 	check_topk(&r, 3000, 300, true);
 }
+
+// ---- windows
+
+static int64_t pooled(int64_t in, int64_t kernel, int64_t stride, bool ceil)
+{
+	int64_t k[] = { kernel }, s[] = { stride };
+	float x[8] = { 1, 4, 2, 8, 5, 7, 3, 6 };
+	struct node_run r;
+	struct error err;
+
+	node_run_init(&r, "", "MaxPool", 17, 1);
+	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){ k, 1 };
+	*(struct ints *)node_run_field(&r, "strides") = (struct ints){ s, 1 };
+	*(int64_t *)node_run_field(&r, "ceil_mode") = ceil;
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, in), x);
+	int64_t n = node_run_try(&r, &err) == STATUS_OK ? r.out[0].shape.dim[2] : -1;
+	if (n > 0 && in < kernel)
+		assert_true(((float *)r.out[0].data)[0] == 4);
+	node_run_done(&r);
+	return n;
+}
+
+// As ONNX Runtime counts: ceil((in - kernel) / stride) + 1.
+void test_op_rows__windows_that_hang_over_the_end(void **state)
+{
+	(void)state;
+	assert_int_equal(pooled(5, 2, 2, false), 2);
+	assert_int_equal(pooled(5, 2, 2, true), 3);
+	assert_int_equal(pooled(2, 3, 2, true), 1);
+	assert_int_equal(pooled(2, 3, 2, false), -1);
+	assert_int_equal(pooled(2, 4, 2, true), -1); // a whole stride short
+}

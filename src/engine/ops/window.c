@@ -115,15 +115,16 @@ static enum status check_auto_pad(const char *auto_pad, struct error *err)
 	return error_set(err, STATUS_FORMAT, "auto_pad is `%s`", auto_pad);
 }
 
+// Rounded up, a window that lacks less than a stride still fits: it hangs over the end.
 static void output_size(struct window *w, int i, bool ceil_mode)
 {
-	int64_t room = w->in[i] + w->before[i] + w->after[i] - extent(w, i);
+	int64_t room = w->in[i] + w->before[i] + w->after[i] - extent(w, i) + (ceil_mode ? w->stride[i] - 1 : 0);
 
 	if (room < 0) {
 		w->out[i] = 0;
 		return;
 	}
-	w->out[i] = (room + (ceil_mode ? w->stride[i] - 1 : 0)) / w->stride[i] + 1;
+	w->out[i] = room / w->stride[i] + 1;
 	// a last window that would lie wholly in the padding behind is left out
 	if (ceil_mode && (w->out[i] - 1) * w->stride[i] >= w->in[i] + w->before[i])
 		w->out[i]--;
