@@ -58,7 +58,7 @@ static enum status parse_edit(struct edits *e, const struct graph *g, const cJSO
 	if (!*name)
 		return error_set(err, STATUS_FORMAT, "an edit names no node");
 	if (node < 0)
-		return error_set(err, STATUS_NOTFOUND, "the model has no node %s", name);
+		return graph_no_node(g, name, err);
 	if ((word && !precision_parse(&p, word)) || !has_scale)
 		return error_set(err, STATUS_FORMAT, "node %s has a precision or scale that there is not", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);

@@ -39,7 +39,7 @@ static enum status replay_set(struct study *s, char **word, int n, struct error 
 	for (int i = 1; st == STATUS_OK && i < n - 1; i++) {
 		nodes[i - 1] = graph_find_node(s->g, word[i]);
 		if (nodes[i - 1] < 0)
-			st = error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[i]);
+			st = graph_no_node(s->g, word[i], err);
 	}
 	if (st == STATUS_OK)
 		st = study_set(s, nodes, n - 2, is_auto ? -1 : (int)p, NULL, err);
@@ -70,7 +70,7 @@ static enum status replay_scale(struct study *s, char **word, int n, struct erro
 		if (!scale_parse(word[i + 1], &e[i / 2].scale))
 			st = STATUS_FORMAT;
 		else if (e[i / 2].node < 0)
-			st = error_set(err, STATUS_NOTFOUND, "the model has no node %s", word[i]);
+			st = graph_no_node(s->g, word[i], err);
 	}
 	if (st == STATUS_FORMAT)
 		error_set(err, st, "scale needs nodes, each with 2^-4, a number or auto");

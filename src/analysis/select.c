@@ -44,10 +44,7 @@ static void reach_up(const struct graph *g, int to, bool *hit)
 static enum status need_node(const struct graph *g, const char *name, int *node, struct error *err)
 {
 	*node = graph_find_node(g, name);
-	if (*node >= 0)
-		return STATUS_OK;
-	const char *near = graph_nearest_node(g, name);
-	return error_set(err, STATUS_NOTFOUND, "the model has no node %s%s%s", name, near ? "; the nearest is " : "", near ? near : "");
+	return *node >= 0 ? STATUS_OK : graph_no_node(g, name, err);
 }
 
 static enum status mark_region(const struct graph *g, const char *selection, const char *dots, bool *hit, struct error *err)

@@ -52,16 +52,12 @@ enum status command_set(struct ui *ui, char *args, struct error *err)
 // One node by name: the file's, also of one that is fused into another.
 static enum status find_node(int *out, const struct ui *ui, const char *name, struct error *err)
 {
-	const char *near;
-
 	*out = graph_find_node(ui->snap->g, name);
 	if (*out >= 0) {
 		*out = around_owner(ui->snap, *out);
 		return STATUS_OK;
 	}
-	near = graph_nearest_node(ui->snap->g, name);
-	return error_set(err, STATUS_NOTFOUND, "no node \"%.120s\"%s%.120s%s", name, near ? ", did you mean \"" : "", near ? near : "",
-	    near ? "\"?" : "");
+	return graph_no_node(ui->snap->g, name, err);
 }
 
 enum status command_scale(struct ui *ui, char *args, struct error *err)

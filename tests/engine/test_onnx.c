@@ -157,6 +157,9 @@ void test_onnx__unused_nodes_go(void **state)
 	assert_int_equal(c.loaded->n_origins, 4);
 	assert_int_equal(c.loaded->origin[3].fate, FATE_REMOVED);
 	assert_int_equal(c.loaded->origin[3].node, -1);
+	assert_int_equal(graph_no_node(c.loaded, "unused", &c.err), STATUS_NOTFOUND);
+	assert_non_null(strstr(c.err.text, "node unused is left out"));
+	assert_null(graph_nearest_node(c.loaded, "unusde")); // it could not be taken either
 	case_done(&c);
 }
 

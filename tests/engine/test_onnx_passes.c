@@ -173,6 +173,8 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 	case_output(&c, c.graph, "y");
 	case_load(&c);
 	assert_int_equal(graph_find_node(c.loaded, "dq"), -1);
+	assert_int_equal(graph_no_node(c.loaded, "dq", &c.err), STATUS_NOTFOUND);
+	assert_non_null(strstr(c.err.text, "node dq is computed when the model is loaded"));
 	assert_int_equal(c.loaded->n_nodes, 1);
 	case_done(&c);
 }

@@ -60,7 +60,7 @@ void test_script__first_failure_ends_it(void **state)
 		{":nonsense", "t.qtui:1: no command"},
 		{":fix speed>3", "t.qtui:1: speed>3: "},
 		{":blame soon", "t.qtui:1: usage: :blame [TIME]"},
-		{":goto /model.24/m.0/Cnov", "did you mean \"/model.24/m.0/Conv\""},
+		{":goto /model.24/m.0/Cnov", "no node /model.24/m.0/Cnov; the nearest is /model.24/m.0/Conv"},
 		{"/zzzz<Enter>\n:quit", "t.qtui:1: no row matches"},
 		{":undo now", "takes no argument"},
 		{":help xyzzy", "the help says nothing"},

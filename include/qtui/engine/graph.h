@@ -83,8 +83,10 @@ void graph_free(struct graph **g);
 // The node with this (file's or normalised) name, following the map of origins; -1 when there is none.
 int graph_find_node(const struct graph *g, const char *name);
 int graph_find_value(const struct graph *g, const char *name); // -1 when there is none
-// The known name nearest to `name`, for "did you mean"; NULL when none is near.
+// The name nearest to `name` that graph_find_node finds, for "did you mean"; NULL when none is near.
 const char *graph_nearest_node(const struct graph *g, const char *name);
+// STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the graph.
+enum status graph_no_node(const struct graph *g, const char *name, struct error *err);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
 // others).

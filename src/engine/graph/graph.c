@@ -56,7 +56,8 @@ const char *graph_nearest_node(const struct graph *g, const char *name)
 		return NULL;
 	for (int i = 0; i < g->n_origins; i++) {
 		const char *candidate = g->origin[i].name;
-		int distance = strlen(candidate) > longest ? best_distance : str_distance(name, candidate);
+		bool use = g->origin[i].node >= 0 && strlen(candidate) <= longest;
+		int distance = use ? str_distance(name, candidate) : best_distance;
 
 		if (distance < best_distance) {
 			best = candidate;
@@ -64,6 +65,18 @@ const char *graph_nearest_node(const struct graph *g, const char *name)
 		}
 	}
 	return best;
+}
+
+enum status graph_no_node(const struct graph *g, const char *name, struct error *err)
+{
+	int origin = namemap_get(g->origin_by_name, name);
+	const char *near = origin < 0 ? graph_nearest_node(g, name) : NULL;
+
+	if (origin >= 0 && g->origin[origin].fate == FATE_FOLDED)
+		return error_set(err, STATUS_NOTFOUND, "node %.200s is computed when the model is loaded: there is nothing to quantize", name);
+	if (origin >= 0)
+		return error_set(err, STATUS_NOTFOUND, "node %.200s is left out when the model is loaded: it passes its input on, or no output needs it", name);
+	return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s%s%.200s", name, near ? "; the nearest is " : "", near ? near : "");
 }
 
 const char *graph_metadata(const struct graph *g, const char *key)

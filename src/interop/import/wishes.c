@@ -77,11 +77,11 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 bool wish_name(struct wishes *w, const char *name, enum precision p)
 {
 	int node = graph_find_node(w->g, name);
-	const char *near = node < 0 ? graph_nearest_node(w->g, name) : NULL;
+	struct error why;
 	if (node >= 0)
 		wish_precision(w, node, p);
 	else
-		wish_note(w, "%.120s: the model has no such node%s%s", name, near ? "; the nearest is " : "", near ? near : "");
+		wish_note(w, "%s", (graph_no_node(w->g, name, &why), why.text));
 	return node >= 0;
 }
 
