@@ -100,19 +100,21 @@ VINLINE vint bins_at(const struct bins *b, const float *x)
 	return (vint)where_le(v, b->hi, where_le(b->lo, v, index, spill), spill);
 }
 
-// Where a table fits the first-level cache twice, two tables take turns, so that runs of equal values (zeros behind a ReLU)
-// do not wait for their own increments, and four bins of 16 bits are read at a time.
-enum { SMALL_BINS = 4096, PIECE = 1024, PAIR = 2 * VLANES };
+// Where tables are small, four of them take turns, so that values that come again soon (zeros behind a ReLU) do not wait for their own
+// increments, and four bins of 16 bits are read at a time. Bins are computed AHEAD elements before they are counted: the processor
+// divides while its stores, one a cycle, are what it waits for.
+enum { SMALL_BINS = 4096, TABLES = 4, PAIR = 2 * VLANES, AHEAD = 128 };
+typedef uint32_t counts[SMALL_BINS + 1];
 
-static void count_bins(uint32_t *even, uint32_t *odd, const uint16_t *bin, int n)
+VINLINE void count_pair(uint32_t *hist, counts *more, const uint16_t *bin)
 {
-	for (int i = 0; i < n; i += 4) {
+	for (int i = 0; i < PAIR; i += TABLES) {
 		uint64_t four;
 		memcpy(&four, bin + i, sizeof four);
-		even[four & 0xffff]++;
-		odd[four >> 16 & 0xffff]++;
-		even[four >> 32 & 0xffff]++;
-		odd[four >> 48]++;
+		hist[four & 0xffff]++;
+		more[0][four >> 16 & 0xffff]++;
+		more[1][four >> 32 & 0xffff]++;
+		more[2][four >> 48]++;
 	}
 }
 
@@ -120,18 +122,21 @@ static void count_bins(uint32_t *even, uint32_t *odd, const uint16_t *bin, int n
 static int64_t small_hist(uint32_t *hist, int bins, const struct bins *by, const float *x, int64_t n)
 {
 	const struct bins b = *by;
-	uint32_t second[SMALL_BINS + 1] = {0};
-	uint16_t bin[PIECE];
+	counts more[TABLES - 1];
+	uint16_t bin[AHEAD];
 	int64_t at = 0;
-	while (at + PAIR <= n) {
-		int m = n - at < PIECE ? (int)((n - at) / PAIR * PAIR) : PIECE;
-		for (int i = 0; i < m; i += PAIR)
-			store_bins(bin + i, bins_at(&b, x + at + i), bins_at(&b, x + at + i + VLANES));
-		count_bins(hist, second, bin, m);
-		at += m;
+	for (int t = 0; t < TABLES - 1; t++)
+		memset(more[t], 0, ((size_t)bins + 1) * sizeof more[t][0]);
+	for (; at + PAIR <= n; at += PAIR) {
+		uint16_t *slot = bin + at % AHEAD;
+		if (at >= AHEAD)
+			count_pair(hist, more, slot);
+		store_bins(slot, bins_at(&b, x + at), bins_at(&b, x + at + VLANES));
 	}
+	for (int64_t i = at > AHEAD ? at - AHEAD : 0; i < at; i += PAIR)
+		count_pair(hist, more, bin + i % AHEAD);
 	for (int k = 0; k <= bins; k++)
-		hist[k] += second[k];
+		hist[k] += more[0][k] + more[1][k] + more[2][k];
 	return at;
 }
 
