@@ -462,6 +462,24 @@ void test_stats__site_in_one_walk(void **state)
 	}
 }
 
+// One value in all elements, more of them than the small counters of a walk can hold.
+void test_stats__site_of_one_value(void **state)
+{
+	static const int64_t dims[][4] = { { 1, 1, 800, 801 }, { 1, 21, 240, 241 } };
+	struct quantizer full = quantizer(0), alone = quantizer(1);
+	(void)state;
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		for (int i = 0; i < 2; i++) {
+			struct tensor f = tensor(DT_F32, i ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, dims[i]);
+			cpu_limit((enum cpu_level)level);
+			fill(&f, 0.0f, 1e6f);
+			check_site(&f, &full, &alone);
+			tensor_drop(&f);
+		}
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
 // Both comparisons of a walk, of one type: the same bits at every level, and those of each alone.
 static void check_two(const struct tensor *f, const struct tensor *q, const struct tensor *a, const struct quantizer *full,
     const struct quantizer *alone)

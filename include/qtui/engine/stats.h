@@ -33,7 +33,7 @@ void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct
 // Counts of a float tensor's elements, each rounded down to a multiple of 2^exponent. The step follows from the range alone: the finest
 // that makes at most 2 * GRID_LEAST steps of it. So counts of different data merge exactly, whatever ranges they were made over and in
 // whatever order, and no range has to be known before counting.
-enum { GRID_LEAST = 4096, GRID_BINS = 2 * GRID_LEAST + 1 };
+enum { GRID_LEAST = 4096, GRID_BINS = 2 * GRID_LEAST + 1, GRID_TABLES = 4 };
 struct grid {
 	int exponent, n;       // n bins are in use; 0: empty
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
@@ -50,7 +50,8 @@ void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct 
 
 // Tables of one thread's walks: zeroed once, they are zero again after each.
 struct stats_scratch {
-	uint32_t grid[2][2][GRID_BINS + 1], codes[65536];
+	uint16_t grid[2][GRID_TABLES][GRID_BINS + 1];
+	uint32_t codes[65536];
 };
 // All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the order of addition.
 struct stats_site {

@@ -123,7 +123,7 @@ static void set_limits(struct gridding *c)
 }
 
 void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f,
-    uint32_t (*count)[GRID_BINS + 1])
+    uint16_t (*count)[GRID_BINS + 1])
 {
 	assert(f->type == DT_F32);
 	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data, .count = count };
@@ -133,32 +133,26 @@ void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_r
 // What was counted goes to the grid; `count` is zero again.
 static void flush(struct gridding *c)
 {
-	for (int i = 0; i < c->grid->n; i++)
-		c->grid->bin[i] += c->count[0][i] + c->count[1][i];
-	for (int i = 0; i < 2; i++)
-		memset(c->count[i], 0, ((size_t)c->grid->n + 1) * sizeof(c->count[0][0]));
+	uint32_t *bin = c->grid->bin;
+
+	for (int t = 0; t < GRID_TABLES; t++) {
+		const uint16_t *count = c->count[t];
+		_Pragma("omp simd") for (int i = 0; i < c->grid->n; i++)
+			bin[i] += count[i];
+		memset(c->count[t], 0, ((size_t)c->grid->n + 1) * sizeof(count[0]));
+	}
+	c->most = 0;
 }
 
-// Neighbours are often equal: they go to two tables, so as not to wait for each other's count. Four bins are read at a time.
 static void count_piece(struct gridding *c, const float *f, int n)
 {
-	const struct grid *g = c->grid;
-	struct steps_by by = { 1.0f / c->step, (float)g->first, g->n };
-	uint16_t bin[PIECE];
-	uint32_t *even = c->count[0], *odd = c->count[1];
-	int i = 0;
+	struct steps_by by = { 1.0f / c->step, (float)c->grid->first, c->grid->n };
+	int share = n / GRID_TABLES + 1; // at most, of every table
 
-	stats_loops()->steps(bin, f, n, &by);
-	for (; i + 4 <= n; i += 4) {
-		uint64_t four;
-		memcpy(&four, bin + i, sizeof(four));
-		even[four & 0xffff]++;
-		odd[four >> 16 & 0xffff]++;
-		even[four >> 32 & 0xffff]++;
-		odd[four >> 48]++;
-	}
-	for (; i < n; i++)
-		even[bin[i]]++;
+	if (c->most > UINT16_MAX - share)
+		flush(c);
+	c->most += share;
+	stats_loops()->count_steps(c->count, f, n, &by);
 }
 
 // The range has the strip's elements in it already.
@@ -167,6 +161,7 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 	struct gridding *c = arg;
 	float packed[PIECE];
 
+	assert(strip.vectors <= STATS_CHUNK);
 	if (!(c->range->n > 0))
 		return;
 	if (c->range->min < c->lo || c->range->max >= c->end) {
@@ -175,8 +170,7 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 		set_limits(c);
 	}
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
-		for (int64_t i = 0, n = strip.vectors * STATS_LANES; i < n; i += PIECE)
-			count_piece(c, c->f + at + i, (int)(n - i < PIECE ? n - i : PIECE));
+		count_piece(c, c->f + at, (int)(strip.vectors * STATS_LANES));
 		return;
 	}
 	for (int64_t v = 0; v < strip.vectors;) {

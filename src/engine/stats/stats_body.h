@@ -142,6 +142,41 @@ static void steps(uint16_t *bin, const float *f, int n, const struct steps_by *b
 	}
 }
 
+// Steps are found AHEAD elements before they are counted: the processor computes while its stores, one a cycle, are what it waits for.
+// Values that come again soon go to different tables, so as not to wait for their own increments, and four steps are read at a time.
+enum { STEPS = 32, AHEAD = 128 };
+
+VINLINE void count_found(uint16_t (*count)[GRID_BINS + 1], const uint16_t *bin, int n)
+{
+	for (int i = 0; i < n; i += GRID_TABLES) {
+		uint64_t four;
+		memcpy(&four, bin + i, sizeof(four));
+		count[0][four & 0xffff]++;
+		count[1][four >> 16 & 0xffff]++;
+		count[2][four >> 32 & 0xffff]++;
+		count[3][four >> 48]++;
+	}
+}
+
+static void count_steps(uint16_t (*count)[GRID_BINS + 1], const float *f, int n, const struct steps_by *by)
+{
+	const struct steps_by b = *by;
+	uint16_t bin[AHEAD];
+	int at = 0;
+
+	for (; at + STEPS <= n; at += STEPS) {
+		uint16_t *slot = bin + at % AHEAD;
+		if (at >= AHEAD)
+			count_found(count, slot, STEPS);
+		steps(slot, f + at, STEPS, &b);
+	}
+	for (int i = at > AHEAD ? at - AHEAD : 0; i < at; i += STEPS)
+		count_found(count, bin + i % AHEAD, STEPS);
+	steps(bin, f + at, n - at, &b);
+	for (int i = 0; i < n - at; i++)
+		count[i % GRID_TABLES][bin[i]]++;
+}
+
 const struct stats_table STATS_TABLE = {
 	.compare = {
 		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
@@ -151,5 +186,5 @@ const struct stats_table STATS_TABLE = {
 	.floats = floats,
 	.outside = outside,
 	.bins = bins,
-	.steps = steps,
+	.count_steps = count_steps,
 };

@@ -53,8 +53,8 @@ struct stats_table {
 	double (*outside)(const float *f, struct strip strip, float from, float to); // elements below `from` or above `to`
 	// Bins of n elements; by->bins for a NaN.
 	void (*bins)(int32_t *bin, const float *f, int n, const struct hist_by *by);
-	// Elements rounded down to steps, at most bins - 1; by->bins for a NaN.
-	void (*steps)(uint16_t *bin, const float *f, int n, const struct steps_by *by);
+	// Counts n elements, each rounded down to a step, at most bins - 1; by->bins for a NaN. They go in turn to GRID_TABLES tables.
+	void (*count_steps)(uint16_t (*count)[GRID_BINS + 1], const float *f, int n, const struct steps_by *by);
 };
 extern const struct stats_table stats_plain, stats_avx2, stats_avx512;
 extern compare_two_fn *const stats_two_avx512[DT_COUNT];
@@ -110,11 +110,12 @@ struct gridding {
 	const struct tensor_range *range; // of the elements so far: range_strip goes before grid_strip
 	float step, lo, end;              // of the grid: it holds lo <= x < end
 	const float *f;
-	uint32_t (*count)[GRID_BINS + 1]; // [2] of even and odd elements, not yet in the grid; zero before and after
+	uint16_t (*count)[GRID_BINS + 1]; // [GRID_TABLES], not yet in the grid; zero before and after
+	int most;                         // that a table's bin can have
 };
 void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_range *range, const struct tensor *f,
-    uint32_t (*count)[GRID_BINS + 1]);
-strip_fn grid_strip;
+    uint16_t (*count)[GRID_BINS + 1]);
+strip_fn grid_strip; // of at most STATS_CHUNK vectors
 void gridding_end(struct gridding *c);
 
 struct counting { // index is the code's bits, 8 or 16 of them

@@ -77,7 +77,7 @@ struct counted { // a tensor's range and its grid
 };
 
 static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid,
-    uint32_t (*count)[GRID_BINS + 1], struct summing *floats)
+    uint16_t (*count)[GRID_BINS + 1], struct summing *floats)
 {
 	if (!range && !grid)
 		return;
