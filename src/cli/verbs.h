@@ -17,6 +17,7 @@ int verb_ops(struct options *o);
 int verb_eval(struct options *o);
 int verb_search(struct options *o);
 int verb_tune(struct options *o);
+int verb_equalize(struct options *o);
 
 int fail(const struct error *err); // prints one line; the exit code of its status
 // The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/isolate.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/npy.h"
+#include "qtui/engine/equalize.h"
+#include "qtui/engine/onnx.h"
 #include "support.h"
 
 enum { IMAGES = 8 };
@@ -16,6 +19,7 @@ struct golden {
 	enum calib_method method;
 	int precision; // of all nodes, -1: the target's
 	int isolated;  // rows of the layerwise table that must be compared; 0: none is made, it takes too long
+	int equalized; // the tool equalized the weights first, with this opt_level; 0: it did not
 	bool on_edge;  // a code of the run hangs on the last bits of its float sums: where it differs, the exact network may decide
 	struct {
 		const char *node; // whose calibration has two scales that are as good, as test_plan_network shows; NULL: none has
@@ -161,6 +165,25 @@ static int compare_isolated(struct study *st, const struct snapshot *s, const cJ
 	return n;
 }
 
+// The model with weights equalized as the tool's run has them.
+static const char *equalized_model(const char *model, int opt_level)
+{
+	struct error err = {0};
+	struct graph *g = NULL;
+	struct equalization e;
+	struct bytes file = {0};
+	struct equalize_options opt = EQUALIZE_DEFAULT;
+	const char *path = support_temp("equalized.onnx");
+	opt.sums = opt_level == 2;
+	if (onnx_load(&g, model, &(struct onnx_options){0}, &err) != STATUS_OK || equalize(&e, g, &opt, &err) != STATUS_OK ||
+	    onnx_write_tuned(&file, g, e.weights, &err) != STATUS_OK || file_write(path, file.data, file.size, &err) != STATUS_OK)
+		fail_msg("%s: %s", model, err.text);
+	bytes_done(&file);
+	equalization_done(&e);
+	graph_free(&g);
+	return path;
+}
+
 static void check_with(const struct golden *g, const char *inputs, int least)
 {
 	struct error err = {0};
@@ -173,6 +196,8 @@ static void check_with(const struct golden *g, const char *inputs, int least)
 	const char *file = support_data(name);
 	if (!model || !file || !inputs)
 		skip();
+	if (g->equalized)
+		model = equalized_model(model, g->equalized);
 	assert_int_equal(json_read(&golden, file, &err), STATUS_OK);
 	struct snapshot *s = analyse(&st, g, BACKEND_ONEDNN, model, inputs), *exact = NULL;
 	if (g->tie.node)
@@ -236,6 +261,16 @@ void test_golden__resnet20_esp32(void **state)
 void test_golden__resnet20_tensorrt(void **state)
 {
 	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8", "tensorrt", CALIB_PERCENTILE, -1, .isolated = 22, .on_edge = true}, 20);
+}
+
+void test_golden__resnet20_equalized(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_esp_ESPDL_INT8_n8_equalize", "esp32p4", CALIB_KL, -1, .equalized = 2}, 30);
+}
+
+void test_golden__resnet20_equalized_tensorrt(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8_equalize", "tensorrt", CALIB_PERCENTILE, -1, .equalized = 1}, 20);
 }
 
 void test_golden__mobilenetv2_kl(void **state)

@@ -43,6 +43,12 @@ expect compare_models_needs_data 2 "calibration data are needed" compare $model 
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
 expect tune_over_the_model 2 "is the model itself" tune $model $calib -o $model
+expect equalize_without_model 2 "a MODEL is needed" equalize
+expect equalize_with_data 2 "unexpected argument" equalize $model $calib
+expect equalize_over_the_model 2 "is the model itself" equalize $model -o $model
+expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
+expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
+report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"
 expect tune_into_nowhere 1 "there is no directory" tune $model $calib -o "$dir/none/x.onnx"
 expect help 0 "" --help
 expect help_of_a_verb 0 "" run --help

@@ -16,15 +16,15 @@ struct options {
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
-	const char *task, *labels, *calib, *eval, *decoder, *nms, *budget;
+	const char *task, *labels, *calib, *eval, *decoder, *nms, *budget, *threshold;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
-	bool quiet, help, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse;
+	bool quiet, help, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
-	int repeat, random;
+	int repeat, random, rounds;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
 enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32, VERB_QUANTIZE = 64,
-	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_TUNE = 512, VERB_ANY = 4095, VERB_DECISION = 4096,
+	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_TUNE = 512, VERB_EQUALIZE = 1024, VERB_ANY = 4095, VERB_DECISION = 4096,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
 	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE };
 

@@ -9,7 +9,7 @@
 
 struct tuned {
 	int node;
-	struct key grid;            // of the weight's quantizer
+	struct key grid;            // of the weight's quantizer; zero: of an equalization, which is for any and only written
 	struct tensor weight, bias; // float32, as the node's inputs 1 and 2; bias without data: the graph's own
 	struct key weight_key, bias_key;
 };

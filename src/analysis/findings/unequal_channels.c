@@ -1,6 +1,7 @@
 // One scale for a weight whose channels differ: the small channels get a handful of codes (depthwise convolutions most of all).
 #include <math.h>
 #include <stdlib.h>
+#include "qtui/engine/equalize.h"
 #include "rule.h"
 
 static const double FEW_CODES = 8, SHARE = 0.1, GOOD_DB = 20;
@@ -56,28 +57,11 @@ static bool measure(struct channels *out, const struct tensor *w, int axis, doub
 	return true;
 }
 
-// The input comes from weights too, with nothing but a Relu between: a factor can move from one to the other.
-static bool is_equalizable(const struct look *l, const struct node *n)
-{
-	int p = l->g->value[n->in[0]].producer;
-	for (int k = 0; p >= 0 && k < 2; k++) {
-		const struct node *m = &l->g->node[p];
-		if (l->g->value[m->out[0]].n_consumers != 1)
-			return false;
-		if (is_op(m, OP_Conv) || is_op(m, OP_Gemm))
-			return true;
-		if (!is_op(m, OP_Relu) && !is_op(m, OP_LeakyRelu))
-			return false;
-		p = l->g->value[m->in[0]].producer;
-	}
-	return false;
-}
-
 static void unequal(struct look *l, const struct site *s, const struct channels *c)
 {
 	const struct node *n = &l->g->node[s->node];
 	const struct site *y = snapshot_output(l->s, s->node);
-	bool equal = is_equalizable(l, n);
+	bool equal = equalize_reaches(l->g, s->node);
 	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
 	finding_say(f, "%lld of %lld channels of %s have fewer than %.0f codes on its one scale: their median is %.3g times smaller than the largest.",
 	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, FEW_CODES, c->top / fmax(c->median, 1e-30));
@@ -87,7 +71,7 @@ static void unequal(struct look *l, const struct site *s, const struct channels 
 	finding_prove(f, "SNR dB of the weight", figures_snr(&s->graphwise));
 	finding_prove(f, "equalizable", equal);
 	if (finding_widen(f, l, s->node))
-		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with the weights in front" : "");
+		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: qtui equalize MODEL -o OUT.onnx" : "");
 }
 
 void rule_unequal_channels(struct look *l)

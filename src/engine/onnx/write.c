@@ -64,7 +64,7 @@ static const struct tensor *tuned_input(const struct writer *w, int node, int i)
 	return x && x->data ? x : NULL;
 }
 
-// Nodes that share a constant need not share what it was tuned to.
+// Nodes that share a constant need not share what it was tuned to: the name stays where there is one that reads it.
 static const char *float_input(struct writer *w, int node, int i)
 {
 	const struct value *v = &w->g->value[w->g->node[node].in[i]];
@@ -73,7 +73,7 @@ static const char *float_input(struct writer *w, int node, int i)
 
 	if (!t)
 		return v->name;
-	name = write_name(w, v->name, "_tuned");
+	name = v->n_consumers == 1 && !v->is_output ? v->name : write_name(w, v->name, "_tuned");
 	write_constant(w, name, t);
 	return name;
 }
@@ -212,6 +212,8 @@ static void add_grids(struct writer *w, Onnx__ModelProto *m)
 		const struct tuned *t = tuning_at(w->tuning, i);
 		char key[33];
 
+		if (key_is_zero(t->grid))
+			continue;
 		key_text(t->grid, key);
 		str_addf(&text, "%s %s\n", key, w->g->node[t->node].name);
 	}
@@ -261,7 +263,7 @@ static void fill_model(struct writer *w, Onnx__ModelProto *m)
 	m->ir_version = ir_version(w->opset);
 	m->producer_name = arena_strdup(w->arena, "qtui");
 	m->graph = &w->out;
-	w->out.name = arena_strdup(w->arena, w->plan ? "quantized" : "tuned");
+	w->out.name = arena_strdup(w->arena, w->plan ? "quantized" : "float");
 	w->out.n_input = (size_t)w->g->n_inputs;
 	w->out.input = make_infos(w, w->g->input, w->g->n_inputs);
 	w->out.n_output = (size_t)w->g->n_outputs;

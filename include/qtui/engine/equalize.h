@@ -1,0 +1,41 @@
+// Cross-layer equalization: of every channel of a tensor a factor moves from the weights that make it to the weights that read it, through
+// operators that let positive factors pass, so that the channels fill one scale alike. The float network computes what it did. With
+//   u[c] = max |weights of the nodes in front that make channel c|, d[c] = max |weights of the nodes behind that read it|
+//   f[c] = sqrt(d[c] / u[c]), between 0.1 and 10; 1 where u[c] + d[c] < threshold
+// weights and biases in front are multiplied by f, weights behind divided by it; every group in turn, `rounds` times, since the weights
+// of a node are mostly behind one tensor and in front of another.
+// Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019); limits, threshold and what is passed
+// through as PPQ has them.
+#ifndef QTUI_ENGINE_EQUALIZE_H
+#define QTUI_ENGINE_EQUALIZE_H
+
+#include "qtui/engine/graph.h"
+#include "qtui/engine/tuning.h"
+
+struct equalize_options {
+	int rounds;       // at least 1
+	double threshold; // of u + d, in the weights' own unit
+	bool sums;        // groups reach through Add and Sub too: PPQ's opt_level 2
+};
+#define EQUALIZE_DEFAULT ((struct equalize_options){.rounds = 10, .threshold = 0.5})
+
+// The tensors that share one factor a channel, and the Conv, ConvTranspose and Gemm nodes around them.
+struct equalize_group {
+	int *front, n_front;   // node ids in order
+	int *behind, n_behind;
+	int64_t channels;
+	// Bits that a channel leaves unused under one scale for all, on average: of log2(max u / u[c]), and of d. Channels of zeros do not count.
+	double front_before, front_after, behind_before, behind_after;
+};
+struct equalization {
+	struct equalize_group *group;
+	int n_groups;
+	struct tuning *weights; // what stands in for the graph's own, for nodes that changed; grid zero: for any
+};
+// The caller calls equalization_done; the graph stays as it is. STATUS_NOMEM when the weights do not fit twice.
+MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
+void equalization_done(struct equalization *e);
+// Are the node's weights behind (or in front of) a tensor that could be equalized through Relu and its kin alone?
+bool equalize_reaches(const struct graph *g, int node);
+
+#endif
