@@ -17,17 +17,18 @@ struct ranges {
 
 // ---- layers
 
-// The channel of the other kind that the second index means.
-static int64_t other_channel(const struct layer *l, int64_t first, int64_t second)
-{
-	return first / (l->first / l->groups) * l->second + second;
-}
+// The weights of one first index: stretches of `inner`, one a second index.
+struct stripe {
+	float *w;
+	int64_t row, column;          // of the first stretch
+	int64_t next_row, next_column; // from one stretch to the next: 0 or 1
+};
 
-// The row, or the column, that stretch i of `inner` weights belongs to.
-static int64_t channel_of(const struct layer *l, bool rows, int64_t i)
+static struct stripe stripe_of(const struct layer *l, int64_t first)
 {
-	int64_t first = i / l->second, second = i % l->second;
-	return rows == l->rows_first ? first : other_channel(l, first, second);
+	int64_t other = first / (l->first / l->groups) * l->second;
+	float *w = (float *)l->w.data + first * l->second * l->inner;
+	return l->rows_first ? (struct stripe){w, first, other, 0, 1} : (struct stripe){w, other, first, 1, 0};
 }
 
 static enum status copy_constant(struct tensor *out, const struct tensor *x, struct error *err)
@@ -59,30 +60,37 @@ static bool is_finite(const struct layer *l)
 // top[c] becomes at least the largest weight of row (or column) c.
 static void raise_tops(float *top, const struct layer *l, bool rows)
 {
-	const float *w = l->w.data;
-	for (int64_t i = 0; i < l->first * l->second; i++) {
-		float *most = &top[channel_of(l, rows, i)];
-		for (int64_t k = 0; k < l->inner; k++)
-			*most = fmaxf(*most, fabsf(w[i * l->inner + k]));
+	for (int64_t a = 0; a < l->first; a++) {
+		struct stripe s = stripe_of(l, a);
+		for (int64_t b = 0; b < l->second; b++, s.w += l->inner) {
+			float *most = &top[rows ? s.row + b * s.next_row : s.column + b * s.next_column], m = *most;
+			for (int64_t k = 0; k < l->inner; k++)
+				m = fabsf(s.w[k]) > m ? fabsf(s.w[k]) : m;
+			*most = m;
+		}
 	}
 }
 
 static void multiply_rows(struct layer *l, const float *factor)
 {
-	float *w = l->w.data, *b = l->b.data;
-	for (int64_t i = 0; i < l->first * l->second; i++)
-		for (int64_t k = 0; k < l->inner; k++)
-			w[i * l->inner + k] *= factor[channel_of(l, true, i)];
-	for (int64_t r = 0; b && r < l->rows; r++)
-		b[r] *= factor[r];
+	for (int64_t a = 0; a < l->first; a++) {
+		struct stripe s = stripe_of(l, a);
+		for (int64_t b = 0; b < l->second; b++, s.w += l->inner)
+			for (int64_t k = 0; k < l->inner; k++)
+				s.w[k] *= factor[s.row + b * s.next_row];
+	}
+	for (int64_t r = 0; l->bias && r < l->rows; r++)
+		((float *)l->b.data)[r] *= factor[r];
 }
 
 static void divide_columns(struct layer *l, const float *factor)
 {
-	float *w = l->w.data;
-	for (int64_t i = 0; i < l->first * l->second; i++)
-		for (int64_t k = 0; k < l->inner; k++)
-			w[i * l->inner + k] /= factor[channel_of(l, false, i)];
+	for (int64_t a = 0; a < l->first; a++) {
+		struct stripe s = stripe_of(l, a);
+		for (int64_t b = 0; b < l->second; b++, s.w += l->inner)
+			for (int64_t k = 0; k < l->inner; k++)
+				s.w[k] /= factor[s.column + b * s.next_column];
+	}
 }
 
 // ---- groups
