@@ -230,6 +230,22 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 	study_close(&st);
 }
 
+// Passes of a setting that change weights are no edits: named, with what does it here.
+void test_import__passes_that_change_weights_are_said(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2}, \"tqt_optimization\": true, "
+	    "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
+	assert_int_equal(r.precisions + r.scales, 0);
+	assert_int_equal(r.n_notes, 2);
+	assert_non_null(strstr(str_text(&r.notes), "equalization: "));
+	assert_non_null(strstr(str_text(&r.notes), "qtui equalize"));
+	assert_non_null(strstr(str_text(&r.notes), "tqt_optimization: "));
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // Which calibrator is in force counts, not the one that the study was opened with.
 void test_import__the_calibrator_in_force(void **state)
 {

@@ -82,6 +82,26 @@ void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
 	read_dispatchings(w, object_in(root, "dispatchings"));
 }
 
+// Passes that give the tool's run other weights than the model has.
+static void note_weight_passes(struct wishes *w, const cJSON *root)
+{
+	static const struct {
+		const char *name, *instead;
+	} pass[] = {
+	    {"equalization", "for the same, open what qtui equalize writes"},
+	    {"ssd_equalization", "qtui equalize has equalization alone"},
+	    {"channel_split", "give the node more bits"},
+	    {"weight_split", "give the node more bits"},
+	    {"bias_correct", "qtui tune corrects biases"},
+	    {"lsq_optimization", "qtui tune fits weights in its own way"},
+	    {"tqt_optimization", "qtui tune fits weights in its own way"},
+	    {"blockwise_reconstruction", "qtui tune fits weights in its own way"},
+	};
+	for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
+		if (json_bool(root, pass[i].name, false))
+			wish_note(w, "%s: changes weights, which no edit says; %s", pass[i].name, pass[i].instead);
+}
+
 void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *modify = object_in(root, "quant_config_modify_setting");
@@ -91,6 +111,7 @@ void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 		w->method = (int)m;
 	else if (method)
 		wish_note(w, "calib_algorithm %.40s is not known here", method);
+	note_weight_passes(w, root);
 	read_esp_ppq_dispatch(w, object_in(root, "dispatching_table"));
 	if (!json_bool(root, "quant_config_modify", true))
 		return;
