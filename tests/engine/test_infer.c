@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "onnx_case.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/run.h"
@@ -102,4 +103,33 @@ void test_infer__dequantized_weights_are_constants(void **state)
 		if (g->node[i].op->id == OP_Conv)
 			assert_non_null(g->value[g->node[i].in[1]].constant);
 	graph_free(&g);
+}
+
+// The mask of a Dropout is an output of its own beside the elements that are passed on.
+void test_infer__the_mask_of_a_dropout(void **state)
+{
+	(void)state;
+	float values[] = {1, -2, 3};
+	struct onnx_case c;
+	struct error err = {0};
+	struct tensor out[2] = {0}, in = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){3})};
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(3));
+	case_node(&c, "Dropout", "drop", "x", "y mask");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "mask");
+	case_load(&c);
+	if (tensor_alloc(&in, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	memcpy(in.data, values, sizeof values);
+	struct engine *e = engine_new(c.loaded, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &in, c.loaded->output, 2, false, out, &err), STATUS_OK);
+	assert_memory_equal(out[0].data, values, sizeof values);
+	assert_int_equal(out[1].type, DT_BOOL);
+	assert_memory_equal(out[1].data, "\1\1\1", 3);
+	engine_free(&e);
+	tensor_drop(&in);
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	case_done(&c);
 }

@@ -211,7 +211,7 @@ enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep
 	struct tensor *out = xcalloc((size_t)n, sizeof *out);
 	enum status st = exec_shapes(x, in, out);
 	node.op = &op;
-	if (st == STATUS_OK && (x->node->op->flags & OPF_VIEW) && in[0]->buf) { // no copy: another shape on the same bytes
+	if (st == STATUS_OK && n == 1 && (x->node->op->flags & OPF_VIEW) && in[0]->buf) { // no copy: another shape on the same bytes
 		struct shape shape = out[0].shape;
 		y[0].t = tensor_share(in[0]);
 		y[0].t.shape = shape;
