@@ -70,6 +70,12 @@ static void tell_task(struct telling *t)
 		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", f->name, f->value[TASK_FLOAT], f->value[TASK_QUANT]);
 }
 
+// What is no number is worst.
+static bool worse(double snr, double than)
+{
+	return !isnan(than) && (isnan(snr) || snr < than);
+}
+
 static void tell_loss(struct telling *t)
 {
 	const struct graph *g = t->s->g;
@@ -77,13 +83,16 @@ static void tell_loss(struct telling *t)
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
 		tell_task(t);
 	for (int i = 0; i < t->s->n_outputs; i++)
-		if (t->s->output[i].known && (worst < 0 || figures_snr(&t->s->output[i]) < figures_snr(&t->s->output[worst])))
+		if (t->s->output[i].known && (worst < 0 || worse(figures_snr(&t->s->output[i]), figures_snr(&t->s->output[worst]))))
 			worst = i;
 	if (worst < 0)
 		return;
 	double snr = figures_snr(&t->s->output[worst]);
 	t->lost |= snr < GOOD_DB && !t->s->task;
-	if (isinf(snr))
+	if (isnan(snr))
+		say(t, STORY_LOSS, "The output %s is not made of finite numbers: look for the first tensor of which that is so.",
+		    g->value[g->output[worst]].name);
+	else if (isinf(snr))
 		say(t, STORY_LOSS, "All outputs are exactly the float network's.");
 	else
 		say(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", g->value[g->output[worst]].name, snr,

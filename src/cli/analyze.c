@@ -27,6 +27,14 @@ static void print_db(double v, bool exact)
 		printf("%9s", "-");
 }
 
+static void print_cosine(int width, int digits, double v)
+{
+	if (isfinite(v))
+		printf("%*.*f", width, digits, v);
+	else
+		printf("%*s", width, "-");
+}
+
 static void print_summary(const struct snapshot *s)
 {
 	const struct site **order = xcalloc((size_t)s->n_sites + 1, sizeof *order);
@@ -42,14 +50,17 @@ static void print_summary(const struct snapshot *s)
 	for (int i = 0; i < n && i < SHOWN; i++) {
 		print_db(order[i]->graphwise.pooled.snr_db, order[i]->graphwise.pooled.exact);
 		print_db(order[i]->layerwise.known ? order[i]->layerwise.pooled.snr_db : NAN, order[i]->layerwise.pooled.exact);
-		printf("%9.4f  %s\n", order[i]->graphwise.pooled.cosine, s->g->node[order[i]->node].name);
+		print_cosine(9, 4, order[i]->graphwise.pooled.cosine);
+		printf("  %s\n", s->g->node[order[i]->node].name);
 	}
 	for (int i = 0; i < s->n_outputs; i++) {
 		if (!s->output[i].known)
 			continue;
 		printf("output %s:", s->g->value[s->g->output[i]].name);
 		print_db(s->output[i].pooled.snr_db, s->output[i].pooled.exact);
-		printf(" dB, cosine %.5f\n", s->output[i].pooled.cosine);
+		printf(" dB, cosine ");
+		print_cosine(0, 5, s->output[i].pooled.cosine);
+		printf("\n");
 	}
 	free(order);
 }

@@ -1,5 +1,6 @@
 // The story of the shipped detector's loss: in order, with the causes that its findings name, and the same in reports.
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,28 @@ void test_story__is_told_in_order(void **state)
 	assert_true(chapter > 0);
 	story_free(&s);
 	assert_null(s);
+	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+// An output that is not a number is the worst, and is not given in decibels.
+void test_story__an_output_without_finite_numbers(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st), bad = *snap;
+	struct findings *f = findings_new(st, snap);
+	struct figures output[2] = {snap->output[0], snap->output[0]};
+	output[1].pooled.snr_db = NAN;
+	bad.output = output;
+	bad.n_outputs = 2;
+	bad.g = &(struct graph){.n_nodes = snap->g->n_nodes, .node = snap->g->node, .n_values = snap->g->n_values, .value = snap->g->value,
+	    .output = (int[]){snap->g->output[0], snap->g->output[0]}, .n_outputs = 2};
+	struct story *s = story_new(&bad, f);
+	assert_true(tells(s, STORY_LOSS, "output0 is not made of finite numbers"));
+	assert_false(tells(s, STORY_LOSS, "nan"));
+	story_free(&s);
 	findings_free(&f);
 	snapshot_drop(&snap);
 	study_close(&st);

@@ -30,7 +30,7 @@ static void few(struct look *l, int n, int repeats)
 	if (repeats > 0)
 		finding_say(f, "%d of the %d samples repeat another one: ranges come from %d different samples.", repeats, n, n - repeats);
 	else
-		finding_say(f, "Ranges come from %d samples only; the next one may exceed them.", n);
+		finding_say(f, "Ranges come from %d sample%s only; the next one may exceed them.", n, n == 1 ? "" : "s");
 	finding_advise(f, "calibrate on at least %d different samples", ENOUGH);
 	finding_prove(f, "samples", n);
 	finding_prove(f, "repeated", repeats);
