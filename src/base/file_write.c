@@ -14,6 +14,42 @@
 
 #define MAX_LINKS 40 // as many as the system follows
 
+static struct kept {
+	dev_t device;
+	ino_t inode;
+} *kept;
+static size_t n_kept;
+
+void file_keep(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	kept = xrealloc(kept, (n_kept + 1) * sizeof *kept);
+	kept[n_kept++] = (struct kept){st.st_dev, st.st_ino};
+}
+
+enum status file_spare(const char *path, struct error *err)
+{
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+
+	for (size_t i = 0; there && i < n_kept; i++)
+		if (kept[i].device == st.st_dev && kept[i].inode == st.st_ino)
+			return error_set(err, STATUS_REFUSED, "%s is read here and is not written over: give another name", path);
+	return STATUS_OK;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (stat(a, &x) != 0 || stat(b, &y) != 0)
+		return strcmp(a, b) == 0;
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static bool write_all(int fd, const struct file_part *part)
 {
 	const char *p = part->data;
@@ -118,7 +154,7 @@ static enum status write_existing(
 		return write_device(path, part, n, err);
 	if (access(path, W_OK) != 0)
 		return error_errno(err, path);
-	return replace(path, st, part, n, err);
+	return file_spare(path, err) == STATUS_OK ? replace(path, st, part, n, err) : err->status;
 }
 
 static enum status write_stdout(const struct file_part *part, int n, struct error *err)

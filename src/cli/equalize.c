@@ -106,8 +106,6 @@ static enum status run(struct equalization *e, struct graph **g, const struct op
 	if (st == STATUS_OK)
 		st = onnx_load(g, o->positional.at[0], &(struct onnx_options){0}, err);
 	if (st == STATUS_OK)
-		st = check_other_file(o, (*g)->path, err);
-	if (st == STATUS_OK)
 		st = equalize(e, *g, &opt, err);
 	if (st == STATUS_OK && !(o->json && strcmp(o->json, "-") == 0))
 		print_groups(e, *g);

@@ -1,6 +1,5 @@
 // qtui export: the decisions of a session in the form that another tool takes. qtui quantize: the quantized model itself.
 #include <stdio.h>
-#include <sys/stat.h>
 #include "qtui/interop/export.h"
 #include "verbs.h"
 
@@ -27,17 +26,6 @@ static enum status export_study(struct options *o, struct study *st, struct erro
 	return status;
 }
 
-// The file that a model was read from is never written over, whatever it is called.
-enum status check_other_file(const struct options *o, const char *path, struct error *err)
-{
-	struct stat model, out;
-	if (!o->output || stat(path, &model) || stat(o->output, &out))
-		return STATUS_OK;
-	if (model.st_dev != out.st_dev || model.st_ino != out.st_ino)
-		return STATUS_OK;
-	return error_set(err, STATUS_USAGE, "-o %s is the model itself: give another name", o->output);
-}
-
 static int export(struct options *o)
 {
 	struct error err = {0};
@@ -47,8 +35,6 @@ static int export(struct options *o)
 	o->study.calibrate_only = true; // decisions and scales, no figures
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, true, &err);
-	if (status == STATUS_OK)
-		status = check_other_file(o, study_graph(st)->path, &err);
 	if (status == STATUS_OK)
 		status = export_study(o, st, &err);
 	if (status == STATUS_OK)

@@ -77,6 +77,15 @@ static void on_interrupt(int sig)
 	_exit(EXIT_INTERRUPTED);
 }
 
+// What the command reads stays as it is, whatever name a result is given.
+static void keep_inputs(const struct options *o)
+{
+	for (int i = 0; i < o->positional.n; i++)
+		file_keep(o->positional.at[i]);
+	if (o->labels)
+		file_keep(o->labels);
+}
+
 // What was printed must have arrived, or the work has failed.
 static int flush_output(int code)
 {
@@ -106,6 +115,7 @@ int main(int argc, char **argv)
 		code = EXIT_USAGE;
 	} else {
 		log_to_stderr(v != &tui && !o.quiet, LOG_WARN);
+		keep_inputs(&o);
 		code = options_resolve(&o, v->bit, &err) == STATUS_OK ? v->run(&o) : fail(&err);
 	}
 	options_done(&o);

@@ -165,6 +165,20 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	return o->study.model ? STATUS_OK : error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
 }
 
+// The model may be one that only the session names; a session is read and written by itself only.
+static enum status spare_inputs(const struct options *o, struct error *err)
+{
+	const char *const result[] = {o->output, o->json, o->report};
+	file_keep(o->study.model);
+	for (size_t i = 0; i < sizeof result / sizeof *result; i++) {
+		if (result[i] && o->session && file_is_same(result[i], o->session))
+			return error_set(err, STATUS_USAGE, "%s is the session: give the result another name", result[i]);
+		if (result[i] && file_spare(result[i], err) != STATUS_OK)
+			return err->status = STATUS_USAGE;
+	}
+	return STATUS_OK;
+}
+
 enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err)
 {
 	*se = NULL;
@@ -174,6 +188,8 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		s = check_target(o->target, err);
 	if (s == STATUS_OK)
 		s = read_session(se, o, err);
+	if (s == STATUS_OK)
+		s = spare_inputs(o, err);
 	if (s == STATUS_OK)
 		s = study_open(st, &o->study, err);
 	if (s == STATUS_OK && *se)
@@ -201,6 +217,8 @@ enum status check_output(const char *path, struct error *err)
 		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
 	else if (!file_exists(path) && access(dir, W_OK) != 0)
 		s = error_set(err, STATUS_IO, "%s: no file can be made in %s: %s", path, dir, strerror(errno));
+	else if (file_spare(path, err) != STATUS_OK)
+		s = err->status = STATUS_USAGE;
 	free(dir);
 	return s;
 }

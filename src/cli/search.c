@@ -252,8 +252,6 @@ static enum status run(struct search *s, struct error *err)
 	struct options *o = s->o;
 	o->study.calibrate_only = o->may_start_session = true;
 	enum status st = open_study(&s->study, &s->session, o, true, err);
-	if (st == STATUS_OK && s->tune)
-		st = check_other_file(o, study_graph(s->study)->path, err);
 	if (st == STATUS_OK)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)

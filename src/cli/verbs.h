@@ -25,9 +25,8 @@ int fail(const struct error *err); // prints one line; the exit code of its stat
 const char *name_value(char **name, const char *text, bool last);
 // Can a file be written there? Asked before long work; "-" and NULL are fine.
 MUST_CHECK enum status check_output(const char *path, struct error *err);
-// -o must not be the model itself.
-MUST_CHECK enum status check_other_file(const struct options *o, const char *path, struct error *err);
-// Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied.
+// Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied. Refused where
+// a result would be written over what is read.
 // `calib_needed`: without CALIB, session or --random-data it is a usage error.
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.

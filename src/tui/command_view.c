@@ -60,11 +60,21 @@ static char *session_default(const struct ui *ui)
 	return str_detach(&s);
 }
 
+// A name of one's own may be that of a file which is something else.
+static enum status spare_others(const char *path, struct error *err)
+{
+	struct session *old = NULL;
+	enum status st = file_exists(path) ? session_read(&old, path, err) : STATUS_OK;
+
+	session_free(&old);
+	return st == STATUS_OK ? st : error_set(err, STATUS_REFUSED, "%.200s is there and is no session: give another name", path);
+}
+
 enum status command_write(struct ui *ui, char *args, struct error *err)
 {
 	char *path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
 
-	if (session_write(ui->study, path, ui->session, err)) {
+	if ((*args && spare_others(path, err)) || session_write(ui->study, path, ui->session, err)) {
 		free(path);
 		return err->status;
 	}

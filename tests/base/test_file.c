@@ -42,6 +42,30 @@ static mode_t mode_of(const char *path)
 	return st.st_mode;
 }
 
+// By any name, and not the other files beside it.
+void test_file__what_is_kept_is_not_written_over(void **state)
+{
+	const char *path = support_temp("kept"), *link = support_temp("kept_link"), *other = support_temp("beside");
+	struct error e;
+
+	write_text(path, "content");
+	write_text(other, "content");
+	file_keep(path);
+	file_keep("/dev/null");
+	unlink(link);
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(file_write(path, "x", 1, &e), STATUS_REFUSED);
+	assert_int_equal(file_write(link, "x", 1, &e), STATUS_REFUSED);
+	assert_non_null(strstr(e.text, "is read here and is not written over"));
+	check_text(path, "content");
+	assert_int_equal(file_spare("/dev/null", &e), STATUS_OK);
+	write_text(other, "new");
+	assert_true(file_is_same(path, link));
+	assert_false(file_is_same(path, other));
+	assert_true(file_is_same("/nosuch/file", "/nosuch/file"));
+	assert_false(file_is_same("/nosuch/file", path));
+}
+
 void test_file__write_and_read(void **state)
 {
 	const char *path = support_temp("plain");

@@ -42,10 +42,10 @@ expect decisions_need_calibration 2 "--set is about the quantized network" run $
 expect compare_models_needs_data 2 "calibration data are needed" compare $model $model
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
-expect tune_over_the_model 2 "is the model itself" tune $model $calib -o $model
+expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
 expect equalize_without_model 2 "a MODEL is needed" equalize
 expect equalize_with_data 2 "unexpected argument" equalize $model $calib
-expect equalize_over_the_model 2 "is the model itself" equalize $model -o $model
+expect equalize_over_the_model 2 "is read here and is not written over" equalize $model -o $model
 expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
 report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"
@@ -179,8 +179,18 @@ expect quantize_is_read_back 0 "" run "$dir/q.onnx" -i "$dir/x.npy" -o "$dir/qdq
 cmp -s "$dir/qdq/output0.npy" "$dir/simulated/output0.npy"; report quantize_gives_the_simulation $?
 expect quantize_needs_a_name 2 "-o OUT.onnx is needed" quantize $model $calib
 cp $model "$dir/own.onnx"
-expect quantize_spares_the_model 2 "is the model itself" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q
+expect quantize_spares_the_model 2 "is read here and is not written over" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q
+expect json_spares_the_model 2 "is read here and is not written over" analyze "$dir/own.onnx" $calib --samples 1 --json "$dir/own.onnx" -q
+ln -f "$dir/own.onnx" "$dir/other_name.json"
+expect json_spares_another_name_of_it 2 "is read here" search "$dir/own.onnx" $calib --samples 1 --budget 1 --json "$dir/other_name.json" -q
+echo ":write $dir/own.onnx" >"$dir/over.qtui"
+expect write_spares_what_is_no_session 1 "own.onnx is there and is no session" "$dir/own.onnx" $calib --samples 1 --script "$dir/over.qtui"
+echo ":save-screen $dir/own.onnx" >"$dir/over.qtui"
+expect screen_spares_the_model 1 "is read here and is not written over" "$dir/own.onnx" $calib --samples 1 --script "$dir/over.qtui"
 cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
+expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/figures.json" -q
+expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
+"$qtui" quantize --session "$dir/own.json" -o $model -q 2>/dev/null; [ $? = 2 ]; report a_session_spares_its_model $?
 
 # ---- a gate for scripts: what failed and by how much; the results are there all the same
 expect check_holds 0 "" analyze $model $calib --samples 2 -q --check 'snr>5,wide<0.1' --json "$dir/gate.json"
