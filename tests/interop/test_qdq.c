@@ -136,7 +136,7 @@ void test_qdq__old_opset(void **state)
 	done(&c);
 }
 
-// What no kernel takes, the operators' own code computes: on the same rounded parameters.
+// What no integer kernel takes, others compute: on the same rounded parameters.
 static void without_kernel(struct onnx_case *c)
 {
 	float w[256];
@@ -155,13 +155,15 @@ static void without_kernel(struct onnx_case *c)
 	case_node(c, "Reshape", "matrix", "groups_y rows", "matrix_y");
 	case_floats(c, "wg", DIMS(16, 6), w + 100);
 	case_floats(c, "bg", DIMS(1), w + 7);
-	case_node(c, "Gemm", "one_bias", "matrix_y wg bg", "y");
+	case_node(c, "Gemm", "one_bias", "matrix_y wg bg", "gemm_y");
+	case_floats(c, "wm", DIMS(6, 6), w + 20); // tensorrt has a scale a row: as many as there are output channels
+	case_node(c, "MatMul", "square", "gemm_y wm", "y");
 	case_output(c, c->graph, "y");
 }
 
 void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 {
-	static const char *const targets[] = {"onnxruntime", "esp32p4", "xint8"};
+	static const char *const targets[] = {"onnxruntime", "esp32p4", "xint8", "tensorrt"};
 	struct onnx_case file;
 	case_init(&file);
 	without_kernel(&file);

@@ -35,7 +35,7 @@ struct affine {
 	float *scale, *fbias;
 	int64_t n; // channels
 };
-// Possible when input i0 is coded, the weights in slot 1 are symmetric codes of at most 16 bit: else STATUS_UNSUPPORTED.
+// Possible when input 0 is coded and the weights in slot 1 are symmetric codes of at most 16 bit, with one scale or one an output channel.
 bool affine_possible(const struct exec *x);
 enum status affine_make(struct affine *a, struct exec *x, int64_t channels);
 void affine_done(struct affine *a);

@@ -1,6 +1,7 @@
 // Parameters as a simulation sees them: rounded weights for float kernels, codes and scales for integer ones.
 #include <stdlib.h>
 #include <string.h>
+#include "attr.h"
 #include "exec.h"
 #include "keys.h"
 
@@ -60,6 +61,21 @@ static bool all_zero(const int32_t *zero, int n)
 	return true;
 }
 
+// The dimension of the weights that makes output channels. A scale along another one cannot be taken out of the sums.
+static int channel_axis(const struct exec *x)
+{
+	switch (x->node->op->id) {
+	case OP_ConvTranspose:
+		return 1;
+	case OP_Gemm:
+		return attr_int(x->node, "transB", 0) ? 0 : 1;
+	case OP_MatMul:
+		return param(x, 1)->shape.rank - 1;
+	default:
+		return 0;
+	}
+}
+
 bool affine_possible(const struct exec *x)
 {
 	if (!exec_integer(x) || !x->in[0]->coded || !param(x, 1) || param(x, 1)->type != DT_F32)
@@ -67,7 +83,7 @@ bool affine_possible(const struct exec *x)
 	if (x->node->n_in > 2 && x->node->in[2] >= 0 && !param(x, 2))
 		return false;
 	const struct quantizer *w = exec_param_quantizer(x, 1);
-	return w && w->kind == QUANT_LINEAR && w->bits <= 16 && all_zero(w->zero, w->n);
+	return w && w->kind == QUANT_LINEAR && w->bits <= 16 && all_zero(w->zero, w->n) && (w->n == 1 || w->axis == channel_axis(x));
 }
 
 // The bias is added to the accumulator as an integer when it lies on the accumulator's grid, else in float.
@@ -92,12 +108,13 @@ static void make_bias(struct affine *a, struct exec *x)
 	free(own);
 }
 
+// Groups of a transposed convolution share the scales of their channels.
 enum status affine_make(struct affine *a, struct exec *x, int64_t channels)
 {
 	const struct tensor *w = param(x, 1), *b = param(x, 2);
 	const struct quantizer *q = exec_param_quantizer(x, 1);
 	*a = (struct affine){.n = channels};
-	if ((q->n != 1 && q->n != channels) || (b && tensor_count(b) != channels))
+	if (channels % q->n != 0 || (b && tensor_count(b) != channels))
 		return STATUS_UNSUPPORTED;
 	a->weight = mem_try_array((size_t)tensor_count(w), sizeof *a->weight);
 	if (!a->weight)
@@ -105,7 +122,7 @@ enum status affine_make(struct affine *a, struct exec *x, int64_t channels)
 	plan_weight_codes(x->plan, x->plan->first_in[x->step->node] + 1, a->weight);
 	a->scale = xmalloc((size_t)channels * sizeof *a->scale);
 	for (int64_t c = 0; c < channels; c++)
-		a->scale[c] = rep_quantizer(x->in[0])->scale[0] * q->scale[q->n > 1 ? c : 0];
+		a->scale[c] = rep_quantizer(x->in[0])->scale[0] * q->scale[c % q->n];
 	make_bias(a, x);
 	return STATUS_OK;
 }
