@@ -97,17 +97,14 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 // What a loop has found out about a strip goes to the comparison's sums; were its values not all finite, they are gone through one by one.
 static void settle(struct comparison *c, struct tensor_sums *s, const float *f, int64_t at, struct strip strip)
 {
-	const struct float_sums *x = &c->floats->sums;
-
-	s->f2 = x->f2;
-	s->fmin = x->min;
-	s->fmax = x->max;
+	c->floats->sums = (struct float_sums) { s->f2, s->fmin, s->fmax };
+	if (!isfinite(s->f2 + s->q2 + s->fq + s->e2)) {
+		compare_slowly(c, at, strip);
+		return;
+	}
 	if (s->fmin < c->by.low || s->fmax > c->by.high)
 		s->clipped = stats_loops()->outside(f, strip, c->by.low, c->by.high);
-	if (isfinite(s->q2 + s->fq + s->e2))
-		sums_merge(c->out, s);
-	else
-		compare_slowly(c, at, strip);
+	sums_merge(c->out, s);
 }
 
 void compare_strip(void *arg, int64_t at, struct strip strip)
@@ -119,11 +116,8 @@ void compare_strip(void *arg, int64_t at, struct strip strip)
 	const float *f = readable(last_f, (const float *)c->f->data + at, sizeof last_f[0], strip);
 	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
 
-	if (!isfinite(c->floats->sums.f2)) {
-		compare_slowly(arg, at, strip);
-		return;
-	}
-	stats_loops()->compare[c->q->type](&s, f, q, strip, &c->by);
+	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]) { &s }, f, (const void *const[]) { q }, strip,
+	    (const struct compare_by *const[]) { &c->by });
 	settle(c, &s, f, at, strip);
 }
 
@@ -134,7 +128,7 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 	size_t first = (size_t)at * dtype_size(c->q->type);
 	const float *f = (const float *)c->f->data + at;
 
-	if (!isfinite(c->floats->sums.f2) || (strip.vectors == 1 && strip.valid < STATS_LANES)) {
+	if (strip.vectors == 1 && strip.valid < STATS_LANES) {
 		compare_strip(&c[0], at, strip);
 		compare_strip(&c[1], at, strip);
 		return;
@@ -144,14 +138,6 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 	    (const struct compare_by *const[]) { &c[0].by, &c[1].by });
 	settle(&c[0], &s[0], f, at, strip);
 	settle(&c[1], &s[1], f, at, strip);
-}
-
-static void sum_and_compare(void *arg, int64_t at, struct strip strip)
-{
-	struct comparison *c = arg;
-
-	sums_strip(c->floats, at, strip);
-	compare_strip(c, at, strip);
 }
 
 static bool is_per_channel(const struct quantizer *quant)
@@ -188,13 +174,13 @@ void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct
 	summing_begin(&floats, f);
 	compare_begin(&c, out, f, q, quant, &floats);
 	if (compare_is_whole(&c)) {
-		strips_each(f, sum_and_compare, &c);
+		strips_each(f, compare_strip, &c);
 	} else if (!stats_loops()->compare[q->type] || c.runs.run < STATS_LANES) {
 		strips_each(f, compare_slowly, &c);
 	} else {
 		for (int64_t at = 0; at < c.runs.total; at += c.runs.run) {
 			c.by = by_of(quant, qruns_channel(&c.runs, at));
-			strips_of_run(at, c.runs.run, sum_and_compare, &c);
+			strips_of_run(at, c.runs.run, compare_strip, &c);
 		}
 	}
 }

@@ -2,32 +2,7 @@
 // two comparisons at once.
 #include <math.h>
 #include <string.h>
-#include "stats_impl.h"
-#include "../vector.h"
-
-#define LOAD_CODES(name, type, codes)                                                                                  \
-	VINLINE vfloat name(const void *src, int64_t at, const struct compare_by *by)                                  \
-	{                                                                                                              \
-		return __builtin_convertvector(codes((const type *)src + at) - by->zero, vfloat) * vall(by->scale);    \
-	}
-LOAD_CODES(load_i8, int8_t, vcodes_i8)
-LOAD_CODES(load_u8, uint8_t, vcodes_u8)
-LOAD_CODES(load_i16, int16_t, vcodes_i16)
-LOAD_CODES(load_u16, uint16_t, vcodes_u16)
-
-VINLINE vfloat load_f32(const void *src, int64_t at, const struct compare_by *by)
-{
-	(void)by;
-	return vload((const float *)src + at);
-}
-
-static double lanes_sum(vfloat v, int valid)
-{
-	double s = 0;
-	for (int i = 0; i < valid; i++)
-		s += (double)v[i];
-	return s;
-}
+#include "compare_body.h"
 
 static void floats(struct float_sums *out, const float *f, struct strip strip)
 {
@@ -43,7 +18,7 @@ static void floats(struct float_sums *out, const float *f, struct strip strip)
 			low = vmin(x, low);
 			high = vmax(x, high);
 		}
-		out->f2 += lanes_sum(f2, part.valid);
+		out->f2 += side_sum(f2, 0, part.valid);
 	}
 	for (int i = 0; i < strip.valid; i++) {
 		out->min = fminf(out->min, low[i]);
@@ -65,56 +40,6 @@ static double outside(const float *f, struct strip strip, float from, float to)
 		sum += n[i];
 	return sum;
 }
-
-struct ends {
-	vfloat qmin, qmax, error;
-};
-
-static void ends_store(struct tensor_sums *out, const struct ends *e, int valid)
-{
-	for (int i = 0; i < valid; i++) {
-		out->qmin = fminf(out->qmin, e->qmin[i]);
-		out->qmax = fmaxf(out->qmax, e->qmax[i]);
-		out->max_error = fmax(out->max_error, (double)e->error[i]);
-	}
-}
-
-// Sums of one chunk; `ends` collects over the chunks of a strip.
-#define COMPARE(name, load_codes)                                                                                      \
-	static void name##_chunk(struct tensor_sums *out, struct ends *ends, const float *f, const void *q, int64_t at,\
-	    struct strip strip, const struct compare_by *by)                                                           \
-	{                                                                                                              \
-		vfloat q2 = vall(0), fq = vall(0), e2 = vall(0);                                                       \
-		struct ends e = *ends;                                                                                 \
-		for (int64_t v = 0; v < strip.vectors; v++) {                                                          \
-			vfloat x = vload(f + at + v * strip.step), y = load_codes(q, at + v * strip.step, by);          \
-			vfloat d = y - x;                                                                              \
-			q2 += y * y;                                                                                   \
-			fq += x * y;                                                                                   \
-			e2 += d * d;                                                                                   \
-			e.qmin = vmin(y, e.qmin);                                                                      \
-			e.qmax = vmax(y, e.qmax);                                                                      \
-			e.error = vmax(vabs(d), e.error);                                                              \
-		}                                                                                                      \
-		*ends = e;                                                                                             \
-		out->q2 += lanes_sum(q2, strip.valid);                                                                 \
-		out->fq += lanes_sum(fq, strip.valid);                                                                 \
-		out->e2 += lanes_sum(e2, strip.valid);                                                                 \
-	}                                                                                                              \
-	static void name(struct tensor_sums *out, const float *f, const void *q, struct strip strip,                   \
-	    const struct compare_by *by)                                                                               \
-	{                                                                                                              \
-		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(0) };                                         \
-		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK)                                               \
-			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), by);                        \
-		ends_store(out, &ends, strip.valid);                                                                   \
-		out->n += (double)(strip.vectors * strip.valid);                                                       \
-	}
-COMPARE(compare_f32, load_f32)
-COMPARE(compare_i8, load_i8)
-COMPARE(compare_u8, load_u8)
-COMPARE(compare_i16, load_i16)
-COMPARE(compare_u16, load_u16)
 
 static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
 {
@@ -178,10 +103,7 @@ static void count_steps(uint16_t (*count)[GRID_BINS + 1], const float *f, int n,
 }
 
 const struct stats_table STATS_TABLE = {
-	.compare = {
-		[DT_F32] = compare_f32, [DT_I8] = compare_i8, [DT_U8] = compare_u8, [DT_I16] = compare_i16,
-		[DT_U16] = compare_u16,
-	},
+	.compare = COMPARE_LOOPS,
 	.compare_two = STATS_TWO,
 	.floats = floats,
 	.outside = outside,

@@ -41,14 +41,13 @@ struct float_sums {
 	double f2;      // sum of squares
 	float min, max; // INFINITY and -INFINITY of no elements
 };
-// All of tensor_sums but what follows from the floats alone.
-typedef void compare_fn(struct tensor_sums *out, const float *f, const void *q, struct strip strip, const struct compare_by *by);
-// The same with two codings of the floats, both of one type, each with sums of its own.
-typedef void compare_two_fn(struct tensor_sums *const out[2], const float *f, const void *const q[2], struct strip strip,
-    const struct compare_by *const by[2]);
+// All of tensor_sums but what is clipped, of codings of the same floats, all of one type: out[i], q[i] and by[i] belong together.
+typedef void compare_fn(struct tensor_sums *const out[], const float *f, const void *const q[], struct strip strip,
+    const struct compare_by *const by[]);
 struct stats_table {
-	compare_fn *compare[DT_COUNT]; // NULL: no loop for the type; all elements finite, else the sums show it
-	compare_two_fn *const *compare_two; // [DT_COUNT], for types with a `compare`; NULL: two at once are no faster than one after another
+	// NULL: no loop for the type. Where an element is not finite, f2, q2, fq or e2 is not, and the ends mean nothing.
+	compare_fn *compare[DT_COUNT];  // of one coding
+	compare_fn *const *compare_two; // [DT_COUNT] of two, for the same types; NULL: two at once are no faster than one after another
 	void (*floats)(struct float_sums *out, const float *f, struct strip strip);
 	double (*outside)(const float *f, struct strip strip, float from, float to); // elements below `from` or above `to`
 	// Bins of n elements; by->bins for a NaN.
@@ -57,7 +56,7 @@ struct stats_table {
 	void (*count_steps)(uint16_t (*count)[GRID_BINS + 1], const float *f, int n, const struct steps_by *by);
 };
 extern const struct stats_table stats_plain, stats_avx2, stats_avx512;
-extern compare_two_fn *const stats_two_avx512[DT_COUNT];
+extern compare_fn *const stats_two_avx512[DT_COUNT];
 const struct stats_table *stats_loops(void);
 
 // Calls fn for the strips that make up elements [at, at + n) of a plain array.
@@ -84,7 +83,7 @@ strip_fn sums_strip;
 // compare_is_whole: compare_strip serves the whole tensor (one scale, a type with a loop).
 struct comparison {
 	struct tensor_sums *out;
-	struct summing *floats; // sums_strip goes before compare_strip
+	struct summing *floats; // compare_strip makes them by the way
 	const struct tensor *f, *q;
 	const struct quantizer *quant;
 	struct qruns runs;
@@ -100,7 +99,7 @@ strip_fn compare_two_strip;
 
 struct ranging {
 	struct tensor_range *out;
-	struct summing *floats; // sums_strip goes before range_strip
+	struct summing *floats; // sums_strip or compare_strip goes before range_strip
 };
 void ranging_begin(struct ranging *r, struct tensor_range *out, struct summing *floats);
 strip_fn range_strip;

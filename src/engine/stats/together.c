@@ -40,12 +40,13 @@ static void each_piece(void *arg, int64_t at, struct strip strip)
 	}
 }
 
-static void add_comparison(struct together *t, struct comparison *c, const struct stats_site *s, int i)
+static bool add_comparison(struct together *t, struct comparison *c, const struct stats_site *s, int i)
 {
 	if (compare_is_whole(c))
 		add(t, compare_strip, c, STATS_CHUNK);
 	else
 		stats_compare(s->sums[i], s->f, s->q[i], s->quant[i]);
+	return compare_is_whole(c);
 }
 
 // One tensor, quantized twice in the same way.
@@ -54,20 +55,22 @@ static bool are_same(const struct stats_site *s)
 	return s->sums[0] && s->sums[1] && s->q[0]->data == s->q[1]->data && quantizer_equal(s->quant[0], s->quant[1]);
 }
 
-static void add_comparisons(struct together *t, struct comparison *c, const struct stats_site *s, struct summing *floats)
+// False when the floats' own sums are left to be made.
+static bool add_comparisons(struct together *t, struct comparison *c, const struct stats_site *s, struct summing *floats)
 {
-	bool wanted[2] = { s->sums[0] != NULL, s->sums[1] && !are_same(s) };
+	bool wanted[2] = { s->sums[0] != NULL, s->sums[1] && !are_same(s) }, summed = false;
 
 	for (int i = 0; i < 2; i++)
 		if (wanted[i])
 			compare_begin(&c[i], s->sums[i], s->f, s->q[i], s->quant[i], floats);
 	if (wanted[0] && wanted[1] && compare_is_two(c)) {
 		add(t, compare_two_strip, c, STATS_CHUNK);
-		return;
+		return true;
 	}
 	for (int i = 0; i < 2; i++)
 		if (wanted[i])
-			add_comparison(t, &c[i], s, i);
+			summed |= add_comparison(t, &c[i], s, i);
+	return summed;
 }
 
 struct counted { // a tensor's range and its grid
@@ -99,9 +102,8 @@ void stats_site(const struct stats_site *s)
 	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof(*tables));
 
 	summing_begin(&floats, s->f);
-	if (s->sums[0] || s->sums[1] || s->range || s->grid)
+	if (!add_comparisons(&t, compare, s, &floats) && (s->range || s->grid))
 		add(&t, sums_strip, &floats, STATS_CHUNK);
-	add_comparisons(&t, compare, s, &floats);
 	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0], &floats);
 	if (s->grid_q) {
 		summing_begin(&floats_q, s->q[0]);
