@@ -480,6 +480,33 @@ void test_stats__site_of_one_value(void **state)
 	cpu_limit(CPU_LEVELS);
 }
 
+// Codes are counted once, whatever their comparison meets: values that are not finite, strips that are not of whole vectors.
+void test_stats__codes_beside_odd_floats(void **state)
+{
+	static const float odd[] = { NAN, INFINITY, 0 };
+	(void)state;
+	for (int i = 0; i < SHAPES * 2 * CODES * 3 * CPU_LEVELS; i++) {
+		struct quantizer quant = quantizer(i % CODES);
+		struct tensor f = tensor(DT_F32, (enum layout)(i / CODES % 2), 4, shapes[i / CODES / 2 % SHAPES]);
+		struct tensor q = tensor(quantizer_dtype(&quant), f.layout, 4, f.shape.dim);
+		uint32_t *count = calloc(65536, sizeof(*count)), *want = calloc(65536, sizeof(*want));
+		struct tensor_sums sums;
+		cpu_limit((enum cpu_level)(i / CODES / 2 / SHAPES / 3));
+		fill(&f, 3.0f, 1e6f);
+		quantize(&q, &f, &quant, 1);
+		((float *)f.data)[stored_at(&f, 0, f.shape.dim[1] - 1, 0)] = odd[i / CODES / 2 / SHAPES % 3];
+		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &sums }, .codes_q = count });
+		count_bits(want, &q);
+		assert_memory_equal(count, want, 65536 * sizeof(*count));
+		assert_true(sums.n == (double)tensor_count(&f));
+		free(count);
+		free(want);
+		tensor_drop(&q);
+		tensor_drop(&f);
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
 // Both comparisons of a walk, of one type: the same bits at every level, and those of each alone.
 static void check_two(const struct tensor *f, const struct tensor *q, const struct tensor *a, const struct quantizer *full,
     const struct quantizer *alone)

@@ -65,10 +65,11 @@ static struct codings codings_of(const struct compare_by *const by[])
 	return c;
 }
 
-// Sums of one chunk; `ends` collects over the chunks of a strip.
+// Sums of one chunk; `ends` collects over the chunks of a strip. Codes are counted between: the processor computes while its stores of
+// counts, one a cycle, are what it waits for.
 #define COMPARE(name, type, sides, values)                                                                             \
 	static void name##_chunk(struct tensor_sums *const out[], struct ends *ends, const float *f, const void *const q[], \
-	    int64_t at, struct strip strip, const struct codings *by)                                                  \
+	    int64_t at, struct strip strip, const struct codings *by, uint32_t *count)                                 \
 	{                                                                                                              \
 		vfloat f2 = vall(0), q2 = vall(0), fq = vall(0), e2 = vall(0);                                         \
 		struct ends e = *ends;                                                                                 \
@@ -77,6 +78,8 @@ static struct codings codings_of(const struct compare_by *const by[])
 			const type *codes[SIDES];                                                                      \
 			for (int k = 0; k < SIDES; k++)                                                                \
 				codes[k] = (const type *)q[k] + i;                                                     \
+			if (count)                                                                                     \
+				count_eight(count, codes[0], sizeof(type));                                            \
 			vfloat x = SIDES_SAME(f + i), y = values(sides(codes), by), d = y - x;                         \
 			f2 += x * x;                                                                                   \
 			q2 += y * y;                                                                                   \
@@ -97,12 +100,12 @@ static struct codings codings_of(const struct compare_by *const by[])
 		}                                                                                                      \
 	}                                                                                                              \
 	static void name(struct tensor_sums *const out[], const float *f, const void *const q[], struct strip strip,   \
-	    const struct compare_by *const by[])                                                                       \
+	    const struct compare_by *const by[], uint32_t *count)                                                      \
 	{                                                                                                              \
 		const struct codings codings = codings_of(by);                                                         \
 		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0) };      \
 		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK)                                               \
-			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), &codings);                  \
+			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), &codings, count);           \
 		for (int k = 0; k < SIDES; k++) {                                                                      \
 			ends_store(out[k], &ends, k, strip.valid);                                                     \
 			out[k]->n += (double)(strip.vectors * strip.valid);                                            \

@@ -92,37 +92,16 @@ void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tenso
 	free(h.tables);
 }
 
-static void count_bytes(uint32_t *count, const uint8_t *b, int64_t n)
-{
-	uint32_t *t0 = count, *t1 = t0 + 256, *t2 = t1 + 256, *t3 = t2 + 256;
-	int64_t i = 0;
-
-	for (; i + 8 <= n; i += 8) {
-		uint64_t v;
-		memcpy(&v, b + i, sizeof v);
-		t0[v & 255]++;
-		t1[v >> 8 & 255]++;
-		t2[v >> 16 & 255]++;
-		t3[v >> 24 & 255]++;
-		t0[v >> 32 & 255]++;
-		t1[v >> 40 & 255]++;
-		t2[v >> 48 & 255]++;
-		t3[v >> 56]++;
-	}
-	for (; i < n; i++)
-		t0[b[i]]++;
-}
-
 static void count_codes(const struct counting *c, const void *codes, int64_t n)
 {
 	const uint8_t *b = codes;
 	const uint16_t *w = codes;
+	int64_t i = 0;
 
-	if (c->elem == 1)
-		count_bytes(c->count, b, n);
-	else
-		for (int64_t i = 0; i < n; i++)
-			c->count[w[i]]++;
+	for (; i + STATS_LANES <= n; i += STATS_LANES)
+		count_eight(c->count, b + (size_t)i * c->elem, c->elem);
+	for (; i < n; i++)
+		c->count[c->elem == 1 ? b[i] : w[i]]++;
 }
 
 void codes_strip(void *arg, int64_t at, struct strip strip)
@@ -154,7 +133,7 @@ int32_t code_of_index(enum dtype type, size_t i)
 // Moves the counts of one scale to the bins, and clears them for the next.
 static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c, const struct qspan *s, uint8_t *used)
 {
-	int tables = c->elem == 1 ? TABLES : 1;
+	int tables = c->elem == 1 ? CODE_TABLES : 1;
 
 	for (size_t v = 0; v < c->values; v++) {
 		uint32_t sum = 0;
@@ -213,10 +192,11 @@ void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count)
 
 void counting_end(struct counting *c, uint32_t *count)
 {
-	size_t tables = c->elem == 1 ? TABLES : 1;
+	size_t tables = c->elem == 1 ? CODE_TABLES : 1;
 
-	for (size_t i = 0; i < tables * c->values; i++)
-		count[i % c->values] += c->count[i];
+	for (size_t t = 0; t < tables; t++)
+		_Pragma("omp simd") for (size_t v = 0; v < c->values; v++)
+			count[v] += c->count[t * c->values + v];
 	memset(c->count, 0, tables * c->values * sizeof(count[0]));
 }
 

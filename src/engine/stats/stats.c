@@ -107,6 +107,17 @@ static void settle(struct comparison *c, struct tensor_sums *s, const float *f, 
 	sums_merge(c->out, s);
 }
 
+// The count for a loop; strips that are not of whole vectors are counted at once.
+static uint32_t *count_of(const struct comparison *c, int64_t at, struct strip strip)
+{
+	if (!c->codes)
+		return NULL;
+	if (strip.valid == STATS_LANES)
+		return c->codes->count;
+	codes_strip(c->codes, at, strip);
+	return NULL;
+}
+
 void compare_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
@@ -117,7 +128,7 @@ void compare_strip(void *arg, int64_t at, struct strip strip)
 	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
 
 	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]) { &s }, f, (const void *const[]) { q }, strip,
-	    (const struct compare_by *const[]) { &c->by });
+	    (const struct compare_by *const[]) { &c->by }, count_of(c, at, strip));
 	settle(c, &s, f, at, strip);
 }
 
@@ -135,7 +146,7 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 	}
 	stats_loops()->compare_two[c->q->type]((struct tensor_sums *const[]) { &s[0], &s[1] }, f,
 	    (const void *const[]) { (const char *)c[0].q->data + first, (const char *)c[1].q->data + first }, strip,
-	    (const struct compare_by *const[]) { &c[0].by, &c[1].by });
+	    (const struct compare_by *const[]) { &c[0].by, &c[1].by }, count_of(c, at, strip));
 	settle(&c[0], &s[0], f, at, strip);
 	settle(&c[1], &s[1], f, at, strip);
 }

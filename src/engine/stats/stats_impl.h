@@ -3,6 +3,7 @@
 #ifndef QTUI_ENGINE_STATS_IMPL_H
 #define QTUI_ENGINE_STATS_IMPL_H
 
+#include <string.h>
 #include "../quantizer_span.h"
 #include "qtui/engine/stats.h"
 
@@ -42,8 +43,9 @@ struct float_sums {
 	float min, max; // INFINITY and -INFINITY of no elements
 };
 // All of tensor_sums but what is clipped, of codings of the same floats, all of one type: out[i], q[i] and by[i] belong together.
+// `count` (may be NULL) is that of a struct counting, to which the codes of q[0] go, eight of every vector.
 typedef void compare_fn(struct tensor_sums *const out[], const float *f, const void *const q[], struct strip strip,
-    const struct compare_by *const by[]);
+    const struct compare_by *const by[], uint32_t *count);
 struct stats_table {
 	// NULL: no loop for the type. Where an element is not finite, f2, q2, fq or e2 is not, and the ends mean nothing.
 	compare_fn *compare[DT_COUNT];  // of one coding
@@ -80,6 +82,34 @@ struct summing {
 void summing_begin(struct summing *s, const struct tensor *f);
 strip_fn sums_strip;
 
+enum { CODE_TABLES = STATS_LANES }; // of codes of 8 bits, one a lane: codes that come again soon do not wait for their own increments
+struct counting { // index is the code's bits, 8 or 16 of them
+	const void *codes;
+	enum dtype type;
+	size_t elem;
+	uint32_t *count; // CODE_TABLES of 256, or one of 65536; zero before and after
+	size_t values;
+};
+void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count); // count[65536]
+strip_fn codes_strip;
+void counting_end(struct counting *c, uint32_t *count); // adds to count[values]
+// Codes of `elem` bytes, those of a vector.
+static inline void count_eight(uint32_t *count, const void *codes, size_t elem)
+{
+	uint16_t w[8];
+	uint64_t v;
+
+	if (elem == 2) {
+		memcpy(w, codes, sizeof(w));
+		_Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
+			count[w[i]]++;
+		return;
+	}
+	memcpy(&v, codes, sizeof(v));
+	_Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
+		count[i * 256 + (v >> 8 * i & 255)]++;
+}
+
 // compare_is_whole: compare_strip serves the whole tensor (one scale, a type with a loop).
 struct comparison {
 	struct tensor_sums *out;
@@ -88,6 +118,7 @@ struct comparison {
 	const struct quantizer *quant;
 	struct qruns runs;
 	struct compare_by by;
+	struct counting *codes; // counts the codes of q by the way; NULL: they are not counted
 };
 void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
     const struct quantizer *quant, struct summing *floats);
@@ -116,16 +147,5 @@ void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_r
     uint16_t (*count)[GRID_BINS + 1]);
 strip_fn grid_strip; // of at most STATS_CHUNK vectors
 void gridding_end(struct gridding *c);
-
-struct counting { // index is the code's bits, 8 or 16 of them
-	const void *codes;
-	enum dtype type;
-	size_t elem;
-	uint32_t *count; // several tables of `values`; zero before and after
-	size_t values;
-};
-void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count); // count[65536]
-strip_fn codes_strip;
-void counting_end(struct counting *c, uint32_t *count); // adds to count[values]
 
 #endif

@@ -73,6 +73,15 @@ static bool add_comparisons(struct together *t, struct comparison *c, const stru
 	return summed;
 }
 
+static void add_codes(struct together *t, struct counting *codes, const struct stats_site *s, uint32_t *count, struct comparison *c)
+{
+	counting_begin(codes, s->q[0], count);
+	if (s->sums[0] && compare_is_whole(c) && t->counted == STATS_CHUNK)
+		c->codes = codes;
+	else
+		add(t, codes_strip, codes, t->counted);
+}
+
 struct counted { // a tensor's range and its grid
 	struct tensor_range own;
 	struct ranging ranging;
@@ -104,15 +113,13 @@ void stats_site(const struct stats_site *s)
 	summing_begin(&floats, s->f);
 	if (!add_comparisons(&t, compare, s, &floats) && (s->range || s->grid))
 		add(&t, sums_strip, &floats, STATS_CHUNK);
+	if (s->codes_q)
+		add_codes(&t, &codes, s, tables->codes, compare);
 	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0], &floats);
 	if (s->grid_q) {
 		summing_begin(&floats_q, s->q[0]);
 		add(&t, sums_strip, &floats_q, STATS_CHUNK);
 		add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1], &floats_q);
-	}
-	if (s->codes_q) {
-		counting_begin(&codes, s->q[0], tables->codes);
-		add(&t, codes_strip, &codes, t.counted);
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);
