@@ -89,36 +89,40 @@ static enum status nothing_changed(struct error *err, const char *why)
 	return err->status = STATUS_OK;
 }
 
+static void commit_precision(struct study *s, const int *nodes, int n, int precision)
+{
+	struct str text = {0};
+	str_add(&text, "set");
+	add_nodes(&text, s->g, nodes, n);
+	str_addf(&text, " %s", precision < 0 ? "auto" : precision_name((enum precision)precision));
+	struct decision *d = branch(s, str_detach(&text));
+	for (int i = 0; i < n; i++)
+		d->edits->precision[nodes[i]] = (signed char)precision;
+	commit(s);
+}
+
 enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
 {
 	const struct edits *now = study_edits(s);
-	int *kept = xcalloc((size_t)n + 1, sizeof *kept), n_kept = 0, n_same = 0, n_refused = 0;
-	for (int i = 0; i < n; i++) {
-		if (precision >= 0 && plan_check_edit(s->g, s->target, nodes[i], (enum precision)precision, 0, err) != STATUS_OK)
-			n_refused++;
-		else if (now->precision[nodes[i]] == precision)
-			n_same++;
-		else
+	int *kept = xcalloc((size_t)n + 1, sizeof *kept), n_kept = 0, n_refused = 0;
+	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
+	if (precision >= 0)
+		n_refused = plan_check_edits(s->g, s->target, nodes, n, (enum precision)precision, is_refused, err);
+	for (int i = 0; i < n; i++)
+		if (!is_refused[i] && now->precision[nodes[i]] != precision)
 			kept[n_kept++] = nodes[i];
-	}
 	if (refused)
-		*refused = n_refused;
-	enum status st = STATUS_OK;
-	if (n_kept > 0) {
-		struct str text = {0};
-		const char *word = precision < 0 ? "auto" : precision_name((enum precision)precision);
-		str_add(&text, "set");
-		add_nodes(&text, s->g, kept, n_kept);
-		str_addf(&text, " %s", word);
-		struct decision *d = branch(s, str_detach(&text));
-		for (int i = 0; i < n_kept; i++)
-			d->edits->precision[kept[i]] = (signed char)precision;
-		commit(s);
-	} else if (n_refused > 0 && n_same == 0) {
-		st = STATUS_REFUSED; // err has the reason of the last one
-	} else {
+		*refused = n_kept > 0 || n_refused == n ? n_refused : 0;
+	enum status st = STATUS_OK; // err has the reason of the last one that is refused
+	if (n_kept > 0)
+		commit_precision(s, kept, n_kept, precision);
+	else if (n_refused > 0 && n_refused == n)
+		st = STATUS_REFUSED;
+	else if (n_refused > 0)
+		st = nothing_changed(err, "the nodes are set so already, or refuse it");
+	else
 		st = nothing_changed(err, n == 1 ? "the node is set so already" : "the nodes are set so already");
-	}
+	free(is_refused);
 	free(kept);
 	return st;
 }

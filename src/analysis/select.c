@@ -4,11 +4,6 @@
 #include "qtui/analysis/study.h"
 #include "qtui/base/str.h"
 
-static bool in_op(const struct graph *g, int n, const char *type)
-{
-	return strcmp(g->node[n].op->name, type) == 0;
-}
-
 // A pattern meets a node by its own name or by the name of a node of the file that was fused into it.
 static void mark_glob(const struct graph *g, const char *pattern, bool *hit)
 {
@@ -86,7 +81,7 @@ static enum status mark_selection(const struct study *s, const char *selection, 
 	}
 	if (str_has_prefix(selection, "op:")) {
 		for (int n = 0; n < g->n_nodes; n++)
-			hit[n] = in_op(g, n, selection + 3);
+			hit[n] = str_glob(selection + 3, g->node[n].op->name);
 		return STATUS_OK;
 	}
 	if (dots)

@@ -18,15 +18,6 @@ static const char *precision_text(int precision)
 	return precision < 0 ? "auto" : precision_name((enum precision)precision);
 }
 
-// The first reason among the nodes that were refused.
-static const char *refusal(const struct ui *ui, const int *nodes, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (ui->snap->row[nodes[i]].refused)
-			return ui->snap->row[nodes[i]].refused;
-	return "the target does not allow it";
-}
-
 static bool are_all(const struct ui *ui, const int *nodes, int n, int precision)
 {
 	for (int i = 0; i < n; i++)
@@ -45,7 +36,7 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	err->text[0] = '\0';
 	if (study_set(ui->study, nodes, n, precision, &refused, err))
 		return err->status;
-	if (err->text[0]) {
+	if (err->text[0] && !refused) {
 		ui_note(ui, "%s", err->text);
 		return STATUS_OK;
 	}
@@ -55,8 +46,8 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	else
 		ui_note(ui, "%s: %d nodes%s", precision_text(precision), n - refused, same ? ", as they were" : "");
 	if (refused) {
-		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), refusal(ui, nodes, n));
-		ui_note(ui, "%s: %d nodes; %d refused (%s)", precision_text(precision), n - refused, refused, refusal(ui, nodes, n));
+		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), err->text);
+		ui_note(ui, "%s: %d nodes; %d refused (%s)", precision_text(precision), n - refused, refused, err->text);
 	}
 	return STATUS_OK;
 }

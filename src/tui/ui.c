@@ -18,14 +18,35 @@
 #include "qtui/tui/survey.h"
 
 // Read off the figures of a finished run: some milliseconds.
+static bool can_find(const struct ui *ui)
+{
+	return ui->study && snapshot_complete(ui->snap) && !ui->snap->dirty;
+}
+
+static void tell_story(struct ui *ui)
+{
+	story_free(&ui->story);
+	ui->story = story_new(ui->snap, ui->findings);
+}
+
 void ui_find(struct ui *ui)
 {
-	if (!ui->study || !snapshot_complete(ui->snap) || ui->snap->dirty)
+	if (!can_find(ui))
 		return;
 	findings_free(&ui->findings);
-	story_free(&ui->story);
 	ui->findings = findings_new(ui->study, ui->snap);
-	ui->story = story_new(ui->snap, ui->findings);
+	tell_story(ui);
+}
+
+// Figures of the plan that is shown already, as they come while a task is measured, have no other findings: only the story goes on.
+static void find_news(struct ui *ui, const struct snapshot *was)
+{
+	bool same = can_find(ui) && ui->findings && !was->dirty && snapshot_plan(was) == snapshot_plan(ui->snap);
+
+	if (same)
+		tell_story(ui);
+	else
+		ui_find(ui);
 }
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
@@ -225,14 +246,15 @@ static bool error_stands(const struct ui *ui)
 
 void ui_update(struct ui *ui, struct snapshot *snap)
 {
-	enum stage stage = ui->snap->stage;
-	int runs = ui->snap->n_runs;
-	bool task = has_task_change(ui->snap);
+	struct snapshot *was = ui->snap;
+	enum stage stage = was->stage;
+	int runs = was->n_runs;
+	bool task = has_task_change(was);
 
-	snapshot_drop(&ui->snap);
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
-	ui_find(ui);
+	find_news(ui, was);
+	snapshot_drop(&was);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);
 	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)

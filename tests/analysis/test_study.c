@@ -287,6 +287,9 @@ void test_study__a_selection_names_what_it_misses(void **state)
 	assert_int_equal(study_select(st, "op:Conv", NULL, &nodes, &n, &err), STATUS_OK);
 	assert_true(n > 10);
 	free(nodes);
+	assert_int_equal(study_select(st, "op:*Pool", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_string_equal(study_graph(st)->node[nodes[0]].op->name, "MaxPool");
+	free(nodes);
 	assert_int_equal(study_select(st, "/model.12/cv3.0/cv3.0.2/Conw", NULL, &nodes, &n, &err), STATUS_NOTFOUND);
 	assert_non_null(strstr(err.text, CLASS_CONV));
 	assert_int_equal(study_select(st, "/model.12/Split../model.12/Concat_4", NULL, &nodes, &n, &err), STATUS_OK);

@@ -374,6 +374,32 @@ void test_plan__check_edit(void **state)
 	teardown(&f);
 }
 
+void test_plan__edits_asked_together_are_refused_as_one_by_one(void **state)
+{
+	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
+	(void)state;
+	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
+		struct fixture f;
+		struct error err;
+		setup(&f, target[t]);
+		int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
+		bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
+		for (int i = 0; i < f.g->n_nodes; i++)
+			nodes[i] = i;
+		for (int p = 0; p < PREC_COUNT; p++) {
+			int n = plan_check_edits(f.g, f.t, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
+			for (int i = 0; i < f.g->n_nodes; i++) {
+				assert_int_equal(refused[i], plan_check_edit(f.g, f.t, i, (enum precision)p, 0, &err) != STATUS_OK);
+				n -= refused[i];
+			}
+			assert_int_equal(n, 0);
+		}
+		free(nodes);
+		free(refused);
+		teardown(&f);
+	}
+}
+
 void test_plan__widen_region_takes_producer_and_activation(void **state)
 {
 	struct fixture f;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fake.h"
+#include "../analysis/studies.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind)
@@ -195,4 +196,27 @@ void test_ui__any_keys_at_any_size(void **state)
 	press(&ui, "<Esc>");
 	canvas_done(&c);
 	ui_done(&ui);
+}
+
+// The edit is made for the others: it has to be computed, saved and told as one.
+void test_ui__an_edit_that_some_nodes_refuse(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 1}, .method = -1,
+	    .backend = BACKEND_ONEDNN, .threads = 1, .target = "tensorrt"};
+	struct study *st = open_for_test(o);
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+
+	(void)state;
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&ui, st, run_study(st), &theme, false);
+	press(&ui, ":set<Space>*<Space>int8<Enter>");
+	assert_true(ui.unsaved && ui.autosave_due && ui.notes_run);
+	if (!strstr(ui.note, "11 refused (/model.12/Concat_4: it does not"))
+		fail_msg("%s", ui.note);
+	press(&ui, ":set<Space>*<Space>int8<Enter>");
+	assert_string_equal(ui.note, "nothing changed: the nodes are set so already, or refuse it");
+	ui_done(&ui);
+	study_close(&st);
 }

@@ -46,9 +46,9 @@ const struct target *study_target(const struct study *s);
 // the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);
 
-// Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target refuses; when all
-// are refused nothing changes and the status is STATUS_REFUSED with the reason. An edit that changes nothing says so in err->text
-// with STATUS_OK and adds no step.
+// Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target refuses, with the
+// reason of one in err->text; when all are refused nothing changes and the status is STATUS_REFUSED. An edit that changes nothing
+// says so in err->text with STATUS_OK and none refused, and adds no step.
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n, int precision /* -1: the target's choice */, int *refused, struct error *err);
 MUST_CHECK enum status study_scale(struct study *s, int node, double scale /* 0: auto */, struct error *err);
 struct scale_edit {

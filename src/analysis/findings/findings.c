@@ -59,9 +59,8 @@ static const enum about about[FINDING_RULES] = {[FINDING_stale_override] = ABOUT
     [FINDING_bias] = ABOUT_COSTLY_NOISE, [FINDING_unequal_add] = ABOUT_COSTLY_NOISE, [FINDING_average_at_8] = ABOUT_COSTLY_NOISE,
     [FINDING_softmax_at_8] = ABOUT_COSTLY_NOISE};
 
-// Of all nodes, and what the nodes' own figures do not show: narrow tensors in a joint, decisions. Figures of decisions themselves are left
-// out: what is clipped of them far below zero is no harm, and large.
-static double all_noise(const struct look *l)
+// Figures of decisions themselves are left out: what is clipped of them far below zero is no harm, and large.
+static double nodes_noise(const struct look *l)
 {
 	double sum = 0;
 	for (int i = 0; i < l->s->n_sites; i++) {
@@ -69,26 +68,43 @@ static double all_noise(const struct look *l)
 		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value))
 			sum += site_damage(s);
 	}
+	return sum;
+}
+
+// Of all nodes, and what the nodes' own figures do not show: narrow tensors in a joint, decisions.
+static double all_noise(const struct look *l)
+{
+	double sum = l->noise;
 	for (int i = 0; i < l->out->n; i++)
 		if (l->out->at[i].rule == FINDING_joined_ranges || l->out->at[i].rule == FINDING_coarse_logits)
 			sum += l->out->at[i].damage;
 	return sum;
 }
 
-static void share_out(struct findings *f, double all)
+static double share_of(const struct finding *f, double noise)
+{
+	return noise > f->damage ? f->damage / noise : 1;
+}
+
+static void share_out(struct findings *f, double noise)
 {
 	for (int i = 0; i < f->n; i++)
 		if (about[f->at[i].rule] != ABOUT_RUN)
-			f->at[i].share = all > f->at[i].damage ? f->at[i].damage / all : 1;
+			f->at[i].share = share_of(&f->at[i], noise);
 }
 
 // Widening a node for less than a hundredth of the noise costs more than it brings.
-static void drop_small(struct findings *f)
+bool finding_is_small(const struct finding *f, double noise)
 {
 	static const double LEAST = 0.01;
+	return about[f->rule] == ABOUT_COSTLY_NOISE && share_of(f, noise) < LEAST;
+}
+
+static void drop_small(struct findings *f, double noise)
+{
 	int kept = 0;
 	for (int i = 0; i < f->n; i++) {
-		if (about[f->at[i].rule] == ABOUT_COSTLY_NOISE && f->at[i].share < LEAST)
+		if (finding_is_small(&f->at[i], noise))
 			finding_done(&f->at[i]);
 		else
 			f->at[kept++] = f->at[i];
@@ -110,15 +126,18 @@ static int by_damage(const void *a, const void *b)
 struct findings *findings_new(const struct study *study, const struct snapshot *s)
 {
 	struct findings *f = xcalloc(1, sizeof *f);
-	struct look l = {study, s, s->g, s->priv ? snapshot_plan(s) : NULL, index_sites(s), find_tail(s->g), f, 0};
+	struct look l = {.study = study, .s = s, .g = s->g, .plan = s->priv ? snapshot_plan(s) : NULL, .at = index_sites(s),
+	    .tail = find_tail(s->g), .out = f};
+	l.noise = nodes_noise(&l);
 	for (int r = 0; r < FINDING_RULES; r++) {
 		l.rule = (enum finding_rule)r;
 		rules[r].run(&l);
 	}
-	share_out(f, all_noise(&l));
+	double noise = all_noise(&l);
+	share_out(f, noise);
 	if (f->n > 1)
 		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
-	drop_small(f);
+	drop_small(f, noise);
 	findings_merge(f);
 	f->surveyed = study && study_survey(study) && study_survey(study)->preparation.known;
 	free(l.at);

@@ -12,6 +12,7 @@ struct look {
 	const struct plan *plan;     // NULL before the first run, or in a snapshot made by hand
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
+	double noise;                // that the nodes make by their own figures, at most what findings share out in the end
 	struct findings *out;
 	enum finding_rule rule;      // that runs
 };
@@ -54,7 +55,8 @@ void finding_advise(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
 void finding_prove(struct finding *f, const char *name, double value); // left out when not finite
 // The edit, when the target allows it; false: it does not, and the finding has none. Nodes that refuse are left out.
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p);
-bool finding_widen(struct finding *f, const struct look *l, int node); // to 16 bit with its region, or float where there is none
+// To 16 bit with its region, or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
+bool finding_widen(struct finding *f, const struct look *l, int node);
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale);
@@ -63,6 +65,7 @@ const char *scale_phrase(char out[32], double scale); // "2^-4" or "0.0613"
 // ---- afterwards
 
 void finding_prepare(struct finding *f, const char *options); // pictures otherwise
+bool finding_is_small(const struct finding *f, double noise); // of that much noise: not worth what its edit costs
 void finding_done(struct finding *f);
 void findings_merge(struct findings *f);
 

@@ -76,10 +76,14 @@ static void take_edit(struct finding *f, struct str *text)
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
 {
 	struct str text = {0};
+	bool *refused = xcalloc((size_t)n + 1, sizeof *refused);
+	struct error err = {0};
 	int kept = 0;
+	if (l->plan)
+		plan_check_edits(l->g, l->plan->target, nodes, n, p, refused, &err);
 	str_add(&text, "set");
 	for (int i = 0; i < n; i++)
-		if (l->s->row[nodes[i]].precision != p && allowed(l, nodes[i], p, 0)) {
+		if (l->s->row[nodes[i]].precision != p && !refused[i]) {
 			str_add(&text, " ");
 			study_add_word(&text, l->g->node[nodes[i]].name);
 			kept++;
@@ -88,6 +92,7 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 	if (kept > 0)
 		take_edit(f, &text);
 	str_done(&text);
+	free(refused);
 	return kept > 0;
 }
 
@@ -95,6 +100,8 @@ bool finding_widen(struct finding *f, const struct look *l, int node)
 {
 	enum { MOST = 64 };
 	int region[MOST] = {node}, n = 1, conversions;
+	if (finding_is_small(f, l->noise))
+		return false;
 	if (!allowed(l, node, PREC_INT16, 0))
 		return finding_set(f, l, &node, 1, PREC_FLOAT);
 	if (l->plan)

@@ -3,26 +3,75 @@
 #include <stdlib.h>
 #include "plan_impl.h"
 
-// Asked of a plan that has only this edit: in a fused group all members get it.
-enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale,
-    struct error *err)
+static struct plan *outline(const struct graph *g, const struct target *t, const struct edits *e)
 {
-	struct edits *e = edits_new(g->n_nodes);
-	struct plan *bare = plan_outline(g, t, target_default_calibration(t), NULL);
-	for (int i = 0; i < g->n_nodes; i++)
-		if (i == node || (bare->group[i].kind != GROUP_NONE && bare->group[i].owner == bare->group[node].owner &&
-		                     bare->group[i].last == bare->group[node].last))
-			e->precision[i] = (signed char)want;
-	e->scale[node] = scale;
-	struct plan *p = plan_outline(g, t, target_default_calibration(t), e);
-	enum status st = STATUS_OK;
-	for (int i = 0; i < p->n_refused && !st; i++)
+	return plan_outline(g, t, target_default_calibration(t), e);
+}
+
+// In a fused group all members get it: none comes after the last.
+static void want(struct edits *e, const struct plan *bare, int node, enum precision p)
+{
+	const struct group *g = &bare->group[node];
+	e->precision[node] = (signed char)p;
+	for (int i = 0; g->kind != GROUP_NONE && i <= g->last; i++)
+		if (bare->group[i].kind != GROUP_NONE && bare->group[i].last == g->last)
+			e->precision[i] = (signed char)p;
+}
+
+static const char *reason_for(const struct plan *p, int node)
+{
+	for (int i = 0; i < p->n_refused; i++)
 		if (p->refused[i].node == node)
-			st = error_set(err, STATUS_REFUSED, "%s: %s", g->node[node].name, p->refused[i].reason);
-	plan_free(&p);
-	plan_free(&bare);
+			return p->refused[i].reason;
+	return NULL;
+}
+
+// Asked of a plan that has only this edit.
+static enum status check_alone(const struct plan *bare, int node, enum precision p, double scale, struct error *err)
+{
+	struct edits *e = edits_new(bare->g->n_nodes);
+	want(e, bare, node, p);
+	e->scale[node] = scale;
+	struct plan *with = outline(bare->g, bare->target, e);
+	const char *reason = reason_for(with, node);
+	enum status st = reason ? error_set(err, STATUS_REFUSED, "%s: %s", bare->g->node[node].name, reason) : STATUS_OK;
+	plan_free(&with);
 	edits_free(&e);
 	return st;
+}
+
+enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision p, double scale, struct error *err)
+{
+	struct plan *bare = outline(g, t, NULL);
+	enum status st = check_alone(bare, node, p, scale, err);
+	plan_free(&bare);
+	return st;
+}
+
+// What a node that only passes a quantizer on may have hangs on its neighbours: it is asked alone. The others have quantizers of their
+// own, where no edit of another is in the way: they are asked together, which costs one plan and not one each.
+int plan_check_edits(const struct graph *g, const struct target *t, const int *nodes, int n, enum precision p, bool *refused,
+    struct error *err)
+{
+	struct plan *bare = outline(g, t, NULL);
+	struct edits *e = edits_new(g->n_nodes);
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		if (!is_passive(bare, bare->group[nodes[i]].last))
+			want(e, bare, nodes[i], p);
+	struct plan *with = outline(g, t, e);
+	for (int i = 0; i < n; i++) {
+		const char *reason = reason_for(with, nodes[i]);
+		if (is_passive(bare, bare->group[nodes[i]].last))
+			refused[i] = check_alone(bare, nodes[i], p, 0, err) != STATUS_OK;
+		else if ((refused[i] = reason != NULL))
+			(void)error_set(err, STATUS_REFUSED, "%s: %s", g->node[nodes[i]].name, reason);
+		count += refused[i];
+	}
+	plan_free(&with);
+	plan_free(&bare);
+	edits_free(&e);
+	return count;
 }
 
 struct region {
