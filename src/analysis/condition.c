@@ -18,7 +18,7 @@ static enum status parse_one(void *out, const struct condition *table, size_t n,
 		*(double *)(void *)((char *)out + c->field) = value;
 		return STATUS_OK;
 	}
-	return error_set(err, STATUS_USAGE, "%s: %s", word, words);
+	return error_set(err, STATUS_USAGE, "\"%s\" is no condition: %s", word, words);
 }
 
 enum status conditions_parse(void *out, const struct condition *table, size_t n, const char *words, const char *text, struct error *err)
@@ -29,7 +29,7 @@ enum status conditions_parse(void *out, const struct condition *table, size_t n,
 		p += strspn(p, " ");
 		size_t length = strcspn(p, ",");
 		if (length >= sizeof word)
-			return error_set(err, STATUS_USAGE, "%.40s...: %s", p, words);
+			return error_set(err, STATUS_USAGE, "\"%.40s...\" is no condition: %s", p, words);
 		memcpy(word, p, length);
 		while (length && word[length - 1] == ' ')
 			length--;

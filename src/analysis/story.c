@@ -14,6 +14,7 @@ enum { CHAPTERS = 3, PLACES = 3, EVIDENCE = 4, EDIT = 120 };
 static const double GOOD_DB = 30, MOST_DB = 60; // of an output; what counts as no noise at all
 static const double INHERITED_DB = 6;           // better alone than now by this: the noise came from upstream
 static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
+static const double LEAST_GOAL_DB = 25, GOAL_DB = 3; // a goal to propose, and how far above what there is
 static const double PLACE = 0.05;               // of the damage: who does less is not named
 
 const char *story_part_name(enum story_part p)
@@ -30,6 +31,7 @@ struct telling {
 	size_t cap;
 	int chapter, node, finding;
 	bool lost;             // there is a loss to explain
+	double worst_db;       // of the outputs
 };
 
 static void PRINTF(3, 4) say(struct telling *t, enum story_part part, const char *fmt, ...)
@@ -87,7 +89,7 @@ static void tell_loss(struct telling *t)
 			worst = i;
 	if (worst < 0)
 		return;
-	double snr = figures_snr(&t->s->output[worst]);
+	double snr = t->worst_db = figures_snr(&t->s->output[worst]);
 	t->lost |= snr < GOOD_DB && !t->s->task;
 	if (isnan(snr))
 		say(t, STORY_LOSS, "The output %s is not made of finite numbers: look for the first tensor of which that is so.",
@@ -153,7 +155,7 @@ static void tell_noise(struct telling *t)
 		}
 	}
 	for (int i = 0; i < n; i++)
-		str_addf(&places, "%s%s %.0f %%", i ? ", " : "", name_of(t, best[i]), 100 * noise[i] / all);
+		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", name_of(t, best[i]), noise[i] < 0.1 * all, 100 * noise[i] / all);
 	t->node = n ? best[0] : -1;
 	if (n)
 		say(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));
@@ -211,8 +213,8 @@ static void tell_jump(struct telling *t)
 	if (row < 0 || !(j.from - j.to > 3))
 		return;
 	t->node = row;
-	say(t, STORY_WHERE, "Most noise is added at %s: %.1f dB at what it reads, %.1f dB behind it%s.", name_of(t, row), j.from, j.to,
-	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: the noise comes with what it reads" : ", and the noise arises there");
+	say(t, STORY_WHERE, "The figures fall most at %s: %.1f dB at what it reads, %.1f dB behind it%s.", name_of(t, row), j.from, j.to,
+	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: it passes on the noise that it reads" : ", and the noise arises there");
 	t->node = -1;
 }
 
@@ -260,6 +262,44 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		say(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }
 
+// Past a word and the blanks behind it; blanks in names are escaped.
+static const char *next_word(const char *p)
+{
+	while (*p && *p != ' ')
+		p += p[0] == '\\' && p[1] ? 2 : 1;
+	return p + strspn(p, " ");
+}
+
+// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out.
+static void shorten_edit(struct str *out, const char *edit)
+{
+	bool scales = str_has_prefix(edit, "scale ");
+	const char *first = next_word(edit), *end = first, *p = first, *next;
+	int left = 0;
+	for (; *p; p = next) {
+		next = scales ? next_word(next_word(p)) : next_word(p);
+		if (!scales && !*next)
+			break; // the precision
+		if (left || (next - edit > EDIT && end > first))
+			left++;
+		else
+			end = next;
+	}
+	str_addn(out, edit, (size_t)(end - edit));
+	if (left)
+		str_addf(out, "and %d more%s", left, *p ? " " : "");
+	str_add(out, p);
+}
+
+static void tell_remedy(struct telling *t, const struct finding *f)
+{
+	struct str edit = {0};
+	if (f->edit)
+		shorten_edit(&edit, f->edit);
+	say(t, STORY_REMEDY, "%s%s%s", f->advice, f->edit ? ". Edit: :" : "", str_text(&edit));
+	str_done(&edit);
+}
+
 static void tell_cause(struct telling *t, const struct finding *f)
 {
 	struct str evidence = {0};
@@ -269,8 +309,7 @@ static void tell_cause(struct telling *t, const struct finding *f)
 	say(t, STORY_CAUSE, "%s: %s%s%s", finding_name(f->rule), f->text, str_text(&evidence), f->n_evidence ? ")" : "");
 	str_done(&evidence);
 	if (f->advice)
-		say(t, STORY_REMEDY, "%s%s%.*s%s", f->advice, f->edit ? ". Edit: :" : "", EDIT, f->edit ? f->edit : "",
-		    f->edit && strlen(f->edit) > EDIT ? " ..." : "");
+		tell_remedy(t, f);
 	tell_gain(t, f);
 	t->node = -1;
 }
@@ -297,8 +336,10 @@ static void tell_remedies(struct telling *t)
 {
 	if (!t->s->blames || t->s->blames_old)
 		say(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
-	say(t, STORY_NEXT, "%s (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.",
-	    t->s->task ? ":fix map_drop<0.005 2m" : ":fix snr>25 2m");
+	char goal[32];
+	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
+	snprintf(goal, sizeof goal, t->s->task ? "map_drop<0.005" : "snr>%.0f", fmax(LEAST_GOAL_DB, above));
+	say(t, STORY_NEXT, ":fix %s 2m (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.", goal);
 }
 
 static void tell_next(struct telling *t)

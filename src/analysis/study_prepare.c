@@ -118,7 +118,7 @@ enum status study_find_bench(int *out, struct study *s, char **word, int n, stru
 	for (int i = 0; good && !first && i < n; i += 2)
 		good = change(&p, word[i], word[i + 1]);
 	if (!good)
-		return error_set(err, STATUS_USAGE, "usage: preprocess auto, or --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
+		return error_set(err, STATUS_USAGE, "pictures are prepared by auto, or by --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
 	if (first)
 		p = *dataset_preprocess(s->bench[0].d);
 	return study_bench_of(out, s, &p, err);

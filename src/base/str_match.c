@@ -130,3 +130,12 @@ int str_distance(const char *a, const char *b)
 	}
 	return row[m];
 }
+
+void nearest_try(struct nearest *n, const char *candidate)
+{
+	int d = str_distance(n->name, candidate);
+	if (n->best ? d >= n->distance : d > ((int)strlen(n->name) + 1) / 3)
+		return;
+	n->best = candidate;
+	n->distance = d;
+}

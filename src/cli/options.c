@@ -54,16 +54,10 @@ static const struct row *find_letter(char c)
 
 static const char *nearest(const char *name)
 {
-	const char *best = NULL;
-	int least = 4;
-	for (int i = 0; i < N_ROWS; i++) {
-		int d = str_distance(rows[i].name, name);
-		if (d < least) {
-			least = d;
-			best = rows[i].name;
-		}
-	}
-	return best;
+	struct nearest near = {.name = name};
+	for (int i = 0; i < N_ROWS; i++)
+		nearest_try(&near, rows[i].name);
+	return near.best;
 }
 
 static void append(struct list *l, const char *text)

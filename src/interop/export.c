@@ -25,14 +25,15 @@ const struct export_format *export_find(const char *name)
 	return NULL;
 }
 
-// "DIR/model.onnx" -> "model" + suffix, in the working directory: never over the user's model.
-static char *default_path(const struct study *st, const char *suffix)
+// In the working directory, and never over the user's model.
+char *export_path(const char *format, const struct study *st)
 {
+	const struct export_format *f = export_find(format);
 	struct str path = {0};
 	const char *base = file_base(study_graph(st)->path);
 	size_t len = str_has_suffix(base, ".onnx") ? strlen(base) - 5 : strlen(base);
 	str_addn(&path, base, len);
-	str_add(&path, suffix);
+	str_add(&path, f ? f->suffix : "");
 	return str_detach(&path);
 }
 
@@ -44,14 +45,24 @@ static void tell_tuned(const char *format, const struct study *st, struct str *l
 		str_addf(loss, "weights of %d nodes are tuned, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n);
 }
 
+static enum status unknown_format(const char *format, struct error *err)
+{
+	struct str known = {0};
+	for (int i = 0; i < N_ROWS; i++)
+		str_addf(&known, "%s%s", i ? ", " : "", rows[i].name);
+	enum status st = error_set(err, STATUS_NOTFOUND, "no format is named %.60s; known are %s", format, str_text(&known));
+	str_done(&known);
+	return st;
+}
+
 enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s, struct str *loss,
     struct error *err)
 {
 	const struct export_format *f = export_find(format);
 	if (!f)
-		return error_set(err, STATUS_NOTFOUND, "no format is named %s", format);
+		return unknown_format(format, err);
 	struct str out = {0};
-	char *own = path ? NULL : default_path(st, f->suffix);
+	char *own = path ? NULL : export_path(format, st);
 	enum status status = f->write(&out, loss, st, s, err);
 	if (status == STATUS_OK)
 		status = file_write(path ? path : own, str_text(&out), out.len, err);

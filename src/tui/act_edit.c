@@ -4,6 +4,7 @@
 
 #include "qtui/base/jobs.h"
 #include "qtui/tui/action.h"
+#include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/prompt.h"
@@ -148,23 +149,41 @@ void act_run(struct ui *ui)
 	ui->notes_run = true;
 }
 
-void act_cancel(struct ui *ui)
+// Says what was stopped; NULL: nothing was running.
+static const char *stop(struct ui *ui)
+{
+	if (study_running(ui->study)) {
+		study_cancel(ui->study);
+		return "stopped; what is computed stays, r goes on";
+	}
+	return repair_stop(ui) || survey_stop(ui) ? "stopped; what was kept stays" : NULL;
+}
+
+void act_interrupt(struct ui *ui)
 {
 	double now = clock_seconds();
+	const char *stopped;
 
 	if (now - ui->cancelled_at < 1.0) {
 		ui->quit = true;
 		return;
 	}
 	ui->cancelled_at = now;
-	if (study_running(ui->study)) {
-		study_cancel(ui->study);
-		ui_note(ui, "stopped; what is computed stays, r goes on. Ctrl-c again quits");
-	} else if (repair_stop(ui) || survey_stop(ui)) {
-		ui_note(ui, "stopped; what was kept stays. Ctrl-c again quits");
-	} else {
+	stopped = stop(ui);
+	if (stopped)
+		ui_note(ui, "%s. Ctrl-c again quits", stopped);
+	else
 		ui_note(ui, "Ctrl-c again, or q, quits");
-	}
+}
+
+enum status command_cancel(struct ui *ui, char *args, struct error *err)
+{
+	const char *stopped = stop(ui);
+
+	(void)args;
+	(void)err;
+	ui_note(ui, "%s", stopped ? stopped : "nothing is running");
+	return STATUS_OK;
 }
 
 void act_mark(struct ui *ui)

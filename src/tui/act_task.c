@@ -105,8 +105,7 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
 
-	if (!*args)
-		return error_set(err, STATUS_USAGE, "usage: :labels FILE");
+	(void)err;
 	w.labels = args;
 	w.none = false;
 	ui_note(ui, "labels %s", args);
@@ -116,7 +115,7 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 enum status command_pictures(struct ui *ui, char *args, struct error *err)
 {
 	if (strcmp(args, "pixels") && strcmp(args, "blocks"))
-		return error_set(err, STATUS_USAGE, "usage: :pictures pixels|blocks");
+		return command_usage("pictures", err);
 	ui->only_blocks = !strcmp(args, "blocks");
 	if (!ui->only_blocks && !ui->cell_w)
 		ui_note(ui, "pictures in pixels, if the terminal says that it can");

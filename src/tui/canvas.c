@@ -212,6 +212,14 @@ void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role)
 		canvas_put(c, x, y + i, 0x2502, role);
 }
 
+void canvas_clear(struct canvas *c, struct rect r, enum role ground)
+{
+	for (int y = 0; y < r.h; y++)
+		for (int x = 0; x < r.w; x++)
+			canvas_put(c, r.x + x, r.y + y, ' ', ROLE_TEXT);
+	canvas_ground(c, r, ground);
+}
+
 void canvas_ground(struct canvas *c, struct rect r, enum role ground)
 {
 	struct rect old = canvas_clip(c, r);

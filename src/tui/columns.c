@@ -157,17 +157,18 @@ bool columns_known(enum column c, const struct snapshot *s)
 
 enum status columns_find(enum column *out, const char *name, struct error *err)
 {
-	int best = 0;
+	struct nearest near = {.name = name};
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (!strcmp(name, rows[i].name)) {
 			*out = (enum column)i;
 			return STATUS_OK;
 		}
-		if (str_distance(name, rows[i].name) < str_distance(name, rows[best].name))
-			best = i;
+		nearest_try(&near, rows[i].name);
 	}
-	return error_set(err, STATUS_NOTFOUND, "no column \"%.40s\", did you mean \"%s\"?", name, rows[best].name);
+	if (near.best)
+		return error_set(err, STATUS_NOTFOUND, "no column \"%.40s\", did you mean \"%s\"?", name, near.best);
+	return error_set(err, STATUS_NOTFOUND, "no column \"%.40s\": :help columns lists them", name);
 }
 
 static int compare_text(const char *a, const char *b)

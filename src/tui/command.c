@@ -1,5 +1,6 @@
 #include "qtui/tui/command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,17 @@ const struct command_row *command_rows(int *n)
 	return rows;
 }
 
-static void to_internal(char *name)
+static void replace(char *name, char from, char to)
 {
 	for (; *name; name++)
-		if (*name == '-')
-			*name = '_';
+		if (*name == from)
+			*name = to;
+}
+
+void command_typed(char out[COMMAND_NAME], const char *name)
+{
+	snprintf(out, COMMAND_NAME, "%s", name);
+	replace(out, '_', '-');
 }
 
 // The exact name or the short one; else the only one that begins so.
@@ -47,15 +54,37 @@ static const struct command_row *find_command(const char *name)
 
 static enum status unknown_command(const char *name, struct error *err)
 {
-	const char *best = rows[0].name;
+	struct nearest near = {.name = name};
+	char best[COMMAND_NAME];
 
 	for (int i = 0; i < N_ROWS; i++)
-		if (str_distance(name, rows[i].name) < str_distance(name, best))
-			best = rows[i].name;
+		nearest_try(&near, rows[i].name);
 	for (int a = 0; a < ACTION_COUNT; a++)
-		if (str_distance(name, keys_row((enum action)a)->name) < str_distance(name, best))
-			best = keys_row((enum action)a)->name;
+		nearest_try(&near, keys_row((enum action)a)->name);
+	if (!near.best)
+		return error_set(err, STATUS_USAGE, "no command \"%.40s\": Tab lists them, :help tells what they do", name);
+	command_typed(best, near.best);
 	return error_set(err, STATUS_USAGE, "no command \"%.40s\", did you mean \"%s\"?", name, best);
+}
+
+enum status command_usage(const char *name, struct error *err)
+{
+	const struct command_row *row = find_command(name);
+	char shown[COMMAND_NAME];
+
+	command_typed(shown, name);
+	if (!row || !row->usage[0])
+		return error_set(err, STATUS_USAGE, ":%s takes no argument", shown);
+	return error_set(err, STATUS_USAGE, "usage: :%s %s", shown, row->usage);
+}
+
+static enum status run_row(struct ui *ui, const struct command_row *row, char *args, struct error *err)
+{
+	bool needs = row->usage[0] && row->usage[0] != '[', takes = row->usage[0];
+
+	if ((needs && !*args) || (!takes && *args))
+		return command_usage(row->name, err);
+	return row->run(ui, args, err);
 }
 
 static void trim_end(char *s)
@@ -78,13 +107,13 @@ enum status command_run(struct ui *ui, const char *line, struct error *err)
 	if (*args)
 		*args++ = '\0';
 	args += strspn(args, " \t");
-	to_internal(text);
+	replace(text, '-', '_');
 	action = keys_named(text);
 	row = find_command(text);
 	if (row && (action == ACTION_NONE || !strcmp(row->name, text)))
-		st = row->run(ui, args, err);
+		st = run_row(ui, row, args, err);
 	else if (action != ACTION_NONE && *args)
-		st = error_set(err, STATUS_USAGE, ":%s takes no argument", text);
+		st = command_usage(text, err);
 	else if (action != ACTION_NONE)
 		action_do(ui, action);
 	else if (*text)

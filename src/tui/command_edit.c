@@ -40,7 +40,7 @@ enum status command_set(struct ui *ui, char *args, struct error *err)
 	int *nodes = NULL, n = 0, precision;
 
 	if (!word)
-		return error_set(err, STATUS_USAGE, "usage: :set SELECTION int8|int16|float|auto");
+		return command_usage("set", err);
 	if (parse_precision(&precision, word, err) ||
 	    study_select(ui->study, args, ui->layers.marked, &nodes, &n, err))
 		return err->status;
@@ -67,7 +67,7 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 	int node;
 
 	if (!word)
-		return error_set(err, STATUS_USAGE, "usage: :scale NODE 2^-4|NUMBER|auto");
+		return command_usage("scale", err);
 	if (!scale_parse(word, &scale))
 		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", word);
 	if (find_node(&node, ui, args, err))
@@ -175,8 +175,6 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 	char *second = args + strcspn(args, " ");
 	struct snapshot *a = NULL, *b = NULL;
 
-	if (!*args)
-		return error_set(err, STATUS_USAGE, "usage: :diff A [B], names of variants or numbers of runs");
 	if (*second)
 		*second++ = '\0';
 	second += strspn(second, " ");

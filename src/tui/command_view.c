@@ -91,7 +91,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	struct session *s = NULL;
 
 	if (!path)
-		return error_set(err, STATUS_USAGE, "usage: :open FILE");
+		return error_set(err, STATUS_USAGE, "no session is offered: :open FILE names one");
 	if (session_read(&s, path, err))
 		return err->status;
 	if (session_apply(s, ui->study, err)) {
@@ -120,22 +120,23 @@ static int log_loss(const char *loss)
 
 enum status command_export(struct ui *ui, char *args, struct error *err)
 {
-	char *path = args + strcspn(args, " ");
+	char *given = args + strcspn(args, " "), *path;
 	struct str loss = {0};
+	enum status st;
 	int lost;
 
-	if (!*args)
-		return error_set(err, STATUS_USAGE, "usage: :export FORMAT [FILE]");
-	if (*path)
-		*path++ = '\0';
-	path += strspn(path, " ");
-	if (!export_write(args, *path ? path : NULL, ui->study, ui->snap, &loss, err)) {
+	if (*given)
+		*given++ = '\0';
+	given += strspn(given, " ");
+	path = *given ? xstrdup(given) : export_path(args, ui->study);
+	st = export_write(args, path, ui->study, ui->snap, &loss, err);
+	if (!st) {
 		lost = log_loss(str_text(&loss));
-		ui_note(ui, lost ? "%s written; %d decisions it cannot say are in the log" : "%s written", args, lost);
-		err->status = STATUS_OK;
+		ui_note(ui, lost ? "%s written; %d decisions it cannot say are in the log" : "%s written", path, lost);
 	}
+	free(path);
 	str_done(&loss);
-	return err->status;
+	return st;
 }
 
 enum status command_theme(struct ui *ui, char *args, struct error *err)
@@ -157,8 +158,6 @@ enum status command_save_screen(struct ui *ui, char *args, struct error *err)
 	struct str text = {0};
 	enum status st;
 
-	if (!*args)
-		return error_set(err, STATUS_USAGE, "usage: :save-screen FILE [roles]");
 	if (roles)
 		*blank = '\0';
 	ui_arrange(ui);

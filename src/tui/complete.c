@@ -33,11 +33,12 @@ static void clear(struct names *l)
 	*l = (struct names){0};
 }
 
-static void with_dashes(char *s)
+static void add_typed(struct names *l, const char *name)
 {
-	for (; *s; s++)
-		if (*s == '_')
-			*s = '-';
+	char typed[COMMAND_NAME];
+
+	command_typed(typed, name);
+	add(l, "", typed);
 }
 
 static void add_commands(struct names *l)
@@ -46,11 +47,9 @@ static void add_commands(struct names *l)
 	const struct command_row *row = command_rows(&n);
 
 	for (int i = 0; i < n; i++)
-		add(l, "", row[i].name);
+		add_typed(l, row[i].name);
 	for (int a = 0; a < ACTION_COUNT; a++)
-		add(l, "", keys_row((enum action)a)->name);
-	for (size_t i = 0; i < l->n; i++)
-		with_dashes(l->at[i]);
+		add_typed(l, keys_row((enum action)a)->name);
 }
 
 static void add_nodes(struct names *l, const struct ui *ui)
@@ -174,9 +173,8 @@ static const struct command_row *command_of(const char *text)
 	const struct command_row *row = command_rows(&n);
 
 	for (int i = 0; i < n; i++) {
-		char name[64];
-		snprintf(name, sizeof name, "%s", row[i].name);
-		with_dashes(name);
+		char name[COMMAND_NAME];
+		command_typed(name, row[i].name);
 		if (strlen(name) == len && !memcmp(name, text, len))
 			return &row[i];
 		if (row[i].brief[0] && strlen(row[i].brief) == len && !memcmp(row[i].brief, text, len))

@@ -18,6 +18,17 @@ void draw_cursor(struct canvas *c, struct rect row, bool focused)
 	canvas_text(c, row.x, row.y, 1, focused ? ROLE_STRONG : ROLE_DIM, "▸");
 }
 
+void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	char text[UI_TEXT];
+
+	snprintf(text, sizeof text, "The run failed: %.400s", ui->snap->error.text);
+	if (ui->snap->stage == STAGE_FAILED)
+		canvas_paragraph(c, r, ROLE_ERROR, text);
+	else
+		canvas_paragraph(c, r, ROLE_DIM, "No run is finished yet.");
+}
+
 int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text)
 {
 	char shown[1024], part[1024];

@@ -125,13 +125,27 @@ static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 	rows = (l->n_matches + columns - 1) / columns;
 	if (rows > r.y - 3)
 		rows = r.y - 3;
-	for (int y = 0; y < rows; y++)
-		for (int x = 0; x < r.w; x++)
-			canvas_put(c, r.x + x, r.y - rows + y, ' ', ROLE_TEXT);
-	canvas_ground(c, (struct rect){r.x, r.y - rows, r.w, rows}, ROLE_BAR);
+	canvas_clear(c, (struct rect){r.x, r.y - rows, r.w, rows}, ROLE_BAR);
 	for (int i = 0; i < l->n_matches && i < rows * columns; i++)
 		canvas_cut(c, r.x + 1 + i / rows * (widest + 2), r.y - rows + i % rows, widest < r.w - 2 ? widest : r.w - 2, ROLE_BAR,
 		    CUT_LEFT, l->match[i]);
+}
+
+// A message that is too long for the bottom line takes what it needs of those above.
+static void draw_note(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	struct rect text = {r.x + 1, r.y, r.w - 2, 1};
+
+	for (const char *p = ui->note; text.w > 0 && text.h < r.y - 2; text.h++) {
+		p += text_line(p, text.w);
+		p += *p == ' ';
+		if (!*p)
+			break;
+	}
+	text.y -= text.h - 1;
+	if (text.h > 1)
+		canvas_clear(c, (struct rect){r.x, text.y, r.w, text.h}, ROLE_BAR);
+	canvas_paragraph(c, text, ui->note_role, ui->note);
 }
 
 void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r)
@@ -143,7 +157,7 @@ void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r)
 	} else if (ui->trial.active) {
 		draw_trial(c, ui, r);
 	} else if (ui->note[0]) {
-		canvas_cut(c, r.x + 1, r.y, r.w - 2, ui->note_role, ui->note_role == ROLE_ERROR ? CUT_MIDDLE : CUT_RIGHT, ui->note);
+		draw_note(c, ui, r);
 	} else {
 		draw_hints(c, ui, r);
 	}

@@ -66,13 +66,6 @@ static void add_keys(struct help *h)
 	}
 }
 
-static void with_dashes(char *s)
-{
-	for (; *s; s++)
-		if (*s == '_')
-			*s = '-';
-}
-
 static void add_commands(struct help *h)
 {
 	int n;
@@ -81,9 +74,8 @@ static void add_commands(struct help *h)
 
 	add_section(h, "Commands (every action above has one too, such as :page-down)");
 	for (int i = 0; i < n; i++) {
-		char name[32];
-		snprintf(name, sizeof name, "%s", row[i].name);
-		with_dashes(name);
+		char name[COMMAND_NAME];
+		command_typed(name, row[i].name);
 		snprintf(usage, sizeof usage, ":%s %s", name, row[i].usage);
 		add(h, HELP_LONG_ROW, usage, row[i].help);
 	}

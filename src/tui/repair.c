@@ -40,7 +40,7 @@ static enum status parse(struct repair_options *o, char *args, enum repair_work 
 		if (parse_time(word, &o->seconds))
 			continue;
 		if (work != REPAIR_FIX)
-			return error_set(err, STATUS_USAGE, "usage: :%s [TIME], like :%s 30s", repair_work_name(work), repair_work_name(work));
+			return error_set(err, STATUS_USAGE, "\"%.40s\" is no time: :%s 30s, or 2m", word, repair_work_name(work));
 		if (repair_goal_parse(&o->goal, word, err))
 			return err->status;
 	}

@@ -154,12 +154,18 @@ const char *text_find(const char *s, const char *part)
 	return n ? NULL : s;
 }
 
+// A number stays on the line of its unit.
+static bool is_unit(const char *p)
+{
+	return p[0] == '%' || (p[0] == 'd' && p[1] == 'B');
+}
+
 int text_line(const char *text, int width)
 {
 	const char *at = text, *before = text, *blank = NULL;
 
 	for (uint32_t g; (g = text_next(&at)); before = at) {
-		if (g == ' ')
+		if (g == ' ' && !is_unit(at))
 			blank = before;
 		width -= text_glyph_width(g);
 		if (width < 0)

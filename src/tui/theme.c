@@ -73,18 +73,12 @@ int glyph_find(uint32_t utf8)
 static enum status unknown(struct error *err, const char *file, const char *kind, const char *name,
     const char *(*next)(int i, const void *arg), const void *arg)
 {
-	const char *best = NULL;
-	int least = 99;
+	struct nearest near = {.name = name};
 
-	for (int i = 0; next(i, arg); i++) {
-		int d = str_distance(name, next(i, arg));
-		if (d < least) {
-			least = d;
-			best = next(i, arg);
-		}
-	}
-	return error_set(err, STATUS_FORMAT, "%s: unknown %s \"%.60s\"%s%s%s", file, kind, name, best ? ", did you mean \"" : "",
-	    best ? best : "", best ? "\"?" : "");
+	for (int i = 0; next(i, arg); i++)
+		nearest_try(&near, next(i, arg));
+	return error_set(err, STATUS_FORMAT, "%s: unknown %s \"%.60s\"%s%s%s", file, kind, name, near.best ? ", did you mean \"" : "",
+	    near.best ? near.best : "", near.best ? "\"?" : "");
 }
 
 static const char *next_role(int i, const void *arg)

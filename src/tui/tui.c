@@ -105,7 +105,7 @@ static void take_signals(struct program *p)
 			p->ui.suspend = true;
 			break;
 		case SIGINT:
-			action_do(&p->ui, ACTION_cancel);
+			action_do(&p->ui, ACTION_interrupt);
 			break;
 		default:
 			p->killed_by = sig;

@@ -233,6 +233,15 @@ static void note_task(struct ui *ui)
 	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
 }
 
+// What is wrong with the data or labels of a task shows when the run comes to them.
+static void note_problem(struct ui *ui, const char *was)
+{
+	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))
+		return;
+	ui_note(ui, "E: the task is not measured: %s", ui->snap->task_problem);
+	ui->note_role = ROLE_ERROR; // the log has it
+}
+
 static bool has_task_change(const struct snapshot *s)
 {
 	return s->n_runs && s->run[s->n_runs - 1].has_task_change;
@@ -254,6 +263,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
 	find_news(ui, was);
+	note_problem(ui, was->task_problem);
 	snapshot_drop(&was);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);

@@ -5,16 +5,30 @@
 #include <string.h>
 
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/findings.h"
 
-enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25, LINES = 7, TEXT_LINES = 3, ROOMY = 16 };
+enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25 };
 
-// On a small screen the sentence alone stands above the list.
+// Lines of what stands above the list, on screens of at least so many rows: on a small one the sentence alone.
+static const struct head {
+	int rows, sentence, evidence, remedy, edit, all;
+} heads[] = {{30, 3, 2, 2, 3, 11}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 0, 3}};
+
+static const struct head *head_of(const struct ui *ui)
+{
+	const struct head *h = heads;
+
+	while (ui->h < h->rows)
+		h++;
+	return h;
+}
+
 int view_findings_head(const struct ui *ui)
 {
-	return ui->h >= ROOMY ? LINES : TEXT_LINES;
+	return head_of(ui)->all;
 }
 
 int view_findings_count(const struct ui *ui)
@@ -51,22 +65,25 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 	return out;
 }
 
-static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, bool roomy)
+// One below the other, each on as many lines as it needs of those that it may have.
+static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, const struct head *h)
 {
-	char evidence[512] = "", text[80];
-	size_t used = 0;
-	int y = r.y + TEXT_LINES, width = r.w - X_NUMBER - 1;
+	char worth_text[80];
+	struct str evidence = {0}, remedy = {0}, edit = {0};
 
-	for (int i = 0; i < f->n_evidence && used < sizeof evidence; i++)
-		used += (size_t)snprintf(evidence + used, sizeof evidence - used, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
-	canvas_paragraph(c, (struct rect){r.x + X_NUMBER, r.y, width, TEXT_LINES}, ROLE_TEXT, f->text);
-	if (!roomy)
-		return;
-	canvas_textf(c, r.x + X_NUMBER, y, width, ROLE_DIM, "%s", evidence);
+	for (int i = 0; i < f->n_evidence; i++)
+		str_addf(&evidence, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
 	if (f->advice)
-		canvas_textf(c, r.x + X_NUMBER, y + 1, width, ROLE_TEXT, "remedy: %s", f->advice);
+		str_addf(&remedy, "remedy: %s", f->advice);
 	if (f->edit)
-		canvas_textf(c, r.x + X_NUMBER, y + 2, width, ROLE_NOTE, "a applies%s :%s", worth(f, text, sizeof text), f->edit);
+		str_addf(&edit, "a applies%s :%s", worth(f, worth_text, sizeof worth_text), f->edit);
+	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->sentence}, ROLE_TEXT, f->text);
+	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->evidence}, ROLE_DIM, str_text(&evidence));
+	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->remedy}, ROLE_TEXT, str_text(&remedy));
+	canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->edit}, ROLE_NOTE, str_text(&edit));
+	str_done(&evidence);
+	str_done(&remedy);
+	str_done(&edit);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
@@ -84,12 +101,15 @@ void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct finding *f = under_cursor(ui);
 
 	if (!f) {
-		canvas_text(c, r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, ROLE_DIM,
-		    ui->findings ? "No findings: nothing here explains a loss." : "No run is finished yet.");
+		struct rect where = {r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, r.h};
+		if (ui->findings)
+			canvas_paragraph(c, where, ROLE_DIM, "No findings: nothing here explains a loss.");
+		else
+			draw_no_run(c, ui, where);
 		return;
 	}
 	int head = view_findings_head(ui);
-	draw_whole(c, r, f, head == LINES);
+	draw_whole(c, (struct rect){r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, head}, f, head_of(ui));
 	for (int i = 0; i < r.h - head && s->top + i < ui->findings->n; i++) {
 		struct rect line = {r.x, r.y + head + i, r.w, 1};
 		draw_row(c, ui, line, s->top + i);

@@ -93,7 +93,7 @@ static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int 
 	enum role role = step < current ? ROLE_TEXT : ROLE_DIM;
 
 	if (step < 0) {
-		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "edits, oldest first: %d in force%s", current,
+		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "steps, oldest first: %d in force%s", current,
 		    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
 		return;
 	}
@@ -132,5 +132,5 @@ void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 			draw_cursor(c, line, true);
 	}
 	if (n == 0)
-		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "No run is finished yet.");
+		draw_no_run(c, ui, (struct rect){r.x + 2, r.y + 2, r.w - 3, r.h - 2});
 }

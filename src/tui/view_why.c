@@ -99,7 +99,7 @@ void view_why_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	char text[UI_TEXT];
 
 	if (!n_lines(ui))
-		canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, "No run is finished yet.");
+		draw_no_run(c, ui, (struct rect){r.x + LEFT, r.y, r.w - LEFT - 1, r.h});
 	for (int i = 0; i < r.h; i++) {
 		struct row row = find_row(ui, s->top + i, NULL);
 		if (!row.text)

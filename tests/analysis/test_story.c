@@ -8,6 +8,7 @@
 #include "qtui/analysis/story.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "studies.h"
 
 static struct study *open_study(const char *target)
@@ -75,6 +76,38 @@ void test_story__an_output_without_finite_numbers(void **state)
 	assert_false(tells(s, STORY_LOSS, "nan"));
 	story_free(&s);
 	findings_free(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+static void expect_remedy(const struct snapshot *snap, const char *edit, const char *told)
+{
+	struct finding one = {.text = "text", .advice = "advice", .edit = (char *)edit, .gain_db = NAN, .share = NAN};
+	struct findings f = {.at = &one, .n = 1};
+	struct story *s = story_new(snap, &f);
+	if (!tells(s, STORY_REMEDY, told))
+		fail_msg("%s is not told as %s", edit, told);
+	story_free(&s);
+}
+
+// A long edit is cut between nodes, and says of how many and what is done with them.
+void test_story__long_edits_are_shortened(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct str set = {0}, scale = {0};
+	for (int i = 0; i < 40; i++) {
+		str_addf(&set, "%s /a\\ name/%02d", i ? "" : "set", i);
+		str_addf(&scale, "%s /node/%02d 2^-4", i ? "" : "scale", i);
+	}
+	str_add(&set, " float");
+	expect_remedy(snap, "set /a /b float", "advice. Edit: :set /a /b float");
+	expect_remedy(snap, "scale /a 2^-4", "advice. Edit: :scale /a 2^-4");
+	expect_remedy(snap, str_text(&set), " /a\\ name/08 and 31 more float");
+	expect_remedy(snap, str_text(&scale), " /node/07 2^-4 and 32 more");
+	str_done(&set);
+	str_done(&scale);
 	snapshot_drop(&snap);
 	study_close(&st);
 }

@@ -206,6 +206,21 @@ void test_str__distance(void **state)
 	assert_int_equal(str_distance(longer, longer + 1), 1);
 }
 
+void test_str__nearest_is_near_or_none(void **state)
+{
+	struct nearest n = {.name = "exprot"};
+
+	(void)state;
+	nearest_try(&n, "expand");
+	assert_null(n.best);
+	nearest_try(&n, "export");
+	nearest_try(&n, "exports");
+	assert_string_equal(n.best, "export");
+	n = (struct nearest){.name = ""};
+	nearest_try(&n, "f");
+	assert_null(n.best);
+}
+
 static void check_int(const char *s, bool ok, long long want)
 {
 	long long v = 0;

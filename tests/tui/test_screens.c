@@ -88,6 +88,17 @@ void test_screens__layers_40x10(void **state)
 	expect(&ui, "layers_40x10");
 }
 
+void test_screens__a_long_message(void **state)
+{
+	struct ui ui;
+	struct error err;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 40, 10, false);
+	error_set(&err, STATUS_REFUSED, "/model.24/m.0/Conv: target esp32p4 takes only powers of two as scales: the nearest is 2^-4");
+	ui_fail(&ui, &err);
+	expect(&ui, "message_40x10");
+}
+
 void test_screens__too_small(void **state)
 {
 	struct ui ui;

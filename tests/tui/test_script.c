@@ -58,11 +58,18 @@ void test_script__first_failure_ends_it(void **state)
 	static const char *const bad[][2] = {
 		{"j\n:sort nothing\n:quit", "t.qtui:2: no column"},
 		{":nonsense", "t.qtui:1: no command"},
-		{":fix speed>3", "t.qtui:1: speed>3: "},
-		{":blame soon", "t.qtui:1: usage: :blame [TIME]"},
+		{":fix speed>3", "t.qtui:1: \"speed>3\" is no condition: "},
+		{":blame soon", "t.qtui:1: \"soon\" is no time: :blame 30s, or 2m"},
 		{":goto /model.24/m.0/Cnov", "no node /model.24/m.0/Cnov; the nearest is /model.24/m.0/Conv"},
 		{"/zzzz<Enter>\n:quit", "t.qtui:1: no row matches"},
 		{":undo now", "takes no argument"},
+		{":quit now", "t.qtui:1: :quit takes no argument"},
+		{":page-down 3", ":page-down takes no argument"},
+		{":goto", "t.qtui:1: usage: :goto NODE"},
+		{":sort", "t.qtui:1: usage: :sort COLUMN"},
+		{":sort xyz", ":help columns lists them"},
+		{":wq", "no command \"wq\": Tab lists them"},
+		{":filtr snr<3", "did you mean \"filter\"?"},
 		{":help xyzzy", "the help says nothing"},
 	};
 	struct error err;

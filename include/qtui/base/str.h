@@ -30,6 +30,13 @@ bool str_has_suffix(const char *s, const char *suffix);
 bool str_has_prefix(const char *s, const char *prefix);
 // Levenshtein distance in bytes, for "did you mean"; texts over 255 bytes are as far as can be (their greater length).
 int str_distance(const char *a, const char *b);
+// What was meant by a name that is not known: begin with {.name = NAME}, try every name that is. `best` is NULL while none is near:
+// more than a third of the letters would have to change.
+struct nearest {
+	const char *name, *best;
+	int distance;
+};
+void nearest_try(struct nearest *n, const char *candidate);
 // Parses a whole string as a number; false when anything is left over or it is out of range or not finite.
 bool str_to_int(const char *s, long long *out);
 bool str_to_double(const char *s, double *out);

@@ -11,7 +11,9 @@ struct export_format {
 };
 const struct export_format *export_find(const char *name); // NULL when unknown
 const struct export_format *export_rows(int *n);
-// Writes to `path` (NULL: model name + suffix, "-": standard output). `loss` gets one line for each decision not expressed.
+// "DIR/model.onnx" -> "model" + the format's suffix; heap.
+char *export_path(const char *format, const struct study *st);
+// Writes to `path` (NULL: export_path, "-": standard output). `loss` gets one line for each decision not expressed.
 MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct str *loss, struct error *err);
 

@@ -60,6 +60,7 @@ void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // ve
 struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h);
 void canvas_image_done(struct canvas_image *image);
 bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there
+void canvas_clear(struct canvas *c, struct rect r, enum role ground); // blanks on that ground
 void canvas_ground(struct canvas *c, struct rect r, enum role ground);
 bool canvas_holds(const struct rect *r, int x, int y);
 

@@ -12,11 +12,15 @@ struct command_row {
 	const char *name, *brief, *usage; // the name with '_', written with '-'
 	enum completion first, last;
 	const char *help;
-	enum status (*run)(struct ui *ui, char *args, struct error *err); // args: trimmed, may be changed
+	enum status (*run)(struct ui *ui, char *args, struct error *err); // args: trimmed, may be changed; empty only where usage has it so
 };
 const struct command_row *command_rows(int *n);
+enum { COMMAND_NAME = 48 };
+void command_typed(char out[COMMAND_NAME], const char *name); // a name of the tables with '-'
 // Runs a line, with or without its ':'. STATUS_OK, or what went wrong.
 MUST_CHECK enum status command_run(struct ui *ui, const char *line, struct error *err);
+// The error that says how it is used: "usage: :goto NODE".
+enum status command_usage(const char *name, struct error *err);
 // For line_open.
 char *command_complete(void *ui, const char *text, int start, int i);
 
