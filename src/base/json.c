@@ -5,6 +5,7 @@
 #include <string.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 
 #define FILE_LIMIT ((size_t)256 << 20)
 
@@ -150,14 +151,19 @@ enum status json_read(cJSON **out, const char *path, struct error *err)
 	return s;
 }
 
-enum status json_write(const cJSON *j, const char *path, bool pretty, struct error *err)
+enum status json_write(const cJSON *j, const char *path, bool exact, struct error *err)
 {
-	char *text = pretty ? cJSON_Print(j) : cJSON_PrintUnformatted(j);
+	char *text = cJSON_Print(j);
+	struct str sound = {0};
 	enum status s;
 
 	if (!text)
 		return error_set(err, STATUS_NOMEM, "%s: no memory to write the JSON", path);
-	s = file_write_parts(path, (struct file_part[]){{text, strlen(text)}, {"\n", 1}}, 2, err);
+	if (!exact)
+		str_add_utf8(&sound, text);
+	const char *out = exact ? text : str_text(&sound);
+	s = file_write_parts(path, (struct file_part[]){{out, strlen(out)}, {"\n", 1}}, 2, err);
+	str_done(&sound);
 	cJSON_free(text);
 	return s;
 }

@@ -77,6 +77,34 @@ void str_done(struct str *s)
 	*s = (struct str){0};
 }
 
+// Bytes of the character at p, which a NUL ends somewhere; 0 for a byte that does not begin one.
+static size_t utf8_bytes(const unsigned char *p)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	bool too_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+	bool no_character = (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f);
+
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return too_long || no_character ? 0 : n;
+}
+
+void str_add_utf8(struct str *s, const char *text)
+{
+	while (*text) {
+		size_t n = 0, sound;
+		while (text[n] && (sound = utf8_bytes((const unsigned char *)text + n)) > 0)
+			n += sound;
+		str_addn(s, text, n);
+		text += n;
+		if (*text) {
+			str_add(s, "\xef\xbf\xbd");
+			text++;
+		}
+	}
+}
+
 // Drops a last UTF-8 character that has fewer bytes than its first byte says.
 static void drop_cut_character(char *text)
 {

@@ -158,7 +158,7 @@ static enum status write_results(const struct options *o, struct study *st, cons
 	enum status status = STATUS_OK;
 	if (o->json) {
 		cJSON *j = report_json(st, s);
-		status = json_write(j, o->json, true, err);
+		status = json_write(j, o->json, false, err);
 		cJSON_Delete(j);
 	}
 	if (status == STATUS_OK && o->report)

@@ -274,7 +274,7 @@ static enum status compare(struct options *o, struct error *err)
 	if (st == STATUS_OK)
 		st = files ? compare_files(&j, o, err) : compare_networks(&j, o, err);
 	if (st == STATUS_OK && o->json)
-		st = json_write(j, o->json, true, err);
+		st = json_write(j, o->json, false, err);
 	else if (st == STATUS_OK)
 		(files ? print_comparison : print_models)(j, path);
 	cJSON_Delete(j);

@@ -66,7 +66,7 @@ static enum status write_json(const struct equalization *e, const struct graph *
 	cJSON *groups = cJSON_AddArrayToObject(o, "groups");
 	for (int i = 0; i < e->n_groups; i++)
 		cJSON_AddItemToArray(groups, json_group(&e->group[i], g));
-	enum status st = json_write(o, path, true, err);
+	enum status st = json_write(o, path, false, err);
 	cJSON_Delete(o);
 	return st;
 }

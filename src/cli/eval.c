@@ -108,7 +108,7 @@ static enum status write_json(const struct snapshot *s, const char *path, struct
 	cJSON *o = task_report_json(s->task);
 	json_add_text(o, "target", s->target);
 	json_add_text(o, "calibration", calib_name(s->method));
-	enum status st = json_write(o, path, true, err);
+	enum status st = json_write(o, path, false, err);
 	cJSON_Delete(o);
 	return st;
 }

@@ -195,7 +195,7 @@ static enum status write_json(struct search *s, struct error *err)
 		json_add_text(o, "stopped", repair_end(s->repair));
 	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
 	cJSON_AddItemToObject(o, "tuned", json_tuned(s));
-	enum status st = json_write(o, s->o->json, true, err);
+	enum status st = json_write(o, s->o->json, false, err);
 	cJSON_Delete(o);
 	return st;
 }

@@ -127,8 +127,8 @@ void test_json__file_round_trip(void **state)
 	json_add_number(j, "inf", -INFINITY);
 	json_add_text(j, "text", "caf\303\251 \"q\"");
 	json_add_text(j, "none", NULL);
-	for (int pretty = 0; pretty <= 1; pretty++) {
-		assert_int_equal(json_write(j, path, pretty, &e), STATUS_OK);
+	for (int exact = 0; exact <= 1; exact++) {
+		assert_int_equal(json_write(j, path, exact, &e), STATUS_OK);
 		assert_int_equal(json_read(&back, path, &e), STATUS_OK);
 		assert_true(cJSON_Compare(j, back, true));
 		assert_int_equal(cJSON_GetArraySize(back), 2);
@@ -146,9 +146,31 @@ void test_json__written_text_ends_its_line(void **state)
 
 	assert_int_equal(json_write(j, path, false, &e), STATUS_OK);
 	assert_int_equal(file_read(&b, path, 100, &e), STATUS_OK);
-	assert_string_equal((char *)b.data, "{\"a\":[1,2]}\n");
+	assert_string_equal((char *)b.data, "{\n\t\"a\":\t[1, 2]\n}\n");
 	bytes_done(&b);
 	cJSON_Delete(j);
+}
+
+// A name in Latin-1, a character cut off, one written too long, half a surrogate; and sound ones of every length.
+void test_json__is_utf8_whatever_names_are(void **state)
+{
+	static const char *const text[][2] = {
+		{"caf\xe9", "caf\xef\xbf\xbd"}, {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"}, {"\xc0\xaf.", "\xef\xbf\xbd\xef\xbf\xbd."},
+		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, {"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+	};
+	const char *path = support_temp("latin.json");
+	cJSON *back;
+
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		for (int exact = 0; exact <= 1; exact++) {
+			cJSON *j = cJSON_CreateObject();
+			json_add_text(j, "name", text[i][0]);
+			assert_int_equal(json_write(j, path, exact, &e), STATUS_OK);
+			assert_int_equal(json_read(&back, path, &e), STATUS_OK);
+			assert_string_equal(json_text(back, "name", ""), text[i][!exact]);
+			cJSON_Delete(back);
+			cJSON_Delete(j);
+		}
 }
 
 void test_json__read_names_the_file(void **state)

@@ -12,6 +12,7 @@ struct str {
 };
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
+void str_add_utf8(struct str *s, const char *text); // every byte that is no UTF-8 becomes U+FFFD
 void str_addf(struct str *s, const char *fmt, ...) PRINTF(2, 3);
 void str_vaddf(struct str *s, const char *fmt, va_list ap) PRINTF(2, 0);
 const char *str_text(const struct str *s); // "" when empty
