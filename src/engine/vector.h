@@ -17,6 +17,7 @@ enum { VLANES = VBYTES / 4 };
 typedef float vfloat __attribute__((vector_size(VBYTES)));
 typedef double vdouble __attribute__((vector_size(VBYTES)));
 typedef int32_t vint __attribute__((vector_size(VBYTES)));
+typedef uint32_t vuint __attribute__((vector_size(VBYTES))); // of sums that may wrap
 typedef int16_t vpairs __attribute__((vector_size(VBYTES)));
 #define VINLINE static inline __attribute__((always_inline))
 

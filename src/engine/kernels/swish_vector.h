@@ -17,7 +17,7 @@ VINLINE vfloat one_plus_exp(vfloat x)
 #pragma GCC unroll 6
 	for (int i = 0; i < 6; i++)
 		p = vfma(p, r, vall(fit[i]));
-	return vfma(p, (vfloat)(((vint)t << 23) + (vint)one), one);
+	return vfma(p, (vfloat)(((vuint)t << 23) + (vuint)one), one);
 }
 
 // Below -88 e^-x is not a finite float, and both are as good as 0. NaN stays.
