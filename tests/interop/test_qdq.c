@@ -177,3 +177,31 @@ void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 	}
 	case_done(&file);
 }
+
+// A mean shares the scale of its codes and is not rounded again: neither is what only moves it.
+void test_qdq__moves_behind_what_is_not_rounded(void **state)
+{
+	float w[4 * 4];
+	struct onnx_case file;
+	struct qdq_case c;
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_init(&file);
+	case_input(&file, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&file, "Conv", "conv", "x w", "conv_y");
+	case_floats(&file, "scales", DIMS(4), (float[]){1, 1, 2, 2});
+	Onnx__NodeProto *n = case_node(&file, "Resize", "twice", "conv_y - scales", "twice_y");
+	Onnx__AttributeProto *mode = case_attr(&file, n, "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+	mode->has_s = true;
+	mode->s = (ProtobufCBinaryData){6, (uint8_t *)"linear"};
+	case_ints(&file, "rows", 2, (int64_t[]){4, 144});
+	case_node(&file, "Reshape", "moved", "twice_y rows", "y");
+	case_output(&file, file.graph, "y");
+	write_and_read(&c, case_open(case_save(&file, "moved.onnx"), NULL, "onnxruntime"));
+	if (noise(&c) > 1e-8)
+		fail_msg("%g", noise(&c));
+	assert_int_equal(count_op(c.g, OP_QuantizeLinear, ""), 2); // of the input and of the convolution
+	done(&c);
+	case_done(&file);
+}
