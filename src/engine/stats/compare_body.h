@@ -26,7 +26,7 @@ enum { SIDES = VLANES / STATS_LANES };
 #endif
 
 struct codings {
-	vfloat scale;
+	vfloat scale, low, high;
 	vint zero;
 };
 #define VALUES(codes, by) (__builtin_convertvector((codes) - (by)->zero, vfloat) * (by)->scale)
@@ -34,6 +34,7 @@ struct codings {
 
 struct ends {
 	vfloat fmin, fmax, qmin, qmax, error;
+	vint clipped;
 };
 
 static double side_sum(vfloat v, int side, int valid)
@@ -44,15 +45,29 @@ static double side_sum(vfloat v, int side, int valid)
 	return s;
 }
 
+// Of two numbers; fminf and fmaxf are calls.
+VINLINE float lesser(float a, float b)
+{
+	return a < b ? a : b;
+}
+VINLINE float greater(float a, float b)
+{
+	return a > b ? a : b;
+}
+
 static void ends_store(struct tensor_sums *out, const struct ends *e, int side, int valid)
 {
+	float error = 0;
+
 	for (int i = side * STATS_LANES; i < side * STATS_LANES + valid; i++) {
-		out->fmin = fminf(out->fmin, e->fmin[i]);
-		out->fmax = fmaxf(out->fmax, e->fmax[i]);
-		out->qmin = fminf(out->qmin, e->qmin[i]);
-		out->qmax = fmaxf(out->qmax, e->qmax[i]);
-		out->max_error = fmax(out->max_error, (double)e->error[i]);
+		out->fmin = lesser(out->fmin, e->fmin[i]);
+		out->fmax = greater(out->fmax, e->fmax[i]);
+		out->qmin = lesser(out->qmin, e->qmin[i]);
+		out->qmax = greater(out->qmax, e->qmax[i]);
+		error = greater(error, e->error[i]);
+		out->clipped += e->clipped[i];
 	}
+	out->max_error = fmax(out->max_error, (double)error);
 }
 
 static struct codings codings_of(const struct compare_by *const by[])
@@ -61,6 +76,8 @@ static struct codings codings_of(const struct compare_by *const by[])
 	for (int i = 0; i < VLANES; i++) {
 		c.scale[i] = by[i / STATS_LANES]->scale;
 		c.zero[i] = by[i / STATS_LANES]->zero;
+		c.low[i] = by[i / STATS_LANES]->low;
+		c.high[i] = by[i / STATS_LANES]->high;
 	}
 	return c;
 }
@@ -90,6 +107,7 @@ static struct codings codings_of(const struct compare_by *const by[])
 			e.qmin = vmin(y, e.qmin);                                                                      \
 			e.qmax = vmax(y, e.qmax);                                                                      \
 			e.error = vmax(vabs(d), e.error);                                                              \
+			e.clipped -= (x < by->low) | (x > by->high);                                                   \
 		}                                                                                                      \
 		*ends = e;                                                                                             \
 		for (int k = 0; k < SIDES; k++) {                                                                      \
@@ -103,7 +121,7 @@ static struct codings codings_of(const struct compare_by *const by[])
 	    const struct compare_by *const by[], uint32_t *count)                                                      \
 	{                                                                                                              \
 		const struct codings codings = codings_of(by);                                                         \
-		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0) };      \
+		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0), { 0 } }; \
 		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK)                                               \
 			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), &codings, count);           \
 		for (int k = 0; k < SIDES; k++) {                                                                      \

@@ -95,15 +95,13 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 }
 
 // What a loop has found out about a strip goes to the comparison's sums; were its values not all finite, they are gone through one by one.
-static void settle(struct comparison *c, struct tensor_sums *s, const float *f, int64_t at, struct strip strip)
+static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, struct strip strip)
 {
 	c->floats->sums = (struct float_sums) { s->f2, s->fmin, s->fmax };
 	if (!isfinite(s->f2 + s->q2 + s->fq + s->e2)) {
 		compare_slowly(c, at, strip);
 		return;
 	}
-	if (s->fmin < c->by.low || s->fmax > c->by.high)
-		s->clipped = stats_loops()->outside(f, strip, c->by.low, c->by.high);
 	sums_merge(c->out, s);
 }
 
@@ -129,7 +127,7 @@ void compare_strip(void *arg, int64_t at, struct strip strip)
 
 	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]) { &s }, f, (const void *const[]) { q }, strip,
 	    (const struct compare_by *const[]) { &c->by }, count_of(c, at, strip));
-	settle(c, &s, f, at, strip);
+	settle(c, &s, at, strip);
 }
 
 void compare_two_strip(void *arg, int64_t at, struct strip strip)
@@ -147,8 +145,8 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 	stats_loops()->compare_two[c->q->type]((struct tensor_sums *const[]) { &s[0], &s[1] }, f,
 	    (const void *const[]) { (const char *)c[0].q->data + first, (const char *)c[1].q->data + first }, strip,
 	    (const struct compare_by *const[]) { &c[0].by, &c[1].by }, count_of(c, at, strip));
-	settle(&c[0], &s[0], f, at, strip);
-	settle(&c[1], &s[1], f, at, strip);
+	settle(&c[0], &s[0], at, strip);
+	settle(&c[1], &s[1], at, strip);
 }
 
 static bool is_per_channel(const struct quantizer *quant)

@@ -21,24 +21,9 @@ static void floats(struct float_sums *out, const float *f, struct strip strip)
 		out->f2 += side_sum(f2, 0, part.valid);
 	}
 	for (int i = 0; i < strip.valid; i++) {
-		out->min = fminf(out->min, low[i]);
-		out->max = fmaxf(out->max, high[i]);
+		out->min = lesser(out->min, low[i]);
+		out->max = greater(out->max, high[i]);
 	}
-}
-
-static double outside(const float *f, struct strip strip, float from, float to)
-{
-	vfloat low = vall(from), high = vall(to);
-	vint n = { 0 };
-	double sum = 0;
-
-	for (int64_t v = 0; v < strip.vectors; v++) {
-		vfloat x = vload(f + v * strip.step);
-		n -= (x < low) | (x > high);
-	}
-	for (int i = 0; i < strip.valid; i++)
-		sum += n[i];
-	return sum;
 }
 
 static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
@@ -106,7 +91,6 @@ const struct stats_table STATS_TABLE = {
 	.compare = COMPARE_LOOPS,
 	.compare_two = STATS_TWO,
 	.floats = floats,
-	.outside = outside,
 	.bins = bins,
 	.count_steps = count_steps,
 };

@@ -42,7 +42,7 @@ struct float_sums {
 	double f2;      // sum of squares
 	float min, max; // INFINITY and -INFINITY of no elements
 };
-// All of tensor_sums but what is clipped, of codings of the same floats, all of one type: out[i], q[i] and by[i] belong together.
+// All of tensor_sums, of codings of the same floats, all of one type: out[i], q[i] and by[i] belong together.
 // `count` (may be NULL) is that of a struct counting, to which the codes of q[0] go, eight of every vector.
 typedef void compare_fn(struct tensor_sums *const out[], const float *f, const void *const q[], struct strip strip,
     const struct compare_by *const by[], uint32_t *count);
@@ -51,7 +51,6 @@ struct stats_table {
 	compare_fn *compare[DT_COUNT];  // of one coding
 	compare_fn *const *compare_two; // [DT_COUNT] of two, for the same types; NULL: two at once are no faster than one after another
 	void (*floats)(struct float_sums *out, const float *f, struct strip strip);
-	double (*outside)(const float *f, struct strip strip, float from, float to); // elements below `from` or above `to`
 	// Bins of n elements; by->bins for a NaN.
 	void (*bins)(int32_t *bin, const float *f, int n, const struct hist_by *by);
 	// Counts n elements, each rounded down to a step, at most bins - 1; by->bins for a NaN. They go in turn to GRID_TABLES tables.
