@@ -102,8 +102,8 @@ VINLINE vint bins_at(const struct bins *b, const float *x)
 
 // Where tables are small, four of them take turns, so that values that come again soon (zeros behind a ReLU) do not wait for their own
 // increments, and four bins of 16 bits are read at a time. Bins are computed AHEAD elements before they are counted: the processor
-// divides while its stores, one a cycle, are what it waits for.
-enum { SMALL_BINS = 4096, TABLES = 4, PAIR = 2 * VLANES, AHEAD = 128 };
+// divides while its stores, one a cycle, are what it waits for. Its own fetching ends with the page, so it is asked for the next one.
+enum { SMALL_BINS = 4096, TABLES = 4, PAIR = 2 * VLANES, AHEAD = 128, LINE = 16, PAGE = 1024 };
 typedef uint32_t counts[SMALL_BINS + 1];
 
 VINLINE void count_pair(uint32_t *hist, counts *more, const uint16_t *bin)
@@ -116,6 +116,12 @@ VINLINE void count_pair(uint32_t *hist, counts *more, const uint16_t *bin)
 		more[1][four >> 32 & 0xffff]++;
 		more[2][four >> 48]++;
 	}
+}
+
+VINLINE void fetch_pair(const float *x)
+{
+	for (int i = 0; i < PAIR; i += LINE)
+		__builtin_prefetch(x + i);
 }
 
 // Elements that make whole pairs of vectors; returns how many.
@@ -131,6 +137,7 @@ static int64_t small_hist(uint32_t *hist, int bins, const struct bins *by, const
 		uint16_t *slot = bin + at % AHEAD;
 		if (at >= AHEAD)
 			count_pair(hist, more, slot);
+		fetch_pair(x + at + PAGE);
 		store_bins(slot, bins_at(&b, x + at), bins_at(&b, x + at + VLANES));
 	}
 	for (int64_t i = at > AHEAD ? at - AHEAD : 0; i < at; i += PAIR)
