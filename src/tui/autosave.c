@@ -37,9 +37,9 @@ static void offer(struct ui *ui)
 	if (s->current > 0) {
 		time_of(when, sizeof when, ui->autosave_path);
 		ui->offered = xstrdup(ui->autosave_path);
-		ui_note(ui, "A session of %s with %d edit%s was not saved: :open brings it back", when, s->current,
+		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, s->current,
 		    s->current == 1 ? "" : "s");
-		log_warn("a session of %s with %d edits was not saved: %s", when, s->current, ui->offered);
+		log_warn("a session of %s with %d step%s was not saved: %s", when, s->current, s->current == 1 ? "" : "s", ui->offered);
 	}
 	session_free(&s);
 }

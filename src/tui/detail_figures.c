@@ -148,15 +148,15 @@ static uint64_t most(const uint64_t *bin, int n)
 	return m;
 }
 
-// In the corner that the bars leave free.
+// Where the bars leave room for it, the ends first; over them when they leave none.
 static void put_bar_label(struct page *p, int y, enum role role, const char *text)
 {
-	int w = text_width(text);
+	int w = text_width(text), end = p->x + p->w - w, x = p->x;
 
-	if (canvas_blank(p->c, (struct rect){p->x, y, w, 1}) || !canvas_blank(p->c, (struct rect){p->x + p->w - w, y, w, 1}))
-		canvas_text(p->c, p->x, y, w, role, text);
-	else
-		canvas_right(p->c, p->x, y, p->w, role, text);
+	if (!canvas_blank(p->c, (struct rect){x, y, w, 1}))
+		for (x = end; x > p->x && !canvas_blank(p->c, (struct rect){x - 1, y, w + 1, 1}); x--)
+			;
+	canvas_text(p->c, x, y, w, role, text);
 }
 
 void detail_histogram(struct page *p, const struct site *s)

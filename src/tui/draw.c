@@ -48,7 +48,7 @@ int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, e
 // Pieces of the top line, the most important first; those for which there is no room are left out.
 enum { PIECES = 6 };
 struct piece {
-	char text[96];
+	char text[96], brief[64]; // brief: in place of the text where that has no room; empty: there is none
 	enum role role;
 };
 
@@ -77,6 +77,7 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	out[n++].role = ROLE_BAR;
 	if (s->task) {
 		task_headline(out[n].text, sizeof out->text, s->task);
+		task_brief(out[n].brief, sizeof out->brief, s->task);
 		out[n++].role = s->task_old ? ROLE_BAR : ROLE_BAR_STRONG;
 	}
 	if (!isnan(worst)) {
@@ -158,7 +159,7 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_header(struct canvas *c, const struct ui *ui)
 {
 	struct rect r = ui->layout.header;
-	struct piece piece[PIECES];
+	struct piece piece[PIECES] = {0};
 	int n = header_pieces(ui, piece), x = r.x + 1, right;
 
 	for (int i = 0; i < r.w; i++)
@@ -166,10 +167,11 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	canvas_ground(c, r, ROLE_BAR);
 	right = draw_progress(c, ui, r);
 	for (int i = 0; i < n; i++) {
-		int room = r.x + r.w - right - x - 1, w = text_width(piece[i].text);
-		if (i > 0 && w > room)
+		int room = r.x + r.w - right - x - 1;
+		const char *text = piece[i].brief[0] && text_width(piece[i].text) > room ? piece[i].brief : piece[i].text;
+		if (i > 0 && text_width(text) > room)
 			continue;
-		x += canvas_cut(c, x, r.y, room, piece[i].role, CUT_MIDDLE, piece[i].text) + 3;
+		x += canvas_cut(c, x, r.y, room, piece[i].role, CUT_MIDDLE, text) + 3;
 	}
 }
 
@@ -181,7 +183,7 @@ static bool has_tabs(const struct ui *ui)
 
 static void tab_text(char out[32], enum view v)
 {
-	snprintf(out, 32, " %s %s ", view_row(v)->key, view_row(v)->title);
+	snprintf(out, 32, " %s%s%s ", view_row(v)->key, view_row(v)->key[0] ? " " : "", view_row(v)->title);
 }
 
 static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)

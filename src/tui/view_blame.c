@@ -211,8 +211,8 @@ static void draw_heading(struct canvas *c, const struct ui *ui, const struct bla
 	    b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);
-	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "by %s; damage %.4f with everything quantized (0: float, 1: nothing left)",
-	    columns[ui->repair.order].order, b->total);
+	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",
+	    b->total, columns[ui->repair.order].order);
 }
 
 static void draw_list(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)

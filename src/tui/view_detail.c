@@ -56,11 +56,17 @@ static void put_operator(struct page *p, int node)
 		put(p, "output", ROLE_TEXT, "%s", dims);
 }
 
+static void put_reason(struct page *p, const char *reason)
+{
+	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, "refused");
+	p->y += canvas_paragraph(p->c, (struct rect){p->x + DETAIL_LABEL, p->y, p->w - DETAIL_LABEL, 4}, ROLE_REFUSED, reason);
+}
+
 static void put_precision(struct page *p, const struct node_row *row)
 {
 	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
 	const char *why = row->requested >= 0 || row->scale_requested > 0 ? "edited by you"
-	    : row->quantizable ? "as the target chooses" : "the target does not quantize it";
+	    : row->quantizable ? "as the target chooses" : "the target leaves it so";
 
 	if (row->pending && row->requested >= 0 && row->requested != (int)row->precision)
 		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
@@ -68,7 +74,7 @@ static void put_precision(struct page *p, const struct node_row *row)
 	else
 		put(p, "precision", role[row->precision], "%s, %s", precision_name(row->precision), why);
 	if (row->refused)
-		put(p, "refused", ROLE_REFUSED, "%s", row->refused);
+		put_reason(p, row->refused);
 }
 
 static const char *site_title(const struct snapshot *s, const struct site *site)
@@ -107,19 +113,22 @@ static void scale_range(const struct site *s, float *lo, float *hi)
 
 static void put_scale(struct page *p, const struct site *s)
 {
-	char a[FIGURE], b[FIGURE];
+	char a[FIGURE], b[FIGURE], number[FIGURE + 4] = "", zero[32];
 	float lo, hi;
 	int e;
 
 	if (s->n_scale < 1)
 		return;
 	scale_range(s, &lo, &hi);
+	snprintf(zero, sizeof zero, "   zero point %d", s->zero[0]);
 	if (s->n_scale > 1)
 		put(p, "scale", ROLE_TEXT, "%s to %s, one for each of %d channels", format_scale(a, lo), format_scale(b, hi), s->n_scale);
-	else if (format_exponent(&e, lo))
-		put(p, "scale", ROLE_STRONG, "%s = %s   zero point %d", format_scale(a, lo), format_value(b, lo), s->zero[0]);
-	else
-		put(p, "scale", ROLE_STRONG, "%s   zero point %d", format_value(a, lo), s->zero[0]);
+	else if (format_exponent(&e, lo)) {
+		snprintf(number, sizeof number, " = %s", format_value(b, lo));
+		bool fits = text_width(format_scale(a, lo)) + text_width(number) + text_width(zero) <= p->w - DETAIL_LABEL;
+		put(p, "scale", ROLE_STRONG, "%s%s%s", a, fits ? number : "", zero);
+	} else
+		put(p, "scale", ROLE_STRONG, "%s%s", format_value(a, lo), zero);
 }
 
 static void put_state(struct page *p, const struct site *s)

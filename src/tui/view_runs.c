@@ -41,13 +41,31 @@ void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
 
 enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100 };
 
-// The task's metric has a column when any run knows it.
-static int task_width(const struct ui *ui, int width)
+// Where the columns that not every width has room for begin; 0: not shown.
+struct places {
+	int time, computed, task, title;
+};
+
+static bool has_task(const struct ui *ui)
 {
-	for (int i = 0; i < ui->snap->n_runs && width >= WIDE; i++)
+	for (int i = 0; i < ui->snap->n_runs; i++)
 		if (!isnan(ui->snap->run[i].task_quant))
-			return TASK;
-	return 0;
+			return true;
+	return false;
+}
+
+// The task's metric, when any run knows it, counts more than what the run cost.
+static struct places columns_of(const struct ui *ui, int width)
+{
+	bool task = has_task(ui);
+
+	if (task && width >= WIDE)
+		return (struct places){X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
+	if (task && width >= NARROW)
+		return (struct places){0, 0, X_TIME, X_TIME + TASK};
+	if (width >= NARROW)
+		return (struct places){X_TIME, X_COMPUTED, 0, X_TITLE};
+	return (struct places){X_TIME, 0, 0, X_COMPUTED};
 }
 
 // "AP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
@@ -69,22 +87,20 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int r
 	const struct run_note *run = run_at(ui, row), *before = run_at(ui, row + 1);
 	double change = before ? run->out_snr_db - before->out_snr_db : NAN;
 	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
+	struct places at = columns_of(ui, r.w);
 	char text[FIGURE], computed[2 * FIGURE];
-	int title = X_TITLE + task_width(ui, r.w);
 
 	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
 	canvas_right(c, r.x + X_SNR, r.y, 8, severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, better, format_change(text, change));
-	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_TEXT, format_seconds(text, run->seconds));
-	if (r.w < NARROW) {
-		draw_found(c, ui, r.x + X_COMPUTED, r.y, r.w - X_COMPUTED - 1, ROLE_TEXT, CUT_RIGHT, run->title);
-		return;
-	}
-	canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_DIM, computed);
-	if (!isnan(run->task_quant) && title > X_TITLE)
-		draw_task(c, run, r.x + X_TITLE, r.y);
-	draw_found(c, ui, r.x + title, r.y, r.w - title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+	if (at.time)
+		canvas_right(c, r.x + at.time, r.y, 8, ROLE_TEXT, format_seconds(text, run->seconds));
+	if (at.computed)
+		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_DIM, computed);
+	if (at.task && !isnan(run->task_quant))
+		draw_task(c, run, r.x + at.task, r.y);
+	draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
 }
 
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
@@ -103,17 +119,18 @@ static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int 
 
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	int task = task_width(ui, r.w);
+	struct places at = columns_of(ui, r.w);
 
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
-	canvas_right(c, r.x + X_TIME, r.y, 8, ROLE_HEAD, "time");
-	if (r.w >= NARROW)
-		canvas_right(c, r.x + X_COMPUTED, r.y, 14, ROLE_HEAD, "computed");
-	if (task)
-		canvas_text(c, r.x + X_TITLE, r.y, task, ROLE_HEAD, "task, float → now, gained");
-	canvas_text(c, r.x + (r.w < NARROW ? X_COMPUTED : X_TITLE + task), r.y, 12, ROLE_HEAD, "what was run");
+	if (at.time)
+		canvas_right(c, r.x + at.time, r.y, 8, ROLE_HEAD, "time");
+	if (at.computed)
+		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_HEAD, "computed");
+	if (at.task)
+		canvas_text(c, r.x + at.task, r.y, TASK, ROLE_HEAD, "task, float → now, gained");
+	canvas_text(c, r.x + at.title, r.y, 12, ROLE_HEAD, "what was run");
 }
 
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)

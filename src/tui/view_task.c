@@ -63,17 +63,28 @@ bool task_is_chance(const struct task_report *r)
 	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
 }
 
+void task_brief(char *out, size_t size, const struct task_report *r)
+{
+	char before[FIGURE], after[FIGURE];
+	const double *v = r->figure[0].value;
+
+	if (r->kind == TASK_AGREE)
+		snprintf(out, size, "%s %s", task_metric(r), format_unit(after, v[TASK_QUANT]));
+	else
+		snprintf(out, size, "%s %s → %s", task_metric(r), format_score(before, v[TASK_FLOAT]), format_score(after, v[TASK_QUANT]));
+}
+
 void task_headline(char *out, size_t size, const struct task_report *r)
 {
-	char before[FIGURE], after[FIGURE], change[FIGURE], spread[FIGURE];
+	char brief[64], change[FIGURE], spread[FIGURE];
 	const double *v = r->figure[0].value;
 	size_t n;
 
+	task_brief(brief, sizeof brief, r);
 	if (r->kind == TASK_AGREE)
-		n = (size_t)snprintf(out, size, "%s %s", task_metric(r), format_unit(after, v[TASK_QUANT]));
+		n = (size_t)snprintf(out, size, "%s", brief);
 	else
-		n = (size_t)snprintf(out, size, "%s %s → %s (%s%s%s%s)", task_metric(r), format_score(before, v[TASK_FLOAT]),
-		    format_score(after, v[TASK_QUANT]), format_gain(change, v[TASK_QUANT] - v[TASK_FLOAT]), r->has_interval ? " ±" : "",
+		n = (size_t)snprintf(out, size, "%s (%s%s%s%s)", brief, format_gain(change, v[TASK_QUANT] - v[TASK_FLOAT]), r->has_interval ? " ±" : "",
 		    r->has_interval ? format_score(spread, (r->interval.high - r->interval.low) / 2) : "",
 		    task_is_chance(r) ? ", may be chance" : "");
 	if (r->samples[TASK_QUANT] < r->total && n < size)

@@ -88,6 +88,14 @@ void test_screens__layers_40x10(void **state)
 	expect(&ui, "layers_40x10");
 }
 
+void test_screens__layers_60x15(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 60, 15, false);
+	expect(&ui, "layers_60x15");
+}
+
 void test_screens__a_long_message(void **state)
 {
 	struct ui ui;

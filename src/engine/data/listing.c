@@ -48,7 +48,7 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 			other++;
 	file_list_done(&files);
 	if (other)
-		log_info("%s: %zu files are neither images nor arrays and are left out", dir, other);
+		log_info("%s: %zu file%s left out: neither image nor array", dir, other, other == 1 ? "" : "s");
 	return STATUS_OK;
 }
 
