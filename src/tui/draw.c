@@ -64,6 +64,17 @@ static double worst_output(const struct snapshot *s)
 	return worst;
 }
 
+// How many samples the figures are of: those of the first run begin with one, while all are calibrated on.
+static int samples_shown(const struct snapshot *s)
+{
+	int least = s->samples_done;
+
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->output[i].known && s->output[i].known < least)
+			least = s->output[i].known;
+	return least;
+}
+
 static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 {
 	const struct snapshot *s = ui->snap;
@@ -88,8 +99,8 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, s->n_edits == 1 ? "" : "s", ui->unsaved ? "*" : "");
 		out[n++].role = ROLE_BAR;
 	}
-	if (s->samples_done < s->samples)
-		snprintf(out[n].text, sizeof out->text, "%d of %d samples", s->samples_done, s->samples);
+	if (samples_shown(s) < s->samples)
+		snprintf(out[n].text, sizeof out->text, "%d of %d samples", samples_shown(s), s->samples);
 	else
 		snprintf(out[n].text, sizeof out->text, "%d sample%s", s->samples, s->samples == 1 ? "" : "s");
 	out[n++].role = ROLE_BAR;
