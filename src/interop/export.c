@@ -61,6 +61,8 @@ enum status export_write(const char *format, const char *path, const struct stud
 	const struct export_format *f = export_find(format);
 	if (!f)
 		return unknown_format(format, err);
+	if (s->dirty || !snapshot_plan(s))
+		return error_set(err, STATUS_REFUSED, "the scales of what is decided now are not computed yet: export when the run is over");
 	struct str out = {0};
 	char *own = path ? NULL : export_path(format, st);
 	enum status status = f->write(&out, loss, st, s, err);

@@ -37,7 +37,7 @@ char *format_unit(char *out, double v)
 {
 	if (!isfinite(v))
 		return dash(out);
-	snprintf(out, FIGURE, "%.4f", v);
+	snprintf(out, FIGURE, v < 0 ? "%.3f" : "%.4f", v); // as wide with its sign
 	return out;
 }
 

@@ -151,3 +151,25 @@ void test_formats__every_row_writes_without_edits(void **state)
 	assert_null(export_find("no-such-format"));
 	study_close(&st);
 }
+
+// Before the first run, and after an edit as long as it is not computed: qdq had no plan to write, others wrote scales of before.
+void test_formats__none_writes_what_is_not_computed(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	int n;
+	const struct export_format *f = export_rows(&n);
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *s = study_snapshot(st);
+		for (int i = 0; i < n; i++) {
+			struct str loss = {0};
+			struct error err = {0};
+			assert_int_equal(export_write(f[i].name, support_temp("none"), st, s, &loss, &err), STATUS_REFUSED);
+			str_done(&loss);
+		}
+		snapshot_drop(&s);
+		struct str out = case_export(st, "qdq", NULL);
+		str_done(&out);
+		case_set(st, STEM, PREC_INT16);
+	}
+	study_close(&st);
+}

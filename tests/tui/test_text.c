@@ -72,6 +72,8 @@ void test_text__figures(void **state)
 	(void)state;
 	reads(format_db, 4.13, "4.1");
 	reads(format_db, NAN, "–");
+	reads(format_unit, 0.99963, "0.9996");
+	reads(format_unit, -0.1634, "-0.163");
 	reads(format_db, INFINITY, "exact");
 	reads(format_change, 5.46, "+5.5");
 	reads(format_change, -0.01, "+0.0");

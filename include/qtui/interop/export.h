@@ -14,6 +14,7 @@ const struct export_format *export_rows(int *n);
 // "DIR/model.onnx" -> "model" + the format's suffix; heap.
 char *export_path(const char *format, const struct study *st);
 // Writes to `path` (NULL: export_path, "-": standard output). `loss` gets one line for each decision not expressed.
+// STATUS_REFUSED as long as the snapshot's figures are not those of the decisions in force.
 MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct str *loss, struct error *err);
 
