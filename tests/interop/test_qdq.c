@@ -178,8 +178,8 @@ void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 	case_done(&file);
 }
 
-// A mean shares the scale of its codes and is not rounded again: neither is what only moves it.
-void test_qdq__moves_behind_what_is_not_rounded(void **state)
+// What ONNX Runtime gives the scale of its input is rounded to it where it computes, and what moves that is on the same grid.
+void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {
 	float w[4 * 4];
 	struct onnx_case file;
@@ -201,7 +201,7 @@ void test_qdq__moves_behind_what_is_not_rounded(void **state)
 	write_and_read(&c, case_open(case_save(&file, "moved.onnx"), NULL, "onnxruntime"));
 	if (noise(&c) > 1e-8)
 		fail_msg("%g", noise(&c));
-	assert_int_equal(count_op(c.g, OP_QuantizeLinear, ""), 2); // of the input and of the convolution
+	assert_int_equal(count_op(c.g, OP_QuantizeLinear, ""), 4); // of the input and behind every node
 	done(&c);
 	case_done(&file);
 }

@@ -311,7 +311,6 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	w->taken = namemap_new();
 	w->made = keymap_new();
 	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof(*w->read));
-	w->paired = xcalloc((size_t)w->g->n_values + 1, sizeof(*w->paired));
 	onnx__graph_proto__init(&w->out);
 	s = build(w, err);
 	if (!s) {
@@ -322,7 +321,6 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 		tensor_drop(&w->own[i]);
 	free(w->own);
 	free(w->read);
-	free(w->paired);
 	free(w->out.node);
 	free(w->out.initializer);
 	keymap_free(&w->made);

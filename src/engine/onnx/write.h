@@ -19,7 +19,6 @@ struct writer {
 	struct namemap *taken; // names of tensors and nodes in the file
 	struct keymap *made;   // what quantizes a value alike is written once: its name, by value and quantizer
 	const char **read;     // [g->n_values] the name under which nodes find a value
-	bool *paired;          // [g->n_values] behind a pair: on the grid of its quantizer
 	struct tensor *own;
 	size_t n_own, cap_own;
 	int wide_biases;

@@ -254,9 +254,7 @@ static const struct quantizer *output_quantizer(const struct writer *w, const st
 
 	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
 		return slot_quantizer(s);
-	int in = p->first_in[s->node], from = root_of(p, in), own = root_of(p, p->first_out[s->node] + s->index);
-	if (!w->paired[n->in[0]] && !slot_quantizer(&p->slot[in]))
-		return NULL; // a mean of codes, say, which are shared but not rounded again
+	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
 	return from == own && p->slot[own].quant.n == 1 ? slot_quantizer(&p->slot[own]) : NULL;
 }
 
@@ -275,7 +273,6 @@ enum status qdq_after(struct writer *w, const struct slot *s, const char *writte
 
 	if (!q || q->kind == QUANT_NONE)
 		return STATUS_OK;
-	w->paired[s->value] = true;
 	w->read[s->value] = v->is_output ? v->name : write_name(w, v->name, "_DequantizeLinear_Output");
 	return add_pair(written, w->read[s->value], w, v->name, q, err);
 }

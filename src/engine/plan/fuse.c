@@ -119,6 +119,7 @@ static void fuse_swish(struct plan *p)
 	}
 }
 
+// What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps.
 static void fuse_passive(struct plan *p)
 {
 	const struct plan_priv *v = priv(p);
@@ -128,9 +129,10 @@ static void fuse_passive(struct plan *p)
 			continue;
 		if (v->platform[source] != v->platform[i] || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;
+		void (*share)(struct plan *, int, int) = p->g->node[i].op->flags & OPF_MOVES ? dominate : plan_master;
 		for (int k = 0; k < p->g->node[i].n_out; k++)
 			if (p->slot[p->first_out[i] + k].state != SLOT_FLOAT)
-				dominate(p, p->first_out[i] + k, p->first_in[i]);
+				share(p, p->first_out[i] + k, p->first_in[i]);
 	}
 }
 
