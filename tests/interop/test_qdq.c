@@ -205,3 +205,31 @@ void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 	done(&c);
 	case_done(&file);
 }
+
+// Limits of a Clip that is not part of a convolution lie on the grid of what it reads.
+void test_qdq__limits_on_the_grid_of_the_input(void **state)
+{
+	static const char *const targets[] = {"pytorch", "onnxruntime", "esp32p4"};
+	float w[4 * 4];
+	struct onnx_case file;
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_init(&file);
+	case_input(&file, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
+	case_floats(&file, "low", 0, NULL, (float[]){-0.3075f});
+	case_floats(&file, "high", 0, NULL, (float[]){0.2075f});
+	case_node(&file, "Conv", "conv", "x w", "conv_y");
+	case_node(&file, "Clip", "clip", "conv_y low high", "y");
+	case_output(&file, file.graph, "y");
+	case_output(&file, file.graph, "conv_y");
+	const char *model = case_save(&file, "limits.onnx");
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(model, NULL, targets[i]));
+		if (noise(&c) > 1e-8)
+			fail_msg("%s: %g", targets[i], noise(&c));
+		done(&c);
+	}
+	case_done(&file);
+}

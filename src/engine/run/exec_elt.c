@@ -2,12 +2,33 @@
 #include "../kernels/swish.h"
 #include "strips.h"
 
+// Limits that the plan puts on the grid of what is clipped.
+static void round_limit(const struct exec *x, int i, float *limit)
+{
+	const struct quantizer *q = i < x->node->n_in && x->node->in[i] >= 0 ? exec_param_quantizer(x, i) : NULL;
+	struct tensor t = {.type = DT_F32, .data = limit};
+	if (q)
+		fake_quantize(&t, &t, q, 1);
+}
+
+// The activation that the step begins with. (In an epilogue limits stay as they are: they share the grid that is rounded to behind them.)
+static bool node_act(const struct exec *x, struct act *a)
+{
+	if (!step_act(x->g, x->node, a))
+		return false;
+	if (x->node->op->id == OP_Clip) {
+		round_limit(x, 1, &a->a);
+		round_limit(x, 2, &a->b);
+	}
+	return true;
+}
+
 static void apply(const struct exec *x, const float *in, float *out, int64_t n)
 {
 	struct act a;
 	if (x->step->swish)
 		elt_act(&(struct act){.kind = ACT_SWISH}, in, out, n);
-	else if (step_act(x->g, x->node, &a))
+	else if (node_act(x, &a))
 		elt_act(&a, in, out, n);
 	else
 		op_unary(x->node, NULL, in, out, n);
@@ -20,7 +41,7 @@ static bool is_unary(const struct exec *x)
 	struct act a;
 	if (!exec_float_input(x, 0))
 		return false;
-	return x->step->swish || step_act(x->g, x->node, &a) || ((x->node->op->flags & OPF_UNARY) && x->node->n_in == 1);
+	return x->step->swish || node_act(x, &a) || ((x->node->op->flags & OPF_UNARY) && x->node->n_in == 1);
 }
 
 static struct act swish_or_act(const struct exec *x)
@@ -29,7 +50,7 @@ static struct act swish_or_act(const struct exec *x)
 	if (x->step->swish)
 		a.kind = ACT_SWISH;
 	else
-		step_act(x->g, x->node, &a);
+		node_act(x, &a);
 	return a;
 }
 
