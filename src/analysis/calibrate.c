@@ -28,8 +28,8 @@ struct calibration {
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
 	int *from;                   // [n_observe] the first phase that was not gathered before
-	bool *want;                  // [n_values] to be observed
-	int phase, last_phase;       // gathered in this pass: one, or all of a sample that is the only one
+	int first_phase;             // that some observer has to gather: round 0 of the pass
+	bool *want[OBSERVER_PHASES]; // [round][n_values] to be observed in that round or a later one
 	pthread_mutex_t lock;
 	struct error err;
 };
@@ -63,10 +63,10 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 }
 
 // Phases build on one another over all samples; those of a single sample follow each other on the tensor at hand.
-static void feed_phases(const struct calibration *c, int i, int sample, const struct tensor *x)
+static void feed_phases(const struct calibration *c, int i, int round, int sample, const struct tensor *x)
 {
-	int first = c->phase > c->from[i] ? c->phase : c->from[i];
-	for (int phase = first; phase <= c->last_phase && phase < observer_phases(c->observer[i]); phase++)
+	int first = c->first_phase + round, last = c->w->samples == 1 ? OBSERVER_PHASES - 1 : first;
+	for (int phase = first > c->from[i] ? first : c->from[i]; phase <= last && phase < observer_phases(c->observer[i]); phase++)
 		observer_feed(c->observer[i], phase, sample, x);
 }
 
@@ -83,7 +83,7 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 	}
 	for (int i = 0; i < p->n_observe; i++)
 		if (c->observer[i] && p->observe[i].value == s->value)
-			feed_phases(c, i, s->sample, &x.t);
+			feed_phases(c, i, s->round, s->sample, &x.t);
 	rep_drop(&x);
 }
 
@@ -95,43 +95,53 @@ static void see(void *arg, const struct sighting *s)
 	work_tick(c->w);
 }
 
+static int rounds(const struct calibration *c)
+{
+	return c->w->samples == 1 ? 1 : OBSERVER_PHASES - c->first_phase;
+}
+
 // Constants that are observed (a Mul's factor) do not come by in a pass.
 static void feed_constants(struct calibration *c)
 {
 	const struct graph *g = c->w->study->g;
 	for (int i = 0; i < c->w->plan->n_observe; i++) {
 		const struct tensor *t = g->value[c->w->plan->observe[i].value].constant;
-		if (t && c->observer[i])
+		for (int round = 0; t && c->observer[i] && round < rounds(c); round++)
 			for (int s = 0; s < c->w->samples; s++)
-				feed_phases(c, i, s, t);
+				feed_phases(c, i, round, s, t);
 	}
 }
 
-static bool want_phase(struct calibration *c)
+static void find_first_phase(struct calibration *c)
 {
-	bool any = false;
-	memset(c->want, 0, (size_t)c->w->study->g->n_values);
+	c->first_phase = OBSERVER_PHASES;
 	for (int i = 0; i < c->w->plan->n_observe; i++)
-		if (c->observer[i] && c->last_phase >= c->from[i] && c->phase < observer_phases(c->observer[i]))
-			any = c->want[c->w->plan->observe[i].value] = true;
+		if (c->observer[i] && c->from[i] < observer_phases(c->observer[i]) && c->from[i] < c->first_phase)
+			c->first_phase = c->from[i];
+}
+
+static bool want_round(struct calibration *c, int round)
+{
+	int phase = c->first_phase + round;
+	bool any = false;
+	for (int i = 0; i < c->w->plan->n_observe; i++)
+		if (c->observer[i] && (phase > c->from[i] ? phase : c->from[i]) < observer_phases(c->observer[i]))
+			any = c->want[round][c->w->plan->observe[i].value] = true;
 	return any;
 }
 
-// Is there another phase, or a comparison, that reads the same network?
-static bool reads_again(const struct calibration *c)
-{
-	bool again = c->w->look || !target_calibrates_rounded(c->w->plan->target);
-	for (int i = 0; i < c->w->plan->n_observe; i++)
-		again |= c->observer[i] && observer_phases(c->observer[i]) > c->last_phase + 1;
-	return again;
-}
-
-static enum status observe_phase(struct calibration *c, struct error *err)
+static enum status gather(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
-	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns, .again = reads_again(c)};
-	p.want[c->sim] = c->want;
-	p.transient = w->study->opt.calibrate_only && !p.again; // no figures will be asked of these tensors
+	find_first_phase(c);
+	if (!want_round(c, 0))
+		return STATUS_OK;
+	bool second = rounds(c) > 1 && want_round(c, 1);
+	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
+	p.want[c->sim] = c->want[0];
+	p.second[c->sim] = second ? c->want[1] : NULL;
+	p.again = w->look; // the comparison of the one sample reads the same network
+	p.transient = w->study->opt.calibrate_only && !p.again && !second; // no figures will be asked of these tensors
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);
 	feed_constants(c);
@@ -188,7 +198,6 @@ static void keep_gathered(struct calibration *c, int i)
 static enum status observe(struct calibration *c, float *scale, int32_t *zero, struct error *err)
 {
 	struct work *w = c->w;
-	enum status st = STATUS_OK;
 	for (int i = 0; i < w->plan->n_observe; i++)
 		if (c->missing[i]) {
 			c->observer[i] = observer_new(w->plan, i, w->samples);
@@ -196,11 +205,7 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 				observer_thin(c->observer[i]);
 			adopt_gathered(c, i);
 		}
-	for (c->phase = 0; st == STATUS_OK && c->phase < OBSERVER_PHASES; c->phase = c->last_phase + 1) {
-		c->last_phase = w->samples == 1 ? OBSERVER_PHASES - 1 : c->phase;
-		if (want_phase(c))
-			st = observe_phase(c, err);
-	}
+	enum status st = gather(c, err);
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			st = find_scale(c, i, &scale[i], &zero[i], err);
@@ -250,7 +255,9 @@ enum status work_calibrate(struct work *w, struct error *err)
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .sim = w->look ? SIM_FLOAT : SIM_WEIGHTS,
 	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from),
-	    .observer = xcalloc(n, sizeof *c.observer), .want = xcalloc(values, 1)};
+	    .observer = xcalloc(n, sizeof *c.observer)};
+	for (int i = 0; i < OBSERVER_PHASES; i++)
+		c.want[i] = xcalloc(values, 1);
 	float *scale = xcalloc(n, sizeof *scale);
 	int32_t *zero = xcalloc(n, sizeof *zero);
 	pthread_mutex_init(&c.lock, NULL);
@@ -266,7 +273,8 @@ enum status work_calibrate(struct work *w, struct error *err)
 	free(c.missing);
 	free(c.from);
 	free(c.observer);
-	free(c.want);
+	for (int i = 0; i < OBSERVER_PHASES; i++)
+		free(c.want[i]);
 	free(scale);
 	free(zero);
 	return st;

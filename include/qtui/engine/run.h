@@ -47,12 +47,15 @@ void engine_free(struct engine **e);
 // What a visitor sees of one value on one sample. Reps may be read until the call returns. Values of a simulation that was not
 // asked for are NULL. Called from worker threads; calls for one (sample) come in order of nodes from one thread.
 struct sighting {
-	int sample, value, worker, width;
+	int sample, value, worker, width, round;
 	struct rep *rep[SIM_COUNT];
 };
 struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
+	// [n_values] those of them that are shown a second time, as round 1 of the sightings, after all samples of the value have been shown as
+	// round 0. Rounds of one value come before or after those of another as it suits the store. NULL: one round.
+	const bool *second[SIM_COUNT];
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples
 	const struct dataset *data;      // the samples; NULL: the engine's own
@@ -66,7 +69,7 @@ struct pass {
 	atomic_long *busy_ns;            // [SIM_COUNT] worker time per simulation; may be NULL
 };
 MUST_CHECK enum status engine_pass(struct engine *e, const struct pass *p, struct error *err);
-// Steps that a pass without memo would run per sample: the scale for `done`.
+// Steps that a pass without memo would run per sample, in all rounds: the scale for `done`.
 long engine_pass_steps(struct engine *e, const struct pass *p);
 
 // Keys of all values under a simulation of a plan, samples left out: out[n_values]. SIM_ALONE: of the node's output.

@@ -231,11 +231,6 @@ bool target_has_precision(const struct target *t, int bits)
 	return false;
 }
 
-bool target_calibrates_rounded(const struct target *t)
-{
-	return t->calibration.rounded_weights;
-}
-
 struct key target_key(const struct target *t)
 {
 	return t->key;

@@ -31,7 +31,7 @@ static size_t live_peak(const struct graph *g)
 }
 
 // What the store may hold: the budget without what the workers have in hand under several simulations at once.
-static size_t store_budget(const struct graph *g, const struct engine_options *opt)
+static size_t room_of_store(const struct graph *g, const struct engine_options *opt)
 {
 	size_t in_hand = 2 * live_peak(g) * (size_t)opt->threads;
 	return opt->memory > in_hand ? opt->memory - in_hand : 0;
@@ -76,7 +76,8 @@ struct engine *engine_new(const struct graph *g, const struct dataset *d, const 
 	struct engine *e = engine_bare(g, opt);
 	e->d = d;
 	e->jobs = jobs_new(opt->threads);
-	e->store = store_new(store_budget(g, opt), least_worth(g, d));
+	e->room = room_of_store(g, opt);
+	e->store = store_new(e->room, least_worth(g, d));
 	return e;
 }
 
@@ -117,7 +118,7 @@ void runner_done(struct runner *r)
 
 struct batch {
 	const struct runner *r;
-	const struct pass *p;
+	const struct sweep *w;
 	pthread_mutex_t lock;
 	int failed;          // the first sample that failed, -1
 	struct error err;    // its error
@@ -130,10 +131,10 @@ static void batch_sample(void *arg, int i, int worker, int width)
 	struct error err = {0};
 	if (atomic_load(&b->stop))
 		return;
-	int index = b->p->first + i;
-	if (b->p->sample)
-		index = b->p->sample[index];
-	struct sample s = {.index = index, .worker = worker, .width = width, .pass = b->p};
+	const struct pass *p = b->w->pass;
+	struct sample s = {.index = p->first + i, .worker = worker, .width = width, .sweep = b->w};
+	if (p->sample)
+		s.index = p->sample[s.index];
 	if (run_sample(b->r, &s, &err) == STATUS_OK)
 		return;
 	pthread_mutex_lock(&b->lock);
@@ -145,19 +146,13 @@ static void batch_sample(void *arg, int i, int worker, int width)
 	atomic_store(&b->stop, true);
 }
 
-// Packed weights past this are dropped, oldest first, before a pass begins.
-enum { KERNELS_KEPT_MIB = 512 };
-
-enum status engine_pass(struct engine *e, const struct pass *p, struct error *err)
+static enum status sweep(const struct runner *r, const struct sweep *w, struct error *err)
 {
-	struct runner r;
-	kernels_trim(e->kernels, (size_t)KERNELS_KEPT_MIB << 20);
-	runner_init(&r, e, p->plan, p->want, true);
-	struct batch b = {.r = &r, .p = p, .failed = -1};
+	const struct pass *p = w->pass;
+	struct batch b = {.r = r, .w = w, .failed = -1};
 	pthread_mutex_init(&b.lock, NULL);
-	jobs_run(e->jobs, p->last - p->first, batch_sample, &b, p->cancel);
+	jobs_run(r->e->jobs, p->last - p->first, batch_sample, &b, p->cancel);
 	pthread_mutex_destroy(&b.lock);
-	runner_done(&r);
 	if (b.failed >= 0) {
 		*err = b.err;
 		return b.err.status;
@@ -167,12 +162,62 @@ enum status engine_pass(struct engine *e, const struct pass *p, struct error *er
 	return STATUS_OK;
 }
 
+static int rounds_of(const struct pass *p)
+{
+	int rounds = 1;
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		rounds = p->second[sim] ? 2 : rounds;
+	return rounds;
+}
+
+// Of what the store has room for, a pass of two rounds may hold this part.
+#define HELD_PART 4
+
+static void cut(struct stretches *out, const struct runner *r, const struct pass *p)
+{
+	bool *want = union_of(r->g, p->want);
+	if (rounds_of(p) > 1)
+		stretches_find(out, r->g, &r->steps, want, p->last - p->first, r->e->room / HELD_PART);
+	else
+		stretches_whole(out, &r->steps);
+	free(want);
+}
+
+static enum status run_stretches(const struct runner *r, const struct pass *p, const struct stretches *s, struct error *err)
+{
+	enum status st = STATUS_OK;
+	int rounds = rounds_of(p);
+	for (int i = 0; st == STATUS_OK && i < s->n; i++) {
+		struct sweep w = {.pass = p, .first = i > 0 ? s->end[i - 1] : -1, .end = s->end[i], .until = s->until, .again = p->again};
+		for (; st == STATUS_OK && w.round < rounds; w.round++)
+			st = sweep(r, &w, err);
+		store_release(r->e->store, st == STATUS_OK ? i + 1 : s->n);
+	}
+	return st;
+}
+
+// Packed weights past this are dropped, oldest first, before a pass begins.
+enum { KERNELS_KEPT_MIB = 512 };
+
+enum status engine_pass(struct engine *e, const struct pass *p, struct error *err)
+{
+	struct runner r;
+	struct stretches s;
+	kernels_trim(e->kernels, (size_t)KERNELS_KEPT_MIB << 20);
+	runner_init(&r, e, p->plan, p->want, true);
+	cut(&s, &r, p);
+	enum status st = run_stretches(&r, p, &s, err);
+	stretches_done(&s);
+	runner_done(&r);
+	return st;
+}
+
 long engine_pass_steps(struct engine *e, const struct pass *p)
 {
 	struct steps s;
 	bool *keep = union_of(e->g, p->want);
 	steps_build(&s, e->g, p->plan, keep, false, e->quantized_file);
-	long n = s.n;
+	long n = (long)s.n * rounds_of(p);
 	steps_done(&s);
 	free(keep);
 	return n;
@@ -207,7 +252,8 @@ enum status runner_infer(const struct runner *r, const struct request *q, int wo
 {
 	struct inference f = {.q = q, .err = err};
 	struct pass p = {.visit = collect, .arg = &f};
-	struct sample s = {.worker = worker, .width = width, .given = q->in, .pass = &p};
+	struct sweep w = {.pass = &p, .first = -1, .end = r->steps.n};
+	struct sample s = {.worker = worker, .width = width, .given = q->in, .sweep = &w};
 	for (int i = 0; i < q->n_want; i++)
 		q->out[i] = (struct tensor){0};
 	enum status st = run_sample(r, &s, err);

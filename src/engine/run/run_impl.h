@@ -42,16 +42,24 @@ bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, boo
 // Makes Gelu the activation of the step where one is written out behind it.
 bool step_gelu_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
+// Values that the step reads, constants left out: -1.
+int step_n_in(const struct graph *g, const struct step *s);
+int step_in(const struct graph *g, const struct step *s, int i);
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id
 
-// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte, and nothing below `least_worth`.
+// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte, and nothing below `least_worth`; and holds what it
+// is told to.
 struct store;
 struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
-// *out gets its own count. What is worth less than `least` times the least that is kept goes out of the store: it was wanted once.
-bool store_get(struct store *s, struct key k, double least, struct rep *out);
-bool store_put(struct store *s, struct key k, const struct rep *r, double cost); // true: it is in the store
+// *out gets its own count, *owed the work that it takes to have the tensor again if it is only held, else 0. What is kept and worth less than
+// `least` times the least that is kept goes out of the store: it was wanted once.
+bool store_get(struct store *s, struct key k, double least, struct rep *out, double *owed);
+// What is worth less than `least` times the least that is kept is not; but with `until` > 0 the tensor is held, whatever it is worth, until
+// store_release(until) or a later one. True: it is kept for its worth.
+bool store_put(struct store *s, struct key k, const struct rep *r, double work, double least, int until);
+void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
 
@@ -77,6 +85,7 @@ struct engine {
 	struct engine_options opt;
 	struct jobs *jobs;
 	struct store *store;
+	size_t room;           // of the store, bytes
 	struct kernels *kernels;
 	struct worker *worker;
 	struct key *node_sig;  // [n_nodes] operator, attributes and place

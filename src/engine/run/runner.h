@@ -3,6 +3,7 @@
 #define QTUI_ENGINE_RUN_RUNNER_H
 
 #include "places.h"
+#include "stretches.h"
 
 struct runner {
 	struct engine *e;
@@ -18,10 +19,18 @@ struct runner {
 void runner_init(struct runner *r, struct engine *e, const struct plan *plan, const bool *const want[SIM_COUNT], bool memo);
 void runner_done(struct runner *r);
 
+// One round through a stretch of the network, or through all of it.
+struct sweep {
+	const struct pass *pass;     // for visit, cancel, counters
+	int round;                   // 0: the pass's `want`, 1: its `second`
+	int first, end;              // what these steps give is shown; -1: the inputs too
+	const int *until;            // [n_values] how long what these steps give is held: see store_put; NULL: not at all
+	bool again;                  // the next sweep, or pass, reads the same tensors
+};
 struct sample {
 	int index, worker, width;
 	const struct tensor *given;  // inputs in the order of graph.input, or NULL: load from the dataset
-	const struct pass *pass;     // for visit, cancel, counters
+	const struct sweep *sweep;
 };
 // The values `want` of one run on the given inputs, as plain tensors that the caller owns: floats, or codes if `codes`. Values must be
 // wanted by the runner under `sim`.

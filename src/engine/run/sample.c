@@ -9,12 +9,12 @@
 
 static const struct dataset *samples(const struct state *st)
 {
-	return st->s->pass->data ? st->s->pass->data : st->r->e->d;
+	return st->pass->data ? st->pass->data : st->r->e->d;
 }
 
 static bool keeps(const struct state *st)
 {
-	return st->r->memo && !st->s->pass->transient;
+	return st->r->memo && !st->pass->transient;
 }
 
 static void drop_use(struct state *st, enum sim sim, int v)
@@ -27,10 +27,10 @@ static void drop_use(struct state *st, enum sim sim, int v)
 
 static void show(struct state *st, int v)
 {
-	struct sighting g = {.sample = st->s->index, .value = v, .worker = st->s->worker, .width = st->showing ? 1 : st->width};
+	struct sighting g = {.sample = st->s->index, .value = v, .round = st->sweep->round, .worker = st->s->worker, .width = st->showing ? 1 : st->width};
 	bool any = false;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
-		if (state_wants(st->r, (enum sim)sim, v)) {
+		if (state_wants(st, (enum sim)sim, v)) {
 			g.rep[sim] = &st->env[sim][v];
 			any = true;
 		}
@@ -39,7 +39,7 @@ static void show(struct state *st, int v)
 	if (st->showing)
 		showing_add(st->showing, &g);
 	else
-		st->s->pass->visit(st->s->pass->arg, &g);
+		st->pass->visit(st->pass->arg, &g);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		if (g.rep[sim])
 			drop_use(st, (enum sim)sim, v);
@@ -57,7 +57,7 @@ static enum status load_inputs(struct state *st)
 				continue;
 			else if (st->s->given)
 				st->env[sim][v].t = tensor_share(&st->s->given[i]);
-			else if (!(st->r->memo && state_stored(st, state_key(st, (enum sim)sim, v), &st->env[sim][v])))
+			else if (!(st->r->memo && state_stored(st, (enum sim)sim, v)))
 				missing = true;
 	}
 	if (!missing)
@@ -68,7 +68,7 @@ static enum status load_inputs(struct state *st)
 		int v = g->input[i];
 		struct rep r = {.t = in[i]};
 		if (keeps(st))
-			store_put(st->r->e->store, state_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t));
+			store_put(st->r->e->store, state_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t), 1, 0);
 		for (int sim = 0; sim < SIM_COUNT; sim++)
 			if (st->uses[sim][v] > 0) {
 				rep_drop(&st->env[sim][v]);
@@ -175,38 +175,35 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 // What it takes to have the step's results again: its own work, and that of the steps before it whose results are not kept.
 static double work_of(const struct state *st, enum sim sim, const struct step *s)
 {
-	const struct node *n = &st->r->g->node[s->node];
+	const struct graph *g = st->r->g;
 	double work = (double)s->cost;
-	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
-		if (is_activation(st->r->g, n->in[i]))
-			work += st->owed[sim][n->in[i]];
-	return s->residual >= 0 ? work + st->owed[sim][s->residual] : work;
+	for (int i = 0; i < step_n_in(g, s); i++)
+		if (step_in(g, s, i) >= 0)
+			work += st->owed[sim][step_in(g, s, i)];
+	return work;
 }
 
 static void after(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct runner *r = st->r;
-	if (st->s->pass && st->s->pass->computed)
-		atomic_fetch_add(st->s->pass->computed, 1);
+	if (st->pass->computed)
+		atomic_fetch_add(st->pass->computed, 1);
 	if (!keeps(st) || sim == SIM_ALONE)
 		return;
 	double work = work_of(st, sim, s);
 	for (int i = 0; i < step_n_out(r->g, s); i++) {
 		int v = step_out(r->g, s, i);
 		if (v >= 0 && st->uses[sim][v] > 0)
-			st->owed[sim][v] = state_keep(st, state_key(st, sim, v), &st->env[sim][v], work) ? 0 : work;
+			state_keep(st, sim, v, work);
 	}
 }
 
 static void release_inputs(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct graph *g = st->r->g;
-	const struct node *n = &g->node[s->node];
-	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
-		if (is_activation(g, n->in[i]))
-			drop_use(st, state_source(sim), n->in[i]);
-	if (s->residual >= 0)
-		drop_use(st, state_source(sim), s->residual);
+	for (int i = 0; i < step_n_in(g, s); i++)
+		if (step_in(g, s, i) >= 0)
+			drop_use(st, state_source(sim), step_in(g, s, i));
 }
 
 // The results of a step alone that are those of the quantized network.
@@ -223,7 +220,7 @@ static void share_full(struct state *st, const struct step *s)
 
 static bool cancelled(const struct state *st)
 {
-	return st->s->pass && st->s->pass->cancel && atomic_load(st->s->pass->cancel);
+	return st->pass->cancel && atomic_load(st->pass->cancel);
 }
 
 // The float tensor last: it is the largest of what is shown next, and then still warm.
@@ -234,7 +231,7 @@ static enum status forward(struct state *st)
 	const struct runner *r = st->r;
 	for (int i = 0; i < r->g->n_inputs; i++)
 		show(st, r->g->input[i]);
-	for (int i = 0; i < r->steps.n; i++) {
+	for (int i = 0; i < st->sweep->end; i++) {
 		const struct step *s = &r->steps.step[i];
 		for (int k = 0; k < SIM_COUNT; k++) {
 			enum sim sim = order[k];
@@ -242,7 +239,7 @@ static enum status forward(struct state *st)
 				continue;
 			if (cancelled(st))
 				return error_set(st->err, STATUS_CANCELLED, "cancelled");
-			atomic_long *busy = st->s->pass && st->s->pass->busy_ns ? &st->s->pass->busy_ns[sim] : NULL;
+			atomic_long *busy = st->pass->busy_ns ? &st->pass->busy_ns[sim] : NULL;
 			double begin = busy ? clock_seconds() : 0;
 			enum status status = execute(st, sim, s);
 			if (busy)
@@ -257,8 +254,8 @@ static enum status forward(struct state *st)
 		for (int k = 0; k < step_n_out(r->g, s); k++)
 			if (step_out(r->g, s, k) >= 0)
 				show(st, step_out(r->g, s, k));
-		if (st->s->pass && st->s->pass->done)
-			atomic_fetch_add(st->s->pass->done, 1);
+		if (st->pass->done && i >= st->sweep->first)
+			atomic_fetch_add(st->pass->done, 1);
 	}
 	return STATUS_OK;
 }
@@ -269,7 +266,7 @@ static void begin_helpers(struct state *st)
 	st->width = st->s->width;
 	if (!st->r->memo || st->width < 2)
 		return;
-	st->showing = showing_begin(st->s->pass);
+	st->showing = showing_begin(st->pass);
 	st->ahead = ahead_begin(st->r, st->run);
 	st->width -= st->showing != NULL;
 	omp_set_num_threads(st->width);
@@ -277,7 +274,7 @@ static void begin_helpers(struct state *st)
 
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err)
 {
-	struct state st = {.r = r, .s = s, .err = err};
+	struct state st = {.r = r, .s = s, .sweep = s->sweep, .pass = s->sweep->pass, .err = err};
 	if (!s->given && samples(&st))
 		st.sample_key = dataset_key(samples(&st), s->index);
 	st.sample_key = key_add_int(st.sample_key, r->e->opt.backend);

@@ -3,19 +3,12 @@
 
 #include <stdlib.h>
 
-struct key state_key(const struct state *st, enum sim sim, int v)
+bool state_wants(const struct state *st, enum sim sim, int v)
 {
-	return key_add_key(st->r->key[sim][v], st->sample_key);
-}
-
-bool state_wants(const struct runner *r, enum sim sim, int v)
-{
-	return r->want[sim] && r->want[sim][v];
-}
-
-bool is_activation(const struct graph *g, int v)
-{
-	return v >= 0 && !g->value[v].constant;
+	const struct sweep *w = st->sweep;
+	const bool *want = w->round ? st->pass->second[sim] : st->r->want[sim];
+	int step = st->r->steps.of_value[v];
+	return want && want[v] && step >= w->first && step < w->end;
 }
 
 enum sim state_source(enum sim sim)
@@ -23,31 +16,37 @@ enum sim state_source(enum sim sim)
 	return sim == SIM_ALONE ? SIM_FLOAT : sim;
 }
 
-// What only a later edit may read has to be LATER times as dear to be kept as what the next pass reads; what was hardly dear enough for that
-// pass goes with its reading, and leaves its memory to what comes.
-#define LATER 4.0
+// What only a later edit may read has to be so many times as dear to be kept as what the next pass reads. An edit has the float and the
+// quantized network computed from where it is on, but of the observed one often little: what comes before that is worth more. What was
+// hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
+static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 12.0};
 #define HARDLY 1.5
 
-bool state_stored(const struct state *st, struct key k, struct rep *out)
+struct key state_key(const struct state *st, enum sim sim, int v)
 {
-	bool last = !st->s->pass->again && !st->s->pass->transient;
-	return store_get(st->r->e->store, k, last ? HARDLY : 0, out);
+	return key_add_key(st->r->key[sim][v], st->sample_key);
 }
 
-bool state_keep(const struct state *st, struct key k, const struct rep *r, double work)
+bool state_stored(struct state *st, enum sim sim, int v)
 {
-	return store_put(st->r->e->store, k, r, st->s->pass->again ? work : work / LATER);
+	bool last = !st->sweep->again && !st->pass->transient;
+	return store_get(st->r->e->store, state_key(st, sim, v), last ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
+}
+
+void state_keep(struct state *st, enum sim sim, int v, double work)
+{
+	const struct sweep *w = st->sweep;
+	bool here = w->until && st->r->steps.of_value[v] >= w->first;
+	bool kept = store_put(st->r->e->store, state_key(st, sim, v), &st->env[sim][v], work, w->again ? 1 : later[sim], here ? w->until[v] : 0);
+	st->owed[sim][v] = kept ? 0 : work;
 }
 
 static void use_inputs(struct state *st, enum sim sim, const struct step *s)
 {
 	const struct graph *g = st->r->g;
-	const struct node *n = &g->node[s->node];
-	for (int i = 0; i < (s->swish ? 1 : n->n_in); i++)
-		if (is_activation(g, n->in[i]))
-			st->uses[state_source(sim)][n->in[i]]++;
-	if (s->residual >= 0)
-		st->uses[state_source(sim)][s->residual]++;
+	for (int i = 0; i < step_n_in(g, s); i++)
+		if (step_in(g, s, i) >= 0)
+			st->uses[state_source(sim)][step_in(g, s, i)]++;
 }
 
 // Takes from the store all outputs of the step that will be read; false when one is missing.
@@ -58,7 +57,7 @@ static bool from_store(struct state *st, enum sim sim, const struct step *s)
 		return false;
 	for (int i = 0; i < step_n_out(g, s); i++) {
 		int v = step_out(g, s, i);
-		if (v >= 0 && st->uses[sim][v] > 0 && !state_stored(st, state_key(st, sim, v), &st->env[sim][v])) {
+		if (v >= 0 && st->uses[sim][v] > 0 && !state_stored(st, sim, v)) {
 			while (i-- > 0)
 				if (step_out(g, s, i) >= 0)
 					rep_drop(&st->env[sim][step_out(g, s, i)]);
@@ -100,8 +99,8 @@ void state_mark(struct state *st)
 	const struct runner *r = st->r;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		for (int v = 0; v < r->g->n_values; v++)
-			st->uses[sim][v] = state_wants(r, (enum sim)sim, v);
-	for (int i = r->steps.n - 1; i >= 0; i--) {
+			st->uses[sim][v] = state_wants(st, (enum sim)sim, v);
+	for (int i = st->sweep->end - 1; i >= 0; i--) {
 		const struct step *s = &r->steps.step[i];
 		for (int sim = SIM_COUNT - 1; sim >= 0; sim--) { // SIM_ALONE first: it adds reads of SIM_FLOAT
 			if (!read_later(st, (enum sim)sim, s))
@@ -109,8 +108,8 @@ void state_mark(struct state *st)
 			if (sim == SIM_ALONE && (st->same[i] = take_full(st, s)))
 				continue;
 			if (from_store(st, (enum sim)sim, s)) {
-				if (st->s->pass && st->s->pass->reused)
-					atomic_fetch_add(st->s->pass->reused, 1);
+				if (st->pass->reused)
+					atomic_fetch_add(st->pass->reused, 1);
 				continue;
 			}
 			st->run[sim][i] = true;

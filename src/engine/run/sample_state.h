@@ -8,6 +8,8 @@
 struct state {
 	const struct runner *r;
 	const struct sample *s;
+	const struct sweep *sweep;   // that the sample is part of, and its pass
+	const struct pass *pass;
 	struct key sample_key;
 	struct rep *env[SIM_COUNT];  // [n_values] what is there now; NULL, as `owed`, for simulations that nothing is read under
 	int *uses[SIM_COUNT];        // [n_values] reads still to come
@@ -28,12 +30,11 @@ void state_init(struct state *st);
 void state_done(struct state *st, bool whole); // `whole`: it ran to its end, and so dropped every value with its last use
 void state_mark(struct state *st);             // what will run: backwards from what is wanted to what the store still has
 
-bool state_wants(const struct runner *r, enum sim sim, int v);
+bool state_wants(const struct state *st, enum sim sim, int v);  // in this sweep
 enum sim state_source(enum sim sim);           // whose values a step reads: alone, a node reads the float network
-bool is_activation(const struct graph *g, int v);
-// The store's: a value of a simulation, and one that has taken so much work.
 struct key state_key(const struct state *st, enum sim sim, int v);
-bool state_stored(const struct state *st, struct key k, struct rep *out);
-bool state_keep(const struct state *st, struct key k, const struct rep *r, double work); // true: it is in the store
+// A value of a simulation from the store, with the work that it is owed, and into it after so much work.
+bool state_stored(struct state *st, enum sim sim, int v);
+void state_keep(struct state *st, enum sim sim, int v, double work);
 
 #endif

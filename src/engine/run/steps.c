@@ -266,6 +266,18 @@ void steps_done(struct steps *s)
 	*s = (struct steps){0};
 }
 
+int step_n_in(const struct graph *g, const struct step *s)
+{
+	return (s->swish ? 1 : g->node[s->node].n_in) + (s->residual >= 0);
+}
+
+int step_in(const struct graph *g, const struct step *s, int i)
+{
+	bool residual = s->residual >= 0 && i + 1 == step_n_in(g, s);
+	int v = residual ? s->residual : g->node[s->node].in[i];
+	return v >= 0 && !g->value[v].constant ? v : -1;
+}
+
 int step_n_out(const struct graph *g, const struct step *s)
 {
 	return s->node == s->last ? g->node[s->node].n_out : 1;
