@@ -219,10 +219,12 @@ void test_qdq__limits_on_the_grid_of_the_input(void **state)
 	case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
 	case_floats(&file, "low", 0, NULL, (float[]){-0.3075f});
 	case_floats(&file, "high", 0, NULL, (float[]){0.2075f});
+	case_floats(&file, "square", DIMS(6, 6), (float[36]){1});
 	case_node(&file, "Conv", "conv", "x w", "conv_y");
 	case_node(&file, "Clip", "clip", "conv_y low high", "y");
 	case_output(&file, file.graph, "y");
-	case_output(&file, file.graph, "conv_y");
+	case_node(&file, "MatMul", "other_reader", "conv_y square", "z");
+	case_output(&file, file.graph, "z");
 	const char *model = case_save(&file, "limits.onnx");
 	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
 		struct qdq_case c;
