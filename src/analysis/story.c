@@ -187,6 +187,11 @@ static struct jump find_jump(const struct snapshot *s)
 			at[s->site[i].value] = fmin(figures_snr(&s->site[i].graphwise), MOST_DB);
 			known[s->site[i].value] = true;
 		}
+	for (int i = 0; i < s->n_outputs; i++) // also of what computes in float
+		if (s->output[i].known && !isnan(figures_snr(&s->output[i]))) {
+			at[g->output[i]] = fmin(figures_snr(&s->output[i]), MOST_DB);
+			known[g->output[i]] = true;
+		}
 	for (int n = 0; n < g->n_nodes; n++) {
 		double from = MOST_DB;
 		for (int i = 0; i < g->node[n].n_in; i++)
@@ -204,17 +209,28 @@ static struct jump find_jump(const struct snapshot *s)
 	return worst;
 }
 
+static const char *origin_of_noise(const struct site *site, double now)
+{
+	double alone = site ? figures_snr(&site->layerwise) : NAN;
+	if (!site)
+		return "; it computes in float: the noise is in what it reads";
+	if (isnan(alone))
+		return "";
+	return alone > now + INHERITED_DB ? "; alone it would be good: it passes on the noise that it reads" : ", and the noise arises there";
+}
+
 static void tell_jump(struct telling *t)
 {
 	struct jump j = find_jump(t->s);
 	int row = j.node >= 0 && t->s->row[j.node].fused_into >= 0 ? t->s->row[j.node].fused_into : j.node;
-	const struct site *site = row >= 0 ? snapshot_output(t->s, row) : NULL;
-	double alone = site ? figures_snr(&site->layerwise) : NAN;
 	if (row < 0 || !(j.from - j.to > 3))
 		return;
+	char from[48] = "no noise in what it reads";
+	if (j.from < MOST_DB)
+		snprintf(from, sizeof from, "%.1f dB at what it reads", j.from);
 	t->node = row;
-	say(t, STORY_WHERE, "The figures fall most at %s: %.1f dB at what it reads, %.1f dB behind it%s.", name_of(t, row), j.from, j.to,
-	    isnan(alone) ? "" : alone > j.to + INHERITED_DB ? "; alone it would be good: it passes on the noise that it reads" : ", and the noise arises there");
+	say(t, STORY_WHERE, "The figures fall most at %s: %s, %.1f dB behind it%s.", name_of(t, row), from, j.to,
+	    origin_of_noise(snapshot_output(t->s, row), j.to));
 	t->node = -1;
 }
 

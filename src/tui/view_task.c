@@ -214,19 +214,22 @@ static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 }
 
+// Why no task is there, or when it will be; where labels come from.
 static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const char *const text[] = {"No task is measured.",
-	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes) are found by themselves;",
-	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart."};
-	bool coming = ui->snap->stage == STAGE_TASK;
+	enum stage stage = ui->snap->stage;
+	bool running = stage == STAGE_LOAD || stage == STAGE_CALIBRATE || stage == STAGE_MEASURE;
+	struct rect line = {r.x + 2, r.y, r.w - 3, r.h};
 
-	if (ui->snap->task_problem[0])
-		canvas_textf(c, r.x + 2, r.y + 1, r.w - 3, ROLE_ERROR, "%s", ui->snap->task_problem);
-	if (coming)
-		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, "The first samples are on their way.");
-	for (int i = 0; !coming && i < 3; i++)
-		canvas_text(c, r.x + 2, r.y + (i ? i + 2 : 0), r.w - 3, i ? ROLE_DIM : ROLE_TEXT, text[i]);
+	if (stage == STAGE_TASK) {
+		canvas_paragraph(c, line, ROLE_DIM, "The first samples are on their way.");
+		return;
+	}
+	line.y += canvas_paragraph(c, line, ROLE_TEXT, running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
+	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
+	line.y += canvas_paragraph(c, line, ROLE_DIM,
+	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes) are found by themselves;");
+	canvas_paragraph(c, line, ROLE_DIM, ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart.");
 }
 
 void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -80,6 +80,25 @@ void test_story__an_output_without_finite_numbers(void **state)
 	study_close(&st);
 }
 
+// The outputs count where nothing else has figures: what makes them may compute in float.
+void test_story__figures_fall_at_an_output(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st), bad = *snap;
+	struct figures output = snap->output[0];
+	char what[128];
+	output.pooled.snr_db = -10;
+	bad.output = &output;
+	struct story *s = story_new(&bad, NULL);
+	snprintf(what, sizeof what, "The figures fall most at %s: ", snap->g->node[snap->g->value[snap->g->output[0]].producer].name);
+	assert_true(tells(s, STORY_WHERE, what));
+	assert_true(tells(s, STORY_WHERE, " -10.0 dB behind it"));
+	story_free(&s);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 static void expect_remedy(const struct snapshot *snap, const char *edit, const char *told)
 {
 	struct finding one = {.text = "text", .advice = "advice", .edit = (char *)edit, .gain_db = NAN, .share = NAN};
