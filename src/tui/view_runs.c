@@ -61,7 +61,7 @@ static struct places columns_of(const struct ui *ui, int width)
 
 	if (task && width >= WIDE)
 		return (struct places){X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
-	if (task && width >= NARROW)
+	if (task && width >= X_TIME + TASK)
 		return (struct places){0, 0, X_TIME, X_TIME + TASK};
 	if (width >= NARROW)
 		return (struct places){X_TIME, X_COMPUTED, 0, X_TITLE};
@@ -100,7 +100,8 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int r
 		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_DIM, computed);
 	if (at.task && !isnan(run->task_quant))
 		draw_task(c, run, r.x + at.task, r.y);
-	draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+	if (r.w - at.title > 1)
+		draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
 }
 
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
