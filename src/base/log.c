@@ -43,11 +43,19 @@ static bool was_said(enum log_level level, const char *text)
 	return false;
 }
 
+// Needs the lock.
+static bool is_latest(enum log_level level, const char *text)
+{
+	int slot = (ring.first + ring.count - 1) % LINES;
+
+	return ring.count > 0 && ring.line[slot].level == level && strcmp(ring.line[slot].text, text) == 0;
+}
+
+// A line that only says the latest once more is not kept.
 void log_add(enum log_level level, const char *fmt, ...)
 {
 	char text[WIDTH];
 	va_list ap;
-	int slot;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -56,9 +64,11 @@ void log_add(enum log_level level, const char *fmt, ...)
 	pthread_mutex_lock(&ring.lock);
 	if (ring.to_stderr && level >= ring.min && !was_said(level, text))
 		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
-	slot = next_slot();
-	ring.line[slot].level = level;
-	snprintf(ring.line[slot].text, WIDTH, "%s", text);
+	if (!is_latest(level, text)) {
+		int slot = next_slot();
+		ring.line[slot].level = level;
+		snprintf(ring.line[slot].text, WIDTH, "%s", text);
+	}
 	pthread_mutex_unlock(&ring.lock);
 }
 

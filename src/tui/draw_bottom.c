@@ -117,7 +117,7 @@ static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct line *l = &ui->line;
-	int widest = 1, columns, rows;
+	int widest = 1, columns, rows, shown, width;
 
 	for (int i = 0; i < l->n_matches; i++)
 		widest = text_width(l->match[i]) > widest ? text_width(l->match[i]) : widest;
@@ -126,9 +126,12 @@ static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 	if (rows > r.y - 3)
 		rows = r.y - 3;
 	canvas_clear(c, (struct rect){r.x, r.y - rows, r.w, rows}, ROLE_BAR);
-	for (int i = 0; i < l->n_matches && i < rows * columns; i++)
-		canvas_cut(c, r.x + 1 + i / rows * (widest + 2), r.y - rows + i % rows, widest < r.w - 2 ? widest : r.w - 2, ROLE_BAR,
-		    CUT_LEFT, l->match[i]);
+	shown = l->n_matches > rows * columns ? rows * columns - 1 : l->n_matches; // the last place says how many are left
+	width = widest < r.w - 2 ? widest : r.w - 2;
+	for (int i = 0; i < shown; i++)
+		canvas_cut(c, r.x + 1 + i / rows * (widest + 2), r.y - rows + i % rows, width, ROLE_BAR, CUT_LEFT, l->match[i]);
+	if (shown >= 0 && shown < l->n_matches)
+		canvas_textf(c, r.x + 1 + (columns - 1) * (widest + 2), r.y - 1, r.w, ROLE_BAR, "and %d more", l->n_matches - shown);
 }
 
 // A message that is too long for the bottom line takes what it needs of those above.

@@ -117,10 +117,12 @@ static void tell_end(struct ui *ui)
 {
 	struct error err = {0};
 	const char *why = "";
+	bool failed;
 
 	ui->repair.over = true;
 	ui->repair.float_score = repair_job_float_score(ui->repair.job);
-	if (repair_job_end(ui->repair.job, &err, &why) != STATUS_OK)
+	failed = repair_job_end(ui->repair.job, &err, &why) != STATUS_OK;
+	if (failed)
 		ui_fail(ui, &err);
 	snprintf(ui->repair.text, sizeof ui->repair.text, "%s", why);
 	ui->autosave_due |= ui->unsaved; // the session keeps what was measured
@@ -131,6 +133,8 @@ static void tell_end(struct ui *ui)
 		fix_summary(bought, sizeof bought, ui);
 		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
 		ui_note(ui, "%s: %d of %d kept, %s: %s. u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
+	} else if (!failed && why[0]) {
+		ui_note(ui, "%s: %s", repair_work_name(ui->repair.work), why);
 	}
 }
 

@@ -88,6 +88,27 @@ void test_log__goes_to_stderr_from_a_level_on(void **state)
 	assert_string_equal(text, "qtui: warning: loud\n");
 }
 
+static void latest_is(int back, const char *what)
+{
+	char text[64];
+
+	assert_true(log_line(log_count() - 1 - back, text, sizeof text) > 0);
+	assert_string_equal(text, what);
+}
+
+void test_log__says_the_same_once(void **state)
+{
+	(void)state;
+	log_info("before");
+	log_info("once");
+	log_info("once");
+	latest_is(0, "once");
+	latest_is(1, "before");
+	log_warn("once"); // is another one
+	latest_is(1, "once");
+	latest_is(2, "before");
+}
+
 static void *chatter(void *arg)
 {
 	char text[64];

@@ -193,6 +193,6 @@ struct blames *repair_job_blames(struct repair_job *j)
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)
 {
 	*err = j->error;
-	*why = j->work == REPAIR_BLAME ? "blame is done" : repair_end(j->repair);
+	*why = j->work == REPAIR_BLAME ? "the ranking is made" : repair_end(j->repair);
 	return err->status == STATUS_CANCELLED ? STATUS_OK : err->status;
 }
