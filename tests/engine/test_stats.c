@@ -605,13 +605,13 @@ static struct grid *grid_of(const struct tensor *f)
 // Parts of any ranges and in any order give the grid of the whole.
 void test_stats__grids_merge_exactly(void **state)
 {
-	static const float reach[] = { 1e-6f, 0.02f, 7.0f, 3000.0f }, shift[] = { 0.0f, -50.0f, 1e5f };
+	static const float reach[][4] = { { 1e-6f, 0.02f, 7.0f, 3000.0f }, { 1e-25f, 1e-38f, 7e13f, 2e37f } }, shift[] = { 0.0f, -50.0f, 1e5f };
 	const int64_t each = 3000, parts = 4, n = each * parts;
-	for (int s = 0; s < 3; s++) {
+	for (int s = 0; s < 4; s++) {
 		struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
 		struct grid *whole, *up = calloc(1, sizeof(*up)), *down = calloc(1, sizeof(*down)), *part[4];
 		for (int64_t i = 0; i < n; i++)
-			((float *)f.data)[i] = shift[s] + noise() * reach[i / each];
+			((float *)f.data)[i] = s < 3 ? shift[s] + noise() * reach[0][i / each] : fabsf(noise()) * reach[1][i / each];
 		whole = grid_of(&f);
 		for (int i = 0; i < parts; i++) {
 			struct tensor piece = f;

@@ -29,7 +29,7 @@ static int exponent_of(float lo, float hi)
 
 static int64_t halved(int64_t i, int times)
 {
-	return i >> times; // rounds down, below zero too
+	return i >> (times < 63 ? times : 63); // rounds down, below zero too; grids lie up to 227 powers of two apart
 }
 
 // Steps of 2^exponent, bins from `first` to `last`: not finer and not narrower than they are.
