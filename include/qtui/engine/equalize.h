@@ -35,7 +35,7 @@ struct equalization {
 // The caller calls equalization_done; the graph stays as it is. STATUS_NOMEM when the weights do not fit twice.
 MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
 void equalization_done(struct equalization *e);
-// Are the node's weights behind (or in front of) a tensor that could be equalized through Relu and its kin alone?
-bool equalize_reaches(const struct graph *g, int node);
+// [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through Relu and its kin alone?
+bool *equalize_reaches(const struct graph *g);
 
 #endif

@@ -57,11 +57,10 @@ static bool measure(struct channels *out, const struct tensor *w, int axis, doub
 	return true;
 }
 
-static void unequal(struct look *l, const struct site *s, const struct channels *c)
+static void unequal(struct look *l, const struct site *s, const struct channels *c, bool equal)
 {
 	const struct node *n = &l->g->node[s->node];
 	const struct site *y = snapshot_output(l->s, s->node);
-	bool equal = equalize_reaches(l->g, s->node);
 	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
 	finding_say(f, "%lld of %lld channels of %s have fewer than %.0f codes on its one scale: their median is %.3g times smaller than the largest.",
 	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, FEW_CODES, c->top / fmax(c->median, 1e-30));
@@ -76,6 +75,7 @@ static void unequal(struct look *l, const struct site *s, const struct channels 
 
 void rule_unequal_channels(struct look *l)
 {
+	bool *reached = NULL; // found when it is first asked for
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i], *y = snapshot_output(l->s, s->node);
 		const struct node *n = &l->g->node[s->node];
@@ -85,7 +85,10 @@ void rule_unequal_channels(struct look *l)
 			continue;
 		if (!w || w->type != DT_F32 || w->shape.rank < 2 || (y && site_snr(y) > GOOD_DB))
 			continue;
-		if (measure(&c, w, channel_axis(n, w), s->scale[0]) && (double)c.poor > SHARE * (double)c.n)
-			unequal(l, s, &c);
+		if (!measure(&c, w, channel_axis(n, w), s->scale[0]) || (double)c.poor <= SHARE * (double)c.n)
+			continue;
+		reached = reached ? reached : equalize_reaches(l->g);
+		unequal(l, s, &c, reached[s->node]);
 	}
+	free(reached);
 }

@@ -180,23 +180,18 @@ int groups_find(struct equalize_group **out, const struct graph *g, bool sums)
 	return n;
 }
 
-static bool holds(const int *node, int n, int wanted)
+bool *equalize_reaches(const struct graph *g)
 {
-	for (int i = 0; i < n; i++)
-		if (node[i] == wanted)
-			return true;
-	return false;
-}
-
-bool equalize_reaches(const struct graph *g, int node)
-{
+	bool *reached = xcalloc((size_t)g->n_nodes + 1, sizeof *reached);
 	struct equalize_group *group;
-	bool found = false;
 	int n = groups_find(&group, g, false);
 	for (int i = 0; i < n; i++) {
-		found |= holds(group[i].front, group[i].n_front, node) || holds(group[i].behind, group[i].n_behind, node);
+		for (int k = 0; k < group[i].n_front; k++)
+			reached[group[i].front[k]] = true;
+		for (int k = 0; k < group[i].n_behind; k++)
+			reached[group[i].behind[k]] = true;
 		group_done(&group[i]);
 	}
 	free(group);
-	return found;
+	return reached;
 }
