@@ -20,6 +20,11 @@ void shared_plan_drop(struct shared_plan **p)
 	*p = NULL;
 }
 
+// A tensor that rearranges others (Concat, Reshape ...) has their range: nothing is read for it.
+struct parts {
+	int *at, n;  // indices into plan.observe; n == 0: its range is its own
+	bool joined; // and it has it
+};
 struct calibration {
 	struct work *w;
 	enum sim sim;                // whose tensors are observed: SIM_WEIGHTS; for a first look SIM_FLOAT, which is needed anyway
@@ -27,9 +32,10 @@ struct calibration {
 	struct key *tensor;          // [n_observe] of what is observed, samples and all
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
-	int *from;                   // [n_observe] the first phase that was not gathered before
+	int *from;                   // [n_observe] the first phase that is gathered by reading the tensor
+	struct parts *parts;         // [n_observe]
 	int first_phase;             // that some observer has to gather: round 0 of the pass
-	bool *want[OBSERVER_PHASES]; // [round][n_values] to be observed in that round or a later one
+	bool *want[OBSERVER_PHASES]; // [round][n_values] to be observed in that round
 	pthread_mutex_t lock;
 	struct error err;
 };
@@ -62,6 +68,68 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 	return n;
 }
 
+// Ranges of all samples, as an observer of kind k gathers them: of one that is fed, or of one that was; NULL: there are none.
+static const struct observer *ranges_of(const struct calibration *c, int i, struct key k)
+{
+	struct key own;
+	if (c->observer[i])
+		return observer_gathers(c->observer[i], 0, &own) && key_equal(own, k) ? c->observer[i] : NULL;
+	return memo_observer(c->w->study->memo, key_add_key(c->tensor[i], k));
+}
+
+static int observed_at(const struct calibration *c, int value, struct key k)
+{
+	for (int i = 0; i < c->w->plan->n_observe; i++)
+		if (c->w->plan->observe[i].value == value && ranges_of(c, i, k))
+			return i;
+	return -1;
+}
+
+// Appends what the value is made of; false when some of it is not observed.
+static bool add_parts(const struct calibration *c, struct parts *p, int value, struct key k)
+{
+	const struct graph *g = c->w->study->g;
+	int producer = g->value[value].producer;
+	const struct node *n = producer >= 0 && node_rearranges(&g->node[producer]) ? &g->node[producer] : NULL;
+	for (int i = 0; n && i < node_data_inputs(n); i++) {
+		int at = n->in[i] >= 0 ? observed_at(c, n->in[i], k) : -1;
+		if (at < 0 && (n->in[i] < 0 || !add_parts(c, p, n->in[i], k)))
+			return false;
+		if (at < 0)
+			continue;
+		p->at = xrealloc(p->at, ((size_t)p->n + 1) * sizeof *p->at);
+		p->at[p->n++] = at;
+	}
+	return n != NULL;
+}
+
+static void find_parts(struct calibration *c, int i)
+{
+	struct parts *p = &c->parts[i];
+	struct key k;
+	if (!c->observer[i] || c->from[i] > 0 || c->w->samples == 1 || !observer_joins(c->observer[i]) || !observer_gathers(c->observer[i], 0, &k))
+		return;
+	if (add_parts(c, p, c->w->plan->observe[i].value, k))
+		c->from[i] = 1;
+	else
+		p->n = 0;
+}
+
+// Once its parts have been read: before its second phase, or at the end. Called under the lock, or by one thread.
+static void join_parts(struct calibration *c, int i)
+{
+	struct parts *p = &c->parts[i];
+	struct key k;
+	if (p->n == 0 || p->joined || !observer_gathers(c->observer[i], 0, &k))
+		return;
+	p->joined = true;
+	for (int part = 0; part < p->n; part++) {
+		if (c->observer[p->at[part]])
+			join_parts(c, p->at[part]);
+		observer_join(c->observer[i], ranges_of(c, p->at[part], k));
+	}
+}
+
 // Phases build on one another over all samples; those of a single sample follow each other on the tensor at hand.
 static void feed_phases(const struct calibration *c, int i, int round, int sample, const struct tensor *x)
 {
@@ -82,8 +150,12 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 		return;
 	}
 	for (int i = 0; i < p->n_observe; i++)
-		if (c->observer[i] && p->observe[i].value == s->value)
+		if (c->observer[i] && p->observe[i].value == s->value) {
+			pthread_mutex_lock(&c->lock);
+			join_parts(c, i);
+			pthread_mutex_unlock(&c->lock);
 			feed_phases(c, i, s->round, s->sample, &x.t);
+		}
 	rep_drop(&x);
 }
 
@@ -123,9 +195,9 @@ static void find_first_phase(struct calibration *c)
 static bool want_round(struct calibration *c, int round)
 {
 	int phase = c->first_phase + round;
-	bool any = false;
+	bool any = false, all = c->w->samples == 1; // of the one sample all phases are read at once
 	for (int i = 0; i < c->w->plan->n_observe; i++)
-		if (c->observer[i] && (phase > c->from[i] ? phase : c->from[i]) < observer_phases(c->observer[i]))
+		if (c->observer[i] && (all || phase >= c->from[i]) && (all ? c->from[i] : phase) < observer_phases(c->observer[i]))
 			any = c->want[round][c->w->plan->observe[i].value] = true;
 	return any;
 }
@@ -184,7 +256,7 @@ static void keep_gathered(struct calibration *c, int i)
 	struct memo *m = c->w->study->memo;
 	struct key k;
 	bool kept = false;
-	for (int phase = c->from[i]; phase < observer_phases(c->observer[i]); phase++)
+	for (int phase = c->parts[i].n ? 0 : c->from[i]; phase < observer_phases(c->observer[i]); phase++)
 		if (observer_gathers(c->observer[i], phase, &k)) {
 			memo_set_observer(m, key_add_key(c->tensor[i], k), c->observer[i]);
 			kept = true;
@@ -205,7 +277,11 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 				observer_thin(c->observer[i]);
 			adopt_gathered(c, i);
 		}
+	for (int i = 0; i < w->plan->n_observe; i++)
+		find_parts(c, i);
 	enum status st = gather(c, err);
+	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
+		join_parts(c, i);
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			st = find_scale(c, i, &scale[i], &zero[i], err);
@@ -254,7 +330,7 @@ enum status work_calibrate(struct work *w, struct error *err)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .sim = w->look ? SIM_FLOAT : SIM_WEIGHTS,
-	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from),
+	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from), .parts = xcalloc(n, sizeof *c.parts),
 	    .observer = xcalloc(n, sizeof *c.observer)};
 	for (int i = 0; i < OBSERVER_PHASES; i++)
 		c.want[i] = xcalloc(values, 1);
@@ -272,6 +348,9 @@ enum status work_calibrate(struct work *w, struct error *err)
 	free(c.tensor);
 	free(c.missing);
 	free(c.from);
+	for (int i = 0; i < w->plan->n_observe; i++)
+		free(c.parts[i].at);
+	free(c.parts);
 	free(c.observer);
 	for (int i = 0; i < OBSERVER_PHASES; i++)
 		free(c.want[i]);

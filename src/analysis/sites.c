@@ -102,14 +102,18 @@ static void site_memos(struct work *w, struct site_work *sw)
 
 // ---- figures of sites that are those of others together
 
-// Every element of input 0 goes to another place, or every element of all inputs does (Concat).
-static bool rearranges(const struct node *n)
+bool node_rearranges(const struct node *n)
 {
 	static const enum op_id op[] = {OP_Transpose, OP_DepthToSpace, OP_SpaceToDepth, OP_Concat};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++)
 		if (n->op->id == op[i])
 			return true;
 	return n->op->flags & OPF_VIEW;
+}
+
+int node_data_inputs(const struct node *n)
+{
+	return n->op->id == OP_Concat ? n->n_in : 1;
 }
 
 struct composing {
@@ -123,16 +127,11 @@ static bool same_grid(const struct quantizer *a, const struct quantizer *b)
 	return a && b && a->axis < 0 && b->axis < 0 && quantizer_equal(a, b);
 }
 
-static int data_inputs(const struct node *n)
-{
-	return n->op->id == OP_Concat ? n->n_in : 1;
-}
-
 // The sites of what the node rearranges: their number, or 0 when one of its inputs has none.
 static int parts_of(const struct composing *c, int node, struct site_work **part)
 {
 	const struct node *n = &c->w->study->g->node[node];
-	int inputs = rearranges(n) ? data_inputs(n) : 0;
+	int inputs = node_rearranges(n) ? node_data_inputs(n) : 0;
 	for (int i = 0; i < inputs; i++) {
 		part[i] = n->in[i] >= 0 ? c->at[n->in[i]] : NULL;
 		if (!part[i])
@@ -146,7 +145,7 @@ static bool keeps_codes(const struct composing *c, int node)
 {
 	const struct node *n = &c->w->study->g->node[node];
 	const struct slot *out = plan_out(c->w->plan, node, 0);
-	for (int i = 0; i < data_inputs(n); i++) {
+	for (int i = 0; i < node_data_inputs(n); i++) {
 		const struct slot *in = plan_in(c->w->plan, node, i);
 		const struct quantizer *grid = n->in[i] >= 0 ? c->grid[n->in[i]] : NULL;
 		if (!grid || (quantizes(in) && !same_grid(&in->quant, grid)) || (quantizes(out) && !same_grid(&out->quant, grid)))
@@ -160,7 +159,7 @@ static const struct quantizer *only_grid(const struct work *w, const struct slot
 {
 	const struct slot *in = plan_in(w->plan, out->node, 0);
 	const struct node *n = &w->study->g->node[out->node];
-	if (!rearranges(n) || n->op->id == OP_Concat || in->state == SLOT_FLOAT || in->quant.kind == QUANT_NONE)
+	if (!node_rearranges(n) || n->op->id == OP_Concat || in->state == SLOT_FLOAT || in->quant.kind == QUANT_NONE)
 		return NULL;
 	return !quantizes(out) || same_grid(&in->quant, &out->quant) ? &in->quant : NULL;
 }
@@ -199,7 +198,7 @@ static void note_grids(struct composing *c, int node)
 		const struct slot *out = plan_out(c->w->plan, node, i);
 		if (n->out[i] >= 0 && quantizes(out))
 			c->grid[n->out[i]] = &out->quant;
-		else if (n->out[i] >= 0 && rearranges(n) && keeps_codes(c, node))
+		else if (n->out[i] >= 0 && node_rearranges(n) && keeps_codes(c, node))
 			c->grid[n->out[i]] = c->grid[n->in[0]];
 	}
 }

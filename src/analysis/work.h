@@ -71,6 +71,9 @@ struct work {
 bool work_knows_scales(struct work *w); // of all w->samples: nothing has to be observed
 enum status work_calibrate(struct work *w, struct error *err); // plan_new .. plan_finish
 void work_sites(struct work *w);                              // lists the sites of the finished plan
+// Every element of input 0 goes to another place, or every element of all inputs does (Concat): of so many.
+bool node_rearranges(const struct node *n);
+int node_data_inputs(const struct node *n);
 enum status work_measure(struct work *w, struct error *err);
 void work_reset(struct work *w);                              // frees plan and sites
 bool work_complete(const struct work *w);

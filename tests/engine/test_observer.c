@@ -283,6 +283,57 @@ void test_observer__what_another_gathered_is_adopted(void **state)
 	target_free(&t);
 }
 
+static void feed_ranges(struct observer *o, float *x, int64_t each, int64_t stride)
+{
+	for (int i = 0; i < SAMPLES; i++) {
+		struct tensor t = { .type = DT_F32, .shape = shape_of(1, &each), .data = x + i * stride };
+		observer_feed(o, 0, i, &t);
+	}
+}
+
+// The first phase of a tensor from those of its parts: the scale is that of the tensor read itself. One part has nothing finite in one sample.
+void test_observer__ranges_of_parts_are_joined(void **state)
+{
+	enum { FRONT = 1000, BACK = EACH - FRONT };
+	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_KL, CALIB_MSE };
+	static const char *const targets[] = { "onnxruntime", "esp32p4", "tensorrt" };
+	float *x = values(false);
+	for (int i = 0; i < FRONT; i++)
+		x[EACH + i] = i % 2 ? NAN : INFINITY;
+	for (int k = 0; k < 9; k++) {
+		struct target *t = load(targets[k / 3]);
+		struct observer_setup s = setup_for(t, methods[k % 3], k / 3 > 0, SAMPLES);
+		struct observer *front = observer_make(&s), *back = observer_make(&s), *whole = observer_make(&s);
+		struct error err;
+		int32_t zero, read_zero;
+		float scale;
+		assert_true(observer_joins(whole));
+		feed_ranges(front, x, FRONT, EACH);
+		feed_ranges(back, x + FRONT, BACK, EACH);
+		observer_join(whole, front);
+		observer_join(whole, back);
+		if (observer_phases(whole) > 1)
+			feed_phase(whole, 1, x);
+		assert_int_equal(observer_finish(whole, &scale, &zero, &err), STATUS_OK);
+		assert_true(scale == scale_of(&s, x, EACH, &read_zero, false) && zero == read_zero);
+		observer_free(&front);
+		observer_free(&back);
+		observer_free(&whole);
+		target_free(&t);
+	}
+	free(x);
+}
+
+void test_observer__ranks_are_not_joined(void **state)
+{
+	struct target *t = load("tensorrt");
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, true, 1);
+	struct observer *o = observer_make(&s);
+	assert_false(observer_joins(o));
+	observer_free(&o);
+	target_free(&t);
+}
+
 void test_observer__padding_is_not_seen(void **state)
 {
 	struct target *t = load("tensorrt");

@@ -134,6 +134,9 @@ void observer_feed(struct observer *o, int phase, int sample, const struct tenso
 // place of feeding. False: it is not kept.
 bool observer_gathers(const struct observer *o, int phase, struct key *k);
 void observer_adopt(struct observer *o, int phase, const struct observer *from);
+// Is all that phase 0 gathers a range? Then that of a tensor made of others' elements is theirs together: observer_join takes in that of one.
+bool observer_joins(const struct observer *o);
+void observer_join(struct observer *o, const struct observer *part);
 // STATUS_FORMAT when the tensor has no finite values or the like.
 MUST_CHECK enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err);
 

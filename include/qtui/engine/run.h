@@ -53,8 +53,8 @@ struct sighting {
 struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
-	// [n_values] those of them that are shown a second time, as round 1 of the sightings, after all samples of the value have been shown as
-	// round 0. Rounds of one value come before or after those of another as it suits the store. NULL: one round.
+	// [n_values] those that are shown as round 1 of the sightings, after all samples of them, and of what they are computed from, have been
+	// shown as round 0 where that was wanted. Rounds of other values come before or after as it suits the store. NULL: one round.
 	const bool *second[SIM_COUNT];
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples

@@ -91,6 +91,24 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from)
 		memcpy(o->hist, from->hist, ((size_t)o->bins + 1) * sizeof *o->hist);
 }
 
+bool observer_joins(const struct observer *o)
+{
+	return o->method != &observer_percentile;
+}
+
+void observer_join(struct observer *o, const struct observer *part)
+{
+	for (int s = 0; s < o->samples; s++) {
+		struct range *r = &o->range[s];
+		const struct range *p = &part->range[s];
+		if (!p->seen)
+			continue;
+		r->lo = r->seen && r->lo < p->lo ? r->lo : p->lo;
+		r->hi = r->seen && r->hi > p->hi ? r->hi : p->hi;
+		r->seen = true;
+	}
+}
+
 // ---- the elements of a tensor
 
 typedef void span_fn(void *arg, const float *x, int64_t n);

@@ -170,17 +170,29 @@ static int rounds_of(const struct pass *p)
 	return rounds;
 }
 
+// What is shown in any round, heap; NULL: nothing under that simulation.
+static void wanted(bool *any[SIM_COUNT], const struct graph *g, const struct pass *p)
+{
+	for (int sim = 0; sim < SIM_COUNT; sim++) {
+		any[sim] = p->want[sim] || p->second[sim] ? xcalloc((size_t)g->n_values + 1, sizeof **any) : NULL;
+		for (int v = 0; any[sim] && v < g->n_values; v++)
+			any[sim][v] = (p->want[sim] && p->want[sim][v]) || (p->second[sim] && p->second[sim][v]);
+	}
+}
+
 // Of what the store has room for, a pass of two rounds may hold this part.
 #define HELD_PART 4
 
 static void cut(struct stretches *out, const struct runner *r, const struct pass *p)
 {
-	bool *want = union_of(r->g, p->want);
-	if (rounds_of(p) > 1)
-		stretches_find(out, r->g, &r->steps, want, p->last - p->first, r->e->room / HELD_PART);
-	else
+	if (rounds_of(p) == 1) {
 		stretches_whole(out, &r->steps);
-	free(want);
+		return;
+	}
+	bool *first = union_of(r->g, p->want), *any = union_of(r->g, r->want);
+	stretches_find(out, r->g, &r->steps, first, any, p->last - p->first, r->e->room / HELD_PART);
+	free(first);
+	free(any);
 }
 
 static enum status run_stretches(const struct runner *r, const struct pass *p, const struct stretches *s, struct error *err)
@@ -189,8 +201,10 @@ static enum status run_stretches(const struct runner *r, const struct pass *p, c
 	int rounds = rounds_of(p);
 	for (int i = 0; st == STATUS_OK && i < s->n; i++) {
 		struct sweep w = {.pass = p, .first = i > 0 ? s->end[i - 1] : -1, .end = s->end[i], .until = s->until, .again = p->again};
-		for (; st == STATUS_OK && w.round < rounds; w.round++)
+		for (; st == STATUS_OK && w.round < rounds; w.round++) {
+			w.want = w.round ? p->second : p->want;
 			st = sweep(r, &w, err);
+		}
 		store_release(r->e->store, st == STATUS_OK ? i + 1 : s->n);
 	}
 	return st;
@@ -203,23 +217,31 @@ enum status engine_pass(struct engine *e, const struct pass *p, struct error *er
 {
 	struct runner r;
 	struct stretches s;
+	bool *any[SIM_COUNT];
 	kernels_trim(e->kernels, (size_t)KERNELS_KEPT_MIB << 20);
-	runner_init(&r, e, p->plan, p->want, true);
+	wanted(any, e->g, p);
+	runner_init(&r, e, p->plan, (const bool *const *)any, true);
 	cut(&s, &r, p);
 	enum status st = run_stretches(&r, p, &s, err);
 	stretches_done(&s);
 	runner_done(&r);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		free(any[sim]);
 	return st;
 }
 
 long engine_pass_steps(struct engine *e, const struct pass *p)
 {
 	struct steps s;
-	bool *keep = union_of(e->g, p->want);
+	bool *any[SIM_COUNT];
+	wanted(any, e->g, p);
+	bool *keep = union_of(e->g, (const bool *const *)any);
 	steps_build(&s, e->g, p->plan, keep, false, e->quantized_file);
 	long n = (long)s.n * rounds_of(p);
 	steps_done(&s);
 	free(keep);
+	for (int sim = 0; sim < SIM_COUNT; sim++)
+		free(any[sim]);
 	return n;
 }
 
@@ -252,7 +274,7 @@ enum status runner_infer(const struct runner *r, const struct request *q, int wo
 {
 	struct inference f = {.q = q, .err = err};
 	struct pass p = {.visit = collect, .arg = &f};
-	struct sweep w = {.pass = &p, .first = -1, .end = r->steps.n};
+	struct sweep w = {.pass = &p, .want = r->want, .first = -1, .end = r->steps.n};
 	struct sample s = {.worker = worker, .width = width, .given = q->in, .sweep = &w};
 	for (int i = 0; i < q->n_want; i++)
 		q->out[i] = (struct tensor){0};

@@ -22,7 +22,8 @@ void runner_done(struct runner *r);
 // One round through a stretch of the network, or through all of it.
 struct sweep {
 	const struct pass *pass;     // for visit, cancel, counters
-	int round;                   // 0: the pass's `want`, 1: its `second`
+	int round;
+	const bool *const *want;     // [SIM_COUNT] of this round: the pass's `want` or its `second`
 	int first, end;              // what these steps give is shown; -1: the inputs too
 	const int *until;            // [n_values] how long what these steps give is held: see store_put; NULL: not at all
 	bool again;                  // the next sweep, or pass, reads the same tensors

@@ -6,7 +6,7 @@
 bool state_wants(const struct state *st, enum sim sim, int v)
 {
 	const struct sweep *w = st->sweep;
-	const bool *want = w->round ? st->pass->second[sim] : st->r->want[sim];
+	const bool *want = w->want[sim];
 	int step = st->r->steps.of_value[v];
 	return want && want[v] && step >= w->first && step < w->end;
 }

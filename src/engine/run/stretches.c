@@ -19,7 +19,8 @@ enum { ROUNDS = 2 };
 struct cutter {
 	const struct graph *g;
 	const struct steps *steps;
-	const bool *want;
+	const bool *first; // [n_values] shown in the first round
+	const bool *any;   // [n_values] shown in any
 	bool *read;       // [n_values] shown, or needed for what is shown
 	double *bytes;    // [n_values] of a held value, for all samples; 0: it is not held
 	double *owed;     // [n_values] the work to have it again from what is held
@@ -33,7 +34,7 @@ struct cutter {
 static void find_read(struct cutter *c)
 {
 	for (int v = 0; v < c->g->n_values; v++)
-		c->read[v] = c->want[v];
+		c->read[v] = c->any[v];
 	for (int i = c->steps->n - 1; i >= 0; i--) {
 		const struct step *s = &c->steps->step[i];
 		bool any = false;
@@ -61,7 +62,7 @@ static void find_held(struct cutter *c, int samples)
 				continue;
 			int64_t count = shape_count(&c->g->value[v].shape);
 			double bytes = (double)count * sizeof(float);
-			bool held = c->want[v] && count > 0 && work >= HOLD_WORTH * bytes;
+			bool held = c->first[v] && count > 0 && work >= HOLD_WORTH * bytes;
 			c->owed[v] = held ? 0 : work;
 			c->bytes[v] = held ? bytes * samples : 0;
 		}
@@ -177,10 +178,11 @@ void stretches_whole(struct stretches *out, const struct steps *steps)
 	out->end[0] = steps->n;
 }
 
-void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *want, int samples, size_t most)
+void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *first, const bool *any, int samples,
+    size_t most)
 {
 	size_t values = (size_t)g->n_values + 1, n = (size_t)steps->n + 2;
-	struct cutter c = {.g = g, .steps = steps, .want = want, .read = xcalloc(values, sizeof *c.read), .bytes = xcalloc(values, sizeof *c.bytes),
+	struct cutter c = {.g = g, .steps = steps, .first = first, .any = any, .read = xcalloc(values, sizeof *c.read), .bytes = xcalloc(values, sizeof *c.bytes),
 	    .owed = xcalloc(values, sizeof *c.owed), .last = xcalloc(values, sizeof *c.last), .work = xcalloc(n, sizeof *c.work),
 	    .made = xcalloc(n, sizeof *c.made), .alive = xcalloc(n, sizeof *c.alive), .lost = xcalloc(n, sizeof *c.lost)};
 	struct choice *best = xcalloc(n, sizeof *best);
