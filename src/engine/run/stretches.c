@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // In multiply-adds: a value is held when having it again takes more than this a byte, which is what writing and reading it takes at the
 // least; a byte of memory that is fresh from the system; a sample's way through a stretch.
@@ -19,9 +20,9 @@ enum { ROUNDS = 2 };
 struct cutter {
 	const struct graph *g;
 	const struct steps *steps;
-	const bool *first; // [n_values] shown in the first round
-	const bool *any;   // [n_values] shown in any
+	const bool *any;  // [n_values] shown
 	bool *read;       // [n_values] shown, or needed for what is shown
+	bool *begun;      // [n_values] the same in the first round
 	double *bytes;    // [n_values] of a held value, for all samples; 0: it is not held
 	double *owed;     // [n_values] the work to have it again from what is held
 	int *last;        // [n_values] the last step that is computed from the value, or from what is not held and comes from it
@@ -31,23 +32,22 @@ struct cutter {
 	double *lost;     // [steps] work to have again what is not held of results before the step and is read from it on
 };
 
-static void find_read(struct cutter *c)
+static void find_read(struct cutter *c, bool *read, const bool *shown)
 {
-	for (int v = 0; v < c->g->n_values; v++)
-		c->read[v] = c->any[v];
+	memcpy(read, shown, (size_t)c->g->n_values);
 	for (int i = c->steps->n - 1; i >= 0; i--) {
 		const struct step *s = &c->steps->step[i];
 		bool any = false;
 		for (int k = 0; k < step_n_out(c->g, s); k++)
-			any |= step_out(c->g, s, k) >= 0 && c->read[step_out(c->g, s, k)];
+			any |= step_out(c->g, s, k) >= 0 && read[step_out(c->g, s, k)];
 		for (int k = 0; any && k < step_n_in(c->g, s); k++)
 			if (step_in(c->g, s, k) >= 0)
-				c->read[step_in(c->g, s, k)] = true;
+				read[step_in(c->g, s, k)] = true;
 		c->work[i] = any ? (double)s->cost : 0;
 	}
 }
 
-// Which values are worth holding.
+// Which values are worth holding: of those that are shown, and that the first round computes.
 static void find_held(struct cutter *c, int samples)
 {
 	for (int i = 0; i < c->steps->n; i++) {
@@ -62,7 +62,7 @@ static void find_held(struct cutter *c, int samples)
 				continue;
 			int64_t count = shape_count(&c->g->value[v].shape);
 			double bytes = (double)count * sizeof(float);
-			bool held = c->first[v] && count > 0 && work >= HOLD_WORTH * bytes;
+			bool held = c->any[v] && c->begun[v] && count > 0 && work >= HOLD_WORTH * bytes;
 			c->owed[v] = held ? 0 : work;
 			c->bytes[v] = held ? bytes * samples : 0;
 		}
@@ -182,12 +182,14 @@ void stretches_find(struct stretches *out, const struct graph *g, const struct s
     size_t most)
 {
 	size_t values = (size_t)g->n_values + 1, n = (size_t)steps->n + 2;
-	struct cutter c = {.g = g, .steps = steps, .first = first, .any = any, .read = xcalloc(values, sizeof *c.read), .bytes = xcalloc(values, sizeof *c.bytes),
+	struct cutter c = {.g = g, .steps = steps, .any = any, .read = xcalloc(values, sizeof *c.read),
+	    .begun = xcalloc(values, sizeof *c.begun), .bytes = xcalloc(values, sizeof *c.bytes),
 	    .owed = xcalloc(values, sizeof *c.owed), .last = xcalloc(values, sizeof *c.last), .work = xcalloc(n, sizeof *c.work),
 	    .made = xcalloc(n, sizeof *c.made), .alive = xcalloc(n, sizeof *c.alive), .lost = xcalloc(n, sizeof *c.lost)};
 	struct choice *best = xcalloc(n, sizeof *best);
 	stretches_whole(out, steps);
-	find_read(&c);
+	find_read(&c, c.begun, first);
+	find_read(&c, c.read, any);
 	find_held(&c, samples);
 	find_last(&c);
 	sum_up(&c);
@@ -196,6 +198,7 @@ void stretches_find(struct stretches *out, const struct graph *g, const struct s
 		cut(&c, out, best);
 	free(best);
 	free(c.read);
+	free(c.begun);
 	free(c.bytes);
 	free(c.owed);
 	free(c.last);
