@@ -58,12 +58,16 @@ static void make_graph(struct made *m)
 {
 	static const char *const name[] = {"x", "w", "b", "a", "sum", "mean", "y"};
 	static const char *const op[] = {"Conv", "Add", "GlobalAveragePool", "Softmax"};
+	static const struct conv_attrs conv = {.group = 1};
+	static const struct axis_attrs softmax = {.axis = -1};
+	static const void *const attrs[] = {&conv, NULL, NULL, &softmax};
 	struct { int *at, n; } in[] = {{in_conv, 3}, {in_add, 2}, {in_pool, 1}, {in_softmax, 1}},
 	    readers[] = {{read_x, 2}, {read_first, 1}, {read_first, 1}, {read_a, 1}, {read_sum, 1}, {read_mean, 1}, {NULL, 0}};
 	for (int v = 0; v < N_VALUES; v++)
 		m->value[v] = (struct value){.name = name[v], .type = DT_F32, .producer = -1, .consumer = readers[v].at, .n_consumers = readers[v].n};
 	for (int n = 0; n < N_NODES; n++) {
-		m->node[n] = (struct node){.name = op[n], .op = op_find("", op[n], 13), .in = in[n].at, .n_in = in[n].n, .out = &out_of[n], .n_out = 1};
+		m->node[n] = (struct node){.name = op[n], .op = op_find("", op[n], 13), .in = in[n].at, .n_in = in[n].n, .out = &out_of[n], .n_out = 1,
+		    .attrs = attrs[n]};
 		m->value[out_of[n]].producer = n;
 	}
 	m->w = (struct tensor){.type = DT_F32, .shape = {4, {CHANNELS, 1, 1, 1}}, .data = m->weight};
