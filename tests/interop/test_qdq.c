@@ -161,6 +161,30 @@ static void without_kernel(struct onnx_case *c)
 	case_output(c, c->graph, "y");
 }
 
+// The written model is what the study computes, under each of the targets.
+static void computes_the_same(const char *model, const char *const *target, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(model, NULL, target[i]));
+		if (noise(&c) > 1e-8)
+			fail_msg("%s: %g", target[i], noise(&c));
+		done(&c);
+	}
+}
+
+// An image of 4 channels of 6x6, and a convolution of it: x, conv_y.
+static void begin_conv(struct onnx_case *file)
+{
+	float w[4 * 4];
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_init(file);
+	case_input(file, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(file, "w", DIMS(4, 4, 1, 1), w);
+	case_node(file, "Conv", "conv", "x w", "conv_y");
+}
+
 void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 {
 	static const char *const targets[] = {"onnxruntime", "esp32p4", "xint8", "tensorrt"};
@@ -168,28 +192,16 @@ void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 	case_init(&file);
 	without_kernel(&file);
 	const char *model = case_save(&file, "volume.onnx");
-	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-		struct qdq_case c;
-		write_and_read(&c, case_open(model, NULL, targets[i]));
-		if (noise(&c) > 1e-8)
-			fail_msg("%s: %g", targets[i], noise(&c));
-		done(&c);
-	}
+	computes_the_same(model, targets, sizeof targets / sizeof *targets);
 	case_done(&file);
 }
 
 // What ONNX Runtime gives the scale of its input is rounded to it where it computes, and what moves that is on the same grid.
 void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {
-	float w[4 * 4];
 	struct onnx_case file;
 	struct qdq_case c;
-	for (int i = 0; i < 16; i++)
-		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
-	case_init(&file);
-	case_input(&file, "x", FLOAT, DIMS(1, 4, 6, 6));
-	case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
-	case_node(&file, "Conv", "conv", "x w", "conv_y");
+	begin_conv(&file);
 	case_floats(&file, "scales", DIMS(4), (float[]){1, 1, 2, 2});
 	Onnx__NodeProto *n = case_node(&file, "Resize", "twice", "conv_y - scales", "twice_y");
 	Onnx__AttributeProto *mode = case_attr(&file, n, "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
@@ -210,28 +222,16 @@ void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 void test_qdq__limits_on_the_grid_of_the_input(void **state)
 {
 	static const char *const targets[] = {"pytorch", "onnxruntime", "esp32p4"};
-	float w[4 * 4];
 	struct onnx_case file;
-	for (int i = 0; i < 16; i++)
-		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
-	case_init(&file);
-	case_input(&file, "x", FLOAT, DIMS(1, 4, 6, 6));
-	case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
+	begin_conv(&file);
 	case_floats(&file, "low", 0, NULL, (float[]){-0.3075f});
 	case_floats(&file, "high", 0, NULL, (float[]){0.2075f});
 	case_floats(&file, "square", DIMS(6, 6), (float[36]){1});
-	case_node(&file, "Conv", "conv", "x w", "conv_y");
 	case_node(&file, "Clip", "clip", "conv_y low high", "y");
 	case_output(&file, file.graph, "y");
 	case_node(&file, "MatMul", "other_reader", "conv_y square", "z");
 	case_output(&file, file.graph, "z");
 	const char *model = case_save(&file, "limits.onnx");
-	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-		struct qdq_case c;
-		write_and_read(&c, case_open(model, NULL, targets[i]));
-		if (noise(&c) > 1e-8)
-			fail_msg("%s: %g", targets[i], noise(&c));
-		done(&c);
-	}
+	computes_the_same(model, targets, sizeof targets / sizeof *targets);
 	case_done(&file);
 }
