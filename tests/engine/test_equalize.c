@@ -277,6 +277,30 @@ void test_equalize__the_network_stays_what_it_is(void **state)
 	case_done(&c);
 }
 
+// Wherever memory is refused, that is said, and nothing is left behind.
+void test_equalize__without_memory(void **state)
+{
+	struct onnx_case c;
+	struct equalization e;
+	struct error err = {0};
+	struct equalize_options opt = {.rounds = 1, .threshold = 0, .sums = true};
+	enum status st = STATUS_NOMEM;
+	int refused = 0;
+
+	(void)state;
+	build_network(&c);
+	while (st == STATUS_NOMEM) {
+		mem_fail_at(++refused);
+		st = equalize(&e, c.loaded, &opt, &err);
+		mem_fail_at(0);
+		assert_true(st == STATUS_OK || (st == STATUS_NOMEM && err.text[0] && !e.group && !e.weights));
+	}
+	assert_int_equal(st, STATUS_OK);
+	assert_in_range(refused, 10, 100);
+	equalization_done(&e);
+	case_done(&c);
+}
+
 // Equalized once more, nothing that matters is left to move.
 void test_equalize__comes_to_rest(void **state)
 {
