@@ -1,6 +1,8 @@
 // Pictures: decoding, resizing against Pillow 9.4's own results, placement, normalisation.
 #include <stdio.h>
 #include <jpeglib.h>
+#include <sys/resource.h>
+#include "../../src/engine/data/image.h"
 #include "../../src/engine/kernels/cpu.h"
 #include "data_case.h"
 #include "qtui/base/file.h"
@@ -205,8 +207,16 @@ void test_image__png_of_every_kind(void **state)
 	}
 }
 
-// A JPEG of 16 x 16 pixels of one colour.
-static const char *write_jpeg(const char *name, J_COLOR_SPACE space, int components, const uint8_t *color)
+struct jpeg_kind {
+	J_COLOR_SPACE space;
+	int components;
+	const uint8_t *exif; // a segment of exif_size bytes, or NULL
+	unsigned exif_size;
+	bool no_adobe;
+};
+
+// A JPEG of 16 x 8 pixels of one colour.
+static const char *write_kind(const char *name, const struct jpeg_kind *kind, const uint8_t *color)
 {
 	struct jpeg_compress_struct c;
 	struct jpeg_error_mgr errors;
@@ -216,23 +226,33 @@ static const char *write_jpeg(const char *name, J_COLOR_SPACE space, int compone
 	JSAMPROW row = line;
 
 	assert_non_null(f);
-	for (int i = 0; i < 16 * components; i++)
-		line[i] = color[i % components];
+	for (int i = 0; i < 16 * kind->components; i++)
+		line[i] = color[i % kind->components];
 	c.err = jpeg_std_error(&errors);
 	jpeg_create_compress(&c);
 	jpeg_stdio_dest(&c, f);
-	c.image_width = c.image_height = 16;
-	c.input_components = components;
-	c.in_color_space = space;
+	c.image_width = 16;
+	c.image_height = 8;
+	c.input_components = kind->components;
+	c.in_color_space = kind->space;
 	jpeg_set_defaults(&c);
 	jpeg_set_quality(&c, 100, TRUE);
+	if (kind->no_adobe)
+		c.write_Adobe_marker = FALSE;
 	jpeg_start_compress(&c, TRUE);
-	while (c.next_scanline < 16)
+	if (kind->exif)
+		jpeg_write_marker(&c, JPEG_APP0 + 1, kind->exif, kind->exif_size);
+	while (c.next_scanline < 8)
 		jpeg_write_scanlines(&c, &row, 1);
 	jpeg_finish_compress(&c);
 	jpeg_destroy_compress(&c);
 	fclose(f);
 	return path;
+}
+
+static const char *write_jpeg(const char *name, J_COLOR_SPACE space, int components, const uint8_t *color)
+{
+	return write_kind(name, &(struct jpeg_kind){.space = space, .components = components}, color);
 }
 
 static void check_color(const char *path, int r, int g, int b)
@@ -243,6 +263,7 @@ static void check_color(const char *path, int r, int g, int b)
 
 	assert_int_equal(image_read(&rgb, &w, &h, path, &err), STATUS_OK);
 	assert_int_equal(w, 16);
+	assert_int_equal(h, 8);
 	assert_in_range(rgb[0], r - 2, r + 2);
 	assert_in_range(rgb[1], g - 2, g + 2);
 	assert_in_range(rgb[2], b - 2, b + 2);
@@ -256,6 +277,74 @@ void test_image__jpeg_of_every_kind(void **state)
 	check_color(write_jpeg("grey.jpg", JCS_GRAYSCALE, 1, (const uint8_t[]){77}), 77, 77, 77);
 	// libjpeg marks CMYK as Adobe's, whose inks are inverted: 255 is no ink.
 	check_color(write_jpeg("cmyk.jpg", JCS_CMYK, 4, (const uint8_t[]){255, 128, 10, 200}), 200, 100, 8);
+	// So do Pillow and OpenCV read CMYK that nobody marked.
+	const struct jpeg_kind plain = {.space = JCS_CMYK, .components = 4, .no_adobe = true};
+	check_color(write_kind("inks.jpg", &plain, (const uint8_t[]){255, 128, 10, 200}), 200, 100, 8);
+}
+
+// Pixels numbered as stored, 1 2 3 over 4 5 6, and how a viewer shows them (Pillow's ImageOps.exif_transpose).
+void test_image__is_turned_as_exif_says(void **state)
+{
+	static const struct {
+		int w;
+		uint8_t shown[6];
+	} rows[] = {
+	    {3, {1, 2, 3, 4, 5, 6}},
+	    {3, {3, 2, 1, 6, 5, 4}},
+	    {3, {6, 5, 4, 3, 2, 1}},
+	    {3, {4, 5, 6, 1, 2, 3}},
+	    {2, {1, 4, 2, 5, 3, 6}},
+	    {2, {4, 1, 5, 2, 6, 3}},
+	    {2, {6, 3, 5, 2, 4, 1}},
+	    {2, {3, 6, 2, 5, 1, 4}},
+	};
+
+	(void)state;
+	for (int orientation = 1; orientation <= 8; orientation++) {
+		struct image image = {.rgb = malloc(18), .w = 3, .h = 2};
+		struct error err;
+
+		for (int i = 0; i < 18; i++)
+			image.rgb[i] = (uint8_t)(10 * (i / 3 + 1) + i % 3);
+		assert_int_equal(image_turn(&image, orientation, "x", &err), STATUS_OK);
+		assert_int_equal(image.w, rows[orientation - 1].w);
+		assert_int_equal(image.h, 6 / image.w);
+		for (int i = 0; i < 18; i++)
+			assert_int_equal(image.rgb[i], 10 * rows[orientation - 1].shown[i / 3] + i % 3);
+		free(image.rgb);
+	}
+}
+
+static void check_sizes(const char *path, int w, int h)
+{
+	struct error err;
+	uint8_t *rgb;
+	int x, y;
+
+	assert_int_equal(image_read(&rgb, &x, &y, path, &err), STATUS_OK);
+	free(rgb);
+	assert_int_equal(x, w);
+	assert_int_equal(y, h);
+	assert_int_equal(image_size(&x, &y, path, &err), STATUS_OK);
+	assert_int_equal(x, w);
+	assert_int_equal(y, h);
+}
+
+// The size of the head is that of the picture, or boxes given as fractions would be another's.
+void test_image__exif_is_read_in_either_order(void **state)
+{
+	static const uint8_t little[] = "Exif\0\0II*\0\10\0\0\0\2\0\17\1\2\0\1\0\0\0x\0\0\0\22\1\3\0\1\0\0\0\6\0\0";
+	static const uint8_t big[] = "Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\10\0\0\0\0\0";
+	const uint8_t grey[] = {77};
+	struct jpeg_kind kind = {.space = JCS_GRAYSCALE, .components = 1, .exif = little, .exif_size = sizeof little};
+
+	(void)state;
+	check_sizes(write_kind("little.jpg", &kind, grey), 8, 16);
+	for (kind.exif_size = 0; kind.exif_size < 6 + 8 + 2 + 12 + 10; kind.exif_size++)
+		check_sizes(write_kind("cut.jpg", &kind, grey), 16, 8);
+	kind.exif = big;
+	kind.exif_size = sizeof big;
+	check_sizes(write_kind("big.jpg", &kind, grey), 8, 16);
 }
 
 static void check_refused(const char *path, enum status expected)
@@ -267,6 +356,59 @@ static void check_refused(const char *path, enum status expected)
 	assert_int_equal(image_read(&rgb, &w, &h, path, &err), expected);
 	assert_null(rgb);
 	assert_non_null(strstr(err.text, file_base(path)));
+}
+
+static long peak_kb(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+// A progressive picture of a few bytes that asks for 22 GB of coefficients: its size is looked at before.
+void test_image__a_huge_picture_costs_nothing(void **state)
+{
+	long before = peak_kb();
+	struct error err;
+	struct bytes b;
+
+	(void)state;
+	assert_int_equal(
+	    file_read(&b, write_jpeg("small.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);
+	for (size_t i = 0; i + 9 < b.size; i++)
+		if (b.data[i] == 0xff && b.data[i + 1] == 0xc0) {
+			b.data[i + 1] = 0xc2;
+			memset(b.data + i + 5, 0xf0, 4);
+		}
+	check_refused(support_temp_file("huge.jpg", b.data, b.size), STATUS_UNSUPPORTED);
+	assert_true(peak_kb() < before + 100000);
+	bytes_done(&b);
+}
+
+void test_image__what_it_is_instead_is_said(void **state)
+{
+	static const struct {
+		const char *bytes, *said;
+		size_t size;
+	} rows[] = {
+	    {"RIFF\0\0\0\0WEBPVP8 ", "WebP", 16},
+	    {"BM\0\0", "BMP", 4},
+	    {"\0\0\0\30ftypheic", "HEIF", 12},
+	    {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull", 43},
+	    {"", "empty", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct error err;
+		uint8_t *rgb;
+		int w, h;
+
+		assert_int_equal(image_read(&rgb, &w, &h, support_temp_file("is.jpg", rows[i].bytes, rows[i].size), &err),
+		    STATUS_FORMAT);
+		assert_non_null(strstr(err.text, rows[i].said));
+	}
 }
 
 void test_image__damaged_files_are_refused(void **state)

@@ -48,9 +48,9 @@ MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tenso
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
-// Width and height of a JPEG or PNG file, from its head alone.
+// Width and height of a JPEG or PNG file as it is shown (turned as Exif says), from its head alone.
 MUST_CHECK enum status image_size(int *w, int *h, const char *path, struct error *err);
-// Decodes an image file to RGB bytes, for pictures on the screen; the caller frees.
+// Decodes an image file to RGB bytes, upright; the caller frees.
 MUST_CHECK enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct error *err);
 
 #endif

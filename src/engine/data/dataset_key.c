@@ -1,5 +1,6 @@
 // The key of a sample: equal keys, equal inputs. Files are hashed once, when first asked for.
 #include "dataset.h"
+#include "image.h"
 #include "qtui/base/file.h"
 
 static struct key hash_file(const char *path)
@@ -10,7 +11,7 @@ static struct key hash_file(const char *path)
 
 	if (file_map(&b, path, &err))
 		return key_add_text((struct key){0}, err.text); // loading it will tell
-	k = key_add_int(key_of(b.data, b.size), 1);
+	k = key_add_int(key_of(b.data, b.size), image_orientation(&b));
 	bytes_done(&b);
 	return k;
 }

@@ -41,14 +41,12 @@ static void on_progress(j_common_ptr c)
 	longjmp(e->jump, 1);
 }
 
-static void cmyk_to_rgb(uint8_t *out, const uint8_t *in, int w, bool inverted)
+// Inks are inverted, 255 is none: what Adobe began everyone does, with its marker or without.
+static void cmyk_to_rgb(uint8_t *out, const uint8_t *in, int w)
 {
 	for (int x = 0; x < w; x++, in += 4, out += 3)
-		for (int c = 0; c < 3; c++) {
-			int ink = inverted ? in[c] : 255 - in[c], black = inverted ? in[3] : 255 - in[3];
-
-			out[c] = (uint8_t)((ink * black + 127) / 255);
-		}
+		for (int c = 0; c < 3; c++)
+			out[c] = (uint8_t)((in[c] * in[3] + 127) / 255);
 }
 
 // Called below setjmp: may not return through an error, and owns nothing.
@@ -63,7 +61,7 @@ static void read_rows(struct jpeg_decompress_struct *c, struct image *out)
 			jpeg_read_scanlines(c, &to, 1);
 		} else {
 			jpeg_read_scanlines(c, row, 1);
-			cmyk_to_rgb(to, row[0], out->w, c->saw_Adobe_marker);
+			cmyk_to_rgb(to, row[0], out->w);
 		}
 	}
 	jpeg_finish_decompress(c);
@@ -90,8 +88,12 @@ enum status image_jpeg(struct image *out, const struct bytes *file, const char *
 	jpeg_mem_src(&c, file->data, file->size);
 	jpeg_read_header(&c, TRUE);
 	c.out_color_space = c.jpeg_color_space == JCS_CMYK || c.jpeg_color_space == JCS_YCCK ? JCS_CMYK : JCS_RGB;
-	jpeg_start_decompress(&c);
-	s = image_alloc(out, c.output_width, c.output_height, name, err);
+	// A progressive picture takes memory for all its coefficients when it is started.
+	s = image_check(c.image_width, c.image_height, name, err);
+	if (!s)
+		jpeg_start_decompress(&c);
+	if (!s)
+		s = image_alloc(out, c.output_width, c.output_height, name, err);
 	if (!s)
 		read_rows(&c, out);
 	jpeg_destroy_decompress(&c);
