@@ -322,7 +322,7 @@ void study_task_fetch(struct study *s, const struct plan *plan, int sample)
 static void set_problem(struct work *w, const char *text)
 {
 	struct study_task *p = w->study->task;
-	if (*text && strcmp(p->problem, text) != 0)
+	if (*text && !p->asked && strcmp(p->problem, text) != 0) // else it is the error of the run
 		log_warn("the task is not measured: %s", text);
 	pthread_mutex_lock(&w->study->publishing);
 	snprintf(p->problem, sizeof p->problem, "%s", text);

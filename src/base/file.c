@@ -115,6 +115,21 @@ enum status file_read(struct bytes *out, const char *path, size_t limit, struct 
 	return s;
 }
 
+enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err)
+{
+	if (file_read(out, path, limit, err))
+		return err->status;
+	if (!strncmp((const char *)out->data, "\xff\xfe", 2) || !strncmp((const char *)out->data, "\xfe\xff", 2)) {
+		bytes_done(out);
+		return error_set(err, STATUS_FORMAT, "%s is in UTF-16: save it as UTF-8", path);
+	}
+	if (!strncmp((const char *)out->data, "\xef\xbb\xbf", 3)) {
+		out->size -= 3;
+		memmove(out->data, out->data + 3, out->size + 1);
+	}
+	return STATUS_OK;
+}
+
 // A map of the size of whole pages has no NUL behind it, so the file is laid over a map of zeros that is a byte longer.
 static bool map_open(struct bytes *out, int fd, size_t size)
 {

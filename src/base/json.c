@@ -142,7 +142,7 @@ enum status json_read(cJSON **out, const char *path, struct error *err)
 	enum status s;
 
 	*out = NULL;
-	if (file_read(&b, path, FILE_LIMIT, err))
+	if (file_read_text(&b, path, FILE_LIMIT, err))
 		return err->status;
 	char *plain = strlen((const char *)b.data) == b.size ? without_python_numbers((const char *)b.data, b.size) : NULL;
 	s = plain ? parse(out, plain, strlen(plain), path, err) : parse(out, (const char *)b.data, b.size, path, err);

@@ -75,7 +75,7 @@ enum status script_read(struct script **out, const char *path, struct error *err
 	enum status st;
 
 	*out = NULL;
-	if (file_read(&b, path, SCRIPT_LIMIT, err))
+	if (file_read_text(&b, path, SCRIPT_LIMIT, err))
 		return err->status;
 	st = script_parse(out, (const char *)b.data, path, err);
 	bytes_done(&b);

@@ -7,6 +7,8 @@
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/base/log.h"
+#include "../engine/data_case.h"
 #include "support.h"
 
 static const char *const files[] = {"x/a.jpg", "x/b.jpg", "x/c.jpg"};
@@ -109,6 +111,57 @@ void test_labels__more_boxes_than_an_image_can_hold(void **state)
 	str_done(&s);
 }
 
+static const char *annotation_file(const char *name, const char *image, const char *annotation)
+{
+	struct str s = {0};
+	str_addf(&s, "{\"images\":[{\"id\":1,\"file_name\":\"images\\\\%s\"%s}],\"annotations\":[{%s}]," CATEGORIES "}",
+	    "b.png", image, annotation);
+	const char *path = write_text(name, str_text(&s));
+	str_done(&s);
+	return path;
+}
+
+// A text where a number is due would leave every object out, and nothing would be said.
+void test_labels__an_id_is_a_number(void **state)
+{
+	read_bad(annotation_file("1.json", "", "\"image_id\":\"1\",\"category_id\":3,\"bbox\":[0,0,1,1]"), "no number");
+	read_bad(annotation_file("2.json", "", "\"image_id\":1,\"bbox\":[0,0,1,1]"), "no number");
+}
+
+static int warnings(const char *says)
+{
+	char text[512];
+	int n = 0;
+	for (int i = 0; i < log_count(); i++)
+		n += log_line(i, text, sizeof text) > 0 && strstr(text, says);
+	return n;
+}
+
+// A picture of 20 x 10 pixels, in a set that was labelled on Windows.
+void test_labels__boxes_of_another_picture_are_warned_of(void **state)
+{
+	static const struct {
+		const char *image, *box, *says;
+	} rows[] = {
+	    {",\"width\":20,\"height\":10", "[0,0,20.5,10]", NULL},
+	    {",\"width\":0,\"height\":0", "[1,1,2,2]", NULL},
+	    {",\"width\":40,\"height\":20", "[1,1,2,2]", "another size of 1 of 1"},
+	    {"", "[10,5,20,10]", "1 of 1 boxes"}, // corners
+	};
+	const char *picture = case_png("b.png", 20, 10);
+	const struct labels_samples one = {.file = &picture, .n = 1};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char annotation[128];
+		int all = warnings(""), of_it = rows[i].says ? warnings(rows[i].says) : 0;
+		snprintf(annotation, sizeof annotation, "\"image_id\":1,\"category_id\":3,\"bbox\":%s", rows[i].box);
+		struct labels *l = read_ok(annotation_file("size.json", rows[i].image, annotation), &one);
+		assert_int_equal(l->label[0].n, 1);
+		labels_free(&l);
+		assert_int_equal(warnings(""), all + (rows[i].says != NULL));
+		assert_int_equal(rows[i].says ? warnings(rows[i].says) : 1, of_it + 1);
+	}
+}
+
 // ---- YOLO
 
 static const char *yolo_dir(const char *name, const char *a)
@@ -161,6 +214,9 @@ void test_labels__bad_yolo_is_refused(void **state)
 		assert_int_equal(labels_read(&l, yolo_dir("bad", bad[i]), &array_samples, &err), STATUS_FORMAT);
 		assert_non_null(strstr(err.text, "a.txt:1"));
 	}
+	struct labels *l = read_ok(yolo_dir("mark", "\xef\xbb\xbf" "2 .5 .5 .5 .5\n"), &array_samples);
+	assert_int_equal(l->label[0].n, 1); // Windows' Notepad begins with a mark
+	labels_free(&l);
 	read_bad(yolo_dir("other", "0 0 0 1 1") /* a.txt is there, but so is no a.jpg */, "");
 }
 
@@ -170,7 +226,8 @@ void test_labels__lists(void **state)
 {
 	static const char *const texts[] = {
 	    "file,class_index,wnid,name\na.jpg,5,n01,x\n\"d/b.jpg\",0,n02,y\nq.jpg,1,n03,z\n", "a.jpg 5\nb.jpg 0\n",
-	    "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0"};
+	    "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0",
+	    "\xef\xbb\xbf" "a.jpg;5\nC:\\set\\b.jpg;0\n"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct labels *l = read_ok(write_text("l.csv", texts[i]), &samples);
 		assert_int_equal(l->kind, LABELS_CLASSES);
@@ -184,6 +241,21 @@ void test_labels__lists(void **state)
 	read_bad(write_text("3.csv", "a.jpg,5\nb.jpg,1000000000\n"), "3.csv:2");
 	read_bad(write_text("4.csv", "a.jpg,5\nb.jpg\n"), "4.csv:2");
 	read_bad(write_text("5.csv", ""), "none of the 3");
+	read_bad(write_text("6.csv", "a,5\nb,1\n"), "it names a, and the first sample is a.jpg");
+	read_bad(write_text("7.csv", "a.jpg,5\na.jpg,5\na.jpg,4\n"), "7.csv:3: a.jpg has class 5 above and 4 here");
+	read_bad(support_temp_file("8.csv", "\xff\xfe" "a\0", 4), "save it as UTF-8");
+}
+
+// Names that are used again in every folder are told apart by the folders.
+void test_labels__one_name_in_several_folders(void **state)
+{
+	static const char *const alike[] = {"set/cat/1.jpg", "set/bobcat/1.jpg", "set/dog/1.jpg"};
+	const struct labels_samples s = {.file = alike, .n = 3};
+	struct labels *l = read_ok(write_text("alike.csv", "bobcat\\1.jpg,6\ncat/1.jpg,5\nbird/1.jpg,9\n/x/set/dog/1.jpg,7\n"), &s);
+	for (int i = 0; i < 3; i++)
+		assert_true(l->label[i].known && l->label[i].class == 5 + i);
+	assert_string_equal(l->stray, "bird/1.jpg");
+	labels_free(&l);
 }
 
 void test_labels__folders(void **state)

@@ -42,6 +42,22 @@ static mode_t mode_of(const char *path)
 	return st.st_mode;
 }
 
+void test_file__text_is_read_without_its_mark(void **state)
+{
+	struct error e;
+	struct bytes b;
+
+	assert_int_equal(file_read_text(&b, support_temp_file("mark.txt", "\xef\xbb\xbf" "ab", 5), 100, &e), STATUS_OK);
+	assert_int_equal(b.size, 2);
+	assert_string_equal((char *)b.data, "ab");
+	bytes_done(&b);
+	assert_int_equal(file_read_text(&b, support_temp_file("short.txt", "\xef\xbb", 2), 100, &e), STATUS_OK);
+	assert_int_equal(b.size, 2);
+	bytes_done(&b);
+	assert_int_equal(file_read_text(&b, support_temp_file("wide.txt", "\xfe\xff\0a", 4), 100, &e), STATUS_FORMAT);
+	assert_non_null(strstr(e.text, "wide.txt is in UTF-16"));
+}
+
 // By any name, and not the other files beside it.
 void test_file__what_is_kept_is_not_written_over(void **state)
 {

@@ -14,6 +14,8 @@ struct bytes {
 };
 // A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit).
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
+// The same for text, without the mark of UTF-8 that some programs write first. UTF-16 is STATUS_FORMAT.
+MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err);
 // Maps a large file read-only and reads a small one or a pipe; same owner rule. Whoever shortens a mapped file kills us.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
 void bytes_done(struct bytes *b);

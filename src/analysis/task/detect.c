@@ -5,11 +5,31 @@
 #include <string.h>
 #include "boxes.h"
 #include "detect.h"
+#include "qtui/base/log.h"
+#include "qtui/base/mem.h"
 
 enum { BOXES_KEPT = 300 };
 static const double least_score = .001;
 
 // ---- opening
+
+static void warn_of_unknown(const struct task *t, const struct detect *d)
+{
+	const struct labels *l = t->labels;
+	bool *known = xcalloc((size_t)l->n_classes + 1, sizeof *known);
+	int unknown = 0, all = 0, id = 0;
+	for (int i = 0; i < d->n_map; i++)
+		if (d->map[i] >= 0)
+			known[d->map[i]] = true;
+	for (int i = 0; i < l->n_samples; i++)
+		for (int k = 0; k < l->label[i].n; k++, all++)
+			if (!known[l->label[i].truth[k].class] && unknown++ == 0)
+				id = l->id[l->label[i].truth[k].class];
+	if (unknown)
+		log_warn("%d of %d objects of %s are of classes that the model does not have (first: %d): they count as missed",
+		    unknown, all, l->source, id);
+	free(known);
+}
 
 static enum status find_decoder(
     const struct task *t, struct detect *d, struct head *h, const char *name, struct error *err)
@@ -25,6 +45,8 @@ static enum status find_decoder(
 	d->ids = b.ids;
 	d->n_map = decode_classes(&b);
 	d->map = labels_map(t->labels, &d->n_map, &t->names, &d->how);
+	if (!d->ids)
+		warn_of_unknown(t, d);
 	return STATUS_OK;
 }
 

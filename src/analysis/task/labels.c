@@ -22,11 +22,22 @@ void labels_free(struct labels **lp)
 	free(l->id);
 	free(l->name);
 	free(l->source);
+	free(l->stray);
 	free(l);
 	*lp = NULL;
 }
 
 // ---- for the readers
+
+int labels_sample(struct labels *l, const struct sample_index *x, const char *file)
+{
+	int sample = sample_index_find(x, file);
+	if (sample < 0 && !l->stray) {
+		l->stray = xstrdup(file);
+		str_oneline(l->stray);
+	}
+	return sample;
+}
 
 int labels_add_class(struct labels *l, int id, const char *name)
 {
@@ -88,6 +99,16 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	return str_has_suffix(path, ".json") ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
 }
 
+static enum status refuse_strays(
+    const struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
+{
+	if (!l->stray || !s->n || !s->file[0])
+		return error_set(err, STATUS_NOTFOUND, "%s has labels for none of the %d samples", path, s->n);
+	return error_set(err, STATUS_NOTFOUND,
+	    "%s has labels for none of the %d samples: it names %s, and the first sample is %s", path, s->n, l->stray,
+	    file_base(s->file[0]));
+}
+
 enum status labels_read(struct labels **out, const char *path, const struct labels_samples *s, struct error *err)
 {
 	struct labels *l = xcalloc(1, sizeof *l);
@@ -97,9 +118,9 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 	for (int i = 0; i < s->n; i++)
 		l->n_known += l->label[i].known;
 	if (st == STATUS_OK && l->n_known == 0)
-		st = error_set(err, STATUS_NOTFOUND,
-		    "%s has labels for none of the %d samples: names of files must agree", path ? path : "folders",
-		    s->n);
+		st = refuse_strays(l, path ? path : "folders", s, err);
+	if (st == STATUS_OK && l->kind == LABELS_BOXES)
+		labels_check(l, s);
 	if (st != STATUS_OK)
 		labels_free(&l);
 	*out = l;

@@ -12,6 +12,7 @@ struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
 	struct coco_truth *truth; // LABELS_BOXES, in pixels of the image
+	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
 };
@@ -23,6 +24,7 @@ struct labels {
 	int n_classes; // numbered from 0: by rising category id
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
+	char *stray;   // the first file that they name and that is no sample; NULL: none
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
 // no picture, for boxes given as fractions.
@@ -39,13 +41,23 @@ void labels_free(struct labels **l);
 char *labels_find(const char *dataset, bool boxes);
 bool labels_are_folders(const struct labels_samples *s); // are there folders of several names?
 
+// Warns of boxes that cannot be of these images.
+void labels_check(const struct labels *l, const struct labels_samples *s);
+
 // Index of the label class for each of a model's `n` classes (names.n may be 0), -1 where the labels have no such
 // class. Heap. n 0: as many as the labels have. *how says in words what decided.
 int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how);
 int labels_class_of_id(const struct labels *l, int id); // -1 when there is none
 
+// Which sample a file that labels name is: by its base name, and by its folders where several samples have that.
+struct sample_index;
+struct sample_index *sample_index_new(const struct labels_samples *s); // which must live on
+void sample_index_free(struct sample_index **x);
+int sample_index_find(const struct sample_index *x, const char *file); // -1: none, or several alike
+
 // For the readers, one a format.
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
+int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
 MUST_CHECK enum status labels_add_box(
     struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err);

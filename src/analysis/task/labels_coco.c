@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
-#include "qtui/base/file.h"
-#include "qtui/base/hash.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 
@@ -33,28 +31,27 @@ static const struct image_id *find_image(const struct reader *r, double id)
 
 static enum status read_images(struct reader *r, const cJSON *images, const struct labels_samples *s, struct error *err)
 {
-	struct namemap *sample = namemap_new();
+	struct sample_index *sample = sample_index_new(s);
 	const cJSON *image;
 	enum status st = STATUS_OK;
-	for (int i = s->n - 1; i >= 0; i--)
-		if (s->file[i])
-			namemap_put(sample, file_base(s->file[i]), i);
 	cJSON_ArrayForEach(image, images)
 	{
 		const char *file = json_text(image, "file_name", NULL);
 		double id = json_number(image, "id", NAN);
 		if (!file || isnan(id)) {
-			st = error_set(err, STATUS_FORMAT, "%s: an image without file_name or id", r->path);
+			st = error_set(err, STATUS_FORMAT, "%s: an image without file_name, or whose id is no number", r->path);
 			break;
 		}
-		int at = namemap_get(sample, file_base(file));
+		int at = labels_sample(r->l, sample, file);
 		if (at < 0)
 			continue;
 		r->image = xgrow(r->image, &r->cap, r->n_images + 1, sizeof *r->image);
 		r->image[r->n_images++] = (struct image_id){.id = id, .sample = at};
 		r->l->label[at].known = true;
+		r->l->label[at].w = json_number(image, "width", 0);
+		r->l->label[at].h = json_number(image, "height", 0);
 	}
-	namemap_free(&sample);
+	sample_index_free(&sample);
 	if (r->n_images)
 		qsort(r->image, r->n_images, sizeof *r->image, by_id);
 	return st;
@@ -123,8 +120,11 @@ static bool read_box(struct coco_box *out, const cJSON *j)
 static enum status read_annotation(struct reader *r, const cJSON *j, struct error *err)
 {
 	struct coco_truth t = {0};
-	const struct image_id *image = find_image(r, json_number(j, "image_id", NAN));
-	double id = json_number(j, "category_id", -1);
+	double image_id = json_number(j, "image_id", NAN), id = json_number(j, "category_id", NAN);
+	if (isnan(image_id) || isnan(id))
+		return error_set(
+		    err, STATUS_FORMAT, "%s: an annotation whose image_id or category_id is no number", r->path);
+	const struct image_id *image = find_image(r, image_id);
 	if (!image)
 		return STATUS_OK;
 	t.class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(r->l, (int)id) : -1;

@@ -71,7 +71,8 @@ static int find_column(const struct cells *heading)
 struct list {
 	struct labels *l;
 	const char *path;
-	struct namemap *sample;
+	const char *const *file; // of the samples
+	struct sample_index *sample;
 	int column; // 0: not known yet
 	int line;
 };
@@ -90,8 +91,14 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	if (t->column >= c.n || !is_class(c.at[t->column], &class))
 		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path,
 		    t->line, LABELS_CLASSES_MAX - 1);
-	int sample = namemap_get(t->sample, file_base(c.at[0]));
-	return sample < 0 ? STATUS_OK : labels_set_class(t->l, sample, class, t->path, err);
+	int sample = labels_sample(t->l, t->sample, c.at[0]);
+	if (sample < 0)
+		return STATUS_OK;
+	const struct label *before = &t->l->label[sample];
+	if (before->known && before->class != class)
+		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
+		    file_base(t->file[sample]), before->class, class);
+	return labels_set_class(t->l, sample, class, t->path, err);
 }
 
 static enum status read_rows(struct list *t, char *text, struct error *err)
@@ -110,18 +117,15 @@ static enum status read_rows(struct list *t, char *text, struct error *err)
 enum status labels_read_list(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
 {
 	struct bytes b;
-	struct list t = {.l = l, .path = path};
-	enum status st = file_read(&b, path, LIST_FILE_MAX, err);
+	struct list t = {.l = l, .path = path, .file = s->file};
+	enum status st = file_read_text(&b, path, LIST_FILE_MAX, err);
 	l->kind = LABELS_CLASSES;
 	l->source = xstrdup(path);
 	if (st != STATUS_OK)
 		return st;
-	t.sample = namemap_new();
-	for (int i = s->n - 1; i >= 0; i--)
-		if (s->file[i])
-			namemap_put(t.sample, file_base(s->file[i]), i);
+	t.sample = sample_index_new(s);
 	st = read_rows(&t, (char *)b.data, err);
-	namemap_free(&t.sample);
+	sample_index_free(&t.sample);
 	bytes_done(&b);
 	return st;
 }

@@ -91,7 +91,7 @@ static enum status read_line(struct labels *l, const struct yolo_file *f, struct
 static enum status read_text(struct labels *l, const struct yolo_file *f, struct error *err)
 {
 	struct bytes b;
-	enum status st = file_read(&b, f->path, YOLO_FILE_MAX, err);
+	enum status st = file_read_text(&b, f->path, YOLO_FILE_MAX, err);
 	if (st != STATUS_OK)
 		return st;
 	struct yolo_line *line = xmalloc(sizeof *line);

@@ -92,7 +92,7 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 {
 	struct bytes b;
 	char *dir;
-	enum status s = file_read(&b, path, LIST_MAX, err);
+	enum status s = file_read_text(&b, path, LIST_MAX, err);
 
 	if (s)
 		return s;

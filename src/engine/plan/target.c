@@ -151,7 +151,7 @@ static enum status target_text(struct str *out, const char *name, struct error *
 	char *path = target_file(name);
 	enum status st = STATUS_OK;
 	if (path) {
-		st = file_read(&b, path, TARGET_MAX_BYTES, err);
+		st = file_read_text(&b, path, TARGET_MAX_BYTES, err);
 		if (!st)
 			str_addn(out, (const char *)b.data, b.size);
 		bytes_done(&b);

@@ -47,7 +47,7 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 {
 	struct bytes b = {0};
 	cJSON *root = NULL;
-	enum status s = file_read(&b, path, MOST, err);
+	enum status s = file_read_text(&b, path, MOST, err);
 	if (s != STATUS_OK)
 		return s;
 	*format = "TensorRT calibration cache";

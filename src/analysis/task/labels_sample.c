@@ -1,0 +1,78 @@
+// Which sample a file is that labels name.
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/mem.h"
+
+struct sample_index {
+	const struct labels_samples *s;
+	struct namemap *first; // sample of a base name
+	int *next;             // the next of the same base name, or -1
+};
+
+static bool is_separator(char c)
+{
+	return c == '/' || c == '\\'; // labels may have been made on Windows
+}
+
+static const char *base_of(const char *file)
+{
+	const char *base = file;
+	for (const char *p = file; *p; p++)
+		if (is_separator(*p))
+			base = p + 1;
+	return base;
+}
+
+struct sample_index *sample_index_new(const struct labels_samples *s)
+{
+	struct sample_index *x = xmalloc(sizeof *x);
+	*x = (struct sample_index){.s = s, .first = namemap_new(), .next = xcalloc((size_t)s->n + 1, sizeof *x->next)};
+	for (int i = s->n - 1; i >= 0; i--) {
+		if (!s->file[i])
+			continue;
+		x->next[i] = namemap_get(x->first, file_base(s->file[i]));
+		namemap_put(x->first, file_base(s->file[i]), i);
+	}
+	return x;
+}
+
+void sample_index_free(struct sample_index **xp)
+{
+	struct sample_index *x = *xp;
+	*xp = NULL;
+	namemap_free(&x->first);
+	free(x->next);
+	free(x);
+}
+
+// How many components of the two paths agree, from the last on.
+static int components_shared(const char *a, const char *b)
+{
+	const char *p = a + strlen(a), *q = b + strlen(b);
+	int n = 0;
+	while (p > a && q > b && (p[-1] == q[-1] || (is_separator(p[-1]) && is_separator(q[-1])))) {
+		n += is_separator(p[-1]);
+		p--;
+		q--;
+	}
+	return n + ((p == a || is_separator(p[-1])) && (q == b || is_separator(q[-1])));
+}
+
+// Of several samples of that base name the one whose folders agree farthest; two that agree alike are none.
+int sample_index_find(const struct sample_index *x, const char *file)
+{
+	int found = namemap_get(x->first, base_of(file)), most = 0;
+	if (found < 0 || x->next[found] < 0)
+		return found;
+	for (int i = found; i >= 0; i = x->next[i]) {
+		int n = components_shared(x->s->file[i], file);
+		if (n < most)
+			continue;
+		found = n > most ? i : -1;
+		most = n;
+	}
+	return found;
+}
