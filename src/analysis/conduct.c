@@ -164,6 +164,8 @@ static enum status finish(struct work *w, struct error *err)
 	publish(w, stage, NULL); // the figures must be out before the run is noted
 	note_run(w);
 	publish(w, stage, NULL);
+	if (!s->opt.calibrate_only)
+		study_find(s);
 	enum status st = due ? study_task_run(w, err) : STATUS_OK;
 	if (due) {
 		note_task(w);
@@ -207,15 +209,31 @@ static void conduct_fetch(struct study *s, int sample)
 	snapshot_drop(&snap);
 }
 
+// Between runs, as a short one of its own: the survey has changed, or a run was stopped when its figures were there.
+static void conduct_find(struct study *s)
+{
+	s->running = true;
+	atomic_store(&s->cancel, false);
+	pthread_mutex_unlock(&s->lock);
+	study_find(s);
+	pthread_mutex_lock(&s->lock);
+	s->running = false;
+	pthread_cond_broadcast(&s->changed);
+}
+
 void *study_conduct(void *arg)
 {
 	struct study *s = arg;
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		while (!s->requested && !s->quit && !s->fetch)
+		while (!s->requested && !s->quit && !s->fetch && !s->find)
 			pthread_cond_wait(&s->changed, &s->lock);
 		if (s->quit)
 			break;
+		if (s->find && !s->requested) {
+			conduct_find(s);
+			continue;
+		}
 		int fetch = s->requested ? 0 : s->fetch;
 		if (fetch) {
 			s->fetch = 0;

@@ -23,6 +23,7 @@ struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name); // a
 // A scale that a repair has measured for a node on these samples and kept: whatever its tensor alone says, it serves the outputs.
 void repair_memo_vouch(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
 bool repair_memo_vouches(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
+int repair_memo_vouchers(struct repair_memo *m);
 void repair_memo_save(struct repair_memo *m, struct cJSON *to);
 
 #endif

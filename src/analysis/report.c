@@ -300,16 +300,14 @@ static void rows(struct str *out, const struct format *f, const struct snapshot 
 	free(order);
 }
 
-static void add_findings(struct str *out, const struct format *f, const struct study *st, const struct snapshot *s)
+static void add_findings(struct str *out, const struct format *f, const struct snapshot *s)
 {
-	struct findings *found = findings_new(st, s);
-	struct story *story = story_new(s, found);
+	struct story *story = story_new(s, s->findings);
 	for (int i = 0; i < story->n; i++)
 		f->story(out, i, &story->at[i]);
 	story_free(&story);
-	for (int i = 0; i < found->n; i++)
-		f->finding(out, i, &found->at[i]);
-	findings_free(&found);
+	for (int i = 0; s->findings && i < s->findings->n; i++)
+		f->finding(out, i, &s->findings->at[i]);
 }
 
 static enum status find_format(const struct format **out, const char *path, struct error *err)
@@ -340,7 +338,7 @@ enum status report_write(const struct study *st, const struct snapshot *s, const
 	if (f->task && s->task)
 		f->task(&out, s);
 	if (f->finding)
-		add_findings(&out, f, st, s);
+		add_findings(&out, f, s);
 	enum status status = file_write(path, str_text(&out), out.len, err);
 	str_done(&out);
 	return status;

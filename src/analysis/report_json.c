@@ -223,11 +223,9 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 		cJSON_AddBoolToObject(task, "calibration_samples", s->task_calibrated);
 		cJSON_AddItemToObject(root, "task", task);
 	}
-	struct findings *found = findings_new(st, s);
-	struct story *story = story_new(s, found);
-	cJSON_AddItemToObject(root, "findings", findings_json(found, g));
+	struct story *story = story_new(s, s->findings);
+	cJSON_AddItemToObject(root, "findings", s->findings ? findings_json(s->findings, g) : cJSON_CreateArray());
 	cJSON_AddItemToObject(root, "why", story_json(story, g));
 	story_free(&story);
-	findings_free(&found);
 	return root;
 }

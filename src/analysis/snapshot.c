@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/findings.h"
 #include "body.h"
 #include "study_task.h"
 
@@ -57,6 +58,7 @@ void snapshot_drop(struct snapshot **sp)
 	body_drop(&b);
 	task_report_drop(&s->task);
 	task_look_drop(&s->look);
+	findings_drop(&s->findings);
 	blames_drop(&s->blames);
 	free(s->run);
 	free(s);
@@ -220,6 +222,7 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	s->left = -1;
 	pthread_mutex_lock(&st->lock);
 	s->look = task_look_take(st->look);
+	s->findings = study_findings_of(st, s->decision);
 	s->blames = study_blames_of(st, s->decision, &s->blames_old);
 	s->n_runs = (int)st->n_runs;
 	s->run = xcalloc(st->n_runs + 1, sizeof *s->run);
@@ -264,6 +267,7 @@ struct snapshot *snapshot_copy(const struct snapshot *from)
 	body_take(s->priv);
 	s->task = task_report_take(from->task);
 	s->look = task_look_take(from->look);
+	s->findings = findings_take(from->findings);
 	s->blames = blames_take(from->blames);
 	s->run = xcalloc((size_t)from->n_runs + 1, sizeof *s->run);
 	if (from->n_runs)

@@ -222,7 +222,8 @@ void study_close(struct study **sp)
 	free((char *)s->opt.model);
 	free((char *)s->opt.calib);
 	free((char *)s->opt.target);
-	survey_free(&s->survey);
+	survey_drop(&s->survey);
+	study_found_free(s);
 	isolation_free(&s->isolation);
 	free(s->truncated);
 	free(s->step);
@@ -249,18 +250,6 @@ const struct study_options *study_options(const struct study *s)
 const struct target *study_target(const struct study *s)
 {
 	return s->target;
-}
-
-void study_set_survey(struct study *s, struct survey *v)
-{
-	survey_free(&s->survey);
-	s->survey = v;
-}
-
-const struct survey *study_survey(const struct study *s)
-{
-	bool fits = s->survey && key_equal(s->survey->prepared, preprocess_key(dataset_preprocess(study_dataset(s))));
-	return fits ? s->survey : NULL;
 }
 
 // ---- running
@@ -292,7 +281,7 @@ void study_cancel(struct study *s)
 enum status study_wait(struct study *s, struct error *err)
 {
 	pthread_mutex_lock(&s->lock);
-	while (s->requested || s->running)
+	while (s->requested || s->running || s->find)
 		pthread_cond_wait(&s->changed, &s->lock);
 	*err = s->error;
 	pthread_mutex_unlock(&s->lock);
@@ -303,7 +292,7 @@ bool study_running(const struct study *s)
 {
 	struct study *m = (struct study *)s; // the lock is not part of the value
 	pthread_mutex_lock(&m->lock);
-	bool running = m->requested || m->running;
+	bool running = m->requested || m->running || m->find;
 	pthread_mutex_unlock(&m->lock);
 	return running;
 }

@@ -28,10 +28,14 @@ struct bench {
 	struct dataset *d;
 	struct memo *memo;
 };
-enum { STUDY_KEPT_RUNS = 8, STUDY_BENCHES = 16 };
+enum { STUDY_KEPT_RUNS = 8, STUDY_BENCHES = 16, STUDY_FOUND = 32 };
 struct kept_run {
 	int number;
 	struct snapshot *snap;
+};
+struct found {
+	struct key basis;
+	struct findings *findings;
 };
 struct study {
 	struct study_options opt;          // its strings are the study's own copies
@@ -45,8 +49,7 @@ struct study {
 	struct looker *looker;
 	struct plan_cache *plan_cache;     // used by the conductor only
 	struct memo *memo;                 // likewise
-	struct survey *survey;             // NULL: none was made
-	struct isolation *isolation;       // likewise
+	struct isolation *isolation;       // NULL: none was made
 	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
 
 	struct decision *step;
@@ -70,6 +73,11 @@ struct study {
 	struct blames **blames;            // of decisions, the newest last
 	int n_blames;
 	struct repair_memo *repairs;       // what repairs have measured; has a lock of its own
+	struct survey *survey;             // NULL: none was made; the study's thread, which sets it, may read it without the lock
+	int n_surveys;
+	struct found found[STUDY_FOUND];   // a ring
+	unsigned n_found;
+	bool find;                         // they are to be looked for again
 	int fetch;                         // sample + 1 that a look lacks; 0: none
 	int pipe[2];
 
@@ -114,6 +122,11 @@ struct results_save *results_save_begin(const struct study *s);
 struct cJSON *results_save_end(struct results_save **r); // also frees
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
+// Of a decision, as far as is known by now: the caller holds the lock, and drops them.
+struct findings *study_findings_of(const struct study *s, struct key decision);
+void study_find(struct study *s);                            // by the conductor: those of the snapshot, unless they are known
+void study_found_free(struct study *s);
+struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted
 int edits_count(const struct edits *e);
 void variants_see(struct study *s, struct snapshot *snap); // a snapshot that was just taken: kept where it is a run's end
 void variants_free(struct study *s);

@@ -145,6 +145,7 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	struct survey_work w = {.study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
 	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
+	atomic_store(&v->refs, 1);
 	v->n_values = w.g->n_values;
 	v->prepared = preprocess_key(dataset_preprocess(w.calib));
 	v->hist = xcalloc((size_t)v->n_values + 1, sizeof *v->hist);
@@ -153,16 +154,23 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	if (st == STATUS_OK && so->data.random == 0)
 		st = survey_prepare(v, &w, err);
 	if (st != STATUS_OK)
-		survey_free(&v);
+		survey_drop(&v);
 	*out = v;
 	return st;
 }
 
-void survey_free(struct survey **sp)
+struct survey *survey_take(struct survey *s)
+{
+	if (s)
+		atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+
+void survey_drop(struct survey **sp)
 {
 	struct survey *s = *sp;
 	*sp = NULL;
-	if (!s)
+	if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
 		return;
 	for (int i = 0; i < s->n_values; i++)
 		hist_drop(&s->hist[i]);

@@ -33,7 +33,7 @@ static char *copy_text(const char *t)
 
 static void drop(struct survey_job *j)
 {
-	survey_free(&j->survey);
+	survey_drop(&j->survey);
 	snapshot_drop(&j->snap);
 	free(j->eval);
 	free(j->labels);

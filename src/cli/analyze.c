@@ -110,17 +110,16 @@ static void print_story(const struct story *story)
 	printf("\n");
 }
 
-static void print_findings(const struct study *st, const struct snapshot *s)
+static void print_findings(const struct snapshot *s)
 {
-	struct findings *f = findings_new(st, s);
+	const struct findings *f = s->findings;
 	struct story *story = story_new(s, f);
 	print_story(story);
 	story_free(&story);
-	if (f->n == 0)
+	if (!f || f->n == 0)
 		printf("No findings.\n");
-	for (int i = 0; i < f->n; i++)
+	for (int i = 0; f && i < f->n; i++)
 		print_finding(i + 1, &f->at[i]);
-	findings_free(&f);
 }
 
 struct isolated_row {
@@ -164,7 +163,7 @@ static enum status write_results(const struct options *o, struct study *st, cons
 	if (status == STATUS_OK && o->report)
 		status = report_write(st, s, o->report, err);
 	if (status == STATUS_OK && o->findings)
-		print_findings(st, s);
+		print_findings(s);
 	else if (!o->json && !o->report) {
 		print_summary(s);
 		if (o->layerwise_output)
@@ -208,8 +207,8 @@ static enum status check_results(const struct options *o, struct check *check, s
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
+	enum status status = has_task ? survey_study(st, o, err) : STATUS_OK;
 	struct snapshot *s = study_snapshot(st);
-	enum status status = has_task ? survey_study(st, s, o, err) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = isolate_study(st, s, o, err);
 	if (status == STATUS_OK)

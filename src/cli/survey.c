@@ -14,7 +14,7 @@ static struct task_options task_options(const struct task_wish *w)
 struct surveying {
 	struct survey_options opt;
 	const struct study *study;
-	const struct snapshot *snapshot;
+	struct snapshot *snapshot;
 	struct survey *survey;
 	atomic_bool cancel;
 	atomic_int done;
@@ -26,16 +26,19 @@ static enum status survey(void *arg, struct error *err)
 	return survey_new(&s->survey, s->study, s->snapshot, &s->opt, err);
 }
 
-enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err)
+enum status survey_study(struct study *st, const struct options *o, struct error *err)
 {
-	struct surveying s = {.study = st, .snapshot = snap, .opt = {.eval = o->eval}};
+	struct surveying s = {.study = st, .opt = {.eval = o->eval}};
 	if (!o->labels && !o->eval && !(o->findings && survey_has_statistics(study_graph(st))))
 		return STATUS_OK;
 	s.opt.cancel = &s.cancel;
 	s.opt.done = &s.done;
 	s.opt.task = task_options(&o->study.task);
+	s.snapshot = study_snapshot(st);
 	enum status status = run_watched(survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, o->quiet, err);
-	if (status == STATUS_OK)
-		study_set_survey(st, s.survey);
-	return status;
+	snapshot_drop(&s.snapshot);
+	if (status != STATUS_OK)
+		return status;
+	study_set_survey(st, s.survey);
+	return study_wait(st, err);
 }

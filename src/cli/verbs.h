@@ -38,7 +38,7 @@ MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err
 MUST_CHECK enum status read_checks(struct check *c, const struct options *o, struct error *err);
 
 // With --labels or --eval, and for --findings where the model's file tells how pictures were prepared: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
-MUST_CHECK enum status survey_study(struct study *st, const struct snapshot *snap, const struct options *o, struct error *err);
+MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
 // Runs fn(arg) in a thread of its own and shows done of total under the name `what` in the meantime; Ctrl-C sets *cancel.
 MUST_CHECK enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done,

@@ -26,7 +26,7 @@ void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r)
 	if (ui->snap->stage == STAGE_FAILED)
 		canvas_paragraph(c, r, ROLE_ERROR, text);
 	else
-		canvas_paragraph(c, r, ROLE_DIM, "No run is finished yet.");
+		canvas_paragraph(c, r, ROLE_DIM, snapshot_complete(ui->snap) ? "Being looked for." : "No run is finished yet.");
 }
 
 int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text)

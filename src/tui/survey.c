@@ -60,7 +60,6 @@ void survey_news(struct ui *ui)
 		ui_fail(ui, &err);
 	else
 		tell(ui);
-	ui_find(ui);
 }
 
 enum status command_preprocess(struct ui *ui, char *args, struct error *err)

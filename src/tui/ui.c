@@ -17,36 +17,15 @@
 #include "qtui/tui/search.h"
 #include "qtui/tui/survey.h"
 
-// Read off the figures of a finished run: some milliseconds.
-static bool can_find(const struct ui *ui)
+// Those of the last finished run stay until there are others; the story goes on with every figure.
+static void read_findings(struct ui *ui)
 {
-	return ui->study && snapshot_complete(ui->snap) && !ui->snap->dirty;
-}
-
-static void tell_story(struct ui *ui)
-{
+	if (!snapshot_complete(ui->snap) || ui->snap->dirty || !ui->snap->findings)
+		return;
+	findings_drop(&ui->findings);
+	ui->findings = findings_take(ui->snap->findings);
 	story_free(&ui->story);
 	ui->story = story_new(ui->snap, ui->findings);
-}
-
-void ui_find(struct ui *ui)
-{
-	if (!can_find(ui))
-		return;
-	findings_free(&ui->findings);
-	ui->findings = findings_new(ui->study, ui->snap);
-	tell_story(ui);
-}
-
-// Figures of the plan that is shown already, as they come while a task is measured, have no other findings: only the story goes on.
-static void find_news(struct ui *ui, const struct snapshot *was)
-{
-	bool same = can_find(ui) && ui->findings && !was->dirty && snapshot_plan(was) == snapshot_plan(ui->snap);
-
-	if (same)
-		tell_story(ui);
-	else
-		ui_find(ui);
 }
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
@@ -54,7 +33,7 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9};
 	layers_init(&ui->layers, snap->n_rows);
 	layers_refresh(&ui->layers, snap);
-	ui_find(ui);
+	read_findings(ui);
 	ui_resize(ui, 80, 24);
 }
 
@@ -66,7 +45,7 @@ void ui_done(struct ui *ui)
 	line_close(&ui->line);
 	layers_done(&ui->layers);
 	diff_done(&ui->diff);
-	findings_free(&ui->findings);
+	findings_drop(&ui->findings);
 	story_free(&ui->story);
 	task_list_done(&ui->task);
 	snapshot_drop(&ui->snap);
@@ -262,7 +241,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
-	find_news(ui, was);
+	read_findings(ui);
 	note_problem(ui, was->task_problem);
 	snapshot_drop(&was);
 	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)

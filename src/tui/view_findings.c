@@ -133,11 +133,11 @@ void act_finding_apply(struct ui *ui)
 void finding_apply(struct ui *ui, const struct finding *f)
 {
 	struct error err = {0};
-	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next snapshot has other findings
+	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next findings are others
 
 	if (!edit)
 		ui_note(ui, f ? "no edit mends this one: %s" : "there is no finding", f && f->advice ? f->advice : "look at its nodes");
-	else if (ui->snap->dirty)
+	else if (ui->snap->dirty || ui->snap->findings != ui->findings)
 		ui_note(ui, "these findings are from before the last edit: wait for the run");
 	else if (study_command(ui->study, edit, &err))
 		ui_fail(ui, &err);

@@ -26,7 +26,7 @@ static struct findings *find(struct study *st)
 	if (study_wait(st, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	struct snapshot *s = study_snapshot(st);
-	struct findings *f = findings_new(st, s);
+	struct findings *f = findings_take(s->findings);
 	snapshot_drop(&s);
 	return f;
 }
@@ -76,9 +76,9 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 	assert_true(study_undo(st));
 	struct findings *again = find(st);
 	assert_int_equal(again->n, f->n);
-	findings_free(&f);
-	findings_free(&mended);
-	findings_free(&again);
+	findings_drop(&f);
+	findings_drop(&mended);
+	findings_drop(&again);
 	study_close(&st);
 }
 
@@ -97,9 +97,9 @@ void test_findings__a_focused_logit_is_mended_by_its_own_edit(void **state)
 	struct findings *focused = find(st);
 	assert_null(of_rule(focused, FINDING_coarse_logits));
 	assert_null(of_rule(focused, FINDING_stale_override)); // a logit that clips far below zero is as it should be
-	findings_free(&f);
-	findings_free(&freed);
-	findings_free(&focused);
+	findings_drop(&f);
+	findings_drop(&freed);
+	findings_drop(&focused);
 	study_close(&st);
 }
 
@@ -111,7 +111,44 @@ void test_findings__a_scale_that_a_repair_kept_is_not_stale(void **state)
 	repair_memo_vouch(st->repairs, study_dataset(st), "esp32p4", BACKBONE_CONV, ldexp(1, -9));
 	struct findings *f = find(st);
 	assert_null(of_rule(f, FINDING_stale_override));
-	findings_free(&f);
+	findings_drop(&f);
+	study_close(&st);
+}
+
+void test_findings__going_back_finds_nothing_anew(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct findings *first = find(st);
+	apply(st, "scale " BACKBONE_CONV " 2^-9");
+	struct findings *edited = find(st);
+	assert_ptr_not_equal(first, edited);
+	assert_true(study_undo(st));
+	struct findings *back = find(st);
+	assert_ptr_equal(first, back);
+	repair_memo_vouch(st->repairs, study_dataset(st), "esp32p4", BACKBONE_CONV, ldexp(1, -9));
+	assert_true(study_redo(st));
+	struct findings *vouched = find(st);
+	assert_non_null(of_rule(edited, FINDING_stale_override));
+	assert_null(of_rule(vouched, FINDING_stale_override)); // those of before the repair hold no longer
+	findings_drop(&first);
+	findings_drop(&edited);
+	findings_drop(&back);
+	findings_drop(&vouched);
+	study_close(&st);
+}
+
+void test_findings__whoever_stops_a_run_stops_the_search(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct findings *f = find(st);
+	struct snapshot *s = study_snapshot(st);
+	study_cancel(st);
+	assert_null(findings_new(st, s));
+	struct findings *again = find(st);
+	assert_ptr_equal(f, again);
+	findings_drop(&f);
+	findings_drop(&again);
+	snapshot_drop(&s);
 	study_close(&st);
 }
 
@@ -127,8 +164,8 @@ void test_findings__an_override_that_does_not_fit(void **state)
 	apply(st, stale->edit);
 	struct findings *mended = find(st);
 	assert_null(of_rule(mended, FINDING_stale_override));
-	findings_free(&f);
-	findings_free(&mended);
+	findings_drop(&f);
+	findings_drop(&mended);
 	study_close(&st);
 }
 
@@ -140,7 +177,7 @@ void test_findings__a_lonely_16_bit_node(void **state)
 	const struct finding *lonely = of_rule(f, FINDING_lonely_16);
 	assert_sound(lonely, study_graph(st));
 	assert_int_equal(lonely->node[0], graph_find_node(study_graph(st), BACKBONE_CONV));
-	findings_free(&f);
+	findings_drop(&f);
 	study_close(&st);
 }
 
@@ -152,9 +189,9 @@ void test_findings__few_and_random_samples(void **state)
 	assert_non_null(strstr(of_rule(a, FINDING_few_samples)->text, "2 samples"));
 	assert_non_null(strstr(of_rule(b, FINDING_few_samples)->text, "random"));
 	assert_null(of_rule(c, FINDING_few_samples));
-	findings_free(&a);
-	findings_free(&b);
-	findings_free(&c);
+	findings_drop(&a);
+	findings_drop(&b);
+	findings_drop(&c);
 	study_close(&few);
 	study_close(&random);
 	study_close(&enough);
@@ -166,7 +203,7 @@ void test_findings__a_snapshot_without_figures_supports_none(void **state)
 	struct snapshot *s = study_snapshot(st);
 	struct findings *f = findings_new(NULL, s);
 	assert_int_equal(f->n, 0);
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&s);
 	study_close(&st);
 }

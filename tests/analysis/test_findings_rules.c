@@ -121,7 +121,7 @@ static void assert_found(struct made *m, enum finding_rule rule, int node, const
 		assert_string_equal(f->at[0].edit, edit);
 	else
 		assert_null(f->at[0].edit);
-	findings_free(&f);
+	findings_drop(&f);
 	free(m);
 }
 
@@ -130,7 +130,7 @@ void test_findings_rules__a_healthy_network_has_none(void **state)
 	struct made *m = make();
 	struct findings *f = findings_new(NULL, &m->s);
 	assert_int_equal(f->n, 0);
-	findings_free(&f);
+	findings_drop(&f);
 	assert_null(f);
 	free(m);
 }
@@ -229,6 +229,6 @@ void test_findings_rules__noise_is_traced_to_where_it_began(void **state)
 	assert_int_equal(f->at[0].rule, FINDING_inherited_noise);
 	assert_int_equal(f->at[0].n_nodes, 2);
 	assert_int_equal(f->at[0].node[1], N_CONV);
-	findings_free(&f);
+	findings_drop(&f);
 	free(m);
 }

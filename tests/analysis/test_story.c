@@ -32,7 +32,7 @@ void test_story__is_told_in_order(void **state)
 	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
-	struct findings *f = findings_new(st, snap);
+	struct findings *f = findings_take(snap->findings);
 	struct story *s = story_new(snap, f);
 	int chapter = 0;
 	assert_true(f->n > 0);
@@ -53,7 +53,7 @@ void test_story__is_told_in_order(void **state)
 	assert_true(chapter > 0);
 	story_free(&s);
 	assert_null(s);
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -64,7 +64,7 @@ void test_story__an_output_without_finite_numbers(void **state)
 	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st), bad = *snap;
-	struct findings *f = findings_new(st, snap);
+	struct findings *f = findings_take(snap->findings);
 	struct figures output[2] = {snap->output[0], snap->output[0]};
 	output[1].pooled.snr_db = NAN;
 	bad.output = output;
@@ -75,7 +75,7 @@ void test_story__an_output_without_finite_numbers(void **state)
 	assert_true(tells(s, STORY_LOSS, "output0 is not made of finite numbers"));
 	assert_false(tells(s, STORY_LOSS, "nan"));
 	story_free(&s);
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -137,7 +137,7 @@ void test_story__says_what_was_measured(void **state)
 	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
-	struct findings *f = findings_new(st, snap);
+	struct findings *f = findings_take(snap->findings);
 	const int node = f->at[0].node[0];
 	struct blame one = {.node = node, .last_node = node, .value = -1, .parts = 1, .alone = 0.04, .score_loss = 0.11,
 	    .in_float = {0.03, 2, 0.09}, .in_wide = {0.02, 1, 0.07}, .wide = 0.012};
@@ -162,7 +162,7 @@ void test_story__says_what_was_measured(void **state)
 	story_free(&s);
 	snap->blames = NULL;
 	free(of_node);
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -173,7 +173,7 @@ void test_story__proposes_a_survey_where_there_are_labels(void **state)
 	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
-	struct findings *f = findings_new(st, snap);
+	struct findings *f = findings_take(snap->findings);
 	struct task_report task = {.n_figures = 0}, *own = snap->task;
 	struct story *s = story_new(snap, f);
 	assert_false(f->surveyed);
@@ -188,7 +188,7 @@ void test_story__proposes_a_survey_where_there_are_labels(void **state)
 	assert_false(tells(s, STORY_NEXT, ":survey"));
 	story_free(&s);
 	snap->task = own;
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -199,7 +199,7 @@ void test_story__reports_tell_the_same(void **state)
 	struct error err = {0};
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
-	struct findings *f = findings_new(st, snap);
+	struct findings *f = findings_take(snap->findings);
 	struct story *s = story_new(snap, f);
 	struct cJSON *root = report_json(st, snap), *why = cJSON_GetObjectItemCaseSensitive(root, "why");
 	assert_int_equal(cJSON_GetArraySize(why), s->n);
@@ -217,7 +217,7 @@ void test_story__reports_tell_the_same(void **state)
 	}
 	cJSON_Delete(root);
 	story_free(&s);
-	findings_free(&f);
+	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
 }

@@ -345,6 +345,7 @@ static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 	struct findings *f = xcalloc(1, sizeof *f);
 
 	start(ui, kind, w, h, false);
+	atomic_store(&f->refs, 1);
 	f->at = xcalloc(1, sizeof *f->at);
 	f->n = 1;
 	f->at[0] = (struct finding){.rule = FINDING_coarse_logits, .n_nodes = 1, .n_evidence = 2, .gain_db = 6.3, .share = .31,

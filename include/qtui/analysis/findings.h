@@ -29,15 +29,18 @@ struct finding {
 	double damage;            // noise over signal that arises here: the ranking
 	double share;             // of the noise that all nodes make alone: what the edit can take away; NAN: not about a node's noise
 };
-struct findings {
+struct findings { // reference-counted, shared by snapshots
+	atomic_int refs;
 	struct finding *at;       // the most harmful first
 	int n;
 	bool surveyed;            // the preparation of the pictures was judged: what is not among them is in order
 };
-// `study` gives options and samples; NULL (a snapshot from elsewhere): rules about them are left out. Figures that are not known
-// yet support nothing, so that a snapshot of a run in progress has fewer findings.
+// A study looks for them behind each of its runs: snapshot.findings. `study` gives options and samples; NULL (a snapshot from elsewhere):
+// rules about them are left out. Figures that are not known yet support nothing, so that a snapshot of a run in progress has fewer
+// findings. NULL: the study was told to stop.
 struct findings *findings_new(const struct study *study, const struct snapshot *s);
-void findings_free(struct findings **f);
+struct findings *findings_take(struct findings *f);
+void findings_drop(struct findings **f);
 const char *finding_name(enum finding_rule r);  // "joined-ranges"
 const char *finding_title(enum finding_rule r); // a phrase for people
 struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it

@@ -111,6 +111,7 @@ struct snapshot {
 	struct task_look *look;       // the sample that was asked for last; NULL: none
 	struct key decision;          // target, calibration, edits, how pictures are prepared
 	int bench;                    // the last of these, as a number
+	struct findings *findings;    // of this decision (findings.h); they come behind the figures. NULL: not known
 	struct blames *blames;        // NULL: not known
 	bool blames_old;              // of another decision
 	char task_problem[160];       // why there is none, when it was asked for

@@ -118,7 +118,7 @@ struct prediction hist_predict(const struct hist *h, double scale, double zero, 
 // What a repair has found out: shown by the snapshots from now on, and kept in sessions.
 void study_set_blames(struct study *s, struct blames *b);
 
-// What findings know of the samples (survey.h); the study takes it over, and the one before is freed.
+// What findings know of the samples (survey.h); the study takes it over and looks for findings again: study_wait waits for them.
 struct survey;
 void study_set_survey(struct study *s, struct survey *v);
 const struct survey *study_survey(const struct study *s); // NULL: none was made of pictures that are prepared as now

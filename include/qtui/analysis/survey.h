@@ -29,7 +29,8 @@ struct survey_preparation {
 struct survey_input {         // of the first input, over all elements of all samples looked at
 	double mean, deviation;
 };
-struct survey {
+struct survey { // reference-counted; nothing in it is written again
+	atomic_int refs;
 	struct key prepared;             // how the pictures were when it was made
 	struct survey_preparation preparation;
 	int calib_samples, eval_samples; // eval_samples 0: there are no evaluation samples of their own
@@ -42,7 +43,8 @@ bool survey_has_statistics(const struct graph *g);
 // Blocks. Looks at the values that have a histogram in `s`. STATUS_CANCELLED when it was cancelled.
 MUST_CHECK enum status survey_new(struct survey **out, const struct study *st, const struct snapshot *s,
     const struct survey_options *opt, struct error *err);
-void survey_free(struct survey **s);
+struct survey *survey_take(struct survey *s);
+void survey_drop(struct survey **s);
 
 // A survey in a thread of its own, for a screen; evaluation samples and labels are those of the study's task. All functions are called
 // from the study's thread; its end comes as a byte on study_fd.

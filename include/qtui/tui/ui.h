@@ -108,7 +108,6 @@ int ui_head(const struct ui *ui);                        // lines above the firs
 void task_ask(struct ui *ui);                            // for the sample under the cursor, unless it is on its way
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way
 void ui_show(struct ui *ui, enum view v);
-void ui_find(struct ui *ui);                             // reads findings and story off the last finished run again
 void ui_note(struct ui *ui, const char *fmt, ...) PRINTF(2, 3);
 void ui_fail(struct ui *ui, const struct error *err);    // "E: ..." on the bottom line, and to the log
 unsigned ui_contexts(const struct ui *ui);               // bits 1 << CTX_*

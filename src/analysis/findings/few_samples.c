@@ -38,7 +38,7 @@ static void few(struct look *l, int n, int repeats)
 
 void rule_few_samples(struct look *l)
 {
-	const struct dataset *d = l->study ? study_dataset(l->study) : NULL;
+	const struct dataset *d = l->samples;
 	if (!d || l->s->samples == 0)
 		return;
 	int repeats = count_repeats(d);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "qtui/analysis/survey.h"
 #include "qtui/base/json.h"
+#include "../study_impl.h"
 #include "rule.h"
 
 static const struct {
@@ -123,25 +124,44 @@ static int by_damage(const void *a, const void *b)
 	return (nx > ny) - (nx < ny);
 }
 
-struct findings *findings_new(const struct study *study, const struct snapshot *s)
+static void rank(struct look *l)
 {
-	struct findings *f = xcalloc(1, sizeof *f);
-	struct look l = {.study = study, .s = s, .g = s->g, .plan = s->priv ? snapshot_plan(s) : NULL, .at = index_sites(s),
-	    .tail = find_tail(s->g), .out = f};
-	l.noise = nodes_noise(&l);
-	for (int r = 0; r < FINDING_RULES; r++) {
-		l.rule = (enum finding_rule)r;
-		rules[r].run(&l);
-	}
-	double noise = all_noise(&l);
+	struct findings *f = l->out;
+	double noise = all_noise(l);
 	share_out(f, noise);
 	if (f->n > 1)
 		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
 	drop_small(f, noise);
 	findings_merge(f);
-	f->surveyed = study && study_survey(study) && study_survey(study)->preparation.known;
+	f->surveyed = l->survey && l->survey->preparation.known;
+}
+
+static bool is_stopped(const struct study *study)
+{
+	return study && atomic_load(&study->cancel);
+}
+
+struct findings *findings_new(const struct study *study, const struct snapshot *s)
+{
+	struct findings *f = xcalloc(1, sizeof *f);
+	struct look l = {.study = study, .s = s, .g = s->g, .plan = s->priv ? snapshot_plan(s) : NULL, .at = index_sites(s),
+	    .tail = find_tail(s->g), .out = f};
+	atomic_store(&f->refs, 1);
+	if (study) {
+		l.samples = study->bench[s->bench].d;
+		l.survey = study_take_survey(study, l.samples);
+	}
+	l.noise = nodes_noise(&l);
+	for (int r = 0; r < FINDING_RULES && !is_stopped(study); r++) {
+		l.rule = (enum finding_rule)r;
+		rules[r].run(&l);
+	}
+	rank(&l);
+	survey_drop(&l.survey);
 	free(l.at);
 	free(l.tail);
+	if (is_stopped(study))
+		findings_drop(&f);
 	return f;
 }
 
@@ -153,14 +173,22 @@ void finding_done(struct finding *f)
 	free(f->edit);
 }
 
-void findings_free(struct findings **fp)
+struct findings *findings_take(struct findings *f)
+{
+	if (f)
+		atomic_fetch_add(&f->refs, 1);
+	return f;
+}
+
+void findings_drop(struct findings **fp)
 {
 	struct findings *f = *fp;
 	*fp = NULL;
-	for (int i = 0; f && i < f->n; i++)
+	if (!f || atomic_fetch_sub(&f->refs, 1) != 1)
+		return;
+	for (int i = 0; i < f->n; i++)
 		finding_done(&f->at[i]);
-	if (f)
-		free(f->at);
+	free(f->at);
 	free(f);
 }
 

@@ -40,7 +40,7 @@ static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 
 void rule_preprocessing(struct look *l)
 {
-	const struct survey *v = l->study ? study_survey(l->study) : NULL;
+	const struct survey *v = l->survey;
 	for (int i = 0; i < l->g->n_inputs; i++) {
 		const struct site *s = site_of(l, l->g->input[i]);
 		if (s && s->range.n >= 2 && site_span(s) <= 1e-6 * fabs(s->range.max))

@@ -6,7 +6,9 @@
 #include "qtui/engine/op.h"
 
 struct look {
-	const struct study *study;   // may be NULL
+	const struct study *study;   // may be NULL; what it decides by now need not be what the snapshot shows
+	const struct dataset *samples; // that the snapshot is of; NULL without a study
+	struct survey *survey;       // of these samples; NULL: none was made
 	const struct snapshot *s;
 	const struct graph *g;
 	const struct plan *plan;     // NULL before the first run, or in a snapshot made by hand

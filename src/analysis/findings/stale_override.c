@@ -30,7 +30,8 @@ static bool serves_decision(const struct look *l, const struct site *s, double s
 static bool was_measured(const struct look *l, int node)
 {
 	const struct study *s = l->study;
-	return s && repair_memo_vouches(s->repairs, study_dataset(s), target_name(study_target(s)), l->g->node[node].name, l->s->row[node].scale_requested);
+	return s && l->plan &&
+	    repair_memo_vouches(s->repairs, l->samples, target_name(l->plan->target), l->g->node[node].name, l->s->row[node].scale_requested);
 }
 
 static void stale(struct look *l, int node, const struct site *s, double now)

@@ -66,7 +66,7 @@ static void unlike(struct look *l, const struct survey *v, const struct misfit *
 
 void rule_unlike_samples(struct look *l)
 {
-	const struct survey *v = l->study ? study_survey(l->study) : NULL;
+	const struct survey *v = l->survey;
 	struct misfit *m = xcalloc((size_t)l->s->n_sites + 1, sizeof *m);
 	int n = 0, looked_at = 0;
 	for (int i = 0; v && v->eval_samples > 0 && i < l->s->n_sites; i++) {

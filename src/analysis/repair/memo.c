@@ -2,6 +2,7 @@
 #include "../repair_memo.h"
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum { SAMPLES = 8 }; // that a voucher is for
 struct repair_memo {
 	pthread_mutex_t lock;
 	struct keymap *known; // -> struct repair_known
+	atomic_int vouchers;
 	struct tuning **tuning;
 	size_t n_tunings, cap_tunings;
 };
@@ -111,6 +113,12 @@ static struct key voucher(const struct dataset *d, const char *target, const cha
 void repair_memo_vouch(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale)
 {
 	repair_memo_put(m, voucher(d, target, node, scale), &(struct repair_known){NAN, NAN, NAN});
+	atomic_fetch_add(&m->vouchers, 1);
+}
+
+int repair_memo_vouchers(struct repair_memo *m)
+{
+	return atomic_load(&m->vouchers);
 }
 
 bool repair_memo_vouches(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale)
