@@ -188,6 +188,26 @@ void test_study__an_edit_computes_only_downstream(void **state)
 	study_close(&st);
 }
 
+// Node results that a calibration computes; nothing is kept between samples or phases.
+static int calibration_computes(enum calib_method m)
+{
+	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "onnxruntime", .method = (int)m,
+	    .threads = 2, .memory = 1, .backend = BACKEND_ONEDNN, .calibrate_only = true, .data = {.samples = SAMPLES}});
+	struct snapshot *s = run_study(st);
+	int computed = s->computed;
+	snapshot_drop(&s);
+	study_close(&st);
+	return computed;
+}
+
+// Nothing but its own range depends on the last Concat, and that is its parts': who wants ranges alone does not even make it.
+void test_study__a_concat_is_not_read_for_its_range(void **state)
+{
+	int ranges = calibration_computes(CALIB_MINMAX), ranks = calibration_computes(CALIB_PERCENTILE), counts = calibration_computes(CALIB_KL);
+	assert_int_equal(ranks - ranges, SAMPLES);
+	assert_int_equal(counts, ranges + ranks); // once for the ranges, once for the counts, which need the tensor itself
+}
+
 void test_study__undo_and_redo_compute_nothing(void **state)
 {
 	struct study *st = open_study(2, 0);
