@@ -1,5 +1,6 @@
 // Moving: in the panel that has the keys, and along the edges of the graph.
 #include "qtui/tui/action.h"
+#include "qtui/tui/findings.h"
 
 static void new_node(struct ui *ui)
 {
@@ -21,6 +22,10 @@ static void move(struct ui *ui, int by)
 		scroll_move(&ui->around, by, a.n);
 		break;
 	default:
+		if (ui->view == VIEW_WHY && (by == 1 || by == -1)) {
+			view_why_step(ui, by);
+			break;
+		}
 		scroll_move(ui_scroll(ui), by, view_row(ui->view)->count(ui));
 		new_node(ui);
 	}

@@ -167,6 +167,17 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	return w + gauge + 4;
 }
 
+// What the pieces behind the i-th that have a brief text want of the room, unless hardly any is left for the first.
+static int kept_room(const struct piece piece[PIECES], int i, int n, int room)
+{
+	enum { LEAST = 10 };
+	int kept = 0;
+
+	for (int k = i + 1; k < n; k++)
+		kept += piece[k].brief[0] ? text_width(piece[k].brief) + 3 : 0;
+	return i > 0 || room - kept >= LEAST ? kept : 0;
+}
+
 static void draw_header(struct canvas *c, const struct ui *ui)
 {
 	struct rect r = ui->layout.header;
@@ -179,6 +190,7 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	right = draw_progress(c, ui, r);
 	for (int i = 0; i < n; i++) {
 		int room = r.x + r.w - right - x - 1;
+		room -= kept_room(piece, i, n, room);
 		const char *text = piece[i].brief[0] && text_width(piece[i].text) > room ? piece[i].brief : piece[i].text;
 		if (i > 0 && text_width(text) > room)
 			continue;

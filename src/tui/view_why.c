@@ -66,6 +66,38 @@ void view_why_text(char *out, size_t size, const struct ui *ui, int row)
 	snprintf(out, size, "%.*s", r.length, r.text ? r.text : "");
 }
 
+// The first row of the part that the row'th line of the screen belongs to, and the first behind it.
+static void find_part(const struct ui *ui, int row, int *begin, int *end)
+{
+	const char *text = find_row(ui, row, NULL).text;
+
+	for (*begin = row; *begin > 0 && !find_row(ui, *begin, NULL).first; --*begin)
+		;
+	for (*end = row + 1; text && find_row(ui, *end, NULL).text && !find_row(ui, *end, NULL).first; ++*end)
+		;
+}
+
+// To the next part or the one before, shown whole where it has room; through a longer one by panels.
+void view_why_step(struct ui *ui, int by)
+{
+	struct scroll *s = ui_scroll(ui);
+	int page = ui_page(ui, PANEL_MAIN), to, begin, end;
+
+	find_part(ui, s->cursor, &begin, &end);
+	if (by > 0)
+		to = end > s->top + page ? s->top + page : end;
+	else if (begin < s->cursor || begin == 0)
+		to = begin;
+	else
+		find_part(ui, begin - 1, &to, &end);
+	if (to >= view_why_count(ui))
+		return;
+	s->cursor = to;
+	find_part(ui, to, &begin, &end);
+	if (end > s->top + page)
+		s->top = end - page < to ? end - page : to;
+}
+
 static void draw_label(struct canvas *c, int x, int y, const struct story_line *line)
 {
 	char text[32];

@@ -96,6 +96,14 @@ void test_screens__layers_60x15(void **state)
 	expect(&ui, "layers_60x15");
 }
 
+void test_screens__what_the_task_says_before_the_target(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 52, 12, false);
+	expect(&ui, "layers_52x12");
+}
+
 void test_screens__a_long_message(void **state)
 {
 	struct ui ui;
@@ -383,4 +391,17 @@ void test_screens__why_40x10(void **state)
 	start_story(&ui, FAKE_DAMAGED, 40, 10);
 	press(&ui, "WG");
 	expect(&ui, "why_40x10");
+}
+
+// Parts longer than the panel, by panels; the others whole.
+void test_screens__why_goes_from_part_to_part(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_story(&ui, FAKE_DAMAGED, 40, 10);
+	press(&ui, "Wjjj");
+	expect(&ui, "why_steps_40x10");
+	start_story(&ui, FAKE_DAMAGED, 40, 10);
+	press(&ui, "WGkkk");
+	expect(&ui, "why_steps_back_40x10");
 }
