@@ -50,7 +50,7 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		total += n > 0;
 	}
 	if (st == STATUS_OK)
-		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = total}, err);
+		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = total, .batched = true}, err);
 	r->g = r->own_graph;
 	for (int i = 0; i < MAX; i++)
 		free(name[i]);
@@ -74,10 +74,10 @@ static enum status find_input(const struct graph *g, const char *name, int posit
 }
 
 // A sample without its batch dimension of 1 is taken as one with it.
-static enum status fit_shape(const struct graph *g, int input, struct tensor *t, const char *path, struct error *err)
+static enum status fit_shape(const struct runner *r, int input, struct tensor *t, const char *path, struct error *err)
 {
 	char have[128], need[128];
-	const struct value *v = &g->value[g->input[input]];
+	const struct value *v = &r->g->value[r->g->input[input]];
 	struct shape batched = {.rank = t->shape.rank + 1, .dim = {1}};
 	if (v->shape.rank < 0 || shape_equal(&v->shape, &t->shape))
 		return STATUS_OK;
@@ -88,8 +88,8 @@ static enum status fit_shape(const struct graph *g, int input, struct tensor *t,
 			return STATUS_OK;
 		}
 	}
-	return error_set(err, STATUS_FORMAT, "%s: shape %s, but input %s needs %s", path, shape_text(&t->shape, have, sizeof have), v->name,
-	    shape_text(&v->shape, need, sizeof need));
+	return error_set(err, STATUS_FORMAT, "%s: shape %s, but input %s needs %s%s", path, shape_text(&t->shape, have, sizeof have), v->name,
+	    shape_text(&v->shape, need, sizeof need), r->study ? ": the quantized network runs at the batch that it is calibrated at" : "");
 }
 
 static enum status read_input(struct runner *r, const char *text, int position, struct error *err)
@@ -104,7 +104,7 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 	const struct value *v = &r->g->value[r->g->input[at]];
 	tensor_drop(&r->in[at]);
 	st = array_read(&r->in[at], path, v->name, v->type, err);
-	return st == STATUS_OK ? fit_shape(r->g, at, &r->in[at], path, err) : st;
+	return st == STATUS_OK ? fit_shape(r, at, &r->in[at], path, err) : st;
 }
 
 static enum status read_inputs(struct runner *r, const struct options *o, struct error *err)

@@ -59,6 +59,19 @@ void test_dataset__npy_batch_has_a_sample_a_row(void **state)
 	case_done(&c);
 }
 
+void test_dataset__npy_has_a_sample_for_each_fixed_batch(void **state)
+{
+	struct data_case c = {0};
+
+	(void)state;
+	case_input(&c, "x", DT_F32, SHAPE(2, 2));
+	case_open(&c, write_npy("batches.npy", 'f', 4, SHAPE(6, 2), batch));
+	assert_int_equal(dataset_count(c.data), 3);
+	case_load(&c, 2);
+	assert_memory_equal(c.in[0].data, batch + 8, 4 * sizeof(float));
+	case_done(&c);
+}
+
 void test_dataset__npy_without_batch_is_one_sample(void **state)
 {
 	static const int64_t whole[4] = {1, -2, 3, 1 << 20};

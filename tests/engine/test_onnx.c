@@ -381,7 +381,7 @@ void test_onnx__a_branch_that_does_not_fit_is_kept(void **state)
 void test_onnx__dynamic_dimensions_are_fixed(void **state)
 {
 	struct onnx_input_shape shape = {"x", {.rank = 4, .dim = {7, 3, 96, 160}}};
-	struct onnx_options opt = {&shape, 1};
+	struct onnx_options opt = {.shape = &shape, .n_shapes = 1};
 	struct onnx_case c;
 
 	(void)state;
@@ -398,6 +398,14 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	    case_load_with(&c, &opt), STATUS_OK); // the caller's batch is how many samples there are: 1 at a time
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 3, 96, 160}}));
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {1, 3, 96, 8}}));
+	opt.batched = true; // or what is run at once, for every input of that symbol
+	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {7, 3, 96, 160}}));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {7, 3, 96, 8}}));
+	shape.shape = (struct shape){3, {3, 96, 160}};
+	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
+	assert_int_equal(c.loaded->value[c.loaded->output[1]].shape.dim[0], 1);
+	shape.shape = (struct shape){4, {7, 3, 96, 160}};
 	shape.shape.dim[1] = 5; // the file says 3
 	assert_int_equal(case_load_with(&c, &opt), STATUS_FORMAT);
 	case_done(&c);

@@ -150,6 +150,9 @@ expect run_float 0 "" run $model -i "$dir/x.npy" -o "$dir/float"
 [ -s "$dir/float/output0.npy" ]; report run_writes_outputs $?
 expect run_named_input 0 "" run $model -i images="$dir/x.npy" -o "$dir/float2"
 cmp -s "$dir/float/output0.npy" "$dir/float2/output0.npy"; report run_is_repeatable $?
+{ printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3, 160, 160), }"; head -c 153600 /dev/zero; } >"$dir/two.npy"
+expect run_fixed_batch 1 "images needs [1, 3, 160, 160]" run $model -i "$dir/two.npy" -o "$dir/o"
+expect run_quantized_batch 1 "at the batch that it is calibrated at" run -i "$dir/two.npy" -o "$dir/o" --session "$dir/s.json" -q
 expect run_all 0 "" run $model -i "$dir/x.npy" -o "$dir/all" --all
 [ -s "$dir/all/_model.0_conv_Conv_output_0.npy" ]; report run_all_names_files_by_tensors $?
 expect run_session 0 "" run -i "$dir/x.npy" -o "$dir/quant" --session "$dir/s.json" -q

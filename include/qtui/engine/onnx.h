@@ -9,13 +9,14 @@
 
 struct onnx_input_shape {
 	const char *name; // input tensor; NULL or "": the first image-like input, else the first
-	struct shape shape; // a first dimension that the file leaves open is 1 whatever stands here, and may be left out
+	struct shape shape; // may be without its first dimension where the file leaves that open
 };
 struct onnx_options {
 	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL
 	int n_shapes;
+	bool batched; // a first dimension that the file leaves open is that of the shape: samples to run at once. Else it is 1, whatever stands there
 };
-// Reads, checks, fixes dynamic dimensions (batch 1; height and width: the caller's, the model's metadata, else the first
+// Reads, checks, fixes dynamic dimensions (batch 1 unless the caller's; height and width: the caller's, the model's metadata, else the first
 // common size at which every shape rule holds), folds constants, folds BatchNormalization and the Add of a bias into
 // Conv/ConvTranspose/Gemm, removes Identity and Dropout, drops unused nodes. Float16, bfloat16 and double become float32.
 // External data files are read. The caller owns *out. Errors name the node and the operator.

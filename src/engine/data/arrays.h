@@ -18,7 +18,8 @@ struct shape arrays_shape(const struct arrays *a, int i);
 // The array for input `input` of the model: by name; when no array has the name of an input, by position (an array
 // alone: for input `main`). -1 when there is none.
 int arrays_find(const struct arrays *a, const struct graph *g, int input, int main);
-// How many samples of an input of this shape the array holds: 0 when it does not fit.
+// How many samples of an input of this shape the array holds: 0 when it does not fit. An array of 8 rows is
+// two samples of an input whose batch the file fixes at 4.
 int arrays_rows(const struct arrays *a, int i, const struct shape *input);
 // Converts sample `row` to the type of `out`, which has type and shape and is allocated.
 void arrays_copy(struct tensor *out, const struct arrays *a, int i, int row);

@@ -1,4 +1,4 @@
-// Symbolic dimensions: the first of rank 2 and more is the batch and is 1. Others: the caller's shape, else the same
+// Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another. Others: the caller's shape, else the same
 // symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first
 // at which every shape rule holds is taken.
 #include <stdio.h>
@@ -15,6 +15,7 @@ static const int64_t other_sizes[] = {1, 512, 256, 128, 64, 32, 16, 8, 1024, 153
 struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
 	const struct shape *given;  // the caller's, or NULL
+	bool batched;               // its first dimension is the batch, not the number of samples
 	int height, width, channel; // which dimensions, -1: not an image
 	bool is_main;               // attempts are made on its dimensions only
 };
@@ -126,12 +127,14 @@ static int64_t choose(
 	bool image = i == in->height || i == in->width;
 	int64_t size;
 
-	if (i == 0 && in->type->shape->n_dim > 1)
+	if (i == 0 && in->type->shape->n_dim > 1 && !in->batched)
 		return 1;
 	if (given_dim(in, i) > 0)
 		return given_dim(in, i);
 	if (symbol(in->type, i)[0] && namemap_get(symbols, symbol(in->type, i)) > 0)
 		return namemap_get(symbols, symbol(in->type, i));
+	if (i == 0 && in->type->shape->n_dim > 1)
+		return 1;
 	if (i == in->channel)
 		return 3;
 	size = image ? metadata_size(d->model, i == in->width) : 0;
@@ -194,7 +197,7 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
     const struct onnx_options *opt, struct namemap *symbols, struct dims_try *t, struct error *err)
 {
 	const char *name = info->name ? info->name : "";
-	struct input_dims in = {.is_main = is_main};
+	struct input_dims in = {.is_main = is_main, .batched = opt && opt->batched};
 	struct shape shape = {0};
 	enum status s;
 	int id;
