@@ -1,4 +1,6 @@
-// Cast, CastLike. Floats become integers by truncation, integers keep their low bits, everything but zero is true.
+// Cast, CastLike. Floats become integers by truncation, integers keep their low bits, everything but zero is true. NaN and what an integer
+// cannot hold become what x86 makes of them, to whose instructions ONNX Runtime leaves it: the least int64, or, where 32 bits suffice
+// for the type, the least int32; of those a narrower type has the low bits.
 #include <string.h>
 #include "element.h"
 #include "rule.h"
@@ -22,6 +24,18 @@ static void cast_ints(const struct tensor *x, struct tensor *y, int64_t at, int6
 	elements_store(y->data, y->type, at, v, m);
 }
 
+static void cast_to_whole(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
+{
+	bool wide = dtype_size(y->type) > 4 || y->type == DT_U32;
+	float limit = wide ? 0x1p63f : 0x1p31f;
+	const float *from = (const float *)x->data + at;
+	int64_t v[ELEMENTS_CHUNK];
+
+	for (int64_t i = 0; i < m; i++)
+		v[i] = from[i] >= -limit && from[i] < limit ? (int64_t)from[i] : wide ? INT64_MIN : INT32_MIN;
+	elements_store(y->data, y->type, at, v, m);
+}
+
 static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
 {
 	double v[ELEMENTS_CHUNK];
@@ -36,7 +50,9 @@ enum status cast_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
-	bool floats = out[0].type == DT_F32 || (in[0]->type == DT_F32 && out[0].type == DT_BOOL);
+	bool from_float = in[0]->type == DT_F32, floats = out[0].type == DT_F32 || (from_float && out[0].type == DT_BOOL);
+	void (*cast)(const struct tensor *x, struct tensor *y, int64_t at, int64_t m) =
+	    floats ? cast_floats : from_float ? cast_to_whole : cast_ints;
 
 	(void)n;
 	(void)width;
@@ -48,7 +64,7 @@ enum status cast_eval(
 	}
 	for (int64_t at = 0; at < count; at += ELEMENTS_CHUNK) {
 		int64_t m = count - at < ELEMENTS_CHUNK ? count - at : ELEMENTS_CHUNK;
-		(floats ? cast_floats : cast_ints)(in[0], &out[0], at, m);
+		cast(in[0], &out[0], at, m);
 	}
 	return STATUS_OK;
 }

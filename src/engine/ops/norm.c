@@ -166,7 +166,7 @@ enum status lpnorm_eval(
 			                 : (double)from[i * inner] * (double)from[i * inner];
 		sum = a->p == 1 ? sum : sqrt(sum);
 		for (int64_t i = 0; i < dim; i++)
-			to[i * inner] = sum > 0 ? (float)((double)from[i * inner] / sum) : 0;
+			to[i * inner] = sum == 0 ? 0 : (float)((double)from[i * inner] / sum); // NaN stays
 	}
 	return STATUS_OK;
 }
