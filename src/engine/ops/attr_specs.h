@@ -98,6 +98,19 @@ SPEC(einsum, einsum_attrs) = { TEXT(einsum_attrs, equation, "equation", ""), END
 SPEC(roialign, roialign_attrs) = { ROIALIGN_ATTRS("output_half_pixel"), END };
 SPEC(roialign_16, roialign_attrs) = { ROIALIGN_ATTRS("half_pixel"), END };
 
+// Attention; scores are softmaxed in float32, whatever softmax_precision asks for
+SPEC(attention, attention_attrs) = {
+	FLOAT(attention_attrs, scale, "scale", NAN), FLOAT(attention_attrs, softcap, "softcap", 0),
+	INT(attention_attrs, causal, "is_causal", 0), INT(attention_attrs, heads, "q_num_heads", 0),
+	INT(attention_attrs, kv_heads, "kv_num_heads", 0), INT(attention_attrs, output_mode, "qk_matmul_output_mode", 0), END,
+};
+SPEC(fused_attention, fused_attention_attrs) = {
+	FLOAT(fused_attention_attrs, scale, "scale", 0), FLOAT(fused_attention_attrs, hidden, "mask_filter_value", -10000),
+	INT(fused_attention_attrs, causal, "unidirectional", 0), INT(fused_attention_attrs, heads, "num_heads", 0),
+	INT(fused_attention_attrs, rotary, "do_rotary", 0), INT(fused_attention_attrs, share_buffer, "past_present_share_buffer", 0),
+	INTS(fused_attention_attrs, widths, "qkv_hidden_sizes"), END,
+};
+
 // Normalisation
 SPEC(batchnorm, norm_attrs) = {
 	FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), FLOAT(norm_attrs, momentum, "momentum", 0.9f),

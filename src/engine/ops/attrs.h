@@ -5,6 +5,10 @@
 
 #include "qtui/engine/op.h"
 
+struct attention_attrs {
+	float scale, softcap; // scale NaN: one by the root of the heads' size
+	int64_t causal, heads, kv_heads, output_mode;
+};
 struct bitshift_attrs {
 	const char *direction;
 };
@@ -43,6 +47,11 @@ struct eyelike_attrs {
 };
 struct fill_attrs {
 	const struct tensor *value;
+};
+struct fused_attention_attrs { // Attention, MultiHeadAttention, QAttention of com.microsoft
+	float scale, hidden; // scale 0: one by the root of the heads' size; hidden: added where a mask is 0
+	int64_t causal, heads, rotary, share_buffer;
+	struct ints widths; // columns of the weights that are queries, keys, values
 };
 struct fused_attrs { // FusedConv: the convolution's own attributes come first
 	struct conv_attrs conv;

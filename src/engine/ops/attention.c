@@ -1,0 +1,185 @@
+// What the attention operators share: products of heads, masks, softmax, and keys that follow those of the past.
+#include "attention.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include "matmul.h"
+#include "softmax.h"
+
+struct heads heads_of(const struct tensor *t, int64_t heads)
+{
+	const int64_t *d = t->shape.dim;
+
+	if (t->shape.rank == 4)
+		return (struct heads){t->data, d[1] * d[2] * d[3], d[2] * d[3], d[3]};
+	return (struct heads){t->data, d[1] * d[2], d[2] / heads, d[2]};
+}
+
+struct addend addend_of(const struct shape *s, const float *at)
+{
+	int64_t step[4] = {0}, p = 1;
+
+	for (int i = s->rank - 1, to = 3; i >= 0; i--, to--) {
+		step[to] = s->dim[i] == 1 ? 0 : p;
+		p *= s->dim[i];
+	}
+	return (struct addend){at, step[0], step[1], step[2], step[3]};
+}
+
+static const float *row_of(const struct heads *h, int64_t b, int64_t head, int64_t row)
+{
+	return h->at + b * h->batch + head * h->head + row * h->row;
+}
+
+static void add_to(const struct attention *t, const struct addend *a, int64_t b, int64_t h, float *s)
+{
+	for (int64_t i = 0; a->at && i < t->queries; i++) {
+		const float *from = a->at + b * a->batch + h * a->head + i * a->query;
+		for (int64_t j = 0; j < t->keys; j++)
+			s[i * t->keys + j] += from[j * a->key];
+	}
+}
+
+static void hide_what_follows(const struct attention *t, float *s)
+{
+	for (int64_t i = 0; i < t->queries; i++)
+		for (int64_t j = i + t->before + 1; j < t->keys; j++)
+			s[i * t->keys + j] += ATTENTION_HIDDEN;
+}
+
+static void cap(float *s, float most, int64_t n)
+{
+	for (int64_t i = 0; i < n && most > 0; i++)
+		s[i] = tanhf(s[i] / most) * most;
+}
+
+static void keep(const struct attention *t, enum attention_stage stage, int64_t b, int64_t h, const float *s)
+{
+	int64_t n = t->queries * t->keys;
+
+	if (t->kept[stage])
+		memcpy(t->kept[stage] + (b * t->heads + h) * n, s, (size_t)n * sizeof *s);
+}
+
+// s = scale Q K'; `turned` has room for K'.
+static void products(const struct attention *t, int64_t b, int64_t h, float *s, float *turned)
+{
+	const float *k = t->k + (b * t->kv_heads + h / (t->heads / t->kv_heads)) * t->keys * t->size;
+	const struct matrices m = {.m = t->queries, .n = t->keys, .k = t->size, .a_row = t->q.row, .a_col = 1, .b_row = t->keys, .b_col = 1};
+
+	for (int64_t j = 0; j < t->keys; j++)
+		for (int64_t c = 0; c < t->size; c++)
+			turned[c * t->keys + j] = k[j * t->size + c];
+	memset(s, 0, (size_t)(t->queries * t->keys) * sizeof *s);
+	matmul_float(&m, row_of(&t->q, b, h, 0), turned, s, 1);
+	for (int64_t i = 0; i < t->queries * t->keys; i++)
+		s[i] *= t->scale;
+}
+
+static bool sees_nothing(const float *s, int64_t keys)
+{
+	for (int64_t j = 0; j < keys; j++)
+		if (!(s[j] <= ATTENTION_HIDDEN))
+			return false;
+	return true;
+}
+
+// A query that sees nothing has no shares.
+static enum status shares(const struct attention *t, float *s, struct error *err)
+{
+	int64_t from = 0;
+
+	for (int64_t i = 0; i <= t->queries; i++) {
+		bool blind = i < t->queries && sees_nothing(s + i * t->keys, t->keys);
+		if (!blind && i < t->queries)
+			continue;
+		enum status st = softmax_along(OP_Softmax, s + from * t->keys, s + from * t->keys, i - from, t->keys, 1, 1, err);
+		if (st != STATUS_OK)
+			return st;
+		if (blind)
+			memset(s + i * t->keys, 0, (size_t)t->keys * sizeof *s);
+		from = i + 1;
+	}
+	return STATUS_OK;
+}
+
+// Y = s V, through `rows`, which has room for it.
+static void weigh(const struct attention *t, int64_t b, int64_t h, const float *s, float *rows)
+{
+	const float *v = t->v + (b * t->kv_heads + h / (t->heads / t->kv_heads)) * t->keys * t->v_size;
+	const struct matrices m = {.m = t->queries, .n = t->v_size, .k = t->keys, .a_row = t->keys, .a_col = 1, .b_row = t->v_size, .b_col = 1};
+
+	memset(rows, 0, (size_t)(t->queries * t->v_size) * sizeof *rows);
+	matmul_float(&m, s, v, rows, 1);
+	for (int64_t i = 0; i < t->queries; i++)
+		memcpy((float *)row_of(&t->y, b, h, i), rows + i * t->v_size, (size_t)t->v_size * sizeof *rows);
+}
+
+static enum status one_head(const struct attention *t, int64_t b, int64_t h, float *scratch, struct error *err)
+{
+	float *s = scratch, *room = scratch + t->queries * t->keys;
+	enum status st;
+
+	products(t, b, h, s, room);
+	keep(t, ATTENTION_PRODUCTS, b, h, s);
+	cap(s, t->softcap, t->queries * t->keys);
+	keep(t, ATTENTION_CAPPED, b, h, s);
+	add_to(t, &t->mask, b, h, s);
+	if (t->causal)
+		hide_what_follows(t, s);
+	add_to(t, &t->bias, b, h, s);
+	keep(t, ATTENTION_MASKED, b, h, s);
+	st = shares(t, s, err);
+	keep(t, ATTENTION_SHARES, b, h, s);
+	if (st == STATUS_OK)
+		weigh(t, b, h, s, room);
+	return st;
+}
+
+enum status attention_run(const struct attention *t, int width, struct error *err)
+{
+	int64_t turned = t->keys * t->size, rows = t->queries * t->v_size;
+	size_t each = (size_t)(t->queries * t->keys + (turned > rows ? turned : rows));
+	float *scratch = mem_try_array(each * (size_t)width + 1, sizeof *scratch);
+	enum status s = STATUS_OK;
+
+	if (!scratch)
+		return error_set(err, STATUS_NOMEM, "no memory for products of %lld x %lld", (long long)t->queries, (long long)t->keys);
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < t->batch * t->heads; i++) {
+		struct error own;
+		enum status one = one_head(t, i / t->heads, i % t->heads, scratch + (size_t)omp_get_thread_num() * each, &own);
+#pragma omp critical
+		if (one != STATUS_OK) {
+			s = one;
+			*err = own;
+		}
+	}
+	free(scratch);
+	return s;
+}
+
+static void copy_rows(const struct attention_rows *r, const struct heads *from, int64_t i, int64_t rows, const float *bias, float *to)
+{
+	for (int64_t row = 0; row < rows; row++) {
+		memcpy(to + row * r->size, row_of(from, i / r->heads, i % r->heads, row), (size_t)r->size * sizeof *to);
+		for (int64_t c = 0; bias && c < r->size; c++)
+			to[row * r->size + c] += bias[i % r->heads * r->size + c];
+	}
+}
+
+enum status attention_join(float **out, const struct attention_rows *r, struct error *err)
+{
+	int64_t each = (r->past_rows + r->now_rows) * r->size;
+	float *y = *out = mem_try_array((size_t)(r->batch * r->heads * each) + 1, sizeof *y);
+
+	if (!y)
+		return error_set(err, STATUS_NOMEM, "no memory for %lld rows of keys", (long long)(r->past_rows + r->now_rows));
+	for (int64_t i = 0; i < r->batch * r->heads; i++) {
+		copy_rows(r, &r->past, i, r->past_rows, NULL, y + i * each);
+		copy_rows(r, &r->now, i, r->now_rows, r->bias, y + i * each + r->past_rows * r->size);
+	}
+	return STATUS_OK;
+}

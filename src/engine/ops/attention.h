@@ -1,0 +1,52 @@
+// Scaled dot products of heads, for the operators that are an attention: Y = softmax(scale Q K' + masks) V.
+#ifndef QTUI_ENGINE_OPS_ATTENTION_H
+#define QTUI_ENGINE_OPS_ATTENTION_H
+
+#include <float.h>
+#include "ops.h"
+
+// Rows of consecutive floats, one for each batch, head and position; elements from one to the next.
+struct heads {
+	const float *at;
+	int64_t batch, head, row;
+};
+// Of a tensor [batch, heads, rows, size], or [batch, rows, heads * size].
+struct heads heads_of(const struct tensor *t, int64_t heads);
+
+// Added to the products; a step of 0 repeats what there is. at NULL: nothing is added.
+struct addend {
+	const float *at;
+	int64_t batch, head, query, key;
+};
+// Of a tensor that broadcasts to [batch, heads, queries, keys] and has those values.
+struct addend addend_of(const struct shape *s, const float *at);
+
+// Added to what a query does not see at all. One that sees nothing gets zeros.
+#define ATTENTION_HIDDEN (-FLT_MAX)
+
+enum attention_stage { ATTENTION_PRODUCTS, ATTENTION_CAPPED, ATTENTION_MASKED, ATTENTION_SHARES, ATTENTION_STAGES };
+
+struct attention {
+	int64_t batch, heads, kv_heads, queries, size, v_size; // kv_heads divides heads: neighbouring heads share one
+	int64_t keys;                                           // those of the past counted
+	struct heads q;
+	const float *k, *v;                                     // dense, [batch, kv_heads, keys, size]
+	struct heads y;                                         // written
+	struct addend mask, bias;
+	float scale, softcap;                                   // softcap 0: none
+	bool causal;                                            // query i sees keys up to i + before
+	int64_t before;
+	float *kept[ATTENTION_STAGES];                          // [batch, heads, queries, keys] as it is at that stage; NULL: not wanted
+};
+MUST_CHECK enum status attention_run(const struct attention *t, int width, struct error *err);
+
+// The rows of `now` behind those of `past` (at NULL: there are none), dense; `bias`, one row for all heads or NULL, is added to `now`. The
+// caller frees *out.
+struct attention_rows {
+	int64_t batch, heads, size, past_rows, now_rows;
+	struct heads past, now;
+	const float *bias;
+};
+MUST_CHECK enum status attention_join(float **out, const struct attention_rows *r, struct error *err);
+
+#endif
