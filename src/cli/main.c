@@ -26,7 +26,7 @@ static const struct verb {
     {"equalize", "MODEL [-o OUT.onnx] [--sums] [--json F]", VERB_EQUALIZE, verb_equalize},
     {"ops", "", VERB_OPS, verb_ops},
 };
-static const struct verb tui = {"", "MODEL CALIB [options]", VERB_TUI, verb_tui};
+static const struct verb tui = {"", "MODEL CALIB [options], or SESSION.json", VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
 int verb_tui(struct options *o)

@@ -233,6 +233,15 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 	return st;
 }
 
+// A session alone names its model and samples itself: it may stand in their place.
+static void take_session(struct options *o, unsigned verb)
+{
+	if ((verb & VERB_STUDY) && !o->session && o->positional.n == 1 && str_has_suffix(o->positional.at[0], ".json")) {
+		o->session = o->positional.at[0];
+		o->positional.n = 0;
+	}
+}
+
 enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err)
 {
 	bool only_words = false;
@@ -249,6 +258,7 @@ enum status options_parse(struct options *o, int argc, char **argv, int first, u
 		if (st != STATUS_OK)
 			return st;
 	}
+	take_session(o, verb);
 	return STATUS_OK;
 }
 

@@ -1,6 +1,7 @@
 // The bottom line: the prompt, a scale that is being tried, a message, or the keys of the moment.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
@@ -18,12 +19,12 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 	return text_width(name) + 1 + text_width(row->hint) + 2;
 }
 
-// An inner context may have taken the key for something else.
-static bool is_reachable(enum action a, unsigned contexts)
+// An inner context may have taken the key for something else; to where one is no key leads.
+static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 {
 	const char *keys = keys_row(a)->keys;
 
-	return keys_action(keys_parse(&keys), contexts) == a;
+	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
 // Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
@@ -39,7 +40,7 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
 		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
 			const struct key_row *row = keys_row((enum action)a);
-			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx && is_reachable((enum action)a, contexts))
+			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx && leads_on((enum action)a, ui, contexts))
 				x += draw_hint(c, row, x, r.y, end);
 		}
 }

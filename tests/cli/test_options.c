@@ -50,6 +50,21 @@ void test_options__words_in_any_order(void **state)
 	options_done(&o);
 }
 
+void test_options__a_session_stands_for_its_model(void **state)
+{
+	struct options o;
+	accept(&o, VERB_TUI, "s.json --threads 1");
+	assert_string_equal(o.session, "s.json");
+	assert_int_equal(o.positional.n, 0);
+	options_done(&o);
+	accept(&o, VERB_ANALYZE, "m.onnx --session s.json");
+	assert_int_equal(o.positional.n, 1);
+	options_done(&o);
+	accept(&o, VERB_COMPARE, "a.json");
+	assert_int_equal(o.positional.n, 1);
+	options_done(&o);
+}
+
 void test_options__a_double_dash_ends_them(void **state)
 {
 	struct options o;
