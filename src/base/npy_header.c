@@ -84,7 +84,7 @@ static enum status read_descr(struct npy_header *h, struct cursor *c)
 	if (!take_quoted(c, d, sizeof d))
 		return error_set(c->err, STATUS_UNSUPPORTED, "%s: only arrays of plain numbers can be read", c->name);
 	if (strlen(d) != 3 || !strchr("<>|=", d[0]) || !is_known_type(d[1], d[2] - '0'))
-		return error_set(c->err, STATUS_UNSUPPORTED, "%s: numbers of type '%s' cannot be read", c->name, d);
+		return error_set(c->err, STATUS_UNSUPPORTED, "%s: numbers of type '%s' cannot be read; save them as float32", c->name, d);
 	h->big_endian = d[0] == '>';
 	h->array.kind = d[1];
 	h->array.item = d[2] - '0';

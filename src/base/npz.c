@@ -67,7 +67,11 @@ static enum status add_member(struct npz *out, zip_t *z, const zip_stat_t *st, c
 		out->name[out->n] = xstrdup(st->name);
 		out->name[out->n++][strlen(st->name) - 4] = '\0';
 	}
-	return s;
+	if (s != STATUS_UNSUPPORTED)
+		return s;
+	out->unread = out->unread.status ? out->unread : *err;
+	*err = (struct error){0};
+	return STATUS_OK;
 }
 
 static bool member_stat(zip_t *z, zip_uint64_t i, zip_stat_t *st)

@@ -1,9 +1,11 @@
 // Datasets: which samples there are, in what order, and what they hold.
+#include <math.h>
 #include <stdio.h>
 #include <zip.h>
 #include "data_case.h"
 #include "onnx.pb-c.h"
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/npy.h"
 
@@ -190,6 +192,67 @@ void test_dataset__npz_fills_inputs_by_name(void **state)
 		assert_true(
 		    strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
 		free(names[i]);
+	}
+}
+
+// Texts and objects beside the numbers are what numpy.savez(images=..., names=...) makes.
+void test_dataset__npz_with_more_than_numbers(void **state)
+{
+	static const char text[] = "\x93NUMPY\1\0\x3b\0{'descr':'<U1','fortran_order':False,'shape':()}          \nabc";
+	const char *file = support_temp_file("text", text, sizeof text - 1);
+	const char *const pairs[] = {"names.npy", file, "x.npy", write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
+	const char *const alone[] = {"x.npy", file};
+	struct data_case c = vector_case(), other = vector_case();
+
+	(void)state;
+	case_open(&c, write_npz("texts.npz", 2, pairs));
+	assert_int_equal(dataset_count(c.data), 2);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	case_done(&c);
+	assert_int_equal(case_try(&other, write_npz("alone.npz", 1, alone)), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(other.err.text, "alone.npz(x.npy): numbers of type '<U1' cannot be read"));
+}
+
+// Fractions for bytes would all become 0, and 300 would become 44.
+void test_dataset__numbers_that_the_type_lacks_are_refused(void **state)
+{
+	static const float fine[4] = {0, 1, 2, 255}, fraction[4] = {0, .5f, 1, 2}, large[4] = {0, 1, 2, 256}, less[4] = {-1};
+	static const float *const bad[] = {fraction, large, less};
+	struct data_case c = {.opt = {.samples = 0}};
+
+	(void)state;
+	case_input(&c, "x", DT_U8, SHAPE(1, 4));
+	case_open(&c, write_npy("fine.npy", 'f', 4, SHAPE(1, 4), fine));
+	case_load(&c, 0);
+	assert_int_equal(((const uint8_t *)c.in[0].data)[3], 255);
+	case_done(&c);
+	for (size_t i = 0; i < 3; i++) {
+		struct data_case b = {.opt = {.samples = 0}};
+
+		case_input(&b, "x", DT_U8, SHAPE(1, 4));
+		case_open(&b, write_npy("bad.npy", 'f', 4, SHAPE(1, 4), bad[i]));
+		assert_int_equal(dataset_load(b.data, 0, b.in, &b.where, &b.err), STATUS_FORMAT);
+		assert_non_null(strstr(b.err.text, "where the model takes uint8"));
+		case_done(&b);
+	}
+}
+
+void test_dataset__numbers_that_are_none_are_warned_of(void **state)
+{
+	static const float nan[4] = {0, NAN, 1, 2}, mask[4] = {0, -INFINITY, 0, 0};
+	const float *const rows[] = {mask, nan};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct data_case c = vector_case();
+		int before = log_count();
+
+		case_open(&c, write_npy("nan.npy", 'f', 4, SHAPE(1, 4), rows[i]));
+		case_load(&c, 0);
+		case_load(&c, 0); // once is enough
+		assert_int_equal(log_count(), before + i);
+		case_done(&c);
 	}
 }
 

@@ -28,6 +28,7 @@ struct npz {
 	char **name; // as stored, without ".npy"; members of other names are passed over
 	struct npy *array;
 	size_t n;
+	struct error unread; // why the first was left out of those that hold no plain numbers (texts, objects); its status is 0: none was
 };
 MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);
 const struct npy *npz_find(const struct npz *z, const char *name); // NULL when absent

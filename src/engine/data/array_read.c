@@ -19,14 +19,20 @@ enum status array_read(struct tensor *out, const char *path, const char *name, e
 		return st;
 	int i = find(a, name);
 	*out = (struct tensor){.type = type};
-	if (i < 0) {
-		st = error_set(err, STATUS_NOTFOUND, "%s: has no array named %s", path, name ? name : "(none given)");
+	if (i < 0 && arrays_unread(a)) {
+		*err = *arrays_unread(a);
+		st = err->status;
+	} else if (i < 0) {
+		st = error_set(err, STATUS_NOTFOUND, "%s: has no array named %s; its first is %s", path,
+		    name ? name : "(none given)", arrays_name(a, 0));
 	} else {
 		out->shape = arrays_shape(a, i);
 		st = tensor_alloc(out, NULL, err);
 	}
 	if (st == STATUS_OK)
-		arrays_copy(out, a, i, 0);
+		st = arrays_copy(out, a, i, 0, path, err);
+	if (st != STATUS_OK)
+		tensor_drop(out);
 	arrays_free(&a);
 	return st;
 }

@@ -50,7 +50,12 @@ static enum status open_npz(struct arrays *a, const char *path, enum dtype raw, 
 	enum status s = npz_read(&a->npz, path, err);
 
 	(void)raw;
-	return !s && !a->npz.n ? error_set(err, STATUS_FORMAT, "%s holds no arrays", path) : s;
+	if (s || a->npz.n)
+		return s;
+	if (!a->npz.unread.status)
+		return error_set(err, STATUS_FORMAT, "%s holds no arrays", path);
+	*err = a->npz.unread;
+	return err->status;
 }
 
 static enum status open_tensor(struct arrays *a, const char *path, enum dtype raw, struct error *err)
@@ -152,6 +157,11 @@ int arrays_count(const struct arrays *a)
 	return a->npz.n ? (int)a->npz.n : 1;
 }
 
+const struct error *arrays_unread(const struct arrays *a)
+{
+	return a->npz.unread.status ? &a->npz.unread : NULL;
+}
+
 static const struct npy *array_at(const struct arrays *a, int i)
 {
 	return a->npz.n ? &a->npz.array[i] : &a->one;
@@ -244,27 +254,45 @@ static double element(const struct npy *x, size_t i)
 	return (double)v.bits;
 }
 
-static void store(void *out, enum dtype type, size_t i, double v)
+// Whether an integer type has the number.
+static bool is_value(enum dtype type, double v)
 {
-	int64_t whole = isfinite(v) && fabs(v) < 0x1p63 ? (int64_t)v : 0;
+	bool sign = kinds[type] == 'i';
+	int bits = 8 * (int)dtype_size(type) - sign;
+
+	return v == floor(v) && v >= (sign ? -ldexp(1, bits) : 0) && v < ldexp(1, bits);
+}
+
+static bool store(void *out, enum dtype type, size_t i, double v)
+{
+	int64_t whole;
 
 	if (type == DT_F32)
 		((float *)out)[i] = (float)v;
 	else if (type == DT_BOOL)
 		((uint8_t *)out)[i] = v != 0;
-	else
-		memcpy((uint8_t *)out + i * dtype_size(type), &whole, dtype_size(type)); // little-endian: the low bytes
+	if (type == DT_F32 || type == DT_BOOL)
+		return true;
+	if (!is_value(type, v))
+		return false;
+	whole = v < 0x1p63 ? (int64_t)v : (int64_t)(uint64_t)v;
+	memcpy((uint8_t *)out + i * dtype_size(type), &whole, dtype_size(type)); // little-endian: the low bytes
+	return true;
 }
 
-void arrays_copy(struct tensor *out, const struct arrays *a, int i, int row)
+enum status arrays_copy(
+    struct tensor *out, const struct arrays *a, int i, int row, const char *path, struct error *err)
 {
 	const struct npy *x = array_at(a, i);
 	size_t n = (size_t)tensor_count(out), from = n * (size_t)row;
 
 	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && out->type != DT_BOOL) {
 		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
-		return;
+		return STATUS_OK;
 	}
 	for (size_t k = 0; k < n; k++)
-		store(out->data, out->type, k, element(x, from + k));
+		if (!store(out->data, out->type, k, element(x, from + k)))
+			return error_set(err, STATUS_FORMAT, "%s: it has %g where the model takes %s: save it as that", path,
+			    element(x, from + k), dtype_name(out->type));
+	return STATUS_OK;
 }

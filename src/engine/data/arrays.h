@@ -12,6 +12,8 @@ bool arrays_is_name(const char *path); // by the extension
 MUST_CHECK enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err);
 void arrays_free(struct arrays **a);
 int arrays_count(const struct arrays *a);
+// Why an array of the file cannot be read, for when one is missed; NULL: all can.
+const struct error *arrays_unread(const struct arrays *a);
 const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
 // The array's own shape (rank 1 for raw elements).
 struct shape arrays_shape(const struct arrays *a, int i);
@@ -22,6 +24,8 @@ int arrays_find(const struct arrays *a, const struct graph *g, int input, int ma
 // two samples of an input whose batch the file fixes at 4.
 int arrays_rows(const struct arrays *a, int i, const struct shape *input);
 // Converts sample `row` to the type of `out`, which has type and shape and is allocated.
-void arrays_copy(struct tensor *out, const struct arrays *a, int i, int row);
+// A number that the type does not have (0.5 or 300 as uint8) is STATUS_FORMAT.
+MUST_CHECK enum status arrays_copy(
+    struct tensor *out, const struct arrays *a, int i, int row, const char *path, struct error *err);
 
 #endif

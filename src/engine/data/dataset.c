@@ -92,7 +92,12 @@ static enum status count_rows(
 			return error_set(err, STATUS_FORMAT, "%s: its arrays hold %d and %d samples", path, *rows, n);
 		*rows = n;
 	}
-	return *rows ? STATUS_OK : error_set(err, STATUS_FORMAT, "%s holds no array for an input of the model", path);
+	if (*rows)
+		return STATUS_OK;
+	if (!arrays_unread(a))
+		return error_set(err, STATUS_FORMAT, "%s holds no array for an input of the model", path);
+	*err = *arrays_unread(a);
+	return err->status;
 }
 
 static enum status add_file(struct dataset *d, size_t file, struct error *err)
@@ -169,6 +174,7 @@ enum status dataset_open(
 	d->opt = *opt;
 	d->path = xstrdup(path ? path : "random");
 	pthread_mutex_init(&d->lock, NULL);
+	d->warned = (atomic_flag)ATOMIC_FLAG_INIT;
 	find_image_input(d);
 	guess_preprocess(&d->opt.pre, g, d->image_input < 0 ? DT_F32 : dataset_input(d, d->image_input)->type);
 	s = g->n_inputs ? fill(d, path, err) : error_set(err, STATUS_UNSUPPORTED, "%s: the model has no inputs, so there is nothing to calibrate on; qtui run computes it", g->path);

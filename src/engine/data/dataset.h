@@ -3,6 +3,7 @@
 #define QTUI_ENGINE_DATA_DATASET_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "arrays.h"
 #include "listing.h"
 #include "place.h"
@@ -26,6 +27,7 @@ struct dataset {
 	struct arrays *single; // the file, kept open, when it is the only one and holds arrays
 	pthread_mutex_t lock;  // over hash
 	struct key *hash;      // of file contents, zero until asked for
+	atomic_flag warned;    // of numbers that are none
 };
 
 static inline const struct value *dataset_input(const struct dataset *d, int i)

@@ -1,10 +1,12 @@
 // One sample: images decoded, resized and normalised, arrays converted, inputs with a customary value filled.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "convention.h"
 #include "dataset.h"
 #include "image.h"
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
 
 static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
@@ -33,6 +35,25 @@ static enum status load_image(
 	return s;
 }
 
+// -inf is what masks are made of.
+static bool has_nan(const struct tensor *t)
+{
+	const float *v = t->data;
+	int64_t n = t->type == DT_F32 ? tensor_count(t) : 0, bad = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		bad += isnan(v[i]) || v[i] == INFINITY;
+	return bad;
+}
+
+static void warn_of_nan(const struct dataset *d, const char *path, int row, const struct value *v)
+{
+	atomic_flag *warned = (atomic_flag *)&d->warned;
+
+	if (!atomic_flag_test_and_set(warned))
+		log_warn("%s: sample %d has NaN or infinite numbers for input '%s': check how it was made", path, row, v->name);
+}
+
 static enum status load_arrays(
     const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct error *err)
 {
@@ -50,7 +71,9 @@ static enum status load_arrays(
 		else
 			s = alloc_input(&in[i], dataset_input(d, i), err);
 		if (!s)
-			arrays_copy(&in[i], a, array, row);
+			s = arrays_copy(&in[i], a, array, row, path, err);
+		if (!s && has_nan(&in[i]))
+			warn_of_nan(d, path, row, dataset_input(d, i));
 	}
 	dataset_close_file(d, &a);
 	return s;

@@ -7,6 +7,7 @@
 #include "import.h"
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 
 static const int64_t image_sizes[] = {
     640, 416, 320, 224, 256, 512, 128, 1280, 384, 448, 608, 299, 300, 192, 160, 96, 64, 32, 28};
@@ -149,9 +150,27 @@ static int64_t choose(
 	return image ? t->image : t->other;
 }
 
+// The shape of the file, symbols by name: "[N, 3, 224, 224]".
+static const char *declared_text(const Onnx__TypeProto__Tensor *t, char *out, size_t size)
+{
+	struct str s = {0};
+
+	for (int i = 0; i < (int)t->shape->n_dim; i++) {
+		str_add(&s, i ? ", " : "[");
+		if (fixed_dim(t, i))
+			str_addf(&s, "%lld", (long long)fixed_dim(t, i));
+		else
+			str_add(&s, symbol(t, i)[0] ? symbol(t, i) : "?");
+	}
+	str_add(&s, t->shape->n_dim ? "]" : "[]");
+	snprintf(out, size, "%s", str_text(&s));
+	str_done(&s);
+	return out;
+}
+
 static enum status check_given(const struct input_dims *in, const char *name, struct error *err)
 {
-	char text[160];
+	char takes[160], has[160];
 	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
 	bool fits = rank == in->given->rank || rank == in->given->rank + 1;
 
@@ -159,8 +178,11 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
 	if (fits && shape_count(in->given) >= 0)
 		return STATUS_OK;
-	return error_set(
-	    err, STATUS_FORMAT, "input '%s' cannot have the shape %s of the data", name, shape_text(in->given, text, sizeof(text)));
+	if (!in->type->shape)
+		return error_set(err, STATUS_FORMAT, "input '%s' cannot have the shape %s of the data", name,
+		    shape_text(in->given, has, sizeof(has)));
+	return error_set(err, STATUS_FORMAT, "input '%s' takes %s, and the data have %s", name,
+	    declared_text(in->type, takes, sizeof(takes)), shape_text(in->given, has, sizeof(has)));
 }
 
 static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
