@@ -85,6 +85,14 @@ static enum status read_all(struct bytes *b, int fd, size_t hint, size_t limit, 
 	return STATUS_OK;
 }
 
+// What a repository holds in the place of a large file until that is fetched.
+static enum status refuse_pointer(const struct bytes *b, const char *path, struct error *err)
+{
+	if (strncmp((const char *)b->data, "version https://git-lfs", 23) != 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s is a pointer of Git LFS: `git lfs pull` brings the file itself", path);
+}
+
 static enum status read_open(
     struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err)
 {
@@ -96,7 +104,7 @@ static enum status read_open(
 		limit = mem_available() / 2; // a pipe may never end
 	if (hint > limit)
 		return too_large(path, limit, err);
-	if (read_all(out, fd, hint, limit, path, err))
+	if (read_all(out, fd, hint, limit, path, err) || refuse_pointer(out, path, err))
 		bytes_done(out);
 	return out->data ? STATUS_OK : err->status;
 }

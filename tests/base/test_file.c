@@ -58,6 +58,19 @@ void test_file__text_is_read_without_its_mark(void **state)
 	assert_non_null(strstr(e.text, "wide.txt is in UTF-16"));
 }
 
+void test_file__what_git_left_in_its_place_is_no_file(void **state)
+{
+	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4\n";
+	const char *path = support_temp_file("weights.npy", pointer, sizeof pointer - 1);
+	struct error e;
+	struct bytes b;
+
+	assert_int_equal(file_map(&b, path, &e), STATUS_FORMAT);
+	assert_non_null(strstr(e.text, "`git lfs pull`"));
+	assert_null(b.data);
+	assert_int_equal(file_read(&b, path, 1000, &e), STATUS_FORMAT);
+}
+
 // By any name, and not the other files beside it.
 void test_file__what_is_kept_is_not_written_over(void **state)
 {

@@ -395,7 +395,7 @@ void test_image__what_it_is_instead_is_said(void **state)
 	    {"RIFF\0\0\0\0WEBPVP8 ", "WebP", 16},
 	    {"BM\0\0", "BMP", 4},
 	    {"\0\0\0\30ftypheic", "HEIF", 12},
-	    {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull", 43},
+	    {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull", 43}, // of any file
 	    {"", "empty", 0},
 	};
 

@@ -1,6 +1,7 @@
 // Reading ONNX files: what is in the graph afterwards.
 #include <sys/stat.h>
 #include <stdio.h>
+#include <unistd.h>
 #include "onnx_case.h"
 #include "qtui/engine/op.h"
 
@@ -271,6 +272,47 @@ void test_onnx__external_data_stay_below_the_model(void **state)
 		assert_int_not_equal(case_load_with(&c, NULL), STATUS_OK);
 		assert_non_null(strstr(c.err.text, "external data"));
 	}
+	case_done(&c);
+}
+
+// Hugging Face's cache: names in one directory are links to contents in another.
+void test_onnx__external_data_beside_what_the_model_links_to(void **state)
+{
+	Onnx__StringStringEntryProto entry, *entries[1] = {&entry};
+	struct onnx_case c;
+	float v[4] = {1, 2, 3, 4};
+	struct graph *g = NULL;
+	struct error err;
+	Onnx__TensorProto *t;
+	char link[512], data[512];
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(4));
+	t = c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "w", FLOAT, DIMS(4));
+	t->has_data_location = true;
+	t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+	onnx__string_string_entry_proto__init(&entry);
+	entry.key = (char *)"location", entry.value = (char *)"model.onnx_data";
+	t->external_data = entries;
+	t->n_external_data = 1;
+	case_node(&c, "Add", "a", "x w", "y");
+	case_output(&c, c.graph, "y");
+	assert_int_equal(file_mkdirs(support_temp("blobs"), &err), STATUS_OK);
+	assert_int_equal(file_mkdirs(support_temp("snapshots"), &err), STATUS_OK);
+	case_save(&c, "blobs/aaa");
+	support_temp_file("blobs/bbb", v, sizeof(v));
+	snprintf(link, sizeof(link), "%s", support_temp("snapshots/model.onnx"));
+	snprintf(data, sizeof(data), "%s", support_temp("snapshots/model.onnx_data"));
+	assert_int_equal(symlink("../blobs/aaa", link), 0);
+	assert_int_equal(symlink("../blobs/bbb", data), 0);
+	assert_int_equal(onnx_load(&g, link, NULL, &err), STATUS_OK);
+	assert_memory_equal(g->value[g->node[0].in[1]].constant->data, v, 16);
+	graph_free(&g);
+	assert_int_equal(unlink(data), 0); // a link to the model alone
+	assert_int_equal(rename(support_temp("blobs/bbb"), support_temp("blobs/model.onnx_data")), 0);
+	assert_int_equal(onnx_load(&g, link, NULL, &err), STATUS_OK);
+	graph_free(&g);
 	case_done(&c);
 }
 

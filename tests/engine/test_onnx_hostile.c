@@ -127,6 +127,10 @@ void test_onnx_hostile__wiring(void **state)
 	case_node(&c, "Relu", "wide", "x h", "z");
 	case_refused(&c, STATUS_FORMAT, "wide");
 	case_done(&c);
+	relu_case(&c);
+	c.graph->n_output = 0;
+	case_refused(&c, STATUS_FORMAT, "the model has no outputs");
+	case_done(&c);
 }
 
 void test_onnx_hostile__operators(void **state)
@@ -141,6 +145,11 @@ void test_onnx_hostile__operators(void **state)
 	relu_case(&c);
 	case_node(&c, "Relu", "odd", "x", "z")->domain = (char *)"my.domain";
 	case_refused(&c, STATUS_UNSUPPORTED, "my.domain.Relu");
+	case_done(&c);
+	relu_case(&c);
+	case_attr_int(&c, case_node(&c, "Softmax", "i", "x", "z"), "axis", 7); // the name is a letter of the text, too
+	case_output(&c, c.graph, "z");
+	case_refused(&c, STATUS_FORMAT, "node i (Softmax): axis 7");
 	case_done(&c);
 }
 
@@ -158,7 +167,11 @@ void test_onnx_hostile__tensors(void **state)
 	case_refused(&c, STATUS_FORMAT, "initializer 'w'");
 	c.graph->initializer[0]->dims[0] = 4;
 	c.graph->initializer[0]->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
-	case_refused(&c, STATUS_UNSUPPORTED, "initializer 'w'");
+	case_refused(&c, STATUS_UNSUPPORTED, "initializer 'w': elements of type string (8)");
+	c.graph->initializer[0]->data_type = 22;
+	case_refused(&c, STATUS_UNSUPPORTED, "elements of type int4 (22)");
+	c.graph->initializer[0]->data_type = 99;
+	case_refused(&c, STATUS_UNSUPPORTED, "elements of type unknown (99)");
 	case_done(&c);
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1 << 20, 1 << 20, 1 << 20));

@@ -49,7 +49,6 @@ static const struct {
     {4, "ftyp", "but HEIF or AVIF: convert it"},
     {0, "P5", "but PGM: convert it"},
     {0, "P6", "but PPM: convert it"},
-    {0, "version https://git-lfs", "but a pointer of Git LFS: \"git lfs pull\" brings the image"},
 };
 
 static enum status refuse(const struct bytes *file, const char *name, struct error *err)

@@ -238,7 +238,8 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 	d->value[id].shape = shape;
 	if (d->value[id].type == DT_NONE)
 		return error_set(
-		    err, STATUS_UNSUPPORTED, "input '%s': element type %d is not supported", name, in.type->elem_type);
+		    err, STATUS_UNSUPPORTED, "input '%s': elements of type %s (%d) are not supported", name,
+		    tensor_proto_type_name(in.type->elem_type), in.type->elem_type);
 	draft_mark_input(d, id);
 	return STATUS_OK;
 }

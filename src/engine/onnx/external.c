@@ -1,4 +1,4 @@
-// External data: confined to the model's directory, links resolved.
+// External data: confined to the model's directory, links resolved. A model that is itself a link, as in Hugging Face's cache, has two.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct external {
 	struct bytes bytes;
 };
 struct externals {
-	char *dir;
+	char *dir[2]; // of the model by its name, and of the file that its name leads to by links
 	struct external *file;
 	size_t n, cap;
 };
@@ -20,8 +20,11 @@ struct externals {
 struct externals *externals_new(const char *model_path)
 {
 	struct externals *e = xcalloc(1, sizeof(*e));
+	char *real = realpath(model_path, NULL);
 
-	e->dir = file_dir(model_path);
+	e->dir[0] = file_dir(model_path);
+	e->dir[1] = file_dir(real ? real : model_path);
+	free(real);
 	return e;
 }
 
@@ -37,7 +40,8 @@ void externals_free(struct externals **ep)
 		bytes_done(&e->file[i].bytes);
 	}
 	free(e->file);
-	free(e->dir);
+	free(e->dir[0]);
+	free(e->dir[1]);
 	free(e);
 }
 
@@ -62,9 +66,19 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+// Where the file is: beside the model's name, else beside the file that this leads to; heap.
+static char *find_path(const struct externals *e, const char *location)
+{
+	char *path = file_join(e->dir[0], location), *other = file_join(e->dir[1], location);
+	bool use_other = !file_exists(path) && file_exists(other);
+
+	free(use_other ? path : other);
+	return use_other ? other : path;
+}
+
 static enum status open_file(struct externals *e, const char *location, struct error *err)
 {
-	char *path = file_join(e->dir, location);
+	char *path = find_path(e, location);
 	struct external x = {0};
 	enum status s;
 
@@ -73,7 +87,7 @@ static enum status open_file(struct externals *e, const char *location, struct e
 		    err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
 	else if (!file_exists(path))
 		s = error_set(err, STATUS_NOTFOUND, "external data '%s' is not there: put it beside the model", path);
-	else if (!is_file(path) || !is_below(e->dir, path))
+	else if (!is_file(path) || !(is_below(e->dir[0], path) || is_below(e->dir[1], path)))
 		s = error_set(
 		    err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
 	else

@@ -8,7 +8,8 @@
 struct externals;
 struct externals *externals_new(const char *model_path);
 void externals_free(struct externals **e);
-// The `size` bytes at `offset` of the file `location`, which must lie in the model's directory or below.
+// The `size` bytes at `offset` of the file `location`, which must lie in the directory of the model, or of what
+// its name links to, or below.
 MUST_CHECK enum status externals_get(
     const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size, struct error *err);
 

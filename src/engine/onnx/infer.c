@@ -133,6 +133,15 @@ static bool all_folded(const struct draft *d, const struct node *n)
 	return true;
 }
 
+// Whether the text says "node NAME" already: a name may be as short as "1".
+static bool names_node(const char *text, const char *name)
+{
+	for (const char *p = strstr(text, "node "); p; p = strstr(p + 1, "node "))
+		if (!strncmp(p + 5, name, strlen(name)) && strchr(" :", p[5 + strlen(name)]))
+			return true;
+	return false;
+}
+
 static enum status infer_node(struct draft *d, struct draft_node *n, struct error *err)
 {
 	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)),
@@ -158,7 +167,7 @@ static enum status infer_node(struct draft *d, struct draft_node *n, struct erro
 	if (!s || (d->lenient && s != STATUS_NOMEM))
 		return STATUS_OK;
 	d->shape_failed = true;
-	return strstr(err->text, n->n.name) ? s : error_prefix(err, "node %s (%s)", n->n.name, n->op_type);
+	return names_node(err->text, n->n.name) ? s : error_prefix(err, "node %s (%s)", n->n.name, n->op_type);
 }
 
 enum status infer_draft(struct draft *d, struct error *err)

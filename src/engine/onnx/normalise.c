@@ -24,7 +24,7 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 			return error_set(err, STATUS_FORMAT, "output '%s' is not computed by any node", name);
 		draft_mark_output(d, id);
 	}
-	return STATUS_OK;
+	return g->n_output ? STATUS_OK : error_set(err, STATUS_FORMAT, "the model has no outputs: nothing of it is computed");
 }
 
 static enum status settle_branches(struct draft *d, struct error *err)

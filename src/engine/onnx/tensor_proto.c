@@ -102,6 +102,25 @@ enum dtype tensor_proto_type(int32_t onnx_type)
 	return row_of(onnx_type)->type;
 }
 
+const char *tensor_proto_type_name(int32_t onnx_type)
+{
+	static const char *const names[] = {[0] = "undefined",
+	    [8] = "string",
+	    [14] = "complex64",
+	    [15] = "complex128",
+	    [17] = "float8e4m3fn",
+	    [18] = "float8e4m3fnuz",
+	    [19] = "float8e5m2",
+	    [20] = "float8e5m2fnuz",
+	    [21] = "uint4",
+	    [22] = "int4",
+	    [23] = "float4e2m1",
+	    [24] = "float8e8m0"};
+	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof(names) / sizeof(names[0]);
+
+	return named && names[onnx_type] ? names[onnx_type] : "unknown";
+}
+
 static void fill(struct tensor *t, const struct type_row *row, const void *raw, size_t n)
 {
 	if (row->convert)
@@ -166,7 +185,8 @@ static enum status read_shape(struct tensor *out, const Onnx__TensorProto *t, co
 {
 	*out = (struct tensor){.type = tensor_proto_type(t->data_type)};
 	if (out->type == DT_NONE)
-		return error_set(err, STATUS_UNSUPPORTED, "%s: element type %d is not supported", what, t->data_type);
+		return error_set(err, STATUS_UNSUPPORTED, "%s: elements of type %s (%d) are not supported", what,
+		    tensor_proto_type_name(t->data_type), t->data_type);
 	if (t->n_dims > SHAPE_MAX_RANK)
 		return error_set(err, STATUS_UNSUPPORTED, "%s: rank %zu is over %d", what, t->n_dims, SHAPE_MAX_RANK);
 	out->shape = shape_of((int)t->n_dims, t->dims);

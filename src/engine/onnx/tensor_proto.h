@@ -8,6 +8,7 @@
 
 // The engine's type for a TensorProto.DataType; DT_NONE when there is none (string, complex, 4 and 8 bit floats).
 enum dtype tensor_proto_type(int32_t onnx_type);
+const char *tensor_proto_type_name(int32_t onnx_type); // of those that there is none for
 // Allocates *out, which the caller drops. `what` names the tensor in messages. externals NULL: external data is
 // refused.
 MUST_CHECK enum status tensor_proto_read(
