@@ -290,6 +290,35 @@ void test_dataset__a_directory_is_read_in_bytewise_order(void **state)
 	free(dir);
 }
 
+void test_dataset__images_of_other_kinds_are_said(void **state)
+{
+	struct data_case c = vector_case();
+	char *dir = make_dir("kinds"), *path = file_join(dir, "a.webp");
+	int before = log_count();
+
+	(void)state;
+	assert_int_equal(file_write(path, "RIFF", 4, &c.err), STATUS_OK);
+	assert_int_equal(case_try(&c, dir), STATUS_NOTFOUND);
+	assert_non_null(strstr(c.err.text, "convert "));
+	assert_non_null(strstr(c.err.text, "a.webp"));
+	write_npy("kinds/b.npy", 'f', 4, SHAPE(1, 4), batch);
+	case_open(&c, dir);
+	assert_int_equal(log_count(), before + 2); // of images, and of files
+	case_done(&c);
+	free(path);
+	free(dir);
+}
+
+void test_dataset__a_line_of_a_list_is_named(void **state)
+{
+	static const char list[] = "a.npy\n\nb.jpg 3\n";
+	struct data_case c = vector_case();
+
+	(void)state;
+	assert_int_equal(case_try(&c, support_temp_file("labels.txt", list, sizeof(list) - 1)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "labels.txt:3: 'b.jpg 3' is not the path of"));
+}
+
 void test_dataset__a_list_keeps_its_order(void **state)
 {
 	static const char list[] = "# calibration\nsub/z.npy\r\n\n  sub/a.npy  \nsub/z.npy";

@@ -10,21 +10,46 @@
 #include "qtui/base/str.h"
 
 #define LIST_MAX ((size_t)64 << 20)
+#define KINDS ".jpg .png .npy .npz .pb .bin"
+
+// Whether the path has one of the extensions, which end with NULL, in capitals or not.
+static bool has_extension(const char *path, const char *const *extension)
+{
+	size_t n = strlen(path);
+
+	for (; *extension; extension++)
+		if (n > strlen(*extension) && !strcasecmp(path + n - strlen(*extension), *extension))
+			return true;
+	return false;
+}
 
 bool listing_is_image(const char *path)
 {
-	static const char *const suffixes[] = {".jpg", ".jpeg", ".png"};
-	size_t n = strlen(path);
+	static const char *const ours[] = {".jpg", ".jpeg", ".jfif", ".png", NULL};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (n > strlen(suffixes[i]) && !strcasecmp(path + n - strlen(suffixes[i]), suffixes[i]))
-			return true;
-	return false;
+	return has_extension(path, ours);
+}
+
+static bool is_other_image(const char *path)
+{
+	static const char *const others[] = {".bmp", ".webp", ".gif", ".tif", ".tiff", ".heic", ".heif", ".avif", ".ppm", ".pgm", NULL};
+
+	return has_extension(path, others);
 }
 
 static bool is_data(const char *path)
 {
 	return listing_is_image(path) || arrays_is_name(path);
+}
+
+void listing_done(struct listing *l)
+{
+	for (size_t i = 0; i < l->n_files * (size_t)l->n_parts; i++)
+		free(l->path[i]);
+	free(l->path);
+	free(l->input);
+	free(l->first_foreign);
+	*l = (struct listing){0};
 }
 
 static void add(struct listing *l, char *path)
@@ -36,19 +61,22 @@ static void add(struct listing *l, char *path)
 static enum status read_dir(struct listing *l, const char *dir, struct error *err)
 {
 	struct file_list files;
-	size_t other = 0;
+	size_t others = 0;
 	enum status s = file_list_dir(&files, dir, err);
 
 	if (s)
 		return s;
-	for (size_t i = 0; i < files.n; i++)
+	for (size_t i = 0; i < files.n; i++) {
 		if (is_data(files.name[i]))
 			add(l, file_join(dir, files.name[i]));
 		else
-			other++;
+			others++;
+		if (is_other_image(files.name[i]) && !l->foreign++)
+			l->first_foreign = file_join(dir, files.name[i]);
+	}
 	file_list_done(&files);
-	if (other)
-		log_info("%s: %zu file%s left out: neither image nor array", dir, other, other == 1 ? "" : "s");
+	if (others)
+		log_info("%s: %zu file%s left out: neither image nor array", dir, others, others == 1 ? "" : "s");
 	return STATUS_OK;
 }
 
@@ -71,8 +99,9 @@ static enum status read_subdirs(struct listing *l, const char *dir, struct error
 }
 
 // A line's path: as it is when absolute, else beside the list file.
-static void add_line(struct listing *l, const char *dir, const char *line, size_t n)
+static enum status add_line(struct listing *l, const char *dir, const char *line, size_t n, struct error *err)
 {
+	enum status s = STATUS_OK;
 	char *name;
 
 	while (n && isspace((unsigned char)line[n - 1]))
@@ -80,18 +109,23 @@ static void add_line(struct listing *l, const char *dir, const char *line, size_
 	while (n && isspace((unsigned char)*line))
 		line++, n--;
 	if (!n || *line == '#')
-		return;
+		return STATUS_OK;
 	name = xmalloc(n + 1);
 	memcpy(name, line, n);
 	name[n] = '\0';
-	add(l, name[0] == '/' ? xstrdup(name) : file_join(dir, name));
+	if (is_data(name))
+		add(l, name[0] == '/' ? xstrdup(name) : file_join(dir, name));
+	else
+		s = error_set(err, STATUS_FORMAT, "'%.120s' is not the path of an image or array (" KINDS ")", name);
 	free(name);
+	return s;
 }
 
 static enum status read_list(struct listing *l, const char *path, struct error *err)
 {
 	struct bytes b;
 	char *dir;
+	int number = 1;
 	enum status s = file_read_text(&b, path, LIST_MAX, err);
 
 	if (s)
@@ -99,11 +133,13 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 	dir = file_dir(path);
 	if (memchr(b.data, '\0', b.size))
 		s = error_set(err, STATUS_FORMAT, "%s is neither an image, nor an array, nor a list of paths", path);
-	for (size_t at = 0; at < b.size && !s;) {
+	for (size_t at = 0; at < b.size && !s; number++) {
 		const uint8_t *end = memchr(b.data + at, '\n', b.size - at);
 		size_t n = end ? (size_t)(end - b.data) - at : b.size - at;
 
-		add_line(l, dir, (const char *)b.data + at, n);
+		s = add_line(l, dir, (const char *)b.data + at, n, err);
+		if (s)
+			error_prefix(err, "%s:%d", path, number);
 		at += n + 1;
 	}
 	free(dir);
@@ -163,9 +199,12 @@ static enum status read_parts(struct listing *l, const char *dir, const struct g
 			l->n_files = i + 1;
 		}
 	for (int p = 0; p < l->n_parts; p++) {
-		for (size_t i = 0; i < part[p].n_files; i++)
-			free(part[p].path[i]);
-		free(part[p].path);
+		l->foreign += part[p].foreign;
+		if (!l->first_foreign) {
+			l->first_foreign = part[p].first_foreign;
+			part[p].first_foreign = NULL;
+		}
+		listing_done(&part[p]);
 	}
 	free(part);
 	return s;
@@ -191,16 +230,12 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 		if (!s && !parts && !out->n_files)
 			s = read_subdirs(out, path, err);
 	}
-	if (!s && !out->n_files)
-		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (.jpg .png .npy .npz .pb .bin)", path);
+	if (!s && !out->n_files && out->foreign)
+		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS "): convert %s", path, out->first_foreign);
+	else if (!s && !out->n_files)
+		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS ")", path);
+	else if (!s && out->foreign)
+		log_warn("%zu images are left out, neither JPEG nor PNG (first: %s): convert them", out->foreign,
+		    out->first_foreign);
 	return s;
-}
-
-void listing_done(struct listing *l)
-{
-	for (size_t i = 0; i < l->n_files * (size_t)l->n_parts; i++)
-		free(l->path[i]);
-	free(l->path);
-	free(l->input);
-	*l = (struct listing){0};
 }
