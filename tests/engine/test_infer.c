@@ -42,7 +42,7 @@ static void check(const char *model, const struct onnx_input_shape *shapes, int 
 	const struct tensor *given[MOST];
 	if (!path)
 		skip();
-	assert_int_equal(onnx_load(&g, path, &(struct onnx_options){shapes, n_shapes}, &err), STATUS_OK);
+	assert_int_equal(onnx_load(&g, path, &(struct onnx_options){.shape = shapes, .n_shapes = n_shapes}, &err), STATUS_OK);
 	for (int i = 0; i < g->n_inputs; i++) {
 		const struct value *v = &g->value[g->input[i]];
 		in[i] = (struct tensor){.type = v->type, .shape = v->shape};
