@@ -38,6 +38,18 @@ static void list_ignored(struct str *out, const cJSON *object, const char *prefi
 	}
 }
 
+// Another tool's file would be ignored member by member.
+static bool is_foreign(const cJSON *root)
+{
+	const cJSON *m;
+	cJSON_ArrayForEach(m, root)
+	{
+		if (is_used(m->string))
+			return false;
+	}
+	return cJSON_GetArraySize(root) > 0;
+}
+
 static const cJSON *inputs_of(const struct config *c)
 {
 	const cJSON *s = config_section(c, "calibration_parameters"), *list = cJSON_GetObjectItemCaseSensitive(s, "input_parameters");
@@ -228,6 +240,9 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 	enum status s = json_read(&c->root, o->config, err);
 	if (s == STATUS_OK)
 		s = config_need(c, cJSON_IsObject(c->root), "a JSON object is needed", err);
+	if (s == STATUS_OK)
+		s = config_need(c, !is_foreign(c->root),
+		    "no xquant configuration: it has none of model_parameters, calibration_parameters, quantization_parameters", err);
 	if (s == STATUS_OK)
 		s = check_types(c, err);
 	if (s != STATUS_OK)

@@ -282,7 +282,7 @@ void test_import__other_files_are_refused(void **state)
 {
 	(void)state;
 	assert_refused("{\"quantization_parameters\": {}}", "--config");
-	assert_refused("{\"qtui\": 1}", "session");
+	assert_refused("{\"qtui_session\": 1, \"edits\": []}", "--session");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
 	assert_refused("[1, 2]", "not a file of esp-ppq");
 	assert_refused("{\"dispatchings\": ", "import.json");

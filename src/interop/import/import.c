@@ -38,8 +38,8 @@ static enum status read_json(struct wishes *w, const char **format, const cJSON 
 		}
 	if (has_member(root, "quantization_parameters calibration_parameters"))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: an xquant configuration is given with --config", path);
-	if (has_member(root, "qtui"))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is opened, not imported", path);
+	if (has_member(root, "qtui_session"))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is given with --session", path);
 	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF or TensorRT that is known here", path);
 }
 
