@@ -141,9 +141,9 @@ float ordered_plane_sum(const float *x, int64_t n)
 enum status ordered_reduce(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *s = &in[0]->shape;
-	bool gone[SHAPE_MAX_RANK], nothing;
+	bool gone[SHAPE_MAX_RANK];
 	int first = s->rank, reduced = 0;
-	enum status st = reduce_axes(gone, &nothing, n, in, err);
+	enum status st = reduce_axes(gone, n, in, err);
 
 	if (st != STATUS_OK)
 		return st;
@@ -151,7 +151,7 @@ enum status ordered_reduce(const struct node *n, const struct tensor *const *in,
 		reduced += gone[i];
 	while (first > 0 && gone[first - 1])
 		first--;
-	if (nothing || in[0]->type != DT_F32 || reduced == 0 || s->rank - first != reduced)
+	if (in[0]->type != DT_F32 || reduced == 0 || s->rank - first != reduced)
 		return reduce_eval(n, in, out, width, err);
 	int64_t rows = rule_product(s, 0, first), length = rule_product(s, first, s->rank);
 #pragma omp parallel for num_threads(width) if (width > 1)

@@ -27,7 +27,7 @@ static const struct recipe {
 };
 
 enum status reduce_axes(
-    bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in, struct error *err)
+    bool gone[SHAPE_MAX_RANK], const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct reduce_attrs *a = n->attrs;
 	const struct tensor *list = n->n_in > 1 ? in[1] : NULL;
@@ -35,14 +35,12 @@ enum status reduce_axes(
 	int rank = in[0]->shape.rank, count = -1;
 	enum status s = rule_axes_list(axes, &count, list, &a->axes, err);
 
-	*nothing = false;
 	if (s == STATUS_OK)
 		s = rule_axes(gone, axes, count, rank, err);
 	if (s != STATUS_OK || count > 0)
 		return s;
-	*nothing = a->noop_with_empty_axes != 0;
 	for (int i = 0; i < rank; i++)
-		gone[i] = !*nothing;
+		gone[i] = !a->noop_with_empty_axes;
 	return STATUS_OK;
 }
 
@@ -56,9 +54,9 @@ void reduce_set_shape(struct shape *y, const struct shape *x, const bool gone[SH
 
 enum status reduce_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	bool gone[SHAPE_MAX_RANK], nothing;
+	bool gone[SHAPE_MAX_RANK];
 	struct shape y;
-	enum status s = reduce_axes(gone, &nothing, n, in, err);
+	enum status s = reduce_axes(gone, n, in, err);
 
 	if (s != STATUS_OK)
 		return s;
@@ -287,18 +285,13 @@ enum status reduce_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct recipe recipe = recipes[n->op->id];
-	bool gone[SHAPE_MAX_RANK], nothing;
+	bool gone[SHAPE_MAX_RANK];
 	struct strided s;
 	double terms = 1;
-	enum status st = reduce_axes(gone, &nothing, n, in, err);
+	enum status st = reduce_axes(gone, n, in, err);
 
 	if (st != STATUS_OK)
 		return st;
-	if (nothing) {
-		if (tensor_bytes(&out[0]))
-			memcpy(out[0].data, in[0]->data, tensor_bytes(&out[0]));
-		return STATUS_OK;
-	}
 	reduce_walk(&s, &in[0]->shape, gone);
 	for (int i = 0; i < in[0]->shape.rank; i++)
 		terms *= gone[i] ? (double)in[0]->shape.dim[i] : 1;

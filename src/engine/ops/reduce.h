@@ -3,9 +3,9 @@
 
 #include "ops.h"
 
-// Which axes a reduction removes; *nothing: none, the output is the input.
+// Which axes a reduction removes. Where it removes none, each element is still squared, or whatever is done to a total.
 MUST_CHECK enum status reduce_axes(
-    bool gone[SHAPE_MAX_RANK], bool *nothing, const struct node *n, const struct tensor *const *in, struct error *err);
+    bool gone[SHAPE_MAX_RANK], const struct node *n, const struct tensor *const *in, struct error *err);
 void reduce_set_shape(struct shape *y, const struct shape *x, const bool gone[SHAPE_MAX_RANK], bool keepdims);
 
 #endif

@@ -72,6 +72,8 @@ static struct range make_range(int64_t start, int64_t end, int64_t step, int64_t
 	int64_t low = r.step < 0 ? -1 : 0, high = r.step < 0 ? dim - 1 : dim;
 
 	start = clamp(start < 0 ? start + dim : start, r.step < 0 ? 0 : low, high);
+	if (r.step < 0 && (end == INT32_MAX || end == INT64_MAX)) // "to the end", as ONNX Runtime reads it in either direction
+		end = INT64_MIN;
 	end = clamp(end < 0 ? end + dim : end, low, high);
 	if (dim > 0 && r.step > 0 && end > start)
 		r.count = (end - start + r.step - 1) / r.step;

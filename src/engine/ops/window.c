@@ -183,7 +183,8 @@ enum status window_resolve_transposed(
 			return error_set(err, STATUS_FORMAT, "the output would be too large");
 		full = w->stride[i] * (w->in[i] - 1) + extra[i] + extent(w, i);
 		if (wanted[i] > 0 || is_same(spec->auto_pad)) {
-			w->out[i] = wanted[i] > 0 ? wanted[i] : w->in[i] * w->stride[i];
+			int64_t same = full < w->in[i] * w->stride[i] ? full : w->in[i] * w->stride[i]; // padding is never negative
+			w->out[i] = wanted[i] > 0 ? wanted[i] : same;
 			place_padding(w, i, full - w->out[i], !strcmp(spec->auto_pad, "SAME_UPPER"));
 		} else {
 			w->out[i] = full - w->before[i] - w->after[i];

@@ -44,11 +44,11 @@ static bool is_plane_mean(const struct exec *x)
 {
 	const struct node *n = x->node;
 	const struct tensor *in[2] = {x->in[0] ? &x->in[0]->t : NULL, n->n_in > 1 && x->in[1] ? &x->in[1]->t : NULL};
-	bool gone[SHAPE_MAX_RANK] = {false}, nothing;
+	bool gone[SHAPE_MAX_RANK] = {false};
 	if (n->op->id != OP_ReduceMean || !in[0] || in[0]->layout != LAYOUT_BLOCK || in[0]->shape.rank != 4)
 		return false;
 	struct error err;
-	return reduce_axes(gone, &nothing, n, in, &err) == STATUS_OK && !gone[0] && !gone[1] && gone[2] && gone[3];
+	return reduce_axes(gone, n, in, &err) == STATUS_OK && !gone[0] && !gone[1] && gone[2] && gone[3];
 }
 
 static bool is_pool(const struct exec *x)

@@ -34,10 +34,10 @@ static bool is_mean(const struct graph *g, const struct node *n)
 	const struct value *x = &g->value[n->in[0]];
 	const struct tensor shape = {.type = x->type, .shape = x->shape};
 	const struct tensor *in[] = {&shape, n->n_in > 1 && n->in[1] >= 0 ? g->value[n->in[1]].constant : NULL};
-	bool gone[SHAPE_MAX_RANK], nothing;
+	bool gone[SHAPE_MAX_RANK];
 	struct error err;
 	if (x->type != DT_F32 || x->constant || x->shape.rank < 1 || shape_count(&x->shape) <= 0 ||
-	    (n->n_in > 1 && n->in[1] >= 0 && !in[1]) || reduce_axes(gone, &nothing, n, in, &err) != STATUS_OK || nothing)
+	    (n->n_in > 1 && n->in[1] >= 0 && !in[1]) || reduce_axes(gone, n, in, &err) != STATUS_OK)
 		return false;
 	for (int i = 0; i < x->shape.rank; i++)
 		if (gone[i] != (i == x->shape.rank - 1))

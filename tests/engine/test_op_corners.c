@@ -1,0 +1,63 @@
+// Corners of attributes and shapes that the ONNX node tests leave out: ONNX Runtime's answers, by which the lines here were written.
+#include "node_run.h"
+
+static void assert_floats(const struct node_run *r, int n, const float *want)
+{
+	assert_int_equal(tensor_count(&r->out[0]), n);
+	for (int i = 0; i < n; i++)
+		if (((const float *)r->out[0].data)[i] != want[i])
+			fail_msg("element %d is %g, not %g", i, (double)((const float *)r->out[0].data)[i], (double)want[i]);
+}
+
+void test_op_corners__slice_backwards_to_the_end(void **state)
+{
+	static const float x[] = {0, 1, 2, 3, 4};
+	static const int64_t start = 3, axis = 0, step = -2, ends[] = {INT32_MAX, INT64_MAX, -100};
+	struct node_run r;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		node_run_init(&r, "", "Slice", 13, 1);
+		node_run_add(&r, DT_F32, SHAPE_OF(5), x);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &start);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &ends[i]);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &axis);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &step);
+		node_run(&r);
+		assert_floats(&r, 2, (const float[]){3, 1});
+		node_run_done(&r);
+	}
+}
+
+void test_op_corners__reducing_no_axis_still_squares(void **state)
+{
+	static const float x[] = {-2, 3};
+	static const int64_t none = 0;
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "ReduceSumSquare", 18, 1);
+	*(int64_t *)node_run_field(&r, "noop_with_empty_axes") = 1;
+	node_run_add(&r, DT_F32, SHAPE_OF(2), x);
+	node_run_add(&r, DT_I64, SHAPE_OF(0), &none);
+	node_run(&r);
+	assert_floats(&r, 2, (const float[]){4, 9});
+	node_run_done(&r);
+}
+
+// A kernel shorter than its stride needs no padding to be "the same", and gets none that is negative.
+void test_op_corners__transposed_convolution_of_the_same_size(void **state)
+{
+	static const float x[] = {1, 2, 3}, w[] = {10};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "ConvTranspose", 11, 1);
+	*(const char **)node_run_field(&r, "auto_pad") = "SAME_UPPER";
+	*(struct ints *)node_run_field(&r, "strides") = (struct ints){(int64_t[]){3}, 1};
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 3), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 1), w);
+	node_run(&r);
+	assert_floats(&r, 7, (const float[]){10, 0, 0, 20, 0, 0, 30});
+	node_run_done(&r);
+}
