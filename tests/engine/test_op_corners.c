@@ -61,3 +61,20 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 	assert_floats(&r, 7, (const float[]){10, 0, 0, 20, 0, 0, 30});
 	node_run_done(&r);
 }
+
+// (1 + 0.5) / 0.3 - 0.5 is 4.5 in float, but less in double: 0.3f is above 0.3.
+void test_op_corners__resize_rounds_coordinates_in_float(void **state)
+{
+	static const float x[] = {0, 1, 2, 3, 4, 5, 6, 7}, scale = 0.3f, none = 0;
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "Resize", 13, 1);
+	*(const char **)node_run_field(&r, "nearest_mode") = "round_prefer_ceil";
+	node_run_add(&r, DT_F32, SHAPE_OF(8), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), &none);
+	node_run_add(&r, DT_F32, SHAPE_OF(1), &scale);
+	node_run(&r);
+	assert_floats(&r, 2, (const float[]){1, 5});
+	node_run_done(&r);
+}
