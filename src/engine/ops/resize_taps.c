@@ -3,26 +3,28 @@
 #include <string.h>
 #include "resize.h"
 
-static double coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
+// In float, as ONNX Runtime computes it: what lies half-way between two elements is decided by the last bit.
+static float coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
 {
-	double in = (double)x->in, out = (double)x->out, at = (double)o;
+	float in = (float)x->in, out = (float)x->out, at = (float)o, scale = (float)x->scale;
+	float start = (float)x->start, end = (float)x->end;
 
 	switch (r->transform) {
 	case TRANSFORM_HALF_PIXEL_SYMMETRIC:
-		return in / 2 * (1 - out / (x->scale * in)) + (at + 0.5) / x->scale - 0.5;
+		return in / 2 * (1 - out / (scale * in)) + (at + 0.5f) / scale - 0.5f;
 	case TRANSFORM_PYTORCH:
-		return x->out > 1 ? (at + 0.5) / x->scale - 0.5 : 0;
+		return x->out > 1 ? (at + 0.5f) / scale - 0.5f : 0;
 	case TRANSFORM_ALIGN_CORNERS:
 		return x->out > 1 ? at * (in - 1) / (out - 1) : 0;
 	case TRANSFORM_ASYMMETRIC:
-		return at / x->scale;
+		return at / scale;
 	case TRANSFORM_TF_HALF_PIXEL:
-		return (at + 0.5) / x->scale;
+		return (at + 0.5f) / scale;
 	case TRANSFORM_CROP:
-		return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1)
-		                  : 0.5 * (x->start + x->end) * (in - 1);
+		return x->out > 1 ? start * (in - 1) + at * (end - start) * (in - 1) / (out - 1)
+		                  : 0.5f * (start + end) * (in - 1);
 	default:
-		return (at + 0.5) / x->scale - 0.5;
+		return (at + 0.5f) / scale - 0.5f;
 	}
 }
 
@@ -106,7 +108,7 @@ enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int 
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of axis %d", axis);
 	}
 	for (int64_t o = 0; o < x->out; o++) {
-		double at = coordinate(r, x, o);
+		double at = (double)coordinate(r, x, o);
 		t->outside[o] = r->transform == TRANSFORM_CROP && !(at >= 0 && at <= (double)(x->in - 1));
 		t->any_outside |= t->outside[o];
 		if (r->kind == RESIZE_NEAREST) {
