@@ -109,8 +109,11 @@ static void note_run(struct work *w)
 	    .out_snr_db = worst_output(snap), .task_float = NAN, .task_quant = NAN};
 	n->total = n->computed + atomic_load(&w->reused);
 	study_task_note(w, n);
-	snprintf(n->title, sizeof n->title, "%d edit%s, %.40s %s", w->req.n_edits, w->req.n_edits == 1 ? "" : "s", w->req.target,
-	    calib_name(w->req.method));
+	if (s->n_runs && w->req.step[0])
+		snprintf(n->title, sizeof n->title, "%s", w->req.step);
+	else
+		snprintf(n->title, sizeof n->title, "%d edit%s, %.40s %s", w->req.n_edits, w->req.n_edits == 1 ? "" : "s", w->req.target,
+		    calib_name(w->req.method));
 	snapshot_drop(&snap);
 	pthread_mutex_lock(&s->lock);
 	s->run = xgrow(s->run, &s->cap_runs, s->n_runs + 1, sizeof *s->run);

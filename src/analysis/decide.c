@@ -75,6 +75,39 @@ void study_add_word(struct str *out, const char *word)
 	}
 }
 
+// Past a word and the blanks behind it; blanks in names are escaped.
+static const char *next_word(const char *p)
+{
+	while (*p && *p != ' ')
+		p += p[0] == '\\' && p[1] ? 2 : 1;
+	return p + strspn(p, " ");
+}
+
+// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out.
+void study_add_step(struct str *out, const char *edit, int room)
+{
+	bool scales = str_has_prefix(edit, "scale ");
+	const char *first = next_word(edit), *end = first, *p = first, *next;
+	int left = 0;
+	if (!scales && !str_has_prefix(edit, "set ")) {
+		str_add(out, edit);
+		return;
+	}
+	for (; *p; p = next) {
+		next = scales ? next_word(next_word(p)) : next_word(p);
+		if (!scales && !*next)
+			break; // the precision
+		if (left || (next - edit > room && end > first))
+			left++;
+		else
+			end = next;
+	}
+	str_addn(out, edit, (size_t)(end - edit));
+	if (left)
+		str_addf(out, "and %d more%s", left, *p ? " " : "");
+	str_add(out, p);
+}
+
 static void add_nodes(struct str *out, const struct graph *g, const int *nodes, int n)
 {
 	for (int i = 0; i < n; i++) {

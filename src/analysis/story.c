@@ -8,7 +8,7 @@
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
-#include "qtui/base/str.h"
+#include "study_impl.h"
 
 enum { CHAPTERS = 3, PLACES = 3, EVIDENCE = 4, EDIT = 120 };
 static const double GOOD_DB = 30, MOST_DB = 60; // of an output; what counts as no noise at all
@@ -278,40 +278,11 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		say(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }
 
-// Past a word and the blanks behind it; blanks in names are escaped.
-static const char *next_word(const char *p)
-{
-	while (*p && *p != ' ')
-		p += p[0] == '\\' && p[1] ? 2 : 1;
-	return p + strspn(p, " ");
-}
-
-// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out.
-static void shorten_edit(struct str *out, const char *edit)
-{
-	bool scales = str_has_prefix(edit, "scale ");
-	const char *first = next_word(edit), *end = first, *p = first, *next;
-	int left = 0;
-	for (; *p; p = next) {
-		next = scales ? next_word(next_word(p)) : next_word(p);
-		if (!scales && !*next)
-			break; // the precision
-		if (left || (next - edit > EDIT && end > first))
-			left++;
-		else
-			end = next;
-	}
-	str_addn(out, edit, (size_t)(end - edit));
-	if (left)
-		str_addf(out, "and %d more%s", left, *p ? " " : "");
-	str_add(out, p);
-}
-
 static void tell_remedy(struct telling *t, const struct finding *f)
 {
 	struct str edit = {0};
 	if (f->edit)
-		shorten_edit(&edit, f->edit);
+		study_add_step(&edit, f->edit, EDIT);
 	say(t, STORY_REMEDY, "%s%s%s", f->advice, f->edit ? ". Edit: :" : "", str_text(&edit));
 	str_done(&edit);
 }

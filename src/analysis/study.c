@@ -256,7 +256,11 @@ const struct target *study_target(const struct study *s)
 
 void study_run(struct study *s)
 {
+	enum { STEP = 48 };
 	const struct decision *d = &s->step[s->current];
+	struct str step = {0};
+	if (d->text)
+		study_add_step(&step, d->text, STEP);
 	pthread_mutex_lock(&s->lock);
 	edits_free(&s->req.edits);
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .method = d->method,
@@ -264,10 +268,12 @@ void study_run(struct study *s)
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
 	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));
 	s->req.bench = d->bench;
+	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
+	str_done(&step);
 }
 
 void study_cancel(struct study *s)

@@ -37,6 +37,7 @@ struct request {
 	int n_edits;
 	struct key decision;
 	int bench;
+	char step[112];             // the command that led here, shortened; "": none
 };
 
 struct study;

@@ -101,7 +101,7 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int r
 	if (at.task && !isnan(run->task_quant))
 		draw_task(c, run, r.x + at.task, r.y);
 	if (r.w - at.title > 1)
-		draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_RIGHT, run->title);
+		draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_MIDDLE, run->title);
 }
 
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)

@@ -239,8 +239,8 @@ static void build_runs(void)
 {
 	static const struct run_note runs[3] = {
 		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, "", NAN, NAN, false, {0, 0, 0, 0}},
-		{2, "1 edit, esp32p4 kl", 9.1, 0.41, 12, 233, "AP", 0.3711, 0.2984, false, {0, 0, 0, 0}},
-		{3, "2 edits, esp32p4 kl", 9.1, 0.004, 0, 233, "AP", 0.3711, 0.3176, true, {0.0192, 0.0112, 0.0271, 100}},
+		{2, "set /model.23/cv3/conv/Conv int16", 9.1, 0.41, 12, 233, "AP", 0.3711, 0.2984, false, {0, 0, 0, 0}},
+		{3, "set /model.24/m.0/Conv and 4 more int16", 9.1, 0.004, 0, 233, "AP", 0.3711, 0.3176, true, {0.0192, 0.0112, 0.0271, 100}},
 	};
 	memcpy(fake.run, runs, sizeof runs);
 	fake.s.run = fake.run;

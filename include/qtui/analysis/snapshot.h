@@ -68,7 +68,7 @@ const char *stage_name(enum stage s);
 
 struct run_note { // one line of the history of runs
 	int number;
-	char title[96];               // "esp32p4 kl, 3 edits"
+	char title[112];              // of the first run "3 edits, esp32p4 kl", of others the step behind which they ran
 	double out_snr_db;            // worst graph output, NAN: not known
 	double seconds;
 	int computed, total;          // node results computed / needed: shows what the memo saved
