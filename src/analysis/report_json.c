@@ -1,10 +1,12 @@
 // The analysis as JSON: the contract of batch tools (docs/JSON.md). What is not known is absent.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
+#include "qtui/analysis/traffic.h"
 #include "qtui/base/json.h"
 
 enum { REPORT_VERSION = 1 };
@@ -197,6 +199,26 @@ static void add_cost(cJSON *root, const struct snapshot *s)
 		cJSON_AddNumberToObject(o, precision_name((enum precision)p), (double)s->macs[p]);
 }
 
+static void add_traffic(cJSON *root, const struct snapshot *s)
+{
+	struct traffic t;
+	if (!traffic_of(&t, s))
+		return;
+	cJSON *o = cJSON_AddObjectToObject(root, "bytes");
+	cJSON_AddNumberToObject(o, "weights", t.weights);
+	cJSON_AddNumberToObject(o, "weights_float", t.weights_float);
+	cJSON_AddNumberToObject(o, "written", t.activations);
+	cJSON_AddNumberToObject(o, "written_float", t.activations_float);
+	o = cJSON_AddObjectToObject(root, "conversions");
+	for (int from = 0; from < PREC_COUNT; from++)
+		for (int to = 0; to < PREC_COUNT; to++) {
+			char name[32];
+			snprintf(name, sizeof name, "%s to %s", precision_name((enum precision)from), precision_name((enum precision)to));
+			if (t.conversion[from][to])
+				cJSON_AddNumberToObject(o, name, t.conversion[from][to]);
+		}
+}
+
 struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 {
 	const struct graph *g = s->g;
@@ -209,6 +231,7 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	json_add_text(root, "preprocess", dataset_preprocess(study_dataset(st))->guess);
 	add_timing(root, &s->timing);
 	add_cost(root, s);
+	add_traffic(root, s);
 	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
 	for (int i = 0; i < g->n_origins; i++)
 		cJSON_AddItemToArray(nodes, origin_json(s, study_isolation(st, s), &g->origin[i]));

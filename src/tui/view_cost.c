@@ -1,13 +1,15 @@
-// Cost: the share of the multiply-accumulates done at each width, and which operators do them.
+// Cost: the share of the multiply-accumulates done at each width, bytes and conversions, and which operators do the work.
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/traffic.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
 #include "qtui/tui/ui.h"
 
-enum { OPS = 128, SUMMARY = PREC_COUNT + 3 }; // rows of operators at most; lines above them
+enum { OPS = 128 }; // rows of operators at most
+enum { ROW_WEIGHTS = PREC_COUNT + 2, ROW_ACTIVATIONS, ROW_CONVERSIONS, ROW_HEADS = ROW_CONVERSIONS + 2, SUMMARY }; // lines above them
 
 struct op_cost {
 	const char *op;
@@ -18,6 +20,8 @@ struct op_cost {
 struct cost {
 	int n;
 	double total, at[PREC_COUNT];
+	struct traffic traffic;
+	bool has_traffic;
 	struct op_cost op[OPS];
 };
 
@@ -51,6 +55,7 @@ static void sort_costs(struct cost *c)
 static void cost_build(struct cost *c, const struct snapshot *s)
 {
 	*c = (struct cost){0};
+	c->has_traffic = traffic_of(&c->traffic, s);
 	for (int i = 0; i < PREC_COUNT; i++) {
 		c->at[i] = (double)s->macs[i];
 		c->total += c->at[i];
@@ -133,13 +138,47 @@ static void draw_heads(struct canvas *c, struct rect r)
 		canvas_right(c, r.x + 42 + 8 * p, r.y, 6, ROLE_HEAD, width[p]);
 }
 
+// "2.0 MB", "0 B"
+static const char *bytes_text(char out[FIGURE + 2], double bytes)
+{
+	char count[FIGURE];
+
+	snprintf(out, FIGURE + 2, "%s%sB", format_count(count, bytes), bytes < 999.5 ? " " : "");
+	return out;
+}
+
+static void draw_bytes(struct canvas *c, struct rect r, const char *what, double bytes, double as_float)
+{
+	char text[FIGURE + 2], was[FIGURE + 2];
+
+	canvas_text(c, r.x + 2, r.y, 15, ROLE_HEAD, what);
+	canvas_right(c, r.x + 16, r.y, 8, ROLE_TEXT, bytes_text(text, bytes));
+	canvas_textf(c, r.x + 26, r.y, r.w - 27, ROLE_DIM, "of %s in float", bytes_text(was, as_float));
+}
+
+static void draw_traffic(struct canvas *c, struct rect r, const struct traffic *t, int row)
+{
+	char text[TRAFFIC_PHRASE];
+
+	if (row == ROW_WEIGHTS)
+		draw_bytes(c, r, "weights", t->weights, t->weights_float);
+	else if (row == ROW_ACTIVATIONS)
+		draw_bytes(c, r, "written", t->activations, t->activations_float);
+	else {
+		canvas_text(c, r.x + 2, r.y, 15, ROLE_HEAD, "conversions");
+		canvas_cut(c, r.x + 16, r.y, r.w - 17, t->conversions ? ROLE_TEXT : ROLE_DIM, CUT_RIGHT, traffic_phrase(text, t));
+	}
+}
+
 static void draw_line(struct canvas *c, struct rect r, const struct cost *cost, int row)
 {
 	if (row == 0)
 		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "multiply-accumulates by width of the output");
 	else if (row <= PREC_COUNT)
 		draw_share(c, r, cost, row - 1);
-	else if (row == SUMMARY - 1)
+	else if (row >= ROW_WEIGHTS && row <= ROW_CONVERSIONS && cost->has_traffic)
+		draw_traffic(c, r, &cost->traffic, row);
+	else if (row == ROW_HEADS)
 		draw_heads(c, r);
 	else if (row >= SUMMARY)
 		draw_op(c, r, &cost->op[row - SUMMARY], cost->total);

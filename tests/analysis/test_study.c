@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../../src/engine/kernels/cpu.h"
 #include "qtui/analysis/session.h"
+#include "qtui/analysis/traffic.h"
 #include "studies.h"
 
 #define MODEL "examples/digits.onnx"
@@ -226,6 +227,36 @@ void test_study__undo_and_redo_compute_nothing(void **state)
 	struct snapshot *all[] = {first, edited, undone, redone};
 	for (int i = 0; i < 4; i++)
 		snapshot_drop(&all[i]);
+	study_close(&st);
+}
+
+static struct traffic traffic_with(struct study *st, const char *name, int precision)
+{
+	struct traffic t;
+	set(st, name, precision);
+	struct snapshot *s = run_study(st);
+	assert_true(traffic_of(&t, s));
+	snapshot_drop(&s);
+	return t;
+}
+
+// A convolution between others: what it reads is converted, and so is what reads it; its weights take twice the bytes.
+void test_study__an_edit_has_its_traffic(void **state)
+{
+	struct study *st = open_study(2, 0);
+	struct traffic none = traffic_with(st, HEAD_CONV, PREC_INT8), wide = traffic_with(st, HEAD_CONV, PREC_INT16),
+		       plain = traffic_with(st, HEAD_CONV, PREC_FLOAT);
+	int n = node(st, HEAD_CONV);
+	const struct graph *g = study_graph(st);
+	double weights = (double)tensor_count(g->value[g->node[n].in[1]].constant), made = (double)shape_count(&g->value[g->node[n].out[0]].shape);
+	assert_int_equal(none.conversions, 0);
+	assert_int_equal(wide.conversion[PREC_INT8][PREC_INT16], 1);
+	assert_int_equal(wide.conversion[PREC_INT16][PREC_INT8], 1);
+	assert_int_equal(plain.conversion[PREC_INT8][PREC_FLOAT], 1);
+	assert_int_equal(plain.conversion[PREC_FLOAT][PREC_INT8], 1);
+	assert_true(wide.weights - none.weights >= weights && wide.weights - none.weights < 1.2 * weights); // and its bias
+	assert_true(plain.activations - none.activations == 3 * made);
+	assert_true(plain.weights_float == none.weights_float && none.weights < none.weights_float / 3.5);
 	study_close(&st);
 }
 
