@@ -17,9 +17,12 @@ enum sim state_source(enum sim sim)
 }
 
 // What only a later edit may read has to be so many times as dear to be kept as what the next pass reads. An edit has the float and the
-// quantized network computed from where it is on, but of the observed one often little: what comes before that is worth more. What was
-// hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
+// quantized network computed from where it is on, but of the observed one often little: what comes before that is worth more. And what is
+// behind the edit is computed whatever is kept, so that near the outputs, where that is little, less is dear enough than at the inputs. What
+// was hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
 static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 12.0};
+#define AT_OUTPUTS 0.5
+#define AT_INPUTS 3.5
 #define HARDLY 1.5
 
 struct key state_key(const struct state *st, enum sim sim, int v)
@@ -33,11 +36,19 @@ bool state_stored(struct state *st, enum sim sim, int v)
 	return store_get(st->r->e->store, state_key(st, sim, v), last ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
 }
 
+// How many times as dear as LEAST_WORTH a result of the step has to be.
+static double least_of(const struct state *st, enum sim sim, int step)
+{
+	double behind = st->r->steps.step[step].behind;
+	return st->sweep->again ? 1 : later[sim] * (AT_OUTPUTS + (AT_INPUTS - AT_OUTPUTS) * behind);
+}
+
 void state_keep(struct state *st, enum sim sim, int v, double work)
 {
 	const struct sweep *w = st->sweep;
-	bool here = w->until && st->r->steps.of_value[v] >= w->first;
-	bool kept = store_put(st->r->e->store, state_key(st, sim, v), &st->env[sim][v], work, w->again ? 1 : later[sim], here ? w->until[v] : 0);
+	int step = st->r->steps.of_value[v];
+	bool here = w->until && step >= w->first;
+	bool kept = store_put(st->r->e->store, state_key(st, sim, v), &st->env[sim][v], work, least_of(st, sim, step), here ? w->until[v] : 0);
 	st->owed[sim][v] = kept ? 0 : work;
 }
 

@@ -231,6 +231,17 @@ static int64_t step_cost(const struct graph *g, const struct step *s)
 	return graph_macs(g, s->node) + ELEMENT_COST * elements;
 }
 
+static void find_behind(struct steps *s)
+{
+	double all = 0, behind = 0;
+	for (int i = 0; i < s->n; i++)
+		all += (double)s->step[i].cost;
+	for (int i = s->n - 1; i >= 0; i--) {
+		s->step[i].behind = behind / all;
+		behind += (double)s->step[i].cost;
+	}
+}
+
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered)
 {
 	struct builder b = {.g = g, .keep = keep, .ordered = ordered};
@@ -255,6 +266,7 @@ void steps_build(struct steps *out, const struct graph *g, const struct plan *pl
 				b.order[step_out(g, &s, i)] = out->n;
 		out->step[out->n++] = s;
 	}
+	find_behind(out);
 	out->of_value = b.order;
 	free(b.taken);
 }

@@ -6,9 +6,10 @@
 #include <string.h>
 
 // In multiply-adds: a value is held when having it again takes more than this a byte, which is what writing and reading it takes at the
-// least; a byte of memory that is fresh from the system; a sample's way through a stretch.
+// least; a byte of memory that is fresh from the system (40 where the machine has it at hand, 250 and more where its host has to give it); a
+// sample's way through a stretch.
 #define HOLD_WORTH 24.0
-#define FRESH_COST 40.0
+#define FRESH_COST 200.0
 #define SWEEP_COST 5e5
 
 enum { ROUNDS = 2 };
