@@ -5,7 +5,7 @@
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
-enum { DEPTH = 12, CHANNELS = 128, SIZE = 64, SAMPLES = 5, SKIP = 1 };
+enum { DEPTH = 12, CHANNELS = 384, SIZE = 28, SAMPLES = 8, SKIP = 1 };
 #define TENSOR ((double)CHANNELS * SIZE * SIZE * sizeof(float))
 
 // A chain of convolutions, each of which pays; what an early one gives is added once more at the end.
@@ -17,7 +17,7 @@ static void chain(struct onnx_case *c)
 	case_init(c);
 	case_input(c, "x0", FLOAT, DIMS(1, CHANNELS, SIZE, SIZE));
 	for (int i = 1; i <= DEPTH; i++) {
-		support_random_floats(&r, w, CHANNELS * CHANNELS, -0.15f, 0.15f);
+		support_random_floats(&r, w, CHANNELS * CHANNELS, -0.08f, 0.08f);
 		snprintf(wn, sizeof wn, "w%d", i);
 		snprintf(io, sizeof io, "x%d w%d", i - 1, i);
 		snprintf(y, sizeof y, "x%d", i);
@@ -183,7 +183,8 @@ static void seen_done(struct seen *s)
 	free(s->times);
 }
 
-// The second round computes the addition alone, which does not pay to hold, be it in one stretch or in several; without room it computes all.
+// The second round computes at most the addition, which does not pay to hold (an edit may want it), be it in one stretch or in several;
+// without room it computes all.
 void test_stretches__both_rounds_show_the_same(void **state)
 {
 	struct onnx_case c;
@@ -206,7 +207,10 @@ void test_stretches__both_rounds_show_the_same(void **state)
 				assert_int_equal(twice.times[at], 1);
 				assert_true(key_equal(twice.key[at], once.key[place_of(&once, 0, v, k / 2)]));
 			}
-		assert_int_equal(computed, i < 2 ? 2 * each : each + SAMPLES);
+		if (i < 2)
+			assert_int_equal(computed, 2 * each);
+		else
+			assert_in_range(computed, each, each + SAMPLES);
 		seen_done(&twice);
 	}
 	seen_done(&once);
