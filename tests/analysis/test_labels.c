@@ -71,7 +71,7 @@ void test_labels__bad_coco_is_refused(void **state)
 	read_bad(write_text("1.json", "{\"images\":[]}"), "not in COCO's format");
 	read_bad(write_text("2.json", "[1,2"), "2.json");
 	read_bad(
-	    write_text("3.json", "{\"images\":[{\"id\":1}],\"annotations\":[]," CATEGORIES "}"), "without file_name");
+	    write_text("3.json", "{\"images\":[{\"id\":1}],\"annotations\":[]," CATEGORIES "}"), "images[0] has no file_name");
 	read_bad(
 	    write_text("4.json", "{\"images\":[{\"id\":1,\"file_name\":\"q.jpg\"}],\"annotations\":[]," CATEGORIES "}"),
 	    "none of the 3");
@@ -82,7 +82,7 @@ void test_labels__bad_coco_is_refused(void **state)
 	    write_text("6.json",
 	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":4,"
 	        "\"bbox\":[0,0,1,1]}]," CATEGORIES "}"),
-	    "category 4");
+	    "6.json: annotations[0]: category 4");
 	read_bad(
 	    write_text("7.json",
 	        "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"annotations\":[{\"image_id\":1,\"category_id\":3,"

@@ -51,13 +51,11 @@ int labels_add_class(struct labels *l, int id, const char *name)
 	return l->n_classes++;
 }
 
-enum status labels_add_box(
-    struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err)
+enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err)
 {
 	struct label *to = &l->label[sample];
 	if (to->n >= LABELS_BOXES_MAX)
-		return error_set(
-		    err, STATUS_UNSUPPORTED, "%s: more than %d boxes in one image", path, LABELS_BOXES_MAX);
+		return error_set(err, STATUS_UNSUPPORTED, "more than %d boxes in one image", LABELS_BOXES_MAX);
 	to->truth = xgrow(to->truth, &to->cap, (size_t)to->n + 1, sizeof *to->truth);
 	to->truth[to->n++] = *t;
 	return STATUS_OK;

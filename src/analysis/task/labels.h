@@ -59,8 +59,7 @@ int sample_index_find(const struct sample_index *x, const char *file); // -1: no
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
 int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
-MUST_CHECK enum status labels_add_box(
-    struct labels *l, int sample, const struct coco_truth *t, const char *path, struct error *err);
+MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err);
 MUST_CHECK enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err);
 MUST_CHECK enum status labels_read_coco(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

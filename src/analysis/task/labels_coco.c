@@ -34,15 +34,18 @@ static enum status read_images(struct reader *r, const cJSON *images, const stru
 	struct sample_index *sample = sample_index_new(s);
 	const cJSON *image;
 	enum status st = STATUS_OK;
+	int n = 0;
 	cJSON_ArrayForEach(image, images)
 	{
 		const char *file = json_text(image, "file_name", NULL);
 		double id = json_number(image, "id", NAN);
 		if (!file || isnan(id)) {
-			st = error_set(err, STATUS_FORMAT, "%s: an image without file_name, or whose id is no number", r->path);
+			st = error_set(err, STATUS_FORMAT, "%s: images[%d] has no file_name, or an id that is no number",
+			    r->path, n);
 			break;
 		}
 		int at = labels_sample(r->l, sample, file);
+		n++;
 		if (at < 0)
 			continue;
 		r->image = xgrow(r->image, &r->cap, r->n_images + 1, sizeof *r->image);
@@ -122,32 +125,31 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 	struct coco_truth t = {0};
 	double image_id = json_number(j, "image_id", NAN), id = json_number(j, "category_id", NAN);
 	if (isnan(image_id) || isnan(id))
-		return error_set(
-		    err, STATUS_FORMAT, "%s: an annotation whose image_id or category_id is no number", r->path);
+		return error_set(err, STATUS_FORMAT, "its image_id or category_id is no number");
 	const struct image_id *image = find_image(r, image_id);
 	if (!image)
 		return STATUS_OK;
 	t.class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(r->l, (int)id) : -1;
 	if (t.class < 0)
-		return error_set(err, STATUS_FORMAT,
-		    "%s: an annotation of category %g, which is not among its categories", r->path, id);
+		return error_set(err, STATUS_FORMAT, "category %g is not among the categories", id);
 	if (!read_box(&t.box, cJSON_GetObjectItemCaseSensitive(j, "bbox")))
-		return error_set(
-		    err, STATUS_FORMAT, "%s: an annotation whose bbox is not [x, y, width, height]", r->path);
+		return error_set(err, STATUS_FORMAT, "its bbox is not [x, y, width, height]");
 	const cJSON *crowd = cJSON_GetObjectItemCaseSensitive(j, "iscrowd");
 	t.crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
 	t.area = json_number(j, "area", t.box.w * t.box.h);
-	return labels_add_box(r->l, image->sample, &t, r->path, err);
+	return labels_add_box(r->l, image->sample, &t, err);
 }
 
 static enum status read_annotations(struct reader *r, const cJSON *annotations, struct error *err)
 {
 	const cJSON *j;
+	int n = 0;
 	cJSON_ArrayForEach(j, annotations)
 	{
 		enum status st = read_annotation(r, j, err);
 		if (st != STATUS_OK)
-			return st;
+			return error_prefix(err, "%s: annotations[%d]", r->path, n);
+		n++;
 	}
 	return STATUS_OK;
 }

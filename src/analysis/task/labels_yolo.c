@@ -85,7 +85,9 @@ static enum status read_line(struct labels *l, const struct yolo_file *f, struct
 		    f->path, number);
 	while (l->n_classes <= t.class)
 		labels_add_class(l, l->n_classes, NULL);
-	return labels_add_box(l, f->sample, &t, f->path, err);
+	if (labels_add_box(l, f->sample, &t, err) == STATUS_OK)
+		return STATUS_OK;
+	return error_prefix(err, "%s:%d", f->path, number);
 }
 
 static enum status read_text(struct labels *l, const struct yolo_file *f, struct error *err)

@@ -292,7 +292,7 @@ enum status arrays_copy(
 	}
 	for (size_t k = 0; k < n; k++)
 		if (!store(out->data, out->type, k, element(x, from + k)))
-			return error_set(err, STATUS_FORMAT, "%s: it has %g where the model takes %s: save it as that", path,
+			return error_set(err, STATUS_FORMAT, "%s: %g is no %s, which the input takes: convert the array", path,
 			    element(x, from + k), dtype_name(out->type));
 	return STATUS_OK;
 }
