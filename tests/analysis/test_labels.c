@@ -276,6 +276,40 @@ void test_labels__folders(void **state)
 	labels_free(&l);
 }
 
+// A folder that is missing may not move those behind it to other classes.
+void test_labels__folders_have_the_models_numbers(void **state)
+{
+	static const struct {
+		const char *names;
+		enum status status;
+		int dog, cat;
+	} rows[] = {
+	    {"['bird', 'cat', 'dog']", STATUS_OK, 2, 1},
+	    {"['dog', 'cat']", STATUS_OK, 0, 1},
+	    {"['chat', 'chien']", STATUS_OK, 1, 0}, // spelt otherwise
+	    {"['cat', 'hound']", STATUS_OK, 1, 0},
+	    {"['bird', 'cat', 'hound']", STATUS_FORMAT, 0, 0},
+	    {"", STATUS_OK, 1, 0},
+	};
+	static const char *const words[] = {"v/dog/1.jpg", "v/cat/1.jpg"};
+	const struct labels_samples s = {.file = words, .n = 2};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct labels *l = read_ok(NULL, &s);
+		struct names names;
+		struct error err = {0};
+		names_parse(&names, rows[i].names);
+		assert_int_equal(labels_number(l, &names, &err), rows[i].status);
+		if (rows[i].status == STATUS_OK) {
+			assert_int_equal(l->label[0].class, rows[i].dog);
+			assert_int_equal(l->label[1].class, rows[i].cat);
+		} else {
+			assert_non_null(strstr(err.text, "the model has no class dog"));
+		}
+		names_done(&names);
+		labels_free(&l);
+	}
+}
+
 // ---- beside a data set
 
 static void touch(const char *path)

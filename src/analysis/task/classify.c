@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "task_impl.h"
+#include "qtui/base/log.h"
 
 enum { TOP = 5, TENSORFLOW_CLASSES = 1001 };
 
@@ -13,6 +14,21 @@ struct verdict { // on one sample
 	int first;               // the class that came first, as the labels number it
 	double sure;             // its probability
 };
+
+// Names of folders are numbered as the model numbers them, where it says how.
+static enum status classify_open(struct task *t, struct error *err)
+{
+	int64_t n = task_class_count(t->g);
+	int64_t folders = t->labels->n_classes;
+	if (!folders || !t->labels->name[0])
+		return STATUS_OK;
+	enum status st = labels_number(t->labels, &t->names, err);
+	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && folders == n - 1);
+	if (st == STATUS_OK && n && !agree)
+		log_warn("%d folders, and the model has %d classes: they are taken for its first ones, in order of their names",
+		    (int)folders, (int)n);
+	return st;
+}
 
 static void classify_note(struct task *t, char *out, size_t size)
 {
@@ -164,6 +180,7 @@ static void classify_look(struct task *t, struct task_result *const r[TASK_VARIA
 
 const struct task_ops classify_ops = {
     .name = "classify",
+    .open = classify_open,
     .note = classify_note,
     .read = classify_read,
     .release = classify_release,

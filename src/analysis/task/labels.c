@@ -225,6 +225,45 @@ static int map_names(const struct labels *l, int *map, int n, const struct names
 	return found;
 }
 
+static int number_of_name(const struct names *names, const char *name)
+{
+	for (int i = 0; name && i < names->n; i++)
+		if (names->at[i] && strcmp(names->at[i], name) == 0)
+			return i;
+	return -1;
+}
+
+// The labels' classes become those of the model; map: from one to the other.
+static void renumber(struct labels *l, const int *map, const struct names *names)
+{
+	for (int i = 0; i < l->n_samples; i++)
+		if (l->label[i].known)
+			l->label[i].class = map[l->label[i].class];
+	for (int i = 0; i < l->n_classes; i++)
+		free(l->name[i]);
+	l->n_classes = 0;
+	for (int i = 0; i < names->n; i++)
+		labels_add_class(l, i, names->at[i]);
+}
+
+enum status labels_number(struct labels *l, const struct names *names, struct error *err)
+{
+	int *map = xcalloc((size_t)l->n_classes + 1, sizeof *map), found = 0, moved = 0, unknown = 0;
+	enum status st = STATUS_OK;
+	for (int i = 0; i < l->n_classes; i++) {
+		map[i] = number_of_name(names, l->name[i]);
+		found += map[i] >= 0;
+		moved += map[i] >= 0 && map[i] != i;
+		unknown = map[i] < 0 ? i : unknown;
+	}
+	if (found && found == l->n_classes)
+		renumber(l, map, names);
+	else if (found && (moved || names->n != l->n_classes))
+		st = error_set(err, STATUS_FORMAT, "%s: the model has no class %s", l->source, l->name[unknown]);
+	free(map);
+	return st;
+}
+
 // The 80 classes of COCO's detectors have ids 1..90: these ten are not used.
 static int coco_id(int class)
 {

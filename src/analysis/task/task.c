@@ -33,6 +33,16 @@ static int64_t class_count(const struct shape *s)
 	return n > 1 && s->rank >= 1 && s->dim[s->rank > 1] == n ? n : 0;
 }
 
+int64_t task_class_count(const struct graph *g)
+{
+	int64_t most = 0;
+	for (int i = 0; i < g->n_outputs; i++) {
+		int64_t n = class_count(&g->value[g->output[i]].shape);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 static bool is_classifier(const struct graph *g)
 {
 	const char *task = graph_metadata(g, "task");
