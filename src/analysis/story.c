@@ -15,6 +15,7 @@ static const double GOOD_DB = 30, MOST_DB = 60; // of an output; what counts as 
 static const double INHERITED_DB = 6;           // better alone than now by this: the noise came from upstream
 static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
 static const double LEAST_GOAL_DB = 25, GOAL_DB = 3; // a goal to propose, and how far above what there is
+static const double BLIND = 0.01;               // of a task metric
 static const double PLACE = 0.05;               // of the damage: who does less is not named
 
 const char *story_part_name(enum story_part p)
@@ -70,6 +71,9 @@ static void tell_task(struct telling *t)
 		    chance ? ", which may be chance" : "");
 	else
 		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", f->name, f->value[TASK_FLOAT], f->value[TASK_QUANT]);
+	if (f->value[TASK_FLOAT] < BLIND && r->kind != TASK_AGREE)
+		say(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
+		    "pictures are prepared (:survey) are not its own, or the file was ruined before.");
 }
 
 // What is no number is worst.
@@ -274,7 +278,7 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		say(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
 	if (isfinite(f->share))
 		say(t, STORY_GAIN, "At most: it makes %.*f %% of the noise that all nodes make.", f->share < 0.1, 100 * f->share);
-	else if (!b && !isfinite(f->gain_db))
+	else if (!b && !isfinite(f->gain_db) && f->edit)
 		say(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }
 
@@ -323,9 +327,14 @@ static void tell_remedies(struct telling *t)
 {
 	if (!t->s->blames || t->s->blames_old)
 		say(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
+	static const char *const task_goal[TASK_KINDS] = {[TASK_DETECT] = "map_drop<0.005", [TASK_CLASSIFY] = "top1_drop<0.005"};
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
-	snprintf(goal, sizeof goal, t->s->task ? "map_drop<0.005" : "snr>%.0f", fmax(LEAST_GOAL_DB, above));
+	const char *of_task = t->s->task ? task_goal[t->s->task->kind] : NULL;
+	if (of_task)
+		snprintf(goal, sizeof goal, "%s", of_task);
+	else
+		snprintf(goal, sizeof goal, "snr>%.0f", fmax(LEAST_GOAL_DB, above));
 	say(t, STORY_NEXT, ":fix %s 2m (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.", goal);
 }
 

@@ -406,6 +406,28 @@ void test_planted__a_scale_in_the_file_that_clips(void **state)
 	release(&p);
 }
 
+// The scores are lost in the file already: to give them a step of their own here mends nothing.
+void test_planted__a_concat_that_the_file_has_put_on_one_scale(void **state)
+{
+	static const float scale = 1.0f;
+	static const uint8_t zero = 0;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_floats(&s, "wide", 0, NULL, &scale);
+	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
+	surgery_node(&s, "QuantizeLinear", "quantize", "output0 wide zero", "codes");
+	surgery_node(&s, "DequantizeLinear", "dequantize", "codes wide zero", "lost");
+	surgery_output(&s, "lost");
+	struct patient p = {.study = open_study(surgery_close(&s, "together.onnx"), CALIB, "onnxruntime", -1, healthy)};
+	look(&p);
+	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
+	assert_null(f->edit);
+	assert_non_null(strstr(f->text, "/model.12/Concat_4"));
+	for (int i = 0; i < p.findings->n; i++)
+		assert_true(p.findings->at[i].rule != FINDING_joined_ranges);
+	release(&p);
+}
+
 // As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear before they are joined with the boxes.
 void test_planted__a_concat_behind_quantizers_of_the_file(void **state)
 {

@@ -193,6 +193,28 @@ void test_story__proposes_a_survey_where_there_are_labels(void **state)
 	study_close(&st);
 }
 
+// With wrong labels, or of a file that was ruined before, no figure of the quantization means much.
+void test_story__a_float_network_that_is_blind(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct task_figure top1 = {.name = "top1", .value = {[TASK_FLOAT] = 0, [TASK_QUANT] = 0}};
+	struct task_report task = {.kind = TASK_CLASSIFY, .n_figures = 1, .figure = &top1}, *own = snap->task;
+	snap->task = &task;
+	struct story *s = story_new(snap, snap->findings);
+	assert_true(tells(s, STORY_LOSS, "float network itself"));
+	assert_true(tells(s, STORY_NEXT, ":fix top1_drop<"));
+	story_free(&s);
+	top1.value[TASK_FLOAT] = .7;
+	s = story_new(snap, snap->findings);
+	assert_false(tells(s, STORY_LOSS, "float network itself"));
+	story_free(&s);
+	snap->task = own;
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 void test_story__reports_tell_the_same(void **state)
 {
 	(void)state;

@@ -72,13 +72,62 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 	f->gain_db = best - now.snr_db;
 }
 
+// Of what a Concat joins, what the file's grid behind it leaves the fewest codes.
+struct narrow {
+	const struct site *site;
+	double codes, widest, snr;
+};
+
+static struct narrow narrowest(const struct look *l, const struct node *concat, const struct file_grid *g)
+{
+	struct narrow least = {.codes = INFINITY};
+	for (int i = 0; i < concat->n_in; i++) {
+		const struct site *s = site_behind(l, concat->in[i]);
+		double codes = s && s->hist_float ? site_span(s) / g->scale : 0;
+		least.widest = fmax(least.widest, codes);
+		if (codes > 0 && codes < least.codes) {
+			least.codes = codes;
+			least.site = s;
+		}
+	}
+	struct prediction p = {0};
+	if (least.site)
+		p = hist_predict(least.site->hist_float, g->scale, g->zero, g->qmin, g->qmax);
+	least.snr = p.known ? p.snr_db : NAN;
+	return least;
+}
+
+// Scores beside boxes: the figures of the whole are good, since the boxes outweigh all else.
+static void joined(struct look *l, int node, int concat, const struct file_grid *g)
+{
+	const struct node *n = &l->g->node[node], *joint = &l->g->node[concat];
+	struct narrow least = narrowest(l, joint, g);
+	if (!least.site || !is_lost_in_joint(least.codes, least.widest, least.snr))
+		return;
+	struct finding *f = finding_add(l, node, fmin(1, pow(10, -least.snr / 10)));
+	finding_about(f, concat);
+	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%.4g .. %.4g), %.1f dB.",
+	    joint->name, n->name, g->scale, least.codes, l->g->value[least.site->value].name, least.site->range.min, least.site->range.max,
+	    shown_db(least.snr));
+	finding_advise(f, "start from the float model and keep this Concat and what follows it in float: what is lost here no edit brings back");
+	finding_prove(f, "scale", g->scale);
+	finding_prove(f, "codes of the narrow input", least.codes);
+	finding_prove(f, "codes of the widest input", least.widest);
+	finding_prove(f, "SNR dB of the narrow input", shown_db(least.snr));
+}
+
 void rule_file_quantizer(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		const struct node *n = &l->g->node[node];
-		const struct site *s = is_op(n, OP_QuantizeLinear) ? site_of(l, n->in[0]) : NULL;
 		struct file_grid g;
-		if (s && s->hist_float && read_grid(&g, l, n))
+		if (!is_op(n, OP_QuantizeLinear) || !read_grid(&g, l, n))
+			continue;
+		const struct site *s = site_of(l, n->in[0]);
+		int producer = l->g->value[n->in[0]].producer;
+		if (s && s->hist_float)
 			lossy(l, node, s, &g);
+		if (producer >= 0 && is_op(&l->g->node[producer], OP_Concat))
+			joined(l, node, producer, &g);
 	}
 }

@@ -3,9 +3,6 @@
 #include <math.h>
 #include "rule.h"
 
-enum { FEW_CODES = 16, MANY_CODES = 64 };
-static const double POOR_DB = 15;
-
 struct joint {
 	double step, codes, widest; // of the poorest input, and the codes of the widest
 	double snr;
@@ -15,21 +12,6 @@ struct joint {
 static double shared_step(const struct look *l, int node, int i)
 {
 	return fmax(input_step(l, node, i), output_step(l, node));
-}
-
-// The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds.
-static const struct site *joined_site(const struct look *l, int value)
-{
-	const struct site *s = site_of(l, value);
-	// What a DequantizeLinear writes may be quantized again for the joint: that site has no histogram.
-	for (int p = l->g->value[value].producer; !(s && s->hist_float) && p >= 0; p = l->g->value[value].producer) {
-		const struct node *n = &l->g->node[p];
-		if (!is_op(n, OP_QuantizeLinear) && !is_op(n, OP_DequantizeLinear))
-			break;
-		value = n->in[0];
-		s = site_of(l, value);
-	}
-	return s;
 }
 
 static bool joins(const struct look *l, const struct node *n)
@@ -42,7 +24,7 @@ static struct joint poorest_input(const struct look *l, int node)
 	const struct node *n = &l->g->node[node];
 	struct joint j = {.input = -1, .codes = INFINITY};
 	for (int i = 0; i < n->n_in; i++) {
-		const struct site *s = joined_site(l, n->in[i]);
+		const struct site *s = site_behind(l, n->in[i]);
 		double step = s ? shared_step(l, node, i) : 0;
 		if (!(step > 0) || site_span(s) <= 0)
 			continue;
@@ -55,7 +37,7 @@ static struct joint poorest_input(const struct look *l, int node)
 		}
 	}
 	if (j.input >= 0)
-		j.snr = predicted_snr(l, joined_site(l, n->in[j.input]), j.step);
+		j.snr = predicted_snr(l, site_behind(l, n->in[j.input]), j.step);
 	return j;
 }
 
@@ -65,13 +47,13 @@ static bool is_joined(const struct look *l, int node, const struct joint *j)
 	const struct node *n = &l->g->node[node];
 	if (!is_op(n, OP_Add))
 		return true;
-	return input_step(l, node, 0) > 0 && input_step(l, node, 0) == input_step(l, node, 1) && j->widest > MANY_CODES;
+	return input_step(l, node, 0) > 0 && input_step(l, node, 0) == input_step(l, node, 1) && j->widest > JOINT_MANY_CODES;
 }
 
 static void joined(struct look *l, int node, const struct joint *j)
 {
 	const struct node *n = &l->g->node[node];
-	const struct site *s = joined_site(l, n->in[j->input]);
+	const struct site *s = site_behind(l, n->in[j->input]);
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -j->snr / 10)));
 	if (s->node != node)
 		finding_about(f, s->node);
@@ -92,10 +74,10 @@ static void joined(struct look *l, int node, const struct joint *j)
 void rule_joined_ranges(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
-		if (!joins(l, &l->g->node[node]) || l->s->row[node].precision != PREC_INT8)
+		if (!joins(l, &l->g->node[node]) || l->s->row[node].precision != PREC_INT8 || is_explained(l, node, FINDING_file_quantizer))
 			continue;
 		struct joint j = poorest_input(l, node);
-		if (j.input >= 0 && j.codes < FEW_CODES && j.widest > MANY_CODES && j.snr < POOR_DB && is_joined(l, node, &j))
+		if (j.input >= 0 && is_lost_in_joint(j.codes, j.widest, j.snr) && is_joined(l, node, &j))
 			joined(l, node, &j);
 	}
 }

@@ -28,6 +28,11 @@ bool is_op(const struct node *n, enum op_id id);
 bool is_weighted(const struct node *n);
 bool is_mover(const struct node *n);                  // one tensor in, its elements out
 const struct site *site_of(const struct look *l, int value);
+// Of the tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds.
+const struct site *site_behind(const struct look *l, int value);
+// So many codes are left to a tensor on the grid that it shares with a wider one, which has so many.
+enum { JOINT_MANY_CODES = 64 };
+bool is_lost_in_joint(double codes, double widest, double snr);
 int site_index(const struct look *l, const struct site *s);
 // 8 bit with one scale of its own, figures known: a tensor whose scale can be changed by itself.
 bool site_is_free(const struct site *s);
