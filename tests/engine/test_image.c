@@ -120,6 +120,19 @@ void test_place__crop_cuts_both_sides(void **state)
 	case_done(&c);
 }
 
+// All of it would be scaled: 32 x 16 million pixels.
+void test_place__crop_of_a_line_is_refused(void **state)
+{
+	struct data_case c;
+
+	(void)state;
+	pixels_case(&c, 3, 32, 32, RESIZE_CROP);
+	case_open(&c, case_png("line.png", 500000, 1));
+	assert_int_equal(dataset_load(c.data, 0, c.in, &c.where, &c.err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(c.err.text, "line.png: 500000 x 1 pixels are too long"));
+	case_done(&c);
+}
+
 void test_place__pixels_are_normalised_in_the_models_order(void **state)
 {
 	struct data_case c = {.opt.pre = {.mean = {1, 2, 3},

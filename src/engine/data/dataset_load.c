@@ -24,8 +24,8 @@ static enum status load_image(
 	struct image raw = {0}, placed = {0};
 	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
 
-	if (!s)
-		s = place_image(&placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err);
+	if (!s && place_image(&placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err))
+		s = error_prefix(err, "%s", path);
 	if (!s)
 		s = alloc_input(out, dataset_input(d, d->image_input), err);
 	if (!s)

@@ -9,6 +9,8 @@
 #include "qtui/base/mem.h"
 
 #define PADDING 114
+// A crop scales all of the image and throws away what sticks out: at most this many times what it keeps.
+#define WASTE_MAX 64
 
 // The size of the resized image and where its corner goes (negative: it is cut).
 struct fit {
@@ -43,12 +45,20 @@ static struct fit fit_corner(const struct image *in, int w, int h)
 	return (struct fit){at_least_one(in->w * r), at_least_one(in->h * r), 0, 0};
 }
 
+// a * b / c of sides of images, as far as an int holds it.
+static int scaled_side(int a, int b, int c)
+{
+	int64_t v = (int64_t)a * b / c;
+
+	return v > INT32_MAX ? INT32_MAX : (int)v;
+}
+
 static struct fit fit_crop(const struct image *in, int w, int h)
 {
 	bool wide = (double)w / in->w <= (double)h / in->h; // the height decides
 	struct fit f = {
-	    .w = wide ? (int)((int64_t)h * in->w / in->h) : w,
-	    .h = wide ? h : (int)((int64_t)w * in->h / in->w),
+	    .w = wide ? scaled_side(h, in->w, in->h) : w,
+	    .h = wide ? h : scaled_side(w, in->h, in->w),
 	};
 
 	f.x = -(int)rint((f.w - w) / 2.0);
@@ -102,8 +112,12 @@ enum status place_image(struct image *out, struct placement *where, const struct
 {
 	struct fit f = fits[mode](in, w, h);
 	struct image scaled;
-	enum status s = resample(&scaled, in, f.w, f.h, err);
+	enum status s;
 
+	if ((int64_t)f.w * f.h / WASTE_MAX > (int64_t)w * h)
+		return error_set(err, STATUS_UNSUPPORTED, "%d x %d pixels are too long and narrow to be cropped to %d x %d",
+		    in->w, in->h, w, h);
+	s = resample(&scaled, in, f.w, f.h, err);
 	if (s)
 		return s;
 	*where = placement_of(in, &f, w, h);
