@@ -486,3 +486,17 @@ void test_dataset__bytes_are_given_as_they_are(void **state)
 	assert_int_equal(((uint8_t *)c.in[0].data)[5], 91);
 	case_done(&c);
 }
+
+// With 0..1 for an input of int8 every picture would be black.
+void test_dataset__signed_bytes_are_given_less_128(void **state)
+{
+	struct data_case c = {.opt = {.samples = 0}};
+
+	(void)state;
+	case_input(&c, "images", DT_I8, SHAPE(1, 2, 2, 3));
+	case_open(&c, case_png("signed.png", 2, 2));
+	case_load(&c, 0);
+	assert_int_equal(((int8_t *)c.in[0].data)[3], 31 - 128);
+	assert_int_equal(((int8_t *)c.in[0].data)[5], 91 - 128);
+	case_done(&c);
+}

@@ -128,7 +128,7 @@ enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, s
 	const struct format *f = format_of(path);
 	enum status s =
 	    f ? f->open(a, path, raw, err)
-	      : error_set(err, STATUS_UNSUPPORTED, "%s: its extension is not known (.npy .npz .pb .bin)", path);
+	      : error_set(err, STATUS_UNSUPPORTED, "%s is no array by its extension (.npy .npz .pb .bin)", path);
 
 	if (s)
 		arrays_free(&a);

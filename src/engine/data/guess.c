@@ -8,11 +8,11 @@ static bool is_ultralytics(const struct graph *g)
 	return graph_metadata(g, "task") && (graph_metadata(g, "imgsz") || graph_metadata(g, "names"));
 }
 
-static void fill(struct preprocess *pre, enum resize_mode resize, float std)
+static void fill(struct preprocess *pre, enum resize_mode resize, float mean, float std)
 {
 	for (int c = 0; c < 4; c++) {
 		if (!pre->mean_set)
-			pre->mean[c] = 0;
+			pre->mean[c] = mean;
 		if (!pre->std_set)
 			pre->std[c] = std;
 	}
@@ -28,17 +28,16 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype 
 	bool any = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
 	bool known = is_ultralytics(g), classifies = known && !strcmp(graph_metadata(g, "task"), "classify");
 	enum resize_mode resize = classifies ? RESIZE_CROP : known ? RESIZE_LETTERBOX : RESIZE_STRETCH;
+	float mean = type == DT_I8 ? 128 : 0, std = type == DT_U8 || type == DT_I8 ? 1 : 255;
 
-	float std = type == DT_U8 ? 1 : 255;
-
-	fill(pre, resize, std);
+	fill(pre, resize, mean, std);
 	pre->guess[0] = '\0';
 	pre->warn = !all && !any && !known;
 	if (known && !all)
 		snprintf(pre->guess, sizeof(pre->guess), "Ultralytics metadata: %s, RGB, /%g%s",
 		    classifies ? "crop" : "letterbox", std, any ? " where no option says otherwise" : "");
 	else if (!all)
-		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean 0, std %g%s",
-		    any ? "" : "no metadata, no options: images are read as ", std,
+		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean %g, std %g%s",
+		    any ? "" : "no metadata, no options: images are read as ", mean, std,
 		    any ? " where no option says otherwise" : "");
 }

@@ -4,8 +4,8 @@
 
 #include "qtui/engine/data.h"
 
-// Fills what is not set in `pre`, and its `guess` and `warn`. `type` is that of the image input: bytes are given as
-// they are, with std 1.
+// Fills what is not set in `pre`, and its `guess` and `warn`. `type` is that of the image input: unsigned
+// bytes are given as they are, signed ones less 128, both with std 1.
 void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype type);
 
 #endif
