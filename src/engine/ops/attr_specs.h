@@ -192,6 +192,16 @@ SPEC(scan, scan_attrs) = {
 };
 SPEC(unique, unique_attrs) = { INT(unique_attrs, axis, "axis", NO_AXIS), INT(unique_attrs, sorted, "sorted", 1), END };
 
+// Spectra
+SPEC(dft, signal_attrs) = {
+	INT(signal_attrs, axis, "axis", 1), INT(signal_attrs, inverse, "inverse", 0), INT(signal_attrs, onesided, "onesided", 0), END,
+};
+SPEC(stft, signal_attrs) = { INT(signal_attrs, onesided, "onesided", 1), END };
+SPEC(window, signal_attrs) = {
+	INT(signal_attrs, output_dtype, "output_datatype", 1), INT(signal_attrs, periodic, "periodic", 1), END,
+};
+SPEC(mel, signal_attrs) = { INT(signal_attrs, output_dtype, "output_datatype", 1), END };
+
 // Sampling
 SPEC(gridsample, gridsample_attrs) = {
 	TEXT(gridsample_attrs, mode, "mode", "linear"), TEXT(gridsample_attrs, padding_mode, "padding_mode", "zeros"),

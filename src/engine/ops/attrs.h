@@ -144,6 +144,9 @@ struct scatter_attrs {
 struct shapeof_attrs {
 	int64_t start, end;
 };
+struct signal_attrs { // DFT, STFT, MelWeightMatrix, windows
+	int64_t axis, inverse, onesided, output_dtype, periodic;
+};
 struct slice_attrs {
 	struct ints starts, ends, axes;
 };

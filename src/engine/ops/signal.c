@@ -1,0 +1,318 @@
+// Spectra: DFT and STFT by their definition in double, the windows, MelWeightMatrix.
+#include <math.h>
+#include <stdlib.h>
+#include "element.h"
+#include "rule.h"
+
+#define MAX_LENGTH ((int64_t)1 << 24)
+
+// The value of an input of one number, `absent` where it is left out. Pending where it is not known yet.
+static enum status number(int64_t *out, const struct node *n, const struct tensor *const *in, int i, int64_t absent, struct error *err)
+{
+	const struct tensor *t = i < n->n_in ? in[i] : NULL;
+
+	*out = absent;
+	if (!t)
+		return STATUS_OK;
+	if (shape_count(&t->shape) != 1)
+		return error_set(err, STATUS_FORMAT, "input %d must be one number", i);
+	if (!rule_known(t))
+		return rule_pending(err);
+	*out = element_int(t, 0);
+	return STATUS_OK;
+}
+
+static enum status check_length(int64_t length, const char *what, struct error *err)
+{
+	if (rule_within(length, 1, MAX_LENGTH))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s is %lld", what, (long long)length);
+}
+
+// ---- windows
+
+enum status signal_window_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	enum dtype type = rule_dtype(((const struct signal_attrs *)n->attrs)->output_dtype);
+	int64_t size;
+	enum status s = number(&size, n, in, 0, 0, err);
+
+	if (s == STATUS_OK)
+		s = check_length(size, "the size", err);
+	if (s == STATUS_OK && (type == DT_NONE || type == DT_BOOL))
+		s = error_set(err, STATUS_UNSUPPORTED, "output_datatype is not supported");
+	if (s == STATUS_OK)
+		rule_set(&out[0], type, &(struct shape){1, {size}});
+	return s;
+}
+
+enum status signal_window_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	// the constant term and the factors of the first and second cosine
+	double a = 0.5, b = -0.5, c = 0, size = (double)element_int(in[0], 0);
+	double turn = 2 * acos(-1) / (((const struct signal_attrs *)n->attrs)->periodic ? size : size - 1);
+
+	(void)width;
+	(void)err;
+	if (n->op->id == OP_HammingWindow) {
+		a = 25.0 / 46;
+		b = a - 1;
+	} else if (n->op->id == OP_BlackmanWindow) {
+		a = 0.42;
+		c = 0.08;
+	}
+	for (int64_t i = 0; i < tensor_count(&out[0]); i++) {
+		double angle = i ? turn * (double)i : 0, v = a + b * cos(angle) + c * cos(2 * angle);
+		elements_store_double(out[0].data, out[0].type, i, &v, 1);
+	}
+	return STATUS_OK;
+}
+
+// ---- transforms
+
+struct turns { // cos and sin of i / n of a turn
+	int64_t n;
+	double *cos, *sin;
+};
+
+static enum status turns_make(struct turns *t, int64_t n, bool inverse, struct error *err)
+{
+	*t = (struct turns){n, mem_try_array((size_t)n * 2, sizeof(double)), NULL};
+	if (!t->cos)
+		return error_set(err, STATUS_NOMEM, "no memory for a transform of %lld", (long long)n);
+	t->sin = t->cos + n;
+	for (int64_t i = 0; i < n; i++) {
+		double angle = 2 * acos(-1) * (double)i / (double)n;
+		t->cos[i] = cos(angle);
+		t->sin[i] = inverse ? sin(angle) : -sin(angle);
+	}
+	return STATUS_OK;
+}
+
+struct line { // elements of one signal, `step` floats apart; parts 2: real and imaginary
+	const float *at;
+	int64_t n, step;
+	int parts;
+	const float *window; // NULL: none
+};
+
+// Bin k of the transform of t->n elements, of which those that `x` lacks are 0.
+static void bin(const struct turns *t, const struct line *x, int64_t k, double scale, float y[2])
+{
+	double re = 0, im = 0;
+
+	for (int64_t i = 0; i < x->n && i < t->n; i++) {
+		int64_t at = i * k % t->n;
+		double w = x->window ? (double)x->window[i] : 1, a = w * (double)x->at[i * x->step], b = 0;
+		if (x->parts == 2)
+			b = w * (double)x->at[i * x->step + 1];
+		re += a * t->cos[at] - b * t->sin[at];
+		im += a * t->sin[at] + b * t->cos[at];
+	}
+	y[0] = (float)(re * scale);
+	y[1] = (float)(im * scale);
+}
+
+struct transform {
+	int axis;
+	int64_t length, bins;
+};
+
+static enum status resolve(struct transform *t, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct signal_attrs *a = n->attrs;
+	const struct shape *x = &in[0]->shape;
+	int64_t axis = a->axis;
+	enum status s = n->op->since >= 20 ? number(&axis, n, in, 2, -2, err) : STATUS_OK;
+
+	if (s == STATUS_OK && (x->rank < 2 || (x->dim[x->rank - 1] != 1 && x->dim[x->rank - 1] != 2)))
+		s = error_set(err, STATUS_FORMAT, "the last dimension must be 1 (real) or 2 (complex)");
+	if (s == STATUS_OK)
+		s = rule_axis(&t->axis, axis, x->rank, err);
+	if (s == STATUS_OK && t->axis == x->rank - 1)
+		s = error_set(err, STATUS_FORMAT, "the axis is that of the real and imaginary parts");
+	if (s == STATUS_OK)
+		s = number(&t->length, n, in, 1, x->dim[t->axis], err);
+	if (s == STATUS_OK)
+		s = check_length(t->length, "dft_length", err);
+	if (s == STATUS_OK && a->onesided && a->inverse)
+		s = error_set(err, STATUS_UNSUPPORTED, "onesided and inverse together are not supported");
+	t->bins = a->onesided ? t->length / 2 + 1 : t->length;
+	return s;
+}
+
+enum status dft_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y = in[0]->shape;
+	struct transform t;
+	enum status s = resolve(&t, n, in, err);
+
+	if (s != STATUS_OK)
+		return s;
+	y.dim[t.axis] = t.bins;
+	y.dim[y.rank - 1] = 2;
+	rule_set(&out[0], DT_F32, &y);
+	return STATUS_OK;
+}
+
+enum status dft_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	bool inverse = ((const struct signal_attrs *)n->attrs)->inverse != 0;
+	const struct shape *x = &in[0]->shape;
+	struct transform t;
+	struct turns turns;
+	enum status s = resolve(&t, n, in, err);
+
+	if (s == STATUS_OK)
+		s = turns_make(&turns, t.length, inverse, err);
+	if (s != STATUS_OK)
+		return s;
+	int parts = (int)x->dim[x->rank - 1];
+	int64_t inner = rule_product(x, t.axis + 1, x->rank - 1), n_in = x->dim[t.axis], outer = rule_product(x, 0, t.axis);
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < outer * t.bins * inner; i++) {
+		int64_t o = i / inner / t.bins, k = i / inner % t.bins;
+		struct line line = {(const float *)in[0]->data + (o * n_in * inner + i % inner) * parts, n_in, inner * parts, parts, NULL};
+		bin(&turns, &line, k, inverse ? 1 / (double)t.length : 1, (float *)out[0].data + i * 2);
+	}
+	free(turns.cos);
+	return STATUS_OK;
+}
+
+struct frames {
+	int64_t step, length, count, bins;
+	const struct tensor *window;
+};
+
+static enum status resolve_frames(struct frames *f, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	enum status s = number(&f->step, n, in, 1, 0, err);
+
+	f->window = n->n_in > 2 ? in[2] : NULL;
+	if (s == STATUS_OK && (x->rank < 2 || x->rank > 3 || (x->rank == 3 && x->dim[2] != 1 && x->dim[2] != 2)))
+		s = error_set(err, STATUS_FORMAT, "the signal must be [batch, length, 1 or 2]");
+	if (s == STATUS_OK && f->window && f->window->shape.rank != 1)
+		s = error_set(err, STATUS_FORMAT, "the window must have one dimension");
+	if (s == STATUS_OK)
+		s = number(&f->length, n, in, 3, f->window ? f->window->shape.dim[0] : 0, err);
+	if (s == STATUS_OK)
+		s = check_length(f->length, "frame_length", err);
+	if (s == STATUS_OK)
+		s = check_length(f->step, "frame_step", err);
+	if (s == STATUS_OK && ((f->window && f->window->shape.dim[0] != f->length) || f->length > x->dim[1]))
+		s = error_set(err, STATUS_FORMAT, "frames of %lld do not fit the window or a signal of %lld", (long long)f->length,
+		    (long long)x->dim[1]);
+	if (s != STATUS_OK)
+		return s;
+	f->count = (x->dim[1] - f->length) / f->step + 1;
+	f->bins = ((const struct signal_attrs *)n->attrs)->onesided ? f->length / 2 + 1 : f->length;
+	return STATUS_OK;
+}
+
+enum status stft_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct frames f;
+	enum status s = resolve_frames(&f, n, in, err);
+
+	if (s == STATUS_OK)
+		rule_set(&out[0], DT_F32, &(struct shape){4, {in[0]->shape.dim[0], f.count, f.bins, 2}});
+	return s;
+}
+
+enum status stft_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	int parts = x->rank == 3 ? (int)x->dim[2] : 1;
+	struct frames f;
+	struct turns turns;
+	enum status s = resolve_frames(&f, n, in, err);
+
+	if (s == STATUS_OK)
+		s = turns_make(&turns, f.length, false, err);
+	if (s != STATUS_OK)
+		return s;
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < x->dim[0] * f.count * f.bins; i++) {
+		int64_t frame = i / f.bins, from = frame / f.count * x->dim[1] + frame % f.count * f.step;
+		struct line line = {(const float *)in[0]->data + from * parts, f.length, parts, parts, f.window ? f.window->data : NULL};
+		bin(&turns, &line, i % f.bins, 1, (float *)out[0].data + i * 2);
+	}
+	free(turns.cos);
+	return STATUS_OK;
+}
+
+// ---- MelWeightMatrix
+
+enum { MEL_BINS, MEL_LENGTH, MEL_RATE, MEL_LOW, MEL_HIGH };
+
+enum status mel_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	enum dtype type = rule_dtype(((const struct signal_attrs *)n->attrs)->output_dtype);
+	int64_t bins, length, rate = 0;
+	enum status s = number(&bins, n, in, MEL_BINS, 0, err);
+
+	if (s == STATUS_OK)
+		s = number(&length, n, in, MEL_LENGTH, 0, err);
+	if (s == STATUS_OK)
+		s = number(&rate, n, in, MEL_RATE, 0, err);
+	if (s == STATUS_OK && (shape_count(&in[MEL_LOW]->shape) != 1 || shape_count(&in[MEL_HIGH]->shape) != 1))
+		s = error_set(err, STATUS_FORMAT, "the edges must be one number each");
+	if (s == STATUS_OK && type != DT_F32)
+		s = error_set(err, STATUS_UNSUPPORTED, "output_datatype is not supported");
+	if (s == STATUS_OK)
+		s = check_length(bins, "num_mel_bins", err);
+	if (s == STATUS_OK)
+		s = check_length(length, "dft_length", err);
+	if (s == STATUS_OK)
+		s = check_length(rate, "sample_rate", err);
+	if (s == STATUS_OK)
+		rule_set(&out[0], DT_F32, &(struct shape){2, {length / 2 + 1, bins}});
+	return s;
+}
+
+struct mel {
+	double low, step; // in mel
+	double per_hertz; // elements of the spectrum
+	int64_t rows;
+};
+
+// The element of the spectrum on which edge i lies, -1 where none does.
+static int64_t edge(const struct mel *m, int64_t i)
+{
+	double hertz = 700 * (pow(10, (m->low + (double)i * m->step) / 2595) - 1), at = floor(hertz * m->per_hertz);
+
+	return at >= 0 && at < (double)m->rows ? (int64_t)at : -1;
+}
+
+// The triangle from one edge over the next, where it is 1, to the one behind that, where it is 0.
+static enum status triangle(float *y, const struct mel *m, int64_t i, int64_t columns, struct error *err)
+{
+	int64_t low = edge(m, i), top = edge(m, i + 1), high = edge(m, i + 2);
+
+	if (low < 0 || top < low || high < top)
+		return error_set(err, STATUS_FORMAT, "the edges of band %lld lie outside of the spectrum", (long long)i);
+	for (int64_t r = low; r < top; r++)
+		y[r * columns + i] = (float)((double)(r - low) / (double)(top - low));
+	y[top * columns + i] = 1;
+	for (int64_t r = top + 1; r < high; r++)
+		y[r * columns + i] = (float)((double)(high - r) / (double)(high - top));
+	return STATUS_OK;
+}
+
+enum status mel_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	int64_t bins = out[0].shape.dim[1], length = element_int(in[MEL_LENGTH], 0);
+	double low = 2595 * log10(1 + element_double(in[MEL_LOW], 0) / 700), high = 2595 * log10(1 + element_double(in[MEL_HIGH], 0) / 700);
+	struct mel m = {low, (high - low) / (double)(bins + 2), (double)(length + 1) / (double)element_int(in[MEL_RATE], 0), out[0].shape.dim[0]};
+	enum status s = STATUS_OK;
+
+	(void)n;
+	(void)width;
+	for (int64_t i = 0; i < tensor_count(&out[0]); i++)
+		((float *)out[0].data)[i] = 0;
+	for (int64_t i = 0; i < bins && s == STATUS_OK; i++)
+		s = triangle(out[0].data, &m, i, bins, err);
+	return s;
+}
