@@ -88,6 +88,9 @@ SPEC(fusedmatmul, fusedmatmul_attrs) = {
 	INT(fusedmatmul_attrs, trans_b, "transB", 0), INT(fusedmatmul_attrs, trans_batch_a, "transBatchA", 0),
 	INT(fusedmatmul_attrs, trans_batch_b, "transBatchB", 0), END,
 };
+SPEC(nbits, nbits_attrs) = {
+	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "bits", 4), INT(nbits_attrs, block, "block_size", 0), END,
+};
 SPEC(einsum, einsum_attrs) = { TEXT(einsum_attrs, equation, "equation", ""), END };
 #define ROIALIGN_ATTRS(transform_dflt) \
 	TEXT(roialign_attrs, transform, "coordinate_transformation_mode", transform_dflt), \
@@ -103,6 +106,10 @@ SPEC(attention, attention_attrs) = {
 	FLOAT(attention_attrs, scale, "scale", NAN), FLOAT(attention_attrs, softcap, "softcap", 0),
 	INT(attention_attrs, causal, "is_causal", 0), INT(attention_attrs, heads, "q_num_heads", 0),
 	INT(attention_attrs, kv_heads, "kv_num_heads", 0), INT(attention_attrs, output_mode, "qk_matmul_output_mode", 0), END,
+};
+SPEC(rotary, rotary_attrs) = {
+	INT(rotary_attrs, interleaved, "interleaved", 0), INT(rotary_attrs, heads, "num_heads", 0),
+	INT(rotary_attrs, rotated, "rotary_embedding_dim", 0), END,
 };
 SPEC(fused_attention, fused_attention_attrs) = {
 	FLOAT(fused_attention_attrs, scale, "scale", 0), FLOAT(fused_attention_attrs, hidden, "mask_filter_value", -10000),

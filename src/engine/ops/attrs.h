@@ -83,6 +83,9 @@ struct isinf_attrs {
 struct mod_attrs {
 	int64_t fmod;
 };
+struct nbits_attrs {
+	int64_t k, n, bits, block;
+};
 struct nms_attrs {
 	int64_t center_point_box;
 };
@@ -136,6 +139,9 @@ struct roialign_attrs {
 	const char *transform, *mode;
 	int64_t output_height, output_width, sampling_ratio;
 	float spatial_scale;
+};
+struct rotary_attrs {
+	int64_t interleaved, heads, rotated; // rotated: elements of a head that are turned, 0: all
 };
 struct scatter_attrs {
 	int64_t axis;

@@ -1,0 +1,121 @@
+// MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero point of its own.
+#include <stdlib.h>
+#include "element.h"
+#include "matmul.h"
+#include "qlinear.h"
+#include "rule.h"
+
+enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
+
+struct packed {
+	int64_t k, n, bits, block, blocks; // blocks: of a column
+	int64_t zero_bytes;                // of a column, where zero points are packed too
+	const struct tensor *b, *scales, *zeros;
+};
+
+static int64_t up(int64_t n, int64_t by)
+{
+	return (n + by - 1) / by;
+}
+
+static enum status read_weights(struct packed *p, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct nbits_attrs *a = n->attrs;
+
+	if ((a->bits != 2 && a->bits != 4 && a->bits != 8) || !rule_within(a->block, 1, RULE_MAX_DIM) || !rule_within(a->k, 1, RULE_MAX_DIM) ||
+	    !rule_within(a->n, 1, RULE_MAX_DIM))
+		return error_set(err, STATUS_UNSUPPORTED, "bits %lld, block_size %lld, K %lld and N %lld are not supported", (long long)a->bits,
+		    (long long)a->block, (long long)a->k, (long long)a->n);
+	*p = (struct packed){.k = a->k, .n = a->n, .bits = a->bits, .block = a->block, .blocks = up(a->k, a->block), .b = in[B],
+	    .scales = in[SCALES], .zeros = qlinear_input(n, in, ZEROS)};
+	p->zero_bytes = up(p->blocks * p->bits, 8);
+	if (shape_count(&p->b->shape) / p->n != p->blocks * up(p->block * p->bits, 8) || shape_count(&p->b->shape) % p->n ||
+	    shape_count(&p->scales->shape) / p->n != p->blocks || shape_count(&p->scales->shape) % p->n)
+		return error_set(err, STATUS_FORMAT, "weights or scales do not fit %lld x %lld in blocks of %lld", (long long)p->k, (long long)p->n,
+		    (long long)p->block);
+	if (p->zeros && p->zeros->type != DT_U8 && p->zeros->type != DT_F32)
+		return error_set(err, STATUS_UNSUPPORTED, "zero points must be packed bytes or floats");
+	if (p->zeros && (shape_count(&p->zeros->shape) / p->n != (p->zeros->type == DT_U8 ? p->zero_bytes : p->blocks) ||
+	                    shape_count(&p->zeros->shape) % p->n))
+		return error_set(err, STATUS_FORMAT, "the zero points do not fit %lld blocks", (long long)p->blocks);
+	return STATUS_OK;
+}
+
+static enum status resolve(struct packed *p, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	const struct tensor *bias = qlinear_input(n, in, BIAS);
+	enum status s = read_weights(p, n, in, err);
+
+	if (s == STATUS_OK && (in[A]->shape.rank < 1 || in[A]->shape.dim[in[A]->shape.rank - 1] != p->k))
+		s = error_set(err, STATUS_FORMAT, "the input's last dimension must be %lld", (long long)p->k);
+	if (s == STATUS_OK && qlinear_input(n, in, GROUPS))
+		s = error_set(err, STATUS_UNSUPPORTED, "g_idx is not supported");
+	if (s == STATUS_OK && bias && shape_count(&bias->shape) != p->n)
+		s = error_set(err, STATUS_FORMAT, "the bias must have %lld numbers", (long long)p->n);
+	return s;
+}
+
+enum status matmulnbits_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y = in[A]->shape;
+	struct packed p;
+	enum status s = resolve(&p, n, in, err);
+
+	if (s != STATUS_OK)
+		return s;
+	y.dim[y.rank - 1] = p.n;
+	rule_set(&out[0], DT_F32, &y);
+	return STATUS_OK;
+}
+
+// Number i of those packed from `at` on, the low bits of a byte first.
+static int code(const uint8_t *at, int64_t i, int64_t bits)
+{
+	return at[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
+}
+
+static float zero_point(const struct packed *p, int64_t column, int64_t block)
+{
+	if (!p->zeros)
+		return (float)(1 << (p->bits - 1));
+	if (p->zeros->type == DT_F32)
+		return ((const float *)p->zeros->data)[column * p->blocks + block];
+	return (float)code((const uint8_t *)p->zeros->data + column * p->zero_bytes, block, p->bits);
+}
+
+// w[k][n], as matmul_float reads it fastest.
+static void unpack(float *w, const struct packed *p)
+{
+	int64_t bytes = up(p->block * p->bits, 8);
+
+	for (int64_t j = 0; j < p->n; j++)
+		for (int64_t b = 0; b < p->blocks; b++) {
+			const uint8_t *from = (const uint8_t *)p->b->data + (j * p->blocks + b) * bytes;
+			float scale = ((const float *)p->scales->data)[j * p->blocks + b], zero = zero_point(p, j, b);
+			for (int64_t i = 0; i < p->block && b * p->block + i < p->k; i++)
+				w[(b * p->block + i) * p->n + j] = ((float)code(from, i, p->bits) - zero) * scale;
+		}
+}
+
+enum status matmulnbits_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	const struct tensor *bias = qlinear_input(n, in, BIAS);
+	float *y = out[0].data, *w = NULL;
+	int64_t count = tensor_count(&out[0]);
+	struct packed p;
+	enum status s = resolve(&p, n, in, err);
+
+	if (s == STATUS_OK) {
+		w = mem_try_array((size_t)p.k * (size_t)p.n, sizeof *w);
+		s = w ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for weights of %lld x %lld", (long long)p.k, (long long)p.n);
+	}
+	if (s != STATUS_OK)
+		return s;
+	unpack(w, &p);
+	for (int64_t i = 0; i < count; i++)
+		y[i] = bias ? ((const float *)bias->data)[i % p.n] : 0;
+	matmul_float(&(struct matrices){.m = count / p.n, .n = p.n, .k = p.k, .a_row = p.k, .a_col = 1, .b_row = p.n, .b_col = 1}, in[A]->data, w,
+	    y, width);
+	free(w);
+	return STATUS_OK;
+}
