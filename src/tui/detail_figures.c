@@ -89,7 +89,7 @@ void detail_figures(struct page *p, const struct site *s)
 	if (!s->graphwise.known && !s->layerwise.known)
 		return;
 	p->y++;
-	if (s->graphwise.known && s->graphwise.known < p->ui->snap->samples)
+	if (s->kind != SITE_WEIGHT && s->graphwise.known && s->graphwise.known < p->ui->snap->samples) // a weight is the same for all
 		canvas_textf(p->c, p->x, p->y, DETAIL_LABEL, ROLE_PENDING, "%d of %d", s->graphwise.known, p->ui->snap->samples);
 	canvas_right(p->c, x, p->y, w, ROLE_HEAD, "now");
 	canvas_right(p->c, x + w, p->y, w, ROLE_HEAD, "alone");
