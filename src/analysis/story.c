@@ -32,6 +32,7 @@ struct telling {
 	size_t cap;
 	int chapter, node, finding;
 	bool lost;             // there is a loss to explain
+	bool blind;            // the float network itself does not see what the labels say
 	double worst_db;       // of the outputs
 };
 
@@ -71,7 +72,8 @@ static void tell_task(struct telling *t)
 		    chance ? ", which may be chance" : "");
 	else
 		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", f->name, f->value[TASK_FLOAT], f->value[TASK_QUANT]);
-	if (f->value[TASK_FLOAT] < BLIND && r->kind != TASK_AGREE)
+	t->blind = f->value[TASK_FLOAT] < BLIND && r->kind != TASK_AGREE;
+	if (t->blind)
 		say(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
 		    "pictures are prepared (:survey) are not its own, or the file was ruined before.");
 }
@@ -340,7 +342,7 @@ static void tell_remedies(struct telling *t)
 
 static void tell_next(struct telling *t)
 {
-	if (t->lost || (t->f && t->f->n))
+	if (!t->blind && (t->lost || (t->f && t->f->n)))
 		tell_remedies(t);
 	if (t->s->task && t->f && !t->f->surveyed)
 		say(t, STORY_NEXT, ":survey (qtui analyze --findings) asks the labels whether pictures are prepared as in the training: "
