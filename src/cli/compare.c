@@ -7,6 +7,7 @@
 #include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "verbs.h"
 
@@ -249,7 +250,7 @@ static bool is_json(const char *path)
 	struct error err;
 	struct bytes head;
 	size_t i = 0;
-	if (file_map(&head, path, &err) != STATUS_OK)
+	if (str_has_suffix(path, ".json") || file_map(&head, path, &err) != STATUS_OK)
 		return true; // whose reader says what is wrong
 	while (i < head.size && strchr(" \t\r\n", head.data[i]))
 		i++;

@@ -243,6 +243,7 @@ void test_labels__lists(void **state)
 	read_bad(write_text("5.csv", ""), "none of the 3");
 	read_bad(write_text("6.csv", "a,5\nb,1\n"), "it names a, and the first sample is a.jpg");
 	read_bad(write_text("7.csv", "a.jpg,5\na.jpg,5\na.jpg,4\n"), "7.csv:3: a.jpg has class 5 above and 4 here");
+	read_bad(support_temp_file("9.csv", "a,1\n\0", 5), "9.csv holds no labels");
 	read_bad(support_temp_file("8.csv", "\xff\xfe" "a\0", 4), "save it as UTF-8");
 }
 

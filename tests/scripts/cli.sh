@@ -208,6 +208,10 @@ echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothi
 expect labels_of_no_sample 1 "has labels for none of the 100 samples" eval $model examples/val --samples 2 --labels "$dir/nothing.json"
 sed 's/"categories": \[/&{"id": 30, "name": "thirty"}, /; s/"category_id": 3/"category_id": 30/' examples/val.json >"$dir/eleven.json"
 expect labels_of_a_class_too_many 0 "are of classes that the model does not have (first: 30)" eval $model examples/val --samples 2 --labels "$dir/eleven.json"
+printf '%s,1\n' 000.jpg 001.jpg >"$dir/classes.csv"
+expect classes_for_a_detector 1 "classes.csv: a class for each sample, but no output" eval $model examples/val --labels "$dir/classes.csv"
+: >"$dir/a.json"
+expect compare_with_nothing 1 "a.json:1: not valid JSON: it ends too early" compare "$dir/a.json" "$dir/a.json"
 expect check_of_what_eval_does_not_measure 2 "measures the task only" eval $model examples/val --check 'snr>3'
 
 # ---- comparing

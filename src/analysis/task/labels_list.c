@@ -123,6 +123,11 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 	l->source = xstrdup(path);
 	if (st != STATUS_OK)
 		return st;
+	if (memchr(b.data, '\0', b.size)) {
+		bytes_done(&b);
+		return error_set(err, STATUS_FORMAT, "%s holds no labels: COCO JSON (.json), a directory of YOLO text files, or CSV is needed",
+		    path);
+	}
 	t.sample = sample_index_new(s);
 	st = read_rows(&t, (char *)b.data, err);
 	sample_index_free(&t.sample);
