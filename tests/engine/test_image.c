@@ -379,6 +379,24 @@ static long peak_kb(void)
 	return u.ru_maxrss;
 }
 
+// Some cameras fill up to a round address.
+void test_image__what_lies_between_segments_is_passed_over(void **state)
+{
+	const uint8_t grey[] = {77}, filling[] = {0, 0xff, 0, 0};
+	const char *path = write_jpeg("tight.jpg", JCS_GRAYSCALE, 1, grey);
+	struct error err;
+	struct bytes b;
+	uint8_t loose[4096];
+
+	(void)state;
+	assert_int_equal(file_read(&b, path, sizeof(loose) - 4, &err), STATUS_OK);
+	memcpy(loose, b.data, 20); // SOI and APP0
+	memcpy(loose + 20, filling, 4);
+	memcpy(loose + 24, b.data + 20, b.size - 20);
+	check_sizes(support_temp_file("loose.jpg", loose, b.size + 4), 16, 8);
+	bytes_done(&b);
+}
+
 // A progressive picture of a few bytes that asks for 22 GB of coefficients: its size is looked at before.
 void test_image__a_huge_picture_costs_nothing(void **state)
 {

@@ -73,13 +73,17 @@ static bool is_frame(int marker)
 	return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }
 
+// What lies between segments is passed over, as libjpeg does.
 static int next_marker(FILE *f)
 {
-	int c = fgetc(f);
-	if (c != 0xff)
-		return EOF;
-	while (c == 0xff)
-		c = fgetc(f);
+	int c;
+	do {
+		do
+			c = fgetc(f);
+		while (c != 0xff && c != EOF);
+		while (c == 0xff)
+			c = fgetc(f);
+	} while (c == 0);
 	return c;
 }
 
