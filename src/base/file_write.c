@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static struct kept {
 	ino_t inode;
 } *kept;
 static size_t n_kept;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 
 void file_keep(const char *path)
 {
@@ -26,19 +28,23 @@ void file_keep(const char *path)
 
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
+	pthread_mutex_lock(&keeping);
 	kept = xrealloc(kept, (n_kept + 1) * sizeof *kept);
 	kept[n_kept++] = (struct kept){st.st_dev, st.st_ino};
+	pthread_mutex_unlock(&keeping);
 }
 
 enum status file_spare(const char *path, struct error *err)
 {
 	struct stat st;
-	bool there = stat(path, &st) == 0;
+	bool there = stat(path, &st) == 0, is_kept = false;
 
+	pthread_mutex_lock(&keeping);
 	for (size_t i = 0; there && i < n_kept; i++)
-		if (kept[i].device == st.st_dev && kept[i].inode == st.st_ino)
-			return error_set(err, STATUS_REFUSED, "%s is read here and is not written over: give another name", path);
-	return STATUS_OK;
+		is_kept = is_kept || (kept[i].device == st.st_dev && kept[i].inode == st.st_ino);
+	pthread_mutex_unlock(&keeping);
+	return is_kept ? error_set(err, STATUS_REFUSED, "%s is read here and is not written over: give another name", path)
+	               : STATUS_OK;
 }
 
 bool file_is_same(const char *a, const char *b)

@@ -179,6 +179,13 @@ static enum status spare_inputs(const struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+static void keep_samples(const struct dataset *d)
+{
+	for (int i = 0; i < dataset_count(d); i++)
+		if (dataset_file(d, i))
+			file_keep(dataset_file(d, i));
+}
+
 enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err)
 {
 	*se = NULL;
@@ -192,6 +199,10 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		s = spare_inputs(o, err);
 	if (s == STATUS_OK)
 		s = study_open(st, &o->study, err);
+	if (s == STATUS_OK) {
+		keep_samples(study_dataset(*st));
+		s = spare_inputs(o, err); // the model's external data are known now, too
+	}
 	if (s == STATUS_OK && *se)
 		s = session_apply(*se, *st, err);
 	if (s == STATUS_OK)

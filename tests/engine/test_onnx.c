@@ -262,6 +262,7 @@ void test_onnx__external_data_stay_below_the_model(void **state)
 	assert_int_equal(mkfifo(support_temp("pipe"), 0600), 0); // nobody writes to it
 	case_load(&c);
 	assert_memory_equal(c.loaded->value[c.loaded->node[0].in[1]].constant->data, v + 2, 16);
+	assert_int_equal(file_write(support_temp("weights.bin"), v, sizeof(v), &c.err), STATUS_REFUSED);
 	entry[1].value = (char *)"12";
 	case_refused(&c, STATUS_FORMAT, "weights.bin");
 	entry[1].value = (char *)"-8";

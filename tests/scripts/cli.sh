@@ -205,6 +205,9 @@ grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
 expect check_of_the_task 1 "AP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
 expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
 echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothing.json"
+mkdir "$dir/own" && cp examples/calib/00[01].jpg "$dir/own"
+expect result_over_a_sample 2 "is read here and is not written over" analyze $model "$dir/own" --json "$dir/own/001.jpg"
+cmp -s examples/calib/001.jpg "$dir/own/001.jpg"; report samples_stay_as_they_are $?
 expect labels_of_no_sample 1 "has labels for none of the 100 samples" eval $model examples/val --samples 2 --labels "$dir/nothing.json"
 sed 's/"categories": \[/&{"id": 30, "name": "thirty"}, /; s/"category_id": 3/"category_id": 30/' examples/val.json >"$dir/eleven.json"
 expect labels_of_a_class_too_many 0 "are of classes that the model does not have (first: 30)" eval $model examples/val --samples 2 --labels "$dir/eleven.json"

@@ -29,7 +29,7 @@ struct file_part {
 };
 MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
 // From now on nothing here writes over this file, by whatever name: it is one that is read. Not meant for devices and directories, which
-// it leaves alone. Called before there are other threads.
+// it leaves alone.
 void file_keep(const char *path);
 MUST_CHECK enum status file_spare(const char *path, struct error *err); // STATUS_REFUSED for a file that is kept
 bool file_is_same(const char *a, const char *b); // one file; of those that are not there yet, one path

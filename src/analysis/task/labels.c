@@ -111,6 +111,8 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 {
 	struct labels *l = xcalloc(1, sizeof *l);
 	l->n_samples = s->n;
+	if (path)
+		file_keep(path); // found beside the samples, it may be named by nobody
 	l->label = xcalloc((size_t)s->n + 1, sizeof *l->label);
 	enum status st = read_format(l, path, s, err);
 	for (int i = 0; i < s->n; i++)

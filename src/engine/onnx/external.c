@@ -92,10 +92,13 @@ static enum status open_file(struct externals *e, const char *location, struct e
 		    err, STATUS_FORMAT, "external data '%s' must be a file below the model's directory", location);
 	else
 		s = file_map(&x.bytes, path, err);
-	free(path);
-	if (s)
+	if (s) {
+		free(path);
 		return s;
+	}
 	x.location = xstrdup(location);
+	file_keep(path);
+	free(path);
 	e->file = xgrow(e->file, &e->cap, e->n + 1, sizeof(x));
 	e->file[e->n++] = x;
 	return STATUS_OK;
