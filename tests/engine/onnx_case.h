@@ -246,6 +246,20 @@ static inline void case_load(struct onnx_case *c)
 		fail_msg("%s", c->err.text);
 }
 
+// What was loaded, written and loaded again.
+static inline void case_rewrite(struct onnx_case *c)
+{
+	struct bytes file;
+	struct graph *again;
+
+	if (onnx_write_tuned(&file, c->loaded, NULL, &c->err) ||
+	    onnx_load(&again, support_temp_file("again.onnx", file.data, file.size), NULL, &c->err))
+		fail_msg("%s", c->err.text);
+	bytes_done(&file);
+	graph_free(&c->loaded);
+	c->loaded = again;
+}
+
 static inline void case_refused(struct onnx_case *c, enum status status, const char *text)
 {
 	assert_int_equal(case_load_with(c, NULL), status);

@@ -198,6 +198,7 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 		if (s[i] && shape_failed[i] && !s[1 - i]) {
 			log_warn("node %s (If): its %s does not fit: %s", n->n.name, names[i], own[i].text);
 			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), true, &own[i]);
+			n->n.unfit = list[i];
 		}
 	n->n.n_subgraphs = 2;
 	if (!s[0] && !s[1])

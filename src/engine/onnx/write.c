@@ -24,21 +24,23 @@ static Onnx__TensorShapeProto *make_shape(struct writer *w, const struct shape *
 	return p;
 }
 
-static Onnx__ValueInfoProto *make_info(struct writer *w, const struct value *v)
+Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v)
 {
 	Onnx__ValueInfoProto *info = arena_alloc(w->arena, sizeof(*info));
 	Onnx__TypeProto *type = arena_alloc(w->arena, sizeof(*type));
 	Onnx__TypeProto__Tensor *tensor = arena_alloc(w->arena, sizeof(*tensor));
 
 	onnx__value_info_proto__init(info);
+	info->name = arena_strdup(w->arena, name);
+	if (v->type == DT_NONE)
+		return info;
 	onnx__type_proto__init(type);
 	onnx__type_proto__tensor__init(tensor);
-	info->name = arena_strdup(w->arena, v->name);
 	info->type = type;
 	type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
 	type->tensor_type = tensor;
 	tensor->has_elem_type = true;
-	tensor->elem_type = write_type(v->type != DT_NONE ? v->type : DT_F32);
+	tensor->elem_type = write_type(v->type);
 	if (v->shape.rank >= 0)
 		tensor->shape = make_shape(w, &v->shape);
 	return info;
@@ -49,7 +51,7 @@ static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int
 	Onnx__ValueInfoProto **infos = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(Onnx__ValueInfoProto *));
 
 	for (int i = 0; i < n; i++)
-		infos[i] = make_info(w, &w->g->value[value[i]]);
+		infos[i] = write_info(w, w->g->value[value[i]].name, &w->g->value[value[i]]);
 	return infos;
 }
 
@@ -104,20 +106,17 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
 	const char **in = xcalloc((size_t)n->n_in + 1, sizeof(*in)), **out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
-	enum status s = STATUS_OK;
+	enum status s = read_inputs(in, w, node, err);
 
-	if (n->n_subgraphs)
-		s = error_set(err, STATUS_UNSUPPORTED, "node %s (%s): a graph inside a node cannot be written as a model", n->name,
-		    n->op->name);
-	if (!s)
-		s = read_inputs(in, w, node, err);
 	if (s)
 		goto out;
 	for (int i = 0; i < n->n_out; i++)
 		out[i] = n->out[i] >= 0 ? (w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name) :
 		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
-	write_attributes(w,
-	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in), out, without_absent(out, n->n_out)), n);
+	write_all_attributes(w,
+	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
+	        without_absent(out, n->n_out)),
+	    n, in);
 	for (int i = 0; w->plan && i < n->n_out && !s; i++)
 		if (n->out[i] >= 0)
 			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);
@@ -171,6 +170,8 @@ static enum status build(struct writer *w, struct error *err)
 
 // ---- the model
 
+#define DOMAINS_MAX 8 // more than ops.def has
+
 static void add_opset(struct writer *w, Onnx__ModelProto *m, const char *domain, int version)
 {
 	Onnx__OperatorSetIdProto *o;
@@ -186,12 +187,21 @@ static void add_opset(struct writer *w, Onnx__ModelProto *m, const char *domain,
 	m->opset_import[m->n_opset_import++] = o;
 }
 
+static void add_opsets_of(struct writer *w, Onnx__ModelProto *m, const Onnx__GraphProto *g)
+{
+	for (size_t i = 0; i < g->n_node; i++) {
+		add_opset(w, m, g->node[i]->domain, 1);
+		for (size_t k = 0; k < g->node[i]->n_attribute; k++)
+			if (g->node[i]->attribute[k]->g)
+				add_opsets_of(w, m, g->node[i]->attribute[k]->g);
+	}
+}
+
 static void add_opsets(struct writer *w, Onnx__ModelProto *m)
 {
-	m->opset_import = arena_alloc(w->arena, (w->out.n_node + 1) * sizeof(*m->opset_import));
+	m->opset_import = arena_alloc(w->arena, DOMAINS_MAX * sizeof(*m->opset_import));
 	add_opset(w, m, "", w->opset);
-	for (size_t i = 0; i < w->out.n_node; i++)
-		add_opset(w, m, w->out.node[i]->domain, 1);
+	add_opsets_of(w, m, &w->out);
 }
 
 static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key, const char *text)
@@ -244,7 +254,7 @@ static int file_opset(const struct graph *g)
 	for (int i = 0; i < g->n_nodes; i++) {
 		const struct op *op = g->node[i].op;
 
-		if (op->id == OP_Upsample || (!op->domain[0] && op_find("", op->name, INTEGERS) != op))
+		if (op->id == OP_Upsample || g->node[i].n_subgraphs || (!op->domain[0] && op_find("", op->name, INTEGERS) != op))
 			return g->opset;
 	}
 	return INTEGERS;

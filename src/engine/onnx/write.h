@@ -32,8 +32,13 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
     const char *const *out, int n_out);
 void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value);
 void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value);
-// Those that differ from their defaults.
+void write_graph_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *value);
+// Those that differ from their defaults, without graphs.
 void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
+// Those and the graphs inside the node. `in`: the names of all its inputs, which end with those of what the graphs capture.
+void write_all_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n, const char *const *in);
+// Type and shape, where they are known.
+Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v);
 // Appends an initializer that borrows the tensor's bytes (plain layout).
 void write_constant(struct writer *w, const char *name, const struct tensor *t);
 Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t);

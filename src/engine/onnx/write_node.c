@@ -139,6 +139,11 @@ void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *nam
 	a->f = value;
 }
 
+void write_graph_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *value)
+{
+	add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH)->g = value;
+}
+
 static ProtobufCBinaryData text_data(struct writer *w, const char *text, size_t len)
 {
 	return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)arena_strndup(w->arena, text, len)};
