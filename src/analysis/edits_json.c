@@ -26,14 +26,15 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 	return a;
 }
 
-// A number, or text as :scale takes it.
+// A number above 0, or text as :scale takes it.
 static bool read_scale(double *out, const cJSON *scale)
 {
-	if (cJSON_IsString(scale) && !scale_parse(scale->valuestring, out))
-		return false;
-	if (cJSON_IsNumber(scale))
-		*out = scale->valuedouble;
-	return (!scale || cJSON_IsString(scale) || cJSON_IsNumber(scale)) && *out >= 0 && *out <= 0x1p60;
+	if (!scale)
+		return true;
+	if (cJSON_IsString(scale))
+		return scale_parse(scale->valuestring, out) && *out <= 0x1p60;
+	*out = cJSON_IsNumber(scale) ? scale->valuedouble : 0;
+	return *out > 0 && *out <= 0x1p60;
 }
 
 static enum status parse_tuned(struct edits *e, const struct study *s, const cJSON *name, struct error *err)

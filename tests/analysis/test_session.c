@@ -108,6 +108,7 @@ void test_session__wrong_kinds_inside_are_named(void **state)
 	} bad[] = {
 	    {"\"edits\": [{\"node\": \"" CONV "\", \"scale\": \"x\"}]", CONV},
 	    {"\"edits\": [{\"node\": \"" CONV "\", \"scale\": [1]}]", CONV},
+	    {"\"edits\": [{\"node\": \"" CONV "\", \"scale\": 0}]", CONV},
 	    {"\"edits\": [{\"node\": \"" CONV "\", \"precision\": 8}]", "\"precision\" must be a text"},
 	    {"\"calibration\": {\"preprocess\": {\"mean\": \"0,0,0\"}}", "\"mean\" must be a list"},
 	    {"\"calibration\": {\"preprocess\": {\"color\": \"grey\"}}", "grey is neither rgb nor bgr"},
