@@ -45,7 +45,7 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 		}
 }
 
-// "SNR alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
+// "alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
 static void trial_text(char *out, size_t size, const struct ui *ui)
 {
 	const struct trial *t = &ui->trial;
@@ -53,7 +53,7 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE];
 
 	if (t->predicted.known)
-		snprintf(out, size, "SNR alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
+		snprintf(out, size, "alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
 		    format_db(snr, t->predicted.snr_db),
 		    format_percent(was_clipped, site->graphwise.known ? 100 * site->graphwise.pooled.clipped : NAN),
 		    format_percent(clipped, 100 * t->predicted.clipped));
@@ -61,7 +61,7 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 		snprintf(out, size, "no figures to predict from yet");
 }
 
-// "scale 2^-3 → 2^-4  SNR alone ≈ 9.6 dB ..." and the keys of the trial.
+// "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ..." and the keys of the trial.
 static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct site *site = &ui->snap->site[ui->trial.site];

@@ -246,6 +246,15 @@ void test_screens__trial_of_a_scale(void **state)
 	expect(&ui, "trial_120x40");
 }
 
+void test_screens__trial_of_a_scale_in_80_columns(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "j--");
+	expect(&ui, "trial_80x24");
+}
+
 void test_screens__error_message(void **state)
 {
 	struct ui ui;
