@@ -39,6 +39,8 @@ struct study_task {
 };
 struct study_task *study_task_new(const struct task_wish *wish);
 void study_task_free(struct study_task **p);
+// Opens what is wished for now, unless it is open: p->task is NULL where there is none.
+MUST_CHECK enum status study_task_open(struct work *w, struct error *err);
 // When the plan of a run is finished: shows what is known of it.
 void study_task_ready(struct work *w);
 // Where the task's samples are the study's: what reads along while their figures are measured, in w->gather; else the task has a pass of

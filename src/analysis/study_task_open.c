@@ -1,0 +1,197 @@
+// Which task a study measures: what is wished for, by the study's thread, and its labels and samples, which the conductor opens.
+#include <stdlib.h>
+#include "study_task.h"
+
+static char *copy_text(const char *t)
+{
+	return t ? xstrdup(t) : NULL;
+}
+
+static struct task_wish wish_copy(const struct task_wish *w)
+{
+	return (struct task_wish){.data = copy_text(w->data),
+	    .labels = copy_text(w->labels),
+	    .decoder = copy_text(w->decoder),
+	    .kind = copy_text(w->kind),
+	    .iou = w->iou,
+	    .none = w->none};
+}
+
+static void wish_done(struct task_wish *w)
+{
+	free((char *)w->data);
+	free((char *)w->labels);
+	free((char *)w->decoder);
+	free((char *)w->kind);
+}
+
+// Something was asked for, in contrast to what merely lies beside the samples.
+static bool is_explicit(const struct task_wish *w)
+{
+	return w->data || w->labels || w->decoder || w->kind;
+}
+
+struct study_task *study_task_new(const struct task_wish *wish)
+{
+	struct study_task *p = xcalloc(1, sizeof *p);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->looking, NULL);
+	p->wish = wish_copy(wish);
+	p->wished = 1;
+	p->report = keymap_new();
+	return p;
+}
+
+struct task_lease *task_lease_new(struct task *t, struct dataset *d)
+{
+	struct task_lease *l = xcalloc(1, sizeof *l);
+	*l = (struct task_lease){.refs = 1, .task = t, .data = d};
+	return l;
+}
+
+void task_lease_drop(struct task_lease **lp)
+{
+	struct task_lease *l = *lp;
+	*lp = NULL;
+	if (!l || atomic_fetch_sub(&l->refs, 1) != 1)
+		return;
+	task_free(&l->task);
+	dataset_free(&l->data);
+	free(l);
+}
+
+struct task_lease *study_task_lease(const struct study *s)
+{
+	struct study_task *p = s->task;
+	pthread_mutex_lock(&p->looking);
+	struct task_lease *l = p->lease;
+	if (l)
+		atomic_fetch_add(&l->refs, 1);
+	pthread_mutex_unlock(&p->looking);
+	return l;
+}
+
+static void close_task(struct study_task *p)
+{
+	if (!p->lease)
+		dataset_free(&p->data); // of a task that could not be opened
+	task_lease_drop(&p->lease);
+	p->task = NULL;
+	p->data = NULL;
+	p->net[TASK_FLOAT] = p->net[TASK_QUANT] = p->noted = NULL;
+}
+
+static void drop_report(struct key k, void *value, void *arg)
+{
+	struct task_report *r = value;
+	(void)k, (void)arg;
+	task_report_drop(&r);
+}
+
+void study_task_free(struct study_task **pp)
+{
+	struct study_task *p = *pp;
+	if (!p)
+		return;
+	close_task(p);
+	keymap_each(p->report, drop_report, NULL);
+	keymap_free(&p->report);
+	wish_done(&p->wish);
+	pthread_mutex_destroy(&p->lock);
+	pthread_mutex_destroy(&p->looking);
+	free(p);
+	*pp = NULL;
+}
+
+void study_set_task(struct study *s, const struct task_wish *wish)
+{
+	struct study_task *p = s->task;
+	struct task_wish now = wish_copy(wish);
+	pthread_mutex_lock(&p->lock);
+	struct task_wish old = p->wish;
+	p->wish = now;
+	p->wished++;
+	pthread_mutex_unlock(&p->lock);
+	wish_done(&old);
+	study_blames_lose_task(s);
+}
+
+const struct task_wish *study_task_wish(const struct study *s)
+{
+	return &s->task->wish;
+}
+
+bool study_task_due(const struct work *w)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->lock);
+	const struct task_wish *wish = &p->wish;
+	bool wanted = !wish->none && (is_explicit(wish) || !w->study->opt.calibrate_only);
+	pthread_mutex_unlock(&p->lock);
+	return wanted;
+}
+
+// ---- opening
+
+// The results are the same for the same samples, labels and way of reading the outputs.
+static struct key identity_of(const struct study *s, const struct task *t)
+{
+	struct key k = key_add_int(task_labels_key(t), s->opt.backend);
+	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
+		if (task_has_label(t, i))
+			k = key_add_key(k, dataset_key(task_dataset(t), i));
+	return k;
+}
+
+static enum status open_data(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
+{
+	const char *path = w->data ? w->data : s->opt.calib;
+	struct dataset_options all = {.pre = s->opt.data.pre};
+	if (s->d != s->bench[0].d) {
+		all.pre = *dataset_preprocess(s->d);
+		all.pre.mean_set = all.pre.std_set = all.pre.color_set = all.pre.resize_set = true;
+	}
+	if (!is_explicit(w) || (!w->data && s->opt.data.random))
+		return STATUS_OK; // the study's own samples
+	return dataset_open(&p->data, path, s->g, &all, err);
+}
+
+static enum status open_wish(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
+{
+	enum task_kind kind = TASK_DETECT;
+	if (w->kind && !task_kind_parse(&kind, w->kind))
+		return error_set(err, STATUS_USAGE, "task %s: detect, classify or agree", w->kind);
+	enum status st = open_data(s, p, w, err);
+	struct task_options o = {
+	    .kind = w->kind ? (int)kind : -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
+	if (st == STATUS_OK)
+		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);
+	// Without labels the outputs' own figures say as much as a comparison of outputs would.
+	if (st == STATUS_OK && !is_explicit(w) && task_kind(p->task) == TASK_AGREE)
+		task_free(&p->task);
+	return st;
+}
+
+enum status study_task_open(struct work *w, struct error *err)
+{
+	struct study_task *p = w->study->task;
+	pthread_mutex_lock(&p->lock);
+	struct task_wish wish = wish_copy(&p->wish);
+	unsigned wished = p->wished;
+	pthread_mutex_unlock(&p->lock);
+	enum status st = STATUS_OK;
+	if (wished != p->opened || p->bench != w->req.bench) {
+		pthread_mutex_lock(&p->looking);
+		close_task(p);
+		p->wanted = !wish.none && (is_explicit(&wish) || !w->study->opt.calibrate_only);
+		p->asked = is_explicit(&wish);
+		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
+		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
+		p->identity = p->task ? identity_of(w->study, p->task) : (struct key){0};
+		p->bench = w->req.bench;
+		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
+		pthread_mutex_unlock(&p->looking);
+	}
+	wish_done(&wish);
+	return st;
+}
