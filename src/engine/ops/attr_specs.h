@@ -214,6 +214,10 @@ SPEC(gridsample, gridsample_attrs) = {
 	TEXT(gridsample_attrs, mode, "mode", "linear"), TEXT(gridsample_attrs, padding_mode, "padding_mode", "zeros"),
 	INT(gridsample_attrs, align_corners, "align_corners", 0), END,
 };
+SPEC(affinegrid, gridsample_attrs) = { INT(gridsample_attrs, align_corners, "align_corners", 0), END };
+SPEC(col2im, col2im_attrs) = {
+	INTS(col2im_attrs, dilations, "dilations"), INTS(col2im_attrs, pads, "pads"), INTS(col2im_attrs, strides, "strides"), END,
+};
 SPEC(upsample_1, resize_attrs) = {
 	TEXT(resize_attrs, mode, "mode", "nearest"), FLOAT(resize_attrs, height_scale, "height_scale", 1),
 	FLOAT(resize_attrs, width_scale, "width_scale", 1), TEXT(resize_attrs, transform, "", "asymmetric"),

@@ -18,6 +18,9 @@ struct broadcast_attrs { // before opset 7: b is aligned with the dimensions of 
 struct cast_attrs {
 	int64_t to; // a TensorProto.DataType
 };
+struct col2im_attrs {
+	struct ints dilations, pads, strides;
+};
 struct compress_attrs {
 	int64_t axis;
 };
