@@ -74,11 +74,6 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 	n->n.op = op_find(domain, n->op_type, opset);
 	if (n->n.op)
 		return STATUS_OK;
-	for (size_t i = 0; i < d->model->n_functions; i++)
-		if (!strcmp(text_or_empty(d->model->functions[i]->name), n->op_type))
-			return error_set(err, STATUS_UNSUPPORTED,
-			    "node %s: %s is a function of the model; inline it first (onnx.inliner)", n->n.name,
-			    n->op_type);
 	return error_set(err, STATUS_UNSUPPORTED,
 	    "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)", n->n.name, domain,
 	    domain[0] ? "." : "", n->op_type, opset);

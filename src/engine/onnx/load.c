@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dims.h"
+#include "functions.h"
 #include "import.h"
 #include "normalise.h"
 #include "tensor_proto.h"
@@ -104,7 +105,9 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	if (s)
 		goto out;
 	externals = externals_new(path);
-	s = load_trying(out, model, externals, opt, err);
+	s = functions_inline(model, err);
+	if (!s)
+		s = load_trying(out, model, externals, opt, err);
 	if (s)
 		error_prefix(err, "%s", file_base(path));
 out:

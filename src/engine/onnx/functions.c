@@ -1,0 +1,253 @@
+#include "functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+enum { DEPTH_MAX_CALLS = 16, NODES_MAX = 1 << 20 };
+
+struct call {
+	const Onnx__ModelProto *m;
+	const Onnx__FunctionProto *f;
+	const Onnx__NodeProto *p;
+	const char *prefix;
+};
+
+struct list { // nodes of a graph that is made anew
+	Onnx__NodeProto **at;
+	size_t n, cap;
+};
+
+static const char *text_of(const char *s)
+{
+	return s ? s : "";
+}
+
+static const char *domain_of(const char *s)
+{
+	return strcmp(text_of(s), "ai.onnx") ? text_of(s) : "";
+}
+
+static const Onnx__FunctionProto *find(const Onnx__ModelProto *m, const Onnx__NodeProto *p)
+{
+	for (size_t i = 0; i < m->n_functions; i++)
+		if (!strcmp(text_of(m->functions[i]->name), text_of(p->op_type)) &&
+		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain)))
+			return m->functions[i];
+	return NULL;
+}
+
+// ---- names
+
+static int place_of(char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], name))
+			return (int)i;
+	return -1;
+}
+
+// A name of the function as the call has it: an argument's, a result's, or one of its own.
+static void rename_one(const struct call *c, char **name)
+{
+	const char *to = NULL;
+	struct str own = {0};
+	int i;
+
+	if (!*name || !**name)
+		return;
+	if ((i = place_of(c->f->input, c->f->n_input, *name)) >= 0)
+		to = (size_t)i < c->p->n_input ? c->p->input[i] : "";
+	else if ((i = place_of(c->f->output, c->f->n_output, *name)) >= 0 && (size_t)i < c->p->n_output && c->p->output[i][0])
+		to = c->p->output[i];
+	if (!to) {
+		str_addf(&own, "%s/%s", c->prefix, *name);
+		to = str_text(&own);
+	}
+	to = xstrdup(to);
+	free(*name);
+	*name = (char *)to;
+	str_done(&own);
+}
+
+static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err);
+
+static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (size_t i = 0; i < g->n_input; i++)
+		rename_one(c, &g->input[i]->name);
+	for (size_t i = 0; i < g->n_output; i++)
+		rename_one(c, &g->output[i]->name);
+	for (size_t i = 0; i < g->n_initializer; i++)
+		rename_one(c, &g->initializer[i]->name);
+	for (size_t i = 0; i < g->n_node && !s; i++)
+		s = adapt_node(c, g->node[i], err);
+	return s;
+}
+
+// ---- attributes
+
+#define COPY(type, p)                                                                                                  \
+	static Onnx__##type *copy_##p(const Onnx__##type *from)                                                        \
+	{                                                                                                              \
+		size_t size = onnx__##p##_proto__get_packed_size(from);                                                \
+		uint8_t *bytes = xmalloc(size + 1);                                                                    \
+		Onnx__##type *to;                                                                                      \
+		onnx__##p##_proto__pack(from, bytes);                                                                  \
+		to = onnx__##p##_proto__unpack(NULL, size, bytes);                                                     \
+		free(bytes);                                                                                           \
+		return to;                                                                                             \
+	}
+COPY(NodeProto, node)
+COPY(AttributeProto, attribute)
+
+// *made: what the call gives for an attribute that refers to one of the function; NULL: it gives none, and the operator's default holds.
+static enum status refer(Onnx__AttributeProto **made, const struct call *c, const Onnx__AttributeProto *a, struct error *err)
+{
+	*made = NULL;
+	for (size_t i = 0; i < c->p->n_attribute && !*made; i++)
+		if (!strcmp(text_of(c->p->attribute[i]->name), a->ref_attr_name))
+			*made = copy_attribute(c->p->attribute[i]);
+	if (!*made && place_of(c->f->attribute, c->f->n_attribute, a->ref_attr_name) < 0)
+		return error_set(err, STATUS_UNSUPPORTED, "function %s has a default for its attribute %s: inline it first (onnx.inliner)",
+		    text_of(c->f->name), a->ref_attr_name);
+	if (*made) {
+		free((*made)->name);
+		(*made)->name = xstrdup(text_of(a->name));
+	}
+	return STATUS_OK;
+}
+
+static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, struct error *err)
+{
+	size_t kept = 0;
+	enum status s = STATUS_OK;
+
+	for (size_t i = 0; i < n->n_attribute; i++) {
+		Onnx__AttributeProto *a = n->attribute[i], *made = a;
+
+		if (!s && text_of(a->ref_attr_name)[0]) {
+			s = refer(&made, c, a, err);
+			if (!s)
+				onnx__attribute_proto__free_unpacked(a, NULL);
+		} else if (!s && a->g) {
+			s = adapt_graph(c, a->g, err);
+		}
+		if (s)
+			made = a;
+		if (made)
+			n->attribute[kept++] = made;
+	}
+	n->n_attribute = kept;
+	return s;
+}
+
+static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err)
+{
+	struct str name = {0};
+
+	for (size_t i = 0; i < n->n_input; i++)
+		rename_one(c, &n->input[i]);
+	for (size_t i = 0; i < n->n_output; i++)
+		rename_one(c, &n->output[i]);
+	str_addf(&name, "%s/%s", c->prefix, text_of(n->name)[0] ? n->name : text_of(n->op_type));
+	free(n->name);
+	n->name = xstrdup(str_text(&name));
+	str_done(&name);
+	return adapt_attributes(c, n, err);
+}
+
+// ---- calls
+
+static int version_of(Onnx__OperatorSetIdProto *const *list, size_t n, const char *domain)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(domain_of(list[i]->domain), domain))
+			return (int)list[i]->version;
+	return -1;
+}
+
+// One set of operators serves the model and its functions.
+static enum status check_opsets(const struct call *c, struct error *err)
+{
+	for (size_t i = 0; i < c->f->n_opset_import; i++) {
+		const Onnx__OperatorSetIdProto *o = c->f->opset_import[i];
+		int version = version_of(c->m->opset_import, c->m->n_opset_import, domain_of(o->domain));
+
+		if (version >= 0 && version != (int)o->version && !domain_of(o->domain)[0])
+			return error_set(err, STATUS_UNSUPPORTED, "function %s is of opset %d, the model of %d: inline it first (onnx.inliner)",
+			    text_of(c->f->name), (int)o->version, version);
+	}
+	return STATUS_OK;
+}
+
+static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, size_t *total, int depth, struct error *err);
+static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, size_t *total, int depth, struct error *err);
+
+static enum status expand(struct list *to, const struct call *c, size_t *total, int depth, struct error *err)
+{
+	enum status s = depth < DEPTH_MAX_CALLS ? check_opsets(c, err)
+	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
+
+	for (size_t i = 0; i < c->f->n_node && !s; i++) {
+		Onnx__NodeProto *n = copy_node(c->f->node[i]);
+
+		if (!n)
+			return error_set(err, STATUS_FORMAT, "function %s cannot be read", text_of(c->f->name));
+		s = adapt_node(c, n, err);
+		if (s)
+			onnx__node_proto__free_unpacked(n, NULL);
+		else
+			s = take_node(to, c->m, n, total, depth + 1, err);
+	}
+	return s;
+}
+
+// Takes the node, or what it calls in its place. It is freed when that fails.
+static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, size_t *total, int depth, struct error *err)
+{
+	struct call c = {.m = m, .f = find(m, p), .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
+	enum status s = STATUS_OK;
+
+	if (c.f) {
+		s = expand(to, &c, total, depth, err);
+		onnx__node_proto__free_unpacked(p, NULL);
+		return s;
+	}
+	to->at = xgrow(to->at, &to->cap, to->n + 1, sizeof(*to->at));
+	to->at[to->n++] = p;
+	if (++*total > NODES_MAX)
+		s = error_set(err, STATUS_UNSUPPORTED, "the functions of the model make more than %d nodes", NODES_MAX);
+	for (size_t i = 0; i < p->n_attribute && !s; i++)
+		if (p->attribute[i]->g)
+			s = inline_graph(m, p->attribute[i]->g, total, depth, err);
+	return s;
+}
+
+static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, size_t *total, int depth, struct error *err)
+{
+	struct list nodes = {0};
+	enum status s = STATUS_OK;
+	size_t taken = 0;
+
+	while (taken < g->n_node && !s)
+		s = take_node(&nodes, m, g->node[taken++], total, depth, err);
+	for (; taken < g->n_node; taken++) { // after a failure the graph is freed as it is
+		nodes.at = xgrow(nodes.at, &nodes.cap, nodes.n + 1, sizeof(*nodes.at));
+		nodes.at[nodes.n++] = g->node[taken];
+	}
+	free(g->node);
+	g->node = nodes.at;
+	g->n_node = nodes.n;
+	return s;
+}
+
+enum status functions_inline(Onnx__ModelProto *m, struct error *err)
+{
+	size_t total = 0;
+
+	return m->n_functions ? inline_graph(m, m->graph, &total, 0, err) : STATUS_OK;
+}

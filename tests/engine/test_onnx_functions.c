@@ -1,0 +1,165 @@
+// Functions of the model: what they compute, and what is refused.
+#include "onnx_case.h"
+
+#define FUNCTIONS_MAX 4
+
+struct functions_case {
+	struct onnx_case c;
+	Onnx__FunctionProto *list[FUNCTIONS_MAX];
+	Onnx__GraphProto *body[FUNCTIONS_MAX]; // where their nodes are collected
+};
+
+// Words: names of inputs, outputs and attributes.
+static Onnx__GraphProto *add_function(struct functions_case *f, const char *name, const char *in, const char *out, const char *attributes)
+{
+	struct onnx_case *c = &f->c;
+	Onnx__FunctionProto *p = case_new(c, sizeof(*p));
+
+	onnx__function_proto__init(p);
+	p->name = case_text(c, name);
+	p->domain = case_text(c, "mine");
+	p->input = case_new(c, MANY * sizeof(char *));
+	p->output = case_new(c, MANY * sizeof(char *));
+	p->attribute = case_new(c, MANY * sizeof(char *));
+	p->n_input = case_words(c, p->input, in);
+	p->n_output = case_words(c, p->output, out);
+	p->n_attribute = case_words(c, p->attribute, attributes);
+	c->model.functions = f->list;
+	f->list[c->model.n_functions] = p;
+	f->body[c->model.n_functions] = case_graph(c);
+	return f->body[c->model.n_functions++];
+}
+
+static void load(struct functions_case *f, enum status want)
+{
+	for (size_t i = 0; i < f->c.model.n_functions; i++) {
+		f->list[i]->node = f->body[i]->node;
+		f->list[i]->n_node = f->body[i]->n_node;
+	}
+	assert_int_equal(case_load_with(&f->c, NULL), want);
+}
+
+static void refer(struct functions_case *f, Onnx__NodeProto *n, const char *name, const char *to)
+{
+	case_attr(&f->c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = case_text(&f->c, to);
+}
+
+static Onnx__NodeProto *call(struct functions_case *f, Onnx__GraphProto *g, const char *op, const char *name, const char *in, const char *out)
+{
+	Onnx__NodeProto *n = case_node_in(&f->c, g, op, name, in, out);
+
+	n->domain = case_text(&f->c, "mine");
+	return n;
+}
+
+static void give_slope(struct functions_case *f, Onnx__NodeProto *n, float slope)
+{
+	Onnx__AttributeProto *a = case_attr(&f->c, n, "slope", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+	a->has_f = true;
+	a->f = slope;
+}
+
+static float run(const struct graph *g, float x)
+{
+	struct error err;
+	float data[1] = {x};
+	struct tensor in = {.type = DT_F32, .shape = {1, {1}}, .data = data}, out;
+	const struct tensor *list[1] = {&in};
+	float result;
+
+	if (graph_eval(g, list, &out, 1, &err))
+		fail_msg("%s", err.text);
+	result = *(float *)out.data;
+	tensor_drop(&out);
+	return result;
+}
+
+// Leaky(v; slope) = LeakyRelu(v) + v, through a name that the graph has too; Twice(v) = Leaky(Leaky(v; 0.5); the operator's own 0.01).
+static void twice_case(struct functions_case *f)
+{
+	Onnx__GraphProto *body;
+
+	*f = (struct functions_case){0};
+	case_init(&f->c);
+	case_input(&f->c, "x", FLOAT, DIMS(1));
+	body = add_function(f, "Leaky", "v", "w", "slope");
+	refer(f, case_node_in(&f->c, body, "LeakyRelu", "leaky", "v", "t"), "alpha", "slope");
+	case_node_in(&f->c, body, "Add", "sum", "t v", "w");
+	body = add_function(f, "Twice", "v", "w", "");
+	give_slope(f, call(f, body, "Leaky", "first", "v", "t"), 0.5f);
+	call(f, body, "Leaky", "", "t", "w");
+}
+
+void test_onnx_functions__calls_give_way_to_their_nodes(void **state)
+{
+	struct functions_case f;
+
+	(void)state;
+	twice_case(&f);
+	case_node(&f.c, "Neg", "before", "x", "t");
+	call(&f, f.c.graph, "Twice", "outer", "t", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_OK);
+	assert_int_equal(f.c.loaded->n_nodes, 5);
+	assert_string_equal(f.c.loaded->node[1].name, "outer/first/leaky");
+	assert_true(graph_find_value(f.c.loaded, "outer/first/t") >= 0);
+	assert_float_equal(run(f.c.loaded, -3), 12, 1e-5);
+	assert_float_equal(run(f.c.loaded, 2), -3 * 1.01, 1e-5);
+	case_done(&f.c);
+}
+
+// The graphs inside a function read its names; those inside the model may call.
+void test_onnx_functions__graphs_inside(void **state)
+{
+	struct functions_case f;
+	Onnx__GraphProto *body, *yes, *no;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	twice_case(&f);
+	body = add_function(&f, "Either", "v", "w", "");
+	yes = case_graph(&f.c);
+	no = case_graph(&f.c);
+	case_node_in(&f.c, body, "Abs", "abs", "v", "a");
+	case_node_in(&f.c, body, "Equal", "equal", "a v", "condition");
+	case_node_in(&f.c, yes, "Neg", "neg", "a", "out");
+	case_output(&f.c, yes, "out");
+	call(&f, no, "Twice", "two", "v", "out");
+	case_output(&f.c, no, "out");
+	n = case_node_in(&f.c, body, "If", "if", "condition", "w");
+	case_attr_graph(&f.c, n, "then_branch", yes);
+	case_attr_graph(&f.c, n, "else_branch", no);
+	call(&f, f.c.graph, "Either", "either", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_OK);
+	assert_float_equal(run(f.c.loaded, 7), -7, 0);
+	assert_float_equal(run(f.c.loaded, -2), -3 * 1.01, 1e-5);
+	case_done(&f.c);
+}
+
+void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
+{
+	struct functions_case f;
+	Onnx__GraphProto *body;
+
+	(void)state;
+	twice_case(&f);
+	f.list[0]->n_attribute = 0; // its attribute then has a default, which is not read
+	call(&f, f.c.graph, "Leaky", "leaky", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_UNSUPPORTED);
+	assert_non_null(strstr(f.c.err.text, "slope"));
+	case_done(&f.c);
+
+	f = (struct functions_case){0};
+	case_init(&f.c);
+	case_input(&f.c, "x", FLOAT, DIMS(1));
+	body = add_function(&f, "Endless", "v", "w", "");
+	call(&f, body, "Endless", "again", "v", "w");
+	call(&f, f.c.graph, "Endless", "first", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_UNSUPPORTED);
+	assert_non_null(strstr(f.c.err.text, "nested"));
+	case_done(&f.c);
+}
