@@ -25,7 +25,7 @@ struct step {
 	struct step_norm norm;
 	bool swish;        // Sigmoid + Mul as one unary step on the Sigmoid's input
 	int64_t cost;      // rough work, for choosing what to keep
-	double behind;     // what the steps behind it cost, of the cost of all: 0..1
+	double behind;     // what is computed from it costs, along the dearest way; of the dearest way through the network: 0..1
 };
 struct steps {
 	struct step *step;

@@ -20,7 +20,7 @@ enum sim state_source(enum sim sim)
 // quantized network computed from where it is on, but of the observed one often little: what comes before that is worth more. And what is
 // behind the edit is computed whatever is kept, so that near the outputs, where that is little, less is dear enough than at the inputs. What
 // was hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
-static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 12.0};
+static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 6.0};
 #define AT_OUTPUTS 0.5
 #define AT_INPUTS 3.5
 #define HARDLY 1.5

@@ -231,15 +231,22 @@ static int64_t step_cost(const struct graph *g, const struct step *s)
 	return graph_macs(g, s->node) + ELEMENT_COST * elements;
 }
 
-static void find_behind(struct steps *s)
+// Along the way that costs most.
+static void find_behind(const struct steps *all, const struct graph *g)
 {
-	double all = 0, behind = 0;
-	for (int i = 0; i < s->n; i++)
-		all += (double)s->step[i].cost;
-	for (int i = s->n - 1; i >= 0; i--) {
-		s->step[i].behind = behind / all;
-		behind += (double)s->step[i].cost;
+	double most = 0;
+	for (int i = all->n - 1; i >= 0; i--) {
+		const struct step *s = &all->step[i];
+		double way = s->behind + (double)s->cost;
+		most = way > most ? way : most;
+		for (int k = 0; k < step_n_in(g, s); k++) {
+			int from = step_in(g, s, k) >= 0 ? all->of_value[step_in(g, s, k)] : -1;
+			if (from >= 0 && all->step[from].behind < way)
+				all->step[from].behind = way;
+		}
 	}
+	for (int i = 0; i < all->n; i++)
+		all->step[i].behind /= most;
 }
 
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered)
@@ -266,8 +273,8 @@ void steps_build(struct steps *out, const struct graph *g, const struct plan *pl
 				b.order[step_out(g, &s, i)] = out->n;
 		out->step[out->n++] = s;
 	}
-	find_behind(out);
 	out->of_value = b.order;
+	find_behind(out, g);
 	free(b.taken);
 }
 
