@@ -105,7 +105,9 @@ void test_op__documentation_is_current(void **state)
 {
 	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here "
 	                           "is refused by name when a "
-	                           "model is loaded.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
+	                           "model is loaded.\nCalls of the model's own functions, and sequences whose length is known "
+	                           "(SequenceConstruct, SequenceInsert,\nSplitToSequence, SequenceAt, SequenceLength, "
+	                           "ConcatFromSequence), give way to these.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
 	                           "| flags |\n|---|---|---|---|\n";
 	const struct op *order[512];
 	struct str s = {0};

@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "import.h"
 #include "normalise.h"
+#include "sequences.h"
 #include "tensor_proto.h"
 #include "wire.h"
 #include "qtui/base/file.h"
@@ -106,8 +107,10 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 		goto out;
 	externals = externals_new(path);
 	s = functions_inline(model, err);
-	if (!s)
+	if (!s) {
+		sequences_resolve(model);
 		s = load_trying(out, model, externals, opt, err);
+	}
 	if (s)
 		error_prefix(err, "%s", file_base(path));
 out:

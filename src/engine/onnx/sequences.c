@@ -1,0 +1,421 @@
+#include "sequences.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/base/hash.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "tensor_proto.h"
+
+enum { ELEMENTS_MAX = 4096, OPSET_OF_SPLIT = 13 }; // since when sizes and axes are inputs
+
+struct sequence {
+	char **at; // names of the elements
+	size_t n, cap;
+	// Or pieces of a tensor, of which nobody knows how many there are: `piece` long along `axis`, 0: one each, without that axis.
+	char *whole;
+	int64_t axis, piece;
+};
+
+struct resolver {
+	const Onnx__GraphProto *g; // as it was
+	struct sequence *list;
+	size_t n, cap;
+	struct namemap *names; // sequence by the name of its tensor
+	Onnx__NodeProto **node;
+	size_t n_nodes, cap_nodes;
+};
+
+static const char *text_of(const char *s)
+{
+	return s ? s : "";
+}
+
+// ---- what the model says
+
+static const Onnx__AttributeProto *attribute(const Onnx__NodeProto *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_attribute; i++)
+		if (!strcmp(text_of(p->attribute[i]->name), name))
+			return p->attribute[i];
+	return NULL;
+}
+
+static int64_t int_attribute(const Onnx__NodeProto *p, const char *name, int64_t absent)
+{
+	const Onnx__AttributeProto *a = attribute(p, name);
+
+	return a ? a->i : absent;
+}
+
+static const Onnx__TensorProto *constant_tensor(const struct resolver *r, const char *name, const Onnx__NodeProto **maker)
+{
+	*maker = NULL;
+	for (size_t i = 0; i < r->g->n_initializer; i++)
+		if (!strcmp(text_of(r->g->initializer[i]->name), name))
+			return r->g->initializer[i];
+	for (size_t i = 0; i < r->n_nodes && !*maker; i++)
+		if (r->node[i]->n_output == 1 && !strcmp(r->node[i]->output[0], name) && !strcmp(text_of(r->node[i]->op_type), "Constant"))
+			*maker = r->node[i];
+	return *maker && attribute(*maker, "value") ? attribute(*maker, "value")->t : NULL;
+}
+
+// The integers of a constant, heap; NULL when it is none. *rank: of the tensor.
+static int64_t *constant_ints(size_t *n, int *rank, const struct resolver *r, const char *name)
+{
+	const Onnx__NodeProto *maker;
+	const Onnx__TensorProto *p = constant_tensor(r, name, &maker);
+	const Onnx__AttributeProto *list = maker ? attribute(maker, "value_ints") : NULL, *one = maker ? attribute(maker, "value_int") : NULL;
+	struct tensor t;
+	struct error err;
+	int64_t *v = NULL;
+
+	*n = list ? list->n_ints : 1;
+	*rank = list != NULL;
+	if (list || one) {
+		v = xcalloc(*n + 1, sizeof(*v));
+		memcpy(v, list ? list->ints : &one->i, *n * sizeof(*v));
+	} else if (p && !tensor_proto_read(&t, p, NULL, name, &err)) {
+		*n = (size_t)tensor_count(&t);
+		*rank = t.shape.rank;
+		v = t.type == DT_I64 || t.type == DT_I32 ? xcalloc(*n + 1, sizeof(*v)) : NULL;
+		for (size_t i = 0; v && i < *n; i++)
+			v[i] = t.type == DT_I64 ? ((const int64_t *)t.data)[i] : ((const int32_t *)t.data)[i];
+		tensor_drop(&t);
+	}
+	return v;
+}
+
+static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
+{
+	size_t n;
+	int rank;
+	int64_t *list = constant_ints(&n, &rank, r, name);
+	bool one = list && n == 1;
+
+	if (one)
+		*v = list[0];
+	free(list);
+	return one;
+}
+
+static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
+{
+	int i = p->n_input ? namemap_get(r->names, p->input[0]) : -1;
+
+	return i >= 0 ? &r->list[i] : NULL;
+}
+
+// The place in `n` elements that the input says, from the end when negative; `absent` where there is none. False: not known, or not in
+// [0, limit).
+static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
+{
+	int64_t v = (int64_t)absent;
+
+	if (input < p->n_input && p->input[input][0] && !constant_int(&v, r, p->input[input]))
+		return false;
+	v += v < 0 ? (int64_t)n : 0;
+	*at = (size_t)v;
+	return v >= 0 && v < (int64_t)limit;
+}
+
+// ---- nodes in their place
+
+static void push(struct resolver *r, Onnx__NodeProto *p)
+{
+	r->node = xgrow(r->node, &r->cap_nodes, r->n_nodes + 1, sizeof(*r->node));
+	r->node[r->n_nodes++] = p;
+}
+
+static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)
+{
+	Onnx__NodeProto *p = xmalloc(sizeof(*p));
+
+	onnx__node_proto__init(p);
+	p->op_type = xstrdup(op);
+	p->name = xstrdup(text_of(from->name)[0] ? from->name : from->output[0]);
+	p->input = xcalloc(n_in + 1, sizeof(char *));
+	p->output = xcalloc(n_out + 1, sizeof(char *));
+	p->attribute = xcalloc(1, sizeof(*p->attribute));
+	p->n_input = n_in;
+	p->n_output = n_out;
+	push(r, p);
+	return p;
+}
+
+static Onnx__AttributeProto *set_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
+{
+	Onnx__AttributeProto *a = xmalloc(sizeof(*a));
+
+	onnx__attribute_proto__init(a);
+	a->name = xstrdup(name);
+	a->has_type = true;
+	a->type = type;
+	p->attribute[p->n_attribute++] = a;
+	return a;
+}
+
+static void set_int(Onnx__NodeProto *p, const char *name, int64_t v)
+{
+	Onnx__AttributeProto *a = set_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+
+	a->has_i = true;
+	a->i = v;
+}
+
+static char *numbered(const char *base, size_t i)
+{
+	struct str s = {0};
+
+	str_addf(&s, "%s/%zu", base, i);
+	return str_detach(&s);
+}
+
+// ---- sequences
+
+static struct sequence *new_sequence(struct resolver *r, const char *name, const struct sequence *from)
+{
+	struct sequence s = {0};
+
+	for (size_t i = 0; from && i < from->n; i++) {
+		s.at = xgrow(s.at, &s.cap, s.n + 1, sizeof(*s.at));
+		s.at[s.n++] = xstrdup(from->at[i]);
+	}
+	r->list = xgrow(r->list, &r->cap, r->n + 1, sizeof(*r->list));
+	r->list[r->n] = s;
+	namemap_put(r->names, name, (int)r->n);
+	return &r->list[r->n++];
+}
+
+static void insert(struct sequence *s, size_t at, const char *name)
+{
+	s->at = xgrow(s->at, &s->cap, s->n + 1, sizeof(*s->at));
+	memmove(s->at + at + 1, s->at + at, (s->n - at) * sizeof(*s->at));
+	s->at[at] = xstrdup(name);
+	s->n++;
+}
+
+static bool construct(struct resolver *r, const Onnx__NodeProto *p)
+{
+	struct sequence *s = new_sequence(r, p->output[0], NULL);
+
+	for (size_t i = 0; i < p->n_input; i++)
+		insert(s, s->n, p->input[i]);
+	return true;
+}
+
+static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *from = sequence_of(r, p);
+	size_t at;
+
+	if (!from || from->whole || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
+		return false;
+	struct sequence own = *from; // the list may move
+	insert(new_sequence(r, p->output[0], &own), at, p->input[1]);
+	return true;
+}
+
+// The name of a constant that it adds: a number, or a list of that number.
+static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
+{
+	struct str name = {0};
+	Onnx__NodeProto *c = add_node(r, from, "Constant", 0, 1);
+
+	str_addf(&name, "%s/%s", from->output[0], what);
+	c->output[0] = str_detach(&name);
+	if (list) {
+		Onnx__AttributeProto *a = set_attribute(c, "value_ints", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+		a->ints = xcalloc(1, sizeof(*a->ints));
+		a->ints[0] = v;
+		a->n_ints = 1;
+	} else {
+		set_int(c, "value_int", v);
+	}
+	return xstrdup(c->output[0]);
+}
+
+// One size for all, or none: pieces, which are cut where they are read.
+static bool cut(struct resolver *r, const Onnx__NodeProto *p)
+{
+	int64_t piece = int_attribute(p, "keepdims", 1) ? 1 : 0;
+
+	if (p->n_input > 1 && p->input[1][0] && (!constant_int(&piece, r, p->input[1]) || piece < 1 || piece > INT32_MAX))
+		return false;
+	struct sequence *s = new_sequence(r, p->output[0], NULL);
+	s->whole = xstrdup(p->input[0]);
+	s->axis = int_attribute(p, "axis", 0);
+	s->piece = piece;
+	return true;
+}
+
+static bool take_piece(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
+{
+	bool gather = s->piece == 0;
+	int64_t at;
+
+	if (!constant_int(&at, r, p->input[1]) || at < -INT32_MAX || at > INT32_MAX || (at < 0 && s->piece > 1))
+		return false;
+	char *first = add_constant(r, p, "first", gather ? at : at * s->piece, !gather);
+	char *end = gather ? NULL : add_constant(r, p, "end", at == -1 ? INT64_MAX : (at + 1) * s->piece, true);
+	char *axes = gather ? NULL : add_constant(r, p, "axes", s->axis, true);
+	Onnx__NodeProto *to = add_node(r, p, gather ? "Gather" : "Slice", gather ? 2 : 4, 1);
+	to->input[0] = xstrdup(s->whole);
+	to->input[1] = first;
+	if (gather) {
+		set_int(to, "axis", s->axis);
+	} else {
+		to->input[2] = end;
+		to->input[3] = axes;
+	}
+	to->output[0] = xstrdup(p->output[0]);
+	return true;
+}
+
+// Sizes as a constant list: a Split.
+static bool split(struct resolver *r, const Onnx__NodeProto *p)
+{
+	size_t n = 0;
+	int rank = 0;
+	int64_t *sizes = p->n_input > 1 ? constant_ints(&n, &rank, r, p->input[1]) : NULL;
+	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
+
+	free(sizes);
+	if (!known)
+		return rank == 0 && cut(r, p);
+	struct sequence *s = new_sequence(r, p->output[0], NULL);
+	Onnx__NodeProto *to = add_node(r, p, "Split", 2, n);
+	to->input[0] = xstrdup(p->input[0]);
+	to->input[1] = xstrdup(p->input[1]);
+	set_int(to, "axis", int_attribute(p, "axis", 0));
+	for (size_t i = 0; i < n; i++) {
+		to->output[i] = numbered(p->output[0], i);
+		insert(s, i, to->output[i]);
+	}
+	return true;
+}
+
+static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *s = sequence_of(r, p);
+	size_t at;
+
+	if (s && s->whole && p->n_input > 1)
+		return take_piece(r, p, s);
+	if (!s || p->n_input < 2 || !position(&at, r, p, 1, s->n, s->n, 0))
+		return false;
+	Onnx__NodeProto *to = add_node(r, p, "Identity", 1, 1);
+	to->input[0] = xstrdup(s->at[at]);
+	to->output[0] = xstrdup(p->output[0]);
+	return true;
+}
+
+static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *s = sequence_of(r, p);
+
+	if (!s || s->whole)
+		return false;
+	Onnx__NodeProto *to = add_node(r, p, "Constant", 0, 1);
+	set_int(to, "value_int", (int64_t)s->n);
+	to->output[0] = xstrdup(p->output[0]);
+	return true;
+}
+
+// A new axis of one element, on which they are joined.
+static char *unsqueezed(struct resolver *r, const Onnx__NodeProto *p, const char *element, const char *axes, size_t i)
+{
+	struct str name = {0};
+	Onnx__NodeProto *to = add_node(r, p, "Unsqueeze", 2, 1);
+
+	str_addf(&name, "%s/unsqueezed_%zu", p->output[0], i);
+	to->input[0] = xstrdup(element);
+	to->input[1] = xstrdup(axes);
+	to->output[0] = str_detach(&name);
+	return xstrdup(to->output[0]);
+}
+
+static bool concat(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *s = sequence_of(r, p);
+	const Onnx__AttributeProto *axis = attribute(p, "axis");
+	bool stack = int_attribute(p, "new_axis", 0) != 0;
+
+	if (!s || !s->n || !axis)
+		return false;
+	char *axes = stack ? add_constant(r, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof(*in));
+	for (size_t i = 0; i < s->n; i++)
+		in[i] = stack ? unsqueezed(r, p, s->at[i], axes, i) : xstrdup(s->at[i]);
+	Onnx__NodeProto *to = add_node(r, p, "Concat", s->n, 1);
+	memcpy(to->input, in, s->n * sizeof(*in));
+	set_int(to, "axis", axis->i);
+	to->output[0] = xstrdup(p->output[0]);
+	free(in);
+	free(axes);
+	return true;
+}
+
+static const struct rule {
+	const char *op;
+	bool (*resolve)(struct resolver *r, const Onnx__NodeProto *p);
+} rules[] = {
+    {"SequenceEmpty", construct},
+    {"SequenceConstruct", construct},
+    {"SequenceInsert", insert_one},
+    {"SplitToSequence", split},
+    {"SequenceAt", take_element},
+    {"SequenceLength", take_length},
+    {"ConcatFromSequence", concat},
+};
+
+static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (p->n_output == 1 && p->output[0][0] && !text_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
+			return rules[i].resolve(r, p);
+	return false;
+}
+
+static int opset(const Onnx__ModelProto *m)
+{
+	for (size_t i = 0; i < m->n_opset_import; i++)
+		if (!text_of(m->opset_import[i]->domain)[0] || !strcmp(m->opset_import[i]->domain, "ai.onnx"))
+			return (int)m->opset_import[i]->version;
+	return 1;
+}
+
+static bool has_sequences(const Onnx__GraphProto *g)
+{
+	for (size_t i = 0; i < g->n_node; i++)
+		if (strstr(text_of(g->node[i]->op_type), "Sequence"))
+			return true;
+	return false;
+}
+
+void sequences_resolve(Onnx__ModelProto *m)
+{
+	struct resolver r = {.g = m->graph};
+
+	if (opset(m) < OPSET_OF_SPLIT || !has_sequences(m->graph))
+		return;
+	r.names = namemap_new();
+	for (size_t i = 0; i < m->graph->n_node; i++) {
+		Onnx__NodeProto *p = m->graph->node[i];
+
+		if (resolve_node(&r, p))
+			onnx__node_proto__free_unpacked(p, NULL);
+		else
+			push(&r, p);
+	}
+	free(m->graph->node);
+	m->graph->node = r.node;
+	m->graph->n_node = r.n_nodes;
+	for (size_t i = 0; i < r.n; i++) {
+		for (size_t k = 0; k < r.list[i].n; k++)
+			free(r.list[i].at[k]);
+		free(r.list[i].at);
+		free(r.list[i].whole);
+	}
+	free(r.list);
+	namemap_free(&r.names);
+}

@@ -1,0 +1,97 @@
+// Sequences of tensors, taken apart at load.
+#include "onnx_case.h"
+
+// x is [4, 2]: 0 .. 7.
+static void begin(struct onnx_case *c)
+{
+	case_init(c);
+	c->opset.version = 17;
+	case_input(c, "x", FLOAT, DIMS(4, 2));
+}
+
+static void check(struct onnx_case *c, const char *out, int n, const float *want)
+{
+	float x[8];
+	struct tensor in = {.type = DT_F32, .shape = {2, {4, 2}}, .data = x}, y;
+	const struct tensor *list[1] = {&in};
+
+	for (int i = 0; i < 8; i++)
+		x[i] = (float)i;
+	c->graph->n_output = 0;
+	case_output(c, c->graph, out);
+	case_load(c);
+	if (graph_eval(c->loaded, list, &y, 1, &c->err))
+		fail_msg("%s", c->err.text);
+	assert_int_equal(tensor_count(&y), n);
+	assert_memory_equal(y.data, want, (size_t)n * sizeof *want);
+	tensor_drop(&y);
+}
+
+void test_onnx_sequences__elements_are_put_together(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	begin(&c);
+	case_ints(&c, "last", 1, (const int64_t[]){-1});
+	case_ints(&c, "sizes", 2, (const int64_t[]){1, 3});
+	case_attr_int(&c, case_node(&c, "SplitToSequence", "split", "x sizes", "parts"), "axis", 0);
+	case_node(&c, "SequenceAt", "at", "parts last", "second");
+	case_node(&c, "Neg", "neg", "second", "n");
+	case_node(&c, "SequenceInsert", "insert", "parts n last", "more"); // before the last
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "more", "y"), "axis", 0);
+	check(&c, "y", 14, (const float[]){0, 1, -2, -3, -4, -5, -6, -7, 2, 3, 4, 5, 6, 7});
+	case_done(&c);
+}
+
+void test_onnx_sequences__are_stacked_along_a_new_axis(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	begin(&c);
+	case_node(&c, "Neg", "neg", "x", "n");
+	case_node(&c, "SequenceConstruct", "construct", "x n", "both");
+	n = case_node(&c, "ConcatFromSequence", "join", "both", "y");
+	case_attr_int(&c, n, "axis", -1);
+	case_attr_int(&c, n, "new_axis", 1);
+	check(&c, "y", 16, (const float[]){0, -0.0f, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7});
+	assert_int_equal(c.loaded->value[c.loaded->output[0]].shape.rank, 3);
+	case_done(&c);
+}
+
+void test_onnx_sequences__pieces_are_cut_where_they_are_read(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	begin(&c);
+	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "three", INT64, 0, NULL), &(int64_t){3}, sizeof(int64_t));
+	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "one", INT64, 0, NULL), &(int64_t){1}, sizeof(int64_t));
+	case_node(&c, "SplitToSequence", "split", "x three", "parts");
+	case_node(&c, "SequenceAt", "at", "parts one", "short");
+	n = case_node(&c, "SplitToSequence", "unbind", "x", "columns");
+	case_attr_int(&c, n, "axis", 1);
+	case_attr_int(&c, n, "keepdims", 0);
+	case_node(&c, "SequenceAt", "column", "columns one", "odd");
+	check(&c, "short", 2, (const float[]){6, 7});
+	check(&c, "odd", 4, (const float[]){1, 3, 5, 7});
+	assert_int_equal(c.loaded->value[c.loaded->output[0]].shape.rank, 1);
+	case_done(&c);
+}
+
+void test_onnx_sequences__what_is_not_known_is_refused(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	begin(&c);
+	case_node(&c, "SequenceConstruct", "construct", "x x", "both");
+	case_input(&c, "which", INT64, 0, NULL);
+	case_node(&c, "SequenceAt", "at", "both which", "y");
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "SequenceAt");
+	case_done(&c);
+}
