@@ -1,7 +1,7 @@
 // Functions of the model: what they compute, and what is refused.
 #include "onnx_case.h"
 
-#define FUNCTIONS_MAX 4
+#define FUNCTIONS_MAX 6
 
 struct functions_case {
 	struct onnx_case c;
@@ -161,5 +161,26 @@ void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
 	case_output(&f.c, f.c.graph, "y");
 	load(&f, STATUS_UNSUPPORTED);
 	assert_non_null(strstr(f.c.err.text, "nested"));
+	case_done(&f.c);
+}
+
+// Five functions that call the next sixteen times, and one that computes nothing: a million calls in a file of some kilobytes.
+void test_onnx_functions__calls_that_multiply_are_counted(void **state)
+{
+	static const char *const name[] = {"F0", "F1", "F2", "F3", "F4", "F5"};
+	struct functions_case f = {0};
+
+	(void)state;
+	case_init(&f.c);
+	case_input(&f.c, "x", FLOAT, DIMS(1));
+	for (int level = 0; level < 6; level++) {
+		Onnx__GraphProto *body = add_function(&f, name[level], "v", "w", "");
+		for (int k = 0; k < 16 && level < 5; k++)
+			call(&f, body, name[level + 1], name[k % 6], "v", "w");
+	}
+	call(&f, f.c.graph, "F0", "first", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_UNSUPPORTED);
+	assert_non_null(strstr(f.c.err.text, "nodes"));
 	case_done(&f.c);
 }

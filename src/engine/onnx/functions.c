@@ -5,7 +5,13 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
-enum { DEPTH_MAX_CALLS = 16, NODES_MAX = 1 << 20 };
+enum { DEPTH_MAX_CALLS = 16, NODES_MAX = 1 << 20, BYTES_MAX = 1 << 30 };
+
+// What the calls of a few bytes may become: a function may call another twice that calls a third twice.
+struct made {
+	size_t nodes; // calls and empty functions, too: they take time
+	size_t bytes; // of the nodes that were copied, as a file would have them
+};
 
 struct call {
 	const Onnx__ModelProto *m;
@@ -184,57 +190,65 @@ static enum status check_opsets(const struct call *c, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, size_t *total, int depth, struct error *err);
-static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, size_t *total, int depth, struct error *err);
+static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err);
+static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err);
 
-static enum status expand(struct list *to, const struct call *c, size_t *total, int depth, struct error *err)
+static enum status count_node(struct made *made, size_t bytes, struct error *err)
+{
+	made->bytes += bytes;
+	if (++made->nodes > NODES_MAX || made->bytes > BYTES_MAX)
+		return error_set(err, STATUS_UNSUPPORTED, "the functions of the model make more than %d nodes or %d MB", NODES_MAX, BYTES_MAX >> 20);
+	return STATUS_OK;
+}
+
+static enum status expand(struct list *to, const struct call *c, struct made *made, int depth, struct error *err)
 {
 	enum status s = depth < DEPTH_MAX_CALLS ? check_opsets(c, err)
 	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
 
 	for (size_t i = 0; i < c->f->n_node && !s; i++) {
+		s = count_node(made, onnx__node_proto__get_packed_size(c->f->node[i]), err);
+		if (s)
+			return s;
 		Onnx__NodeProto *n = copy_node(c->f->node[i]);
-
 		if (!n)
 			return error_set(err, STATUS_FORMAT, "function %s cannot be read", text_of(c->f->name));
 		s = adapt_node(c, n, err);
 		if (s)
 			onnx__node_proto__free_unpacked(n, NULL);
 		else
-			s = take_node(to, c->m, n, total, depth + 1, err);
+			s = take_node(to, c->m, n, made, depth + 1, err);
 	}
 	return s;
 }
 
 // Takes the node, or what it calls in its place. It is freed when that fails.
-static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, size_t *total, int depth, struct error *err)
+static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err)
 {
 	struct call c = {.m = m, .f = find(m, p), .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
 	enum status s = STATUS_OK;
 
 	if (c.f) {
-		s = expand(to, &c, total, depth, err);
+		s = expand(to, &c, made, depth, err);
 		onnx__node_proto__free_unpacked(p, NULL);
 		return s;
 	}
 	to->at = xgrow(to->at, &to->cap, to->n + 1, sizeof(*to->at));
 	to->at[to->n++] = p;
-	if (++*total > NODES_MAX)
-		s = error_set(err, STATUS_UNSUPPORTED, "the functions of the model make more than %d nodes", NODES_MAX);
 	for (size_t i = 0; i < p->n_attribute && !s; i++)
 		if (p->attribute[i]->g)
-			s = inline_graph(m, p->attribute[i]->g, total, depth, err);
+			s = inline_graph(m, p->attribute[i]->g, made, depth, err);
 	return s;
 }
 
-static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, size_t *total, int depth, struct error *err)
+static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err)
 {
 	struct list nodes = {0};
 	enum status s = STATUS_OK;
 	size_t taken = 0;
 
 	while (taken < g->n_node && !s)
-		s = take_node(&nodes, m, g->node[taken++], total, depth, err);
+		s = take_node(&nodes, m, g->node[taken++], made, depth, err);
 	for (; taken < g->n_node; taken++) { // after a failure the graph is freed as it is
 		nodes.at = xgrow(nodes.at, &nodes.cap, nodes.n + 1, sizeof(*nodes.at));
 		nodes.at[nodes.n++] = g->node[taken];
@@ -247,7 +261,7 @@ static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, 
 
 enum status functions_inline(Onnx__ModelProto *m, struct error *err)
 {
-	size_t total = 0;
+	struct made made = {0};
 
-	return m->n_functions ? inline_graph(m, m->graph, &total, 0, err) : STATUS_OK;
+	return m->n_functions ? inline_graph(m, m->graph, &made, 0, err) : STATUS_OK;
 }
