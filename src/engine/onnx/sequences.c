@@ -7,7 +7,11 @@
 #include "qtui/base/str.h"
 #include "tensor_proto.h"
 
-enum { ELEMENTS_MAX = 4096, OPSET_OF_SPLIT = 13 }; // since when sizes and axes are inputs
+enum {
+	ELEMENTS_MAX = 4096,
+	COPIED_MAX = 1 << 22,  // elements of a sequence that others begin as copies of, in all
+	OPSET_OF_SPLIT = 13,   // since when sizes and axes are inputs
+};
 
 struct sequence {
 	char **at; // names of the elements
@@ -20,7 +24,7 @@ struct sequence {
 struct resolver {
 	const Onnx__GraphProto *g; // as it was
 	struct sequence *list;
-	size_t n, cap;
+	size_t n, cap, copied;
 	struct namemap *names; // sequence by the name of its tensor
 	Onnx__NodeProto **node;
 	size_t n_nodes, cap_nodes;
@@ -210,6 +214,8 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 	size_t at;
 
 	if (!from || from->whole || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
+		return false;
+	if ((r->copied += from->n) > COPIED_MAX)
 		return false;
 	struct sequence own = *from; // the list may move
 	insert(new_sequence(r, p->output[0], &own), at, p->input[1]);
