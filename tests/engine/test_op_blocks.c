@@ -67,3 +67,22 @@ void test_op_blocks__a_grid(void **state)
 	check_grid(true, (const float[]){9, 18, 10, 18, 11, 18, 9, 22, 10, 22, 11, 22});
 	check_grid(false, (const float[]){third, 19, 10, 19, thirds, 19, third, 21, 10, 21, thirds, 21});
 }
+
+void test_op_blocks__blocks_of_any_number_are_refused(void **state)
+{
+	static const int64_t image = 3, block[] = {INT64_MIN, 0, INT64_MAX};
+	static const float x[] = {1, 2};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct node_run r;
+		struct error err;
+		node_run_init(&r, "", "Col2Im", 18, 1);
+		*(struct ints *)node_run_field(&r, "dilations") = (struct ints){(int64_t[]){1 << 30}, 1};
+		node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 2), x);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &image);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &block[i]);
+		assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+		node_run_done(&r);
+	}
+}

@@ -98,3 +98,18 @@ void test_op_rotary__a_position_behind_the_caches_is_refused(void **state)
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
 	node_run_done(&r);
 }
+
+void test_op_rotary__a_first_position_at_the_end_of_all_numbers_is_refused(void **state)
+{
+	static const int64_t first = INT64_MAX;
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	prepare(&r, "com.microsoft", false);
+	node_run_add(&r, DT_I64, SHAPE_OF(1), &first);
+	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
+	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	node_run_done(&r);
+}

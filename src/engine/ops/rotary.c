@@ -81,10 +81,13 @@ enum status rotary_shape(const struct node *n, const struct tensor *const *in, s
 static enum status cache_row(int64_t *at, const struct turn *t, int64_t b, int64_t row, struct error *err)
 {
 	int64_t given = t->positions ? tensor_count(t->positions) : 0, i = b * t->rows + row;
+	bool one = given && given != t->batch * t->rows; // of the first row, `row` before this one
+	int64_t first = given ? element_int(t->positions, one ? 0 : i) : i, behind = one ? row : 0;
 
-	*at = !given ? i : given == t->batch * t->rows ? element_int(t->positions, i) : element_int(t->positions, 0) + row;
-	if (given && !rule_within(*at, 0, t->cos->shape.dim[0] - 1))
-		return error_set(err, STATUS_FORMAT, "position %lld is not one of %lld", (long long)*at, (long long)t->cos->shape.dim[0]);
+	if (given && !rule_within(first, 0, t->cos->shape.dim[0] - 1 - behind))
+		return error_set(err, STATUS_FORMAT, "position %lld (and the %lld behind it) is not one of %lld", (long long)first,
+		    (long long)behind, (long long)t->cos->shape.dim[0]);
+	*at = first + behind;
 	return STATUS_OK;
 }
 
@@ -104,7 +107,7 @@ enum status rotary_eval(const struct node *n, const struct tensor *const *in, st
 {
 	struct turn t;
 	enum status s = resolve(&t, n, in, err);
-	int64_t at;
+	int64_t at = 0;
 
 	(void)width;
 	for (int64_t i = 0; s == STATUS_OK && i < t.batch * t.rows; i++) {

@@ -138,8 +138,10 @@ static enum status resolve(struct transform *t, const struct node *n, const stru
 		s = check_length(t->length, "dft_length", err);
 	if (s == STATUS_OK && a->onesided && a->inverse)
 		s = error_set(err, STATUS_UNSUPPORTED, "onesided and inverse together are not supported");
+	if (s != STATUS_OK)
+		return s;
 	t->bins = a->onesided ? t->length / 2 + 1 : t->length;
-	return s;
+	return STATUS_OK;
 }
 
 enum status dft_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
