@@ -295,3 +295,45 @@ void test_op_attention__what_does_not_fit_is_refused(void **state)
 	assert_non_null(strstr(err.text, "mask"));
 	node_run_done(&r);
 }
+
+// Heads of no elements take no memory, however many queries and keys there are; their products would.
+void test_op_attention__queries_of_no_elements_have_no_room_for_their_products(void **state)
+{
+	static const char *const domain[] = {"", "com.microsoft"}, *const op[] = {"Attention", "MultiHeadAttention"};
+	const int64_t many = (int64_t)1 << 31;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct node_run r;
+		struct error err;
+		node_run_init(&r, domain[i], op[i], 23, 1);
+		*(int64_t *)node_run_field(&r, i ? "num_heads" : "q_num_heads") = 1;
+		if (!i)
+			*(int64_t *)node_run_field(&r, "kv_num_heads") = 1;
+		for (int k = 0; k < 3; k++)
+			node_run_add(&r, DT_F32, SHAPE_OF(1, many, 0), &many);
+		assert_int_equal(node_run_try(&r, &err), STATUS_UNSUPPORTED);
+		assert_non_null(strstr(err.text, "too many"));
+		node_run_done(&r);
+	}
+}
+
+// Whole numbers are added as floats are.
+void test_op_attention__a_mask_of_integers_is_added(void **state)
+{
+	static const float floats[] = {0, 1, -2, 3, 0, 0, -4, 1, 2, 0, 5, 0, -1, 0, 2};
+	static const int64_t whole[] = {0, 1, -2, 3, 0, 0, -4, 1, 2, 0, 5, 0, -1, 0, 2};
+	struct values v = make();
+	struct node_run r[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		node_run_init(&r[i], "", "Attention", 23, 1);
+		add_qkv(&r[i], &v);
+		node_run_add(&r[i], i ? DT_I64 : DT_F32, SHAPE_OF(S, T), i ? (const void *)whole : floats);
+		node_run(&r[i]);
+	}
+	assert_near(r[0].out[0].data, r[1].out[0].data, (int)tensor_count(&r[0].out[0]));
+	node_run_done(&r[0]);
+	node_run_done(&r[1]);
+}

@@ -138,6 +138,13 @@ static enum status one_head(const struct attention *t, int64_t b, int64_t h, flo
 	return st;
 }
 
+enum status attention_check(int64_t batch, int64_t heads, int64_t queries, int64_t keys, struct error *err)
+{
+	if (shape_count(&(struct shape){4, {batch, heads, queries, keys}}) >= 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "products of %lld queries and %lld keys are too many", (long long)queries, (long long)keys);
+}
+
 enum status attention_run(const struct attention *t, int width, struct error *err)
 {
 	int64_t turned = t->keys * t->size, rows = t->queries * t->v_size;

@@ -38,6 +38,9 @@ struct attention {
 	int64_t before;
 	float *kept[ATTENTION_STAGES];                          // [batch, heads, queries, keys] as it is at that stage; NULL: not wanted
 };
+// Whether the products of so many queries and keys can be had at all: where rows are of no elements, both can be any number.
+MUST_CHECK enum status attention_check(int64_t batch, int64_t heads, int64_t queries, int64_t keys, struct error *err);
+// Checked before; `width` threads.
 MUST_CHECK enum status attention_run(const struct attention *t, int width, struct error *err);
 
 // The rows of `now` behind those of `past` (at NULL: there are none), dense; `bias`, one row for all heads or NULL, is added to `now`. The

@@ -35,7 +35,10 @@ static bool mask_fits(const struct job *j, const struct shape *m)
 static enum status check_masks(const struct job *j, struct error *err)
 {
 	struct shape whole = {4, {j->batch, j->heads, j->queries, j->keys}}, sum;
+	enum status s = attention_check(j->batch, j->heads, j->queries, j->keys, err);
 
+	if (s != STATUS_OK)
+		return s;
 	if (j->mask && !mask_fits(j, &j->mask->shape))
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "a mask must be [batch], [2 * batch], [batch, keys] or [batch, queries, keys] of %lld queries and %lld keys",

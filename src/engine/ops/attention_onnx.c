@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attention.h"
+#include "element.h"
 #include "rule.h"
 
 enum { Q, K, V, MASK, PAST_KEY, PAST_VALUE, NONPAD, INPUTS };
@@ -82,6 +83,8 @@ static enum status resolve(struct sizes *s, const struct node *n, const struct t
 	st = read_layout(s, n->attrs, err);
 	if (st == STATUS_OK)
 		st = read_past(s, err);
+	if (st == STATUS_OK)
+		st = attention_check(s->batch, s->heads, s->queries, s->keys, err);
 	return st == STATUS_OK ? check_mask(s, err) : st;
 }
 
@@ -106,7 +109,8 @@ enum status attention_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-// The mask as floats to add, as long as the keys, which the caller frees: true is 0, false and what is not there hidden.
+// The mask as floats to add, as long as the keys, which the caller frees: true is 0, false and what is not there hidden, numbers are
+// added.
 static enum status mask_floats(float **out, struct addend *add, const struct sizes *s, struct error *err)
 {
 	const struct tensor *m = s->in[MASK];
@@ -118,11 +122,9 @@ static enum status mask_floats(float **out, struct addend *add, const struct siz
 		return error_set(err, STATUS_NOMEM, "no memory for a mask of %lld rows", (long long)rows);
 	for (int64_t r = 0; r < rows; r++)
 		for (int64_t j = 0; j < keys; j++) {
-			int64_t at = r * given + j;
-			if (j >= given)
-				y[r * keys + j] = ATTENTION_HIDDEN;
-			else
-				y[r * keys + j] = m->type == DT_F32 ? ((const float *)m->data)[at] : ((const uint8_t *)m->data)[at] ? 0 : ATTENTION_HIDDEN;
+			double v = j < given ? element_double(m, r * given + j) : 0;
+			bool seen = j < given && (m->type != DT_BOOL || v != 0);
+			y[r * keys + j] = !seen ? ATTENTION_HIDDEN : m->type == DT_BOOL ? 0 : (float)v;
 		}
 	shape.dim[shape.rank - 1] = keys;
 	*add = addend_of(&shape, y);
