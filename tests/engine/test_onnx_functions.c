@@ -184,3 +184,40 @@ void test_onnx_functions__calls_that_multiply_are_counted(void **state)
 	assert_non_null(strstr(f.c.err.text, "nodes"));
 	case_done(&f.c);
 }
+
+void test_onnx_functions__two_of_one_name_are_refused(void **state)
+{
+	struct functions_case f;
+	Onnx__GraphProto *body;
+
+	(void)state;
+	twice_case(&f);
+	body = add_function(&f, "Twice", "v", "w", ""); // an overload
+	case_node_in(&f.c, body, "Neg", "neg", "v", "w");
+	call(&f, f.c.graph, "Twice", "outer", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_UNSUPPORTED);
+	assert_non_null(strstr(f.c.err.text, "2 times"));
+	case_done(&f.c);
+}
+
+// Its nodes would otherwise be read as those of opset 1.
+void test_onnx_functions__a_function_of_another_opset_is_refused(void **state)
+{
+	struct functions_case f;
+	Onnx__OperatorSetIdProto own = ONNX__OPERATOR_SET_ID_PROTO__INIT, *list[] = {&own};
+
+	(void)state;
+	twice_case(&f);
+	own.domain = case_text(&f.c, "");
+	own.has_version = true;
+	own.version = 18;
+	f.list[0]->opset_import = list;
+	f.list[0]->n_opset_import = 1;
+	f.c.model.n_opset_import = 0;
+	call(&f, f.c.graph, "Twice", "outer", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_UNSUPPORTED);
+	assert_non_null(strstr(f.c.err.text, "opset 18"));
+	case_done(&f.c);
+}

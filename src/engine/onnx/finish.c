@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "draft.h"
+#include "proto.h"
 #include "qtui/base/str.h"
 
 struct finisher {
@@ -162,12 +163,7 @@ static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
 			    .text = arena_strdup(g->arena, e->value),
 			};
 	}
-	for (size_t i = 0; i < m->n_opset_import; i++) {
-		const char *domain = m->opset_import[i]->domain;
-
-		if (!domain || !domain[0] || !strcmp(domain, "ai.onnx"))
-			g->opset = (int)m->opset_import[i]->version;
-	}
+	g->opset = opset_of(m, "");
 }
 
 static struct graph *new_graph(struct draft *d)

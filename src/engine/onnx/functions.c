@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "proto.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -18,6 +19,7 @@ struct call {
 	const Onnx__FunctionProto *f;
 	const Onnx__NodeProto *p;
 	const char *prefix;
+	int alike; // functions of that name
 };
 
 struct list { // nodes of a graph that is made anew
@@ -25,23 +27,19 @@ struct list { // nodes of a graph that is made anew
 	size_t n, cap;
 };
 
-static const char *text_of(const char *s)
+// *alike: how many functions have that name. They are told apart by `overload`, which the description of the format is too old for.
+static const Onnx__FunctionProto *find(int *alike, const Onnx__ModelProto *m, const Onnx__NodeProto *p)
 {
-	return s ? s : "";
-}
+	const Onnx__FunctionProto *found = NULL;
 
-static const char *domain_of(const char *s)
-{
-	return strcmp(text_of(s), "ai.onnx") ? text_of(s) : "";
-}
-
-static const Onnx__FunctionProto *find(const Onnx__ModelProto *m, const Onnx__NodeProto *p)
-{
+	*alike = 0;
 	for (size_t i = 0; i < m->n_functions; i++)
 		if (!strcmp(text_of(m->functions[i]->name), text_of(p->op_type)) &&
-		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain)))
-			return m->functions[i];
-	return NULL;
+		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain))) {
+			found = m->functions[i];
+			++*alike;
+		}
+	return found;
 }
 
 // ---- names
@@ -168,22 +166,16 @@ static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct e
 
 // ---- calls
 
-static int version_of(Onnx__OperatorSetIdProto *const *list, size_t n, const char *domain)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(domain_of(list[i]->domain), domain))
-			return (int)list[i]->version;
-	return -1;
-}
-
 // One set of operators serves the model and its functions.
-static enum status check_opsets(const struct call *c, struct error *err)
+static enum status check_call(const struct call *c, struct error *err)
 {
+	int version = opset_of(c->m, "");
+
+	if (c->alike > 1)
+		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name), c->alike);
 	for (size_t i = 0; i < c->f->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *o = c->f->opset_import[i];
-		int version = version_of(c->m->opset_import, c->m->n_opset_import, domain_of(o->domain));
-
-		if (version >= 0 && version != (int)o->version && !domain_of(o->domain)[0])
+		if (!domain_of(o->domain)[0] && version != (int)o->version)
 			return error_set(err, STATUS_UNSUPPORTED, "function %s is of opset %d, the model of %d: inline it first (onnx.inliner)",
 			    text_of(c->f->name), (int)o->version, version);
 	}
@@ -203,7 +195,7 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 
 static enum status expand(struct list *to, const struct call *c, struct made *made, int depth, struct error *err)
 {
-	enum status s = depth < DEPTH_MAX_CALLS ? check_opsets(c, err)
+	enum status s = depth < DEPTH_MAX_CALLS ? check_call(c, err)
 	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
 
 	for (size_t i = 0; i < c->f->n_node && !s; i++) {
@@ -225,9 +217,10 @@ static enum status expand(struct list *to, const struct call *c, struct made *ma
 // Takes the node, or what it calls in its place. It is freed when that fails.
 static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err)
 {
-	struct call c = {.m = m, .f = find(m, p), .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
+	struct call c = {.m = m, .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
 	enum status s = STATUS_OK;
 
+	c.f = find(&c.alike, m, p);
 	if (c.f) {
 		s = expand(to, &c, made, depth, err);
 		onnx__node_proto__free_unpacked(p, NULL);

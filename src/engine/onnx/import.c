@@ -3,12 +3,8 @@
 #include <string.h>
 #include "attr.h"
 #include "import.h"
+#include "proto.h"
 #include "tensor_proto.h"
-
-static const char *text_or_empty(const char *s)
-{
-	return s ? s : "";
-}
 
 enum status import_name(int *id, struct draft *d, struct scope *scope, const char *name, struct error *err)
 {
@@ -27,11 +23,11 @@ static enum status import_initializer(
 	enum status s;
 	int id;
 
-	snprintf(what, sizeof(what), "initializer '%s'", text_or_empty(t->name));
+	snprintf(what, sizeof(what), "initializer '%s'", text_of(t->name));
 	s = tensor_proto_read(&value, t, d->externals, what, err);
 	if (s)
 		return s;
-	s = import_name(&id, d, scope, text_or_empty(t->name), err);
+	s = import_name(&id, d, scope, text_of(t->name), err);
 	if (s)
 		tensor_drop(&value);
 	else
@@ -52,25 +48,11 @@ static enum status import_initializers(
 	return s;
 }
 
-static int opset_of(const struct draft *d, const char *domain)
-{
-	for (size_t i = 0; i < d->model->n_opset_import; i++) {
-		const char *name = text_or_empty(d->model->opset_import[i]->domain);
-
-		if (!strcmp(strcmp(name, "ai.onnx") ? name : "", domain))
-			return (int)d->model->opset_import[i]->version;
-	}
-	return 1;
-}
-
 static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
 {
-	const char *domain = text_or_empty(p->domain);
-	int opset;
+	const char *domain = domain_of(p->domain);
+	int opset = opset_of(d->model, domain);
 
-	if (!strcmp(domain, "ai.onnx"))
-		domain = "";
-	opset = opset_of(d, domain);
 	n->n.op = op_find(domain, n->op_type, opset);
 	if (n->n.op)
 		return STATUS_OK;
@@ -175,7 +157,7 @@ static bool has_graphs(const Onnx__NodeProto *p)
 static enum status import_node(
     struct draft *d, const Onnx__NodeProto *p, size_t index, struct scope *scope, struct error *err)
 {
-	const char *type = text_or_empty(p->op_type);
+	const char *type = text_of(p->op_type);
 	char name[300];
 	struct draft_node *n;
 	enum status s;
@@ -189,7 +171,7 @@ static enum status import_node(
 	s = import_outputs(d, n, p, scope, err);
 	if (s)
 		return s;
-	if (!strcmp(type, "Constant") && !text_or_empty(p->domain)[0])
+	if (!strcmp(type, "Constant") && !domain_of(p->domain)[0])
 		return import_constant(d, n, p, err);
 	s = find_op(d, n, p, err);
 	if (!s)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "proto.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -29,11 +30,6 @@ struct resolver {
 	Onnx__NodeProto **node;
 	size_t n_nodes, cap_nodes;
 };
-
-static const char *text_of(const char *s)
-{
-	return s ? s : "";
-}
 
 // ---- what the model says
 
@@ -377,17 +373,9 @@ static const struct rule {
 static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (p->n_output == 1 && p->output[0][0] && !text_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
+		if (p->n_output == 1 && p->output[0][0] && !domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
 			return rules[i].resolve(r, p);
 	return false;
-}
-
-static int opset(const Onnx__ModelProto *m)
-{
-	for (size_t i = 0; i < m->n_opset_import; i++)
-		if (!text_of(m->opset_import[i]->domain)[0] || !strcmp(m->opset_import[i]->domain, "ai.onnx"))
-			return (int)m->opset_import[i]->version;
-	return 1;
 }
 
 static bool has_sequences(const Onnx__GraphProto *g)
@@ -402,7 +390,7 @@ void sequences_resolve(Onnx__ModelProto *m)
 {
 	struct resolver r = {.g = m->graph};
 
-	if (opset(m) < OPSET_OF_SPLIT || !has_sequences(m->graph))
+	if (opset_of(m, "") < OPSET_OF_SPLIT || !has_sequences(m->graph))
 		return;
 	r.names = namemap_new();
 	for (size_t i = 0; i < m->graph->n_node; i++) {
