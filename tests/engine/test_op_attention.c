@@ -337,3 +337,21 @@ void test_op_attention__a_mask_of_integers_is_added(void **state)
 	node_run_done(&r[0]);
 	node_run_done(&r[1]);
 }
+
+// The same where they come of a product over no elements.
+void test_op_attention__projections_without_bound_are_refused(void **state)
+{
+	const int64_t many = (int64_t)1 << 30;
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	node_run_init(&r, "com.microsoft", "Attention", 1, 1);
+	*(int64_t *)node_run_field(&r, "num_heads") = 1;
+	*(struct ints *)node_run_field(&r, "qkv_hidden_sizes") = (struct ints){(int64_t[]){many / 2, many / 2, 0}, 3};
+	node_run_add(&r, DT_F32, SHAPE_OF(many, 1, 0), &many);
+	node_run_add(&r, DT_F32, SHAPE_OF(0, many), &many);
+	assert_int_equal(node_run_try(&r, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too many"));
+	node_run_done(&r);
+}

@@ -287,6 +287,8 @@ static enum status projected_job(
 		s = matmulinteger_resolve(&p->p, err);
 	if (s == STATUS_OK)
 		s = projected_widths(p, n, err);
+	if (s == STATUS_OK && shape_count(&p->p.t.y) < 0) // it need not be an output
+		s = error_set(err, STATUS_UNSUPPORTED, "the projected queries, keys and values are too many");
 	if (s != STATUS_OK)
 		return s;
 	j->batch = in[0]->shape.dim[0];
