@@ -186,6 +186,7 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 	bool shape_failed[2];
 	enum status s[2];
 
+	n->n.n_subgraphs = 2; // those that are built by the time of an error go with the node
 	for (int i = 0; i < 2; i++) {
 		const Onnx__GraphProto *g = graph_attr(n, names[i]);
 
@@ -200,7 +201,6 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), true, &own[i]);
 			n->n.unfit = list[i];
 		}
-	n->n.n_subgraphs = 2;
 	if (!s[0] && !s[1])
 		return STATUS_OK;
 	d->shape_failed = shape_failed[0] || shape_failed[1];
