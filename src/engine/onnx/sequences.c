@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto.h"
+#include "proto_constants.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-#include "tensor_proto.h"
 
 enum {
 	ELEMENTS_MAX = 4096,
@@ -33,70 +33,9 @@ struct resolver {
 
 // ---- what the model says
 
-static const Onnx__AttributeProto *attribute(const Onnx__NodeProto *p, const char *name)
-{
-	for (size_t i = 0; i < p->n_attribute; i++)
-		if (!strcmp(text_of(p->attribute[i]->name), name))
-			return p->attribute[i];
-	return NULL;
-}
-
-static int64_t int_attribute(const Onnx__NodeProto *p, const char *name, int64_t absent)
-{
-	const Onnx__AttributeProto *a = attribute(p, name);
-
-	return a ? a->i : absent;
-}
-
-static const Onnx__TensorProto *constant_tensor(const struct resolver *r, const char *name, const Onnx__NodeProto **maker)
-{
-	*maker = NULL;
-	for (size_t i = 0; i < r->g->n_initializer; i++)
-		if (!strcmp(text_of(r->g->initializer[i]->name), name))
-			return r->g->initializer[i];
-	for (size_t i = 0; i < r->n_nodes && !*maker; i++)
-		if (r->node[i]->n_output == 1 && !strcmp(r->node[i]->output[0], name) && !strcmp(text_of(r->node[i]->op_type), "Constant"))
-			*maker = r->node[i];
-	return *maker && attribute(*maker, "value") ? attribute(*maker, "value")->t : NULL;
-}
-
-// The integers of a constant, heap; NULL when it is none. *rank: of the tensor.
-static int64_t *constant_ints(size_t *n, int *rank, const struct resolver *r, const char *name)
-{
-	const Onnx__NodeProto *maker;
-	const Onnx__TensorProto *p = constant_tensor(r, name, &maker);
-	const Onnx__AttributeProto *list = maker ? attribute(maker, "value_ints") : NULL, *one = maker ? attribute(maker, "value_int") : NULL;
-	struct tensor t;
-	struct error err;
-	int64_t *v = NULL;
-
-	*n = list ? list->n_ints : 1;
-	*rank = list != NULL;
-	if (list || one) {
-		v = xcalloc(*n + 1, sizeof(*v));
-		memcpy(v, list ? list->ints : &one->i, *n * sizeof(*v));
-	} else if (p && !tensor_proto_read(&t, p, NULL, name, &err)) {
-		*n = (size_t)tensor_count(&t);
-		*rank = t.shape.rank;
-		v = t.type == DT_I64 || t.type == DT_I32 ? xcalloc(*n + 1, sizeof(*v)) : NULL;
-		for (size_t i = 0; v && i < *n; i++)
-			v[i] = t.type == DT_I64 ? ((const int64_t *)t.data)[i] : ((const int32_t *)t.data)[i];
-		tensor_drop(&t);
-	}
-	return v;
-}
-
 static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
 {
-	size_t n;
-	int rank;
-	int64_t *list = constant_ints(&n, &rank, r, name);
-	bool one = list && n == 1;
-
-	if (one)
-		*v = list[0];
-	free(list);
-	return one;
+	return proto_constant_int(v, &(struct proto_constants){r->g, r->node, r->n_nodes}, name);
 }
 
 static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
@@ -240,13 +179,13 @@ static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const
 // One size for all, or none: pieces, which are cut where they are read.
 static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 {
-	int64_t piece = int_attribute(p, "keepdims", 1) ? 1 : 0;
+	int64_t piece = proto_int(p, "keepdims", 1) ? 1 : 0;
 
 	if (p->n_input > 1 && p->input[1][0] && (!constant_int(&piece, r, p->input[1]) || piece < 1 || piece > INT32_MAX))
 		return false;
 	struct sequence *s = new_sequence(r, p->output[0], NULL);
 	s->whole = xstrdup(p->input[0]);
-	s->axis = int_attribute(p, "axis", 0);
+	s->axis = proto_int(p, "axis", 0);
 	s->piece = piece;
 	return true;
 }
@@ -279,7 +218,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
 	size_t n = 0;
 	int rank = 0;
-	int64_t *sizes = p->n_input > 1 ? constant_ints(&n, &rank, r, p->input[1]) : NULL;
+	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &(struct proto_constants){r->g, r->node, r->n_nodes}, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
 
 	free(sizes);
@@ -289,7 +228,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	Onnx__NodeProto *to = add_node(r, p, "Split", 2, n);
 	to->input[0] = xstrdup(p->input[0]);
 	to->input[1] = xstrdup(p->input[1]);
-	set_int(to, "axis", int_attribute(p, "axis", 0));
+	set_int(to, "axis", proto_int(p, "axis", 0));
 	for (size_t i = 0; i < n; i++) {
 		to->output[i] = numbered(p->output[0], i);
 		insert(s, i, to->output[i]);
@@ -340,8 +279,8 @@ static char *unsqueezed(struct resolver *r, const Onnx__NodeProto *p, const char
 static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *s = sequence_of(r, p);
-	const Onnx__AttributeProto *axis = attribute(p, "axis");
-	bool stack = int_attribute(p, "new_axis", 0) != 0;
+	const Onnx__AttributeProto *axis = proto_attribute(p, "axis");
+	bool stack = proto_int(p, "new_axis", 0) != 0;
 
 	if (!s || !s->n || !axis)
 		return false;
