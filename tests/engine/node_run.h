@@ -79,6 +79,17 @@ static inline void node_run_done(struct node_run *r)
 	free(r->attrs);
 }
 
+// The first output has these n floats, to the bit but for the sign of zero.
+static inline void node_run_floats(const struct node_run *r, int n, const float *want)
+{
+	const float *y = r->out[0].data;
+
+	assert_int_equal(tensor_count(&r->out[0]), n);
+	for (int i = 0; i < n; i++)
+		if (y[i] != want[i])
+			fail_msg("element %d is %g, not %g", i, (double)y[i], (double)want[i]);
+}
+
 #define SHAPE_OF(...) shape_of((int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (int64_t[]){ __VA_ARGS__ })
 #define SCALAR ((struct shape){ .rank = 0 })
 

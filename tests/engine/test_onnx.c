@@ -236,28 +236,35 @@ void test_onnx__initializers_that_are_inputs_are_constants(void **state)
 	case_done(&c);
 }
 
+// y = x + w, of which w lies outside of the file, at `location`; what the n entries say beside is the caller's.
+static void external_case(struct onnx_case *c, Onnx__StringStringEntryProto **entry, size_t n, const char *location)
+{
+	Onnx__TensorProto *t;
+
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(4));
+	t = c->graph->initializer[c->graph->n_initializer++] = case_tensor(c, "w", FLOAT, DIMS(4));
+	t->has_data_location = true;
+	t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+	t->external_data = entry;
+	t->n_external_data = n;
+	for (size_t i = 0; i < n; i++)
+		onnx__string_string_entry_proto__init(entry[i]);
+	entry[0]->key = (char *)"location", entry[0]->value = (char *)location;
+	case_node(c, "Add", "a", "x w", "y");
+	case_output(c, c->graph, "y");
+}
+
 void test_onnx__external_data_stay_below_the_model(void **state)
 {
 	static char *const refused[] = {"/etc/hostname", "../outside.bin", "absent.bin", "", "pipe"};
 	Onnx__StringStringEntryProto entry[2], *entries[2] = {&entry[0], &entry[1]};
 	struct onnx_case c;
-	Onnx__TensorProto *t;
 	float v[6] = {0, 0, 3, 4, 5, 6};
 
 	(void)state;
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(4));
-	t = c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "w", FLOAT, DIMS(4));
-	t->has_data_location = true;
-	t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-	t->external_data = entries;
-	t->n_external_data = 2;
-	for (int i = 0; i < 2; i++)
-		onnx__string_string_entry_proto__init(&entry[i]);
-	entry[0].key = (char *)"location", entry[0].value = (char *)"weights.bin";
+	external_case(&c, entries, 2, "weights.bin");
 	entry[1].key = (char *)"offset", entry[1].value = (char *)"8";
-	case_node(&c, "Add", "a", "x w", "y");
-	case_output(&c, c.graph, "y");
 	support_temp_file("weights.bin", v, sizeof(v));
 	assert_int_equal(mkfifo(support_temp("pipe"), 0600), 0); // nobody writes to it
 	case_load(&c);
@@ -284,21 +291,10 @@ void test_onnx__external_data_beside_what_the_model_links_to(void **state)
 	float v[4] = {1, 2, 3, 4};
 	struct graph *g = NULL;
 	struct error err;
-	Onnx__TensorProto *t;
 	char link[512], data[512];
 
 	(void)state;
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(4));
-	t = c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "w", FLOAT, DIMS(4));
-	t->has_data_location = true;
-	t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-	onnx__string_string_entry_proto__init(&entry);
-	entry.key = (char *)"location", entry.value = (char *)"model.onnx_data";
-	t->external_data = entries;
-	t->n_external_data = 1;
-	case_node(&c, "Add", "a", "x w", "y");
-	case_output(&c, c.graph, "y");
+	external_case(&c, entries, 1, "model.onnx_data");
 	assert_int_equal(file_mkdirs(support_temp("blobs"), &err), STATUS_OK);
 	assert_int_equal(file_mkdirs(support_temp("snapshots"), &err), STATUS_OK);
 	case_save(&c, "blobs/aaa");

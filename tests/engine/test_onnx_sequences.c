@@ -1,4 +1,5 @@
 // Sequences of tensors, taken apart at load.
+#include <stdio.h>
 #include "onnx_case.h"
 
 // x is [4, 2]: 0 .. 7.
@@ -93,5 +94,32 @@ void test_onnx_sequences__what_is_not_known_is_refused(void **state)
 	case_node(&c, "SequenceAt", "at", "both which", "y");
 	case_output(&c, c.graph, "y");
 	case_refused(&c, STATUS_UNSUPPORTED, "SequenceAt");
+	case_done(&c);
+}
+
+// Each sequence begins as a copy of the longest one: a file of some kilobytes asked for gigabytes of names.
+void test_onnx_sequences__copies_are_bounded(void **state)
+{
+	enum { LONG = 4000, COPIES = 1100 }; // 4.4 M elements
+	static int64_t ones[LONG];
+	struct onnx_case c;
+	char name[16];
+
+	(void)state;
+	case_init(&c);
+	c.opset.version = 17;
+	c.graph->node = case_new(&c, (COPIES + 8) * sizeof(*c.graph->node));
+	for (int i = 0; i < LONG; i++)
+		ones[i] = 1;
+	case_input(&c, "x", FLOAT, DIMS(LONG, 2));
+	case_ints(&c, "sizes", LONG, ones);
+	case_node(&c, "SplitToSequence", "split", "x sizes", "parts");
+	for (int i = 0; i < COPIES; i++) {
+		snprintf(name, sizeof(name), "more%d", i);
+		case_node(&c, "SequenceInsert", name, "parts x", name);
+	}
+	case_node(&c, "SequenceLength", "length", name, "y");
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "SequenceInsert");
 	case_done(&c);
 }

@@ -1,15 +1,6 @@
 // Col2Im and AffineGrid, by hand.
 #include "node_run.h"
 
-static void assert_floats(struct node_run *r, int n, const float *want)
-{
-	assert_int_equal(tensor_count(&r->out[0]), n);
-	for (int i = 0; i < n; i++)
-		if (((const float *)r->out[0].data)[i] != want[i])
-			fail_msg("element %d is %g, not %g", i, (double)((const float *)r->out[0].data)[i], (double)want[i]);
-	node_run_done(r);
-}
-
 // Blocks of 2 at every position of a row of 3, in two channels of two samples.
 void test_op_blocks__overlaps_add_up(void **state)
 {
@@ -23,7 +14,8 @@ void test_op_blocks__overlaps_add_up(void **state)
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &image);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &block);
 	node_run(&r);
-	assert_floats(&r, 12, (const float[]){1, 12, 20, 3, 34, 40, 5, 56, 60, 7, 78, 80});
+	node_run_floats(&r, 12, (const float[]){1, 12, 20, 3, 34, 40, 5, 56, 60, 7, 78, 80});
+	node_run_done(&r);
 }
 
 // Dilated blocks with a stride, whose first element lies in the padding on the left.
@@ -42,7 +34,8 @@ void test_op_blocks__padding_is_left_out(void **state)
 	node_run_add(&r, DT_I64, SHAPE_OF(2), image);
 	node_run_add(&r, DT_I64, SHAPE_OF(2), block);
 	node_run(&r);
-	assert_floats(&r, 4, (const float[]){0, 12, 0, 23});
+	node_run_floats(&r, 4, (const float[]){0, 12, 0, 23});
+	node_run_done(&r);
 }
 
 static void check_grid(bool align, const float *want)
@@ -56,7 +49,8 @@ static void check_grid(bool align, const float *want)
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 3), theta);
 	node_run_add(&r, DT_I64, SHAPE_OF(4), size);
 	node_run(&r);
-	assert_floats(&r, 12, want);
+	node_run_floats(&r, 12, want);
+	node_run_done(&r);
 }
 
 void test_op_blocks__a_grid(void **state)

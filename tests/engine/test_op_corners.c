@@ -1,14 +1,6 @@
 // Corners of attributes and shapes that the ONNX node tests leave out: ONNX Runtime's answers, by which the lines here were written.
 #include "node_run.h"
 
-static void assert_floats(const struct node_run *r, int n, const float *want)
-{
-	assert_int_equal(tensor_count(&r->out[0]), n);
-	for (int i = 0; i < n; i++)
-		if (((const float *)r->out[0].data)[i] != want[i])
-			fail_msg("element %d is %g, not %g", i, (double)((const float *)r->out[0].data)[i], (double)want[i]);
-}
-
 void test_op_corners__slice_backwards_to_the_end(void **state)
 {
 	static const float x[] = {0, 1, 2, 3, 4};
@@ -24,7 +16,7 @@ void test_op_corners__slice_backwards_to_the_end(void **state)
 		node_run_add(&r, DT_I64, SHAPE_OF(1), &axis);
 		node_run_add(&r, DT_I64, SHAPE_OF(1), &step);
 		node_run(&r);
-		assert_floats(&r, 2, (const float[]){3, 1});
+		node_run_floats(&r, 2, (const float[]){3, 1});
 		node_run_done(&r);
 	}
 }
@@ -41,7 +33,7 @@ void test_op_corners__reducing_no_axis_still_squares(void **state)
 	node_run_add(&r, DT_F32, SHAPE_OF(2), x);
 	node_run_add(&r, DT_I64, SHAPE_OF(0), &none);
 	node_run(&r);
-	assert_floats(&r, 2, (const float[]){4, 9});
+	node_run_floats(&r, 2, (const float[]){4, 9});
 	node_run_done(&r);
 }
 
@@ -58,7 +50,7 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 3), x);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 1), w);
 	node_run(&r);
-	assert_floats(&r, 7, (const float[]){10, 0, 0, 20, 0, 0, 30});
+	node_run_floats(&r, 7, (const float[]){10, 0, 0, 20, 0, 0, 30});
 	node_run_done(&r);
 }
 
@@ -75,6 +67,6 @@ void test_op_corners__resize_rounds_coordinates_in_float(void **state)
 	node_run_add(&r, DT_F32, SHAPE_OF(0), &none);
 	node_run_add(&r, DT_F32, SHAPE_OF(1), &scale);
 	node_run(&r);
-	assert_floats(&r, 2, (const float[]){1, 5});
+	node_run_floats(&r, 2, (const float[]){1, 5});
 	node_run_done(&r);
 }

@@ -3,15 +3,6 @@
 
 static const float cosines[] = {1, 1, 0, 0, -1, -1}, sines[] = {0, 0, 1, 1, 0, 0};
 
-static void assert_floats(struct node_run *r, int n, const float *want)
-{
-	assert_int_equal(tensor_count(&r->out[0]), n);
-	for (int i = 0; i < n; i++)
-		if (((const float *)r->out[0].data)[i] != want[i])
-			fail_msg("element %d is %g, not %g", i, (double)((const float *)r->out[0].data)[i], (double)want[i]);
-	node_run_done(r);
-}
-
 // Two heads of 5 in each of two rows, the last element of each is left as it is; rows at 180 and at 90 degrees.
 static const float x[] = {1, 2, 3, 4, 50, 5, 6, 7, 8, 60, 1, 2, 3, 4, 70, 5, 6, 7, 8, 80};
 
@@ -34,13 +25,15 @@ static void check(bool interleaved, const float *want)
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
 	node_run_add(&r, DT_I64, SHAPE_OF(1, 2), positions);
 	node_run(&r);
-	assert_floats(&r, 20, want);
+	node_run_floats(&r, 20, want);
+	node_run_done(&r);
 	prepare(&r, "com.microsoft", interleaved);
 	node_run_add(&r, DT_I64, SHAPE_OF(1, 2), positions);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
 	node_run(&r);
-	assert_floats(&r, 20, want);
+	node_run_floats(&r, 20, want);
+	node_run_done(&r);
 }
 
 void test_op_rotary__halves(void **state)
@@ -66,7 +59,8 @@ void test_op_rotary__one_position_is_that_of_the_first_row(void **state)
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
 	node_run(&r);
-	assert_floats(&r, 20, (const float[]){-3, -4, 1, 2, 50, -7, -8, 5, 6, 60, -1, -2, -3, -4, 70, -5, -6, -7, -8, 80});
+	node_run_floats(&r, 20, (const float[]){-3, -4, 1, 2, 50, -7, -8, 5, 6, 60, -1, -2, -3, -4, 70, -5, -6, -7, -8, 80});
+	node_run_done(&r);
 }
 
 // Heads of 4 in rank 4, and caches that hold the angles of every row.
@@ -81,7 +75,8 @@ void test_op_rotary__without_positions(void **state)
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 2), cosines + 2);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 2), sines + 2);
 	node_run(&r);
-	assert_floats(&r, 16, (const float[]){-3, -4, 1, 2, -5, -6, -7, -8, -3, -4, 1, 2, -5, -6, -7, -8});
+	node_run_floats(&r, 16, (const float[]){-3, -4, 1, 2, -5, -6, -7, -8, -3, -4, 1, 2, -5, -6, -7, -8});
+	node_run_done(&r);
 }
 
 void test_op_rotary__a_position_behind_the_caches_is_refused(void **state)

@@ -1,5 +1,6 @@
 // What is executed at once gives the numbers of its parts, each on its own: the bits, unless sums are taken in another order.
 #include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/run/run_impl.h"
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
@@ -286,4 +287,35 @@ void test_steps__mean_of_planes(void **state)
 {
 	for (int i = 0; i < 8; i++)
 		mean_case(i % 2, i / 2 % 2 ? (int64_t[]){-1, -2} : (int64_t[]){2, 3}, 1 + i / 4);
+}
+
+// A long branch and a short one behind one product: what lies behind is that of the dearer way, not of both, and of nothing it is nothing.
+void test_steps__what_is_behind_is_the_dearest_way(void **state)
+{
+	enum { SIDE = 64 };
+	static float w[SIDE * SIDE];
+	struct onnx_case c;
+	struct steps s;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(SIDE, SIDE));
+	case_floats(&c, "w", DIMS(SIDE, SIDE), w);
+	case_node(&c, "MatMul", "first", "x w", "a");
+	case_node(&c, "MatMul", "short", "a w", "d");
+	case_node(&c, "MatMul", "long1", "a w", "b");
+	case_node(&c, "MatMul", "long2", "b w", "c");
+	case_output(&c, c.graph, "c");
+	case_output(&c, c.graph, "d");
+	case_load(&c);
+	bool *keep = xcalloc((size_t)c.loaded->n_values, sizeof *keep);
+	steps_build(&s, c.loaded, NULL, keep, false, false);
+	static const struct {
+		const char *value;
+		double behind; // the products are equal, and the longest way has three
+	} want[] = {{"a", 2 / 3.0}, {"b", 1 / 3.0}, {"c", 0}, {"d", 0}};
+	for (int i = 0; i < 4; i++)
+		assert_float_equal(s.step[s.of_value[graph_find_value(c.loaded, want[i].value)]].behind, want[i].behind, 1e-6);
+	steps_done(&s);
+	free(keep);
+	case_done(&c);
 }
