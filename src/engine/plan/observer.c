@@ -4,9 +4,6 @@
 #include <string.h>
 #include "observer_impl.h"
 
-#define EXPONENTS 5
-#define MSE_BINS 2048
-
 static const struct method *method_of(const struct observer_setup *s)
 {
 	static const struct method *const methods[CALIB_COUNT] = {
@@ -91,6 +88,15 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from)
 		memcpy(o->hist, from->hist, ((size_t)o->bins + 1) * sizeof *o->hist);
 }
 
+void range_join(struct range *into, const struct range *one)
+{
+	if (!one->seen)
+		return;
+	into->lo = into->seen ? fminf(into->lo, one->lo) : one->lo;
+	into->hi = into->seen ? fmaxf(into->hi, one->hi) : one->hi;
+	into->seen = true;
+}
+
 bool observer_joins(const struct observer *o)
 {
 	return o->method != &observer_percentile;
@@ -98,15 +104,8 @@ bool observer_joins(const struct observer *o)
 
 void observer_join(struct observer *o, const struct observer *part)
 {
-	for (int s = 0; s < o->samples; s++) {
-		struct range *r = &o->range[s];
-		const struct range *p = &part->range[s];
-		if (!p->seen)
-			continue;
-		r->lo = r->seen && r->lo < p->lo ? r->lo : p->lo;
-		r->hi = r->seen && r->hi > p->hi ? r->hi : p->hi;
-		r->seen = true;
-	}
+	for (int s = 0; s < o->samples; s++)
+		range_join(&o->range[s], &part->range[s]);
 }
 
 // ---- the elements of a tensor
@@ -202,15 +201,6 @@ void observer_feed(struct observer *o, int phase, int sample, const struct tenso
 		each_span(x, feed_span, &f);
 }
 
-static void range_join(struct range *into, const struct range *one)
-{
-	if (!one->seen)
-		return;
-	into->lo = into->seen ? fminf(into->lo, one->lo) : one->lo;
-	into->hi = into->seen ? fmaxf(into->hi, one->hi) : one->hi;
-	into->seen = true;
-}
-
 struct range observer_total(const struct observer *o)
 {
 	struct range total = { 0 };
@@ -241,7 +231,7 @@ static void add_counts(struct observer *o, const uint32_t *hist)
 	}
 }
 
-static float largest(const struct range *r)
+float range_largest(const struct range *r)
 {
 	return fmaxf(-r->lo, r->hi);
 }
@@ -249,7 +239,7 @@ static float largest(const struct range *r)
 static void count_into(uint32_t *hist, const struct observer *o, bool absolute, const float *x, int64_t n)
 {
 	if (absolute)
-		scan_hist_abs(hist, o->bins, largest(&o->total), x, n);
+		scan_hist_abs(hist, o->bins, range_largest(&o->total), x, n);
 	else
 		scan_hist(hist, o->bins, o->total.lo, o->total.hi, x, n);
 }
@@ -295,118 +285,3 @@ enum status observer_finish(struct observer *o, float *scale, int32_t *zero, str
 		return error_set(err, STATUS_FORMAT, "no finite values, so there is no scale: check the model's weights and the samples");
 	return STATUS_OK;
 }
-
-// The range of everything that was seen.
-static void range_feed(struct observer *o, int sample, const float *x, int64_t n)
-{
-	struct range *all = &o->range[sample], one;
-	scan_range(&one, x, n);
-	range_join(all, &one);
-}
-
-static void minmax_finish(struct observer *o, float *scale, int32_t *zero)
-{
-	struct range r = observer_total(o);
-	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, r.lo, r.hi);
-}
-
-const struct method observer_minmax = { .phases = 1, .feed = { range_feed }, .finish = minmax_finish };
-
-// KL: a histogram of magnitudes, and the threshold at which clipping and rounding lose the least.
-static void kl_feed(struct observer *o, int sample, const float *x, int64_t n)
-{
-	(void)sample;
-	pthread_mutex_lock(&o->lock);
-	observer_start(o, o->setup.kl_bins);
-	pthread_mutex_unlock(&o->lock);
-	if (o->total.seen && largest(&o->total) > 0)
-		observer_count_abs(o, x, n);
-}
-
-static void kl_finish(struct observer *o, float *scale, int32_t *zero)
-{
-	const struct observer_setup *s = &o->setup;
-	int levels = 1 << (s->quant.bits - 1);
-	observer_start(o, s->kl_bins);
-	double absmax = largest(&o->total), threshold = absmax;
-	if (absmax > 0)
-		threshold = absmax * kl_search(o->hist, o->bins, levels) / o->bins;
-	if (s->quant.symmetric)
-		scale_of_kl(scale, zero, s->target, &s->quant, threshold / levels);
-	else
-		scale_of_range(scale, zero, s->target, &s->quant, fmax(o->total.lo, -threshold), fmin(o->total.hi, threshold));
-}
-
-const struct method observer_kl = { .phases = 2, .feed = { range_feed, kl_feed }, .finish = kl_finish };
-
-// Mean square error over a grid of ranges.
-static void grid_feed(struct observer *o, int sample, const float *x, int64_t n)
-{
-	(void)sample;
-	pthread_mutex_lock(&o->lock);
-	observer_start(o, MSE_BINS);
-	pthread_mutex_unlock(&o->lock);
-	if (!(o->total.hi > o->total.lo) && largest(&o->total) == 0)
-		return;
-	if (o->setup.quant.symmetric)
-		observer_count_abs(o, x, n);
-	else
-		observer_count(o, x, n);
-}
-
-static void grid_finish(struct observer *o, float *scale, int32_t *zero)
-{
-	const struct observer_setup *s = &o->setup;
-	int64_t levels = s->quant.qmax - s->quant.qmin + 1;
-	observer_start(o, MSE_BINS);
-	double lo = o->total.lo, hi = o->total.hi;
-	double origin = s->quant.symmetric ? 0 : lo, width = (s->quant.symmetric ? largest(&o->total) : hi - lo) / MSE_BINS;
-	if (levels <= MSE_BINS && width > 0) { // else the grid is coarser than the levels: the whole range
-		int start, end;
-		mse_search(o->hist, MSE_BINS, (int)levels, s->quant.symmetric, -lo / width, &start, &end);
-		hi = origin + end * width;
-		lo = s->quant.symmetric ? -hi : origin + start * width;
-	}
-	scale_of_range(scale, zero, s->target, &s->quant, lo, hi);
-}
-
-const struct method observer_mse_grid = { .phases = 2, .feed = { range_feed, grid_feed }, .finish = grid_finish };
-
-// Mean square error over five neighbouring powers of two, on the data themselves: 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
-static double exponent_scale(const struct observer *o, int i)
-{
-	const struct quantizer *q = &o->setup.quant;
-	double s = fmax(2.0 * largest(&o->total) / (double)(q->qmax - q->qmin), o->setup.target->scale.minimum);
-	return exp2(1 - i - nearbyint(-log2(s)));
-}
-
-static void exponents_feed(struct observer *o, int sample, const float *x, int64_t n)
-{
-	pthread_mutex_lock(&o->lock);
-	observer_start(o, 0);
-	pthread_mutex_unlock(&o->lock);
-	const struct quantizer *q = &o->setup.quant;
-	for (int i = 0; i < EXPONENTS; i++)
-		o->sum[sample * EXPONENTS + i] = scan_squared_error((float)exponent_scale(o, i), (float)scale_middle(q),
-		    (float)q->qmin, (float)q->qmax, x, n);
-}
-
-static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
-{
-	int best = 0;
-	double least = INFINITY;
-	observer_start(o, 0);
-	for (int i = 0; i < EXPONENTS; i++) {
-		double sum = 0;
-		for (int k = 0; k < o->samples; k++)
-			sum += o->sum[k * EXPONENTS + i];
-		if (sum < least) {
-			least = sum;
-			best = i;
-		}
-	}
-	*scale = (float)exponent_scale(o, best);
-	*zero = scale_middle(&o->setup.quant);
-}
-
-const struct method observer_mse_exponents = { .phases = 2, .at_once = true, .feed = { range_feed, exponents_feed }, .finish = exponents_finish };

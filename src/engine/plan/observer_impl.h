@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include "plan_impl.h"
 
+enum { EXPONENTS = 5, MSE_BINS = 2048 }; // scales that MSE_EXPONENTS tries; bins of MSE's grid
+
 struct range {
 	float lo, hi;
 	bool seen; // has finite values
@@ -33,6 +35,9 @@ extern const struct method observer_minmax, observer_percentile, observer_kl, ob
 
 // Makes phase 1 ready: total range over the samples, histogram of `bins`. Called under the lock.
 void observer_start(struct observer *o, int bins);
+// `into` gets what `one` has beyond it; the larger magnitude of both ends.
+void range_join(struct range *into, const struct range *one);
+float range_largest(const struct range *r);
 struct range observer_total(const struct observer *o);
 // Counts |x| or x - lo in o->hist; takes the lock as long as it must.
 void observer_count_abs(struct observer *o, const float *x, int64_t n);

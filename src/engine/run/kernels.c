@@ -77,9 +77,11 @@ void kernels_add(struct kernels *k, struct key key, struct prepared *fresh)
 	pthread_mutex_unlock(&k->lock);
 }
 
-void kernels_trim(struct kernels *k, size_t bytes)
+#define KEPT ((size_t)512 << 20) // bytes of packed weights
+
+void kernels_trim(struct kernels *k)
 {
-	while (k->bytes > bytes && k->n > 0) {
+	while (k->bytes > KEPT && k->n > 0) {
 		size_t oldest = 0;
 		for (size_t i = 1; i < k->n; i++)
 			if (k->list[i]->used < k->list[oldest]->used)

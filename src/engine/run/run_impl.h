@@ -74,7 +74,8 @@ struct kernels *kernels_new(void);
 void kernels_free(struct kernels **k);
 bool kernels_get(struct kernels *k, struct key key, struct prepared *out);
 void kernels_add(struct kernels *k, struct key key, struct prepared *fresh); // *fresh becomes the one that stays
-void kernels_trim(struct kernels *k, size_t bytes); // least recently used go first
+// Before a pass begins: what is packed past a bound goes, least recently used first.
+void kernels_trim(struct kernels *k);
 
 struct worker {
 	void *scratch;

@@ -15,6 +15,8 @@ struct runner {
 	struct key *key[SIM_COUNT]; // [n_values]; NULL for simulations that are not wanted or have no plan
 	bool memo;                  // use the store
 };
+// The values that are wanted under any simulation, [n_values], heap.
+bool *wants_union(const struct graph *g, const bool *const want[SIM_COUNT]);
 // `want` and `plan` are borrowed for the runner's life.
 void runner_init(struct runner *r, struct engine *e, const struct plan *plan, const bool *const want[SIM_COUNT], bool memo);
 void runner_done(struct runner *r);
@@ -43,6 +45,10 @@ struct request {
 	bool codes;
 	struct tensor *out;
 };
+// An engine without threads and store of its own, for a branch.
+struct engine *engine_bare(const struct graph *g, const struct engine_options *opt);
+// The runner of the last inference, which is kept.
+void kept_free(struct kept_runner **k);
 // The runner of a branch of an If node (0: then, 1: else) that gives the branch's outputs. Thread-safe.
 const struct runner *engine_branch(struct engine *e, int node, int which);
 enum status runner_infer(const struct runner *r, const struct request *q, int worker, int width, struct error *err);
