@@ -137,7 +137,7 @@ static void choose_outputs(struct runner *r, bool all)
 static struct npy as_npy(const struct tensor *t)
 {
 	static const char kind[] = {[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i',
-	    [DT_U32] = 'u', [DT_I64] = 'i', [DT_U64] = 'u', [DT_BOOL] = 'b'};
+	    [DT_U32] = 'u', [DT_I64] = 'i', [DT_U64] = 'u', [DT_BOOL] = 'b', [DT_I4] = 'i', [DT_U4] = 'u'};
 	struct npy a = {.kind = kind[t->type], .item = (int)dtype_size(t->type), .rank = t->shape.rank, .data = t->data, .size = tensor_bytes(t)};
 	for (int i = 0; i < t->shape.rank; i++)
 		a.dim[i] = t->shape.dim[i];

@@ -388,15 +388,13 @@ void test_planted__a_bias_that_overflows(void **state)
 	release(&p);
 }
 
-void test_planted__a_scale_in_the_file_that_clips(void **state)
+static void check_clipped(float scale, int type, const void *zero, size_t size)
 {
-	static const float scale = 0.005f;
-	static const int8_t zero = 0;
 	struct surgery s;
 	surgery_open(&s, MODEL);
 	surgery_redirect(&s, "/model.4/Add_output_0", "clipped");
 	surgery_floats(&s, "small", 0, NULL, &scale);
-	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 0, NULL, &zero, 1);
+	surgery_tensor(&s, "zero", type, 0, NULL, zero, size);
 	surgery_node(&s, "QuantizeLinear", "quantize", "/model.4/Add_output_0 small zero", "codes");
 	surgery_node(&s, "DequantizeLinear", "dequantize", "codes small zero", "clipped");
 	struct patient p = examine(surgery_close(&s, "file.onnx"), CALIB, "onnxruntime", -1);
@@ -404,6 +402,12 @@ void test_planted__a_scale_in_the_file_that_clips(void **state)
 	assert_null(f->edit);
 	assert_true(f->gain_db > 3);
 	release(&p);
+}
+
+void test_planted__a_scale_in_the_file_that_clips(void **state)
+{
+	check_clipped(0.005f, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, &(int8_t){0}, 1);
+	check_clipped(0.00002f, ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, &(uint16_t){32768}, 2);
 }
 
 // The scores are lost in the file already: to give them a step of their own here mends nothing.

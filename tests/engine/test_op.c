@@ -58,7 +58,7 @@ void test_op__rows_are_consistent(void **state)
 		assert_ptr_equal(op_find(op->domain, op->name, op->since), op);
 		assert_true(op->in_min >= 0 && (op->in_max < 0 || op->in_max >= op->in_min));
 		assert_true(op->out_min >= 0 && (op->out_max < 0 || op->out_max >= op->out_min));
-		assert_true(strspn(op->types, "ansfbuilqQc0123456789") == strlen(op->types) && op->types[0]);
+		assert_true(strspn(op->types, "ansfbuilqQcd0123456789") == strlen(op->types) && op->types[0]);
 		assert_true(op->in_max < 0 || (int)strlen(op->types) <= (op->in_max ? op->in_max : 1));
 		assert_non_null(op->eval);
 		assert_non_null(op->rule);

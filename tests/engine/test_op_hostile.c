@@ -131,7 +131,7 @@ static enum dtype any_type(struct support_random *r, const struct sample *s, con
 {
 	size_t last = strlen(types) - 1;
 	char letter = types[(size_t)i < last ? (size_t)i : last];
-	static const enum dtype codes[] = {DT_I8, DT_U8};
+	static const enum dtype codes[] = {DT_I8, DT_U8}, narrow[] = {DT_I8, DT_U8, DT_I4, DT_U4};
 
 	if (support_random_int(r, 0, 15) == 0)
 		return (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
@@ -151,8 +151,10 @@ static enum dtype any_type(struct support_random *r, const struct sample *s, con
 		return support_random_int(r, 0, 2) && letter == 'n' ? DT_F32 : DT_U8;
 	case 'q':
 	case 'Q':
-	case 'c':
 		return PICK(r, codes);
+	case 'c':
+	case 'd':
+		return PICK(r, narrow);
 	case 'a':
 		return support_random_int(r, 0, 1) ? DT_F32 : (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
 	default:

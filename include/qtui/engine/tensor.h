@@ -9,9 +9,10 @@
 #include "qtui/base/error.h"
 #include "qtui/base/mem.h"
 
-// float16, bfloat16 and double tensors of a model become DT_F32 on import: the engine has one float type.
-enum dtype { DT_NONE, DT_F32, DT_I8, DT_U8, DT_I16, DT_U16, DT_I32, DT_U32, DT_I64, DT_U64, DT_BOOL, DT_COUNT };
-size_t dtype_size(enum dtype t);       // bytes of an element; DT_BOOL is one byte
+// float16, bfloat16, double and the floats of 8 and 4 bits of a model become DT_F32 on import: the engine has one float type.
+enum dtype { DT_NONE, DT_F32, DT_I8, DT_U8, DT_I16, DT_U16, DT_I32, DT_U32, DT_I64, DT_U64, DT_BOOL, DT_I4, DT_U4, DT_COUNT };
+size_t dtype_size(enum dtype t);       // bytes of an element; DT_BOOL, DT_I4 and DT_U4 are one byte
+enum dtype dtype_held(enum dtype t);   // how its elements lie in memory: DT_I8 and DT_U8 for those of 4 bits
 const char *dtype_name(enum dtype t);  // "float32", "int8" ... as NumPy says
 
 // LAYOUT_PLAIN: row-major in the order of the dimensions.

@@ -9,13 +9,17 @@ static const double GOOD_DB = 24;
 
 static double first_of(const struct tensor *t)
 {
-	switch (t->type) {
+	switch (dtype_held(t->type)) {
 	case DT_F32:
 		return ((const float *)t->data)[0];
 	case DT_I8:
 		return ((const int8_t *)t->data)[0];
 	case DT_U8:
 		return ((const uint8_t *)t->data)[0];
+	case DT_I16:
+		return ((const int16_t *)t->data)[0];
+	case DT_U16:
+		return ((const uint16_t *)t->data)[0];
 	default:
 		return NAN;
 	}
@@ -32,14 +36,24 @@ struct file_grid {
 	int64_t qmin, qmax;
 };
 
-// 8 bit with one scale.
+// One scale for the tensor.
 static bool read_grid(struct file_grid *out, const struct look *l, const struct node *n)
 {
 	const struct tensor *scale = one_number(l, n, 1), *zero = one_number(l, n, 2);
 	if (!scale || (n->n_in > 2 && n->in[2] >= 0 && !zero))
 		return false;
-	bool is_signed = zero && zero->type == DT_I8;
-	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, is_signed ? -128 : 0, is_signed ? 127 : 255};
+	static const struct {
+		int64_t qmin, qmax;
+	} codes[DT_COUNT] = {
+	    [DT_I8] = {-128, 127},
+	    [DT_U8] = {0, 255},
+	    [DT_I16] = {-32768, 32767},
+	    [DT_U16] = {0, 65535},
+	    [DT_I4] = {-8, 7},
+	    [DT_U4] = {0, 15},
+	};
+	enum dtype type = l->g->value[n->out[0]].type;
+	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, codes[type].qmin, codes[type].qmax};
 	return out->scale > 0 && isfinite(out->zero);
 }
 

@@ -28,6 +28,8 @@ static const char kinds[DT_COUNT] = {
     [DT_I64] = 'i',
     [DT_U64] = 'u',
     [DT_BOOL] = 'b',
+    [DT_I4] = 'i',
+    [DT_U4] = 'u',
 };
 
 static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)

@@ -20,11 +20,18 @@ static const struct {
     [DT_I64] = {8, "int64"},
     [DT_U64] = {8, "uint64"},
     [DT_BOOL] = {1, "bool"},
+    [DT_I4] = {1, "int4"},
+    [DT_U4] = {1, "uint4"},
 };
 
 size_t dtype_size(enum dtype t)
 {
 	return dtypes[t].size;
+}
+
+enum dtype dtype_held(enum dtype t)
+{
+	return t == DT_I4 ? DT_I8 : t == DT_U4 ? DT_U8 : t;
 }
 
 const char *dtype_name(enum dtype t)

@@ -34,6 +34,9 @@ static void define_all(struct namemap *names, const Onnx__GraphProto *g)
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			namemap_put(names, g->initializer[i]->name, 1);
+	for (size_t i = 0; i < g->n_sparse_initializer; i++)
+		if (g->sparse_initializer[i]->values && g->sparse_initializer[i]->values->name)
+			namemap_put(names, g->sparse_initializer[i]->values->name, 1);
 	for (size_t i = 0; i < g->n_node; i++)
 		for (size_t k = 0; k < g->node[i]->n_output; k++)
 			namemap_put(names, g->node[i]->output[k], 1);
@@ -50,6 +53,8 @@ static enum status capture_name(struct capture *c, const struct locals *l, const
 		return error_set(err, STATUS_FORMAT,
 		    "node %s (%s): '%s', which a graph inside it reads, is not defined", c->n->n.name, c->n->op_type,
 		    name);
+	if (import_readable(c->d, c->n, id, name, err))
+		return err->status;
 	namemap_put(c->seen, name, id);
 	c->ids = xgrow(c->ids, &c->cap_ids, c->n_ids + 1, sizeof(int));
 	c->names = xgrow(c->names, &c->cap_names, c->n_ids + 1, sizeof(char *));

@@ -22,6 +22,7 @@ struct draft_value {
 	struct shape shape;          // rank -1: not known
 	struct draft_node *producer; // NULL: input or initializer
 	struct tensor *constant;     // holds one count; NULL: not constant
+	const char *unread;          // of a constant that the engine has no type for: the type's name; else NULL
 	bool is_input, is_output;
 	int same_as;             // the value that stands for this one, or -1
 	int uses;                // after draft_count_uses: by nodes that are kept, and as output

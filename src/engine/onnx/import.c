@@ -4,7 +4,7 @@
 #include "attr.h"
 #include "import.h"
 #include "proto.h"
-#include "tensor_proto.h"
+#include "sparse.h"
 
 enum status import_name(int *id, struct draft *d, struct scope *scope, const char *name, struct error *err)
 {
@@ -15,22 +15,24 @@ enum status import_name(int *id, struct draft *d, struct scope *scope, const cha
 	return STATUS_OK;
 }
 
+// What the engine has no type for, text mostly, is a constant that nothing may read.
 static enum status import_initializer(
-    struct draft *d, struct scope *scope, const Onnx__TensorProto *t, struct error *err)
+    struct draft *d, struct scope *scope, const Onnx__TensorProto *t, const Onnx__SparseTensorProto *sparse, struct error *err)
 {
-	struct tensor value;
+	struct tensor value = {0};
 	char what[200];
-	enum status s;
 	int id;
+	enum status s = import_name(&id, d, scope, text_of(t->name), err);
 
-	snprintf(what, sizeof(what), "initializer '%s'", text_of(t->name));
-	s = tensor_proto_read(&value, t, d->externals, what, err);
 	if (s)
 		return s;
-	s = import_name(&id, d, scope, text_of(t->name), err);
-	if (s)
-		tensor_drop(&value);
-	else
+	if (tensor_proto_type(t->data_type) == DT_NONE) {
+		d->value[id].unread = tensor_proto_type_name(t->data_type);
+		return STATUS_OK;
+	}
+	snprintf(what, sizeof(what), "initializer '%s'", text_of(t->name));
+	s = sparse ? sparse_read(&value, sparse, d->externals, what, err) : tensor_proto_read(&value, t, d->externals, what, err);
+	if (!s)
 		draft_set_constant(d, id, &value);
 	return s;
 }
@@ -40,11 +42,13 @@ static enum status import_initializers(
 {
 	enum status s = STATUS_OK;
 
-	if (g->n_sparse_initializer)
-		return error_set(
-		    err, STATUS_UNSUPPORTED, "sparse initializers are not supported: convert them to dense tensors");
 	for (size_t i = 0; i < g->n_initializer && !s; i++)
-		s = import_initializer(d, scope, g->initializer[i], err);
+		s = import_initializer(d, scope, g->initializer[i], NULL, err);
+	for (size_t i = 0; i < g->n_sparse_initializer && !s; i++) {
+		const Onnx__SparseTensorProto *t = g->sparse_initializer[i];
+		s = t->values ? import_initializer(d, scope, t->values, t, err)
+		              : error_set(err, STATUS_FORMAT, "sparse initializer %zu has no values", i);
+	}
 	return s;
 }
 
@@ -85,6 +89,8 @@ static enum status constant_value(
 
 	if (!strcmp(a->name, "value") && a->t)
 		return tensor_proto_read(out, a->t, d->externals, n->n.name, err);
+	if (!strcmp(a->name, "sparse_value") && a->sparse_tensor)
+		return sparse_read(out, a->sparse_tensor, d->externals, n->n.name, err);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (strcmp(a->name, forms[i]))
 			continue;
@@ -96,6 +102,14 @@ static enum status constant_value(
 	return error_set(err, STATUS_UNSUPPORTED, "node %s (Constant): '%s' is not supported", n->n.name, a->name);
 }
 
+// NULL, or what a constant that the engine has no type for holds.
+static const char *unread_constant(const Onnx__AttributeProto *a)
+{
+	if (!strcmp(a->name, "value_string") || !strcmp(a->name, "value_strings"))
+		return tensor_proto_type_name(ONNX__TENSOR_PROTO__DATA_TYPE__STRING);
+	return a->t && tensor_proto_type(a->t->data_type) == DT_NONE ? tensor_proto_type_name(a->t->data_type) : NULL;
+}
+
 static enum status import_constant(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
 {
 	struct tensor value;
@@ -105,12 +119,14 @@ static enum status import_constant(struct draft *d, struct draft_node *n, const 
 	    n->n.out[0] < 0)
 		return error_set(
 		    err, STATUS_FORMAT, "node %s (Constant) must have one value and one output", n->n.name);
-	s = constant_value(&value, d, n, p->attribute[0], err);
-	if (s)
-		return s;
-	draft_set_constant(d, n->n.out[0], &value);
 	n->fate = FATE_FOLDED;
-	return STATUS_OK;
+	d->value[n->n.out[0]].unread = unread_constant(p->attribute[0]);
+	if (d->value[n->n.out[0]].unread)
+		return STATUS_OK;
+	s = constant_value(&value, d, n, p->attribute[0], err);
+	if (!s)
+		draft_set_constant(d, n->n.out[0], &value);
+	return s;
 }
 
 static enum status import_outputs(
@@ -181,21 +197,33 @@ static enum status import_node(
 	return s;
 }
 
+enum status import_readable(const struct draft *d, const struct draft_node *n, int id, const char *name, struct error *err)
+{
+	const char *unread = d->value[id].unread;
+
+	return unread ? error_set(err, STATUS_UNSUPPORTED, "node %s (%s): '%s', which it reads, has elements of type %s: nothing is computed with them",
+	                    n->n.name, n->op_type, name, unread)
+	              : STATUS_OK;
+}
+
 static enum status import_inputs(struct draft *d, struct draft_node *n, struct error *err)
 {
 	const Onnx__NodeProto *p = n->proto;
+	enum status s = STATUS_OK;
 
 	n->n.n_in = (int)p->n_input;
 	n->n.in = arena_alloc(d->arena, (p->n_input + 1) * sizeof(int));
-	for (int i = 0; i < n->n.n_in; i++) {
+	for (int i = 0; i < n->n.n_in && !s; i++) {
 		n->n.in[i] = p->input[i][0] ? scope_find(n->scope, p->input[i]) : -1;
 		if (n->n.in[i] < 0 && p->input[i][0])
 			return error_set(err, STATUS_FORMAT,
 			    "node %s (%s): input '%s' is neither an input of the model, nor an initializer, nor any "
 			    "node's output",
 			    n->n.name, n->op_type, p->input[i]);
+		if (n->n.in[i] >= 0)
+			s = import_readable(d, n, n->n.in[i], p->input[i], err);
 	}
-	return has_graphs(p) ? capture_outer(d, n, err) : STATUS_OK;
+	return !s && has_graphs(p) ? capture_outer(d, n, err) : s;
 }
 
 enum status import_graph(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)

@@ -22,6 +22,8 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 
 		if (id < 0)
 			return error_set(err, STATUS_FORMAT, "output '%s' is not computed by any node", name);
+		if (d->value[id].unread)
+			return error_set(err, STATUS_UNSUPPORTED, "output '%s' has elements of type %s: nothing is computed with them", name, d->value[id].unread);
 		draft_mark_output(d, id);
 	}
 	return g->n_output ? STATUS_OK : error_set(err, STATUS_FORMAT, "the model has no outputs: nothing of it is computed");

@@ -1,6 +1,7 @@
 // One row a data type; every row knows the size of an item in raw bytes and how an item becomes an element.
 #include <stdlib.h>
 #include <string.h>
+#include "narrow.h"
 #include "qtui/base/str.h"
 #include "tensor_proto.h"
 
@@ -68,25 +69,34 @@ static void from_bool(void *out, const void *in, size_t n)
 
 static const struct type_row {
 	enum dtype type;
-	size_t item;                                          // bytes of an item in raw_data
-	void (*convert)(void *out, const void *in, size_t n); // NULL: the bytes as they are
+	size_t item;         // bytes of an item in raw_data
+	size_t per;          // elements in an item
+	narrow_fn *convert;  // n elements; NULL: the bytes as they are
 	size_t field, count; // the typed field and its length, as offsets into the message
 	size_t field_item;
 } rows[] = {
 #define FIELD(f) offsetof(Onnx__TensorProto, f##_data), offsetof(Onnx__TensorProto, n_##f##_data)
-    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = {DT_F32, 4, NULL, FIELD(float), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT8] = {DT_U8, 1, NULL, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__INT8] = {DT_I8, 1, NULL, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT16] = {DT_U16, 2, NULL, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__INT16] = {DT_I16, 2, NULL, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__INT32] = {DT_I32, 4, NULL, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__INT64] = {DT_I64, 8, NULL, FIELD(int64), 8},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__BOOL] = {DT_BOOL, 1, from_bool, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16] = {DT_F32, 2, from_half, FIELD(int32), 4},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE] = {DT_F32, 8, from_double, FIELD(double), 8},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = {DT_U32, 4, NULL, FIELD(uint64), 8},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = {DT_U64, 8, NULL, FIELD(uint64), 8},
-    [ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = {DT_F32, 2, from_bfloat, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = {DT_F32, 4, 1, NULL, FIELD(float), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT8] = {DT_U8, 1, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT8] = {DT_I8, 1, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT16] = {DT_U16, 2, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT16] = {DT_I16, 2, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT32] = {DT_I32, 4, 1, NULL, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__INT64] = {DT_I64, 8, 1, NULL, FIELD(int64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__BOOL] = {DT_BOOL, 1, 1, from_bool, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16] = {DT_F32, 2, 1, from_half, FIELD(int32), 4},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE] = {DT_F32, 8, 1, from_double, FIELD(double), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = {DT_U32, 4, 1, NULL, FIELD(uint64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = {DT_U64, 8, 1, NULL, FIELD(uint64), 8},
+    [ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = {DT_F32, 2, 1, from_bfloat, FIELD(int32), 4},
+    [NARROW_FLOAT8E4M3FN] = {DT_F32, 1, 1, narrow_e4m3fn, FIELD(int32), 4},
+    [NARROW_FLOAT8E4M3FNUZ] = {DT_F32, 1, 1, narrow_e4m3fnuz, FIELD(int32), 4},
+    [NARROW_FLOAT8E5M2] = {DT_F32, 1, 1, narrow_e5m2, FIELD(int32), 4},
+    [NARROW_FLOAT8E5M2FNUZ] = {DT_F32, 1, 1, narrow_e5m2fnuz, FIELD(int32), 4},
+    [NARROW_UINT4] = {DT_U4, 1, 2, narrow_uint4, FIELD(int32), 4},
+    [NARROW_INT4] = {DT_I4, 1, 2, narrow_int4, FIELD(int32), 4},
+    [NARROW_FLOAT4E2M1] = {DT_F32, 1, 2, narrow_e2m1, FIELD(int32), 4},
+    [NARROW_FLOAT8E8M0] = {DT_F32, 1, 1, narrow_e8m0, FIELD(int32), 4},
 #undef FIELD
 };
 
@@ -108,14 +118,8 @@ const char *tensor_proto_type_name(int32_t onnx_type)
 	    [8] = "string",
 	    [14] = "complex64",
 	    [15] = "complex128",
-	    [17] = "float8e4m3fn",
-	    [18] = "float8e4m3fnuz",
-	    [19] = "float8e5m2",
-	    [20] = "float8e5m2fnuz",
-	    [21] = "uint4",
-	    [22] = "int4",
-	    [23] = "float4e2m1",
-	    [24] = "float8e8m0"};
+	    [25] = "uint2",
+	    [26] = "int2"};
 	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof(names) / sizeof(names[0]);
 
 	return named && names[onnx_type] ? names[onnx_type] : "unknown";
@@ -134,12 +138,14 @@ static void fill_narrow(struct tensor *t, const struct type_row *row, const uint
 {
 	uint8_t item[8];
 
-	for (size_t i = 0; i < n; i++) {
-		memcpy(item, field + i * row->field_item, row->field_item);
+	for (size_t i = 0; i < n; i += row->per) {
+		uint8_t *to = (uint8_t *)t->data + i * dtype_size(row->type);
+
+		memcpy(item, field + i / row->per * row->field_item, row->field_item);
 		if (row->convert)
-			row->convert((uint8_t *)t->data + i * dtype_size(row->type), item, 1);
+			row->convert(to, item, n - i < row->per ? n - i : row->per);
 		else
-			memcpy((uint8_t *)t->data + i * row->item, item, row->item);
+			memcpy(to, item, row->item);
 	}
 }
 
@@ -200,19 +206,20 @@ enum status tensor_proto_read(
 {
 	const struct type_row *row = row_of(t->data_type);
 	const uint8_t *raw = t->has_raw_data ? t->raw_data.data : NULL, *field;
-	size_t n, field_n;
+	size_t n, items, field_n;
 	enum status s = read_shape(out, t, what, err);
 
 	if (s)
 		return s;
 	n = (size_t)tensor_count(out);
+	items = (n + row->per - 1) / row->per;
 	memcpy(&field, (const uint8_t *)t + row->field, sizeof(field));
 	memcpy(&field_n, (const uint8_t *)t + row->count, sizeof(field_n));
 	if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
-		s = external_bytes(&raw, t, externals, n * row->item, what, err);
+		s = external_bytes(&raw, t, externals, items * row->item, what, err);
 		if (s)
 			return s;
-	} else if (t->has_raw_data ? t->raw_data.len != n * row->item : field_n != n) {
+	} else if (t->has_raw_data ? t->raw_data.len != items * row->item : field_n != items) {
 		return error_set(err, STATUS_FORMAT, "%s: its data does not fill its shape", what);
 	}
 	s = tensor_alloc(out, NULL, err);

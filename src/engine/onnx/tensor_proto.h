@@ -1,4 +1,5 @@
-// TensorProto to struct tensor: raw bytes, typed fields or external data; float16, bfloat16 and double become float32.
+// TensorProto to struct tensor: raw bytes, typed fields or external data; float16, bfloat16, double and floats of
+// 8 and 4 bits become float32.
 #ifndef QTUI_ENGINE_ONNX_TENSOR_PROTO_H
 #define QTUI_ENGINE_ONNX_TENSOR_PROTO_H
 
@@ -6,7 +7,7 @@
 #include "external.h"
 #include "qtui/engine/tensor.h"
 
-// The engine's type for a TensorProto.DataType; DT_NONE when there is none (string, complex, 4 and 8 bit floats).
+// The engine's type for a TensorProto.DataType; DT_NONE when there is none (string, complex, integers of 2 bits).
 enum dtype tensor_proto_type(int32_t onnx_type);
 const char *tensor_proto_type_name(int32_t onnx_type); // of those that there is none for
 // Allocates *out, which the caller drops. `what` names the tensor in messages. externals NULL: external data is

@@ -1,6 +1,7 @@
 // Messages of an ONNX file: nodes with their attributes, initializers.
 #include <stdlib.h>
 #include <string.h>
+#include "narrow.h"
 #include "qtui/engine/op.h"
 #include "write.h"
 
@@ -32,12 +33,25 @@ int32_t write_type(enum dtype t)
 	    [DT_I64] = ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
 	    [DT_U64] = ONNX__TENSOR_PROTO__DATA_TYPE__UINT64,
 	    [DT_BOOL] = ONNX__TENSOR_PROTO__DATA_TYPE__BOOL,
+	    [DT_I4] = NARROW_INT4,
+	    [DT_U4] = NARROW_UINT4,
 	};
 
 	return type[t];
 }
 
 // ---- tensors
+
+// Two elements a byte, the first in the low bits.
+static ProtobufCBinaryData packed_nibbles(struct writer *w, const struct tensor *t)
+{
+	size_t n = (size_t)tensor_count(t);
+	uint8_t *to = arena_alloc(w->arena, (n + 1) / 2 + 1);
+
+	for (size_t i = 0; i < n; i++)
+		to[i / 2] |= (uint8_t)((((const uint8_t *)t->data)[i] & 15) << i % 2 * 4);
+	return (ProtobufCBinaryData){.len = (n + 1) / 2, .data = to};
+}
 
 Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
 {
@@ -49,7 +63,8 @@ Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct
 	p->dims = arena_memdup(w->arena, t->shape.dim, p->n_dims * sizeof(int64_t));
 	p->has_data_type = p->has_raw_data = true;
 	p->data_type = write_type(t->type);
-	p->raw_data = (ProtobufCBinaryData){.len = tensor_bytes(t), .data = t->data};
+	p->raw_data = dtype_held(t->type) == t->type ? (ProtobufCBinaryData){.len = tensor_bytes(t), .data = t->data}
+	                                             : packed_nibbles(w, t);
 	return p;
 }
 

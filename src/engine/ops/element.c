@@ -15,7 +15,7 @@ static int64_t truncate(double v)
 
 void elements_load(int64_t *x, enum dtype type, const void *src, int64_t first, int64_t step, int64_t n)
 {
-	switch (type) {
+	switch (dtype_held(type)) {
 	case DT_F32:
 		for (int64_t i = 0; i < n; i++)
 			x[i] = truncate((double)((const float *)src)[first + i * step]);
@@ -36,6 +36,14 @@ void elements_load(int64_t *x, enum dtype type, const void *src, int64_t first, 
 void elements_store(void *dst, enum dtype type, int64_t first, const int64_t *x, int64_t n)
 {
 	switch (type) {
+	case DT_I4:
+		for (int64_t i = 0; i < n; i++)
+			((int8_t *)dst)[first + i] = (int8_t)(((x[i] & 15) ^ 8) - 8);
+		break;
+	case DT_U4:
+		for (int64_t i = 0; i < n; i++)
+			((uint8_t *)dst)[first + i] = x[i] & 15;
+		break;
 	case DT_BOOL:
 		for (int64_t i = 0; i < n; i++)
 			((uint8_t *)dst)[first + i] = x[i] != 0;
@@ -55,7 +63,7 @@ void elements_store(void *dst, enum dtype type, int64_t first, const int64_t *x,
 
 void elements_load_double(double *x, enum dtype type, const void *src, int64_t first, int64_t step, int64_t n)
 {
-	switch (type) {
+	switch (dtype_held(type)) {
 #define LOAD(dt, type)                                                                                                 \
 	case dt:                                                                                                       \
 		for (int64_t i = 0; i < n; i++)                                                                        \
@@ -103,7 +111,7 @@ int64_t element_int(const struct tensor *t, int64_t i)
 
 bool elements_unsigned(enum dtype type)
 {
-	return type == DT_U8 || type == DT_U16 || type == DT_U32 || type == DT_U64 || type == DT_BOOL;
+	return type == DT_U8 || type == DT_U16 || type == DT_U32 || type == DT_U64 || type == DT_BOOL || type == DT_U4;
 }
 
 void elements_range(enum dtype type, int64_t *low, int64_t *high)
@@ -120,6 +128,8 @@ void elements_range(enum dtype type, int64_t *low, int64_t *high)
 	    [DT_I64] = {INT64_MIN, INT64_MAX},
 	    [DT_U64] = {0, INT64_MAX},
 	    [DT_BOOL] = {0, 1},
+	    [DT_I4] = {-8, 7},
+	    [DT_U4] = {0, 15},
 	};
 
 	*low = ranges[type].low;

@@ -64,6 +64,7 @@ const struct op *op_find(const char *domain, const char *name, int opset)
 enum {
 	T_I8_U8 = BIT(DT_I8) | BIT(DT_U8),
 	T_CODES = T_I8_U8 | BIT(DT_I16) | BIT(DT_U16),
+	T_NIBBLES = BIT(DT_I4) | BIT(DT_U4),
 	T_SIGNED_INT = BIT(DT_I8) | BIT(DT_I16) | BIT(DT_I32) | BIT(DT_I64),
 	T_INT = T_SIGNED_INT | BIT(DT_U8) | BIT(DT_U16) | BIT(DT_U32) | BIT(DT_U64),
 	T_NUMBER = T_INT | BIT(DT_F32),
@@ -74,7 +75,7 @@ static const struct {
 	unsigned mask;
 	const char *text;
 } classes[] = {
-    {'a', T_NUMBER | BIT(DT_BOOL), "any type"},
+    {'a', T_NUMBER | BIT(DT_BOOL) | T_NIBBLES, "any type"},
     {'n', T_NUMBER, "a number type"},
     {'s', T_SIGNED_INT | BIT(DT_F32), "a signed number type"},
     {'f', BIT(DT_F32), "float32"},
@@ -84,7 +85,8 @@ static const struct {
     {'l', BIT(DT_I64), "int64"},
     {'q', T_I8_U8, "int8 or uint8"},
     {'Q', T_CODES, "an 8 or 16 bit integer"},
-    {'c', T_CODES | BIT(DT_I32), "int8, uint8, int16, uint16 or int32"},
+    {'c', T_CODES | T_NIBBLES | BIT(DT_I32), "an integer of 4, 8 or 16 bits or int32"},
+    {'d', T_CODES | T_NIBBLES | BIT(DT_I32) | BIT(DT_F32), "an integer of 4, 8 or 16 bits, int32 or a float"},
 };
 
 static enum status check_type(char letter, int i, const struct tensor *const *in, struct error *err)

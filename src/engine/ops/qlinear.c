@@ -5,7 +5,7 @@
 struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const int32_t *zero, int n, int axis)
 {
 	struct quantizer q = {.kind = QUANT_LINEAR,
-	    .bits = (int)dtype_size(type) * 8,
+	    .bits = dtype_held(type) == type ? (int)dtype_size(type) * 8 : 4,
 	    .rounding = ROUND_HALF_EVEN,
 	    .axis = axis,
 	    .n = n,

@@ -100,8 +100,10 @@ enum status quantizelinear_shape(
 
 	if (status != STATUS_OK)
 		return status;
-	if (type == DT_NONE || type == DT_F32 || type == DT_BOOL || dtype_size(type) > 2)
-		return error_set(err, STATUS_UNSUPPORTED, "codes must be int8, uint8, int16 or uint16");
+	if (type == DT_NONE || type == DT_F32)
+		return error_set(err, STATUS_UNSUPPORTED, "codes that are floats of 8 or 4 bits are not computed, only integers");
+	if (type == DT_BOOL || dtype_size(type) > 2)
+		return error_set(err, STATUS_UNSUPPORTED, "codes must be integers of 4, 8 or 16 bits");
 	rule_set(&out[0], type, &in[0]->shape);
 	return STATUS_OK;
 }
@@ -117,10 +119,48 @@ static void quantize_blocks(struct tensor *y, const struct tensor *x, const stru
 static void dequantize_blocks(
     struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
 {
+	const float *floats = x->type == DT_F32 ? x->data : NULL;
+
 	for (int64_t i = 0; i < tensor_count(x); i++) {
 		int64_t c = block_of(b, i);
-		((float *)y->data)[i] = (float)(element_int(x, i) - q->zero[c]) * q->scale[c];
+		float code = floats ? floats[i] : (float)(element_int(x, i) - q->zero[c]);
+		((float *)y->data)[i] = code * q->scale[c];
 	}
+}
+
+// Codes that were floats of few bits in the file; their zero point can only be 0.
+static void dequantize_floats(struct tensor *y, const struct tensor *x, const struct quantizer *q)
+{
+	int64_t inner = q->axis < 0 ? 1 : rule_product(&x->shape, q->axis + 1, x->shape.rank);
+
+	for (int64_t i = 0; i < tensor_count(x); i++)
+		((float *)y->data)[i] = ((const float *)x->data)[i] * q->scale[i / inner % q->n];
+}
+
+// Codes of 4 bits lie in bytes.
+static struct tensor as_held(const struct tensor *t)
+{
+	struct tensor held = *t;
+
+	held.type = dtype_held(t->type);
+	return held;
+}
+
+static void quantize_whole(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width)
+{
+	struct tensor held = as_held(y);
+
+	quantize(&held, x, q, width);
+}
+
+static void dequantize_whole(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width)
+{
+	struct tensor held = as_held(x);
+
+	if (x->type == DT_F32)
+		dequantize_floats(y, x, q);
+	else
+		dequantize(y, &held, q, width);
 }
 
 typedef void whole_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width);
@@ -149,7 +189,7 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 enum status quantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	return convert(n, in, out, out[0].type, quantize, quantize_blocks, width, err);
+	return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
 }
 
 enum status dequantizelinear_shape(
@@ -166,5 +206,5 @@ enum status dequantizelinear_shape(
 enum status dequantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	return convert(n, in, out, in[0]->type, dequantize, dequantize_blocks, width, err);
+	return convert(n, in, out, in[0]->type, dequantize_whole, dequantize_blocks, width, err);
 }
