@@ -25,6 +25,7 @@ qtui_run() { local a=() i; while read -r i; do a+=(-i "$i"); done <"$work/in/lis
 ort_run() { local a=() i; while read -r i; do a+=("$i"); done <"$work/in/list"; have_ort && NODE_PATH=$work/node_modules node bench/ort.js "$1" "$2" "$3" "${a[@]}" || true; }
 
 best() { grep -v '^-$' | sort -g | awk 'NR == 1 {printf "%.4g", $1} END {if (!NR) print "-"}'; }
+most() { grep -v '^-$' | sort -g | awk '{last = $1} END {print NR ? last : "-"}'; }
 
 # MODEL THREADS RUNS: the best of alternating runs, in $q and $o: others on the machine only make a run longer
 compare() {
@@ -68,26 +69,28 @@ float_table() {
 float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {printf "%.4g", ($4 == "-" ? $3 : $4) * n / 1000}' "$work/float"; }
 
 analysis_table() {
-	title 'Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)' \
+	title "Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s, the best of $rounds, of cancelling and of memory the most; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)" \
 		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'of the outputs' 'head edit' 'share of full, processor time' \
 		'deep edit' undo 'cancel ms' 'peak MiB'
 	for m in "$@"; do
 		local name
 		name=$(basename "$m" .onnx)
 		for t in $(widths); do
-			"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a"
-			get() { number "$1" <"$work/a"; }
+			for r in $(seq "$rounds"); do
+				"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a$r"
+			done
+			get() { for r in $(seq "$rounds"); do number "$1" <"$work/a$r"; done | "${2:-best}"; }
 			f=$(float_seconds "$name" "$t" 32)
 			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get full_cpu)" \
 				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
-				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms)" "$(get peak_mib)"
+				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms most)" "$(get peak_mib most)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
 		done
 	done
 }
 
 int8_table() {
-	title 'Integer inference, one sample (ms, the best of 15)' model threads 'qtui int8' 'qtui float' ratio 'ONNX Runtime int8 file' ratio
+	title "Integer inference, one sample (ms, the best of 15 in each of $rounds processes)" model threads 'qtui int8' 'qtui float' ratio 'ONNX Runtime int8 file' ratio
 	while read -r name t i; do
 		f=$(awk -v m="$name" -v t="$t" '$1 == m && $2 == t {print $3}' "$work/float") o=-
 		if [ "$name" = yolov8n ] && [ -e "$models/yolov8n_qdq_minmax.onnx" ]; then
