@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "study_task.h"
 
@@ -91,33 +92,39 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 	return st;
 }
 
-static double worst_output(const struct snapshot *s)
+static void title_of(char *out, size_t size, const struct work *w, bool first)
 {
-	double worst = NAN;
-	for (int i = 0; i < s->n_outputs; i++)
-		if (s->output[i].known && isfinite(s->output[i].pooled.snr_db) && !(s->output[i].pooled.snr_db > worst))
-			worst = s->output[i].pooled.snr_db;
-	return worst;
+	const struct request *req = &w->req;
+	if (!first && req->step[0])
+		snprintf(out, size, "%s", req->step);
+	else
+		snprintf(out, size, "%d edit%s, %.40s %s", req->n_edits, req->n_edits == 1 ? "" : "s", req->target, calib_name(req->method));
+}
+
+static double seconds_since_1970(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-3 * (double)(t.tv_nsec / 1000000);
 }
 
 static void note_run(struct work *w)
 {
 	struct study *s = w->study;
 	struct snapshot *snap = study_latest(s);
-	struct run_note one, *n = &one;
-	one = (struct run_note){.number = (int)s->n_runs + 1, .seconds = clock_seconds() - w->began, .computed = atomic_load(&w->computed),
-	    .out_snr_db = worst_output(snap), .task_float = NAN, .task_quant = NAN};
-	n->total = n->computed + atomic_load(&w->reused);
-	study_task_note(w, n);
-	if (s->n_runs && w->req.step[0])
-		snprintf(n->title, sizeof n->title, "%s", w->req.step);
-	else
-		snprintf(n->title, sizeof n->title, "%d edit%s, %.40s %s", w->req.n_edits, w->req.n_edits == 1 ? "" : "s", w->req.target,
-		    calib_name(w->req.method));
+	struct run_record r = run_record_of(snap);
+	bool first = snap->n_runs == 0 || snap->run[snap->n_runs - 1].earlier;
+	r.note.when = seconds_since_1970();
+	r.note.decision = w->req.decision;
+	r.note.samples = all_samples_key(study_first_dataset(s));
+	r.note.seconds = clock_seconds() - w->began;
+	r.note.computed = atomic_load(&w->computed);
+	r.note.total = r.note.computed + atomic_load(&w->reused);
+	title_of(r.note.title, sizeof r.note.title, w, first);
+	study_task_note(w, &r.note);
 	snapshot_drop(&snap);
 	pthread_mutex_lock(&s->lock);
-	s->run = xgrow(s->run, &s->cap_runs, s->n_runs + 1, sizeof *s->run);
-	s->run[s->n_runs++] = one;
+	history_add(&s->history, &r);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -125,10 +132,13 @@ static void note_run(struct work *w)
 static void note_task(struct work *w)
 {
 	struct study *s = w->study;
-	struct run_note n = s->run[s->n_runs - 1];
-	study_task_note(w, &n);
 	pthread_mutex_lock(&s->lock);
-	s->run[s->n_runs - 1] = n;
+	struct run_note n = s->history.at[s->history.n - 1].note;
+	pthread_mutex_unlock(&s->lock);
+	study_task_note(w, &n); // may take its time
+	pthread_mutex_lock(&s->lock);
+	n.number = s->history.at[s->history.n - 1].note.number; // a session that was opened meanwhile has its runs before it
+	s->history.at[s->history.n - 1].note = n;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -136,7 +146,7 @@ static void note_task(struct work *w)
 static bool wants_look(struct work *w)
 {
 	const struct study *s = w->study;
-	return !s->opt.unwatched && !s->opt.calibrate_only && !s->last_complete && w->total_samples > 2 && !work_knows_scales(w);
+	return !s->opt.unwatched && !s->opt.calibrate_only && !s->latest[0] && w->total_samples > 2 && !work_knows_scales(w);
 }
 
 static enum status run_all(struct work *w, struct error *err)
@@ -154,6 +164,15 @@ static enum status run_all(struct work *w, struct error *err)
 	w->timing.total_s = s->load_s + clock_seconds() - w->began;
 	w->timing.peak_rss_mb = mem_peak_rss_mib();
 	return st;
+}
+
+static void keep_latest(struct study *s)
+{
+	pthread_mutex_lock(&s->lock);
+	snapshot_drop(&s->latest[STUDY_LATEST - 1]);
+	memmove(s->latest + 1, s->latest, (STUDY_LATEST - 1) * sizeof *s->latest);
+	s->latest[0] = snapshot_take(s->snap);
+	pthread_mutex_unlock(&s->lock);
 }
 
 // The figures are complete: shown, noted, and the task measured behind them.
@@ -174,8 +193,7 @@ static enum status finish(struct work *w, struct error *err)
 		note_task(w);
 		publish(w, STAGE_DONE, NULL);
 	}
-	snapshot_drop(&s->last_complete);
-	s->last_complete = study_latest(s);
+	keep_latest(s);
 	return st;
 }
 

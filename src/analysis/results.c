@@ -8,15 +8,6 @@
 #include "study_task.h"
 #include "qtui/base/json.h"
 
-static void samples_text(const struct study *s, char out[33])
-{
-	struct key k = {0};
-	const struct dataset *d = study_dataset(s);
-	for (int i = 0; i < dataset_count(d); i++)
-		k = key_add_key(k, dataset_key(d, i));
-	key_text(k, out);
-}
-
 // ---- saving
 
 // The figures of one kind. Runs share most of theirs: what is there already is left out.
@@ -101,27 +92,24 @@ static void save_snapshot(struct saved_group *g, const struct snapshot *s)
 		save_figures(&g[FIGURES], b->output_key[i], &b->output[i]);
 }
 
-enum { LATEST = 4 };
 struct results_save {
 	cJSON *root;
 	struct saved_group group[GROUPS];
-	struct snapshot *run[1 + LATEST];
+	struct snapshot *run[1 + STUDY_LATEST];
 	int n_runs;
 };
 
 // The run on the screen and the ones before it, so that undo computes nothing tomorrow either. Those of other samples do not count.
 static void take_runs(struct results_save *r, const struct study *s)
 {
-	struct snapshot *now = study_latest((struct study *)s);
-	if (!now->dirty) // else its figures may be of samples that were prepared otherwise
-		r->run[r->n_runs++] = snapshot_take(now);
-	for (int i = 0; i < LATEST && now->n_runs - i > 0; i++) {
-		int number = now->run[now->n_runs - 1 - i].number;
-		const struct kept_run *k = &s->kept[number % STUDY_KEPT_RUNS];
-		if (k->number == number && k->snap->bench == s->step[s->current].bench)
-			r->run[r->n_runs++] = snapshot_take(k->snap);
-	}
-	snapshot_drop(&now);
+	struct study *m = (struct study *)s; // the lock is not part of the value
+	pthread_mutex_lock(&m->lock);
+	if (!s->snap->dirty) // else its figures may be of samples that were prepared otherwise
+		r->run[r->n_runs++] = snapshot_take(s->snap);
+	for (int i = 0; i < STUDY_LATEST && s->latest[i]; i++)
+		if (!s->latest[i]->dirty && s->latest[i]->bench == s->step[s->current].bench)
+			r->run[r->n_runs++] = snapshot_take(s->latest[i]);
+	pthread_mutex_unlock(&m->lock);
 }
 
 struct results_save *results_save_begin(const struct study *s)
@@ -130,7 +118,7 @@ struct results_save *results_save_begin(const struct study *s)
 	char samples[33];
 	struct results_save *r = xcalloc(1, sizeof *r);
 	r->root = cJSON_CreateObject();
-	samples_text(s, samples);
+	key_text(all_samples_key(study_dataset(s)), samples);
 	cJSON_AddStringToObject(r->root, "samples", samples);
 	for (int i = 0; i < GROUPS; i++)
 		r->group[i] = (struct saved_group){cJSON_AddObjectToObject(r->root, name[i]), keymap_new()};
@@ -237,7 +225,7 @@ void study_load_results(struct study *s, const struct cJSON *results)
 		void (*load)(struct study *, struct key, const cJSON *);
 	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", study_task_load}, {"damage", load_damage}};
 	char samples[33];
-	samples_text(s, samples);
+	key_text(all_samples_key(study_dataset(s)), samples);
 	if (!cJSON_IsObject(results) || strcmp(json_text(results, "samples", ""), samples) != 0)
 		return;
 	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {

@@ -141,7 +141,8 @@ static enum status check_members(const cJSON *root, struct error *err)
 	    {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
 	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
 	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
-	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "results", cJSON_Object},
+	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
+	    {NULL, "results", cJSON_Object},
 	};
 	return json_check(root, member, sizeof member / sizeof *member, false, err);
 }
@@ -359,6 +360,14 @@ static enum status read_tuned(const struct session *s, struct study *st, struct 
 	return status;
 }
 
+static enum status load_history(const struct session *s, struct study *st, struct error *err)
+{
+	pthread_mutex_lock(&st->lock);
+	enum status status = history_load(&st->history, st->g, cJSON_GetObjectItemCaseSensitive(s->root, "runs"), err);
+	pthread_mutex_unlock(&st->lock);
+	return status;
+}
+
 enum status session_apply(const struct session *s, struct study *st, struct error *err)
 {
 	const struct graph *g = study_graph(st);
@@ -368,6 +377,8 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	enum status status = read_tuned(s, st, err);
 	if (status == STATUS_OK)
 		status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
+	if (status == STATUS_OK)
+		status = load_history(s, st, err);
 	if (status == STATUS_OK)
 		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
 	if (status == STATUS_OK)

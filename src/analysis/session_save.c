@@ -12,6 +12,7 @@
 struct session_save {
 	cJSON *root;                 // all but the results
 	struct results_save *results;
+	struct history history;
 	const struct graph *g;       // the study's
 	struct tuning **tuning;      // that steps and variants speak of
 	size_t n_tunings;
@@ -59,13 +60,10 @@ static cJSON *model_json(const struct study *st)
 static cJSON *calibration_json(const struct study *st)
 {
 	char text[33];
-	struct key k = {0};
 	const struct dataset *d = study_first_dataset(st);
 	const struct study_options *opt = study_options(st);
 	cJSON *o = cJSON_CreateObject();
-	for (int i = 0; i < dataset_count(d); i++)
-		k = key_add_key(k, dataset_key(d, i));
-	key_text(k, text);
+	key_text(all_samples_key(d), text);
 	absolute(o, "path", opt->calib);
 	if (opt->method >= 0)
 		cJSON_AddStringToObject(o, "method", calib_name((enum calib_method)opt->method));
@@ -105,7 +103,7 @@ static cJSON *task_json(const struct study *st)
 static cJSON *copy_unknown(const struct session *base)
 {
 	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
-	    "variants", "results", "tuned"};
+	    "variants", "runs", "results", "tuned"};
 	cJSON *root = cJSON_CreateObject();
 	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
 		bool known = false;
@@ -166,9 +164,22 @@ static void save_done(struct session_save **sp)
 	for (size_t i = 0; i < s->n_tunings; i++)
 		tuning_drop(&s->tuning[i]);
 	free(s->tuning);
+	history_done(&s->history);
 	cJSON_Delete(s->root);
 	free(s);
 	*sp = NULL;
+}
+
+static struct history take_history(const struct study *st)
+{
+	struct study *s = (struct study *)st; // the lock is not part of the value
+	struct history copy = {0};
+	pthread_mutex_lock(&s->lock);
+	copy.at = xcalloc(st->history.n + 1, sizeof *copy.at);
+	for (; copy.n < st->history.n; copy.n++)
+		copy.at[copy.n] = run_record_take(&st->history.at[copy.n]);
+	pthread_mutex_unlock(&s->lock);
+	return copy;
 }
 
 struct session_save *session_save_begin(const struct study *st, const struct session *base)
@@ -189,6 +200,7 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddItemToObject(root, "variants", study_save_variants(st));
 	s->g = st->g;
 	add_tunings(s, st);
+	s->history = take_history(st);
 	s->results = results_save_begin(st);
 	return s;
 }
@@ -197,6 +209,7 @@ enum status session_save_end(struct session_save **sp, const char *path, struct 
 {
 	struct session_save *s = *sp;
 	enum status st = STATUS_OK;
+	cJSON_AddItemToObject(s->root, "runs", history_json(&s->history));
 	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
 	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
 		st = write_tuned(s, s->tuning[i], path, err);

@@ -136,7 +136,7 @@ static void copy_edits(struct body *b, const struct graph *g, const struct edits
 
 static struct figures *figures_before(const struct work *w)
 {
-	const struct snapshot *last = w->study->last_complete;
+	const struct snapshot *last = w->study->latest[0];
 	if (!last || last->generation == w->req.generation)
 		return NULL;
 	struct figures *before = xcalloc((size_t)w->study->g->n_values + 1, sizeof *before);
@@ -224,10 +224,10 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	s->look = task_look_take(st->look);
 	s->findings = study_findings_of(st, s->decision);
 	s->blames = study_blames_of(st, s->decision, &s->blames_old);
-	s->n_runs = (int)st->n_runs;
-	s->run = xcalloc(st->n_runs + 1, sizeof *s->run);
-	if (st->n_runs)
-		memcpy(s->run, st->run, st->n_runs * sizeof *s->run);
+	s->n_runs = (int)st->history.n;
+	s->run = xcalloc(st->history.n + 1, sizeof *s->run);
+	for (int i = 0; i < s->n_runs; i++)
+		s->run[i] = st->history.at[i].note;
 	pthread_mutex_unlock(&st->lock);
 }
 

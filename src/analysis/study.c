@@ -200,7 +200,9 @@ void study_close(struct study **sp)
 	study_blames_free(s);
 	repair_memo_free(&s->repairs);
 	snapshot_drop(&s->snap);
-	snapshot_drop(&s->last_complete);
+	for (int i = 0; i < STUDY_LATEST; i++)
+		snapshot_drop(&s->latest[i]);
+	history_done(&s->history);
 	variants_free(s);
 	for (size_t i = 0; i < s->n_steps; i++) {
 		edits_free(&s->step[i].edits);
@@ -227,7 +229,6 @@ void study_close(struct study **sp)
 	isolation_free(&s->isolation);
 	free(s->truncated);
 	free(s->step);
-	free(s->run);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->publishing);
 	pthread_mutex_destroy(&s->lock);
@@ -321,9 +322,7 @@ struct snapshot *study_snapshot(struct study *s)
 	char drain[64];
 	while (read(s->pipe[0], drain, sizeof drain) > 0)
 		;
-	struct snapshot *snap = study_latest(s);
-	variants_see(s, snap);
-	return snap;
+	return study_latest(s);
 }
 
 enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,

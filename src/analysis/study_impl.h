@@ -2,6 +2,7 @@
 #ifndef QTUI_ANALYSIS_STUDY_IMPL_H
 #define QTUI_ANALYSIS_STUDY_IMPL_H
 
+#include "qtui/analysis/history.h"
 #include "qtui/base/str.h"
 #include "repair_memo.h"
 #include "work.h"
@@ -14,25 +15,20 @@ struct decision {
 	int bench;  // how pictures are prepared
 	char *text; // the command that led here; NULL for the first
 };
-// A state under a name, and the figures of the last finished run of it: NULL until there was one.
+// A state under a name.
 struct variant {
 	char *name;
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
 	int bench;
-	struct snapshot *shown;
 };
 // The samples prepared in one way, and the figures on them.
 struct bench {
 	struct dataset *d;
 	struct memo *memo;
 };
-enum { STUDY_KEPT_RUNS = 8, STUDY_BENCHES = 16, STUDY_FOUND = 32 };
-struct kept_run {
-	int number;
-	struct snapshot *snap;
-};
+enum { STUDY_LATEST = 4, STUDY_BENCHES = 16, STUDY_FOUND = 32 };
 struct found {
 	struct key basis;
 	struct findings *findings;
@@ -58,7 +54,6 @@ struct study {
 
 	struct variant *variant;
 	size_t n_variants, cap_variants;
-	struct kept_run kept[STUDY_KEPT_RUNS]; // by number modulo their count
 
 	pthread_t thread;
 	pthread_mutex_t lock;              // guards what follows
@@ -81,11 +76,10 @@ struct study {
 	int fetch;                         // sample + 1 that a look lacks; 0: none
 	int pipe[2];
 
-	struct run_note *run;              // only the conductor writes
-	size_t n_runs, cap_runs;
+	struct history history;
+	struct snapshot *latest[STUDY_LATEST]; // of the ends of runs, the newest first; only the conductor writes
 
 	// Kept by the conductor between runs.
-	struct snapshot *last_complete;
 	double load_s;
 	pthread_mutex_t publishing;        // one snapshot is built at a time
 };
@@ -94,6 +88,7 @@ void study_publish(struct study *s, struct snapshot *snap);  // takes the caller
 void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
 const struct bench *study_bench(const struct study *s);      // of the decision in force
 const struct dataset *study_first_dataset(const struct study *s); // as the study was opened
+struct key all_samples_key(const struct dataset *d);              // of all samples as they are prepared
 void bench_use(struct study *s, int bench);                  // by the conductor
 void benches_free(struct study *s);
 struct key preprocess_key(const struct preprocess *p);
@@ -126,9 +121,9 @@ void study_blames_load(struct study *s, const struct cJSON *list);
 struct findings *study_findings_of(const struct study *s, struct key decision);
 void study_find(struct study *s);                            // by the conductor: those of the snapshot, unless they are known
 void study_found_free(struct study *s);
+void run_note_task(struct run_note *n, const struct task_report *r); // its first figure
 struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted
 int edits_count(const struct edits *e);
-void variants_see(struct study *s, struct snapshot *snap); // a snapshot that was just taken: kept where it is a run's end
 void variants_free(struct study *s);
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);

@@ -22,6 +22,14 @@ const struct dataset *study_first_dataset(const struct study *s)
 	return s->bench[0].d;
 }
 
+struct key all_samples_key(const struct dataset *d)
+{
+	struct key k = {0};
+	for (int i = 0; i < dataset_count(d); i++)
+		k = key_add_key(k, dataset_key(d, i));
+	return k;
+}
+
 void bench_use(struct study *s, int bench)
 {
 	s->d = s->bench[bench].d;

@@ -175,15 +175,20 @@ void study_task_clear(struct work *w)
 	show(w, NULL, false);
 }
 
+void run_note_task(struct run_note *n, const struct task_report *r)
+{
+	snprintf(n->task_name, sizeof n->task_name, "%s", r->figure[0].name);
+	n->task_float = r->figure[0].value[TASK_FLOAT];
+	n->task_quant = r->figure[0].value[TASK_QUANT];
+}
+
 void study_task_note(struct work *w, struct run_note *n)
 {
 	struct study_task *p = w->study->task;
 	const struct task_report *r = w->task;
 	if (!r || w->task_old || r->samples[TASK_QUANT] < r->total)
 		return;
-	snprintf(n->task_name, sizeof n->task_name, "%s", r->figure[0].name);
-	n->task_float = r->figure[0].value[TASK_FLOAT];
-	n->task_quant = r->figure[0].value[TASK_QUANT];
+	run_note_task(n, r);
 	if (p->noted && p->noted != p->net[TASK_QUANT])
 		n->has_task_change = task_interval(p->task, p->noted, p->net[TASK_QUANT], TASK_DRAWS, 0, &n->task_change) &&
 		                     n->task_change.samples == r->total;

@@ -1,5 +1,4 @@
-// Variants: states of the decisions that bear a name. A variant keeps the figures of the last run that ended in its state, and so do the
-// latest runs, so that any two of them can be laid side by side.
+// Variants: states of the decisions that bear a name. Its figures are those of the latest run that ended in its state.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,42 +19,12 @@ static bool in_force(const struct study *s, const struct variant *v)
 	return d->method == v->method && d->bench == v->bench && strcmp(d->target, v->target) == 0 && edits_equal(d->edits, v->edits);
 }
 
-static bool is_current(const struct study *s, const struct snapshot *snap)
-{
-	return snap->stage == STAGE_DONE && !snap->dirty && snap->generation == s->generation && snap->n_runs > 0;
-}
-
-static void keep_run(struct study *s, struct snapshot *snap)
-{
-	int number = snap->run[snap->n_runs - 1].number;
-	struct kept_run *slot = &s->kept[number % STUDY_KEPT_RUNS];
-	if (slot->number == number)
-		return;
-	snapshot_drop(&slot->snap);
-	*slot = (struct kept_run){number, snapshot_take(snap)};
-}
-
-void variants_see(struct study *s, struct snapshot *snap)
-{
-	if (!is_current(s, snap))
-		return;
-	keep_run(s, snap);
-	for (size_t i = 0; i < s->n_variants; i++)
-		if (s->variant[i].shown != snap && in_force(s, &s->variant[i])) {
-			snapshot_drop(&s->variant[i].shown);
-			s->variant[i].shown = snapshot_take(snap);
-		}
-}
-
 void variants_free(struct study *s)
 {
 	for (size_t i = 0; i < s->n_variants; i++) {
-		snapshot_drop(&s->variant[i].shown);
 		edits_free(&s->variant[i].edits);
 		free(s->variant[i].name);
 	}
-	for (int i = 0; i < STUDY_KEPT_RUNS; i++)
-		snapshot_drop(&s->kept[i].snap);
 	free(s->variant);
 }
 
@@ -92,9 +61,6 @@ enum status study_variant(struct study *s, const char *name, bool *made, struct 
 	if (v)
 		return study_go_variant(s, v, err);
 	add_variant(s, name, d->edits, d->target, d->method, d->bench);
-	struct snapshot *snap = study_latest(s);
-	variants_see(s, snap);
-	snapshot_drop(&snap);
 	*made = true;
 	return STATUS_OK;
 }
@@ -109,26 +75,52 @@ const char *study_variant_name(const struct study *s, int i)
 	return s->variant[i].name;
 }
 
-static struct snapshot *run_of(const struct study *s, int number)
+static struct key decision_of(const struct study *s, const struct variant *v)
 {
-	const struct kept_run *slot = &s->kept[number % STUDY_KEPT_RUNS];
-	return slot->number == number ? slot->snap : NULL;
+	struct edits *effective = study_effective(s, v->edits);
+	struct key k = decision_key(v->target, v->method, effective, &s->bench[v->bench]);
+	edits_free(&effective);
+	return k;
 }
 
-enum status study_figures(struct snapshot **out, struct study *s, const char *what, struct error *err)
+static struct run_record now(struct study *s)
+{
+	struct snapshot *snap = study_latest(s);
+	struct run_record r = run_record_of(snap);
+	r.note.samples = all_samples_key(study_first_dataset(s));
+	if (snap->task && !snap->task_old)
+		run_note_task(&r.note, snap->task);
+	snapshot_drop(&snap);
+	return r;
+}
+
+static enum status no_run(const struct study *s, const char *what, struct error *err)
+{
+	const struct history *r = &s->history;
+	if (r->n == 0)
+		return error_set(err, STATUS_NOTFOUND, "no variant is named %.60s, and nothing has been run yet", what);
+	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number, r->at[r->n - 1].note.number);
+}
+
+enum status study_figures(struct run_record *out, struct study *s, const char *what, struct error *err)
 {
 	const struct variant *v = find(s, what);
-	struct snapshot *found = v ? v->shown : is_number(what) && strlen(what) < 9 ? run_of(s, atoi(what)) : NULL;
+	struct key decision = v ? decision_of(s, v) : (struct key){0}, samples = all_samples_key(study_first_dataset(s));
+	enum status st = STATUS_OK;
 	if (strcmp(what, "now") == 0) {
-		*out = study_latest(s);
+		*out = now(s);
 		return STATUS_OK;
 	}
-	if (v && !found)
-		return error_set(err, STATUS_NOTFOUND, "variant %s has not been run here yet: :variant %s brings it back and runs it", what, what);
-	if (!found)
-		return error_set(err, STATUS_NOTFOUND, "no variant or kept run is named %.60s (the last %d runs are kept)", what, STUDY_KEPT_RUNS);
-	*out = snapshot_take(found);
-	return STATUS_OK;
+	pthread_mutex_lock(&s->lock);
+	const struct run_record *found = v ? history_of(&s->history, decision, samples) : is_number(what) && strlen(what) < 9 ? history_find(&s->history, atoi(what)) : NULL;
+	if (found)
+		*out = run_record_take(found);
+	else if (v)
+		st = error_set(err, STATUS_NOTFOUND, "variant %s has not been run on these samples: :variant %s brings it back and runs it", what, what);
+	else
+		st = no_run(s, what, err);
+	pthread_mutex_unlock(&s->lock);
+	return st;
 }
 
 // ---- in a session

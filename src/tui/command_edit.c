@@ -173,7 +173,7 @@ enum status command_variant(struct ui *ui, char *args, struct error *err)
 enum status command_diff(struct ui *ui, char *args, struct error *err)
 {
 	char *second = args + strcspn(args, " ");
-	struct snapshot *a = NULL, *b = NULL;
+	struct run_record a, b;
 
 	if (*second)
 		*second++ = '\0';
@@ -183,10 +183,10 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 	if (study_figures(&a, ui->study, args, err))
 		return err->status;
 	if (study_figures(&b, ui->study, second, err)) {
-		snapshot_drop(&a);
+		run_record_done(&a);
 		return err->status;
 	}
-	diff_set(&ui->diff, a, args, b, second);
+	diff_set(&ui->diff, &a, args, &b, second);
 	ui->scroll[VIEW_DIFF] = (struct scroll){0};
 	ui_show(ui, VIEW_DIFF);
 	ui_note(ui, "%d node%s differ%s", ui->diff.n, ui->diff.n == 1 ? "" : "s", ui->diff.n == 1 ? "s" : "");

@@ -6,21 +6,6 @@
 #include <string.h>
 
 #include "qtui/base/mem.h"
-#include "qtui/tui/columns.h"
-
-static double snr_of(const struct snapshot *s, int node)
-{
-	const struct site *x = snapshot_output(s, node);
-
-	return x ? figures_snr(&x->graphwise) : NAN;
-}
-
-static double scale_of(const struct snapshot *s, int node)
-{
-	const struct site *x = snapshot_output(s, node);
-
-	return x && x->n_scale > 0 ? x->scale[0] : 0;
-}
 
 // Exact against exact is no difference; exact against a figure is the greatest there is.
 static double gain_of(double a, double b)
@@ -30,11 +15,11 @@ static double gain_of(double a, double b)
 	return b - a;
 }
 
-static bool compare_node(struct diff_row *r, const struct diff *d, int node)
+static bool compare_node(struct diff_row *r, const struct run_nodes *a, const struct run_nodes *b, int node)
 {
-	*r = (struct diff_row){.node = node, .a_db = snr_of(d->a, node), .b_db = snr_of(d->b, node)};
+	*r = (struct diff_row){.node = node, .a_db = a->snr_db[node], .b_db = b->snr_db[node]};
 	r->gain = gain_of(r->a_db, r->b_db);
-	r->decided = d->a->row[node].precision != d->b->row[node].precision || scale_of(d->a, node) != scale_of(d->b, node);
+	r->decided = a->precision[node] != b->precision[node] || a->scale[node] != b->scale[node];
 	return r->decided || fabs(r->gain) >= 0.05;
 }
 
@@ -46,24 +31,53 @@ static int by_gain(const void *x, const void *y)
 	return p != q ? (p < q) - (p > q) : (a->node > b->node) - (a->node < b->node);
 }
 
-void diff_set(struct diff *d, struct snapshot *a, const char *name_a, struct snapshot *b, const char *name_b)
+static void list_nodes(struct diff *d, const struct run_nodes *a, const struct run_nodes *b)
 {
-	diff_done(d);
-	d->a = a;
-	d->b = b;
-	snprintf(d->name_a, sizeof d->name_a, "%s", name_a);
-	snprintf(d->name_b, sizeof d->name_b, "%s", name_b);
-	d->row = xcalloc((size_t)a->n_rows + 1, sizeof *d->row);
-	for (int node = 0; node < a->n_rows; node++)
-		if (a->row[node].fused_into < 0 && compare_node(&d->row[d->n], d, node))
+	d->row = xcalloc((size_t)a->n + 1, sizeof *d->row);
+	for (int node = 0; node < a->n; node++)
+		if (a->precision[node] >= 0 && b->precision[node] >= 0 && compare_node(&d->row[d->n], a, b, node))
 			d->n++;
 	qsort(d->row, (size_t)d->n, sizeof *d->row, by_gain);
 }
 
+static void set_side(struct diff_side *side, struct run_record *r, const char *name)
+{
+	snprintf(side->name, sizeof side->name, "%s", name);
+	side->figures = *r;
+	*r = (struct run_record){0};
+}
+
+void diff_set(struct diff *d, struct run_record *a, const char *name_a, struct run_record *b, const char *name_b)
+{
+	diff_done(d);
+	d->made = true;
+	set_side(&d->a, a, name_a);
+	set_side(&d->b, b, name_b);
+	if (d->a.figures.nodes && d->b.figures.nodes)
+		list_nodes(d, d->a.figures.nodes, d->b.figures.nodes);
+}
+
 void diff_done(struct diff *d)
 {
-	snapshot_drop(&d->a);
-	snapshot_drop(&d->b);
+	run_record_done(&d->a.figures);
+	run_record_done(&d->b.figures);
 	free(d->row);
 	*d = (struct diff){0};
+}
+
+const char *diff_reserve(const struct diff *d)
+{
+	const struct run_record *a = &d->a.figures, *b = &d->b.figures;
+
+	if (!d->made)
+		return NULL;
+	if (!a->nodes && !b->nodes)
+		return "Neither keeps figures by node: run their states again to compare more.";
+	if (!a->nodes)
+		return "A keeps no figures by node: run its state again to compare more.";
+	if (!b->nodes)
+		return "B keeps no figures by node: run its state again to compare more.";
+	if (!key_equal(a->note.samples, b->note.samples))
+		return "Other samples, or prepared otherwise: run one again on the other's.";
+	return NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "qtui/analysis/snapshot.h"
 
@@ -179,5 +180,15 @@ char *format_seconds(char *out, double v)
 		snprintf(out, FIGURE, v < 9.95 ? "%.2g s" : "%.0f s", v < 0.01 ? 0.01 : v);
 	else
 		snprintf(out, FIGURE, "%d:%02d min", (int)(v / 60), (int)v % 60);
+	return out;
+}
+
+char *format_date(char *out, double v)
+{
+	struct tm tm;
+	time_t t = (time_t)v;
+
+	if (!(v > 0) || !localtime_r(&t, &tm) || !strftime(out, FIGURE, "%Y-%m-%d %H:%M", &tm))
+		return dash(out);
 	return out;
 }

@@ -102,9 +102,18 @@ int ui_head(const struct ui *ui)
 {
 	int head = view_row(ui->view)->head;
 
-	if (head >= 0)
+	switch (head >= 0 ? VIEW_COUNT : ui->view) {
+	case VIEW_TASK:
+		return view_task_head(ui);
+	case VIEW_BLAME:
+		return view_blame_head(ui);
+	case VIEW_FINDINGS:
+		return view_findings_head(ui);
+	case VIEW_DIFF:
+		return view_diff_head(ui);
+	default:
 		return head;
-	return ui->view == VIEW_TASK ? view_task_head(ui) : ui->view == VIEW_BLAME ? view_blame_head(ui) : view_findings_head(ui);
+	}
 }
 
 int ui_page(const struct ui *ui, enum panel p)
@@ -186,7 +195,7 @@ static void note_run(struct ui *ui)
 {
 	const struct snapshot *s = ui->snap;
 	const struct run_note *now = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
-	const struct run_note *was = s->n_runs > 1 ? now - 1 : NULL;
+	const struct run_note *was = s->n_runs > 1 && !now[-1].earlier ? now - 1 : NULL;
 	struct str text = {0};
 	char time[FIGURE];
 
@@ -329,7 +338,7 @@ unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
 	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
-	    (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
+	    (view_runs_at(ui) ? 1u << CTX_RUN : 0) | (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

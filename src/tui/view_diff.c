@@ -24,26 +24,19 @@ void view_diff_text(char *out, size_t size, const struct ui *ui, int row)
 	snprintf(out, size, "%s", node_name(ui, row));
 }
 
-static double worst_output(const struct snapshot *s)
+// "A  4 of 2026-11-22 14:03: 2 edits, ..." when it is of an earlier sitting; "A  base: 0 edits, worst output 9.1 dB, mAP .371 → .318, esp32p4 kl"
+static void draw_side(struct canvas *c, struct rect r, int y, const char *letter, const struct diff_side *side)
 {
-	double worst = NAN;
+	char db[FIGURE], was[FIGURE], now[FIGURE], task[96] = "", when[64] = "";
+	const struct run_note *n = &side->figures.note;
 
-	for (int i = 0; i < s->n_outputs; i++)
-		worst = fmin(worst, figures_snr(&s->output[i]));
-	return worst;
-}
-
-// "A  base: 0 edits, worst output 9.1 dB, mAP .371 → .318, esp32p4 kl"
-static void draw_side(struct canvas *c, struct rect r, int y, const char *letter, const char *name, const struct snapshot *s)
-{
-	char db[FIGURE], task[96] = "";
-	double worst = worst_output(s);
-
-	if (s->task && !s->task_old)
-		task_brief(task, sizeof task, s->task);
-	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s: %d edit%s, worst output %s%s%s%s, %s %s", letter, name, s->n_edits,
-	    s->n_edits == 1 ? "" : "s", isnan(worst) ? "not known" : format_db(db, worst), isnan(worst) || isinf(worst) ? "" : " dB",
-	    task[0] ? ", " : "", task, s->target, calib_name(s->method));
+	if (!isnan(n->task_quant))
+		snprintf(task, sizeof task, ", %s %s → %s", n->task_name, format_score(was, n->task_float), format_score(now, n->task_quant));
+	if (n->earlier)
+		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
+	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when, n->n_edits,
+	    n->n_edits == 1 ? "" : "s", isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db), isfinite(n->out_snr_db) ? " dB" : "",
+	    task, n->target, calib_name(n->method));
 }
 
 static const char *both(char *out, size_t size, const char *a, const char *b)
@@ -55,19 +48,18 @@ static const char *both(char *out, size_t size, const char *a, const char *b)
 	return out;
 }
 
-static const char *scale_text(char *out, const struct snapshot *s, int node)
+static const char *scale_text(char *out, float scale)
 {
-	const struct site *x = snapshot_output(s, node);
-
-	return x && x->n_scale > 0 ? format_scale(out, x->scale[0]) : "-";
+	return scale > 0 ? format_scale(out, scale) : "-";
 }
 
 // Precision and scale; where there is no room for both, the one that was decided otherwise.
 static void draw_decision(struct canvas *c, const struct diff *d, struct rect r, int node)
 {
-	char a[FIGURE], b[FIGURE], text[2 * FIGURE + 8];
-	enum precision before = d->a->row[node].precision, after = d->b->row[node].precision;
-	const char *was = scale_text(a, d->a, node), *is = scale_text(b, d->b, node);
+	const struct run_nodes *a = d->a.figures.nodes, *b = d->b.figures.nodes;
+	enum precision before = (enum precision)a->precision[node], after = (enum precision)b->precision[node];
+	char a_text[FIGURE], b_text[FIGURE], text[2 * FIGURE + 8];
+	const char *was = scale_text(a_text, a->scale[node]), *is = scale_text(b_text, b->scale[node]);
 
 	if (r.w >= WIDE || before != after)
 		canvas_text(c, r.x + X_PRECISION, r.y, X_SCALE - X_PRECISION - 1, ROLE_TEXT,
@@ -108,24 +100,33 @@ static void draw_heads(struct canvas *c, struct rect r, int y)
 	canvas_text(c, r.x + name_at(r.w), y, 10, ROLE_HEAD, "node");
 }
 
+int view_diff_head(const struct ui *ui)
+{
+	return diff_reserve(&ui->diff) ? 4 : 3;
+}
+
 void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct scroll *s = ui_cursor(ui);
 	const struct diff *d = &ui->diff;
+	const char *reserve = diff_reserve(d);
+	int head = view_diff_head(ui);
 
-	if (!d->a) {
-		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME) or runs.");
+	if (!d->made) {
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME) or runs (their numbers in 3).");
 		return;
 	}
-	draw_side(c, r, r.y, "A", d->name_a, d->a);
-	draw_side(c, r, r.y + 1, "B", d->name_b, d->b);
-	draw_heads(c, r, r.y + 2);
-	for (int i = 0; i < r.h - 3 && s->top + i < d->n; i++) {
-		struct rect line = {r.x, r.y + 3 + i, r.w, 1};
+	draw_side(c, r, r.y, "A", &d->a);
+	draw_side(c, r, r.y + 1, "B", &d->b);
+	if (reserve)
+		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_SNR_BAD, reserve);
+	draw_heads(c, r, r.y + head - 1);
+	for (int i = 0; i < r.h - head && s->top + i < d->n; i++) {
+		struct rect line = {r.x, r.y + head + i, r.w, 1};
 		draw_node(c, ui, line, s->top + i);
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);
 	}
-	if (d->n == 0)
-		canvas_text(c, r.x + 2, r.y + 4, r.w - 3, ROLE_DIM, "They do not differ.");
+	if (d->n == 0 && d->a.figures.nodes && d->b.figures.nodes)
+		canvas_text(c, r.x + 2, r.y + head + 1, r.w - 3, ROLE_DIM, "They do not differ.");
 }

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/tui/action.h"
+#include "qtui/tui/command.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/ui.h"
 
@@ -11,39 +13,75 @@ static int steps(const struct ui *ui, int *current)
 	return ui->study ? study_steps(ui->study, current) : 0;
 }
 
-// Rows: runs, then a heading and a row a step when there are any.
+// The rows are those of the newest runs first, a heading and the runs of earlier sittings where there are any, a heading and the steps
+// where there are any.
+enum kind { ROW_RUN, ROW_EARLIER, ROW_STEPS, ROW_STEP };
+struct row {
+	enum kind kind;
+	int at; // of the runs as the snapshot has them, of the steps
+};
+
+static int n_earlier(const struct snapshot *s)
+{
+	int n = 0;
+
+	while (n < s->n_runs && s->run[n].earlier)
+		n++;
+	return n;
+}
+
+static struct row find_row(const struct ui *ui, int row)
+{
+	int earlier = n_earlier(ui->snap), runs = ui->snap->n_runs, own = runs - earlier;
+
+	if (row < own)
+		return (struct row){ROW_RUN, runs - 1 - row};
+	if (earlier && row == own)
+		return (struct row){ROW_EARLIER, 0};
+	row -= earlier > 0;
+	if (row < runs)
+		return (struct row){ROW_RUN, runs - 1 - row};
+	return row == runs ? (struct row){ROW_STEPS, 0} : (struct row){ROW_STEP, row - runs - 1};
+}
+
 int view_runs_count(const struct ui *ui)
 {
 	int current, n = steps(ui, &current);
 
-	return ui->snap->n_runs + (n ? n + 1 : 0);
-}
-
-static const struct run_note *run_at(const struct ui *ui, int row)
-{
-	return row < ui->snap->n_runs ? &ui->snap->run[ui->snap->n_runs - 1 - row] : NULL;
-}
-
-static int step_at(const struct ui *ui, int row)
-{
-	return row - ui->snap->n_runs - 1;
+	return ui->snap->n_runs + (n_earlier(ui->snap) > 0) + (n ? n + 1 : 0);
 }
 
 void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
 {
-	const struct run_note *run = run_at(ui, row);
+	struct row r = find_row(ui, row);
 
-	if (run)
-		snprintf(out, size, "%s", run->title);
-	else
-		snprintf(out, size, "%s", step_at(ui, row) >= 0 ? study_step(ui->study, step_at(ui, row)) : "");
+	snprintf(out, size, "%s", r.kind == ROW_RUN ? ui->snap->run[r.at].title : r.kind == ROW_STEP ? study_step(ui->study, r.at) : "");
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100 };
+int view_runs_at(const struct ui *ui)
+{
+	int at = ui->scroll[VIEW_RUNS].cursor;
+	struct row r = find_row(ui, at);
+
+	return ui->view == VIEW_RUNS && at < view_runs_count(ui) && r.kind == ROW_RUN ? ui->snap->run[r.at].number : 0;
+}
+
+void act_run_compare(struct ui *ui)
+{
+	char number[16];
+	struct error err;
+
+	snprintf(number, sizeof number, "%d", view_runs_at(ui));
+	if (ui->study && command_diff(ui, number, &err))
+		ui_fail(ui, &err);
+}
+
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100,
+	WIDEST = 130 };
 
 // Where the columns that not every width has room for begin; 0: not shown.
 struct places {
-	int time, computed, task, title;
+	int mean, time, computed, task, title;
 };
 
 static bool has_task(const struct ui *ui)
@@ -59,13 +97,17 @@ static struct places columns_of(const struct ui *ui, int width)
 {
 	bool task = has_task(ui);
 
+	if (task && width >= WIDEST)
+		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + TASK};
 	if (task && width >= WIDE)
-		return (struct places){X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
+		return (struct places){0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
 	if (task && width >= X_TIME + TASK)
-		return (struct places){0, 0, X_TIME, X_TIME + TASK};
+		return (struct places){0, 0, 0, X_TIME, X_TIME + TASK};
+	if (width >= WIDE)
+		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
 	if (width >= NARROW)
-		return (struct places){X_TIME, X_COMPUTED, 0, X_TITLE};
-	return (struct places){X_TIME, 0, 0, X_COMPUTED};
+		return (struct places){0, X_TIME, X_COMPUTED, 0, X_TITLE};
+	return (struct places){0, X_TIME, 0, 0, X_COMPUTED};
 }
 
 // "AP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
@@ -82,40 +124,87 @@ static void draw_task(struct canvas *c, const struct run_note *run, int x, int y
 		    chance ? "≈ " : "", format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2));
 }
 
-static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int row)
+// What a run cost; of one of an earlier sitting, when it was.
+static void draw_cost(struct canvas *c, const struct run_note *run, struct places at, struct rect r)
 {
-	const struct run_note *run = run_at(ui, row), *before = run_at(ui, row + 1);
-	double change = before ? run->out_snr_db - before->out_snr_db : NAN;
-	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
-	struct places at = columns_of(ui, r.w);
 	char text[FIGURE], computed[2 * FIGURE];
 
+	if (run->earlier && at.computed) {
+		canvas_right(c, r.x + at.time, r.y, at.computed + 14 - at.time, ROLE_DIM, format_date(text, run->when));
+		return;
+	}
 	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
-	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
-	canvas_right(c, r.x + X_SNR, r.y, 8, severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
-	canvas_right(c, r.x + X_CHANGE, r.y, 6, better, format_change(text, change));
 	if (at.time)
-		canvas_right(c, r.x + at.time, r.y, 8, ROLE_TEXT, format_seconds(text, run->seconds));
+		canvas_right(c, r.x + at.time, r.y, 8, run->earlier ? ROLE_DIM : ROLE_TEXT, format_seconds(text, run->seconds));
 	if (at.computed)
 		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_DIM, computed);
+}
+
+// What it gained against the run before, on the same samples.
+static double change_of(const struct snapshot *s, int run)
+{
+	const struct run_note *n = &s->run[run];
+
+	return run > 0 && key_equal(n->samples, n[-1].samples) ? n->out_snr_db - n[-1].out_snr_db : NAN;
+}
+
+static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int at_run)
+{
+	const struct run_note *run = &ui->snap->run[at_run];
+	double change = change_of(ui->snap, at_run);
+	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
+	struct places at = columns_of(ui, r.w);
+	char text[FIGURE];
+
+	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
+	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
+	canvas_right(c, r.x + X_CHANGE, r.y, 6, run->earlier ? ROLE_DIM : better, format_change(text, change));
+	if (at.mean)
+		canvas_right(c, r.x + at.mean, r.y, 7, run->earlier ? ROLE_DIM : ROLE_TEXT, format_db(text, run->mean_snr_db));
+	draw_cost(c, run, at, r);
 	if (at.task && !isnan(run->task_quant))
 		draw_task(c, run, r.x + at.task, r.y);
 	if (r.w - at.title > 1)
-		draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, ROLE_TEXT, CUT_MIDDLE, run->title);
+		draw_found(c, ui, r.x + at.title, r.y, r.w - at.title - 1, run->earlier ? ROLE_DIM : ROLE_TEXT, CUT_MIDDLE, run->title);
+}
+
+static void draw_earlier(struct canvas *c, struct rect r)
+{
+	canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "earlier sittings, figures as they were then; Enter compares one with now");
+}
+
+static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int current, n = steps(ui, &current);
+
+	canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "steps, oldest first: %d in force%s", current,
+	    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
 }
 
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
 {
-	int current, n = steps(ui, &current);
-	enum role role = step < current ? ROLE_TEXT : ROLE_DIM;
+	int current;
 
-	if (step < 0) {
-		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "steps, oldest first: %d in force%s", current,
-		    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
-		return;
-	}
+	steps(ui, &current);
 	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%3d", step + 1);
-	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, role, CUT_MIDDLE, study_step(ui->study, step));
+	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, step < current ? ROLE_TEXT : ROLE_DIM, CUT_MIDDLE, study_step(ui->study, step));
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, struct row row)
+{
+	switch (row.kind) {
+	case ROW_RUN:
+		draw_run(c, ui, r, row.at);
+		break;
+	case ROW_EARLIER:
+		draw_earlier(c, r);
+		break;
+	case ROW_STEPS:
+		draw_steps(c, ui, r);
+		break;
+	case ROW_STEP:
+		draw_step(c, ui, r, row.at);
+	}
 }
 
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
@@ -125,6 +214,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
+	if (at.mean)
+		canvas_right(c, r.x + at.mean, r.y, 7, ROLE_HEAD, "mean dB");
 	if (at.time)
 		canvas_right(c, r.x + at.time, r.y, 8, ROLE_HEAD, "time");
 	if (at.computed)
@@ -142,10 +233,7 @@ void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	draw_heads(c, ui, r);
 	for (int i = 0; i < r.h - 1 && s->top + i < n; i++) {
 		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		if (run_at(ui, s->top + i))
-			draw_run(c, ui, line, s->top + i);
-		else
-			draw_step(c, ui, line, step_at(ui, s->top + i));
+		draw_row(c, ui, line, find_row(ui, s->top + i));
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);
 	}

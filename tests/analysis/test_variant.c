@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/analysis/history.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
@@ -73,7 +74,7 @@ void test_variant__a_target_comes_back_with_its_calibrator(void **state)
 void test_variant__figures_of_variants_and_runs(void **state)
 {
 	struct error err = {0};
-	struct snapshot *a = NULL, *b = NULL;
+	struct run_record a, b;
 	struct study *st = open_study();
 	int conv = graph_find_node(study_graph(st), CONV);
 	variant(st, "base");
@@ -84,13 +85,13 @@ void test_variant__figures_of_variants_and_runs(void **state)
 	run(st);
 	assert_int_equal(study_figures(&a, st, "base", &err), STATUS_OK);
 	assert_int_equal(study_figures(&b, st, "wide", &err), STATUS_OK);
-	assert_int_equal(a->row[conv].precision, PREC_INT8);
-	assert_int_equal(b->row[conv].precision, PREC_INT16);
-	snapshot_drop(&a);
-	snapshot_drop(&b);
+	assert_int_equal(a.nodes->precision[conv], PREC_INT8);
+	assert_int_equal(b.nodes->precision[conv], PREC_INT16);
+	run_record_done(&a);
+	run_record_done(&b);
 	assert_int_equal(study_figures(&a, st, "1", &err), STATUS_OK);
-	assert_int_equal(a->row[conv].precision, PREC_INT8);
-	snapshot_drop(&a);
+	assert_int_equal(a.nodes->precision[conv], PREC_INT8);
+	run_record_done(&a);
 	assert_int_equal(study_figures(&a, st, "9", &err), STATUS_NOTFOUND);
 	assert_int_equal(study_figures(&a, st, "nosuch", &err), STATUS_NOTFOUND);
 	study_close(&st);

@@ -238,9 +238,13 @@ static void build_sites(int samples)
 static void build_runs(void)
 {
 	static const struct run_note runs[3] = {
-		{1, "esp32p4 kl", 6.4, 4.2, 233, 233, "", NAN, NAN, false, {0, 0, 0, 0}},
-		{2, "set /model.23/cv3/conv/Conv int16", 9.1, 0.41, 12, 233, "AP", 0.3711, 0.2984, false, {0, 0, 0, 0}},
-		{3, "set /model.24/m.0/Conv and 4 more int16", 9.1, 0.004, 0, 233, "AP", 0.3711, 0.3176, true, {0.0192, 0.0112, 0.0271, 100}},
+		{.number = 1, .title = "esp32p4 kl", .out_snr_db = 6.4, .mean_snr_db = 27.1, .seconds = 4.2, .computed = 233, .total = 233,
+		    .task_float = NAN, .task_quant = NAN},
+		{.number = 2, .title = "set /model.23/cv3/conv/Conv int16", .out_snr_db = 9.1, .mean_snr_db = 27.4, .seconds = 0.41,
+		    .computed = 12, .total = 233, .task_name = "AP", .task_float = 0.3711, .task_quant = 0.2984},
+		{.number = 3, .title = "set /model.24/m.0/Conv and 4 more int16", .out_snr_db = 9.1, .mean_snr_db = 28.0, .seconds = 0.004,
+		    .computed = 0, .total = 233, .task_name = "AP", .task_float = 0.3711, .task_quant = 0.3176, .has_task_change = true,
+		    .task_change = {0.0192, 0.0112, 0.0271, 100}},
 	};
 	memcpy(fake.run, runs, sizeof runs);
 	fake.s.run = fake.run;

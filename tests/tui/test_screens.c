@@ -219,6 +219,60 @@ void test_screens__runs_with_a_task(void **state)
 	expect(&ui, "runs_120x12");
 }
 
+// Those of earlier sittings stand apart, with when they were in the place of what they cost.
+void test_screens__runs_of_earlier_sittings(void **state)
+{
+	struct ui ui;
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	start(&ui, FAKE_MEASURED, 120, 12, false);
+	for (int i = 0; i < 2; i++) {
+		fake.run[i].earlier = true;
+		fake.run[i].when = 1.76e9 + 1000 * i;
+	}
+	fake.run[1].samples = fake.run[2].samples = (struct key){1, 2}; // the first is of others: no change is told
+	press(&ui, "3");
+	expect(&ui, "runs_earlier_120x12");
+}
+
+static void press_diff(struct ui *ui, bool a_nodes, bool same_samples)
+{
+	struct run_record a = run_record_of(ui->snap), b = run_record_of(ui->snap);
+	a.note.earlier = true;
+	a.note.when = 1.76e9;
+	if (!same_samples)
+		a.note.samples = (struct key){1, 2};
+	for (int i = 0; i < 40; i++) {
+		a.nodes->snr_db[i] -= 0.5F * (float)i;
+		a.nodes->precision[i] = (signed char)(i % 3 ? a.nodes->precision[i] : PREC_INT8);
+	}
+	if (!a_nodes)
+		run_record_done(&a);
+	diff_set(&ui->diff, &a, "4", &b, "now");
+	ui_show(ui, VIEW_DIFF);
+	ui_arrange(ui);
+}
+
+void test_screens__diff_with_an_earlier_run(void **state)
+{
+	struct ui ui;
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	start(&ui, FAKE_MEASURED, 120, 24, false);
+	press_diff(&ui, true, false);
+	expect(&ui, "diff_earlier_120x24");
+}
+
+void test_screens__diff_without_nodes(void **state)
+{
+	struct ui ui;
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press_diff(&ui, false, true);
+	expect(&ui, "diff_without_nodes_80x24");
+}
+
 void test_screens__cost(void **state)
 {
 	struct ui ui;

@@ -67,9 +67,16 @@ enum stage { STAGE_IDLE, STAGE_LOAD, STAGE_CALIBRATE, STAGE_MEASURE, STAGE_TASK,
 const char *stage_name(enum stage s);
 
 struct run_note { // one line of the history of runs
-	int number;
+	int number;                   // from 1, through all sittings of a session
+	bool earlier;                 // of an earlier sitting: its figures are those of then
+	double when;                  // seconds since 1970
+	char target[32];
+	enum calib_method method;
+	int n_edits;
+	struct key decision, samples; // what it is of, and on what
 	char title[112];              // of the first run "3 edits, esp32p4 kl", of others the step behind which they ran
 	double out_snr_db;            // worst graph output, NAN: not known
+	double mean_snr_db;           // mean of the decibels of all nodes that are not exact; NAN: not known
 	double seconds;
 	int computed, total;          // node results computed / needed: shows what the memo saved
 	char task_name[12];           // "AP", "top1" ...
@@ -102,7 +109,7 @@ struct snapshot {
 	int n_outputs;
 	struct figures *output;       // [g->n_outputs] graphwise of the network's outputs
 	int n_runs;
-	struct run_note *run;
+	struct run_note *run;         // oldest first
 	struct timing timing;
 	struct task_report *task;     // NULL: not known
 	bool task_old;                // an edit reaches what it is of

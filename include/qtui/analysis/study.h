@@ -89,9 +89,9 @@ int study_variants(const struct study *s);
 const char *study_variant_name(const struct study *s, int i);
 struct cJSON *study_save_variants(const struct study *s);
 MUST_CHECK enum status study_load_variants(struct study *s, const struct cJSON *variants, struct error *err);
-// The figures of a variant's last run, of one of the latest runs by its number, or of what is in force ("now"); the caller drops them.
-// Kept are those of runs whose end study_snapshot has shown.
-MUST_CHECK enum status study_figures(struct snapshot **out, struct study *s, const char *what, struct error *err);
+// The figures of a variant's last run, of a run by its number, or of what is in force ("now"); the caller is done with them.
+struct run_record;
+MUST_CHECK enum status study_figures(struct run_record *out, struct study *s, const char *what, struct error *err);
 
 void study_run(struct study *s);    // starts, or restarts with the newest edits; returns at once
 void study_cancel(struct study *s); // figures computed so far stay

@@ -1,22 +1,28 @@
-// Two sets of figures side by side (:diff A B): the nodes in which they differ, those that moved most first. Owns its snapshots.
+// Two sets of figures side by side (:diff A B): the nodes in which they differ, those that moved most first. Owns its records.
 #ifndef QTUI_TUI_DIFF_H
 #define QTUI_TUI_DIFF_H
 
-#include "qtui/analysis/snapshot.h"
+#include "qtui/analysis/history.h"
 
 struct diff_row {
 	int node;
 	double a_db, b_db, gain; // graphwise SNR; NAN: not known
 	bool decided;            // precision or scale differ
 };
+struct diff_side {
+	char name[64];
+	struct run_record figures;
+};
 struct diff {
-	struct snapshot *a, *b;  // NULL: nothing is compared
-	char name_a[64], name_b[64];
+	bool made;               // else nothing is compared
+	struct diff_side a, b;
 	struct diff_row *row;
 	int n;
 };
-// Takes the snapshots over; what the diff held before is dropped.
-void diff_set(struct diff *d, struct snapshot *a, const char *name_a, struct snapshot *b, const char *name_b);
+// Takes the records over; what the diff held before is dropped.
+void diff_set(struct diff *d, struct run_record *a, const char *name_a, struct run_record *b, const char *name_b);
 void diff_done(struct diff *d);
+// What cannot be compared, or only with care: a sentence; NULL when all can.
+const char *diff_reserve(const struct diff *d);
 
 #endif

@@ -1,0 +1,42 @@
+// The history of runs: a line for each, and the figures of its nodes, so that any two can be laid side by side, those of earlier
+// sittings too. A record owns a count of its nodes, which are never written again.
+#ifndef QTUI_ANALYSIS_HISTORY_H
+#define QTUI_ANALYSIS_HISTORY_H
+
+#include "qtui/analysis/snapshot.h"
+
+// What a run said of each node of the graph; arrays are [n].
+struct run_nodes {
+	atomic_int refs;
+	int n;
+	float *snr_db;          // graphwise, of its output: INFINITY exact, NAN not known
+	float *scale;           // of its output's quantizer; 0: none
+	signed char *precision; // enum precision; -1: another node shows its figures
+};
+struct run_record {
+	struct run_note note;
+	struct run_nodes *nodes; // NULL: not kept
+};
+struct run_record run_record_take(const struct run_record *r);
+void run_record_done(struct run_record *r);
+// What a snapshot shows; its note says what it is of, and no number.
+struct run_record run_record_of(const struct snapshot *s);
+
+// Kept are so many runs, and their nodes while they are so many in all: the oldest give way.
+enum { HISTORY_KEPT = 500, HISTORY_NODES_KEPT = 100000 };
+struct history {
+	struct run_record *at;  // oldest first: those of earlier sittings, then this one's
+	size_t n, cap;
+};
+void history_done(struct history *r);
+// Takes the record over and numbers it. A sitting that begins with what the last one ended with goes on with that run.
+void history_add(struct history *r, struct run_record *record);
+const struct run_record *history_find(const struct history *r, int number); // NULL: there is none
+// The latest of a decision on these samples, of those with figures of nodes where there is one; NULL: none.
+const struct run_record *history_of(const struct history *r, struct key decision, struct key samples);
+
+// As sessions keep it. What is read are runs of earlier sittings; they come before this one's, without those that are there already.
+struct cJSON *history_json(const struct history *r);
+MUST_CHECK enum status history_load(struct history *r, const struct graph *g, const struct cJSON *list, struct error *err);
+
+#endif

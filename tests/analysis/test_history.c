@@ -1,0 +1,270 @@
+// The history of runs: what sessions carry from one sitting to the next, what is read of files that are not ours, and its bounds.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/history.h"
+#include "qtui/analysis/session.h"
+#include "qtui/base/json.h"
+#include "studies.h"
+
+#define CONV "/model.0/conv/Conv"
+
+static struct study *open_with(uint64_t seed)
+{
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1, .seed = seed}});
+}
+
+static struct study *open_study(void)
+{
+	return open_with(0);
+}
+
+static void set(struct study *st, int precision)
+{
+	struct error err = {0};
+	int n = graph_find_node(study_graph(st), CONV);
+	assert_int_equal(study_set(st, &n, 1, precision, NULL, &err), STATUS_OK);
+}
+
+static void save(const struct study *st, const char *path)
+{
+	struct error err = {0};
+	if (session_write(st, path, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+}
+
+static enum status apply(struct study *st, const char *path, struct error *err)
+{
+	struct session *s = NULL;
+	enum status status = session_read(&s, path, err);
+	if (status == STATUS_OK)
+		status = session_apply(s, st, err);
+	session_free(&s);
+	return status;
+}
+
+static void resume(struct study *st, const char *path)
+{
+	struct error err = {0};
+	if (apply(st, path, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+}
+
+static struct run_record figures(struct study *st, const char *what)
+{
+	struct error err = {0};
+	struct run_record r;
+	if (study_figures(&r, st, what, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+// Two runs of a first sitting, in a file.
+static const char *first_sitting(void)
+{
+	const char *path = support_temp_file("history.json", "", 0);
+	struct study *st = open_study();
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	set(st, PREC_INT16);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	save(st, path);
+	study_close(&st);
+	return path;
+}
+
+void test_history__comes_back_as_it_was(void **state)
+{
+	const char *path = first_sitting();
+	struct study *st = open_study();
+	resume(st, path);
+	set(st, PREC_FLOAT);
+	struct snapshot *s = run_study(st);
+	assert_int_equal(s->n_runs, 3);
+	assert_true(s->run[0].earlier && s->run[1].earlier && !s->run[2].earlier);
+	assert_int_equal(s->run[2].number, 3);
+	assert_string_equal(s->run[1].title, "set " CONV " int16");
+	assert_int_equal(s->run[1].n_edits, 1);
+	assert_true(s->run[0].when > 0 && s->run[0].when <= s->run[1].when && s->run[1].when <= s->run[2].when);
+	assert_true(isfinite(s->run[0].out_snr_db) && isfinite(s->run[0].mean_snr_db));
+	snapshot_drop(&s);
+	struct run_record then = figures(st, "1"), now = figures(st, "now");
+	int conv = graph_find_node(study_graph(st), CONV);
+	assert_int_equal(then.nodes->precision[conv], PREC_INT8);
+	assert_int_equal(now.nodes->precision[conv], PREC_FLOAT);
+	assert_true(key_equal(then.note.samples, now.note.samples));
+	run_record_done(&then);
+	run_record_done(&now);
+	study_close(&st);
+}
+
+// Nothing was computed: the history has no new line for it, and the sitting goes on from the last one.
+void test_history__a_sitting_goes_on_with_the_last_run(void **state)
+{
+	const char *path = first_sitting();
+	struct study *st = open_study();
+	resume(st, path);
+	struct snapshot *s = run_study(st);
+	assert_int_equal(s->n_runs, 2);
+	assert_true(s->run[0].earlier && !s->run[1].earlier);
+	assert_string_equal(s->run[1].title, "set " CONV " int16");
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_history__figures_are_those_that_were_saved(void **state)
+{
+	const char *path = first_sitting();
+	struct study *st = open_study();
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct run_record fresh = figures(st, "now");
+	resume(st, path);
+	struct run_record saved = figures(st, "1");
+	for (int i = 0; i < fresh.nodes->n; i++) {
+		assert_int_equal(saved.nodes->precision[i], fresh.nodes->precision[i]);
+		assert_true(saved.nodes->scale[i] == fresh.nodes->scale[i]);
+		assert_true(isfinite(fresh.nodes->snr_db[i]) ? fabsf(saved.nodes->snr_db[i] - fresh.nodes->snr_db[i]) < 0.006F :
+		    isnan(saved.nodes->snr_db[i]) == isnan(fresh.nodes->snr_db[i]));
+	}
+	run_record_done(&fresh);
+	run_record_done(&saved);
+	study_close(&st);
+}
+
+// Opened in the middle of a sitting, twice: its runs come before those of now, and once.
+void test_history__a_file_opened_later_comes_before(void **state)
+{
+	const char *path = first_sitting();
+	struct study *st = open_study();
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	resume(st, path);
+	resume(st, path);
+	set(st, PREC_FLOAT);
+	struct snapshot *s = run_study(st);
+	assert_int_equal(s->n_runs, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(s->run[i].number, i + 1);
+		assert_int_equal(s->run[i].earlier, i < 2);
+	}
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+void test_history__other_samples_are_told_apart(void **state)
+{
+	const char *path = first_sitting();
+	struct study *st = open_with(7);
+	resume(st, path);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct run_record then = figures(st, "2"), now = figures(st, "now");
+	assert_true(key_equal(then.note.decision, now.note.decision));
+	assert_false(key_equal(then.note.samples, now.note.samples));
+	run_record_done(&then);
+	run_record_done(&now);
+	study_close(&st);
+}
+
+// A variant has the figures of its latest run, in whichever sitting that was.
+void test_history__variants_find_theirs(void **state)
+{
+	const char *path = support_temp_file("variants.json", "", 0);
+	struct error err = {0};
+	bool made;
+	struct study *st = open_study();
+	assert_int_equal(study_variant(st, "base", &made, &err), STATUS_OK);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	save(st, path);
+	study_close(&st);
+	st = open_study();
+	resume(st, path);
+	struct run_record r = figures(st, "base");
+	assert_true(r.note.earlier && r.nodes);
+	run_record_done(&r);
+	study_close(&st);
+}
+
+void test_history__malformed_runs_are_named(void **state)
+{
+	static const struct {
+		const char *run, *said;
+	} bad[] = {
+	    {"1", "must be an object"},
+	    {"{\"title\": 3}", "\"title\" must be a text"},
+	    {"{\"time\": \"now\"}", "\"time\" must be a number"},
+	    {"{\"time\": -1}", "\"time\" must be in seconds"},
+	    {"{\"time\": 1e300, \"calibration\": \"kl\"}", "\"time\" must be in seconds"},
+	    {"{\"calibration\": \"guess\"}", "\"calibration\" is missing or unknown"},
+	    {"{\"calibration\": \"kl\", \"task\": []}", "\"task\" must be an object"},
+	    {"{\"calibration\": \"kl\", \"node_scale\": 1}", "\"node_scale\" must be a list"},
+	};
+	struct study *st = open_study();
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char text[400];
+		struct error err = {0};
+		snprintf(text, sizeof text, "{\"qtui_session\": 1, \"runs\": [{\"calibration\": \"kl\"}, %s]}", bad[i].run);
+		assert_int_equal(apply(st, support_temp_file("bad.json", text, strlen(text)), &err), STATUS_FORMAT);
+		if (!strstr(err.text, bad[i].said) || !strstr(err.text, "the 2."))
+			fail_msg("said %s, not %s", err.text, bad[i].said);
+	}
+	struct snapshot *s = run_study(st);
+	assert_int_equal(s->n_runs, 1); // of a file that is refused nothing is taken
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// Numbers that are none, nodes of another graph, numbers of runs that repeat: what can be read is.
+void test_history__strange_runs_are_bounded(void **state)
+{
+	static const char text[] = "{\"qtui_session\": 1, \"runs\": ["
+	    "{\"run\": 7, \"time\": 1, \"calibration\": \"kl\", \"worst_snr_db\": 1e308, \"mean_snr_db\": true, \"edits\": -4},"
+	    "{\"run\": 7, \"time\": 2, \"calibration\": \"kl\", \"node_precision\": \"88\", \"node_snr_db\": [1, 2], \"node_scale\": [\"a\", -1]},"
+	    "{\"run\": 1e99, \"time\": 3, \"calibration\": \"kl\", \"task\": {\"name\": \"a metric of a long name\", \"float\": 1, \"quantized\": 0.5}}]}";
+	struct study *st = open_study();
+	resume(st, support_temp_file("strange.json", text, sizeof text - 1));
+	struct snapshot *s = run_study(st);
+	assert_int_equal(s->n_runs, 4);
+	assert_int_equal(s->run[0].number, 7);
+	assert_int_equal(s->run[3].number, 10);
+	assert_true(isnan(s->run[0].out_snr_db) && isinf(s->run[0].mean_snr_db));
+	assert_int_equal(s->run[0].n_edits, 0);
+	assert_true(s->run[2].task_quant == 0.5);
+	snapshot_drop(&s);
+	struct run_record r = figures(st, "8");
+	assert_null(r.nodes);
+	study_close(&st);
+}
+
+// Hundreds of runs on thousands of nodes: the newest keep their nodes, all lines stay, the text is of a few MB.
+void test_history__is_bounded(void **state)
+{
+	enum { NODES = 2000, RUNS = HISTORY_KEPT + 100 };
+	struct node_row *row = xcalloc(NODES, sizeof *row);
+	struct snapshot s = {.n_rows = NODES, .row = row};
+	struct history h = {0};
+	size_t with_nodes = 0;
+	for (int i = 0; i < NODES; i++)
+		row[i].fused_into = -1;
+	for (int i = 0; i < RUNS; i++) {
+		struct run_record r = run_record_of(&s);
+		r.note.out_snr_db = 10;
+		for (int n = 0; n < NODES; n++) {
+			r.nodes->snr_db[n] = 12.34F;
+			r.nodes->scale[n] = 0.0123456789F;
+		}
+		history_add(&h, &r);
+	}
+	assert_int_equal(h.n, HISTORY_KEPT);
+	assert_int_equal(h.at[h.n - 1].note.number, RUNS);
+	for (size_t i = 0; i < h.n; i++)
+		with_nodes += h.at[i].nodes != NULL;
+	assert_in_range(with_nodes, HISTORY_NODES_KEPT / NODES - 1, HISTORY_NODES_KEPT / NODES);
+	assert_non_null(h.at[h.n - 1].nodes);
+	cJSON *j = history_json(&h);
+	char *text = cJSON_PrintUnformatted(j);
+	assert_in_range(strlen(text), 1 << 20, 4 << 20);
+	cJSON_free(text);
+	cJSON_Delete(j);
+	history_done(&h);
+	free(row);
+}
