@@ -109,6 +109,77 @@ void test_onnx_functions__calls_give_way_to_their_nodes(void **state)
 	case_done(&f.c);
 }
 
+// A field that the description of the format is too old for.
+static void add_field(struct onnx_case *c, ProtobufCMessage *m, uint32_t tag, const void *data, size_t size)
+{
+	ProtobufCMessageUnknownField *f = case_new(c, (m->n_unknown_fields + 1) * sizeof(*f));
+
+	assert_true(size < 128);
+	if (m->n_unknown_fields)
+		memcpy(f, m->unknown_fields, m->n_unknown_fields * sizeof(*f));
+	m->unknown_fields = f;
+	f += m->n_unknown_fields++;
+	*f = (ProtobufCMessageUnknownField){.tag = tag, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = size + 1};
+	f->data = case_new(c, size + 1);
+	f->data[0] = (uint8_t)size;
+	memcpy(f->data + 1, data, size);
+}
+
+static void add_default(struct onnx_case *c, Onnx__FunctionProto *p, const char *name, float v)
+{
+	Onnx__AttributeProto a = ONNX__ATTRIBUTE_PROTO__INIT;
+	uint8_t packed[128];
+
+	a.name = (char *)name;
+	a.has_type = a.has_f = true;
+	a.type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
+	a.f = v;
+	add_field(c, &p->base, 11, packed, onnx__attribute_proto__pack(&a, packed));
+}
+
+void test_onnx_functions__attributes_have_defaults(void **state)
+{
+	struct functions_case f;
+
+	(void)state;
+	twice_case(&f);
+	f.list[0]->n_attribute = 0;
+	add_default(&f.c, f.list[0], "other", 9);
+	add_default(&f.c, f.list[0], "slope", 3);
+	call(&f, f.c.graph, "Twice", "outer", "x", "y"); // the first call in it gives .5, the second nothing
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_OK);
+	assert_float_equal(run(f.c.loaded, -2), -3 * 4, 1e-5);
+	case_done(&f.c);
+	twice_case(&f);
+	f.list[0]->n_attribute = 0;
+	add_field(&f.c, &f.list[0]->base, 11, "\x0a\x7fslope", 7); // cut off
+	call(&f, f.c.graph, "Leaky", "leaky", "x", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_FORMAT);
+	case_done(&f.c);
+}
+
+void test_onnx_functions__overloads_are_told_apart(void **state)
+{
+	struct functions_case f;
+	Onnx__GraphProto *body;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	twice_case(&f);
+	body = add_function(&f, "Twice", "v", "w", "");
+	case_node_in(&f.c, body, "Neg", "neg", "v", "w");
+	add_field(&f.c, &f.list[2]->base, 13, "other", 5);
+	n = call(&f, f.c.graph, "Twice", "first", "x", "t");
+	add_field(&f.c, &n->base, 8, "other", 5);
+	call(&f, f.c.graph, "Twice", "second", "t", "y");
+	case_output(&f.c, f.c.graph, "y");
+	load(&f, STATUS_OK);
+	assert_float_equal(run(f.c.loaded, 2), -3 * 1.01, 1e-5);
+	case_done(&f.c);
+}
+
 // The graphs inside a function read its names; those inside the model may call.
 void test_onnx_functions__graphs_inside(void **state)
 {
@@ -145,11 +216,11 @@ void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
 
 	(void)state;
 	twice_case(&f);
-	f.list[0]->n_attribute = 0; // its attribute then has a default, which is not read
+	f.list[0]->n_attribute = 0;
 	call(&f, f.c.graph, "Leaky", "leaky", "x", "y");
 	case_output(&f.c, f.c.graph, "y");
-	load(&f, STATUS_UNSUPPORTED);
-	assert_non_null(strstr(f.c.err.text, "slope"));
+	load(&f, STATUS_FORMAT);
+	assert_non_null(strstr(f.c.err.text, "no attribute slope"));
 	case_done(&f.c);
 
 	f = (struct functions_case){0};
@@ -192,7 +263,7 @@ void test_onnx_functions__two_of_one_name_are_refused(void **state)
 
 	(void)state;
 	twice_case(&f);
-	body = add_function(&f, "Twice", "v", "w", ""); // an overload
+	body = add_function(&f, "Twice", "v", "w", "");
 	case_node_in(&f.c, body, "Neg", "neg", "v", "w");
 	call(&f, f.c.graph, "Twice", "outer", "x", "y");
 	case_output(&f.c, f.c.graph, "y");

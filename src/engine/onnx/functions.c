@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto.h"
+#include "wire.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -19,7 +20,7 @@ struct call {
 	const Onnx__FunctionProto *f;
 	const Onnx__NodeProto *p;
 	const char *prefix;
-	int alike; // functions of that name
+	int alike; // functions of that name and overload
 };
 
 struct list { // nodes of a graph that is made anew
@@ -27,7 +28,56 @@ struct list { // nodes of a graph that is made anew
 	size_t n, cap;
 };
 
-// *alike: how many functions have that name. They are told apart by `overload`, which the description of the format is too old for.
+// ---- fields that the description of the format is too old for
+
+enum { NODE_OVERLOAD = 8, FUNCTION_DEFAULTS = 11, FUNCTION_OVERLOAD = 13 };
+
+// The bytes of field `tag` from unknown field *i on, of which the length comes first; NULL: there are no more.
+static const uint8_t *unknown_bytes(size_t *n, size_t *i, const ProtobufCMessage *m, uint32_t tag)
+{
+	for (; *i < m->n_unknown_fields; ++*i) {
+		const ProtobufCMessageUnknownField *f = &m->unknown_fields[*i];
+		size_t prefix = 0;
+
+		if (f->tag != tag || f->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+			continue;
+		while (prefix < f->len && f->data[prefix++] & 0x80)
+			;
+		*n = f->len - prefix;
+		return f->data + prefix;
+	}
+	return NULL;
+}
+
+static bool same_overload(const Onnx__FunctionProto *f, const Onnx__NodeProto *p)
+{
+	size_t i = 0, k = 0, n = 0, m = 0;
+	const uint8_t *a = unknown_bytes(&n, &i, &f->base, FUNCTION_OVERLOAD), *b = unknown_bytes(&m, &k, &p->base, NODE_OVERLOAD);
+
+	return n == m && (n == 0 || !memcmp(a, b, n));
+}
+
+// The attribute of that name for which the function has a default; NULL: there is none. The caller frees it.
+static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *f, const char *name)
+{
+	Onnx__AttributeProto *a = NULL;
+	const uint8_t *bytes;
+	struct error err;
+	size_t n;
+
+	for (size_t i = 0; (bytes = unknown_bytes(&n, &i, &f->base, FUNCTION_DEFAULTS)); i++) {
+		if (!wire_check(&onnx__attribute_proto__descriptor, bytes, n, text_of(f->name), &err))
+			a = onnx__attribute_proto__unpack(NULL, n, bytes);
+		if (a && !strcmp(text_of(a->name), name))
+			break;
+		if (a)
+			onnx__attribute_proto__free_unpacked(a, NULL);
+		a = NULL;
+	}
+	return a;
+}
+
+// *alike: how many functions have that name and overload.
 static const Onnx__FunctionProto *find(int *alike, const Onnx__ModelProto *m, const Onnx__NodeProto *p)
 {
 	const Onnx__FunctionProto *found = NULL;
@@ -35,7 +85,7 @@ static const Onnx__FunctionProto *find(int *alike, const Onnx__ModelProto *m, co
 	*alike = 0;
 	for (size_t i = 0; i < m->n_functions; i++)
 		if (!strcmp(text_of(m->functions[i]->name), text_of(p->op_type)) &&
-		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain))) {
+		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain)) && same_overload(m->functions[i], p)) {
 			found = m->functions[i];
 			++*alike;
 		}
@@ -87,6 +137,9 @@ static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct
 		rename_one(c, &g->output[i]->name);
 	for (size_t i = 0; i < g->n_initializer; i++)
 		rename_one(c, &g->initializer[i]->name);
+	for (size_t i = 0; i < g->n_sparse_initializer; i++)
+		if (g->sparse_initializer[i]->values)
+			rename_one(c, &g->sparse_initializer[i]->values->name);
 	for (size_t i = 0; i < g->n_node && !s; i++)
 		s = adapt_node(c, g->node[i], err);
 	return s;
@@ -108,16 +161,19 @@ static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct
 COPY(NodeProto, node)
 COPY(AttributeProto, attribute)
 
-// *made: what the call gives for an attribute that refers to one of the function; NULL: it gives none, and the operator's default holds.
+// *made: what the call gives for an attribute that refers to one of the function, or the function's default; NULL: there is neither, and the
+// operator's default holds.
 static enum status refer(Onnx__AttributeProto **made, const struct call *c, const Onnx__AttributeProto *a, struct error *err)
 {
 	*made = NULL;
 	for (size_t i = 0; i < c->p->n_attribute && !*made; i++)
 		if (!strcmp(text_of(c->p->attribute[i]->name), a->ref_attr_name))
 			*made = copy_attribute(c->p->attribute[i]);
+	if (!*made)
+		*made = default_of(c->f, a->ref_attr_name);
 	if (!*made && place_of(c->f->attribute, c->f->n_attribute, a->ref_attr_name) < 0)
-		return error_set(err, STATUS_UNSUPPORTED, "function %s has a default for its attribute %s: inline it first (onnx.inliner)",
-		    text_of(c->f->name), a->ref_attr_name);
+		return error_set(err, STATUS_FORMAT, "function %s has no attribute %s, to which node %s refers", text_of(c->f->name), a->ref_attr_name,
+		    text_of(c->p->name));
 	if (*made) {
 		free((*made)->name);
 		(*made)->name = xstrdup(text_of(a->name));
