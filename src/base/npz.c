@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zip.h>
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -81,11 +82,20 @@ static bool member_stat(zip_t *z, zip_uint64_t i, zip_stat_t *st)
 	return zip_stat_index(z, i, 0, st) == 0 && (st->valid & wanted) == wanted;
 }
 
-// A small archive can unpack to anything: what its members say is summed before the first is unpacked. Each is held
+#define EXPANSION_MAX 1032 // of a byte by deflate: nothing that the archive has unpacks to more
+
+static size_t file_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
+}
+
+// A small archive can say anything of its members: what they say is summed before the first is unpacked. Each is held
 // twice for a moment.
 static enum status check_sizes(zip_t *z, zip_uint64_t n, const char *path, struct error *err)
 {
-	size_t total = 0, largest = 0;
+	size_t total = 0, largest = 0, size = file_bytes(path);
 	zip_stat_t st;
 
 	for (zip_uint64_t i = 0; i < n; i++) {
@@ -95,6 +105,8 @@ static enum status check_sizes(zip_t *z, zip_uint64_t n, const char *path, struc
 			return error_set(err, STATUS_FORMAT, "%s: the sizes in the archive are too large", path);
 		largest = st.size > largest ? st.size : largest;
 	}
+	if (total / EXPANSION_MAX > size)
+		return error_set(err, STATUS_FORMAT, "%s: %zu bytes of archive cannot hold %zu bytes of arrays", path, size, total);
 	if (__builtin_add_overflow(total, largest, &total) || !mem_may_take(total))
 		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", path, total);
 	return STATUS_OK;

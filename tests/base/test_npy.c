@@ -399,6 +399,32 @@ void test_npz__refuses_every_cut(void **state)
 	bytes_done(&b);
 }
 
+// What the directory says of its size is asked of the system before a byte of it is unpacked.
+void test_npz__a_member_larger_than_the_archive_can_hold_is_refused(void **state)
+{
+	enum { SIZE = 4 << 20, UNPACKED = 24 };
+	const char *path = support_temp("zeros.npz");
+	struct bytes b, a = npy_file(1, "{'descr':'|u1','fortran_order':False,'shape':(4194304,)}\n", NULL, 0);
+	uint8_t *member = xcalloc(a.size + SIZE, 1);
+	size_t directory = 0;
+	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+	struct npz zeros;
+
+	memcpy(member, a.data, a.size);
+	add_member(z, "zeros.npy", member, a.size + SIZE, true);
+	assert_int_equal(zip_close(z), 0);
+	assert_int_equal(npz_read(&zeros, path, &e), STATUS_OK);
+	npz_done(&zeros);
+	assert_int_equal(file_read(&b, make_npz("liar.npz", true), 10000, &e), STATUS_OK);
+	while (memcmp(b.data + directory, "PK\1\2", 4) != 0)
+		directory++;
+	memset(b.data + directory + UNPACKED, 0xef, 4);
+	check_refused_zip(support_temp_file("liar.npz", b.data, b.size), STATUS_FORMAT, "cannot hold 4025479");
+	bytes_done(&a);
+	bytes_done(&b);
+	free(member);
+}
+
 // A damaged archive is refused, or its damage lies where it changes no array (time stamps and the like).
 void test_npz__survives_any_flipped_bit(void **state)
 {
