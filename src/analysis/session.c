@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/base/str.h"
 #include "study_impl.h"
@@ -142,7 +144,7 @@ static enum status check_members(const cJSON *root, struct error *err)
 	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
 	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
 	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
-	    {NULL, "results", cJSON_Object},
+	    {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object},
 	};
 	return json_check(root, member, sizeof member / sizeof *member, false, err);
 }
@@ -368,6 +370,19 @@ static enum status load_history(const struct session *s, struct study *st, struc
 	return status;
 }
 
+// A file that is gone, or says something else by now, is no reason not to go on.
+static void read_latency(const struct session *s, struct study *st)
+{
+	const char *path = json_text(cJSON_GetObjectItemCaseSensitive(s->root, "latency"), "path", NULL);
+	struct latency *l = NULL;
+	struct error err;
+	if (path && latency_read(&l, st->g, path, &err) != STATUS_OK)
+		log_warn("%s: no measured times: %s", s->path, err.text);
+	if (l)
+		study_set_latency(st, l);
+	latency_drop(&l);
+}
+
 enum status session_apply(const struct session *s, struct study *st, struct error *err)
 {
 	const struct graph *g = study_graph(st);
@@ -385,6 +400,7 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 		status = settle(s, st, err);
 	if (status != STATUS_OK)
 		return error_prefix(err, "%s", s->path);
+	read_latency(s, st);
 	if (s->results)
 		study_load_results(st, s->results);
 	return STATUS_OK;

@@ -2,6 +2,7 @@
 // snapshots that nothing changes any more.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
@@ -99,11 +100,18 @@ static cJSON *task_json(const struct study *st)
 	return o;
 }
 
+static cJSON *latency_json(const struct study *st)
+{
+	cJSON *o = cJSON_CreateObject();
+	absolute(o, "path", study_latency(st) ? study_latency(st)->path : NULL);
+	return o;
+}
+
 // What else the file held that was read.
 static cJSON *copy_unknown(const struct session *base)
 {
 	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
-	    "variants", "runs", "results", "tuned"};
+	    "variants", "runs", "results", "tuned", "latency"};
 	cJSON *root = cJSON_CreateObject();
 	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
 		bool known = false;
@@ -194,6 +202,7 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddStringToObject(root, "target", opt->target ? opt->target : "esp32p4");
 	cJSON_AddItemToObject(root, "truncate", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
 	cJSON_AddItemToObject(root, "task", task_json(st));
+	cJSON_AddItemToObject(root, "latency", latency_json(st));
 	cJSON_AddItemToObject(root, "edits", edits_json(study_graph(st), study_edits(st))); // what the journal amounts to
 	cJSON_AddItemToObject(root, "journal", journal_json(st, &current));
 	cJSON_AddNumberToObject(root, "current", current);

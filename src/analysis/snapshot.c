@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/findings.h"
 #include "body.h"
 #include "study_task.h"
@@ -60,6 +61,7 @@ void snapshot_drop(struct snapshot **sp)
 	task_look_drop(&s->look);
 	findings_drop(&s->findings);
 	blames_drop(&s->blames);
+	costs_drop(&s->costs);
 	free(s->run);
 	free(s);
 }
@@ -269,6 +271,7 @@ struct snapshot *snapshot_copy(const struct snapshot *from)
 	s->look = task_look_take(from->look);
 	s->findings = findings_take(from->findings);
 	s->blames = blames_take(from->blames);
+	s->costs = costs_take(from->costs);
 	s->run = xcalloc((size_t)from->n_runs + 1, sizeof *s->run);
 	if (from->n_runs)
 		memcpy(s->run, from->run, (size_t)from->n_runs * sizeof *s->run);
@@ -299,6 +302,7 @@ static void publish(struct work *w, const struct error *failed)
 		snapshot_drop(&prev);
 	}
 	count_macs(s);
+	s->costs = study_costs(st, s);
 	study_publish(st, s);
 }
 
@@ -395,6 +399,7 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	copy_edits(b, st->g, e);
 	attach(s, b);
 	count_macs(s);
+	s->costs = study_costs(st, s);
 	edits_free(&e);
 	return s;
 }

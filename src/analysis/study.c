@@ -9,6 +9,7 @@
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/isolate.h"
+#include "qtui/analysis/latency.h"
 #include "qtui/analysis/survey.h"
 #include "body.h"
 #include "study_task.h"
@@ -198,6 +199,7 @@ void study_close(struct study **sp)
 	looker_free(&s->looker);
 	task_look_drop(&s->look);
 	study_blames_free(s);
+	latency_drop(&s->latency);
 	repair_memo_free(&s->repairs);
 	snapshot_drop(&s->snap);
 	for (int i = 0; i < STUDY_LATEST; i++)

@@ -3,6 +3,7 @@
 #include "../../src/analysis/task/labels.h"
 #include "fuzz.h"
 #include "qtui/analysis/compare.h"
+#include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
 #include "qtui/interop/import.h"
@@ -41,6 +42,15 @@ void fuzz_import(const struct fuzz_input *in)
 	(void)!import_file(&r, fuzz_study(), in->path, &err);
 	import_report_done(&r);
 	undo_all(fuzz_study());
+}
+
+void fuzz_latency(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	struct latency *l = NULL;
+	if (latency_read(&l, study_graph(fuzz_study()), in->path, &err) == STATUS_OK)
+		study_set_latency(fuzz_study(), l); // every node is costed
+	latency_drop(&l);
 }
 
 void fuzz_analysis(const struct fuzz_input *in)

@@ -121,6 +121,7 @@ struct snapshot {
 	struct findings *findings;    // of this decision (findings.h); they come behind the figures. NULL: not known
 	struct blames *blames;        // NULL: not known
 	bool blames_old;              // of another decision
+	struct costs *costs;          // of the nodes at each width (cost.h)
 	char task_problem[160];       // why there is none, when it was asked for
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run

@@ -118,6 +118,11 @@ struct prediction hist_predict(const struct hist *h, double scale, double zero, 
 // What a repair has found out: shown by the snapshots from now on, and kept in sessions.
 void study_set_blames(struct study *s, struct blames *b);
 
+// Times that a board has measured (latency.h): costs are counted in them from now on, and the session names the file. NULL: no more.
+struct latency;
+void study_set_latency(struct study *s, struct latency *l); // counted
+const struct latency *study_latency(const struct study *s);
+
 // What findings know of the samples (survey.h); the study takes it over and looks for findings again: study_wait waits for them.
 struct survey;
 void study_set_survey(struct study *s, struct survey *v);
