@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/report.h"
 #include "qtui/analysis/story.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
-#include "report_task.h"
+#include "report_parts.h"
 
 enum { REPORT_BINS = 32 };
 
@@ -51,6 +52,7 @@ struct format {
 	void (*story)(struct str *out, int index, const struct story_line *l); // likewise
 	void (*finding)(struct str *out, int index, const struct finding *f); // behind the tail; NULL: none
 	void (*task)(struct str *out, const struct snapshot *s);              // likewise
+	void (*cost)(struct str *out, const struct snapshot *s);              // likewise
 };
 
 // Nothing when it is not known.
@@ -280,8 +282,9 @@ static void html_finding(struct str *out, int index, const struct finding *f)
 // ----
 
 static const struct format formats[] = {
-    {".md", md_head, md_row, NULL, md_story, md_finding, report_task_md}, {".csv", csv_head, csv_row, NULL, NULL, NULL, NULL},
-    {".html", html_head, html_row, html_tail, html_story, html_finding, report_task_html}};
+    {".md", md_head, md_row, NULL, md_story, md_finding, report_task_md, report_cost_md},
+    {".csv", csv_head, csv_row, NULL, NULL, NULL, NULL, NULL},
+    {".html", html_head, html_row, html_tail, html_story, html_finding, report_task_html, report_cost_html}};
 
 static void rows(struct str *out, const struct format *f, const struct snapshot *s)
 {
@@ -337,6 +340,8 @@ enum status report_write(const struct study *st, const struct snapshot *s, const
 		f->tail(&out);
 	if (f->task && s->task)
 		f->task(&out, s);
+	if (f->cost && s->costs->latency)
+		f->cost(&out, s);
 	if (f->finding)
 		add_findings(&out, f, s);
 	enum status status = file_write(path, str_text(&out), out.len, err);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
@@ -114,6 +115,20 @@ static void add_sites(cJSON *o, const struct snapshot *s, const struct node_row 
 	}
 }
 
+// What the board takes for the node at its width, and at the others; `known` says how each was come by.
+static void add_time(cJSON *o, const struct costs *c, int node, enum precision p)
+{
+	if (!c->latency || c->node[node].source[p] == COST_NOTHING)
+		return;
+	cJSON_AddNumberToObject(o, "time_us", c->node[node].at[p]);
+	cJSON *times = cJSON_AddObjectToObject(o, "times");
+	for (int i = 0; i < PREC_COUNT; i++) {
+		cJSON *one = cJSON_AddObjectToObject(times, precision_name((enum precision)i));
+		cJSON_AddNumberToObject(one, "us", c->node[node].at[i]);
+		cJSON_AddStringToObject(one, "known", cost_source_name(c->node[node].source[i]));
+	}
+}
+
 static void add_row(cJSON *o, const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];
@@ -126,6 +141,7 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 	json_add_text(o, "refused", r->refused);
 	if (r->macs > 0)
 		cJSON_AddNumberToObject(o, "macs", (double)r->macs);
+	add_time(o, s->costs, node, r->precision);
 }
 
 // What the node alone does to the network's outputs stands with its own output, where that is quantized.
@@ -219,6 +235,41 @@ static void add_traffic(cJSON *root, const struct snapshot *s)
 		}
 }
 
+static cJSON *notes_json(const struct latency *l)
+{
+	cJSON *a = cJSON_CreateArray();
+	const char *end, *line = str_text(&l->notes);
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		struct str one = {0};
+		str_addn(&one, line, (size_t)(end - line));
+		cJSON_AddItemToArray(a, cJSON_CreateString(str_text(&one)));
+		str_done(&one);
+	}
+	return a;
+}
+
+static void add_latency(cJSON *root, const struct snapshot *s)
+{
+	const struct latency *l = s->costs->latency;
+	if (!l)
+		return;
+	const struct cost_sum sum = costs_sum(s);
+	cJSON *o = cJSON_AddObjectToObject(root, "latency"), *widths = cJSON_CreateObject(), *known = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "file", l->path);
+	cJSON_AddNumberToObject(o, "lines", l->lines);
+	cJSON_AddNumberToObject(o, "taken", l->taken);
+	cJSON_AddNumberToObject(o, "total_us", sum.all);
+	cJSON_AddNumberToObject(o, "all_int8_us", s->costs->narrow);
+	for (int p = 0; p < PREC_COUNT; p++)
+		cJSON_AddNumberToObject(widths, precision_name((enum precision)p), sum.at[p]);
+	for (int i = 0; i < COST_SOURCES; i++)
+		if (cost_source_name((enum cost_source)i) && sum.nodes[i])
+			cJSON_AddNumberToObject(known, cost_source_name((enum cost_source)i), sum.from[i]);
+	cJSON_AddItemToObject(o, "us", widths);
+	cJSON_AddItemToObject(o, "known", known);
+	cJSON_AddItemToObject(o, "notes", notes_json(l));
+}
+
 struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 {
 	const struct graph *g = s->g;
@@ -232,6 +283,7 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	add_timing(root, &s->timing);
 	add_cost(root, s);
 	add_traffic(root, s);
+	add_latency(root, s);
 	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
 	for (int i = 0; i < g->n_origins; i++)
 		cJSON_AddItemToArray(nodes, origin_json(s, study_isolation(st, s), &g->origin[i]));

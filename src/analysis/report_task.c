@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "report_task.h"
+#include "report_parts.h"
 
 void report_html_text(struct str *out, const char *text)
 {
@@ -22,14 +22,14 @@ struct task_format {
 	void (*text)(struct str *out, const char *text);
 };
 
-static void md_text(struct str *out, const char *text)
+void report_md_text(struct str *out, const char *text)
 {
 	for (; *text; text++)
 		str_addf(out, *text == '|' ? "\\%c" : "%c", *text);
 }
 
 static const struct task_format md_task = {
-    "\n## Task: ", "\n\n", "\n| ", " | float | quantized | change |\n|:---|---:|---:|---:|\n", "| ", " | ", " |\n", "", md_text};
+    "\n## Task: ", "\n\n", "\n| ", " | float | quantized | change |\n|:---|---:|---:|---:|\n", "| ", " | ", " |\n", "", report_md_text};
 static const struct task_format html_task = {"<h2>Task: ", "</h2>\n<p>", "<table><tr><th>", "<th>float<th>quantized<th>change\n",
     "<tr><td>", "<td>", "\n", "</table>\n", report_html_text};
 

@@ -82,6 +82,8 @@ static void keep_inputs(const struct options *o)
 {
 	for (int i = 0; i < o->positional.n; i++)
 		file_keep(o->positional.at[i]);
+	if (o->latency)
+		file_keep(o->latency);
 	if (o->labels)
 		file_keep(o->labels);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/analysis/latency.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -84,6 +85,18 @@ static enum status apply_import(struct study *st, const char *path, struct error
 	return s;
 }
 
+static enum status apply_latency(struct study *st, const char *path, struct error *err)
+{
+	struct latency *l = NULL;
+	enum status s = latency_read(&l, study_graph(st), path, err);
+	if (s != STATUS_OK)
+		return s;
+	latency_warn(l);
+	study_set_latency(st, l);
+	latency_drop(&l);
+	return s;
+}
+
 // Options beside a session win over it: as further steps of its history.
 static enum status apply_options(struct study *st, const struct options *o, const struct session *se, struct error *err)
 {
@@ -97,6 +110,8 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 		s = config_apply(o->config_data, st, err);
 	for (int i = 0; s == STATUS_OK && i < o->import.n; i++)
 		s = apply_import(st, o->import.at[i], err);
+	if (s == STATUS_OK && o->latency)
+		s = apply_latency(st, o->latency, err);
 	for (int i = 0; s == STATUS_OK && i < o->set.n; i++)
 		s = apply_set(st, o->set.at[i], err);
 	for (int i = 0; s == STATUS_OK && i < o->scale.n; i++)
