@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "qtui/analysis/cost.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
@@ -68,6 +69,13 @@ static double value_scale(const struct snapshot *s, int node)
 static double value_macs(const struct snapshot *s, int node)
 {
 	return s->row[node].macs ? (double)s->row[node].macs : NAN;
+}
+
+static double value_time(const struct snapshot *s, int node)
+{
+	const struct node_cost *c = s->costs && s->costs->latency ? &s->costs->node[node] : NULL;
+
+	return c && c->source[s->row[node].precision] != COST_NOTHING ? c->at[s->row[node].precision] : NAN;
 }
 
 static double value_mse(const struct snapshot *s, int node)
@@ -152,6 +160,8 @@ const struct column_row *columns_row(enum column c)
 
 bool columns_known(enum column c, const struct snapshot *s)
 {
+	if (c == COLUMN_TIME)
+		return s->costs && s->costs->latency;
 	return (c != COLUMN_BLAME && c != COLUMN_HARM) || s->blames;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/latency.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/interop/import.h"
@@ -134,6 +135,26 @@ enum status command_import(struct ui *ui, char *args, struct error *err)
 	}
 	import_report_done(&r);
 	return st;
+}
+
+enum status command_latency(struct ui *ui, char *args, struct error *err)
+{
+	struct latency *l = NULL;
+
+	if (!*args)
+		return command_usage("latency", err);
+	if (strcmp(args, "none") && latency_read(&l, ui->snap->g, args, err))
+		return err->status;
+	study_set_latency(ui->study, l);
+	ui->autosave_due = ui->unsaved = true;
+	if (l) {
+		latency_warn(l);
+		ui_note(ui, "%d of %d times are taken%s", l->taken, l->lines, l->n_notes ? "; what is to be said of the others is in the log" : "");
+	} else {
+		ui_note(ui, "costs are counted in multiply-accumulates");
+	}
+	latency_drop(&l);
+	return STATUS_OK;
 }
 
 static void list_variants(struct ui *ui)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/traffic.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
@@ -9,19 +10,22 @@
 #include "qtui/tui/ui.h"
 
 enum { OPS = 128 }; // rows of operators at most
-enum { ROW_WEIGHTS = PREC_COUNT + 2, ROW_ACTIVATIONS, ROW_CONVERSIONS, ROW_HEADS = ROW_CONVERSIONS + 2, SUMMARY }; // lines above them
+enum { TIME_PHRASE = PREC_COUNT + 1, TIMES = TIME_PHRASE + 2 }; // lines of the times, where there are some
+enum { ROW_WEIGHTS = PREC_COUNT + 2, ROW_ACTIVATIONS, ROW_CONVERSIONS, ROW_HEADS = ROW_CONVERSIONS + 2, SUMMARY }; // and of the rest, above the operators
 
 struct op_cost {
 	const char *op;
 	int nodes;
-	double macs, at[PREC_COUNT]; // nodes without MACs count by number in `by`
+	double macs, time; // nodes without MACs count by number in `by`
 	int by[PREC_COUNT];
 };
 struct cost {
 	int n;
 	double total, at[PREC_COUNT];
 	struct traffic traffic;
-	bool has_traffic;
+	bool has_traffic, has_times;
+	struct cost_sum times;
+	double narrow;     // time of everything at 8 bit
 	struct op_cost op[OPS];
 };
 
@@ -38,6 +42,8 @@ static struct op_cost *cost_of(struct cost *c, const char *op)
 
 static bool costs_more(const struct op_cost *a, const struct op_cost *b)
 {
+	if (a->time != b->time)
+		return a->time > b->time;
 	return a->macs > b->macs || (a->macs == b->macs && a->nodes > b->nodes);
 }
 
@@ -56,6 +62,11 @@ static void cost_build(struct cost *c, const struct snapshot *s)
 {
 	*c = (struct cost){0};
 	c->has_traffic = traffic_of(&c->traffic, s);
+	c->has_times = s->costs && s->costs->latency;
+	if (c->has_times) {
+		c->times = costs_sum(s);
+		c->narrow = s->costs->narrow;
+	}
 	for (int i = 0; i < PREC_COUNT; i++) {
 		c->at[i] = (double)s->macs[i];
 		c->total += c->at[i];
@@ -66,30 +77,32 @@ static void cost_build(struct cost *c, const struct snapshot *s)
 		op->nodes++;
 		op->by[row->precision]++;
 		op->macs += (double)row->macs;
-		op->at[row->precision] += (double)row->macs;
+		op->time += c->has_times ? s->costs->node[i].at[row->precision] : 0;
 	}
 	sort_costs(c);
 }
 
-static int count_rows(const struct snapshot *s)
+// Lines above the operators.
+static int summary_rows(const struct snapshot *s)
 {
-	struct cost c;
-
-	cost_build(&c, s);
-	return c.n;
+	return SUMMARY + (s->costs && s->costs->latency ? TIMES : 0);
 }
 
 int view_cost_count(const struct ui *ui)
 {
-	return SUMMARY + count_rows(ui->snap);
+	struct cost c;
+
+	cost_build(&c, ui->snap);
+	return summary_rows(ui->snap) + c.n;
 }
 
 void view_cost_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct cost c;
+	int op = row - summary_rows(ui->snap);
 
 	cost_build(&c, ui->snap);
-	snprintf(out, size, "%s", row >= SUMMARY ? c.op[row - SUMMARY].op : "");
+	snprintf(out, size, "%s", op >= 0 ? c.op[op].op : "");
 }
 
 static enum role precision_role(int p)
@@ -99,43 +112,75 @@ static enum role precision_role(int p)
 	return role[p];
 }
 
-static void draw_share(struct canvas *c, struct rect r, const struct cost *cost, int p)
+static void draw_share(struct canvas *c, struct rect r, int p, double share, const char *amount)
 {
-	double share = cost->total > 0 ? cost->at[p] / cost->total : 0;
-	char percent[FIGURE], macs[FIGURE];
+	char percent[FIGURE];
 	int bar = r.w - 36 < 60 ? r.w - 36 : 60;
 
 	canvas_text(c, r.x + 2, r.y, 6, precision_role(p), precision_name((enum precision)p));
 	canvas_right(c, r.x + 9, r.y, 6, ROLE_STRONG, format_percent(percent, 100 * share));
 	canvas_text(c, r.x + 16, r.y, 1, ROLE_DIM, "%");
-	canvas_right(c, r.x + 18, r.y, 6, ROLE_TEXT, format_count(macs, cost->at[p]));
-	canvas_text(c, r.x + 25, r.y, 4, ROLE_DIM, "MAC");
+	canvas_right(c, r.x + 18, r.y, 10, ROLE_TEXT, amount);
 	plot_gauge(c, r.x + 30, r.y, bar, share, precision_role(p));
 }
 
-static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, double total)
+static void draw_macs(struct canvas *c, struct rect r, const struct cost *cost, int p)
+{
+	char macs[FIGURE], amount[FIGURE + 4];
+
+	snprintf(amount, sizeof amount, "%s MAC", format_count(macs, cost->at[p]));
+	draw_share(c, r, p, cost->total > 0 ? cost->at[p] / cost->total : 0, amount);
+}
+
+static void draw_times(struct canvas *c, struct rect r, const struct cost *cost, int row)
+{
+	char phrase[COST_PHRASE], all[FIGURE], narrow[FIGURE], amount[FIGURE];
+
+	if (row == 0)
+		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "time on the board by width of the output: %s; all at 8 bit %s",
+		    cost_time(all, cost->times.all), cost_time(narrow, cost->narrow));
+	else if (row == TIME_PHRASE)
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, costs_phrase(phrase, &cost->times));
+	else if (row < TIME_PHRASE)
+		draw_share(c, r, row - 1, cost->times.all > 0 ? cost->times.at[row - 1] / cost->times.all : 0,
+		    cost_time(amount, cost->times.at[row - 1]));
+}
+
+// Where times are known the widths move on for them.
+static int widths_at(const struct cost *cost)
+{
+	return cost->has_times ? 57 : 42;
+}
+
+static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, const struct cost *cost)
 {
 	char text[FIGURE];
-	int x = r.x + 42;
+	int x = r.x + widths_at(cost);
 
 	canvas_text(c, r.x + 2, r.y, 18, ROLE_TEXT, op->op);
 	canvas_right(c, r.x + 20, r.y, 5, ROLE_TEXT, format_int(text, op->nodes));
 	canvas_right(c, r.x + 26, r.y, 7, op->macs > 0 ? ROLE_TEXT : ROLE_DIM, op->macs > 0 ? format_count(text, op->macs) : "–");
-	canvas_right(c, r.x + 34, r.y, 6, ROLE_TEXT, op->macs > 0 && total > 0 ? format_percent(text, 100 * op->macs / total) : "");
-	for (int p = 0; p < PREC_COUNT; p++, x += 8)
+	canvas_right(c, r.x + 34, r.y, 6, ROLE_TEXT, op->macs > 0 && cost->total > 0 ? format_percent(text, 100 * op->macs / cost->total) : "");
+	if (cost->has_times) {
+		canvas_right(c, r.x + 41, r.y, 8, op->time > 0 ? ROLE_TEXT : ROLE_DIM, op->time > 0 ? cost_time(text, op->time) : "–");
+		canvas_right(c, r.x + 50, r.y, 6, ROLE_TEXT, op->time > 0 ? format_percent(text, 100 * op->time / cost->times.all) : "");
+	}
+	for (int p = 0; p < PREC_COUNT; p++, x += 7)
 		canvas_right(c, x, r.y, 6, op->by[p] ? precision_role(p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
 }
 
-static void draw_heads(struct canvas *c, struct rect r)
+static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)
 {
-	static const char *const width[PREC_COUNT] = {"int8", "int16", "float"};
-
 	canvas_text(c, r.x + 2, r.y, 18, ROLE_HEAD, "operator");
 	canvas_right(c, r.x + 20, r.y, 5, ROLE_HEAD, "nodes");
 	canvas_right(c, r.x + 26, r.y, 7, ROLE_HEAD, "MACs");
 	canvas_right(c, r.x + 34, r.y, 6, ROLE_HEAD, "%");
+	if (cost->has_times) {
+		canvas_right(c, r.x + 41, r.y, 8, ROLE_HEAD, "time");
+		canvas_right(c, r.x + 50, r.y, 6, ROLE_HEAD, "%");
+	}
 	for (int p = 0; p < PREC_COUNT; p++)
-		canvas_right(c, r.x + 42 + 8 * p, r.y, 6, ROLE_HEAD, width[p]);
+		canvas_right(c, r.x + widths_at(cost) + 7 * p, r.y, 6, ROLE_HEAD, precision_name((enum precision)p));
 }
 
 // "2.0 MB", "0 B"
@@ -175,13 +220,13 @@ static void draw_line(struct canvas *c, struct rect r, const struct cost *cost, 
 	if (row == 0)
 		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "multiply-accumulates by width of the output");
 	else if (row <= PREC_COUNT)
-		draw_share(c, r, cost, row - 1);
+		draw_macs(c, r, cost, row - 1);
 	else if (row >= ROW_WEIGHTS && row <= ROW_CONVERSIONS && cost->has_traffic)
 		draw_traffic(c, r, &cost->traffic, row);
 	else if (row == ROW_HEADS)
-		draw_heads(c, r);
+		draw_heads(c, r, cost);
 	else if (row >= SUMMARY)
-		draw_op(c, r, &cost->op[row - SUMMARY], cost->total);
+		draw_op(c, r, &cost->op[row - SUMMARY], cost);
 }
 
 void view_cost_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -190,7 +235,13 @@ void view_cost_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	struct cost cost;
 
 	cost_build(&cost, ui->snap);
-	for (int i = 0; i < r.h && s->top + i < SUMMARY + cost.n; i++)
-		draw_line(c, (struct rect){r.x, r.y + i, r.w, 1}, &cost, s->top + i);
+	int times = cost.has_times ? TIMES : 0, rows = times + SUMMARY + cost.n;
+	for (int i = 0; i < r.h && s->top + i < rows; i++) {
+		struct rect line = {r.x, r.y + i, r.w, 1};
+		if (s->top + i < times)
+			draw_times(c, line, &cost, s->top + i);
+		else
+			draw_line(c, line, &cost, s->top + i - times);
+	}
 	draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/analysis/cost.h"
 #include "qtui/tui/format.h"
 
 enum { MARKS = 4, NAME_WANTS = 28 }; // columns for cursor, mark and severity; columns that the name should keep
@@ -129,6 +130,13 @@ static bool is_old(enum column column, const struct snapshot *s)
 	return (column == COLUMN_BLAME || column == COLUMN_HARM) && s->blames_old;
 }
 
+static bool is_estimate(enum column column, const struct snapshot *s, int node)
+{
+	enum cost_source from = column == COLUMN_TIME && s->costs ? s->costs->node[node].source[s->row[node].precision] : COST_MEASURED;
+
+	return from != COST_MEASURED && from != COST_NOTHING;
+}
+
 static enum role value_role(const struct column_row *col, const struct node_row *row, double v, bool old)
 {
 	if (isnan(v))
@@ -142,7 +150,7 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 {
 	const struct column_row *col = columns_row(column);
 	const struct node_row *row = &ui->snap->row[node];
-	char text[FIGURE];
+	char text[FIGURE + 1];
 	double v;
 
 	if (column == COLUMN_PREC) {
@@ -153,7 +161,9 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 		canvas_text(c, x, y, w, ROLE_DIM, col->text(ui->snap, node));
 	} else {
 		v = col->value(ui->snap, node);
-		canvas_right(c, x, y, w, value_role(col, row, v, is_old(column, ui->snap)), col->format(text, v));
+		col->format(text + 1, v);
+		text[0] = '~';
+		canvas_right(c, x, y, w, value_role(col, row, v, is_old(column, ui->snap)), is_estimate(column, ui->snap, node) ? text : text + 1);
 	}
 }
 

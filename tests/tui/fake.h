@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "qtui/analysis/snapshot.h"
+#include "qtui/analysis/cost.h"
 #include "qtui/engine/op.h"
 
 enum fake_kind {
@@ -16,6 +16,7 @@ enum fake_kind {
 	FAKE_RUNNING,  // 12 of 32 samples, an edit pending
 	FAKE_BLAMED,   // as FAKE_MEASURED, after :blame with a task
 	FAKE_DAMAGED,  // likewise without one
+	FAKE_TIMED,    // as FAKE_MEASURED, with a board's times of most nodes
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -353,10 +354,31 @@ static struct blames *fake_blames(const char *task)
 	return b;
 }
 
+// Convolutions at 8 bit and the first at 16 too, the others without a precision; the last convolution was forgotten.
+static struct costs *fake_costs(void)
+{
+	static double us[NODES][LATENCY_WIDTHS];
+	static struct latency l;
+
+	l = (struct latency){.refs = 1000, .path = "board.csv", .n_nodes = fake.g.n_nodes, .us = us, .lines = 42, .taken = 42};
+	for (int n = 0; n < fake.g.n_nodes; n++) {
+		bool conv = fake.row[n].macs > 0;
+		for (int w = 0; w < LATENCY_WIDTHS; w++)
+			us[n][w] = NAN;
+		us[n][conv ? PREC_INT8 : LATENCY_UNSAID] = conv ? (double)fake.row[n].macs / 4e4 : 12.5;
+		if (n == 0)
+			us[n][PREC_INT16] = 2.5 * us[n][PREC_INT8];
+		if (n == node_named("/model.24/m.0/Conv"))
+			us[n][PREC_INT8] = NAN;
+	}
+	return costs_new(&fake.s, &l);
+}
+
 static struct snapshot *fake_snapshot(enum fake_kind kind)
 {
 	int samples = kind == FAKE_EMPTY ? 0 : kind == FAKE_RUNNING ? 12 : 32;
 
+	costs_drop(&fake.s.costs);
 	memset(&fake, 0, sizeof fake);
 	for (int i = 0; i < 64; i++)
 		fake.scales[i] = (float)ldexp(1, -9 + i % 5);
@@ -380,6 +402,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;
 	make_edits(kind == FAKE_RUNNING);
+	if (kind == FAKE_TIMED)
+		fake.s.costs = fake_costs();
 	if (kind == FAKE_RUNNING) {
 		fake.s.stage = STAGE_MEASURE;
 		fake.s.progress = 0.37;

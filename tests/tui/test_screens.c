@@ -282,6 +282,23 @@ void test_screens__cost(void **state)
 	expect(&ui, "cost_80x24");
 }
 
+void test_screens__cost_in_times(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_TIMED, 80, 24, false);
+	press(&ui, "4");
+	expect(&ui, "times_80x24");
+}
+
+void test_screens__times_of_layers(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_TIMED, 120, 24, false);
+	expect(&ui, "times_layers_120x24");
+}
+
 void test_screens__help(void **state)
 {
 	struct ui ui;
