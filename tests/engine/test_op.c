@@ -107,7 +107,7 @@ void test_op__documentation_is_current(void **state)
 	                           "is refused by name when a "
 	                           "model is loaded.\nCalls of the model's own functions, and sequences whose length is known "
 	                           "(SequenceConstruct, SequenceInsert,\nSplitToSequence, SequenceAt, SequenceLength, "
-	                           "ConcatFromSequence), give way to these.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
+	                           "ConcatFromSequence), and com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last, give way to these.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
 	                           "| flags |\n|---|---|---|---|\n";
 	const struct op *order[512];
 	struct str s = {0};

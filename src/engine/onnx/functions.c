@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto.h"
+#include "proto_nodes.h"
 #include "wire.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -21,11 +22,6 @@ struct call {
 	const Onnx__NodeProto *p;
 	const char *prefix;
 	int alike; // functions of that name and overload
-};
-
-struct list { // nodes of a graph that is made anew
-	Onnx__NodeProto **at;
-	size_t n, cap;
 };
 
 // ---- fields that the description of the format is too old for
@@ -239,7 +235,7 @@ static enum status check_call(const struct call *c, struct error *err)
 }
 
 static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err);
-static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err);
+static enum status take_node(struct proto_list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err);
 
 static enum status count_node(struct made *made, size_t bytes, struct error *err)
 {
@@ -249,7 +245,7 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 	return STATUS_OK;
 }
 
-static enum status expand(struct list *to, const struct call *c, struct made *made, int depth, struct error *err)
+static enum status expand(struct proto_list *to, const struct call *c, struct made *made, int depth, struct error *err)
 {
 	enum status s = depth < DEPTH_MAX_CALLS ? check_call(c, err)
 	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
@@ -271,7 +267,7 @@ static enum status expand(struct list *to, const struct call *c, struct made *ma
 }
 
 // Takes the node, or what it calls in its place. It is freed when that fails.
-static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err)
+static enum status take_node(struct proto_list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err)
 {
 	struct call c = {.m = m, .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
 	enum status s = STATUS_OK;
@@ -282,8 +278,7 @@ static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__N
 		onnx__node_proto__free_unpacked(p, NULL);
 		return s;
 	}
-	to->at = xgrow(to->at, &to->cap, to->n + 1, sizeof(*to->at));
-	to->at[to->n++] = p;
+	proto_push(to, p);
 	for (size_t i = 0; i < p->n_attribute && !s; i++)
 		if (p->attribute[i]->g)
 			s = inline_graph(m, p->attribute[i]->g, made, depth, err);
@@ -292,19 +287,15 @@ static enum status take_node(struct list *to, const Onnx__ModelProto *m, Onnx__N
 
 static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err)
 {
-	struct list nodes = {0};
+	struct proto_list nodes = {0};
 	enum status s = STATUS_OK;
 	size_t taken = 0;
 
 	while (taken < g->n_node && !s)
 		s = take_node(&nodes, m, g->node[taken++], made, depth, err);
-	for (; taken < g->n_node; taken++) { // after a failure the graph is freed as it is
-		nodes.at = xgrow(nodes.at, &nodes.cap, nodes.n + 1, sizeof(*nodes.at));
-		nodes.at[nodes.n++] = g->node[taken];
-	}
-	free(g->node);
-	g->node = nodes.at;
-	g->n_node = nodes.n;
+	for (; taken < g->n_node; taken++) // after a failure the graph is freed as it is
+		proto_push(&nodes, g->node[taken]);
+	proto_replace(g, &nodes);
 	return s;
 }
 

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "channels_last.h"
 #include "dims.h"
 #include "functions.h"
 #include "import.h"
@@ -109,6 +110,7 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	s = functions_inline(model, err);
 	if (!s) {
 		sequences_resolve(model);
+		channels_last_resolve(model);
 		s = load_trying(out, model, externals, opt, err);
 	}
 	if (s)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "proto.h"
 #include "proto_constants.h"
+#include "proto_nodes.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -27,15 +28,14 @@ struct resolver {
 	struct sequence *list;
 	size_t n, cap, copied;
 	struct namemap *names; // sequence by the name of its tensor
-	Onnx__NodeProto **node;
-	size_t n_nodes, cap_nodes;
+	struct proto_list nodes;
 };
 
 // ---- what the model says
 
 static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
 {
-	return proto_constant_int(v, &(struct proto_constants){r->g, r->node, r->n_nodes}, name);
+	return proto_constant_int(v, &(struct proto_constants){r->g, r->nodes.at, r->nodes.n}, name);
 }
 
 static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
@@ -60,46 +60,12 @@ static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto
 
 // ---- nodes in their place
 
-static void push(struct resolver *r, Onnx__NodeProto *p)
-{
-	r->node = xgrow(r->node, &r->cap_nodes, r->n_nodes + 1, sizeof(*r->node));
-	r->node[r->n_nodes++] = p;
-}
-
 static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)
 {
-	Onnx__NodeProto *p = xmalloc(sizeof(*p));
+	Onnx__NodeProto *p = proto_node(op, proto_node_name(from), n_in, n_out);
 
-	onnx__node_proto__init(p);
-	p->op_type = xstrdup(op);
-	p->name = xstrdup(text_of(from->name)[0] ? from->name : from->output[0]);
-	p->input = xcalloc(n_in + 1, sizeof(char *));
-	p->output = xcalloc(n_out + 1, sizeof(char *));
-	p->attribute = xcalloc(1, sizeof(*p->attribute));
-	p->n_input = n_in;
-	p->n_output = n_out;
-	push(r, p);
+	proto_push(&r->nodes, p);
 	return p;
-}
-
-static Onnx__AttributeProto *set_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
-{
-	Onnx__AttributeProto *a = xmalloc(sizeof(*a));
-
-	onnx__attribute_proto__init(a);
-	a->name = xstrdup(name);
-	a->has_type = true;
-	a->type = type;
-	p->attribute[p->n_attribute++] = a;
-	return a;
-}
-
-static void set_int(Onnx__NodeProto *p, const char *name, int64_t v)
-{
-	Onnx__AttributeProto *a = set_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-
-	a->has_i = true;
-	a->i = v;
 }
 
 static char *numbered(const char *base, size_t i)
@@ -166,12 +132,9 @@ static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const
 	str_addf(&name, "%s/%s", from->output[0], what);
 	c->output[0] = str_detach(&name);
 	if (list) {
-		Onnx__AttributeProto *a = set_attribute(c, "value_ints", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-		a->ints = xcalloc(1, sizeof(*a->ints));
-		a->ints[0] = v;
-		a->n_ints = 1;
+		proto_add_ints(c, "value_ints", &v, 1);
 	} else {
-		set_int(c, "value_int", v);
+		proto_add_int(c, "value_int", v);
 	}
 	return xstrdup(c->output[0]);
 }
@@ -204,7 +167,7 @@ static bool take_piece(struct resolver *r, const Onnx__NodeProto *p, const struc
 	to->input[0] = xstrdup(s->whole);
 	to->input[1] = first;
 	if (gather) {
-		set_int(to, "axis", s->axis);
+		proto_add_int(to, "axis", s->axis);
 	} else {
 		to->input[2] = end;
 		to->input[3] = axes;
@@ -218,7 +181,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
 	size_t n = 0;
 	int rank = 0;
-	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &(struct proto_constants){r->g, r->node, r->n_nodes}, p->input[1]) : NULL;
+	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &(struct proto_constants){r->g, r->nodes.at, r->nodes.n}, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
 
 	free(sizes);
@@ -228,7 +191,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	Onnx__NodeProto *to = add_node(r, p, "Split", 2, n);
 	to->input[0] = xstrdup(p->input[0]);
 	to->input[1] = xstrdup(p->input[1]);
-	set_int(to, "axis", proto_int(p, "axis", 0));
+	proto_add_int(to, "axis", proto_int(p, "axis", 0));
 	for (size_t i = 0; i < n; i++) {
 		to->output[i] = numbered(p->output[0], i);
 		insert(s, i, to->output[i]);
@@ -258,7 +221,7 @@ static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 	if (!s || s->whole)
 		return false;
 	Onnx__NodeProto *to = add_node(r, p, "Constant", 0, 1);
-	set_int(to, "value_int", (int64_t)s->n);
+	proto_add_int(to, "value_int", (int64_t)s->n);
 	to->output[0] = xstrdup(p->output[0]);
 	return true;
 }
@@ -289,7 +252,7 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 		in[i] = stack ? unsqueezed(r, p, s->at[i], axes, i) : xstrdup(s->at[i]);
 	Onnx__NodeProto *to = add_node(r, p, "Concat", s->n, 1);
 	memcpy(to->input, in, s->n * sizeof(*in));
-	set_int(to, "axis", axis->i);
+	proto_add_int(to, "axis", axis->i);
 	to->output[0] = xstrdup(p->output[0]);
 	free(in);
 	free(axes);
@@ -338,11 +301,9 @@ void sequences_resolve(Onnx__ModelProto *m)
 		if (resolve_node(&r, p))
 			onnx__node_proto__free_unpacked(p, NULL);
 		else
-			push(&r, p);
+			proto_push(&r.nodes, p);
 	}
-	free(m->graph->node);
-	m->graph->node = r.node;
-	m->graph->n_node = r.n_nodes;
+	proto_replace(m->graph, &r.nodes);
 	for (size_t i = 0; i < r.n; i++) {
 		for (size_t k = 0; k < r.list[i].n; k++)
 			free(r.list[i].at[k]);

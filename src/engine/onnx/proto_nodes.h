@@ -1,0 +1,23 @@
+// Private to src/engine/onnx: nodes made in the place of others before the file has become a graph. They are protobuf-c's: freed with the
+// model, or by onnx__node_proto__free_unpacked.
+#ifndef QTUI_ENGINE_ONNX_PROTO_NODES_H
+#define QTUI_ENGINE_ONNX_PROTO_NODES_H
+
+#include "onnx.pb-c.h"
+
+struct proto_list { // nodes of a graph that is made anew
+	Onnx__NodeProto **at;
+	size_t n, cap;
+};
+void proto_push(struct proto_list *l, Onnx__NodeProto *p);
+// The graph's nodes are those of the list from now on.
+void proto_replace(Onnx__GraphProto *g, struct proto_list *l);
+
+// The caller fills in input[] and output[], NULL so far, with what free() takes.
+Onnx__NodeProto *proto_node(const char *op, const char *name, size_t n_in, size_t n_out);
+const char *proto_node_name(const Onnx__NodeProto *p); // or the name of its output, where it has none
+Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type);
+void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v);
+void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size_t n);
+
+#endif
