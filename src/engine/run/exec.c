@@ -226,6 +226,22 @@ out:
 	return st;
 }
 
+// The activation behind the node in its step. A view of the input gets memory of its own: other readers want the input as it was.
+static enum status activate(struct exec *x, const struct tensor *in, struct rep *y)
+{
+	struct rep own = {0};
+	const void *from = y->t.data;
+	if (from == in->data) {
+		enum status st = rep_alloc(&own, y->t.type, y->t.layout, &y->t.shape, x->err);
+		if (st != STATUS_OK)
+			return st;
+		rep_drop(y);
+		*y = own;
+	}
+	elt_act(&x->step->epi.act, from, y->t.data, tensor_stored(&y->t));
+	return STATUS_OK;
+}
+
 enum status exec_plain(struct exec *x)
 {
 	int n_in = x->node->n_in, n_out = x->node->n_out;
@@ -235,7 +251,7 @@ enum status exec_plain(struct exec *x)
 	if (st == STATUS_OK)
 		st = exec_eval(x, in, y);
 	if (st == STATUS_OK && x->step->epi.act.kind != ACT_NONE)
-		elt_act(&x->step->epi.act, y[0].t.data, y[0].t.data, tensor_stored(&y[0].t));
+		st = activate(x, in[0], &y[0]);
 	for (int i = 0; st == STATUS_OK && i < step_n_out(x->g, x->step); i++)
 		st = exec_finish(x, i, &y[i]);
 	for (int i = 0; i < n_in; i++)
