@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "qtui/analysis/channels.h"
 #include "study_task.h"
 
 void study_wake(struct study *s)
@@ -26,17 +27,39 @@ void study_publish(struct study *s, struct snapshot *snap)
 	study_wake(s);
 }
 
+// The newest snapshot in a copy that the caller, who holds the lock, may change; what it takes the place of goes to *old.
+static struct snapshot *renew(struct study *s, struct snapshot **old)
+{
+	*old = s->snap;
+	return s->snap = snapshot_copy(*old);
+}
+
 void study_publish_look(struct study *s, struct task_look *l)
 {
+	struct snapshot *old;
 	pthread_mutex_lock(&s->lock);
 	struct task_look *old_look = s->look;
-	struct snapshot *old = s->snap;
+	struct snapshot *snap = renew(s, &old);
 	s->look = l;
-	s->snap = snapshot_copy(old);
-	task_look_drop(&s->snap->look);
-	s->snap->look = task_look_take(l);
+	task_look_drop(&snap->look);
+	snap->look = task_look_take(l);
 	pthread_mutex_unlock(&s->lock);
 	task_look_drop(&old_look);
+	snapshot_drop(&old);
+	study_wake(s);
+}
+
+void study_publish_channels(struct study *s, struct channels *c)
+{
+	struct snapshot *old;
+	pthread_mutex_lock(&s->lock);
+	struct channels *old_channels = s->channels;
+	struct snapshot *snap = renew(s, &old);
+	s->channels = c;
+	channels_drop(&snap->channels);
+	snap->channels = channels_take(c);
+	pthread_mutex_unlock(&s->lock);
+	channels_drop(&old_channels);
 	snapshot_drop(&old);
 	study_wake(s);
 }
@@ -242,17 +265,34 @@ static void conduct_find(struct study *s)
 	pthread_cond_broadcast(&s->changed);
 }
 
+static void conduct_channels(struct study *s)
+{
+	int slot = s->channels_slot - 1;
+	s->channels_slot = 0;
+	s->gathering = true;
+	atomic_store(&s->cancel, false);
+	pthread_mutex_unlock(&s->lock);
+	study_gather_channels(s, slot);
+	pthread_mutex_lock(&s->lock);
+	s->gathering = false;
+	pthread_cond_broadcast(&s->changed);
+}
+
 void *study_conduct(void *arg)
 {
 	struct study *s = arg;
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		while (!s->requested && !s->quit && !s->fetch && !s->find)
+		while (!s->requested && !s->quit && !s->fetch && !s->find && !s->channels_slot)
 			pthread_cond_wait(&s->changed, &s->lock);
 		if (s->quit)
 			break;
 		if (s->find && !s->requested) {
 			conduct_find(s);
+			continue;
+		}
+		if (s->channels_slot && !s->requested) {
+			conduct_channels(s);
 			continue;
 		}
 		int fetch = s->requested ? 0 : s->fetch;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/channels.h"
 #include "qtui/analysis/cost.h"
 #include "qtui/analysis/findings.h"
 #include "body.h"
@@ -59,6 +60,7 @@ void snapshot_drop(struct snapshot **sp)
 	body_drop(&b);
 	task_report_drop(&s->task);
 	task_look_drop(&s->look);
+	channels_drop(&s->channels);
 	findings_drop(&s->findings);
 	blames_drop(&s->blames);
 	costs_drop(&s->costs);
@@ -224,6 +226,7 @@ static void fill_head(struct snapshot *s, struct study *st, const struct request
 	s->left = -1;
 	pthread_mutex_lock(&st->lock);
 	s->look = task_look_take(st->look);
+	s->channels = channels_take(st->channels);
 	s->findings = study_findings_of(st, s->decision);
 	s->blames = study_blames_of(st, s->decision, &s->blames_old);
 	s->n_runs = (int)st->history.n;
@@ -269,6 +272,7 @@ struct snapshot *snapshot_copy(const struct snapshot *from)
 	body_take(s->priv);
 	s->task = task_report_take(from->task);
 	s->look = task_look_take(from->look);
+	s->channels = channels_take(from->channels);
 	s->findings = findings_take(from->findings);
 	s->blames = blames_take(from->blames);
 	s->costs = costs_take(from->costs);

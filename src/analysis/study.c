@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
+#include "qtui/analysis/channels.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/survey.h"
@@ -198,6 +199,7 @@ void study_close(struct study **sp)
 	}
 	looker_free(&s->looker);
 	task_look_drop(&s->look);
+	channels_drop(&s->channels);
 	study_blames_free(s);
 	latency_drop(&s->latency);
 	repair_memo_free(&s->repairs);
@@ -283,14 +285,21 @@ void study_cancel(struct study *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->requested = false;
+	s->channels_slot = 0;
 	atomic_store(&s->cancel, true);
 	pthread_mutex_unlock(&s->lock);
+}
+
+// The caller holds the lock.
+static bool is_busy(const struct study *s)
+{
+	return s->requested || s->running || s->find;
 }
 
 enum status study_wait(struct study *s, struct error *err)
 {
 	pthread_mutex_lock(&s->lock);
-	while (s->requested || s->running || s->find)
+	while (is_busy(s))
 		pthread_cond_wait(&s->changed, &s->lock);
 	*err = s->error;
 	pthread_mutex_unlock(&s->lock);
@@ -301,7 +310,7 @@ bool study_running(const struct study *s)
 {
 	struct study *m = (struct study *)s; // the lock is not part of the value
 	pthread_mutex_lock(&m->lock);
-	bool running = m->requested || m->running || m->find;
+	bool running = is_busy(m);
 	pthread_mutex_unlock(&m->lock);
 	return running;
 }

@@ -75,6 +75,9 @@ struct study {
 	unsigned n_found;
 	bool find;                         // they are to be looked for again
 	int fetch;                         // sample + 1 that a look lacks; 0: none
+	int channels_slot;                 // slot + 1 whose channels are wanted; 0: none
+	bool gathering;                    // channels, right now: `cancel` is about them
+	struct channels *channels;         // shown by every snapshot
 	int pipe[2];
 
 	struct history history;
@@ -87,6 +90,8 @@ struct study {
 
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
 void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
+void study_publish_channels(struct study *s, struct channels *c); // likewise
+void study_gather_channels(struct study *s, int slot);       // by the conductor
 const struct bench *study_bench(const struct study *s);      // of the decision in force
 const struct dataset *study_first_dataset(const struct study *s); // as the study was opened
 struct key all_samples_key(const struct dataset *d);              // of all samples as they are prepared

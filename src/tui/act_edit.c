@@ -152,7 +152,7 @@ void act_run(struct ui *ui)
 // Says what was stopped; NULL: nothing was running.
 static const char *stop(struct ui *ui)
 {
-	if (study_running(ui->study)) {
+	if (study_running(ui->study) || study_gathering(ui->study)) {
 		study_cancel(ui->study);
 		return "stopped; what is computed stays, r goes on";
 	}

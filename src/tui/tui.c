@@ -46,7 +46,7 @@ static enum status feed_script(struct program *p, struct error *err)
 {
 	struct ui *ui = &p->ui;
 
-	if (ui->waiting && !study_running(ui->study) && !repair_busy(ui) && !survey_busy(ui)) {
+	if (ui->waiting && !study_running(ui->study) && !study_gathering(ui->study) && !repair_busy(ui) && !survey_busy(ui)) {
 		ui->waiting = false;
 		take_figures(p);
 		if (ui->snap->stage == STAGE_FAILED) {

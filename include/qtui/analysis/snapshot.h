@@ -116,6 +116,7 @@ struct snapshot {
 	bool task_calibrated;         // it is measured on the samples that were calibrated on
 	struct key task_network;      // what a look at a sample is of when it is as new as the report
 	struct task_look *look;       // the sample that was asked for last; NULL: none
+	struct channels *channels;    // likewise the tensor (channels.h); perhaps of another decision
 	struct key decision;          // target, calibration, edits, how pictures are prepared
 	int bench;                    // the last of these, as a number
 	struct findings *findings;    // of this decision (findings.h); they come behind the figures. NULL: not known

@@ -81,6 +81,10 @@ void study_set_task(struct study *s, const struct task_wish *wish);
 const struct task_wish *study_task_wish(const struct study *s);
 // Asks for a sample of the task's data with its picture: it comes as snapshot.look, and again when more is known of it.
 void study_look(struct study *s, int sample);
+// Asks for the channels of the tensor at which the quantizer of a site (site.slot) acts: between runs they come as snapshot.channels, and
+// again as more samples are gone through. A newer wish, or a run, ends the gathering; nothing comes before a run has ended.
+void study_channels(struct study *s, int slot);
+bool study_gathering(const struct study *s); // they are still to come, if no run is in the way; no part of study_running
 
 // Variants: states of the decisions that have a name (one word), kept in sessions. A new name is given to the state in force (*made); a
 // known one brings its state back, as one step of the history.

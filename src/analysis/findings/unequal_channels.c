@@ -1,13 +1,13 @@
 // One scale for a weight whose channels differ: the small channels get a handful of codes (depthwise convolutions most of all).
 #include <math.h>
 #include <stdlib.h>
+#include "qtui/analysis/channels.h"
 #include "qtui/engine/equalize.h"
 #include "rule.h"
 
-static const double FEW_CODES = 8, SHARE = 0.1, GOOD_DB = 20;
-static const double DEAD = 1e-5; // of the largest channel: pruned, not small
+static const double SHARE = 0.1, GOOD_DB = 20;
 
-struct channels {
+struct reaches {
 	int64_t n, poor;
 	double top, median;
 };
@@ -18,52 +18,43 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// The dimension of the output channels.
-static int channel_axis(const struct node *n, const struct tensor *w)
+static float *channel_maxima(const struct tensor *w, const struct channel_split *s)
 {
-	if (is_op(n, OP_MatMul))
-		return w->shape.rank - 1;
-	if (is_op(n, OP_Gemm))
-		return ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1;
-	return is_op(n, OP_ConvTranspose) ? 1 : 0;
-}
-
-static float *channel_maxima(const struct tensor *w, int axis)
-{
-	int64_t n = w->shape.dim[axis], inner = 1, outer = 1;
 	const float *x = w->data;
-	float *top = mem_try_array((size_t)n, sizeof *top);
-	for (int d = 0; d < w->shape.rank; d++)
-		*(d < axis ? &outer : &inner) *= d == axis ? 1 : w->shape.dim[d];
-	for (int64_t o = 0; top && o < outer; o++)
-		for (int64_t c = 0; c < n; c++)
+	int64_t here = w->shape.dim[s->axis], rows = 1, inner = tensor_count(w) / here;
+	float *top = mem_try_array((size_t)s->n, sizeof *top);
+	for (int d = 0; d < s->axis; d++)
+		rows *= w->shape.dim[d];
+	inner /= rows;
+	for (int64_t r = 0; top && r < rows; r++)
+		for (int64_t c = r / (rows / s->groups) * here, end = c + here; c < end; c++)
 			for (int64_t i = 0; i < inner; i++, x++)
 				top[c] = fmaxf(top[c], fabsf(*x));
 	return top;
 }
 
-static bool measure(struct channels *out, const struct tensor *w, int axis, double scale)
+static bool measure(struct reaches *out, const struct tensor *w, const struct channel_split *split, double scale)
 {
-	float *top = channel_maxima(w, axis);
+	float *top = split->axis >= 0 && tensor_count(w) > 0 ? channel_maxima(w, split) : NULL;
 	if (!top)
 		return false;
-	*out = (struct channels){.n = w->shape.dim[axis]};
+	*out = (struct reaches){.n = split->n};
 	qsort(top, (size_t)out->n, sizeof *top, by_value);
 	out->top = top[out->n - 1];
 	out->median = top[out->n / 2];
 	for (int64_t c = 0; c < out->n; c++)
-		out->poor += top[c] > DEAD * out->top && top[c] / scale < FEW_CODES;
+		out->poor += top[c] > CHANNEL_DEAD_SHARE * out->top && top[c] / scale < CHANNEL_FEW_CODES;
 	free(top);
 	return true;
 }
 
-static void unequal(struct look *l, const struct site *s, const struct channels *c, bool equal)
+static void unequal(struct look *l, const struct site *s, const struct reaches *c, bool equal)
 {
 	const struct node *n = &l->g->node[s->node];
 	const struct site *y = snapshot_output(l->s, s->node);
 	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
-	finding_say(f, "%lld of %lld channels of %s have fewer than %.0f codes on its one scale: their median is %.3g times smaller than the largest.",
-	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, FEW_CODES, c->top / fmax(c->median, 1e-30));
+	finding_say(f, "%lld of %lld channels of %s have fewer than %d codes on its one scale: their median is %.3g times smaller than the largest.",
+	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, CHANNEL_FEW_CODES, c->top / fmax(c->median, 1e-30));
 	finding_prove(f, "channels", (double)c->n);
 	finding_prove(f, "channels with few codes", (double)c->poor);
 	finding_prove(f, "largest / median", c->top / c->median);
@@ -76,19 +67,22 @@ static void unequal(struct look *l, const struct site *s, const struct channels 
 void rule_unequal_channels(struct look *l)
 {
 	bool *reached = NULL; // found when it is first asked for
+	int *axes = channel_axes(l->g);
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i], *y = snapshot_output(l->s, s->node);
 		const struct node *n = &l->g->node[s->node];
 		const struct tensor *w = l->g->value[s->value].constant;
-		struct channels c;
+		struct reaches c;
 		if (s->kind != SITE_WEIGHT || s->bits != 8 || s->n_scale != 1 || !is_weighted(n) || n->n_in < 2 || n->in[1] != s->value)
 			continue;
 		if (!w || w->type != DT_F32 || w->shape.rank < 2 || (y && site_snr(y) > GOOD_DB))
 			continue;
-		if (!measure(&c, w, channel_axis(n, w), s->scale[0]) || (double)c.poor <= SHARE * (double)c.n)
+		struct channel_split split = channel_split_constant(l->g, axes, s->node, 1);
+		if (!measure(&c, w, &split, s->scale[0]) || (double)c.poor <= SHARE * (double)c.n)
 			continue;
 		reached = reached ? reached : equalize_reaches(l->g);
 		unequal(l, s, &c, reached[s->node]);
 	}
 	free(reached);
+	free(axes);
 }

@@ -308,7 +308,7 @@ static struct channel_split split_transposed(const struct node *n, const struct 
 // A constant that is combined with the result element by element.
 static struct channel_split split_broadcast(const struct axes *a, const struct node *n, int input)
 {
-	const struct shape *c = shape_at(a, n->in[input]);
+	const struct shape *c = &a->g->value[n->in[input]].constant->shape;
 	int out = n->n_out > 0 ? n->out[0] : -1, axis = axis_of(a, out);
 
 	if (axis < 0)
@@ -321,7 +321,7 @@ struct channel_split channel_split_constant(const struct graph *g, const int *ax
 {
 	struct axes a = { g, (int *)axes }; // only read
 	const struct node *n = &g->node[node];
-	const struct shape *c = shape_at(&a, n->in[input]);
+	const struct shape *c = &g->value[n->in[input]].constant->shape;
 	enum rule rule = rule_of(n);
 
 	if (input == 1 && is_gemm(n))

@@ -69,7 +69,7 @@ static void check_sums(const struct shape *shape, int axis, int64_t groups, cons
 	tensor_drop(&q);
 }
 
-void test_channels__figures_are_those_of_a_plain_computation(void **state)
+void test_channel_sums__figures_are_those_of_a_plain_computation(void **state)
 {
 	static const struct {
 		struct shape shape;
@@ -88,7 +88,7 @@ void test_channels__figures_are_those_of_a_plain_computation(void **state)
 		}
 }
 
-void test_channels__a_scale_for_each(void **state)
+void test_channel_sums__a_scale_for_each(void **state)
 {
 	const float scale[] = { 0.01f, 0.05f, 0.2f, 0.07f, 0.4f };
 	const int32_t zero[5] = { 0 };
@@ -102,7 +102,7 @@ void test_channels__a_scale_for_each(void **state)
 	check_sums(&(struct shape){ 2, { 5, 40 } }, 0, 1, &quant);
 }
 
-void test_channels__sums_merge_as_if_they_were_of_all(void **state)
+void test_channel_sums__sums_merge_as_if_they_were_of_all(void **state)
 {
 	const int64_t dim[] = { 2, 3, 50 };
 	struct quantizer quant = quantizer(0);
@@ -130,7 +130,7 @@ void test_channels__sums_merge_as_if_they_were_of_all(void **state)
 	tensor_drop(&q);
 }
 
-void test_channels__values_that_are_not_finite(void **state)
+void test_channel_sums__values_that_are_not_finite(void **state)
 {
 	float x[] = { 1, NAN, INFINITY, 2, NAN, -INFINITY }, y[] = { 1.5f, NAN, 3, 2, 1, -INFINITY };
 	struct tensor f = { .type = DT_F32, .shape = { 2, { 2, 3 } }, .data = x }, q = { .type = DT_F32, .shape = { 2, { 2, 3 } }, .data = y };
@@ -179,7 +179,7 @@ static void expect_constant(const struct onnx_case *c, const char *node, int inp
 	free(axes);
 }
 
-void test_channels__convolutions(void **state)
+void test_channel_sums__convolutions(void **state)
 {
 	struct onnx_case c;
 	(void)state;
@@ -216,7 +216,7 @@ void test_channels__convolutions(void **state)
 	case_done(&c);
 }
 
-void test_channels__products(void **state)
+void test_channel_sums__products(void **state)
 {
 	struct onnx_case c;
 	(void)state;
@@ -257,7 +257,7 @@ void test_channels__products(void **state)
 	case_done(&c);
 }
 
-void test_channels__what_moves_dimensions(void **state)
+void test_channel_sums__what_moves_dimensions(void **state)
 {
 	struct onnx_case c;
 	(void)state;

@@ -1,0 +1,132 @@
+// Figures of channels from their sums: see channels.h.
+#include "qtui/analysis/channels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "qtui/base/mem.h"
+
+static const double MUCH_CLIPPED = 0.01, MUCH_SHIFTED = 0.5; // of the elements; of a step
+
+const char *channel_flag_name(int bit)
+{
+	static const char *const name[CHANNEL_FLAGS] = {"dead", "outlier", "few codes", "clipped", "shifted"};
+	return name[bit];
+}
+
+struct channels *channels_take(struct channels *c)
+{
+	if (c)
+		atomic_fetch_add(&c->refs, 1);
+	return c;
+}
+
+void channels_drop(struct channels **cp)
+{
+	struct channels *c = *cp;
+	*cp = NULL;
+	if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
+		return;
+	free(c->at);
+	free(c);
+}
+
+static double reach(const struct channel *c)
+{
+	if (c->min > c->max)
+		return 0; // it has no elements
+	return fmax(fabs((double)c->min), fabs((double)c->max));
+}
+
+static double snr_of(const struct tensor_sums *s)
+{
+	struct metrics m = sums_metrics(s);
+	return m.exact ? INFINITY : m.snr_db;
+}
+
+static float scale_of(const struct quantizer *q, int channel)
+{
+	return q->kind == QUANT_LINEAR ? q->scale[q->n > 1 ? channel % q->n : 0] : 0;
+}
+
+static struct channel one_channel(const struct channel_sums *s, const struct quantizer *q, int i)
+{
+	struct channel c = {.min = s->sums.fmin, .max = s->sums.fmax, .qmin = s->sums.qmin, .qmax = s->sums.qmax, .scale = scale_of(q, i),
+	    .now = sums_metrics(&s->sums), .alone_db = NAN, .share = NAN, .shift = s->shift / fmax(s->sums.n, 1), .used = NAN};
+	int64_t codes = q->qmax - q->qmin + 1;
+	if (q->kind == QUANT_LINEAR && codes <= 256)
+		c.used = (double)channel_sums_codes(s) / (double)codes;
+	return c;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+// How far the channels reach: the farthest, and the median of those that are not dead.
+static void measure_reach(const struct channels *c, double *top, double *median)
+{
+	double *r = xcalloc((size_t)c->n + 1, sizeof *r);
+	int n = 0;
+	*top = *median = 0;
+	for (int i = 0; i < c->n; i++)
+		*top = fmax(*top, reach(&c->at[i]));
+	for (int i = 0; i < c->n; i++)
+		if (reach(&c->at[i]) > CHANNEL_DEAD_SHARE * *top)
+			r[n++] = reach(&c->at[i]);
+	qsort(r, (size_t)n, sizeof *r, by_value);
+	if (n > 0)
+		*median = r[n / 2];
+	free(r);
+}
+
+static unsigned flags_of(const struct channel *c, double top, double median)
+{
+	double r = reach(c);
+	if (!(r > CHANNEL_DEAD_SHARE * top))
+		return CHANNEL_DEAD;
+	return (r >= CHANNEL_OUTLIER_RATIO * median ? CHANNEL_OUTLIER : 0u) |
+	    (c->scale > 0 && r < CHANNEL_FEW_CODES * (double)c->scale ? CHANNEL_COARSE : 0u) |
+	    (c->now.clipped > MUCH_CLIPPED ? CHANNEL_CLIPPED : 0u) |
+	    (c->scale > 0 && fabs(c->shift) > MUCH_SHIFTED * (double)c->scale ? CHANNEL_SHIFTED : 0u);
+}
+
+// What each channel is next to the others.
+static void relate(struct channels *c)
+{
+	double top, median;
+	int alive = 0;
+	measure_reach(c, &top, &median);
+	for (int i = 0; i < c->n; i++) {
+		struct channel *one = &c->at[i];
+		one->unused_bits = log2(top / reach(one));
+		one->flags = flags_of(one, top, median);
+		for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
+			c->count[bit] += one->flags >> bit & 1;
+		if (one->flags & CHANNEL_DEAD)
+			continue;
+		c->spread += one->unused_bits;
+		alive++;
+	}
+	c->spread = alive ? c->spread / alive : 0;
+}
+
+struct channels *channels_of(const struct channel_split *split, const struct channel_sums *sums, const struct channel_sums *alone,
+    const struct quantizer *q, int samples, int of)
+{
+	struct channels *c = xcalloc(1, sizeof *c);
+	double error = 0;
+	*c = (struct channels){.refs = 1, .axis = split->axis, .n = (int)split->n, .samples = samples, .of = of};
+	c->at = xcalloc((size_t)c->n + 1, sizeof *c->at);
+	for (int i = 0; i < c->n; i++)
+		error += sums[i].sums.e2;
+	for (int i = 0; i < c->n; i++) {
+		c->at[i] = one_channel(&sums[i], q, i);
+		c->at[i].share = error > 0 ? sums[i].sums.e2 / error : NAN;
+		if (alone)
+			c->at[i].alone_db = snr_of(&alone[i].sums);
+	}
+	relate(c);
+	return c;
+}
