@@ -8,7 +8,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/graph.h"
 
-static const double SHARE_FLOOR = 0.005; // of the MACs
+static const double SHARE_FLOOR = 0.005; // of the work
 
 struct blames *blames_take(struct blames *b)
 {
@@ -31,7 +31,15 @@ void blames_drop(struct blames **bp)
 double blame_worth(const struct blame *b)
 {
 	double gain = isnan(b->in_wide.score) ? b->in_wide.damage : b->in_wide.score;
-	return gain / (100 * (b->wide + SHARE_FLOOR));
+	return gain / (100 * ((isnan(b->cost) ? b->wide : fmax(b->cost, 0)) + SHARE_FLOOR));
+}
+
+bool blames_are_timed(const struct blames *b)
+{
+	for (int i = 0; i < b->n; i++)
+		if (!isnan(b->at[i].cost))
+			return true;
+	return false;
 }
 
 double blames_gain(const struct blames *b, const struct blame_gain *g)
@@ -62,6 +70,7 @@ static cJSON *one_json(const struct blame *b, const struct graph *g)
 	add_gain(o, "float", &b->in_float);
 	add_gain(o, "wide", &b->in_wide);
 	json_add_number(o, "macs", b->wide);
+	json_add_number(o, "time", b->cost);
 	return o;
 }
 
@@ -98,7 +107,7 @@ static bool parse_one(struct blame *out, const cJSON *o, const struct graph *g)
 	*out = (struct blame){.node = node ? graph_find_node(g, node) : -1, .run = last != NULL, .value = tensor ? graph_find_value(g, tensor) : -1,
 	    .parts = parts >= 1 && parts < 1e9 ? (int)parts : 1, .alone = json_number(o, "alone", NAN), .score_loss = json_number(o, "task_loss", NAN),
 	    .in_float = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "float")), .in_wide = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "wide")),
-	    .wide = json_number(o, "macs", NAN)};
+	    .wide = json_number(o, "macs", NAN), .cost = json_number(o, "time", NAN)};
 	out->last_node = last ? graph_find_node(g, last) : out->node;
 	return out->node >= 0 && out->last_node >= 0 && !isnan(out->alone);
 }

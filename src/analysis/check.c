@@ -6,7 +6,7 @@
 #include "qtui/base/str.h"
 #include "repair/repair_impl.h"
 
-const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN};
+const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 enum status check_parse(struct check *c, const char *text, struct error *err)
 {
@@ -18,9 +18,10 @@ enum status check_parse(struct check *c, const char *text, struct error *err)
 	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
 	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct check, max_wide), 0, 1},
+	    {"time", '<', offsetof(struct check, max_time), 0, 1e9},
 	};
 	return conditions_parse(c, condition, sizeof condition / sizeof *condition,
-	    "snr>20, cos>0.99, map_drop<0.005, top1_drop<0.01, cost<1.1 or wide<0.15", text, err);
+	    "snr>20, cos>0.99, map_drop<0.005, top1_drop<0.01, cost<1.1, wide<0.15 or time<12", text, err);
 }
 
 // ---- what the figures are
@@ -122,11 +123,26 @@ static void check_task(struct str *out, const struct snapshot *s, double limit)
 		say(out, "drop<%g: %s lost %.4f, %.4f too much", limit, s->task->figure[0].name, drop, drop - limit);
 }
 
-static void check_share(struct str *out, const struct snapshot *s, const char *name, double limit, double (*weight)(enum precision p))
+// Of a search's cost: in a board's times where they are known.
+static double cost_of(const struct snapshot *s)
 {
-	double share = share_of_macs(s, weight);
+	return s->costs->latency && s->costs->narrow > 0 ? costs_sum(s).all / s->costs->narrow : share_of_macs(s, cost_weight);
+}
+
+static void check_share(struct str *out, const char *name, double limit, double share)
+{
 	if (share >= limit) // not of a limit that is NAN
 		say(out, "%s<%g: it is %.4g", name, limit, share);
+}
+
+static void check_time(struct str *out, const struct snapshot *s, double limit)
+{
+	if (isnan(limit))
+		return;
+	if (s->costs->latency)
+		check_share(out, "time", limit, costs_sum(s).all / 1000);
+	else
+		say(out, "time<%g: no times are known: give --latency", limit);
 }
 
 enum status check_snapshot(const struct check *c, const struct snapshot *s, struct error *err)
@@ -136,8 +152,9 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
 	check_task(&said, s, c->max_drop);
-	check_share(&said, s, "cost", c->max_cost, repair_weight);
-	check_share(&said, s, "wide", c->max_wide, is_wide);
+	check_share(&said, "cost", c->max_cost, cost_of(s));
+	check_share(&said, "wide", c->max_wide, share_of_macs(s, is_wide));
+	check_time(&said, s, c->max_time);
 	if (said.len)
 		st = error_set(err, STATUS_FORMAT, "check failed: %s", str_text(&said));
 	str_done(&said);

@@ -248,26 +248,36 @@ static cJSON *notes_json(const struct latency *l)
 	return a;
 }
 
-static void add_latency(cJSON *root, const struct snapshot *s)
+static cJSON *cost_sum_json(const struct cost_sum *sum)
+{
+	cJSON *o = cJSON_CreateObject(), *known = cJSON_CreateObject();
+	cJSON_AddNumberToObject(o, "us", sum->all);
+	for (int i = 0; i < COST_SOURCES; i++)
+		if (cost_source_name((enum cost_source)i) && sum->nodes[i])
+			cJSON_AddNumberToObject(known, cost_source_name((enum cost_source)i), sum->from[i]);
+	cJSON_AddItemToObject(o, "known", known);
+	return o;
+}
+
+struct cJSON *latency_json(const struct snapshot *s)
 {
 	const struct latency *l = s->costs->latency;
 	if (!l)
-		return;
+		return NULL;
 	const struct cost_sum sum = costs_sum(s);
-	cJSON *o = cJSON_AddObjectToObject(root, "latency"), *widths = cJSON_CreateObject(), *known = cJSON_CreateObject();
+	cJSON *o = cJSON_CreateObject(), *now = cost_sum_json(&sum), *widths = cJSON_AddObjectToObject(now, "by_precision"), *all = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "file", l->path);
 	cJSON_AddNumberToObject(o, "lines", l->lines);
 	cJSON_AddNumberToObject(o, "taken", l->taken);
-	cJSON_AddNumberToObject(o, "total_us", sum.all);
-	cJSON_AddNumberToObject(o, "all_int8_us", s->costs->narrow);
-	for (int p = 0; p < PREC_COUNT; p++)
+	for (int p = 0; p < PREC_COUNT; p++) {
+		const struct cost_sum one = costs_sum_all(s->costs, (enum precision)p);
 		cJSON_AddNumberToObject(widths, precision_name((enum precision)p), sum.at[p]);
-	for (int i = 0; i < COST_SOURCES; i++)
-		if (cost_source_name((enum cost_source)i) && sum.nodes[i])
-			cJSON_AddNumberToObject(known, cost_source_name((enum cost_source)i), sum.from[i]);
-	cJSON_AddItemToObject(o, "us", widths);
-	cJSON_AddItemToObject(o, "known", known);
+		cJSON_AddItemToObject(all, precision_name((enum precision)p), cost_sum_json(&one));
+	}
+	cJSON_AddItemToObject(o, "now", now);
+	cJSON_AddItemToObject(o, "all", all);
 	cJSON_AddItemToObject(o, "notes", notes_json(l));
+	return o;
 }
 
 struct cJSON *report_json(const struct study *st, const struct snapshot *s)
@@ -283,7 +293,8 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	add_timing(root, &s->timing);
 	add_cost(root, s);
 	add_traffic(root, s);
-	add_latency(root, s);
+	if (s->costs->latency)
+		cJSON_AddItemToObject(root, "latency", latency_json(s));
 	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
 	for (int i = 0; i < g->n_origins; i++)
 		cJSON_AddItemToArray(nodes, origin_json(s, study_isolation(st, s), &g->origin[i]));

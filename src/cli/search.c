@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/repair.h"
+#include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
@@ -30,14 +32,22 @@ struct search {
 
 // ---- the work
 
+static bool only_json(const struct search *s)
+{
+	return s->o->json && strcmp(s->o->json, "-") == 0;
+}
+
 static void print_figures(const struct repair_figures *f)
 {
+	char time[COST_TIME];
 	printf("damage %.4f", f->damage);
 	if (isfinite(f->snr_db))
 		printf("  SNR %.2f dB", f->snr_db);
 	if (!isnan(f->score))
 		printf("  task %.4f", f->score);
 	printf("  above 8 bit %.1f %% of the MACs", 100 * f->wide);
+	if (!isnan(f->us))
+		printf("  %s", cost_time(time, f->us));
 }
 
 static cJSON *json_figures(const struct repair_figures *f)
@@ -49,6 +59,7 @@ static cJSON *json_figures(const struct repair_figures *f)
 	json_add_number(o, "apart", f->apart);
 	json_add_number(o, "wide", f->wide);
 	json_add_number(o, "cost", f->cost);
+	json_add_number(o, "time_us", f->us);
 	return o;
 }
 
@@ -70,7 +81,7 @@ static void on_step(void *arg, const struct repair_step *step)
 		s->commands.at = xrealloc(s->commands.at, ((size_t)s->commands.n + 1) * sizeof *s->commands.at);
 		s->commands.at[s->commands.n++] = step->command[i];
 	}
-	if (s->o->json && strcmp(s->o->json, "-") == 0)
+	if (only_json(s))
 		return;
 	printf("%s %-11s ", step->kept ? "kept  " : "undone", repair_kind_name(step->kind));
 	print_figures(&step->after);
@@ -95,7 +106,7 @@ static enum status work(void *arg, struct error *err)
 		st = repair_prepare(s->repair, err);
 	if (st == STATUS_OK && s->o->blame)
 		return repair_blame(s->repair, &s->blames, err);
-	if (st == STATUS_OK && (!s->o->json || strcmp(s->o->json, "-") != 0)) {
+	if (st == STATUS_OK && !only_json(s)) {
 		printf("begin              ");
 		print_figures(repair_begin(s->repair));
 		puts("");
@@ -104,6 +115,20 @@ static enum status work(void *arg, struct error *err)
 	if (st == STATUS_OK)
 		st = (s->tune ? repair_tune : repair_fix)(s->repair, on_step, s, err);
 	return st;
+}
+
+// Where a search spends time on a board, how much of that is measured at the width that it may widen to.
+static void print_times(const struct search *s)
+{
+	struct snapshot *snap = study_snapshot(s->study);
+	enum precision wide = target_has_precision(study_target(s->study), 16) ? PREC_INT16 : PREC_FLOAT;
+	char time[COST_TIME], phrase[COST_PHRASE];
+	for (int i = 0; i < 2 && snap->costs->latency; i++) {
+		enum precision p = i ? wide : PREC_INT8;
+		const struct cost_sum sum = costs_sum_all(snap->costs, p);
+		printf("all at %-11s %s: %s\n", precision_name(p), cost_time(time, sum.all), costs_phrase(phrase, &sum));
+	}
+	snapshot_drop(&snap);
 }
 
 // What was kept becomes steps of the study's history.
@@ -130,14 +155,14 @@ static void print_blames(const struct search *s)
 	const struct blames *b = s->blames;
 	const struct graph *g = study_graph(s->study);
 	printf("damage %.4f with everything quantized%s\n\n%8s%8s%8s%8s%8s%8s  %s\n", b->total, b->complete ? "" : "; not split to the end",
-	    "alone", "float", "16 bit", b->task[0] ? b->task : "SNR dB", "MACs %", "per %", "");
+	    "alone", "float", "16 bit", b->task[0] ? b->task : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %", "per %", "");
 	for (int i = 0; i < b->n && i < SHOWN; i++) {
 		const struct blame *x = &b->at[i];
 		print_number(4, x->alone);
 		print_number(4, x->in_float.damage);
 		print_number(4, x->in_wide.damage);
 		print_number(4, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
-		print_number(2, 100 * x->wide);
+		print_number(2, 100 * (blames_are_timed(b) ? x->cost : x->wide));
 		print_number(4, blame_worth(x));
 		if (x->run)
 			printf("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
@@ -187,6 +212,10 @@ static enum status write_json(struct search *s, struct error *err)
 	json_add_text(o, "model", study_graph(s->study)->path);
 	json_add_text(o, "target", target_name(study_target(s->study)));
 	json_add_number(o, "task_float", repair_float_score(s->repair));
+	struct snapshot *snap = study_snapshot(s->study);
+	if (snap->costs->latency)
+		cJSON_AddItemToObject(o, "latency", latency_json(snap));
+	snapshot_drop(&snap);
 	cJSON_AddItemToObject(o, "begin", json_figures(repair_begin(s->repair)));
 	cJSON_AddItemToObject(o, "end", json_figures(repair_now(s->repair)));
 	if (s->blames)
@@ -202,7 +231,7 @@ static enum status write_json(struct search *s, struct error *err)
 
 static enum status show(struct search *s, struct error *err)
 {
-	if (s->o->json && strcmp(s->o->json, "-") == 0)
+	if (only_json(s))
 		return write_json(s, err);
 	if (s->blames) {
 		print_blames(s);
@@ -261,6 +290,8 @@ static enum status run(struct search *s, struct error *err)
 	s->opt.score = s->task ? repair_task_score : NULL;
 	s->opt.score_arg = s->opt.task = s->task;
 	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
+	if (!only_json(s))
+		print_times(s);
 	st = run_watched(work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);

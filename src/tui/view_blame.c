@@ -47,9 +47,9 @@ static double snr_in_wide(const struct blame *b)
 	return b->in_wide.snr_db;
 }
 
-static double macs(const struct blame *b)
+static double price(const struct blame *b)
 {
-	return 100 * b->wide;
+	return 100 * (isnan(b->cost) ? b->wide : b->cost);
 }
 
 static const struct blame_column {
@@ -66,7 +66,7 @@ static const struct blame_column {
 	{"lost", "lost", NULL, score_loss, 3, 6, false},
 	{"float", "float", NULL, score_in_float, 3, 4, true},
 	{"16 bit", "16 bit", NULL, score_in_wide, 3, 0, true},
-	{"MACs %", NULL, NULL, macs, 2, 2, false},
+	{"MACs %", NULL, NULL, price, 2, 2, false}, // "time %" where times are known
 	{"per %", NULL, "gain per cost", blame_worth, 4, 0, false},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -197,7 +197,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, const struct blame
 			continue;
 		if (columns[i].task)
 			canvas_right(c, x, r.y - 1, WIDTH - 1, role, b->task);
-		canvas_right(c, x, r.y, WIDTH - 1, role, columns[i].head);
+		canvas_right(c, x, r.y, WIDTH - 1, role, columns[i].value == price && blames_are_timed(b) ? "time %" : columns[i].head);
 		if (i == ui->repair.order)
 			canvas_text(c, x + WIDTH - 1, r.y, 1, role, "▾");
 		x += WIDTH;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/cost.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 
@@ -34,6 +35,17 @@ static int draw_number(struct canvas *c, int x, int y, int digits, double v)
 	return x + NUMBER;
 }
 
+// In a board's time where there is one, else as a share of the MACs.
+static int draw_cost(struct canvas *c, int x, int y, const struct repair_figures *f)
+{
+	char time[COST_TIME];
+
+	if (isnan(f->us))
+		return draw_number(c, x, y, 2, 100 * f->wide);
+	canvas_right(c, x, y, NUMBER - 1, ROLE_TEXT, cost_time(time, f->us));
+	return x + NUMBER;
+}
+
 void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct repair_step s = repair_job_step(ui->repair.job, row);
@@ -46,7 +58,7 @@ void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row
 	}
 	x = draw_number(c, x, r.y, 4, s.after.damage);
 	x = draw_number(c, x, r.y, 4, s.before.damage - s.after.damage);
-	x = draw_number(c, x, r.y, 2, 100 * s.after.wide);
+	x = draw_cost(c, x, r.y, &s.after);
 	canvas_text(c, x + 1, r.y, VERDICT, s.kept ? ROLE_BETTER : ROLE_DIM, s.kept ? "kept" : "undone");
 	draw_found(c, ui, x + VERDICT + 1, r.y, r.x + r.w - x - VERDICT - 2, s.kept ? ROLE_TEXT : ROLE_DIM, CUT_RIGHT, s.reason);
 }
@@ -69,6 +81,7 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 void fix_summary(char *out, size_t size, const struct ui *ui)
 {
 	const struct ui_repair *r = &ui->repair;
+	char was[COST_TIME], now[COST_TIME];
 	size_t used = 0;
 
 	if (r->task && !isnan(r->begin.score)) {
@@ -76,8 +89,11 @@ void fix_summary(char *out, size_t size, const struct ui *ui)
 		used += (size_t)snprintf(out + used, size - used, ", ");
 	}
 	if (used < size)
-		snprintf(out + used, size - used, "damage %.4f → %.4f, %.1f → %.1f %% of the MACs above 8 bit", r->begin.damage, r->now.damage,
-		    100 * r->begin.wide, 100 * r->now.wide);
+		used += (size_t)snprintf(out + used, size - used, "damage %.4f → %.4f, ", r->begin.damage, r->now.damage);
+	if (used < size && isnan(r->now.us))
+		snprintf(out + used, size - used, "%.1f → %.1f %% of the MACs above 8 bit", 100 * r->begin.wide, 100 * r->now.wide);
+	else if (used < size)
+		snprintf(out + used, size - used, "%s → %s on the board", cost_time(was, r->begin.us), cost_time(now, r->now.us));
 }
 
 // The whole reason of the step under the cursor.
@@ -99,7 +115,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, "damage");
 	canvas_right(c, x + NUMBER, r.y, NUMBER - 1, ROLE_HEAD, "saved");
-	canvas_right(c, x + 2 * NUMBER, r.y, NUMBER - 1, ROLE_HEAD, "MACs %");
+	canvas_right(c, x + 2 * NUMBER, r.y, NUMBER - 1, ROLE_HEAD, isnan(ui->repair.now.us) ? "MACs %" : "time");
 	canvas_text(c, r.x + columns_end(ui) + VERDICT + 1, r.y, r.w, ROLE_HEAD, "remedy");
 }
 

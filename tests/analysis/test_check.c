@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "qtui/analysis/check.h"
+#include "qtui/analysis/cost.h"
 #include "studies.h"
 
 static struct study *open_study(void)
@@ -65,6 +66,30 @@ void test_check__what_is_not_known_is_not_met(void **state)
 	blank.n_sites = 0;
 	assert_int_equal(check(&blank, "snr>-100", &err), STATUS_FORMAT);
 	assert_non_null(strstr(err.text, "of no output a figure is known"));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// In a board's times where they are known: milliseconds, and beside everything at 8 bit.
+void test_check__counts_times(void **state)
+{
+	struct error err = {0};
+	struct latency *l = NULL;
+	static const char times[] = "name,us,bits\n/model.0/conv/Conv,2000,8\n/model.0/conv/Conv,1000,16\n";
+	struct study *st = open_study();
+	struct snapshot *s = run_study(st);
+	assert_int_equal(check(s, "time<1000", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "no times are known"));
+	snapshot_drop(&s);
+	assert_int_equal(latency_read(&l, study_graph(st), support_temp_file("t.csv", times, sizeof times - 1), &err), STATUS_OK);
+	study_set_latency(st, l);
+	latency_drop(&l);
+	s = study_snapshot(st);
+	char text[64];
+	snprintf(text, sizeof text, "time<%.9g,cost<1.001", s->costs->narrow / 1000 * 1.001);
+	assert_int_equal(check(s, text, &err), STATUS_OK);
+	snprintf(text, sizeof text, "time<%.9g", s->costs->narrow / 1000 * 0.999);
+	assert_int_equal(check(s, text, &err), STATUS_FORMAT);
 	snapshot_drop(&s);
 	study_close(&st);
 }

@@ -28,7 +28,8 @@ static struct repair *open_either(struct study *st, struct repair_options o, boo
 	struct error err = {0};
 	struct repair *r = NULL;
 	o.samples = 2;
-	o.goal.max_wide = o.goal.max_wide > 0 ? o.goal.max_wide : repair_goal_default.max_wide;
+	o.goal.max_wide = o.goal.max_wide > 0 ? o.goal.max_wide : 0.15;
+	o.goal.max_time = o.goal.max_time > 0 ? o.goal.max_time : NAN;
 	if (repair_open(&r, st, &o, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	if (!read)
@@ -47,6 +48,16 @@ static struct repair *open_repair(struct study *st, struct repair_options o)
 static struct repair *open_unread(struct study *st, struct repair_options o)
 {
 	return open_either(st, o, false);
+}
+
+static void give_times(struct study *st, const char *text)
+{
+	struct error err = {0};
+	struct latency *l = NULL;
+	if (latency_read(&l, study_graph(st), support_temp_file("times.csv", text, strlen(text)), &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_set_latency(st, l);
+	latency_drop(&l);
 }
 
 static struct blames *blame(struct repair *r)
@@ -253,37 +264,112 @@ void test_repair__a_job_tells_and_ends(void **state)
 	study_close(&st);
 }
 
-// Whatever the budget, it holds; more of it leaves less at 8 bit.
+struct allocation {
+	struct study *st;
+	struct repair *r;
+	struct snapshot *snap;
+	struct parts *parts;
+	double *alone;
+	struct allocator *a;
+	bool *wide;
+};
+
+// Of the demo, each part doing less than the one before.
+static struct allocation allocation_open(const char *times)
+{
+	struct allocation x = {.st = open_study(2)};
+	if (times)
+		give_times(x.st, times);
+	x.r = open_repair(x.st, (struct repair_options){0});
+	x.snap = study_snapshot(x.st);
+	x.parts = parts_new(snapshot_plan(x.snap));
+	x.alone = xcalloc((size_t)x.parts->n + 1, sizeof *x.alone);
+	for (int i = 0; i < x.parts->n; i++)
+		x.alone[i] = 1. / (i + 1);
+	x.a = allocator_new(x.r, x.parts, snapshot_plan(x.snap), x.alone);
+	x.wide = xcalloc((size_t)study_graph(x.st)->n_nodes + 1, 1);
+	return x;
+}
+
+static void allocation_close(struct allocation *x)
+{
+	allocator_free(&x->a);
+	parts_free(&x->parts);
+	free(x->alone);
+	free(x->wide);
+	snapshot_drop(&x->snap);
+	repair_free(&x->r);
+	study_close(&x->st);
+}
+
+static struct outlay fill(struct allocation *x, struct outlay budget)
+{
+	memset(x->wide, 0, (size_t)study_graph(x->st)->n_nodes);
+	allocator_fill(x->a, budget, x->wide);
+	return allocator_outlay(x->a, x->wide);
+}
+
+// Whatever the budget, it holds; more of it leaves less at 8 bit. A MAC at 16 bit is one more: both limits are the same.
 void test_repair__allocation_stays_within_its_budget(void **state)
 {
 	(void)state;
-	struct study *st = open_study(2);
-	struct snapshot *snap = study_snapshot(st);
-	const struct plan *p = snapshot_plan(snap);
-	const struct graph *g = study_graph(st);
-	struct parts *parts = parts_new(p);
-	double *alone = xcalloc((size_t)parts->n + 1, sizeof *alone), before = INFINITY;
-	int64_t *macs = xcalloc((size_t)g->n_nodes + 1, sizeof *macs), total = 0;
-	for (int n = 0; n < g->n_nodes; n++)
-		total += macs[n] = graph_macs(g, n);
-	for (int i = 0; i < parts->n; i++)
-		alone[i] = 1. / (i + 1);
-	struct allocator *a = allocator_new(parts, p, alone, macs, total);
+	struct allocation x = allocation_open(NULL);
 	static const double budget[] = {0.01, 0.1, 0.4, 1};
+	double before = INFINITY;
 	for (size_t i = 0; i < sizeof budget / sizeof *budget; i++) {
-		bool *wide = xcalloc((size_t)g->n_nodes + 1, 1);
-		allocator_fill(a, budget[i], wide);
-		assert_true(allocator_share(a, wide) <= budget[i]);
-		assert_true(allocator_left(a, wide) < before);
-		before = allocator_left(a, wide);
-		free(wide);
+		struct outlay o = fill(&x, (struct outlay){budget[i], NAN});
+		double left = allocator_left(x.a, x.wide);
+		assert_true(o.wide <= budget[i] && o.wide == o.cost);
+		assert_true(left < before);
+		before = left;
+		assert_true(fill(&x, (struct outlay){NAN, budget[i]}).cost == o.cost && allocator_left(x.a, x.wide) == left);
 	}
-	assert_true(before < 0.05 * allocator_left(a, NULL));
-	allocator_free(&a);
-	parts_free(&parts);
-	free(alone);
-	free(macs);
-	snapshot_drop(&snap);
+	assert_true(before < 0.05 * allocator_left(x.a, NULL));
+	allocation_close(&x);
+}
+
+#define FIRST "/model.0/conv/Conv"
+
+// What a board does as fast at 16 bit costs nothing; what it does slowly is not bought.
+void test_repair__allocation_pays_in_a_boards_time(void **state)
+{
+	(void)state;
+	struct allocation x = allocation_open("name,us,bits\n" FIRST ",100,8\n" FIRST ",100,16\n");
+	assert_true(fill(&x, (struct outlay){NAN, 0}).wide > 0.1); // of all convolutions: as of the one that the file knows
+	int first = graph_find_node(x.r->g, FIRST);
+	assert_true(x.wide[first]);
+	allocation_close(&x);
+	x = allocation_open("name,us,bits\n" FIRST ",100,8\n" FIRST ",1000,16\n");
+	memset(x.wide, 0, (size_t)x.r->g->n_nodes);
+	x.wide[first] = true;
+	assert_true(fabs(allocator_outlay(x.a, x.wide).cost - 900 / x.r->costs->narrow) < 1e-12);
+	struct outlay o = fill(&x, (struct outlay){0.5, 0.5});
+	assert_true(o.cost <= 0.5 && o.wide < 0.5 / 8); // nine times the time for every MAC
+	allocation_close(&x);
+}
+
+void test_repair__time_limits_what_is_kept(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair *r = NULL;
+	struct repair_options o = {.samples = 2, .goal = repair_goal_default};
+	assert_int_equal(repair_goal_parse(&o.goal, "time<1", &err), STATUS_OK);
+	assert_int_equal(repair_open(&r, st, &o, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "time<1: no times are known"));
+	give_times(st, "name,us\n" FIRST ",100\n");
+	struct snapshot *s = study_snapshot(st);
+	o.goal.max_time = 1.02 * s->costs->narrow / 1000;
+	snapshot_drop(&s);
+	assert_int_equal(repair_open(&r, st, &o, &err), STATUS_OK);
+	struct kept k = {.study = st};
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	const struct repair_figures *begin = repair_begin(r), *now = repair_now(r);
+	assert_true(begin->us < now->us && now->us <= 1000 * o.goal.max_time);
+	assert_true(fabs(now->us / begin->us - now->cost / begin->cost) < 1e-9);
+	assert_true(now->damage < begin->damage);
+	repair_free(&r);
 	study_close(&st);
 }
 
@@ -394,8 +480,8 @@ void test_repair__goals(void **state)
 	assert_int_equal(repair_goal_parse(&g, "map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(repair_goal_parse(&g, "snr>-3.5", &err), STATUS_OK);
 	assert_int_equal(repair_goal_parse(&g, "cost<1.1", &err), STATUS_OK);
-	assert_int_equal(repair_goal_parse(&g, "snr>9,wide<0.1", &err), STATUS_OK);
-	assert_true(g.min_snr == 9 && g.max_wide == 0.1);
+	assert_int_equal(repair_goal_parse(&g, "snr>9,wide<0.1,time<12.5", &err), STATUS_OK);
+	assert_true(g.min_snr == 9 && g.max_wide == 0.1 && g.max_time == 12.5);
 	assert_int_equal(repair_goal_parse(&g, "snr>-3.5,wide<0.15", &err), STATUS_OK);
 	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
 	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};

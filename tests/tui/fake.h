@@ -335,7 +335,8 @@ static struct blames *fake_blames(const char *task)
 	for (int i = 0; i < b->n; i++) {
 		int node = fake.g.n_nodes - 1 - 3 * i;
 		fake.blame[i] = (struct blame){.node = node, .last_node = node, .value = fake.node[node].out[0], .parts = 1, .alone = 0.04 / (i + 1),
-			.score_loss = unknown, .in_float = {0.03 / (i + 1), 2.5 - i, unknown}, .in_wide = {0.02 / (i + 2), 1.2 - i, unknown}, .wide = 0.0123 * i};
+			.score_loss = unknown, .in_float = {0.03 / (i + 1), 2.5 - i, unknown}, .in_wide = {0.02 / (i + 2), 1.2 - i, unknown}, .wide = 0.0123 * i,
+			.cost = unknown};
 		if (i < 2 && *task) {
 			fake.blame[i].score_loss = .03 - .01 * i;
 			fake.blame[i].in_float.score = .021 - .015 * i;

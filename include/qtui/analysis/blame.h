@@ -26,6 +26,7 @@ struct blame {
 	struct blame_gain in_float; // when it alone is not quantized
 	struct blame_gain in_wide;  // when it has 16 bit with its maker and readers (float, where the target has no 16): an edit
 	double wide;           // share of the MACs that go above 8 bit with that edit
+	double cost;           // time that a board takes more for it, beside all at 8 bit; NAN: no times were known
 };
 struct blames {
 	atomic_int refs;
@@ -39,9 +40,10 @@ struct blames {
 };
 struct blames *blames_take(struct blames *b);
 void blames_drop(struct blames **b);
-// What the edit to 16 bit gains for each hundredth of the MACs: of the task metric where that is known, else of the damage. Work
+// What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time: of the task metric where that is known, else of the damage. Work
 // without MACs is not free: it counts as half a hundredth.
 double blame_worth(const struct blame *b);
+bool blames_are_timed(const struct blames *b); // in a board's time
 // The chief figure of a gain: of the task metric where one was measured, else of the damage.
 double blames_gain(const struct blames *b, const struct blame_gain *g);
 

@@ -9,7 +9,7 @@
 struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
 	double max_drop;           // of the first figure of the task
-	double max_cost, max_wide; // as of struct repair_goal
+	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;
 // "snr>20,cos>0.99"; limits given before stay.

@@ -40,9 +40,10 @@ struct cost_sum {
 	int nodes[COST_SOURCES];
 };
 struct cost_sum costs_sum(const struct snapshot *s);
+struct cost_sum costs_sum_all(const struct costs *c, enum precision p); // everything at that width
 // "12.3 ms measured, 4.0 ms estimated (operator 1.0, width 3.0)" and the like, for people.
-enum { COST_PHRASE = 200 };
+enum { COST_PHRASE = 200, COST_TIME = 32 };
 const char *costs_phrase(char out[COST_PHRASE], const struct cost_sum *sum);
-char *cost_time(char *out, double us); // "12.3 ms", "840 us"; `out` has room for 32
+char *cost_time(char out[COST_TIME], double us); // "12.3 ms", "840 us", "-1.50 ms"
 
 #endif

@@ -5,6 +5,7 @@
 #include "qtui/analysis/study.h"
 
 struct cJSON *report_json(const struct study *st, const struct snapshot *s); // the caller deletes it
+struct cJSON *latency_json(const struct snapshot *s); // its member "latency"; NULL: no times are known
 // Format by the suffix: .md (xquant's columns), .html, .csv. "-" is Markdown on standard output.
 MUST_CHECK enum status report_check(const char *path, struct error *err); // is there a format for this name?
 MUST_CHECK enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err);

@@ -6,8 +6,6 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/op.h"
 
-enum { TIME_TEXT = 32 };
-
 double cost_weight(enum precision p)
 {
 	static const double weight[PREC_COUNT] = {[PREC_INT8] = 1, [PREC_INT16] = 2, [PREC_FLOAT] = 4};
@@ -194,31 +192,41 @@ void costs_drop(struct costs **cp)
 	free(c);
 }
 
+static void add_node(struct cost_sum *sum, const struct node_cost *c, enum precision p)
+{
+	sum->all += c->at[p];
+	sum->at[p] += c->at[p];
+	sum->from[c->source[p]] += c->at[p];
+	sum->nodes[c->source[p]]++;
+}
+
 struct cost_sum costs_sum(const struct snapshot *s)
 {
 	struct cost_sum sum = {0};
-	for (int n = 0; n < s->costs->n; n++) {
-		const struct node_cost *c = &s->costs->node[n];
-		enum precision p = s->row[n].precision;
-		sum.all += c->at[p];
-		sum.at[p] += c->at[p];
-		sum.from[c->source[p]] += c->at[p];
-		sum.nodes[c->source[p]]++;
-	}
+	for (int n = 0; n < s->costs->n; n++)
+		add_node(&sum, &s->costs->node[n], s->row[n].precision);
 	return sum;
 }
 
-char *cost_time(char *out, double us)
+struct cost_sum costs_sum_all(const struct costs *c, enum precision p)
+{
+	struct cost_sum sum = {0};
+	for (int n = 0; n < c->n; n++)
+		add_node(&sum, &c->node[n], p);
+	return sum;
+}
+
+char *cost_time(char out[COST_TIME], double us)
 {
 	static const struct {
 		double from, unit;
 		const char *name;
 	} scale[] = {{1e6, 1e6, "s"}, {1e3, 1e3, "ms"}, {0, 1, "us"}};
 	size_t i = 0;
-	while (us < scale[i].from)
+	while (fabs(us) < scale[i].from)
 		i++;
 	double v = us / scale[i].unit;
-	snprintf(out, TIME_TEXT, "%.*f %s", v < 10 ? 2 : v < 100 ? 1 : 0, v, scale[i].name);
+	snprintf(out, COST_TIME, "%.*f %s", fabs(v) < 10 ? 2 : fabs(v) < 100 ? 1 : 0, v, scale[i].name);
 	return out;
 }
 
@@ -228,7 +236,7 @@ static const char *const estimated[COST_SOURCES] = {[COST_BY_MACS] = "by MACs", 
 
 const char *costs_phrase(char out[COST_PHRASE], const struct cost_sum *sum)
 {
-	char time[TIME_TEXT];
+	char time[COST_TIME];
 	int at = snprintf(out, COST_PHRASE, "%s measured", cost_time(time, sum->from[COST_MEASURED]));
 	for (int i = 0; i < COST_SOURCES; i++)
 		if (estimated[i] && sum->from[i] > 0 && at < COST_PHRASE)

@@ -1,12 +1,12 @@
-// Which nodes to widen within a budget of MACs. A part is saved when all nodes that it needs are wide; nodes are added in bundles (what
-// a part needs, and whoever must follow), the one that saves most for its MACs first. The sum of what the parts do alone is only a
+// Which nodes to widen within a budget. A part is saved when all nodes that it needs are wide; nodes are added in bundles (what
+// a part needs, and whoever must follow), the one that saves most for its cost first. The sum of what the parts do alone is only a
 // guide: parts add up as long as there is little noise. Whoever asks measures what comes of it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "repair_impl.h"
 
-static const double FLOOR = 0.0003; // share of the MACs that any bundle counts for: conversions and memory are not free
+static const double FLOOR = 0.0003; // share of the nodes' work that any bundle counts for: conversions and memory are not free
 static const double LEAST = 1e-4;   // of the whole sum: a bundle that saves less is left alone
 
 struct bundle {
@@ -15,7 +15,9 @@ struct bundle {
 struct allocator {
 	const struct plan *p;
 	const double *alone;
-	const int64_t *macs;
+	const int64_t *macs;   // [n_nodes]
+	const struct costs *costs;
+	enum precision to;     // what is wide
 	double total_macs, sum;
 	int n_parts, n_bundles;
 	struct bundle *need;   // [n_parts]
@@ -74,10 +76,20 @@ static void find_needs(struct allocator *a, const struct parts *parts)
 	free(node);
 }
 
-struct allocator *allocator_new(const struct parts *parts, const struct plan *p, const double *alone, const int64_t *macs, int64_t total_macs)
+// As the budget counts them: of operators that the target quantizes.
+static double quantizable_macs(const struct repair *r, const struct plan *p)
+{
+	double macs = 0;
+	for (int n = 0; n < r->g->n_nodes; n++)
+		macs += p->quantizable[n] ? (double)r->macs[n] : 0;
+	return macs;
+}
+
+struct allocator *allocator_new(const struct repair *r, const struct parts *parts, const struct plan *p, const double *alone)
 {
 	struct allocator *a = xcalloc(1, sizeof *a);
-	*a = (struct allocator){.p = p, .alone = alone, .macs = macs, .total_macs = (double)total_macs, .n_parts = parts->n};
+	*a = (struct allocator){.p = p, .alone = alone, .macs = r->macs, .costs = r->costs, .to = repair_wide_precision(r),
+	    .total_macs = quantizable_macs(r, p), .n_parts = parts->n};
 	a->need = xcalloc((size_t)parts->n + 1, sizeof *a->need);
 	a->bundle = xcalloc(2 * (size_t)parts->n + 1, sizeof *a->bundle);
 	a->of = xcalloc((size_t)p->g->n_nodes + 1, sizeof *a->of);
@@ -111,12 +123,31 @@ void allocator_free(struct allocator **ap)
 	*ap = NULL;
 }
 
-double allocator_share(const struct allocator *a, const bool *wide)
+bool outlay_within(struct outlay o, struct outlay limit)
 {
-	double macs = 0;
+	return !(o.wide > limit.wide) && !(o.cost > limit.cost);
+}
+
+// Sums are of whole MACs or microseconds, so that their order does not show.
+static void add_node(const struct allocator *a, struct outlay *sum, int node)
+{
+	const double *at = a->costs->node[node].at;
+	sum->wide += (double)a->macs[node];
+	sum->cost += at[a->to] - at[PREC_INT8];
+}
+
+static struct outlay share_of(const struct allocator *a, struct outlay sum)
+{
+	return (struct outlay){a->total_macs > 0 ? sum.wide / a->total_macs : 0, a->costs->narrow > 0 ? sum.cost / a->costs->narrow : 0};
+}
+
+struct outlay allocator_outlay(const struct allocator *a, const bool *wide)
+{
+	struct outlay sum = {0};
 	for (int n = 0; n < a->p->g->n_nodes; n++)
-		macs += wide[n] ? (double)a->macs[n] : 0;
-	return a->total_macs > 0 ? macs / a->total_macs : 0;
+		if (wide[n])
+			add_node(a, &sum, n);
+	return share_of(a, sum);
 }
 
 static void count_missing(struct allocator *a, const bool *wide)
@@ -161,33 +192,38 @@ static double saved_by(struct allocator *a, const struct bundle *b, const bool *
 	return saved;
 }
 
-static double adds(const struct allocator *a, const struct bundle *b, const bool *wide)
+static struct outlay adds(const struct allocator *a, const struct bundle *b, const bool *wide)
 {
-	double macs = 0;
+	struct outlay sum = {0};
 	for (int i = 0; i < b->n; i++)
-		macs += wide[b->node[i]] ? 0 : (double)a->macs[b->node[i]];
-	return a->total_macs > 0 ? macs / a->total_macs : 0;
+		if (!wide[b->node[i]])
+			add_node(a, &sum, b->node[i]);
+	return share_of(a, sum);
 }
 
-static const struct bundle *best_bundle(struct allocator *a, double room, const bool *wide)
+// What a board does faster at more bits is as good as free.
+static const struct bundle *best_bundle(struct allocator *a, struct outlay room, const bool *wide)
 {
 	const struct bundle *best = NULL;
+	const double floor = FLOOR * (cost_weight(a->to) - cost_weight(PREC_INT8));
 	double worth = 0;
 	for (int i = 0; i < a->n_bundles; i++) {
-		double share = adds(a, &a->bundle[i], wide), saved = share > room ? 0 : saved_by(a, &a->bundle[i], wide);
-		if (saved > LEAST * a->sum && saved / (share + FLOOR) > worth) {
-			worth = saved / (share + FLOOR);
+		struct outlay o = adds(a, &a->bundle[i], wide);
+		double saved = outlay_within(o, room) ? saved_by(a, &a->bundle[i], wide) : 0, price = fmax(o.cost, 0) + floor;
+		if (saved > LEAST * a->sum && saved / price > worth) {
+			worth = saved / price;
 			best = &a->bundle[i];
 		}
 	}
 	return best;
 }
 
-void allocator_fill(struct allocator *a, double budget, bool *wide)
+void allocator_fill(struct allocator *a, struct outlay budget, bool *wide)
 {
 	for (;;) {
+		struct outlay spent = allocator_outlay(a, wide);
 		count_missing(a, wide);
-		const struct bundle *b = best_bundle(a, budget - allocator_share(a, wide), wide);
+		const struct bundle *b = best_bundle(a, (struct outlay){budget.wide - spent.wide, budget.cost - spent.cost}, wide);
 		if (!b)
 			break;
 		for (int i = 0; i < b->n; i++)

@@ -107,12 +107,18 @@ struct blaming {
 	double began_snr;           // of everything quantized
 };
 
-static double share_of(const struct blaming *b, int part)
+// What widening the part takes.
+static void cost_of(const struct blaming *b, int part, struct blame *out)
 {
-	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
+	const struct repair *r = b->r;
+	bool *wide = xcalloc((size_t)r->g->n_nodes + 1, 1);
+	double us = 0;
 	int64_t macs = parts_widen(b->parts, b->plan, part, true, wide);
+	for (int n = 0; n < r->g->n_nodes; n++)
+		us += wide[n] ? r->costs->node[n].at[repair_wide_precision(r)] - r->costs->node[n].at[PREC_INT8] : 0;
+	out->wide = r->total_macs > 0 ? (double)macs / (double)r->total_macs : 0;
+	out->cost = r->costs->latency && r->costs->narrow > 0 ? us / r->costs->narrow : NAN;
 	free(wide);
-	return b->r->total_macs > 0 ? (double)macs / (double)b->r->total_macs : 0;
 }
 
 static struct blame describe(const struct blaming *b, const struct run *run)
@@ -120,10 +126,10 @@ static struct blame describe(const struct blaming *b, const struct run *run)
 	static const struct blame_gain unknown = {NAN, NAN, NAN};
 	const struct part *first = &b->parts->at[run->first], *last = &b->parts->at[run->last - 1];
 	struct blame out = {.node = first->node, .last_node = last->node, .value = -1, .run = run->last - run->first > 1,
-	    .parts = run->last - run->first, .alone = run->alone, .score_loss = NAN, .in_float = unknown, .in_wide = unknown, .wide = NAN};
+	    .parts = run->last - run->first, .alone = run->alone, .score_loss = NAN, .in_float = unknown, .in_wide = unknown, .wide = NAN, .cost = NAN};
 	if (!out.run) {
 		out.value = first->value;
-		out.wide = share_of(b, run->first);
+		cost_of(b, run->first, &out);
 	}
 	return out;
 }

@@ -11,13 +11,15 @@ static const double LOSES = 0.02;   // of the task metric: more than this below 
 static bool affordable(const struct repair *r, const struct repair_figures *f)
 {
 	const struct repair_goal *g = &r->opt.goal;
-	return !(f->wide > g->max_wide && f->wide > r->figures.wide) && !(f->cost > g->max_cost && f->cost > r->figures.cost);
+	bool dearer = f->cost > r->figures.cost;
+	return !(f->wide > g->max_wide && f->wide > r->figures.wide) && !(f->cost > g->max_cost && dearer) &&
+	    !(f->us > 1000 * g->max_time && dearer);
 }
 
 // What costs nothing has only not to harm: that it does good has been seen at the tensor alone.
 static bool pays(const struct repair *r, const struct repair_figures *f)
 {
-	double least = f->wide > r->figures.wide ? PAYS : 0;
+	double least = f->wide > r->figures.wide || f->cost > r->figures.cost ? PAYS : 0;
 	return f->damage < r->figures.damage * (1 - least) && affordable(r, f);
 }
 

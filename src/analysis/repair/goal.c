@@ -3,7 +3,8 @@
 #include "qtui/analysis/condition.h"
 #include "repair_impl.h"
 
-const struct repair_goal repair_goal_default = {.max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = 0.15};
+const struct repair_goal repair_goal_default = {.max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = NAN, .max_time = NAN};
+static const double MORE = 0.15; // work, where nothing is said of it
 
 enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err)
 {
@@ -14,9 +15,21 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 	    {"snr", '>', offsetof(struct repair_goal, min_snr), -200, 200},
 	    {"cost", '<', offsetof(struct repair_goal, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct repair_goal, max_wide), 0, 1},
+	    {"time", '<', offsetof(struct repair_goal, max_time), 0, 1e9},
 	};
 	return conditions_parse(g, condition, sizeof condition / sizeof *condition,
-	    "map_drop<0.005, top1_drop<0.01, snr>25, cost<1.1 or wide<0.15", text, err);
+	    "map_drop<0.005, top1_drop<0.01, snr>25, cost<1.1, wide<0.15 or time<12", text, err);
+}
+
+enum status repair_goal_limits(struct repair_goal *g, bool timed, struct error *err)
+{
+	if (!timed && !isnan(g->max_time))
+		return error_set(err, STATUS_REFUSED, "time<%g: no times are known; --latency FILE, or :latency FILE, gives them", g->max_time);
+	if (!timed && isnan(g->max_wide))
+		g->max_wide = MORE;
+	else if (isnan(g->max_wide) && isnan(g->max_cost) && isnan(g->max_time))
+		g->max_cost = 1 + MORE;
+	return STATUS_OK;
 }
 
 bool repair_goal_asked(const struct repair_goal *g)

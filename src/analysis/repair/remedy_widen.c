@@ -1,4 +1,4 @@
-// More bits within the budget of MACs, for maker and readers of a tensor together, never a node for itself. In a network full of
+// More bits within a budget, for maker and readers of a tensor together, never a node for itself. In a network full of
 // noise what mends a part of it does not show, so that no single step would pay: a whole allocation is measured. Allocations differ
 // in their seed, a part that is widened first whatever it costs; the best seed stays and the next is looked for beside it.
 #include <math.h>
@@ -8,13 +8,14 @@
 
 enum { SEEDS = 6, ROUNDS = 3, OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8, TRIED = 3 };
 static const double BETTER = 0.01; // of the damage: another seed must save so much
-static const double ROOM = 0.002;   // of the MACs: with less to spend there is nothing to look for
+static const double ROOM = 0.002;   // of the work: with less to spend there is nothing to look for
 static const double NEAR = 0.08;   // likewise: options so close are judged by all samples
 static const double CHEAPER = 0.005; // likewise what fewer MACs may cost
 
 struct option {
 	bool *seed, *wide; // [n_nodes] what was widened first; with what the rest of the budget bought
-	double damage, share;
+	double damage;
+	struct outlay outlay;
 };
 struct widener {
 	struct fixing *f;
@@ -23,7 +24,7 @@ struct widener {
 	double *alone;        // [parts] of a run that was not split: each its share
 	int *rank, n_ranked;  // parts that stand alone, the most damaging first
 	struct allocator *allocator;
-	double budget;        // share of the MACs that may become wide
+	struct outlay budget;
 	struct option option[OPTIONS_MAX];
 	int n_options, best;  // -1: none yet
 };
@@ -91,7 +92,7 @@ static void option_done(struct option *o)
 }
 
 // Fills the budget beside the seed and measures the network that comes of it. *found: its option, -1 where there is no new one.
-static enum status measure(struct widener *w, const bool *seed, double budget, int *found, struct error *err)
+static enum status measure(struct widener *w, const bool *seed, struct outlay budget, int *found, struct error *err)
 {
 	struct option o = {.seed = copy_of(w, seed), .wide = copy_of(w, seed)};
 	struct candidate c;
@@ -99,8 +100,8 @@ static enum status measure(struct widener *w, const bool *seed, double budget, i
 	enum status st = STATUS_OK;
 	*found = -1;
 	allocator_fill(w->allocator, budget, o.wide);
-	o.share = allocator_share(w->allocator, o.wide);
-	if (o.share > budget || w->n_options == OPTIONS_MAX || is_known(w, o.wide) || !memchr(o.wide, true, nodes(w)))
+	o.outlay = allocator_outlay(w->allocator, o.wide);
+	if (!outlay_within(o.outlay, budget) || w->n_options == OPTIONS_MAX || is_known(w, o.wide) || !memchr(o.wide, true, nodes(w)))
 		goto out;
 	st = candidate_of(w, o.wide, &c, err);
 	if (st != STATUS_OK)
@@ -157,9 +158,9 @@ static enum status try_seeds(struct widener *w, struct error *err)
 static enum status try_cheaper(struct widener *w, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (double budget = w->budget / 2; st == STATUS_OK && budget > w->budget / 16 && !repair_over(w->f->r, err); budget /= 2) {
+	for (int part = 2; st == STATUS_OK && part < 16 && !repair_over(w->f->r, err); part *= 2) {
 		int found;
-		st = measure(w, w->option[w->best].seed, budget, &found, err);
+		st = measure(w, w->option[w->best].seed, (struct outlay){w->budget.wide / part, w->budget.cost / part}, &found, err);
 		if (found < 0 || w->option[found].damage > w->option[w->best].damage * (1 + CHEAPER))
 			break;
 		w->best = found;
@@ -171,14 +172,16 @@ static enum status apply(struct widener *w, const struct option *o, bool *kept, 
 {
 	struct repair *r = w->f->r;
 	struct candidate c;
+	char more[COST_TIME];
 	int count = 0;
 	for (size_t n = 0; n < nodes(w); n++)
 		count += o->wide[n];
 	enum status st = candidate_of(w, o->wide, &c, err);
 	if (st != STATUS_OK)
 		return st;
-	c.reason = repair_text(r, "%d operators, %.2f %% of the MACs: with them wide, what the parts do alone falls from %.4f to %.4f; most by %s.",
-	    count, 100 * o->share, allocator_left(w->allocator, NULL), allocator_left(w->allocator, o->wide),
+	const char *time = r->costs->latency ? cost_time(more, o->outlay.cost * r->costs->narrow) : "";
+	c.reason = repair_text(r, "%d operators, %.2f %% of the MACs%s%s%s: with them wide, what the parts do alone falls from %.4f to %.4f; most by %s.",
+	    count, 100 * o->outlay.wide, *time ? ", " : "", time, *time ? " more" : "", allocator_left(w->allocator, NULL), allocator_left(w->allocator, o->wide),
 	    r->g->node[w->parts->at[w->rank[0]].node].name);
 	return fix_try(w->f, &c, kept, err);
 }
@@ -186,7 +189,7 @@ static enum status apply(struct widener *w, const struct option *o, bool *kept, 
 static int by_damage(const void *a, const void *b)
 {
 	const struct option *x = a, *y = b;
-	return x->damage != y->damage ? (x->damage < y->damage ? -1 : 1) : (x->share > y->share) - (x->share < y->share);
+	return x->damage != y->damage ? (x->damage < y->damage ? -1 : 1) : (x->outlay.cost > y->outlay.cost) - (x->outlay.cost < y->outlay.cost);
 }
 
 // Options about as good as the best one are asked of all samples of the task: few samples cannot tell them apart.
@@ -236,21 +239,17 @@ static enum status apply_best(struct widener *w, struct error *err)
 	return st;
 }
 
-// As the budget counts them: of operators that the target quantizes.
-static int64_t quantizable_macs(const struct repair *r, const struct plan *p)
-{
-	int64_t macs = 0;
-	for (int n = 0; n < r->g->n_nodes; n++)
-		macs += p->quantizable[n] ? r->macs[n] : 0;
-	return macs;
-}
-
-// What a MAC above 8 bit costs more is the same for all of them: both limits are one.
-static double budget_of(const struct repair *r)
+static struct outlay budget_of(const struct repair *r)
 {
 	const struct repair_goal *g = &r->opt.goal;
-	double more = repair_weight(repair_wide_precision(r)) - 1, room = g->max_wide - r->figures.wide;
-	return isnan(g->max_cost) ? room : fmin(room, (g->max_cost - r->figures.cost) / more);
+	return (struct outlay){g->max_wide - r->figures.wide,
+	    fmin(g->max_cost - r->figures.cost, (1000 * g->max_time - r->figures.us) / r->costs->narrow)};
+}
+
+// Is there anything to look for? What a MAC above 8 bit costs more is the same for all of them.
+static bool has_room(const struct repair *r, struct outlay budget)
+{
+	return !(fmin(budget.wide, budget.cost / (cost_weight(repair_wide_precision(r)) - cost_weight(PREC_INT8))) < ROOM);
 }
 
 static void rank_parts(struct widener *w, const struct runs *runs)
@@ -303,7 +302,7 @@ enum status remedy_widen(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct widener w = {.f = f, .best = -1, .budget = budget_of(r)};
 	struct runs runs = {0};
-	if (w.budget < ROOM)
+	if (!has_room(r, w.budget))
 		return STATUS_OK;
 	enum status st = scales_plan(r->scales, &w.plan, &r->now, err);
 	if (st != STATUS_OK)
@@ -313,7 +312,7 @@ enum status remedy_widen(struct fixing *f, struct error *err)
 	w.rank = xcalloc((size_t)w.parts->n + 1, sizeof *w.rank);
 	st = runs_find(r, w.parts, &runs, err);
 	rank_parts(&w, &runs);
-	w.allocator = allocator_new(w.parts, w.plan, w.alone, r->macs, quantizable_macs(r, w.plan));
+	w.allocator = allocator_new(r, w.parts, w.plan, w.alone);
 	if (st == STATUS_OK && w.n_ranked > 0)
 		st = widen(&w, err);
 	for (int i = 0; i < w.n_options; i++)

@@ -89,26 +89,19 @@ bool repair_may_scale(struct repair *r, int node, double scale)
 	return r->scalable[node] > 0;
 }
 
-double repair_weight(enum precision p)
-{
-	static const double weight[PREC_COUNT] = {[PREC_INT8] = 1, [PREC_INT16] = 2, [PREC_FLOAT] = 4};
-	return weight[p];
-}
-
-// A node in float that the target would quantize; others are float in any case.
+// A node in float that the target would quantize is wide; others are float in any case.
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out)
 {
 	double macs = 0, cost = 0, wide = 0;
 	for (int n = 0; n < r->g->n_nodes; n++) {
-		double m = (double)r->macs[n];
-		if (!p->quantizable[n])
-			continue;
+		double m = p->quantizable[n] ? (double)r->macs[n] : 0;
 		macs += m;
-		cost += m * repair_weight(p->precision[n]);
 		wide += p->precision[n] == PREC_INT8 ? 0 : m;
+		cost += r->costs->node[n].at[p->precision[n]];
 	}
-	out->cost = macs > 0 ? cost / macs : 1;
 	out->wide = macs > 0 ? wide / macs : 0;
+	out->cost = r->costs->narrow > 0 ? cost / r->costs->narrow : 1;
+	out->us = r->costs->latency ? cost : NAN;
 }
 
 static void count_macs(struct repair *r)
@@ -183,9 +176,12 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
 	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits, study_bench(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
+	r->costs = costs_take(snap->costs);
 	count_macs(r);
-	enum status status = plan && snap->stage == STAGE_DONE ? open_parts(r, st, plan, err) :
+	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
 	    error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
+	if (status == STATUS_OK)
+		status = open_parts(r, st, plan, err);
 	snapshot_drop(&snap);
 	if (status == STATUS_OK)
 		*out = r;
@@ -206,6 +202,7 @@ void repair_free(struct repair **rp)
 	target_free(&r->target);
 	trial_done(&r->now);
 	arena_free(&r->arena);
+	costs_drop(&r->costs);
 	free(r->macs);
 	free(r->scalable);
 	free(r);

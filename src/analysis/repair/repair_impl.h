@@ -3,6 +3,7 @@
 #ifndef REPAIR_REPAIR_IMPL_H
 #define REPAIR_REPAIR_IMPL_H
 
+#include "qtui/analysis/cost.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/base/mem.h"
 #include "../repair_memo.h"
@@ -72,12 +73,19 @@ int parts_needs(const struct parts *parts, const struct plan *p, int part, int *
 // ---- allocate.c
 // Which nodes to widen within a budget, judged by what every part does alone.
 struct allocator;
-// alone[parts], macs[n_nodes]; all are borrowed.
-struct allocator *allocator_new(const struct parts *parts, const struct plan *p, const double *alone, const int64_t *macs, int64_t total_macs);
+struct repair;
+// What widening takes, and a limit to it: then NAN is none.
+struct outlay {
+	double wide; // share of the MACs that go above 8 bit
+	double cost; // work that is added, beside all at 8 bit
+};
+bool outlay_within(struct outlay o, struct outlay limit);
+// alone[parts]; all are borrowed.
+struct allocator *allocator_new(const struct repair *r, const struct parts *parts, const struct plan *p, const double *alone);
 void allocator_free(struct allocator **a);
-// Adds to wide[n_nodes] what saves most for its MACs until `budget` (share of all MACs, with what is wide before) is spent.
-void allocator_fill(struct allocator *a, double budget, bool *wide);
-double allocator_share(const struct allocator *a, const bool *wide);
+// Adds to wide[n_nodes] what saves most for its cost until `budget`, with what is wide before, is spent.
+void allocator_fill(struct allocator *a, struct outlay budget, bool *wide);
+struct outlay allocator_outlay(const struct allocator *a, const bool *wide);
 bool allocator_saves(const struct allocator *a, int part, const bool *wide); // all nodes that it needs are wide
 double allocator_left(const struct allocator *a, const bool *wide); // what the parts that are not wide do alone, summed; NULL: all
 
@@ -99,6 +107,7 @@ struct repair {
 	const struct dataset *data; // of the study
 	bool prepared;
 	int64_t *macs, total_macs;  // [n_nodes]
+	struct costs *costs;        // of the state that it began from: nothing a repair does makes a node dearer than its width
 	signed char *scalable;      // [n_nodes] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	size_t memory;              // of the engine
@@ -112,7 +121,6 @@ void repair_tell(const struct repair *r, double progress, const char *fmt, ...) 
 struct trial trial_copy(const struct trial *t);
 void trial_done(struct trial *t);
 MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err);
-double repair_weight(enum precision p); // of a MAC, one at 8 bit being 1
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
 // The study takes this scale for the node's output: it has one of its own whatever else is edited.
@@ -126,6 +134,7 @@ struct boxes_reader *repair_reader(const struct study *st, const struct repair_t
 
 // ---- goal.c
 bool repair_goal_asked(const struct repair_goal *g); // a target, not only limits
+MUST_CHECK enum status repair_goal_limits(struct repair_goal *g, bool timed, struct error *err); // where nothing is said of cost
 
 // ---- blame.c
 struct run { // parts first..last-1 in the order of execution
