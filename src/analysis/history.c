@@ -105,7 +105,8 @@ void history_bound(struct history *r)
 	int nodes = 0;
 	for (size_t i = 0; i < surplus; i++)
 		run_record_done(&r->at[i]);
-	memmove(r->at, r->at + surplus, (r->n - surplus) * sizeof *r->at);
+	if (surplus)
+		memmove(r->at, r->at + surplus, (r->n - surplus) * sizeof *r->at);
 	r->n -= surplus;
 	for (size_t i = r->n; i-- > 0;) {
 		int n = r->at[i].nodes ? r->at[i].nodes->n : 0;

@@ -131,18 +131,28 @@ struct results_save *results_save_begin(const struct study *s)
 	return r;
 }
 
+void results_save_free(struct results_save **rp)
+{
+	struct results_save *r = *rp;
+	if (!r)
+		return;
+	for (int i = 0; i < r->n_runs; i++)
+		snapshot_drop(&r->run[i]);
+	for (int i = 0; i < GROUPS; i++)
+		keymap_free(&r->group[i].there);
+	cJSON_Delete(r->root);
+	free(r);
+	*rp = NULL;
+}
+
 struct cJSON *results_save_end(struct results_save **rp)
 {
 	struct results_save *r = *rp;
 	cJSON *root = r->root;
-	for (int i = 0; i < r->n_runs; i++) {
+	for (int i = 0; i < r->n_runs; i++)
 		save_snapshot(r->group, r->run[i]);
-		snapshot_drop(&r->run[i]);
-	}
-	for (int i = 0; i < GROUPS; i++)
-		keymap_free(&r->group[i].there);
-	free(r);
-	*rp = NULL;
+	r->root = NULL;
+	results_save_free(rp);
 	return root;
 }
 

@@ -232,7 +232,7 @@ void session_save_free(struct session_save **sp)
 {
 	if (!*sp)
 		return;
-	cJSON_Delete(results_save_end(&(*sp)->results));
+	results_save_free(&(*sp)->results);
 	save_done(sp);
 }
 

@@ -122,6 +122,7 @@ void study_blames_free(struct study *s);
 // study_save_results in two halves: the second needs no more of the study than that it is not closed, and may run in another thread.
 struct results_save *results_save_begin(const struct study *s);
 struct cJSON *results_save_end(struct results_save **r); // also frees
+void results_save_free(struct results_save **r); // one that nobody wants
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
 // Of a decision, as far as is known by now: the caller holds the lock, and drops them.
