@@ -308,7 +308,7 @@ static void add_findings(struct str *out, const struct format *f, const struct s
 	struct story *story = story_new(s, s->findings);
 	for (int i = 0; i < story->n; i++)
 		f->story(out, i, &story->at[i]);
-	story_free(&story);
+	story_drop(&story);
 	for (int i = 0; s->findings && i < s->findings->n; i++)
 		f->finding(out, i, &s->findings->at[i]);
 }

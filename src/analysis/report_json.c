@@ -312,6 +312,6 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	struct story *story = story_new(s, s->findings);
 	cJSON_AddItemToObject(root, "findings", s->findings ? findings_json(s->findings, g) : cJSON_CreateArray());
 	cJSON_AddItemToObject(root, "why", story_json(story, g));
-	story_free(&story);
+	story_drop(&story);
 	return root;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
+#include "qtui/base/jobs.h"
 #include "qtui/base/mem.h"
 
 struct session_writer {
@@ -55,6 +56,7 @@ static struct session_save *next(struct session_writer *w)
 static void *work(void *arg)
 {
 	struct session_save *s;
+	thread_yield(); // to whoever answers keys
 	while ((s = next(arg)))
 		write_one(arg, s);
 	return NULL;

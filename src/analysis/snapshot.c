@@ -6,7 +6,7 @@
 #include <string.h>
 #include "qtui/analysis/channels.h"
 #include "qtui/analysis/cost.h"
-#include "qtui/analysis/findings.h"
+#include "qtui/analysis/story.h"
 #include "body.h"
 #include "study_task.h"
 
@@ -62,6 +62,7 @@ void snapshot_drop(struct snapshot **sp)
 	task_look_drop(&s->look);
 	channels_drop(&s->channels);
 	findings_drop(&s->findings);
+	story_drop(&s->story);
 	blames_drop(&s->blames);
 	costs_drop(&s->costs);
 	free(s->run);
@@ -274,6 +275,7 @@ struct snapshot *snapshot_copy(const struct snapshot *from)
 	s->look = task_look_take(from->look);
 	s->channels = channels_take(from->channels);
 	s->findings = findings_take(from->findings);
+	s->story = story_take(from->story);
 	s->blames = blames_take(from->blames);
 	s->costs = costs_take(from->costs);
 	s->run = xcalloc((size_t)from->n_runs + 1, sizeof *s->run);
@@ -307,6 +309,8 @@ static void publish(struct work *w, const struct error *failed)
 	}
 	count_macs(s);
 	s->costs = study_costs(st, s);
+	if (s->findings && snapshot_complete(s))
+		s->story = story_new(s, s->findings);
 	study_publish(st, s);
 }
 

@@ -352,6 +352,7 @@ static void tell_next(struct telling *t)
 struct story *story_new(const struct snapshot *s, const struct findings *f)
 {
 	struct story *out = xcalloc(1, sizeof *out);
+	atomic_store(&out->refs, 1);
 	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1};
 	tell_loss(&t);
 	if (s->blames)
@@ -364,14 +365,22 @@ struct story *story_new(const struct snapshot *s, const struct findings *f)
 	return out;
 }
 
-void story_free(struct story **sp)
+struct story *story_take(struct story *s)
+{
+	if (s)
+		atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+
+void story_drop(struct story **sp)
 {
 	struct story *s = *sp;
 	*sp = NULL;
-	for (int i = 0; s && i < s->n; i++)
+	if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+		return;
+	for (int i = 0; i < s->n; i++)
 		free(s->at[i].text);
-	if (s)
-		free(s->at);
+	free(s->at);
 	free(s);
 }
 

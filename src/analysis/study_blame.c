@@ -1,6 +1,7 @@
 // The blame that a study has been told of: one for each decision that it was measured for.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/story.h"
 #include "qtui/base/json.h"
 #include "study_impl.h"
 
@@ -50,7 +51,9 @@ void study_set_blames(struct study *s, struct blames *b)
 	struct snapshot *old = s->snap, *snap = snapshot_copy(old);
 	blames_drop(&snap->blames);
 	snap->blames = study_blames_of(s, snap->decision, &snap->blames_old);
+	story_drop(&snap->story); // it goes on with what is known now
 	s->snap = snap;
+	study_find_again(s);
 	pthread_mutex_unlock(&s->lock);
 	snapshot_drop(&old);
 	study_wake(s);

@@ -1,6 +1,6 @@
-// The findings of a study: the conductor looks for them when figures are complete, or when the survey is another. The figures are on the
-// screen by then. They are kept for the states that undo goes back to.
-#include "qtui/analysis/findings.h"
+// The findings of a study, and the story that is told of them: the conductor looks for them when figures are complete, or when a survey or
+// a repair knows more. The figures are on the screen by then. Findings are kept for the states that undo goes back to.
+#include "qtui/analysis/story.h"
 #include "qtui/analysis/survey.h"
 #include "study_impl.h"
 
@@ -30,39 +30,66 @@ static void put(struct study *s, struct key basis, struct findings *f)
 	*slot = (struct found){basis, f};
 }
 
-// A snapshot of a finished run whose findings are not known yet, else NULL.
-static struct snapshot *begin(struct study *s, struct key *basis)
+// A snapshot of a finished run whose findings or story are not known yet, else NULL. *f: its findings, where it is only the story.
+static struct snapshot *begin(struct study *s, struct key *basis, struct findings **f)
 {
 	pthread_mutex_lock(&s->lock);
 	struct snapshot *snap = s->snap;
 	*basis = basis_of(s, snap->decision);
-	bool due = snapshot_plan(snap) && !snap->dirty && !find(s, *basis);
+	*f = findings_take(find(s, *basis));
+	bool due = snapshot_plan(snap) && !snap->dirty && !(*f && snap->story);
 	snap = due ? snapshot_take(snap) : NULL;
 	s->find = false;
 	pthread_mutex_unlock(&s->lock);
+	if (!snap)
+		findings_drop(f);
 	return snap;
+}
+
+// A snapshot like the one that is shown, with the findings and the story that were read off `from`; unless there is another meanwhile.
+static void show(struct study *s, const struct snapshot *from, struct findings *f, struct story *story)
+{
+	pthread_mutex_lock(&s->lock);
+	struct snapshot *old = s->snap;
+	s->snap = snapshot_copy(old);
+	findings_drop(&s->snap->findings);
+	s->snap->findings = study_findings_of(s, old->decision);
+	bool same = key_equal(old->decision, from->decision) && old->blames == from->blames && old->task == from->task;
+	if (f && same && !old->dirty) {
+		story_drop(&s->snap->story);
+		s->snap->story = story_take(story);
+	}
+	pthread_mutex_unlock(&s->lock);
+	snapshot_drop(&old);
+	study_wake(s);
 }
 
 void study_find(struct study *s)
 {
 	struct key basis;
-	struct snapshot *snap = begin(s, &basis);
+	struct findings *f;
+	struct snapshot *snap = begin(s, &basis, &f);
 	if (!snap)
 		return;
-	struct findings *f = findings_new(s, snap);
-	snapshot_drop(&snap);
+	bool known = f != NULL;
+	if (!known)
+		f = findings_new(s, snap);
+	struct story *story = f ? story_new(snap, f) : NULL;
 	pthread_mutex_lock(&s->lock);
-	if (f)
-		put(s, basis, f);
-	else
-		s->find = true; // stopped: again, unless there is another run before
-	struct snapshot *old = s->snap;
-	s->snap = snapshot_copy(old);
-	findings_drop(&s->snap->findings);
-	s->snap->findings = study_findings_of(s, old->decision);
+	if (f && !known)
+		put(s, basis, findings_take(f));
+	s->find |= !f; // stopped: again, unless there is another run before
 	pthread_mutex_unlock(&s->lock);
-	snapshot_drop(&old);
-	study_wake(s);
+	show(s, snap, f, story);
+	findings_drop(&f);
+	story_drop(&story);
+	snapshot_drop(&snap);
+}
+
+void study_find_again(struct study *s)
+{
+	s->find = true;
+	pthread_cond_broadcast(&s->changed);
 }
 
 void study_found_free(struct study *s)
@@ -79,8 +106,7 @@ void study_set_survey(struct study *s, struct survey *v)
 	struct survey *old = s->survey;
 	s->survey = v;
 	s->n_surveys++;
-	s->find = true;
-	pthread_cond_broadcast(&s->changed);
+	study_find_again(s);
 	pthread_mutex_unlock(&s->lock);
 	survey_drop(&old);
 }

@@ -128,6 +128,7 @@ void study_blames_load(struct study *s, const struct cJSON *list);
 // Of a decision, as far as is known by now: the caller holds the lock, and drops them.
 struct findings *study_findings_of(const struct study *s, struct key decision);
 void study_find(struct study *s);                            // by the conductor: those of the snapshot, unless they are known
+void study_find_again(struct study *s);                      // has the conductor look when it is idle; the lock is held
 void study_found_free(struct study *s);
 void run_note_task(struct run_note *n, const struct task_report *r); // its first figure
 struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted

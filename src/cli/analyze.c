@@ -115,7 +115,7 @@ static void print_findings(const struct snapshot *s)
 	const struct findings *f = s->findings;
 	struct story *story = story_new(s, f);
 	print_story(story);
-	story_free(&story);
+	story_drop(&story);
 	if (!f || f->n == 0)
 		printf("No findings.\n");
 	for (int i = 0; f && i < f->n; i++)

@@ -17,15 +17,15 @@
 #include "qtui/tui/search.h"
 #include "qtui/tui/survey.h"
 
-// Those of the last finished run stay until there are others; the story goes on with every figure.
+// Those of the last finished run stay until there are others.
 static void read_findings(struct ui *ui)
 {
-	if (!snapshot_complete(ui->snap) || ui->snap->dirty || !ui->snap->findings)
+	if (!ui->snap->story || ui->snap->dirty)
 		return;
 	findings_drop(&ui->findings);
 	ui->findings = findings_take(ui->snap->findings);
-	story_free(&ui->story);
-	ui->story = story_new(ui->snap, ui->findings);
+	story_drop(&ui->story);
+	ui->story = story_take(ui->snap->story);
 }
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
@@ -46,7 +46,7 @@ void ui_done(struct ui *ui)
 	layers_done(&ui->layers);
 	diff_done(&ui->diff);
 	findings_drop(&ui->findings);
-	story_free(&ui->story);
+	story_drop(&ui->story);
 	task_list_done(&ui->task);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);

@@ -51,7 +51,7 @@ void test_story__is_told_in_order(void **state)
 		assert_true(i == 0 || s->at[i].chapter || s->at[i].part >= s->at[i - 1].part || s->at[i - 1].chapter);
 	}
 	assert_true(chapter > 0);
-	story_free(&s);
+	story_drop(&s);
 	assert_null(s);
 	findings_drop(&f);
 	snapshot_drop(&snap);
@@ -74,7 +74,7 @@ void test_story__an_output_without_finite_numbers(void **state)
 	struct story *s = story_new(&bad, f);
 	assert_true(tells(s, STORY_LOSS, "output0 is not made of finite numbers"));
 	assert_false(tells(s, STORY_LOSS, "nan"));
-	story_free(&s);
+	story_drop(&s);
 	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
@@ -94,7 +94,7 @@ void test_story__figures_fall_at_an_output(void **state)
 	snprintf(what, sizeof what, "The figures fall most at %s: ", snap->g->node[snap->g->value[snap->g->output[0]].producer].name);
 	assert_true(tells(s, STORY_WHERE, what));
 	assert_true(tells(s, STORY_WHERE, " -10.0 dB behind it"));
-	story_free(&s);
+	story_drop(&s);
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -106,7 +106,7 @@ static void expect_remedy(const struct snapshot *snap, const char *edit, const c
 	struct story *s = story_new(snap, &f);
 	if (!tells(s, STORY_REMEDY, told))
 		fail_msg("%s is not told as %s", edit, told);
-	story_free(&s);
+	story_drop(&s);
 }
 
 // A long edit is cut between nodes, and says of how many and what is done with them.
@@ -153,16 +153,43 @@ void test_story__says_what_was_measured(void **state)
 	assert_false(tells(s, STORY_WHERE, "By the figures"));
 	assert_true(tells(s, STORY_GAIN, "gains +0.070 AP at 16 bit, +0.090 in float, for 1.20 % of the MACs"));
 	assert_false(tells(s, STORY_NEXT, ":blame"));
-	story_free(&s);
+	story_drop(&s);
 	// Several that ruin the result by themselves: mending one gains nothing, which is not what its remedy is worth.
 	one.in_float.damage = one.in_wide.damage = 0.0001;
 	s = story_new(snap, f);
 	assert_true(tells(s, STORY_GAIN, "alone does 0.0400 of 0.0500 damage, yet mending only it saves nothing"));
 	assert_false(tells(s, STORY_GAIN, "at 16 bit"));
-	story_free(&s);
+	story_drop(&s);
 	snap->blames = NULL;
 	free(of_node);
 	findings_drop(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+// The screen reads it and computes nothing: it comes with the snapshot, and anew when a repair has measured something.
+void test_story__comes_with_the_snapshot(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	int node = snap->findings->at[0].node[0];
+	assert_true(tells(snap->story, STORY_WHERE, "By the figures"));
+	struct blames *b = xcalloc(1, sizeof *b);
+	*b = (struct blames){.refs = 1, .decision = snap->decision, .at = xcalloc(1, sizeof *b->at), .n = 1,
+	    .of_node = xcalloc((size_t)snap->g->n_nodes + 1, sizeof *b->of_node), .n_nodes = snap->g->n_nodes, .total = 0.05};
+	b->at[0] = (struct blame){.node = node, .last_node = node, .value = -1, .parts = 1, .alone = 0.04, .score_loss = NAN};
+	study_set_blames(st, b);
+	blames_drop(&b);
+	snapshot_drop(&snap);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	snap = study_snapshot(st);
+	assert_true(tells(snap->story, STORY_WHERE, "alone 0.0400"));
+	snapshot_drop(&snap);
+	assert_int_equal(study_set(st, &node, 1, PREC_FLOAT, NULL, &err), STATUS_OK);
+	snap = study_snapshot(st);
+	assert_null(snap->story); // not of what is in force now
 	snapshot_drop(&snap);
 	study_close(&st);
 }
@@ -178,15 +205,15 @@ void test_story__proposes_a_survey_where_there_are_labels(void **state)
 	struct story *s = story_new(snap, f);
 	assert_false(f->surveyed);
 	assert_false(tells(s, STORY_NEXT, ":survey"));
-	story_free(&s);
+	story_drop(&s);
 	snap->task = &task;
 	s = story_new(snap, f);
 	assert_true(tells(s, STORY_NEXT, ":survey"));
-	story_free(&s);
+	story_drop(&s);
 	f->surveyed = true;
 	s = story_new(snap, f);
 	assert_false(tells(s, STORY_NEXT, ":survey"));
-	story_free(&s);
+	story_drop(&s);
 	snap->task = own;
 	findings_drop(&f);
 	snapshot_drop(&snap);
@@ -206,12 +233,12 @@ void test_story__a_float_network_that_is_blind(void **state)
 	assert_true(tells(s, STORY_LOSS, "float network itself"));
 	assert_true(tells(s, STORY_NEXT, ":survey"));
 	assert_false(tells(s, STORY_NEXT, ":fix"));
-	story_free(&s);
+	story_drop(&s);
 	top1.value[TASK_FLOAT] = .7;
 	s = story_new(snap, snap->findings);
 	assert_true(tells(s, STORY_NEXT, ":fix top1_drop<"));
 	assert_false(tells(s, STORY_LOSS, "float network itself"));
-	story_free(&s);
+	story_drop(&s);
 	snap->task = own;
 	snapshot_drop(&snap);
 	study_close(&st);
@@ -240,7 +267,7 @@ void test_story__reports_tell_the_same(void **state)
 		bytes_done(&b);
 	}
 	cJSON_Delete(root);
-	story_free(&s);
+	story_drop(&s);
 	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);

@@ -120,6 +120,7 @@ struct snapshot {
 	struct key decision;          // target, calibration, edits, how pictures are prepared
 	int bench;                    // the last of these, as a number
 	struct findings *findings;    // of this decision (findings.h); they come behind the figures. NULL: not known
+	struct story *story;          // of all that is told here (story.h), once findings are known; NULL: not told yet
 	struct blames *blames;        // NULL: not known
 	bool blames_old;              // of another decision
 	struct costs *costs;          // of the nodes at each width (cost.h)

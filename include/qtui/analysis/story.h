@@ -1,5 +1,6 @@
 // The story of a loss, in order: how much is lost, where it arises, why, what mends it, what that is expected to gain, and what to do
-// next. Read off a finished snapshot, its findings and, where it has run, its blame; batch and screen tell the same.
+// next. Read off a finished snapshot, its findings and, where it has run, its blame; batch and screen tell the same. Immutable and
+// reference-counted, as the snapshots are that it comes with.
 #ifndef QTUI_ANALYSIS_STORY_H
 #define QTUI_ANALYSIS_STORY_H
 
@@ -15,11 +16,13 @@ struct story_line {
 	int finding;   // whose remedy it is; -1: none
 };
 struct story {
+	atomic_int refs;
 	struct story_line *at;
 	int n;
 };
 struct story *story_new(const struct snapshot *s, const struct findings *f);
-void story_free(struct story **s);
+struct story *story_take(struct story *s);
+void story_drop(struct story **s);
 struct cJSON *story_json(const struct story *s, const struct graph *g); // the array of a report; the caller deletes it
 
 #endif
