@@ -6,15 +6,15 @@
 #include "qtui/base/str.h"
 #include "repair/repair_impl.h"
 
-const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 enum status check_parse(struct check *c, const char *text, struct error *err)
 {
 	static const struct condition condition[] = {
 	    {"snr", '>', offsetof(struct check, min_snr), -200, 200},
 	    {"cos", '>', offsetof(struct check, min_cos), -1, 1},
-	    {"map_drop", '<', offsetof(struct check, max_drop), 0, 1},
-	    {"top1_drop", '<', offsetof(struct check, max_drop), 0, 1},
+	    {"map_drop", '<', offsetof(struct check, max_map_drop), 0, 1},
+	    {"top1_drop", '<', offsetof(struct check, max_top1_drop), 0, 1},
 	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
 	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct check, max_wide), 0, 1},
@@ -110,17 +110,22 @@ static void check_points(struct str *out, const struct snapshot *s, const char *
 	free(p);
 }
 
-static void check_task(struct str *out, const struct snapshot *s, double limit)
+// `kinds` are those that the condition is about, as bits. A run without labels must not pass a gate that asks for mAP.
+static void check_task(struct str *out, const struct snapshot *s, const char *name, unsigned kinds, double limit)
 {
 	if (isnan(limit))
 		return;
 	if (!s->task || s->task_old || s->task->n_figures == 0) {
-		say(out, "drop<%g: no task was measured: give --labels or --eval", limit);
+		say(out, "%s<%g: no task was measured: give --labels or --eval", name, limit);
+		return;
+	}
+	if (!(kinds & 1u << s->task->kind)) {
+		say(out, "%s<%g: what was measured is %s", name, limit, s->task->figure[0].name);
 		return;
 	}
 	double drop = drop_of(s->task);
 	if (!(drop < limit))
-		say(out, "drop<%g: %s lost %.4f, %.4f too much", limit, s->task->figure[0].name, drop, drop - limit);
+		say(out, "%s<%g: %s lost %.4f, %.4f too much", name, limit, s->task->figure[0].name, drop, drop - limit);
 }
 
 // Of a search's cost: in a board's times where they are known.
@@ -151,7 +156,9 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	enum status st = STATUS_OK;
 	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
-	check_task(&said, s, c->max_drop);
+	check_task(&said, s, "drop", ~0u, c->max_drop);
+	check_task(&said, s, "map_drop", 1u << TASK_DETECT, c->max_map_drop);
+	check_task(&said, s, "top1_drop", 1u << TASK_CLASSIFY, c->max_top1_drop);
 	check_share(&said, "cost", c->max_cost, cost_of(s));
 	check_share(&said, "wide", c->max_wide, share_of_macs(s, is_wide));
 	check_time(&said, s, c->max_time);

@@ -26,7 +26,7 @@ void test_check__words(void **state)
 	struct check c = check_nothing;
 	assert_int_equal(check_parse(&c, "snr>20, cos>0.99 ,map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(check_parse(&c, "wide<0.15", &err), STATUS_OK);
-	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_drop == 0.005 && c.max_wide == 0.15 && isnan(c.max_cost));
+	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_map_drop == 0.005 && isnan(c.max_drop) && isnan(c.max_top1_drop) && c.max_wide == 0.15 && isnan(c.max_cost));
 	static const char *const bad[] = {"", ",", "snr>20,", "snr", "snr<20", "cos>2", "snr>20 cos>0.9", "nsr<0.1",
 	    "snr>1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -59,7 +59,7 @@ void test_check__what_is_not_known_is_not_met(void **state)
 	struct study *st = open_study();
 	struct snapshot *s = run_study(st);
 	assert_int_equal(check(s, "drop<1", &err), STATUS_FORMAT);
-	assert_non_null(strstr(err.text, "no task was measured"));
+	assert_non_null(strstr(err.text, "drop<1: no task was measured"));
 	struct snapshot blank = *s;
 	struct figures unknown = {0};
 	blank.output = &unknown;
@@ -92,6 +92,30 @@ void test_check__counts_times(void **state)
 	assert_int_equal(check(s, text, &err), STATUS_FORMAT);
 	snapshot_drop(&s);
 	study_close(&st);
+}
+
+// Without labels a task falls back to agreement with the float network: that is no mAP, and no top-1.
+void test_check__another_task_is_not_the_one_asked_for(void **state)
+{
+	static const struct {
+		enum task_kind kind;
+		const char *met, *unmet, *also_unmet;
+	} t[] = {
+	    {TASK_AGREE, "drop<0.2", "map_drop<0.2", "top1_drop<0.2"},
+	    {TASK_DETECT, "drop<0.2,map_drop<0.2", "top1_drop<0.2", "map_drop<0.05"},
+	    {TASK_CLASSIFY, "drop<0.2,top1_drop<0.2", "map_drop<0.2", "top1_drop<0.05"},
+	};
+	struct error err = {0};
+	struct task_figure figure = {.name = "first", .value = {[TASK_FLOAT] = 1, [TASK_QUANT] = 0.9}};
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct task_report task = {.kind = t[i].kind, .figure = &figure, .n_figures = 1};
+		struct costs none = {0};
+		struct snapshot s = {.task = &task, .costs = &none};
+		assert_int_equal(check(&s, t[i].met, &err), STATUS_OK);
+		assert_int_equal(check(&s, t[i].unmet, &err), STATUS_FORMAT);
+		assert_non_null(strstr(err.text, "first"));
+		assert_int_equal(check(&s, t[i].also_unmet, &err), STATUS_FORMAT);
+	}
 }
 
 void test_check__counts_macs(void **state)

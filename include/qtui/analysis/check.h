@@ -8,7 +8,8 @@
 // those behind a selection by value (TopK, NonMaxSuppression) what the selection reads.
 struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
-	double max_drop;           // of the first figure of the task
+	double max_drop, max_map_drop, max_top1_drop; // of the first figure: of any task, of a detection, of a classification
+	                           // (agreement with the float network is none of the latter)
 	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;
