@@ -14,24 +14,6 @@
 #include "qtui/base/str.h"
 #include "study_impl.h"
 
-static const char *const resize_name[] = {
-    [RESIZE_STRETCH] = "stretch", [RESIZE_LETTERBOX] = "letterbox", [RESIZE_CORNER] = "corner", [RESIZE_CROP] = "crop"};
-
-const char *resize_text(enum resize_mode m)
-{
-	return resize_name[m];
-}
-
-bool resize_parse(enum resize_mode *out, const char *name)
-{
-	for (size_t i = 0; name && i < sizeof resize_name / sizeof *resize_name; i++)
-		if (strcmp(name, resize_name[i]) == 0) {
-			*out = (enum resize_mode)i;
-			return true;
-		}
-	return false;
-}
-
 // ---- reading
 
 static char *copy_member(const cJSON *obj, const char *key)

@@ -76,24 +76,13 @@ static enum status add_bench(struct study *s, const struct preprocess *p, struct
 
 // ---- the command's words
 
-static bool read_channels(float out[4], const char *text, float least)
-{
-	char rest;
-	int n = sscanf(text, "%f,%f,%f,%f%c", &out[0], &out[1], &out[2], &out[3], &rest);
-	for (int i = n; i > 0 && i < 4; i++)
-		out[i] = n == 1 ? out[0] : least > 0 ? 1 : 0;
-	for (int i = 0; i < 4; i++)
-		if (n < 1 || n > 4 || !isfinite(out[i]) || !(out[i] >= least))
-			return false;
-	return true;
-}
-
 static bool change(struct preprocess *p, const char *option, const char *value)
 {
+	struct error ignored; // all that may be said is said at once
 	if (strcmp(option, "--mean") == 0)
-		return read_channels(p->mean, value, -1e30f);
+		return channels_parse(p->mean, value, false, &ignored) == STATUS_OK;
 	if (strcmp(option, "--std") == 0)
-		return read_channels(p->std, value, 1e-30f);
+		return channels_parse(p->std, value, true, &ignored) == STATUS_OK;
 	if (strcmp(option, "--resize") == 0)
 		return resize_parse(&p->resize, value);
 	p->bgr = strcmp(value, "bgr") == 0;

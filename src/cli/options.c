@@ -1,5 +1,4 @@
 // Parsing by the table of options.def.
-#include <float.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,31 +116,17 @@ static enum status parse_one(struct options *o, int argc, char **argv, int *i, u
 			return error_set(err, STATUS_USAGE, "--%s needs %s", r->name, r->argument);
 		value = argv[++*i];
 	}
+	if (r->kind != FLAG && !*value) // a variable of a script that is not set, mostly
+		return error_set(err, STATUS_USAGE, "--%s needs %s, and has an empty word", r->name, r->argument);
 	return store(o, r, value, err);
 }
 
-// One number for all channels, or one a channel (3 or 4), each of at least `least`.
-static enum status parse_channels(float out[4], bool *set, const char *option, const char *text, double least, struct error *err)
+static enum status read_channels(float out[4], bool *set, const char *option, const char *text, bool divides, struct error *err)
 {
-	char copy[128], *save = NULL;
-	int n = 0;
 	if (!text)
 		return STATUS_OK;
-	snprintf(copy, sizeof copy, "%s", text);
-	for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
-		double v;
-		if (n == 4 || !str_to_double(part, &v))
-			return error_set(err, STATUS_USAGE, "%s %s: one number, or one a channel, like 123.7,116.3,103.5", option, text);
-		if (v < least)
-			return error_set(err, STATUS_USAGE, "%s %s: what x is divided by must be above 0", option, text);
-		out[n++] = (float)v;
-	}
-	if (n == 0 || n == 2)
-		return error_set(err, STATUS_USAGE, "%s needs one number, or one a channel, like 123.7,116.3,103.5", option);
-	for (int i = n; i < 4; i++)
-		out[i] = n == 1 ? out[0] : least > 0 ? 1 : 0;
 	*set = true;
-	return STATUS_OK;
+	return channels_parse(out, text, divides, err) == STATUS_OK ? STATUS_OK : error_prefix(err, "%s", option);
 }
 
 static enum status parse_number(long long *out, const char *option, const char *text, long long least, struct error *err)
@@ -170,7 +155,7 @@ static enum status resolve_numbers(struct options *o, struct error *err)
 			return st;
 		o->study.data.seed = (uint64_t)n;
 	}
-	if (o->memory && !str_to_size(o->memory, &o->study.memory))
+	if (o->memory && (!str_to_size(o->memory, &o->study.memory) || o->study.memory == 0))
 		return error_set(err, STATUS_USAGE, "--memory %s: a size like 512M or 2G is needed", o->memory);
 	return STATUS_OK;
 }
@@ -205,6 +190,8 @@ static enum status resolve_task(struct options *o, struct error *err)
 	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task};
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
+	if (o->decoder && task_decoder_check(o->decoder, err) != STATUS_OK)
+		return err->status = STATUS_USAGE;
 	if (o->nms && strcmp(o->nms, "none") == 0)
 		w->iou = -1;
 	else if (o->nms && (!str_to_double(o->nms, &w->iou) || w->iou <= 0 || w->iou > 1))
@@ -223,9 +210,9 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 	if (st == STATUS_OK)
 		st = resolve_task(o, err);
 	if (st == STATUS_OK)
-		st = parse_channels(p->mean, &p->mean_set, "--mean", o->mean, -FLT_MAX, err);
+		st = read_channels(p->mean, &p->mean_set, "--mean", o->mean, false, err);
 	if (st == STATUS_OK)
-		st = parse_channels(p->std, &p->std_set, "--std", o->std, FLT_MIN, err);
+		st = read_channels(p->std, &p->std_set, "--std", o->std, true, err);
 	o->study.data.random = o->random;
 	o->study.target = o->target;
 	o->study.truncate = o->truncate.at;

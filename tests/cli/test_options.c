@@ -91,6 +91,8 @@ void test_options__unknown_ones_name_the_nearest(void **state)
 	refuse(VERB_ANALYZE, "--quiet=yes", "unknown option");
 	refuse(VERB_ANALYZE, "--codes", "no meaning here");
 	refuse(VERB_ANALYZE, "m --json", "needs FILE");
+	refuse(VERB_ANALYZE, "m --session=", "--session needs FILE, and has an empty word");
+	refuse(VERB_ANALYZE, "m --set=", "empty word");
 }
 
 void test_options__numbers_are_checked(void **state)
@@ -101,8 +103,17 @@ void test_options__numbers_are_checked(void **state)
 	refuse(VERB_ANALYZE, "--threads -1", "at least 1");
 	refuse(VERB_ANALYZE, "--seed x", "whole number");
 	refuse(VERB_ANALYZE, "--memory 3Q", "512M");
+	refuse(VERB_ANALYZE, "--memory 0", "512M");
 	refuse(VERB_ANALYZE, "--random-data 0", "whole number");
 	refuse(VERB_RUN, "--repeat 1.5", "whole number");
+}
+
+void test_options__decoders_are_checked_at_once(void **state)
+{
+	struct options o;
+	accept(&o, VERB_EVAL, "--decoder yolov8");
+	options_done(&o);
+	refuse(VERB_EVAL, "--decoder yolov88", "one of tf-ssd, final");
 }
 
 void test_options__channels(void **state)
@@ -115,6 +126,12 @@ void test_options__channels(void **state)
 	refuse(VERB_ANALYZE, "--mean 1,2", "one a channel");
 	refuse(VERB_ANALYZE, "--mean 1,2,3,4,5", "one a channel");
 	refuse(VERB_ANALYZE, "--mean nan", "one a channel");
+	refuse(VERB_ANALYZE, "--mean 1e39", "one a channel");
+	refuse(VERB_ANALYZE, "--mean 1,2,3,", "one a channel");
+	refuse(VERB_ANALYZE, "--mean ,1,2,3", "one a channel");
+	refuse(VERB_ANALYZE, "--mean 1,,2,3", "one a channel");
+	refuse(VERB_ANALYZE, "--mean 1,2,3000000000000000000000000000000000000000000000000000000000000000000000", "one a channel");
+	refuse(VERB_ANALYZE, "--std 1e-50", "above 0");
 	refuse(VERB_ANALYZE, "--std 1,0,1", "above 0");
 	refuse(VERB_ANALYZE, "--std -1", "above 0");
 }

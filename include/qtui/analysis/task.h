@@ -19,6 +19,7 @@ enum task_kind {
 };
 const char *task_kind_name(enum task_kind k); // "detect", "classify", "agree"
 bool task_kind_parse(enum task_kind *out, const char *name);
+MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 
 enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 

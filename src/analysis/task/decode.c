@@ -44,14 +44,6 @@ static enum status unknown_head(const struct head *h, const char *name, struct e
 	return st;
 }
 
-static const struct decoder *by_name(const char *name)
-{
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return &rows[i];
-	return NULL;
-}
-
 static enum status unknown_name(const char *name, struct error *err)
 {
 	struct str all = {0};
@@ -60,6 +52,16 @@ static enum status unknown_name(const char *name, struct error *err)
 	enum status st = error_set(err, STATUS_NOTFOUND, "--decoder %s: one of %s is needed", name, str_text(&all));
 	str_done(&all);
 	return st;
+}
+
+enum status decode_named(const struct decoder **out, const char *name, struct error *err)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].name, name) == 0) {
+			*out = &rows[i];
+			return STATUS_OK;
+		}
+	return unknown_name(name, err);
 }
 
 static const struct decoder *first_fitting(const struct decoder *from, size_t n, const struct head *h)
@@ -74,9 +76,9 @@ static const struct decoder *first_fitting(const struct decoder *from, size_t n,
 
 enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err)
 {
-	const struct decoder *named = name ? by_name(name) : NULL;
-	if (name && !named)
-		return unknown_name(name, err);
+	const struct decoder *named = NULL;
+	if (name && decode_named(&named, name, err) != STATUS_OK)
+		return err->status;
 	h->named = named;
 	*out = NULL;
 	for (int any = 0; any < 2 && !*out; any++) {

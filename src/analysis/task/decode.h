@@ -40,6 +40,7 @@ struct decoder {
 	    int64_t cell);
 };
 const struct decoder *decode_rows(int *n);
+MUST_CHECK enum status decode_named(const struct decoder **out, const char *name, struct error *err); // STATUS_NOTFOUND
 // The decoder named `name`, or (NULL) the first whose family the head is. STATUS_NOTFOUND, STATUS_UNSUPPORTED.
 MUST_CHECK enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err);
 // Number of classes that the scores have; 0: not known (labels).

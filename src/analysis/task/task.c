@@ -4,6 +4,7 @@
 #include <string.h>
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
+#include "decode.h"
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
@@ -22,6 +23,11 @@ bool task_kind_parse(enum task_kind *out, const char *name)
 			return true;
 		}
 	return false;
+}
+
+enum status task_decoder_check(const char *name, struct error *err)
+{
+	return decode_named(&(const struct decoder *){NULL}, name, err);
 }
 
 // ---- opening
