@@ -189,6 +189,40 @@ static char *follow_links(const char *path)
 	return at;
 }
 
+// A file is made, or replaced, in its directory; `there`: it is a file already.
+static enum status may_replace(const char *path, bool there, struct error *err)
+{
+	char *dir = file_dir(path);
+	enum status s = STATUS_OK;
+
+	if (!file_is_dir(dir))
+		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
+	else if (there && access(path, W_OK) != 0)
+		s = error_errno(err, path);
+	else if (access(dir, W_OK | X_OK) != 0)
+		s = error_set(err, STATUS_IO, "%s: no file can be made in %s: %s", path, dir, strerror(errno));
+	free(dir);
+	return s == STATUS_OK && there ? file_spare(path, err) : s;
+}
+
+enum status file_may_write(const char *path, struct error *err)
+{
+	struct stat st;
+	enum status s;
+	char *real;
+
+	if (strcmp(path, "-") == 0)
+		return STATUS_OK;
+	if (file_is_dir(path))
+		return error_set(err, STATUS_IO, "%s is a directory: name a file in it", path);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return access(path, W_OK) == 0 ? STATUS_OK : error_errno(err, path);
+	real = follow_links(path);
+	s = may_replace(real, file_exists(real), err);
+	free(real);
+	return s;
+}
+
 enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err)
 {
 	struct stat st;
@@ -197,6 +231,8 @@ enum status file_write_parts(const char *path, const struct file_part *part, int
 
 	if (strcmp(path, "-") == 0)
 		return write_stdout(part, n, err);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) // /dev/stdout may lead to a pipe, which has no name of its own
+		return write_existing(path, &st, part, n, err);
 	real = follow_links(path);
 	if (stat(real, &st) == 0)
 		s = write_existing(real, &st, part, n, err);
@@ -229,5 +265,7 @@ enum status file_mkdirs(const char *path, struct error *err)
 	}
 	ok = ok && make_dir(copy);
 	free(copy);
+	if (!ok && errno == EEXIST)
+		errno = ENOTDIR; // what is there is something else
 	return ok ? STATUS_OK : error_errno(err, path);
 }

@@ -233,18 +233,8 @@ enum status save_session(const struct study *st, const struct session *se, const
 
 enum status check_output(const char *path, struct error *err)
 {
-	enum status s = STATUS_OK;
-	if (!path || strcmp(path, "-") == 0)
-		return STATUS_OK;
-	char *dir = file_dir(path);
-	if (file_is_dir(path))
-		s = error_set(err, STATUS_IO, "%s is a directory: name a file in it", path);
-	else if (!file_is_dir(dir))
-		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
-	else if (!file_exists(path) && access(dir, W_OK) != 0)
-		s = error_set(err, STATUS_IO, "%s: no file can be made in %s: %s", path, dir, strerror(errno));
-	else if (file_spare(path, err) != STATUS_OK)
-		s = err->status = STATUS_USAGE;
-	free(dir);
+	enum status s = path ? file_may_write(path, err) : STATUS_OK;
+	if (s == STATUS_REFUSED) // it is read here
+		err->status = s = STATUS_USAGE;
 	return s;
 }

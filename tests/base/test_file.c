@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -305,6 +306,70 @@ void test_file__write_to_a_device(void **state)
 	assert_true(S_ISCHR(mode_of("/dev/full")));
 }
 
+// As /dev/stdout in a pipeline: what its link says is no name that could be opened.
+void test_file__write_to_a_pipe_by_its_descriptor(void **state)
+{
+	char name[64], got[8] = "";
+	struct error e;
+	int fd[2];
+
+	assert_int_equal(pipe(fd), 0);
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd[1]);
+	assert_int_equal(file_may_write(name, &e), STATUS_OK);
+	write_text(name, "text");
+	assert_int_equal(read(fd[0], got, sizeof got - 1), 4);
+	assert_string_equal(got, "text");
+	close(fd[0]);
+	close(fd[1]);
+}
+
+// In a process of its own, since the system lets root write anything.
+static enum status may_write_as_nobody(const char *path)
+{
+	struct error e = {0};
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (geteuid() == 0 && setuid(65534) != 0)
+			_exit(255);
+		_exit((int)file_may_write(path, &e));
+	}
+	waitpid(child, &status, 0);
+	return (enum status)WEXITSTATUS(status);
+}
+
+// A file is replaced, for which its directory must be writable, whatever the file itself is.
+void test_file__what_cannot_be_written_is_told_beforehand(void **state)
+{
+	struct error e;
+	const char *dir = support_temp("closed"), *link = support_temp("closed_link");
+
+	chmod(support_temp(""), 0755);
+	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
+	char *old = file_join(dir, "old"), *new = file_join(dir, "new"), *below = file_join(dir, "none/x");
+	write_text(old, "old");
+	assert_int_equal(symlink(old, link), 0);
+	chmod(old, 0666);
+	chmod(dir, 0777);
+	assert_int_equal(may_write_as_nobody(old), STATUS_OK);
+	assert_int_equal(may_write_as_nobody(new), STATUS_OK);
+	assert_int_equal(may_write_as_nobody(below), STATUS_IO);
+	assert_int_equal(may_write_as_nobody(dir), STATUS_IO);
+	chmod(dir, 0555);
+	assert_int_equal(may_write_as_nobody(old), STATUS_IO);
+	assert_int_equal(may_write_as_nobody(link), STATUS_IO);
+	assert_int_equal(may_write_as_nobody(new), STATUS_IO);
+	chmod(dir, 0777);
+	chmod(old, 0444);
+	assert_int_equal(may_write_as_nobody(old), STATUS_IO);
+	assert_int_equal(may_write_as_nobody("-"), STATUS_OK);
+	assert_int_equal(may_write_as_nobody("/dev/null"), STATUS_OK);
+	free(old);
+	free(new);
+	free(below);
+}
+
 void test_file__write_protected_stays(void **state)
 {
 	const char *path = support_temp_file("protected", "old", 3);
@@ -356,6 +421,7 @@ void test_file__mkdirs(void **state)
 	assert_int_equal(file_mkdirs(path, &e), STATUS_OK);
 	assert_int_equal(file_mkdirs("/", &e), STATUS_OK);
 	assert_int_equal(file_mkdirs(file, &e), STATUS_IO);
+	assert_non_null(strstr(e.text, "Not a directory"));
 	assert_int_equal(file_mkdirs(below, &e), STATUS_IO);
 	assert_int_equal(file_mkdirs("", &e), STATUS_IO);
 	free(below);
