@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT};
+static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGQUIT, SIGINT, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { N_ASKED = sizeof asked / sizeof *asked, N_CRASHES = sizeof crashes / sizeof *crashes };
 

@@ -88,11 +88,12 @@ dumb() { start 80x24 "LC_ALL=C TERM=dumb" "" && until_true 30 ends && grep -q "c
 check tmux__dumb_terminal dumb
 
 pid_of() { pgrep -P "$(t list-panes -t s -F '#{pane_pid}')" -x qtui; }
-terminated() {
+terminated() { # SIGNAL EXIT_CODE
 	start 80x24 "$utf8" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "1 edit*" &&
-	    kill -TERM "$(pid_of)" && until_true 20 ends && [ "$(cat "$dir/code")" = 143 ] && see AFTERWARDS && same_terminal
+	    kill "-$1" "$(pid_of)" && until_true 20 ends && [ "$(cat "$dir/code")" = "$2" ] && see AFTERWARDS && same_terminal
 }
-check tmux__sigterm_gives_the_terminal_back terminated
+check tmux__sigquit_gives_the_terminal_back terminated QUIT 131
+check tmux__sigterm_gives_the_terminal_back terminated TERM 143
 
 offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
