@@ -176,7 +176,7 @@ static enum status check_scale(const struct study *s, const struct scale_edit *e
 	if (e->scale == 0)
 		return STATUS_OK;
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
-		return error_set(err, STATUS_REFUSED, "a scale is a positive number, like 2^-4 or 0.0625");
+		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625", s->g->node[e->node].name);
 	return plan_check_edit(s->g, s->target, e->node, PREC_INT8, e->scale, err);
 }
 

@@ -162,9 +162,11 @@ static enum status write_results(const struct options *o, struct study *st, cons
 	}
 	if (status == STATUS_OK && o->report)
 		status = report_write(st, s, o->report, err);
-	if (status == STATUS_OK && o->findings)
+	if (status != STATUS_OK || options_take_stdout(o))
+		return status;
+	if (o->findings) {
 		print_findings(s);
-	else if (!o->json && !o->report) {
+	} else if (!o->json && !o->report) {
 		print_summary(s);
 		if (o->layerwise_output)
 			print_isolation(study_isolation(st, s), s);

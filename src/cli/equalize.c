@@ -107,7 +107,7 @@ static enum status run(struct equalization *e, struct graph **g, const struct op
 		st = onnx_load(g, o->positional.at[0], &(struct onnx_options){0}, err);
 	if (st == STATUS_OK)
 		st = equalize(e, *g, &opt, err);
-	if (st == STATUS_OK && !(o->json && strcmp(o->json, "-") == 0))
+	if (st == STATUS_OK && !options_take_stdout(o))
 		print_groups(e, *g);
 	if (st == STATUS_OK && o->json)
 		st = write_json(e, *g, o->json, err);

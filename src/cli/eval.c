@@ -117,7 +117,7 @@ static enum status show(const struct study *st, const struct snapshot *s, const 
 {
 	if (!s->task || s->task_old)
 		return error_set(err, STATUS_CANCELLED, "nothing was measured");
-	if (!o->json || (!o->quiet && strcmp(o->json, "-") != 0))
+	if (!o->json || (!o->quiet && !options_take_stdout(o)))
 		print_report(st, s);
 	return o->json ? write_json(s, o->json, err) : STATUS_OK;
 }

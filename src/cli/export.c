@@ -3,7 +3,7 @@
 #include "qtui/interop/export.h"
 #include "verbs.h"
 
-static void list_formats(void)
+void export_formats_help(void)
 {
 	int n;
 	const struct export_format *f = export_rows(&n);
@@ -49,7 +49,7 @@ int verb_export(struct options *o)
 	struct error err = {0};
 	if (!o->format) {
 		puts("qtui export needs --format NAME:");
-		list_formats();
+		export_formats_help();
 		return EXIT_USAGE;
 	}
 	if (!export_find(o->format)) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/tui.h"
 #include "verbs.h"
 
@@ -26,6 +27,7 @@ static const struct verb {
     {"equalize", "MODEL [-o OUT.onnx] [--sums] [--json F]", VERB_EQUALIZE, verb_equalize},
     {"ops", "", VERB_OPS, verb_ops},
 };
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
 static const struct verb tui = {"", "MODEL CALIB [options], or SESSION.json", VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
@@ -51,23 +53,40 @@ int verb_tui(struct options *o)
 
 static void print_help(const struct verb *v)
 {
-	printf("usage: qtui %s%s%s\n", v->name, *v->name ? " " : "", v->usage);
-	for (size_t i = 0; v == &tui && i < sizeof verbs / sizeof *verbs; i++)
-		printf("       qtui %s %s\n", verbs[i].name, verbs[i].usage);
+	printf("usage: qtui%s%s%s%s\n", *v->name ? " " : "", v->name, *v->usage ? " " : "", v->usage);
+	for (size_t i = 0; v == &tui && i < N_VERBS; i++)
+		printf("       qtui %s%s%s\n", verbs[i].name, *verbs[i].usage ? " " : "", verbs[i].usage);
 	puts("");
 	options_help(v->bit);
+	if (v->bit == VERB_EXPORT) {
+		puts("\nNAME is one of");
+		export_formats_help();
+	}
 }
 
 // A first word that is a verb's name is the verb; a model of that name is given as ./NAME.
 static const struct verb *find_verb(int argc, char **argv, int *first)
 {
 	*first = 1;
-	for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
+	for (size_t i = 0; argc > 1 && i < N_VERBS; i++)
 		if (strcmp(argv[1], verbs[i].name) == 0) {
 			*first = 2;
 			return &verbs[i];
 		}
 	return &tui;
+}
+
+// A word alone that is no file is rather a verb than the name of a model.
+static enum status check_verb(const struct options *o, struct error *err)
+{
+	const char *word = o->positional.n ? o->positional.at[0] : "";
+	struct nearest near = {.name = word};
+	for (size_t i = 0; i < N_VERBS; i++)
+		nearest_try(&near, verbs[i].name);
+	if (!*word || word[strcspn(word, "./")] || file_exists(word))
+		return STATUS_OK;
+	return error_set(err, STATUS_USAGE, "%s is neither a verb nor a file%s%s; see qtui --help", word, near.best ? "; did you mean " : "",
+	    near.best ? near.best : "");
 }
 
 // Before and after a run there is nothing to save: Ctrl-C ends the program. A run and the screen take the signal over.
@@ -115,6 +134,8 @@ int main(int argc, char **argv)
 	} else if (argc < 2) {
 		print_help(v);
 		code = EXIT_USAGE;
+	} else if (v == &tui && check_verb(&o, &err) != STATUS_OK) {
+		code = fail(&err);
 	} else {
 		log_to_stderr(v != &tui && !o.quiet, LOG_WARN);
 		keep_inputs(&o);

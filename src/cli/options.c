@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
+#include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/cli/options.h"
 
@@ -126,7 +127,7 @@ static enum status read_channels(float out[4], bool *set, const char *option, co
 	if (!text)
 		return STATUS_OK;
 	*set = true;
-	return channels_parse(out, text, divides, err) == STATUS_OK ? STATUS_OK : error_prefix(err, "%s", option);
+	return channels_parse(out, text, divides, err) == STATUS_OK ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s", option, err->text);
 }
 
 static enum status parse_number(long long *out, const char *option, const char *text, long long least, struct error *err)
@@ -199,6 +200,28 @@ static enum status resolve_task(struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+// Of two results in one file, or on standard output, one would be lost or both.
+static enum status check_results_apart(const struct options *o, struct error *err)
+{
+	const struct {
+		const char *option, *path;
+	} result[] = {{"--json", o->json}, {"--report", o->report}, {"-o", o->output}};
+	for (size_t i = 0; i < sizeof result / sizeof *result; i++)
+		for (size_t k = 0; k < i; k++)
+			if (result[i].path && result[k].path && file_is_same(result[i].path, result[k].path))
+				return error_set(err, STATUS_USAGE, "%s and %s are both to be written to %s", result[k].option, result[i].option, result[i].path);
+	return STATUS_OK;
+}
+
+bool options_take_stdout(const struct options *o)
+{
+	const char *const result[] = {o->json, o->report, o->output};
+	for (size_t i = 0; i < sizeof result / sizeof *result; i++)
+		if (result[i] && strcmp(result[i], "-") == 0)
+			return true;
+	return false;
+}
+
 enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
@@ -213,6 +236,8 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 		st = read_channels(p->mean, &p->mean_set, "--mean", o->mean, false, err);
 	if (st == STATUS_OK)
 		st = read_channels(p->std, &p->std_set, "--std", o->std, true, err);
+	if (st == STATUS_OK)
+		st = check_results_apart(o, err);
 	o->study.data.random = o->random;
 	o->study.target = o->target;
 	o->study.truncate = o->truncate.at;

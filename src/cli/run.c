@@ -1,13 +1,10 @@
 // qtui run: the network on given inputs; outputs, or every tensor, as NPY files. --repeat measures.
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
 #include "qtui/base/jobs.h"
 #include "qtui/base/json.h"
-#include "qtui/base/npy.h"
-#include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "verbs.h"
 
@@ -99,10 +96,11 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 	const char *path = input_path(text, &name);
 	enum status st = find_input(r->g, name, position, &at, err);
 	free(name);
+	if (st == STATUS_OK && r->in[at].data)
+		st = error_set(err, STATUS_USAGE, "-i %s: input %s is given twice", text, r->g->value[r->g->input[at]].name);
 	if (st != STATUS_OK)
 		return st;
 	const struct value *v = &r->g->value[r->g->input[at]];
-	tensor_drop(&r->in[at]);
 	st = array_read(&r->in[at], path, v->name, v->type, err);
 	return st == STATUS_OK ? fit_shape(r, at, &r->in[at], path, err) : st;
 }
@@ -132,39 +130,6 @@ static void choose_outputs(struct runner *r, bool all)
 		if (!g->value[v].constant || g->value[v].is_output)
 			r->want[r->n_want++] = v;
 	r->out = xcalloc((size_t)r->n_want + 1, sizeof *r->out);
-}
-
-static struct npy as_npy(const struct tensor *t)
-{
-	static const char kind[] = {[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i',
-	    [DT_U32] = 'u', [DT_I64] = 'i', [DT_U64] = 'u', [DT_BOOL] = 'b', [DT_I4] = 'i', [DT_U4] = 'u'};
-	struct npy a = {.kind = kind[t->type], .item = (int)dtype_size(t->type), .rank = t->shape.rank, .data = t->data, .size = tensor_bytes(t)};
-	for (int i = 0; i < t->shape.rank; i++)
-		a.dim[i] = t->shape.dim[i];
-	return a;
-}
-
-static enum status write_output(const char *dir, const char *tensor, const struct tensor *t, struct error *err)
-{
-	struct str name = {0};
-	for (const char *p = tensor; *p; p++)
-		str_addn(&name, isalnum((unsigned char)*p) || strchr("._-", *p) ? p : "_", 1);
-	str_add(&name, ".npy");
-	char *path = file_join(dir, str_text(&name));
-	struct npy a = as_npy(t);
-	enum status st = npy_write(&a, path, err);
-	free(path);
-	str_done(&name);
-	return st;
-}
-
-static enum status write_outputs(struct runner *r, const char *dir, struct error *err)
-{
-	enum status st = STATUS_OK;
-	for (int i = 0; dir && st == STATUS_OK && i < r->n_want; i++)
-		if (r->out[i].data)
-			st = write_output(dir, r->g->value[r->want[i]].name, &r->out[i], err);
-	return st;
 }
 
 // ---- running
@@ -257,8 +222,8 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 	begin = clock_seconds();
 	st = infer(r, o->codes, err);
 	double first_ms = (clock_seconds() - begin) * 1e3;
-	if (st == STATUS_OK)
-		st = write_outputs(r, o->output, err);
+	if (st == STATUS_OK && o->output)
+		st = write_tensors(o->output, r->g, r->want, r->out, r->n_want, err);
 	if (st == STATUS_OK && o->repeat)
 		st = repeat(r, o, first_ms, err);
 	if (st == STATUS_OK && r->study)
@@ -273,6 +238,8 @@ static enum status check_usage(const struct options *o, struct error *err)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
 	if (!o->output && !o->repeat)
 		return error_set(err, STATUS_USAGE, "-o DIR (or --repeat N) is needed");
+	if (o->output && strcmp(o->output, "-") == 0)
+		return error_set(err, STATUS_USAGE, "-o -: every output is a file of its own: name a directory");
 	if (!is_quantized(o) && (decision || o->codes))
 		return error_set(err, STATUS_USAGE, "--%s is about the quantized network: it needs --session S, or CALIB to calibrate on",
 		    decision ? decision : "codes");

@@ -32,11 +32,6 @@ struct search {
 
 // ---- the work
 
-static bool only_json(const struct search *s)
-{
-	return s->o->json && strcmp(s->o->json, "-") == 0;
-}
-
 static void print_figures(const struct repair_figures *f)
 {
 	char time[COST_TIME];
@@ -81,7 +76,7 @@ static void on_step(void *arg, const struct repair_step *step)
 		s->commands.at = xrealloc(s->commands.at, ((size_t)s->commands.n + 1) * sizeof *s->commands.at);
 		s->commands.at[s->commands.n++] = step->command[i];
 	}
-	if (only_json(s))
+	if (options_take_stdout(s->o))
 		return;
 	printf("%s %-11s ", step->kept ? "kept  " : "undone", repair_kind_name(step->kind));
 	print_figures(&step->after);
@@ -106,7 +101,7 @@ static enum status work(void *arg, struct error *err)
 		st = repair_prepare(s->repair, err);
 	if (st == STATUS_OK && s->o->blame)
 		return repair_blame(s->repair, &s->blames, err);
-	if (st == STATUS_OK && !only_json(s)) {
+	if (st == STATUS_OK && !options_take_stdout(s->o)) {
 		printf("begin              ");
 		print_figures(repair_begin(s->repair));
 		puts("");
@@ -231,8 +226,8 @@ static enum status write_json(struct search *s, struct error *err)
 
 static enum status show(struct search *s, struct error *err)
 {
-	if (only_json(s))
-		return write_json(s, err);
+	if (options_take_stdout(s->o))
+		return s->o->json ? write_json(s, err) : STATUS_OK;
 	if (s->blames) {
 		print_blames(s);
 	} else {
@@ -276,6 +271,20 @@ static enum status read_options(struct search *s, struct error *err)
 	return st == STATUS_OK ? check_output(o->output, err) : st;
 }
 
+// What was kept is saved and shown after Ctrl-C, too.
+static enum status finish(struct search *s, struct error *err)
+{
+	const struct options *o = s->o;
+	bool stopped = atomic_load(&s->cancel);
+	enum status st = o->session && s->commands.n ? session_write(s->study, o->session, s->session, err)
+	                                             : save_session(s->study, s->session, o, err);
+	if (st == STATUS_OK)
+		st = show(s, err);
+	if (st == STATUS_OK && o->output && (!stopped || tuning_count(repair_tuning(s->repair))))
+		st = write_model(s, err);
+	return st == STATUS_OK && stopped ? error_set(err, STATUS_CANCELLED, "cancelled; what was kept until then stands") : st;
+}
+
 static enum status run(struct search *s, struct error *err)
 {
 	struct options *o = s->o;
@@ -285,21 +294,19 @@ static enum status run(struct search *s, struct error *err)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)
 		st = repair_task_open(&s->task, s->study, &s->cancel, err);
+	if (st == STATUS_OK && !s->task && !isnan(s->opt.goal.max_drop))
+		st = error_set(err, STATUS_REFUSED, "--until: to know what a task loses its labels are needed: --labels F");
 	if (st != STATUS_OK)
 		return st;
 	s->opt.score = s->task ? repair_task_score : NULL;
 	s->opt.score_arg = s->opt.task = s->task;
 	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
-	if (!only_json(s))
+	if (!options_take_stdout(o))
 		print_times(s);
 	st = run_watched(work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);
-	if (st == STATUS_OK && o->session && s->commands.n)
-		st = session_write(s->study, o->session, s->session, err);
-	if (st == STATUS_OK)
-		st = show(s, err);
-	return st == STATUS_OK && o->output ? write_model(s, err) : st;
+	return st == STATUS_OK ? finish(s, err) : st;
 }
 
 static int search(struct options *o, bool tune)

@@ -19,6 +19,7 @@ int verb_search(struct options *o);
 int verb_tune(struct options *o);
 int verb_equalize(struct options *o);
 
+void export_formats_help(void); // a line a format, to standard output
 int fail(const struct error *err); // prints one line; the exit code of its status
 // The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes
 // resolved in *name (heap); NULL and nothing in *name when there is no name.
@@ -39,6 +40,9 @@ MUST_CHECK enum status read_checks(struct check *c, const struct options *o, str
 
 // With --labels or --eval, and for --findings where the model's file tells how pictures were prepared: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
+
+// Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].
+MUST_CHECK enum status write_tensors(const char *dir, const struct graph *g, const int *value, const struct tensor *t, int n, struct error *err);
 
 // Runs fn(arg) in a thread of its own and shows done of total under the name `what` in the meantime; Ctrl-C sets *cancel.
 MUST_CHECK enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done,

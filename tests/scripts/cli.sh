@@ -50,8 +50,15 @@ expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
 report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"
 expect tune_into_nowhere 1 "there is no directory" tune $model $calib -o "$dir/none/x.onnx"
+expect no_such_verb 2 "analyse is neither a verb nor a file; did you mean analyze" analyse $model $calib
+expect two_results_in_one_file 2 "--json and --report are both to be written to $dir/x.md" analyze $model $calib --json "$dir/x.md" --report "$dir/x.md"
+expect two_results_on_standard_output 2 "both to be written to -" analyze $model $calib --json - --report -
+expect no_memory 2 "--memory 0" analyze $model $calib --memory 0
+expect unknown_decoder 2 "one of tf-ssd" eval $model $calib --decoder nosuch
 expect help 0 "" --help
 expect help_of_a_verb 0 "" run --help
+expect help_of_export 0 "" export --help
+grep -q esp-ppq-setting "$dir/out"; report help_of_export_has_the_formats $?
 
 # ---- failures name the file, node or tensor
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,2,2,3)}"; head -c 48 /dev/zero; } >"$dir/nhwc.npy"
@@ -87,6 +94,9 @@ expect session_missing 1 "no such session" export --session "$dir/nosuch.json" -
 # ---- results
 expect json_on_standard_output 0 "" analyze $model $calib --samples 2 -q --json -
 grep -q '"qtui":' "$dir/out"; report json_is_json $?
+expect findings_leave_standard_output_to_the_json 0 "" analyze $model $calib --samples 2 -q --json - --findings
+[ "$(tail -n 1 "$dir/out")" = "}" ] && grep -q '"findings":' "$dir/out"; report findings_are_in_the_json $?
+"$qtui" analyze $model $calib --samples 1 -q --json /dev/stdout | grep -q '"qtui":'; report json_to_a_pipe_by_name $?
 rows=$(grep -c '"op":' "$dir/out")
 nodes=$(sed -n 's/.*"nodes":[[:space:]]*\([0-9]*\)$/\1/p' "$dir/out")
 [ "$rows" = "$nodes" ]; report one_row_a_node $? "$rows rows, $nodes nodes"
@@ -166,6 +176,15 @@ for key in load_ms first_ms median_ms min_ms threads backend peak_rss_mb; do
 	grep -q "\"$key\":" "$dir/out" || break
 done
 [ "$(wc -l <"$dir/out")" = 1 ] && [ $key = peak_rss_mb ]; report run_repeat_prints_one_json_line $?
+expect run_one_input_twice 2 "input images is given twice" run $model -i images="$dir/x.npy" -i images="$dir/x.npy" -o "$dir/o"
+expect run_to_standard_output 2 "name a directory" run $model -i "$dir/x.npy" -o -
+expect run_to_a_file 1 "Not a directory" run $model -i "$dir/x.npy" -o "$dir/x.npy"
+# x[1, 2] -> Relu -> t/a, x -> Neg -> t:a
+printf '\010\010B\002\020\015:k\012\021\012\001x\022\003t/a\032\001a\042\004Relu\012\020\012\001x\022\003t:a\032\001b\042\003Neg\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002b\025\012\003t/a\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002b\025\012\003t:a\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002' >"$dir/alike.onnx"
+{ printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }"; printf '\0\0\200\077\0\0\0\300'; } >"$dir/pair.npy" # 1, -2
+expect run_names_alike 0 "t:a is written to t_a.2.npy" run "$dir/alike.onnx" -i "$dir/pair.npy" -o "$dir/alike"
+[ "$(tail -c 8 "$dir/alike/t_a.npy" | od -An -tf4 | xargs)" = "1 0" ] && [ "$(tail -c 8 "$dir/alike/t_a.2.npy" | od -An -tf4 | xargs)" = "-1 2" ]
+report run_keeps_both $? "$(ls "$dir/alike")"
 expect run_too_many_inputs 2 "1 input" run $model -i "$dir/x.npy" -i "$dir/x.npy" -o "$dir/o"
 expect run_unknown_input 1 "no such input" run $model -i foo="$dir/x.npy" -o "$dir/o"
 expect run_without_input 2 "input images is missing" run $model -o "$dir/o"
@@ -203,6 +222,7 @@ rm "$dir/gate.json"
 expect check_fails 1 "output0 has" analyze $model $calib --samples 2 -q --check 'snr>50,cos>0.9' --json "$dir/gate.json"
 grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
 expect check_of_the_task 1 "AP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
+expect check_of_a_task_that_was_not_measured 1 "what was measured is cosine" eval $model $calib --samples 2 --task agree --check 'map_drop<0.9' -q
 expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
 echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothing.json"
 mkdir "$dir/own" && cp examples/calib/00[01].jpg "$dir/own"
@@ -233,15 +253,22 @@ expect compare_missing 1 nosuch.json compare "$dir/1.json" "$dir/nosuch.json"
 
 # ---- signals: sent until the program ends, since it may not listen yet
 interrupt() {
-	"$qtui" analyze $model --random-data 100000 -q >/dev/null 2>&1 &
+	"$qtui" "$@" -q >/dev/null 2>&1 &
 	local pid=$! deadline=$((SECONDS + 60))
-	until grep -q analyze /proc/$pid/cmdline; do read -rt 0.01 <> <(:) || true; done
+	until grep -q "$1" /proc/$pid/cmdline; do read -rt 0.01 <> <(:) || true; done
 	while kill -INT $pid 2>/dev/null && ((SECONDS < deadline)); do read -rt 0.05 <> <(:) || true; done
 	kill -KILL $pid 2>/dev/null
 	wait $pid
 }
-interrupt; code=$?
+interrupt analyze $model --random-data 100000; code=$?
 [ $code = 130 ]; report interrupted_is_130 $? "exit code $code"
+# ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same
+"$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
+pid=$! deadline=$((SECONDS + 120))
+until grep -q ^kept "$dir/out" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+kill -INT $pid; wait $pid; code=$?
+[ $code = 130 ] && grep -q 'what was kept' "$dir/err" && grep -q '"journal":.*set\|"journal":.*scale' "$dir/cut.s.json"
+report interrupted_search_is_130_and_saves $? "exit code $code: $(cat "$dir/err")"
 "$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
 [ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
 
@@ -284,6 +311,9 @@ after=$(db $model --session "$dir/search.json")
 awk -v a="$after" 'BEGIN {exit !(a > 38)}'; report search_mends $? "$after dB after"
 expect search_blame 0 "" search $model $calib --samples 2 --blame -q
 awk '$7 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; report search_blames_the_last_concat $? "$(sed -n 4p "$dir/out")"
+expect search_without_labels_for_its_goal 1 "labels are needed" search $model $calib --samples 1 --until 'map_drop<0.1' -q
+expect search_saves_options_with_the_session 0 "" search $model $calib --samples 1 --blame --budget 1 --set /model.12/Sub=float --session "$dir/blamed.json" -q
+grep -q 'set /model.12/Sub float' "$dir/blamed.json"; report search_has_saved_them $?
 expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
 expect search_budget 2 "seconds" search $model $calib --budget soon
 

@@ -34,6 +34,8 @@ MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct 
 void options_done(struct options *o);
 // The first option given that only means something for a quantized network, without its dashes; NULL when there is none.
 const char *options_decision(const struct options *o);
+// Whether a result goes to standard output, which then holds nothing else.
+bool options_take_stdout(const struct options *o);
 void options_help(unsigned verb); // prints the options of a verb to standard output
 
 #endif
