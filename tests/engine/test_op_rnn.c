@@ -128,3 +128,86 @@ void test_op_rnn__shapes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
 	node_run_done(&run);
 }
+
+enum { ROWS = 4 * HIDDEN };
+
+struct codes { // of one direction, transposed; w, r: what they stand for
+	uint8_t w_code[INPUT * ROWS], r_code[HIDDEN * ROWS], zero;
+	float scale[ROWS], w[ROWS * INPUT], r[ROWS * HIDDEN];
+};
+
+static void fill_codes(struct codes *v)
+{
+	struct support_random r = {5};
+
+	v->zero = 120;
+	support_random_floats(&r, v->scale, ROWS, 0.001f, 0.01f);
+	for (int i = 0; i < (INPUT + HIDDEN) * ROWS; i++) {
+		bool is_w = i < INPUT * ROWS;
+		int at = is_w ? i : i - INPUT * ROWS, k = at / ROWS, gate = at % ROWS, code = support_random_int(&r, 0, 255);
+		(is_w ? v->w_code : v->r_code)[at] = (uint8_t)code;
+		(is_w ? v->w : v->r)[gate * (is_w ? INPUT : HIDDEN) + k] = (float)(code - 120) * v->scale[gate];
+	}
+}
+
+static void run_codes(struct node_run *run, const struct codes *v, const float *x)
+{
+	static uint8_t zeros[ROWS];
+
+	memset(zeros, v->zero, sizeof zeros);
+	node_run_init(run, "com.microsoft", "DynamicQuantizeLSTM", 1, 3);
+	node_run_add(run, DT_F32, SHAPE_OF(2, 1, INPUT), x);
+	node_run_add(run, DT_U8, SHAPE_OF(1, INPUT, ROWS), v->w_code);
+	node_run_add(run, DT_U8, SHAPE_OF(1, HIDDEN, ROWS), v->r_code);
+	for (int i = 0; i < 5; i++)
+		node_run_add(run, i == 1 ? DT_I32 : DT_F32, SCALAR, NULL);
+	for (int i = 0; i < 2; i++) {
+		node_run_add(run, DT_F32, SHAPE_OF(1, ROWS), v->scale);
+		node_run_add(run, DT_U8, SHAPE_OF(1, ROWS), zeros);
+	}
+	node_run(run);
+}
+
+static void run_step(struct node_run *run, const struct codes *v, const float *x, const float *h, const float *c)
+{
+	node_run_init(run, "", "LSTM", 14, 3);
+	node_run_add(run, DT_F32, SHAPE_OF(1, 1, INPUT), x);
+	node_run_add(run, DT_F32, SHAPE_OF(1, ROWS, INPUT), v->w);
+	node_run_add(run, DT_F32, SHAPE_OF(1, ROWS, HIDDEN), v->r);
+	node_run_add(run, DT_F32, SCALAR, NULL);
+	node_run_add(run, DT_I32, SCALAR, NULL);
+	node_run_add(run, DT_F32, SHAPE_OF(1, 1, HIDDEN), h);
+	node_run_add(run, DT_F32, SHAPE_OF(1, 1, HIDDEN), c);
+	node_run(run);
+}
+
+// The input lies on the grid of its own range; the state between the steps is put on that of its range.
+void test_op_rnn__weights_of_codes(void **state)
+{
+	static const float x[2 * INPUT] = {-55, 200, 3, 17, 0, -1};
+	static const float nothing[HIDDEN];
+	struct codes v;
+	struct node_run codes, first, second;
+	float h[HIDDEN], low = 0, high = 0, scale;
+
+	(void)state;
+	fill_codes(&v);
+	run_codes(&codes, &v, x);
+	run_step(&first, &v, x, nothing, nothing);
+	for (int i = 0; i < HIDDEN; i++) {
+		h[i] = ((const float *)first.out[1].data)[i];
+		low = fminf(low, h[i]);
+		high = fmaxf(high, h[i]);
+	}
+	scale = (high - low) / 255;
+	for (int i = 0; i < HIDDEN; i++)
+		h[i] = rintf(h[i] / scale) * scale;
+	run_step(&second, &v, x + INPUT, h, first.out[2].data);
+	assert_memory_equal(codes.out[0].data, first.out[0].data, HIDDEN * sizeof(float));
+	for (int i = 0; i < HIDDEN; i++)
+		assert_float_equal(((const float *)codes.out[1].data)[i], ((const float *)second.out[1].data)[i], 1e-6);
+	assert_memory_not_equal(h, first.out[1].data, sizeof h);
+	node_run_done(&codes);
+	node_run_done(&first);
+	node_run_done(&second);
+}

@@ -1,5 +1,5 @@
 // Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and
-// its outputs become constants (the pass `folded` then takes the node out); Shape and Size need only their input's shape.
+// its outputs become constants (the pass `folded` then takes the node out); Shape, Size and OptionalHasElement need only their input's shape.
 // QuantizeLinear is never folded: it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct tensor view_of(const struct draft_value *v)
 
 static bool reads_shape_only(const struct op *op)
 {
-	return op->id == OP_Shape || op->id == OP_Size;
+	return op->id == OP_Shape || op->id == OP_Size || op->id == OP_OptionalHasElement;
 }
 
 static bool is_quantizer(const struct op *op)

@@ -1,4 +1,4 @@
-// Nodes that only pass a tensor on: Identity, Dropout as it infers, casts between floats (the engine has one float
+// Nodes that only pass a tensor on: Identity, Dropout as it infers, optional values, casts between floats (the engine has one float
 // type), and shape changes that change nothing.
 #include "pass.h"
 
@@ -10,6 +10,8 @@ static const struct {
 } rules[] = {
     {OP_Identity, ALWAYS},
     {OP_Dropout, ALWAYS},
+    {OP_Optional, ALWAYS},
+    {OP_OptionalGetElement, ALWAYS},
     {OP_Cast, SAME_TYPE},
     {OP_Reshape, SAME_SHAPE},
     {OP_Flatten, SAME_SHAPE},

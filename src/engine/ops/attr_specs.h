@@ -171,11 +171,25 @@ SPEC(pad, pad_attrs) = {
 	TEXT(pad_attrs, mode, "mode", "constant"), INTS(pad_attrs, pads, "pads"), INTS(pad_attrs, paddings, "paddings"),
 	FLOAT(pad_attrs, value, "value", 0), END,
 };
+#define RANDOM_ATTRS INT(random_attrs, dtype, "dtype", 0), FLOAT(random_attrs, seed, "seed", 0), INTS(random_attrs, shape, "shape")
+SPEC(random_normal, random_attrs) = {
+	RANDOM_ATTRS, FLOAT(random_attrs, mean, "mean", 0), FLOAT(random_attrs, scale, "scale", 1), END,
+};
+SPEC(random_uniform, random_attrs) = {
+	RANDOM_ATTRS, FLOAT(random_attrs, low, "low", 0), FLOAT(random_attrs, high, "high", 1), END,
+};
+SPEC(bernoulli, random_attrs) = { INT(random_attrs, dtype, "dtype", 0), FLOAT(random_attrs, seed, "seed", 0), END };
+SPEC(imagescaler, imagescaler_attrs) = {
+	FLOAT(imagescaler_attrs, scale, "scale", 1), FLOATS(imagescaler_attrs, bias, "bias"), END,
+};
 SPEC(reverse, reverse_attrs) = {
 	INT(reverse_attrs, batch_axis, "batch_axis", 1), INT(reverse_attrs, time_axis, "time_axis", 0), END,
 };
 SPEC(scatter, scatter_attrs) = {
 	INT(scatter_attrs, axis, "axis", 0), TEXT(scatter_attrs, reduction, "reduction", "none"), END,
+};
+SPEC(tensorscatter, tensorscatter_attrs) = {
+	INT(tensorscatter_attrs, axis, "axis", -2), TEXT(tensorscatter_attrs, mode, "mode", "linear"), END,
 };
 SPEC(slice, slice_attrs) = {
 	INTS(slice_attrs, starts, "starts"), INTS(slice_attrs, ends, "ends"), INTS(slice_attrs, axes, "axes"), END,

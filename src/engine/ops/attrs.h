@@ -80,6 +80,10 @@ struct gridsample_attrs {
 	const char *mode, *padding_mode;
 	int64_t align_corners;
 };
+struct imagescaler_attrs {
+	float scale;
+	struct floats bias;
+};
 struct isinf_attrs {
 	int64_t negative, positive;
 };
@@ -121,6 +125,11 @@ struct reshape_attrs { // Reshape, Squeeze, Unsqueeze: those of them that take t
 	struct ints shape, axes;
 	int64_t allowzero;
 };
+struct random_attrs {
+	float low, high, mean, scale, seed;
+	int64_t dtype; // 0: that of the input
+	struct ints shape;
+};
 struct resize_attrs {
 	const char *mode, *transform, *nearest_mode, *keep_aspect;
 	float cubic_a, extrapolation, height_scale, width_scale;
@@ -158,6 +167,10 @@ struct signal_attrs { // DFT, STFT, MelWeightMatrix, windows
 };
 struct slice_attrs {
 	struct ints starts, ends, axes;
+};
+struct tensorscatter_attrs {
+	int64_t axis;
+	const char *mode;
 };
 struct topk_attrs {
 	int64_t axis, k, largest, sorted;

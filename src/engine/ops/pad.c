@@ -30,7 +30,7 @@ static enum status read_pads(
 	const struct pad_attrs *a = n->attrs;
 	const struct ints *list = a->pads.n >= 0 && a->pads.at ? &a->pads : &a->paddings;
 
-	if (n->op->since >= 11)
+	if (n->n_in > 1)
 		return rule_ints(pads, count, 2 * SHAPE_MAX_RANK, in[1], "pads", err);
 	if (list->n < 0 || list->n > 2 * SHAPE_MAX_RANK)
 		return error_set(err, STATUS_FORMAT, "attribute pads is missing or too long");

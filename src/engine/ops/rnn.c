@@ -181,7 +181,7 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	return s;
 }
 
-static enum status run(
+enum status rnn_run(
     const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err)
 {
 	struct recurrent r;
@@ -206,19 +206,19 @@ enum status rnn_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
-	return run(n, in, out, rnn_step, err);
+	return rnn_run(n, in, out, rnn_step, err);
 }
 
 enum status gru_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
-	return run(n, in, out, rnn_step_gru, err);
+	return rnn_run(n, in, out, rnn_step_gru, err);
 }
 
 enum status lstm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	(void)width;
-	return run(n, in, out, rnn_step_lstm, err);
+	return rnn_run(n, in, out, rnn_step_lstm, err);
 }

@@ -33,5 +33,8 @@ struct rnn_cell { // one direction
 // Takes the state from one time step to the next: h, and for LSTM c, of `hidden` elements.
 typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, float *c);
 rnn_step_fn rnn_step, rnn_step_gru, rnn_step_lstm;
+// The evaluation of such a node with that step; `out` as for an op_eval_fn.
+MUST_CHECK enum status rnn_run(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err);
 
 #endif

@@ -1,0 +1,159 @@
+// Operators that few networks have: CenterCropPad, TensorScatter, random numbers, optional values, ImageScaler.
+#include <math.h>
+#include "node_run.h"
+#include "onnx_case.h"
+
+void test_op_rare__center_crop_and_pad(void **state)
+{
+	static const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	static const int64_t size[2] = {3, 1};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "CenterCropPad", 18, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 4), x);
+	node_run_add(&r, DT_I64, SHAPE_OF(2), size);
+	node_run(&r);
+	node_run_floats(&r, 3, (const float[]){2, 6, 0}); // of four columns the second, of one more row the last
+	node_run_done(&r);
+}
+
+static void scatter(struct node_run *r, const char *mode, const int64_t *at)
+{
+	static const float cache[8] = {1, 2, 3, 4, 5, 6, 7, 8}, rows[4] = {-1, -2, -3, -4};
+
+	node_run_init(r, "", "TensorScatter", 24, 1);
+	*(const char **)node_run_field(r, "mode") = mode;
+	node_run_add(r, DT_F32, SHAPE_OF(2, 4, 1), cache);
+	node_run_add(r, DT_F32, SHAPE_OF(2, 2, 1), rows);
+	node_run_add(r, DT_I64, SHAPE_OF(2), at);
+}
+
+void test_op_rare__tensor_scatter(void **state)
+{
+	static const int64_t inside[2] = {0, 2}, beyond[2] = {0, 3}, outside[2] = {0, 4};
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	scatter(&r, "linear", inside);
+	node_run(&r);
+	node_run_floats(&r, 8, (const float[]){-1, -2, 3, 4, 5, 6, -3, -4});
+	node_run_done(&r);
+	scatter(&r, "circular", beyond);
+	node_run(&r);
+	node_run_floats(&r, 8, (const float[]){-1, -2, 3, 4, -4, 6, 7, -3});
+	node_run_done(&r);
+	scatter(&r, "linear", beyond);
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	node_run_done(&r);
+	scatter(&r, "circular", outside);
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	node_run_done(&r);
+}
+
+enum { MANY_NUMBERS = 1 << 16 };
+
+static void draw(struct node_run *r, const char *op, float seed)
+{
+	static int64_t size = MANY_NUMBERS;
+
+	node_run_init(r, "", op, 17, 1);
+	*(struct ints *)node_run_field(r, "shape") = (struct ints){&size, 1};
+	*(float *)node_run_field(r, "seed") = seed;
+	node_run(r);
+}
+
+static void check_moments(const char *op, double mean, double deviation)
+{
+	struct node_run r, same, other;
+	double sum = 0, squares = 0;
+
+	draw(&r, op, 1);
+	draw(&same, op, 1);
+	draw(&other, op, 2);
+	for (int i = 0; i < MANY_NUMBERS; i++) {
+		double v = (double)((const float *)r.out[0].data)[i];
+		sum += v;
+		squares += v * v;
+	}
+	assert_true(fabs(sum / MANY_NUMBERS - mean) < 0.02);
+	assert_true(fabs(sqrt(squares / MANY_NUMBERS - mean * mean) - deviation) < 0.02);
+	assert_memory_equal(r.out[0].data, same.out[0].data, MANY_NUMBERS * sizeof(float));
+	assert_memory_not_equal(r.out[0].data, other.out[0].data, MANY_NUMBERS * sizeof(float));
+	node_run_done(&r);
+	node_run_done(&same);
+	node_run_done(&other);
+}
+
+// The float network and the quantized one are to see the same.
+void test_op_rare__random_numbers_are_those_of_the_seed(void **state)
+{
+	(void)state;
+	check_moments("RandomNormal", 0, 1);
+	check_moments("RandomUniform", 0.5, sqrt(1 / 12.0));
+}
+
+void test_op_rare__bernoulli(void **state)
+{
+	static float chance[1000];
+	struct node_run r;
+	int ones = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		chance[i] = 0.2f;
+	node_run_init(&r, "", "Bernoulli", 17, 1);
+	*(int64_t *)node_run_field(&r, "dtype") = ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+	node_run_add(&r, DT_F32, SHAPE_OF(1000), chance);
+	node_run(&r);
+	assert_int_equal(r.out[0].type, DT_BOOL);
+	for (int i = 0; i < 1000; i++)
+		ones += ((const uint8_t *)r.out[0].data)[i];
+	assert_in_range(ones, 150, 250);
+	node_run_done(&r);
+}
+
+// Whether an input is there is known when the model is loaded, and with it the branch.
+void test_op_rare__optional_values(void **state)
+{
+	struct onnx_case c;
+	Onnx__GraphProto *yes, *no;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	case_init(&c);
+	c.opset.version = 18;
+	case_input(&c, "x", FLOAT, DIMS(2));
+	case_node(&c, "OptionalHasElement", "has", "x", "there");
+	case_node(&c, "OptionalGetElement", "get", "x", "value");
+	yes = case_graph(&c);
+	no = case_graph(&c);
+	case_node_in(&c, yes, "Neg", "neg", "value", "out");
+	case_node_in(&c, no, "Abs", "abs", "value", "out");
+	case_output(&c, yes, "out");
+	case_output(&c, no, "out");
+	n = case_node(&c, "If", "if", "there", "y");
+	case_attr_graph(&c, n, "then_branch", yes);
+	case_attr_graph(&c, n, "else_branch", no);
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	assert_int_equal(c.loaded->node[0].op->id, OP_Neg);
+	case_done(&c);
+}
+
+void test_op_rare__image_scaler(void **state)
+{
+	static const float x[4] = {1, 2, 3, 4};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "ImageScaler", 8, 1);
+	*(float *)node_run_field(&r, "scale") = 2;
+	*(struct floats *)node_run_field(&r, "bias") = (struct floats){(float[]){10, -10}, 2};
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 1, 2), x);
+	node_run(&r);
+	node_run_floats(&r, 4, (const float[]){12, 14, -4, -2});
+	node_run_done(&r);
+}
