@@ -96,20 +96,6 @@ void test_steps__what_does_not_belong_to_it(void **state)
 	check(&c);
 }
 
-// The activation behind a view of the input: who else reads the input gets it as it was.
-void test_steps__an_activation_behind_a_view(void **state)
-{
-	struct onnx_case c;
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(1, C, SIZE, SIZE));
-	case_ints(&c, "flat", 2, (const int64_t[]){1, C * SIZE * SIZE});
-	case_node(&c, "Reshape", "reshape", "x flat", "r");
-	case_node(&c, "Relu", "relu", "r", "a");
-	case_node(&c, "Flatten", "flatten", "x", "f");
-	case_node(&c, "Sub", "sub", "a f", "y");
-	check(&c);
-}
-
 // Pad in blocks of channels; against the plain interpreter.
 void test_steps__pad_in_blocks(void **state)
 {
