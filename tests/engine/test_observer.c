@@ -229,6 +229,62 @@ void test_observer__order_and_processor_do_not_show(void **state)
 	free(x);
 }
 
+// Values whose scales torch's HistogramObserver (quint8, reduced range) was asked for: four samples, one after the other.
+static float torch_value(int set, int sample, int i)
+{
+	static const double loud[2][4] = { { 8, 4, 32, 16 }, { 3, 1, 5, 2 } }, late[4] = { 0, 0, 1, 3 };
+	double v = (i * 7919 + sample * 131) % 10007 / 10007.0 - .5;
+	switch (set) {
+	case 0: return (float)(v * v * v * loud[0][sample]);
+	case 1: return v > 0 ? (float)(v * v * loud[1][sample]) : 0;
+	case 2: return (float)(sample < 2 ? .25 : v * late[sample]);
+	case 3: return (float)(v * v * v * v * v * 40 + (i == 17 ? 30 * (sample + 1) : 0));
+	default: return .75f;
+	}
+}
+
+// The range grows, one value alone comes first or nothing else does, a single value is far out.
+void test_observer__mse_of_pytorch_is_torchs(void **state)
+{
+	enum { N = 5000, FOUR = 4 };
+	static const struct {
+		float scale;
+		int32_t zero;
+	} torch[] = { { 0.0627580062f, 64 }, { 0.00975691807f, 0 }, { 0.0235733036f, 64 }, { 0.954258263f, 1 }, { 0.00590551179f, 0 } };
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_MSE, false, FOUR);
+	s.quant.qmax = 127;
+	for (int set = 0; set < 5; set++) {
+		static float x[FOUR * N];
+		for (int i = 0; i < FOUR * N; i++)
+			x[i] = torch_value(set, i / N, i % N);
+		for (int backwards = 0; backwards < 2; backwards++) {
+			int32_t zero;
+			assert_float_equal(scale_of(&s, x, N, &zero, backwards), torch[set].scale, torch[set].scale * 1e-6f);
+			assert_int_equal(zero, torch[set].zero);
+		}
+	}
+	target_free(&t);
+}
+
+// The base's 1 for what is smaller than any float is not torch's: there the smallest scale is the machine epsilon.
+void test_observer__smallest_scales(void **state)
+{
+	static const struct {
+		const char *target;
+		float scale;
+	} smallest[] = { { "pytorch", 0x1p-23f }, { "onnxruntime", 1 }, { "a8w8", 1 }, { "xquant", 0x1p-23f }, { "tensorrt", 1e-8f } };
+	static const float zeros[3] = { 0 };
+	for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++) {
+		struct target *t = load(smallest[i].target);
+		struct observer_setup s = setup_for(t, CALIB_MINMAX, false, 1);
+		int32_t zero;
+		assert_true(scale_of(&s, zeros, 3, &zero, false) == smallest[i].scale);
+		assert_int_equal(zero, 0);
+		target_free(&t);
+	}
+}
+
 static void feed_phase(struct observer *o, int phase, float *x)
 {
 	int64_t n = EACH;

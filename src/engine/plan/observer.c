@@ -8,11 +8,12 @@ static const struct method *method_of(const struct observer_setup *s)
 {
 	static const struct method *const methods[CALIB_COUNT] = {
 		[CALIB_MINMAX] = &observer_minmax, [CALIB_PERCENTILE] = &observer_percentile,
-		[CALIB_KL] = &observer_kl, [CALIB_MSE] = &observer_mse_grid,
+		[CALIB_KL] = &observer_kl,
 	};
-	if (s->method == CALIB_MSE && s->target->calibration.mse == MSE_EXPONENTS)
-		return &observer_mse_exponents;
-	return methods[s->method];
+	static const struct method *const mse[] = {
+		[MSE_GRID] = &observer_mse_grid, [MSE_EXPONENTS] = &observer_mse_exponents, [MSE_GROWING] = &observer_mse_growing,
+	};
+	return s->method == CALIB_MSE ? mse[s->target->calibration.mse] : methods[s->method];
 }
 
 struct observer *observer_make(const struct observer_setup *s)

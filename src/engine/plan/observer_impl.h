@@ -31,7 +31,8 @@ struct method {
 	void (*feed[OBSERVER_PHASES])(struct observer *o, int sample, const float *x, int64_t n);
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };
-extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents;
+extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents,
+    observer_mse_growing;
 
 // Makes phase 1 ready: total range over the samples, histogram of `bins`. Called under the lock.
 void observer_start(struct observer *o, int bins);
@@ -39,6 +40,8 @@ void observer_start(struct observer *o, int bins);
 void range_join(struct range *into, const struct range *one);
 float range_largest(const struct range *r);
 struct range observer_total(const struct observer *o);
+// Phase 0 of the methods that begin with ranges.
+void observer_feed_range(struct observer *o, int sample, const float *x, int64_t n);
 // Counts |x| or x - lo in o->hist; takes the lock as long as it must.
 void observer_count_abs(struct observer *o, const float *x, int64_t n);
 void observer_count(struct observer *o, const float *x, int64_t n);

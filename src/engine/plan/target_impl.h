@@ -38,7 +38,7 @@ struct op_rule {
 
 enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
 enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
-enum mse_search { MSE_GRID, MSE_EXPONENTS };
+enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING };
 
 struct width {            // what a node at int8 or int16 gets
 	bool present;

@@ -231,7 +231,7 @@ static const char *const rounding_names[] = { "half_even", "half_up", "half_down
 	"half_far_from_zero", "up", "down", NULL }; // ORDER ROUNDING
 static const char *const kind_names[] = { "linear", "float16", "bfloat16", NULL };
 static const char *const swish_names[] = { "separate", "fuse", "merge", NULL };
-static const char *const mse_names[] = { "grid", "exponents", NULL };
+static const char *const mse_names[] = { "grid", "exponents", "growing", NULL };
 
 static const struct field weight_op_fields[] = {
 	{ "axis", read_axis, offsetof(struct weight_rule, axis), NULL, 0 },
