@@ -268,6 +268,27 @@ void test_plan__bias_is_input_times_weight(void **state)
 	teardown(&f);
 }
 
+// ONNX Runtime since 1.20: a channel of tiny weights has as large a step as its bias needs in 32 bits, the others theirs.
+void test_plan__a_bias_widens_the_weights_steps(void **state)
+{
+	struct fixture f;
+	setup(&f, "onnxruntime");
+	float *w1 = f.g->value[namemap_get(f.g->value_by_name, "w1")].constant->data;
+	w1[1] = -1e-12f;
+	replan(&f);
+	finish(&f);
+	const struct quantizer *w = &in(&f, "conv1", 1)->quant, *b = &in(&f, "conv1", 2)->quant;
+	assert_float_equal(w->scale[0], 1.0f / 127, 1e-9);
+	double needed = 1.0001 * .125 / 2147483647.0;
+	assert_float_equal(w->scale[1] * 0x1p-6 / needed, 1, 1e-6);
+	assert_float_equal(b->scale[1], w->scale[1] * 0x1p-6f, 0);
+	int64_t codes[2];
+	plan_bias_codes(f.p, id_of(&f, in(&f, "conv1", 2)), codes);
+	assert_in_range(-codes[1], 2147200000, 2147483647);
+	assert_float_equal(codes[1] * (double)b->scale[1], -.125, 1e-6);
+	teardown(&f);
+}
+
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;

@@ -1,4 +1,5 @@
 // Quantizers of constants. A weight's scales depend on its content and the settings only, so they are kept between plans.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "plan_impl.h"
@@ -205,6 +206,23 @@ void plan_passive(struct plan *p)
 			settle_bias(p, i);
 }
 
+// The weights of a channel that is nearly dead have steps so small that its bias would be beyond 32 bits in units of them.
+#define BIAS_MARGIN 1.0001
+static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
+{
+	struct quantizer *w = &plan_in(p, s->node, 1)->quant;
+	const struct tensor *bias = p->g->value[s->value].constant;
+	float *scale = arena_memdup(priv(p)->arena, w->scale, (size_t)w->n * sizeof *scale);
+	int64_t n = tensor_count(bias);
+	for (int64_t i = 0; i < n; i++) {
+		float *step = &scale[i % w->n];
+		double least = BIAS_MARGIN * fabs((double)((const float *)bias->data)[i]) / (double)s->quant.qmax, now = (double)in * *step;
+		if (now > 0 && now < least)
+			*step = (float)(*step * (least / now));
+	}
+	w->scale = scale;
+}
+
 // One scale an output channel: input's times weight's. Weights of grouped transposed convolutions have fewer than biases.
 static void bias_scale(struct plan *p, struct slot *s)
 {
@@ -219,6 +237,8 @@ static void bias_scale(struct plan *p, struct slot *s)
 		s->state = SLOT_FLOAT; // a bias that is no vector of channels
 		return;
 	}
+	if (p->target->bias.widens_weights)
+		make_room_for_bias(p, s, in);
 	s->quant.axis = channels ? last : AXIS_TENSOR;
 	s->quant.n = channels ? (int)n : 1;
 	float *scale = arena_alloc(v->arena, (size_t)s->quant.n * sizeof *scale);

@@ -61,6 +61,7 @@ struct target {
 	struct scheme activation, weight;
 	struct {
 		bool quantized, per_channel;
+		bool widens_weights; // steps of weights grow until the bias fits into its integers
 	} bias;
 	enum calib_method constants;     // observer of constants that are no weights
 	struct width width[2];          // int8, int16 (ORDER PRECISION)
