@@ -87,14 +87,14 @@ static void add_task(struct str *out, const struct task_format *f, const struct 
 	str_addf(out, "%s, %d samples%s", task_kind_name(r->kind), r->samples[TASK_QUANT],
 	    s->task_calibrated ? " (those that were calibrated on)" : "");
 	if (r->has_interval)
-		str_addf(out, ", %s %+.4f, 95 %% interval %+.4f to %+.4f", r->figure[0].name, r->interval.difference, r->interval.low,
+		str_addf(out, ", %s %+.4f, 95 %% interval %+.4f to %+.4f", task_word(r->figure[0].name), r->interval.difference, r->interval.low,
 		    r->interval.high);
 	str_add(out, f->after_title);
 	f->text(out, r->note);
 	str_add(out, "\n");
 	begin_table(out, f, "figure");
 	for (int i = 0; i < r->n_figures; i++)
-		task_row(out, f, r->figure[i].name, r->figure[i].value);
+		task_row(out, f, task_word(r->figure[i].name), r->figure[i].value);
 	str_add(out, f->table_end);
 	task_classes(out, f, r);
 	if (r->n_samples)

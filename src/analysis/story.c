@@ -67,11 +67,11 @@ static void tell_task(struct telling *t)
 		return;
 	t->lost |= lost > 0 && !chance;
 	if (r->has_interval)
-		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d samples%s.", f->name, f->value[TASK_FLOAT],
+		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d samples%s.", task_word(f->name), f->value[TASK_FLOAT],
 		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
 		    chance ? ", which may be chance" : "");
 	else
-		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", f->name, f->value[TASK_FLOAT], f->value[TASK_QUANT]);
+		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", task_word(f->name), f->value[TASK_FLOAT], f->value[TASK_QUANT]);
 	t->blind = f->value[TASK_FLOAT] < BLIND && r->kind != TASK_AGREE;
 	if (t->blind)
 		say(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
@@ -117,7 +117,7 @@ static void add_place(struct str *out, const struct telling *t, const struct bla
 		str_addf(out, "%s%s", b->value < 0 ? "the constants of " : "", name_of(t, b->node));
 	str_addf(out, " alone %.4f", b->alone);
 	if (!isnan(b->score_loss))
-		str_addf(out, " and %.3f of the %s", b->score_loss, t->s->blames->task);
+		str_addf(out, " and %.3f of the %s", b->score_loss, task_word(t->s->blames->task));
 }
 
 static void tell_blame(struct telling *t)
@@ -266,7 +266,7 @@ static bool is_masked(const struct telling *t, const struct blame *b)
 static void tell_gain(struct telling *t, const struct finding *f)
 {
 	const struct blame *b = blame_of(t, f);
-	const char *task = t->s->blames ? t->s->blames->task : "";
+	const char *task = t->s->blames ? task_word(t->s->blames->task) : "";
 	if (b && is_masked(t, b))
 		say(t, STORY_GAIN, "Measured (blame): %s alone does %.4f of %.4f damage, yet mending only it saves nothing, since others do as much: "
 		    "the gain shows when they are mended too.", name_of(t, b->node), b->alone, t->s->blames->total);

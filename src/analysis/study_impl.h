@@ -142,7 +142,5 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_scale_text(char *out, size_t size, double scale);
-// A step of the history in about so many bytes: of many nodes the first, and how many more.
-void study_add_step(struct str *out, const char *step, int room);
 
 #endif

@@ -70,7 +70,7 @@ static void print_task(const struct snapshot *s)
 	const struct task_report *r = s->task;
 	if (!r)
 		return;
-	printf("\n%s", r->figure[0].name);
+	printf("\n%s", task_word(r->figure[0].name));
 	if (r->kind == TASK_AGREE)
 		printf(" %.4f", r->figure[0].value[TASK_QUANT]);
 	else

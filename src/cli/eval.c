@@ -95,9 +95,9 @@ static void print_report(const struct study *st, const struct snapshot *s)
 	    r->samples[TASK_QUANT], s->timing.task_s, r->note);
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
-		print_row(r->figure[i].name, r->figure[i].value);
+		print_row(task_word(r->figure[i].name), r->figure[i].value);
 	if (r->has_interval)
-		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", r->figure[0].name,
+		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", task_word(r->figure[0].name),
 		    r->interval.difference, r->interval.low, r->interval.high);
 	print_classes(r);
 	print_samples(r);

@@ -108,39 +108,30 @@ void act_trial_drop(struct ui *ui)
 	trial_drop(ui);
 }
 
-// The step that the next undo takes back, or that the next redo makes.
-static void history_text(char out[UI_TEXT], const struct ui *ui, bool redo)
-{
-	int current, n = study_steps(ui->study, &current);
-	int i = redo ? current : current - 1;
-
-	snprintf(out, UI_TEXT, "%s", i >= 0 && i < n ? study_step(ui->study, i) : "");
-}
-
 void act_undo(struct ui *ui)
 {
-	char step_text[UI_TEXT];
+	int current;
 
-	history_text(step_text, ui, false);
 	if (!study_undo(ui->study)) {
 		ui_note(ui, "nothing to undo");
 		return;
 	}
 	edit_done(ui);
-	ui_note(ui, "undone: %s", step_text);
+	study_steps(ui->study, &current);
+	edit_note(ui, "undone: ", study_step(ui->study, current));
 }
 
 void act_redo(struct ui *ui)
 {
-	char step_text[UI_TEXT];
+	int current;
 
-	history_text(step_text, ui, true);
 	if (!study_redo(ui->study)) {
 		ui_note(ui, "nothing to redo");
 		return;
 	}
 	edit_done(ui);
-	ui_note(ui, "redone: %s", step_text);
+	study_steps(ui->study, &current);
+	edit_note(ui, "redone: ", study_step(ui->study, current - 1));
 }
 
 void act_run(struct ui *ui)

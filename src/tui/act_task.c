@@ -16,8 +16,13 @@ void act_task_open(struct ui *ui)
 		ui_note(ui, "Tab goes to the samples");
 		return;
 	}
-	ui->task.open = !ui->task.open;
+	ui->task.open = true;
 	ui->task.changes = (struct scroll){0, 0};
+}
+
+void act_picture_close(struct ui *ui)
+{
+	ui->task.open = false;
 }
 
 void act_task_page(struct ui *ui)

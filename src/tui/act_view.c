@@ -93,9 +93,7 @@ void act_back(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
 
-	if (ui->view == VIEW_TASK && ui->task.open) {
-		ui->task.open = false;
-	} else if (l->visual >= 0) {
+	if (l->visual >= 0) {
 		l->visual = -1;
 	} else if (ui->zoom) {
 		ui->zoom = false;

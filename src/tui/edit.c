@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/format.h"
 
 void edit_done(struct ui *ui)
@@ -11,6 +12,16 @@ void edit_done(struct ui *ui)
 	ui->layers.settled = true; // the edited row is followed, wherever the new figures put it
 	study_run(ui->study);
 	ui_update(ui, study_snapshot(ui->study));
+}
+
+void edit_note(struct ui *ui, const char *what, const char *step)
+{
+	enum { ROOM = 120 };
+	struct str text = {0};
+
+	study_add_step(&text, step, ROOM);
+	ui_note(ui, "%s%s", what, str_text(&text));
+	str_done(&text);
 }
 
 static const char *precision_text(int precision)

@@ -59,7 +59,8 @@ static enum status start(struct ui *ui, char *args, enum repair_work work, struc
 	ui->repair = (struct ui_repair){.work = work, .float_score = NAN, .order = ui->repair.order};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
-	ui->repair.task = repair_job_task(ui->repair.job);
+	const char *task = repair_job_task(ui->repair.job);
+	ui->repair.task = task ? task_word(task) : NULL;
 	ui_show(ui, VIEW_BLAME);
 	return STATUS_OK;
 }

@@ -216,7 +216,7 @@ static void note_task(struct ui *ui)
 	const struct task_interval *i = &n->task_change;
 	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
 
-	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, n->task_name, format_score(was, n->task_quant - i->difference),
+	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, task_word(n->task_name), format_score(was, n->task_quant - i->difference),
 	    format_score(now, n->task_quant), format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2),
 	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
 }
@@ -337,7 +337,7 @@ void ui_fail(struct ui *ui, const struct error *err)
 unsigned ui_contexts(const struct ui *ui)
 {
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
-	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
+	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
 	    (view_runs_at(ui) ? 1u << CTX_RUN : 0) | (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }

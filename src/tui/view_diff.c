@@ -31,7 +31,7 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 	const struct run_note *n = &side->figures.note;
 
 	if (!isnan(n->task_quant))
-		snprintf(task, sizeof task, ", %s %s → %s", n->task_name, format_score(was, n->task_float), format_score(now, n->task_quant));
+		snprintf(task, sizeof task, ", %s %s → %s", task_word(n->task_name), format_score(was, n->task_float), format_score(now, n->task_quant));
 	if (n->earlier)
 		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
 	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when, n->n_edits,

@@ -145,7 +145,7 @@ void finding_apply(struct ui *ui, const struct finding *f)
 		ui_note(ui, "%s", err.text);
 	else {
 		edit_done(ui);
-		ui_note(ui, "%s", edit);
+		edit_note(ui, "", edit);
 	}
 	free(edit);
 }

@@ -63,7 +63,7 @@ void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row
 	draw_found(c, ui, x + VERDICT + 1, r.y, r.x + r.w - x - VERDICT - 2, s.kept ? ROLE_TEXT : ROLE_DIM, CUT_RIGHT, s.reason);
 }
 
-// "AP .290 → .341 (float .361: 72 % of the loss is regained)"
+// "mAP .290 → .341 (float .361: 72 % of the loss is regained)"
 static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 {
 	double lost = r->float_score - r->begin.score, regained = r->now.score - r->begin.score;

@@ -110,14 +110,14 @@ static struct places columns_of(const struct ui *ui, int width)
 	return (struct places){0, X_TIME, 0, 0, X_COMPUTED};
 }
 
-// "AP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
+// "mAP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
 static void draw_task(struct canvas *c, const struct run_note *run, int x, int y)
 {
 	char before[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
 	const struct task_interval *i = &run->task_change;
 	bool chance = i->low <= 0 && i->high >= 0;
 
-	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", run->task_name, format_score(before, run->task_float),
+	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", task_word(run->task_name), format_score(before, run->task_float),
 	    format_score(now, run->task_quant)) + 2;
 	if (run->has_task_change)
 		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s%s ±%s",

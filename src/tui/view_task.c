@@ -51,13 +51,6 @@ void view_task_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- in one line
 
-const char *task_metric(const struct task_report *r)
-{
-	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "mAP", [TASK_CLASSIFY] = "top-1", [TASK_AGREE] = "agreement"};
-
-	return name[r->kind];
-}
-
 bool task_is_chance(const struct task_report *r)
 {
 	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
@@ -69,9 +62,9 @@ void task_brief(char *out, size_t size, const struct task_report *r)
 	const double *v = r->figure[0].value;
 
 	if (r->kind == TASK_AGREE)
-		snprintf(out, size, "%s %s", task_metric(r), format_unit(after, v[TASK_QUANT]));
+		snprintf(out, size, "%s %s", task_word(r->figure[0].name), format_unit(after, v[TASK_QUANT]));
 	else
-		snprintf(out, size, "%s %s → %s", task_metric(r), format_score(before, v[TASK_FLOAT]), format_score(after, v[TASK_QUANT]));
+		snprintf(out, size, "%s %s → %s", task_word(r->figure[0].name), format_score(before, v[TASK_FLOAT]), format_score(after, v[TASK_QUANT]));
 }
 
 void task_headline(char *out, size_t size, const struct task_report *r)
@@ -135,14 +128,13 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 // Heads of columns: some names are too long for them.
 static const char *figure_head(const char *name)
 {
-	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_1", "AR 1"},
-	    {"AR_10", "AR 10"}, {"AR_100", "AR 100"}, {"AR_small", "AR sml"}, {"AR_medium", "AR med"}, {"AR_large", "AR lrg"},
-	    {"same_top1", "top-1 ="}, {"snr_db", "SNR dB"}};
+	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_small", "AR sml"},
+	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}};
 
 	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
 		if (!strcmp(name, head[i][0]))
 			return head[i][1];
-	return name;
+	return task_word(name);
 }
 
 static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)

@@ -6,9 +6,10 @@
 
 #include "qtui/tui/action.h"
 #include "qtui/tui/findings.h"
+#include "qtui/tui/prompt.h"
 
 enum { LEFT = 2, TEXT = 12 };
-static const char what_keys_do[] = "a applies the remedy under the cursor, u takes it back, Enter goes to the node; F: all findings, B: blame.";
+static const char what_keys_do[] = "a applies the remedy under the cursor (above the causes: the first) or types the command of a next step, u takes an edit back, Enter goes to the node; F: all findings, B: blame.";
 
 // A line of the screen: a piece of a part's text.
 struct row {
@@ -150,14 +151,40 @@ void act_view_why(struct ui *ui)
 	ui_show(ui, VIEW_WHY);
 }
 
+// Of the causes that are told: what is said of all of them is meant when none is under the cursor.
+static const struct finding *first_with_edit(const struct ui *ui)
+{
+	for (int i = 0; i < n_lines(ui) - 1; i++) {
+		const struct story_line *line = &ui->story->at[i];
+		if (line->finding >= 0 && ui->findings->at[line->finding].edit)
+			return &ui->findings->at[line->finding];
+	}
+	return NULL;
+}
+
+// ":blame 30s (qtui search --blame) measures ..." on the command line, to be changed or entered.
+static void type_command(struct ui *ui, const char *text)
+{
+	char command[UI_TEXT];
+	const char *end = strstr(text, " (");
+
+	snprintf(command, sizeof command, "%.*s", end ? (int)(end - text) - 1 : 0, text + 1);
+	prompt_open(ui, LINE_COMMAND, command);
+}
+
 void act_why_apply(struct ui *ui)
 {
 	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
+	const struct finding *first = first_with_edit(ui);
 
 	if (line && line->finding >= 0)
 		finding_apply(ui, &ui->findings->at[line->finding]);
+	else if (line && line->part == STORY_NEXT && line->text[0] == ':')
+		type_command(ui, line->text);
+	else if (first)
+		finding_apply(ui, first);
 	else
-		ui_note(ui, "no remedy belongs to this line: move to a cause");
+		ui_note(ui, "no edit mends what is told here: the last lines say what to try");
 }
 
 void act_why_go(struct ui *ui)

@@ -149,9 +149,9 @@ void test_story__says_what_was_measured(void **state)
 	snap->blames = &b;
 	snap->blames_old = false;
 	struct story *s = story_new(snap, f);
-	assert_true(tells(s, STORY_WHERE, "alone 0.0400 and 0.110 of the AP"));
+	assert_true(tells(s, STORY_WHERE, "alone 0.0400 and 0.110 of the mAP"));
 	assert_false(tells(s, STORY_WHERE, "By the figures"));
-	assert_true(tells(s, STORY_GAIN, "gains +0.070 AP at 16 bit, +0.090 in float, for 1.20 % of the MACs"));
+	assert_true(tells(s, STORY_GAIN, "gains +0.070 mAP at 16 bit, +0.090 in float, for 1.20 % of the MACs"));
 	assert_false(tells(s, STORY_NEXT, ":blame"));
 	story_drop(&s);
 	// Several that ruin the result by themselves: mending one gains nothing, which is not what its remedy is worth.

@@ -220,3 +220,33 @@ void test_ui__an_edit_that_some_nodes_refuse(void **state)
 	ui_done(&ui);
 	study_close(&st);
 }
+
+// Above the causes a is for the first remedy there is; on a next step it types the command.
+void test_ui__the_story_is_acted_on_from_any_line(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 4}, .method = -1,
+	    .backend = BACKEND_ONEDNN, .threads = 1, .target = "esp32p4", .task = {.none = true}};
+	struct study *st = open_for_test(o);
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+	int current;
+
+	(void)state;
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&ui, st, run_study(st), &theme, false);
+	press(&ui, "Wa");
+	assert_int_equal(study_steps(st, &current), 1);
+	assert_true(ui.unsaved);
+	press(&ui, "u");
+	assert_int_equal(strncmp(ui.note, "undone: ", 8), 0);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	ui_update(&ui, study_snapshot(st));
+	press(&ui, "Gkka"); // the last lines say what the keys do, those before which steps there are
+	assert_int_equal(ui.line.kind, LINE_COMMAND);
+	if (strcmp(ui.line.text, "blame 30s") && strncmp(ui.line.text, "fix ", 4))
+		fail_msg("%s", ui.line.text);
+	press(&ui, "<Esc>");
+	ui_done(&ui);
+	study_close(&st);
+}

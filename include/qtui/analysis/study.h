@@ -69,6 +69,9 @@ const struct edits *study_edits(const struct study *s);
 // The history: steps oldest first; text as a `:` command would say it ("set /model.24/m.0/Conv int16").
 int study_steps(const struct study *s, int *current); // number of steps; *current: how many of them are in force
 const char *study_step(const struct study *s, int i);
+// A step in about so many bytes: of many nodes the first, and how many more.
+struct str;
+void study_add_step(struct str *out, const char *step, int room);
 // Applies one step given as its text.
 MUST_CHECK enum status study_command(struct study *s, const char *text, struct error *err);
 // "2^-4", a positive number, or "auto" (0).

@@ -89,6 +89,8 @@ struct task_figure {
 	const char *name; // "AP", "AP50" ... "top1", "top5"
 	double value[TASK_VARIANTS];
 };
+// What people call a figure of that name: "mAP", "top-1"; files keep the names.
+const char *task_word(const char *figure);
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL

@@ -8,6 +8,7 @@ MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, in
 MUST_CHECK enum status edit_scale(struct ui *ui, int node, double scale, struct error *err);
 // After any change of the study's edits: shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);
+void edit_note(struct ui *ui, const char *what, const char *step); // "undone: set A B and 20 more float"
 
 // The trial of a scale for the node under the cursor: begun by the first step, moved by 2^by.
 MUST_CHECK enum status trial_step(struct ui *ui, int by, struct error *err);

@@ -19,6 +19,7 @@ enum context {
 	CTX_FINDING, // the findings are shown
 	CTX_WHY,   // the story is told
 	CTX_RUN,   // the cursor is on a run
+	CTX_PICTURE, // a sample of the task has the whole panel
 	CTX_TASK,  // the task is shown
 	CTX_BLAME, // the ranking of blame is shown
 	CTX_NODE,  // the view is about nodes: there is something to edit

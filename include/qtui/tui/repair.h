@@ -13,7 +13,7 @@ const char *repair_work_name(enum repair_work w); // "fix", "blame", "tune"
 int view_fix_head(const struct ui *ui);
 void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r);
 void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row);
-// "AP .290 → .341 (float .361: 72 % of the loss regained), damage ...": what the steps came to
+// "mAP .290 → .341 (float .361: 72 % of the loss regained), damage ...": what the steps came to
 void fix_summary(char *out, size_t size, const struct ui *ui);
 
 #endif

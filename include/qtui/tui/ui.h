@@ -33,7 +33,7 @@ struct ui_repair {
 	bool over;                     // its end has been told
 	enum repair_work work;
 	int tried, kept;
-	const char *task;              // "AP"; NULL: none is measured
+	const char *task;              // "mAP"; NULL: none is measured
 	double float_score;            // NAN: not known yet
 	struct repair_figures begin, now; // where there were steps
 	const struct blames *taken;    // the job's that the study has been given

@@ -292,7 +292,7 @@ static enum status measure_scores(const struct blaming *b, struct error *err)
 		if ((i = most_promising(b->out, scored)) < 0)
 			break;
 		scored[i] = true;
-		repair_tell(b->r, (double)k / SCORES, "blame: %s with and without %s, %d of %d", b->out->task, b->r->g->node[b->out->at[i].node].name, k + 1, SCORES);
+		repair_tell(b->r, (double)k / SCORES, "blame: %s with and without %s, %d of %d", task_word(b->out->task), b->r->g->node[b->out->at[i].node].name, k + 1, SCORES);
 		st = add_gains(b, i, true, err);
 		if (st == STATUS_OK)
 			st = add_loss(b, i, err);
