@@ -305,7 +305,81 @@ void test_import__members_of_the_wrong_kind(void **state)
 		struct import_report r = take(st, file(text[i]));
 		assert_int_equal(r.precisions + r.scales, 0);
 		assert_int_equal(steps(st), 0);
+		if (r.n_notes == 0)
+			fail_msg("%s: nothing is said", text[i]);
 		import_report_done(&r);
 		study_close(&st);
 	}
+}
+
+// What would change the numbers and is not read is named; so are types in float, and tensors at half a float's bits.
+void test_import__quark_s_other_members(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
+	    "\"exclude\": [[[\"a\"], [\"b\"]]], \"subgraphs_to_exclude\": [[[\"a\"], [\"b\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
+	    "\"nodes_to_quantize\": [], \"extra_options\": {\"MixedPrecisionTensor\": {\"ExtendedQuantType.QBFloat16\": [\"" CLASS_CONV
+	    "_output_0\"], \"QInt4\": [\"" STEM_OUT "\"], \"Q7\": [\"" STEM_OUT "\"]}}}"));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
+	assert_int_equal(precision(st, STEM), -1);
+	static const char *const note[] = {"layer_type_config: only", "exclude: only names are read, no subgraphs", "subgraphs_to_exclude is not read",
+	    "specific_layer_config is not read", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
+	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
+		if (!strstr(str_text(&r.notes), note[i]))
+			fail_msg("%s is not in: %s", note[i], str_text(&r.notes));
+	assert_int_equal(r.n_notes, sizeof note / sizeof *note);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import__expressions_of_python(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *pattern;
+		bool matches;
+	} t[] = {{"/model\\\\.\\\\d+/Sub$", true}, {"(?:/model)[.]12/Sub", true}, {"/model\\\\.\\\\D", false}, {"/model..\\\\w/S", true}, {"Sub", false}, {"(?=x)", false}};
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct study *st = bare();
+		char text[128];
+		snprintf(text, sizeof text, "{\"patterns\": [\"%s\"]}", t[i].pattern);
+		struct import_report r = take(st, file(text));
+		if ((precision(st, SUB) == PREC_FLOAT) != t[i].matches)
+			fail_msg("%s: %s", t[i].pattern, str_text(&r.notes));
+		assert_true(t[i].matches || r.n_notes == 1);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+void test_import__encodings_in_float(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"float16\"}]}",
+	    "{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"dtype\": \"FLOAT\", \"bw\": 16}]}",
+	    "{\"activation_encodings\": {}, \"excluded_layers\": [\"" STEM "\"]}",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(precision(st, STEM), PREC_FLOAT);
+		assert_int_equal(r.n_notes, 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// A line of a cache with more than its eight digits is another tool's mistake: no half of it is taken.
+void test_import__a_cache_s_broken_lines(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("TRT-8601-EntropyCalibration2\n" STEM_OUT ": 3d800000 3d000000\n" CLASS_CONV "_output_0: 3d800000 \r\n"));
+	assert_true(scale(st, STEM) == 0 && scale(st, CLASS_CONV) == 0.0625);
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	study_close(&st);
 }

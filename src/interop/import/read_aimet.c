@@ -34,7 +34,9 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 	{
 		const cJSON *e = cJSON_GetArrayItem(list, 0), *symmetric = member(e, "is_symmetric");
 		bool yes = cJSON_IsString(symmetric) ? strcmp(symmetric->valuestring, "True") == 0 : cJSON_IsTrue(symmetric);
-		if (cJSON_IsArray(list))
+		if (!cJSON_IsObject(e))
+			wish_note(w, "%.120s: its encodings are no list of objects", list->string);
+		else
 			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : json_number(e, "bitwidth", 8), yes, member(e, "scale"));
 	}
 }
@@ -45,7 +47,9 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 	cJSON_ArrayForEach(e, list)
 	{
 		const char *name = json_text(e, "name", NULL);
-		if (name)
+		if (!name)
+			wish_note(w, "activation_encodings: one has no name");
+		else
 			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : json_number(e, "bw", 8), json_bool(e, "is_sym", false), member(e, "scale"));
 	}
 }
@@ -57,15 +61,26 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 	{
 		const char *name = json_text(e, "name", NULL), *dtype = json_text(e, "output_dtype", "int8");
 		int bits = 0;
-		if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
-			continue;
-		take(w, name, bits, dtype[0] == 'i' && only_number(member(e, "y_zero_point")) == 0, member(e, "y_scale"));
+		if (name && strstr(dtype, "float"))
+			wish_tensor(w, name, WISH_FLOAT, 0);
+		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
+			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
+		else
+			take(w, name, bits, dtype[0] == 'i' && only_number(member(e, "y_zero_point")) == 0, member(e, "y_scale"));
 	}
+}
+
+static void exclude(struct wishes *w, const char *name)
+{
+	wish_name(w, name, PREC_FLOAT);
 }
 
 void read_aimet(struct wishes *w, const cJSON *root)
 {
-	read_0_6(w, object_in(root, "activation_encodings"));
-	read_1_0(w, list_in(root, "activation_encodings"));
-	read_2_0(w, list_in(root, "encodings"));
+	if (cJSON_IsArray(member(root, "activation_encodings")))
+		read_1_0(w, member(root, "activation_encodings"));
+	else
+		read_0_6(w, object_in(w, root, "activation_encodings"));
+	read_2_0(w, list_in(w, root, "encodings"));
+	each_text_in(w, root, "excluded_layers", exclude);
 }

@@ -79,7 +79,7 @@ static void read_dispatchings(struct wishes *w, const cJSON *table)
 
 void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
 {
-	read_dispatchings(w, object_in(root, "dispatchings"));
+	read_dispatchings(w, object_in(w, root, "dispatchings"));
 }
 
 // Passes that give the tool's run other weights than the model has.
@@ -104,18 +104,18 @@ static void note_weight_passes(struct wishes *w, const cJSON *root)
 
 void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 {
-	const cJSON *item, *modify = object_in(root, "quant_config_modify_setting");
+	const cJSON *item, *modify = object_in(w, root, "quant_config_modify_setting");
 	enum calib_method m;
-	const char *method = json_text(object_in(root, "quantize_activation_setting"), "calib_algorithm", NULL);
+	const char *method = json_text(object_in(w, root, "quantize_activation_setting"), "calib_algorithm", NULL);
 	if (method && calib_parse(&m, method))
 		w->method = (int)m;
 	else if (method)
 		wish_note(w, "calib_algorithm %.40s is not known here", method);
 	note_weight_passes(w, root);
-	read_esp_ppq_dispatch(w, object_in(root, "dispatching_table"));
+	read_esp_ppq_dispatch(w, object_in(w, root, "dispatching_table"));
 	if (!json_bool(root, "quant_config_modify", true))
 		return;
-	cJSON_ArrayForEach(item, object_in(modify, "custom_config"))
+	cJSON_ArrayForEach(item, object_in(w, modify, "custom_config"))
 	{
 		int node = find_operator(w, item->string);
 		if (node >= 0 && cJSON_IsNumber(item))
@@ -135,7 +135,7 @@ static void read_quantizer(struct wishes *w, const cJSON *config, const cJSON *v
 {
 	char hash[32];
 	snprintf(hash, sizeof hash, "%.0f", json_number(config, "hash", 0));
-	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(object_in(values, hash), "scale");
+	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(object_in(w, values, hash), "scale");
 	int v = graph_find_value(w->g, config->string);
 	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
 		return;
@@ -144,10 +144,12 @@ static void read_quantizer(struct wishes *w, const cJSON *config, const cJSON *v
 
 void read_esp_ppq_config(struct wishes *w, const cJSON *root)
 {
-	const cJSON *op, *config, *values = object_in(root, "values");
-	cJSON_ArrayForEach(op, object_in(root, "configs"))
-		cJSON_ArrayForEach(config, op)
-			if (cJSON_IsObject(op) && rules_itself(config))
+	const cJSON *op, *config, *values = object_in(w, root, "values"), *configs = object_in(w, root, "configs");
+	cJSON_ArrayForEach(op, configs)
+		cJSON_ArrayForEach(config, object_in(w, configs, op->string))
+			if (!cJSON_IsObject(config))
+				wish_note(w, "%.60s: its quantizer of %.60s is not an object and is not read", op->string, config->string);
+			else if (rules_itself(config))
 				read_quantizer(w, config, values);
 	read_esp_ppq_dispatch(w, root);
 }
@@ -155,7 +157,7 @@ void read_esp_ppq_config(struct wishes *w, const cJSON *root)
 void read_act_quant_info(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, object_in(root, "act_quant_info"))
+	cJSON_ArrayForEach(item, object_in(w, root, "act_quant_info"))
 		if (cJSON_IsNumber(item))
 			wish_tensor(w, item->string, 8, item->valuedouble / 127);
 }

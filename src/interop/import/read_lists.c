@@ -3,23 +3,39 @@
 #include "wishes.h"
 
 // A name, or an expression when it begins with ^, as in Quark.
-static void exclude(struct wishes *w, const cJSON *list, const char *what)
+static void exclude(struct wishes *w, const char *name)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, list)
-	{
-		if (!cJSON_IsString(item))
-			wish_note(w, "%s: only names are read, no subgraphs", what);
-		else if (item->valuestring[0] == '^')
-			wish_pattern(w, item->valuestring, PREC_FLOAT);
-		else
-			wish_name(w, item->valuestring, PREC_FLOAT);
-	}
+	if (name[0] == '^')
+		wish_pattern(w, name, PREC_FLOAT);
+	else
+		wish_name(w, name, PREC_FLOAT);
 }
 
-static int bits_of(const char *quant_type)
+static void exclude_pattern(struct wishes *w, const char *pattern)
 {
-	return strstr(quant_type, "16") ? 16 : 8;
+	wish_pattern(w, pattern, PREC_FLOAT);
+}
+
+static void exclude_type(struct wishes *w, const char *op_type)
+{
+	wish_type(w, op_type, PREC_FLOAT);
+}
+
+// Types by the names of ONNX Runtime's and Quark's enumerations, with whatever Python puts in front.
+static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char *quant_type, double scale)
+{
+	static const struct {
+		const char *name;
+		int bits;
+	} type[] = {{"QInt4", 4}, {"QUInt4", 4}, {"QInt8", 8}, {"QUInt8", 8}, {"QInt16", 16}, {"QUInt16", 16}, {"QInt32", 32}, {"QUInt32", 32},
+	    {"QFloat16", WISH_FLOAT}, {"QBFloat16", WISH_FLOAT}, {"Float16", WISH_FLOAT}, {"BFloat16", WISH_FLOAT}};
+	const char *dot = strrchr(quant_type, '.'), *name = dot ? dot + 1 : quant_type;
+	for (size_t i = 0; i < sizeof type / sizeof *type; i++)
+		if (strcmp(type[i].name, name) == 0) {
+			wish_tensor(w, tensor, type[i].bits, scale);
+			return;
+		}
+	wish_note(w, "%.120s: the type %.40s is not known here", tensor, quant_type);
 }
 
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
@@ -28,13 +44,17 @@ static void read_override(struct wishes *w, const cJSON *list)
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
 	bool fixed = cJSON_IsNumber(scale), symmetric = json_number(o, "zero_point", 0) == 0;
 	int v = graph_find_value(w->g, list->string);
+	if (!cJSON_IsObject(o)) {
+		wish_note(w, "%.120s: an override is a list of objects", list->string);
+		return;
+	}
 	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
 		return;
 	if (fixed && !symmetric)
 		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here", list->string);
 	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
 		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);
-	wish_tensor(w, list->string, bits_of(json_text(o, "quant_type", "QInt8")), fixed && symmetric ? scale->valuedouble : 0);
+	wish_type_of_tensor(w, list->string, json_text(o, "quant_type", "QInt8"), fixed && symmetric ? scale->valuedouble : 0);
 }
 
 static void read_method(struct wishes *w, const char *name)
@@ -50,33 +70,73 @@ static void read_method(struct wishes *w, const char *name)
 		wish_note(w, "calibrate_method %.40s is not known here", name);
 }
 
+// Quark: [[null, ["Gemm", "Softmax"]], [{..}, [..]]]: types that are left in float, and types with a way of their own.
+static void read_types(struct wishes *w, const cJSON *root)
+{
+	const cJSON *pair, *type;
+	cJSON_ArrayForEach(pair, list_in(w, root, "layer_type_config"))
+	{
+		const cJSON *types = cJSON_GetArrayItem(pair, 1);
+		if (!cJSON_IsArray(pair) || !cJSON_IsNull(cJSON_GetArrayItem(pair, 0)) || !cJSON_IsArray(types)) {
+			wish_note(w, "layer_type_config: only types that stay in float (null) are read");
+			continue;
+		}
+		cJSON_ArrayForEach(type, types)
+			if (cJSON_IsString(type))
+				exclude_type(w, type->valuestring);
+	}
+}
+
+// Members that would quantize otherwise, or less, than what is read here says.
+static void note_what_is_not_read(struct wishes *w, const cJSON *root)
+{
+	static const char *const name[][2] = {
+	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
+	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
+	    {"subgraphs_to_exclude", "name their nodes in nodes_to_exclude"},
+	    {"specific_layer_config", "give tensors in MixedPrecisionTensor"},
+	};
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+		const cJSON *m = cJSON_GetObjectItemCaseSensitive(root, name[i][0]);
+		if (m && !cJSON_IsNull(m) && !(cJSON_IsArray(m) && cJSON_GetArraySize(m) == 0))
+			wish_note(w, "%s is not read: %s", name[i][0], name[i][1]);
+	}
+}
+
+static void read_mixed(struct wishes *w, const cJSON *list)
+{
+	const cJSON *tensor;
+	cJSON_ArrayForEach(tensor, list)
+	{
+		if (cJSON_IsString(tensor))
+			wish_type_of_tensor(w, tensor->valuestring, list->string, 0);
+		else
+			wish_note(w, "MixedPrecisionTensor: %.60s is a list of names", list->string);
+	}
+}
+
 void read_arguments(struct wishes *w, const cJSON *root)
 {
-	const cJSON *item, *tensor, *extra = object_in(root, "extra_options");
+	const cJSON *item, *extra = object_in(w, root, "extra_options");
 	const char *method = json_text(root, "calibrate_method", NULL);
 	if (method)
 		read_method(w, method);
-	exclude(w, list_in(root, "nodes_to_exclude"), "nodes_to_exclude");
-	exclude(w, list_in(root, "exclude"), "exclude");
-	cJSON_ArrayForEach(item, object_in(extra, "TensorQuantOverrides"))
-		if (cJSON_IsArray(item))
-			read_override(w, item);
-	cJSON_ArrayForEach(item, object_in(extra, "MixedPrecisionTensor"))
-		cJSON_ArrayForEach(tensor, item)
-			if (cJSON_IsString(tensor))
-				wish_tensor(w, tensor->valuestring, bits_of(item->string), 0);
+	each_text_in(w, root, "nodes_to_exclude", exclude);
+	each_text_in(w, root, "exclude", exclude);
+	read_types(w, root);
+	note_what_is_not_read(w, root);
+	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))
+		read_override(w, item);
+	cJSON_ArrayForEach(item, object_in(w, extra, "MixedPrecisionTensor"))
+		read_mixed(w, item);
 }
 
 void read_nncf(struct wishes *w, const cJSON *root)
 {
-	const cJSON *inner = object_in(root, "ignored_scope"), *scope = inner ? inner : root, *item;
-	exclude(w, list_in(scope, "names"), "names");
-	cJSON_ArrayForEach(item, list_in(scope, "patterns"))
-		if (cJSON_IsString(item))
-			wish_pattern(w, item->valuestring, PREC_FLOAT);
-	cJSON_ArrayForEach(item, list_in(scope, "types"))
-		if (cJSON_IsString(item))
-			wish_type(w, item->valuestring, PREC_FLOAT);
-	if (cJSON_GetArraySize(list_in(scope, "subgraphs")))
+	const cJSON *inner = object_in(w, root, "ignored_scope"), *scope = inner ? inner : root;
+	each_text_in(w, scope, "names", exclude);
+	each_text_in(w, scope, "patterns", exclude_pattern);
+	each_text_in(w, scope, "types", exclude_type);
+	if (cJSON_GetArraySize(list_in(w, scope, "subgraphs")))
 		wish_note(w, "subgraphs are not read: name their nodes");
 }

@@ -9,7 +9,7 @@ static void read_line(struct wishes *w, char *line)
 	unsigned long bits = colon ? strtoul(colon + 1, &end, 16) : 0;
 	uint32_t word = (uint32_t)bits;
 	float scale;
-	if (!colon || end == colon + 1 || bits > UINT32_MAX) {
+	if (!colon || end == colon + 1 || end[strspn(end, " \t")] || bits > UINT32_MAX) {
 		wish_note(w, "%.60s: not TENSOR: HHHHHHHH", line);
 		return;
 	}

@@ -85,12 +85,30 @@ bool wish_name(struct wishes *w, const char *name, enum precision p)
 	return node >= 0;
 }
 
+// Python's \d and (?: in POSIX's words; all else that names need is the same.
+static void posix_words(struct str *out, const char *pattern)
+{
+	static const char *const word[][2] = {{"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"(?:", "("}};
+	while (*pattern) {
+		size_t i = 0;
+		while (i < sizeof word / sizeof *word && !str_has_prefix(pattern, word[i][0]))
+			i++;
+		bool known = i < sizeof word / sizeof *word;
+		str_addn(out, known ? word[i][1] : pattern, known ? strlen(word[i][1]) : 1);
+		pattern += known ? strlen(word[i][0]) : 1;
+	}
+}
+
 void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
 {
 	regex_t re;
 	regmatch_t at;
+	struct str posix = {0};
 	bool any = false;
-	if (regcomp(&re, pattern, REG_EXTENDED) != 0) {
+	posix_words(&posix, pattern);
+	int wrong = regcomp(&re, str_text(&posix), REG_EXTENDED);
+	str_done(&posix);
+	if (wrong) {
 		wish_note(w, "%.120s: not a regular expression that is understood here", pattern);
 		return;
 	}
@@ -116,14 +134,34 @@ void wish_type(struct wishes *w, const char *op_type, enum precision p)
 		wish_note(w, "%.120s: the model has no operator of this type", op_type);
 }
 
-const cJSON *object_in(const cJSON *o, const char *name)
+static const cJSON *member_of_kind(struct wishes *w, const cJSON *o, const char *name, int type, const char *kind)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
-	return cJSON_IsObject(m) ? m : NULL;
+	if (m && (m->type & 0xff) == type)
+		return m;
+	if (m && !cJSON_IsNull(m))
+		wish_note(w, "%.60s: it is not %s and is not read", name, kind);
+	return NULL;
 }
 
-const cJSON *list_in(const cJSON *o, const char *name)
+const cJSON *object_in(struct wishes *w, const cJSON *o, const char *name)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
-	return cJSON_IsArray(m) ? m : NULL;
+	return member_of_kind(w, o, name, cJSON_Object, "an object");
+}
+
+const cJSON *list_in(struct wishes *w, const cJSON *o, const char *name)
+{
+	return member_of_kind(w, o, name, cJSON_Array, "a list");
+}
+
+void each_text_in(struct wishes *w, const cJSON *o, const char *name, void (*wish)(struct wishes *w, const char *text))
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list_in(w, o, name))
+	{
+		if (cJSON_IsString(item))
+			wish(w, item->valuestring);
+		else
+			wish_note(w, "%.60s: only names are read%s", name, cJSON_IsArray(item) ? ", no subgraphs: name their nodes" : "");
+	}
 }

@@ -30,9 +30,11 @@ bool wish_name(struct wishes *w, const char *name, enum precision p);
 void wish_pattern(struct wishes *w, const char *pattern, enum precision p);
 void wish_type(struct wishes *w, const char *op_type, enum precision p);
 
-// A member of that kind, or NULL: files may hold anything.
-const struct cJSON *object_in(const struct cJSON *o, const char *name);
-const struct cJSON *list_in(const struct cJSON *o, const char *name);
+// A member of that kind, or NULL: files may hold anything. One of another kind (null is none) is noted.
+const struct cJSON *object_in(struct wishes *w, const struct cJSON *o, const char *name);
+const struct cJSON *list_in(struct wishes *w, const struct cJSON *o, const char *name);
+// The texts of such a list are given to `wish`; what else is in it is noted.
+void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, void (*wish)(struct wishes *w, const char *text));
 
 #define READER(name, members, reader) void reader(struct wishes *w, const struct cJSON *root);
 #include "readers.def"
