@@ -114,7 +114,11 @@ static void md_scale(struct str *out, const struct site *s)
 static void md_row(struct str *out, int index, const struct line *l)
 {
 	const struct metrics *m = &l->site->graphwise.pooled;
-	str_addf(out, "| %d | %s[%s] | %s%s | ", index, l->op, l->type, l->tensor, l->constant ? "[Constant]" : "");
+	str_addf(out, "| %d | ", index);
+	report_md_text(out, l->op);
+	str_addf(out, "[%s] | ", l->type);
+	report_md_text(out, l->tensor);
+	str_addf(out, "%s | ", l->constant ? "[Constant]" : "");
 	md_marked(out, m->nsr, m->nsr > 0.1);
 	str_add(out, " | ");
 	add_fixed(out, 4, m->mse);
@@ -143,16 +147,25 @@ static void md_story(struct str *out, int index, const struct story_line *l)
 	str_addf(out, "- **%s", story_part_name(l->part));
 	if (l->chapter)
 		str_addf(out, " %d", l->chapter);
-	str_addf(out, "**: %s\n", l->text);
+	str_add(out, "**: ");
+	report_md_text(out, l->text);
+	str_add(out, "\n");
 }
 
 static void md_finding(struct str *out, int index, const struct finding *f)
 {
-	str_addf(out, "%s%d. **%s**: %s", index ? "" : "\n## Findings\n\n", index + 1, finding_name(f->rule), f->text);
-	if (f->advice)
-		str_addf(out, " Remedy: %s.", f->advice);
-	if (f->edit)
-		str_addf(out, " Edit: `%s`", f->edit);
+	str_addf(out, "%s%d. **%s**: ", index ? "" : "\n## Findings\n\n", index + 1, finding_name(f->rule));
+	report_md_text(out, f->text);
+	if (f->advice) {
+		str_add(out, " Remedy: ");
+		report_md_text(out, f->advice);
+		str_add(out, ".");
+	}
+	if (f->edit) {
+		str_add(out, " Edit: `");
+		report_md_text(out, f->edit);
+		str_add(out, "`");
+	}
 	str_add(out, "\n");
 }
 

@@ -2,17 +2,23 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "report_parts.h"
+
+static void add_text(struct str *out, const char *text, const char *special, const char *const as[])
+{
+	for (; *text; text++) {
+		const char *at = strchr(special, *text);
+		if (at)
+			str_add(out, as[at - special]);
+		else
+			str_addn(out, (unsigned char)*text < ' ' ? " " : text, 1); // a name may have line ends, and what a terminal obeys
+	}
+}
 
 void report_html_text(struct str *out, const char *text)
 {
-	for (; *text; text++) {
-		const char *as = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-		if (as)
-			str_add(out, as);
-		else
-			str_addn(out, text, 1);
-	}
+	add_text(out, text, "<>&", (const char *const[]){"&lt;", "&gt;", "&amp;"});
 }
 
 enum { TASK_ROWS = 10 }; // classes and samples that lost most
@@ -24,8 +30,7 @@ struct task_format {
 
 void report_md_text(struct str *out, const char *text)
 {
-	for (; *text; text++)
-		str_addf(out, *text == '|' ? "\\%c" : "%c", *text);
+	add_text(out, text, "|<", (const char *const[]){"\\|", "&lt;"});
 }
 
 static const struct task_format md_task = {

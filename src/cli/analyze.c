@@ -51,12 +51,12 @@ static void print_summary(const struct snapshot *s)
 		print_db(order[i]->graphwise.pooled.snr_db, order[i]->graphwise.pooled.exact);
 		print_db(order[i]->layerwise.known ? order[i]->layerwise.pooled.snr_db : NAN, order[i]->layerwise.pooled.exact);
 		print_cosine(9, 4, order[i]->graphwise.pooled.cosine);
-		printf("  %s\n", s->g->node[order[i]->node].name);
+		say("  %s\n", s->g->node[order[i]->node].name);
 	}
 	for (int i = 0; i < s->n_outputs; i++) {
 		if (!s->output[i].known)
 			continue;
-		printf("output %s:", s->g->value[s->g->output[i]].name);
+		say("output %s:", s->g->value[s->g->output[i]].name);
 		print_db(s->output[i].pooled.snr_db, s->output[i].pooled.exact);
 		printf(" dB, cosine ");
 		print_cosine(0, 5, s->output[i].pooled.cosine);
@@ -77,21 +77,22 @@ static void print_task(const struct snapshot *s)
 		printf(" %.4f -> %.4f", r->figure[0].value[TASK_FLOAT], r->figure[0].value[TASK_QUANT]);
 	if (r->has_interval)
 		printf(" (%+.4f, 95 %% interval %+.4f to %+.4f)", r->interval.difference, r->interval.low, r->interval.high);
-	printf(" over %d samples of %s%s\n", r->samples[TASK_QUANT], r->dataset,
+	say(" over %d samples of %s%s\n", r->samples[TASK_QUANT], r->dataset,
 	    s->task_calibrated ? ", the same that were calibrated on" : "");
 }
 
 static void print_finding(int number, const struct finding *f)
 {
-	printf("%s%2d. %s: %s\n", number > 1 ? "\n" : "", number, finding_name(f->rule), f->text);
+	printf("%s", number > 1 ? "\n" : "");
+	say("%2d. %s: %s\n", number, finding_name(f->rule), f->text);
 	printf("    evidence:");
 	for (int i = 0; i < f->n_evidence; i++)
 		printf("%s %s %.4g", i ? "," : "", f->evidence[i].name, f->evidence[i].value);
 	printf("\n");
 	if (f->advice)
-		printf("    remedy: %s\n", f->advice);
+		say("    remedy: %s\n", f->advice);
 	if (f->edit)
-		printf("    edit: %s\n", f->edit);
+		say("    edit: %s\n", f->edit);
 	if (isfinite(f->gain_db))
 		printf("    expected at this tensor: %+.1f dB\n", f->gain_db);
 	if (isfinite(f->share))
@@ -103,9 +104,9 @@ static void print_story(const struct story *story)
 	for (int i = 0; i < story->n; i++) {
 		const struct story_line *l = &story->at[i];
 		if (l->chapter)
-			printf("%s %d: %s\n", story_part_name(l->part), l->chapter, l->text);
+			say("%s %d: %s\n", story_part_name(l->part), l->chapter, l->text);
 		else
-			printf("%s: %s\n", story_part_name(l->part), l->text);
+			say("%s: %s\n", story_part_name(l->part), l->text);
 	}
 	printf("\n");
 }
@@ -147,7 +148,7 @@ static void print_isolation(const struct isolation *i, const struct snapshot *s)
 	for (int k = 0; k < n; k++) {
 		printf("%9.4f", 100 * row[k].figures->nsr_mean);
 		print_db(row[k].figures->pooled.snr_db, row[k].figures->pooled.exact);
-		printf("  %s\n", s->g->node[row[k].node].name);
+		say("  %s\n", s->g->node[row[k].node].name);
 	}
 	free(row);
 }

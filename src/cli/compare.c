@@ -121,9 +121,9 @@ static void print_snr_row(const cJSON *row, const char *name)
 	cell_snr(a, sizeof a, row, "a");
 	cell_snr(b, sizeof b, row, "b");
 	if (isfinite(gain))
-		printf("%9s%9s%+9.2f  %s\n", a, b, gain, name);
+		say("%9s%9s%+9.2f  %s\n", a, b, gain, name);
 	else
-		printf("%9s%9s%9s  %s\n", a, b, "-", name);
+		say("%9s%9s%9s  %s\n", a, b, "-", name);
 }
 
 static void add_side(char *out, size_t size, const cJSON *row, const char *side)
@@ -164,7 +164,7 @@ static void print_decisions(const cJSON *nodes)
 			continue;
 		add_side(a, sizeof a, row, "a");
 		add_side(b, sizeof b, row, "b");
-		printf("  %-*s%-*s%s\n", CELL, a, CELL, b, json_text(row, "name", ""));
+		say("  %-*s%-*s%s\n", CELL, a, CELL, b, json_text(row, "name", ""));
 	}
 }
 
@@ -192,9 +192,9 @@ static void print_gains(const cJSON *nodes)
 static void print_side(const char *letter, const char *path, const cJSON *side)
 {
 	const char *target = json_text(side, "target", NULL);
-	printf("%s  %s", letter, path);
+	say("%s  %s", letter, path);
 	if (target)
-		printf(": %s, %s, %.0f samples", target, json_text(side, "calibration", ""), json_number(side, "samples", 0));
+		say(": %s, %s, %.0f samples", target, json_text(side, "calibration", ""), json_number(side, "samples", 0));
 	printf("\n");
 }
 
@@ -220,9 +220,9 @@ static void print_distance(const cJSON *row)
 {
 	double snr = json_number(row, "snr_db", NAN);
 	if (isfinite(snr))
-		printf("%9.2f%9.4f  %s\n", snr, json_number(row, "cosine", NAN), json_text(row, "tensor", ""));
+		say("%9.2f%9.4f  %s\n", snr, json_number(row, "cosine", NAN), json_text(row, "tensor", ""));
 	else
-		printf("%9s%9s  %s\n", json_bool(row, "exact", false) ? "exact" : "-", "", json_text(row, "tensor", ""));
+		say("%9s%9s  %s\n", json_bool(row, "exact", false) ? "exact" : "-", "", json_text(row, "tensor", ""));
 }
 
 static void print_models(const cJSON *j, const char *const *path)
@@ -233,7 +233,9 @@ static void print_models(const cJSON *j, const char *const *path)
 	cJSON_ArrayForEach(row, tensors)
 		order[n++] = row;
 	qsort(order, (size_t)n, sizeof *order, by_snr);
-	printf("A  %s\nB  %s\n%.0f samples, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n", path[0], path[1],
+	say("A  %s\n", path[0]);
+	say("B  %s\n", path[1]);
+	printf("%.0f samples, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n",
 	    json_number(j, "samples", 0), n, "SNR dB", "cosine");
 	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(j, "outputs"))
 		print_distance(row);

@@ -29,7 +29,7 @@ static void print_groups(const struct equalization *e, const struct graph *g)
 		add_names(&names, g, x->front, x->n_front);
 		str_add(&names, " -> ");
 		add_names(&names, g, x->behind, x->n_behind);
-		printf("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, x->front_before, x->front_after,
+		say("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, x->front_before, x->front_after,
 		    x->behind_before, x->behind_after, str_text(&names));
 		str_done(&names);
 	}

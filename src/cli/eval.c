@@ -37,7 +37,7 @@ static void print_value(double v, int width)
 
 static void print_row(const char *name, const double value[TASK_VARIANTS])
 {
-	printf("%-12s", name);
+	say("%-12s", name);
 	print_value(value[TASK_FLOAT], 10);
 	print_value(value[TASK_QUANT], 11);
 	print_value(value[TASK_QUANT] - value[TASK_FLOAT], 12);
@@ -83,16 +83,18 @@ static void print_samples(const struct task_report *r)
 		print_value(r->sample[i].value[TASK_FLOAT], 22);
 		print_value(r->sample[i].value[TASK_QUANT], 11);
 		print_value(-lost, 12);
-		printf("  %s\n", r->sample[i].name);
+		say("  %s\n", r->sample[i].name);
 	}
 }
 
 static void print_report(const struct study *st, const struct snapshot *s)
 {
 	const struct task_report *r = s->task;
-	printf("%s, %s, %d edit%s, calibrated on %d samples; %d samples measured in %.1f s\n%s\n\n", s->target,
+	printf("%s, %s, %d edit%s, calibrated on %d samples; %d samples measured in %.1f s\n", s->target,
 	    calib_name(s->method), s->n_edits, s->n_edits == 1 ? "" : "s", dataset_count(study_dataset(st)),
-	    r->samples[TASK_QUANT], s->timing.task_s, r->note);
+	    r->samples[TASK_QUANT], s->timing.task_s);
+	say("%s\n", r->note);
+	puts("");
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		print_row(task_word(r->figure[i].name), r->figure[i].value);

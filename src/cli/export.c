@@ -1,5 +1,7 @@
 // qtui export: the decisions of a session in the form that another tool takes. qtui quantize: the quantized model itself.
 #include <stdio.h>
+#include <string.h>
+#include "qtui/base/log.h"
 #include "qtui/interop/export.h"
 #include "verbs.h"
 
@@ -11,6 +13,13 @@ void export_formats_help(void)
 		printf("  %-20s %s\n", f[i].name, f[i].help);
 }
 
+// A line for everything that the format cannot say.
+static void tell_loss(const char *text)
+{
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		log_warn("%.*s", (int)(end - text), text);
+}
+
 static enum status export_study(struct options *o, struct study *st, struct error *err)
 {
 	struct str loss = {0};
@@ -20,8 +29,8 @@ static enum status export_study(struct options *o, struct study *st, struct erro
 		status = export_write(o->format, o->output, st, s, &loss, err);
 		snapshot_drop(&s);
 	}
-	if (status == STATUS_OK && loss.len && !o->quiet)
-		fputs(str_text(&loss), stderr);
+	if (status == STATUS_OK && !o->quiet)
+		tell_loss(str_text(&loss));
 	str_done(&loss);
 	return status;
 }

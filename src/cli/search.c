@@ -80,9 +80,10 @@ static void on_step(void *arg, const struct repair_step *step)
 		return;
 	printf("%s %-11s ", step->kept ? "kept  " : "undone", repair_kind_name(step->kind));
 	print_figures(&step->after);
-	printf("\n       %s\n", step->reason);
+	puts("");
+	say("       %s\n", step->reason);
 	for (int i = 0; i < step->n_commands; i++)
-		printf("       %.200s%s\n", step->command[i], strlen(step->command[i]) > 200 ? " ..." : "");
+		say("       %.200s%s\n", step->command[i], strlen(step->command[i]) > 200 ? " ..." : "");
 	fflush(stdout);
 }
 
@@ -160,9 +161,9 @@ static void print_blames(const struct search *s)
 		print_number(2, 100 * (blames_are_timed(b) ? x->cost : x->wide));
 		print_number(4, blame_worth(x));
 		if (x->run)
-			printf("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
+			say("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
 		else
-			printf("  %s%s\n", x->value < 0 ? "constants of " : "", g->node[x->node].name);
+			say("  %s%s\n", x->value < 0 ? "constants of " : "", g->node[x->node].name);
 	}
 }
 
@@ -178,7 +179,7 @@ static void print_tuned(const struct search *s)
 	if (n)
 		printf("\n%10s%10s%10s  node (SNR dB of its output on the half of the samples that was not fitted)\n", "before", "after", "outputs");
 	for (int i = 0; i < n; i++)
-		printf("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
+		say("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
 		    row[i].changed, row[i].outputs, study_graph(s->study)->node[row[i].node].name);
 	puts("");
 }

@@ -20,6 +20,8 @@ int verb_tune(struct options *o);
 int verb_equalize(struct options *o);
 
 void export_formats_help(void); // a line a format, to standard output
+// As printf, for texts with names in them: control bytes become harmless, but for a line's end at the end of fmt.
+void say(const char *fmt, ...) PRINTF(1, 2);
 int fail(const struct error *err); // prints one line; the exit code of its status
 // The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes
 // resolved in *name (heap); NULL and nothing in *name when there is no name.

@@ -104,6 +104,13 @@ for f in md csv html; do
 	expect "report_$f" 0 "" analyze $model $calib --samples 1 -q --report "$dir/r.$f"
 	[ -s "$dir/r.$f" ]; report "report_${f}_is_written" $?
 done
+# x[1, 8] -> Sigmoid -> y, under a name that tables, HTML and terminals would obey
+printf '\010\010B\002\020\015:K\012\034\012\001x\022\001y\032\013a\174\074b\076\012\033\13331m\042\007Sigmoid\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010b\023\012\001y\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010' >"$dir/odd.onnx"
+for way in "" --findings --layerwise-output "--report -" "--report $dir/odd.html"; do
+	expect odd_name 0 "" analyze "$dir/odd.onnx" --random-data 2 -q $way
+	[ -e "$dir/odd.html" ] && mv "$dir/odd.html" "$dir/out"
+	! grep -q $'\033' "$dir/out" && grep -qE '(a\|<b>|a\\\|&lt;b>|a\|&lt;b&gt;) [ ?]\[31m' "$dir/out"; report "odd_name_${way//[^a-z]/}_is_harmless" $? "$(cat -v "$dir/out")"
+done
 expect escaped_name 1 'no node a=b' analyze $model $calib --set 'a\=b=int8'
 expect random_data 0 "" analyze $model --random-data 2 -q
 ls $PWD/$calib/*.jpg | head -n 3 >"$dir/list.txt"
