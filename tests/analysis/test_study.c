@@ -1,10 +1,12 @@
 // The study on the shipped model: figures, edits, undo, what is computed again and what is not, and sessions.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/engine/kernels/cpu.h"
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/traffic.h"
+#include "qtui/base/file.h"
 #include "studies.h"
 
 #define MODEL "examples/digits.onnx"
@@ -207,6 +209,32 @@ void test_study__a_concat_is_not_read_for_its_range(void **state)
 	int ranges = calibration_computes(CALIB_MINMAX), ranks = calibration_computes(CALIB_PERCENTILE), counts = calibration_computes(CALIB_KL);
 	assert_int_equal(ranks - ranges, SAMPLES);
 	assert_int_equal(counts, ranges + ranks); // once for the ranges, once for the counts, which need the tensor itself
+}
+
+// What a picture became is kept, so that the network is computed anew although it has gone.
+void test_study__a_picture_is_decoded_once(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct bytes jpeg;
+	char *path = xstrdup(support_temp("decoded_once.jpg"));
+	assert_int_equal(file_read(&jpeg, "examples/calib/000.jpg", SIZE_MAX, &err), STATUS_OK);
+	assert_int_equal(file_write(path, jpeg.data, jpeg.size, &err), STATUS_OK);
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = path, .target = "esp32p4", .method = CALIB_KL,
+	    .threads = 2, .memory = (size_t)512 << 20, .task = {.none = true}});
+	struct snapshot *first = run_study(st);
+	assert_int_equal(remove(path), 0);
+	int *conv, n;
+	assert_int_equal(study_select(st, "op:Conv", NULL, &conv, &n, &err), STATUS_OK);
+	assert_int_equal(study_set(st, conv, n, PREC_INT16, NULL, &err), STATUS_OK);
+	free(conv);
+	struct snapshot *second = run_study(st);
+	assert_true(second->computed > 0 && second->output[0].pooled.snr_db != first->output[0].pooled.snr_db);
+	snapshot_drop(&first);
+	snapshot_drop(&second);
+	study_close(&st);
+	bytes_done(&jpeg);
+	free(path);
 }
 
 void test_study__undo_and_redo_compute_nothing(void **state)

@@ -500,3 +500,44 @@ void test_dataset__signed_bytes_are_given_less_128(void **state)
 	assert_int_equal(((int8_t *)c.in[0].data)[5], 91 - 128);
 	case_done(&c);
 }
+
+// Pixels become what the file becomes: resized, with padding, another order of colours, mean and deviation, and what the convention gives.
+void test_dataset__pixels_become_the_same_inputs(void **state)
+{
+	struct data_case c = {.opt = {.pre = {.mean = {10, 20, 30}, .std = {3, 5, 7}, .bgr = true, .resize = RESIZE_LETTERBOX}}};
+	struct tensor pixels, in[CASE_INPUTS];
+
+	(void)state;
+	c.opt.pre.mean_set = c.opt.pre.std_set = c.opt.pre.color_set = c.opt.pre.resize_set = true;
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 8));
+	case_input(&c, "orig_target_sizes", DT_I64, SHAPE(1, 2));
+	case_open(&c, case_png("pixels.png", 5, 3));
+	case_load(&c, 0);
+	assert_int_equal(dataset_pixels(c.data, 0, &pixels, &c.err), STATUS_OK);
+	assert_int_equal(pixels.type, DT_U8);
+	assert_int_equal(tensor_bytes(&pixels), 6 * 8 * 3);
+	assert_int_equal(dataset_load_pixels(c.data, 0, &pixels, in, &c.err), STATUS_OK);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tensor_bytes(&in[i]), tensor_bytes(&c.in[i]));
+		assert_memory_equal(in[i].data, c.in[i].data, tensor_bytes(&in[i]));
+		tensor_drop(&in[i]);
+	}
+	tensor_drop(&pixels);
+	case_done(&c);
+}
+
+void test_dataset__what_is_no_image_of_floats_has_no_pixels(void **state)
+{
+	struct data_case arrays = vector_case(), bytes = {.opt = {.samples = 0}};
+	struct tensor pixels;
+
+	(void)state;
+	case_open(&arrays, write_npy("no_pixels.npy", 'f', 4, SHAPE(3, 4), batch));
+	assert_int_equal(dataset_pixels(arrays.data, 0, &pixels, &arrays.err), STATUS_UNSUPPORTED);
+	assert_string_equal(arrays.err.text, "");
+	case_done(&arrays);
+	case_input(&bytes, "images", DT_U8, SHAPE(1, 2, 2, 3));
+	case_open(&bytes, case_png("no_pixels.png", 2, 2));
+	assert_int_equal(dataset_pixels(bytes.data, 0, &pixels, &bytes.err), STATUS_UNSUPPORTED);
+	case_done(&bytes);
+}

@@ -44,6 +44,11 @@ const char *dataset_path(const struct dataset *d);
 MUST_CHECK enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err);
 // Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
+// The pixels that become the image input of sample i: bytes [h, w, 3], RGB, resized, a quarter of the floats that they become; the caller drops
+// them. STATUS_UNSUPPORTED with err untouched: the sample is not one image that becomes floats.
+MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels, struct error *err);
+// The same as dataset_load, from these pixels.
+MUST_CHECK enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.

@@ -18,19 +18,36 @@ static enum status alloc_input(struct tensor *t, const struct value *v, struct e
 	return s ? error_prefix(err, "input '%s'", v->name) : STATUS_OK;
 }
 
+// The caller frees placed->rgb.
+static enum status read_placed(
+    struct image *placed, const struct dataset *d, const char *path, struct placement *where, struct error *err)
+{
+	struct image raw = {0};
+	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
+
+	if (!s && place_image(placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err))
+		s = error_prefix(err, "%s", path);
+	free(raw.rgb);
+	return s;
+}
+
+static enum status fill_image(const struct dataset *d, const struct image *placed, struct tensor *out, struct error *err)
+{
+	enum status s = alloc_input(out, dataset_input(d, d->image_input), err);
+
+	if (!s)
+		place_pixels(out, placed, &d->image, &d->opt.pre);
+	return s;
+}
+
 static enum status load_image(
     const struct dataset *d, const char *path, struct tensor *out, struct placement *where, struct error *err)
 {
-	struct image raw = {0}, placed = {0};
-	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
+	struct image placed = {0};
+	enum status s = read_placed(&placed, d, path, where, err);
 
-	if (!s && place_image(&placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err))
-		s = error_prefix(err, "%s", path);
 	if (!s)
-		s = alloc_input(out, dataset_input(d, d->image_input), err);
-	if (!s)
-		place_pixels(out, &placed, &d->image, &d->opt.pre);
-	free(raw.rgb);
+		s = fill_image(d, &placed, out, err);
 	free(placed.rgb);
 	return s;
 }
@@ -171,6 +188,46 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 	return STATUS_OK;
 }
 
+static void drop_inputs(const struct dataset *d, struct tensor *in)
+{
+	for (int i = 0; i < d->g->n_inputs; i++)
+		tensor_drop(&in[i]);
+}
+
+enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels, struct error *err)
+{
+	struct image placed = {0};
+	struct placement ignored;
+	enum status s;
+
+	if (d->image_input < 0 || d->files.n_parts != 1 || !listing_is_image(part_path(d, i, 0)) ||
+	    dataset_input(d, d->image_input)->type != DT_F32)
+		return STATUS_UNSUPPORTED;
+	s = read_placed(&placed, d, part_path(d, i, 0), &ignored, err);
+	if (s)
+		return s;
+	*pixels = (struct tensor){.type = DT_U8, .shape = {3, {placed.h, placed.w, 3}}};
+	s = tensor_alloc(pixels, NULL, err);
+	if (!s)
+		memcpy(pixels->data, placed.rgb, tensor_bytes(pixels));
+	free(placed.rgb);
+	return s;
+}
+
+enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err)
+{
+	struct image placed = {.h = (int)pixels->shape.dim[0], .w = (int)pixels->shape.dim[1], .rgb = pixels->data};
+	enum status s;
+
+	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
+	s = fill_image(d, &placed, &in[d->image_input], err);
+	if (!s)
+		s = fill_rest(d, i, in, err);
+	if (s)
+		drop_inputs(d, in);
+	return s;
+}
+
 enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err)
 {
 	const struct sample *sample = &d->sample[i];
@@ -184,8 +241,8 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 		s = load_part(d, part_path(d, i, part), part, sample->row, in, where, err);
 	if (!s)
 		s = fill_rest(d, i, in, err);
-	for (int k = 0; k < d->g->n_inputs && s; k++)
-		tensor_drop(&in[k]);
+	if (s)
+		drop_inputs(d, in);
 	return s;
 }
 

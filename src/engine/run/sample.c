@@ -45,7 +45,41 @@ static void show(struct state *st, int v)
 			drop_use(st, (enum sim)sim, v);
 }
 
-// Inputs are stored like results, so that an image is decoded once; they are the same under every simulation.
+// In multiply-adds an element: what decoding and resizing an image takes, or reading an array.
+#define LOADING 800.0
+
+// The pixels of the sample, from the store, or into it.
+static enum status take_pixels(struct state *st, struct rep *pixels)
+{
+	struct store *s = st->r->e->store;
+	struct key k = key_add_text(st->sample_key, "pixels");
+	double owed;
+	if (!st->r->memo || store_get(s, k, 0, pixels, &owed))
+		return st->r->memo ? STATUS_OK : STATUS_UNSUPPORTED;
+	enum status status = dataset_pixels(samples(st), st->s->index, &pixels->t, st->err);
+	if (status == STATUS_OK && keeps(st))
+		store_put(s, k, pixels, LOADING * (double)tensor_count(&pixels->t), 1, 0);
+	return status;
+}
+
+// Images are kept as pixels, which take a quarter of the memory and little to become floats again; other inputs like results.
+static enum status load_sample(struct state *st, struct tensor *in)
+{
+	struct rep pixels = {0};
+	enum status s = take_pixels(st, &pixels);
+	if (s == STATUS_OK)
+		s = dataset_load_pixels(samples(st), st->s->index, &pixels.t, in, st->err);
+	else if (s == STATUS_UNSUPPORTED && st->err->text[0] == '\0')
+		s = dataset_load(samples(st), st->s->index, in, NULL, st->err);
+	for (int i = 0; s == STATUS_OK && !pixels.t.data && keeps(st) && i < st->r->g->n_inputs; i++) {
+		struct rep r = {.t = in[i]};
+		store_put(st->r->e->store, state_key(st, SIM_FLOAT, st->r->g->input[i]), &r, LOADING * (double)tensor_count(&in[i]), 1, 0);
+	}
+	rep_drop(&pixels);
+	return s;
+}
+
+// Inputs are the same under every simulation.
 static enum status load_inputs(struct state *st)
 {
 	const struct graph *g = st->r->g;
@@ -63,12 +97,10 @@ static enum status load_inputs(struct state *st)
 	if (!missing)
 		return STATUS_OK;
 	struct tensor *in = xcalloc((size_t)g->n_inputs, sizeof *in);
-	enum status s = dataset_load(samples(st), st->s->index, in, NULL, st->err);
+	enum status s = load_sample(st, in);
 	for (int i = 0; s == STATUS_OK && i < g->n_inputs; i++) {
 		int v = g->input[i];
 		struct rep r = {.t = in[i]};
-		if (keeps(st))
-			store_put(st->r->e->store, state_key(st, SIM_FLOAT, v), &r, 800.0 * (double)tensor_count(&r.t), 1, 0);
 		for (int sim = 0; sim < SIM_COUNT; sim++)
 			if (st->uses[sim][v] > 0) {
 				rep_drop(&st->env[sim][v]);
