@@ -184,7 +184,7 @@ void act_mark(struct ui *ui)
 	if (node < 0)
 		return;
 	layers_mark(&ui->layers, node, !ui->layers.marked[node]);
-	if (ui->focus == PANEL_MAIN)
+	if (ui->focus == PANEL_MAIN && ui_rows_are_nodes(ui))
 		act_down(ui);
 }
 

@@ -2,13 +2,6 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/findings.h"
 
-static void new_node(struct ui *ui)
-{
-	ui->layers.settled = true;
-	ui->detail_site = ui->detail_top = 0;
-	ui->around.cursor = -1;
-}
-
 static void move(struct ui *ui, int by)
 {
 	struct around a;
@@ -27,7 +20,8 @@ static void move(struct ui *ui, int by)
 			break;
 		}
 		scroll_move(ui_scroll(ui), by, view_row(ui->view)->count(ui));
-		new_node(ui);
+		if (ui_rows_are_nodes(ui))
+			ui_new_node(ui);
 	}
 }
 

@@ -23,9 +23,8 @@ static void search_step(struct ui *ui, int by)
 		return;
 	}
 	ui_scroll(ui)->cursor = row;
-	ui->layers.settled = true;
-	ui->detail_site = ui->detail_top = 0;
-	ui->around.cursor = -1;
+	if (ui_rows_are_nodes(ui))
+		ui_new_node(ui);
 }
 
 void act_search_next(struct ui *ui)
@@ -99,6 +98,8 @@ void act_back(struct ui *ui)
 		ui->zoom = false;
 	} else if (ui->focus != PANEL_MAIN) {
 		ui->focus = PANEL_MAIN;
+	} else if (ui->view == VIEW_CHANNELS) {
+		ui_show(ui, VIEW_LAYERS);
 	} else if (l->n_marked) {
 		for (int i = 0; i < l->n_nodes; i++)
 			layers_mark(l, i, false);

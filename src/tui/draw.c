@@ -198,15 +198,23 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-// " 1 Layers  2 Outputs ..." when there is room, else the current view alone.
-static bool has_tabs(const struct ui *ui)
-{
-	return ui->layout.panel[PANEL_MAIN].w >= 60;
-}
-
 static void tab_text(char out[32], enum view v)
 {
 	snprintf(out, 32, " %s%s%s ", view_row(v)->key, view_row(v)->key[0] ? " " : "", view_row(v)->title);
+}
+
+// " 1 Layers  2 Outputs ..." when there is room for them and the current view, else that alone.
+static bool has_tabs(const struct ui *ui)
+{
+	char text[32];
+	int width = 0;
+
+	for (int v = 0; v < VIEW_COUNT; v++)
+		if (v == (int)ui->view || view_row((enum view)v)->tab) {
+			tab_text(text, (enum view)v);
+			width += text_width(text) + 1;
+		}
+	return width <= ui->layout.panel[PANEL_MAIN].w;
 }
 
 static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/tui/channel_list.h"
 #include "qtui/tui/columns.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/filter.h"
@@ -101,6 +102,15 @@ static void add_columns(struct help *h)
 	}
 }
 
+static void add_channel_columns(struct help *h)
+{
+	add_section(h, "Columns of the channels");
+	for (int i = 0; i < CHANNEL_COLUMNS; i++)
+		add(h, HELP_ROW, channel_column((enum channel_column)i)->head, channel_column((enum channel_column)i)->help);
+	add(h, HELP_TEXT, "", "Conspicuous are: dead, all zeros; outlier, 4 times as far as the median channel; few codes, its largest value");
+	add(h, HELP_TEXT, "", "is less than 8 steps; clipped, more than 1 %; shifted, its mean by more than half a step.");
+}
+
 static void add_marks(struct help *h)
 {
 	static const struct {
@@ -132,6 +142,7 @@ static struct help *help(void)
 		add_commands(&h);
 		add_filters(&h);
 		add_columns(&h);
+		add_channel_columns(&h);
 		add_marks(&h);
 	}
 	return &h;

@@ -41,11 +41,8 @@ static void click_row(struct ui *ui, enum panel p, int line)
 		return;
 	}
 	scroll_move(s, row - s->cursor, row + 1);
-	if (p == PANEL_MAIN) {
-		ui->layers.settled = true;
-		ui->detail_site = ui->detail_top = 0;
-		ui->around.cursor = -1;
-	}
+	if (p == PANEL_MAIN && ui_rows_are_nodes(ui))
+		ui_new_node(ui);
 }
 
 static void click(struct ui *ui, enum panel p, int x, int y)

@@ -10,9 +10,8 @@
 static void show_match(struct ui *ui, int row)
 {
 	ui_scroll(ui)->cursor = row;
-	ui->layers.settled = true;
-	ui->detail_site = ui->detail_top = 0;
-	ui->around.cursor = -1;
+	if (ui_rows_are_nodes(ui))
+		ui_new_node(ui);
 }
 
 // The first match from where the search began, as each letter is typed.

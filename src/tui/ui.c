@@ -32,6 +32,7 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 {
 	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9};
 	layers_init(&ui->layers, snap->n_rows);
+	channel_list_init(&ui->channels);
 	layers_refresh(&ui->layers, snap);
 	read_findings(ui);
 	ui_resize(ui, 80, 24);
@@ -48,6 +49,7 @@ void ui_done(struct ui *ui)
 	findings_drop(&ui->findings);
 	story_drop(&ui->story);
 	task_list_done(&ui->task);
+	channel_list_done(&ui->channels);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);
 	free(ui->session_path);
@@ -111,6 +113,8 @@ int ui_head(const struct ui *ui)
 		return view_findings_head(ui);
 	case VIEW_DIFF:
 		return view_diff_head(ui);
+	case VIEW_CHANNELS:
+		return view_channels_head(ui);
 	default:
 		return head;
 	}
@@ -157,6 +161,8 @@ void ui_arrange(struct ui *ui)
 	task_list_refresh(&ui->task, ui->snap->task, &ui->scroll[VIEW_TASK]);
 	if (ui->view == VIEW_TASK)
 		task_ask(ui);
+	if (ui->view == VIEW_CHANNELS)
+		channels_ask(ui);
 	scroll_fit(ui_scroll(ui), view_row(ui->view)->count(ui), ui_page(ui, PANEL_MAIN));
 	arrange_around(ui);
 	arrange_detail(ui);
@@ -282,6 +288,18 @@ void ui_show(struct ui *ui, enum view v)
 	trial_drop(ui);
 }
 
+bool ui_rows_are_nodes(const struct ui *ui)
+{
+	return view_row(ui->view)->companions && ui->view != VIEW_CHANNELS;
+}
+
+void ui_new_node(struct ui *ui)
+{
+	ui->layers.settled = true;
+	ui->detail_site = ui->detail_top = 0;
+	ui->around.cursor = -1;
+}
+
 static void remember_jump(struct ui *ui, int node)
 {
 	if (node < 0)
@@ -301,19 +319,17 @@ bool ui_go(struct ui *ui, int node, struct error *err)
 		error_set(err, STATUS_NOTFOUND, "this is an input or output of the network, not a node");
 		return false;
 	}
-	if (ui->view != VIEW_LAYERS)
+	if (ui->view != VIEW_LAYERS && ui->view != VIEW_CHANNELS)
 		ui_show(ui, VIEW_LAYERS);
 	if (layers_row(&ui->layers, owner) < 0) {
 		filter_free(&ui->layers.filter);
 		ui->layers.filter_text[0] = '\0';
 		layers_refresh(&ui->layers, ui->snap);
 	}
-	ui->layers.settled = true;
 	layers_go(&ui->layers, owner);
 	if (owner != from)
 		remember_jump(ui, from);
-	ui->detail_site = ui->detail_top = 0;
-	ui->around.cursor = -1;
+	ui_new_node(ui);
 	return true;
 }
 
@@ -339,6 +355,7 @@ unsigned ui_contexts(const struct ui *ui)
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
 	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
 	    (view_runs_at(ui) ? 1u << CTX_RUN : 0) | (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
+	    (ui->view == VIEW_CHANNELS ? 1u << CTX_CHANNELS : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
 }
 

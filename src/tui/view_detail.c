@@ -28,7 +28,7 @@ static void put_name(struct page *p, const char *label, const char *name)
 	canvas_cut(p->c, p->x + DETAIL_LABEL, p->y++, p->w - DETAIL_LABEL, ROLE_TEXT, CUT_LEFT, name);
 }
 
-static void shape_dims(char *out, size_t size, const struct shape *s)
+void detail_shape(char *out, size_t size, const struct shape *s)
 {
 	size_t used = 0;
 
@@ -49,7 +49,7 @@ static void put_operator(struct page *p, int node)
 			used += (size_t)snprintf(fused + used, sizeof fused - used, " + %s", s->g->node[i].op->name);
 	put(p, "operator", ROLE_TEXT, "%s%s", n->op->name, fused);
 	if (n->n_out > 0 && n->out[0] >= 0)
-		shape_dims(dims, sizeof dims, &s->g->value[n->out[0]].shape);
+		detail_shape(dims, sizeof dims, &s->g->value[n->out[0]].shape);
 	if (s->row[node].macs > 0)
 		put(p, "output", ROLE_TEXT, "%s   %s MAC", dims, format_count(macs, (double)s->row[node].macs));
 	else
@@ -86,17 +86,26 @@ static const char *site_title(const struct snapshot *s, const struct site *site)
 	return bias ? "bias" : title[site->kind];
 }
 
-// "[output]  weight  input": h and l choose.
+int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, const struct site *chosen)
+{
+	const struct node_row *row = &s->row[chosen->node];
+	int x = r.x;
+
+	for (int i = 0; i < row->n_sites; i++) {
+		const struct site *site = &s->site[row->first_site + i];
+		x += canvas_textf(c, x, r.y, r.x + r.w - x, site == chosen ? ROLE_HEAD_SORT : ROLE_DIM, site == chosen ? "[%s]" : " %s ",
+		    site_title(s, site));
+	}
+	return x - r.x;
+}
+
+// h and l choose.
 static void put_choice(struct page *p, const struct node_row *row, const struct site *chosen)
 {
 	int x = p->x + DETAIL_LABEL;
 
 	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, "tensor");
-	for (int i = 0; i < row->n_sites; i++) {
-		const struct site *s = &p->ui->snap->site[row->first_site + i];
-		x += canvas_textf(p->c, x, p->y, p->x + p->w - x, s == chosen ? ROLE_HEAD_SORT : ROLE_DIM, s == chosen ? "[%s]" : " %s ",
-		    site_title(p->ui->snap, s));
-	}
+	x += detail_choice(p->c, (struct rect){x, p->y, p->x + p->w - x, 1}, p->ui->snap, chosen);
 	if (row->n_sites > 1 && p->x + p->w - x > 14)
 		canvas_right(p->c, x, p->y, p->x + p->w - x, ROLE_DIM, "h l choose");
 	p->y++;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/channels.h"
 #include "qtui/analysis/cost.h"
 #include "qtui/engine/op.h"
 
@@ -373,6 +374,27 @@ static struct costs *fake_costs(void)
 			us[n][PREC_INT8] = NAN;
 	}
 	return costs_new(&fake.s, &l);
+}
+
+// Channels of whatever tensor is looked at (all sites of the fake have one slot): each of another reach, some conspicuous.
+static inline struct channels *fake_channels(int n)
+{
+	static struct channel at[4096];
+	static struct channels c;
+
+	c = (struct channels){.refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4};
+	for (int i = 0; i < n; i++) {
+		float reach = i % 16 == 3 ? 0.0f : i % 29 == 11 ? 12.5f : 0.5f + (float)(i * 37 % 19) / 6;
+		double snr = 40 - (i * 53 % 31);
+		at[i] = (struct channel){.min = 0 - reach / (float)(1 + i % 3), .max = reach, .qmin = 0 - reach / 2, .qmax = reach, .scale = 0.25f,
+			.now = {.snr_db = reach > 0 ? snr : NAN, .mse = 1e-3 * (1 + i % 7), .max_error = 0.01 * (i % 23), .clipped = i % 29 == 11 ? .02 : 0},
+			.alone_db = reach > 0 ? snr + 3 : NAN, .share = 1.0 / n, .shift = 0.01 * (i % 9 - 4), .unused_bits = log2(12.5 / (double)reach),
+			.used = (double)reach / 13};
+		at[i].flags = (reach > 0 ? 0u : CHANNEL_DEAD) | (i % 29 == 11 ? CHANNEL_OUTLIER | CHANNEL_CLIPPED : 0u);
+		for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
+			c.count[bit] += at[i].flags >> bit & 1;
+	}
+	return &c;
 }
 
 static struct snapshot *fake_snapshot(enum fake_kind kind)

@@ -485,3 +485,85 @@ void test_screens__why_goes_from_part_to_part(void **state)
 	press(&ui, "WGkkk");
 	expect(&ui, "why_steps_back_40x10");
 }
+
+static void start_channels(struct ui *ui, int n, int w, int h, bool ascii)
+{
+	start(ui, FAKE_MEASURED, w, h, ascii);
+	ui->snap->channels = fake_channels(n);
+	ui_arrange(ui);
+}
+
+void test_screens__channels_120x40(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 64, 120, 40, false);
+	press(&ui, "Cjj");
+	expect(&ui, "channels_120x40");
+}
+
+void test_screens__channels_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 255, 80, 24, false);
+	press(&ui, "C>>");
+	expect(&ui, "channels_80x24");
+}
+
+void test_screens__channels_40x10(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 255, 40, 10, false);
+	press(&ui, "C");
+	expect(&ui, "channels_40x10");
+}
+
+void test_screens__channels_ascii_80x24(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 16, 80, 24, true);
+	press(&ui, "C");
+	expect(&ui, "channels_ascii_80x24");
+}
+
+void test_screens__one_channel(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 1, 60, 15, false);
+	press(&ui, "C");
+	expect(&ui, "channels_one_60x15");
+}
+
+// The plot is near the cursor's channel; from the first row down to the next that is conspicuous.
+void test_screens__thousands_of_channels_nearer(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 4096, 100, 30, false);
+	press(&ui, "C<lt>}++++");
+	expect(&ui, "channels_many_100x30");
+}
+
+void test_screens__channels_that_are_not_known(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_channels(&ui, 0, 80, 24, false);
+	snprintf(ui.snap->channels->problem, sizeof ui.snap->channels->problem, "channels unknown: no operator around it says which dimension of "
+	    "[1, 12, 49, 49] they are");
+	press(&ui, "C");
+	expect(&ui, "channels_unknown_80x24");
+}
+
+void test_screens__channels_not_gathered_yet(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_RUNNING, 60, 15, false);
+	press(&ui, "C");
+	expect(&ui, "channels_later_60x15");
+}

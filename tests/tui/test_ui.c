@@ -187,6 +187,8 @@ void test_ui__any_keys_at_any_size(void **state)
 	start(&ui, FAKE_MEASURED);
 	canvas_init(&c, 1, 1, &ui.theme, false);
 	for (int i = 0; i < 6000; i++) {
+		if (i % 50 == 0)
+			ui.snap->channels = i % 100 ? NULL : fake_channels(i % 400 ? 1 + i % 97 : 4096);
 		if (i % 7 == 0)
 			ui_resize(&ui, support_random_int(&r, 1, 260), support_random_int(&r, 1, 90));
 		random_key(&ui, &r);
@@ -195,6 +197,46 @@ void test_ui__any_keys_at_any_size(void **state)
 	}
 	press(&ui, "<Esc>");
 	canvas_done(&c);
+	ui_done(&ui);
+}
+
+void test_ui__channels_are_ordered_and_walked(void **state)
+{
+	struct ui ui;
+	int row;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	ui.snap->channels = fake_channels(200);
+	press(&ui, "lC");
+	assert_int_equal(ui.view, VIEW_CHANNELS);
+	assert_int_equal(ui.channels.n, 200);
+	assert_int_equal(ui.detail_site, 1);
+	for (int i = 1; i < 200; i++) { // worst first, what is not known last
+		double a = ui.channels.of->at[ui.channels.row[i - 1]].now.snr_db, b = ui.channels.of->at[ui.channels.row[i]].now.snr_db;
+		assert_true(a <= b || isnan(b));
+	}
+	press(&ui, "}");
+	row = ui.scroll[VIEW_CHANNELS].cursor;
+	assert_true(row > 0 && ui.channels.of->at[ui.channels.row[row]].flags);
+	press(&ui, "{");
+	assert_int_equal(ui.scroll[VIEW_CHANNELS].cursor, row); // there is none above
+	press(&ui, "<lt>G");
+	assert_int_equal(ui.channels.row[ui.scroll[VIEW_CHANNELS].cursor], 199);
+	press(&ui, "igj");
+	assert_int_equal(ui.channels.row[ui.scroll[VIEW_CHANNELS].cursor], 198);
+	press(&ui, "+++++++++++++");
+	assert_int_equal(ui.channels.zoom, 5); // 200 >> 5 is below the least
+	press(&ui, "-----------------");
+	assert_int_equal(ui.channels.zoom, 0);
+	press(&ui, "/^37<Enter>");
+	assert_int_equal(ui.channels.row[ui.scroll[VIEW_CHANNELS].cursor], 37);
+	assert_int_equal(ui.detail_site, 1); // a channel is no other node
+	row = ui_node(&ui);
+	press(&ui, "J");
+	assert_true(ui.view == VIEW_CHANNELS && ui_node(&ui) != row);
+	press(&ui, "<Esc><Esc>"); // the search, then the view
+	assert_int_equal(ui.view, VIEW_LAYERS);
 	ui_done(&ui);
 }
 

@@ -9,6 +9,7 @@
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/survey.h"
 #include "qtui/tui/around.h"
+#include "qtui/tui/channel_list.h"
 #include "qtui/tui/diff.h"
 #include "qtui/tui/keys.h"
 #include "qtui/tui/layers.h"
@@ -62,6 +63,7 @@ struct ui {
 	struct layers layers;
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
 	struct task_list task;
+	struct channel_list channels;
 	bool blocks;                   // pictures in colours; else as characters
 	bool only_blocks;              // no pictures in pixels, whatever the terminal can
 	int cell_w, cell_h;            // of a cell in pixels, where the terminal takes pictures in pixels; else 0
@@ -106,6 +108,9 @@ const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at
 int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows
 int ui_head(const struct ui *ui);                        // lines above the first row of the main panel's view
 void task_ask(struct ui *ui);                            // for the sample under the cursor, unless it is on its way
+void channels_ask(struct ui *ui);                        // for those of the tensor in the detail, unless they are on their way
+bool ui_rows_are_nodes(const struct ui *ui);             // those of the main panel
+void ui_new_node(struct ui *ui);                         // the panels are about another one: they begin at their tops
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way
 void ui_show(struct ui *ui, enum view v);
 void ui_note(struct ui *ui, const char *fmt, ...) PRINTF(2, 3);

@@ -31,6 +31,7 @@ const struct view_row *view_row(enum view v);
 int view_task_head(const struct ui *ui);
 int view_blame_head(const struct ui *ui);
 int view_findings_head(const struct ui *ui);
+int view_channels_head(const struct ui *ui);
 int view_diff_head(const struct ui *ui);
 int view_runs_at(const struct ui *ui); // the number of the run under the cursor; 0: none
 void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r);
