@@ -76,6 +76,80 @@ void test_op_signal__there_and_back(void **state)
 	node_run_done(&back);
 }
 
+static void transform(struct node_run *r, const float *x, int64_t n, int parts, bool inverse)
+{
+	node_run_init(r, "", "DFT", 17, 1);
+	*(int64_t *)node_run_field(r, "inverse") = inverse;
+	*(int64_t *)node_run_field(r, "axis") = 0;
+	node_run_add(r, DT_F32, SHAPE_OF(n, parts), x);
+	node_run(r);
+}
+
+static void check_definition(int n, int parts, bool inverse)
+{
+	struct support_random random = {(uint64_t)n};
+	float *x = calloc((size_t)n * 2, sizeof *x);
+	struct node_run r;
+
+	support_random_floats(&random, x, n * parts, -1, 1);
+	transform(&r, x, n, parts, inverse);
+	for (int k = 0; k < n; k++) {
+		double re = 0, im = 0;
+		for (int i = 0; i < n; i++) {
+			double angle = (inverse ? 2 : -2) * acos(-1) * (double)((int64_t)i * k % n) / n;
+			double a = (double)x[i * parts], b = parts == 2 ? (double)x[i * 2 + 1] : 0;
+			re += a * cos(angle) - b * sin(angle);
+			im += a * sin(angle) + b * cos(angle);
+		}
+		const float *y = (const float *)r.out[0].data + (ptrdiff_t)k * 2;
+		if (!(hypot((double)y[0] - re / (inverse ? n : 1), (double)y[1] - im / (inverse ? n : 1)) < 1e-5))
+			fail_msg("length %d, bin %d", n, k);
+	}
+	node_run_done(&r);
+	free(x);
+}
+
+// Products of small primes, and lengths that have a large one.
+void test_op_signal__any_length_is_as_defined(void **state)
+{
+	static const int large[] = {67, 96, 97, 128, 134, 210, 243, 400, 509, 512, 61 * 3, 67 * 4};
+
+	(void)state;
+	for (int n = 1; n <= 66; n++) {
+		check_definition(n, 1, false);
+		check_definition(n, 2, n & 1);
+	}
+	for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+		check_definition(large[i], 2, false);
+		check_definition(large[i], 2, true);
+	}
+}
+
+// A tone of a long signal is one bin: by the definition these were 2^39 steps. The second length is a prime.
+void test_op_signal__long_signals(void **state)
+{
+	static const int lengths[] = {3 << 17, 393241};
+
+	(void)state;
+	for (int l = 0; l < 2; l++) {
+		int n = lengths[l], tone = 12345;
+		float *x = calloc((size_t)n * 2, sizeof *x);
+		struct node_run r;
+		for (int i = 0; i < n; i++) {
+			double angle = 2 * acos(-1) * (double)((int64_t)i * tone % n) / n;
+			x[i * 2] = (float)cos(angle);
+			x[i * 2 + 1] = (float)sin(angle);
+		}
+		transform(&r, x, n, 2, false);
+		for (int k = 0; k < n; k++) {
+			const float *y = (const float *)r.out[0].data + (ptrdiff_t)k * 2;
+			assert_true(fabs((double)y[0] - (k == tone ? n : 0)) < 0.01 && fabs((double)y[1]) < 0.01);
+		}
+		node_run_done(&r);
+		free(x);
+	}
+}
+
 void test_op_signal__frames_without_a_window(void **state)
 {
 	static const float x[] = {1, 2, 3, 4, 5};

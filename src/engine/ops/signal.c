@@ -1,7 +1,9 @@
-// Spectra: DFT and STFT by their definition in double, the windows, MelWeightMatrix.
+// Spectra: DFT and STFT in double, the windows, MelWeightMatrix.
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include "element.h"
+#include "fft.h"
 #include "rule.h"
 
 #define MAX_LENGTH ((int64_t)1 << 24)
@@ -71,47 +73,56 @@ enum status signal_window_eval(
 
 // ---- transforms
 
-struct turns { // cos and sin of i / n of a turn
-	int64_t n;
-	double *cos, *sin;
+// Signals, of which number (o, i) begins at x + o * x_outer + i * x_inner, and their transforms likewise; steps are from one element or bin to
+// the next.
+struct lines {
+	int64_t outer, inner;
+	const float *x, *window; // window NULL: none
+	float *y;
+	int64_t x_outer, x_inner, x_step, y_outer, y_inner, y_step;
+	int64_t n, length, bins; // elements there are, those that are transformed (0 where there are none), bins of the result that are wanted
+	int parts;               // 2: real and imaginary
+	bool inverse;
 };
 
-static enum status turns_make(struct turns *t, int64_t n, bool inverse, struct error *err)
+static void read_line(double *to, const struct lines *l, const float *x)
 {
-	*t = (struct turns){n, mem_try_array((size_t)n * 2, sizeof(double)), NULL};
-	if (!t->cos)
-		return error_set(err, STATUS_NOMEM, "no memory for a transform of %lld", (long long)n);
-	t->sin = t->cos + n;
-	for (int64_t i = 0; i < n; i++) {
-		double angle = 2 * acos(-1) * (double)i / (double)n;
-		t->cos[i] = cos(angle);
-		t->sin[i] = inverse ? sin(angle) : -sin(angle);
+	for (int64_t i = 0; i < l->length; i++) {
+		double w = i < l->n ? l->window ? (double)l->window[i] : 1 : 0;
+		to[2 * i] = i < l->n ? w * (double)x[i * l->x_step] : 0;
+		to[2 * i + 1] = i < l->n && l->parts == 2 ? w * (double)x[i * l->x_step + 1] : 0;
 	}
-	return STATUS_OK;
 }
 
-struct line { // elements of one signal, `step` floats apart; parts 2: real and imaginary
-	const float *at;
-	int64_t n, step;
-	int parts;
-	const float *window; // NULL: none
-};
-
-// Bin k of the transform of t->n elements, of which those that `x` lacks are 0.
-static void bin(const struct turns *t, const struct line *x, int64_t k, double scale, float y[2])
+static void write_line(const struct lines *l, float *y, const double *from)
 {
-	double re = 0, im = 0;
+	double scale = l->inverse ? 1 / (double)l->length : 1;
 
-	for (int64_t i = 0; i < x->n && i < t->n; i++) {
-		int64_t at = i * k % t->n;
-		double w = x->window ? (double)x->window[i] : 1, a = w * (double)x->at[i * x->step], b = 0;
-		if (x->parts == 2)
-			b = w * (double)x->at[i * x->step + 1];
-		re += a * t->cos[at] - b * t->sin[at];
-		im += a * t->sin[at] + b * t->cos[at];
+	for (int64_t k = 0; k < l->bins; k++) {
+		y[k * l->y_step] = (float)(from[2 * k] * scale);
+		y[k * l->y_step + 1] = (float)(from[2 * k + 1] * scale);
 	}
-	y[0] = (float)(re * scale);
-	y[1] = (float)(im * scale);
+}
+
+static enum status transform_lines(const struct lines *l, int width, struct error *err)
+{
+	struct fft *fft;
+	enum status s = fft_new(&fft, l->length, l->inverse, err);
+	int64_t each = 4 * l->length + (s == STATUS_OK ? fft_room(fft) : 0);
+	double *room = s == STATUS_OK ? mem_try_array((size_t)(each * width), sizeof *room) : NULL;
+
+	if (s == STATUS_OK && !room)
+		s = error_set(err, STATUS_NOMEM, "no memory for a transform of %lld", (long long)l->length);
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < (s == STATUS_OK ? l->outer * l->inner : 0); i++) {
+		double *x = room + omp_get_thread_num() * each, *y = x + 2 * l->length;
+		read_line(x, l, l->x + i / l->inner * l->x_outer + i % l->inner * l->x_inner);
+		fft_run(fft, y, x, y + 2 * l->length);
+		write_line(l, l->y + i / l->inner * l->y_outer + i % l->inner * l->y_inner, y);
+	}
+	free(room);
+	fft_free(&fft);
+	return s;
 }
 
 struct transform {
@@ -160,26 +171,20 @@ enum status dft_shape(const struct node *n, const struct tensor *const *in, stru
 
 enum status dft_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	bool inverse = ((const struct signal_attrs *)n->attrs)->inverse != 0;
 	const struct shape *x = &in[0]->shape;
+	int parts = (int)x->dim[x->rank - 1];
 	struct transform t;
-	struct turns turns;
 	enum status s = resolve(&t, n, in, err);
 
-	if (s == STATUS_OK)
-		s = turns_make(&turns, t.length, inverse, err);
 	if (s != STATUS_OK)
 		return s;
-	int parts = (int)x->dim[x->rank - 1];
-	int64_t inner = rule_product(x, t.axis + 1, x->rank - 1), n_in = x->dim[t.axis], outer = rule_product(x, 0, t.axis);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < outer * t.bins * inner; i++) {
-		int64_t o = i / inner / t.bins, k = i / inner % t.bins;
-		struct line line = {(const float *)in[0]->data + (o * n_in * inner + i % inner) * parts, n_in, inner * parts, parts, NULL};
-		bin(&turns, &line, k, inverse ? 1 / (double)t.length : 1, (float *)out[0].data + i * 2);
-	}
-	free(turns.cos);
-	return STATUS_OK;
+	int64_t inner = rule_product(x, t.axis + 1, x->rank - 1);
+	const struct lines lines = {.outer = rule_product(x, 0, t.axis), .inner = inner, .x = in[0]->data, .y = out[0].data,
+	    .x_outer = x->dim[t.axis] * inner * parts, .x_inner = parts, .x_step = inner * parts,
+	    .y_outer = t.bins * inner * 2, .y_inner = 2, .y_step = inner * 2,
+	    .n = x->dim[t.axis], .length = t.length, .bins = t.bins, .parts = parts,
+	    .inverse = ((const struct signal_attrs *)n->attrs)->inverse != 0};
+	return transform_lines(&lines, width, err);
 }
 
 struct frames {
@@ -228,21 +233,15 @@ enum status stft_eval(const struct node *n, const struct tensor *const *in, stru
 	const struct shape *x = &in[0]->shape;
 	int parts = x->rank == 3 ? (int)x->dim[2] : 1;
 	struct frames f;
-	struct turns turns;
 	enum status s = resolve_frames(&f, n, in, err);
 
-	if (s == STATUS_OK)
-		s = turns_make(&turns, f.length, false, err);
 	if (s != STATUS_OK)
 		return s;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < x->dim[0] * f.count * f.bins; i++) {
-		int64_t frame = i / f.bins, from = frame / f.count * x->dim[1] + frame % f.count * f.step;
-		struct line line = {(const float *)in[0]->data + from * parts, f.length, parts, parts, f.window ? f.window->data : NULL};
-		bin(&turns, &line, i % f.bins, 1, (float *)out[0].data + i * 2);
-	}
-	free(turns.cos);
-	return STATUS_OK;
+	const struct lines lines = {.outer = x->dim[0], .inner = f.count, .x = in[0]->data, .window = f.window ? f.window->data : NULL, .y = out[0].data,
+	    .x_outer = x->dim[1] * parts, .x_inner = f.step * parts, .x_step = parts,
+	    .y_outer = f.count * f.bins * 2, .y_inner = f.bins * 2, .y_step = 2,
+	    .n = f.length, .length = f.length, .bins = f.bins, .parts = parts};
+	return transform_lines(&lines, width, err);
 }
 
 // ---- MelWeightMatrix
