@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "qtui/base/mem.h"
 
 static const double MUCH_CLIPPED = 0.01, MUCH_SHIFTED = 0.5; // of the elements; of a step
@@ -27,6 +28,7 @@ void channels_drop(struct channels **cp)
 	if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
 		return;
 	free(c->at);
+	free(c->sample);
 	free(c);
 }
 
@@ -129,4 +131,22 @@ struct channels *channels_of(const struct channel_split *split, const struct cha
 	}
 	relate(c);
 	return c;
+}
+
+static int worst_first(const void *a, const void *b)
+{
+	const struct channel_sample *x = a, *y = b;
+	if (isnan(x->snr_db) != isnan(y->snr_db))
+		return isnan(x->snr_db) - isnan(y->snr_db);
+	if (x->snr_db < y->snr_db || x->snr_db > y->snr_db)
+		return x->snr_db < y->snr_db ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void channels_set_samples(struct channels *c, const struct channel_sample *sample, int n)
+{
+	c->n_samples = n;
+	c->sample = xcalloc((size_t)n + 1, sizeof *c->sample);
+	memcpy(c->sample, sample, (size_t)n * sizeof *sample);
+	qsort(c->sample, (size_t)n, sizeof *c->sample, worst_first);
 }

@@ -1,4 +1,5 @@
 // Channels of the tensor that somebody looks at: gathered by the conductor between runs, over the calibration samples, and shown as they come.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct gathering {
 	pthread_mutex_t lock;
 	struct channel_sums *all;     // [variants * split.n] of samples 0..next-1
 	struct channel_sums **part;   // [samples] of those that wait for their turn: sums merge in the order of samples
+	struct channel_sample *sample; // [samples] of which `next` are known
 	int next, samples;
 	double shown_at;
 	atomic_bool failed;
@@ -34,7 +36,10 @@ static void publish(const struct gathering *w, struct channels *c)
 
 static void show(const struct gathering *w, int of)
 {
-	publish(w, channels_of(&w->split, w->all, w->variants == WITH_ALONE ? w->all + w->split.n : NULL, &w->quant, w->next, of));
+	struct channels *c = channels_of(&w->split, w->all, w->variants == WITH_ALONE ? w->all + w->split.n : NULL, &w->quant, w->next, of);
+	if (w->site->kind != SITE_WEIGHT)
+		channels_set_samples(c, w->sample, w->next);
+	publish(w, c);
 }
 
 static void show_problem(const struct gathering *w, const char *text)
@@ -88,6 +93,16 @@ static bool sum_variants(const struct gathering *w, struct channel_sums *out, co
 	return ok;
 }
 
+// All channels together.
+static struct channel_sample sample_of(const struct gathering *w, const struct channel_sums *part, int sample)
+{
+	struct tensor_sums all = part[0].sums;
+	for (int64_t i = 1; i < w->split.n; i++)
+		sums_merge(&all, &part[i].sums);
+	struct metrics m = sums_metrics(&all);
+	return (struct channel_sample){dataset_name(w->s->bench[w->snap->bench].d, sample), m.exact ? INFINITY : m.snr_db};
+}
+
 // The caller holds the lock.
 static void merge(struct gathering *w)
 {
@@ -98,6 +113,7 @@ static void merge(struct gathering *w)
 				w->all[i] = part[i];
 			else
 				channel_sums_merge(&w->all[i], &part[i]);
+		w->sample[w->next] = sample_of(w, part, w->next);
 		free(part);
 		w->part[w->next++] = NULL;
 	}
@@ -164,6 +180,7 @@ static enum status gather(struct gathering *w, struct error *err)
 	w->samples = weight ? 1 : w->snap->samples;
 	w->all = mem_try_array((size_t)(w->variants * w->split.n), sizeof *w->all);
 	w->part = xcalloc((size_t)w->samples + 1, sizeof *w->part);
+	w->sample = xcalloc((size_t)w->samples + 1, sizeof *w->sample);
 	if (!w->all)
 		return error_set(err, STATUS_NOMEM, "no memory for the figures of %lld channels", (long long)w->split.n);
 	return weight ? gather_weight(w, err) : gather_samples(w, err);
@@ -219,6 +236,7 @@ static void gather_and_show(struct gathering *w)
 	for (int i = 0; w->part && i < w->samples; i++)
 		free(w->part[i]);
 	free(w->part);
+	free(w->sample);
 	free(w->all);
 }
 

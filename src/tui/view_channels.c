@@ -53,7 +53,7 @@ void view_channels_text(char *out, size_t size, const struct ui *ui, int row)
 
 static struct channel_plot plot_of(int height)
 {
-	int each = (height - 12) / 6;
+	int each = (height - 13) / 6;
 
 	if (height < LOW)
 		return (struct channel_plot){.value = 1};
@@ -72,7 +72,7 @@ int view_channels_head(const struct ui *ui)
 {
 	struct channel_plot plot = plot_in(ui);
 
-	return ui->channels.n ? HEADING + channel_plot_height(&plot) + 1 : HEADING;
+	return ui->channels.n ? HEADING + plot.labels + channel_plot_height(&plot) + 1 : HEADING;
 }
 
 // "[output] weight  /model.0/conv/Conv": h and l choose.
@@ -100,6 +100,20 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 	if (ch->n > 1)
 		snprintf(text + used, sizeof text - used, "  %.1f bits unused on average", ch->spread);
 	canvas_text(c, r.x, r.y, r.w, ch->samples < ch->of ? ROLE_PENDING : ROLE_TEXT, text);
+}
+
+// "worst of 32 samples, dB  139.jpg 12.3  285.jpg 12.9": as many as there is room for.
+static void draw_samples(struct canvas *c, struct rect r, const struct channels *ch)
+{
+	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d samples, dB" : "the same for all samples", ch->n_samples);
+	char snr[FIGURE], text[160];
+
+	for (int i = 0; i < ch->n_samples; i++) {
+		snprintf(text, sizeof text, "  %.120s %s", ch->sample[i].name, format_db(snr, ch->sample[i].snr_db));
+		if (x + text_width(text) > r.x + r.w)
+			break;
+		x += canvas_text(c, x, r.y, r.x + r.w - x, severity_role(severity_of(ch->sample[i].snr_db)), text);
+	}
 }
 
 // ---- the list
@@ -214,6 +228,8 @@ void view_channels_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	draw_summary(c, line, ui->channels.of, &ui->snap->g->value[site->value].shape);
 	line.y++;
+	if (plot.labels)
+		draw_samples(c, (struct rect){line.x, line.y++, line.w, 1}, ui->channels.of);
 	channel_plot_draw(c, line, &plot, &ui->channels, site, view_channels_cursor(ui));
 	draw_list(c, ui, rest);
 }

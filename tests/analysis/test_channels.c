@@ -55,6 +55,22 @@ static void check_together(const struct channels *c, const struct site *site)
 	assert_near(share, site->graphwise.pooled.exact ? 0 : 1);
 }
 
+// The mean of the samples' ratios is the tensor's.
+static void check_samples(const struct channels *c, const struct site *site)
+{
+	double nsr = 0;
+	if (site->kind == SITE_WEIGHT) {
+		assert_int_equal(c->n_samples, 0);
+		return;
+	}
+	assert_int_equal(c->n_samples, SAMPLES);
+	for (int i = 0; i < SAMPLES; i++) {
+		assert_true(c->sample[i].name[0] && (i == 0 || !(c->sample[i].snr_db < c->sample[i - 1].snr_db)));
+		nsr += pow(10, -c->sample[i].snr_db / 10) / SAMPLES;
+	}
+	assert_true(fabs(nsr - site->graphwise.nsr_mean) <= 1e-3 * nsr);
+}
+
 void test_channels__they_add_up_to_the_tensor(void **state)
 {
 	struct study *st = open_study(2);
@@ -73,6 +89,7 @@ void test_channels__they_add_up_to_the_tensor(void **state)
 		assert_int_equal(c->samples, site->kind == SITE_WEIGHT ? 1 : SAMPLES);
 		assert_int_equal(c->samples, c->of);
 		check_together(c, site);
+		check_samples(c, site);
 		many += c->n > 8;
 		if (c->n == 1 && site->kind == SITE_OUTPUT) {
 			alone++;

@@ -382,7 +382,9 @@ static inline struct channels *fake_channels(int n)
 	static struct channel at[4096];
 	static struct channels c;
 
-	c = (struct channels){.refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4};
+	static struct channel_sample sample[] = {{"000000000285.jpg", 8.3}, {"000000000139.jpg", 11.9}, {"000000000034.jpg", 21.4},
+	    {"000000000190.jpg", 22.0}, {"000000000078.jpg", 35.1}};
+	c = (struct channels){.refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4, .sample = sample, .n_samples = 5};
 	for (int i = 0; i < n; i++) {
 		float reach = i % 16 == 3 ? 0.0f : i % 29 == 11 ? 12.5f : 0.5f + (float)(i * 37 % 19) / 6;
 		double snr = 40 - (i * 53 % 31);

@@ -30,6 +30,10 @@ struct channel {
 	double used;                  // share of the quantizer's codes that occur; NAN: more than 8 bit
 	unsigned flags;
 };
+struct channel_sample {           // the whole tensor on one sample
+	const char *name;             // lives as long as the study
+	double snr_db;                // INFINITY: exact; NAN: the sample is all zeros there
+};
 struct channels {
 	atomic_int refs;
 	int slot;                     // of the plan: what site.slot says
@@ -38,6 +42,8 @@ struct channels {
 	int n;
 	struct channel *at;           // [n]
 	int samples, of;              // samples that the figures are over, and will be over; 1 of 1: a weight
+	struct channel_sample *sample; // [n_samples] those that the tensor is worst on first; of a weight none
+	int n_samples;
 	char problem[160];            // why there is nothing to show
 	int count[CHANNEL_FLAGS];     // channels with each flag
 	double spread;                // mean of unused_bits over those that are not dead
@@ -48,5 +54,7 @@ void channels_drop(struct channels **c);
 // Figures from sums: `alone` may be NULL. sums are of split->n channels over `samples` of `of` samples. One count, the caller's.
 struct channels *channels_of(const struct channel_split *split, const struct channel_sums *sums, const struct channel_sums *alone,
     const struct quantizer *q, int samples, int of);
+// Copies and orders them. Before the channels are shown to anybody.
+void channels_set_samples(struct channels *c, const struct channel_sample *sample, int n);
 
 #endif
