@@ -10,11 +10,11 @@ LAYERS  := base engine analysis interop cli tui
 # Every Debian package that the project builds, tests or runs with; `make deps` installs those that are missing.
 PACKAGES := pkg-config libncurses-dev libreadline-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libcjson-dev \
             libopenblas-dev libdnnl-dev libjpeg-dev libpng-dev libzip-dev libxxhash-dev libmd-dev \
-            libcmocka-dev tmux libonnx-testdata
+            libcmocka-dev tmux procps libonnx-testdata
 PKGS    := ncursesw panelw readline libprotobuf-c libcjson openblas libjpeg libpng libzip libxxhash libmd
 MISSING := $(if $(filter deps help clean,$(MAKECMDGOALS)),,$(shell \
              pkg-config --exists $(PKGS) cmocka 2>/dev/null && test -e /usr/include/onnx/onnx.proto -a -e /usr/include/dnnl.h \
-             && command -v protoc-c >/dev/null && command -v tmux >/dev/null || echo yes))
+             && command -v protoc-c >/dev/null && command -v tmux >/dev/null && command -v pgrep >/dev/null || echo yes))
 ifeq ($(MISSING),yes)
   $(info qtui: packages are missing; running "make deps")
   $(if $(filter 0,$(shell $(MAKE) --no-print-directory deps >&2; echo $$?)),,$(error "make deps" did not succeed: install $(PACKAGES)))
