@@ -157,6 +157,7 @@ static enum status read_members(struct session *s, struct error *err)
 enum status session_read(struct session **out, const char *path, struct error *err)
 {
 	struct session *s = xcalloc(1, sizeof *s);
+	s->stamp = file_stamp(path); // before it is read: what is written over it meanwhile counts as another
 	enum status st = json_read(&s->root, path, err);
 	s->path = xstrdup(path);
 	if (st == STATUS_OK && (st = read_members(s, err)) != STATUS_OK)

@@ -177,6 +177,23 @@ void bytes_done(struct bytes *b)
 	*b = (struct bytes){0};
 }
 
+struct file_stamp file_stamp(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return (struct file_stamp){0};
+	return (struct file_stamp){(unsigned long long)st.st_dev, (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+	    (unsigned long long)st.st_mtim.tv_sec, (unsigned long long)st.st_mtim.tv_nsec};
+}
+
+bool file_has_stamp(const char *path, const struct file_stamp *s)
+{
+	struct file_stamp now = file_stamp(path);
+
+	return memcmp(&now, s, sizeof now) == 0;
+}
+
 bool file_exists(const char *path)
 {
 	struct stat st;

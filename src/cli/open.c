@@ -225,10 +225,25 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 	return s;
 }
 
+// What another run has written in the meantime is not written over, and what this one has done is not lost.
+enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
+{
+	static const struct file_stamp none;
+	if (file_has_stamp(path, se ? &se->stamp : &none))
+		return session_write(st, path, se, err);
+	struct str own = {0};
+	str_addf(&own, "%s~%ld", path, (long)getpid());
+	enum status s = session_write(st, str_text(&own), se, err);
+	if (s == STATUS_OK)
+		s = error_set(err, STATUS_REFUSED, "%s was written by another run since this one began: this one's session is %s", path, str_text(&own));
+	str_done(&own);
+	return s;
+}
+
 enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)
 {
 	bool changed = o->positional.n > 1 || options_decision(o);
-	return o->session && (!se || changed) ? session_write(st, o->session, se, err) : STATUS_OK;
+	return o->session && (!se || changed) ? write_session(st, se, o->session, err) : STATUS_OK;
 }
 
 enum status check_output(const char *path, struct error *err)

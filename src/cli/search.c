@@ -277,7 +277,7 @@ static enum status finish(struct search *s, struct error *err)
 {
 	const struct options *o = s->o;
 	bool stopped = atomic_load(&s->cancel);
-	enum status st = o->session && s->commands.n ? session_write(s->study, o->session, s->session, err)
+	enum status st = o->session && s->commands.n ? write_session(s->study, s->session, o->session, err)
 	                                             : save_session(s->study, s->session, o, err);
 	if (st == STATUS_OK)
 		st = show(s, err);

@@ -32,6 +32,8 @@ MUST_CHECK enum status check_output(const char *path, struct error *err);
 // a result would be written over what is read.
 // `calib_needed`: without CALIB, session or --random-data it is a usage error.
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
+// STATUS_REFUSED where another run has written the session since it was read: then this one's is beside it, and is named.
+MUST_CHECK enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
 MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.

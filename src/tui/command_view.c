@@ -70,16 +70,25 @@ static enum status spare_others(const char *path, struct error *err)
 	return st == STATUS_OK ? st : error_set(err, STATUS_REFUSED, "%.200s is there and is no session: give another name", path);
 }
 
+// Without a name nobody has said that the work of another run, of yesterday's or of one beside this, may go.
+static enum status spare_another_run(const struct ui *ui, const char *path, struct error *err)
+{
+	if (file_has_stamp(path, &ui->session_stamp))
+		return STATUS_OK;
+	return error_set(err, STATUS_REFUSED, "%s is of another run: :open %s takes that one, :write FILE writes this one", path, path);
+}
+
 enum status command_write(struct ui *ui, char *args, struct error *err)
 {
 	char *path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
 
-	if ((*args && spare_others(path, err)) || session_write(ui->study, path, ui->session, err)) {
+	if ((*args ? spare_others(path, err) : spare_another_run(ui, path, err)) || session_write(ui->study, path, ui->session, err)) {
 		free(path);
 		return err->status;
 	}
 	free(ui->session_path);
 	ui->session_path = path;
+	ui->session_stamp = file_stamp(path);
 	ui->unsaved = false;
 	ui_note(ui, "session written to %s", path);
 	return STATUS_OK;
@@ -103,6 +112,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	if (*args) {
 		free(ui->session_path);
 		ui->session_path = xstrdup(args);
+		ui->session_stamp = s->stamp;
 	}
 	edit_done(ui);
 	ui_note(ui, "opened %s: %d edit%s", path, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");

@@ -258,6 +258,8 @@ int tui_run(const struct tui_options *opt, struct error *err)
 	study_yield(opt->study);
 	ui_init(&p.ui, opt->study, study_snapshot(opt->study), &theme, opt->ascii || !is_utf8());
 	p.ui.session = opt->session;
+	if (opt->session)
+		p.ui.session_stamp = opt->session->stamp;
 	p.ui.session_path = opt->session_path ? xstrdup(opt->session_path) : NULL;
 	if (is_terminal())
 		autosave_begin(&p.ui);

@@ -427,6 +427,19 @@ void test_file__mkdirs(void **state)
 	free(below);
 }
 
+void test_file__a_stamp_tells_what_was_written_over(void **state)
+{
+	const char *path = support_temp_file("stamped", "one", 3), *absent = support_temp("not_stamped");
+	struct file_stamp s = file_stamp(path), none = file_stamp(absent);
+
+	assert_true(file_has_stamp(path, &s));
+	assert_true(file_has_stamp(absent, &none));
+	assert_false(file_has_stamp(absent, &s));
+	assert_false(file_has_stamp(path, &none));
+	write_text(path, "two"); // of the same length
+	assert_false(file_has_stamp(path, &s));
+}
+
 static const char *const listing[] = {"Z.png", "a 1.png", "a10.png", "a9.png", "b.png", "dangling", "\303\251.png"};
 
 void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)

@@ -223,6 +223,28 @@ expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$d
 expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
 "$qtui" quantize --session "$dir/own.json" -o $model -q 2>/dev/null; [ $? = 2 ]; report a_session_spares_its_model $?
 
+# ---- a session that another run has written in the meantime: neither that one's work nor this one's is lost
+cp "$dir/own.json" "$dir/shared.json"
+mkfifo "$dir/late" # --import waits for it, behind the reading of the session
+"$qtui" analyze --session "$dir/shared.json" --import "$dir/late" -q >"$dir/out" 2>"$dir/err" & pid=$!
+until_opened() { until ls -l /proc/$pid/fd 2>/dev/null | grep -q late || ! kill -0 $pid 2>/dev/null; do read -rt 0.02 <> <(:) || true; done; }
+exec 9<>"$dir/late"; until_opened
+"$qtui" analyze --session "$dir/shared.json" --set /model.12/Sub=float -q >/dev/null; report another_run_writes_the_session $?
+printf '{"dispatchings": {"/model.0/conv/Conv": 552}}' >&9; exec 9>&-
+wait $pid; [ $? = 1 ] && grep -q "was written by another run" "$dir/err"; report and_this_one_tells $? "$(cat "$dir/err")"
+grep -q '/model.12/Sub float' "$dir/shared.json" && ! grep -q '/model.0/conv/Conv int16' "$dir/shared.json"; report what_the_other_wrote_stays $?
+grep -q '/model.0/conv/Conv int16' "$dir/shared.json~$pid"; report this_one_s_is_beside_it $?
+cp $model "$dir/twice.onnx"
+printf ':set /model.12/Sub float\n:write\n:set /model.12/Sub auto\n:write\n:quit\n' >"$dir/twice.qtui"
+expect write_beside_the_model 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$dir/twice.qtui"
+cp "$dir/twice.onnx.qtui.json" "$dir/yesterday.json"
+expect write_spares_yesterdays_session 1 ":open $dir/twice.onnx.qtui.json takes that one" "$dir/twice.onnx" $calib --samples 1 --script "$dir/twice.qtui"
+cmp -s "$dir/twice.onnx.qtui.json" "$dir/yesterday.json"; report yesterdays_session_is_there $?
+sed "1i :open $dir/twice.onnx.qtui.json" "$dir/twice.qtui" >"$dir/open.qtui"
+expect write_what_was_opened 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$dir/open.qtui"
+sed "s|:write|& $dir/twice.onnx.qtui.json|" "$dir/twice.qtui" >"$dir/named.qtui"
+expect write_what_is_named 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$dir/named.qtui"
+
 # ---- a gate for scripts: what failed and by how much; the results are there all the same
 expect check_holds 0 "" analyze $model $calib --samples 2 -q --check 'snr>5,wide<0.1' --json "$dir/gate.json"
 rm "$dir/gate.json"

@@ -3,6 +3,7 @@
 #define QTUI_ANALYSIS_SESSION_H
 
 #include "qtui/analysis/study.h"
+#include "qtui/base/file.h"
 
 // What a session file says, before a study is opened from it. Owns its strings.
 struct session {
@@ -15,6 +16,7 @@ struct session {
 	struct task_wish task;       // texts are the session's; those of `root`
 	char **truncate;
 	int n_truncate;
+	struct file_stamp stamp;     // of the file that was read
 	struct cJSON *root;          // the whole file: members that this version does not know are written back
 };
 MUST_CHECK enum status session_read(struct session **out, const char *path, struct error *err);

@@ -35,6 +35,12 @@ MUST_CHECK enum status file_write_parts(const char *path, const struct file_part
 void file_keep(const char *path);
 MUST_CHECK enum status file_spare(const char *path, struct error *err); // STATUS_REFUSED for a file that is kept
 bool file_is_same(const char *a, const char *b); // one file; of those that are not there yet, one path
+// Which file it is and when it was written; all zero: there is none. Two that are equal are of the same content.
+struct file_stamp {
+	unsigned long long device, inode, size, seconds, nanoseconds;
+};
+struct file_stamp file_stamp(const char *path);
+bool file_has_stamp(const char *path, const struct file_stamp *s);
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
 MUST_CHECK enum status file_mkdirs(const char *path, struct error *err);

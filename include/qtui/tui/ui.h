@@ -46,6 +46,7 @@ struct ui {
 	const struct session *session; // that was read: its unknown members are written back; NULL: none
 	struct session *opened;        // the same when :open read it
 	char *session_path;            // where :write goes; heap
+	struct file_stamp session_stamp; // of the file there, as this run has read or written it
 	char *autosave_path;           // heap, NULL: none
 	struct session_writer *autosave; // likewise
 	char *offered;                 // an autosaved session that was found at the start; heap
