@@ -231,55 +231,19 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->task = s->task;
 }
 
-// The nodes that the file wants at a precision (-1: the target's choice) and the journal does not leave there.
-static enum status settle_precision(struct study *st, const struct edits *want, int precision, struct error *err)
-{
-	const struct edits *have = study_edits(st);
-	int *node = xcalloc((size_t)want->n_nodes + 1, sizeof *node), n = 0;
-	for (int i = 0; i < want->n_nodes; i++)
-		if (want->precision[i] == precision && have->precision[i] != precision)
-			node[n++] = i;
-	enum status status = n ? study_set(st, node, n, precision, NULL, err) : STATUS_OK;
-	free(node);
-	return status;
-}
-
-static enum status settle_scales(struct study *st, const struct edits *want, struct error *err)
-{
-	const struct edits *have = study_edits(st);
-	struct scale_edit *e = xcalloc((size_t)want->n_nodes + 1, sizeof *e);
-	int n = 0;
-	for (int i = 0; i < want->n_nodes; i++)
-		if (want->scale[i] != have->scale[i])
-			e[n++] = (struct scale_edit){i, want->scale[i]};
-	enum status status = n ? study_scales(st, e, n, err) : STATUS_OK;
-	free(e);
-	return status;
-}
-
-static enum status settle_tuning(struct study *st, const struct edits *want, struct error *err)
-{
-	char name[TUNING_NAME] = "auto";
-	if (key_equal(tuning_key(want->tuning), tuning_key(study_edits(st)->tuning)))
-		return STATUS_OK;
-	if (want->tuning)
-		tuning_name(want->tuning, name);
-	return study_tune(st, name, err);
-}
-
 // "edits" says what is in force. Where it is another thing than the journal amounts to (a file that a script wrote, or a hand
 // changed), the difference becomes the journal's next steps.
 static enum status settle(const struct session *s, struct study *st, struct error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
+	const enum calib_method method = st->step[st->current].method;
 	struct edits *want = NULL;
+	int n = 0;
 	enum status status = list ? edits_parse(&want, st, list, err) : STATUS_OK;
-	for (int p = -1; want && p < PREC_COUNT && status == STATUS_OK; p++)
-		status = settle_precision(st, want, p, err);
-	if (want && status == STATUS_OK)
-		status = settle_scales(st, want, err);
-	if (want && status == STATUS_OK)
-		status = settle_tuning(st, want, err);
+	char **command = want ? edits_commands(st->g, study_edits(st), method, want, method, &n) : NULL;
+	for (int i = 0; i < n && status == STATUS_OK; i++)
+		status = study_command(st, command[i], err);
+	edits_commands_free(command, n);
 	if (want)
 		edits_free(&want);
 	return status;

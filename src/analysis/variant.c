@@ -13,10 +13,15 @@ static struct variant *find(const struct study *s, const char *name)
 	return NULL;
 }
 
+static bool is_state(const struct variant *v, const struct edits *e, const char *target, enum calib_method m, int bench)
+{
+	return m == v->method && bench == v->bench && strcmp(target, v->target) == 0 && edits_equal(e, v->edits);
+}
+
 static bool in_force(const struct study *s, const struct variant *v)
 {
 	const struct decision *d = &s->step[s->current];
-	return d->method == v->method && d->bench == v->bench && strcmp(d->target, v->target) == 0 && edits_equal(d->edits, v->edits);
+	return is_state(v, d->edits, d->target, d->method, d->bench);
 }
 
 void variants_free(struct study *s)
@@ -63,6 +68,21 @@ enum status study_variant(struct study *s, const char *name, bool *made, struct 
 	add_variant(s, name, d->edits, d->target, d->method, d->bench);
 	*made = true;
 	return STATUS_OK;
+}
+
+enum status study_become(struct study *s, const char *name, const struct edits *e, enum calib_method m, struct error *err)
+{
+	const struct decision *now = &s->step[s->current];
+	const struct variant *v;
+	struct str text = {0};
+	str_add(&text, name);
+	for (int i = 2; (v = find(s, str_text(&text))) && !is_state(v, e, now->target, m, now->bench); i++) {
+		str_clear(&text);
+		str_addf(&text, "%s-%d", name, i);
+	}
+	v = v ? v : add_variant(s, str_text(&text), e, now->target, m, now->bench);
+	str_done(&text);
+	return study_go_variant(s, v, err);
 }
 
 int study_variants(const struct study *s)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/cost.h"
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
@@ -45,19 +46,6 @@ static void print_figures(const struct repair_figures *f)
 		printf("  %s", cost_time(time, f->us));
 }
 
-static cJSON *json_figures(const struct repair_figures *f)
-{
-	cJSON *o = cJSON_CreateObject();
-	json_add_number(o, "damage", f->damage);
-	json_add_number(o, "snr_db", f->snr_db);
-	json_add_number(o, "task", f->score);
-	json_add_number(o, "apart", f->apart);
-	json_add_number(o, "wide", f->wide);
-	json_add_number(o, "cost", f->cost);
-	json_add_number(o, "time_us", f->us);
-	return o;
-}
-
 static void on_step(void *arg, const struct repair_step *step)
 {
 	struct search *s = arg;
@@ -69,8 +57,8 @@ static void on_step(void *arg, const struct repair_step *step)
 	json_add_text(o, "reason", step->reason);
 	cJSON_AddBoolToObject(o, "kept", step->kept);
 	json_add_number(o, "expected", step->expected);
-	cJSON_AddItemToObject(o, "before", json_figures(&step->before));
-	cJSON_AddItemToObject(o, "after", json_figures(&step->after));
+	cJSON_AddItemToObject(o, "before", repair_figures_json(&step->before));
+	cJSON_AddItemToObject(o, "after", repair_figures_json(&step->after));
 	cJSON_AddItemToArray(s->steps, o);
 	for (int i = 0; step->kept && i < step->n_commands; i++) {
 		s->commands.at = xrealloc(s->commands.at, ((size_t)s->commands.n + 1) * sizeof *s->commands.at);
@@ -201,6 +189,26 @@ static cJSON *json_tuned(const struct search *s)
 	return a;
 }
 
+// The cheapest first: what accuracy costs.
+static void print_frontier(const struct frontier *f)
+{
+	char text[FRONTIER_CHANGES], time[COST_TIME];
+	printf("\nStates that nothing beats, by cost (steps taken, cost beside all at 8 bit):\n%6s%8s%10s%9s%9s%9s  changes\n", "steps", "cost",
+	    "", "damage", "SNR dB", "task");
+	for (int i = 0; i < f->n; i++) {
+		const struct repair_figures *x = &f->at[i].figures;
+		printf("%6d%8.3f%10s", f->at[i].steps, x->cost, isnan(x->us) ? "" : cost_time(time, x->us));
+		printf(" ");
+		print_number(4, x->damage);
+		printf(" ");
+		print_number(2, x->snr_db);
+		printf(" ");
+		print_number(4, x->score);
+		printf("  %s%s\n", frontier_changes(text, f, i), f->at[i].as_run ? "" : " (estimated)");
+	}
+	puts("");
+}
+
 static enum status write_json(struct search *s, struct error *err)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -212,12 +220,14 @@ static enum status write_json(struct search *s, struct error *err)
 	if (snap->costs->latency)
 		cJSON_AddItemToObject(o, "latency", latency_json(snap));
 	snapshot_drop(&snap);
-	cJSON_AddItemToObject(o, "begin", json_figures(repair_begin(s->repair)));
-	cJSON_AddItemToObject(o, "end", json_figures(repair_now(s->repair)));
+	cJSON_AddItemToObject(o, "begin", repair_figures_json(repair_begin(s->repair)));
+	cJSON_AddItemToObject(o, "end", repair_figures_json(repair_now(s->repair)));
 	if (s->blames)
 		cJSON_AddItemToObject(o, "blame", blames_json(s->blames, study_graph(s->study)));
 	else
 		json_add_text(o, "stopped", repair_end(s->repair));
+	if (!s->blames)
+		cJSON_AddItemToObject(o, "pareto", frontier_json(repair_frontier(s->repair), study_graph(s->study)));
 	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
 	cJSON_AddItemToObject(o, "tuned", json_tuned(s));
 	enum status st = json_write(o, s->o->json, false, err);
@@ -233,6 +243,7 @@ static enum status show(struct search *s, struct error *err)
 		print_blames(s);
 	} else {
 		print_tuned(s);
+		print_frontier(repair_frontier(s->repair));
 		printf("end                ");
 		print_figures(repair_now(s->repair));
 		printf("\n%d edits kept; %s", s->commands.n, repair_end(s->repair));

@@ -399,7 +399,7 @@ void test_repair__logits_are_asked_of_the_task(void **state)
 	assert_int_equal(remedy_tail(&f, &err), STATUS_OK); // until then boxes and logits share their scale
 	double before = r->figures.score;
 	assert_int_equal(remedy_logits(&f, &err), STATUS_OK);
-	assert_int_equal(f.kept, 2);
+	assert_int_equal(f.r->kept, 2);
 	assert_true(fabs(r->figures.score - before - 0.04) < 1e-9); // four halvings
 	assert_true(r->now.edits->scale[graph_find_node(g, LOGITS)] > 0);
 	assert_true(r->now.edits->scale[graph_find_node(g, BOXES)] == 0);
@@ -451,7 +451,7 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 		struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
 		struct fixing f = {.r = r};
 		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);
-		assert_int_equal(f.kept, wanted);
+		assert_int_equal(f.r->kept, wanted);
 		assert_int_equal(r->now.edits->precision[decoder], wanted ? PREC_INT16 : -1);
 		repair_free(&r);
 	}

@@ -343,6 +343,13 @@ awk '$7 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; repor
 expect search_without_labels_for_its_goal 1 "labels are needed" search $model $calib --samples 1 --until 'map_drop<0.1' -q
 expect search_saves_options_with_the_session 0 "" search $model $calib --samples 1 --blame --budget 1 --set /model.12/Sub=float --session "$dir/blamed.json" -q
 grep -q 'set /model.12/Sub float' "$dir/blamed.json"; report search_has_saved_them $?
+printf 'name,bits,latency_us\n/model.0/conv/Conv,8,100\n/model.0/conv/Conv,16,150\nnowhere,8,1\n' >"$dir/board.csv"
+expect search_by_time 0 "board.csv:4: the model has no node nowhere" search $model $calib --samples 2 --latency "$dir/board.csv" --until 'cost<1.02' --json "$dir/by_time.json"
+awk '/^\t"steps":/ {exit} /"pareto":/ {on = 1} on && /"changes":/ {n++} on && /"time_us":/ {t++} END {exit !(n > 1 && t == n)}' "$dir/by_time.json"
+report search_says_what_accuracy_costs $?
+expect search_without_times 1 "no times are known" search $model $calib --samples 1 --until 'time<1' -q
+printf 'name,op\na,b\n' >"$dir/board.csv"
+expect latency_needs_a_heading 1 "board.csv:1: no heading" analyze $model $calib --samples 1 --latency "$dir/board.csv" -q
 expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
 expect search_budget 2 "seconds" search $model $calib --budget soon
 

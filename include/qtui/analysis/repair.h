@@ -28,6 +28,7 @@ extern const struct repair_goal repair_goal_default;
 // "NAME<NUMBER" or "snr>NUMBER", or several joined by commas; others stay as they are.
 MUST_CHECK enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err);
 
+struct frontier;
 struct repair_task; // the study's task, see below
 struct repair_options {
 	int samples;              // on which damage is measured: the first N of the study's; 0: 4 to 8
@@ -40,6 +41,7 @@ struct repair_options {
 	const atomic_bool *cancel;
 	// What is under way, for people; from the thread that works. May be NULL.
 	void (*tell)(void *arg, const char *text, double progress);
+	void (*looked)(void *arg, struct frontier *f); // the states worth having so far (frontier.h); the callee drops it. May be NULL
 	void (*blamed)(void *arg, struct blames *b); // what repair_blame knows so far; the callee drops it. May be NULL
 	void *tell_arg;
 };
@@ -90,6 +92,8 @@ struct repair_step {
 MUST_CHECK enum status repair_fix(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
 // Only fits weights (engine/tune.h); the same callbacks. The nodes that were tuned, in order: the repair's.
 MUST_CHECK enum status repair_tune(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
+const struct frontier *repair_frontier(const struct repair *r);    // after repair_prepare; NULL before
+struct cJSON *repair_figures_json(const struct repair_figures *f); // the caller deletes it
 const struct tune_row *repair_tuned(const struct repair *r, int *n);
 const struct tuning *repair_tuning(const struct repair *r); // with the edits kept so far; NULL: none
 const struct repair_figures *repair_now(const struct repair *r);   // with the edits kept so far
@@ -115,6 +119,7 @@ struct repair_step repair_job_step(struct repair_job *j, int i);
 const char *repair_job_task(const struct repair_job *j); // "AP": what the figures' `score` is; NULL: there is no task
 double repair_job_float_score(struct repair_job *j);     // NAN: not known, or the job still runs
 struct blames *repair_job_blames(struct repair_job *j); // as far as they are known; the caller drops them. NULL: none yet
+struct frontier *repair_job_frontier(struct repair_job *j); // the states worth having, likewise
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why); // of one that runs no more
 
 #endif

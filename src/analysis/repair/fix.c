@@ -62,16 +62,8 @@ struct trying {
 
 static enum status measure_damage(struct repair *r, const struct candidate *c, struct scales *s, struct trying *t, struct error *err)
 {
-	struct damage d = {0};
-	plan_free(&t->plan);
-	enum status st = scales_plan(s, &t->plan, &c->trial, err);
-	if (st == STATUS_OK)
-		st = probe_damage(r->probe, t->plan, &d, err);
-	if (st != STATUS_OK)
-		return st;
-	t->after = (struct repair_figures){.damage = d.damage, .snr_db = d.snr_db, .score = NAN, .apart = NAN};
-	repair_cost(r, t->plan, &t->after);
-	t->good = passes(r, c, &t->after);
+	enum status st = repair_measure(r, &c->trial, s, &t->plan, &t->after, err);
+	t->good = st == STATUS_OK && passes(r, c, &t->after);
 	return st;
 }
 
@@ -115,15 +107,18 @@ static void keep(struct fixing *f, struct candidate *c, struct trying *t)
 		r->scales = t->scales;
 		t->scales = NULL;
 	}
-	f->kept++;
+	r->kept++;
 }
 
 enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err)
 {
 	struct trying t = {0};
 	enum status st = measure(f->r, c, &t, err);
-	if (st == STATUS_OK)
+	if (st == STATUS_OK) {
+		repair_look(f->r, &(struct repair_state){.steps = f->r->kept + 1, .figures = t.after, .as_run = c->kind != REPAIR_WIDEN || t.scales,
+		    .edits = c->trial.edits, .method = c->trial.method});
 		tell_step(f, c, &t.after, t.good);
+	}
 	if (st == STATUS_OK && t.good)
 		keep(f, c, &t);
 	trial_done(&c->trial);
@@ -160,6 +155,8 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 	r->end = "nothing pays any more";
 	for (size_t i = 0; st == STATUS_OK && i < n && fix_may_go_on(&f, err); i++)
 		st = remedy[i](&f, err);
+	if (st == STATUS_OK)
+		st = repair_measure_states(r, err);
 	if (st == STATUS_CANCELLED) {
 		r->end = "cancelled";
 		st = STATUS_OK;

@@ -22,6 +22,7 @@ struct repair_job {
 	struct repair_step *step;
 	size_t n_steps, cap_steps;
 	struct blames *blames; // as far as they are known
+	struct frontier *frontier; // likewise
 	struct error error;
 };
 
@@ -62,6 +63,17 @@ static void on_blamed(void *arg, struct blames *b)
 	wake(j);
 }
 
+static void on_looked(void *arg, struct frontier *f)
+{
+	struct repair_job *j = arg;
+	pthread_mutex_lock(&j->lock);
+	struct frontier *old = j->frontier;
+	j->frontier = f;
+	pthread_mutex_unlock(&j->lock);
+	frontier_drop(&old);
+	wake(j);
+}
+
 static void *work(void *arg)
 {
 	struct repair_job *j = arg;
@@ -93,6 +105,7 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 	o.cancel = &j->cancel;
 	o.tell = on_tell;
 	o.blamed = on_blamed;
+	o.looked = what == REPAIR_BLAME ? NULL : on_looked;
 	o.tell_arg = j;
 	pthread_mutex_init(&j->lock, NULL);
 	enum status status = repair_task_open(&j->task, st, &j->cancel, err);
@@ -131,6 +144,7 @@ void repair_job_free(struct repair_job **jp)
 	repair_job_cancel(j);
 	pthread_join(j->thread, NULL);
 	blames_drop(&j->blames);
+	frontier_drop(&j->frontier);
 	repair_free(&j->repair);
 	repair_task_free(&j->task);
 	pthread_mutex_destroy(&j->lock);
@@ -188,6 +202,14 @@ struct blames *repair_job_blames(struct repair_job *j)
 	struct blames *b = blames_take(j->blames);
 	pthread_mutex_unlock(&j->lock);
 	return b;
+}
+
+struct frontier *repair_job_frontier(struct repair_job *j)
+{
+	pthread_mutex_lock(&j->lock);
+	struct frontier *f = frontier_take(j->frontier);
+	pthread_mutex_unlock(&j->lock);
+	return f;
 }
 
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)

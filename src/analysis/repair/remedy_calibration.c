@@ -10,16 +10,16 @@ enum status remedy_calibration(struct fixing *f, struct error *err)
 	enum calib_method best = r->now.method;
 	double least = r->figures.damage * (1 - BETTER);
 	for (enum calib_method m = 0; m < CALIB_COUNT; m++) {
-		struct damage d;
+		struct repair_figures now;
 		struct trial t = {.edits = r->now.edits, .method = m};
 		if (m == r->now.method || !fix_may_go_on(f, err))
 			continue;
 		repair_tell(r, (double)m / CALIB_COUNT, "calibration %s", calib_name(m));
-		enum status st = repair_damage(r, &t, &d, err);
+		enum status st = repair_estimate(r, &t, &now, err);
 		if (st != STATUS_OK)
 			return st;
-		if (d.damage < least) {
-			least = d.damage;
+		if (now.damage < least) {
+			least = now.damage;
 			best = m;
 		}
 	}

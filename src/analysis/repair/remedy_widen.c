@@ -96,7 +96,7 @@ static enum status measure(struct widener *w, const bool *seed, struct outlay bu
 {
 	struct option o = {.seed = copy_of(w, seed), .wide = copy_of(w, seed)};
 	struct candidate c;
-	struct damage d;
+	struct repair_figures now;
 	enum status st = STATUS_OK;
 	*found = -1;
 	allocator_fill(w->allocator, budget, o.wide);
@@ -106,10 +106,10 @@ static enum status measure(struct widener *w, const bool *seed, struct outlay bu
 	st = candidate_of(w, o.wide, &c, err);
 	if (st != STATUS_OK)
 		goto out;
-	st = repair_damage(w->f->r, &c.trial, &d, err);
+	st = repair_estimate(w->f->r, &c.trial, &now, err);
 	trial_done(&c.trial);
 	if (st == STATUS_OK) {
-		o.damage = d.damage;
+		o.damage = now.damage;
 		*found = w->n_options;
 		w->option[w->n_options++] = o;
 		return st;

@@ -7,6 +7,7 @@
 #include "../study_impl.h"
 #include "../task/boxes.h"
 #include "qtui/base/jobs.h"
+#include "qtui/base/json.h"
 #include "repair_impl.h"
 
 enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget, which gives it up
@@ -62,12 +63,26 @@ void repair_tell(const struct repair *r, double progress, const char *fmt, ...)
 	r->opt.tell(r->opt.tell_arg, text, progress);
 }
 
-enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err)
+enum status repair_measure(struct repair *r, const struct trial *t, struct scales *s, struct plan **p, struct repair_figures *out, struct error *err)
+{
+	struct damage d = {0};
+	plan_free(p);
+	enum status st = scales_plan(s, p, t, err);
+	if (st == STATUS_OK)
+		st = probe_damage(r->probe, *p, &d, err);
+	if (st != STATUS_OK)
+		return st;
+	*out = (struct repair_figures){.damage = d.damage, .snr_db = d.snr_db, .score = NAN, .apart = NAN};
+	repair_cost(r, *p, out);
+	return st;
+}
+
+enum status repair_estimate(struct repair *r, const struct trial *t, struct repair_figures *out, struct error *err)
 {
 	struct plan *p = NULL;
-	enum status st = scales_plan(r->scales, &p, t, err);
+	enum status st = repair_measure(r, t, r->scales, &p, out, err);
 	if (st == STATUS_OK)
-		st = probe_damage(r->probe, p, out, err);
+		repair_look(r, &(struct repair_state){.steps = r->kept + 1, .figures = *out, .edits = t->edits, .method = t->method});
 	plan_free(&p);
 	return st;
 }
@@ -115,21 +130,16 @@ static void count_macs(struct repair *r)
 static enum status begin(struct repair *r, struct error *err)
 {
 	struct plan *p = NULL;
-	struct damage d = {0};
 	struct repair_figures without = {0}; // any quantization
-	enum status st = scales_plan(r->scales, &p, &r->now, err);
-	if (st == STATUS_OK)
-		st = probe_damage(r->probe, p, &d, err);
+	enum status st = repair_measure(r, &r->now, r->scales, &p, &r->figures, err);
 	if (st == STATUS_OK)
 		st = repair_score(r, NULL, &without, err);
 	if (st == STATUS_OK)
 		st = repair_score(r, p, &r->figures, err);
 	if (st == STATUS_OK) {
 		r->float_score = without.score;
-		r->figures.damage = d.damage;
-		r->figures.snr_db = d.snr_db;
-		repair_cost(r, p, &r->figures);
 		r->begin = r->figures;
+		repair_look(r, &(struct repair_state){.figures = r->figures, .as_run = true, .edits = r->now.edits, .method = r->now.method});
 		r->prepared = true;
 	}
 	plan_free(&p);
@@ -203,6 +213,7 @@ void repair_free(struct repair **rp)
 	trial_done(&r->now);
 	arena_free(&r->arena);
 	costs_drop(&r->costs);
+	frontier_drop(&r->frontier);
 	free(r->macs);
 	free(r->scalable);
 	free(r);
@@ -222,6 +233,24 @@ const struct repair_figures *repair_now(const struct repair *r)
 const struct repair_figures *repair_begin(const struct repair *r)
 {
 	return &r->begin;
+}
+
+const struct frontier *repair_frontier(const struct repair *r)
+{
+	return r->frontier;
+}
+
+struct cJSON *repair_figures_json(const struct repair_figures *f)
+{
+	cJSON *o = cJSON_CreateObject();
+	json_add_number(o, "damage", f->damage);
+	json_add_number(o, "snr_db", f->snr_db);
+	json_add_number(o, "task", f->score);
+	json_add_number(o, "apart", f->apart);
+	json_add_number(o, "wide", f->wide);
+	json_add_number(o, "cost", f->cost);
+	json_add_number(o, "time_us", f->us);
+	return o;
 }
 
 double repair_float_score(const struct repair *r)

@@ -4,6 +4,7 @@
 #define REPAIR_REPAIR_IMPL_H
 
 #include "qtui/analysis/cost.h"
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/base/mem.h"
 #include "../repair_memo.h"
@@ -110,6 +111,8 @@ struct repair {
 	struct costs *costs;        // of the state that it began from: nothing a repair does makes a node dearer than its width
 	signed char *scalable;      // [n_nodes] repair_may_scale said yes (1) or no (-1)
 	const char *end;
+	int kept;                   // steps
+	struct frontier *frontier;  // of all states that were looked at
 	size_t memory;              // of the engine
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
 	int n_tuned;
@@ -120,13 +123,26 @@ double repair_lend(struct repair *r, double share);
 void repair_tell(const struct repair *r, double progress, const char *fmt, ...) PRINTF(3, 4);
 struct trial trial_copy(const struct trial *t);
 void trial_done(struct trial *t);
-MUST_CHECK enum status repair_damage(struct repair *r, const struct trial *t, struct damage *out, struct error *err);
+// What a trial comes to with these scales, the task aside; *p gets its plan, in place of the one that is there.
+MUST_CHECK enum status repair_measure(struct repair *r, const struct trial *t, struct scales *s, struct plan **p, struct repair_figures *out,
+    struct error *err);
+// The same with the scales of the repair, as a state that was looked at.
+MUST_CHECK enum status repair_estimate(struct repair *r, const struct trial *t, struct repair_figures *out, struct error *err);
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
 // The study takes this scale for the node's output: it has one of its own whatever else is edited.
 bool repair_may_scale(struct repair *r, int node, double scale);
 // score and apart of a plan (NULL: of the float network).
 MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, struct repair_figures *out, struct error *err);
+
+// ---- frontier.c
+// A new one with this state in it, which is copied; NULL: it adds nothing. `f` NULL: none yet.
+struct frontier *frontier_with(const struct frontier *f, const struct repair_state *s, const char *target);
+
+// ---- states.c
+void repair_look(struct repair *r, const struct repair_state *s); // what it has measured; the edits are copied
+// Those that nothing beats and that were only passed by are measured as their own runs would be, as long as there is time.
+MUST_CHECK enum status repair_measure_states(struct repair *r, struct error *err);
 
 // ---- score.c
 // How boxes are read from the outputs: as the task does, else found from the model; NULL: it is no detector.
@@ -163,7 +179,6 @@ struct fixing {
 	struct repair *r;
 	repair_step_fn *step;
 	void *arg;
-	int kept;         // steps kept so far
 };
 // An edit about to be tried: what it changes, the command that says so, and why. The texts are the repair's.
 struct candidate {

@@ -1,0 +1,32 @@
+// What accuracy costs: the states that a repair has looked at, none of which is beaten by another in cost and in damage. Immutable, shared
+// by count. In the order of cost, behind the first, which is the state that the repair began from, beaten or not.
+#ifndef QTUI_ANALYSIS_FRONTIER_H
+#define QTUI_ANALYSIS_FRONTIER_H
+
+#include "qtui/analysis/repair.h"
+
+struct repair_state {
+	int steps;                     // remedies that lead there; 0: as it began
+	struct repair_figures figures; // score NAN: the task was not asked
+	bool as_run;                   // with the scales that its own run has; else with those of other states: an estimate
+	struct edits *edits;           // with what the study's options add (truncation); the frontier's own
+	enum calib_method method;
+};
+struct frontier {
+	atomic_int refs;
+	struct repair_state *at;
+	int n;                         // at least 1
+	char target[256];              // that it is of
+};
+struct frontier *frontier_take(struct frontier *f); // NULL is NULL
+void frontier_drop(struct frontier **f);
+// "16 nodes float, 33 int16, 9 scales": what differs from the first.
+enum { FRONTIER_CHANGES = 120 };
+const char *frontier_changes(char out[FRONTIER_CHANGES], const struct frontier *f, int i);
+struct cJSON *frontier_json(const struct frontier *f, const struct graph *g); // the caller deletes it
+// Is this the state of the study's decisions?
+bool frontier_is_in_force(const struct frontier *f, int i, const struct study *s);
+// Makes it so, in one step of the history: as a variant that is named after its cost. STATUS_REFUSED for another target.
+MUST_CHECK enum status frontier_apply(const struct frontier *f, int i, struct study *s, struct error *err);
+
+#endif

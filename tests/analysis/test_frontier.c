@@ -1,0 +1,179 @@
+// What accuracy costs: which states are kept, and that one of them taken is what it said.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cjson/cJSON.h>
+#include "../../src/analysis/repair/repair_impl.h"
+#include "qtui/analysis/session.h"
+#include "studies.h"
+
+enum { NODES = 4 };
+
+// Adds a state that is told apart by node 0's scale; false: it adds nothing.
+static bool look(struct frontier **f, double id, double cost, double damage, double score, bool as_run)
+{
+	struct edits *e = edits_new(NODES);
+	e->scale[0] = id;
+	struct frontier *more = frontier_with(*f, &(struct repair_state){.steps = (int)id, .figures = {.cost = cost, .damage = damage, .score = score, .us = NAN},
+	    .as_run = as_run, .edits = e}, "esp32p4");
+	edits_free(&e);
+	if (!more)
+		return false;
+	frontier_drop(f);
+	*f = more;
+	return true;
+}
+
+static void expect(const struct frontier *f, const char *ids)
+{
+	char got[32] = "";
+	for (int i = 0; i < f->n; i++)
+		got[i] = (char)('0' + f->at[i].steps);
+	assert_string_equal(got, ids);
+}
+
+void test_frontier__keeps_what_nothing_beats(void **state)
+{
+	struct frontier *f = NULL;
+	(void)state;
+	assert_true(look(&f, 0, 1, .9, NAN, true));
+	assert_true(look(&f, 1, 1.2, .3, NAN, true));
+	assert_false(look(&f, 2, 1.2, .3, NAN, true)); // as good as one that is there
+	assert_false(look(&f, 2, 1.3, .4, NAN, true));
+	assert_true(look(&f, 3, 1.1, .5, NAN, true));
+	expect(f, "031");
+	assert_true(look(&f, 4, 1.05, .2, NAN, true)); // beats both
+	expect(f, "04");
+	assert_true(look(&f, 5, 1, .6, NAN, true)); // and what it began from, which stays
+	assert_true(look(&f, 6, 1, .5, NAN, true));
+	expect(f, "064");
+	frontier_drop(&f);
+}
+
+// More damage and a better score beside it: nobody knows, so both are shown.
+void test_frontier__the_task_has_a_say(void **state)
+{
+	struct frontier *f = NULL;
+	(void)state;
+	look(&f, 0, 1, .9, .1, true);
+	look(&f, 1, 1.1, .3, .5, true);
+	assert_true(look(&f, 2, 1.1, .4, .6, true));
+	assert_false(look(&f, 3, 1.1, .4, .5, true));
+	assert_true(look(&f, 4, 1.1, .2, NAN, true)); // was not asked: damage alone speaks
+	expect(f, "04");
+	frontier_drop(&f);
+}
+
+// An estimate beats nothing that is known, and goes when the state turns out to be worse.
+void test_frontier__estimates_give_way(void **state)
+{
+	struct frontier *f = NULL;
+	(void)state;
+	look(&f, 0, 1, .9, NAN, true);
+	look(&f, 1, 1.2, .3, NAN, true);
+	assert_true(look(&f, 2, 1.1, .2, NAN, false));
+	expect(f, "021");
+	assert_false(look(&f, 2, 1.1, .1, NAN, false)); // no more is known by that
+	assert_true(look(&f, 2, 1.1, .5, .7, true));
+	expect(f, "021");
+	assert_true(f->at[1].figures.damage == .5 && f->at[1].as_run);
+	assert_false(look(&f, 2, 1.1, .1, NAN, true)); // the task had been asked
+	assert_true(look(&f, 3, 1.15, .1, NAN, false));
+	assert_true(look(&f, 3, 1.15, .6, NAN, true)); // beaten by 2: gone
+	expect(f, "021");
+	frontier_drop(&f);
+}
+
+void test_frontier__says_what_differs(void **state)
+{
+	struct frontier *f = NULL;
+	char text[FRONTIER_CHANGES];
+	(void)state;
+	look(&f, 0, 1, .9, NAN, true);
+	struct edits *e = edits_new(NODES);
+	e->precision[1] = e->precision[2] = PREC_INT16;
+	e->precision[3] = PREC_FLOAT;
+	e->scale[2] = 1;
+	struct frontier *more = frontier_with(f, &(struct repair_state){.figures = {.cost = 1.1}, .edits = e, .method = CALIB_KL}, "esp32p4");
+	assert_string_equal(frontier_changes(text, more, 0), "as it began");
+	assert_string_equal(frontier_changes(text, more, 1), "1 float, 2 int16, 1 scale, kl");
+	edits_free(&e);
+	frontier_drop(&more);
+	frontier_drop(&f);
+}
+
+// ---- of a search
+
+static struct study *open_study(void)
+{
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = "esp32p4",
+	    .method = CALIB_PERCENTILE, .threads = 2, .data = {.samples = 4}, .calibrate_only = true});
+	wait_for_run(st);
+	return st;
+}
+
+static struct repair *search(struct study *st)
+{
+	struct error err = {0};
+	struct repair *r = NULL;
+	if (repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err) != STATUS_OK ||
+	    repair_fix(r, NULL, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+void test_frontier__of_a_search_falls_as_cost_rises(void **state)
+{
+	struct study *st = open_study();
+	struct repair *r = search(st);
+	const struct frontier *f = repair_frontier(r);
+	bool kept = false;
+	(void)state;
+	assert_true(f->n >= 3);
+	assert_true(f->at[0].steps == 0 && f->at[0].figures.damage == repair_begin(r)->damage);
+	for (int i = 1; i < f->n; i++) {
+		assert_true(f->at[i].as_run && f->at[i].steps > 0);
+		assert_true(f->at[i].figures.damage < f->at[i - 1].figures.damage && f->at[i].figures.cost >= f->at[i - 1].figures.cost);
+		kept |= edits_equal(f->at[i].edits, r->now.edits);
+	}
+	assert_true(kept);
+	repair_free(&r);
+	study_close(&st);
+}
+
+// Its commands, and the key that takes it, lead to the same edits; one undo gives it back, and a session brings it again.
+void test_frontier__a_state_is_taken_in_one_step(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(), *other = open_study();
+	struct repair *r = search(st);
+	struct frontier *f = frontier_take((struct frontier *)repair_frontier(r));
+	int last = f->n - 1, current;
+	(void)state;
+	repair_free(&r);
+	cJSON *all = frontier_json(f, study_graph(st)), *command;
+	cJSON_ArrayForEach(command, cJSON_GetObjectItem(cJSON_GetArrayItem(all, last), "commands"))
+		assert_int_equal(study_command(other, command->valuestring, &err), STATUS_OK);
+	cJSON_Delete(all);
+	assert_false(frontier_is_in_force(f, last, st));
+	assert_int_equal(frontier_apply(f, last, st, &err), STATUS_OK);
+	assert_true(frontier_is_in_force(f, last, st) && frontier_is_in_force(f, last, other));
+	study_steps(st, &current);
+	assert_int_equal(current, 1);
+	const char *path = support_temp("taken.json");
+	struct session *se = NULL;
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&other);
+	other = open_study();
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, other, &err), STATUS_OK);
+	assert_true(frontier_is_in_force(f, last, other));
+	session_free(&se);
+	assert_true(study_undo(st));
+	assert_true(frontier_is_in_force(f, 0, st));
+	assert_int_equal(study_set_target(st, "xquant", &err), STATUS_OK);
+	assert_int_equal(frontier_apply(f, last, st, &err), STATUS_REFUSED);
+	frontier_drop(&f);
+	study_close(&other);
+	study_close(&st);
+}
