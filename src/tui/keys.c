@@ -31,7 +31,7 @@ const char *context_name(enum context c)
 {
 	static const char *const name[CTX_COUNT] = {
 		[CTX_TRIAL] = "while trying a scale", [CTX_HELP] = "help", [CTX_FINDING] = "findings", [CTX_WHY] = "why",
-		[CTX_RUN] = "runs", [CTX_BLAME] = "blame", [CTX_PICTURE] = "picture", [CTX_TASK] = "task", [CTX_CHANNELS] = "channels",
+		[CTX_RUN] = "runs", [CTX_BLAME] = "blame", [CTX_PARETO] = "pareto", [CTX_PICTURE] = "picture", [CTX_TASK] = "task", [CTX_CHANNELS] = "channels",
 		[CTX_NODE] = "nodes", [CTX_ANY] = "everywhere"};
 
 	return name[c];

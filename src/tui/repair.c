@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/frontier.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/command.h"
@@ -56,7 +57,7 @@ static enum status start(struct ui *ui, char *args, enum repair_work work, struc
 	if (repair_busy(ui))
 		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
-	ui->repair = (struct ui_repair){.work = work, .float_score = NAN, .order = ui->repair.order};
+	ui->repair = (struct ui_repair){.work = work, .float_score = NAN, .order = ui->repair.order, .frontier = ui->repair.frontier};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
 	const char *task = repair_job_task(ui->repair.job);
@@ -133,7 +134,7 @@ static void tell_end(struct ui *ui)
 		char bought[UI_TEXT];
 		fix_summary(bought, sizeof bought, ui);
 		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
-		ui_note(ui, "%s: %d of %d kept, %s: %s. u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
 	} else if (!failed && why[0]) {
 		ui_note(ui, "%s: %s", repair_work_name(ui->repair.work), why);
 	}
@@ -150,6 +151,17 @@ static void take_blames(struct ui *ui)
 	blames_drop(&b);
 }
 
+// A ranking looks at no states: those of the repair before it stay.
+static void take_frontier(struct ui *ui)
+{
+	struct frontier *f = repair_job_frontier(ui->repair.job);
+
+	if (!f)
+		return;
+	frontier_drop(&ui->repair.frontier);
+	ui->repair.frontier = f;
+}
+
 void repair_news(struct ui *ui)
 {
 	if (!repair_busy(ui))
@@ -157,6 +169,7 @@ void repair_news(struct ui *ui)
 	bool running = repair_job_running(ui->repair.job); // before its last steps are taken
 	repair_job_text(ui->repair.job, ui->repair.text, sizeof ui->repair.text);
 	take_blames(ui);
+	take_frontier(ui);
 	for (; ui->repair.tried < repair_job_steps(ui->repair.job); ui->repair.tried++) {
 		struct repair_step s = repair_job_step(ui->repair.job, ui->repair.tried);
 		take_step(ui, &s);

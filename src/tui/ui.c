@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/frontier.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
@@ -41,6 +42,7 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 void ui_done(struct ui *ui)
 {
 	repair_job_free(&ui->repair.job);
+	frontier_drop(&ui->repair.frontier);
 	survey_job_free(&ui->survey);
 	search_set(ui, "");
 	line_close(&ui->line);
@@ -352,11 +354,18 @@ void ui_fail(struct ui *ui, const struct error *err)
 
 unsigned ui_contexts(const struct ui *ui)
 {
-	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (ui->view == VIEW_HELP ? 1u << CTX_HELP : 0) |
-	    (ui->view == VIEW_TASK ? 1u << CTX_TASK : 0) | (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (ui->view == VIEW_FINDINGS ? 1u << CTX_FINDING : 0) |
-	    (view_runs_at(ui) ? 1u << CTX_RUN : 0) | (ui->view == VIEW_BLAME ? 1u << CTX_BLAME : 0) | (ui->view == VIEW_WHY ? 1u << CTX_WHY : 0) |
-	    (ui->view == VIEW_CHANNELS ? 1u << CTX_CHANNELS : 0) |
+	static const struct {
+		enum view view;
+		enum context context;
+	} own[] = {{VIEW_HELP, CTX_HELP}, {VIEW_TASK, CTX_TASK}, {VIEW_FINDINGS, CTX_FINDING}, {VIEW_BLAME, CTX_BLAME}, {VIEW_PARETO, CTX_PARETO},
+	    {VIEW_WHY, CTX_WHY}, {VIEW_CHANNELS, CTX_CHANNELS}};
+	unsigned all = (ui->trial.active ? 1u << CTX_TRIAL : 0) | (view_runs_at(ui) ? 1u << CTX_RUN : 0) |
+	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) |
 	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		all |= own[i].view == ui->view ? 1u << own[i].context : 0;
+	return all;
 }
 
 static void bound_key(struct ui *ui, int key)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake.h"
+#include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/tui/ui.h"
@@ -416,6 +417,42 @@ void test_screens__blame_in_little_room(void **state)
 	ui.snap->blames_old = true;
 	press(&ui, "B");
 	expect(&ui, "blame_40x10");
+}
+
+// Three states behind the one that the repair began from, the second an estimate.
+static void start_pareto(struct ui *ui, int w, int h, bool timed)
+{
+	static const double damage[] = {.0731, .0412, .0300, .0214};
+	struct frontier *f = xcalloc(1, sizeof *f);
+
+	start(ui, FAKE_MEASURED, w, h, false);
+	atomic_store(&f->refs, 1);
+	f->at = xcalloc(4, sizeof *f->at);
+	f->n = 4;
+	for (int i = 0; i < f->n; i++) {
+		f->at[i] = (struct repair_state){.steps = i, .as_run = i != 2, .edits = edits_new(ui->snap->g->n_nodes),
+			.figures = {.damage = damage[i], .snr_db = 9.1 + 3 * i, .score = i == 2 ? NAN : .318 + .01 * i, .cost = 1 + .05 * i,
+				.us = timed ? 20300 + 1200 * i : NAN}};
+		for (int n = 0; n < 5 * i; n++)
+			f->at[i].edits->precision[n] = n < 3 ? PREC_FLOAT : PREC_INT16;
+	}
+	ui->repair.frontier = f;
+	ui->repair.task = "AP";
+}
+
+void test_screens__pareto(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start_pareto(&ui, 80, 24, false);
+	press(&ui, "Pj");
+	expect(&ui, "pareto_80x24");
+	start_pareto(&ui, 120, 12, true);
+	press(&ui, "P");
+	expect(&ui, "pareto_120x12");
+	start(&ui, FAKE_MEASURED, 80, 10, false);
+	press(&ui, "Pa");
+	expect(&ui, "pareto_nothing_80x10");
 }
 
 void test_screens__layers_by_blame(void **state)

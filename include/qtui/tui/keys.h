@@ -23,6 +23,7 @@ enum context {
 	CTX_TASK,  // the task is shown
 	CTX_BLAME, // the ranking of blame is shown
 	CTX_CHANNELS, // the channels of a tensor are shown
+	CTX_PARETO, // the states that nothing beats are shown
 	CTX_NODE,  // the view is about nodes: there is something to edit
 	CTX_ANY,
 	CTX_COUNT

@@ -38,6 +38,7 @@ struct ui_repair {
 	double float_score;            // NAN: not known yet
 	struct repair_figures begin, now; // where there were steps
 	const struct blames *taken;    // the job's that the study has been given
+	struct frontier *frontier;     // the states that nothing beats, of the latest repair; NULL: none
 	int order;                     // column that the ranking is ordered by
 	char text[240];                // what is under way, or how it ended
 };

@@ -1,0 +1,159 @@
+// What accuracy costs: the states that :fix has looked at and that nothing beats, from the cheapest on; one key makes one's own of them.
+#include <math.h>
+#include <stdio.h>
+
+#include "qtui/analysis/cost.h"
+#include "qtui/analysis/frontier.h"
+#include "qtui/tui/action.h"
+#include "qtui/tui/edit.h"
+#include "qtui/tui/format.h"
+#include "qtui/tui/repair.h"
+
+enum { LEFT = 2, HEAD = 3 };
+
+static void steps_text(char *out, const struct repair_state *s)
+{
+	format_int(out, s->steps);
+}
+
+static void cost_text(char *out, const struct repair_state *s)
+{
+	snprintf(out, FIGURE, "%.3f", s->figures.cost);
+}
+
+static void time_text(char *out, const struct repair_state *s)
+{
+	cost_time(out, s->figures.us);
+}
+
+static void damage_text(char *out, const struct repair_state *s)
+{
+	snprintf(out, FIGURE, "%s%.4f", s->as_run ? "" : "~", s->figures.damage);
+}
+
+static void snr_text(char *out, const struct repair_state *s)
+{
+	format_db(out, s->figures.snr_db);
+}
+
+static void score_text(char *out, const struct repair_state *s)
+{
+	format_score(out, s->figures.score);
+}
+
+static bool always(const struct ui *ui)
+{
+	(void)ui;
+	return true;
+}
+
+static bool has_times(const struct ui *ui)
+{
+	return !isnan(ui->repair.frontier->at[0].figures.us);
+}
+
+static bool has_task(const struct ui *ui)
+{
+	return ui->repair.task != NULL;
+}
+
+static const struct pareto_column {
+	const char *head; // NULL: the task's
+	int width;
+	bool (*shown)(const struct ui *ui);
+	void (*text)(char *out, const struct repair_state *s);
+} columns[] = {
+	{"steps", 6, always, steps_text}, {"cost", 7, always, cost_text}, {"time", 9, has_times, time_text}, {"damage", 9, always, damage_text},
+	{"SNR dB", 8, always, snr_text}, {NULL, 7, has_task, score_text},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+int view_pareto_count(const struct ui *ui)
+{
+	return ui->repair.frontier ? ui->repair.frontier->n : 0;
+}
+
+void view_pareto_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	char text[FRONTIER_CHANGES];
+
+	snprintf(out, size, "%s", frontier_changes(text, ui->repair.frontier, row));
+}
+
+// ---- drawing
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
+{
+	const struct frontier *f = ui->repair.frontier;
+	bool in_force = ui->study && frontier_is_in_force(f, row, ui->study);
+	char text[FRONTIER_CHANGES];
+	int x = r.x + LEFT;
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (columns[i].shown(ui)) {
+			columns[i].text(text, &f->at[row]);
+			canvas_right(c, x, r.y, columns[i].width - 1, ROLE_TEXT, text);
+			x += columns[i].width;
+		}
+	if (in_force)
+		x += canvas_text(c, x + 1, r.y, 10, ROLE_BETTER, "in force:") + 1;
+	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_RIGHT, frontier_changes(text, f, row));
+}
+
+static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int x = r.x + LEFT;
+
+	canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, repair_busy(ui) ? ui->repair.text :
+	    "states that nothing beats in cost and damage; a takes one, u gives it back");
+	for (int i = 0; i < COLUMNS; i++)
+		if (columns[i].shown(ui)) {
+			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD, columns[i].head ? columns[i].head : ui->repair.task);
+			x += columns[i].width;
+		}
+	canvas_text(c, x + 1, r.y + HEAD - 1, r.x + r.w - x - 2, ROLE_HEAD, "nodes and scales changed since it began");
+}
+
+void view_pareto_draw(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	const struct scroll *s = ui_cursor(ui);
+
+	if (!ui->repair.frontier) {
+		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
+		return;
+	}
+	draw_heads(c, ui, r);
+	for (int i = 0; i < r.h - HEAD && s->top + i < view_pareto_count(ui); i++) {
+		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
+		draw_row(c, ui, line, s->top + i);
+		if (s->top + i == s->cursor)
+			draw_cursor(c, line, true);
+	}
+}
+
+// ---- keys
+
+void act_view_pareto(struct ui *ui)
+{
+	ui_show(ui, VIEW_PARETO);
+}
+
+void act_pareto_take(struct ui *ui)
+{
+	int row = ui_cursor(ui)->cursor;
+	char text[FRONTIER_CHANGES];
+	struct error err = {0};
+
+	if (row >= view_pareto_count(ui))
+		ui_note(ui, "there is no state to take: :fix looks for them");
+	else if (repair_busy(ui))
+		ui_note(ui, "a repair is under way: Ctrl-c stops it");
+	else if (frontier_is_in_force(ui->repair.frontier, row, ui->study))
+		ui_note(ui, "this state is in force");
+	else if (frontier_apply(ui->repair.frontier, row, ui->study, &err))
+		ui_fail(ui, &err);
+	else {
+		edit_done(ui);
+		ui_note(ui, "taken: %s; u undoes", frontier_changes(text, ui->repair.frontier, row));
+	}
+}
