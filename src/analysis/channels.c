@@ -32,7 +32,7 @@ void channels_drop(struct channels **cp)
 	free(c);
 }
 
-static double reach(const struct channel *c)
+static double reach_of(const struct channel *c)
 {
 	if (c->min > c->max)
 		return 0; // it has no elements
@@ -66,29 +66,43 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// How far the channels reach: the farthest, and the median of those that are not dead.
-static void measure_reach(const struct channels *c, double *top, double *median)
+static bool is_dead(double reach, double top)
 {
-	double *r = xcalloc((size_t)c->n + 1, sizeof *r);
-	int n = 0;
-	*top = *median = 0;
-	for (int i = 0; i < c->n; i++)
-		*top = fmax(*top, reach(&c->at[i]));
-	for (int i = 0; i < c->n; i++)
-		if (reach(&c->at[i]) > CHANNEL_DEAD_SHARE * *top)
-			r[n++] = reach(&c->at[i]);
-	qsort(r, (size_t)n, sizeof *r, by_value);
-	if (n > 0)
-		*median = r[n / 2];
-	free(r);
+	return !(reach > CHANNEL_DEAD_SHARE * top);
 }
 
-static unsigned flags_of(const struct channel *c, double top, double median)
+static bool is_outlier(double reach, double median)
 {
-	double r = reach(c);
-	if (!(r > CHANNEL_DEAD_SHARE * top))
+	return reach >= CHANNEL_OUTLIER_RATIO * median;
+}
+
+struct channel_spread channel_spread(const double *reach, int n)
+{
+	struct channel_spread s = {0};
+	double *alive = xcalloc((size_t)n + 1, sizeof *alive);
+	int k = 0;
+	for (int i = 0; i < n; i++)
+		s.top = fmax(s.top, reach[i]);
+	for (int i = 0; i < n; i++)
+		if (!is_dead(reach[i], s.top))
+			alive[k++] = reach[i];
+	qsort(alive, (size_t)k, sizeof *alive, by_value);
+	s.dead = n - k;
+	s.median = k > 0 ? alive[k / 2] : 0;
+	for (int i = 0; i < k; i++) {
+		s.unused_bits += log2(s.top / alive[i]) / k;
+		s.outliers += is_outlier(alive[i], s.median);
+	}
+	free(alive);
+	return s;
+}
+
+static unsigned flags_of(const struct channel *c, const struct channel_spread *all)
+{
+	double r = reach_of(c);
+	if (is_dead(r, all->top))
 		return CHANNEL_DEAD;
-	return (r >= CHANNEL_OUTLIER_RATIO * median ? CHANNEL_OUTLIER : 0u) |
+	return (is_outlier(r, all->median) ? CHANNEL_OUTLIER : 0u) |
 	    (c->scale > 0 && r < CHANNEL_FEW_CODES * (double)c->scale ? CHANNEL_COARSE : 0u) |
 	    (c->now.clipped > MUCH_CLIPPED ? CHANNEL_CLIPPED : 0u) |
 	    (c->scale > 0 && fabs(c->shift) > MUCH_SHIFTED * (double)c->scale ? CHANNEL_SHIFTED : 0u);
@@ -97,21 +111,18 @@ static unsigned flags_of(const struct channel *c, double top, double median)
 // What each channel is next to the others.
 static void relate(struct channels *c)
 {
-	double top, median;
-	int alive = 0;
-	measure_reach(c, &top, &median);
+	double *reach = xcalloc((size_t)c->n + 1, sizeof *reach);
+	for (int i = 0; i < c->n; i++)
+		reach[i] = reach_of(&c->at[i]);
+	struct channel_spread all = channel_spread(reach, c->n);
 	for (int i = 0; i < c->n; i++) {
-		struct channel *one = &c->at[i];
-		one->unused_bits = log2(top / reach(one));
-		one->flags = flags_of(one, top, median);
+		c->at[i].unused_bits = log2(all.top / reach[i]);
+		c->at[i].flags = flags_of(&c->at[i], &all);
 		for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
-			c->count[bit] += one->flags >> bit & 1;
-		if (one->flags & CHANNEL_DEAD)
-			continue;
-		c->spread += one->unused_bits;
-		alive++;
+			c->count[bit] += c->at[i].flags >> bit & 1;
 	}
-	c->spread = alive ? c->spread / alive : 0;
+	c->spread = all.unused_bits;
+	free(reach);
 }
 
 struct channels *channels_of(const struct channel_split *split, const struct channel_sums *sums, const struct channel_sums *alone,

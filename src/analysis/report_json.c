@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/channels.h"
 #include "qtui/analysis/cost.h"
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/isolate.h"
@@ -77,8 +78,44 @@ static const char *state_name(enum slot_state s)
 	return name[s];
 }
 
-static cJSON *site_json(const struct graph *g, const struct site *s)
+// What a report is of, and what all its rows need.
+struct subject {
+	const struct snapshot *s;
+	const struct isolation *isolation; // NULL: none was made
+	int *axes;                         // along which the channels of values lie
+};
+
+static struct channel_split split_of(const struct subject *of, const struct site *s)
 {
+	const struct node *n = &of->s->g->node[s->node];
+	int input = 0;
+	while (input < n->n_in - 1 && n->in[input] != s->value)
+		input++;
+	return channel_split_constant(of->s->g, of->axes, s->node, input);
+}
+
+// How unlike the channels of a weight are. Not of what has no channels that could differ, as a bias with one element each.
+static void add_channels(cJSON *o, const struct subject *of, const struct site *s)
+{
+	const struct tensor *w = of->s->g->value[s->value].constant;
+	struct channel_split split = split_of(of, s);
+	double *reach = split.n > 1 && tensor_count(w) > split.n ? mem_try_array((size_t)split.n, sizeof *reach) : NULL;
+	if (!reach)
+		return;
+	channel_reach(reach, &split, w);
+	struct channel_spread spread = channel_spread(reach, (int)split.n);
+	cJSON *c = cJSON_AddObjectToObject(o, "channels");
+	cJSON_AddNumberToObject(c, "axis", split.axis);
+	cJSON_AddNumberToObject(c, "count", (double)split.n);
+	json_add_number(c, "unused_bits", spread.unused_bits);
+	cJSON_AddNumberToObject(c, "outliers", spread.outliers);
+	cJSON_AddNumberToObject(c, "dead", spread.dead);
+	free(reach);
+}
+
+static cJSON *site_json(const struct subject *of, const struct site *s)
+{
+	const struct graph *g = of->s->g;
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "tensor", g->value[s->value].name);
 	add_quantizer(o, s);
@@ -90,6 +127,7 @@ static cJSON *site_json(const struct graph *g, const struct site *s)
 	if (s->kind == SITE_WEIGHT) {
 		if (s->graphwise.known)
 			add_metrics(o, &s->graphwise, true);
+		add_channels(o, of, s);
 	} else {
 		add_figures(o, "graphwise", &s->graphwise, true);
 		add_figures(o, "layerwise", &s->layerwise, false);
@@ -103,15 +141,16 @@ static cJSON *site_json(const struct graph *g, const struct site *s)
 	return o;
 }
 
-static void add_sites(cJSON *o, const struct snapshot *s, const struct node_row *r, enum site_kind kind, const char *key)
+static void add_sites(cJSON *o, const struct subject *of, const struct node_row *r, enum site_kind kind, const char *key)
 {
+	const struct snapshot *s = of->s;
 	cJSON *a = NULL;
 	for (int i = r->first_site; i < r->first_site + r->n_sites; i++) {
 		if (s->site[i].kind != kind)
 			continue;
 		if (!a)
 			a = cJSON_AddArrayToObject(o, key);
-		cJSON_AddItemToArray(a, site_json(s->g, &s->site[i]));
+		cJSON_AddItemToArray(a, site_json(of, &s->site[i]));
 	}
 }
 
@@ -162,8 +201,9 @@ static void add_vanished(cJSON *o, const struct snapshot *s, const struct origin
 }
 
 // One row per node of the file; what vanished into another node names it and has no figures.
-static cJSON *origin_json(const struct snapshot *s, const struct isolation *isolation, const struct origin *from)
+static cJSON *origin_json(const struct subject *of, const struct origin *from)
 {
+	const struct snapshot *s = of->s;
 	const struct graph *g = s->g;
 	int node = from->fate == FATE_FOLDED ? from->serves : from->node;
 	const struct node_row *r = node >= 0 ? &s->row[node] : NULL;
@@ -179,10 +219,10 @@ static cJSON *origin_json(const struct snapshot *s, const struct isolation *isol
 		cJSON_AddStringToObject(o, "fused_into", g->node[into].name);
 	if (into >= 0 || !r)
 		return o;
-	add_sites(o, s, r, SITE_OUTPUT, "outputs");
-	add_sites(o, s, r, SITE_WEIGHT, "weights");
-	add_sites(o, s, r, SITE_INPUT, "inputs");
-	add_isolated(o, isolation, node);
+	add_sites(o, of, r, SITE_OUTPUT, "outputs");
+	add_sites(o, of, r, SITE_WEIGHT, "weights");
+	add_sites(o, of, r, SITE_INPUT, "inputs");
+	add_isolated(o, of->isolation, node);
 	return o;
 }
 
@@ -296,8 +336,10 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	if (s->costs->latency)
 		cJSON_AddItemToObject(root, "latency", latency_json(s));
 	cJSON *nodes = cJSON_AddArrayToObject(root, "nodes"), *outputs = cJSON_AddArrayToObject(root, "outputs");
+	struct subject of = {s, study_isolation(st, s), channel_axes(g)};
 	for (int i = 0; i < g->n_origins; i++)
-		cJSON_AddItemToArray(nodes, origin_json(s, study_isolation(st, s), &g->origin[i]));
+		cJSON_AddItemToArray(nodes, origin_json(&of, &g->origin[i]));
+	free(of.axes);
 	for (int i = 0; i < g->n_outputs; i++) {
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "tensor", g->value[g->output[i]].name);

@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cjson/cJSON.h>
 #include "qtui/analysis/channels.h"
+#include "qtui/analysis/report.h"
 #include "qtui/base/mem.h"
 #include "studies.h"
 
@@ -200,6 +202,44 @@ void test_channels__the_newest_wish_counts_and_a_run_goes_first(void **state)
 	study_cancel(st);
 	while (study_gathering(st))
 		poll(NULL, 0, 5);
+	snapshot_drop(&run);
+	study_close(&st);
+}
+
+static double number(const cJSON *o, const char *key)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, key);
+	assert_true(cJSON_IsNumber(n));
+	return n->valuedouble;
+}
+
+// What the JSON says of the weight of a convolution is what its channels say.
+void test_channels__a_report_tells_how_unlike_those_of_a_weight_are(void **state)
+{
+	struct study *st = open_study(2);
+	struct snapshot *run = run_study(st);
+	cJSON *root = report_json(st, run), *node;
+	int seen = 0;
+	(void)state;
+	cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(root, "nodes")) {
+		const cJSON *weights = cJSON_GetObjectItemCaseSensitive(node, "weights");
+		const cJSON *told = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(weights, 0), "channels");
+		if (!told || seen == 3)
+			continue;
+		assert_null(cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(weights, 1), "channels")); // a bias has one element each
+		int n = graph_find_node(run->g, cJSON_GetObjectItemCaseSensitive(node, "name")->valuestring);
+		const struct site *site = &run->site[run->row[n].first_site];
+		while (site->kind != SITE_WEIGHT)
+			site++;
+		struct snapshot *s = gather(st, site);
+		assert_true(number(told, "axis") == s->channels->axis && number(told, "count") == s->channels->n);
+		assert_near(number(told, "unused_bits"), s->channels->spread);
+		assert_true(number(told, "dead") == s->channels->count[0] && number(told, "outliers") == s->channels->count[1]);
+		snapshot_drop(&s);
+		seen++;
+	}
+	assert_int_equal(seen, 3);
+	cJSON_Delete(root);
 	snapshot_drop(&run);
 	study_close(&st);
 }

@@ -62,9 +62,14 @@ static void check_sums(const struct shape *shape, int axis, int64_t groups, cons
 	s.n *= groups;
 	struct channel_sums *got = xcalloc((size_t)s.n + 1, sizeof *got);
 	channel_sums(got, &s, &f, &q, quant);
-	for (int64_t c = 0; c < s.n; c++)
+	double *reach = xcalloc((size_t)s.n + 1, sizeof *reach);
+	channel_reach(reach, &s, &f);
+	for (int64_t c = 0; c < s.n; c++) {
 		check_channel(&got[c], c, &s, &f, &q, quant);
+		assert_true(reach[c] == (got[c].sums.n > 0 ? (double)fmaxf(fabsf(got[c].sums.fmin), fabsf(got[c].sums.fmax)) : 0));
+	}
 	free(got);
+	free(reach);
 	tensor_drop(&f);
 	tensor_drop(&q);
 }
@@ -141,6 +146,9 @@ void test_channel_sums__values_that_are_not_finite(void **state)
 	assert_true(isinf(got[0].sums.e2) && isinf(got[1].sums.e2));
 	assert_true(got[0].shift == 0.5 && got[1].shift == 0);
 	assert_true(got[0].sums.f2 == 1 && got[1].sums.f2 == 4 && got[0].sums.n == 3);
+	double reach[2];
+	channel_reach(reach, &s, &f);
+	assert_true(reach[0] == 1 && reach[1] == 2);
 }
 
 // ---- where they lie

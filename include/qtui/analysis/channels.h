@@ -54,6 +54,13 @@ void channels_drop(struct channels **c);
 // Figures from sums: `alone` may be NULL. sums are of split->n channels over `samples` of `of` samples. One count, the caller's.
 struct channels *channels_of(const struct channel_split *split, const struct channel_sums *sums, const struct channel_sums *alone,
     const struct quantizer *q, int samples, int of);
+// How channels reach next to each other.
+struct channel_spread {
+	double top, median;           // the farthest; the median of those that are not dead
+	double unused_bits;           // mean of log2(top / reach) over those
+	int dead, outliers;
+};
+struct channel_spread channel_spread(const double *reach, int n);
 // Copies and orders them. Before the channels are shown to anybody.
 void channels_set_samples(struct channels *c, const struct channel_sample *sample, int n);
 

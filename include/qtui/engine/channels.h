@@ -33,6 +33,8 @@ struct channel_sums {
 // out[split->n]. As stats_compare counts; a scale per channel must lie along the same dimension.
 void channel_sums(struct channel_sums *out, const struct channel_split *split, const struct tensor *f, const struct tensor *q,
     const struct quantizer *quant);
+// The largest |x| of each channel of a plain float32 tensor, what is not finite left out, into out[split->n].
+void channel_reach(double *out, const struct channel_split *split, const struct tensor *x);
 void channel_sums_merge(struct channel_sums *into, const struct channel_sums *one);
 int channel_sums_codes(const struct channel_sums *s); // how many codes occur
 

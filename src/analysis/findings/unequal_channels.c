@@ -14,30 +14,16 @@ struct reaches {
 
 static int by_value(const void *a, const void *b)
 {
-	float x = *(const float *)a, y = *(const float *)b;
+	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
-}
-
-static float *channel_maxima(const struct tensor *w, const struct channel_split *s)
-{
-	const float *x = w->data;
-	int64_t here = w->shape.dim[s->axis], rows = 1, inner = tensor_count(w) / here;
-	float *top = mem_try_array((size_t)s->n, sizeof *top);
-	for (int d = 0; d < s->axis; d++)
-		rows *= w->shape.dim[d];
-	inner /= rows;
-	for (int64_t r = 0; top && r < rows; r++)
-		for (int64_t c = r / (rows / s->groups) * here, end = c + here; c < end; c++)
-			for (int64_t i = 0; i < inner; i++, x++)
-				top[c] = fmaxf(top[c], fabsf(*x));
-	return top;
 }
 
 static bool measure(struct reaches *out, const struct tensor *w, const struct channel_split *split, double scale)
 {
-	float *top = split->axis >= 0 && tensor_count(w) > 0 ? channel_maxima(w, split) : NULL;
+	double *top = split->n > 0 ? mem_try_array((size_t)split->n, sizeof *top) : NULL;
 	if (!top)
 		return false;
+	channel_reach(top, split, w);
 	*out = (struct reaches){.n = split->n};
 	qsort(top, (size_t)out->n, sizeof *top, by_value);
 	out->top = top[out->n - 1];

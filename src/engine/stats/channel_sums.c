@@ -62,25 +62,57 @@ static void add_run(struct channel_sums *into, const struct grid_of *g, const fl
 	*into = s;
 }
 
+// A plain tensor as runs of elements of one channel: `rows` times those of `here` channels, each `inner` elements long.
+struct runs {
+	int64_t rows, here, inner, group; // rows of a group
+};
+
+static struct runs runs_of(const struct channel_split *split, const struct shape *s)
+{
+	struct runs r = { 1, split->axis < 0 ? 1 : s->dim[split->axis], shape_count(s), 1 };
+
+	for (int d = 0; d < split->axis; d++)
+		r.rows *= s->dim[d];
+	if (r.inner == 0)
+		return (struct runs) { 0, 0, 0, 1 };
+	r.inner /= r.rows * r.here;
+	r.group = r.rows / split->groups;
+	return r;
+}
+
 void channel_sums(struct channel_sums *out, const struct channel_split *split, const struct tensor *f, const struct tensor *q,
     const struct quantizer *quant)
 {
+	struct runs runs = runs_of(split, &f->shape);
 	const float *x = f->data, *y = q->data;
-	int64_t count = tensor_count(f), here = split->axis < 0 ? 1 : f->shape.dim[split->axis], inner = count, rows = 1;
 
 	for (int64_t c = 0; c < split->n; c++)
 		out[c] = (struct channel_sums) { .sums = { .fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY } };
-	for (int d = 0; d <= split->axis; d++)
-		inner /= f->shape.dim[d] > 0 ? f->shape.dim[d] : 1;
-	for (int d = 0; d < split->axis; d++)
-		rows *= f->shape.dim[d];
-	for (int64_t r = 0; count > 0 && r < rows; r++) {
-		int64_t first = r / (rows / split->groups) * here;
-		for (int64_t c = first; c < first + here; c++, x += inner, y += inner) {
+	for (int64_t r = 0; r < runs.rows; r++)
+		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, x += runs.inner, y += runs.inner) {
 			struct grid_of g = grid_of(quant, c);
-			add_run(&out[c], &g, x, y, inner);
+			add_run(&out[c], &g, x, y, runs.inner);
 		}
-	}
+}
+
+static float reach_of(const float *x, int64_t n)
+{
+	float most = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		most = fabsf(x[i]) > most && isfinite(x[i]) ? fabsf(x[i]) : most;
+	return most;
+}
+
+void channel_reach(double *out, const struct channel_split *split, const struct tensor *x)
+{
+	struct runs runs = runs_of(split, &x->shape);
+	const float *at = x->data;
+
+	memset(out, 0, (size_t)split->n * sizeof *out);
+	for (int64_t r = 0; r < runs.rows; r++)
+		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, at += runs.inner)
+			out[c] = fmax(out[c], (double)reach_of(at, runs.inner));
 }
 
 void channel_sums_merge(struct channel_sums *into, const struct channel_sums *one)
