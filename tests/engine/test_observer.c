@@ -64,8 +64,7 @@ static int ascending(const void *a, const void *b)
 
 void test_observer__percentile_is_the_sorted_one(void **state)
 {
-	struct target *t = load("onnxruntime");
-	t->calibration.percentile = 0.9999;
+	struct target *t = load("pytorch");
 	for (int relu = 0; relu < 2; relu++) {
 		float *x = values(relu);
 		double lo = 0, hi = 0;
@@ -267,6 +266,29 @@ void test_observer__mse_of_pytorch_is_torchs(void **state)
 	target_free(&t);
 }
 
+// As numpy.histogram of the magnitudes of all samples and ONNX Runtime's PercentileCalibrater have it.
+void test_observer__percentile_of_onnxruntime_is_pooled(void **state)
+{
+	enum { N = 5000, FOUR = 4 };
+	static const struct {
+		float scale;
+		int32_t zero;
+	} numpy[] = { { 0.0313554853f, 128 }, { 0.00489760889f, 0 }, { 0.0117542613f, 128 }, { 0.475260407f, 3 }, { 0.00294117653f, 0 } };
+	struct target *t = load("onnxruntime");
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, FOUR);
+	for (int set = 0; set < 5; set++) {
+		static float x[FOUR * N];
+		for (int i = 0; i < FOUR * N; i++)
+			x[i] = torch_value(set, i / N, i % N);
+		for (int backwards = 0; backwards < 2; backwards++) {
+			int32_t zero;
+			assert_float_equal(scale_of(&s, x, N, &zero, backwards), numpy[set].scale, numpy[set].scale * 1e-6f);
+			assert_int_equal(zero, numpy[set].zero);
+		}
+	}
+	target_free(&t);
+}
+
 // The base's 1 for what is smaller than any float is not torch's: there the smallest scale is the machine epsilon.
 void test_observer__smallest_scales(void **state)
 {
@@ -334,7 +356,7 @@ void test_observer__what_another_gathered_is_adopted(void **state)
 		observer_free(&a);
 		observer_free(&b);
 	}
-	assert_int_equal(adopted, 3 * 3 + 1 + 2); // ranges of minmax, kl and mse; tails; counts of kl and of mse to themselves
+	assert_int_equal(adopted, 3 * 3 + 1 + 2); // ranges of minmax, kl and mse; magnitudes; counts of kl and of mse to themselves
 	free(x);
 	target_free(&t);
 }

@@ -7,13 +7,22 @@
 static const struct method *method_of(const struct observer_setup *s)
 {
 	static const struct method *const methods[CALIB_COUNT] = {
-		[CALIB_MINMAX] = &observer_minmax, [CALIB_PERCENTILE] = &observer_percentile,
-		[CALIB_KL] = &observer_kl,
+		[CALIB_MINMAX] = &observer_minmax, [CALIB_KL] = &observer_kl,
+	};
+	static const struct method *const percentile[] = {
+		[PERCENTILE_SAMPLES] = &observer_percentile, [PERCENTILE_POOLED] = &observer_percentile_pooled,
 	};
 	static const struct method *const mse[] = {
 		[MSE_GRID] = &observer_mse_grid, [MSE_EXPONENTS] = &observer_mse_exponents, [MSE_GROWING] = &observer_mse_growing,
 	};
-	return s->method == CALIB_MSE ? mse[s->target->calibration.mse] : methods[s->method];
+	switch (s->method) {
+	case CALIB_MSE:
+		return mse[s->target->calibration.mse];
+	case CALIB_PERCENTILE:
+		return percentile[s->target->calibration.percentile_of];
+	default:
+		return methods[s->method];
+	}
 }
 
 struct observer *observer_make(const struct observer_setup *s)
@@ -47,7 +56,7 @@ struct key observer_setup_key(const struct observer_setup *s)
 	const struct quantizer *q = &s->quant;
 	const double real[] = { t->scale.minimum, t->scale.below, t->calibration.percentile };
 	const int64_t whole[] = { s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
-		t->calibration.mse };
+		t->calibration.mse, t->calibration.percentile_of };
 	return key_add(key_add((struct key){ 0 }, real, sizeof real), whole, sizeof whole);
 }
 
@@ -70,7 +79,7 @@ bool observer_gathers(const struct observer *o, int phase, struct key *k)
 	bool absolute = o->method == &observer_kl || o->setup.quant.symmetric;
 	if (phase > 0 && (!counts || bins_of(o) > KEPT_BINS))
 		return false;
-	*k = key_add_text((struct key){ 0 }, phase ? "counts" : percentile ? "tails" : "range");
+	*k = key_add_text((struct key){ 0 }, phase ? "counts" : percentile ? "tails" : o->method == &observer_percentile_pooled ? "magnitudes" : "range");
 	if (percentile)
 		*k = key_add(*k, &o->setup.target->calibration.percentile, sizeof o->setup.target->calibration.percentile);
 	if (phase)
@@ -95,6 +104,7 @@ void range_join(struct range *into, const struct range *one)
 		return;
 	into->lo = into->seen ? fminf(into->lo, one->lo) : one->lo;
 	into->hi = into->seen ? fmaxf(into->hi, one->hi) : one->hi;
+	into->least = into->seen ? fminf(into->least, one->least) : one->least;
 	into->seen = true;
 }
 
@@ -224,7 +234,7 @@ void observer_start(struct observer *o, int bins)
 // Large histograms are counted in place, small ones aside and then added, so that threads seldom wait.
 #define COUNT_ASIDE 8192
 
-static void add_counts(struct observer *o, const uint32_t *hist)
+void observer_add_counts(struct observer *o, const uint32_t *hist)
 {
 	for (int i = 0; i < o->bins; i++) {
 		uint64_t sum = (uint64_t)o->hist[i] + hist[i];
@@ -255,7 +265,7 @@ static void count(struct observer *o, bool absolute, const float *x, int64_t n)
 	}
 	pthread_mutex_lock(&o->lock);
 	if (is_aside)
-		add_counts(o, aside);
+		observer_add_counts(o, aside);
 	else
 		count_into(o->hist, o, absolute, x, n);
 	pthread_mutex_unlock(&o->lock);

@@ -10,7 +10,8 @@ enum { EXPONENTS = 5, MSE_BINS = 2048 }; // scales that MSE_EXPONENTS tries; bin
 
 struct range {
 	float lo, hi;
-	bool seen; // has finite values
+	bool seen;   // has finite values
+	float least; // the smallest magnitude, of the method that wants it; else 0
 };
 struct observer {
 	struct observer_setup setup;
@@ -32,7 +33,7 @@ struct method {
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };
 extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents,
-    observer_mse_growing;
+    observer_mse_growing, observer_percentile_pooled;
 
 // Makes phase 1 ready: total range over the samples, histogram of `bins`. Called under the lock.
 void observer_start(struct observer *o, int bins);
@@ -45,6 +46,9 @@ void observer_feed_range(struct observer *o, int sample, const float *x, int64_t
 // Counts |x| or x - lo in o->hist; takes the lock as long as it must.
 void observer_count_abs(struct observer *o, const float *x, int64_t n);
 void observer_count(struct observer *o, const float *x, int64_t n);
+
+// Adds hist[o->bins] to o->hist, under the lock; a count stays at its largest.
+void observer_add_counts(struct observer *o, const uint32_t *hist);
 
 // The searches, on counts alone. Both return in `*end` and `*start` bins.
 int kl_search(const uint32_t *hist, int bins, int levels);

@@ -1,4 +1,5 @@
-// Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do.
+// Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do. Zero points are those of the double, which
+// decides where a range about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
 #include <math.h>
 #include "plan_impl.h"
 
@@ -38,11 +39,11 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	lo = fmin(lo, 0);
 	hi = fmax(hi, 0);
 	double levels = (double)(q->qmax - q->qmin);
-	double s = at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : hi - lo) / levels);
+	double s = at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
 	*scale = (float)s;
-	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / (double)*scale));
+	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / s));
 }
 
 void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)

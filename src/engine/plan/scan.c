@@ -13,7 +13,7 @@ static void plain_range(struct range *r, const float *x, int64_t n)
 			hi = x[i] > hi ? x[i] : hi;
 		}
 	}
-	*r = (struct range){ lo, hi, lo <= hi };
+	*r = (struct range){ .lo = lo, .hi = hi, .seen = lo <= hi };
 }
 
 static void plain_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)

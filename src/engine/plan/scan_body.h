@@ -77,7 +77,7 @@ static void range(struct range *r, const float *x, int64_t n)
 			high = x[i] > high ? x[i] : high;
 		}
 	}
-	*r = (struct range){ low, high, low <= high };
+	*r = (struct range){ .lo = low, .hi = high, .seen = low <= high };
 }
 
 // Bins are computed like the plain form: (v - lo) * bins / width, each step in float; `spill` outside.

@@ -39,6 +39,7 @@ struct op_rule {
 enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
 enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
 enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING };
+enum percentile_of { PERCENTILE_SAMPLES, PERCENTILE_POOLED };
 
 struct width {            // what a node at int8 or int16 gets
 	bool present;
@@ -69,6 +70,7 @@ struct target {
 		enum calib_method method;
 		bool rounded_weights;
 		double percentile;
+		enum percentile_of percentile_of;
 		enum mse_search mse;
 	} calibration;
 	bool after_computing;            // quantize only what follows a computing operator

@@ -231,6 +231,7 @@ static const char *const rounding_names[] = { "half_even", "half_up", "half_down
 	"half_far_from_zero", "up", "down", NULL }; // ORDER ROUNDING
 static const char *const kind_names[] = { "linear", "float16", "bfloat16", NULL };
 static const char *const swish_names[] = { "separate", "fuse", "merge", NULL };
+static const char *const percentile_names[] = { "samples", "pooled", NULL };
 static const char *const mse_names[] = { "grid", "exponents", "growing", NULL };
 
 static const struct field weight_op_fields[] = {
@@ -304,6 +305,7 @@ static const struct field calibration_fields[] = {
 	{ "default", read_choice, AT(calibration.method), calib_names, 0 },
 	{ "rounded_weights", read_bool, AT(calibration.rounded_weights), NULL, 0 },
 	{ "percentile", read_number, AT(calibration.percentile), NULL, 0 },
+	{ "percentile_of", read_choice, AT(calibration.percentile_of), percentile_names, 0 },
 	{ "mse", read_choice, AT(calibration.mse), mse_names, 0 },
 	{ 0 },
 };
