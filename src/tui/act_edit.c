@@ -6,6 +6,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/equalize.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/survey.h"
@@ -147,7 +148,7 @@ static const char *stop(struct ui *ui)
 		study_cancel(ui->study);
 		return "stopped; what is computed stays, r goes on";
 	}
-	return repair_stop(ui) || survey_stop(ui) ? "stopped; what was kept stays" : NULL;
+	return repair_stop(ui) || survey_stop(ui) || equalize_stop(ui) ? "stopped; what was kept stays" : NULL;
 }
 
 void act_interrupt(struct ui *ui)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qtui/base/file.h"
+#include "qtui/tui/equalize.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
 #include "qtui/tui/repair.h"
@@ -120,6 +121,10 @@ static const char *background(const struct ui *ui, double *progress)
 	if (survey_busy(ui)) {
 		*progress = survey_job_progress(ui->survey);
 		return "survey";
+	}
+	if (equalize_busy(ui)) {
+		*progress = equalizing_progress(ui->equalizing);
+		return "equalize";
 	}
 	if (!repair_busy(ui))
 		return NULL;

@@ -11,6 +11,7 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/equalize.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/mouse.h"
 #include "qtui/tui/prompt.h"
@@ -44,6 +45,7 @@ void ui_done(struct ui *ui)
 	repair_job_free(&ui->repair.job);
 	frontier_drop(&ui->repair.frontier);
 	survey_job_free(&ui->survey);
+	equalizing_free(&ui->equalizing);
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);
@@ -276,6 +278,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
 	repair_news(ui);
 	survey_news(ui);
+	equalize_news(ui);
 }
 
 void ui_show(struct ui *ui, enum view v)

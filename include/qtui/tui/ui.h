@@ -4,6 +4,7 @@
 #define QTUI_TUI_UI_H
 
 #include <regex.h>
+#include "qtui/analysis/equalizing.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/story.h"
@@ -76,6 +77,7 @@ struct ui {
 	struct trial trial;
 	struct ui_repair repair;
 	struct survey_job *survey;     // under way; NULL: none
+	struct equalizing *equalizing; // likewise
 	struct line line;              // the prompt on the bottom line
 	char search[128];
 	regex_t regex;                 // of the search

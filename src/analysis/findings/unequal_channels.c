@@ -47,7 +47,7 @@ static void unequal(struct look *l, const struct site *s, const struct reaches *
 	finding_prove(f, "SNR dB of the weight", figures_snr(&s->graphwise));
 	finding_prove(f, "equalizable", equal);
 	if (finding_widen(f, l, s->node))
-		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: qtui equalize MODEL -o OUT.onnx" : "");
+		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: :equalize FILE (qtui equalize)" : "");
 }
 
 void rule_unequal_channels(struct look *l)

@@ -1,0 +1,24 @@
+// Cross-layer equalization of a study's model (equalize.h) in the background: what can be equalized, the float model that comes of it in a
+// file of its own, and what that buys: it is analysed as the study decides now, in a study beside it. The study itself stays as it is.
+#ifndef QTUI_ANALYSIS_EQUALIZING_H
+#define QTUI_ANALYSIS_EQUALIZING_H
+
+#include "qtui/analysis/study.h"
+
+struct equalizing;
+struct equalizing_result {
+	int groups, nodes;              // of tensors; whose weights change
+	bool measured;                  // else there was nothing to write, or nowhere
+	struct run_note now, equalized; // of the study as it began, of the file
+};
+// `path` NULL: only looks. A file that is there is refused. `sums`: factors pass Add and Sub too.
+MUST_CHECK enum status equalizing_start(struct equalizing **out, struct study *st, const char *path, bool sums, struct error *err);
+void equalizing_cancel(struct equalizing *j);
+bool equalizing_running(const struct equalizing *j); // when it is over the study's pipe is readable
+double equalizing_progress(const struct equalizing *j); // 0..1
+const char *equalizing_path(const struct equalizing *j); // as given
+// What it found, when it is over.
+MUST_CHECK enum status equalizing_end(struct equalizing_result *out, const struct equalizing *j, struct error *err);
+void equalizing_free(struct equalizing **j); // cancels and waits
+
+#endif

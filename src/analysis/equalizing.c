@@ -1,0 +1,248 @@
+// Equalizing in the background: a thread with a study of its own.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "qtui/analysis/equalizing.h"
+#include "qtui/base/file.h"
+#include "qtui/engine/equalize.h"
+#include "qtui/engine/onnx.h"
+#include "study_impl.h"
+
+// What is in force when it begins, which may change meanwhile.
+struct decided {
+	struct edits *edits;
+	struct study_options opt;
+	char *target, *calib, *data, *labels, *decoder, *kind;
+};
+struct equalizing {
+	struct study *study;
+	struct decided decided;
+	char *path;
+	bool sums;
+	struct equalizing_result result;
+	struct error error;            // both are the thread's until it is over
+	atomic_bool cancel, over;
+	_Atomic double progress;
+	pthread_t thread;
+};
+
+static char *copy_text(const char *t)
+{
+	return t ? xstrdup(t) : NULL;
+}
+
+static void note_decision(struct decided *to, const struct study *st)
+{
+	enum { SHARE = 3 }; // of the memory: the study goes on
+	const struct decision *d = &st->step[st->current];
+	const struct task_wish *w = study_task_wish(st);
+	*to = (struct decided){.edits = study_effective(st, d->edits), .opt = st->opt, .target = xstrdup(d->target), .calib = copy_text(st->opt.calib),
+	    .data = copy_text(w->data), .labels = copy_text(w->labels), .decoder = copy_text(w->decoder), .kind = copy_text(w->kind)};
+	struct study_options *o = &to->opt;
+	o->target = to->target;
+	o->calib = to->calib;
+	o->method = (int)d->method;
+	o->data.pre = *dataset_preprocess(study_dataset(st));
+	o->memory = st->opt.memory / SHARE;
+	o->skip_layerwise = o->unwatched = true;
+	o->task = (struct task_wish){.data = to->data, .labels = to->labels, .decoder = to->decoder, .kind = to->kind, .iou = w->iou, .none = w->none};
+	o->truncate = NULL; // the edits have it
+	o->n_truncate = 0;
+}
+
+static void decided_done(struct decided *d)
+{
+	edits_free(&d->edits);
+	free(d->target);
+	free(d->calib);
+	free(d->data);
+	free(d->labels);
+	free(d->decoder);
+	free(d->kind);
+}
+
+// ---- the thread
+
+static enum status write_model(const struct equalizing *j, const struct equalization *e, struct error *err)
+{
+	struct bytes model = {0};
+	enum status st = onnx_write_tuned(&model, j->study->g, e->weights, err);
+	if (st == STATUS_OK)
+		st = file_write(j->path, model.data, model.size, err);
+	bytes_done(&model);
+	return st;
+}
+
+// Nodes have the names that they had; what the target refuses of one it refused before.
+static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
+{
+	int *node = xcalloc((size_t)e->n_nodes + 1, sizeof *node), scales = 0, refused;
+	struct scale_edit *scale = xcalloc((size_t)e->n_nodes + 1, sizeof *scale);
+	enum status st = STATUS_OK;
+	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++) {
+		int n = 0;
+		for (int i = 0; i < e->n_nodes; i++)
+			if (e->precision[i] == p && (node[n] = graph_find_node(to->g, from->g->node[i].name)) >= 0)
+				n++;
+		st = n ? study_set(to, node, n, p, &refused, err) : STATUS_OK;
+		st = st == STATUS_REFUSED ? STATUS_OK : st;
+	}
+	for (int i = 0; i < e->n_nodes; i++)
+		if (e->scale[i] > 0 && (scale[scales].node = graph_find_node(to->g, from->g->node[i].name)) >= 0)
+			scale[scales++].scale = e->scale[i];
+	if (st == STATUS_OK && scales)
+		st = study_scales(to, scale, scales, err);
+	free(node);
+	free(scale);
+	return st;
+}
+
+static enum status run(struct equalizing *j, struct study *st, struct error *err)
+{
+	study_run(st);
+	while (study_running(st)) {
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		if (atomic_load(&j->cancel))
+			study_cancel(st);
+		struct snapshot *s = study_snapshot(st);
+		double share[] = {[STAGE_CALIBRATE] = 0, [STAGE_MEASURE] = 0.4, [STAGE_TASK] = 0.8, [STAGE_DONE] = 1};
+		if (s->stage >= STAGE_CALIBRATE && s->stage <= STAGE_DONE)
+			atomic_store(&j->progress, fmin(1, share[s->stage] + 0.4 * s->progress));
+		snapshot_drop(&s);
+		study_wake(j->study);
+	}
+	return study_wait(st, err);
+}
+
+static void note_result(struct equalizing_result *out, struct study *st)
+{
+	struct run_record r;
+	struct error err;
+	if (study_figures(&r, st, "now", &err) != STATUS_OK)
+		return;
+	out->equalized = r.note;
+	out->measured = true;
+	run_record_done(&r);
+}
+
+static enum status measure(struct equalizing *j, struct error *err)
+{
+	struct study *beside = NULL;
+	j->decided.opt.model = j->path;
+	enum status st = study_open(&beside, &j->decided.opt, err);
+	if (st != STATUS_OK)
+		return st;
+	study_yield(beside);
+	st = decide_alike(beside, j->study, j->decided.edits, err);
+	if (st == STATUS_OK)
+		st = run(j, beside, err);
+	if (st == STATUS_OK)
+		note_result(&j->result, beside);
+	study_close(&beside);
+	return st;
+}
+
+static enum status equalize_model(struct equalizing *j, struct error *err)
+{
+	struct equalization e = {0};
+	struct equalize_options opt = EQUALIZE_DEFAULT;
+	opt.sums = j->sums;
+	enum status st = equalize(&e, j->study->g, &opt, err);
+	if (st == STATUS_OK) {
+		j->result.groups = e.n_groups;
+		j->result.nodes = tuning_count(e.weights);
+	}
+	if (st == STATUS_OK && j->path && j->result.nodes)
+		st = write_model(j, &e, err);
+	equalization_done(&e);
+	return st == STATUS_OK && j->path && j->result.nodes ? measure(j, err) : st;
+}
+
+static void *work(void *arg)
+{
+	struct equalizing *j = arg;
+	thread_yield();
+	(void)!equalize_model(j, &j->error);
+	atomic_store(&j->over, true);
+	study_wake(j->study);
+	return NULL;
+}
+
+// ---- asking
+
+static void drop(struct equalizing *j)
+{
+	decided_done(&j->decided);
+	free(j->path);
+	free(j);
+}
+
+static enum status check(const struct equalizing *j, const struct snapshot *s, struct error *err)
+{
+	if (j->path && file_exists(j->path))
+		return error_set(err, STATUS_REFUSED, "%.200s is there: give the equalized model a name of its own", j->path);
+	if (j->path && (!snapshot_complete(s) || s->dirty))
+		return error_set(err, STATUS_REFUSED, "the analysis has not run to its end: wait for the run");
+	return STATUS_OK;
+}
+
+enum status equalizing_start(struct equalizing **out, struct study *st, const char *path, bool sums, struct error *err)
+{
+	struct equalizing *j = xcalloc(1, sizeof *j);
+	struct snapshot *s = study_latest(st);
+	struct run_record now;
+	*j = (struct equalizing){.study = st, .path = copy_text(path), .sums = sums};
+	note_decision(&j->decided, st);
+	enum status status = check(j, s, err);
+	if (status == STATUS_OK && study_figures(&now, st, "now", err) == STATUS_OK) {
+		j->result.now = now.note;
+		run_record_done(&now);
+	}
+	snapshot_drop(&s);
+	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
+		status = error_set(err, STATUS_NOMEM, "no thread to be had");
+	if (status == STATUS_OK)
+		*out = j;
+	else
+		drop(j);
+	return status;
+}
+
+void equalizing_cancel(struct equalizing *j)
+{
+	atomic_store(&j->cancel, true);
+}
+
+bool equalizing_running(const struct equalizing *j)
+{
+	return !atomic_load(&j->over);
+}
+
+double equalizing_progress(const struct equalizing *j)
+{
+	return atomic_load(&j->progress);
+}
+
+const char *equalizing_path(const struct equalizing *j)
+{
+	return j->path;
+}
+
+enum status equalizing_end(struct equalizing_result *out, const struct equalizing *j, struct error *err)
+{
+	*out = j->result;
+	*err = j->error;
+	return err->status;
+}
+
+void equalizing_free(struct equalizing **jp)
+{
+	struct equalizing *j = *jp;
+	*jp = NULL;
+	if (!j)
+		return;
+	equalizing_cancel(j);
+	pthread_join(j->thread, NULL);
+	drop(j);
+}

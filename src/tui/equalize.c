@@ -1,0 +1,95 @@
+#include "qtui/tui/equalize.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qtui/analysis/task.h"
+#include "qtui/base/log.h"
+#include "qtui/base/str.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/format.h"
+
+bool equalize_busy(const struct ui *ui)
+{
+	return ui->equalizing != NULL;
+}
+
+bool equalize_stop(struct ui *ui)
+{
+	if (ui->equalizing)
+		equalizing_cancel(ui->equalizing);
+	return ui->equalizing;
+}
+
+// "FILE", "FILE sums", "sums", "".
+static bool take_sums(char *args)
+{
+	char *last = strrchr(args, ' '), *word = last ? last + 1 : args;
+
+	if (strcmp(word, "sums"))
+		return false;
+	*(last ? last : args) = '\0';
+	return true;
+}
+
+enum status command_equalize(struct ui *ui, char *args, struct error *err)
+{
+	bool sums = take_sums(args);
+
+	if (equalize_busy(ui))
+		return error_set(err, STATUS_REFUSED, "equalizing is under way: Ctrl-c stops it");
+	if (equalizing_start(&ui->equalizing, ui->study, *args ? args : NULL, sums, err))
+		return err->status;
+	if (*args)
+		ui_note(ui, "equalizing into %.200s, and measuring it as is decided here; Ctrl-c stops it", args);
+	return STATUS_OK;
+}
+
+static void add_bought(struct str *out, const struct run_note *was, const struct run_note *now)
+{
+	char a[FIGURE], b[FIGURE];
+
+	str_addf(out, "worst output %s → %s dB", format_db(a, was->out_snr_db), format_db(b, now->out_snr_db));
+	str_addf(out, ", mean of nodes %s → %s dB", format_db(a, was->mean_snr_db), format_db(b, now->mean_snr_db));
+	if (!isnan(was->task_quant) && !isnan(now->task_quant))
+		str_addf(out, ", %s %s → %s", task_word(now->task_name), format_score(a, was->task_quant), format_score(b, now->task_quant));
+}
+
+static void tell(struct ui *ui, const struct equalizing_result *r, const char *path)
+{
+	const char *calib = study_options(ui->study)->calib;
+	struct str text = {0};
+
+	str_addf(&text, "equalize: %d group%s of tensors, weights of %d nodes", r->groups, r->groups == 1 ? "" : "s", r->nodes);
+	if (r->nodes == 0) {
+		str_add(&text, ": nothing to equalize here (factors do not pass Clip, Sigmoid, SiLU or Concat)");
+	} else if (!r->measured) {
+		str_add(&text, "; :equalize FILE writes the model and measures what it buys");
+	} else {
+		str_add(&text, "; ");
+		add_bought(&text, &r->now, &r->equalized);
+		str_addf(&text, ". Written; to go on with it: qtui %s %s", path, calib ? calib : "--random-data N");
+	}
+	log_info("%s", str_text(&text));
+	ui_note(ui, "%s", str_text(&text));
+	str_done(&text);
+}
+
+void equalize_news(struct ui *ui)
+{
+	struct equalizing_result r;
+	struct error err = {0};
+	enum status st;
+
+	if (!ui->equalizing || equalizing_running(ui->equalizing))
+		return;
+	st = equalizing_end(&r, ui->equalizing, &err);
+	if (st == STATUS_CANCELLED)
+		ui_note(ui, "stopped: %s is written, what it buys was not measured", equalizing_path(ui->equalizing));
+	else if (st)
+		ui_fail(ui, &err);
+	else
+		tell(ui, &r, equalizing_path(ui->equalizing));
+	equalizing_free(&ui->equalizing);
+}

@@ -1,0 +1,120 @@
+// Equalizing in the background: the file that is written, and that what is said of it is what a study of its own says.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "engine/onnx_case.h"
+#include "qtui/analysis/equalizing.h"
+#include "qtui/base/file.h"
+#include "studies.h"
+
+enum { IN = 3, MID = 4, OUT = 2 };
+
+// Two convolutions with a Relu between, whose channels differ much: one scale for all of a weight does not suit them.
+static char *model(const char *between)
+{
+	static const float front[MID * IN] = {8, 1, -2, 0.5f, 0.25f, 0.125f, 1, -1, 2, 0.01f, -0.01f, 0.005f};
+	static const float behind[OUT * MID] = {0.5f, 2, 1, 9, -0.25f, 0.5f, 1, -7};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, IN, 8, 8));
+	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), front);
+	case_floats(&c, "w2", DIMS(OUT, MID, 1, 1), behind);
+	case_node(&c, "Conv", "one", "x w1", "h");
+	case_node(&c, between, "between", "h", "r");
+	case_node(&c, "Conv", "two", "r w2", "y");
+	case_output(&c, c.graph, "y");
+	char *path = xstrdup(case_save(&c, "unequal.onnx"));
+	case_done(&c);
+	return path;
+}
+
+static struct study *open_model(const char *path)
+{
+	return open_for_test((struct study_options){.model = path, .target = "a8w8", .method = CALIB_MINMAX, .threads = 1, .backend = BACKEND_ONEDNN,
+	    .data = {.random = 2, .samples = 2}, .task = {.none = true}});
+}
+
+static struct equalizing_result equalized(struct study *st, const char *path)
+{
+	struct equalizing *j = NULL;
+	struct equalizing_result r;
+	struct error err = {0};
+	if (equalizing_start(&j, st, path, false, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	while (equalizing_running(j))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	if (equalizing_end(&r, j, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	equalizing_free(&j);
+	return r;
+}
+
+static void set(struct study *st, const char *node, int precision)
+{
+	struct error err = {0};
+	int n = graph_find_node(study_graph(st), node);
+	assert_int_equal(study_set(st, &n, 1, precision, NULL, &err), STATUS_OK);
+}
+
+// With the edits that are in force, and the study as it was.
+void test_equalizing__measures_what_it_writes(void **state)
+{
+	char *path = model("Relu");
+	const char *out = support_temp("equalized.onnx");
+	struct study *st = open_model(path);
+	set(st, "two", PREC_INT16);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized(st, out);
+	assert_int_equal(r.groups, 1);
+	assert_int_equal(r.nodes, 2);
+	assert_true(r.measured && r.equalized.n_edits == 1);
+	assert_true(r.equalized.out_snr_db > r.now.out_snr_db + 1);
+	struct study *other = open_model(out);
+	set(other, "two", PREC_INT16);
+	struct snapshot *s = run_study(other);
+	assert_true(s->run[0].out_snr_db == r.equalized.out_snr_db);
+	snapshot_drop(&s);
+	study_close(&other);
+	study_close(&st);
+	free(path);
+}
+
+void test_equalizing__only_looks_without_a_file(void **state)
+{
+	char *path = model("Relu");
+	struct study *st = open_model(path);
+	struct equalizing_result r = equalized(st, NULL);
+	assert_int_equal(r.nodes, 2);
+	assert_false(r.measured);
+	study_close(&st);
+	free(path);
+}
+
+void test_equalizing__nothing_to_write(void **state)
+{
+	char *path = model("Sigmoid");
+	const char *out = support_temp("none.onnx");
+	struct study *st = open_model(path);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized(st, out);
+	assert_int_equal(r.nodes, 0);
+	assert_false(r.measured || file_exists(out));
+	study_close(&st);
+	free(path);
+}
+
+// Neither the model nor anything else that is there is written over; figures that are not there cannot be compared with.
+void test_equalizing__refuses(void **state)
+{
+	char *path = model("Relu");
+	struct study *st = open_model(path);
+	struct equalizing *j = NULL;
+	struct error err = {0};
+	assert_int_equal(equalizing_start(&j, st, path, false, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "name of its own"));
+	assert_int_equal(equalizing_start(&j, st, support_temp("other.onnx"), false, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "wait for the run"));
+	assert_null(j);
+	study_close(&st);
+	free(path);
+}
