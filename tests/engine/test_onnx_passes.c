@@ -178,3 +178,56 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 	assert_int_equal(c.loaded->n_nodes, 1);
 	case_done(&c);
 }
+
+static Onnx__NodeProto *nbits_case(struct onnx_case *c, const char *in)
+{
+	static const uint8_t codes[2] = {0x21, 0x0f};
+	Onnx__TensorProto *t;
+	Onnx__NodeProto *n;
+
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, 1, 2));
+	t = case_tensor(c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, DIMS(2, 1, 1));
+	case_raw(c, t, codes, sizeof codes);
+	c->graph->initializer[c->graph->n_initializer++] = t;
+	case_floats(c, "scales", DIMS(2), (const float[]){2, 0.5f});
+	case_floats(c, "b", DIMS(K), bias);
+	n = case_node(c, "MatMulNBits", "packed", in, "y");
+	n->domain = case_text(c, "com.microsoft");
+	case_attr_int(c, n, "K", 2);
+	case_attr_int(c, n, "N", 2);
+	case_attr_int(c, n, "bits", 4);
+	case_attr_int(c, n, "block_size", 2);
+	case_output(c, c->graph, "y");
+	return n;
+}
+
+void test_onnx_passes__packed_weights_become_weights(void **state)
+{
+	static const float want[4] = {-14, 3.5f, -12, -4}; // codes less 8, in columns
+	const float x[2] = {1, 2};
+	struct tensor in = {.type = DT_F32, .shape = {3, {1, 1, 2}}, .data = (void *)x}, y;
+	const struct tensor *list[1] = {&in};
+	struct onnx_case c;
+
+	(void)state;
+	nbits_case(&c, "x codes scales - - b");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	assert_int_equal(c.loaded->node[0].op->id, OP_MatMul);
+	assert_string_equal(c.loaded->node[0].name, "packed");
+	assert_memory_equal(constant(c.loaded, 0, 1), want, sizeof want);
+	if (graph_eval(c.loaded, list, &y, 1, &c.err))
+		fail_msg("%s", c.err.text);
+	assert_true(((float *)y.data)[0] == -38 + bias[0] && ((float *)y.data)[1] == -4.5f + bias[1]);
+	tensor_drop(&y);
+	case_done(&c);
+	nbits_case(&c, "x codes given");
+	case_input(&c, "given", FLOAT, DIMS(2));
+	case_load(&c);
+	assert_int_equal(c.loaded->node[0].op->id, OP_MatMulNBits);
+	case_done(&c);
+	nbits_case(&c, "x codes scales")->attribute[2]->i = 0;
+	case_refused(&c, STATUS_UNSUPPORTED, "node packed (MatMulNBits): bits 0");
+	case_done(&c);
+}

@@ -88,6 +88,9 @@ op_eval_fn *op_eval_ordered(enum op_id id);
 MUST_CHECK enum status qlinearconv_round(const struct node *n, const struct tensor *const *in, uint32_t *sums, struct tensor *out,
     int width, struct error *err);
 
+// The weights of a MatMulNBits as a MatMul has them, [K, N], from its constant inputs 1 to 3; allocated, the caller drops them.
+MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
+
 // y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 

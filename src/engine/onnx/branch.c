@@ -11,18 +11,6 @@
 
 #define DEPTH_MAX 8 // each level may be built twice
 
-// Moves the nodes from `first` on to the position `at` < first.
-static void move_nodes(struct draft *d, size_t first, size_t at)
-{
-	size_t n = d->n_nodes - first;
-	struct draft_node **moved = xmalloc((n + 1) * sizeof(*moved));
-
-	memcpy(moved, d->node + first, n * sizeof(*moved));
-	memmove(d->node + at + n, d->node + at, (first - at) * sizeof(*moved));
-	memcpy(d->node + at, moved, n * sizeof(*moved));
-	free(moved);
-}
-
 // The If's output becomes the branch's; through an Identity where both must keep their names.
 static enum status connect_output(
     struct draft *d, struct draft_node *n, int output, struct scope *scope, const char *name, struct error *err)
@@ -60,7 +48,7 @@ static enum status inline_if(struct draft *d, size_t at, const Onnx__GraphProto 
 	for (int i = 0; i < n->n.n_out && !s; i++)
 		s = connect_output(d, n, i, scope, branch->output[i]->name ? branch->output[i]->name : "", err);
 	draft_remove(n, NULL);
-	move_nodes(d, first, at + 1);
+	draft_move_nodes(d, first, at + 1);
 	return s;
 }
 

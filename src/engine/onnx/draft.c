@@ -1,6 +1,7 @@
 // The lists of a draft.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "qtui/base/str.h"
 #include "draft.h"
 
@@ -119,6 +120,17 @@ struct draft_node *draft_node_add(struct draft *d, const char *name)
 	d->node = xgrow(d->node, &d->cap_nodes, d->n_nodes + 1, sizeof(struct draft_node *));
 	d->node[d->n_nodes++] = n;
 	return n;
+}
+
+void draft_move_nodes(struct draft *d, size_t first, size_t at)
+{
+	size_t n = d->n_nodes - first;
+	struct draft_node **moved = xmalloc((n + 1) * sizeof(*moved));
+
+	memcpy(moved, d->node + first, n * sizeof(*moved));
+	memmove(d->node + at + n, d->node + at, (first - at) * sizeof(*moved));
+	memcpy(d->node + at, moved, n * sizeof(*moved));
+	free(moved);
 }
 
 void draft_mark_output(struct draft *d, int value)

@@ -74,6 +74,8 @@ int draft_value_add(struct draft *d, const char *name);
 void draft_set_constant(struct draft *d, int value, struct tensor *t);
 // Appends a node of this name (or one made from it); fate FATE_KEPT.
 struct draft_node *draft_node_add(struct draft *d, const char *name);
+// Moves the nodes from `first` on to the position `at` <= first.
+void draft_move_nodes(struct draft *d, size_t first, size_t at);
 void draft_mark_output(struct draft *d, int value);
 void draft_mark_input(struct draft *d, int value);
 

@@ -28,6 +28,19 @@ static bool is_quantizer(const struct op *op)
 	return op->id == OP_QuantizeLinear;
 }
 
+static bool has_room(const struct draft *d, int64_t bytes)
+{
+	return bytes <= FOLD_VALUE_MAX && d->folded_bytes + bytes <= FOLD_TOTAL_MAX;
+}
+
+bool infer_takes(struct draft *d, int64_t bytes)
+{
+	bool takes = has_room(d, bytes);
+
+	d->folded_bytes += takes ? bytes : 0;
+	return takes;
+}
+
 static int64_t output_bytes(const struct node *n, const struct tensor *out)
 {
 	int64_t total = 0;
@@ -64,7 +77,7 @@ static bool may_fold(
 	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
 		if (in[i] && !in[i]->data)
 			return false;
-	return bytes <= FOLD_VALUE_MAX && d->folded_bytes + bytes <= FOLD_TOTAL_MAX;
+	return has_room(d, bytes);
 }
 
 static enum status fold(

@@ -6,6 +6,7 @@
 
 MUST_CHECK enum status pass_folded(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_identity(struct draft *d, struct error *err);
+MUST_CHECK enum status pass_nbits(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_batchnorm(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_bias(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_unused(struct draft *d, struct error *err);

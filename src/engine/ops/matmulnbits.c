@@ -97,25 +97,36 @@ static void unpack(float *w, const struct packed *p)
 		}
 }
 
+enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	struct packed p;
+	enum status s = read_weights(&p, n, in, err);
+
+	*w = (struct tensor){0};
+	if (s != STATUS_OK)
+		return s;
+	*w = (struct tensor){.type = DT_F32, .shape = {2, {p.k, p.n}}};
+	s = tensor_alloc(w, NULL, err);
+	if (s == STATUS_OK)
+		unpack(w->data, &p);
+	return s;
+}
+
 enum status matmulnbits_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct tensor *bias = qlinear_input(n, in, BIAS);
-	float *y = out[0].data, *w = NULL;
+	float *y = out[0].data;
 	int64_t count = tensor_count(&out[0]);
-	struct packed p;
-	enum status s = resolve(&p, n, in, err);
+	struct tensor w;
+	enum status s = matmulnbits_weights(&w, n, in, err);
 
-	if (s == STATUS_OK) {
-		w = mem_try_array((size_t)p.k * (size_t)p.n, sizeof *w);
-		s = w ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for weights of %lld x %lld", (long long)p.k, (long long)p.n);
-	}
 	if (s != STATUS_OK)
 		return s;
-	unpack(w, &p);
+	const int64_t k = w.shape.dim[0], columns = w.shape.dim[1];
 	for (int64_t i = 0; i < count; i++)
-		y[i] = bias ? ((const float *)bias->data)[i % p.n] : 0;
-	matmul_float(&(struct matrices){.m = count / p.n, .n = p.n, .k = p.k, .a_row = p.k, .a_col = 1, .b_row = p.n, .b_col = 1}, in[A]->data, w,
-	    y, width);
-	free(w);
+		y[i] = bias ? ((const float *)bias->data)[i % columns] : 0;
+	matmul_float(&(struct matrices){.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1}, in[A]->data,
+	    w.data, y, width);
+	tensor_drop(&w);
 	return STATUS_OK;
 }

@@ -1,0 +1,83 @@
+// A MatMulNBits of constant weights becomes a MatMul of what they stand for, and an Add of its bias: what a DequantizeLinear of constants
+// becomes, too. They are unpacked once, and are weights like any other to a target.
+#include "attr.h"
+#include "infer.h"
+#include "pass.h"
+
+enum { WEIGHTS = 1, SCALES, ZEROS, GROUPS, BIAS, INPUTS };
+
+// Its constants; false where one is not, or is of a kind that the operator does not take.
+static bool read_constants(const struct tensor *in[INPUTS], const struct draft *d, const struct draft_node *n)
+{
+	for (int i = 0; i < INPUTS; i++)
+		in[i] = draft_constant(d, n, i);
+	for (int i = WEIGHTS; i < INPUTS; i++)
+		if (draft_in(d, n, i) && !in[i])
+			return false;
+	return in[WEIGHTS] && in[SCALES] && !in[GROUPS];
+}
+
+// Bytes of the weights as floats.
+static int64_t float_bytes(const struct node *n, const struct tensor *codes)
+{
+	return tensor_count(codes) * 8 / (int64_t)attr_number(n, "bits") * (int64_t)sizeof(float);
+}
+
+static void become(struct draft *d, struct node *n, const char *op, int opset)
+{
+	n->op = op_find("", op, opset);
+	n->attrs = attr_defaults(d, n->op);
+	n->n_in = 2;
+}
+
+// Behind the node at `at`, whose output it takes over.
+static void add_bias(struct draft *d, size_t at, int bias)
+{
+	struct draft_node *n = d->node[at], *sum = draft_node_add(d, pass_name(d, n, "bias"));
+	int y = n->n.out[0], product = draft_value_add(d, pass_name(d, n, "product"));
+
+	d->value[product].type = d->value[y].type;
+	d->value[product].shape = d->value[y].shape;
+	d->value[product].producer = n;
+	d->value[y].producer = sum;
+	n->n.out[0] = product;
+	become(d, &sum->n, "Add", 7);
+	sum->op_type = sum->n.op->name;
+	sum->n.in = arena_memdup(d->arena, (const int[]){product, bias}, 2 * sizeof(int));
+	sum->n.out = arena_memdup(d->arena, &y, sizeof(y));
+	sum->n.n_out = 1;
+	draft_move_nodes(d, d->n_nodes - 1, at + 1);
+}
+
+static enum status to_matmul(struct draft *d, size_t at, struct error *err)
+{
+	struct draft_node *n = d->node[at];
+	const struct tensor *in[INPUTS];
+	struct tensor w;
+	int weight, bias = n->n.n_in > BIAS ? draft_resolve(d, n->n.in[BIAS]) : -1;
+	enum status s = STATUS_OK;
+
+	if (!read_constants(in, d, n) || n->n.out[0] < 0 || !(attr_number(&n->n, "bits") >= 1) ||
+	    !infer_takes(d, float_bytes(&n->n, in[WEIGHTS])))
+		return STATUS_OK;
+	s = matmulnbits_weights(&w, &n->n, in, err);
+	if (s)
+		return error_prefix(err, "node %s (%s)", n->n.name, n->op_type);
+	weight = draft_value_add(d, pass_name(d, n, "weight"));
+	draft_set_constant(d, weight, &w);
+	pass_set_input(d, n, WEIGHTS, weight);
+	become(d, &n->n, "MatMul", 1);
+	if (bias >= 0)
+		add_bias(d, at, bias);
+	return STATUS_OK;
+}
+
+enum status pass_nbits(struct draft *d, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	for (size_t i = 0; i < d->n_nodes && !s; i++)
+		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_MatMulNBits)
+			s = to_matmul(d, i, err);
+	return s;
+}
