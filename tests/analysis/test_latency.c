@@ -56,6 +56,14 @@ void test_latency__takes_what_profilers_write(void **state)
 	    {"I (10) dl::Model: model:m\nI (11) dl::Model: | name | module_type | latency |\nI (11) dl::Model: +---+---+---+\n"
 	     "\x1b[0;32mI (12) dl::Model: | " CONV " | Conv | 1500us |\x1b[0m\nI (12) dl::Model: | " OTHER " | Conv | 250us |\n"
 	     "I (12) dl::Model: | total | | 1750us |\n\n", LATENCY_UNSAID},
+	    {"[{\"cat\":\"Session\",\"dur\":9,\"name\":\"model_run\"},{\"cat\":\"Node\",\"dur\":1,\"name\":\"" CONV "_fence_before\"},"
+	     "{\"cat\":\"Node\",\"dur\":1400,\"name\":\"" CONV "_kernel_time\",\"args\":{\"op_name\":\"Conv\",\"node_index\":\"7\"}},"
+	     "{\"cat\":\"Node\",\"dur\":1600,\"name\":\"" CONV "_kernel_time\"},{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "_kernel_time\"}]", LATENCY_UNSAID},
+	    {"[{\"count\":100},{\"name\":\"" CONV "\",\"timeMs\":150,\"averageMs\":1.5,\"percentage\":80},"
+	     "{\"name\":\"" OTHER "\",\"timeMs\":25,\"averageMs\":0.25,\"percentage\":20}]", LATENCY_UNSAID},
+	    {"[{\"cat\":\"Node\",\"dur\":1500,\"name\":\"" CONV "_output_0_nchwc_kernel_time\"},"
+	     "{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "/QuickGeluFusion/_token_12_kernel_time\"}]", LATENCY_UNSAID},
+	    {"layer,time ms,avg time ms\n" CONV ",150,1.5\n" OTHER ",25,.25\n", LATENCY_UNSAID},
 	};
 	struct study *st = open_study();
 	for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
@@ -119,8 +127,9 @@ void test_latency__refuses_what_is_no_table_of_the_model(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-	    {"", "board.csv:1: no heading"}, {"\n\n\r\n", "board.csv:1: no heading"}, {"name,op\na,b\n", "board.csv:1: no heading"},
-	    {"name,start time us,time ratio %\na,1,2\n", "board.csv:1: no heading"}, {"{\"a\": 1}", "board.csv:1: no heading"},
+	    {"", "board.csv:1: nothing names a column"}, {"\n\n\r\n", "board.csv:1: nothing names a column"}, {"name,op\na,b\n", "board.csv:1: nothing names a column"},
+	    {"name,start time us,time ratio %\na,1,2\n", "board.csv:1: nothing names a column"}, {"{\"a\": 1}", "board.csv: entry 1: nothing names a column"}, {"[{\"name\": \"x\", \"dur\": 1}", "board.csv:1: not valid JSON"},
+	    {"[{\"name\": \"x\", \"dur\": 1}]", "board.csv: entry 1: the model has no node x"},
 	    {"name,us\n", "there is no line below the heading"}, {"name,us\nnowhere,1\n", "board.csv:2: the model has no node nowhere"},
 	    {"name,latency\n" CONV ",1\n", "board.csv:2: \"1\" of what? Name the column latency_us or latency_ms"},
 	};

@@ -349,7 +349,7 @@ awk '/^\t"steps":/ {exit} /"pareto":/ {on = 1} on && /"changes":/ {n++} on && /"
 report search_says_what_accuracy_costs $?
 expect search_without_times 1 "no times are known" search $model $calib --samples 1 --until 'time<1' -q
 printf 'name,op\na,b\n' >"$dir/board.csv"
-expect latency_needs_a_heading 1 "board.csv:1: no heading" analyze $model $calib --samples 1 --latency "$dir/board.csv" -q
+expect latency_needs_a_heading 1 "board.csv:1: nothing names a column" analyze $model $calib --samples 1 --latency "$dir/board.csv" -q
 expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
 expect search_budget 2 "seconds" search $model $calib --budget soon
 

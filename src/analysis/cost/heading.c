@@ -113,16 +113,38 @@ static int find_column(const struct cells *c, list wanted)
 	return -1;
 }
 
+// Where there is a time of many runs, too, the mean of them is meant.
+static bool is_mean(const char *cell)
+{
+	static const char *const mean[] = {"avg", "average", "mean", "median", NULL};
+	struct words w;
+	bool any = false;
+	cut_words(&w, cell);
+	for (int i = 0; i < w.n; i++)
+		any |= has(mean, w.at[i]);
+	return any;
+}
+
+bool heading_of(struct heading *h, const struct cells *c, char separator)
+{
+	*h = (struct heading){.separator = separator, .name = find_column(c, names), .index = find_column(c, indices), .time = -1,
+	    .precision = find_column(c, precisions)};
+	for (int i = 0; i < c->n; i++) {
+		double unit;
+		bool taken = i == h->name || i == h->index || i == h->precision;
+		if (taken || !is_time(c->at[i], &unit) || (h->time >= 0 && (is_mean(c->at[h->time]) || !is_mean(c->at[i]))))
+			continue;
+		h->time = i;
+		h->unit = unit;
+	}
+	return h->time >= 0 && (h->name >= 0 || h->index >= 0);
+}
+
 static bool read_with(struct heading *h, char *line, char separator)
 {
 	struct cells c;
 	cells_cut(&c, line, separator);
-	*h = (struct heading){.separator = separator, .name = find_column(&c, names), .index = find_column(&c, indices), .time = -1,
-	    .precision = find_column(&c, precisions)};
-	for (int i = 0; i < c.n && h->time < 0; i++)
-		if (i != h->name && i != h->index && i != h->precision && is_time(c.at[i], &h->unit))
-			h->time = i;
-	return h->time >= 0 && (h->name >= 0 || h->index >= 0);
+	return heading_of(h, &c, separator);
 }
 
 bool heading_read(struct heading *h, const char *line)

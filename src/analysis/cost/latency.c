@@ -1,8 +1,5 @@
-// A board's times: from the lines of a table to the nodes of the graph. A name is looked for as the file of the model writes it (a node,
-// or a tensor: its maker), then as tools write it that know only letters, digits and '_'.
+// A board's times: from the lines of a table to the nodes of the graph.
 #include "qtui/analysis/latency.h"
-#include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +11,7 @@
 #include "qtui/base/mem.h"
 #include "table.h"
 
-enum { LINE_MAX_BYTES = 1 << 16, NOTES_KEPT = 1000, NOTES_SAID = 12, AMBIGUOUS = INT_MAX };
+enum { LINE_MAX_BYTES = 1 << 16, NOTES_KEPT = 1000, NOTES_SAID = 12 };
 #define FILE_MAX ((size_t)64 << 20)
 
 // What was said under one name at one precision: said again, as by every run of a profiler, the mean counts.
@@ -25,9 +22,11 @@ struct entry {
 struct reading {
 	struct latency *l;
 	const struct graph *g;
-	struct heading heading; // separator 0: not found yet
+	struct heading heading;
+	bool has_heading;
 	int line;
-	struct namemap *loose;  // a name in small letters and '_' -> node, or AMBIGUOUS; NULL: not needed yet
+	bool trace;             // in JSON, where runs repeat what they say
+	struct node_finder finder;
 	struct namemap *known;  // name and precision -> entry
 	struct entry *entry;
 	size_t n_entries, cap_entries;
@@ -44,124 +43,47 @@ static void note(struct reading *r, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	str_oneline(text);
-	str_addf(&r->l->notes, "%s:%d: %s\n", r->l->path, r->line, text);
+	str_addf(&r->l->notes, "%s%s%d: %s\n", r->l->path, r->trace ? ": entry " : ":", r->line, text);
 }
 
-// ---- names
+// ---- lines
 
-static int find_exactly(const struct graph *g, const char *name)
+// Whether it is said for the first time that there is no such node.
+static bool is_news(struct reading *r, const char *name)
 {
-	int node = graph_find_node(g, name), v = node < 0 ? graph_find_value(g, name) : -1;
-	return v >= 0 ? g->value[v].producer : node;
+	struct str key = {0};
+	str_addf(&key, "no %s", name);
+	bool news = namemap_get(r->known, str_text(&key)) < 0;
+	namemap_put(r->known, str_text(&key), 0);
+	str_done(&key);
+	return news;
 }
 
-// Heap.
-static char *loosen(const char *name)
+static void note_unknown(struct reading *r, const char *name)
 {
-	char *out = xcalloc(strlen(name) + 1, 1), *to = out;
-	for (; *name; name++) {
-		bool plain = isalnum((unsigned char)*name);
-		if (plain)
-			*to++ = (char)tolower((unsigned char)*name);
-		else if (to > out && to[-1] != '_')
-			*to++ = '_';
-	}
-	if (to > out && to[-1] == '_')
-		to[-1] = '\0';
-	return out;
-}
-
-static void put_loose(struct reading *r, const char *name, int node)
-{
-	char *loose = loosen(name);
-	int other = namemap_get(r->loose, loose);
-	if (node >= 0 && *loose)
-		namemap_put(r->loose, loose, other >= 0 && other != node ? AMBIGUOUS : node);
-	free(loose);
-}
-
-static int find_loosely(struct reading *r, const char *name)
-{
-	if (!r->loose) {
-		r->loose = namemap_new();
-		for (int i = 0; i < r->g->n_origins; i++)
-			put_loose(r, r->g->origin[i].name, graph_find_node(r->g, r->g->origin[i].name));
-		for (int v = 0; v < r->g->n_values; v++)
-			put_loose(r, r->g->value[v].name, r->g->value[v].producer);
-	}
-	char *loose = loosen(name);
-	int node = namemap_get(r->loose, loose);
-	free(loose);
-	return node;
-}
-
-// Of operators that the board runs as one ("A + B") the first that is known has the time of all.
-static int find_fused(const struct reading *r, const char *name)
-{
-	const char *at = name, *end;
-	int node = -1;
-	for (; node < 0 && (end = strstr(at, " + ")); at = end + 3) {
-		char *part = xcalloc((size_t)(end - at) + 1, 1);
-		memcpy(part, at, (size_t)(end - at));
-		node = find_exactly(r->g, part);
-		free(part);
-	}
-	return node >= 0 || at == name ? node : find_exactly(r->g, at);
-}
-
-// ONNX Runtime's profile writes this behind a node's name.
-static void cut_suffix(char *name)
-{
-	static const char suffix[] = "_kernel_time";
-	if (str_has_suffix(name, suffix))
-		name[strlen(name) - (sizeof suffix - 1)] = '\0';
-}
-
-static int find_name(struct reading *r, char *name)
-{
-	int node = find_exactly(r->g, name);
-	if (node < 0)
-		cut_suffix(name);
-	if (node < 0)
-		node = find_exactly(r->g, name);
-	if (node < 0)
-		node = find_fused(r, name);
-	return node < 0 ? find_loosely(r, name) : node;
-}
-
-// The node's place in the file, from 0.
-static int find_index(const struct reading *r, const char *text)
-{
-	long long i;
-	if (!str_to_int(text, &i) || i < 0 || i >= r->g->n_origins)
-		return -1;
-	return graph_find_node(r->g, r->g->origin[i].name);
-}
-
-static bool is_sum(const char *name)
-{
-	return strcasecmp(name, "total") == 0 || strcasecmp(name, "sum") == 0;
+	struct error why;
+	if (!is_news(r, name))
+		return;
+	if (r->l->n_notes >= NOTES_SAID)
+		note(r, "the model has no node %.120s", name); // which is near takes long to find, for notes that few read
+	else
+		note(r, "%s", (graph_no_node(r->g, name, &why), why.text));
 }
 
 // The node that a line is of; -1: none, which is noted.
 static int find_node(struct reading *r, char *name, const char *index)
 {
-	int node = *name ? find_name(r, name) : -1;
-	struct error why;
+	int node = *name ? node_by_name(&r->finder, name) : -1;
 	if (node < 0)
-		node = find_index(r, *name ? name : index);
-	if (node == AMBIGUOUS)
+		node = node_by_index(&r->finder, *name ? name : index);
+	if (node == NODE_AMBIGUOUS)
 		note(r, "%.120s could be several nodes of the model: not taken", name);
-	else if (node < 0 && *name && r->l->n_notes >= NOTES_SAID && !is_sum(name))
-		note(r, "the model has no node %.120s", name); // which is near takes long to find, for notes that few read
-	else if (node < 0 && *name && !is_sum(name))
-		note(r, "%s", (graph_no_node(r->g, name, &why), why.text));
-	else if (node < 0 && !*name)
+	else if (node < 0 && *name)
+		note_unknown(r, name);
+	else if (node < 0)
 		note(r, "the model has no node of number %.40s: they are 0 to %d", index, r->g->n_origins - 1);
-	return node == AMBIGUOUS ? -1 : node;
+	return node == NODE_AMBIGUOUS ? -1 : node;
 }
-
-// ---- lines
 
 static const char *width_name(int width)
 {
@@ -180,7 +102,7 @@ static void add_time(struct reading *r, const char *name, int node, int width, d
 		namemap_put(r->known, str_text(&key), at);
 	}
 	struct entry *e = &r->entry[at];
-	if (++e->count == 2)
+	if (++e->count == 2 && !r->trace)
 		note(r, "%.120s at %s is in line %d too: the mean is taken", name, width_name(width), e->line);
 	e->us += us;
 	r->l->taken++;
@@ -188,14 +110,14 @@ static void add_time(struct reading *r, const char *name, int node, int width, d
 }
 
 // False: noted.
-static bool read_time(struct reading *r, const char *cell, double *us)
+static bool read_time(struct reading *r, const struct heading *h, const char *cell, double *us)
 {
 	double unit;
-	if (!time_read(cell, r->heading.separator, us, &unit)) {
+	if (!time_read(cell, h->separator, us, &unit)) {
 		note(r, "\"%.40s\" is no time", cell);
 		return false;
 	}
-	unit = unit != UNIT_UNKNOWN ? unit : r->heading.unit;
+	unit = unit != UNIT_UNKNOWN ? unit : h->unit;
 	if (*us < 0 || unit == UNIT_UNKNOWN) {
 		note(r, *us < 0 ? "a time of \"%.40s\" cannot be" : "\"%.40s\" of what? Name the column latency_us or latency_ms", cell);
 		return false;
@@ -204,42 +126,53 @@ static bool read_time(struct reading *r, const char *cell, double *us)
 	return true;
 }
 
-static void read_row(struct reading *r, char *text)
+// What profilers write beside the nodes: sums, and what ONNX Runtime does before and behind a node.
+static bool is_aside(const char *name)
 {
-	const struct heading *h = &r->heading;
-	const int most = h->time > h->precision ? h->time : h->precision;
+	return strcasecmp(name, "total") == 0 || strcasecmp(name, "sum") == 0 || str_has_suffix(name, "_fence_before") || str_has_suffix(name, "_fence_after");
+}
+
+static void take_row(struct reading *r, const struct heading *h, struct cells *c)
+{
 	char none[] = "";
-	struct cells c;
 	double us;
-	cells_cut(&c, text, h->separator);
-	if (!c.open && cells_are_a_rule(&c))
+	char *name = h->name >= 0 ? c->at[h->name] : none, *index = h->index >= 0 ? c->at[h->index] : none;
+	int width = h->precision >= 0 ? precision_read(c->at[h->precision]) : LATENCY_UNSAID;
+	if (is_aside(name) && node_by_name(&r->finder, name) < 0)
 		return;
 	r->l->lines++;
-	if (c.open || c.n <= most || c.n <= h->name || c.n <= h->index) {
-		note(r, c.open ? "a quote is not closed" : "only %d cells: the heading has more", c.n);
-		return;
-	}
-	char *name = h->name >= 0 ? c.at[h->name] : none, *index = h->index >= 0 ? c.at[h->index] : none;
-	int width = h->precision >= 0 ? precision_read(c.at[h->precision]) : LATENCY_UNSAID;
 	if (width < 0) {
-		note(r, "\"%.40s\" is no precision that is known here: int8, int16 and float are", c.at[h->precision]);
+		note(r, "\"%.40s\" is no precision that is known here: int8, int16 and float are", c->at[h->precision]);
 		return;
 	}
-	if (!read_time(r, c.at[h->time], &us))
+	if (!read_time(r, h, c->at[h->time], &us))
 		return;
 	int node = find_node(r, name, index);
 	if (node >= 0)
 		add_time(r, *name ? name : index, node, width, us);
-	else if (*name && is_sum(name))
-		r->l->lines--; // of the table, not of a node
+}
+
+static void read_row(struct reading *r, char *text)
+{
+	const struct heading *h = &r->heading;
+	struct cells c;
+	cells_cut(&c, text, h->separator);
+	if (!c.open && cells_are_a_rule(&c))
+		return;
+	if (!c.open && c.n > h->time && c.n > h->precision && c.n > h->name && c.n > h->index) {
+		take_row(r, h, &c);
+		return;
+	}
+	r->l->lines++;
+	note(r, c.open ? "a quote is not closed" : "only %d cells: the heading has more", c.n);
 }
 
 static void read_line(struct reading *r, char *text, size_t size)
 {
 	if (size > LINE_MAX_BYTES)
 		note(r, "a line of %zu bytes is not read", size);
-	else if (!r->heading.separator)
-		r->heading.separator = heading_read(&r->heading, text) ? r->heading.separator : '\0';
+	else if (!r->has_heading)
+		r->has_heading = heading_read(&r->heading, text);
 	else
 		read_row(r, text);
 }
@@ -254,6 +187,21 @@ static void read_lines(struct reading *r, char *text)
 		r->line++;
 		read_line(r, text, size);
 	}
+}
+
+// An object of a profile in JSON; those that are no node's have no time, or are of another category than nodes.
+static void read_object(void *arg, const struct cells *names, struct cells *values)
+{
+	struct reading *r = arg;
+	struct heading h;
+	r->line++;
+	for (int i = 0; i < names->n; i++)
+		if (strcmp(names->at[i], "cat") == 0 && strcmp(values->at[i], "Node") != 0)
+			return;
+	if (!heading_of(&h, names, '\0'))
+		return;
+	r->has_heading = true;
+	take_row(r, &h, values);
 }
 
 // ---- the file
@@ -272,9 +220,9 @@ static enum status check(const struct reading *r, struct error *err)
 	const struct latency *l = r->l;
 	const char *first = str_text(&l->notes);
 	int n = (int)strcspn(first, "\n");
-	if (!r->heading.separator)
-		return error_set(err, STATUS_FORMAT, "%s:1: no heading names a column of nodes and one of times: \"name,latency_us\", or precision too",
-		    l->path);
+	if (!r->has_heading)
+		return error_set(err, STATUS_FORMAT, "%s%s1: nothing names a column of nodes and one of times: \"name,latency_us\", or precision too",
+		    l->path, r->trace ? ": entry " : ":");
 	if (!l->taken && *first)
 		return error_set(err, STATUS_FORMAT, "%.*s; none of its lines could be taken", n, first);
 	if (!l->taken)
@@ -295,13 +243,17 @@ static struct latency *latency_new(const char *path, int n_nodes)
 	return l;
 }
 
-static enum status read_text(struct latency *l, const struct graph *g, char *text, struct error *err)
+static enum status read_text(struct latency *l, const struct graph *g, struct bytes *b, struct error *err)
 {
-	struct reading r = {.l = l, .g = g, .known = namemap_new()};
-	read_lines(&r, text);
+	char *text = (char *)b->data;
+	struct reading r = {.l = l, .g = g, .trace = trace_is(text), .finder = {.g = g}, .known = namemap_new()};
+	enum status st = r.trace ? trace_read(text, b->size, l->path, read_object, &r, err) : STATUS_OK;
+	if (!r.trace)
+		read_lines(&r, text);
 	add_entries(&r);
-	enum status st = check(&r, err);
-	namemap_free(&r.loose);
+	if (st == STATUS_OK)
+		st = check(&r, err);
+	node_finder_done(&r.finder);
 	namemap_free(&r.known);
 	free(r.entry);
 	return st;
@@ -317,7 +269,7 @@ enum status latency_read(struct latency **out, const struct graph *g, const char
 	if (memchr(b.data, '\0', b.size))
 		st = error_set(err, STATUS_FORMAT, "%s:1: no text: a table of names and times is needed", path);
 	else
-		st = read_text(l, g, (char *)b.data, err);
+		st = read_text(l, g, &b, err);
 	bytes_done(&b);
 	if (st == STATUS_OK)
 		*out = l;
