@@ -6,7 +6,8 @@
 #include <string.h>
 #include "qtui/base/mem.h"
 
-static const double MUCH_CLIPPED = 0.01, MUCH_SHIFTED = 0.5; // of the elements; of a step
+static const double MUCH_CLIPPED = 0.01; // of the elements
+static const double MUCH_SHIFTED = 0.5, SHIFT_SHARE = 0.1; // of a step; of the squared error
 
 const char *channel_flag_name(int bit)
 {
@@ -97,6 +98,12 @@ struct channel_spread channel_spread(const double *reach, int n)
 	return s;
 }
 
+// What a bias could make good: it is no small part of the error.
+static bool is_shifted(const struct channel *c)
+{
+	return c->scale > 0 && fabs(c->shift) > MUCH_SHIFTED * (double)c->scale && c->shift * c->shift > SHIFT_SHARE * c->now.mse;
+}
+
 static unsigned flags_of(const struct channel *c, const struct channel_spread *all)
 {
 	double r = reach_of(c);
@@ -105,7 +112,7 @@ static unsigned flags_of(const struct channel *c, const struct channel_spread *a
 	return (is_outlier(r, all->median) ? CHANNEL_OUTLIER : 0u) |
 	    (c->scale > 0 && r < CHANNEL_FEW_CODES * (double)c->scale ? CHANNEL_COARSE : 0u) |
 	    (c->now.clipped > MUCH_CLIPPED ? CHANNEL_CLIPPED : 0u) |
-	    (c->scale > 0 && fabs(c->shift) > MUCH_SHIFTED * (double)c->scale ? CHANNEL_SHIFTED : 0u);
+	    (is_shifted(c) ? CHANNEL_SHIFTED : 0u);
 }
 
 // What each channel is next to the others.

@@ -33,13 +33,18 @@ void act_view_channels(struct ui *ui)
 
 // ---- order
 
-static void sort_step(struct ui *ui, int by)
+void view_channels_sort(struct ui *ui, enum channel_column c)
 {
 	struct channel_list *l = &ui->channels;
 
-	l->sort = (enum channel_column)(((int)l->sort + by + CHANNEL_COLUMNS) % CHANNEL_COLUMNS);
-	l->turned = false;
-	ui_note(ui, "by %s: %s", channel_column(l->sort)->head, channel_column(l->sort)->help);
+	l->turned = c == l->sort && !l->turned;
+	l->sort = c;
+	ui_note(ui, "by %s: %s", channel_column(c)->head, channel_column(c)->help);
+}
+
+static void sort_step(struct ui *ui, int by)
+{
+	view_channels_sort(ui, (enum channel_column)(((int)ui->channels.sort + by + CHANNEL_COLUMNS) % CHANNEL_COLUMNS));
 }
 
 void act_channels_left(struct ui *ui)
@@ -54,7 +59,7 @@ void act_channels_right(struct ui *ui)
 
 void act_channels_turn(struct ui *ui)
 {
-	ui->channels.turned = !ui->channels.turned;
+	view_channels_sort(ui, ui->channels.sort);
 }
 
 // ---- plot

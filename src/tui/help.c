@@ -108,7 +108,7 @@ static void add_channel_columns(struct help *h)
 	for (int i = 0; i < CHANNEL_COLUMNS; i++)
 		add(h, HELP_ROW, channel_column((enum channel_column)i)->head, channel_column((enum channel_column)i)->help);
 	add(h, HELP_TEXT, "", "Conspicuous are: dead, all zeros; outlier, 4 times as far as the median channel; few codes, its largest value");
-	add(h, HELP_TEXT, "", "is less than 8 steps; clipped, more than 1 %; shifted, its mean by more than half a step.");
+	add(h, HELP_TEXT, "", "is less than 8 steps; clipped, more than 1 %; shifted, its mean by half a step and a tenth of its error.");
 }
 
 static void add_marks(struct help *h)

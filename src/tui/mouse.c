@@ -2,6 +2,7 @@
 
 #include "qtui/tui/action.h"
 #include "qtui/tui/draw.h"
+#include "qtui/tui/view_channels.h"
 #include "qtui/tui/view_layers.h"
 
 enum { BUTTON_LEFT = 1, WHEEL_UP = 4, WHEEL_DOWN = 5, WHEEL_ROWS = 3 };
@@ -45,19 +46,29 @@ static void click_row(struct ui *ui, enum panel p, int line)
 		ui_new_node(ui);
 }
 
+// Orders the list by the column whose head is there, the last line above the rows.
+static bool click_head(struct ui *ui, enum panel p, int x, int line)
+{
+	bool head = p == PANEL_MAIN && line == ui_head(ui) - 1;
+	int column = !head ? -1 : ui->view == VIEW_LAYERS ? (int)view_layers_column_at(ui, x) :
+	    ui->view == VIEW_CHANNELS ? view_channels_column_at(ui, x) : -1;
+
+	if (column < 0)
+		return false;
+	if (ui->view == VIEW_LAYERS)
+		view_layers_sort(ui, (enum column)column);
+	else
+		view_channels_sort(ui, (enum channel_column)column);
+	return true;
+}
+
 static void click(struct ui *ui, enum panel p, int x, int y)
 {
 	const struct rect *r = &ui->layout.panel[p];
-	int column;
 
-	if (y == r->y) {
+	if (y == r->y)
 		click_title(ui, p, x);
-		return;
-	}
-	column = p == PANEL_MAIN && ui->view == VIEW_LAYERS && y == r->y + 1 ? view_layers_column_at(ui, x) : COLUMN_NONE;
-	if (column != COLUMN_NONE)
-		view_layers_sort(ui, (enum column)column);
-	else
+	else if (!click_head(ui, p, x, y - r->y - 1))
 		click_row(ui, p, y - r->y - 1);
 }
 

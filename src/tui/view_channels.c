@@ -143,6 +143,22 @@ static void fit(const struct channel_list *l, int width, bool shown[CHANNEL_COLU
 	}
 }
 
+int view_channels_column_at(const struct ui *ui, int x)
+{
+	const struct rect *r = &ui->layout.panel[PANEL_MAIN];
+	bool shown[CHANNEL_COLUMNS];
+	int at = r->x + MARKS;
+
+	fit(&ui->channels, r->w, shown);
+	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
+		int width = shown[i] ? channel_column((enum channel_column)i)->width + 1 : 0;
+		if (x >= at && x < at + width)
+			return i;
+		at += width;
+	}
+	return -1;
+}
+
 static void draw_heads(struct canvas *c, const struct channel_list *l, struct rect r, const bool *shown)
 {
 	int x = r.x + MARKS;

@@ -257,7 +257,7 @@ void test_channels__flags(void **state)
 	const struct quantizer q = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .scale = (float[]){0.1f}, .zero = (int32_t[]){0},
 	    .qmin = -128, .qmax = 127};
 	const struct channel_split split = {1, 1, 6};
-	struct channel_sums s[] = {sums_of(-1, 1, 0), sums_of(0, 0, 0), sums_of(-8, 2, 0), sums_of(-0.5f, 0.7f, 0), sums_of(-1.2f, 1, -0.06),
+	struct channel_sums s[] = {sums_of(-1, 1, 0.02), sums_of(0, 0, 0), sums_of(-8, 2, 0), sums_of(-0.5f, 0.7f, 0), sums_of(-1.2f, 1, -0.06),
 	    sums_of(-1, 1.5f, 0.04)};
 	(void)state;
 	s[5].sums.clipped = 2;

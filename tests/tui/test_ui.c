@@ -164,7 +164,7 @@ void test_ui__mouse(void **state)
 // Keys that need no study, so that any sequence of them can be tried.
 static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", "]", "n", "N", "i", "z", "1", "2", "3", "4", "5", "?",
 	"<lt>", ">", "<Tab>", "<S-Tab>", "<Enter>", "<PgUp>", "<PgDn>", "<C-d>", "<C-u>", "<Space>", "<C-o>", "+", "-", "/", ":", "&", "a",
-	"x", "<Up>", "<Down>", "<BS>"};
+	"x", "<Up>", "<Down>", "<BS>", "C", "C", "{", "}", "J", "K"};
 
 static void random_key(struct ui *ui, struct support_random *r)
 {
@@ -172,6 +172,8 @@ static void random_key(struct ui *ui, struct support_random *r)
 
 	if (!strcmp(key, "a") && !ui->line.kind)
 		return; // an edit
+	if (!strcmp(key, "<C-o>") && ui->line.kind == LINE_COMMAND)
+		key = "<Esc>"; // readline would run the line
 	if (!strcmp(key, "<Enter>") && (ui->trial.active || ui->line.kind == LINE_COMMAND))
 		key = "<Esc>";
 	press(ui, key);
@@ -235,6 +237,16 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 	row = ui_node(&ui);
 	press(&ui, "J");
 	assert_true(ui.view == VIEW_CHANNELS && ui_node(&ui) != row);
+	ui.mouse_button = 1;
+	ui.mouse_x = 4 + 6 + 7 + 3; // the head of "noise %", or of what stands there
+	ui.mouse_y = 1 + view_channels_head(&ui);
+	ui_key(&ui, K_MOUSE);
+	assert_true(ui.channels.sort != CHANNEL_COLUMN_INDEX && ui.channels.sort != CHANNEL_COLUMN_SNR && !ui.channels.turned);
+	ui_key(&ui, K_MOUSE);
+	assert_true(ui.channels.turned);
+	ui.mouse_y += 3;
+	ui_key(&ui, K_MOUSE);
+	assert_int_equal(ui.scroll[VIEW_CHANNELS].cursor, ui.scroll[VIEW_CHANNELS].top + 2);
 	press(&ui, "<Esc><Esc>"); // the search, then the view
 	assert_int_equal(ui.view, VIEW_LAYERS);
 	ui_done(&ui);

@@ -13,7 +13,7 @@ enum channel_flag {
 	CHANNEL_OUTLIER = 1 << 1, // it reaches CHANNEL_OUTLIER_RATIO times as far as the median channel, and so sets a range for all
 	CHANNEL_COARSE = 1 << 2,  // its largest value is fewer than CHANNEL_FEW_CODES steps from zero
 	CHANNEL_CLIPPED = 1 << 3, // more than a hundredth of it lies beyond the grid
-	CHANNEL_SHIFTED = 1 << 4, // its mean moves by more than half a step
+	CHANNEL_SHIFTED = 1 << 4, // its mean moves by more than half a step, and that is a tenth of its squared error
 };
 enum { CHANNEL_FLAGS = 5, CHANNEL_FEW_CODES = 8, CHANNEL_OUTLIER_RATIO = 4 };
 #define CHANNEL_DEAD_SHARE 1e-5 // of the largest channel: pruned, not small

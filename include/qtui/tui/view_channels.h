@@ -17,6 +17,8 @@ int channel_plot_zoom(int channels, int zoom); // the zoom as far as there is on
 
 // The channels of the tensor in the detail; NULL: not known. Perhaps of before an edit.
 struct channels *view_channels_of(const struct ui *ui);
+int view_channels_column_at(const struct ui *ui, int x); // whose head is in that column of the screen; -1: none
+void view_channels_sort(struct ui *ui, enum channel_column c);
 int view_channels_cursor(const struct ui *ui); // the channel under the cursor; -1: none
 
 #endif
