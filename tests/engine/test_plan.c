@@ -289,6 +289,42 @@ void test_plan__a_bias_widens_the_weights_steps(void **state)
 	teardown(&f);
 }
 
+// x is read by a Transpose, then by a Conv, then by another Transpose; t, which nobody quantizes, by a Transpose and by a Split.
+static struct graph *moves_of_floats(void)
+{
+	static const float w[4] = { 1, -0.25f, 0.5f, 2 };
+	struct builder b = builder_new();
+	int x = builder_input(&b, "x");
+	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 2, 4, 4 });
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 2, 1, 1 }), w);
+	builder_node(&b, "Transpose", "early", "x", "a");
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Transpose", "late", "x", "d");
+	builder_node(&b, "Tanh", "tanh", "x", "t");
+	builder_node(&b, "Transpose", "alone", "t", "e");
+	builder_node(&b, "Split", "split", "t", "f g");
+	for (const char *y = "acdefg"; *y; y++)
+		builder_output(&b, (const char[]){ *y, '\0' });
+	return b.g;
+}
+
+// ONNX Runtime goes through the nodes once: what is quantized by then keeps its scale where it is only moved, whoever makes it.
+void test_plan__moves_of_what_others_quantize(void **state)
+{
+	struct fixture f = { .g = moves_of_floats() };
+	struct error err;
+	assert_int_equal(target_load(&f.t, "onnxruntime", &err), STATUS_OK);
+	f.e = edits_new(f.g->n_nodes);
+	replan(&f);
+	assert_false(f.p->quantizable[node(&f, "early")]);
+	assert_int_equal(out(&f, "late")->follows, id_of(&f, in(&f, "late", 0)));
+	assert_int_equal(in(&f, "late", 0)->observe, in(&f, "conv", 0)->observe);
+	assert_false(f.p->quantizable[node(&f, "alone")]);
+	assert_int_equal(in(&f, "split", 0)->state, SLOT_ACTIVE);
+	assert_int_equal(plan_out(f.p, node(&f, "split"), 1)->follows, id_of(&f, in(&f, "split", 0)));
+	teardown(&f);
+}
+
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;

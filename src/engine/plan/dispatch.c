@@ -25,7 +25,8 @@ static bool has_source_of_swish(const struct plan *p, int value)
 // Takes what it gets: an operator that passes its input's quantizer on, or an activation that fuses to what is in front.
 static bool is_transparent(const struct plan *p, int node)
 {
-	return is_passive(p, node) || (priv(p)->rule[node]->flags & RULE_BEHIND_ANY);
+	unsigned flags = priv(p)->rule[node]->flags;
+	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & RULE_BEHIND_ANY);
 }
 
 static bool is_op(const struct node *n, const char *name)
@@ -86,7 +87,8 @@ static bool target_takes(const struct plan *p, int node)
 	return !p->target->after_computing || v->reached[node];
 }
 
-// Is the tensor quantized by who makes it or by some other reader that wants it quantized for itself?
+// Is the tensor quantized by who makes it or by an earlier reader that wants it quantized for itself? Later ones come too late, as the
+// tool goes through the nodes once.
 static bool quantized_anyway(const struct plan *p, int value, int reader)
 {
 	const struct value *x = &p->g->value[value];
@@ -94,7 +96,7 @@ static bool quantized_anyway(const struct plan *p, int value, int reader)
 		return true;
 	for (int i = 0; i < x->n_consumers; i++) {
 		int c = x->consumer[i];
-		if (c != reader && target_takes(p, c) && !is_transparent(p, c))
+		if (c < reader && target_takes(p, c) && !is_transparent(p, c))
 			return true;
 	}
 	return false;

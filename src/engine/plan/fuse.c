@@ -119,15 +119,17 @@ static void fuse_swish(struct plan *p)
 	}
 }
 
-// What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps.
+// What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps. That of
+// a tensor which its producer leaves in float is kept where the tool looks at the tensor (needs_input), not at who makes it.
 static void fuse_passive(struct plan *p)
 {
 	const struct plan_priv *v = priv(p);
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		int source = p->g->node[i].n_in > 0 && p->g->node[i].in[0] >= 0 ? p->g->value[p->g->node[i].in[0]].producer : -1;
-		if (!is_passive(p, i) || source < 0 || !quantized_node(p, i))
+		bool behind = source >= 0 && v->platform[source] == v->platform[i];
+		if (!is_passive(p, i) || !quantized_node(p, i) || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;
-		if (v->platform[source] != v->platform[i] || p->slot[p->first_in[i]].state == SLOT_FLOAT)
+		if (!behind && !p->target->needs_input)
 			continue;
 		void (*share)(struct plan *, int, int) = p->g->node[i].op->flags & OPF_MOVES ? dominate : plan_master;
 		for (int k = 0; k < p->g->node[i].n_out; k++)

@@ -14,6 +14,7 @@ enum {
 	RULE_BEHIND_ANY = 1 << 4, // fused to whatever is in front of it
 	RULE_PROMOTED = 1 << 5,   // fused at another precision: takes the precision of a promoter in front of it
 	RULE_PROMOTER = 1 << 6,
+	RULE_TAKES_INPUT = 1 << 7, // passive, but quantizes a float tensor that it reads (needs_input)
 };
 enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST };
 // Channel axis of a weight: a dimension, or one of these.

@@ -314,6 +314,7 @@ static const struct field operator_fields[] = {
 	{ "computing", read_ops, 0, NULL, RULE_COMPUTING },
 	{ "passive", read_ops, 0, NULL, RULE_PASSIVE },
 	{ "passive_since", read_since, 0, NULL, 0 },
+	{ "quantizing_input", read_ops, 0, NULL, RULE_TAKES_INPUT },
 	{ "after_computing", read_bool, AT(after_computing), NULL, 0 },
 	{ "needs_quantized_input", read_bool, AT(needs_input), NULL, 0 },
 	{ "float_inputs", read_slots, 0, NULL, offsetof(struct op_rule, float_in) },
