@@ -361,6 +361,36 @@ void test_dataset__a_subdirectory_an_input(void **state)
 	free(h);
 }
 
+// ... by its name as the file system takes it, too; but not one outside, whatever the model calls its inputs.
+void test_dataset__a_subdirectory_by_the_very_name(void **state)
+{
+	static const char *const outside[] = {"../outside", "/"};
+	struct data_case c = vector_case();
+	char *top = make_dir("names"), *x = make_dir("names/x"), *left = make_dir("names/left"), *image = make_dir("names/left/image 1");
+
+	(void)state;
+	case_input(&c, "left/image 1", DT_F32, SHAPE(4));
+	write_npy("names/x/0.npy", 'f', 4, SHAPE(4), batch);
+	write_npy("names/left/image 1/0.npy", 'f', 4, SHAPE(4), batch + 4);
+	case_open(&c, top);
+	case_load(&c, 0);
+	assert_memory_equal(c.in[1].data, batch + 4, 16);
+	case_done(&c);
+	free(make_dir("outside"));
+	write_npy("outside/0.npy", 'f', 4, SHAPE(4), batch);
+	for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+		c = vector_case();
+		case_input(&c, outside[i], DT_F32, SHAPE(4));
+		case_open(&c, top);
+		assert_int_equal(dataset_load(c.data, 0, c.in, &c.where, &c.err), STATUS_FORMAT);
+		case_done(&c);
+	}
+	free(top);
+	free(x);
+	free(left);
+	free(image);
+}
+
 void test_dataset__second_inputs_by_convention(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};

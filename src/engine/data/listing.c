@@ -147,11 +147,16 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 	return s;
 }
 
-// The directory of an input: its name with everything outside [A-Za-z0-9._-] as '_'; heap.
+// The directory of an input: its name as it is, if that is there and below dir, else with everything outside [A-Za-z0-9._-] as '_'; heap.
 static char *input_dir(const char *dir, const char *input)
 {
-	char *name = xstrdup(input), *path;
+	bool below = *input && !strchr("./", *input) && !strstr(input, "..");
+	char *path = below ? file_join(dir, input) : NULL, *name;
 
+	if (path && file_is_dir(path))
+		return path;
+	free(path);
+	name = xstrdup(input);
 	for (char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
 			*p = '_';
