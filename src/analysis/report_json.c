@@ -59,8 +59,10 @@ static void add_range(cJSON *o, const char *key, double min, double max, const s
 
 static void add_quantizer(cJSON *o, const struct site *s)
 {
-	cJSON *scale = cJSON_AddArrayToObject(o, "scale"), *zero = cJSON_AddArrayToObject(o, "zero_point");
 	cJSON_AddNumberToObject(o, "bits", s->bits);
+	if (s->n_scale == 0)
+		return; // a cast
+	cJSON *scale = cJSON_AddArrayToObject(o, "scale"), *zero = cJSON_AddArrayToObject(o, "zero_point");
 	for (int i = 0; i < s->n_scale; i++) {
 		cJSON_AddItemToArray(scale, cJSON_CreateNumber(s->scale[i]));
 		cJSON_AddItemToArray(zero, cJSON_CreateNumber(s->zero ? s->zero[i] : 0));

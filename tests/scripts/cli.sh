@@ -104,6 +104,12 @@ for f in md csv html; do
 	expect "report_$f" 0 "" analyze $model $calib --samples 1 -q --report "$dir/r.$f"
 	[ -s "$dir/r.$f" ]; report "report_${f}_is_written" $?
 done
+# x[1, 1, 2, 2] -> Conv of one weight and one bias of 20 bits -> y
+printf '\010\010B\002\020\015:x\012\025\012\001x\012\001w\012\001b\022\001y\032\001c\042\004Conv\022\001g\052\023\010\001\010\001\010\001\010\001\020\001B\001wJ\004\000\000\000\077\052\015\010\001\020\001B\001bJ\004\315\314\314\075Z\033\012\001x\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\001\012\002\010\002\012\002\010\002b\033\012\001y\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\001\012\002\010\002\012\002\010\002' >"$dir/small.onnx"
+expect bytes_are_whole 0 "" analyze "$dir/small.onnx" --random-data 1 --target esp32s3 -q --json -
+grep -q '"weights":	4,' "$dir/out"; report bytes_are_one_and_three $? "$(grep '"weights":	[0-9]' "$dir/out")"
+expect casts 0 "" analyze "$dir/small.onnx" --random-data 1 --target fp16 -q --json -
+grep -q '"bits":	16' "$dir/out" && ! grep -qE '"(scale|zero_point|axis)"' "$dir/out"; report casts_have_no_scales $?
 # x[1, 8] -> Sigmoid -> y, under a name that tables, HTML and terminals would obey
 printf '\010\010B\002\020\015:K\012\034\012\001x\022\001y\032\013a\174\074b\076\012\033\13331m\042\007Sigmoid\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010b\023\012\001y\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010' >"$dir/odd.onnx"
 for way in "" --findings --layerwise-output "--report -" "--report $dir/odd.html"; do

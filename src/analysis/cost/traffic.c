@@ -1,5 +1,6 @@
 // Bytes and conversions, from the sites of a snapshot: they say at how many bits a tensor is made and read.
 #include "qtui/analysis/traffic.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "qtui/base/mem.h"
@@ -62,7 +63,7 @@ static void count_bytes(struct counting *c)
 {
 	for (int v = 0; v < c->s->g->n_values; v++) {
 		const struct value *value = &c->s->g->value[v];
-		double n = elements(value), bytes = n * (c->bits[v] > 0 ? c->bits[v] : value->constant ? c->plain : 32) / 8;
+		double n = elements(value), bytes = ceil(n * (c->bits[v] > 0 ? c->bits[v] : value->constant ? c->plain : 32) / 8);
 		if (!is_stored(c, v))
 			continue;
 		*(value->constant ? &c->out->weights : &c->out->activations) += bytes;
