@@ -63,3 +63,17 @@ void test_op_nonfinite__a_row_with_nan_has_no_norm(void **state)
 	assert_true(fabsf(y[4] - 0.6f) < 1e-6f && fabsf(y[5] - 0.8f) < 1e-6f);
 	node_run_done(&r);
 }
+
+// What is neither below nor above the band is 0, NaN too.
+void test_op_nonfinite__shrink(void **state)
+{
+	static const float x[4] = {NAN, INFINITY, -INFINITY, -0.25f};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "Shrink", 9, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(4), x);
+	node_run(&r);
+	node_run_floats(&r, 4, (const float[]){0, INFINITY, -INFINITY, 0});
+	node_run_done(&r);
+}
