@@ -118,6 +118,13 @@ SPEC(fused_attention, fused_attention_attrs) = {
 	INTS(fused_attention_attrs, widths, "qkv_hidden_sizes"), END,
 };
 
+SPEC(group_attention, group_attention_attrs) = {
+	FLOAT(group_attention_attrs, scale, "scale", 0), FLOAT(group_attention_attrs, softcap, "softcap", 0),
+	INT(group_attention_attrs, heads, "num_heads", 0), INT(group_attention_attrs, kv_heads, "kv_num_heads", 0),
+	INT(group_attention_attrs, rotary, "do_rotary", 0), INT(group_attention_attrs, interleaved, "rotary_interleaved", 0),
+	INT(group_attention_attrs, window, "local_window_size", -1), INT(group_attention_attrs, smooth, "smooth_softmax", 0), END,
+};
+
 // Normalisation
 SPEC(batchnorm, norm_attrs) = {
 	FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), FLOAT(norm_attrs, momentum, "momentum", 0.9f),

@@ -80,6 +80,10 @@ struct gridsample_attrs {
 	const char *mode, *padding_mode;
 	int64_t align_corners;
 };
+struct group_attention_attrs {
+	float scale, softcap; // scale 0: one by the root of the heads' size
+	int64_t heads, kv_heads, rotary, interleaved, window, smooth; // window -1: none
+};
 struct imagescaler_attrs {
 	float scale;
 	struct floats bias;

@@ -4,13 +4,14 @@
 #include "attention.h"
 #include "element.h"
 #include "qlinear.h"
+#include "rotary.h"
 #include "rule.h"
 
 struct turn {
-	int64_t batch, heads, rows, size, pairs; // the first 2 * pairs elements of a head are turned
+	int64_t batch, heads, rows;
+	struct rotary_pairs how;
 	struct heads x;
 	const struct tensor *positions, *cos, *sin; // positions NULL: the caches are [batch, rows, pairs]
-	bool interleaved;
 };
 
 static struct turn inputs_of(const struct node *n, const struct tensor *const *in)
@@ -31,20 +32,20 @@ static enum status read_heads(struct turn *t, const struct rotary_attrs *a, cons
 	t->rows = x->shape.dim[x->shape.rank - 2];
 	if (x->shape.rank == 4) {
 		t->heads = x->shape.dim[1];
-		t->size = x->shape.dim[3];
+		t->how.size = x->shape.dim[3];
 	} else {
 		hidden = x->shape.dim[2];
 		t->rows = x->shape.dim[1];
 		t->heads = a->heads > 0 ? a->heads : cached > 0 ? hidden / (2 * cached) : 0;
 		if (t->heads < 1 || hidden % t->heads)
 			return error_set(err, STATUS_FORMAT, "%lld elements do not make %lld heads", (long long)hidden, (long long)t->heads);
-		t->size = hidden / t->heads;
+		t->how.size = hidden / t->heads;
 	}
-	t->pairs = (a->rotated > 0 ? a->rotated : t->size) / 2;
-	if (t->pairs * 2 > t->size || cached != t->pairs)
-		return error_set(err, STATUS_FORMAT, "heads of %lld cannot be turned by caches of %lld", (long long)t->size, (long long)cached);
+	t->how.pairs = (a->rotated > 0 ? a->rotated : t->how.size) / 2;
+	if (t->how.pairs * 2 > t->how.size || cached != t->how.pairs)
+		return error_set(err, STATUS_FORMAT, "heads of %lld cannot be turned by caches of %lld", (long long)t->how.size, (long long)cached);
 	t->x = heads_of(x, t->heads);
-	t->interleaved = a->interleaved != 0;
+	t->how.interleaved = a->interleaved != 0;
 	return STATUS_OK;
 }
 
@@ -91,16 +92,17 @@ static enum status cache_row(int64_t *at, const struct turn *t, int64_t b, int64
 	return STATUS_OK;
 }
 
-static void turn_row(const struct turn *t, const float *x, float *y, const float *cos, const float *sin)
+void rotary_turn(float *y, const float *x, const struct rotary_pairs *r, const float *cos, const float *sin)
 {
-	int64_t step = t->interleaved ? 2 : 1, apart = t->interleaved ? 1 : t->pairs;
+	int64_t step = r->interleaved ? 2 : 1, apart = r->interleaved ? 1 : r->pairs;
 
-	for (int64_t p = 0; p < t->pairs; p++) {
+	for (int64_t p = 0; p < r->pairs; p++) {
 		float a = x[p * step], b = x[p * step + apart];
 		y[p * step] = a * cos[p] - b * sin[p];
 		y[p * step + apart] = a * sin[p] + b * cos[p];
 	}
-	memcpy(y + 2 * t->pairs, x + 2 * t->pairs, (size_t)(t->size - 2 * t->pairs) * sizeof *y);
+	if (y != x)
+		memcpy(y + 2 * r->pairs, x + 2 * r->pairs, (size_t)(r->size - 2 * r->pairs) * sizeof *y);
 }
 
 enum status rotary_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
@@ -115,8 +117,8 @@ enum status rotary_eval(const struct node *n, const struct tensor *const *in, st
 		s = cache_row(&at, &t, b, row, err);
 		for (int64_t h = 0; s == STATUS_OK && h < t.heads; h++) {
 			int64_t from = b * t.x.batch + h * t.x.head + row * t.x.row;
-			turn_row(&t, (const float *)in[0]->data + from, (float *)out[0].data + from, (const float *)t.cos->data + at * t.pairs,
-			    (const float *)t.sin->data + at * t.pairs);
+			rotary_turn((float *)out[0].data + from, (const float *)in[0]->data + from, &t.how, (const float *)t.cos->data + at * t.how.pairs,
+			    (const float *)t.sin->data + at * t.how.pairs);
 		}
 	}
 	return s;

@@ -1,0 +1,113 @@
+// GroupQueryAttention against what it is made of: RotaryEmbedding of queries and keys, then a causal Attention with a past.
+#include <math.h>
+#include "node_run.h"
+
+enum { ROWS = 3, PAST = 2, HEADS = 4, KV = 2, SIZE = 8, PAIRS = 3, POSITIONS = 16, Q = ROWS * HEADS * SIZE, K = ROWS * KV * SIZE };
+
+struct parts {
+	float q[Q], k[K], v[K], past_k[KV * PAST * SIZE], past_v[KV * PAST * SIZE], cos[POSITIONS * PAIRS], sin[POSITIONS * PAIRS];
+};
+
+static void fill(struct parts *p)
+{
+	struct support_random r = {3};
+
+	support_random_floats(&r, p->q, sizeof *p / sizeof(float), -1, 1);
+}
+
+static void run_group(struct node_run *r, const struct parts *p, int window)
+{
+	static const int32_t length = PAST + ROWS - 1, total = PAST + ROWS;
+
+	node_run_init(r, "com.microsoft", "GroupQueryAttention", 1, 3);
+	*(int64_t *)node_run_field(r, "num_heads") = HEADS;
+	*(int64_t *)node_run_field(r, "kv_num_heads") = KV;
+	*(int64_t *)node_run_field(r, "do_rotary") = 1;
+	*(int64_t *)node_run_field(r, "local_window_size") = window;
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, HEADS * SIZE), p->q);
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, KV * SIZE), p->k);
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, KV * SIZE), p->v);
+	node_run_add(r, DT_F32, SHAPE_OF(1, KV, PAST, SIZE), p->past_k);
+	node_run_add(r, DT_F32, SHAPE_OF(1, KV, PAST, SIZE), p->past_v);
+	node_run_add(r, DT_I32, SHAPE_OF(1), &length);
+	node_run_add(r, DT_I32, SCALAR, &total);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->cos);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->sin);
+}
+
+static void run_rotary(struct node_run *r, const struct parts *p, const float *x, int heads)
+{
+	static const int64_t first = PAST;
+
+	node_run_init(r, "com.microsoft", "RotaryEmbedding", 1, 1);
+	*(int64_t *)node_run_field(r, "num_heads") = heads;
+	*(int64_t *)node_run_field(r, "rotary_embedding_dim") = 2 * PAIRS;
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, heads * SIZE), x);
+	node_run_add(r, DT_I64, SHAPE_OF(1), &first);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->cos);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->sin);
+	node_run(r);
+}
+
+static void run_plain(struct node_run *r, const struct parts *p, const float *q, const float *k, const float *mask)
+{
+	node_run_init(r, "", "Attention", 23, 3);
+	*(int64_t *)node_run_field(r, "q_num_heads") = HEADS;
+	*(int64_t *)node_run_field(r, "kv_num_heads") = KV;
+	*(int64_t *)node_run_field(r, "is_causal") = 1;
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, HEADS * SIZE), q);
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, KV * SIZE), k);
+	node_run_add(r, DT_F32, SHAPE_OF(1, ROWS, KV * SIZE), p->v);
+	node_run_add(r, DT_F32, SHAPE_OF(ROWS, PAST + ROWS), mask);
+	node_run_add(r, DT_F32, SHAPE_OF(1, KV, PAST, SIZE), p->past_k);
+	node_run_add(r, DT_F32, SHAPE_OF(1, KV, PAST, SIZE), p->past_v);
+	node_run(r);
+}
+
+static void check_window(const struct parts *p, int window, const float *mask)
+{
+	struct node_run group, q, k, plain;
+
+	run_group(&group, p, window);
+	node_run(&group);
+	run_rotary(&q, p, p->q, HEADS);
+	run_rotary(&k, p, p->k, KV);
+	run_plain(&plain, p, q.out[0].data, k.out[0].data, mask);
+	for (int o = 0; o < 3; o++) {
+		assert_true(shape_equal(&group.out[o].shape, &plain.out[o].shape));
+		for (int64_t i = 0; i < tensor_count(&group.out[o]); i++)
+			assert_float_equal(((const float *)group.out[o].data)[i], ((const float *)plain.out[o].data)[i], 1e-5);
+	}
+	node_run_done(&group);
+	node_run_done(&q);
+	node_run_done(&k);
+	node_run_done(&plain);
+}
+
+void test_op_groupattention__is_rotary_and_attention(void **state)
+{
+	const float far = -INFINITY, near_two[ROWS * (PAST + ROWS)] = {far, 0, 0, 0, 0, far, far, 0, 0, 0, far, far, far, 0, 0};
+	struct parts p;
+
+	(void)state;
+	fill(&p);
+	check_window(&p, -1, NULL);
+	check_window(&p, 2, near_two);
+}
+
+void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
+{
+	static const int32_t beyond = PAST + ROWS, few = ROWS - 1;
+	struct parts p;
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	fill(&p);
+	run_group(&r, &p, -1);
+	r.in[5].data = (void *)&beyond;
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	r.in[6].data = (void *)&few;
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	node_run_done(&r);
+}
