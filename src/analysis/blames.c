@@ -6,9 +6,21 @@
 #include "qtui/analysis/blame.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/graph.h"
 
 static const double SHARE_FLOOR = 0.005; // of the work
+
+void blame_name(struct str *out, const struct blame *b, const struct graph *g)
+{
+	const char *first = g->node[b->node].name, *last = g->node[b->last_node].name;
+	if (b->run && b->node == b->last_node)
+		str_addf(out, "%d parts of %s", b->parts, first);
+	else if (b->run)
+		str_addf(out, "%d parts, %s to %s", b->parts, first, last);
+	else
+		str_addf(out, "%s%s", b->value < 0 ? "constants of " : "", first);
+}
 
 struct blames *blames_take(struct blames *b)
 {

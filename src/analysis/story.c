@@ -111,11 +111,8 @@ static void tell_loss(struct telling *t)
 
 static void add_place(struct str *out, const struct telling *t, const struct blame *b)
 {
-	if (b->run)
-		str_addf(out, "the %d parts from %s to %s", b->parts, name_of(t, b->node), name_of(t, b->last_node));
-	else
-		str_addf(out, "%s%s", b->value < 0 ? "the constants of " : "", name_of(t, b->node));
-	str_addf(out, " alone %.4f", b->alone);
+	blame_name(out, b, t->s->g);
+	str_addf(out, "%s alone %.4f", b->run ? "," : "", b->alone);
 	if (!isnan(b->score_loss))
 		str_addf(out, " and %.3f of the %s", b->score_loss, task_word(t->s->blames->task));
 }
@@ -137,6 +134,12 @@ static void tell_blame(struct telling *t)
 	str_done(&places);
 }
 
+// Where nothing is quantized again elements are only moved, with the noise that they have: the figure alone is the producer's.
+static bool only_passes(const struct telling *t, int node, const struct site *site)
+{
+	return (t->s->g->node[node].op->flags & OPF_MOVES) && site->state == SLOT_OVERLAPPED;
+}
+
 // The nodes whose own quantization makes the most noise.
 static void tell_noise(struct telling *t)
 {
@@ -146,7 +149,8 @@ static void tell_noise(struct telling *t)
 	int n = 0;
 	for (int node = 0; node < t->s->n_rows; node++) {
 		const struct site *site = snapshot_output(t->s, node);
-		double nsr = site && site->layerwise.known && !site->layerwise.pooled.exact ? fmin(site->layerwise.pooled.nsr, 1) : 0;
+		bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
+		double nsr = makes ? fmin(site->layerwise.pooled.nsr, 1) : 0;
 		int at = n;
 		all += nsr;
 		for (; at > 0 && nsr > noise[at - 1]; at--)

@@ -148,10 +148,10 @@ static void print_blames(const struct search *s)
 		print_number(4, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
 		print_number(2, 100 * (blames_are_timed(b) ? x->cost : x->wide));
 		print_number(4, blame_worth(x));
-		if (x->run)
-			say("  %d parts from %s to %s\n", x->parts, g->node[x->node].name, g->node[x->last_node].name);
-		else
-			say("  %s%s\n", x->value < 0 ? "constants of " : "", g->node[x->node].name);
+		struct str name = {0};
+		blame_name(&name, x, g);
+		say("  %s\n", str_text(&name));
+		str_done(&name);
 	}
 }
 

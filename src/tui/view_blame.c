@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
@@ -124,12 +125,11 @@ static const struct blame *row_of(const struct ui *ui, const struct blames *b, i
 
 static void name_of(char *out, size_t size, const struct ui *ui, const struct blame *b)
 {
-	const struct graph *g = ui->snap->g;
+	struct str name = {0};
 
-	if (b->run)
-		snprintf(out, size, "%d parts, %s to %s", b->parts, g->node[b->node].name, g->node[b->last_node].name);
-	else
-		snprintf(out, size, "%s%s", b->value < 0 ? "constants of " : "", g->node[b->node].name);
+	blame_name(&name, b, ui->snap->g);
+	snprintf(out, size, "%s", str_text(&name));
+	str_done(&name);
 }
 
 void view_blame_text(char *out, size_t size, const struct ui *ui, int row)

@@ -7,7 +7,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 
-enum { LEFT = 2, NUMBER = 8, VERDICT = 7, SENTENCE = 2, ROOMY = 16 };
+enum { LEFT = 2, NUMBER = 8, VERDICT = 7, SENTENCE = 2, ROOMY = 16, BROAD = 130 };
 
 // Columns stand where there is something to show: the task's only where it is measured.
 static int columns_end(const struct ui *ui)
@@ -20,9 +20,15 @@ static bool has_sentence(const struct ui *ui)
 	return ui->h >= ROOMY;
 }
 
+// Lines that what was bought takes, where there is room to break it.
+static int summary_lines(const struct ui *ui)
+{
+	return has_sentence(ui) && ui->w < BROAD ? 2 : 1;
+}
+
 int view_fix_head(const struct ui *ui)
 {
-	return 3 + (has_sentence(ui) ? SENTENCE : 0);
+	return 2 + summary_lines(ui) + (has_sentence(ui) ? SENTENCE : 0);
 }
 
 static int draw_number(struct canvas *c, int x, int y, int digits, double v)
@@ -73,7 +79,7 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
 		n += snprintf(out + n, size - (size_t)n, " (float %s", format_score(most, r->float_score));
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
-		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)", 100 * regained / lost) :
+		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)", fabs(regained / lost) < 0.005 ? 0 : 100 * regained / lost) :
 		    snprintf(out + n, size - (size_t)n, ")");
 	return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
 }
@@ -126,9 +132,9 @@ void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
 	if (ui->repair.tried) {
 		fix_summary(text, sizeof text, ui);
-		canvas_text(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, text);
+		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y + 1, r.w - LEFT - 1, summary_lines(ui)}, ROLE_TEXT, text);
 	}
 	if (has_sentence(ui))
-		draw_sentence(c, ui, (struct rect){r.x + LEFT, r.y + 2, r.w - LEFT - 1, SENTENCE});
+		draw_sentence(c, ui, (struct rect){r.x + LEFT, r.y + 1 + summary_lines(ui), r.w - LEFT - 1, SENTENCE});
 	draw_heads(c, ui, (struct rect){r.x, r.y + view_fix_head(ui) - 1, r.w, 1});
 }

@@ -97,7 +97,7 @@ static void draw_interval(struct canvas *c, const struct task_report *r, int x, 
 
 	if (!r->has_interval)
 		return;
-	canvas_textf(c, x, y, width, ROLE_DIM, "95 %% of bootstrap draws: %s to %s%s", format_gain(low, r->interval.low),
+	canvas_textf(c, x, y, width, ROLE_DIM, "95 %% interval %s to %s%s", format_gain(low, r->interval.low),
 	    format_gain(high, r->interval.high), task_is_chance(r) ? ": no change is proved" : "");
 }
 

@@ -9,6 +9,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/op.h"
 #include "studies.h"
 
 static struct study *open_study(const char *target)
@@ -163,6 +164,33 @@ void test_story__says_what_was_measured(void **state)
 	snap->blames = NULL;
 	free(of_node);
 	findings_drop(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+// What only moves elements that are quantized already makes no noise, although it has its producer's figure.
+void test_story__movers_are_not_blamed(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct site *mover = NULL;
+	for (int i = 0; i < snap->n_sites && !mover; i++)
+		if (snap->site[i].kind == SITE_OUTPUT && snap->site[i].state == SLOT_OVERLAPPED &&
+		    (snap->g->node[snap->site[i].node].op->flags & OPF_MOVES))
+			mover = &snap->site[i];
+	assert_non_null(mover);
+	struct figures own = mover->layerwise;
+	mover->layerwise = (struct figures){.known = 1, .pooled = {.nsr = 1}};
+	struct story *s = story_new(snap, snap->findings);
+	assert_false(tells(s, STORY_WHERE, snap->g->node[mover->node].name));
+	story_drop(&s);
+	mover->state = SLOT_ACTIVE;
+	s = story_new(snap, snap->findings);
+	assert_true(tells(s, STORY_WHERE, snap->g->node[mover->node].name));
+	story_drop(&s);
+	mover->state = SLOT_OVERLAPPED;
+	mover->layerwise = own;
 	snapshot_drop(&snap);
 	study_close(&st);
 }

@@ -6,6 +6,7 @@
 
 #include "fake.h"
 #include "../analysis/studies.h"
+#include "qtui/base/log.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind)
@@ -249,6 +250,28 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 	assert_int_equal(ui.scroll[VIEW_CHANNELS].cursor, ui.scroll[VIEW_CHANNELS].top + 2);
 	press(&ui, "<Esc><Esc>"); // the search, then the view
 	assert_int_equal(ui.view, VIEW_LAYERS);
+	ui_done(&ui);
+}
+
+// Long lines of the log are read to their end.
+void test_ui__the_log_is_broken_at_the_width(void **state)
+{
+	struct ui ui;
+	char text[UI_TEXT];
+	int before;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 40, 20);
+	press(&ui, "5");
+	before = view_log_count(&ui);
+	log_to_stderr(0, LOG_INFO);
+	log_warn("a sentence of some length that does not fit into a line of forty columns, and its end");
+	assert_int_equal(view_log_count(&ui), before + 3);
+	view_log_text(text, sizeof text, &ui, before + 2);
+	assert_string_equal(text, "columns, and its end");
+	view_log_text(text, sizeof text, &ui, before + 3);
+	assert_string_equal(text, "");
 	ui_done(&ui);
 }
 

@@ -51,4 +51,8 @@ double blames_gain(const struct blames *b, const struct blame_gain *g);
 struct cJSON *blames_json(const struct blames *b, const struct graph *g); // the caller deletes it
 struct blames *blames_parse(const struct cJSON *j, const struct graph *g);
 
+// "constants of A", "3 parts, A to B", "2 parts of A": where it is.
+struct str;
+void blame_name(struct str *out, const struct blame *b, const struct graph *g);
+
 #endif
