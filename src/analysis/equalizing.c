@@ -27,18 +27,13 @@ struct equalizing {
 	pthread_t thread;
 };
 
-static char *copy_text(const char *t)
-{
-	return t ? xstrdup(t) : NULL;
-}
-
 static void note_decision(struct decided *to, const struct study *st)
 {
 	enum { SHARE = 3 }; // of the memory: the study goes on
 	const struct decision *d = &st->step[st->current];
 	const struct task_wish *w = study_task_wish(st);
-	*to = (struct decided){.edits = study_effective(st, d->edits), .opt = st->opt, .target = xstrdup(d->target), .calib = copy_text(st->opt.calib),
-	    .data = copy_text(w->data), .labels = copy_text(w->labels), .decoder = copy_text(w->decoder), .kind = copy_text(w->kind)};
+	*to = (struct decided){.edits = study_effective(st, d->edits), .opt = st->opt, .target = xstrdup(d->target), .calib = xstrdup(st->opt.calib),
+	    .data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind)};
 	struct study_options *o = &to->opt;
 	o->target = to->target;
 	o->calib = to->calib;
@@ -192,7 +187,7 @@ enum status equalizing_start(struct equalizing **out, struct study *st, const ch
 	struct equalizing *j = xcalloc(1, sizeof *j);
 	struct snapshot *s = study_latest(st);
 	struct run_record now;
-	*j = (struct equalizing){.study = st, .path = copy_text(path), .sums = sums};
+	*j = (struct equalizing){.study = st, .path = xstrdup(path), .sums = sums};
 	note_decision(&j->decided, st);
 	enum status status = check(j, s, err);
 	if (status == STATUS_OK && study_figures(&now, st, "now", err) == STATUS_OK) {

@@ -18,8 +18,7 @@
 
 static char *copy_member(const cJSON *obj, const char *key)
 {
-	const char *t = json_text(obj, key, NULL);
-	return t ? xstrdup(t) : NULL;
+	return xstrdup(json_text(obj, key, NULL));
 }
 
 // One number for all channels or one a channel; those that are not given get `rest`.

@@ -104,17 +104,12 @@ static void start_conductor(struct study *s)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static char *copy_text(const char *t)
-{
-	return t ? xstrdup(t) : NULL;
-}
-
 static void copy_options(struct study *s, const struct study_options *opt)
 {
 	s->opt = *opt;
-	s->opt.model = copy_text(opt->model);
-	s->opt.calib = copy_text(opt->calib);
-	s->opt.target = copy_text(opt->target);
+	s->opt.model = xstrdup(opt->model);
+	s->opt.calib = xstrdup(opt->calib);
+	s->opt.target = xstrdup(opt->target);
 	char **list = xcalloc((size_t)opt->n_truncate + 1, sizeof *list);
 	for (int i = 0; i < opt->n_truncate; i++)
 		list[i] = xstrdup(opt->truncate[i]);

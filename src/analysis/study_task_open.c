@@ -2,17 +2,12 @@
 #include <stdlib.h>
 #include "study_task.h"
 
-static char *copy_text(const char *t)
-{
-	return t ? xstrdup(t) : NULL;
-}
-
 static struct task_wish wish_copy(const struct task_wish *w)
 {
-	return (struct task_wish){.data = copy_text(w->data),
-	    .labels = copy_text(w->labels),
-	    .decoder = copy_text(w->decoder),
-	    .kind = copy_text(w->kind),
+	return (struct task_wish){.data = xstrdup(w->data),
+	    .labels = xstrdup(w->labels),
+	    .decoder = xstrdup(w->decoder),
+	    .kind = xstrdup(w->kind),
 	    .iou = w->iou,
 	    .none = w->none};
 }

@@ -26,11 +26,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static char *copy_text(const char *t)
-{
-	return t ? xstrdup(t) : NULL;
-}
-
 static void drop(struct survey_job *j)
 {
 	survey_drop(&j->survey);
@@ -44,9 +39,9 @@ static void drop(struct survey_job *j)
 static void set_options(struct survey_job *j, const struct task_wish *w)
 {
 	enum task_kind kind;
-	j->eval = copy_text(w->data);
-	j->labels = copy_text(w->labels);
-	j->decoder = copy_text(w->decoder);
+	j->eval = xstrdup(w->data);
+	j->labels = xstrdup(w->labels);
+	j->decoder = xstrdup(w->decoder);
 	j->opt = (struct survey_options){.eval = j->eval, .task = {.kind = -1, .labels = j->labels, .decoder = j->decoder, .iou = w->iou},
 	    .calib = study_dataset(j->study), .cancel = &j->cancel, .done = &j->done};
 	if (w->kind && task_kind_parse(&kind, w->kind))

@@ -43,7 +43,7 @@ void *xrealloc(void *p, size_t size)
 
 char *xstrdup(const char *s)
 {
-	return checked(strdup(s));
+	return s ? checked(strdup(s)) : NULL;
 }
 
 void *xgrow(void *array, size_t *cap, size_t need, size_t size)

@@ -261,7 +261,7 @@ int tui_run(const struct tui_options *opt, struct error *err)
 	p.ui.session = opt->session;
 	if (opt->session)
 		p.ui.session_stamp = opt->session->stamp;
-	p.ui.session_path = opt->session_path ? xstrdup(opt->session_path) : NULL;
+	p.ui.session_path = xstrdup(opt->session_path);
 	if (is_terminal())
 		autosave_begin(&p.ui);
 	canvas_init(&p.canvas, 80, 24, &p.ui.theme, p.ui.ascii);

@@ -11,7 +11,7 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size); // zeroed
 void *xrealloc(void *p, size_t size);
-char *xstrdup(const char *s);
+char *xstrdup(const char *s); // NULL of NULL
 // Grows *array (elements of `size` bytes) so that it holds at least `need`; *cap is its capacity in elements.
 void *xgrow(void *array, size_t *cap, size_t need, size_t size);
 

@@ -54,7 +54,7 @@ static enum status detect_open(struct task *t, struct error *err)
 {
 	struct detect *d = t->state = xcalloc(1, sizeof *d);
 	head_init(&d->head, t->g, t->labels->n_classes);
-	d->named = t->opt.decoder ? xstrdup(t->opt.decoder) : NULL;
+	d->named = xstrdup(t->opt.decoder);
 	return head_is_known(&d->head) ? find_decoder(t, d, &d->head, d->named, err) : STATUS_OK;
 }
 

@@ -45,7 +45,7 @@ int labels_add_class(struct labels *l, int id, const char *name)
 	l->id = xrealloc(l->id, n * sizeof *l->id);
 	l->name = xrealloc(l->name, n * sizeof *l->name);
 	l->id[l->n_classes] = id;
-	l->name[l->n_classes] = name ? xstrdup(name) : NULL;
+	l->name[l->n_classes] = xstrdup(name);
 	if (name)
 		str_oneline(l->name[l->n_classes]);
 	return l->n_classes++;

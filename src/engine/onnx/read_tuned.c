@@ -50,7 +50,7 @@ enum status onnx_read_tuned(struct tuning **out, const struct graph *g, const ch
 	struct tuning *t = tuning_new();
 	enum status s = onnx_load(&file, path, &(struct onnx_options){0}, err);
 	const char *list = s ? NULL : graph_metadata(file, ONNX_TUNED);
-	char *copy = list ? xstrdup(list) : NULL, *rest = NULL;
+	char *copy = xstrdup(list), *rest = NULL;
 
 	if (!s && !list)
 		s = error_set(err, STATUS_FORMAT, "%s holds no tuned weights", path);
