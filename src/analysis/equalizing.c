@@ -107,7 +107,9 @@ static enum status run(struct equalizing *j, struct study *st, struct error *err
 		snapshot_drop(&s);
 		study_wake(j->study);
 	}
-	return study_wait(st, err);
+	if (study_wait(st, err) == STATUS_OK && atomic_load(&j->cancel))
+		return error_set(err, STATUS_CANCELLED, "cancelled"); // perhaps before the run began
+	return err->status;
 }
 
 static void note_result(struct equalizing_result *out, struct study *st)
