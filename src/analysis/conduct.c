@@ -134,7 +134,7 @@ static double seconds_since_1970(void)
 static void note_run(struct work *w)
 {
 	struct study *s = w->study;
-	struct snapshot *snap = study_latest(s);
+	const struct snapshot *snap = w->shown; // the study's may be of a newer decision by now
 	struct run_record r = run_record_of(snap);
 	bool first = snap->n_runs == 0 || snap->run[snap->n_runs - 1].earlier;
 	r.note.when = seconds_since_1970();
@@ -145,7 +145,6 @@ static void note_run(struct work *w)
 	r.note.total = r.note.computed + atomic_load(&w->reused);
 	title_of(r.note.title, sizeof r.note.title, w, first);
 	study_task_note(w, &r.note);
-	snapshot_drop(&snap);
 	pthread_mutex_lock(&s->lock);
 	history_add(&s->history, &r);
 	pthread_mutex_unlock(&s->lock);
@@ -189,12 +188,13 @@ static enum status run_all(struct work *w, struct error *err)
 	return st;
 }
 
-static void keep_latest(struct study *s)
+static void keep_latest(const struct work *w)
 {
+	struct study *s = w->study;
 	pthread_mutex_lock(&s->lock);
 	snapshot_drop(&s->latest[STUDY_LATEST - 1]);
 	memmove(s->latest + 1, s->latest, (STUDY_LATEST - 1) * sizeof *s->latest);
-	s->latest[0] = snapshot_take(s->snap);
+	s->latest[0] = snapshot_take(w->shown);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -216,7 +216,7 @@ static enum status finish(struct work *w, struct error *err)
 		note_task(w);
 		publish(w, STAGE_DONE, NULL);
 	}
-	keep_latest(s);
+	keep_latest(w);
 	return st;
 }
 
@@ -240,6 +240,7 @@ static enum status conduct_run(struct study *s, struct request *req)
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(w.key[sim]);
 	work_reset(&w);
+	snapshot_drop(&w.shown);
 	task_report_drop(&w.task);
 	return st;
 }

@@ -107,7 +107,7 @@ static void take_runs(struct results_save *r, const struct study *s)
 	if (!s->snap->dirty) // else its figures may be of samples that were prepared otherwise
 		r->run[r->n_runs++] = snapshot_take(s->snap);
 	for (int i = 0; i < STUDY_LATEST && s->latest[i]; i++)
-		if (!s->latest[i]->dirty && s->latest[i]->bench == s->step[s->current].bench)
+		if (s->latest[i]->bench == s->step[s->current].bench)
 			r->run[r->n_runs++] = snapshot_take(s->latest[i]);
 	pthread_mutex_unlock(&m->lock);
 }

@@ -311,6 +311,8 @@ static void publish(struct work *w, const struct error *failed)
 	s->costs = study_costs(st, s);
 	if (s->findings && snapshot_complete(s))
 		s->story = story_new(s, s->findings);
+	snapshot_drop(&w->shown);
+	w->shown = snapshot_take(s);
 	study_publish(st, s);
 }
 

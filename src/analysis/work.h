@@ -64,6 +64,7 @@ struct work {
 	struct task_gather *gather; // of the task, which reads the outputs that are measured; NULL: none
 	struct task_report *task;   // to be shown; under study.publishing
 	bool task_old;              // it is of another plan
+	struct snapshot *shown;     // what it has published last; under study.publishing
 	double began, stage_began;
 	enum stage stage;
 	struct timing timing;
