@@ -13,6 +13,7 @@
 
 enum { LINE_MAX_BYTES = 1 << 16, NOTES_KEPT = 1000, NOTES_SAID = 12 };
 #define FILE_MAX ((size_t)64 << 20)
+#define TIME_MAX 1e15 // of any unit: sums of more could become infinite
 
 // What was said under one name at one precision: said again, as by every run of a profiler, the mean counts.
 struct entry {
@@ -118,8 +119,9 @@ static bool read_time(struct reading *r, const struct heading *h, const char *ce
 		return false;
 	}
 	unit = unit != UNIT_UNKNOWN ? unit : h->unit;
-	if (*us < 0 || unit == UNIT_UNKNOWN) {
-		note(r, *us < 0 ? "a time of \"%.40s\" cannot be" : "\"%.40s\" of what? Name the column latency_us or latency_ms", cell);
+	bool possible = *us >= 0 && *us < TIME_MAX;
+	if (!possible || unit == UNIT_UNKNOWN) {
+		note(r, !possible ? "a time of \"%.40s\" cannot be" : "\"%.40s\" of what? Name the column latency_us or latency_ms", cell);
 		return false;
 	}
 	*us *= unit;
