@@ -322,8 +322,10 @@ static void read_latency(const struct session *s, struct study *st)
 	const char *path = json_text(cJSON_GetObjectItemCaseSensitive(s->root, "latency"), "path", NULL);
 	struct latency *l = NULL;
 	struct error err;
-	if (path && latency_read(&l, st->g, path, &err) != STATUS_OK)
+	if (path && latency_read(&l, st->g, path, &err) != STATUS_OK) {
 		log_warn("%s: no measured times: %s", s->path, err.text);
+		study_miss_latency(st, path);
+	}
 	if (l)
 		study_set_latency(st, l);
 	latency_drop(&l);

@@ -103,7 +103,7 @@ static cJSON *task_json(const struct study *st)
 static cJSON *latency_json(const struct study *st)
 {
 	cJSON *o = cJSON_CreateObject();
-	absolute(o, "path", study_latency(st) ? study_latency(st)->path : NULL);
+	absolute(o, "path", study_latency(st) ? study_latency(st)->path : st->latency_missed);
 	return o;
 }
 

@@ -197,6 +197,7 @@ void study_close(struct study **sp)
 	channels_drop(&s->channels);
 	study_blames_free(s);
 	latency_drop(&s->latency);
+	free(s->latency_missed);
 	repair_memo_free(&s->repairs);
 	snapshot_drop(&s->snap);
 	for (int i = 0; i < STUDY_LATEST; i++)

@@ -71,6 +71,7 @@ struct study {
 	struct survey *survey;             // NULL: none was made; the study's thread, which sets it, may read it without the lock
 	int n_surveys;
 	struct latency *latency;           // NULL: none; the study's thread, which sets it, may read it without the lock
+	char *latency_missed;              // the file that the session names and that could not be read: it is still named when that is saved
 	struct found found[STUDY_FOUND];   // a ring
 	unsigned n_found;
 	bool find;                         // they are to be looked for again
@@ -114,6 +115,7 @@ struct edits *study_effective(const struct study *s, const struct edits *user); 
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
 struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
 struct key decision_key(const char *target, enum calib_method method, const struct edits *effective, const struct bench *b);
+void study_miss_latency(struct study *s, const char *path);
 struct costs *study_costs(struct study *st, const struct snapshot *s); // of a snapshot that has its rows
 // The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);

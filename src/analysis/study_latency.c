@@ -1,4 +1,5 @@
 // The times of a board that a study has been told of.
+#include <stdlib.h>
 #include "qtui/analysis/cost.h"
 #include "study_impl.h"
 
@@ -24,9 +25,16 @@ void study_set_latency(struct study *s, struct latency *l)
 	s->snap = snap;
 	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_unlock(&s->publishing);
+	study_miss_latency(s, NULL);
 	latency_drop(&before);
 	snapshot_drop(&old);
 	study_wake(s);
+}
+
+void study_miss_latency(struct study *s, const char *path)
+{
+	free(s->latency_missed);
+	s->latency_missed = xstrdup(path);
 }
 
 const struct latency *study_latency(const struct study *s)

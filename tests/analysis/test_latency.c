@@ -93,7 +93,8 @@ void test_latency__says_what_it_does_not_take(void **state)
 		const char *line, *why;
 	} bad[] = {
 	    {CONV ",-1,8", "a time of \"-1\" cannot be"}, {CONV ",nan,8", "\"nan\" is no time"}, {CONV ",inf,8", "\"inf\" is no time"},
-	    {CONV ",1e999,8", "\"1e999\" is no time"}, {CONV ",12 cycles,8", "\"12 cycles\" is no time"}, {CONV ",1", "only 2 cells"},
+	    {CONV ",1e999,8", "\"1e999\" is no time"},
+	    {CONV ",1e305 s,8", "a time of \"1e305 s\" cannot be"}, {CONV ",12 cycles,8", "\"12 cycles\" is no time"}, {CONV ",1", "only 2 cells"},
 	    {"\"" CONV ",1,8", "a quote is not closed"}, {CONV ",1,int4", "\"int4\" is no precision"},
 	    {"/model.0/conv/Con,1,8", "the model has no node /model.0/conv/Con; the nearest is " CONV}, {CONV ",,8", "\"\" is no time"},
 	};
@@ -275,6 +276,15 @@ void test_latency__a_session_remembers_the_file(void **state)
 	st = open_study();
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
 	assert_null(study_latency(st));
+	session_free(&se);
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK); // nor to forget which it was
+	study_close(&st);
+	st = open_study();
+	struct latency *l = read_text(st, "name,us\n" CONV ",43\n");
+	latency_drop(&l); // it is there again
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	assert_true(us(st, study_latency(st), CONV, LATENCY_UNSAID) == 43);
 	session_free(&se);
 	study_close(&st);
 }
