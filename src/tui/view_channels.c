@@ -226,6 +226,8 @@ static const char *reason(const struct ui *ui)
 		return c->problem;
 	if (!snapshot_complete(ui->snap) || ui->snap->dirty)
 		return "Channels are gathered when the run is over.";
+	if (ui->study && !study_gathering(ui->study))
+		return "Gathering the channels was stopped: r goes on.";
 	return "The channels are being gathered.";
 }
 
