@@ -298,7 +298,7 @@ static struct channel_split split_transposed(const struct node *n, const struct 
 	struct channel_split s = channel_split(w, 1);
 	int64_t groups = ((const struct conv_attrs *)n->attrs)->group;
 
-	if (s.axis == 1 && groups > 1 && w->dim[0] % groups == 0) {
+	if (s.axis == 1 && groups > 1 && groups <= w->dim[0] && w->dim[0] % groups == 0) {
 		s.groups = groups;
 		s.n *= groups;
 	}

@@ -95,7 +95,7 @@ static void step(const struct rnn_cell *cell, const float *x, float *h, float *c
 
 enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	struct floats_of f;
+	struct floats_of f = {0};
 	struct node lstm = lstm_node(n);
 	enum status s = resolve(&f, n, in, err);
 
