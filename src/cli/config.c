@@ -56,23 +56,32 @@ static const cJSON *inputs_of(const struct config *c)
 	return list ? list : cJSON_GetObjectItemCaseSensitive(s, "input_parametres");
 }
 
+// A line for each section: one for all would be cut.
+static void tell_ignored(struct str *names, const struct config *c)
+{
+	if (names->len)
+		log_warn("%s: ignored: %s", c->path, str_text(names));
+	str_clear(names);
+}
+
 static void warn_ignored(const struct config *c)
 {
 	static const char *const sections[] = {"model_parameters", "calibration_parameters", "quantization_parameters"};
 	struct str out = {0}, prefix = {0};
 	const cJSON *item;
 	list_ignored(&out, c->root, "");
+	tell_ignored(&out, c);
 	for (int i = 0; i < 3; i++) {
 		str_clear(&prefix);
 		str_addf(&prefix, "%s.", sections[i]);
 		list_ignored(&out, config_section(c, sections[i]), str_text(&prefix));
+		tell_ignored(&out, c);
 	}
 	cJSON_ArrayForEach(item, inputs_of(c))
 		list_ignored(&out, item, "input.");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "custom_setting"))
 		list_ignored(&out, item, "custom_setting.");
-	if (out.len)
-		log_warn("%s: ignored: %s", c->path, str_text(&out));
+	tell_ignored(&out, c);
 	str_done(&prefix);
 	str_done(&out);
 }
@@ -180,12 +189,15 @@ static enum status read_calibration(struct config *c, struct options *o, struct 
 {
 	const cJSON *s = config_section(c, "calibration_parameters");
 	const char *type = json_text(s, "calibration_type", "default");
-	double samples = json_number(s, "calibration_step", 0) * json_number(s, "calibration_batch_size", 1);
+	double step = json_number(s, "calibration_step", 0), samples = step * json_number(s, "calibration_batch_size", 1);
+	enum calib_method known;
+	if (strcmp(type, "default") != 0 && !calib_parse(&known, type))
+		return error_set(err, STATUS_FORMAT, "%s: calibration_type %s: default, minmax, percentile, kl or mse", c->path, type);
 	if (!o->method && strcmp(type, "default") != 0)
 		o->method = type;
-	if (!(samples >= 0 && samples <= 1e6))
+	if (cJSON_GetObjectItemCaseSensitive(s, "calibration_step") && !(samples >= 1 && samples <= 1e6))
 		return error_set(err, STATUS_FORMAT, "%s: calibration_step is out of range", c->path);
-	if (!o->samples && samples >= 1) {
+	if (!o->samples && step > 0) {
 		struct str text = {0};
 		str_addf(&text, "%.0f", samples);
 		o->samples = keep(c, str_detach(&text));

@@ -165,6 +165,10 @@ for wrong in '"calibration_step": 3/"calibration_step": "3"/"calibration_paramet
 	sed "s|$from|$to|" "$dir/xquant.json" >"$dir/wrong.json"
 	expect "config_of_wrong_kind_${to//[^a-z_]/}" 1 "$said" analyze --config "$dir/wrong.json" -q
 done
+sed 's|"calibration_step": 3|"calibration_step": 0|' "$dir/xquant.json" >"$dir/wrong.json"
+expect config_without_steps 1 "wrong.json: calibration_step is out of range" analyze --config "$dir/wrong.json" -q
+sed 's|"calibration_step": 3|"calibration_type": "KL"|' "$dir/xquant.json" >"$dir/wrong.json"
+expect config_unknown_calibrator 1 "wrong.json: calibration_type KL: default, minmax" analyze --config "$dir/wrong.json" -q
 sed 's|"images"|"nosuch"|' "$dir/xquant.json" >"$dir/nosuch.json"
 expect config_unknown_tensor 1 "no tensor nosuch" analyze --config "$dir/nosuch.json" -q
 
