@@ -7,11 +7,14 @@
 
 enum { TEXT = 3, LINE = 1024 };
 
-// A line of the screen: a piece of one of the log.
-struct row {
-	int level;     // -1: there is no such line
-	bool first;    // of its line
-	char text[LINE];
+// A walk over the lines of the screen, each a piece of one of the log.
+struct walk {
+	int next;          // line of the log
+	char line[LINE];   // the one under way
+	const char *rest;  // what is left of it
+	int level, length; // of the piece
+	const char *piece;
+	bool first;        // of its line
 };
 
 static int text_room(const struct ui *ui)
@@ -21,44 +24,40 @@ static int text_room(const struct ui *ui)
 	return room > 8 ? room : 8;
 }
 
-// The row'th line of the screen in *out; returns how many there are up to it, or in all with row < 0.
-static int find_row(struct row *out, const struct ui *ui, int row)
+static bool walk_on(struct walk *w, int room)
 {
-	char line[LINE];
-	int n = 0;
-
-	out->level = -1;
-	for (int i = 0; i < log_count(); i++) {
-		int level = log_line(i, line, sizeof line) - 1;
-		const char *text = level < 0 ? "" : line;
-		for (bool first = true; first || *text; first = false) {
-			int length = text_line(text, text_room(ui));
-			if (n++ == row) {
-				out->level = level;
-				out->first = first;
-				snprintf(out->text, sizeof out->text, "%.*s", length, text);
-				return n;
-			}
-			text += length;
-			text += *text == ' ';
-		}
+	w->first = !w->rest || !*w->rest;
+	if (w->first) {
+		if (w->next >= log_count())
+			return false;
+		w->level = log_line(w->next++, w->line, sizeof w->line) - 1;
+		w->rest = w->level < 0 ? "" : w->line;
 	}
-	return n;
+	w->piece = w->rest;
+	w->length = text_line(w->rest, room);
+	w->rest += w->length;
+	w->rest += *w->rest == ' ';
+	return true;
 }
 
 int view_log_count(const struct ui *ui)
 {
-	struct row row;
+	struct walk w = {0};
+	int n = 0;
 
-	return find_row(&row, ui, -1);
+	while (walk_on(&w, text_room(ui)))
+		n++;
+	return n;
 }
 
-void view_log_text(char *out, size_t size, const struct ui *ui, int at)
+void view_log_text(char *out, size_t size, const struct ui *ui, int row)
 {
-	struct row row = {.level = -1};
+	struct walk w = {0};
+	bool there = row >= 0;
 
-	find_row(&row, ui, at);
-	snprintf(out, size, "%s", row.level < 0 ? "" : row.text);
+	for (int i = 0; i <= row && there; i++)
+		there = walk_on(&w, text_room(ui));
+	snprintf(out, size, "%.*s", there ? w.length : 0, there ? w.piece : "");
 }
 
 void view_log_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -66,15 +65,16 @@ void view_log_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	static const enum role role[] = {ROLE_TEXT, ROLE_SNR_WEAK, ROLE_ERROR};
 	static const char *const mark[] = {" ", "!", "E"};
 	const struct scroll *s = ui_cursor(ui);
+	struct walk w = {0};
+	char text[LINE];
 
-	for (int i = 0; i < r.h; i++) {
-		struct row row;
-		find_row(&row, ui, s->top + i);
-		if (row.level < 0)
+	for (int i = -s->top; i < r.h && walk_on(&w, text_room(ui)); i++) {
+		if (i < 0 || w.level < 0)
 			continue;
-		if (row.first)
-			canvas_text(c, r.x + 1, r.y + i, 1, role[row.level], mark[row.level]);
-		draw_found(c, ui, r.x + TEXT, r.y + i, r.w - TEXT - 1, role[row.level], CUT_RIGHT, row.text);
+		if (w.first)
+			canvas_text(c, r.x + 1, r.y + i, 1, role[w.level], mark[w.level]);
+		snprintf(text, sizeof text, "%.*s", w.length, w.piece);
+		draw_found(c, ui, r.x + TEXT, r.y + i, r.w - TEXT - 1, role[w.level], CUT_RIGHT, text);
 	}
 	if (log_count())
 		draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
