@@ -181,6 +181,28 @@ void test_findings__a_lonely_16_bit_node(void **state)
 	study_close(&st);
 }
 
+// On esp32p4 what an Add reads is put on its scale: at 8 bit little is left of it.
+void test_findings__what_follows_16_bit_with_8(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "set /model.2/Add int16");
+	struct findings *f = find(st);
+	const struct finding *squeezed = of_rule(f, FINDING_lonely_16);
+	assert_sound(squeezed, study_graph(st));
+	assert_int_equal(squeezed->node[0], graph_find_node(study_graph(st), "/model.2/Add"));
+	assert_int_equal(squeezed->n_nodes, 2);
+	assert_true(squeezed->damage > 0.5);
+	assert_non_null(strstr(squeezed->text, "/model.2/cv2/act/Mul_output_0"));
+	assert_string_equal(squeezed->edit, "set /model.2/cv2/act/Mul int16");
+	apply(st, squeezed->edit);
+	struct findings *mended = find(st);
+	const struct finding *left = of_rule(mended, FINDING_lonely_16);
+	assert_true(!left || left->damage < 0.01);
+	findings_drop(&f);
+	findings_drop(&mended);
+	study_close(&st);
+}
+
 void test_findings__few_and_random_samples(void **state)
 {
 	struct study *few = open_study(CALIB_MINMAX, 2, 0), *random = open_study(CALIB_MINMAX, 8, 8), *enough = open_study(CALIB_MINMAX, 8, 0);
