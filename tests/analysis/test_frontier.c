@@ -4,6 +4,7 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
+#include "../../src/analysis/study_impl.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
@@ -48,6 +49,10 @@ void test_frontier__keeps_what_nothing_beats(void **state)
 	assert_true(look(&f, 6, 1, .5, NAN, true));
 	expect(f, "064");
 	frontier_drop(&f);
+	look(&f, 0, 1.2, .9, NAN, true);
+	assert_true(look(&f, 1, 1, .5, NAN, true)); // cheaper than what it began from, which is the first all the same
+	expect(f, "01");
+	frontier_drop(&f);
 }
 
 // More damage and a better score beside it: nobody knows, so both are shown.
@@ -58,6 +63,7 @@ void test_frontier__the_task_has_a_say(void **state)
 	look(&f, 0, 1, .9, .1, true);
 	look(&f, 1, 1.1, .3, .5, true);
 	assert_true(look(&f, 2, 1.1, .4, .6, true));
+	expect(f, "021"); // at one cost the worst first
 	assert_false(look(&f, 3, 1.1, .4, .5, true));
 	assert_true(look(&f, 4, 1.1, .2, NAN, true)); // was not asked: damage alone speaks
 	expect(f, "04");
@@ -172,8 +178,31 @@ void test_frontier__a_state_is_taken_in_one_step(void **state)
 	assert_true(study_undo(st));
 	assert_true(frontier_is_in_force(f, 0, st));
 	assert_int_equal(study_set_target(st, "xquant", &err), STATUS_OK);
+	assert_false(frontier_is_in_force(f, 0, st));
 	assert_int_equal(frontier_apply(f, last, st, &err), STATUS_REFUSED);
 	frontier_drop(&f);
 	study_close(&other);
+	study_close(&st);
+}
+
+// A repair sees what a truncation leaves in float as an edit; the user has made none.
+void test_frontier__a_truncation_is_no_edit(void **state)
+{
+	const char *cut[] = {"/model.9/Concat_output_0"};
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
+	    .data = {.random = 1, .samples = 1}, .calibrate_only = true, .truncate = cut, .n_truncate = 1});
+	struct error err = {0};
+	struct edits *e = study_effective(st, study_edits(st));
+	int node = graph_find_node(study_graph(st), "/model.10/conv/Conv"), first = graph_find_node(study_graph(st), "/model.0/conv/Conv");
+	(void)state;
+	assert_int_equal(e->precision[node], PREC_FLOAT);
+	e->precision[first] = PREC_INT16;
+	struct frontier *f = frontier_with(NULL, &(struct repair_state){.figures = {.cost = 1}, .edits = e, .method = CALIB_MINMAX}, "esp32p4");
+	edits_free(&e);
+	assert_int_equal(frontier_apply(f, 0, st, &err), STATUS_OK);
+	assert_int_equal(study_edits(st)->precision[node], -1);
+	assert_int_equal(study_edits(st)->precision[first], PREC_INT16);
+	assert_true(frontier_is_in_force(f, 0, st));
+	frontier_drop(&f);
 	study_close(&st);
 }

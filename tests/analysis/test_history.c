@@ -219,6 +219,7 @@ void test_history__strange_runs_are_bounded(void **state)
 	static const char text[] = "{\"qtui_session\": 1, \"runs\": ["
 	    "{\"run\": 7, \"time\": 1, \"calibration\": \"kl\", \"worst_snr_db\": 1e308, \"mean_snr_db\": true, \"edits\": -4},"
 	    "{\"run\": 7, \"time\": 2, \"calibration\": \"kl\", \"node_precision\": \"88\", \"node_snr_db\": [1, 2], \"node_scale\": [\"a\", -1]},"
+	    "{\"run\": 8, \"time\": 2, \"calibration\": \"kl\", \"title\": \"the same once more\"},"
 	    "{\"run\": 1e99, \"time\": 3, \"calibration\": \"kl\", \"task\": {\"name\": \"a metric of a long name\", \"float\": 1, \"quantized\": 0.5}}]}";
 	struct study *st = open_study();
 	resume(st, support_temp_file("strange.json", text, sizeof text - 1));
@@ -233,6 +234,67 @@ void test_history__strange_runs_are_bounded(void **state)
 	struct run_record r = figures(st, "8");
 	assert_null(r.nodes);
 	study_close(&st);
+}
+
+static struct run_record record(uint64_t decision, uint64_t samples, int computed)
+{
+	return (struct run_record){.note = {.decision = {decision, 0}, .samples = {samples, 0}, .computed = computed, .out_snr_db = 10}};
+}
+
+// What has computed something, or is of another decision or of other samples, is a run of its own.
+void test_history__only_the_same_goes_on(void **state)
+{
+	const struct {
+		struct run_record next;
+		size_t n;
+	} next[] = {{record(1, 2, 0), 1}, {record(1, 2, 1), 2}, {record(3, 2, 0), 2}, {record(1, 3, 0), 2}};
+	for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+		struct history h = {0};
+		struct run_record last = record(1, 2, 5), now = next[i].next;
+		last.note.earlier = true;
+		history_add(&h, &last);
+		history_add(&h, &now);
+		assert_int_equal(h.n, next[i].n);
+		assert_false(h.at[h.n - 1].note.earlier);
+		now = next[i].next;
+		history_add(&h, &now); // of this sitting each is one
+		assert_int_equal(h.n, next[i].n + 1);
+		history_done(&h);
+	}
+}
+
+// Of the runs of one decision the latest that has figures of nodes is the one to compare with.
+void test_history__figures_outlive_later_runs_without(void **state)
+{
+	struct snapshot s = {0};
+	struct history h = {0};
+	struct run_record first = run_record_of(&s), bare = record(0, 0, 1), other = record(1, 0, 1);
+	history_add(&h, &first);
+	history_add(&h, &bare);
+	history_add(&h, &other);
+	assert_ptr_equal(history_of(&h, (struct key){0}, (struct key){0}), &h.at[0]);
+	run_record_done(&h.at[0]);
+	assert_ptr_equal(history_of(&h, (struct key){0}, (struct key){0}), &h.at[1]);
+	assert_null(history_of(&h, (struct key){1, 1}, (struct key){0}));
+	history_done(&h);
+}
+
+void test_history__the_last_run_keeps_its_nodes(void **state)
+{
+	enum { NODES = HISTORY_NODES_KEPT + 1 };
+	struct node_row *row = xcalloc(NODES, sizeof *row);
+	struct snapshot s = {.n_rows = NODES, .row = row};
+	struct history h = {0};
+	for (int i = 0; i < NODES; i++)
+		row[i].fused_into = -1;
+	for (int i = 0; i < 2; i++) {
+		struct run_record r = run_record_of(&s);
+		history_add(&h, &r);
+	}
+	assert_null(h.at[0].nodes);
+	assert_non_null(h.at[1].nodes);
+	history_done(&h);
+	free(row);
 }
 
 // Hundreds of runs on thousands of nodes: the newest keep their nodes, all lines stay, the text is of a few MB.

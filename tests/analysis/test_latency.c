@@ -63,6 +63,7 @@ void test_latency__takes_what_profilers_write(void **state)
 	     "{\"name\":\"" OTHER "\",\"timeMs\":25,\"averageMs\":0.25,\"percentage\":20}]", LATENCY_UNSAID},
 	    {"[{\"cat\":\"Node\",\"dur\":1500,\"name\":\"" CONV "_output_0_nchwc_kernel_time\"},"
 	     "{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "/QuickGeluFusion/_token_12_kernel_time\"}]", LATENCY_UNSAID},
+	    {"name,note,us\n" CONV ",\"a \"\"b\"\", c\",1500\n" OTHER ",\"\",250\n", LATENCY_UNSAID},
 	    {"layer,time ms,avg time ms\n" CONV ",150,1.5\n" OTHER ",25,.25\n", LATENCY_UNSAID},
 	};
 	struct study *st = open_study();
@@ -185,7 +186,7 @@ void test_latency__widths_that_were_not_measured_are_estimates(void **state)
 {
 	struct study *st = open_study();
 	wait_for_run(st);
-	struct snapshot *s = costed(st, "name,us,bits\n" CONV ",100,8\n" CONV ",300,16\n" OTHER ",10,\n");
+	struct snapshot *s = costed(st, "name,us,bits\n" CONV ",100,8\n" CONV ",300,16\n" OTHER ",10,\n/model.9/Concat,1000,8\n");
 	const struct node_cost *known = cost_of(s, CONV), *like = cost_of(s, OTHER), *forgotten = cost_of(s, THIRD);
 	assert_true(known->at[PREC_INT8] == 100 && known->at[PREC_INT16] == 300);
 	assert_true(known->source[PREC_INT16] == COST_MEASURED && known->source[PREC_FLOAT] == COST_BY_WIDTH);
@@ -195,6 +196,10 @@ void test_latency__widths_that_were_not_measured_are_estimates(void **state)
 	double macs = (double)(s->row[graph_find_node(s->g, CONV)].macs + s->row[graph_find_node(s->g, OTHER)].macs);
 	double own = (double)s->row[graph_find_node(s->g, THIRD)].macs;
 	assert_true(fabs(forgotten->at[PREC_INT8] - 110 / macs * own) < 1e-9 && fabs(forgotten->at[PREC_INT16] - 330 / macs * own) < 1e-9);
+	snapshot_drop(&s);
+	s = costed(st, "name,us,bits\n" CONV ",100,8\n" CONV ",900,float\n" OTHER ",10,8\n" OTHER ",20,16\n");
+	like = cost_of(s, OTHER); // what the operator takes goes before the nearest width
+	assert_true(like->source[PREC_FLOAT] == COST_BY_OP && like->at[PREC_FLOAT] == 90);
 	snapshot_drop(&s);
 	study_close(&st);
 }

@@ -309,3 +309,37 @@ void test_channel_sums__what_moves_dimensions(void **state)
 	expect_axis(&c, "both", 2);
 	case_done(&c);
 }
+
+// What is picked, broadcast together or read turned round.
+void test_channel_sums__what_joins_and_picks(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(4, 5, 12));
+	case_input(&c, "v", FLOAT, DIMS(12, 3));
+	random_weights(&c, "w", DIMS(12, 5));
+	random_weights(&c, "g", DIMS(12, 9));
+	case_ints(&c, "two", 2, (int64_t[]){ 0, 1 });
+	case_ints(&c, "few", 4, (int64_t[]){ 2, 0, 1, 1 });
+	case_ints(&c, "by_two", 2, (int64_t[]){ 2, 2 });
+	case_node(&c, "MatMul", "dense", "x w", "dense"); // [4, 5, 5], along 2
+	case_node(&c, "Reshape", "pairs", "few by_two", "pairs");
+	case_attr_int(&c, case_node(&c, "Gather", "before", "dense pairs", "before"), "axis", 0);
+	case_attr_int(&c, case_node(&c, "Gather", "some", "dense two", "some"), "axis", 2);
+	case_attr_int(&c, case_node(&c, "Gather", "apart", "dense pairs", "apart"), "axis", 2);
+	attr_ints(&c, case_node(&c, "Transpose", "turned", "dense", "turned"), "perm", 3, (int64_t[]){ 0, 2, 1 });
+	case_node(&c, "Add", "torn", "dense turned", "torn");
+	case_attr_int(&c, case_node(&c, "Gemm", "gemm", "v g", "gemm"), "transA", 1);
+	const char *out[] = { "before", "some", "apart", "torn", "gemm" };
+	for (int i = 0; i < 5; i++)
+		case_output(&c, c.graph, out[i]);
+	case_load(&c);
+	expect_axis(&c, "before", 3);
+	expect_axis(&c, "some", 2);
+	expect_axis(&c, "apart", UNKNOWN);
+	expect_axis(&c, "turned", 1);
+	expect_axis(&c, "torn", UNKNOWN);
+	expect_axis(&c, "v", 0);
+	case_done(&c);
+}
