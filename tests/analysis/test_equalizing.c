@@ -79,6 +79,36 @@ void test_equalizing__measures_what_it_writes(void **state)
 	free(path);
 }
 
+static void decide(struct study *st)
+{
+	const char *command[] = {"set two int16", "calibration percentile", "scale one 2^-3"};
+	struct error err = {0};
+	for (int i = 0; i < 3; i++)
+		if (study_command(st, command[i], &err) != STATUS_OK)
+			fail_msg("%s", err.text);
+}
+
+// What it is measured under is all of what is decided: a calibration and scales, too.
+void test_equalizing__goes_by_all_decisions(void **state)
+{
+	char *path = model("Relu");
+	const char *out = support_temp("decided.onnx");
+	struct study *st = open_model(path);
+	decide(st);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized(st, out);
+	struct study *other = open_model(out);
+	decide(other);
+	struct snapshot *s = run_study(other);
+	assert_int_equal(r.equalized.method, CALIB_PERCENTILE);
+	assert_int_equal(r.equalized.n_edits, s->run[0].n_edits);
+	assert_true(s->run[0].out_snr_db == r.equalized.out_snr_db);
+	snapshot_drop(&s);
+	study_close(&other);
+	study_close(&st);
+	free(path);
+}
+
 void test_equalizing__only_looks_without_a_file(void **state)
 {
 	char *path = model("Relu");
