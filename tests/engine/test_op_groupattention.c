@@ -97,7 +97,7 @@ void test_op_groupattention__is_rotary_and_attention(void **state)
 
 void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 {
-	static const int32_t beyond = PAST + ROWS, few = ROWS - 1;
+	static const int32_t beyond = PAST + ROWS, fits = PAST + ROWS - 1, few = ROWS - 1;
 	struct parts p;
 	struct node_run r;
 	struct error err;
@@ -106,6 +106,8 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	fill(&p);
 	run_group(&r, &p, -1);
 	r.in[5].data = (void *)&beyond;
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	r.in[5].data = r.in[6].data = (void *)&fits; // one row more than the caches have in the end
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
 	r.in[6].data = (void *)&few;
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);

@@ -121,15 +121,19 @@ enum status groupattention_shape(const struct node *n, const struct tensor *cons
 // A first prompt is all there is; else the queries are the last rows, and the past what lies before them.
 static enum status read_lengths(struct group *g, const struct tensor *lengths, struct error *err)
 {
-	int64_t length = g->batch ? element_int(lengths, 0) + 1 : g->queries;
+	int64_t last = g->batch ? element_int(lengths, 0) : g->queries - 1; // row of the keys
 
-	g->before = g->queries == g->present ? 0 : length - g->queries;
+	if (!rule_within(last, -1, RULE_MAX_DIM))
+		return error_set(err, STATUS_FORMAT, "seqlens_k is %lld", (long long)last);
+	g->before = g->queries == g->present ? 0 : last + 1 - g->queries;
 	g->keys = g->before + g->queries;
 	for (int64_t b = 1; b < g->batch && g->queries != g->present; b++)
-		if (element_int(lengths, b) + 1 != length)
+		if (element_int(lengths, b) != last)
 			return error_set(err, STATUS_UNSUPPORTED, "pasts of different lengths in one batch are not supported");
 	if (g->before < 0 || g->before > g->past)
 		return error_set(err, STATUS_FORMAT, "seqlens_k says that %lld rows of the past count, of %lld", (long long)g->before, (long long)g->past);
+	if (g->keys > g->present && g->keys > g->past)
+		return error_set(err, STATUS_FORMAT, "seqlens_k says that there are %lld rows, total_sequence_length %lld", (long long)g->keys, (long long)g->present);
 	if (g->added && (g->added->shape.rank != 4 || g->added->shape.dim[3] != g->keys || g->added->shape.dim[2] != g->queries ||
 	                    (g->added->shape.dim[0] != 1 && g->added->shape.dim[0] != g->batch) ||
 	                    (g->added->shape.dim[1] != 1 && g->added->shape.dim[1] != g->heads)))
