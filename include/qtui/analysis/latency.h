@@ -1,5 +1,6 @@
 // Times that a board has measured, node by node: a table in a text file, CSV (also with ';' or tabs) or drawn with '|' in a log, as
-// ESP-DL prints it, or a profile in JSON, an object a line, as ONNX Runtime and TensorRT write it (docs/COST.md). Immutable once read, shared by count: latency_take and latency_drop. No owner but the counts.
+// ESP-DL prints it, or a profile in JSON, an object a line, as ONNX Runtime and TensorRT write it (docs/COST.md). Immutable once read,
+// shared by count: latency_take and latency_drop. No owner but the counts.
 #ifndef QTUI_ANALYSIS_LATENCY_H
 #define QTUI_ANALYSIS_LATENCY_H
 
