@@ -2,6 +2,7 @@
 #include "qtui/base/file.h"
 
 #include <dirent.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -281,6 +282,16 @@ char *file_join(const char *dir, const char *name)
 	}
 	str_add(&s, name);
 	return str_detach(&s);
+}
+
+char *file_safe_name(const char *text)
+{
+	char *name = xstrdup(text);
+
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			*p = '_';
+	return name;
 }
 
 const char *file_base(const char *path)

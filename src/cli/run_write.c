@@ -1,29 +1,18 @@
 // Tensors as NPY files that are named after them.
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
-#include "qtui/base/npy.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/data.h"
 #include "verbs.h"
-
-static struct npy as_npy(const struct tensor *t)
-{
-	static const char kind[] = {[DT_F32] = 'f', [DT_I8] = 'i', [DT_U8] = 'u', [DT_I16] = 'i', [DT_U16] = 'u', [DT_I32] = 'i',
-	    [DT_U32] = 'u', [DT_I64] = 'i', [DT_U64] = 'u', [DT_BOOL] = 'b', [DT_I4] = 'i', [DT_U4] = 'u'};
-	struct npy a = {.kind = kind[t->type], .item = (int)dtype_size(t->type), .rank = t->shape.rank, .data = t->data, .size = tensor_bytes(t)};
-	for (int i = 0; i < t->shape.rank; i++)
-		a.dim[i] = t->shape.dim[i];
-	return a;
-}
 
 static char *file_name(const char *tensor)
 {
+	char *safe = file_safe_name(tensor);
 	struct str name = {0};
-	for (const char *p = tensor; *p; p++)
-		str_addn(&name, isalnum((unsigned char)*p) || strchr("._-", *p) ? p : "_", 1);
-	str_add(&name, ".npy");
+	str_addf(&name, "%s.npy", safe);
+	free(safe);
 	return str_detach(&name);
 }
 
@@ -54,8 +43,7 @@ static char *own_name(char *const *name, int n, const char *tensor)
 static enum status write_tensor(const char *dir, const char *name, const struct tensor *t, struct error *err)
 {
 	char *path = file_join(dir, name);
-	struct npy a = as_npy(t);
-	enum status st = npy_write(&a, path, err);
+	enum status st = array_write(t, path, err);
 	free(path);
 	return st;
 }

@@ -56,6 +56,7 @@ void file_list_done(struct file_list *l);
 char *file_join(const char *dir, const char *name); // heap
 const char *file_base(const char *path);            // points into path
 char *file_dir(const char *path);                   // heap, "." when there is none
+char *file_safe_name(const char *text);             // heap: everything outside [A-Za-z0-9._-] as '_'
 
 // Lower-case hexadecimal, 64 characters and NUL.
 void sha256_hex(const void *data, size_t size, char out[65]);

@@ -5,6 +5,7 @@
 #include "arrays.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/data.h"
 #include "qtui/engine/onnx.h"
 
 struct arrays {
@@ -31,6 +32,28 @@ static const char kinds[DT_COUNT] = {
     [DT_I4] = 'i',
     [DT_U4] = 'u',
 };
+
+static struct npy as_npy(const struct tensor *t)
+{
+	struct npy a = {
+	    .kind = kinds[t->type],
+	    .item = (int)dtype_size(t->type),
+	    .rank = t->shape.rank,
+	    .data = t->data,
+	    .size = tensor_bytes(t),
+	};
+
+	for (int i = 0; i < a.rank; i++)
+		a.dim[i] = t->shape.dim[i];
+	return a;
+}
+
+enum status array_write(const struct tensor *t, const char *path, struct error *err)
+{
+	struct npy a = as_npy(t);
+
+	return npy_write(&a, path, err);
+}
 
 static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)
 {
@@ -67,15 +90,7 @@ static enum status open_tensor(struct arrays *a, const char *path, enum dtype ra
 	(void)raw;
 	if (s)
 		return s;
-	a->one = (struct npy){
-	    .kind = kinds[a->tensor.type],
-	    .item = (int)dtype_size(a->tensor.type),
-	    .rank = a->tensor.shape.rank,
-	    .data = a->tensor.data,
-	    .size = tensor_bytes(&a->tensor),
-	};
-	for (int i = 0; i < a->one.rank; i++)
-		a->one.dim[i] = a->tensor.shape.dim[i];
+	a->one = as_npy(&a->tensor);
 	return STATUS_OK;
 }
 

@@ -156,10 +156,7 @@ static char *input_dir(const char *dir, const char *input)
 	if (path && file_is_dir(path))
 		return path;
 	free(path);
-	name = xstrdup(input);
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
-			*p = '_';
+	name = file_safe_name(input);
 	path = file_join(dir, name);
 	free(name);
 	return path;
