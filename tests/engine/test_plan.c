@@ -470,6 +470,24 @@ void test_plan__widen_region_takes_producer_and_activation(void **state)
 	teardown(&f);
 }
 
+// What makes the Softmax's input widens with it, and what that reads on its own scale: left at 8 bit its codes would end where 16 bit goes on.
+void test_plan__widen_region_takes_what_is_read_on_its_scale(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions;
+	setup(&f, "esp32p4");
+	const struct slot *m = out(&f, "mul");
+	assert_int_equal(m->state, SLOT_PASSIVE);
+	assert_int_equal(f.p->slot[m->follows].node, node(&f, "add"));
+	int n = plan_widen_region(f.p, node(&f, "softmax"), ids, 16, &conversions), mul = -1;
+	for (int i = 0; i < n; i++)
+		mul = ids[i] == node(&f, "mul") ? i : mul;
+	assert_in_range(mul, 0, n - 1);
+	assert_int_equal(ids[n - 2], node(&f, "add"));
+	assert_int_equal(ids[n - 1], node(&f, "softmax"));
+	teardown(&f);
+}
+
 void test_plan__casts_have_no_scales(void **state)
 {
 	struct fixture f;

@@ -111,6 +111,31 @@ static void add_master(struct region *r, int node)
 		add_group(r, r->p->slot[out->follows].node);
 }
 
+static bool is_read_inside(const struct region *r, int value)
+{
+	const struct value *v = &r->p->g->value[value];
+	for (int c = 0; c < v->n_consumers; c++)
+		if (r->in[v->consumer[c]])
+			return true;
+	return false;
+}
+
+// What a node of the region reads on its own scale, as an aligned Add does: left at 8 bit it would be clipped to nothing.
+static void add_aligned(struct region *r)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (int i = 0; i < r->p->n_slots; i++) {
+			const struct slot *s = &r->p->slot[i];
+			if (!s->is_output || s->state != SLOT_PASSIVE || s->follows < 0 || r->in[s->node] || !r->in[r->p->slot[s->follows].node] ||
+			    !is_read_inside(r, s->value))
+				continue;
+			add_group(r, s->node);
+			more = true;
+		}
+	}
+}
+
 static bool will_be_wide(const struct region *r, int node)
 {
 	return node >= 0 && (r->in[node] || priv(r->p)->platform[node] == 1);
@@ -145,6 +170,7 @@ int plan_widen_region(const struct plan *p, int node, int *out, int max, int *co
 				add_producers(&r, i, 16);
 		add_producers(&r, node, 16);
 		add_master(&r, node);
+		add_aligned(&r);
 	}
 	for (int i = 0; i < p->g->n_nodes && n < max; i++)
 		if (r.in[i])
