@@ -109,6 +109,27 @@ void test_equalizing__goes_by_all_decisions(void **state)
 	free(path);
 }
 
+// Stopped before its run begins, or at any time: what was not measured is not said to be. The file stays.
+void test_equalizing__what_is_stopped_is_not_measured(void **state)
+{
+	char *path = model("Relu");
+	const char *out = support_temp("stopped.onnx");
+	struct study *st = open_model(path);
+	struct equalizing *j = NULL;
+	struct equalizing_result r;
+	struct error err = {0};
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	assert_int_equal(equalizing_start(&j, st, out, false, &err), STATUS_OK);
+	equalizing_cancel(j);
+	while (equalizing_running(j))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
+	assert_true(!r.measured && file_exists(out));
+	equalizing_free(&j);
+	study_close(&st);
+	free(path);
+}
+
 void test_equalizing__only_looks_without_a_file(void **state)
 {
 	char *path = model("Relu");
