@@ -6,7 +6,9 @@
 
 #include "fake.h"
 #include "../analysis/studies.h"
+#include "qtui/base/file.h"
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind)
@@ -253,6 +255,34 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 	ui_done(&ui);
 }
 
+// More samples make another order; the row that is looked at goes along.
+void test_ui__a_channel_stays_under_the_cursor(void **state)
+{
+	enum { N = 20 };
+	static struct channel at[N];
+	struct channels more = *fake_channels(N), *few = fake_channels(N);
+	struct channel_list l;
+	struct scroll s = {.cursor = 3};
+	int channel;
+
+	(void)state;
+	more.at = memcpy(at, few->at, sizeof at);
+	for (int i = 0; i < N; i++)
+		at[i].now.snr_db = i % 3 + i;
+	channel_list_init(&l);
+	channel_list_refresh(&l, few, &s);
+	assert_int_equal(s.cursor, 0); // of another tensor the worst
+	s.cursor = 3;
+	channel = l.row[3];
+	channel_list_refresh(&l, &more, &s);
+	assert_true(s.cursor != 3 && l.row[s.cursor] == channel);
+	l.sort = CHANNEL_COLUMN_SHIFT;
+	channel_list_refresh(&l, &more, &s);
+	for (int i = 1; i < N; i++) // the farthest from 0 first, on whichever side
+		assert_true(fabs(at[l.row[i]].shift) <= fabs(at[l.row[i - 1]].shift));
+	channel_list_done(&l);
+}
+
 // Long lines of the log are read to their end.
 void test_ui__the_log_is_broken_at_the_width(void **state)
 {
@@ -324,6 +354,47 @@ void test_ui__the_story_is_acted_on_from_any_line(void **state)
 	if (strcmp(ui.line.text, "blame 30s") && strncmp(ui.line.text, "fix ", 4))
 		fail_msg("%s", ui.line.text);
 	press(&ui, "<Esc>");
+	ui_done(&ui);
+	study_close(&st);
+}
+
+static void type(struct ui *ui, const char *command, const char *argument)
+{
+	struct str line = {0};
+
+	str_addf(&line, ":%s %s<Enter>", command, argument);
+	press(ui, str_text(&line));
+	str_done(&line);
+}
+
+// :write without a name does not know whose the file is by now; with one somebody has said so. Times of a board are part of a session.
+void test_ui__a_session_of_another_run_is_spared(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 1}, .method = -1,
+	    .threads = 1, .backend = BACKEND_ONEDNN};
+	struct study *st = open_for_test(o);
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+	const char *path = support_temp("mine.json"), other[] = "{\"qtui_session\": 1}", times[] = "name,us\n/model.0/conv/Conv,1\n";
+	struct file_stamp theirs;
+
+	(void)state;
+	remove(path);
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&ui, st, run_study(st), &theme, false);
+	type(&ui, "write", path);
+	assert_true(file_exists(path) && !ui.unsaved);
+	type(&ui, "latency", support_temp_file("times.csv", times, sizeof times - 1));
+	assert_true(ui.unsaved && ui.autosave_due);
+	type(&ui, "write", "");
+	assert_false(ui.unsaved);
+	assert_int_equal(file_write(path, other, sizeof other - 1, &err), STATUS_OK);
+	theirs = file_stamp(path);
+	type(&ui, "write", "");
+	assert_true(file_has_stamp(path, &theirs));
+	type(&ui, "write", path);
+	assert_false(file_has_stamp(path, &theirs));
 	ui_done(&ui);
 	study_close(&st);
 }
