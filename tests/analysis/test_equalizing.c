@@ -34,12 +34,12 @@ static struct study *open_model(const char *path)
 	    .data = {.random = 2, .samples = 2}, .task = {.none = true}});
 }
 
-static struct equalizing_result equalized(struct study *st, const char *path)
+static struct equalizing_result equalized(struct study *st, const char *path, bool sums)
 {
 	struct equalizing *j = NULL;
 	struct equalizing_result r;
 	struct error err = {0};
-	if (equalizing_start(&j, st, path, false, &err) != STATUS_OK)
+	if (equalizing_start(&j, st, path, sums, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	while (equalizing_running(j))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -64,7 +64,7 @@ void test_equalizing__measures_what_it_writes(void **state)
 	struct study *st = open_model(path);
 	set(st, "two", PREC_INT16);
 	snapshot_drop(&(struct snapshot *){run_study(st)});
-	struct equalizing_result r = equalized(st, out);
+	struct equalizing_result r = equalized(st, out, false);
 	assert_int_equal(r.groups, 1);
 	assert_int_equal(r.nodes, 2);
 	assert_true(r.measured && r.equalized.n_edits == 1);
@@ -96,7 +96,7 @@ void test_equalizing__goes_by_all_decisions(void **state)
 	struct study *st = open_model(path);
 	decide(st);
 	snapshot_drop(&(struct snapshot *){run_study(st)});
-	struct equalizing_result r = equalized(st, out);
+	struct equalizing_result r = equalized(st, out, false);
 	struct study *other = open_model(out);
 	decide(other);
 	struct snapshot *s = run_study(other);
@@ -134,11 +134,36 @@ void test_equalizing__only_looks_without_a_file(void **state)
 {
 	char *path = model("Relu");
 	struct study *st = open_model(path);
-	struct equalizing_result r = equalized(st, NULL);
+	struct equalizing_result r = equalized(st, NULL, false);
 	assert_int_equal(r.nodes, 2);
 	assert_false(r.measured);
 	study_close(&st);
 	free(path);
+}
+
+// What an Add reads has one factor with its result only where groups may reach through sums.
+void test_equalizing__reaches_through_sums_where_it_may(void **state)
+{
+	static const float front[2][MID * IN] = {{8, 1, -2, 0.5f, 0.25f, 0.125f, 1, -1, 2, 0.01f, -0.01f, 0.005f}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}};
+	static const float behind[OUT * MID] = {0.5f, 2, 1, 9, -0.25f, 0.5f, 1, -7};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, IN, 8, 8));
+	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), front[0]);
+	case_floats(&c, "w2", DIMS(MID, IN, 1, 1), front[1]);
+	case_floats(&c, "w3", DIMS(OUT, MID, 1, 1), behind);
+	case_node(&c, "Conv", "one", "x w1", "h");
+	case_node(&c, "Conv", "other", "x w2", "i");
+	case_node(&c, "Add", "sum", "h i", "s");
+	case_node(&c, "Conv", "two", "s w3", "y");
+	case_output(&c, c.graph, "y");
+	struct study *st = open_model(case_save(&c, "sum.onnx"));
+	assert_int_equal(equalized(st, NULL, false).groups, 0);
+	struct equalizing_result r = equalized(st, NULL, true);
+	assert_int_equal(r.groups, 1);
+	assert_int_equal(r.nodes, 3);
+	study_close(&st);
+	case_done(&c);
 }
 
 void test_equalizing__nothing_to_write(void **state)
@@ -147,7 +172,7 @@ void test_equalizing__nothing_to_write(void **state)
 	const char *out = support_temp("none.onnx");
 	struct study *st = open_model(path);
 	snapshot_drop(&(struct snapshot *){run_study(st)});
-	struct equalizing_result r = equalized(st, out);
+	struct equalizing_result r = equalized(st, out, false);
 	assert_int_equal(r.nodes, 0);
 	assert_false(r.measured || file_exists(out));
 	study_close(&st);

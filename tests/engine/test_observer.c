@@ -242,50 +242,46 @@ static float torch_value(int set, int sample, int i)
 	}
 }
 
-// The range grows, one value alone comes first or nothing else does, a single value is far out.
-void test_observer__mse_of_pytorch_is_torchs(void **state)
+struct grid_wanted {
+	float scale;
+	int32_t zero;
+};
+enum { SETS = 5 };
+
+// Of the five sets of values; whichever sample comes first.
+static void check_sets(const struct observer_setup *s, const struct grid_wanted *want)
 {
 	enum { N = 5000, FOUR = 4 };
-	static const struct {
-		float scale;
-		int32_t zero;
-	} torch[] = { { 0.0627580062f, 64 }, { 0.00975691807f, 0 }, { 0.0235733036f, 64 }, { 0.954258263f, 1 }, { 0.00590551179f, 0 } };
-	struct target *t = load("pytorch");
-	struct observer_setup s = setup_for(t, CALIB_MSE, false, FOUR);
-	s.quant.qmax = 127;
-	for (int set = 0; set < 5; set++) {
-		static float x[FOUR * N];
+	static float x[FOUR * N];
+	for (int set = 0; set < SETS; set++) {
 		for (int i = 0; i < FOUR * N; i++)
 			x[i] = torch_value(set, i / N, i % N);
 		for (int backwards = 0; backwards < 2; backwards++) {
 			int32_t zero;
-			assert_float_equal(scale_of(&s, x, N, &zero, backwards), torch[set].scale, torch[set].scale * 1e-6f);
-			assert_int_equal(zero, torch[set].zero);
+			assert_float_equal(scale_of(s, x, N, &zero, backwards), want[set].scale, want[set].scale * 1e-6f);
+			assert_int_equal(zero, want[set].zero);
 		}
 	}
+}
+
+// The range grows, one value alone comes first or nothing else does, a single value is far out.
+void test_observer__mse_of_pytorch_is_torchs(void **state)
+{
+	static const struct grid_wanted torch[SETS] = { { 0.0627580062f, 64 }, { 0.00975691807f, 0 }, { 0.0235733036f, 64 }, { 0.954258263f, 1 }, { 0.00590551179f, 0 } };
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_MSE, false, 4);
+	s.quant.qmax = 127;
+	check_sets(&s, torch);
 	target_free(&t);
 }
 
 // As numpy.histogram of the magnitudes of all samples and ONNX Runtime's PercentileCalibrater have it.
 void test_observer__percentile_of_onnxruntime_is_pooled(void **state)
 {
-	enum { N = 5000, FOUR = 4 };
-	static const struct {
-		float scale;
-		int32_t zero;
-	} numpy[] = { { 0.0313554853f, 128 }, { 0.00489760889f, 0 }, { 0.0117542613f, 128 }, { 0.475260407f, 3 }, { 0.00294117653f, 0 } };
+	static const struct grid_wanted numpy[SETS] = { { 0.0313554853f, 128 }, { 0.00489760889f, 0 }, { 0.0117542613f, 128 }, { 0.475260407f, 3 }, { 0.00294117653f, 0 } };
 	struct target *t = load("onnxruntime");
-	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, FOUR);
-	for (int set = 0; set < 5; set++) {
-		static float x[FOUR * N];
-		for (int i = 0; i < FOUR * N; i++)
-			x[i] = torch_value(set, i / N, i % N);
-		for (int backwards = 0; backwards < 2; backwards++) {
-			int32_t zero;
-			assert_float_equal(scale_of(&s, x, N, &zero, backwards), numpy[set].scale, numpy[set].scale * 1e-6f);
-			assert_int_equal(zero, numpy[set].zero);
-		}
-	}
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 4);
+	check_sets(&s, numpy);
 	target_free(&t);
 }
 
