@@ -9,6 +9,20 @@
 #include "qtui/engine/onnx.h"
 #include "study_impl.h"
 
+enum { SHARE = 3 }; // of the memory: the study goes on
+
+enum status study_reach(double ***out, const struct study *s, bool sums, const atomic_bool *cancel, struct error *err)
+{
+	const struct dataset *d = study_dataset(s);
+	struct engine_options opt = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = s->opt.memory / SHARE};
+	struct engine *e = engine_new(s->g, d, &opt);
+	if (atomic_load(&s->yield))
+		engine_yield(e);
+	enum status st = equalize_reach(out, s->g, e, dataset_count(d), sums, cancel, err);
+	engine_free(&e);
+	return st;
+}
+
 // What is in force when it begins, which may change meanwhile.
 struct decided {
 	struct edits *edits;
@@ -19,7 +33,7 @@ struct equalizing {
 	struct study *study;
 	struct decided decided;
 	char *path;
-	bool sums;
+	bool sums, weights;
 	struct equalizing_result result;
 	struct error error;            // both are the thread's until it is over
 	atomic_bool cancel, over;
@@ -29,7 +43,6 @@ struct equalizing {
 
 static void note_decision(struct decided *to, const struct study *st)
 {
-	enum { SHARE = 3 }; // of the memory: the study goes on
 	const struct decision *d = &st->step[st->current];
 	const struct task_wish *w = study_task_wish(st);
 	*to = (struct decided){.edits = study_effective(st, d->edits), .opt = st->opt, .target = xstrdup(d->target), .calib = xstrdup(st->opt.calib),
@@ -140,20 +153,34 @@ static enum status measure(struct equalizing *j, struct error *err)
 	return st;
 }
 
+static enum status find_factors(struct equalization *e, struct equalizing *j, struct error *err)
+{
+	struct equalize_options opt = EQUALIZE_DEFAULT;
+	double **reach = NULL;
+	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->sums, &j->cancel, err);
+	opt.sums = j->sums;
+	opt.reach = reach;
+	if (st == STATUS_OK)
+		st = equalize(e, j->study->g, &opt, err);
+	if (reach)
+		equalize_reach_free(&reach, j->study->g);
+	return st;
+}
+
 static enum status equalize_model(struct equalizing *j, struct error *err)
 {
 	struct equalization e = {0};
-	struct equalize_options opt = EQUALIZE_DEFAULT;
-	opt.sums = j->sums;
-	enum status st = equalize(&e, j->study->g, &opt, err);
+	enum status st = find_factors(&e, j, err);
 	if (st == STATUS_OK) {
 		j->result.groups = e.n_groups;
 		j->result.nodes = tuning_count(e.weights);
 	}
-	if (st == STATUS_OK && j->path && j->result.nodes)
+	if (st == STATUS_OK && j->path && j->result.nodes) {
 		st = write_model(j, &e, err);
+		j->result.written = st == STATUS_OK;
+	}
 	equalization_done(&e);
-	return st == STATUS_OK && j->path && j->result.nodes ? measure(j, err) : st;
+	return st == STATUS_OK && j->result.written ? measure(j, err) : st;
 }
 
 static void *work(void *arg)
@@ -184,12 +211,12 @@ static enum status check(const struct equalizing *j, const struct snapshot *s, s
 	return STATUS_OK;
 }
 
-enum status equalizing_start(struct equalizing **out, struct study *st, const char *path, bool sums, struct error *err)
+enum status equalizing_start(struct equalizing **out, struct study *st, const struct equalizing_wish *wish, struct error *err)
 {
 	struct equalizing *j = xcalloc(1, sizeof *j);
 	struct snapshot *s = study_latest(st);
 	struct run_record now;
-	*j = (struct equalizing){.study = st, .path = xstrdup(path), .sums = sums};
+	*j = (struct equalizing){.study = st, .path = xstrdup(wish->path), .sums = wish->sums, .weights = wish->weights};
 	note_decision(&j->decided, st);
 	enum status status = check(j, s, err);
 	if (status == STATUS_OK && study_figures(&now, st, "now", err) == STATUS_OK) {

@@ -4,6 +4,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
+#include "qtui/analysis/equalizing.h"
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
 #include "verbs.h"
@@ -19,20 +20,24 @@ static void add_names(struct str *out, const struct graph *g, const int *node, i
 		str_addf(out, " and %d more", n - SHOWN);
 }
 
+static void print_group(const struct equalization *e, const struct equalize_group *x, const struct graph *g)
+{
+	double before = e->by_reach ? x->reach_before : x->front_before, after = e->by_reach ? x->reach_after : x->front_after;
+	struct str names = {0};
+	add_names(&names, g, x->front, x->n_front);
+	str_add(&names, " -> ");
+	add_names(&names, g, x->behind, x->n_behind);
+	say("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, before, after, x->behind_before, x->behind_after, str_text(&names));
+	str_done(&names);
+}
+
 static void print_groups(const struct equalization *e, const struct graph *g)
 {
 	if (e->n_groups)
-		printf("bits that a channel leaves unused under one scale, on average\n%9s%16s%16s  weights\n", "channels", "in front", "behind");
-	for (int i = 0; i < e->n_groups; i++) {
-		const struct equalize_group *x = &e->group[i];
-		struct str names = {0};
-		add_names(&names, g, x->front, x->n_front);
-		str_add(&names, " -> ");
-		add_names(&names, g, x->behind, x->n_behind);
-		say("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, x->front_before, x->front_after,
-		    x->behind_before, x->behind_after, str_text(&names));
-		str_done(&names);
-	}
+		printf("bits that a channel leaves unused under one scale, on average\n%9s%16s%16s  weights\n", "channels",
+		    e->by_reach ? "activations" : "in front", "behind");
+	for (int i = 0; i < e->n_groups; i++)
+		print_group(e, &e->group[i], g);
 	printf("%d group%s of tensors, weights of %d node%s changed\n", e->n_groups, e->n_groups == 1 ? "" : "s", tuning_count(e->weights),
 	    tuning_count(e->weights) == 1 ? "" : "s");
 }
@@ -44,7 +49,7 @@ static void add_nodes(cJSON *o, const char *key, const struct graph *g, const in
 		cJSON_AddItemToArray(a, cJSON_CreateString(g->node[node[i]].name));
 }
 
-static cJSON *json_group(const struct equalize_group *x, const struct graph *g)
+static cJSON *json_group(const struct equalization *e, const struct equalize_group *x, const struct graph *g)
 {
 	cJSON *o = cJSON_CreateObject();
 	add_nodes(o, "front", g, x->front, x->n_front);
@@ -54,6 +59,10 @@ static cJSON *json_group(const struct equalize_group *x, const struct graph *g)
 	json_add_number(o, "front_unused_bits_after", x->front_after);
 	json_add_number(o, "behind_unused_bits_before", x->behind_before);
 	json_add_number(o, "behind_unused_bits_after", x->behind_after);
+	if (e->by_reach) {
+		json_add_number(o, "activation_unused_bits_before", x->reach_before);
+		json_add_number(o, "activation_unused_bits_after", x->reach_after);
+	}
 	return o;
 }
 
@@ -65,7 +74,7 @@ static enum status write_json(const struct equalization *e, const struct graph *
 	cJSON_AddNumberToObject(o, "changed_nodes", tuning_count(e->weights));
 	cJSON *groups = cJSON_AddArrayToObject(o, "groups");
 	for (int i = 0; i < e->n_groups; i++)
-		cJSON_AddItemToArray(groups, json_group(&e->group[i], g));
+		cJSON_AddItemToArray(groups, json_group(e, &e->group[i], g));
 	enum status st = json_write(o, path, false, err);
 	cJSON_Delete(o);
 	return st;
@@ -73,54 +82,97 @@ static enum status write_json(const struct equalization *e, const struct graph *
 
 // ---- the verb
 
-static enum status write_model(const struct equalization *e, const struct graph *g, const char *path, struct error *err)
+struct work {
+	struct options *o;
+	struct equalize_options opt;
+	struct study *study;       // where there are samples
+	struct session *session;   // none
+	struct graph *own;         // where there are not
+	const struct graph *g;
+	double **reach;
+	struct equalization out;
+	atomic_bool cancel;
+	atomic_int done;
+};
+
+static enum status write_model(const struct work *w, struct error *err)
 {
+	const char *path = w->o->output;
 	struct bytes model = {0};
-	enum status st = tuning_count(e->weights) ? onnx_write_tuned(&model, g, e->weights, err) :
-	    error_set(err, STATUS_REFUSED, "no weights of %s can be equalized: %s is not written", g->path, path);
+	enum status st = tuning_count(w->out.weights) ? onnx_write_tuned(&model, w->g, w->out.weights, err) :
+	    error_set(err, STATUS_REFUSED, "no weights of %s can be equalized: %s is not written", w->g->path, path);
 	if (st == STATUS_OK)
 		st = file_write(path, model.data, model.size, err);
 	bytes_done(&model);
 	return st;
 }
 
-static enum status read_options(struct equalize_options *opt, const struct options *o, struct error *err)
+static enum status read_options(struct work *w, struct error *err)
 {
-	*opt = EQUALIZE_DEFAULT;
-	opt->sums = o->sums;
-	opt->rounds = o->rounds ? o->rounds : opt->rounds;
+	const struct options *o = w->o;
+	w->opt = EQUALIZE_DEFAULT;
+	w->opt.sums = o->sums;
+	w->opt.rounds = o->rounds ? o->rounds : w->opt.rounds;
 	if (o->positional.n < 1)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
-	if (o->positional.n > 1)
-		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[1]);
-	if (o->threshold && (!str_to_double(o->threshold, &opt->threshold) || !(opt->threshold >= 0)))
+	if (o->threshold && (!str_to_double(o->threshold, &w->opt.threshold) || !(w->opt.threshold >= 0)))
 		return error_set(err, STATUS_USAGE, "--threshold %s: a number, 0 or more", o->threshold);
 	enum status st = check_output(o->json, err);
 	return st == STATUS_OK ? check_output(o->output, err) : st;
 }
 
-static enum status run(struct equalization *e, struct graph **g, const struct options *o, struct error *err)
+static enum status read_reach(void *arg, struct error *err)
 {
-	struct equalize_options opt;
-	enum status st = read_options(&opt, o, err);
+	struct work *w = arg;
+	return study_reach(&w->reach, w->study, w->opt.sums, &w->cancel, err);
+}
+
+// With samples activations are evened out, without them weights.
+static enum status open_model(struct work *w, struct error *err)
+{
+	enum status st;
+	if (w->o->positional.n < 2 && !w->o->random) {
+		st = onnx_load(&w->own, w->o->positional.at[0], &(struct onnx_options){0}, err);
+		w->g = w->own;
+		return st;
+	}
+	if (w->o->threshold)
+		return error_set(err, STATUS_USAGE, "--threshold is about weights: it has no meaning beside samples");
+	w->o->study.task.none = true;
+	st = open_study(&w->study, &w->session, w->o, true, err);
+	if (st == STATUS_OK) {
+		w->g = study_graph(w->study);
+		st = run_watched(read_reach, w, "ranges", &w->done, 0, &w->cancel, w->o->quiet, err);
+		w->opt.reach = w->reach;
+	}
+	return st;
+}
+
+static enum status run(struct work *w, struct error *err)
+{
+	const struct options *o = w->o;
+	enum status st = read_options(w, err);
 	if (st == STATUS_OK)
-		st = onnx_load(g, o->positional.at[0], &(struct onnx_options){0}, err);
+		st = open_model(w, err);
 	if (st == STATUS_OK)
-		st = equalize(e, *g, &opt, err);
+		st = equalize(&w->out, w->g, &w->opt, err);
 	if (st == STATUS_OK && !options_take_stdout(o))
-		print_groups(e, *g);
+		print_groups(&w->out, w->g);
 	if (st == STATUS_OK && o->json)
-		st = write_json(e, *g, o->json, err);
-	return st == STATUS_OK && o->output ? write_model(e, *g, o->output, err) : st;
+		st = write_json(&w->out, w->g, o->json, err);
+	return st == STATUS_OK && o->output ? write_model(w, err) : st;
 }
 
 int verb_equalize(struct options *o)
 {
 	struct error err = {0};
-	struct equalization e = {0};
-	struct graph *g = NULL;
-	enum status st = run(&e, &g, o, &err);
-	equalization_done(&e);
-	graph_free(&g);
+	struct work w = {.o = o};
+	enum status st = run(&w, &err);
+	equalization_done(&w.out);
+	if (w.reach)
+		equalize_reach_free(&w.reach, w.g);
+	graph_free(&w.own);
+	if (w.study)
+		study_close(&w.study);
 	return st == STATUS_OK ? EXIT_DONE : fail(&err);
 }

@@ -22,24 +22,31 @@ bool equalize_stop(struct ui *ui)
 	return ui->equalizing;
 }
 
-// "FILE", "FILE sums", "sums", "".
-static bool take_sums(char *args)
+// "FILE sums weights": FILE, and each of the words behind it in any order, may be left out.
+static struct equalizing_wish read_wish(char *args)
 {
-	char *last = strrchr(args, ' '), *word = last ? last + 1 : args;
+	struct equalizing_wish wish = {0};
 
-	if (strcmp(word, "sums"))
-		return false;
-	*(last ? last : args) = '\0';
-	return true;
+	while (*args) {
+		char *last = strrchr(args, ' '), *word = last ? last + 1 : args;
+		bool *flag = !strcmp(word, "sums") ? &wish.sums : !strcmp(word, "weights") ? &wish.weights : NULL;
+
+		if (!flag)
+			break;
+		*flag = true;
+		*(last ? last : args) = '\0';
+	}
+	wish.path = *args ? args : NULL;
+	return wish;
 }
 
 enum status command_equalize(struct ui *ui, char *args, struct error *err)
 {
-	bool sums = take_sums(args);
+	struct equalizing_wish wish = read_wish(args);
 
 	if (equalize_busy(ui))
 		return error_set(err, STATUS_REFUSED, "equalizing is under way: Ctrl-c stops it");
-	if (equalizing_start(&ui->equalizing, ui->study, *args ? args : NULL, sums, err))
+	if (equalizing_start(&ui->equalizing, ui->study, &wish, err))
 		return err->status;
 	if (*args)
 		ui_note(ui, "equalizing into %.200s, and measuring it as is decided here; Ctrl-c stops it", args);
@@ -85,8 +92,10 @@ void equalize_news(struct ui *ui)
 	if (!ui->equalizing || equalizing_running(ui->equalizing))
 		return;
 	st = equalizing_end(&r, ui->equalizing, &err);
-	if (st == STATUS_CANCELLED)
+	if (st == STATUS_CANCELLED && r.written)
 		ui_note(ui, "stopped: %s is written, what it buys was not measured", equalizing_path(ui->equalizing));
+	else if (st == STATUS_CANCELLED)
+		ui_note(ui, "equalizing stopped: nothing was written");
 	else if (st)
 		ui_fail(ui, &err);
 	else

@@ -34,12 +34,12 @@ static struct study *open_model(const char *path)
 	    .data = {.random = 2, .samples = 2}, .task = {.none = true}});
 }
 
-static struct equalizing_result equalized(struct study *st, const char *path, bool sums)
+static struct equalizing_result equalized_by(struct study *st, const struct equalizing_wish *wish)
 {
 	struct equalizing *j = NULL;
 	struct equalizing_result r;
 	struct error err = {0};
-	if (equalizing_start(&j, st, path, sums, &err) != STATUS_OK)
+	if (equalizing_start(&j, st, wish, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	while (equalizing_running(j))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -47,6 +47,11 @@ static struct equalizing_result equalized(struct study *st, const char *path, bo
 		fail_msg("%s", err.text);
 	equalizing_free(&j);
 	return r;
+}
+
+static struct equalizing_result equalized(struct study *st, const char *path, bool sums)
+{
+	return equalized_by(st, &(struct equalizing_wish){.path = path, .sums = sums, .weights = true});
 }
 
 static void set(struct study *st, const char *node, int precision)
@@ -109,6 +114,43 @@ void test_equalizing__goes_by_all_decisions(void **state)
 	free(path);
 }
 
+// Factors by how far channels reach: another model than by weights alone, and activations that fill one scale better.
+void test_equalizing__goes_by_samples(void **state)
+{
+	char *path = model("Relu");
+	const char *out = support_temp("by_samples.onnx");
+	struct study *st = open_model(path);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized_by(st, &(struct equalizing_wish){.path = out});
+	struct equalizing_result w = equalized(st, support_temp("by_weights.onnx"), false);
+	assert_true(r.measured && r.written && w.measured);
+	assert_true(r.equalized.out_snr_db > r.now.out_snr_db + 1);
+	assert_true(r.equalized.out_snr_db != w.equalized.out_snr_db);
+	study_close(&st);
+	free(path);
+}
+
+// While the samples are read nothing has been written yet.
+void test_equalizing__is_stopped_while_it_reads_samples(void **state)
+{
+	char *path = model("Relu");
+	const char *out = support_temp("never.onnx");
+	struct study *st = open_model(path);
+	struct equalizing *j = NULL;
+	struct equalizing_result r;
+	struct error err = {0};
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out}, &err), STATUS_OK);
+	equalizing_cancel(j);
+	while (equalizing_running(j))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
+	assert_true(r.written == file_exists(out) && !r.measured);
+	equalizing_free(&j);
+	study_close(&st);
+	free(path);
+}
+
 // Stopped before its run begins, or at any time: what was not measured is not said to be. The file stays.
 void test_equalizing__what_is_stopped_is_not_measured(void **state)
 {
@@ -119,7 +161,7 @@ void test_equalizing__what_is_stopped_is_not_measured(void **state)
 	struct equalizing_result r;
 	struct error err = {0};
 	snapshot_drop(&(struct snapshot *){run_study(st)});
-	assert_int_equal(equalizing_start(&j, st, out, false, &err), STATUS_OK);
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out, .weights = true}, &err), STATUS_OK);
 	equalizing_cancel(j);
 	while (equalizing_running(j))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -186,9 +228,9 @@ void test_equalizing__refuses(void **state)
 	struct study *st = open_model(path);
 	struct equalizing *j = NULL;
 	struct error err = {0};
-	assert_int_equal(equalizing_start(&j, st, path, false, &err), STATUS_REFUSED);
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = path}, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "name of its own"));
-	assert_int_equal(equalizing_start(&j, st, support_temp("other.onnx"), false, &err), STATUS_REFUSED);
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = support_temp("other.onnx")}, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "wait for the run"));
 	assert_null(j);
 	study_close(&st);

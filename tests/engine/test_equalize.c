@@ -1,9 +1,7 @@
 // Equalized weights: the formula on weights that are known, what lets factors pass and what does not, and that the network stays what it is.
 #include <math.h>
 #include <stdlib.h>
-#include "onnx_case.h"
-#include "qtui/engine/equalize.h"
-#include "qtui/engine/onnx.h"
+#include "equalize_case.h"
 #include "qtui/engine/op.h"
 
 enum { IN = 3, MID = 4, OUT = 2 };
@@ -19,15 +17,6 @@ static void begin(struct onnx_case *c)
 	case_floats(c, "b1", DIMS(MID), front_bias);
 	case_floats(c, "w2", DIMS(OUT, MID, 1, 1), behind);
 	case_node(c, "Conv", "one", "x w1 b1", "h");
-}
-
-static struct equalization equalized(const struct graph *g, struct equalize_options opt)
-{
-	struct equalization e;
-	struct error err = {0};
-	if (equalize(&e, g, &opt, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return e;
 }
 
 static int groups_of(const struct graph *g, bool sums)
@@ -185,15 +174,6 @@ void test_equalize__weights_that_are_no_numbers_stay(void **state)
 
 // ---- a network with every kind of weights
 
-static float *random_floats(struct onnx_case *c, int64_t n, uint64_t seed)
-{
-	struct support_random random = {seed};
-	float *x = case_new(c, (size_t)n * sizeof *x);
-	for (int64_t i = 0; i < n; i++)
-		x[i] = support_random_normal(&random) * exp2f(3 * support_random_normal(&random));
-	return x;
-}
-
 // one -> (Relu) -> depthwise -> a sum with `one` -> (LeakyRelu) -> transposed in two groups -> means -> Gemm; `shared` reads the sum as well.
 static void build_network(struct onnx_case *c)
 {
@@ -216,36 +196,10 @@ static void build_network(struct onnx_case *c)
 	case_load(c);
 }
 
-static void outputs_of(const struct graph *g, struct tensor out[2])
-{
-	static float x[IN * 4];
-	struct tensor t = {.type = DT_F32, .shape = {.rank = 4, .dim = {1, IN, 2, 2}}, .data = x};
-	const struct tensor *in = &t;
-	struct error err = {0};
-	for (int i = 0; i < IN * 4; i++)
-		x[i] = sinf((float)i);
-	if (graph_eval(g, &in, out, 1, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-}
-
-static struct graph *written(const struct graph *g, const struct tuning *t)
-{
-	struct bytes model = {0};
-	struct graph *back = NULL;
-	struct error err = {0};
-	const char *path = support_temp("equalized.onnx");
-	if (onnx_write_tuned(&model, g, t, &err) != STATUS_OK || file_write(path, model.data, model.size, &err) != STATUS_OK ||
-	    onnx_load(&back, path, &(struct onnx_options){0}, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	bytes_done(&model);
-	return back;
-}
-
 void test_equalize__the_network_stays_what_it_is(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = EQUALIZE_DEFAULT;
-	struct tensor was[2], is[2];
 
 	(void)state;
 	opt.sums = true;
@@ -256,22 +210,12 @@ void test_equalize__the_network_stays_what_it_is(void **state)
 	assert_int_equal(e.group[0].n_behind, 3);
 	assert_int_equal(tuning_count(e.weights), 3); // what the depthwise weights are given they give on
 	struct graph *g = written(c.loaded, e.weights);
-	outputs_of(c.loaded, was);
-	outputs_of(g, is);
-	for (int i = 0; i < 2; i++)
-		for (int64_t k = 0; k < tensor_count(&was[i]); k++) {
-			float a = ((const float *)was[i].data)[k], b = ((const float *)is[i].data)[k];
-			assert_float_equal(a, b, 1e-4f * (fabsf(a) + 1));
-		}
+	same_outputs(c.loaded, g);
 	// Its weights are others, under the names that they had.
 	int one = graph_find_node(g, "one");
 	assert_string_equal(g->value[g->node[one].in[1]].name, "w1");
 	assert_true(((const float *)g->value[g->node[one].in[1]].constant->data)[0] != front[0]);
 	assert_null(graph_metadata(g, ONNX_TUNED));
-	for (int i = 0; i < 2; i++) {
-		tensor_drop(&was[i]);
-		tensor_drop(&is[i]);
-	}
 	graph_free(&g);
 	equalization_done(&e);
 	case_done(&c);

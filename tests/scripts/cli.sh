@@ -44,7 +44,9 @@ expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
 expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
 expect equalize_without_model 2 "a MODEL is needed" equalize
-expect equalize_with_data 2 "unexpected argument" equalize $model $calib
+expect equalize_too_many_words 2 "unexpected argument c" equalize $model $calib c
+expect equalize_threshold_beside_samples 2 "no meaning beside samples" equalize $model $calib --threshold 1
+expect equalize_by_samples 0 "" equalize $model $calib
 expect equalize_over_the_model 2 "is read here and is not written over" equalize $model -o $model
 expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"

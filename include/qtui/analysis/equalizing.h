@@ -3,16 +3,27 @@
 #ifndef QTUI_ANALYSIS_EQUALIZING_H
 #define QTUI_ANALYSIS_EQUALIZING_H
 
+#include <stdatomic.h>
 #include "qtui/analysis/study.h"
 
+// How far the channels reach on the calibration samples, as equalize_reach has it, with workers of its own. STATUS_CANCELLED: `cancel`, which
+// may be NULL, was set. The caller frees it with equalize_reach_free.
+MUST_CHECK enum status study_reach(double ***out, const struct study *s, bool sums, const atomic_bool *cancel, struct error *err);
+
 struct equalizing;
+struct equalizing_wish {
+	const char *path;               // of the model that is written, where nothing is yet; NULL: only look
+	bool sums;                      // factors pass Add and Sub too
+	bool weights;                   // by weights alone, as PPQ equalizes; else by how far channels reach on the calibration samples
+};
 struct equalizing_result {
 	int groups, nodes;              // of tensors; whose weights change
+	bool written;
 	bool measured;                  // else there was nothing to write, or nowhere
 	struct run_note now, equalized; // of the study as it began, of the file
 };
-// `path` NULL: only looks. A file that is there is refused. `sums`: factors pass Add and Sub too.
-MUST_CHECK enum status equalizing_start(struct equalizing **out, struct study *st, const char *path, bool sums, struct error *err);
+// A path where something is is refused.
+MUST_CHECK enum status equalizing_start(struct equalizing **out, struct study *st, const struct equalizing_wish *wish, struct error *err);
 void equalizing_cancel(struct equalizing *j);
 bool equalizing_running(const struct equalizing *j); // when it is over the study's pipe is readable
 double equalizing_progress(const struct equalizing *j); // 0..1

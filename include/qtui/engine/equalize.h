@@ -6,35 +6,52 @@
 // of a node are mostly behind one tensor and in front of another.
 // Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019); limits, threshold and what is passed
 // through as PPQ has them.
+//
+// Where it is known how far each channel reaches on samples, that is evened out in place of the weights in front, which have a scale a channel
+// on most targets: with a[c] = max |channel c of the tensors that the nodes behind read|
+//   f[c] = sqrt(d[c] / a[c]) / (geometric mean of that), between 0.1 and 10; 1 where d[c] or a[c] is 0
+// Xiao et al., "SmoothQuant" (2022), at alpha 0.5. MatMul, LayerNormalization, factors and addends a channel take part then as well.
 #ifndef QTUI_ENGINE_EQUALIZE_H
 #define QTUI_ENGINE_EQUALIZE_H
 
+#include <stdatomic.h>
+#include "qtui/engine/data.h"
 #include "qtui/engine/graph.h"
+#include "qtui/engine/run.h"
 #include "qtui/engine/tuning.h"
 
 struct equalize_options {
 	int rounds;       // at least 1
 	double threshold; // of u + d, in the weights' own unit
 	bool sums;        // groups reach through Add and Sub too: PPQ's opt_level 2
+	double *const *reach; // [n_values] of equalize_reach with the same `sums`, or NULL: weights alone
 };
 #define EQUALIZE_DEFAULT ((struct equalize_options){.rounds = 10, .threshold = 0.5})
 
-// The tensors that share one factor a channel, and the Conv, ConvTranspose and Gemm nodes around them.
+// The tensors that share one factor a channel, and the nodes with weights around them.
 struct equalize_group {
 	int *front, n_front;   // node ids in order
 	int *behind, n_behind;
 	int64_t channels;
 	// Bits that a channel leaves unused under one scale for all, on average: of log2(max u / u[c]), and of d. Channels of zeros do not count.
 	double front_before, front_after, behind_before, behind_after;
+	double reach_before, reach_after; // the same of a; 0 without reach
 };
 struct equalization {
 	struct equalize_group *group;
 	int n_groups;
+	bool by_reach;          // else by weights alone
 	struct tuning *weights; // what stands in for the graph's own, for nodes that changed; grid zero: for any
 };
 // The caller calls equalization_done; the graph stays as it is. STATUS_NOMEM when the weights do not fit twice.
 MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
 void equalization_done(struct equalization *e);
+// How far the channels that can be equalized reach in the float network: the largest |x| of each on `samples` of the engine's dataset, what is
+// not finite left out. [n_values], NULL for values that nothing behind reads; the caller frees each and the list. STATUS_CANCELLED: `cancel`,
+// which may be NULL, was set.
+MUST_CHECK enum status equalize_reach(double ***out, const struct graph *g, struct engine *e, int samples, bool sums, const atomic_bool *cancel,
+    struct error *err);
+void equalize_reach_free(double ***reach, const struct graph *g);
 // [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through Relu and its kin alone?
 bool *equalize_reaches(const struct graph *g);
 

@@ -108,6 +108,15 @@ struct pool_attrs { // MaxPool, AveragePool, LpPool
 	struct ints dilations, kernel_shape, pads, strides;
 	int64_t ceil_mode, count_include_pad, storage_order, p;
 };
+struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization,
+	            // LpNormalization, LRN, MVN
+	float epsilon, momentum, alpha, beta, bias;
+	int64_t axis, num_groups, p, size, spatial, training;
+	struct ints axes;
+};
+struct transpose_attrs {
+	struct ints perm;
+};
 struct gemm_attrs {
 	float alpha, beta;
 	int64_t trans_a, trans_b;

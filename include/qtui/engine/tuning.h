@@ -10,7 +10,8 @@
 struct tuned {
 	int node;
 	struct key grid;            // of the weight's quantizer; zero: of an equalization, which is for any and only written
-	struct tensor weight, bias; // float32, as the node's inputs 1 and 2; bias without data: the graph's own
+	bool first;                 // the weight is input 0: the constant that comes first in an Add or a Mul
+	struct tensor weight, bias; // float32, as the node's inputs 1 (see first) and 2; bias without data: the graph's own
 	struct key weight_key, bias_key;
 };
 // Immutable once it is shared, and counted.
@@ -22,6 +23,8 @@ struct tuning *tuning_copy(const struct tuning *t); // NULL: an empty one. The s
 // Takes over the tensors, and the place of what the node had.
 void tuning_put(struct tuning *t, const struct tuned *one);
 const struct tuned *tuning_of(const struct tuning *t, int node); // NULL: none; t may be NULL
+// Input `input` of its node; NULL: the graph's own.
+const struct tensor *tuned_input(const struct tuned *t, int input);
 int tuning_count(const struct tuning *t);
 const struct tuned *tuning_at(const struct tuning *t, int i); // in the order of nodes
 struct key tuning_key(const struct tuning *t);                // zero for NULL and for an empty one

@@ -57,20 +57,18 @@ static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int
 
 // ---- nodes
 
-// The tuned constant at an input, or NULL.
-static const struct tensor *tuned_input(const struct writer *w, int node, int i)
+static const struct tensor *tuned_constant(const struct writer *w, int node, int i)
 {
 	const struct tuned *t = tuning_of(w->tuning, node);
-	const struct tensor *x = t && i == 1 ? &t->weight : t && i == 2 ? &t->bias : NULL;
 
-	return x && x->data ? x : NULL;
+	return t ? tuned_input(t, i) : NULL;
 }
 
 // Nodes that share a constant need not share what it was tuned to: the name stays where there is one that reads it.
 static const char *float_input(struct writer *w, int node, int i)
 {
 	const struct value *v = &w->g->value[w->g->node[node].in[i]];
-	const struct tensor *t = tuned_input(w, node, i);
+	const struct tensor *t = tuned_constant(w, node, i);
 	const char *name;
 
 	if (!t)
@@ -131,7 +129,7 @@ static bool reads_plain(const struct writer *w, int node, int i)
 {
 	const struct quantizer *q = w->plan ? slot_quantizer(plan_in(w->plan, node, i)) : NULL;
 
-	return (!q || q->kind == QUANT_NONE) && !tuned_input(w, node, i);
+	return (!q || q->kind == QUANT_NONE) && !tuned_constant(w, node, i);
 }
 
 // Those that are read as they are, and those that are an output of the model.

@@ -100,12 +100,6 @@ struct nbits_attrs {
 struct nms_attrs {
 	int64_t center_point_box;
 };
-struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization,
-	            // LpNormalization, LRN, MVN
-	float epsilon, momentum, alpha, beta, bias;
-	int64_t axis, num_groups, p, size, spatial, training;
-	struct ints axes;
-};
 struct pad_attrs {
 	const char *mode;
 	struct ints pads, paddings;
@@ -178,9 +172,6 @@ struct tensorscatter_attrs {
 };
 struct topk_attrs {
 	int64_t axis, k, largest, sorted;
-};
-struct transpose_attrs {
-	struct ints perm;
 };
 struct trilu_attrs {
 	int64_t upper;

@@ -267,9 +267,8 @@ const struct tensor *plan_constant(const struct plan *p, int slot)
 {
 	const struct slot *s = &p->slot[slot];
 	const struct tuned *t = plan_tuned(p, s->node);
-	if (t && s->index == 1)
-		return &t->weight;
-	return t && s->index == 2 && t->bias.data ? &t->bias : p->g->value[s->value].constant;
+	const struct tensor *x = t ? tuned_input(t, s->index) : NULL;
+	return x ? x : p->g->value[s->value].constant;
 }
 
 struct key plan_content(const struct plan *p, int slot)

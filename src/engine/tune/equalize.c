@@ -10,9 +10,10 @@ struct equalizer {
 	const struct graph *g;
 	const struct equalize_options *opt;
 	struct layer *layer; // [n_nodes] of those in groups
+	double **reach;      // [n_values] as opt->reach, with the factors so far; NULL without
 };
 struct ranges {
-	float *front, *behind; // [channels]
+	float *front, *behind, *reach; // [channels]
 };
 
 // ---- layers
@@ -95,31 +96,87 @@ static void divide_columns(struct layer *l, const float *factor)
 
 // ---- groups
 
-static enum status take_ranges(struct ranges *r, const struct equalizer *e, const struct equalize_group *g, struct error *err)
+// What behind[i] reads, or -1: another one before it reads that too.
+static int read_first(const struct equalizer *e, const struct equalize_group *g, int i)
 {
-	r->front = mem_try_array((size_t)g->channels, sizeof *r->front);
-	r->behind = mem_try_array((size_t)g->channels, sizeof *r->behind);
-	if (!r->front || !r->behind)
-		return error_set(err, STATUS_NOMEM, "no memory for the ranges of %lld channels", (long long)g->channels);
-	for (int i = 0; i < g->n_front; i++)
-		raise_tops(r->front, &e->layer[g->front[i]], true);
-	for (int i = 0; i < g->n_behind; i++)
-		raise_tops(r->behind, &e->layer[g->behind[i]], false);
-	return STATUS_OK;
+	int value = e->layer[g->behind[i]].in;
+	for (int k = 0; k < i; k++)
+		if (e->layer[g->behind[k]].in == value)
+			return -1;
+	return value;
+}
+
+static void raise_reach(float *top, const struct equalizer *e, const struct equalize_group *g)
+{
+	for (int i = 0; i < g->n_behind; i++) {
+		const double *reach = e->reach[e->layer[g->behind[i]].in];
+		for (int64_t c = 0; reach && c < g->channels; c++)
+			top[c] = fmaxf(top[c], (float)reach[c]);
+	}
 }
 
 static void drop_ranges(struct ranges *r)
 {
 	free(r->front);
 	free(r->behind);
+	free(r->reach);
 }
 
-static float factor_of(float front, float behind, double threshold)
+static enum status take_ranges(struct ranges *r, const struct equalizer *e, const struct equalize_group *g, struct error *err)
 {
-	float both = front + behind;
-	if (!(both > 0) || (double)both < threshold)
-		return 1;
-	return fminf(fmaxf(1 / sqrtf(front / behind), LEAST_FACTOR), MOST_FACTOR);
+	r->front = mem_try_array((size_t)g->channels, sizeof *r->front);
+	r->behind = mem_try_array((size_t)g->channels, sizeof *r->behind);
+	r->reach = mem_try_array((size_t)g->channels, sizeof *r->reach);
+	if (!r->front || !r->behind || !r->reach)
+		return error_set(err, STATUS_NOMEM, "no memory for the ranges of %lld channels", (long long)g->channels);
+	for (int i = 0; i < g->n_front; i++)
+		if (!e->layer[g->front[i]].addend)
+			raise_tops(r->front, &e->layer[g->front[i]], true);
+	for (int i = 0; i < g->n_behind; i++)
+		raise_tops(r->behind, &e->layer[g->behind[i]], false);
+	if (e->reach)
+		raise_reach(r->reach, e, g);
+	return STATUS_OK;
+}
+
+static float limited(float factor)
+{
+	return fminf(fmaxf(factor, LEAST_FACTOR), MOST_FACTOR);
+}
+
+static void factors_by_weights(float *factor, const struct ranges *r, int64_t n, double threshold)
+{
+	for (int64_t c = 0; c < n; c++) {
+		float both = r->front[c] + r->behind[c];
+		factor[c] = both > 0 && (double)both >= threshold ? limited(1 / sqrtf(r->front[c] / r->behind[c])) : 1;
+	}
+}
+
+// The mean keeps the tensor's own scale where it was.
+static void factors_by_reach(float *factor, const struct ranges *r, int64_t n)
+{
+	double sum = 0;
+	int64_t counted = 0;
+	for (int64_t c = 0; c < n; c++)
+		if (r->behind[c] > 0 && r->reach[c] > 0) {
+			sum += 0.5 * log((double)r->behind[c] / (double)r->reach[c]);
+			counted++;
+		}
+	for (int64_t c = 0; c < n; c++)
+		factor[c] = r->behind[c] > 0 && r->reach[c] > 0 ?
+		    limited((float)exp(0.5 * log((double)r->behind[c] / (double)r->reach[c]) - sum / (double)counted)) : 1;
+}
+
+static void move_factors(struct equalizer *e, const struct equalize_group *g, const float *factor)
+{
+	for (int i = 0; i < g->n_front; i++)
+		multiply_rows(&e->layer[g->front[i]], factor);
+	for (int i = 0; i < g->n_behind; i++) {
+		int value = read_first(e, g, i);
+		divide_columns(&e->layer[g->behind[i]], factor);
+		for (int64_t c = 0; e->reach && value >= 0 && e->reach[value] && c < g->channels; c++)
+			e->reach[value][c] *= (double)factor[c];
+	}
 }
 
 static enum status equalize_group(struct equalizer *e, const struct equalize_group *g, struct error *err)
@@ -127,12 +184,13 @@ static enum status equalize_group(struct equalizer *e, const struct equalize_gro
 	struct ranges r;
 	enum status st = take_ranges(&r, e, g, err);
 	float *factor = r.front;
-	for (int64_t c = 0; st == STATUS_OK && c < g->channels; c++)
-		factor[c] = factor_of(r.front[c], r.behind[c], e->opt->threshold);
-	for (int i = 0; st == STATUS_OK && i < g->n_front; i++)
-		multiply_rows(&e->layer[g->front[i]], factor);
-	for (int i = 0; st == STATUS_OK && i < g->n_behind; i++)
-		divide_columns(&e->layer[g->behind[i]], factor);
+	if (st == STATUS_OK) {
+		if (e->reach)
+			factors_by_reach(factor, &r, g->channels);
+		else
+			factors_by_weights(factor, &r, g->channels, e->opt->threshold);
+		move_factors(e, g, factor);
+	}
 	drop_ranges(&r);
 	return st;
 }
@@ -151,13 +209,18 @@ static double unused_bits(const float *top, int64_t n)
 	return counted ? bits / (double)counted : 0;
 }
 
-static enum status tell_bits(double *front, double *behind, const struct equalizer *e, const struct equalize_group *g, struct error *err)
+struct unused {
+	double *front, *behind, *reach;
+};
+
+static enum status tell_bits(const struct unused *out, const struct equalizer *e, const struct equalize_group *g, struct error *err)
 {
 	struct ranges r;
 	enum status st = take_ranges(&r, e, g, err);
 	if (st == STATUS_OK) {
-		*front = unused_bits(r.front, g->channels);
-		*behind = unused_bits(r.behind, g->channels);
+		*out->front = unused_bits(r.front, g->channels);
+		*out->behind = unused_bits(r.behind, g->channels);
+		*out->reach = unused_bits(r.reach, g->channels);
 	}
 	drop_ranges(&r);
 	return st;
@@ -168,12 +231,12 @@ static enum status go_round(struct equalizer *e, struct equalization *out, struc
 	struct equalize_group *g = out->group;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
-		st = tell_bits(&g[i].front_before, &g[i].behind_before, e, &g[i], err);
+		st = tell_bits(&(struct unused){&g[i].front_before, &g[i].behind_before, &g[i].reach_before}, e, &g[i], err);
 	for (int round = 0; round < e->opt->rounds; round++)
 		for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
 			st = equalize_group(e, &g[i], err);
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
-		st = tell_bits(&g[i].front_after, &g[i].behind_after, e, &g[i], err);
+		st = tell_bits(&(struct unused){&g[i].front_after, &g[i].behind_after, &g[i].reach_after}, e, &g[i], err);
 	return st;
 }
 
@@ -206,7 +269,7 @@ static enum status open_layers(struct equalizer *e, const int *node, int n, stru
 	enum status st = STATUS_OK;
 	for (int i = 0; i < n && st == STATUS_OK; i++) {
 		struct layer *l = &e->layer[node[i]];
-		if (!l->weight && layer_find(l, e->g, node[i]))
+		if (!l->weight && layer_find(l, e->g, node[i], e->opt->reach))
 			st = layer_open(l, e->g, err);
 	}
 	return st;
@@ -226,7 +289,7 @@ static enum status open_groups(struct equalizer *e, const struct equalization *o
 // The layer's copies become tuned constants, if they are others than the graph's.
 static void put_weights(struct tuning *t, struct layer *l)
 {
-	struct tuned one = {.node = l->node};
+	struct tuned one = {.node = l->node, .first = l->slot == 0};
 	if (memcmp(l->w.data, l->weight->data, tensor_bytes(l->weight)) == 0)
 		return;
 	one.weight = tensor_share(&l->w);
@@ -238,23 +301,53 @@ static void put_weights(struct tuning *t, struct layer *l)
 	tuning_put(t, &one);
 }
 
+// The caller's lists stay as they are: what factors move is a copy.
+static enum status open_reach(struct equalizer *e, const struct equalization *out, struct error *err)
+{
+	if (!e->opt->reach)
+		return STATUS_OK;
+	e->reach = xcalloc((size_t)e->g->n_values + 1, sizeof *e->reach);
+	for (int i = 0; i < out->n_groups; i++)
+		for (int k = 0; k < out->group[i].n_behind; k++) {
+			int value = e->layer[out->group[i].behind[k]].in;
+			size_t n = (size_t)out->group[i].channels;
+			if (e->reach[value] || !e->opt->reach[value])
+				continue;
+			e->reach[value] = mem_try_array(n, sizeof(double));
+			if (!e->reach[value])
+				return error_set(err, STATUS_NOMEM, "no memory for the ranges of %zu channels", n);
+			memcpy(e->reach[value], e->opt->reach[value], n * sizeof(double));
+		}
+	return STATUS_OK;
+}
+
+static void close_layers(struct equalizer *e)
+{
+	for (int i = 0; i < e->g->n_nodes; i++) {
+		tensor_drop(&e->layer[i].w);
+		tensor_drop(&e->layer[i].b);
+	}
+	free(e->layer);
+	if (e->reach)
+		equalize_reach_free(&e->reach, e->g);
+}
+
 enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err)
 {
 	struct equalizer e = {.g = g, .opt = opt, .layer = xcalloc((size_t)g->n_nodes + 1, sizeof *e.layer)};
-	*out = (struct equalization){.weights = tuning_new()};
-	out->n_groups = groups_find(&out->group, g, opt->sums);
+	*out = (struct equalization){.by_reach = opt->reach, .weights = tuning_new()};
+	out->n_groups = groups_find(&out->group, g, &(struct reaching){.sums = opt->sums, .wide = opt->reach});
 	enum status st = open_groups(&e, out, err);
 	if (st == STATUS_OK) {
 		leave_infinite(&e, out);
+		st = open_reach(&e, out, err);
+	}
+	if (st == STATUS_OK)
 		st = go_round(&e, out, err);
-	}
-	for (int i = 0; i < g->n_nodes; i++) {
-		if (st == STATUS_OK && e.layer[i].weight)
+	for (int i = 0; i < g->n_nodes && st == STATUS_OK; i++)
+		if (e.layer[i].weight)
 			put_weights(out->weights, &e.layer[i]);
-		tensor_drop(&e.layer[i].w);
-		tensor_drop(&e.layer[i].b);
-	}
-	free(e.layer);
+	close_layers(&e);
 	if (st != STATUS_OK)
 		equalization_done(out);
 	return st;

@@ -7,16 +7,26 @@
 // A node with constant weights [first][second][inner]: its rows make output channels, its columns read input channels. With groups the
 // first index says which stretch of the other channels the second one counts in.
 struct layer {
-	int node;
-	bool rows_first;              // rows are the first index (ConvTranspose, Gemm without transB: columns)
+	int node, slot;               // the weights are its input `slot`
+	int in;                       // value whose channels its columns read; -1: nothing can be divided out of it (LayerNormalization, an addend)
+	int axis;                     // of the channels of what it reads and makes, from the end: -1 is the last dimension
+	bool rows_first;              // rows are the first index (ConvTranspose, MatMul, Gemm without transB: columns)
+	bool addend;                  // added to the tensor: it takes the factors, and says nothing of how far weights reach
 	int64_t first, second, inner, groups;
 	int64_t rows, columns;
 	const struct tensor *weight, *bias; // of the graph; bias: [rows], or NULL
 	struct tensor w, b;           // their copies under work: equalize.c's
 };
-bool layer_find(struct layer *l, const struct graph *g, int node); // false: no weights that factors can move to or from
+// What counts as a layer, and what factors pass.
+struct reaching {
+	bool sums;                    // Add and Sub are passed
+	bool wide;                    // beyond what PPQ knows: see layer_find
+};
+// false: no weights that factors can move to or from. Conv, ConvTranspose and Gemm; wide: MatMul, LayerNormalization, and a factor or an
+// addend for each channel.
+bool layer_find(struct layer *l, const struct graph *g, int node, bool wide);
 // Tensors that share a factor a channel, with the layers around them: heap, as equalization_done frees them. Figures are zero.
-int groups_find(struct equalize_group **out, const struct graph *g, bool sums);
+int groups_find(struct equalize_group **out, const struct graph *g, const struct reaching *r);
 void group_done(struct equalize_group *g);
 
 #endif

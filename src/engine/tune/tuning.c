@@ -86,6 +86,12 @@ const struct tuned *tuning_of(const struct tuning *t, int node)
 	return t && i < t->n && t->at[i].node == node ? &t->at[i] : NULL;
 }
 
+const struct tensor *tuned_input(const struct tuned *t, int input)
+{
+	const struct tensor *x = input == (t->first ? 0 : 1) ? &t->weight : input == 2 ? &t->bias : NULL;
+	return x && x->data ? x : NULL;
+}
+
 int tuning_count(const struct tuning *t)
 {
 	return t ? (int)t->n : 0;
