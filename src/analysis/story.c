@@ -283,7 +283,7 @@ static void tell_gain(struct telling *t, const struct finding *f)
 	if (isfinite(f->gain_db))
 		say(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
 	if (isfinite(f->share))
-		say(t, STORY_GAIN, "At most: it makes %.*f %% of the noise that all nodes make.", f->share < 0.1, 100 * f->share);
+		say(t, STORY_GAIN, "At most %.*f %% of all noise, what joints and logits lose counted too.", f->share < 0.1, 100 * f->share);
 	else if (!b && !isfinite(f->gain_db) && f->edit)
 		say(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }

@@ -60,12 +60,25 @@ static void assert_sound(const struct finding *f, const struct graph *g)
 		assert_in_range(f->node[i], 0, g->n_nodes - 1);
 }
 
+// A box's coordinates may be well while all scores are lost: what the edit mends is the worst of them.
+static void assert_worst_of_tail(const struct finding *post, const struct snapshot *s)
+{
+	for (int i = 0; i < post->n_nodes; i++) {
+		const struct site *site = snapshot_output(s, post->node[i]);
+		if (!strcmp(s->g->node[post->node[i]].op->name, "Sigmoid"))
+			assert_true(post->damage >= fmin(site->layerwise.pooled.nsr, 1));
+	}
+}
+
 void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 {
 	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
 	struct findings *f = find(st);
 	const struct finding *post = of_rule(f, FINDING_postprocessing);
+	struct snapshot *snap = study_snapshot(st);
 	assert_sound(post, study_graph(st));
+	assert_worst_of_tail(post, snap);
+	snapshot_drop(&snap);
 	assert_sound(of_rule(f, FINDING_joined_ranges), study_graph(st));
 	assert_sound(of_rule(f, FINDING_coarse_logits), study_graph(st));
 	assert_true(f->at[0].damage >= f->at[f->n - 1].damage);

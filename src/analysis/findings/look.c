@@ -72,6 +72,21 @@ double site_damage(const struct site *s)
 	return nsr < 1 ? nsr : 1; // NaN (no signal at all) ranks first
 }
 
+static double grid_end(const struct site *s, int64_t code, double scale)
+{
+	return ((double)code - (s->zero ? s->zero[0] : 0)) * scale;
+}
+
+double site_lower_end(const struct site *s, double scale)
+{
+	return grid_end(s, s->qmin, scale);
+}
+
+double site_upper_end(const struct site *s, double scale)
+{
+	return grid_end(s, s->qmax, scale);
+}
+
 double site_span(const struct site *s)
 {
 	return s->range.n > 0 ? (double)s->range.max - s->range.min : 0;

@@ -46,12 +46,14 @@ static int quantized_tail(const struct look *l, int *out, int *arithmetic)
 	return n;
 }
 
+// Scores count too: it is often a Sigmoid among this arithmetic whose range or step ruins the result.
 static const struct site *worst_of(const struct look *l, const int *nodes, int n)
 {
 	const struct site *worst = NULL;
 	for (int i = 0; i < n; i++) {
 		const struct site *s = snapshot_output(l->s, nodes[i]);
-		if (s->bits == 8 && s->layerwise.known && is_arithmetic(l, &l->g->node[nodes[i]]) && (!worst || site_snr(s) < site_snr(worst)))
+		bool counts = is_arithmetic(l, &l->g->node[nodes[i]]) || is_probability(l, s);
+		if (s->bits == 8 && s->layerwise.known && counts && (!worst || site_snr(s) < site_snr(worst)))
 			worst = s;
 	}
 	return worst;
@@ -66,8 +68,9 @@ void rule_postprocessing(struct look *l)
 		for (int i = 0; i < n; i++)
 			if (nodes[i] != worst->node)
 				finding_about(f, nodes[i]);
-		finding_say(f, "%d nodes behind the last weights compute in integers; %s alone leaves %.1f dB of %.4g .. %.4g (step %.4g).", n,
-		    l->g->node[worst->node].name, site_snr(worst), worst->range.min, worst->range.max, worst->scale[0]);
+		finding_say(f, "%d nodes behind the last weights compute in integers; %s alone leaves %.1f dB of %.4g .. %.4g (step %.4g, "
+		    "codes from %.4g to %.4g).", n, l->g->node[worst->node].name, site_snr(worst), worst->range.min, worst->range.max,
+		    worst->scale[0], site_lower_end(worst, worst->scale[0]), site_upper_end(worst, worst->scale[0]));
 		finding_advise(f, "leave the post-processing in float: it holds no weights");
 		finding_prove(f, "nodes", n);
 		finding_prove(f, "arithmetic nodes", arithmetic);

@@ -38,6 +38,8 @@ int site_index(const struct look *l, const struct site *s);
 bool site_is_free(const struct site *s);
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
+double site_lower_end(const struct site *s, double scale); // what its lowest and its highest code mean if the scale were `scale`
+double site_upper_end(const struct site *s, double scale);
 double site_span(const struct site *s);               // max - min of the float tensor
 // The step of the grid on which a node reads input i; 0: float, or a scale for each channel.
 double input_step(const struct look *l, int node, int i);

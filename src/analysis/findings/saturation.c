@@ -14,21 +14,11 @@ struct clipping {
 	double share, now, better, offer; // share of elements, dB, dB, scale
 };
 
-static double upper_end(const struct site *s, double scale)
-{
-	return ((double)s->qmax - (s->zero ? s->zero[0] : 0)) * scale;
-}
-
-static double lower_end(const struct site *s, double scale)
-{
-	return ((double)s->qmin - (s->zero ? s->zero[0] : 0)) * scale;
-}
-
 // The quality of what lies within the present range if the scale were `scale`.
 static double inner_snr(const struct site *s, double scale)
 {
 	struct hist inner = {.lo = s->hist_float->lo, .hi = s->hist_float->hi};
-	double zero = s->zero ? s->zero[0] : 0, lo = lower_end(s, s->scale[0]), hi = upper_end(s, s->scale[0]);
+	double zero = s->zero ? s->zero[0] : 0, lo = site_lower_end(s, s->scale[0]), hi = site_upper_end(s, s->scale[0]);
 	double width = ((double)inner.hi - inner.lo) / STATS_BINS;
 	for (int i = 0; i < STATS_BINS; i++) {
 		double x = inner.lo + (i + 0.5) * width;
@@ -57,7 +47,7 @@ static bool is_harmed(const struct look *l, const struct site *s, const struct c
 {
 	if (!(c->better - c->now > WORTH) || !(c->now < GOOD_DB))
 		return false;
-	return c->share > SHARE || (is_probability(l, s) && s->range.max > FAR * upper_end(s, s->scale[0]));
+	return c->share > SHARE || (is_probability(l, s) && s->range.max > FAR * site_upper_end(s, s->scale[0]));
 }
 
 static bool multiplies_gate(const struct look *l, const struct node *mul, int value)
@@ -95,7 +85,7 @@ static bool is_clipped_by_file(const struct look *l, int value)
 static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
-	return site_is_free(s) && (!upper_only || s->range.max > FAR * upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
+	return site_is_free(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
 	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
 }
 
@@ -104,7 +94,7 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	char to[32];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
 	finding_say(f, "%.2f %% of %s (%.4g .. %.4g) lie beyond its codes (%.4g .. %.4g) and are clipped: %.1f dB; %s would give %.1f dB.",
-	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, lower_end(s, s->scale[0]), upper_end(s, s->scale[0]), c->now,
+	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]), c->now,
 	    scale_phrase(to, c->offer), c->better);
 	finding_advise(f, "set the scale %s", to);
 	finding_prove(f, "clipped share", c->share);
