@@ -242,7 +242,7 @@ int verb_analyze(struct options *o)
 	o->may_start_session = o->study.unwatched = true;
 	enum status status = check_results(o, &check, &err);
 	if (status == STATUS_OK)
-		status = open_study(&st, &se, o, true, &err);
+		status = open_study(&st, &se, o, &err);
 	if (status == STATUS_OK) {
 		status = run_study(st, o->quiet, &err);
 		if (status == STATUS_OK)

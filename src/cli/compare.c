@@ -21,7 +21,7 @@ static enum status analyse_session(cJSON **out, const char *path, const struct o
 	struct session *se = NULL;
 	struct options own = {.session = path, .quiet = o->quiet, .study = o->study};
 	own.study.unwatched = true;
-	enum status status = open_study(&st, &se, &own, true, err);
+	enum status status = open_study(&st, &se, &own, err);
 	if (status == STATUS_OK)
 		status = run_study(st, o->quiet, err);
 	if (status == STATUS_OK) {
@@ -88,7 +88,7 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 	const char *second = o->positional.at[1];
 	o->positional.n -= 1;
 	o->positional.at[1] = o->positional.n > 1 ? o->positional.at[2] : NULL;
-	enum status status = open_study(&st, &se, o, true, err);
+	enum status status = open_study(&st, &se, o, err);
 	if (status == STATUS_OK)
 		status = onnx_load(&b, second, &(struct onnx_options){0}, err);
 	if (status == STATUS_OK) {

@@ -139,7 +139,7 @@ static enum status open_model(struct work *w, struct error *err)
 	if (w->o->threshold)
 		return error_set(err, STATUS_USAGE, "--threshold is about weights: it has no meaning beside samples");
 	w->o->study.task.none = true;
-	st = open_study(&w->study, &w->session, w->o, true, err);
+	st = open_study(&w->study, &w->session, w->o, err);
 	if (st == STATUS_OK) {
 		w->g = study_graph(w->study);
 		st = run_watched(read_reach, w, "ranges", &w->done, 0, &w->cancel, w->o->quiet, err);

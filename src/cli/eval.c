@@ -143,7 +143,7 @@ static enum status evaluate(struct options *o, struct study **st, struct session
 	if (status == STATUS_OK)
 		status = choose_calibration(o, err);
 	if (status == STATUS_OK)
-		status = open_study(st, se, o, true, err);
+		status = open_study(st, se, o, err);
 	if (status == STATUS_OK)
 		status = run_study(*st, o->quiet, err);
 	if (status != STATUS_OK)

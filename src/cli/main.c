@@ -38,7 +38,7 @@ int verb_tui(struct options *o)
 	struct session *se = NULL;
 	int code;
 	o->may_start_session = true;
-	if (open_study(&st, &se, o, true, &err)) {
+	if (open_study(&st, &se, o, &err)) {
 		code = fail(&err);
 	} else {
 		code = tui_run(&(struct tui_options){.study = st, .session = se, .session_path = o->session, .script = o->script,

@@ -119,7 +119,7 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 	return s;
 }
 
-static enum status positional(struct options *o, bool calib_needed, struct error *err)
+static enum status positional(struct options *o, struct error *err)
 {
 	if (o->positional.n > 2)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[2]);
@@ -127,8 +127,6 @@ static enum status positional(struct options *o, bool calib_needed, struct error
 	o->study.calib = o->positional.n > 1 ? o->positional.at[1] : NULL;
 	if (!o->study.model && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed; see qtui --help");
-	if (calib_needed && !o->study.calib && !o->session && !o->random)
-		return error_set(err, STATUS_USAGE, "calibration data are needed: a directory, a list, a file, or --random-data N");
 	if (o->study.calib && o->random)
 		log_warn("--random-data takes the place of %s, which is not read", o->study.calib);
 	return STATUS_OK;
@@ -180,6 +178,16 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	return o->study.model ? STATUS_OK : error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
 }
 
+// A session that a script wrote may have edits alone.
+static enum status check_samples(const struct options *o, struct error *err)
+{
+	static const char kinds[] = "a directory, a list, a file, or --random-data N";
+	if (o->study.calib || o->study.data.random)
+		return STATUS_OK;
+	return o->session ? error_set(err, STATUS_USAGE, "%s names no samples: give calibration data: %s", o->session, kinds)
+	                  : error_set(err, STATUS_USAGE, "calibration data are needed: %s", kinds);
+}
+
 // The model may be one that only the session names; a session is read and written by itself only.
 static enum status spare_inputs(const struct options *o, struct error *err)
 {
@@ -201,15 +209,17 @@ static void keep_samples(const struct dataset *d)
 			file_keep(dataset_file(d, i));
 }
 
-enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err)
+enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err)
 {
 	*se = NULL;
 	*st = NULL;
-	enum status s = positional(o, calib_needed, err);
+	enum status s = positional(o, err);
 	if (s == STATUS_OK)
 		s = check_target(o->target, err);
 	if (s == STATUS_OK)
 		s = read_session(se, o, err);
+	if (s == STATUS_OK)
+		s = check_samples(o, err);
 	if (s == STATUS_OK)
 		s = spare_inputs(o, err);
 	if (s == STATUS_OK)

@@ -301,7 +301,7 @@ static enum status run(struct search *s, struct error *err)
 {
 	struct options *o = s->o;
 	o->study.calibrate_only = o->may_start_session = true;
-	enum status st = open_study(&s->study, &s->session, o, true, err);
+	enum status st = open_study(&s->study, &s->session, o, err);
 	if (st == STATUS_OK)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)

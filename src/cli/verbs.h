@@ -29,9 +29,8 @@ const char *name_value(char **name, const char *text, bool last);
 // Can a file be written there? Asked before long work; "-" and NULL are fine.
 MUST_CHECK enum status check_output(const char *path, struct error *err);
 // Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied. Refused where
-// a result would be written over what is read.
-// `calib_needed`: without CALIB, session or --random-data it is a usage error.
-MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, bool calib_needed, struct error *err);
+// a result would be written over what is read, and where neither they nor the session name samples.
+MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err);
 // STATUS_REFUSED where another run has written the session since it was read: then this one's is beside it, and is named.
 MUST_CHECK enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
