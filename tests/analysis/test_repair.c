@@ -1,5 +1,6 @@
 // Blame and repair on the shipped detector, whose last Concat joins pixels and probabilities on one grid.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cjson/cJSON.h>
@@ -439,6 +440,11 @@ static enum status wide_decoder(void *arg, struct engine *e, const struct plan *
 	return STATUS_OK;
 }
 
+static void note_reason(void *arg, const struct repair_step *s)
+{
+	snprintf(arg, 256, "%s", s->reason);
+}
+
 // Damage does not see it: the task alone speaks for it, or against it.
 void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state)
 {
@@ -449,9 +455,11 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 	for (int wanted = 0; wanted < 2; wanted++) {
 		bool wide = wanted;
 		struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
-		struct fixing f = {.r = r};
+		char reason[256] = "";
+		struct fixing f = {.r = r, .step = note_reason, .arg = reason};
 		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);
 		assert_int_equal(f.r->kept, wanted);
+		assert_int_equal(strstr(reason, " Undone: the task gains nothing.") != NULL, !wanted); // the figures alone would not tell why
 		assert_int_equal(r->now.edits->precision[decoder], wanted ? PREC_INT16 : -1);
 		repair_free(&r);
 	}

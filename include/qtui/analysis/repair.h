@@ -101,6 +101,7 @@ const struct repair_figures *repair_begin(const struct repair *r); // as it was 
 double repair_float_score(const struct repair *r);                 // NAN: not known
 const char *repair_end(const struct repair *r);                    // why the last repair_fix stopped
 bool repair_goal_met(const struct repair *r);
+bool repair_goal_met_by(const struct repair *r, const struct repair_figures *f); // would such a state meet it?
 
 // A repair in a thread of its own, for a screen. All functions are called from the study's thread; news come as bytes on study_fd.
 struct repair_job;

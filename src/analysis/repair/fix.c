@@ -36,20 +36,15 @@ static bool boxes_agree(const struct repair *r, const struct candidate *c, const
 	return isnan(f->apart) || isnan(r->figures.apart) || f->apart < r->figures.apart * (1 - least);
 }
 
-// Without a task (NAN) what damage does not speak against is kept.
-static bool task_agrees(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
+// What the samples of the task say against a step that damage speaks for; NULL: nothing. Without a task (NAN) nobody objects.
+static const char *objection(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
-	if (!isnan(f->apart) || !(c->by_task || f->damage == r->figures.damage))
-		return boxes_agree(r, c, f) && !(f->score < r->figures.score - LOSES);
-	return !(f->score <= r->figures.score);
-}
-
-static void tell_step(struct fixing *f, const struct candidate *c, const struct repair_figures *after, bool kept)
-{
-	struct repair_step s = {.kind = c->kind, .command = c->command, .n_commands = c->n_commands, .reason = c->reason, .expected = c->expected, .kept = kept,
-	    .before = f->r->figures, .after = *after};
-	if (f->step)
-		f->step(f->arg, &s);
+	bool only_task = isnan(f->apart) && (c->by_task || f->damage == r->figures.damage);
+	if (only_task)
+		return f->score <= r->figures.score ? "the task gains nothing" : NULL;
+	if (!boxes_agree(r, c, f))
+		return "over all labelled samples the boxes come no nearer to the float network's";
+	return f->score < r->figures.score - LOSES ? "the task loses more than it may by chance" : NULL;
 }
 
 // A candidate under way.
@@ -57,8 +52,19 @@ struct trying {
 	struct plan *plan;
 	struct scales *scales; // observed in the candidate's own network; NULL: those of the repair serve
 	struct repair_figures after;
+	const char *objection; // why it is not good although the damage falls; NULL: it is, or the figures say it
 	bool good;
 };
+
+static void tell_step(struct fixing *f, const struct candidate *c, const struct trying *t)
+{
+	struct repair_step s = {.kind = c->kind, .command = c->command, .n_commands = c->n_commands, .reason = c->reason, .expected = c->expected,
+	    .kept = t->good, .before = f->r->figures, .after = t->after};
+	if (t->objection)
+		s.reason = repair_text(f->r, "%s Undone: %s.", c->reason, t->objection);
+	if (f->step)
+		f->step(f->arg, &s);
+}
 
 static enum status measure_damage(struct repair *r, const struct candidate *c, struct scales *s, struct trying *t, struct error *err)
 {
@@ -82,8 +88,10 @@ static enum status measure(struct repair *r, const struct candidate *c, struct t
 	if (st == STATUS_OK && t->good && c->kind == REPAIR_WIDEN)
 		st = measure_as_run(r, c, t, err);
 	// The task is asked only of what the damage speaks for: it takes many more samples.
-	if (st == STATUS_OK && t->good && (st = repair_score(r, t->plan, &t->after, err)) == STATUS_OK)
-		t->good = task_agrees(r, c, &t->after);
+	if (st == STATUS_OK && t->good && (st = repair_score(r, t->plan, &t->after, err)) == STATUS_OK) {
+		t->objection = objection(r, c, &t->after);
+		t->good = !t->objection;
+	}
 	return st;
 }
 
@@ -117,7 +125,7 @@ enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct er
 	if (st == STATUS_OK) {
 		repair_look(f->r, &(struct repair_state){.steps = f->r->kept + 1, .figures = t.after, .as_run = c->kind != REPAIR_WIDEN || t.scales,
 		    .edits = c->trial.edits, .method = c->trial.method});
-		tell_step(f, c, &t.after, t.good);
+		tell_step(f, c, &t);
 	}
 	if (st == STATUS_OK && t.good)
 		keep(f, c, &t);
@@ -146,6 +154,15 @@ bool fix_may_go_on(struct fixing *f, struct error *err)
 	return true;
 }
 
+// A step is kept for what it does to damage and boxes: one that reached the goal by its score alone may have been undone.
+static bool is_passed_by(const struct repair *r)
+{
+	for (int i = 0; r->frontier && i < r->frontier->n; i++)
+		if (r->frontier->at[i].as_run && repair_goal_met_by(r, &r->frontier->at[i].figures))
+			return true;
+	return false;
+}
+
 typedef enum status remedy_fn(struct fixing *f, struct error *err);
 
 static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size_t n, repair_step_fn *step, void *arg, struct error *err)
@@ -153,13 +170,15 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";
-	for (size_t i = 0; st == STATUS_OK && i < n && fix_may_go_on(&f, err); i++)
+	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f, err) && i < n; i++) // also behind the last one: it says why it ends
 		st = remedy[i](&f, err);
 	if (st == STATUS_OK)
 		st = repair_measure_states(r, err);
 	if (st == STATUS_CANCELLED) {
 		r->end = "cancelled";
 		st = STATUS_OK;
+	} else if (st == STATUS_OK && !repair_goal_met(r) && is_passed_by(r)) {
+		r->end = repair_text(r, "%s; of the states that nothing beats one reaches the goal", r->end);
 	}
 	return st;
 }

@@ -38,10 +38,15 @@ bool repair_goal_asked(const struct repair_goal *g)
 }
 
 // Met when something is asked for and all of it is reached.
-bool repair_goal_met(const struct repair *r)
+bool repair_goal_met_by(const struct repair *r, const struct repair_figures *f)
 {
 	const struct repair_goal *g = &r->opt.goal;
-	if (!isnan(g->max_drop) && !(r->float_score - r->figures.score < g->max_drop))
+	if (!isnan(g->max_drop) && !(r->float_score - f->score < g->max_drop))
 		return false;
-	return repair_goal_asked(g) && (isnan(g->min_snr) || r->figures.snr_db > g->min_snr);
+	return repair_goal_asked(g) && (isnan(g->min_snr) || f->snr_db > g->min_snr);
+}
+
+bool repair_goal_met(const struct repair *r)
+{
+	return repair_goal_met_by(r, &r->figures);
 }
