@@ -192,7 +192,8 @@ static enum status isolate(void *arg, struct error *err)
 static enum status isolate_study(struct study *st, const struct snapshot *s, const struct options *o, struct error *err)
 {
 	struct isolating w = {.st = st, .snap = s};
-	return o->layerwise_output ? run_watched(isolate, &w, "layerwise", &w.done, isolate_count(s), &w.cancel, o->quiet, err) : STATUS_OK;
+	const struct watch work = {isolate, &w, "layerwise", &w.done, isolate_count(s), &w.cancel, .quiet = o->quiet};
+	return o->layerwise_output ? run_watched(&work, err) : STATUS_OK;
 }
 
 // Minutes of work must not end in a misspelt name.

@@ -95,7 +95,8 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 		const struct study_options *so = study_options(st);
 		m.in = (struct compare_models){.a = study_graph(st), .b = b, .d = study_dataset(st),
 		    .engine = {.backend = so->backend, .threads = so->threads, .memory = so->memory}};
-		status = run_watched(run_models, &m, "comparing", &m.done, dataset_count(m.in.d), &m.cancel, o->quiet, err);
+		const struct watch work = {run_models, &m, "comparing", &m.done, dataset_count(m.in.d), &m.cancel, .quiet = o->quiet};
+		status = run_watched(&work, err);
 	}
 	*out = m.out;
 	study_close(&st);

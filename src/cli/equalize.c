@@ -138,11 +138,12 @@ static enum status open_model(struct work *w, struct error *err)
 	}
 	if (w->o->threshold)
 		return error_set(err, STATUS_USAGE, "--threshold is about weights: it has no meaning beside samples");
+	const struct watch watch = {read_reach, w, "ranges", &w->done, 0, &w->cancel, .quiet = w->o->quiet};
 	w->o->study.task.none = true;
 	st = open_study(&w->study, &w->session, w->o, err);
 	if (st == STATUS_OK) {
 		w->g = study_graph(w->study);
-		st = run_watched(read_reach, w, "ranges", &w->done, 0, &w->cancel, w->o->quiet, err);
+		st = run_watched(&watch, err);
 		w->opt.reach = w->reach;
 	}
 	return st;

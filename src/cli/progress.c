@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "qtui/base/jobs.h"
+#include "qtui/base/str.h"
 #include "verbs.h"
 
 static volatile sig_atomic_t interrupted;
@@ -16,27 +18,65 @@ static void on_interrupt(int sig)
 	interrupted = 1;
 }
 
-enum { LINE_EVERY_S = 5 };
+enum { LINE_EVERY_S = 5, STAGE_TEXT = 240, LONGEST_LINE = 400 };
 
 struct progress {
-	const char *what;
+	const char *what, *stage;          // stage "": none
 	double share, seconds, left, rate; // left < 0, rate 0: not known
 };
 
+static bool bar_stands; // in the line of the cursor; guarded by the lock of stderr
+
+static int columns(void)
+{
+	struct winsize ws;
+	int n = !ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 0 ? ws.ws_col : 80;
+	return n < LONGEST_LINE ? n : LONGEST_LINE;
+}
+
+void lines_begin(void)
+{
+	flockfile(stderr);
+	if (bar_stands)
+		fputs("\r\033[K", stderr);
+	bar_stands = false;
+}
+
+void lines_end(void)
+{
+	fflush(stdout);
+	funlockfile(stderr);
+}
+
+// A longer line than the terminal's would leave its beginning behind.
 static void draw_bar(const struct progress *p)
 {
-	enum { WIDTH = 30 };
-	char bar[WIDTH + 1];
-	int full = (int)(p->share * WIDTH);
-	for (int i = 0; i < WIDTH; i++)
+	enum { WIDE = 30, NARROW = 12 }; // a stage's name has the room of the others
+	char bar[WIDE + 1] = "";
+	struct str line = {0};
+	int width = p->stage[0] ? NARROW : WIDE, full = (int)(p->share * width);
+	for (int i = 0; i < width; i++)
 		bar[i] = i < full ? '#' : '.';
-	bar[WIDTH] = '\0';
-	fprintf(stderr, "\r%-11s [%s] %3.0f %%  %.1f s", p->what, bar, p->share * 100, p->seconds);
+	str_addf(&line, "%-*s [%s] %3.0f %%  %.1f s", p->stage[0] ? 0 : 11, p->what, bar, p->share * 100, p->seconds);
 	if (p->rate > 0)
-		fprintf(stderr, ", %.3g samples/s", p->rate);
+		str_addf(&line, ", %.3g samples/s", p->rate);
 	if (p->left >= 0)
-		fprintf(stderr, ", %.0f s left ", p->left);
-	fputs("\033[K", stderr);
+		str_addf(&line, ", %.0f s left", p->left);
+	str_addf(&line, "%s%s", p->stage[0] ? "  " : "", p->stage);
+	if (line.len >= (size_t)columns())
+		line.text[columns() - 1] = '\0';
+	str_oneline(line.text);
+	flockfile(stderr);
+	fprintf(stderr, "\r%s\033[K", line.text);
+	bar_stands = true;
+	funlockfile(stderr);
+	str_done(&line);
+}
+
+static void take_bar_away(void)
+{
+	lines_begin();
+	lines_end();
 }
 
 // A bar on a terminal, else a line now and then; *said is when the last one was written.
@@ -45,7 +85,7 @@ static void show(const struct progress *p, bool terminal, double *said)
 	if (terminal) {
 		draw_bar(p);
 	} else if (clock_seconds() - *said > LINE_EVERY_S) {
-		fprintf(stderr, "%s %.0f %%, %.0f s\n", p->what, p->share * 100, p->seconds);
+		fprintf(stderr, "%s %.0f %%, %.0f s%s%s\n", p->what, p->share * 100, p->seconds, p->stage[0] ? ": " : "", p->stage);
 		*said = clock_seconds();
 	}
 }
@@ -70,11 +110,11 @@ enum status run_study(struct study *st, bool quiet, struct error *err)
 			study_cancel(st);
 		struct snapshot *s = study_snapshot(st);
 		if (!quiet)
-			show(&(struct progress){stage_name(s->stage), s->progress, s->seconds, s->left, s->rate}, terminal, &said);
+			show(&(struct progress){stage_name(s->stage), "", s->progress, s->seconds, s->left, s->rate}, terminal, &said);
 		snapshot_drop(&s);
 	}
 	if (terminal)
-		fputs("\r\033[K", stderr);
+		take_bar_away();
 	sigaction(SIGINT, &old, NULL);
 	return study_wait(st, err);
 }
@@ -82,8 +122,7 @@ enum status run_study(struct study *st, bool quiet, struct error *err)
 // ---- work that is no study's run
 
 struct watched {
-	enum status (*fn)(void *arg, struct error *err);
-	void *arg;
+	const struct watch *of;
 	struct error *err;
 	enum status status;
 	atomic_bool over;
@@ -92,17 +131,33 @@ struct watched {
 static void *watched_thread(void *arg)
 {
 	struct watched *w = arg;
-	w->status = w->fn(w->arg, w->err);
+	w->status = w->of->fn(w->of->arg, w->err);
 	atomic_store(&w->over, true);
 	return NULL;
 }
 
-enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done, int total,
-    atomic_bool *cancel, bool quiet, struct error *err)
+static double time_left(const struct watch *w, double share, double seconds)
 {
-	struct watched w = {.fn = fn, .arg = arg, .err = err};
+	if (w->limit > 0)
+		return w->limit > seconds ? w->limit - seconds : 0;
+	return share > 0 && !w->stage ? seconds * (1 - share) / share : -1;
+}
+
+static void show_watched(const struct watch *w, double seconds, bool terminal, double *said)
+{
+	char stage[STAGE_TEXT] = "";
+	double share = w->total ? (double)atomic_load(w->done) / w->total : 0;
+	if (w->stage)
+		w->stage(w->arg, stage, sizeof stage);
+	str_oneline(stage);
+	show(&(struct progress){w->what, stage, share, seconds, time_left(w, share, seconds), 0}, terminal, said);
+}
+
+enum status run_watched(const struct watch *of, struct error *err)
+{
+	struct watched w = {.of = of, .err = err};
 	struct sigaction old;
-	bool terminal = !quiet && isatty(STDERR_FILENO);
+	bool terminal = !of->quiet && isatty(STDERR_FILENO);
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
 	catch_interrupt(&old);
@@ -111,14 +166,13 @@ enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *a
 	while (!atomic_load(&w.over)) {
 		poll(NULL, 0, 50);
 		if (interrupted)
-			atomic_store(cancel, true);
-		double share = total ? (double)atomic_load(done) / total : 0, seconds = clock_seconds() - begin;
-		if (!quiet)
-			show(&(struct progress){what, share, seconds, share > 0 ? seconds * (1 - share) / share : -1, 0}, terminal, &said);
+			atomic_store(of->cancel, true);
+		if (!of->quiet)
+			show_watched(of, clock_seconds() - begin, terminal, &said);
 	}
 	pthread_join(thread, NULL);
 	if (terminal)
-		fputs("\r\033[K", stderr);
+		take_bar_away();
 	sigaction(SIGINT, &old, NULL);
 	return w.status;
 }

@@ -1,6 +1,7 @@
 // qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays, writes the session. qtui tune: the
 // one of them that fits weights, node by node, and the float model that comes of it.
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +30,20 @@ struct search {
 	struct list commands;      // kept; the texts are the repair's
 	atomic_bool cancel;
 	atomic_int done;           // thousandths of the stage under way
+	pthread_mutex_t lock;      // of its name
+	char stage[240];
 };
 
 // ---- the work
 
-static void print_figures(const struct repair_figures *f)
+static void print_figures(const struct search *s, const struct repair_figures *f)
 {
 	char time[COST_TIME];
 	printf("damage %.4f", f->damage);
 	if (isfinite(f->snr_db))
 		printf("  SNR %.2f dB", f->snr_db);
 	if (!isnan(f->score))
-		printf("  task %.4f", f->score);
+		printf("  %s %.4f", task_word(s->opt.score_name), f->score);
 	printf("  above 8 bit %.1f %% of the MACs", 100 * f->wide);
 	if (!isnan(f->us))
 		printf("  %s", cost_time(time, f->us));
@@ -66,20 +69,31 @@ static void on_step(void *arg, const struct repair_step *step)
 	}
 	if (options_take_stdout(s->o))
 		return;
+	lines_begin();
 	printf("%s %-11s ", step->kept ? "kept  " : "undone", repair_kind_name(step->kind));
-	print_figures(&step->after);
+	print_figures(s, &step->after);
 	puts("");
 	say("       %s\n", step->reason);
 	for (int i = 0; i < step->n_commands; i++)
 		say("       %.200s%s\n", step->command[i], strlen(step->command[i]) > 200 ? " ..." : "");
-	fflush(stdout);
+	lines_end();
 }
 
 static void on_tell(void *arg, const char *text, double progress)
 {
 	struct search *s = arg;
-	(void)text;
+	pthread_mutex_lock(&s->lock);
+	snprintf(s->stage, sizeof s->stage, "%s", text);
+	pthread_mutex_unlock(&s->lock);
 	atomic_store(&s->done, (int)(progress * 1000));
+}
+
+static void stage_under_way(void *arg, char *out, size_t size)
+{
+	struct search *s = arg;
+	pthread_mutex_lock(&s->lock);
+	snprintf(out, size, "%s", s->stage);
+	pthread_mutex_unlock(&s->lock);
 }
 
 static enum status work(void *arg, struct error *err)
@@ -91,10 +105,11 @@ static enum status work(void *arg, struct error *err)
 	if (st == STATUS_OK && s->o->blame)
 		return repair_blame(s->repair, &s->blames, err);
 	if (st == STATUS_OK && !options_take_stdout(s->o)) {
+		lines_begin();
 		printf("begin              ");
-		print_figures(repair_begin(s->repair));
+		print_figures(s, repair_begin(s->repair));
 		puts("");
-		fflush(stdout);
+		lines_end();
 	}
 	if (st == STATUS_OK)
 		st = (s->tune ? repair_tune : repair_fix)(s->repair, on_step, s, err);
@@ -190,11 +205,11 @@ static cJSON *json_tuned(const struct search *s)
 }
 
 // The cheapest first: what accuracy costs.
-static void print_frontier(const struct frontier *f)
+static void print_frontier(const struct search *s, const struct frontier *f)
 {
 	char text[FRONTIER_CHANGES], time[COST_TIME];
 	printf("\nStates that nothing beats, by cost (steps taken, cost beside all at 8 bit):\n%6s%8s%10s%9s%9s%9s  changes\n", "steps", "cost",
-	    "", "damage", "SNR dB", "task");
+	    "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
 	for (int i = 0; i < f->n; i++) {
 		const struct repair_figures *x = &f->at[i].figures;
 		printf("%6d%8.3f%10s", f->at[i].steps, x->cost, isnan(x->us) ? "" : cost_time(time, x->us));
@@ -243,12 +258,12 @@ static enum status show(struct search *s, struct error *err)
 		print_blames(s);
 	} else {
 		print_tuned(s);
-		print_frontier(repair_frontier(s->repair));
+		print_frontier(s, repair_frontier(s->repair));
 		printf("end                ");
-		print_figures(repair_now(s->repair));
+		print_figures(s, repair_now(s->repair));
 		printf("\n%d edits kept; %s", s->commands.n, repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
-			printf("; task of the float network %.4f", repair_float_score(s->repair));
+			printf("; %s of the float network %.4f", task_word(s->opt.score_name), repair_float_score(s->repair));
 		puts("");
 	}
 	return s->o->json ? write_json(s, err) : STATUS_OK;
@@ -315,7 +330,9 @@ static enum status run(struct search *s, struct error *err)
 	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
 	if (!options_take_stdout(o))
 		print_times(s);
-	st = run_watched(work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, o->quiet, err);
+	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,
+	    .stage = stage_under_way, .limit = s->opt.seconds};
+	st = run_watched(&watch, err);
 	if (st == STATUS_OK)
 		st = apply(s, err);
 	return st == STATUS_OK ? finish(s, err) : st;
@@ -324,7 +341,7 @@ static enum status run(struct search *s, struct error *err)
 static int search(struct options *o, bool tune)
 {
 	struct error err = {0};
-	struct search s = {.o = o, .tune = tune, .steps = cJSON_CreateArray()};
+	struct search s = {.o = o, .tune = tune, .lock = PTHREAD_MUTEX_INITIALIZER, .steps = cJSON_CreateArray()};
 	enum status st = read_options(&s, &err);
 	if (st == STATUS_OK)
 		st = run(&s, &err);

@@ -35,7 +35,8 @@ enum status survey_study(struct study *st, const struct options *o, struct error
 	s.opt.done = &s.done;
 	s.opt.task = task_options(&o->study.task);
 	s.snapshot = study_snapshot(st);
-	enum status status = run_watched(survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, o->quiet, err);
+	const struct watch work = {survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, .quiet = o->quiet};
+	enum status status = run_watched(&work, err);
 	snapshot_drop(&s.snapshot);
 	if (status != STATUS_OK)
 		return status;

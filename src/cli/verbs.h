@@ -47,8 +47,22 @@ MUST_CHECK enum status survey_study(struct study *st, const struct options *o, s
 // Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].
 MUST_CHECK enum status write_tensors(const char *dir, const struct graph *g, const int *value, const struct tensor *t, int n, struct error *err);
 
-// Runs fn(arg) in a thread of its own and shows done of total under the name `what` in the meantime; Ctrl-C sets *cancel.
-MUST_CHECK enum status run_watched(enum status (*fn)(void *arg, struct error *err), void *arg, const char *what, atomic_int *done,
-    int total, atomic_bool *cancel, bool quiet, struct error *err);
+// Work in a thread of its own, and what is shown of it in the meantime.
+struct watch {
+	enum status (*fn)(void *arg, struct error *err);
+	void *arg;
+	const char *what;
+	atomic_int *done;      // of `total`
+	int total;
+	atomic_bool *cancel;   // set by Ctrl-C
+	bool quiet;
+	// The stage under way, in words: `done` begins anew with each, so that the time left is known from `limit` only. NULL: there is one.
+	void (*stage)(void *arg, char *out, size_t size);
+	double limit;          // seconds; 0: none
+};
+MUST_CHECK enum status run_watched(const struct watch *w, struct error *err);
+// Around lines that such work prints while it is shown: they stand where the bar stood.
+void lines_begin(void);
+void lines_end(void);
 
 #endif

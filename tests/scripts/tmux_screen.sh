@@ -72,6 +72,15 @@ same_terminal() { cmp -s "$dir/tty.before" "$dir/tty.after" && shows AFTERWARDS 
 quits() { keys q && until_true 20 ends && [ "$(cat "$dir/code")" = 0 ] && see AFTERWARDS && same_terminal; }
 check tmux__quit_gives_the_terminal_back quits
 
+# What a batch verb prints stands in lines of its own while the bar is shown.
+bar_and_lines() {
+	t kill-session -t s 2>/dev/null
+	until_true 10 t new-session -d -s s -x 120 -y 50 \
+	  "$build/qtui search $model $data --samples 4 --until 'snr>30'; echo AFTERWARDS; read x" && see AFTERWARDS 120 &&
+	  screen | grep -q '^kept ' && ! screen | grep -q '. s.*\(begin\|kept\|undone\) '
+}
+check tmux__lines_of_a_search_beside_its_bar bar_and_lines
+
 ascii() { start 100x30 "LC_ALL=C TERM=xterm" "" && see "$done_" && see "> " && ! screen | LC_ALL=C grep -q '[^ -~]'; }
 check tmux__plain_ascii_in_the_c_locale ascii
 
