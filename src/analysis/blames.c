@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/blame.h"
+#include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -20,6 +21,24 @@ void blame_name(struct str *out, const struct blame *b, const struct graph *g)
 		str_addf(out, "%d parts, %s to %s", b->parts, first, last);
 	else
 		str_addf(out, "%s%s", b->value < 0 ? "constants of " : "", first);
+}
+
+static void add_half(struct str *out, const struct blames *b, const char *name, const struct blame_half *half)
+{
+	str_addf(out, "%s %.4f", name, half->damage);
+	if (isfinite(half->snr_db))
+		str_addf(out, " (%.1f dB", half->snr_db);
+	if (isfinite(half->snr_db) && b->task[0] && !isnan(half->score_loss))
+		str_addf(out, ", %s %+.3f", task_word(b->task), 0 - half->score_loss);
+	str_add(out, isfinite(half->snr_db) ? ")" : "");
+}
+
+void blames_halves(struct str *out, const struct blames *b)
+{
+	if (isnan(b->weights.damage) || isnan(b->activations.damage))
+		return;
+	add_half(out, b, "weights", &b->weights);
+	add_half(out, b, ", activations", &b->activations);
 }
 
 struct blames *blames_take(struct blames *b)
@@ -70,6 +89,15 @@ static void add_gain(cJSON *to, const char *name, const struct blame_gain *g)
 	cJSON_AddItemToObject(to, name, o);
 }
 
+static void add_half_json(cJSON *to, const char *name, const struct blame_half *half)
+{
+	cJSON *o = cJSON_CreateObject();
+	json_add_number(o, "damage", half->damage);
+	json_add_number(o, "snr_db", half->snr_db);
+	json_add_number(o, "task_loss", half->score_loss);
+	cJSON_AddItemToObject(to, name, o);
+}
+
 static cJSON *one_json(const struct blame *b, const struct graph *g)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -93,6 +121,8 @@ struct cJSON *blames_json(const struct blames *b, const struct graph *g)
 	key_text(b->decision, decision);
 	json_add_text(o, "decision", decision);
 	json_add_number(o, "damage", b->total);
+	add_half_json(o, "weights", &b->weights);
+	add_half_json(o, "activations", &b->activations);
 	json_add_text(o, "metric", b->task[0] ? b->task : NULL);
 	json_add_number(o, "task", b->total_score);
 	json_add_number(o, "task_float", b->float_score);
@@ -110,6 +140,11 @@ struct cJSON *blames_json(const struct blames *b, const struct graph *g)
 static struct blame_gain parse_gain(const cJSON *o)
 {
 	return (struct blame_gain){json_number(o, "damage", NAN), json_number(o, "snr_db", NAN), json_number(o, "task", NAN)};
+}
+
+static struct blame_half parse_half(const cJSON *o)
+{
+	return (struct blame_half){json_number(o, "damage", NAN), json_number(o, "snr_db", NAN), json_number(o, "task_loss", NAN)};
 }
 
 static bool parse_one(struct blame *out, const cJSON *o, const struct graph *g)
@@ -145,7 +180,8 @@ struct blames *blames_parse(const struct cJSON *j, const struct graph *g)
 	struct blames *b = xcalloc(1, sizeof *b);
 	bool good = cJSON_IsArray(parts) && key_parse(&b->decision, json_text(j, "decision", ""));
 	*b = (struct blames){.refs = 1, .decision = b->decision, .total = json_number(j, "damage", NAN), .total_score = json_number(j, "task", NAN),
-	    .float_score = json_number(j, "task_float", NAN), .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
+	    .float_score = json_number(j, "task_float", NAN), .weights = parse_half(cJSON_GetObjectItemCaseSensitive(j, "weights")),
+	    .activations = parse_half(cJSON_GetObjectItemCaseSensitive(j, "activations")), .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
 	snprintf(b->task, sizeof b->task, "%.11s", json_text(j, "metric", ""));
 	b->at = xcalloc((size_t)(good ? cJSON_GetArraySize(parts) : 0) + 1, sizeof *b->at);
 	if (good)

@@ -120,7 +120,7 @@ static void add_place(struct str *out, const struct telling *t, const struct bla
 static void tell_blame(struct telling *t)
 {
 	const struct blames *b = t->s->blames;
-	struct str places = {0};
+	struct str places = {0}, halves = {0};
 	int n = 0;
 	for (; n < b->n && n < PLACES && b->at[n].alone > PLACE * b->total; n++) {
 		str_add(&places, n ? "; " : "");
@@ -131,7 +131,11 @@ static void tell_blame(struct telling *t)
 		say(t, STORY_WHERE, "Measured (blame%s): everything quantized does %.4f of damage, %s.", t->s->blames_old ? " of an earlier state" : "",
 		    b->total, str_text(&places));
 	t->node = -1;
+	blames_halves(&halves, b);
+	if (n && halves.len)
+		say(t, STORY_WHERE, "Damage of weights and of activations quantized alone: %s.", str_text(&halves));
 	str_done(&places);
+	str_done(&halves);
 }
 
 // Where nothing is quantized again elements are only moved, with the noise that they have: the figure alone is the producer's.

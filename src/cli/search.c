@@ -153,7 +153,13 @@ static void print_blames(const struct search *s)
 {
 	const struct blames *b = s->blames;
 	const struct graph *g = study_graph(s->study);
-	printf("damage %.4f with everything quantized%s\n\n%8s%8s%8s%8s%8s%8s  %s\n", b->total, b->complete ? "" : "; not split to the end",
+	struct str halves = {0};
+	blames_halves(&halves, b);
+	printf("damage %.4f with everything quantized%s\n", b->total, b->complete ? "" : "; not split to the end");
+	if (halves.len)
+		printf("quantized alone: %s\n", str_text(&halves));
+	str_done(&halves);
+	printf("\n%8s%8s%8s%8s%8s%8s  %s\n",
 	    "alone", "float", "16 bit", b->task[0] ? task_word(b->task) : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %", "per %", "");
 	for (int i = 0; i < b->n && i < SHOWN; i++) {
 		const struct blame *x = &b->at[i];

@@ -10,7 +10,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 
-enum { LEFT = 2, WIDTH = 8, HEAD = 4, NAME = 30, NAME_LEAST = 18, NARROW = 60 };
+enum { LEFT = 2, WIDTH = 8, HEAD = 4, NAME = 30, NAME_LEAST = 18, NARROW = 60, ROOMY = 12 };
 
 // What a row shows and what rows are ordered by, the best first.
 static double alone(const struct blame *b)
@@ -84,9 +84,17 @@ int view_blame_count(const struct ui *ui)
 	return b ? b->n : ui->repair.tried;
 }
 
+// Weights and activations apart, on a line of their own where there is room.
+static bool has_halves(const struct ui *ui, const struct blames *b)
+{
+	return !isnan(b->weights.damage) && !isnan(b->activations.damage) && ui->layout.panel[PANEL_MAIN].h >= ROOMY;
+}
+
 int view_blame_head(const struct ui *ui)
 {
-	return blames_of(ui) ? HEAD : view_fix_head(ui);
+	const struct blames *b = blames_of(ui);
+
+	return b ? HEAD + has_halves(ui, b) : view_fix_head(ui);
 }
 
 // ---- the order: the cursor's row is a place in it
@@ -207,24 +215,29 @@ static void draw_heads(struct canvas *c, const struct ui *ui, const struct blame
 
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
+	struct str halves = {0};
 	const char *state = repair_busy(ui) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
 	    b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);
 	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",
 	    b->total, columns[ui->repair.order].order);
+	blames_halves(&halves, b);
+	if (has_halves(ui, b))
+		canvas_textf(c, r.x + LEFT, r.y + 2, r.w - LEFT - 1, ROLE_TEXT, "alone: %s", str_text(&halves));
+	str_done(&halves);
 }
 
 static void draw_list(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	const struct scroll *s = ui_cursor(ui);
 	bool shown[COLUMNS];
-	int name_x = fit(b, r.w, shown), *order = order_of(ui, b);
+	int name_x = fit(b, r.w, shown), *order = order_of(ui, b), head = view_blame_head(ui);
 
 	draw_heading(c, ui, b, r);
-	draw_heads(c, ui, b, (struct rect){r.x, r.y + HEAD - 1, r.w, 1}, shown, name_x);
-	for (int i = 0; i < r.h - HEAD && s->top + i < b->n; i++) {
-		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
+	draw_heads(c, ui, b, (struct rect){r.x, r.y + head - 1, r.w, 1}, shown, name_x);
+	for (int i = 0; i < r.h - head && s->top + i < b->n; i++) {
+		struct rect line = {r.x, r.y + head + i, r.w, 1};
 		draw_row(c, ui, line, &b->at[order[s->top + i]], shown, name_x);
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);

@@ -90,6 +90,32 @@ void test_repair__blame_names_the_joined_ranges(void **state)
 	study_close(&st);
 }
 
+// The joined ranges are a tensor's: activations do the damage by themselves, weights hardly any. A file says the same.
+void test_repair__weights_and_activations_apart(void **state)
+{
+	(void)state;
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct blames *b = blame(r);
+	assert_true(b->activations.damage > 0.9 * b->total);
+	assert_true(b->weights.damage > 0 && b->weights.damage < 0.2 * b->total);
+	assert_true(b->weights.snr_db > b->activations.snr_db);
+	struct cJSON *j = blames_json(b, study_graph(st));
+	struct blames *again = blames_parse(j, study_graph(st));
+	assert_non_null(again);
+	assert_float_equal(again->weights.damage, b->weights.damage, 1e-12);
+	assert_float_equal(again->activations.snr_db, b->activations.snr_db, 1e-9);
+	struct str text = {0};
+	blames_halves(&text, again);
+	assert_true(strncmp(str_text(&text), "weights 0.", 10) == 0 && strstr(str_text(&text), " dB), activations 0."));
+	str_done(&text);
+	cJSON_Delete(j);
+	blames_drop(&again);
+	blames_drop(&b);
+	repair_free(&r);
+	study_close(&st);
+}
+
 // Every part of the network is in the ranking once: alone or in a run.
 void test_repair__blame_covers_all_parts_in_any_number_of_threads(void **state)
 {

@@ -329,7 +329,8 @@ static struct blames *fake_blames(const char *task)
 	double unknown = NAN;
 
 	*b = (struct blames){.refs = 1000, .at = fake.blame, .n = 5, .of_node = fake.blame_of, .n_nodes = fake.g.n_nodes, .total = 0.0731,
-		.total_score = .318, .float_score = .371};
+		.total_score = .318, .float_score = .371, .weights = {.0112, 24.06, *task ? .004 : unknown},
+		.activations = {.0688, 9.31, *task ? .049 : unknown}};
 	snprintf(b->task, sizeof b->task, "%s", task);
 	for (int i = 0; i < fake.g.n_nodes; i++)
 		fake.blame_of[i] = -1;

@@ -28,6 +28,11 @@ struct blame {
 	double wide;           // share of the MACs that go above 8 bit with that edit
 	double cost;           // time that a board takes more for it, beside all at 8 bit; NAN: no times were known
 };
+// All constants quantized and no tensor, or all tensors and no constant.
+struct blame_half {
+	double damage, snr_db; // of the worst output
+	double score_loss;     // of the task metric
+};
 struct blames {
 	atomic_int refs;
 	struct key decision;   // target, calibration and edits that it is of
@@ -35,6 +40,7 @@ struct blames {
 	int n;
 	int *of_node, n_nodes; // [n_nodes] the most harmful one that the row of a node stands for; -1: none, or part of a run
 	double total, total_score, float_score; // damage and task metric with everything quantized, and of the float network
+	struct blame_half weights, activations;
 	char task[12];         // "AP"; "": no task was measured
 	bool complete;         // nothing of weight is left unsplit
 };
@@ -47,12 +53,14 @@ bool blames_are_timed(const struct blames *b); // in a board's time
 // The chief figure of a gain: of the task metric where one was measured, else of the damage.
 double blames_gain(const struct blames *b, const struct blame_gain *g);
 
+// "weights 0.1203 (24.1 dB), activations 0.7600 (9.3 dB)": the damage of each quantized alone. Empty: not measured.
+struct str;
+void blames_halves(struct str *out, const struct blames *b);
 // In a session, by the names of nodes and tensors. NULL when it is malformed or of another model.
 struct cJSON *blames_json(const struct blames *b, const struct graph *g); // the caller deletes it
 struct blames *blames_parse(const struct cJSON *j, const struct graph *g);
 
 // "constants of A", "3 parts, A to B", "2 parts of A": where it is.
-struct str;
 void blame_name(struct str *out, const struct blame *b, const struct graph *g);
 
 #endif

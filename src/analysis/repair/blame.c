@@ -168,10 +168,11 @@ static void publish(const struct blaming *b)
 
 static struct blames *begin(struct blaming *b)
 {
+	static const struct blame_half unknown = {NAN, NAN, NAN};
 	const struct repair *r = b->r;
 	struct blames *out = xcalloc(1, sizeof *out);
 	*out = (struct blames){.refs = 1, .decision = r->decision, .n = b->runs.n, .n_nodes = r->g->n_nodes, .total = r->figures.damage,
-	    .total_score = r->figures.score, .float_score = r->float_score, .complete = b->runs.complete};
+	    .total_score = r->figures.score, .float_score = r->float_score, .weights = unknown, .activations = unknown, .complete = b->runs.complete};
 	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
 	out->of_node = xcalloc((size_t)out->n_nodes + 1, sizeof *out->of_node);
 	snprintf(out->task, sizeof out->task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
@@ -254,6 +255,37 @@ static enum status add_loss(const struct blaming *b, int i, struct error *err)
 	return st;
 }
 
+// Weights and activations apart, first by damage alone.
+static enum status measure_half(const struct blaming *b, bool constants, bool score, struct error *err)
+{
+	struct blame_half *half = constants ? &b->out->weights : &b->out->activations;
+	struct plan *p = NULL;
+	struct damage d = {0};
+	struct repair_figures f = {.score = NAN};
+	enum status st = scales_plan(b->r->scales, &p, &b->r->now, err);
+	if (st == STATUS_OK) {
+		parts_keep(b->parts, p, constants);
+		st = probe_damage(b->r->probe, p, &d, err);
+	}
+	if (st == STATUS_OK && score)
+		st = repair_score(b->r, p, &f, err);
+	if (st == STATUS_OK)
+		*half = (struct blame_half){d.damage, d.snr_db, b->r->float_score - f.score};
+	plan_free(&p);
+	return st;
+}
+
+static enum status measure_halves(const struct blaming *b, bool score, struct error *err)
+{
+	enum status st = STATUS_OK;
+	for (int constants = 1; constants >= 0 && st == STATUS_OK && !repair_over(b->r, err); constants--) {
+		repair_tell(b->r, 0.5 * !constants, "blame: what %s alone do", constants ? "weights" : "activations");
+		st = measure_half(b, constants, score, err);
+	}
+	publish(b);
+	return st;
+}
+
 static bool promises_more(const struct blame *a, const struct blame *b)
 {
 	double x = a->in_wide.damage > a->in_float.damage ? a->in_wide.damage : a->in_float.damage;
@@ -287,7 +319,7 @@ static enum status measure_gains(const struct blaming *b, struct error *err)
 static enum status measure_scores(const struct blaming *b, struct error *err)
 {
 	bool scored[GAINS] = {0};
-	enum status st = STATUS_OK;
+	enum status st = b->r->opt.score ? measure_halves(b, true, err) : STATUS_OK;
 	for (int k = 0, i; b->r->opt.score && k < SCORES && st == STATUS_OK && !repair_over(b->r, err); k++) {
 		if ((i = most_promising(b->out, scored)) < 0)
 			break;
@@ -311,7 +343,8 @@ static enum status blame(struct blaming *b, struct error *err)
 	if (st == STATUS_OK)
 		st = probe_damage(b->r->probe, b->plan, &all, err);
 	b->began_snr = all.snr_db;
-	publish(b);
+	if (st == STATUS_OK)
+		st = measure_halves(b, false, err);
 	if (st == STATUS_OK)
 		st = measure_gains(b, err);
 	if (st == STATUS_OK)

@@ -86,6 +86,15 @@ void parts_isolate(const struct parts *s, struct plan *p, int first, int last, b
 	}
 }
 
+void parts_keep(const struct parts *s, struct plan *p, bool constants)
+{
+	for (int i = 0; i < p->n_slots; i++) {
+		int part = s->of_slot[i];
+		if (quantizes(&p->slot[i]) && (part < 0 || (s->at[part].value < 0) != constants))
+			p->slot[i].state = SLOT_FLOAT;
+	}
+}
+
 struct widening {
 	const struct parts *s;
 	const struct plan *p;

@@ -65,6 +65,8 @@ struct parts *parts_new(const struct plan *p);
 void parts_free(struct parts **p);
 // Leaves quantized only what is in first..last-1, or (invert) only what is not.
 void parts_isolate(const struct parts *parts, struct plan *p, int first, int last, bool invert);
+// Leaves quantized only constants, or only tensors.
+void parts_keep(const struct parts *parts, struct plan *p, bool constants);
 // The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it; with `sources`
 // also, through operators without weights, who makes what these read. Sets wide[node]; returns the MACs that this adds.
 int64_t parts_widen(const struct parts *parts, const struct plan *p, int part, bool sources, bool *wide);
