@@ -268,6 +268,20 @@ void test_plan__bias_is_input_times_weight(void **state)
 	teardown(&f);
 }
 
+// Quark for the NPU (Int32Bias unset) quantizes a bias as it does a weight: in units of input times weight it would not fit 8 bits.
+void test_plan__a_bias_with_a_scale_of_its_own(void **state)
+{
+	struct fixture f;
+	setup(&f, "xint8");
+	finish(&f);
+	const struct slot *b = in(&f, "conv1", 2); // .5 and -.125
+	assert_int_equal(b->state, SLOT_ACTIVE);
+	assert_int_equal(b->quant.bits, 8);
+	assert_int_equal(b->quant.n, 1);
+	assert_float_equal(b->quant.scale[0], 0x1p-7f, 0);
+	teardown(&f);
+}
+
 // ONNX Runtime since 1.20: a channel of tiny weights has as large a step as its bias needs in 32 bits, the others theirs.
 void test_plan__a_bias_widens_the_weights_steps(void **state)
 {

@@ -1,5 +1,5 @@
 // Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as its codes
-// with a DequantizeLinear, a bias as int32; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's own
+// with a DequantizeLinear, a bias as int32 or its own type; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's own
 // quantizer gives, which its tools look for.
 #include <string.h>
 #include "qtui/engine/op.h"

@@ -202,7 +202,7 @@ void plan_passive(struct plan *p)
 	for (int i = 0; i < p->g->n_nodes; i++)
 		follow_input(p, i);
 	for (int i = 0; i < p->n_slots; i++)
-		if (p->slot[i].state == SLOT_PASSIVE && slot_is_bias(p, &p->slot[i]))
+		if (p->slot[i].state != SLOT_FLOAT && slot_is_bias(p, &p->slot[i]))
 			settle_bias(p, i);
 }
 

@@ -43,8 +43,8 @@ static void weight_template(const struct plan *p, struct slot *s)
 static void bias_template(const struct plan *p, struct slot *s)
 {
 	set_range(&s->quant, &(struct scheme){ .sign = true, .symmetric = true }, node_width(p, s->node)->bias);
-	s->quant.axis = p->target->bias.per_channel ? 0 : AXIS_TENSOR;
-	s->state = p->target->bias.quantized ? SLOT_PASSIVE : SLOT_FLOAT;
+	s->quant.axis = p->target->bias.per_channel && !p->target->bias.own_scale ? 0 : AXIS_TENSOR;
+	s->state = !p->target->bias.quantized ? SLOT_FLOAT : p->target->bias.own_scale ? SLOT_ACTIVE : SLOT_PASSIVE;
 }
 
 static bool can_be_quantized(const struct plan *p, const struct slot *s)

@@ -64,6 +64,7 @@ struct target {
 	struct {
 		bool quantized, per_channel;
 		bool widens_weights; // steps of weights grow until the bias fits into its integers
+		bool own_scale;      // as other constants have, instead of input's times weight's
 	} bias;
 	enum calib_method constants;     // observer of constants that are no weights
 	struct width width[2];          // int8, int16 (ORDER PRECISION)

@@ -290,6 +290,7 @@ static const struct field bias_fields[] = {
 	{ "quantized", read_bool, AT(bias.quantized), NULL, 0 },
 	{ "per_channel", read_bool, AT(bias.per_channel), NULL, 0 },
 	{ "widens_weights", read_bool, AT(bias.widens_weights), NULL, 0 },
+	{ "own_scale", read_bool, AT(bias.own_scale), NULL, 0 },
 	{ 0 },
 };
 static const struct field constants_fields[] = {
