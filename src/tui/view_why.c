@@ -184,7 +184,7 @@ void act_why_apply(struct ui *ui)
 	else if (first)
 		finding_apply(ui, first);
 	else
-		ui_note(ui, "no edit mends what is told here: the last lines say what to try");
+		ui_note(ui, n_lines(ui) ? "no edit mends what is told here: the last lines say what to try" : "nothing is told yet: wait for the run");
 }
 
 void act_why_go(struct ui *ui)
