@@ -125,7 +125,7 @@ static enum status check_members(const cJSON *root, struct error *err)
 	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
 	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
 	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
-	    {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object},
+	    {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
 	};
 	return json_check(root, member, sizeof member / sizeof *member, false, err);
 }
@@ -340,6 +340,8 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 	enum status status = read_tuned(s, st, err);
 	if (status == STATUS_OK)
 		status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
+	if (status == STATUS_OK)
+		status = study_frontier_load(st, cJSON_GetObjectItemCaseSensitive(s->root, "pareto"), err);
 	if (status == STATUS_OK)
 		status = load_history(s, st, err);
 	if (status == STATUS_OK)

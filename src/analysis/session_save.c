@@ -2,6 +2,7 @@
 // snapshots that nothing changes any more.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
@@ -111,7 +112,8 @@ static cJSON *latency_json(const struct study *st)
 static cJSON *copy_unknown(const struct session *base)
 {
 	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
-	    "variants", "runs", "results", "tuned", "latency"};
+	    "variants", "runs", "results", "tuned", "latency",
+	    "pareto"};
 	cJSON *root = cJSON_CreateObject();
 	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
 		bool known = false;
@@ -140,6 +142,8 @@ static void add_tunings(struct session_save *s, const struct study *st)
 		add_tuning(s, st->step[i].edits->tuning);
 	for (size_t i = 0; i < st->n_variants; i++)
 		add_tuning(s, st->variant[i].edits->tuning);
+	for (int i = 0; st->frontier && i < st->frontier->n; i++)
+		add_tuning(s, st->frontier->at[i].edits->tuning);
 	cJSON *names = s->n_tunings ? cJSON_AddArrayToObject(s->root, "tuned") : NULL;
 	for (size_t i = 0; i < s->n_tunings; i++) {
 		char name[TUNING_NAME];
@@ -207,6 +211,8 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddItemToObject(root, "journal", journal_json(st, &current));
 	cJSON_AddNumberToObject(root, "current", current);
 	cJSON_AddItemToObject(root, "variants", study_save_variants(st));
+	if (st->frontier)
+		cJSON_AddItemToObject(root, "pareto", study_frontier_save(st));
 	s->g = st->g;
 	add_tunings(s, st);
 	s->history = take_history(st);

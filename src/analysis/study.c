@@ -9,6 +9,7 @@
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/channels.h"
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/survey.h"
@@ -196,6 +197,7 @@ void study_close(struct study **sp)
 	task_look_drop(&s->look);
 	channels_drop(&s->channels);
 	study_blames_free(s);
+	frontier_drop(&s->frontier);
 	latency_drop(&s->latency);
 	free(s->latency_missed);
 	repair_memo_free(&s->repairs);

@@ -68,6 +68,7 @@ struct study {
 	struct blames **blames;            // of decisions, the newest last
 	int n_blames;
 	struct repair_memo *repairs;       // what repairs have measured; has a lock of its own
+	struct frontier *frontier;         // what accuracy costs, of the latest repair; NULL: none. Of the study's thread
 	struct survey *survey;             // NULL: none was made; the study's thread, which sets it, may read it without the lock
 	int n_surveys;
 	struct latency *latency;           // NULL: none; the study's thread, which sets it, may read it without the lock
@@ -127,6 +128,9 @@ struct cJSON *results_save_end(struct results_save **r); // also frees
 void results_save_free(struct results_save **r); // one that nobody wants
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
+// The list of states that nothing beats, as sessions keep it; NULL: there is none.
+struct cJSON *study_frontier_save(const struct study *s);
+MUST_CHECK enum status study_frontier_load(struct study *s, const struct cJSON *j, struct error *err);
 // Of a decision, as far as is known by now: the caller holds the lock, and drops them.
 struct findings *study_findings_of(const struct study *s, struct key decision);
 void study_find(struct study *s);                            // by the conductor: those of the snapshot, unless they are known

@@ -9,6 +9,7 @@ struct task_lease {
 	atomic_int refs;
 	struct task *task;
 	struct dataset *data;   // NULL: the study's own samples
+	struct key identity;    // of samples, labels and the way of reading outputs: results are the same for the same
 };
 struct task_lease *task_lease_new(struct task *t, struct dataset *d); // takes both over
 void task_lease_drop(struct task_lease **l);
@@ -25,7 +26,7 @@ struct study_task {
 	unsigned opened;        // the wish that `task` is for
 	int bench;              // and how pictures were prepared for it
 	bool wanted, asked;     // asked: the user did; else it is measured because it can be
-	struct key identity;    // of samples, labels and the way of reading outputs
+	struct key identity;    // of the lease, and of the backend
 	struct task_net *noted; // of the run noted last
 
 	// Written by the conductor, read by others too, under `looking`.

@@ -37,10 +37,19 @@ struct study_task *study_task_new(const struct task_wish *wish)
 	return p;
 }
 
+static struct key identity_of(const struct task *t)
+{
+	struct key k = task_labels_key(t);
+	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
+		if (task_has_label(t, i))
+			k = key_add_key(k, dataset_key(task_dataset(t), i));
+	return k;
+}
+
 struct task_lease *task_lease_new(struct task *t, struct dataset *d)
 {
 	struct task_lease *l = xcalloc(1, sizeof *l);
-	*l = (struct task_lease){.refs = 1, .task = t, .data = d};
+	*l = (struct task_lease){.refs = 1, .task = t, .data = d, .identity = identity_of(t)};
 	return l;
 }
 
@@ -128,16 +137,6 @@ bool study_task_due(const struct work *w)
 
 // ---- opening
 
-// The results are the same for the same samples, labels and way of reading the outputs.
-static struct key identity_of(const struct study *s, const struct task *t)
-{
-	struct key k = key_add_int(task_labels_key(t), s->opt.backend);
-	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
-		if (task_has_label(t, i))
-			k = key_add_key(k, dataset_key(task_dataset(t), i));
-	return k;
-}
-
 static enum status open_data(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
 {
 	const char *path = w->data ? w->data : s->opt.calib;
@@ -182,7 +181,7 @@ enum status study_task_open(struct work *w, struct error *err)
 		p->asked = is_explicit(&wish);
 		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
 		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
-		p->identity = p->task ? identity_of(w->study, p->task) : (struct key){0};
+		p->identity = p->task ? key_add_int(p->lease->identity, w->study->opt.backend) : (struct key){0};
 		p->bench = w->req.bench;
 		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
 		pthread_mutex_unlock(&p->looking);

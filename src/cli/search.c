@@ -304,12 +304,14 @@ static enum status read_options(struct search *s, struct error *err)
 	return st == STATUS_OK ? check_output(o->output, err) : st;
 }
 
-// What was kept is saved and shown after Ctrl-C, too.
+// What was kept is saved and shown after Ctrl-C, too, and what accuracy costs is, where nothing was kept.
 static enum status finish(struct search *s, struct error *err)
 {
 	const struct options *o = s->o;
 	bool stopped = atomic_load(&s->cancel);
-	enum status st = o->session && s->commands.n ? write_session(s->study, s->session, o->session, err)
+	if (!o->blame)
+		study_set_frontier(s->study, repair_frontier(s->repair));
+	enum status st = o->session && !o->blame ? write_session(s->study, s->session, o->session, err)
 	                                             : save_session(s->study, s->session, o, err);
 	if (st == STATUS_OK)
 		st = show(s, err);

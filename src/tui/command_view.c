@@ -11,6 +11,7 @@
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/help.h"
+#include "qtui/tui/repair.h"
 #include "qtui/tui/view_layers.h"
 
 enum status command_sort(struct ui *ui, char *args, struct error *err)
@@ -109,6 +110,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	}
 	session_free(&ui->opened);
 	ui->session = ui->opened = s;
+	repair_take_kept(ui);
 	if (*args) {
 		free(ui->session_path);
 		ui->session_path = xstrdup(args);

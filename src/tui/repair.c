@@ -151,6 +151,14 @@ static void take_blames(struct ui *ui)
 	blames_drop(&b);
 }
 
+void repair_take_kept(struct ui *ui)
+{
+	struct frontier *old = ui->repair.frontier;
+
+	ui->repair.frontier = frontier_take(study_frontier(ui->study));
+	frontier_drop(&old);
+}
+
 // A ranking looks at no states: those of the repair before it stay.
 static void take_frontier(struct ui *ui)
 {
@@ -158,8 +166,9 @@ static void take_frontier(struct ui *ui)
 
 	if (!f)
 		return;
-	frontier_drop(&ui->repair.frontier);
-	ui->repair.frontier = f;
+	study_set_frontier(ui->study, f);
+	frontier_drop(&f);
+	repair_take_kept(ui);
 }
 
 void repair_news(struct ui *ui)

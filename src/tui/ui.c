@@ -37,6 +37,8 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 	channel_list_init(&ui->channels);
 	layers_refresh(&ui->layers, snap);
 	read_findings(ui);
+	if (study)
+		repair_take_kept(ui);
 	ui_resize(ui, 80, 24);
 }
 

@@ -4,6 +4,7 @@
 
 #include "qtui/analysis/cost.h"
 #include "qtui/analysis/frontier.h"
+#include "qtui/analysis/task.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
@@ -54,7 +55,7 @@ static bool has_times(const struct ui *ui)
 
 static bool has_task(const struct ui *ui)
 {
-	return ui->repair.task != NULL;
+	return ui->repair.frontier->basis.task[0];
 }
 
 static const struct pareto_column {
@@ -82,7 +83,12 @@ void view_pareto_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- drawing
 
-static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
+static const char *stale(const struct ui *ui)
+{
+	return ui->study ? frontier_stale(ui->repair.frontier, ui->study) : NULL;
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row, enum role role)
 {
 	const struct frontier *f = ui->repair.frontier;
 	bool in_force = ui->study && frontier_is_in_force(f, row, ui->study);
@@ -92,23 +98,28 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
 			columns[i].text(text, &f->at[row]);
-			canvas_right(c, x, r.y, columns[i].width - 1, ROLE_TEXT, text);
+			canvas_right(c, x, r.y, columns[i].width - 1, role, text);
 			x += columns[i].width;
 		}
 	if (in_force)
 		x += canvas_text(c, x + 1, r.y, 10, ROLE_BETTER, "in force:") + 1;
-	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_RIGHT, frontier_changes(text, f, row));
+	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, role, CUT_RIGHT, frontier_changes(text, f, row));
 }
 
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
+	const char *why = stale(ui);
 	int x = r.x + LEFT;
 
-	canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, repair_busy(ui) ? ui->repair.text :
-	    "states that nothing beats in cost and damage; a takes one, u gives it back");
+	if (repair_busy(ui))
+		canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
+	else if (why)
+		canvas_textf(c, x, r.y, r.w - LEFT - 1, ROLE_WORSE, "figures are of %s: :fix measures anew", why);
+	else
+		canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, "states that nothing beats in cost and damage; a takes one, u gives it back");
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
-			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD, columns[i].head ? columns[i].head : ui->repair.task);
+			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD, columns[i].head ? columns[i].head : task_word(ui->repair.frontier->basis.task));
 			x += columns[i].width;
 		}
 	canvas_text(c, x + 1, r.y + HEAD - 1, r.x + r.w - x - 2, ROLE_HEAD, "nodes and scales changed since it began");
@@ -122,10 +133,11 @@ void view_pareto_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
 		return;
 	}
+	enum role role = stale(ui) ? ROLE_DIM : ROLE_TEXT;
 	draw_heads(c, ui, r);
 	for (int i = 0; i < r.h - HEAD && s->top + i < view_pareto_count(ui); i++) {
 		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
-		draw_row(c, ui, line, s->top + i);
+		draw_row(c, ui, line, s->top + i, role);
 		if (s->top + i == s->cursor)
 			draw_cursor(c, line, true);
 	}
@@ -142,6 +154,7 @@ void act_pareto_take(struct ui *ui)
 {
 	int row = ui_cursor(ui)->cursor;
 	char text[FRONTIER_CHANGES];
+	const char *why;
 	struct error err = {0};
 
 	if (row >= view_pareto_count(ui))
@@ -153,7 +166,8 @@ void act_pareto_take(struct ui *ui)
 	else if (frontier_apply(ui->repair.frontier, row, ui->study, &err))
 		ui_fail(ui, &err);
 	else {
+		why = stale(ui);
 		edit_done(ui);
-		ui_note(ui, "taken: %s; u undoes", frontier_changes(text, ui->repair.frontier, row));
+		ui_note(ui, "taken: %s; u undoes%s%s", frontier_changes(text, ui->repair.frontier, row), why ? ". Its figures are of " : "", why ? why : "");
 	}
 }

@@ -5,10 +5,12 @@
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
 #include "../../src/analysis/study_impl.h"
+#include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
 enum { NODES = 4 };
+static const struct frontier_basis basis = {.target = "esp32p4"};
 
 // Adds a state that is told apart by node 0's scale; false: it adds nothing.
 static bool look(struct frontier **f, double id, double cost, double damage, double score, bool as_run)
@@ -16,7 +18,7 @@ static bool look(struct frontier **f, double id, double cost, double damage, dou
 	struct edits *e = edits_new(NODES);
 	e->scale[0] = id;
 	struct frontier *more = frontier_with(*f, &(struct repair_state){.steps = (int)id, .figures = {.cost = cost, .damage = damage, .score = score, .us = NAN},
-	    .as_run = as_run, .edits = e}, "esp32p4");
+	    .as_run = as_run, .edits = e}, &basis);
 	edits_free(&e);
 	if (!more)
 		return false;
@@ -100,7 +102,7 @@ void test_frontier__says_what_differs(void **state)
 	e->precision[1] = e->precision[2] = PREC_INT16;
 	e->precision[3] = PREC_FLOAT;
 	e->scale[2] = 1;
-	struct frontier *more = frontier_with(f, &(struct repair_state){.figures = {.cost = 1.1}, .edits = e, .method = CALIB_KL}, "esp32p4");
+	struct frontier *more = frontier_with(f, &(struct repair_state){.figures = {.cost = 1.1}, .edits = e, .method = CALIB_KL}, &basis);
 	assert_string_equal(frontier_changes(text, more, 0), "as it began");
 	assert_string_equal(frontier_changes(text, more, 1), "1 float, 2 int16, 1 scale, kl");
 	edits_free(&e);
@@ -153,7 +155,7 @@ void test_frontier__a_state_is_taken_in_one_step(void **state)
 	struct error err = {0};
 	struct study *st = open_study(), *other = open_study();
 	struct repair *r = search(st);
-	struct frontier *f = frontier_take((struct frontier *)repair_frontier(r));
+	struct frontier *f = frontier_take(repair_frontier(r));
 	int last = f->n - 1, current;
 	(void)state;
 	repair_free(&r);
@@ -185,6 +187,110 @@ void test_frontier__a_state_is_taken_in_one_step(void **state)
 	study_close(&st);
 }
 
+static struct study *reopened(const char *path)
+{
+	struct study *st = open_study();
+	struct session *se = NULL;
+	struct error err = {0};
+	if (session_read(&se, path, &err) != STATUS_OK || session_apply(se, st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	session_free(&se);
+	return st;
+}
+
+static void expect_stale(const struct study *st, const char *why)
+{
+	const char *got = frontier_stale(study_frontier(st), st);
+	if (why)
+		assert_string_equal(got ? got : "", why);
+	else
+		assert_null(got);
+}
+
+// But for the last bit, which a text may lose.
+static bool is_as_it_was(double a, double b)
+{
+	return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(a);
+}
+
+// All that the list says, and whether it is still said of what is in force.
+void test_frontier__a_session_keeps_it(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	struct repair *r = search(st);
+	struct frontier *f = frontier_take(repair_frontier(r)), *g;
+	const char *path = support_temp("pareto.json");
+	char *words[] = {"--std", "128"};
+	(void)state;
+	repair_free(&r);
+	study_set_frontier(st, f);
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+	st = reopened(path);
+	g = study_frontier(st);
+	assert_non_null(g);
+	assert_int_equal(g->n, f->n);
+	for (int i = 0; i < f->n; i++) {
+		const struct repair_state *a = &f->at[i], *b = &g->at[i];
+		assert_true(a->steps == b->steps && a->as_run == b->as_run && a->method == b->method && edits_equal(a->edits, b->edits));
+		assert_true(is_as_it_was(a->figures.damage, b->figures.damage) && is_as_it_was(a->figures.cost, b->figures.cost));
+		assert_true(is_as_it_was(a->figures.snr_db, b->figures.snr_db) && is_as_it_was(a->figures.wide, b->figures.wide));
+		assert_true(is_as_it_was(a->figures.us, b->figures.us) && is_as_it_was(a->figures.score, b->figures.score));
+	}
+	expect_stale(st, NULL);
+	assert_int_equal(frontier_apply(g, g->n - 1, st, &err), STATUS_OK); // edits are what it is about
+	expect_stale(st, NULL);
+	assert_int_equal(study_preprocess(st, words, 2, &err), STATUS_OK);
+	expect_stale(st, "other samples, or prepared otherwise");
+	assert_int_equal(study_set_target(st, "xquant", &err), STATUS_OK);
+	expect_stale(st, "another target");
+	frontier_drop(&f);
+	study_close(&st);
+}
+
+void test_frontier__is_told_as_of_other_times(void **state)
+{
+	struct study *st = open_study();
+	struct repair *r = search(st);
+	struct latency *l = NULL;
+	struct error err = {0};
+	static const char times[] = "name,latency_us\n/model.0/conv/Conv,918\n";
+	const char *path = support_temp_file("board.csv", times, sizeof times - 1);
+	(void)state;
+	study_set_frontier(st, repair_frontier(r));
+	repair_free(&r);
+	expect_stale(st, NULL);
+	assert_int_equal(latency_read(&l, study_graph(st), path, &err), STATUS_OK);
+	study_set_latency(st, l);
+	expect_stale(st, "other times of a board, or none");
+	latency_drop(&l);
+	study_close(&st);
+}
+
+static void expect_refused(const char *pareto, const char *why)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	cJSON *j = cJSON_Parse(pareto);
+	assert_non_null(j);
+	assert_int_not_equal(study_frontier_load(st, j, &err), STATUS_OK);
+	assert_non_null(strstr(err.text, why));
+	assert_null(study_frontier(st));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+void test_frontier__of_a_session_is_checked(void **state)
+{
+	(void)state;
+	expect_refused("{}", "there is no state");
+	expect_refused("{\"states\": 1}", "\"states\"");
+	expect_refused("{\"states\": [{}]}", "the 1. state: \"calibration\"");
+	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": []}]}", "lack cost");
+	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": [{\"node\": \"nobody\"}], \"figures\": {\"cost\": 1, \"damage\": 0}}]}", "nobody");
+}
+
 // A repair sees what a truncation leaves in float as an edit; the user has made none.
 void test_frontier__a_truncation_is_no_edit(void **state)
 {
@@ -197,7 +303,7 @@ void test_frontier__a_truncation_is_no_edit(void **state)
 	(void)state;
 	assert_int_equal(e->precision[node], PREC_FLOAT);
 	e->precision[first] = PREC_INT16;
-	struct frontier *f = frontier_with(NULL, &(struct repair_state){.figures = {.cost = 1}, .edits = e, .method = CALIB_MINMAX}, "esp32p4");
+	struct frontier *f = frontier_with(NULL, &(struct repair_state){.figures = {.cost = 1}, .edits = e, .method = CALIB_MINMAX}, &basis);
 	edits_free(&e);
 	assert_int_equal(frontier_apply(f, 0, st, &err), STATUS_OK);
 	assert_int_equal(study_edits(st)->precision[node], -1);

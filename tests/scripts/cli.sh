@@ -351,6 +351,10 @@ report diff_shows_the_edit $?
 expect search 0 "" search $model $calib --samples 3 --budget 120 --until 'wide<0.01' --session "$dir/search.json" -q
 after=$(db $model --session "$dir/search.json")
 awk -v a="$after" 'BEGIN {exit !(a > 38)}'; report search_mends $? "$after dB after"
+printf ':view-pareto\n:save-screen %s\n:target xquant\n:view-pareto\n:save-screen %s\n:quit\n' "$dir/pareto.txt" "$dir/stale.txt" >"$dir/pareto.qtui"
+expect search_leaves_what_accuracy_costs 0 "" --session "$dir/search.json" --script "$dir/pareto.qtui"
+grep -q 'states that nothing beats' "$dir/pareto.txt" && grep -q 'in force:' "$dir/pareto.txt" && grep -q 'figures are of another target' "$dir/stale.txt"
+report search_is_shown_on_the_screen $? "$(sed -n 3,8p "$dir/pareto.txt")"
 expect search_blame 0 "" search $model $calib --samples 2 --blame -q
 awk '$7 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; report search_blames_the_last_concat $? "$(sed -n 4p "$dir/out")"
 expect search_without_labels_for_its_goal 1 "labels are needed" search $model $calib --samples 1 --until 'map_drop<0.1' -q

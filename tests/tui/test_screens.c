@@ -437,7 +437,7 @@ static void start_pareto(struct ui *ui, int w, int h, bool timed)
 			f->at[i].edits->precision[n] = n < 3 ? PREC_FLOAT : PREC_INT16;
 	}
 	ui->repair.frontier = f;
-	ui->repair.task = "mAP";
+	snprintf(f->basis.task, sizeof f->basis.task, "AP");
 }
 
 void test_screens__pareto(void **state)

@@ -24,6 +24,7 @@ struct latency {
 MUST_CHECK enum status latency_read(struct latency **out, const struct graph *g, const char *path, struct error *err);
 struct latency *latency_take(struct latency *l); // NULL is NULL
 void latency_drop(struct latency **l);
+struct key latency_key(const struct latency *l); // of the times; NULL: zero
 // Says the first notes as warnings, and how many more there are.
 void latency_warn(const struct latency *l);
 

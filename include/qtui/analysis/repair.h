@@ -92,8 +92,9 @@ struct repair_step {
 MUST_CHECK enum status repair_fix(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
 // Only fits weights (engine/tune.h); the same callbacks. The nodes that were tuned, in order: the repair's.
 MUST_CHECK enum status repair_tune(struct repair *r, void (*step)(void *arg, const struct repair_step *s), void *arg, struct error *err);
-const struct frontier *repair_frontier(const struct repair *r);    // after repair_prepare; NULL before
+struct frontier *repair_frontier(const struct repair *r); // after repair_prepare, NULL before; who keeps it takes it
 struct cJSON *repair_figures_json(const struct repair_figures *f); // the caller deletes it
+void repair_figures_parse(struct repair_figures *out, const struct cJSON *j); // NAN where it says nothing
 const struct tune_row *repair_tuned(const struct repair *r, int *n);
 const struct tuning *repair_tuning(const struct repair *r); // with the edits kept so far; NULL: none
 const struct repair_figures *repair_now(const struct repair *r);   // with the edits kept so far

@@ -299,6 +299,11 @@ void latency_drop(struct latency **lp)
 	free(l);
 }
 
+struct key latency_key(const struct latency *l)
+{
+	return l ? key_of(l->us, (size_t)l->n_nodes * sizeof *l->us) : (struct key){0};
+}
+
 void latency_warn(const struct latency *l)
 {
 	const char *end, *line = str_text(&l->notes);

@@ -75,7 +75,7 @@ static bool comes_before(const struct repair_figures *a, const struct repair_fig
 	return a->cost != b->cost ? a->cost < b->cost : a->damage > b->damage;
 }
 
-struct frontier *frontier_with(const struct frontier *f, const struct repair_state *s, const char *target)
+struct frontier *frontier_with(const struct frontier *f, const struct repair_state *s, const struct frontier_basis *basis)
 {
 	int old = find(f, s);
 	bool beaten = is_beaten(f, s, old), placed = beaten;
@@ -83,7 +83,7 @@ struct frontier *frontier_with(const struct frontier *f, const struct repair_sta
 		return NULL;
 	struct frontier *new = xcalloc(1, sizeof *new);
 	atomic_store(&new->refs, 1);
-	snprintf(new->target, sizeof new->target, "%s", target);
+	new->basis = *basis;
 	new->at = xcalloc((size_t)(f ? f->n : 0) + 1, sizeof *new->at);
 	for (int i = 0; f && i < f->n; i++) {
 		if (i > 0 && !placed && comes_before(&s->figures, &f->at[i].figures)) {
@@ -157,7 +157,7 @@ struct cJSON *frontier_json(const struct frontier *f, const struct graph *g)
 bool frontier_is_in_force(const struct frontier *f, int i, const struct study *s)
 {
 	struct edits *now = study_effective(s, study_edits(s));
-	bool same = s->step[s->current].method == f->at[i].method && edits_equal(now, f->at[i].edits) && strcmp(s->step[s->current].target, f->target) == 0;
+	bool same = s->step[s->current].method == f->at[i].method && edits_equal(now, f->at[i].edits) && strcmp(s->step[s->current].target, f->basis.target) == 0;
 	edits_free(&now);
 	return same;
 }
@@ -174,8 +174,8 @@ static struct edits *as_asked(const struct edits *effective, const struct study 
 
 enum status frontier_apply(const struct frontier *f, int i, struct study *s, struct error *err)
 {
-	if (strcmp(s->step[s->current].target, f->target) != 0)
-		return error_set(err, STATUS_REFUSED, "these states are of the target %s", f->target);
+	if (strcmp(s->step[s->current].target, f->basis.target) != 0)
+		return error_set(err, STATUS_REFUSED, "these states are of the target %s", f->basis.target);
 	char name[40];
 	struct edits *e = as_asked(f->at[i].edits, s);
 	snprintf(name, sizeof name, "fix-%.3f", f->at[i].figures.cost);

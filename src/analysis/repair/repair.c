@@ -177,6 +177,14 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	return STATUS_OK;
 }
 
+static void note_basis(struct repair *r, const struct study *st)
+{
+	r->basis = (struct frontier_basis){.samples = all_samples_key(study_dataset(st)), .times = latency_key(r->costs->latency),
+	    .labels = repair_task_identity(r->opt.task)};
+	snprintf(r->basis.target, sizeof r->basis.target, "%s", st->step[st->current].target);
+	snprintf(r->basis.task, sizeof r->basis.task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
+}
+
 enum status repair_open(struct repair **out, struct study *st, const struct repair_options *opt, struct error *err)
 {
 	struct snapshot *snap = study_latest(st);
@@ -187,6 +195,7 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits, study_bench(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
+	note_basis(r, st);
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
 	    error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
@@ -235,7 +244,7 @@ const struct repair_figures *repair_begin(const struct repair *r)
 	return &r->begin;
 }
 
-const struct frontier *repair_frontier(const struct repair *r)
+struct frontier *repair_frontier(const struct repair *r)
 {
 	return r->frontier;
 }
@@ -251,6 +260,13 @@ struct cJSON *repair_figures_json(const struct repair_figures *f)
 	json_add_number(o, "cost", f->cost);
 	json_add_number(o, "time_us", f->us);
 	return o;
+}
+
+void repair_figures_parse(struct repair_figures *out, const struct cJSON *j)
+{
+	*out = (struct repair_figures){.damage = json_number(j, "damage", NAN), .snr_db = json_number(j, "snr_db", NAN),
+	    .score = json_number(j, "task", NAN), .apart = json_number(j, "apart", NAN), .wide = json_number(j, "wide", NAN),
+	    .cost = json_number(j, "cost", NAN), .us = json_number(j, "time_us", NAN)};
 }
 
 double repair_float_score(const struct repair *r)

@@ -115,6 +115,7 @@ struct repair {
 	const char *end;
 	int kept;                   // steps
 	struct frontier *frontier;  // of all states that were looked at
+	struct frontier_basis basis; // of their figures
 	size_t memory;              // of the engine
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
 	int n_tuned;
@@ -139,7 +140,7 @@ MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, stru
 
 // ---- frontier.c
 // A new one with this state in it, which is copied; NULL: it adds nothing. `f` NULL: none yet.
-struct frontier *frontier_with(const struct frontier *f, const struct repair_state *s, const char *target);
+struct frontier *frontier_with(const struct frontier *f, const struct repair_state *s, const struct frontier_basis *basis);
 
 // ---- states.c
 void repair_look(struct repair *r, const struct repair_state *s); // what it has measured; the edits are copied
@@ -149,6 +150,7 @@ MUST_CHECK enum status repair_measure_states(struct repair *r, struct error *err
 // ---- score.c
 // How boxes are read from the outputs: as the task does, else found from the model; NULL: it is no detector.
 struct boxes_reader *repair_reader(const struct study *st, const struct repair_task *t);
+struct key repair_task_identity(const struct repair_task *t); // zero: there is none
 
 // ---- goal.c
 bool repair_goal_asked(const struct repair_goal *g); // a target, not only limits

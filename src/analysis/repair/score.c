@@ -10,17 +10,7 @@ struct repair_task {
 	struct task_lease *lease;
 	const atomic_bool *cancel;
 	struct repair_memo *memo;   // the study's
-	struct key identity;        // of labels and samples
 };
-
-static struct key identity_of(const struct task *t)
-{
-	struct key k = task_labels_key(t);
-	for (int i = 0; i < dataset_count(task_dataset(t)); i++)
-		if (task_has_label(t, i))
-			k = key_add_key(k, dataset_key(task_dataset(t), i));
-	return k;
-}
 
 // Labels beside the calibration samples, where the study measures no task of its own.
 static enum status open_own(struct task_lease **out, const struct study *st, struct error *err)
@@ -44,7 +34,7 @@ enum status repair_task_open(struct repair_task **out, const struct study *st, c
 	*out = NULL;
 	if (lease) {
 		*out = xcalloc(1, sizeof **out);
-		**out = (struct repair_task){.lease = lease, .cancel = cancel, .memo = st->repairs, .identity = identity_of(lease->task)};
+		**out = (struct repair_task){.lease = lease, .cancel = cancel, .memo = st->repairs};
 	}
 	return status;
 }
@@ -62,6 +52,11 @@ struct boxes_reader *repair_reader(const struct study *st, const struct repair_t
 	return t ? boxes_reader_of(t->lease->task) : boxes_reader_new(study_graph(st), study_task_wish(st)->decoder, 0);
 }
 
+struct key repair_task_identity(const struct repair_task *t)
+{
+	return t ? t->lease->identity : (struct key){0};
+}
+
 const char *repair_task_name(const struct repair_task *t)
 {
 	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_CLASSIFY] = "top1", [TASK_AGREE] = "cosine"};
@@ -70,7 +65,7 @@ const char *repair_task_name(const struct repair_task *t)
 
 static struct key network_key(const struct repair_task *r, const struct plan *plan)
 {
-	return key_add_key(r->identity, task_key(r->lease->task, plan));
+	return key_add_key(r->lease->identity, task_key(r->lease->task, plan));
 }
 
 double repair_task_apart(const struct repair_task *r, const struct plan *plan)

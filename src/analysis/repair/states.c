@@ -4,7 +4,7 @@
 
 void repair_look(struct repair *r, const struct repair_state *s)
 {
-	struct frontier *more = frontier_with(r->frontier, s, target_name(r->target));
+	struct frontier *more = frontier_with(r->frontier, s, &r->basis);
 	if (!more)
 		return;
 	frontier_drop(&r->frontier);
