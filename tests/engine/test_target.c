@@ -87,6 +87,7 @@ void test_target__names_the_nearest_member(void **state)
 	assert_non_null(strstr(fault_of("{" GOOD ", \"rounding\": \"half_upp\"}", STATUS_FORMAT), "\"half_up\""));
 	assert_non_null(strstr(fault_of("{" GOOD ", \"operators\": {\"quantised\": []}}", STATUS_FORMAT), "\"quantized\""));
 	assert_non_null(strstr(fault_of("{" GOOD ", \"weights\": {\"Conv\": {\"axes\": 0}}}", STATUS_FORMAT), "\"axis\""));
+	assert_non_null(strstr(fault_of("{" GOOD ", \"alignment\": {\"shift_limits\": [\"cuts\"]}}", STATUS_FORMAT), "\"cut\""));
 }
 
 void test_target__hostile_files(void **state)
@@ -105,6 +106,8 @@ void test_target__hostile_files(void **state)
 		"{" GOOD ", \"operators\": {\"fixed_ranges\": {\"Softmax\": 1}}}",
 		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": 8}}}", "{" GOOD ", \"weights\": {\"Conv\": 1}}",
 		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": \"first\"}}}", "{" GOOD ", \"alignment\": {\"to_output\": \"Add\"}}",
+		"{" GOOD ", \"alignment\": {\"shift_limits\": true}}", "{" GOOD ", \"alignment\": {\"shift_limits\": [1]}}",
+		"{" GOOD ", \"fusion\": {\"clips\": [[0]]}}", "{" GOOD ", \"fusion\": {\"clips\": [[0, 1], [0, 2], [0, 3], [0, 4], [0, 5]]}}",
 		"{" GOOD ", \"calibration\": {\"percentile\": 1.5}}", "{" GOOD ", \"calibration\": {\"percentile\": 0.1}}",
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -77,7 +77,7 @@ static void explain(struct plan *p, int node, enum precision want)
 	const struct target *t = p->target;
 	const char *got = precision_name(p->precision[node]);
 	int other = priv(p)->merged[node] >= 0 ? priv(p)->merged[node] : deciding_member(p, node);
-	if (!(priv(p)->rule[node]->flags & RULE_QUANTIZED))
+	if (!plan_quantizes(p, node))
 		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
 	else if (!p->quantizable[node])
 		plan_refuse(p, node, "it does not work on quantized tensors here and stays float");

@@ -26,7 +26,7 @@ static bool has_source_of_swish(const struct plan *p, int value)
 static bool is_transparent(const struct plan *p, int node)
 {
 	unsigned flags = priv(p)->rule[node]->flags;
-	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & RULE_BEHIND_ANY);
+	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS));
 }
 
 static bool is_op(const struct node *n, const char *name)
@@ -69,7 +69,7 @@ static void mark_reached(struct plan *p)
 	const struct graph *g = p->g;
 	struct plan_priv *v = priv(p);
 	for (int i = 0; i < g->n_nodes; i++) {
-		if (!(v->rule[i]->flags & RULE_QUANTIZED))
+		if (!plan_quantizes(p, i))
 			continue;
 		v->reached[i] = (v->rule[i]->flags & RULE_COMPUTING) != 0;
 		for (int k = 0; k < g->node[i].n_in && !v->reached[i]; k++) {
@@ -82,7 +82,9 @@ static void mark_reached(struct plan *p)
 static bool target_takes(const struct plan *p, int node)
 {
 	const struct plan_priv *v = priv(p);
-	if (!(v->rule[node]->flags & RULE_QUANTIZED) || !works_on_floats(p->g, &p->g->node[node]))
+	if (!plan_quantizes(p, node) || !works_on_floats(p->g, &p->g->node[node]))
+		return false;
+	if (p->target->gates && is_op(&p->g->node[node], "HardSigmoid") && !plan_is_gate(&p->g->node[node]))
 		return false;
 	return !p->target->after_computing || v->reached[node];
 }

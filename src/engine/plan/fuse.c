@@ -1,4 +1,5 @@
 // Sharing of quantizers inside fused operators, through passive operators, and from producer to consumer (numerics.md 2.10).
+#include <math.h>
 #include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
@@ -72,6 +73,25 @@ static void fuse_pair(struct plan *p, int producer, int act)
 	priv(p)->fused_next[producer] = act;
 }
 
+// Some targets fuse a Clip only with the limits of ReLU6 and the like.
+static bool clips_like_activation(const struct plan *p, int act)
+{
+	const struct node *n = &p->g->node[act];
+	if (strcmp(n->op->name, "Clip") != 0 || p->target->n_clips == 0)
+		return true;
+	float limit[2];
+	for (int i = 0; i < 2; i++) {
+		const struct value *v = i + 1 < n->n_in && n->in[i + 1] >= 0 ? &p->g->value[n->in[i + 1]] : NULL;
+		if (!v || !v->constant || v->constant->type != DT_F32 || tensor_count(v->constant) != 1)
+			return false;
+		limit[i] = *(const float *)v->constant->data;
+	}
+	for (int i = 0; i < p->target->n_clips; i++)
+		if (fabsf(limit[0] - p->target->clip[i][0]) < 1e-6f && fabsf(limit[1] - p->target->clip[i][1]) < 1e-6f)
+			return true;
+	return false;
+}
+
 static void fuse_activations(struct plan *p)
 {
 	const struct plan_priv *v = priv(p);
@@ -79,7 +99,8 @@ static void fuse_activations(struct plan *p)
 		if (!(v->rule[act]->flags & RULE_ACTIVATION) || !p->quantizable[act])
 			continue;
 		int producer = fusable_producer(p, act);
-		if (producer >= 0 && (v->rule[producer]->flags & RULE_COMPUTING) && v->platform[producer] == v->platform[act])
+		bool takes = producer >= 0 && (v->rule[producer]->flags & (RULE_COMPUTING | RULE_FRONT));
+		if (takes && v->platform[producer] == v->platform[act] && clips_like_activation(p, act))
 			fuse_pair(p, producer, act);
 	}
 }
@@ -129,7 +150,7 @@ static void fuse_passive(struct plan *p)
 		bool behind = source >= 0 && v->platform[source] == v->platform[i];
 		if (!is_passive(p, i) || !quantized_node(p, i) || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;
-		if (!behind && !p->target->needs_input)
+		if ((!behind && !p->target->needs_input) || v->fused_next[i] >= 0) // its activation ends what runs as one
 			continue;
 		void (*share)(struct plan *, int, int) = p->g->node[i].op->flags & OPF_MOVES ? dominate : plan_master;
 		for (int k = 0; k < p->g->node[i].n_out; k++)

@@ -86,7 +86,7 @@ const struct method observer_mse_grid = { .phases = 2, .feed = { observer_feed_r
 static double exponent_scale(const struct observer *o, int i)
 {
 	const struct quantizer *q = &o->setup.quant;
-	double s = fmax(2.0 * range_largest(&o->total) / (double)(q->qmax - q->qmin), o->setup.target->scale.minimum);
+	double s = scale_at_least(o->setup.target, 2.0 * range_largest(&o->total) / (double)(q->qmax - q->qmin));
 	return exp2(1 - i - nearbyint(-log2(s)));
 }
 

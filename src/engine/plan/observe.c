@@ -11,7 +11,7 @@ static int kl_bins(const struct target *t, int bits)
 
 static struct observer_setup setup_of(const struct plan *p, const struct slot *s, int samples)
 {
-	return (struct observer_setup){ .target = p->target, .quant = s->quant, .method = p->method,
+	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = p->method,
 		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples };
 }
 

@@ -100,7 +100,7 @@ static struct observer_setup constant_setup(const struct plan *p, const struct s
 {
 	const struct op_rule *rule = priv(p)->rule[s->node];
 	bool weight = s->index == 1 && rule->weight.weighted;
-	return (struct observer_setup){ .target = p->target, .quant = s->quant, .samples = 1,
+	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .samples = 1,
 		.method = weight ? rule->weight.observer : p->target->constants,
 		.kl_bins = node_width(p, s->node)->kl_bins };
 }
@@ -155,8 +155,9 @@ static void take_fixed(struct plan *p)
 		int slot = p->first_out[i];
 		if (!rule->fixed || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
 			continue;
+		struct quantizer q = scale_chosen_for(p->target, &p->slot[slot].quant);
 		v->from[slot] = SCALE_FIXED;
-		scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &p->slot[slot].quant, rule->low, rule->high);
+		scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &q, rule->low, rule->high);
 	}
 }
 

@@ -197,6 +197,7 @@ enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero,
 		plan_apply_overrides(p, e);
 		plan_align(p);
 		plan_passive(p);
+		plan_refine(p);
 		publish_follows(p);
 		publish_quantizers(p);
 		plan_bias_scales(p);

@@ -1,5 +1,5 @@
 // What the parts of the planner share. Reading order: plan.c (the passes in order), dispatch.c, slots.c, fuse.c, params.c,
-// align.c, observe.c, describe.c.
+// align.c, refine.c, observe.c, describe.c.
 #ifndef PLAN_PLAN_IMPL_H
 #define PLAN_PLAN_IMPL_H
 
@@ -42,6 +42,12 @@ static inline const struct width *node_width(const struct plan *p, int node)
 	return &p->target->width[(int)priv(p)->platform[node]];
 }
 
+// Does the target quantize this type of operator?
+static inline bool plan_quantizes(const struct plan *p, int node)
+{
+	return p->target->all_types || (priv(p)->rule[node]->flags & RULE_QUANTIZED);
+}
+
 static inline bool is_passive(const struct plan *p, int node)
 {
 	const struct op_rule *rule = priv(p)->rule[node];
@@ -65,6 +71,9 @@ void plan_bias_scales(struct plan *p);
 // align.c
 int plan_consumers(const struct plan *p, int node); // operators that read the node's outputs, a merged Swish once
 void plan_align(struct plan *p);
+// refine.c: once all scales are known.
+void plan_refine(struct plan *p);
+bool plan_is_gate(const struct node *n);
 // override.c: the user's scales.
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
@@ -83,6 +92,9 @@ struct plan *plan_outline(const struct graph *g, const struct target *t, enum ca
 // scale.c: from the range that a quantizer must cover to its scale and zero point.
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
+double scale_at_least(const struct target *t, double scale);
+// The quantizer that scales are chosen for: without the lowest code where the target's activations are balanced.
+struct quantizer scale_chosen_for(const struct target *t, const struct quantizer *q);
 // From a scale wanted (KL's threshold / levels): power of two by the target's rule for KL, symmetric.
 void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted);
 

@@ -18,7 +18,7 @@ static double round_log2(double scale, enum rounding r)
 	}
 }
 
-static double at_least(const struct target *t, double scale)
+double scale_at_least(const struct target *t, double scale)
 {
 	double below = t->scale.below > 0 ? t->scale.below : t->scale.minimum;
 	return scale < t->scale.minimum ? below : scale;
@@ -34,12 +34,20 @@ static int32_t clamp_zero(const struct quantizer *q, double zero)
 	return (int32_t)fmin(fmax(zero, (double)q->qmin), (double)q->qmax);
 }
 
+struct quantizer scale_chosen_for(const struct target *t, const struct quantizer *q)
+{
+	struct quantizer chosen = *q;
+	if (t->activation.balanced && q->symmetric && q->qmin < -q->qmax)
+		chosen.qmin = -q->qmax;
+	return chosen;
+}
+
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
 {
 	lo = fmin(lo, 0);
 	hi = fmax(hi, 0);
 	double levels = (double)(q->qmax - q->qmin);
-	double s = at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
+	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
 	*scale = (float)s;
@@ -48,7 +56,7 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 
 void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)
 {
-	double s = at_least(t, wanted);
+	double s = scale_at_least(t, wanted);
 	*scale = (float)(q->pow2 ? round_log2(s, t->scale.kl) : s);
 	*zero = scale_middle(q);
 }

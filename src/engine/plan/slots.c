@@ -42,7 +42,8 @@ static void weight_template(const struct plan *p, struct slot *s)
 
 static void bias_template(const struct plan *p, struct slot *s)
 {
-	set_range(&s->quant, &(struct scheme){ .sign = true, .symmetric = true }, node_width(p, s->node)->bias);
+	static const struct scheme plain = { .sign = true, .symmetric = true };
+	set_range(&s->quant, p->target->bias.own_scale ? &p->target->weight : &plain, node_width(p, s->node)->bias);
 	s->quant.axis = p->target->bias.per_channel && !p->target->bias.own_scale ? 0 : AXIS_TENSOR;
 	s->state = !p->target->bias.quantized ? SLOT_FLOAT : p->target->bias.own_scale ? SLOT_ACTIVE : SLOT_PASSIVE;
 }
@@ -88,6 +89,8 @@ static void slot_template(struct plan *p, int id)
 		s->quant.bits = 16;
 	else if (is_weight(p, s))
 		weight_template(p, s);
+	else if (s->parameter && (priv(p)->rule[s->node]->flags & RULE_LIKE_WEIGHTS) && !slot_is_bias(p, s))
+		set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
 	else

@@ -199,6 +199,9 @@ enum status target_load(struct target **out, const char *name, struct error *err
 	}
 	if (t->scale.below <= 0)
 		t->scale.below = t->scale.minimum;
+	t->refines = t->shift_limits != 0;
+	for (int i = 0; i < t->n_rules; i++)
+		t->refines |= t->rule[i].align == ALIGN_WHOLE || t->rule[i].align == ALIGN_COARSEST;
 	*out = t;
 	return STATUS_OK;
 }

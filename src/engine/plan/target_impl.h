@@ -10,13 +10,16 @@ enum {
 	RULE_QUANTIZED = 1 << 0,  // has quantizers at all
 	RULE_COMPUTING = 1 << 1,  // a multiply-accumulate operator in the tool's sense
 	RULE_PASSIVE = 1 << 2,    // outputs keep the quantizer of input 0
-	RULE_ACTIVATION = 1 << 3, // fused to a computing operator in front of it
+	RULE_ACTIVATION = 1 << 3, // fused to an operator in front of it that takes activations
 	RULE_BEHIND_ANY = 1 << 4, // fused to whatever is in front of it
 	RULE_PROMOTED = 1 << 5,   // fused at another precision: takes the precision of a promoter in front of it
 	RULE_PROMOTER = 1 << 6,
 	RULE_TAKES_INPUT = 1 << 7, // passive, but quantizes a float tensor that it reads (needs_input)
+	RULE_FRONT = 1 << 8,      // takes activations
+	RULE_FOLLOWS = 1 << 9,    // not passive, but stays float behind a float tensor (needs_input)
+	RULE_LIKE_WEIGHTS = 1 << 10, // all its constants are quantized as weights are
 };
-enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST };
+enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOLE, ALIGN_COARSEST };
 // Channel axis of a weight: a dimension, or one of these.
 enum { AXIS_TENSOR = -1, AXIS_OUTPUT = -2 /* Gemm: where its output columns are */, AXIS_LAST = -3 };
 
@@ -38,6 +41,7 @@ struct op_rule {
 };
 
 enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
+enum shift_limit { LIMIT_READ, LIMIT_WRITE, LIMIT_CUT, LIMIT_BIAS, LIMIT_GATE, LIMIT_SWISH, LIMIT_COUNT };
 enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
 enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING };
 enum percentile_of { PERCENTILE_SAMPLES, PERCENTILE_POOLED };
@@ -49,7 +53,9 @@ struct width {            // what a node at int8 or int16 gets
 };
 struct scheme {
 	bool sign, symmetric, narrow, reduce_range;
+	bool balanced; // scales are chosen as if narrow; the lowest code is used all the same
 };
+enum { MAX_CLIPS = 4 };
 struct target {
 	struct arena *arena;
 	const char *name, *title;
@@ -77,6 +83,12 @@ struct target {
 	} calibration;
 	bool after_computing;            // quantize only what follows a computing operator
 	bool needs_input;                // passive operators and activations stay float behind a float tensor
+	bool gates;                      // a HardSigmoid is quantized only if it is x / 6 + 1/2
+	bool all_types;                  // also operators that no list names are quantized
+	int n_clips;                     // limits with which a Clip is an activation; 0: any
+	float clip[MAX_CLIPS][2];
+	bool refines;                    // has a rule that plan_refine knows
+	unsigned shift_limits;           // bit i: scales keep shifts of that kind within what AMD's NPU has (ORDER LIMIT)
 	enum swish_rule swish;
 	bool pull_shared, pull_passive, pull_inputs;
 	struct op_rule *rule;

@@ -1,0 +1,208 @@
+// AMD Quark's corrections of scales behind calibration. Expected positions (-log2 of scales) are worked out by hand from the rules of its
+// postprocess/refinement; an independent implementation found the same on some thousand random networks.
+#include <math.h>
+#include "graph_builder.h"
+#include "qtui/engine/plan.h"
+
+struct observed {
+	const char *tensor;
+	int position;
+};
+struct fixture {
+	struct graph *g;
+	struct target *t;
+	struct edits *e;
+	struct plan *p;
+};
+
+static void setup(struct fixture *f, struct graph *g, const char *target)
+{
+	struct error err;
+	*f = (struct fixture){ .g = g, .e = edits_new(g->n_nodes) };
+	if (target_load(&f->t, target, &err) || plan_new(&f->p, g, f->t, CALIB_MSE, f->e, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static void teardown(struct fixture *f)
+{
+	plan_free(&f->p);
+	edits_free(&f->e);
+	target_free(&f->t);
+	graph_free(&f->g);
+}
+
+// The plan with scales by tensor; of those that are not listed 2^-4.
+static void finish(struct fixture *f, const struct observed *seen)
+{
+	float scale[32];
+	int32_t zero[32] = { 0 };
+	struct error err;
+	assert_in_range(f->p->n_observe, 1, 32);
+	for (int i = 0; i < f->p->n_observe; i++) {
+		const char *name = f->g->value[f->p->observe[i].value].name;
+		scale[i] = 0x1p-4f;
+		for (const struct observed *o = seen; o->tensor; o++)
+			if (strcmp(o->tensor, name) == 0)
+				scale[i] = (float)ldexp(1, -o->position);
+	}
+	if (plan_finish(f->p, scale, zero, f->e, &err))
+		fail_msg("%s", err.text);
+}
+
+static int node(const struct fixture *f, const char *name)
+{
+	return namemap_get(f->g->node_by_name, name);
+}
+
+static int position_in(const struct fixture *f, const char *name, int i)
+{
+	return (int)lround(-log2(plan_in(f->p, node(f, name), i)->quant.scale[0]));
+}
+
+static int position(const struct fixture *f, const char *name)
+{
+	return (int)lround(-log2(plan_out(f->p, node(f, name), 0)->quant.scale[0]));
+}
+
+static struct builder image(void)
+{
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
+	return b;
+}
+
+// x -> Conv -> LeakyRelu -> r, x -> MaxPool -> p, both -> Concat -> AveragePool.
+static struct graph *joined(void)
+{
+	static const float w[1] = { 1 };
+	struct builder b = image();
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "LeakyRelu", "leaky", "c", "r");
+	builder_node(&b, "MaxPool", "pool", "x", "p");
+	builder_node(&b, "Concat", "concat", "r p", "j");
+	builder_node(&b, "AveragePool", "mean", "j", "y");
+	builder_output(&b, "y");
+	return b.g;
+}
+
+void test_refine__all_of_a_concat_take_the_coarsest(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, joined(), "xint8");
+	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	assert_int_equal(position(&f, "mean"), 3); // the mean's output is the coarsest, and moves the Concat, which moves what it reads
+	assert_int_equal(position(&f, "concat"), 3);
+	assert_int_equal(position(&f, "leaky"), 3);
+	assert_int_equal(position_in(&f, "conv", 0), 3); // the pool's output has its input's quantizer
+	assert_int_equal(plan_out(f.p, node(&f, "conv"), 0)->state, SLOT_OVERLAPPED);
+	teardown(&f);
+}
+
+void test_refine__float_scales_follow_the_output(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, joined(), "a8w8");
+	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	assert_int_equal(position(&f, "mean"), 3);
+	assert_int_equal(position(&f, "concat"), 7);
+	assert_int_equal(position(&f, "leaky"), 7);
+	assert_int_equal(position_in(&f, "conv", 0), 7);
+	teardown(&f);
+}
+
+void test_refine__a_scale_of_the_user_stays(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err;
+	setup(&f, joined(), "xint8");
+	f.e->scale[node(&f, "leaky")] = 0x1p-6;
+	plan_free(&f.p);
+	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
+	finish(&f, (struct observed[]){ { "x", 5 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	assert_int_equal(position(&f, "leaky"), 6);
+	assert_int_equal(position(&f, "concat"), 3);
+	teardown(&f);
+}
+
+// x -> Conv with a bias -> u; u + v -> s, where v = Tanh(u).
+static struct graph *sums(void)
+{
+	static const float w[1] = { 1 }, bias[1] = { 0x1p-18f };
+	struct builder b = image();
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
+	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){ 1 }), bias);
+	builder_node(&b, "Conv", "conv", "x w bias", "u");
+	builder_node(&b, "Tanh", "tanh", "u", "v");
+	builder_node(&b, "Add", "add", "u v", "s");
+	builder_output(&b, "s");
+	return b.g;
+}
+
+// A weight of 1 fits 127 steps of 2^-6 best, a bias of 2^-18 those of 2^-24.
+void test_refine__a_bias_is_as_fine_as_its_shift_allows(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, sums(), "xint8");
+	finish(&f, (struct observed[]){ { "x", 4 }, { "u", -5 }, { "v", -8 }, { "s", -5 }, { 0 } });
+	assert_int_equal(position_in(&f, "conv", 1), 6);
+	assert_int_equal(position_in(&f, "conv", 2), 11); // cut 6 + 4 + 5 = 15: at most 16 - 15 finer than the sums
+	assert_int_equal(position(&f, "conv"), -5);
+	assert_int_equal(position(&f, "tanh"), -8);
+	assert_int_equal(position(&f, "add"), -5);
+	teardown(&f);
+}
+
+void test_refine__shifts_are_brought_within_limits(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, sums(), "xint8");
+	finish(&f, (struct observed[]){ { "x", 0 }, { "u", 12 }, { "v", 2 }, { "s", 14 }, { 0 } });
+	assert_int_equal(position(&f, "conv"), 9);       // read: operands of a sum at most 7 apart
+	assert_int_equal(position(&f, "add"), 9);        // write: 7 finer than the coarsest operand
+	assert_int_equal(position_in(&f, "conv", 1), 9); // cut: 6 + 0 - 9 is below 0
+	assert_int_equal(position_in(&f, "conv", 2), 24); // bias: 9 - 24 is above 0 + 8 - 24 = -16
+	teardown(&f);
+}
+
+void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, sums(), "vint8");
+	finish(&f, (struct observed[]){ { 0 } });
+	const struct slot *bias = plan_in(f.p, node(&f, "conv"), 2);
+	assert_int_equal(bias->state, SLOT_ACTIVE);
+	assert_int_equal(bias->quant.bits, 8);
+	assert_int_equal(bias->quant.qmin, -127);
+	assert_int_equal(plan_in(f.p, node(&f, "conv"), 1)->quant.qmin, -127);
+	assert_int_equal(plan_in(f.p, node(&f, "conv"), 0)->quant.qmin, -128);
+	teardown(&f);
+}
+
+// Scales are chosen for -127 .. 127, ranges of weights too; what is rounded to an activation's scale may be -128.
+void test_refine__scales_of_balanced_ranges(void **state)
+{
+	(void)state;
+	static const float w[2] = { 1, -.5f };
+	struct builder b = image();
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Softmax", "softmax", "c", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, b.g, "a8w8");
+	finish(&f, (struct observed[]){ { 0 } });
+	const struct quantizer *y = &plan_out(f.p, node(&f, "softmax"), 0)->quant, *q = &plan_in(f.p, node(&f, "conv"), 1)->quant;
+	assert_float_equal(y->scale[0], 1 / 127.0, 1e-9);
+	assert_int_equal(y->qmin, -128);
+	assert_int_equal(q->n, 1);
+	assert_float_equal(q->scale[0], 1 / 127.0, 1e-9);
+	assert_int_equal(q->qmin, -127);
+	teardown(&f);
+}
