@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +113,21 @@ static void sync_dir(const char *path)
 	free(dir);
 }
 
+// What ends a program waits until the file stands under its name: a temporary one would be left behind. Threads that only compute
+// have these signals blocked in any case.
+static void hold_signals(sigset_t *before)
+{
+	static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		sigaddset(&held, ends[i]);
+	pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
 // `old` is the file that is there, or NULL.
-static enum status replace(
+static enum status replace_now(
     const char *path, const struct stat *old, const struct file_part *part, int n, struct error *err)
 {
 	char *name;
@@ -134,6 +148,17 @@ static enum status replace(
 		unlink(name);
 	free(name);
 	return ok ? STATUS_OK : err->status;
+}
+
+static enum status replace(
+    const char *path, const struct stat *old, const struct file_part *part, int n, struct error *err)
+{
+	sigset_t before;
+
+	hold_signals(&before);
+	enum status s = replace_now(path, old, part, n, err);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return s;
 }
 
 static enum status write_device(const char *path, const struct file_part *part, int n, struct error *err)

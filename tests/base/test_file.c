@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -293,6 +294,44 @@ void test_file__failed_write_leaves_the_old_and_no_rest(void **state)
 	check_text(path, "precious");
 	assert_int_equal(count_entries(dir), 1);
 	free(big);
+	free(path);
+}
+
+// A child writes one file over and over until it is told to end.
+static pid_t write_for_ever(const char *path)
+{
+	enum { SIZE = 1 << 20 };
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	char *data = xcalloc(SIZE, 1);
+	for (;;)
+		if (file_write(path, data, SIZE, &(struct error){0}) != STATUS_OK)
+			_exit(1);
+}
+
+void test_file__a_signal_leaves_no_rest(void **state)
+{
+	enum { TIMES = 20 };
+	const char *dir = support_temp("ended");
+	char *path = file_join(dir, "big");
+	struct error e;
+
+	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
+
+	for (int i = 0; i < TIMES; i++) {
+		int how;
+		pid_t child = write_for_ever(path);
+		while (!file_exists(path))
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 300000 * i}, NULL);
+		kill(child, i % 2 ? SIGTERM : SIGHUP);
+		assert_int_equal(waitpid(child, &how, 0), child);
+		assert_true(WIFSIGNALED(how));
+		assert_int_equal(count_entries(dir), 1);
+		unlink(path);
+	}
 	free(path);
 }
 
