@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "qtui/analysis/channels.h"
+#include "qtui/base/str.h"
 #include "study_task.h"
 
 void study_wake(struct study *s)
@@ -121,7 +122,7 @@ static void title_of(char *out, size_t size, const struct work *w, bool first)
 	if (!first && req->step[0])
 		snprintf(out, size, "%s", req->step);
 	else
-		snprintf(out, size, "%d edit%s, %.40s %s", req->n_edits, req->n_edits == 1 ? "" : "s", req->target, calib_name(req->method));
+		snprintf(out, size, "%d edit%s, %.40s %s", req->n_edits, plural(req->n_edits), req->target, calib_name(req->method));
 }
 
 static double seconds_since_1970(void)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "report_parts.h"
+#include "qtui/base/str.h"
 
 static void add_text(struct str *out, const char *text, const char *special, const char *const as[])
 {
@@ -89,7 +90,7 @@ static void add_task(struct str *out, const struct task_format *f, const struct 
 {
 	const struct task_report *r = s->task;
 	str_add(out, f->title);
-	str_addf(out, "%s, %d samples%s", task_kind_name(r->kind), r->samples[TASK_QUANT],
+	str_addf(out, "%s, %d sample%s%s", task_kind_name(r->kind), r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]),
 	    s->task_calibrated ? " (those that were calibrated on)" : "");
 	if (r->has_interval)
 		str_addf(out, ", %s %+.4f, 95 %% interval %+.4f to %+.4f", task_word(r->figure[0].name), r->interval.difference, r->interval.low,

@@ -8,6 +8,7 @@
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "study_impl.h"
 
 enum { CHAPTERS = 3, PLACES = 3, EVIDENCE = 4, EDIT = 120 };
@@ -66,9 +67,12 @@ static void tell_task(struct telling *t)
 	if (isnan(lost))
 		return;
 	t->lost |= lost > 0 && !chance;
-	if (r->has_interval)
-		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d samples%s.", task_word(f->name), f->value[TASK_FLOAT],
-		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
+	if (lost == 0)
+		say(t, STORY_LOSS, "%s %.3f in float and quantized, over %d sample%s.", task_word(f->name), f->value[TASK_FLOAT], r->samples[TASK_QUANT],
+		    plural(r->samples[TASK_QUANT]));
+	else if (r->has_interval)
+		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d sample%s%s.", task_word(f->name), f->value[TASK_FLOAT],
+		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]),
 		    chance ? ", which may be chance" : "");
 	else
 		say(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", task_word(f->name), f->value[TASK_FLOAT], f->value[TASK_QUANT]);
@@ -326,7 +330,7 @@ static void tell_causes(struct telling *t)
 	t->chapter = 0;
 	t->finding = -1;
 	if (n > CHAPTERS)
-		say(t, STORY_CAUSE, "And %d more finding%s of less weight.", n - CHAPTERS, n - CHAPTERS == 1 ? "" : "s");
+		say(t, STORY_CAUSE, "And %d more finding%s of less weight.", n - CHAPTERS, plural(n - CHAPTERS));
 	else if (n == 0 && t->lost)
 		say(t, STORY_CAUSE, "No rule names one cause: the noise of many nodes adds up.");
 	else if (n == 0)

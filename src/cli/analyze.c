@@ -6,6 +6,7 @@
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/report.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "verbs.h"
 
 enum { SHOWN = 10 };
@@ -43,8 +44,8 @@ static void print_summary(const struct snapshot *s)
 		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known)
 			order[n++] = &s->site[i];
 	qsort(order, (size_t)n, sizeof *order, by_snr);
-	printf("%s, %s, %d samples, %d edits: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), s->samples, s->n_edits, n,
-	    s->timing.total_s);
+	printf("%s, %s, %d sample%s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), s->samples, plural(s->samples), s->n_edits,
+	    plural(s->n_edits), n, s->timing.total_s);
 	printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB", "alone dB",
 	    "cosine", "node");
 	for (int i = 0; i < n && i < SHOWN; i++) {
@@ -77,7 +78,7 @@ static void print_task(const struct snapshot *s)
 		printf(" %.4f -> %.4f", r->figure[0].value[TASK_FLOAT], r->figure[0].value[TASK_QUANT]);
 	if (r->has_interval)
 		printf(" (%+.4f, 95 %% interval %+.4f to %+.4f)", r->interval.difference, r->interval.low, r->interval.high);
-	say(" over %d samples of %s%s\n", r->samples[TASK_QUANT], r->dataset,
+	say(" over %d sample%s of %s%s\n", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]), r->dataset,
 	    s->task_calibrated ? ", the same that were calibrated on" : "");
 }
 

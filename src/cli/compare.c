@@ -155,7 +155,7 @@ static void print_decisions(const cJSON *nodes)
 	int n = 0;
 	cJSON_ArrayForEach(row, nodes)
 		n += is_decision(row);
-	printf("\n%d node%s with another precision or scale (. as in the other):\n", n, n == 1 ? "" : "s");
+	printf("\n%d node%s with another precision or scale (. as in the other):\n", n, plural(n));
 	if (n)
 		printf("  %-*s%-*s%s\n", CELL, "A", CELL, "B", "node");
 	cJSON_ArrayForEach(row, nodes)

@@ -38,8 +38,8 @@ static void print_groups(const struct equalization *e, const struct graph *g)
 		    e->by_reach ? "activations" : "in front", "behind");
 	for (int i = 0; i < e->n_groups; i++)
 		print_group(e, &e->group[i], g);
-	printf("%d group%s of tensors, weights of %d node%s changed\n", e->n_groups, e->n_groups == 1 ? "" : "s", tuning_count(e->weights),
-	    tuning_count(e->weights) == 1 ? "" : "s");
+	printf("%d group%s of tensors, weights of %d node%s changed\n", e->n_groups, plural(e->n_groups), tuning_count(e->weights),
+	    plural(tuning_count(e->weights)));
 }
 
 static void add_nodes(cJSON *o, const char *key, const struct graph *g, const int *node, int n)

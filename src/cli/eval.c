@@ -6,6 +6,7 @@
 #include "qtui/analysis/task.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "verbs.h"
 
 enum { SHOWN = 5 };
@@ -90,9 +91,9 @@ static void print_samples(const struct task_report *r)
 static void print_report(const struct study *st, const struct snapshot *s)
 {
 	const struct task_report *r = s->task;
-	printf("%s, %s, %d edit%s, calibrated on %d samples; %d samples measured in %.1f s\n", s->target,
-	    calib_name(s->method), s->n_edits, s->n_edits == 1 ? "" : "s", dataset_count(study_dataset(st)),
-	    r->samples[TASK_QUANT], s->timing.task_s);
+	printf("%s, %s, %d edit%s, calibrated on %d sample%s; %d sample%s measured in %.1f s\n", s->target,
+	    calib_name(s->method), s->n_edits, plural(s->n_edits), dataset_count(study_dataset(st)),
+	    plural(dataset_count(study_dataset(st))), r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]), s->timing.task_s);
 	say("%s\n", r->note);
 	puts("");
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");

@@ -5,6 +5,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/jobs.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "verbs.h"
 
@@ -65,7 +66,7 @@ static enum status find_input(const struct graph *g, const char *name, int posit
 		return error_set(err, STATUS_NOTFOUND, "-i %s: the model has no such input; its first is %s", name,
 		    g->n_inputs ? g->value[g->input[0]].name : "(none)");
 	if (position >= g->n_inputs)
-		return error_set(err, STATUS_USAGE, "the model has %d input%s, more are given", g->n_inputs, g->n_inputs == 1 ? "" : "s");
+		return error_set(err, STATUS_USAGE, "the model has %d input%s, more are given", g->n_inputs, plural(g->n_inputs));
 	*out = position;
 	return STATUS_OK;
 }

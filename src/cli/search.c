@@ -267,7 +267,7 @@ static enum status show(struct search *s, struct error *err)
 		print_frontier(s, repair_frontier(s->repair));
 		printf("end                ");
 		print_figures(s, repair_now(s->repair));
-		printf("\n%d edits kept; %s", s->commands.n, repair_end(s->repair));
+		printf("\n%d edit%s kept; %s", s->commands.n, plural(s->commands.n), repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
 			printf("; %s of the float network %.4f", task_word(s->opt.score_name), repair_float_score(s->repair));
 		puts("");

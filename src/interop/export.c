@@ -3,6 +3,7 @@
 #include <string.h>
 #include "formats.h"
 #include "qtui/base/file.h"
+#include "qtui/base/str.h"
 
 static const struct export_format rows[] = {
 #define FORMAT(name, suffix, writer, help) {name, suffix, help, writer},
@@ -42,7 +43,8 @@ static void tell_tuned(const char *format, const struct study *st, struct str *l
 {
 	int n = tuning_count(study_edits(st)->tuning);
 	if (n && strcmp(format, "qdq") != 0)
-		str_addf(loss, "weights of %d nodes are tuned, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n);
+		str_addf(loss, "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
+		    plural(n));
 }
 
 static enum status unknown_format(const char *format, struct error *err)

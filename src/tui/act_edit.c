@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "qtui/base/jobs.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
@@ -198,7 +199,7 @@ void act_mark_all(struct ui *ui)
 		all &= l->marked[l->order[i]];
 	for (int i = 0; i < l->n; i++)
 		layers_mark(l, l->order[i], !all);
-	ui_note(ui, "%d nodes are marked", l->n_marked);
+	ui_note(ui, "%d node%s marked", l->n_marked, plural(l->n_marked));
 }
 
 void act_visual(struct ui *ui)

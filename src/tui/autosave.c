@@ -38,8 +38,8 @@ static void offer(struct ui *ui)
 		time_of(when, sizeof when, ui->autosave_path);
 		ui->offered = xstrdup(ui->autosave_path);
 		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, s->current,
-		    s->current == 1 ? "" : "s");
-		log_warn("a session of %s with %d step%s was not saved: %s", when, s->current, s->current == 1 ? "" : "s", ui->offered);
+		    plural(s->current));
+		log_warn("a session of %s with %d step%s was not saved: %s", when, s->current, plural(s->current), ui->offered);
 	}
 	session_free(&s);
 }

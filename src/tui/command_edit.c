@@ -94,7 +94,7 @@ enum status command_mark_nodes(struct ui *ui, char *args, struct error *err)
 	for (int i = 0; i < n; i++)
 		layers_mark(&ui->layers, nodes[i], true);
 	free(nodes);
-	ui_note(ui, "%d nodes are marked", ui->layers.n_marked);
+	ui_note(ui, "%d node%s marked", ui->layers.n_marked, plural(ui->layers.n_marked));
 	return STATUS_OK;
 }
 
@@ -183,11 +183,11 @@ enum status command_variant(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	if (made) {
 		ui->autosave_due = ui->unsaved = true;
-		ui_note(ui, "%s names this state: %d edit%s", args, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
+		ui_note(ui, "%s names this state: %d edit%s", args, ui->snap->n_edits, plural(ui->snap->n_edits));
 		return STATUS_OK;
 	}
 	edit_done(ui);
-	ui_note(ui, "variant %s: %d edit%s", args, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
+	ui_note(ui, "variant %s: %d edit%s", args, ui->snap->n_edits, plural(ui->snap->n_edits));
 	return STATUS_OK;
 }
 
@@ -210,6 +210,6 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 	diff_set(&ui->diff, &a, args, &b, second);
 	ui->scroll[VIEW_DIFF] = (struct scroll){0};
 	ui_show(ui, VIEW_DIFF);
-	ui_note(ui, "%d node%s differ%s", ui->diff.n, ui->diff.n == 1 ? "" : "s", ui->diff.n == 1 ? "s" : "");
+	ui_note(ui, "%d node%s differ%s", ui->diff.n, plural(ui->diff.n), ui->diff.n == 1 ? "s" : "");
 	return STATUS_OK;
 }

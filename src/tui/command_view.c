@@ -6,6 +6,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "qtui/interop/export.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
@@ -117,7 +118,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 		ui->session_stamp = s->stamp;
 	}
 	edit_done(ui);
-	ui_note(ui, "opened %s: %d edit%s", path, ui->snap->n_edits, ui->snap->n_edits == 1 ? "" : "s");
+	ui_note(ui, "opened %s: %d edit%s", path, ui->snap->n_edits, plural(ui->snap->n_edits));
 	return STATUS_OK;
 }
 
@@ -144,7 +145,7 @@ enum status command_export(struct ui *ui, char *args, struct error *err)
 	st = export_write(args, path, ui->study, ui->snap, &loss, err);
 	if (!st) {
 		lost = log_loss(str_text(&loss));
-		ui_note(ui, lost ? "%s written; %d decisions it cannot say are in the log" : "%s written", path, lost);
+		ui_note(ui, lost ? "%s written; the log has %d decision%s that it cannot say" : "%s written", path, lost, plural(lost));
 	}
 	free(path);
 	str_done(&loss);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qtui/base/file.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/equalize.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
@@ -97,13 +98,13 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		out[n++].role = ROLE_BAR;
 	}
 	if (s->n_edits) {
-		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, s->n_edits == 1 ? "" : "s", ui->unsaved ? "*" : "");
+		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, plural(s->n_edits), ui->unsaved ? "*" : "");
 		out[n++].role = ROLE_BAR;
 	}
 	if (samples_shown(s) < s->samples)
 		snprintf(out[n].text, sizeof out->text, "%d of %d samples", samples_shown(s), s->samples);
 	else
-		snprintf(out[n].text, sizeof out->text, "%d sample%s", s->samples, s->samples == 1 ? "" : "s");
+		snprintf(out[n].text, sizeof out->text, "%d sample%s", s->samples, plural(s->samples));
 	out[n++].role = ROLE_BAR;
 	return n;
 }
@@ -299,7 +300,7 @@ static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)
 	}
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ui->focus == p ? ROLE_TITLE_FOCUS : ROLE_TITLE, text);
 	below = p == PANEL_DETAIL ? view_detail_height(ui, r.w, r.h - 1) - ui->detail_top - (r.h - 1) : 0;
-	snprintf(text, sizeof text, " %d more line%s ", below, below == 1 ? "" : "s");
+	snprintf(text, sizeof text, " %d more line%s ", below, plural(below));
 	if (below > 0 && used + text_width(text) + 3 < r.w)
 		canvas_right(c, r.x, r.y, r.w - 1, ROLE_TITLE, text);
 }

@@ -55,10 +55,10 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	if (n == 1)
 		ui_note(ui, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
 	else
-		ui_note(ui, "%s: %d nodes%s", precision_text(precision), n - refused, same ? ", as they were" : "");
+		ui_note(ui, "%s: %d node%s%s", precision_text(precision), n - refused, plural(n - refused), same ? ", as they were" : "");
 	if (refused) {
 		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), err->text);
-		ui_note(ui, "%s: %d nodes; %d refused (%s)", precision_text(precision), n - refused, refused, err->text);
+		ui_note(ui, "%s: %d node%s; %d refused (%s)", precision_text(precision), n - refused, plural(n - refused), refused, err->text);
 	}
 	return STATUS_OK;
 }

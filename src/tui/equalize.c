@@ -68,7 +68,8 @@ static void tell(struct ui *ui, const struct equalizing_result *r, const char *p
 	const char *calib = study_options(ui->study)->calib;
 	struct str text = {0};
 
-	str_addf(&text, "equalize: %d group%s of tensors, weights of %d nodes", r->groups, r->groups == 1 ? "" : "s", r->nodes);
+	str_addf(&text, "equalize: %d group%s of tensors, weights of %d node%s", r->groups, plural(r->groups), r->nodes,
+	    plural(r->nodes));
 	if (r->nodes == 0) {
 		str_add(&text, ": nothing to equalize here (factors do not pass Clip, Sigmoid, SiLU or Concat)");
 	} else if (!r->measured) {

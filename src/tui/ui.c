@@ -185,7 +185,7 @@ static void describe_change(struct str *out, const struct snapshot *s)
 		worse += change <= -0.05;
 	}
 	if (better || worse)
-		str_addf(out, "; %d node%s better, %d worse", better, better == 1 ? "" : "s", worse);
+		str_addf(out, "; %d node%s better, %d worse", better, plural(better), worse);
 	else
 		str_add(out, "; NO figure has changed");
 }

@@ -1,4 +1,5 @@
 // Channels of the tensor that the detail is about: a plot of all, and a list with the worst first.
+#include "qtui/base/str.h"
 #include "qtui/tui/view_channels.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 	detail_shape(dims, sizeof dims, shape);
 	if (ch->axis >= 0)
 		snprintf(along, sizeof along, " on axis %d of %s", ch->axis, dims);
-	used = (size_t)snprintf(text, sizeof text, "%d channel%s%s", ch->n, ch->n == 1 ? "" : "s", along);
+	used = (size_t)snprintf(text, sizeof text, "%d channel%s%s", ch->n, plural(ch->n), along);
 	if (ch->samples < ch->of)
 		used += (size_t)snprintf(text + used, sizeof text - used, "  %d of %d samples", ch->samples, ch->of);
 	for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
@@ -105,7 +106,8 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 // "worst of 32 samples, dB  139.jpg 12.3  285.jpg 12.9": as many as there is room for.
 static void draw_samples(struct canvas *c, struct rect r, const struct channels *ch)
 {
-	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d samples, dB" : "the same for all samples", ch->n_samples);
+	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d sample%s, dB" : "the same for all samples", ch->n_samples,
+	    plural(ch->n_samples));
 	char snr[FIGURE], text[160];
 
 	for (int i = 0; i < ch->n_samples; i++) {

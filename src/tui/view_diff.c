@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/base/str.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/ui.h"
 #include "qtui/tui/view_task.h"
@@ -35,7 +36,7 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 	if (n->earlier)
 		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
 	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when, n->n_edits,
-	    n->n_edits == 1 ? "" : "s", isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db), isfinite(n->out_snr_db) ? " dB" : "",
+	    plural(n->n_edits), isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db), isfinite(n->out_snr_db) ? " dB" : "",
 	    task, n->target, calib_name(n->method));
 }
 

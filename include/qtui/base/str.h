@@ -38,6 +38,11 @@ struct nearest {
 	int distance;
 };
 void nearest_try(struct nearest *n, const char *candidate);
+// "%d sample%s": the ending of what is counted.
+static inline const char *plural(long long n)
+{
+	return n == 1 ? "" : "s";
+}
 // Parses a whole string as a number; false when anything is left over or it is out of range or not finite.
 bool str_to_int(const char *s, long long *out);
 bool str_to_double(const char *s, double *out);

@@ -1,5 +1,6 @@
 // Ranges are as good as the samples that they were seen on: noise has other ranges than pictures, and few samples miss the tails.
 #include "rule.h"
+#include "qtui/base/str.h"
 
 enum { ENOUGH = 8 };
 
@@ -30,7 +31,7 @@ static void few(struct look *l, int n, int repeats)
 	if (repeats > 0)
 		finding_say(f, "%d of the %d samples repeat another one: ranges come from %d different samples.", repeats, n, n - repeats);
 	else
-		finding_say(f, "Ranges come from %d sample%s only; the next one may exceed them.", n, n == 1 ? "" : "s");
+		finding_say(f, "Ranges come from %d sample%s only; the next one may exceed them.", n, plural(n));
 	finding_advise(f, "calibrate on at least %d different samples", ENOUGH);
 	finding_prove(f, "samples", n);
 	finding_prove(f, "repeated", repeats);

@@ -76,7 +76,7 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 	}
 	file_list_done(&files);
 	if (others)
-		log_info("%s: %zu file%s left out: neither image nor array", dir, others, others == 1 ? "" : "s");
+		log_info("%s: %zu file%s left out: neither image nor array", dir, others, plural(others));
 	return STATUS_OK;
 }
 
