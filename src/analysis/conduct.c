@@ -146,6 +146,7 @@ static void note_run(struct work *w)
 	r.note.total = r.note.computed + atomic_load(&w->reused);
 	title_of(r.note.title, sizeof r.note.title, w, first);
 	study_task_note(w, &r.note);
+	r.state = run_state_take(w->req.state);
 	pthread_mutex_lock(&s->lock);
 	history_add(&s->history, &r);
 	pthread_mutex_unlock(&s->lock);
@@ -308,6 +309,7 @@ void *study_conduct(void *arg)
 		}
 		struct request req = s->req;
 		s->req.edits = NULL;
+		s->req.state = NULL;
 		s->requested = false;
 		s->running = true;
 		atomic_store(&s->cancel, false);
@@ -316,6 +318,7 @@ void *study_conduct(void *arg)
 			thread_yield();
 		conduct_run(s, &req);
 		edits_free(&req.edits);
+		run_state_drop(&req.state);
 		study_look_again(s);
 		pthread_mutex_lock(&s->lock);
 		s->running = false;

@@ -31,16 +31,35 @@ static void nodes_drop(struct run_nodes **np)
 	free(n);
 }
 
+struct run_state *run_state_take(struct run_state *s)
+{
+	if (s)
+		atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+
+void run_state_drop(struct run_state **sp)
+{
+	struct run_state *s = *sp;
+	*sp = NULL;
+	if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+		return;
+	edits_free(&s->edits);
+	free(s);
+}
+
 struct run_record run_record_take(const struct run_record *r)
 {
 	if (r->nodes)
 		atomic_fetch_add(&r->nodes->refs, 1);
+	run_state_take(r->state);
 	return *r;
 }
 
 void run_record_done(struct run_record *r)
 {
 	nodes_drop(&r->nodes);
+	run_state_drop(&r->state);
 }
 
 // ---- of a snapshot
@@ -112,7 +131,7 @@ void history_bound(struct history *r)
 		int n = r->at[i].nodes ? r->at[i].nodes->n : 0;
 		nodes = n > HISTORY_NODES_KEPT - nodes ? HISTORY_NODES_KEPT : nodes + n;
 		if (nodes == HISTORY_NODES_KEPT && i + 1 < r->n) // the last run keeps its own, however many they are
-			nodes_drop(&r->at[i].nodes);
+			run_record_done(&r->at[i]);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "history_impl.h"
+#include "study_impl.h"
 
 static const char precision_letter[PREC_COUNT] = {[PREC_INT8] = '8', [PREC_INT16] = '6', [PREC_FLOAT] = 'f'}; // the keys that set it
 static const double END_OF_TIME = 253402300800.0; // the year 10000
@@ -78,7 +79,17 @@ static void add_figure(cJSON *o, const char *name, double db)
 		json_add_number(o, name, db);
 }
 
-static cJSON *run_json(const struct run_record *r)
+static cJSON *state_json(const struct run_state *s, const struct graph *g)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "target", s->target); // that of the run's line may be shortened
+	if (s->prepared)
+		cJSON_AddItemToObject(o, "preprocess", preprocess_json(&s->pre));
+	cJSON_AddItemToObject(o, "edits", edits_json(g, s->edits));
+	return o;
+}
+
+static cJSON *run_json(const struct run_record *r, const struct graph *g)
 {
 	const struct run_note *n = &r->note;
 	cJSON *o = cJSON_CreateObject();
@@ -98,15 +109,17 @@ static cJSON *run_json(const struct run_record *r)
 	save_task(o, n);
 	if (r->nodes)
 		save_nodes(o, r->nodes);
+	if (r->state)
+		cJSON_AddItemToObject(o, "state", state_json(r->state, g));
 	return o;
 }
 
-struct cJSON *history_json(const struct history *r)
+struct cJSON *history_json(const struct history *r, const struct graph *g)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (size_t i = 0; i < r->n; i++)
 		if (!isnan(r->at[i].note.out_snr_db) || !isnan(r->at[i].note.mean_snr_db)) // else it only calibrated
-			cJSON_AddItemToArray(list, run_json(&r->at[i]));
+			cJSON_AddItemToArray(list, run_json(&r->at[i], g));
 	return list;
 }
 
@@ -183,7 +196,27 @@ static void read_key(struct key *out, const cJSON *o, const char *name)
 		*out = (struct key){0};
 }
 
-static enum status read_run(struct run_record *out, const struct graph *g, const cJSON *o, struct error *err)
+// Of nodes or tuned weights that are not there any more no state can be made: *out is NULL.
+static enum status read_state(struct run_state **out, const struct study *s, enum calib_method method, const cJSON *o, struct error *err)
+{
+	static const struct json_member member[] = {{NULL, "target", cJSON_String}, {NULL, "preprocess", cJSON_Object}, {NULL, "edits", cJSON_Array}};
+	const cJSON *pre = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
+	struct run_state *state = xcalloc(1, sizeof *state);
+	*state = (struct run_state){.method = method, .prepared = pre != NULL};
+	atomic_store(&state->refs, 1);
+	snprintf(state->target, sizeof state->target, "%s", json_text(o, "target", ""));
+	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
+	if (st == STATUS_OK && pre)
+		st = preprocess_parse(&state->pre, pre, err);
+	if (st == STATUS_OK)
+		st = edits_parse(&state->edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
+	if (st != STATUS_OK)
+		run_state_drop(&state);
+	*out = state;
+	return st == STATUS_NOTFOUND ? STATUS_OK : st;
+}
+
+static enum status read_run(struct run_record *out, const struct study *s, const cJSON *o, struct error *err)
 {
 	static const struct json_member member[] = {
 	    {NULL, "run", cJSON_Number}, {NULL, "time", cJSON_Number}, {NULL, "title", cJSON_String}, {NULL, "target", cJSON_String},
@@ -191,7 +224,7 @@ static enum status read_run(struct run_record *out, const struct graph *g, const
 	    {NULL, "samples", cJSON_String}, {NULL, "seconds", cJSON_Number}, {NULL, "computed", cJSON_Number},
 	    {NULL, "needed", cJSON_Number}, {NULL, "task", cJSON_Object}, {"task", "name", cJSON_String}, {"task", "float", cJSON_Number},
 	    {"task", "quantized", cJSON_Number}, {"task", "change", cJSON_Object}, {NULL, "node_precision", cJSON_String},
-	    {NULL, "node_snr_db", cJSON_Array}, {NULL, "node_scale", cJSON_Array},
+	    {NULL, "node_snr_db", cJSON_Array}, {NULL, "node_scale", cJSON_Array}, {NULL, "state", cJSON_Object},
 	};
 	struct run_note n = {.earlier = true, .number = read_int(o, "run"), .when = json_number(o, "time", 0)};
 	if (!cJSON_IsObject(o))
@@ -213,8 +246,12 @@ static enum status read_run(struct run_record *out, const struct graph *g, const
 	n.computed = read_int(o, "computed");
 	n.total = read_int(o, "needed");
 	read_task(&n, cJSON_GetObjectItemCaseSensitive(o, "task"));
-	*out = (struct run_record){n, read_nodes(o, g->n_nodes)};
-	return STATUS_OK;
+	const cJSON *state = cJSON_GetObjectItemCaseSensitive(o, "state");
+	*out = (struct run_record){.note = n, .nodes = read_nodes(o, s->g->n_nodes)};
+	enum status st = state ? read_state(&out->state, s, n.method, state, err) : STATUS_OK;
+	if (st != STATUS_OK)
+		run_record_done(out);
+	return st == STATUS_OK ? st : error_prefix(err, "\"state\"");
 }
 
 static bool is_there(const struct history *r, const struct run_note *n)
@@ -251,7 +288,7 @@ static void merge(struct history *r, struct history *loaded)
 	history_bound(r);
 }
 
-enum status history_load(struct history *r, const struct graph *g, const struct cJSON *list, struct error *err)
+enum status history_load(struct history *r, const struct study *s, const struct cJSON *list, struct error *err)
 {
 	struct history loaded = {0};
 	const cJSON *o;
@@ -262,7 +299,7 @@ enum status history_load(struct history *r, const struct graph *g, const struct 
 		struct run_record one;
 		if (st != STATUS_OK || at++ < skip)
 			continue;
-		st = read_run(&one, g, o, err);
+		st = read_run(&one, s, o, err);
 		if (st != STATUS_OK) {
 			error_prefix(err, "\"runs\", the %d.", at);
 		} else if (is_there(r, &one.note) || is_there(&loaded, &one.note)) {

@@ -311,7 +311,7 @@ static enum status read_tuned(const struct session *s, struct study *st, struct 
 static enum status load_history(const struct session *s, struct study *st, struct error *err)
 {
 	pthread_mutex_lock(&st->lock);
-	enum status status = history_load(&st->history, st->g, cJSON_GetObjectItemCaseSensitive(s->root, "runs"), err);
+	enum status status = history_load(&st->history, st, cJSON_GetObjectItemCaseSensitive(s->root, "runs"), err);
 	pthread_mutex_unlock(&st->lock);
 	return status;
 }

@@ -125,13 +125,18 @@ static cJSON *copy_unknown(const struct session *base)
 	return root;
 }
 
-static void add_tuning(struct session_save *s, struct tuning *t)
+static bool has_tuning(const struct session_save *s, const struct tuning *t)
 {
-	if (!tuning_count(t))
-		return;
 	for (size_t i = 0; i < s->n_tunings; i++)
 		if (key_equal(tuning_key(s->tuning[i]), tuning_key(t)))
-			return;
+			return true;
+	return false;
+}
+
+static void add_tuning(struct session_save *s, struct tuning *t)
+{
+	if (!tuning_count(t) || has_tuning(s, t))
+		return;
 	s->tuning = xrealloc(s->tuning, (s->n_tunings + 1) * sizeof *s->tuning);
 	s->tuning[s->n_tunings++] = tuning_take(t);
 }
@@ -194,6 +199,16 @@ static struct history take_history(const struct study *st)
 	return copy;
 }
 
+// A file as large as the model is not kept for the sake of a run that nobody has gone back to.
+static void leave_tuned_runs(struct session_save *s)
+{
+	for (size_t i = 0; i < s->history.n; i++) {
+		struct run_state *state = s->history.at[i].state;
+		if (state && tuning_count(state->edits->tuning) && !has_tuning(s, state->edits->tuning))
+			run_state_drop(&s->history.at[i].state);
+	}
+}
+
 struct session_save *session_save_begin(const struct study *st, const struct session *base)
 {
 	int current;
@@ -216,6 +231,7 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	s->g = st->g;
 	add_tunings(s, st);
 	s->history = take_history(st);
+	leave_tuned_runs(s);
 	s->results = results_save_begin(st);
 	return s;
 }
@@ -224,7 +240,7 @@ enum status session_save_end(struct session_save **sp, const char *path, struct 
 {
 	struct session_save *s = *sp;
 	enum status st = STATUS_OK;
-	cJSON_AddItemToObject(s->root, "runs", history_json(&s->history));
+	cJSON_AddItemToObject(s->root, "runs", history_json(&s->history, s->g));
 	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
 	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
 		st = write_tuned(s, s->tuning[i], path, err);

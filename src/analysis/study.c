@@ -211,6 +211,7 @@ void study_close(struct study **sp)
 		free(s->step[i].text);
 	}
 	edits_free(&s->req.edits);
+	run_state_drop(&s->req.state);
 	study_task_free(&s->task);
 	engine_free(&s->engine);
 	plan_cache_free(&s->plan_cache);
@@ -257,6 +258,17 @@ const struct target *study_target(const struct study *s)
 
 // ---- running
 
+static struct run_state *state_of(const struct study *s, const struct decision *d)
+{
+	struct run_state *state = xcalloc(1, sizeof *state);
+	*state = (struct run_state){.edits = edits_copy(d->edits), .method = d->method, .prepared = d->bench > 0};
+	atomic_store(&state->refs, 1);
+	snprintf(state->target, sizeof state->target, "%s", d->target);
+	if (state->prepared)
+		state->pre = *dataset_preprocess(s->bench[d->bench].d);
+	return state;
+}
+
 void study_run(struct study *s)
 {
 	enum { STEP = 48 };
@@ -266,7 +278,8 @@ void study_run(struct study *s)
 		study_add_step(&step, d->text, STEP);
 	pthread_mutex_lock(&s->lock);
 	edits_free(&s->req.edits);
-	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .method = d->method,
+	run_state_drop(&s->req.state);
+	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .state = state_of(s, d), .method = d->method,
 	    .n_edits = edits_count(d->edits) + (d->bench > 0)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
 	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));

@@ -148,8 +148,8 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.
 char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to, enum calib_method after, int *n);
 void edits_commands_free(char **list, int n);
-// Takes a state as one step of the history: as a variant of this name, or, where another state has it, with a number behind.
-MUST_CHECK enum status study_become(struct study *s, const char *name, const struct edits *e, enum calib_method m, struct error *err);
+// Takes a state as one step of the history: as a copy of this variant; where another state has its name, with a number behind.
+MUST_CHECK enum status study_become(struct study *s, const struct variant *wanted, struct error *err);
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_scale_text(char *out, size_t size, double scale);

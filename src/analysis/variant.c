@@ -24,12 +24,17 @@ static bool in_force(const struct study *s, const struct variant *v)
 	return is_state(v, d->edits, d->target, d->method, d->bench);
 }
 
+static void drop_last(struct study *s)
+{
+	struct variant *v = &s->variant[--s->n_variants];
+	edits_free(&v->edits);
+	free(v->name);
+}
+
 void variants_free(struct study *s)
 {
-	for (size_t i = 0; i < s->n_variants; i++) {
-		edits_free(&s->variant[i].edits);
-		free(s->variant[i].name);
-	}
+	while (s->n_variants)
+		drop_last(s);
 	free(s->variant);
 }
 
@@ -55,12 +60,87 @@ static enum status check_name(const char *name, struct error *err)
 	return STATUS_OK;
 }
 
+// A name of another state gets a number behind.
+static void free_name(struct str *out, const struct study *s, const struct variant *wanted)
+{
+	const struct variant *v;
+	str_add(out, wanted->name);
+	for (int i = 2; (v = find(s, str_text(out))) && !is_state(v, wanted->edits, wanted->target, wanted->method, wanted->bench); i++) {
+		str_clear(out);
+		str_addf(out, "%s-%d", wanted->name, i);
+	}
+}
+
+enum status study_become(struct study *s, const struct variant *wanted, struct error *err)
+{
+	struct str name = {0};
+	free_name(&name, s, wanted);
+	const struct variant *v = find(s, str_text(&name));
+	bool made = !v;
+	if (made)
+		v = add_variant(s, str_text(&name), wanted->edits, wanted->target, wanted->method, wanted->bench);
+	str_done(&name);
+	enum status st = study_go_variant(s, v, err);
+	if (st != STATUS_OK && made)
+		drop_last(s);
+	return st;
+}
+
+static enum status no_run(const struct study *s, const char *what, struct error *err)
+{
+	const struct history *r = &s->history;
+	if (r->n == 0)
+		return error_set(err, STATUS_NOTFOUND, "no variant is named %.60s, and nothing has been run yet", what);
+	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number, r->at[r->n - 1].note.number);
+}
+
+// The run of that number, whose parts the caller drops.
+static enum status find_run(struct run_record *out, struct study *s, const char *number, struct error *err)
+{
+	pthread_mutex_lock(&s->lock);
+	const struct run_record *found = strlen(number) < 9 ? history_find(&s->history, atoi(number)) : NULL;
+	enum status st = found ? STATUS_OK : no_run(s, number, err);
+	if (found)
+		*out = run_record_take(found);
+	pthread_mutex_unlock(&s->lock);
+	return st;
+}
+
+// What was decided when it ran becomes a variant, "run-12": the step that brings it back says so, whatever becomes of the history.
+static enum status become_run(struct study *s, const struct run_record *run, struct error *err)
+{
+	const struct run_state *state = run->state;
+	char name[24];
+	int bench = 0;
+	if (!state)
+		return error_set(err, STATUS_REFUSED, "run %d does not say what was decided: it is of an older session, or one of very many", run->note.number);
+	if (state->prepared && study_bench_of(&bench, s, &state->pre, err) != STATUS_OK)
+		return err->status;
+	snprintf(name, sizeof name, "run-%d", run->note.number);
+	struct variant v = {.name = name, .edits = state->edits, .method = state->method, .bench = bench};
+	snprintf(v.target, sizeof v.target, "%s", state->target);
+	return in_force(s, &v) ? STATUS_OK : study_become(s, &v, err);
+}
+
+static enum status go_run(struct study *s, const char *number, struct error *err)
+{
+	struct run_record run;
+	enum status st = find_run(&run, s, number, err);
+	if (st != STATUS_OK)
+		return st;
+	st = become_run(s, &run, err);
+	run_record_done(&run);
+	return st;
+}
+
 enum status study_variant(struct study *s, const char *name, bool *made, struct error *err)
 {
 	const struct decision *d = &s->step[s->current];
 	const struct variant *v = find(s, name);
-	enum status st = check_name(name, err);
 	*made = false;
+	if (is_number(name))
+		return go_run(s, name, err);
+	enum status st = check_name(name, err);
 	if (st != STATUS_OK || (v && in_force(s, v)))
 		return st;
 	if (v)
@@ -68,21 +148,6 @@ enum status study_variant(struct study *s, const char *name, bool *made, struct 
 	add_variant(s, name, d->edits, d->target, d->method, d->bench);
 	*made = true;
 	return STATUS_OK;
-}
-
-enum status study_become(struct study *s, const char *name, const struct edits *e, enum calib_method m, struct error *err)
-{
-	const struct decision *now = &s->step[s->current];
-	const struct variant *v;
-	struct str text = {0};
-	str_add(&text, name);
-	for (int i = 2; (v = find(s, str_text(&text))) && !is_state(v, e, now->target, m, now->bench); i++) {
-		str_clear(&text);
-		str_addf(&text, "%s-%d", name, i);
-	}
-	v = v ? v : add_variant(s, str_text(&text), e, now->target, m, now->bench);
-	str_done(&text);
-	return study_go_variant(s, v, err);
 }
 
 int study_variants(const struct study *s)
@@ -112,14 +177,6 @@ static struct run_record now(struct study *s)
 		run_note_task(&r.note, snap->task);
 	snapshot_drop(&snap);
 	return r;
-}
-
-static enum status no_run(const struct study *s, const char *what, struct error *err)
-{
-	const struct history *r = &s->history;
-	if (r->n == 0)
-		return error_set(err, STATUS_NOTFOUND, "no variant is named %.60s, and nothing has been run yet", what);
-	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number, r->at[r->n - 1].note.number);
 }
 
 enum status study_figures(struct run_record *out, struct study *s, const char *what, struct error *err)

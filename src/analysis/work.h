@@ -29,9 +29,11 @@ struct output_work {
 };
 
 // What one run is asked to do; copied from the study under its lock.
+struct run_state;
 struct request {
 	uint64_t generation;
 	struct edits *edits;        // effective: truncation included
+	struct run_state *state;    // what was decided
 	char target[256];
 	enum calib_method method;
 	int n_edits;

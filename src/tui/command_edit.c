@@ -173,21 +173,29 @@ static void list_variants(struct ui *ui)
 
 enum status command_variant(struct ui *ui, char *args, struct error *err)
 {
+	const char *what = strspn(args, "0123456789") == strlen(args) ? "run" : "variant"; // as study_variant tells them apart
+	int before, now;
 	bool made;
 
 	if (!*args) {
 		list_variants(ui);
 		return STATUS_OK;
 	}
+	study_steps(ui->study, &before);
 	if (study_variant(ui->study, args, &made, err))
 		return err->status;
+	study_steps(ui->study, &now);
 	if (made) {
 		ui->autosave_due = ui->unsaved = true;
 		ui_note(ui, "%s names this state: %d edit%s", args, ui->snap->n_edits, plural(ui->snap->n_edits));
 		return STATUS_OK;
 	}
+	if (now == before) {
+		ui_note(ui, "%s %s is in force", what, args);
+		return STATUS_OK;
+	}
 	edit_done(ui);
-	ui_note(ui, "variant %s: %d edit%s", args, ui->snap->n_edits, plural(ui->snap->n_edits));
+	ui_note(ui, "%s %s: %d edit%s; u undoes", what, args, ui->snap->n_edits, plural(ui->snap->n_edits));
 	return STATUS_OK;
 }
 

@@ -76,6 +76,16 @@ void act_run_compare(struct ui *ui)
 		ui_fail(ui, &err);
 }
 
+void act_run_take(struct ui *ui)
+{
+	char number[16];
+	struct error err;
+
+	snprintf(number, sizeof number, "%d", view_runs_at(ui));
+	if (ui->study && command_variant(ui, number, &err))
+		ui_fail(ui, &err);
+}
+
 enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100,
 	WIDEST = 130 };
 

@@ -184,6 +184,71 @@ void test_history__variants_find_theirs(void **state)
 	study_close(&st);
 }
 
+static enum precision conv_now(const struct study *st)
+{
+	return (enum precision)study_edits(st)->precision[graph_find_node(study_graph(st), CONV)];
+}
+
+static void go_to_run(struct study *st, const char *number)
+{
+	struct error err = {0};
+	bool made = true;
+	if (study_variant(st, number, &made, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	assert_false(made);
+}
+
+// What was decided in a run of this sitting, or of an earlier one, comes back in one step, which a journal can say again.
+void test_history__a_run_is_taken_back(void **state)
+{
+	const char *path = first_sitting(), *again = support_temp_file("again.json", "", 0);
+	struct error err = {0};
+	struct study *st = open_study();
+	int steps, now;
+	resume(st, path);
+	assert_int_equal(study_set_target(st, "xquant", &err), STATUS_OK);
+	set(st, PREC_FLOAT);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	go_to_run(st, "2");
+	assert_int_equal(conv_now(st), PREC_INT16);
+	assert_string_equal(target_name(study_target(st)), "esp32p4");
+	go_to_run(st, "3");
+	assert_int_equal(conv_now(st), PREC_FLOAT);
+	assert_string_equal(target_name(study_target(st)), "xquant");
+	study_steps(st, &steps);
+	go_to_run(st, "3"); // as it is
+	study_steps(st, &now);
+	assert_int_equal(steps, now);
+	assert_true(study_undo(st));
+	assert_int_equal(conv_now(st), PREC_INT16);
+	assert_string_equal(study_step(st, now - 2), "variant run-2");
+	save(st, again);
+	study_close(&st);
+	st = open_study();
+	resume(st, again);
+	assert_int_equal(conv_now(st), PREC_INT16);
+	study_close(&st);
+}
+
+void test_history__runs_that_do_not_say_are_refused(void **state)
+{
+	static const char text[] = "{\"qtui_session\": 1, \"runs\": ["
+	    "{\"run\": 1, \"time\": 1, \"calibration\": \"kl\"},"
+	    "{\"run\": 2, \"time\": 2, \"calibration\": \"kl\", \"state\": {\"target\": \"esp32p4\", \"edits\": [{\"node\": \"gone\", \"precision\": \"int16\"}]}},"
+	    "{\"run\": 3, \"time\": 3, \"calibration\": \"kl\", \"state\": {\"target\": \"nowhere\", \"edits\": []}}]}";
+	struct study *st = open_study();
+	bool made;
+	resume(st, support_temp_file("bare.json", text, sizeof text - 1));
+	for (int run = 1; run <= 4; run++) {
+		struct error err = {0};
+		char number[] = {(char)('0' + run), '\0'};
+		assert_int_equal(study_variant(st, number, &made, &err), run < 3 ? STATUS_REFUSED : STATUS_NOTFOUND);
+		assert_non_null(strstr(err.text, run < 3 ? "does not say what was decided" : run == 3 ? "nowhere" : "runs are 1 to 3"));
+	}
+	assert_int_equal(study_variants(st), 0);
+	study_close(&st);
+}
+
 void test_history__malformed_runs_are_named(void **state)
 {
 	static const struct {
@@ -197,6 +262,8 @@ void test_history__malformed_runs_are_named(void **state)
 	    {"{\"calibration\": \"guess\"}", "\"calibration\" is missing or unknown"},
 	    {"{\"calibration\": \"kl\", \"task\": []}", "\"task\" must be an object"},
 	    {"{\"calibration\": \"kl\", \"node_scale\": 1}", "\"node_scale\" must be a list"},
+	    {"{\"calibration\": \"kl\", \"state\": {\"edits\": 1}}", "\"state\": \"edits\" must be a list"},
+	    {"{\"calibration\": \"kl\", \"state\": {\"preprocess\": {\"color\": \"grey\"}}}", "\"state\": \"color\""},
 	};
 	struct study *st = open_study();
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -322,7 +389,7 @@ void test_history__is_bounded(void **state)
 		with_nodes += h.at[i].nodes != NULL;
 	assert_in_range(with_nodes, HISTORY_NODES_KEPT / NODES - 1, HISTORY_NODES_KEPT / NODES);
 	assert_non_null(h.at[h.n - 1].nodes);
-	cJSON *j = history_json(&h);
+	cJSON *j = history_json(&h, NULL);
 	char *text = cJSON_PrintUnformatted(j);
 	assert_in_range(strlen(text), 1 << 20, 4 << 20);
 	cJSON_free(text);

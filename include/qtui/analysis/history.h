@@ -4,6 +4,7 @@
 #define QTUI_ANALYSIS_HISTORY_H
 
 #include "qtui/analysis/snapshot.h"
+#include "qtui/engine/data.h"
 
 // What a run said of each node of the graph; arrays are [n].
 struct run_nodes {
@@ -13,16 +14,28 @@ struct run_nodes {
 	float *scale;           // of its output's quantizer; 0: none
 	signed char *precision; // enum precision; -1: another node shows its figures
 };
+// What was decided when it ran, so that one can go back there. Never changed, shared by count.
+struct run_state {
+	atomic_int refs;
+	struct edits *edits;     // the user's own
+	char target[256];
+	enum calib_method method;
+	bool prepared;           // pictures, as `pre` says; else as the study was opened
+	struct preprocess pre;
+};
 struct run_record {
 	struct run_note note;
 	struct run_nodes *nodes; // NULL: not kept
+	struct run_state *state; // likewise
 };
+struct run_state *run_state_take(struct run_state *s); // NULL is NULL
+void run_state_drop(struct run_state **s);
 struct run_record run_record_take(const struct run_record *r);
 void run_record_done(struct run_record *r);
 // What a snapshot shows; its note says what it is of, and no number.
 struct run_record run_record_of(const struct snapshot *s);
 
-// Kept are so many runs, and their nodes while they are so many in all: the oldest give way.
+// Kept are so many runs, and their nodes and states while nodes are so many in all: the oldest give way.
 enum { HISTORY_KEPT = 500, HISTORY_NODES_KEPT = 100000 };
 struct history {
 	struct run_record *at;  // oldest first: those of earlier sittings, then this one's
@@ -36,7 +49,8 @@ const struct run_record *history_find(const struct history *r, int number); // N
 const struct run_record *history_of(const struct history *r, struct key decision, struct key samples);
 
 // As sessions keep it. What is read are runs of earlier sittings; they come before this one's, without those that are there already.
-struct cJSON *history_json(const struct history *r);
-MUST_CHECK enum status history_load(struct history *r, const struct graph *g, const struct cJSON *list, struct error *err);
+struct study;
+struct cJSON *history_json(const struct history *r, const struct graph *g /* of the states */);
+MUST_CHECK enum status history_load(struct history *r, const struct study *s, const struct cJSON *list, struct error *err);
 
 #endif

@@ -90,7 +90,7 @@ void study_channels(struct study *s, int slot);
 bool study_gathering(const struct study *s); // they are still to come, if no run is in the way; no part of study_running
 
 // Variants: states of the decisions that have a name (one word), kept in sessions. A new name is given to the state in force (*made); a
-// known one brings its state back, as one step of the history.
+// known one brings its state back, as one step of the history. A number brings back what was decided in that run.
 MUST_CHECK enum status study_variant(struct study *s, const char *name, bool *made, struct error *err);
 int study_variants(const struct study *s);
 const char *study_variant_name(const struct study *s, int i);
