@@ -14,12 +14,6 @@
 #include "qtui/tui/survey.h"
 #include "qtui/tui/view_task.h"
 
-void draw_cursor(struct canvas *c, struct rect row, bool focused)
-{
-	canvas_ground(c, row, focused ? ROLE_CURSOR : ROLE_CURSOR_IDLE);
-	canvas_text(c, row.x, row.y, 1, focused ? ROLE_STRONG : ROLE_DIM, "▸");
-}
-
 void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	char text[UI_TEXT];

@@ -3,6 +3,7 @@
 
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
 enum { WIDE = 64 }; // columns from which the operator is shown too
@@ -38,23 +39,23 @@ static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int 
 
 void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
+	struct scroll s = ui->around;
 	struct around a;
 
 	around_build(&a, ui->snap, ui_node(ui), r.h);
-	for (int i = 0; i < r.h && ui->around.top + i < a.n; i++) {
-		const struct around_line *l = &a.line[ui->around.top + i];
-		struct rect line = {r.x, r.y + i, r.w, 1};
+	if (ui->focus != PANEL_AROUND)
+		s.cursor = -1;
+	for (struct rows at = rows_in(c, r, s, a.n, true); rows_next(&at);) {
+		const struct around_line *l = &a.line[at.row];
 		int x = r.x + 2;
 		if (l->depth == 0)
-			canvas_text(c, x, line.y, 1, ROLE_STRONG, "◆");
+			canvas_text(c, x, at.line.y, 1, ROLE_STRONG, "◆");
 		else
-			canvas_text(c, x, line.y, r.w - 3, ROLE_RULE, l->rail);
+			canvas_text(c, x, at.line.y, r.w - 3, ROLE_RULE, l->rail);
 		x += l->depth == 0 ? 2 : text_width(l->rail);
 		if (l->node >= 0)
-			draw_node(c, ui, line, x, l);
+			draw_node(c, ui, at.line, x, l);
 		else
-			draw_tensor(c, ui, line, x, l);
-		if (ui->focus == PANEL_AROUND && ui->around.top + i == ui->around.cursor)
-			draw_cursor(c, line, true);
+			draw_tensor(c, ui, at.line, x, l);
 	}
 }

@@ -9,6 +9,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
+#include "qtui/tui/rows.h"
 
 enum { LEFT = 2, WIDTH = 8, HEAD = 4, NAME = 30, NAME_LEAST = 18, NARROW = 60, ROOMY = 12 };
 
@@ -230,33 +231,21 @@ static void draw_heading(struct canvas *c, const struct ui *ui, const struct bla
 
 static void draw_list(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	bool shown[COLUMNS];
 	int name_x = fit(b, r.w, shown), *order = order_of(ui, b), head = view_blame_head(ui);
 
 	draw_heading(c, ui, b, r);
 	draw_heads(c, ui, b, (struct rect){r.x, r.y + head - 1, r.w, 1}, shown, name_x);
-	for (int i = 0; i < r.h - head && s->top + i < b->n; i++) {
-		struct rect line = {r.x, r.y + head + i, r.w, 1};
-		draw_row(c, ui, line, &b->at[order[s->top + i]], shown, name_x);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, &b->at[order[at.row]], shown, name_x);
 	free(order);
 }
 
 static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
-	int head = view_fix_head(ui);
-
 	view_fix_heading(c, ui, r);
-	for (int i = 0; i < r.h - head && s->top + i < ui->repair.tried; i++) {
-		struct rect line = {r.x, r.y + head + i, r.w, 1};
-		view_fix_step(c, ui, line, s->top + i);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		view_fix_step(c, ui, at.line, at.row);
 }
 
 void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)

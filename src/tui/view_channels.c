@@ -1,5 +1,6 @@
 // Channels of the tensor that the detail is about: a plot of all, and a list with the worst first.
 #include "qtui/base/str.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/view_channels.h"
 
 #include <math.h>
@@ -203,17 +204,12 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int c
 
 static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = &ui->scroll[VIEW_CHANNELS];
 	bool shown[CHANNEL_COLUMNS];
 
 	fit(&ui->channels, r.w, shown);
 	draw_heads(c, &ui->channels, r, shown);
-	for (int i = 0; i < r.h - 1 && s->top + i < ui->channels.n; i++) {
-		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		draw_row(c, ui, line, ui->channels.row[s->top + i], shown);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, ui->focus == PANEL_MAIN);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, ui->channels.row[at.row], shown);
 }
 
 // ---- all of it

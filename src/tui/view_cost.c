@@ -7,6 +7,7 @@
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
 enum { OPS = 128 }; // rows of operators at most
@@ -231,17 +232,13 @@ static void draw_line(struct canvas *c, struct rect r, const struct cost *cost, 
 
 void view_cost_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	struct cost cost;
 
 	cost_build(&cost, ui->snap);
-	int times = cost.has_times ? TIMES : 0, rows = times + SUMMARY + cost.n;
-	for (int i = 0; i < r.h && s->top + i < rows; i++) {
-		struct rect line = {r.x, r.y + i, r.w, 1};
-		if (s->top + i < times)
-			draw_times(c, line, &cost, s->top + i);
+	int times = cost.has_times ? TIMES : 0;
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		if (at.row < times)
+			draw_times(c, at.line, &cost, at.row);
 		else
-			draw_line(c, line, &cost, s->top + i - times);
-	}
-	draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
+			draw_line(c, at.line, &cost, at.row - times);
 }

@@ -5,6 +5,7 @@
 
 #include "qtui/base/str.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 #include "qtui/tui/view_task.h"
 
@@ -108,7 +109,6 @@ int view_diff_head(const struct ui *ui)
 
 void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	const struct diff *d = &ui->diff;
 	const char *reserve = diff_reserve(d);
 	int head = view_diff_head(ui);
@@ -122,12 +122,8 @@ void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	if (reserve)
 		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_SNR_BAD, reserve);
 	draw_heads(c, r, r.y + head - 1);
-	for (int i = 0; i < r.h - head && s->top + i < d->n; i++) {
-		struct rect line = {r.x, r.y + head + i, r.w, 1};
-		draw_node(c, ui, line, s->top + i);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_node(c, ui, at.line, at.row);
 	if (d->n == 0 && d->a.figures.nodes && d->b.figures.nodes)
 		canvas_text(c, r.x + 2, r.y + head + 1, r.w - 3, ROLE_DIM, "They do not differ.");
 }

@@ -9,6 +9,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/findings.h"
+#include "qtui/tui/rows.h"
 
 enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25 };
 
@@ -97,7 +98,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 
 void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	const struct finding *f = under_cursor(ui);
 
 	if (!f) {
@@ -110,12 +110,8 @@ void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	int head = view_findings_head(ui);
 	draw_whole(c, (struct rect){r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, head}, f, head_of(ui));
-	for (int i = 0; i < r.h - head && s->top + i < ui->findings->n; i++) {
-		struct rect line = {r.x, r.y + head + i, r.w, 1};
-		draw_row(c, ui, line, s->top + i);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, at.row);
 }
 
 // ---- what can be done with a finding

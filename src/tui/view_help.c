@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "qtui/tui/help.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
 int view_help_count(const struct ui *ui)
@@ -43,10 +44,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const
 
 void view_help_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
-
-	for (int i = 0; i < r.h && s->top + i < help_count(); i++)
-		draw_row(c, ui, (struct rect){r.x, r.y + i, r.w, 1}, help_at(s->top + i));
-	if (help_count())
-		draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, help_at(at.row));
 }

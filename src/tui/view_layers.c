@@ -1,3 +1,4 @@
+#include "qtui/tui/rows.h"
 #include "qtui/tui/view_layers.h"
 
 #include <math.h>
@@ -199,17 +200,12 @@ static void draw_empty(struct canvas *c, const struct ui *ui, struct rect r)
 
 void view_layers_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct layers *l = &ui->layers;
 	bool shown[COLUMN_COUNT];
 	int name = fit_columns(ui, r.w, shown);
 
 	draw_heads(c, ui, r, shown, name);
-	for (int i = 0; i < r.h - 1 && l->scroll.top + i < l->n; i++) {
-		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		draw_row(c, ui, line, l->scroll.top + i, shown, name);
-		if (l->scroll.top + i == l->scroll.cursor)
-			draw_cursor(c, line, ui->focus == PANEL_MAIN);
-	}
-	if (l->n == 0)
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, at.row, shown, name);
+	if (ui->layers.n == 0)
 		draw_empty(c, ui, r);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "qtui/base/log.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/text.h"
 #include "qtui/tui/ui.h"
 
@@ -64,20 +65,20 @@ void view_log_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	static const enum role role[] = {ROLE_TEXT, ROLE_SNR_WEAK, ROLE_ERROR};
 	static const char *const mark[] = {" ", "!", "E"};
-	const struct scroll *s = ui_cursor(ui);
+	int room = text_room(ui), top = ui_cursor(ui)->top;
 	struct walk w = {0};
 	char text[LINE];
 
-	for (int i = -s->top; i < r.h && walk_on(&w, text_room(ui)); i++) {
-		if (i < 0 || w.level < 0)
+	if (!log_count())
+		canvas_text(c, r.x + TEXT, r.y, r.w - TEXT - 1, ROLE_DIM, "Nothing has been said yet.");
+	for (int i = 0; i < top; i++)
+		walk_on(&w, room);
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at) && walk_on(&w, room);) {
+		if (w.level < 0)
 			continue;
 		if (w.first)
-			canvas_text(c, r.x + 1, r.y + i, 1, role[w.level], mark[w.level]);
+			canvas_text(c, r.x + 1, at.line.y, 1, role[w.level], mark[w.level]);
 		snprintf(text, sizeof text, "%.*s", w.length, w.piece);
-		draw_found(c, ui, r.x + TEXT, r.y + i, r.w - TEXT - 1, role[w.level], CUT_RIGHT, text);
+		draw_found(c, ui, r.x + TEXT, at.line.y, r.w - TEXT - 1, role[w.level], CUT_RIGHT, text);
 	}
-	if (log_count())
-		draw_cursor(c, (struct rect){r.x, r.y + s->cursor - s->top, r.w, 1}, true);
-	else
-		canvas_text(c, r.x + TEXT, r.y, r.w - TEXT - 1, ROLE_DIM, "Nothing has been said yet.");
 }

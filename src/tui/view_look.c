@@ -5,6 +5,7 @@
 
 #include "qtui/tui/format.h"
 #include "qtui/tui/picture.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/view_task.h"
 
 enum { TITLE = 2, SIDE = 76, WIDE = 90, CHANGES = 44, CHANGES_NARROW = 36, LEAST_PICTURE = 6, PREVIEW_CHANGES = 6 };
@@ -62,19 +63,6 @@ static void draw_change(struct canvas *c, struct rect r, const struct task_chang
 	canvas_right(c, right - SCORES + 7, r.y, 5, ROLE_TEXT, score[TASK_QUANT]);
 	if (wide && ch->iou > 0)
 		canvas_textf(c, right, r.y, OVERLAP, ROLE_DIM, "IoU %s", format_score2(over, ch->iou));
-}
-
-static void draw_changes(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l, const struct scroll *s)
-{
-	int top = s ? s->top : 0;
-
-	for (int i = 0; i < r.h && top + i < l->n_changes; i++) {
-		struct rect line = {r.x, r.y + i, r.w, 1};
-		draw_change(c, line, &l->change[top + i]);
-		if (s && top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
-	(void)ui;
 }
 
 static void draw_verdict(struct canvas *c, struct rect r, const struct task_look *l)
@@ -223,14 +211,15 @@ int view_look_rows(const struct ui *ui, struct rect r)
 	return place(ui, r).list.h;
 }
 
-static void draw_said(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l, const struct scroll *s)
+static void draw_said(struct canvas *c, struct rect r, const struct task_look *l, struct scroll s)
 {
 	if (l->kind == TASK_CLASSIFY)
 		draw_verdict(c, r, l);
 	else if (l->known && l->n_changes == 0)
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
-		draw_changes(c, ui, r, l, s);
+		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
+			draw_change(c, at.line, &l->change[at.row]);
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -247,7 +236,7 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		draw_legend(c, ui, (struct rect){r.x + 2, r.y + 1, r.w - 3, 1});
 		draw_picture(c, ui, p.picture, l);
 	}
-	draw_said(c, ui, p.list, l, &ui->task.changes);
+	draw_said(c, p.list, l, ui->task.changes);
 }
 
 void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
@@ -262,5 +251,5 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	rows = rows < r.h / 3 ? rows : r.h / 3;
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
 	top = r.y + 1 + draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
-	draw_said(c, ui, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, NULL);
+	draw_said(c, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, (struct scroll){.cursor = -1});
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "qtui/tui/format.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
 int view_outputs_count(const struct ui *ui)
@@ -81,7 +82,6 @@ static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, in
 
 void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	int n = columns_that_fit(r.w), x = r.x + 4;
 
 	for (int i = 0; i < n; i++) {
@@ -89,10 +89,6 @@ void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		x += columns[i].width + 1;
 	}
 	canvas_text(c, x + 1, r.y, r.x + r.w - x - 1, ROLE_HEAD, "output of the network");
-	for (int i = 0; i < r.h - 1 && s->top + i < ui->snap->n_outputs; i++) {
-		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		draw_output(c, ui, line, s->top + i, n);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, ui->focus == PANEL_MAIN);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_output(c, ui, at.line, at.row, n);
 }

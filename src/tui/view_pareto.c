@@ -9,6 +9,7 @@
 #include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
+#include "qtui/tui/rows.h"
 
 enum { LEFT = 2, HEAD = 3 };
 
@@ -127,20 +128,14 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 
 void view_pareto_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
-
 	if (!ui->repair.frontier) {
 		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
 		return;
 	}
 	enum role role = stale(ui) ? ROLE_DIM : ROLE_TEXT;
 	draw_heads(c, ui, r);
-	for (int i = 0; i < r.h - HEAD && s->top + i < view_pareto_count(ui); i++) {
-		struct rect line = {r.x, r.y + HEAD + i, r.w, 1};
-		draw_row(c, ui, line, s->top + i, role);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, at.row, role);
 }
 
 // ---- keys

@@ -5,6 +5,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
 static int steps(const struct ui *ui, int *current)
@@ -237,16 +238,11 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	int n = view_runs_count(ui);
 
 	draw_heads(c, ui, r);
-	for (int i = 0; i < r.h - 1 && s->top + i < n; i++) {
-		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		draw_row(c, ui, line, find_row(ui, s->top + i));
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, find_row(ui, at.row));
 	if (n == 0)
 		draw_no_run(c, ui, (struct rect){r.x + 2, r.y + 2, r.w - 3, r.h - 2});
 }

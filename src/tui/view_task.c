@@ -1,4 +1,5 @@
 // The task: what quantization costs in mAP or top-1, in all, by class, by sample; and the sample under the cursor.
+#include "qtui/tui/rows.h"
 #include "qtui/tui/view_task.h"
 
 #include <math.h>
@@ -195,15 +196,9 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 
 static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
-
 	draw_heads(c, ui, r);
-	for (int i = 0; i < r.h - 1 && s->top + i < ui->task.n; i++) {
-		struct rect line = {r.x, r.y + 1 + i, r.w, 1};
-		draw_row(c, ui, line, s->top + i);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, line, true);
-	}
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
+		draw_row(c, ui, at.line, at.row);
 }
 
 // Why no task is there, or when it will be; where labels come from.

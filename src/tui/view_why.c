@@ -7,6 +7,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/findings.h"
 #include "qtui/tui/prompt.h"
+#include "qtui/tui/rows.h"
 
 enum { LEFT = 2, TEXT = 12 };
 static const char what_keys_do[] = "a applies the remedy under the cursor (above the causes: the first) or types the command of a next step, u takes an edit back, Enter goes to the node; F: all findings, B: blame.";
@@ -128,21 +129,16 @@ static bool is_labelled(const struct ui *ui, const struct story_line *line)
 
 void view_why_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct scroll *s = ui_cursor(ui);
 	char text[UI_TEXT];
 
 	if (!n_lines(ui))
 		draw_no_run(c, ui, (struct rect){r.x + LEFT, r.y, r.w - LEFT - 1, r.h});
-	for (int i = 0; i < r.h; i++) {
-		struct row row = find_row(ui, s->top + i, NULL);
-		if (!row.text)
-			break;
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);) {
+		struct row row = find_row(ui, at.row, NULL);
 		if (row.first && is_labelled(ui, row.line))
-			draw_label(c, r.x + LEFT, r.y + i, row.line);
+			draw_label(c, r.x + LEFT, at.line.y, row.line);
 		snprintf(text, sizeof text, "%.*s", row.length, row.text);
-		draw_found(c, ui, r.x + TEXT, r.y + i, r.w - TEXT, role_of(row.line), CUT_RIGHT, text);
-		if (s->top + i == s->cursor)
-			draw_cursor(c, (struct rect){r.x, r.y + i, r.w, 1}, true);
+		draw_found(c, ui, r.x + TEXT, at.line.y, r.w - TEXT, role_of(row.line), CUT_RIGHT, text);
 	}
 }
 

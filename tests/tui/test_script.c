@@ -136,7 +136,7 @@ void test_script__findings_without_a_run(void **state)
 	start(&ui);
 	assert_int_equal(play(&ui, ":why\na\n", &err), STATUS_OK);
 	assert_int_equal(ui.view, VIEW_WHY);
-	assert_non_null(strstr(ui.note, "no edit mends what is told here"));
+	assert_non_null(strstr(ui.note, "nothing is told yet"));
 	assert_int_equal(play(&ui, "F\na\n", &err), STATUS_OK);
 	assert_int_equal(ui.view, VIEW_FINDINGS);
 	assert_string_equal(ui.note, "there is no finding");

@@ -40,8 +40,6 @@ void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r);
 
 // The whole screen.
 void draw_screen(struct canvas *c, const struct ui *ui);
-// Grounds the row under the cursor of a panel: brighter where the panel has the keys. Puts the cursor glyph before it.
-void draw_cursor(struct canvas *c, struct rect row, bool focused);
 // Why there are no figures to speak of: none yet, or a run that failed.
 void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r);
 // Text with the part that the search has found picked out.
