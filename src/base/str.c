@@ -122,14 +122,27 @@ static void drop_cut_character(char *text)
 		text[len - 1 - back] = '\0';
 }
 
+// What a terminal would obey: C0, DEL, and C1 (U+0080 to U+009F), as UTF-8 or as the bare byte that it is where UTF-8 is not spoken.
+static bool is_control(const unsigned char *p, size_t bytes)
+{
+	return p[0] < 0x20 || p[0] == 0x7f || (bytes == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (bytes == 0 && p[0] < 0xa0);
+}
+
 void str_oneline(char *text)
 {
-	for (char *p = text; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-		if (c == '\n' || c == '\r' || c == '\t')
-			*p = ' ';
-		else if (c < 0x20 || c == 0x7f)
-			*p = '?';
-	}
+	char *to = text;
+
 	drop_cut_character(text);
+	while (*text) {
+		size_t bytes = utf8_bytes((const unsigned char *)text), len = bytes ? bytes : 1;
+		if (strchr("\n\r\t", *text))
+			*to++ = ' ';
+		else if (is_control((const unsigned char *)text, bytes))
+			*to++ = '?';
+		else
+			for (size_t i = 0; i < len; i++)
+				*to++ = text[i];
+		text += len;
+	}
+	*to = '\0';
 }

@@ -20,7 +20,7 @@ char *str_detach(struct str *s);           // the caller frees it; never NULL
 void str_clear(struct str *s);
 void str_done(struct str *s);
 
-// Makes a text that came from a file safe for a line on a terminal, in place: control bytes become '?' (line ends and
+// Makes a text that came from a file safe for a line on a terminal, in place: control characters become '?' (C1 too; line ends and
 // tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
 void str_oneline(char *text);
 
