@@ -155,7 +155,7 @@ static void print_blames(const struct search *s)
 	const struct graph *g = study_graph(s->study);
 	struct str halves = {0};
 	blames_halves(&halves, b);
-	printf("damage %.4f with everything quantized%s\n", b->total, b->complete ? "" : "; not split to the end");
+	printf("damage %.4f with everything quantized%s\n", b->total, b->total <= BLAME_LEAST ? "; no part is to blame" : b->complete ? "" : "; not split to the end");
 	if (halves.len)
 		printf("quantized alone: %s\n", str_text(&halves));
 	str_done(&halves);

@@ -218,7 +218,7 @@ static void draw_heading(struct canvas *c, const struct ui *ui, const struct bla
 {
 	struct str halves = {0};
 	const char *state = repair_busy(ui) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
-	    b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
+	    b->total <= BLAME_LEAST ? "no damage on these samples: no part is to blame; more samples may tell" : b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);
 	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",

@@ -409,6 +409,19 @@ void test_screens__blame_without_a_task(void **state)
 	expect(&ui, "blame_80x24");
 }
 
+// One row is all there is then, whatever is asked.
+void test_screens__blame_of_no_damage(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_DAMAGED, 80, 12, false);
+	ui.snap->blames->total = 0;
+	ui.snap->blames->n = 1;
+	ui.snap->blames->at[0].alone = 0;
+	press(&ui, "B");
+	expect(&ui, "blame_no_damage_80x12");
+}
+
 void test_screens__blame_in_little_room(void **state)
 {
 	struct ui ui;

@@ -44,6 +44,8 @@ struct blames {
 	char task[12];         // "AP"; "": no task was measured
 	bool complete;         // nothing of weight is left unsplit
 };
+// Parts that do no more than this together are not told apart: there is nothing to blame them for.
+#define BLAME_LEAST 1e-7
 struct blames *blames_take(struct blames *b);
 void blames_drop(struct blames **b);
 // What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time: of the task metric where that is known, else of the damage. Work

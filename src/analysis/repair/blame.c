@@ -63,7 +63,7 @@ enum status runs_split(struct repair *r, const struct trial *t, const struct par
 {
 	struct runs s = {.at = xcalloc((size_t)parts->n + 1, sizeof *s.at)};
 	enum status st = damage_of(r, t, parts, 0, parts->n, &s.total, err);
-	double floor = fmax(s.total * share, 1e-7), rest = 0;
+	double floor = fmax(s.total * share, BLAME_LEAST), rest = 0;
 	if (st == STATUS_OK && parts->n > 0)
 		s.at[s.n++] = (struct run){.last = parts->n, .alone = s.total};
 	for (struct run *run; st == STATUS_OK && (run = worst_run(&s, floor)) != NULL;) {
