@@ -203,6 +203,34 @@ void test_findings_rules__an_average_at_8_bit(void **state)
 	assert_found(m, FINDING_average_at_8, N_POOL, "set GlobalAveragePool int16");
 }
 
+// Of the Conv, whose figures are bad, where the node behind it is another one.
+static double share_of_conv(const char *behind, float step)
+{
+	static const struct axis_attrs axis = {.axis = 1};
+	struct made *m = make();
+	set_figures(&m->site[S_A].layerwise, 5);
+	m->site[S_A].used_levels = 0.05;
+	m->node[N_ADD].op = op_find("", behind, 13);
+	m->node[N_ADD].attrs = &axis;
+	m->scale[S_SUM] = step;
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 1);
+	double share = f->at[0].share;
+	findings_drop(&f);
+	free(m);
+	return share;
+}
+
+// What is only moved has no noise of its own: that of the nodes that made it is counted there. On another grid it is rounded again.
+void test_findings_rules__noise_is_counted_once(void **state)
+{
+	double conv = pow(10, -.5), behind = pow(10, -3.5); // noise over signal; the average behind them is a decision
+	(void)state;
+	assert_float_equal(share_of_conv("Add", 1.0f / 128), conv / (conv + behind), 1e-9);
+	assert_float_equal(share_of_conv("Concat", 1.0f / 64), conv / (conv + behind), 1e-9);
+	assert_float_equal(share_of_conv("Concat", 1.0f / 128), 1, 1e-9);
+}
+
 void test_findings_rules__a_softmax_at_8_bit(void **state)
 {
 	struct made *m = make();

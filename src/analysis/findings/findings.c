@@ -60,13 +60,28 @@ static const enum about about[FINDING_RULES] = {[FINDING_stale_override] = ABOUT
     [FINDING_bias] = ABOUT_COSTLY_NOISE, [FINDING_unequal_add] = ABOUT_COSTLY_NOISE, [FINDING_average_at_8] = ABOUT_COSTLY_NOISE,
     [FINDING_softmax_at_8] = ABOUT_COSTLY_NOISE};
 
+// Elements that lie where they did before, or elsewhere, on the grid that they had: the noise in them arose where they were made.
+static bool only_moves(const struct look *l, int node)
+{
+	const struct node *n = &l->g->node[node];
+	double step = output_step(l, node);
+	bool moves = (n->op->flags & (OPF_MOVES | OPF_VIEW)) && step > 0;
+	for (int i = 0; moves && i < n->n_in; i++) {
+		const struct value *v = n->in[i] >= 0 ? &l->g->value[n->in[i]] : NULL;
+		const struct site *s = site_of(l, n->in[i]);
+		if (v && v->type == DT_F32 && !v->constant)
+			moves = s && s->n_scale == 1 && s->scale[0] == step;
+	}
+	return moves;
+}
+
 // Figures of decisions themselves are left out: what is clipped of them far below zero is no harm, and large.
 static double nodes_noise(const struct look *l)
 {
 	double sum = 0;
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value))
+		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value) && !only_moves(l, s->node))
 			sum += site_damage(s);
 	}
 	return sum;
