@@ -139,6 +139,8 @@ static void note_result(struct equalizing_result *out, struct study *st)
 static enum status measure(struct equalizing *j, struct error *err)
 {
 	struct study *beside = NULL;
+	if (atomic_load(&j->cancel))
+		return error_set(err, STATUS_CANCELLED, "cancelled"); // opening takes a moment, too
 	j->decided.opt.model = j->path;
 	enum status st = study_open(&beside, &j->decided.opt, err);
 	if (st != STATUS_OK)
@@ -160,6 +162,7 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->sums, &j->cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
+	opt.cancel = &j->cancel;
 	if (st == STATUS_OK)
 		st = equalize(e, j->study->g, &opt, err);
 	if (reach)
@@ -218,6 +221,7 @@ enum status equalizing_start(struct equalizing **out, struct study *st, const st
 	struct run_record now;
 	*j = (struct equalizing){.study = st, .path = xstrdup(wish->path), .sums = wish->sums, .weights = wish->weights};
 	note_decision(&j->decided, st);
+	j->result.untuned = tuning_count(j->decided.edits->tuning);
 	enum status status = check(j, s, err);
 	if (status == STATUS_OK && study_figures(&now, st, "now", err) == STATUS_OK) {
 		j->result.now = now.note;

@@ -77,6 +77,8 @@ static void tell(struct ui *ui, const struct equalizing_result *r, const char *p
 	} else {
 		str_add(&text, "; ");
 		add_bought(&text, &r->now, &r->equalized);
+		if (r->untuned)
+			str_addf(&text, " (%d node%s with tuned weights here, none there: :tune fits new ones)", r->untuned, plural(r->untuned));
 		str_addf(&text, ". Written; to go on with it: qtui %s %s", path, calib ? calib : "--random-data N");
 	}
 	log_info("%s", str_text(&text));

@@ -1,6 +1,8 @@
 // Equalized weights: the formula on weights that are known, what lets factors pass and what does not, and that the network stays what it is.
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include "equalize_case.h"
 #include "qtui/engine/op.h"
 
@@ -242,6 +244,34 @@ void test_equalize__without_memory(void **state)
 	assert_int_equal(st, STATUS_OK);
 	assert_in_range(refused, 10, 100);
 	equalization_done(&e);
+	case_done(&c);
+}
+
+static void *set_soon(void *flag)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	atomic_store((atomic_bool *)flag, true);
+	return NULL;
+}
+
+// In the midst of rounds that would take days, and before the first.
+void test_equalize__is_cancelled(void **state)
+{
+	struct onnx_case c;
+	struct equalization e;
+	struct error err = {0};
+	atomic_bool cancel = false;
+	struct equalize_options opt = {.rounds = 2000000000, .threshold = 0, .sums = true, .cancel = &cancel};
+	pthread_t thread;
+
+	(void)state;
+	build_network(&c);
+	assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
+	assert_int_equal(equalize(&e, c.loaded, &opt, &err), STATUS_CANCELLED);
+	assert_true(!e.group && !e.weights);
+	pthread_join(thread, NULL);
+	opt.rounds = 0;
+	assert_int_equal(equalize(&e, c.loaded, &opt, &err), STATUS_CANCELLED);
 	case_done(&c);
 }
 

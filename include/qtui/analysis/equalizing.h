@@ -18,6 +18,7 @@ struct equalizing_wish {
 };
 struct equalizing_result {
 	int groups, nodes;              // of tensors; whose weights change
+	int untuned;                    // nodes with tuned weights in force: they fit the scales of this model and are not in the other
 	bool written;
 	bool measured;                  // else there was nothing to write, or nowhere
 	struct run_note now, equalized; // of the study as it began, of the file

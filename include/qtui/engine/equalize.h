@@ -25,6 +25,7 @@ struct equalize_options {
 	double threshold; // of u + d, in the weights' own unit
 	bool sums;        // groups reach through Add and Sub too: PPQ's opt_level 2
 	double *const *reach; // [n_values] of equalize_reach with the same `sums`, or NULL: weights alone
+	const atomic_bool *cancel; // heard before every group; may be NULL
 };
 #define EQUALIZE_DEFAULT ((struct equalize_options){.rounds = 10, .threshold = 0.5})
 
@@ -43,7 +44,8 @@ struct equalization {
 	bool by_reach;          // else by weights alone
 	struct tuning *weights; // what stands in for the graph's own, for nodes that changed; grid zero: for any
 };
-// The caller calls equalization_done; the graph stays as it is. STATUS_NOMEM when the weights do not fit twice.
+// The caller calls equalization_done; the graph stays as it is. STATUS_NOMEM when the weights do not fit twice,
+// STATUS_CANCELLED.
 MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
 void equalization_done(struct equalization *e);
 // How far the channels that can be equalized reach in the float network: the largest |x| of each on `samples` of the engine's dataset, what is

@@ -226,15 +226,21 @@ static enum status tell_bits(const struct unused *out, const struct equalizer *e
 	return st;
 }
 
+static enum status may_go_on(const struct equalizer *e, struct error *err)
+{
+	return e->opt->cancel && atomic_load(e->opt->cancel) ? error_set(err, STATUS_CANCELLED, "cancelled") : STATUS_OK;
+}
+
 static enum status go_round(struct equalizer *e, struct equalization *out, struct error *err)
 {
 	struct equalize_group *g = out->group;
-	enum status st = STATUS_OK;
+	enum status st = may_go_on(e, err); // also where there is no group
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
 		st = tell_bits(&(struct unused){&g[i].front_before, &g[i].behind_before, &g[i].reach_before}, e, &g[i], err);
-	for (int round = 0; round < e->opt->rounds; round++)
+	for (int round = 0; round < e->opt->rounds && st == STATUS_OK; round++)
 		for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
-			st = equalize_group(e, &g[i], err);
+			if ((st = may_go_on(e, err)) == STATUS_OK)
+				st = equalize_group(e, &g[i], err);
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
 		st = tell_bits(&(struct unused){&g[i].front_after, &g[i].behind_after, &g[i].reach_after}, e, &g[i], err);
 	return st;
