@@ -484,6 +484,10 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {7, 3, 96, 160}}));
 	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {7, 3, 96, 8}}));
+	shape.shape.dim[2] = 0; // a past before the first token
+	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {7, 3, 0, 160}}));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {7, 3, 0, 8}}));
 	shape.shape = (struct shape){3, {3, 96, 160}};
 	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
 	assert_int_equal(c.loaded->value[c.loaded->output[1]].shape.dim[0], 1);

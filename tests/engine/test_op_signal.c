@@ -125,6 +125,33 @@ void test_op_signal__any_length_is_as_defined(void **state)
 	}
 }
 
+// Real numbers give the first half of a symmetric spectrum, and come back from it; an odd length has to be said.
+void test_op_signal__half_a_spectrum_is_enough(void **state)
+{
+	static const float x[] = {1, -2, 0.5f, 3, -1, 0.25f};
+	static const double want[] = {1, -2, 0.5, 3, -1, 0.25};
+
+	(void)state;
+	for (int64_t n = 5; n <= 6; n++) {
+		struct node_run there, back;
+		node_run_init(&there, "", "DFT", 17, 1);
+		*(int64_t *)node_run_field(&there, "onesided") = 1;
+		node_run_add(&there, DT_F32, SHAPE_OF(1, n, 1), x);
+		node_run(&there);
+		node_run_init(&back, "", "DFT", 17, 1);
+		*(int64_t *)node_run_field(&back, "onesided") = 1;
+		*(int64_t *)node_run_field(&back, "inverse") = 1;
+		node_run_add(&back, DT_F32, there.out[0].shape, there.out[0].data);
+		if (n % 2)
+			node_run_add(&back, DT_I64, SCALAR, &n);
+		node_run(&back);
+		assert_int_equal(back.out[0].shape.dim[2], 1);
+		assert_near(&back, (int)n, want);
+		node_run_done(&there);
+		node_run_done(&back);
+	}
+}
+
 // A tone of a long signal is one bin: by the definition these were 2^39 steps. The second length is a prime.
 void test_op_signal__long_signals(void **state)
 {

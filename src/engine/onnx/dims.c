@@ -114,12 +114,12 @@ static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
 	return 0;
 }
 
-// The caller's shape may leave out the batch.
+// -1: not given; the caller's shape may leave out the batch. 0 is a size like any other: the past of the first token has no elements.
 static int64_t given_dim(const struct input_dims *in, int i)
 {
 	int at = in->given ? i + in->given->rank - (int)in->type->shape->n_dim : -1;
 
-	return at >= 0 ? in->given->dim[at] : 0;
+	return at >= 0 ? in->given->dim[at] : -1;
 }
 
 static int64_t choose(
@@ -130,9 +130,9 @@ static int64_t choose(
 
 	if (i == 0 && in->type->shape->n_dim > 1 && !in->batched)
 		return 1;
-	if (given_dim(in, i) > 0)
+	if (given_dim(in, i) >= 0)
 		return given_dim(in, i);
-	if (symbol(in->type, i)[0] && namemap_get(symbols, symbol(in->type, i)) > 0)
+	if (symbol(in->type, i)[0] && namemap_get(symbols, symbol(in->type, i)) >= 0)
 		return namemap_get(symbols, symbol(in->type, i));
 	if (i == 0 && in->type->shape->n_dim > 1)
 		return 1;

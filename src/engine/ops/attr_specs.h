@@ -8,6 +8,7 @@
 #include "attrs.h"
 
 #define NO_AXIS INT32_MIN // "all elements", where an attribute `axis` may be left out
+#define NO_CLASS INT32_MIN // no class is ignored
 
 // SPEC(name, struct): a list that ends with END; struct fields not listed stay zero.
 #define SPEC(name, type) enum { name##_size = sizeof(struct type) }; static const struct attr_spec name##_spec[]
@@ -147,6 +148,7 @@ SPEC(mvn, norm_attrs) = { INTS(norm_attrs, axes, "axes"), END };
 // Axes, shapes and positions
 SPEC(axis_0, axis_attrs) = { INT(axis_attrs, axis, "axis", 0), END };
 SPEC(axis_1, axis_attrs) = { INT(axis_attrs, axis, "axis", 1), END };
+SPEC(loss, loss_attrs) = { INT(loss_attrs, ignore_index, "ignore_index", NO_CLASS), TEXT(loss_attrs, reduction, "reduction", "mean"), END };
 SPEC(axis_last, axis_attrs) = { INT(axis_attrs, axis, "axis", -1), END };
 SPEC(split, axis_attrs) = {
 	INT(axis_attrs, axis, "axis", 0), INTS(axis_attrs, split, "split"),

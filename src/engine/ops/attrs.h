@@ -91,6 +91,10 @@ struct imagescaler_attrs {
 struct isinf_attrs {
 	int64_t negative, positive;
 };
+struct loss_attrs {
+	int64_t ignore_index; // of no class: NO_CLASS
+	const char *reduction;
+};
 struct mod_attrs {
 	int64_t fmod;
 };

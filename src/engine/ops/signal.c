@@ -81,16 +81,18 @@ struct lines {
 	float *y;
 	int64_t x_outer, x_inner, x_step, y_outer, y_inner, y_step;
 	int64_t n, length, bins; // elements there are, those that are transformed (0 where there are none), bins of the result that are wanted
-	int parts;               // 2: real and imaginary
-	bool inverse;
+	int parts, y_parts;      // 2: real and imaginary
+	bool inverse, half;      // half: elements past the middle are the conjugates of those before it
 };
 
 static void read_line(double *to, const struct lines *l, const float *x)
 {
 	for (int64_t i = 0; i < l->length; i++) {
-		double w = i < l->n ? l->window ? (double)l->window[i] : 1 : 0;
-		to[2 * i] = i < l->n ? w * (double)x[i * l->x_step] : 0;
-		to[2 * i + 1] = i < l->n && l->parts == 2 ? w * (double)x[i * l->x_step + 1] : 0;
+		bool mirrored = l->half && i > l->length / 2;
+		int64_t from = mirrored ? l->length - i : i;
+		double w = from < l->n ? l->window ? (double)l->window[from] : 1 : 0;
+		to[2 * i] = from < l->n ? w * (double)x[from * l->x_step] : 0;
+		to[2 * i + 1] = from < l->n && l->parts == 2 ? (mirrored ? -w : w) * (double)x[from * l->x_step + 1] : 0;
 	}
 }
 
@@ -100,7 +102,8 @@ static void write_line(const struct lines *l, float *y, const double *from)
 
 	for (int64_t k = 0; k < l->bins; k++) {
 		y[k * l->y_step] = (float)(from[2 * k] * scale);
-		y[k * l->y_step + 1] = (float)(from[2 * k + 1] * scale);
+		if (l->y_parts == 2)
+			y[k * l->y_step + 1] = (float)(from[2 * k + 1] * scale);
 	}
 }
 
@@ -126,8 +129,9 @@ static enum status transform_lines(const struct lines *l, int width, struct erro
 }
 
 struct transform {
-	int axis;
+	int axis, parts; // of the result
 	int64_t length, bins;
+	bool half;       // an inverse from half a spectrum, which gives real numbers
 };
 
 static enum status resolve(struct transform *t, const struct node *n, const struct tensor *const *in, struct error *err)
@@ -135,6 +139,7 @@ static enum status resolve(struct transform *t, const struct node *n, const stru
 	const struct signal_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = a->axis;
+	t->half = a->onesided && a->inverse;
 	enum status s = n->op->since >= 20 ? number(&axis, n, in, 2, -2, err) : STATUS_OK;
 
 	if (s == STATUS_OK && (x->rank < 2 || (x->dim[x->rank - 1] != 1 && x->dim[x->rank - 1] != 2)))
@@ -144,14 +149,13 @@ static enum status resolve(struct transform *t, const struct node *n, const stru
 	if (s == STATUS_OK && t->axis == x->rank - 1)
 		s = error_set(err, STATUS_FORMAT, "the axis is that of the real and imaginary parts");
 	if (s == STATUS_OK)
-		s = number(&t->length, n, in, 1, x->dim[t->axis], err);
+		s = number(&t->length, n, in, 1, t->half ? 2 * (x->dim[t->axis] - 1) : x->dim[t->axis], err);
 	if (s == STATUS_OK)
 		s = check_length(t->length, "dft_length", err);
-	if (s == STATUS_OK && a->onesided && a->inverse)
-		s = error_set(err, STATUS_UNSUPPORTED, "onesided and inverse together are not supported");
 	if (s != STATUS_OK)
 		return s;
-	t->bins = a->onesided ? t->length / 2 + 1 : t->length;
+	t->parts = t->half ? 1 : 2;
+	t->bins = a->onesided && !t->half ? t->length / 2 + 1 : t->length;
 	return STATUS_OK;
 }
 
@@ -164,7 +168,7 @@ enum status dft_shape(const struct node *n, const struct tensor *const *in, stru
 	if (s != STATUS_OK)
 		return s;
 	y.dim[t.axis] = t.bins;
-	y.dim[y.rank - 1] = 2;
+	y.dim[y.rank - 1] = t.parts;
 	rule_set(&out[0], DT_F32, &y);
 	return STATUS_OK;
 }
@@ -181,8 +185,8 @@ enum status dft_eval(const struct node *n, const struct tensor *const *in, struc
 	int64_t inner = rule_product(x, t.axis + 1, x->rank - 1);
 	const struct lines lines = {.outer = rule_product(x, 0, t.axis), .inner = inner, .x = in[0]->data, .y = out[0].data,
 	    .x_outer = x->dim[t.axis] * inner * parts, .x_inner = parts, .x_step = inner * parts,
-	    .y_outer = t.bins * inner * 2, .y_inner = 2, .y_step = inner * 2,
-	    .n = x->dim[t.axis], .length = t.length, .bins = t.bins, .parts = parts,
+	    .y_outer = t.bins * inner * t.parts, .y_inner = t.parts, .y_step = inner * t.parts,
+	    .n = x->dim[t.axis], .length = t.length, .bins = t.bins, .parts = parts, .y_parts = t.parts, .half = t.half,
 	    .inverse = ((const struct signal_attrs *)n->attrs)->inverse != 0};
 	return transform_lines(&lines, width, err);
 }
@@ -240,7 +244,7 @@ enum status stft_eval(const struct node *n, const struct tensor *const *in, stru
 	const struct lines lines = {.outer = x->dim[0], .inner = f.count, .x = in[0]->data, .window = f.window ? f.window->data : NULL, .y = out[0].data,
 	    .x_outer = x->dim[1] * parts, .x_inner = f.step * parts, .x_step = parts,
 	    .y_outer = f.count * f.bins * 2, .y_inner = f.bins * 2, .y_step = 2,
-	    .n = f.length, .length = f.length, .bins = f.bins, .parts = parts};
+	    .n = f.length, .length = f.length, .bins = f.bins, .parts = parts, .y_parts = 2};
 	return transform_lines(&lines, width, err);
 }
 
