@@ -104,6 +104,7 @@ void test_target__hostile_files(void **state)
 		"{" GOOD ", \"operators\": {\"float_inputs\": {\"Resize\": 1}}}",
 		"{" GOOD ", \"operators\": {\"fixed_ranges\": {\"Softmax\": [1, 0]}}}",
 		"{" GOOD ", \"operators\": {\"fixed_ranges\": {\"Softmax\": 1}}}",
+		"{" GOOD ", \"operators\": {\"fixed_scales\": {\"Softmax\": [1]}}}", "{" GOOD ", \"operators\": {\"fixed_scales\": {\"Softmax\": [-1, 0]}}}",
 		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": 8}}}", "{" GOOD ", \"weights\": {\"Conv\": 1}}",
 		"{" GOOD ", \"weights\": {\"Conv\": {\"axis\": \"first\"}}}", "{" GOOD ", \"alignment\": {\"to_output\": \"Add\"}}",
 		"{" GOOD ", \"alignment\": {\"shift_limits\": true}}", "{" GOOD ", \"alignment\": {\"shift_limits\": [1]}}",

@@ -224,7 +224,9 @@ void plan_simplify(struct plan *p)
 		if (!quantized_node(p, producer) || priv(p)->platform[producer] != priv(p)->platform[in->node])
 			continue;
 		int out = slot_of_output(p, in->value);
-		if (p->slot[out].state != SLOT_FLOAT && same_scheme(&in->quant, &p->slot[out].quant))
+		// A fixed scale comes with a range of its own, which readers take over.
+		bool fixed = priv(p)->rule[p->slot[out].node]->fixed_scale > 0 && in->quant.bits == p->slot[out].quant.bits;
+		if (p->slot[out].state != SLOT_FLOAT && (fixed || same_scheme(&in->quant, &p->slot[out].quant)))
 			dominate(p, i, out);
 	}
 }

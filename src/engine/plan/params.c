@@ -146,6 +146,11 @@ const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slo
 	return priv(p)->calibration[slot];
 }
 
+static int64_t clamped_zero(const struct quantizer *q, int64_t zero)
+{
+	return zero < q->qmin ? q->qmin : zero > q->qmax ? q->qmax : zero;
+}
+
 // Outputs whose range is known beforehand (Softmax: 0 to 1).
 static void take_fixed(struct plan *p)
 {
@@ -153,11 +158,16 @@ static void take_fixed(struct plan *p)
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		const struct op_rule *rule = v->rule[i];
 		int slot = p->first_out[i];
-		if (!rule->fixed || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
+		if ((!rule->fixed && rule->fixed_scale <= 0) || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
 			continue;
 		struct quantizer q = scale_chosen_for(p->target, &p->slot[slot].quant);
 		v->from[slot] = SCALE_FIXED;
-		scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &q, rule->low, rule->high);
+		if (rule->fixed)
+			scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &q, rule->low, rule->high);
+		if (rule->fixed_scale > 0) {
+			v->scale[slot] = rule->fixed_scale;
+			v->zero[slot] = (int32_t)clamped_zero(&q, rule->fixed_zero);
+		}
 	}
 }
 

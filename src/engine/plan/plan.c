@@ -167,6 +167,11 @@ static void place_observed(struct plan *p, const float *scale, const int32_t *ze
 	}
 }
 
+static bool has_fixed_scale(const struct plan *p, int slot)
+{
+	return p->slot[slot].is_output && p->slot[slot].index == 0 && priv(p)->rule[p->slot[slot].node]->fixed_scale > 0;
+}
+
 // Gives every per-tensor slot the scale of its root; a PASSIVE slot keeps its own bits.
 static void publish_quantizers(struct plan *p)
 {
@@ -178,6 +183,10 @@ static void publish_quantizers(struct plan *p)
 		int root = plan_root(p, i);
 		if (s->state == SLOT_OVERLAPPED)
 			s->quant = p->slot[root].quant;
+		if (s->state == SLOT_PASSIVE && has_fixed_scale(p, root) && s->quant.bits == p->slot[root].quant.bits) {
+			s->quant.qmin = p->slot[root].quant.qmin;
+			s->quant.qmax = p->slot[root].quant.qmax;
+		}
 		s->quant.scale = &v->scale[root];
 		s->quant.zero = &v->zero[root];
 		s->quant.n = 1;

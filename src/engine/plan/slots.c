@@ -71,12 +71,19 @@ static bool inside_swish(const struct plan *p, const struct slot *s)
 	return s->node < other ? s->is_output : !s->is_output;
 }
 
+static bool output_is_fixed(const struct plan *p, const struct slot *s)
+{
+	return s->is_output && s->index == 0 && priv(p)->rule[s->node]->fixed_scale > 0;
+}
+
 static void slot_template(struct plan *p, int id)
 {
 	struct slot *s = &p->slot[id];
 	static const enum quantizer_kind kinds[] = {
 		[TARGET_LINEAR] = QUANT_LINEAR, [TARGET_FLOAT16] = QUANT_FP16, [TARGET_BFLOAT16] = QUANT_BF16,
 	};
+	struct scheme full = p->target->activation;
+	full.reduce_range = false;
 	s->state = SLOT_FLOAT;
 	s->quant = (struct quantizer){ .axis = AXIS_TENSOR };
 	if (!can_be_quantized(p, s) || inside_swish(p, s))
@@ -94,7 +101,7 @@ static void slot_template(struct plan *p, int id)
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
 	else
-		set_range(&s->quant, &p->target->activation, node_width(p, s->node)->activation);
+		set_range(&s->quant, output_is_fixed(p, s) ? &full : &p->target->activation, node_width(p, s->node)->activation);
 	if (starts_float(p, s))
 		s->state = SLOT_FLOAT;
 }

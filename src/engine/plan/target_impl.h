@@ -37,6 +37,8 @@ struct op_rule {
 	int passive_since;            // RULE_PASSIVE holds from this opset of the model on
 	bool fixed;                   // the range of output 0 is known: low..high
 	float low, high;
+	float fixed_scale;            // not 0: output 0 has this scale and zero point, in the full range of its bits
+	int fixed_zero;
 	struct weight_rule weight;
 };
 

@@ -1,4 +1,5 @@
 // Reads a target's JSON by tables of its members.
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include "target_members.h"
@@ -108,6 +109,27 @@ static enum status read_ranges(struct member_reading *r, const cJSON *j, const s
 		rule->fixed = true;
 		rule->low = (float)low->valuedouble;
 		rule->high = (float)high->valuedouble;
+	}
+	return STATUS_OK;
+}
+
+// {"Sigmoid": [0.00390625, 0]}
+static enum status read_fixed_scales(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+{
+	(void)base;
+	if (!cJSON_IsObject(j))
+		return member_fault(r, f->name, "must map operator types to [scale, zero point]");
+	for (int i = 0; i < r->t->n_rules; i++)
+		r->t->rule[i].fixed_scale = 0;
+	const cJSON *op;
+	cJSON_ArrayForEach(op, j) {
+		const cJSON *scale = cJSON_GetArrayItem(op, 0), *zero = cJSON_GetArrayItem(op, 1);
+		if (cJSON_GetArraySize(op) != 2 || !cJSON_IsNumber(scale) || !cJSON_IsNumber(zero) || !(scale->valuedouble > 1e-30) ||
+		    !(scale->valuedouble < 1e30) || !(fabs(zero->valuedouble) <= 65535))
+			return member_fault(r, f->name, "must map operator types to [scale, zero point]");
+		struct op_rule *rule = target_rule_add(r->t, op->string);
+		rule->fixed_scale = (float)scale->valuedouble;
+		rule->fixed_zero = zero->valueint;
 	}
 	return STATUS_OK;
 }
@@ -251,6 +273,7 @@ static const struct member operator_fields[] = {
 	{ "float_outputs", read_slots, 0, NULL, offsetof(struct op_rule, float_out) },
 	{ "following_inputs", read_slots, 0, NULL, offsetof(struct op_rule, follow_in) },
 	{ "fixed_ranges", read_ranges, 0, NULL, 0 },
+	{ "fixed_scales", read_fixed_scales, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct member fusion_fields[] = {

@@ -1,0 +1,146 @@
+// Plans of the target pytorch. Expected: what torch.ao.quantization's prepare_fx with its mapping for fbgemm (torch 1.13, run beside this program on
+// these patterns) shares, fixes and fuses; scales by hand from its observers' formulas.
+#include <math.h>
+#include "graph_builder.h"
+#include "qtui/engine/plan.h"
+
+struct fixture {
+	struct graph *g;
+	struct target *t;
+	struct edits *e;
+	struct plan *p;
+};
+
+// Every observed scale is 1/64 with zero point 20, except that of "wide", 1/16 with 50.
+static void setup(struct fixture *f, struct builder *b)
+{
+	struct error err;
+	float scale[32];
+	int32_t zero[32];
+	*f = (struct fixture){ .g = b->g, .e = edits_new(b->g->n_nodes) };
+	if (target_load(&f->t, "pytorch", &err) || plan_new(&f->p, f->g, f->t, CALIB_MINMAX, f->e, NULL, &err))
+		fail_msg("%s", err.text);
+	assert_in_range(f->p->n_observe, 1, 32);
+	for (int i = 0; i < f->p->n_observe; i++) {
+		bool wide = strcmp(f->g->value[f->p->observe[i].value].name, "wide") == 0;
+		scale[i] = wide ? 0x1p-4f : 0x1p-6f;
+		zero[i] = wide ? 50 : 20;
+	}
+	if (plan_finish(f->p, scale, zero, f->e, &err))
+		fail_msg("%s", err.text);
+}
+
+static void teardown(struct fixture *f)
+{
+	plan_free(&f->p);
+	edits_free(&f->e);
+	target_free(&f->t);
+	graph_free(&f->g);
+}
+
+static const struct slot *out(const struct fixture *f, const char *name)
+{
+	return plan_out(f->p, namemap_get(f->g->node_by_name, name), 0);
+}
+
+static const struct slot *in(const struct fixture *f, const char *name, int i)
+{
+	return plan_in(f->p, namemap_get(f->g->node_by_name, name), i);
+}
+
+static void has(const struct slot *s, float scale, int32_t zero, int qmax)
+{
+	assert_int_not_equal(s->state, SLOT_FLOAT);
+	assert_float_equal(s->quant.scale[0], scale, 0);
+	assert_int_equal(s->quant.zero[0], zero);
+	assert_int_equal(s->quant.qmax, qmax);
+}
+
+// x -> Conv, its weights {1, -.25}.
+static struct builder convolution(const char *result)
+{
+	static const float w[2] = { 1, -.25f };
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w);
+	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){ 0 });
+	builder_constant(&b, "high", DT_F32, shape_of(0, NULL), &(float){ 6 });
+	builder_node(&b, "Conv", "conv", "x w", result);
+	return b;
+}
+
+void test_plan_pytorch__weights_have_all_codes(void **state)
+{
+	(void)state;
+	struct builder b = convolution("y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	const struct quantizer *w = &in(&f, "conv", 1)->quant;
+	assert_int_equal(w->n, 2);
+	assert_int_equal(w->qmin, -128);
+	assert_float_equal(w->scale[0], 2.0 / 255, 1e-9);
+	assert_float_equal(w->scale[1], .5 / 255, 1e-9);
+	teardown(&f);
+}
+
+// A ReLU6 keeps the scale of what it reads, and a Relu too unless it runs with a convolution, a linear layer, a sum or a product.
+void test_plan_pytorch__what_keeps_the_scale(void **state)
+{
+	(void)state;
+	struct builder b = convolution("wide");
+	builder_node(&b, "Clip", "relu6", "wide low high", "c");
+	builder_node(&b, "MaxPool", "pool", "c", "p");
+	builder_node(&b, "Relu", "alone", "p", "r");
+	builder_node(&b, "GlobalAveragePool", "mean", "r", "m");
+	builder_node(&b, "Add", "add", "m m", "a");
+	builder_node(&b, "Relu", "behind", "a", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	static const char *const keep[] = { "conv", "relu6", "pool", "alone", "mean" };
+	for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
+		has(out(&f, keep[i]), 0x1p-4f, 50, 127);
+	assert_int_equal(out(&f, "add")->state, SLOT_OVERLAPPED);
+	has(out(&f, "behind"), 0x1p-6f, 20, 127);
+	teardown(&f);
+}
+
+// Those of Sigmoid and Tanh use all 256 codes, also behind a mean that keeps the scale.
+void test_plan_pytorch__fixed_scales(void **state)
+{
+	(void)state;
+	struct builder b = convolution("c");
+	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
+	builder_node(&b, "GlobalAveragePool", "mean", "s", "m");
+	builder_node(&b, "Tanh", "tanh", "m", "t");
+	builder_node(&b, "Mul", "mul", "t c", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	has(out(&f, "sigmoid"), 0x1p-8f, 0, 255);
+	has(in(&f, "mean", 0), 0x1p-8f, 0, 255);
+	has(out(&f, "mean"), 0x1p-8f, 0, 255);
+	has(out(&f, "tanh"), 0x1p-7f, 128, 255);
+	has(in(&f, "mul", 0), 0x1p-7f, 128, 255);
+	has(in(&f, "mul", 1), 0x1p-6f, 20, 127);
+	teardown(&f);
+}
+
+// The observer of a Concat is that of all its inputs; a SiLU, which has none inside, is one operator.
+void test_plan_pytorch__concat_and_silu(void **state)
+{
+	(void)state;
+	struct builder b = convolution("c");
+	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
+	builder_node(&b, "Mul", "mul", "c s", "m");
+	builder_node(&b, "Concat", "concat", "c m", "wide");
+	builder_output(&b, "wide");
+	struct fixture f;
+	setup(&f, &b);
+	assert_int_equal(out(&f, "sigmoid")->state, SLOT_FLOAT);
+	has(out(&f, "conv"), 0x1p-4f, 50, 127);
+	has(out(&f, "mul"), 0x1p-4f, 50, 127);
+	has(out(&f, "concat"), 0x1p-4f, 50, 127);
+	teardown(&f);
+}
