@@ -159,6 +159,23 @@ static void leave_to_session(struct options *o)
 	o->study.method = -1;
 }
 
+// What the session names may lie elsewhere by now, or on the machine of somebody else.
+static enum status take_places(const struct session *se, struct options *o, struct error *err)
+{
+	struct study_options *s = &o->study;
+	bool has_model = s->model, has_samples = s->calib || s->data.random;
+	session_options(se, s);
+	if (!s->model)
+		return error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
+	if (!has_model && !file_exists(s->model))
+		return error_set(err, STATUS_NOTFOUND, "%s: the model %s is not there: MODEL CALIB beside the session say where they are now", o->session,
+		    s->model);
+	if (!has_samples && s->calib && !file_exists(s->calib))
+		return error_set(err, STATUS_NOTFOUND, "%s: the samples %s are not there: MODEL CALIB beside the session say where they are now", o->session,
+		    s->calib);
+	return STATUS_OK;
+}
+
 static enum status read_session(struct session **se, struct options *o, struct error *err)
 {
 	if (!o->session)
@@ -174,8 +191,7 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	if (s != STATUS_OK)
 		return s;
 	leave_to_session(o);
-	session_options(*se, &o->study);
-	return o->study.model ? STATUS_OK : error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
+	return take_places(*se, o, err);
 }
 
 // A session that a script wrote may have edits alone.

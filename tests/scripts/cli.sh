@@ -89,6 +89,9 @@ expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/f
 [ $? = 1 ] && grep -q large.json "$dir/err" && [ ! -e "$dir/large.json" ]; report output_over_the_limit $? "$(cat "$dir/err")"
 expect session_malformed 1 cut.json analyze $model $calib --session "$dir/cut.json"
 expect session_unknown_node 1 "edit 1: the model has no node /nosuch" analyze $model $calib --session "$dir/unknown.json"
+echo '{"qtui_session": 1, "model": {"path": "/nowhere/m.onnx"}, "calibration": {"path": "/nowhere/images"}}' >"$dir/moved.json"
+expect session_of_a_moved_model 1 "the model /nowhere/m.onnx is not there: MODEL CALIB beside" analyze --session "$dir/moved.json"
+expect session_of_moved_samples 1 "the samples /nowhere/images are not there" analyze $model --session "$dir/moved.json"
 expect session_without_samples 2 "unknown.json names no samples" analyze $model --session "$dir/unknown.json"
 expect session_of_another_model 1 "another model" analyze $model $calib --session "$dir/other.json"
 expect session_missing 1 "no such session" export --session "$dir/nosuch.json" --format nncf
