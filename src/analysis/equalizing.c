@@ -11,9 +11,9 @@
 
 enum { SHARE = 3 }; // of the memory: the study goes on
 
-enum status study_reach(double ***out, const struct study *s, bool sums, const atomic_bool *cancel, struct error *err)
+enum status study_reach(
+    double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel, struct error *err)
 {
-	const struct dataset *d = study_dataset(s);
 	struct engine_options opt = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = s->opt.memory / SHARE};
 	struct engine *e = engine_new(s->g, d, &opt);
 	if (atomic_load(&s->yield))
@@ -26,6 +26,7 @@ enum status study_reach(double ***out, const struct study *s, bool sums, const a
 // What is in force when it begins, which may change meanwhile.
 struct decided {
 	struct edits *edits;
+	const struct dataset *samples; // the study's, as long as it is open
 	struct study_options opt;
 	char *target, *calib, *data, *labels, *decoder, *kind;
 };
@@ -45,7 +46,7 @@ static void note_decision(struct decided *to, const struct study *st)
 {
 	const struct decision *d = &st->step[st->current];
 	const struct task_wish *w = study_task_wish(st);
-	*to = (struct decided){.edits = study_effective(st, d->edits), .opt = st->opt, .target = xstrdup(d->target), .calib = xstrdup(st->opt.calib),
+	*to = (struct decided){.edits = study_effective(st, d->edits), .samples = study_dataset(st), .opt = st->opt, .target = xstrdup(d->target), .calib = xstrdup(st->opt.calib),
 	    .data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind)};
 	struct study_options *o = &to->opt;
 	o->target = to->target;
@@ -159,7 +160,7 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 {
 	struct equalize_options opt = EQUALIZE_DEFAULT;
 	double **reach = NULL;
-	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->sums, &j->cancel, err);
+	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
 	opt.cancel = &j->cancel;

@@ -124,7 +124,7 @@ static enum status read_options(struct work *w, struct error *err)
 static enum status read_reach(void *arg, struct error *err)
 {
 	struct work *w = arg;
-	return study_reach(&w->reach, w->study, w->opt.sums, &w->cancel, err);
+	return study_reach(&w->reach, w->study, study_dataset(w->study), w->opt.sums, &w->cancel, err);
 }
 
 // With samples activations are evened out, without them weights.

@@ -131,6 +131,25 @@ void test_equalizing__goes_by_samples(void **state)
 }
 
 // While the samples are read nothing has been written yet.
+// What is decided meanwhile is none of its business: a sanitizer of threads would say that it looks.
+void test_equalizing__goes_on_beside_edits(void **state)
+{
+	enum { EDITS = 40 }; // more than the history has room for at first
+	char *path = model("Relu");
+	struct study *st = open_model(path);
+	struct equalizing *j = NULL;
+	struct error err = {0};
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.sums = false}, &err), STATUS_OK);
+	for (int i = 0; i < EDITS; i++)
+		set(st, "two", i % 2 ? PREC_INT8 : PREC_INT16);
+	while (equalizing_running(j))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	equalizing_free(&j);
+	study_close(&st);
+	free(path);
+}
+
 void test_equalizing__is_stopped_while_it_reads_samples(void **state)
 {
 	char *path = model("Relu");

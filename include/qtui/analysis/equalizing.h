@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include "qtui/analysis/study.h"
 
-// How far the channels reach on the calibration samples, as equalize_reach has it, with workers of its own. STATUS_CANCELLED: `cancel`, which
-// may be NULL, was set. The caller frees it with equalize_reach_free.
-MUST_CHECK enum status study_reach(double ***out, const struct study *s, bool sums, const atomic_bool *cancel, struct error *err);
+// How far the channels reach on the samples d of the study, as equalize_reach has it, with workers of its own; from any thread.
+// STATUS_CANCELLED: `cancel`, which may be NULL, was set. The caller frees it with equalize_reach_free.
+MUST_CHECK enum status study_reach(double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel, struct error *err);
 
 struct equalizing;
 struct equalizing_wish {
