@@ -170,6 +170,30 @@ void test_kernel_conv__transposed_by_phases(void **state)
 	}
 }
 
+// Groups that fill no blocks are merged, the last ones with the padding of the channels.
+void test_kernel_conv__groups_that_do_not_divide(void **state)
+{
+	(void)state;
+	struct support_random r = {9};
+	int64_t block = layout_block();
+	const struct {
+		int64_t group, c, oc;
+	} layers[] = {{13, block / 2, block / 2}, {3, block / 2, block / 2}, {7, block / 4, block / 4}, {5, block / 2, block}, {3, block + 4, block + 4}};
+	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+		struct conv_task t = {.epi = {{ACT_HARDSIGMOID, 0.2f, 0.5f}, ADD_BEFORE}};
+		t.g = (struct conv_geometry){.n = 2, .c = layers[i].group * layers[i].c, .oc = layers[i].group * layers[i].oc, .h = 11, .w = 9,
+		    .group = layers[i].group, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 1, .dil_h = 1, .dil_w = 1, .pad_t = 1, .pad_l = 1,
+		    .pad_b = 1, .pad_r = 1};
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		int supported = 0;
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		assert_int_equal(supported, 4);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
 // Padding that is wider than the fast kernels take, and dilated taps that lie in it for every pixel.
 void test_kernel_conv__wide_padding(void **state)
 {

@@ -6,20 +6,28 @@
 // More merged groups than this would cost more than a slower kernel that computes only what is needed.
 #define MAX_MERGED 16
 
+// Whether groups merged so many at a time fill whole blocks. The last one may be short of groups where the padding of the channels
+// makes up for them.
+static bool fills_blocks(const struct grouping *as, const struct conv_geometry *g, int64_t merged)
+{
+	int64_t block = layout_block(), parts = (g->group + merged - 1) / merged;
+	int64_t c = merged * (g->c / g->group), oc = merged * (g->oc / g->group);
+	return parts == 1 || (c % block == 0 && oc % block == 0 && parts * c == as->c && parts * oc == as->oc);
+}
+
 bool conv_desc_group(struct grouping *as, const struct conv_geometry *g)
 {
 	int64_t block = layout_block();
-	int64_t c = g->c / g->group, oc = g->oc / g->group;
-	bool depthwise = c == 1 && oc == 1 && g->group > 1;
+	bool depthwise = g->c == g->group && g->oc == g->group && g->group > 1;
 	*as = (struct grouping){g->group, (int64_t)round_up(g->c, block), (int64_t)round_up(g->oc, block), g->group > 1};
 	if (depthwise)
 		as->group = as->c;
 	if (depthwise || g->group == 1)
 		return true;
 	for (int64_t merged = 1; merged <= g->group && merged <= MAX_MERGED; merged++) {
-		if (g->group % merged || (merged < g->group && (merged * c % block || merged * oc % block)))
+		if (!fills_blocks(as, g, merged))
 			continue;
-		as->group = g->group / merged;
+		as->group = (g->group + merged - 1) / merged;
 		as->grouped = as->group > 1;
 		return true;
 	}

@@ -6,6 +6,7 @@ enum {
 	POINT_BYTES = 24 * 1024,    // a tile of a 1x1 convolution: stays in the first-level cache
 	TILE_BYTES = 128 * 1024,    // of others: in the second level; the rows that tiles share are expanded twice
 	TILE_MOST = 16 << 20,       // beyond it the reference takes over
+	EXPANDED_MOST = 4,          // pixels for each that the tile's outputs step over, else the tile grows: wide dilations see far
 	PHASES_MOST = 64,
 	SIZE_MOST = 1 << 20,        // of kernel, stride, dilation and padding
 };
@@ -84,19 +85,36 @@ static int64_t tile_steps(int64_t room, int64_t span, int64_t stride, int64_t n)
 	return at_least((n + pieces - 1) / at_least(pieces, 1), 1);
 }
 
-// pixel: bytes of one.
-static bool plan_tile(struct qphase *p, int64_t pixel, int rows)
+static int64_t tile_rows(const struct qphase *p)
 {
-	int64_t bytes_most = p->span_h == 1 && p->span_w == 1 ? POINT_BYTES : TILE_BYTES;
-	int64_t room = bytes_most / (pixel);
+	return (p->tile_h - 1) * p->stride_h + p->span_h;
+}
 
+// Room is in pixels.
+static void fit_tile(struct qphase *p, int64_t room, int rows)
+{
 	p->tile_w = tile_steps(room / p->span_h, p->span_w, p->stride_w, p->nw);
 	if (p->tile_w < p->nw && p->tile_w > rows)
 		p->tile_w -= p->tile_w % rows;
 	p->cols = (p->tile_w - 1) * p->stride_w + p->span_w;
 	p->tile_h = tile_steps(room / p->cols, p->span_h, p->stride_h, p->nh);
-	double bytes = (double)p->cols * (double)((p->tile_h - 1) * p->stride_h + p->span_h) * (double)pixel;
-	return bytes <= TILE_MOST;
+}
+
+static bool expands_too_much(const struct qphase *p)
+{
+	double stepped = (double)(p->tile_w * p->stride_w) * (double)(p->tile_h * p->stride_h);
+	return (p->tile_w < p->nw || p->tile_h < p->nh) && (double)p->cols * (double)tile_rows(p) > EXPANDED_MOST * stepped;
+}
+
+// pixel: bytes of one.
+static bool plan_tile(struct qphase *p, int64_t pixel, int rows)
+{
+	int64_t bytes = p->span_h == 1 && p->span_w == 1 ? POINT_BYTES : TILE_BYTES;
+
+	fit_tile(p, bytes / pixel, rows);
+	while (expands_too_much(p) && (bytes *= 2) <= TILE_MOST)
+		fit_tile(p, bytes / pixel, rows);
+	return (double)p->cols * (double)tile_rows(p) * (double)pixel <= TILE_MOST;
 }
 
 int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool whole)
@@ -161,7 +179,7 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 	plan_span(p, taps, n);
 	s = plan_tile(p, pixel, k->micro->rows) ? plan_runs(k, p, taps, n) : STATUS_UNSUPPORTED;
 	if (s == STATUS_OK) {
-		size_t bytes = (size_t)(p->cols * ((p->tile_h - 1) * p->stride_h + p->span_h) * pixel);
+		size_t bytes = (size_t)(p->cols * tile_rows(p) * pixel);
 		size_t pixels = (size_t)(p->tile_h * p->tile_w);
 		k->tile_bytes = bytes > k->tile_bytes ? bytes : k->tile_bytes;
 		k->tile_pixels = pixels > k->tile_pixels ? pixels : k->tile_pixels;
