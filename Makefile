@@ -193,7 +193,7 @@ help:
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
 	echo "make fuzz       every parser under libFuzzer for FUZZ_TIME seconds (needs clang); INPUTS=\"onnx npy\" for some"; \
 	echo "make portable   compiles every file for arm64 with a cross compiler (CROSS=$(CROSS))"; \
-	echo "make bench      speed, side by side with ONNX Runtime (MODEL=FILE CALIB=DIR: of that model; RESULTS=FILE)"; \
+	echo "make bench      speed, side by side with ONNX Runtime (MODELS=\"FILE ...\" CALIB=DIR: of those; RESULTS=FILE)"; \
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Speed, side by side with ONNX Runtime where npm can bring it. Prints tables and writes them to bench/RESULTS.md (RESULTS=FILE: there).
-# THREADS="1 2": so many. MODEL=FILE [CALIB=DIR]: of one model, on random data without CALIB. Otherwise of the models beside the source, or of the example.
+# THREADS="1 2": so many. MODELS="FILE ..." [CALIB=DIR]: of these models, on random data without CALIB; what a program cannot do with one of them
+# is a dash. Otherwise of the models beside the source, or of the example.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build/release}
@@ -20,7 +21,7 @@ median() { grep -v '^-$' | sort -g | awk '{v[NR] = $1} END {if (NR) printf "%.4g
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN {if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.2f", a / b}'; }
 row() { printf '| %s |\n' "$(printf '%s | ' "$@" | sed 's/ | $//')"; }
 title() { printf '\n## %s\n' "$1"; shift; row "$@"; row "${@//*/---}"; }
-inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/in" >"$work/in/list"; }
+inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/in" >"$work/in/list" || true; }
 qtui_run() { local a=() i; while read -r i; do a+=(-i "$i"); done <"$work/in/list"; "$qtui" run "$1" "${a[@]}" --threads "$2" --repeat "$3" --quiet; }
 ort_run() { local a=() i; while read -r i; do a+=("$i"); done <"$work/in/list"; have_ort && NODE_PATH=$work/node_modules node bench/ort.js "$1" "$2" "$3" "${a[@]}" || true; }
 
@@ -36,6 +37,9 @@ compare() {
 	done
 	q=$(best <"$work/q") o=$(best <"$work/o")
 }
+
+# How often a model is run in each series: about half a second long.
+runs_of() { qtui_run "$1" 1 3 | number min_ms | awk '{n = $1 > 0 ? 500 / $1 : 5; printf "%d", (n < 5 ? 5 : (n > 200 ? 200 : n))}'; }
 
 # The samples that belong to a model; - is random data.
 calib_of() {
@@ -56,9 +60,11 @@ widths() { for t in ${THREADS:-1 2}; do [ "$t" -gt "$cores" ] || echo "$t"; done
 float_table() {
 	title "Float inference, one sample (ms, the best of $rounds alternating series)" model threads qtui 'ONNX Runtime' ratio
 	for m in "$@"; do
+		local runs
 		inputs "$m"
+		runs=$(runs_of "$m")
 		for t in $(widths); do
-			compare "$m" "$t" "$(case $m in *resnet20* | *digits*) echo 200 ;; *) echo 20 ;; esac)"
+			compare "$m" "$t" "$runs"
 			row "$(basename "$m" .onnx)" "$t" "$q" "$o" "$(ratio "$q" "$o")"
 			echo "$(basename "$m" .onnx) $t $q $o" >>"$work/float"
 		done
@@ -66,7 +72,7 @@ float_table() {
 }
 
 # What the float inference of N samples takes ONNX Runtime, in seconds (qtui's own where there is none).
-float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {printf "%.4g", ($4 == "-" ? $3 : $4) * n / 1000}' "$work/float"; }
+float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {v = $4 == "-" ? $3 : $4; print (v == "-" ? v : v * n / 1000)}' "$work/float"; }
 
 analysis_table() {
 	title "Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s, the best of $rounds, of cancelling and of memory the most; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)" \
@@ -77,7 +83,7 @@ analysis_table() {
 		name=$(basename "$m" .onnx)
 		for t in $(widths); do
 			for r in $(seq "$rounds"); do
-				"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a$r"
+				"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a$r" || true
 			done
 			get() { for r in $(seq "$rounds"); do number "$1" <"$work/a$r"; done | "${2:-best}"; }
 			f=$(float_seconds "$name" "$t" 32)
@@ -106,7 +112,7 @@ cold_table() {
 	for m in "$@"; do
 		for _ in 1 2 3 4 5; do
 			begin=${EPOCHREALTIME/./}
-			"$study" list "$m" - >"$work/list"
+			"$study" list "$m" - >"$work/list" || true
 			echo $(((${EPOCHREALTIME/./} - begin) / 1000))
 		done >"$work/q"
 		inputs "$m"
@@ -117,8 +123,8 @@ cold_table() {
 scaling_table() {
 	title "Scaling over samples: $(basename "$1" .onnx), $cores threads" samples 'full analysis s' 's a sample' 'peak MiB' 'peak MiB with --memory 100M'
 	for n in 1 2 4 8 16 32 64 128; do
-		"$study" full "$1" - "$n" "$cores" >"$work/a"
-		"$study" full "$1" - "$n" "$cores" 100 >"$work/b"
+		"$study" full "$1" - "$n" "$cores" >"$work/a" || true
+		"$study" full "$1" - "$n" "$cores" 100 >"$work/b" || true
 		s=$(number full_s <"$work/a")
 		row "$n" "$s" "$(ratio "$s" "$n")" "$(number peak_mib <"$work/a")" "$(number peak_mib <"$work/b")"
 	done
@@ -127,9 +133,9 @@ scaling_table() {
 size_table() {
 	title "Scaling over models: 8 samples of random data, $cores threads" model nodes 'G multiply-adds' 'full analysis s' 's a node' 's a G multiply-add'
 	for m in "$@"; do
-		"$study" full "$m" - 8 "$cores" >"$work/a"
+		"$study" full "$m" - 8 "$cores" >"$work/a" || true
 		n=$(number nodes <"$work/a") g=$(number gmac <"$work/a") s=$(number full_s <"$work/a")
-		row "$(basename "$m" .onnx)" "$n" "$g" "$s" "$(awk -v s="$s" -v n="$n" 'BEGIN {printf "%.3g", s / n}')" "$(ratio "$s" "$g")"
+		row "$(basename "$m" .onnx)" "$n" "$g" "$s" "$(awk -v s="$s" -v n="$n" 'BEGIN {if (n > 0) printf "%.3g", s / n; else print "-"}')" "$(ratio "$s" "$g")"
 	done
 }
 
@@ -161,8 +167,9 @@ report() {
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
 	: >"$work/float"; : >"$work/int8"
 	local all big
-	if [ -n "${MODEL:-}" ]; then
-		all=("$MODEL") big=("$MODEL")
+	if [ -n "${MODELS:-}" ]; then
+		read -ra all <<<"$MODELS"
+		big=("${all[@]}")
 	elif [ -d "$models" ]; then
 		mapfile -t all < <(present resnet20_cifar10 mobilenetv2 nanodet_m_320 deimv2_atto_320 yolox_nano_416 yolov5n yolov8n)
 		mapfile -t big < <(present yolov5n yolov8n mobilenetv2)
