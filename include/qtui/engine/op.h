@@ -133,5 +133,15 @@ struct conv_geometry {
 // False for more than two spatial dimensions.
 bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w,
     const struct shape *y);
+// The dimension that convolutions over three have beside those of conv_geometry: `in` slices of input, `out` of output.
+struct conv_depth {
+	int64_t n, c, in, out, taps, stride, dil, pad;
+};
+// A Conv of rank 5 slice by slice: g is the convolution that gives one slice of one image from the planes that its taps see, which are its
+// channels (tap t of channel c is channel c * taps + t), so that its weights are those of the node as they lie. False for all others.
+bool conv_geometry_deep(struct conv_geometry *g, struct conv_depth *d, const struct node *n, const struct shape *x, const struct shape *w);
+// A pooling of rank 5 that may be done one after the other: of every slice (n images of c channels times slices), then of columns along the
+// depth (the rows of images whose rows are the slices). False for all others.
+bool pool_geometry_deep(struct conv_geometry *slices, struct conv_geometry *columns, const struct node *n, const struct shape *x);
 
 #endif

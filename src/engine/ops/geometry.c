@@ -49,3 +49,55 @@ bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct
 	fill(out, &t.win, t.n, t.c, t.oc, t.group);
 	return true;
 }
+
+bool conv_geometry_deep(struct conv_geometry *g, struct conv_depth *d, const struct node *n, const struct shape *x, const struct shape *w)
+{
+	struct error err;
+	struct convolve t;
+	const struct window *v = &t.win;
+
+	if (n->op->id != OP_Conv || x->rank != 5 || conv_resolve(&t, n->attrs, x, w, false, &err) != STATUS_OK)
+		return false;
+	*d = (struct conv_depth){.n = t.n,
+	    .c = t.c,
+	    .in = v->in[0],
+	    .out = v->out[0],
+	    .taps = v->kernel[0],
+	    .stride = v->stride[0],
+	    .dil = v->dilation[0],
+	    .pad = v->before[0]};
+	fill(g, v, 1, t.c * d->taps, t.oc, t.group);
+	return true;
+}
+
+bool pool_geometry_deep(struct conv_geometry *slices, struct conv_geometry *columns, const struct node *n, const struct shape *x)
+{
+	struct error err;
+	struct window w;
+	struct window_spec spec;
+
+	if (n->op->id != OP_MaxPool || x->rank != 5)
+		return false;
+	spec = window_of_pool(n->attrs);
+	if (window_resolve(&w, &spec, x, NULL, &err) != STATUS_OK)
+		return false;
+	int64_t channels = x->dim[1] * w.in[0], pixels = w.out[1] * w.out[2];
+	fill(slices, &w, x->dim[0], channels, channels, 1);
+	*columns = (struct conv_geometry){.n = x->dim[0],
+	    .c = x->dim[1],
+	    .oc = x->dim[1],
+	    .group = 1,
+	    .h = w.in[0],
+	    .w = pixels,
+	    .kh = w.kernel[0],
+	    .kw = 1,
+	    .oh = w.out[0],
+	    .ow = pixels,
+	    .stride_h = w.stride[0],
+	    .stride_w = 1,
+	    .dil_h = w.dilation[0],
+	    .dil_w = 1,
+	    .pad_t = w.before[0],
+	    .pad_b = w.after[0]};
+	return true;
+}

@@ -1,7 +1,7 @@
 // Conv and ConvTranspose: integer kernels on codes, float kernels otherwise. Blocked layout is carried on where the backend has it.
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
+#include "exec_conv.h"
 
 // With fewer channels than this a blocked input would be mostly padding.
 enum { FEW_CHANNELS = 4 };
@@ -72,7 +72,7 @@ static enum status prepare_int(struct exec *x, const struct conv_geometry *g, st
 	return st;
 }
 
-static enum status prepare(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p)
+enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p)
 {
 	struct key k = exec_kernel_key(x, integer ? "qconv" : "conv");
 	k = key_add_int(k, x->in[0]->t.layout);
@@ -103,7 +103,7 @@ static enum status run(struct exec *x, const struct prepared *p, struct rep *in,
 	return st;
 }
 
-static enum status finish(struct exec *x, bool integer, struct rep *y)
+enum status exec_conv_finish(struct exec *x, bool integer, struct rep *y)
 {
 	if (writes_codes(x, integer)) {
 		rep_set_quantizer(y, exec_out_quantizer(x, 0));
@@ -116,13 +116,25 @@ static enum status finish(struct exec *x, bool integer, struct rep *y)
 	return exec_finish(x, 0, y);
 }
 
+enum dtype exec_conv_type(const struct exec *x, bool integer)
+{
+	return writes_codes(x, integer) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
+}
+
+const struct tensor *exec_conv_weights(const struct exec *x)
+{
+	const struct node *n = x->node;
+	const struct tensor *w = x->g->value[n->in[1]].constant;
+	bool bias_known = n->n_in < 3 || n->in[2] < 0 || x->g->value[n->in[2]].constant;
+	return w && w->type == DT_F32 && bias_known ? w : NULL;
+}
+
 static bool geometry(struct exec *x, struct conv_geometry *g, struct shape *shape)
 {
 	if (x->node->op->id != OP_Conv && x->node->op->id != OP_ConvTranspose)
 		return false;
-	const struct tensor *w = x->g->value[x->node->in[1]].constant;
-	bool bias_known = x->node->n_in < 3 || x->node->in[2] < 0 || x->g->value[x->node->in[2]].constant;
-	return w && w->type == DT_F32 && bias_known && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
+	const struct tensor *w = exec_conv_weights(x);
+	return w && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
 	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
 
@@ -131,7 +143,7 @@ void exec_conv_prepare(struct exec *x)
 	struct conv_geometry g;
 	struct shape shape;
 	struct prepared p;
-	if (geometry(x, &g, &shape) && prepare(x, &g, affine_possible(x), &p) != STATUS_OK)
+	if (geometry(x, &g, &shape) && exec_conv_kernel(x, &g, affine_possible(x), &p) != STATUS_OK)
 		*x->err = (struct error){0};
 }
 
@@ -150,16 +162,15 @@ enum status exec_conv(struct exec *x)
 	else
 		st = rep_to_float(&held, x->in[0], x->width, x->err);
 	if (st == STATUS_OK)
-		st = prepare(x, &g, integer, &p);
+		st = exec_conv_kernel(x, &g, integer, &p);
 	if (st == STATUS_OK)
 		st = rep_to_layout(&in, &held, p.in, x->width, x->err);
-	enum dtype type = writes_codes(x, integer) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
 	if (st == STATUS_OK)
-		st = exec_alloc(x, &y, type, p.out, &shape);
+		st = exec_alloc(x, &y, exec_conv_type(x, integer), p.out, &shape);
 	if (st == STATUS_OK)
 		st = run(x, &p, &in, &y);
 	if (st == STATUS_OK)
-		st = finish(x, integer, &y);
+		st = exec_conv_finish(x, integer, &y);
 	rep_drop(&in);
 	rep_drop(&held);
 	rep_drop(&y);

@@ -94,27 +94,67 @@ static enum status finish_pool(struct exec *x, struct rep *y)
 	return exec_finish(x, 0, &plain);
 }
 
+static enum status pool_kernel(struct exec *x, const char *kind, const struct pool_task *t, struct prepared *p)
+{
+	struct key k = key_add_int(key_add_int(exec_kernel_key(x, kind), t->layout), t->type);
+	*p = (struct prepared){0};
+	if (kernels_get(x->e->kernels, k, p))
+		return STATUS_OK;
+	enum status st = kernel_pool(&p->kernel, t, x->err);
+	if (st == STATUS_OK)
+		kernels_add(x->e->kernels, k, p);
+	return st;
+}
+
+static enum status pool(struct exec *x, const char *kind, const struct pool_task *t, const struct rep *in, struct rep *y)
+{
+	struct prepared p;
+	enum status st = pool_kernel(x, kind, t, &p);
+	return st == STATUS_OK ? exec_kernel(x, p.kernel, &(struct kernel_io){.x = in->t.data, .y = y->t.data}) : st;
+}
+
+// Over three dimensions: of every slice, then of what that gives along the depth.
+static enum status pool_deep(struct exec *x, struct rep *in, struct rep *y)
+{
+	struct conv_geometry slices, columns;
+	struct shape shape;
+	struct rep flat = {0};
+	if (((const struct pool_attrs *)x->node->attrs)->storage_order != 0 || in->t.layout != LAYOUT_PLAIN ||
+	    exec_out_shape(x, &shape) != STATUS_OK || shape_count(&shape) <= 0 || !pool_geometry_deep(&slices, &columns, x->node, &in->t.shape))
+		return STATUS_UNSUPPORTED;
+	struct shape of_slices = shape_of(4, (int64_t[]){columns.n, columns.c, columns.h, columns.w});
+	struct pool_task t = {.g = slices, .max = true, .layout = LAYOUT_PLAIN, .type = in->t.type};
+	enum status st = rep_alloc(&flat, in->t.type, LAYOUT_PLAIN, &of_slices, x->err);
+	if (st == STATUS_OK)
+		st = pool(x, "pool of slices", &t, in, &flat);
+	if (st == STATUS_OK)
+		st = exec_alloc(x, y, in->t.type, LAYOUT_PLAIN, &shape);
+	t.g = columns;
+	if (st == STATUS_OK)
+		st = pool(x, "pool of columns", &t, &flat, y);
+	rep_drop(&flat);
+	return st;
+}
+
+static enum status pool_flat(struct exec *x, struct rep *in, struct rep *y)
+{
+	struct pool_task t;
+	struct shape shape;
+	if (!pool_task_of(x, in, &t, &shape))
+		return STATUS_UNSUPPORTED;
+	enum status st = exec_alloc(x, y, in->t.type, in->t.layout, &shape);
+	return st == STATUS_OK ? pool(x, "pool", &t, in, y) : st;
+}
+
 enum status exec_pool(struct exec *x)
 {
 	struct rep in = {0}, y = {0};
-	struct pool_task t;
-	struct shape shape;
-	struct prepared p = {0};
 	if (!is_pool(x) || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
 		return STATUS_UNSUPPORTED;
 	bool max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
 	enum status st = max ? on_output_grid(x, 0, &in) : rep_to_float(&in, x->in[0], x->width, x->err);
-	if (st == STATUS_OK && !pool_task_of(x, &in, &t, &shape))
-		st = STATUS_UNSUPPORTED;
-	if (st == STATUS_OK) {
-		struct key k = key_add_int(key_add_int(exec_kernel_key(x, "pool"), t.layout), t.type);
-		if (!kernels_get(x->e->kernels, k, &p) && (st = kernel_pool(&p.kernel, &t, x->err)) == STATUS_OK)
-			kernels_add(x->e->kernels, k, &p);
-	}
 	if (st == STATUS_OK)
-		st = exec_alloc(x, &y, in.t.type, in.t.layout, &shape);
-	if (st == STATUS_OK)
-		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = y.t.data});
+		st = (x->node->op->id == OP_MaxPool && in.t.shape.rank == 5 ? pool_deep : pool_flat)(x, &in, &y);
 	if (st == STATUS_OK) {
 		inherit(&y, &in);
 		st = finish_pool(x, &y);

@@ -119,6 +119,7 @@ enum status exec_step(struct exec *x);
 // Families: STATUS_UNSUPPORTED with err untouched means "not this way".
 enum status exec_norm(struct exec *x);
 enum status exec_conv(struct exec *x);
+enum status exec_conv_deep(struct exec *x);
 enum status exec_matmul(struct exec *x);
 enum status exec_unary(struct exec *x);
 enum status exec_binary(struct exec *x);
