@@ -17,5 +17,17 @@ struct body {
 	struct key *output_key;   // [g->n_outputs]
 	struct shared_plan *plan; // the sites' scales live in it; NULL before the first run
 };
+struct body *body_new(const struct graph *g, int n_sites);  // counted once; all zero
+struct body *body_bare(const struct graph *g);              // of a graph of which nothing has been computed
+struct body *body_copy(const struct graph *g, const struct body *from);
+struct body *body_take(struct body *b);
+void body_drop(struct body **b);
+void body_note_edits(struct body *b, const struct graph *g, const struct edits *e);
+// Against the edits that it has noted: everything that a changed node's result flows into is pending; everything, with `all`.
+void body_mark_downstream(struct body *b, const struct graph *g, const struct edits *e, bool all);
+
+// What the study says by itself of such a decision; without a body. The caller has it alone until it is published.
+struct snapshot *snapshot_new(struct study *st, const struct request *req);
+void snapshot_attach(struct snapshot *s, struct study *st, struct body *b); // takes the caller's count; MACs and costs are its rows'
 
 #endif
