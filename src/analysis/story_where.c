@@ -1,0 +1,159 @@
+// Where a loss arises: what has been measured (blame), else what nodes make alone, and where the figures fall.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "qtui/analysis/task.h"
+#include "telling.h"
+
+enum { PLACES = 3 };
+static const double MOST_DB = 60;     // what counts as no noise at all
+static const double INHERITED_DB = 6; // better alone than now by this: the noise came from upstream
+static const double PLACE = 0.05;     // of the damage: who does less is not named
+
+static void add_place(struct str *out, const struct telling *t, const struct blame *b)
+{
+	blame_name(out, b, t->s->g);
+	str_addf(out, "%s alone %.4f", b->run ? "," : "", b->alone);
+	if (!isnan(b->score_loss))
+		str_addf(out, " and %.3f of the %s", b->score_loss, task_word(t->s->blames->task));
+}
+
+static void tell_blame(struct telling *t)
+{
+	const struct blames *b = t->s->blames;
+	struct str places = {0}, halves = {0};
+	int n = 0;
+	for (; n < b->n && n < PLACES && b->at[n].alone > PLACE * b->total; n++) {
+		str_add(&places, n ? "; " : "");
+		add_place(&places, t, &b->at[n]);
+	}
+	t->node = n ? b->at[0].node : -1;
+	if (n)
+		tell(t, STORY_WHERE, "Measured (blame%s): everything quantized does %.4f of damage, %s.", t->s->blames_old ? " of an earlier state" : "",
+		    b->total, str_text(&places));
+	t->node = -1;
+	blames_halves(&halves, b);
+	if (n && halves.len)
+		tell(t, STORY_WHERE, "Damage of weights and of activations quantized alone: %s.", str_text(&halves));
+	str_done(&places);
+	str_done(&halves);
+}
+
+// Where nothing is quantized again elements are only moved, with the noise that they have: the figure alone is the producer's.
+static bool only_passes(const struct telling *t, int node, const struct site *site)
+{
+	return (t->s->g->node[node].op->flags & OPF_MOVES) && site->state == SLOT_OVERLAPPED;
+}
+
+// The nodes whose own quantization makes the most noise.
+static void tell_noise(struct telling *t)
+{
+	int best[PLACES];
+	double noise[PLACES], all = 0;
+	struct str places = {0};
+	int n = 0;
+	for (int node = 0; node < t->s->n_rows; node++) {
+		const struct site *site = snapshot_output(t->s, node);
+		bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
+		double nsr = makes ? fmin(site->layerwise.pooled.nsr, 1) : 0;
+		int at = n;
+		all += nsr;
+		for (; at > 0 && nsr > noise[at - 1]; at--)
+			if (at < PLACES) {
+				noise[at] = noise[at - 1];
+				best[at] = best[at - 1];
+			}
+		if (nsr > 0 && at < PLACES) {
+			noise[at] = nsr;
+			best[at] = node;
+			n += n < PLACES;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i]), noise[i] < 0.1 * all, 100 * noise[i] / all);
+	t->node = n ? best[0] : -1;
+	if (n)
+		tell(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));
+	t->node = -1;
+	str_done(&places);
+}
+
+struct jump {
+	int node;
+	double from, to;
+};
+
+static double noise_of(double db)
+{
+	return pow(10, -db / 10);
+}
+
+// Where most noise is added between what a node reads and what it makes. What has no figure of its own has that of what it reads.
+static struct jump find_jump(const struct snapshot *s)
+{
+	const struct graph *g = s->g;
+	struct jump worst = {.node = -1};
+	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at);
+	bool *known = xcalloc((size_t)g->n_values + 1, sizeof *known);
+	for (int v = 0; v < g->n_values; v++)
+		at[v] = MOST_DB;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known) {
+			at[s->site[i].value] = fmin(figures_snr(&s->site[i].graphwise), MOST_DB);
+			known[s->site[i].value] = true;
+		}
+	for (int i = 0; i < s->n_outputs; i++) // also of what computes in float
+		if (s->output[i].known && !isnan(figures_snr(&s->output[i]))) {
+			at[g->output[i]] = fmin(figures_snr(&s->output[i]), MOST_DB);
+			known[g->output[i]] = true;
+		}
+	for (int n = 0; n < g->n_nodes; n++) {
+		double from = MOST_DB;
+		for (int i = 0; i < g->node[n].n_in; i++)
+			from = g->node[n].in[i] >= 0 ? fmin(from, at[g->node[n].in[i]]) : from;
+		for (int i = 0; i < g->node[n].n_out; i++) {
+			int v = g->node[n].out[i];
+			if (v >= 0 && !known[v])
+				at[v] = from;
+			else if (v >= 0 && (worst.node < 0 || noise_of(at[v]) - noise_of(from) > noise_of(worst.to) - noise_of(worst.from)))
+				worst = (struct jump){n, from, at[v]};
+		}
+	}
+	free(at);
+	free(known);
+	return worst;
+}
+
+static const char *origin_of_noise(const struct site *site, double now)
+{
+	double alone = site ? figures_snr(&site->layerwise) : NAN;
+	if (!site)
+		return "; it computes in float: the noise is in what it reads";
+	if (isnan(alone))
+		return "";
+	return alone > now + INHERITED_DB ? "; alone it would be good: it passes on the noise that it reads" : ", and the noise arises there";
+}
+
+static void tell_jump(struct telling *t)
+{
+	struct jump j = find_jump(t->s);
+	int row = j.node >= 0 && t->s->row[j.node].fused_into >= 0 ? t->s->row[j.node].fused_into : j.node;
+	if (row < 0 || !(j.from - j.to > 3))
+		return;
+	char from[48] = "no noise in what it reads";
+	if (j.from < MOST_DB)
+		snprintf(from, sizeof from, "%.1f dB at what it reads", j.from);
+	t->node = row;
+	tell(t, STORY_WHERE, "The figures fall most at %s: %s, %.1f dB behind it%s.", telling_name(t, row), from, j.to,
+	    origin_of_noise(snapshot_output(t->s, row), j.to));
+	t->node = -1;
+}
+
+void tell_where(struct telling *t)
+{
+	if (t->s->blames)
+		tell_blame(t);
+	if (!t->s->blames || t->s->blames_old)
+		tell_noise(t);
+	tell_jump(t);
+}
