@@ -404,6 +404,14 @@ void test_dataset__second_inputs_by_convention(void **state)
 	assert_int_equal(((int64_t *)c.in[1].data)[1], 6);
 	case_done(&c);
 	c.graph.n_inputs = 0;
+	case_input(&c, "pixel_values", DT_F32, SHAPE(1, 3, 6, 4));
+	case_input(&c, "decoder_attention_mask", DT_I64, SHAPE(1, 5)); // nothing is masked
+	case_open(&c, case_png("sized.png", 4, 6));
+	case_load(&c, 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(((int64_t *)c.in[1].data)[i], 1);
+	case_done(&c);
+	c.graph.n_inputs = 0;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
 	case_input(&c, "mystery", DT_F32, SHAPE(1, 2));
 	case_open(&c, case_png("sized.png", 4, 6));

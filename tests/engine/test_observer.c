@@ -496,6 +496,27 @@ void test_observer__the_largest_floats_are_counted(void **state)
 }
 
 // Every bin, and what is outside, by the rule alone.
+// What masks hold: 0 and the lowest float. The farthest code stands for a finite number all the same.
+void test_observer__no_code_is_infinity(void **state)
+{
+	static const char *const names[] = { "esp32p4", "pytorch", "onnxruntime" };
+	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL };
+	float *x = calloc(EACH, sizeof *x);
+	for (int i = 0; i < EACH / 2; i++)
+		x[i] = -FLT_MAX;
+	for (int k = 0; k < 18; k++) {
+		struct target *t = load(names[k % 3]);
+		struct observer_setup s = setup_for(t, methods[k / 3 % 3], k >= 9, 1);
+		int32_t zero;
+		float scale = scale_of(&s, x, EACH, &zero, false), lowest = (float)(s.quant.qmin - zero) * scale;
+		if (!isfinite(lowest) || !(lowest <= -FLT_MAX / 4))
+			fail_msg("%s, %d: the lowest code is %g", names[k % 3], k, (double)lowest);
+		target_free(&t);
+	}
+	free(x);
+	(void)state;
+}
+
 static void hist_plainly(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {

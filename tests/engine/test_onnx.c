@@ -497,6 +497,24 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	case_done(&c);
 }
 
+void test_onnx__a_plane_is_not_one_element(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "latent", FLOAT, DIMS(-1, 4, -2, -3));
+	case_input(&c, "tokens", FLOAT, DIMS(-1, -4));
+	case_node(&c, "Relu", "r", "latent", "y");
+	case_node(&c, "Relu", "t", "tokens", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){4, {1, 4, 64, 64}}));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){2, {1, 1}}));
+	case_done(&c);
+}
+
 void test_onnx__a_size_is_sought_at_which_shapes_hold(void **state)
 {
 	struct onnx_case c;

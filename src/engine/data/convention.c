@@ -3,6 +3,7 @@
 #include "qtui/base/str.h"
 
 enum meaning { SIZE_WH, SIZE_HW, ONES, SAMPLE_RATE };
+enum { ANY = -1 }; // number of elements
 
 static const struct {
 	const char *pattern;
@@ -16,6 +17,8 @@ static const struct {
     {"*im_shape*", 2, SIZE_HW, "the input's height and width"},
     {"*scale_factor*", 2, ONES, "1"},
     {"sr", 1, SAMPLE_RATE, "16000"},
+    {"*attention_mask", ANY, ONES, "1: nothing is masked"},
+    {"pixel_mask", ANY, ONES, "1: nothing is masked"},
 };
 
 static int row_of(const struct value *input)
@@ -25,7 +28,7 @@ static int row_of(const struct value *input)
 	if (input->type != DT_F32 && input->type != DT_I64 && input->type != DT_I32)
 		return -1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].count == count && str_glob(rows[i].pattern, input->name))
+		if ((rows[i].count == count || rows[i].count == ANY) && str_glob(rows[i].pattern, input->name))
 			return (int)i;
 	return -1;
 }
@@ -61,5 +64,5 @@ void convention_fill(struct tensor *out, const struct value *input, int w, int h
 		value[0] = 16000;
 	}
 	for (int i = 0; i < tensor_count(out); i++)
-		store(out, i, value[i]);
+		store(out, i, value[i % 2]);
 }

@@ -12,6 +12,7 @@
 static const int64_t image_sizes[] = {
     640, 416, 320, 224, 256, 512, 128, 1280, 384, 448, 608, 299, 300, 192, 160, 96, 64, 32, 28};
 static const int64_t other_sizes[] = {1, 512, 256, 128, 64, 32, 16, 8, 1024, 1536};
+enum { PLANE = 64 }; // no plane is smaller at first: a convolution sees nothing of one of 1 x 1
 
 struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
@@ -122,6 +123,12 @@ static int64_t given_dim(const struct input_dims *in, int i)
 	return at >= 0 ? in->given->dim[at] : -1;
 }
 
+// Height or width of what has no 1 or 3 channels: a feature map, the latent picture of a diffusion model.
+static bool is_plane(const struct input_dims *in, int i)
+{
+	return in->type->shape->n_dim > 3 && i + 2 >= (int)in->type->shape->n_dim;
+}
+
 static int64_t choose(
     struct draft *d, const struct input_dims *in, int i, const struct namemap *symbols, struct dims_try *t)
 {
@@ -147,7 +154,7 @@ static int64_t choose(
 		t->used_image = true;
 	else
 		t->used_other = true;
-	return image ? t->image : t->other;
+	return image ? t->image : is_plane(in, i) && t->other < PLANE ? PLANE : t->other;
 }
 
 // The shape of the file, symbols by name: "[N, 3, 224, 224]".

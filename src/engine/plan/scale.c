@@ -1,5 +1,6 @@
 // Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do. Zero points are those of the double, which
 // decides where a range about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
+#include <float.h>
 #include <math.h>
 #include "plan_impl.h"
 
@@ -42,6 +43,15 @@ struct quantizer scale_chosen_for(const struct target *t, const struct quantizer
 	return chosen;
 }
 
+// The scale as a float at which no code stands for infinity: exporters mask with the lowest float there is, and 0 * infinity were NaN.
+static float finite_scale(const struct quantizer *q, double scale, int32_t zero)
+{
+	double farthest = fmax((double)q->qmax - zero, zero - (double)q->qmin), most = FLT_MAX / farthest;
+	if ((double)(float)scale * farthest <= FLT_MAX)
+		return (float)scale;
+	return q->pow2 ? (float)exp2(floor(log2(most))) : nextafterf((float)most, 0);
+}
+
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
 {
 	lo = fmin(lo, 0);
@@ -50,15 +60,15 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
-	*scale = (float)s;
 	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / s));
+	*scale = finite_scale(q, s, *zero);
 }
 
 void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)
 {
 	double s = scale_at_least(t, wanted);
-	*scale = (float)(q->pow2 ? round_log2(s, t->scale.kl) : s);
 	*zero = scale_middle(q);
+	*scale = finite_scale(q, q->pow2 ? round_log2(s, t->scale.kl) : s, *zero);
 }
 
 bool scale_is_pow2(double scale)
