@@ -218,6 +218,60 @@ void test_channels__the_newest_wish_counts_and_a_run_goes_first(void **state)
 	study_close(&st);
 }
 
+static const struct site *first_output(const struct snapshot *s, const char *node)
+{
+	const struct node_row *row = &s->row[graph_find_node(s->g, node)];
+	const struct site *site = &s->site[row->first_site];
+	while (site->kind != SITE_OUTPUT)
+		site++;
+	return site;
+}
+
+// What is stopped shows nothing: those that were there stay.
+void test_channels__a_gathering_is_stopped(void **state)
+{
+	struct study *st = open_study(1);
+	struct snapshot *run = run_study(st), *s = gather(st, &run->site[run->n_sites - 1]);
+	const struct site *wanted = first_output(run, "/model.0/conv/Conv");
+	(void)state;
+	assert_int_not_equal(wanted->slot, s->channels->slot);
+	snapshot_drop(&s);
+	study_channels(st, wanted->slot);
+	study_cancel(st);
+	while (study_gathering(st))
+		poll(NULL, 0, 5);
+	s = study_snapshot(st);
+	assert_int_equal(s->channels->slot, run->site[run->n_sites - 1].slot);
+	snapshot_drop(&s);
+	s = gather(st, wanted); // another wish is heard
+	assert_int_equal(s->channels->samples, SAMPLES);
+	snapshot_drop(&s);
+	snapshot_drop(&run);
+	study_close(&st);
+}
+
+// Those of the run before stay what they were, said to be of that; asked for again they are of this one.
+void test_channels__after_a_run_they_are_asked_for_again(void **state)
+{
+	struct study *st = open_study(2);
+	struct snapshot *run = run_study(st), *s = gather(st, first_output(run, "/model.2/Add"));
+	struct channels *before = channels_take(s->channels);
+	struct error err = {0};
+	(void)state;
+	snapshot_drop(&s);
+	snapshot_drop(&run);
+	assert_int_equal(study_command(st, "scale /model.2/Add 2^-1", &err), STATUS_OK);
+	run = run_study(st);
+	assert_false(key_equal(run->channels->decision, run->decision));
+	s = gather(st, first_output(run, "/model.2/Add"));
+	check_together(s->channels, first_output(run, "/model.2/Add"));
+	assert_true(s->channels->at[0].now.mse != before->at[0].now.mse);
+	channels_drop(&before);
+	snapshot_drop(&s);
+	snapshot_drop(&run);
+	study_close(&st);
+}
+
 static double number(const cJSON *o, const char *key)
 {
 	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, key);

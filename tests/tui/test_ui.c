@@ -1,11 +1,14 @@
 // What keys do to the state, at every size, and that nothing they can do draws outside of the canvas or crashes.
 #include "support.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake.h"
 #include "../analysis/studies.h"
+#include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -238,8 +241,15 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 	assert_int_equal(ui.channels.row[ui.scroll[VIEW_CHANNELS].cursor], 37);
 	assert_int_equal(ui.detail_site, 1); // a channel is no other node
 	row = ui_node(&ui);
+	enum site_kind kind = ui_site(&ui)->kind;
+	int place = ui.layers.scroll.cursor;
 	press(&ui, "J");
 	assert_true(ui.view == VIEW_CHANNELS && ui_node(&ui) != row);
+	assert_int_equal(ui.layers.scroll.cursor, place + 1);
+	assert_int_equal(ui_site(&ui)->kind, kind); // whoever looks at weights looks at weights
+	press(&ui, "K");
+	assert_int_equal(ui_node(&ui), row);
+	press(&ui, "J");
 	ui.mouse_button = 1;
 	ui.mouse_x = 4 + 6 + 7 + 3; // the head of "noise %", or of what stands there
 	ui.mouse_y = 1 + view_channels_head(&ui);
@@ -355,6 +365,56 @@ void test_ui__the_story_is_acted_on_from_any_line(void **state)
 		fail_msg("%s", ui.line.text);
 	press(&ui, "<Esc>");
 	ui_done(&ui);
+	study_close(&st);
+}
+
+// What is decided now, and beside it a node at 16 bit, of samples that are not those of the study.
+static struct frontier *two_states(const struct study *st)
+{
+	struct frontier *f = xcalloc(1, sizeof *f);
+	struct snapshot *s = study_snapshot((struct study *)st);
+
+	atomic_store(&f->refs, 1);
+	f->at = xcalloc(2, sizeof *f->at);
+	snprintf(f->basis.target, sizeof f->basis.target, "esp32p4");
+	for (; f->n < 2; f->n++)
+		f->at[f->n] = (struct repair_state){.steps = f->n, .as_run = true, .edits = edits_copy(study_edits(st)), .method = s->method,
+			.figures = {.damage = .3 - .1 * f->n, .cost = 1 + .1 * f->n, .score = NAN, .us = NAN}};
+	f->at[1].edits->precision[0] = PREC_INT16;
+	snapshot_drop(&s);
+	return f;
+}
+
+void test_ui__a_state_is_taken_where_it_may(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 1}, .method = -1,
+	    .threads = 1, .backend = BACKEND_ONEDNN, .target = "esp32p4", .task = {.none = true}};
+	struct study *st = open_for_test(o);
+	struct frontier *f;
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+
+	(void)state;
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	wait_for_run(st);
+	f = two_states(st);
+	study_set_frontier(st, f);
+	ui_init(&ui, st, study_snapshot(st), &theme, false);
+	press(&ui, "Pa");
+	assert_string_equal(ui.note, "this state is in force");
+	press(&ui, "ja");
+	assert_string_equal(ui.note, "taken: 1 int16; u undoes. Its figures are of other samples, or prepared otherwise");
+	press(&ui, "u");
+	assert_int_equal(study_edits(st)->precision[0], -1);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	ui_update(&ui, study_snapshot(st));
+	press(&ui, ":fix<Space>60s<Enter>Pja");
+	assert_string_equal(ui.note, "a repair is under way: Ctrl-c stops it");
+	assert_int_equal(study_edits(st)->precision[0], -1);
+	press(&ui, "<C-c>");
+	ui_done(&ui);
+	frontier_drop(&f);
 	study_close(&st);
 }
 
