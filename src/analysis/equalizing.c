@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "background_impl.h"
 #include "qtui/analysis/equalizing.h"
 #include "qtui/base/file.h"
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
-#include "study_impl.h"
 
-enum { SHARE = 3 }; // of the memory: the study goes on
+enum { SHARE = 3 /* of the memory: the study goes on */, PERCENT = 100 };
 
 enum status study_reach(
     double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel, struct error *err)
@@ -31,15 +31,12 @@ struct decided {
 	char *target, *calib, *data, *labels, *decoder, *kind;
 };
 struct equalizing {
+	struct background background;
 	struct study *study;
 	struct decided decided;
 	char *path;
 	bool sums, weights;
-	struct equalizing_result result;
-	struct error error;            // both are the thread's until it is over
-	atomic_bool cancel, over;
-	_Atomic double progress;
-	pthread_t thread;
+	struct equalizing_result result; // the thread's until it is over
 };
 
 static void note_decision(struct decided *to, const struct study *st)
@@ -112,16 +109,15 @@ static enum status run(struct equalizing *j, struct study *st, struct error *err
 	study_run(st);
 	while (study_running(st)) {
 		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-		if (atomic_load(&j->cancel))
+		if (atomic_load(&j->background.cancel))
 			study_cancel(st);
 		struct snapshot *s = study_snapshot(st);
 		double share[] = {[STAGE_CALIBRATE] = 0, [STAGE_MEASURE] = 0.4, [STAGE_TASK] = 0.8, [STAGE_DONE] = 1};
 		if (s->stage >= STAGE_CALIBRATE && s->stage <= STAGE_DONE)
-			atomic_store(&j->progress, fmin(1, share[s->stage] + 0.4 * s->progress));
+			background_tell(&j->background, fmin(1, share[s->stage] + 0.4 * s->progress));
 		snapshot_drop(&s);
-		study_wake(j->study);
 	}
-	if (study_wait(st, err) == STATUS_OK && atomic_load(&j->cancel))
+	if (study_wait(st, err) == STATUS_OK && atomic_load(&j->background.cancel))
 		return error_set(err, STATUS_CANCELLED, "cancelled"); // perhaps before the run began
 	return err->status;
 }
@@ -140,7 +136,7 @@ static void note_result(struct equalizing_result *out, struct study *st)
 static enum status measure(struct equalizing *j, struct error *err)
 {
 	struct study *beside = NULL;
-	if (atomic_load(&j->cancel))
+	if (atomic_load(&j->background.cancel))
 		return error_set(err, STATUS_CANCELLED, "cancelled"); // opening takes a moment, too
 	j->decided.opt.model = j->path;
 	enum status st = study_open(&beside, &j->decided.opt, err);
@@ -160,10 +156,10 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 {
 	struct equalize_options opt = EQUALIZE_DEFAULT;
 	double **reach = NULL;
-	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->cancel, err);
+	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->background.cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
-	opt.cancel = &j->cancel;
+	opt.cancel = &j->background.cancel;
 	if (st == STATUS_OK)
 		st = equalize(e, j->study->g, &opt, err);
 	if (reach)
@@ -171,8 +167,9 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 	return st;
 }
 
-static enum status equalize_model(struct equalizing *j, struct error *err)
+static enum status work(void *arg, struct error *err)
 {
+	struct equalizing *j = arg;
 	struct equalization e = {0};
 	enum status st = find_factors(&e, j, err);
 	if (st == STATUS_OK) {
@@ -187,20 +184,15 @@ static enum status equalize_model(struct equalizing *j, struct error *err)
 	return st == STATUS_OK && j->result.written ? measure(j, err) : st;
 }
 
-static void *work(void *arg)
-{
-	struct equalizing *j = arg;
-	thread_yield();
-	(void)!equalize_model(j, &j->error);
-	atomic_store(&j->over, true);
-	study_wake(j->study);
-	return NULL;
-}
-
 // ---- asking
 
-static void drop(struct equalizing *j)
+void equalizing_free(struct equalizing **jp)
 {
+	struct equalizing *j = *jp;
+	*jp = NULL;
+	if (!j)
+		return;
+	background_join(&j->background);
 	decided_done(&j->decided);
 	free(j->path);
 	free(j);
@@ -229,28 +221,18 @@ enum status equalizing_start(struct equalizing **out, struct study *st, const st
 		run_record_done(&now);
 	}
 	snapshot_drop(&s);
-	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
-		status = error_set(err, STATUS_NOMEM, "no thread to be had");
+	if (status == STATUS_OK)
+		status = background_start(&j->background, st, PERCENT, work, j, err);
 	if (status == STATUS_OK)
 		*out = j;
 	else
-		drop(j);
+		equalizing_free(&j);
 	return status;
 }
 
-void equalizing_cancel(struct equalizing *j)
+struct background *equalizing_background(struct equalizing *j)
 {
-	atomic_store(&j->cancel, true);
-}
-
-bool equalizing_running(const struct equalizing *j)
-{
-	return !atomic_load(&j->over);
-}
-
-double equalizing_progress(const struct equalizing *j)
-{
-	return atomic_load(&j->progress);
+	return &j->background;
 }
 
 const char *equalizing_path(const struct equalizing *j)
@@ -261,17 +243,5 @@ const char *equalizing_path(const struct equalizing *j)
 enum status equalizing_end(struct equalizing_result *out, const struct equalizing *j, struct error *err)
 {
 	*out = j->result;
-	*err = j->error;
-	return err->status;
-}
-
-void equalizing_free(struct equalizing **jp)
-{
-	struct equalizing *j = *jp;
-	*jp = NULL;
-	if (!j)
-		return;
-	equalizing_cancel(j);
-	pthread_join(j->thread, NULL);
-	drop(j);
+	return background_end(&j->background, err);
 }

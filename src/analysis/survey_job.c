@@ -1,33 +1,30 @@
 // A survey in the background.
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include "background_impl.h"
 #include "qtui/analysis/survey.h"
-#include "study_impl.h"
 
 struct survey_job {
+	struct background background;
 	struct study *study;
 	struct snapshot *snap;
 	struct survey_options opt;
 	char *eval, *labels, *decoder; // copies: wishes may change meanwhile
-	struct survey *survey;
-	struct error error;            // both are the thread's until it is over
-	atomic_bool cancel, over;
-	atomic_int done;
-	pthread_t thread;
+	struct survey *survey;         // the thread's until it is over
 };
 
-static void *work(void *arg)
+static enum status work(void *arg, struct error *err)
 {
 	struct survey_job *j = arg;
-	(void)!survey_new(&j->survey, j->study, j->snap, &j->opt, &j->error);
-	atomic_store(&j->over, true);
-	study_wake(j->study);
-	return NULL;
+	return survey_new(&j->survey, j->study, j->snap, &j->opt, err);
 }
 
-static void drop(struct survey_job *j)
+void survey_job_free(struct survey_job **jp)
 {
+	struct survey_job *j = *jp;
+	*jp = NULL;
+	if (!j)
+		return;
+	background_join(&j->background);
 	survey_drop(&j->survey);
 	snapshot_drop(&j->snap);
 	free(j->eval);
@@ -43,7 +40,7 @@ static void set_options(struct survey_job *j, const struct task_wish *w)
 	j->labels = xstrdup(w->labels);
 	j->decoder = xstrdup(w->decoder);
 	j->opt = (struct survey_options){.eval = j->eval, .task = {.kind = -1, .labels = j->labels, .decoder = j->decoder, .iou = w->iou},
-	    .calib = study_dataset(j->study), .cancel = &j->cancel, .done = &j->done};
+	    .calib = study_dataset(j->study), .cancel = &j->background.cancel, .done = &j->background.done};
 	if (w->kind && task_kind_parse(&kind, w->kind))
 		j->opt.task.kind = (int)kind;
 }
@@ -55,46 +52,24 @@ enum status survey_job_start(struct survey_job **out, struct study *st, struct e
 	j->snap = study_latest(st);
 	set_options(j, study_task_wish(st));
 	enum status status = snapshot_complete(j->snap) ? STATUS_OK : error_set(err, STATUS_REFUSED, "the analysis has not run to its end: wait for the run");
-	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
-		status = error_set(err, STATUS_NOMEM, "no thread to be had");
+	if (status == STATUS_OK)
+		status = background_start(&j->background, st, SURVEY_STEPS, work, j, err);
 	if (status == STATUS_OK)
 		*out = j;
 	else
-		drop(j);
+		survey_job_free(&j);
 	return status;
 }
 
-void survey_job_cancel(struct survey_job *j)
+struct background *survey_job_background(struct survey_job *j)
 {
-	atomic_store(&j->cancel, true);
-}
-
-bool survey_job_running(struct survey_job *j)
-{
-	return !atomic_load(&j->over);
-}
-
-double survey_job_progress(struct survey_job *j)
-{
-	return fmin(1, (double)atomic_load(&j->done) / SURVEY_STEPS);
+	return &j->background;
 }
 
 enum status survey_job_end(struct survey_job *j, struct error *err)
 {
-	*err = j->error;
 	if (j->survey)
 		study_set_survey(j->study, j->survey);
 	j->survey = NULL;
-	return err->status;
-}
-
-void survey_job_free(struct survey_job **jp)
-{
-	struct survey_job *j = *jp;
-	*jp = NULL;
-	if (!j)
-		return;
-	survey_job_cancel(j);
-	pthread_join(j->thread, NULL);
-	drop(j);
+	return background_end(&j->background, err);
 }

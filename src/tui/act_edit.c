@@ -7,10 +7,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
-#include "qtui/tui/equalize.h"
-#include "qtui/tui/repair.h"
 #include "qtui/tui/prompt.h"
-#include "qtui/tui/survey.h"
 
 static void set_precision(struct ui *ui, int precision)
 {
@@ -145,11 +142,16 @@ void act_run(struct ui *ui)
 // Says what was stopped; NULL: nothing was running.
 static const char *stop(struct ui *ui)
 {
+	const struct beside *beside = beside_first(ui);
+
 	if (study_running(ui->study) || study_gathering(ui->study)) {
 		study_cancel(ui->study);
 		return "stopped; what is computed stays, r goes on";
 	}
-	return repair_stop(ui) || survey_stop(ui) || equalize_stop(ui) ? "stopped; what was kept stays" : NULL;
+	if (!beside)
+		return NULL;
+	background_cancel(beside->job);
+	return "stopped; what was kept stays";
 }
 
 void act_interrupt(struct ui *ui)

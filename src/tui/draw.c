@@ -6,12 +6,9 @@
 
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
-#include "qtui/tui/equalize.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
-#include "qtui/tui/repair.h"
 #include "qtui/tui/search.h"
-#include "qtui/tui/survey.h"
 #include "qtui/tui/view_task.h"
 
 void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r)
@@ -108,32 +105,13 @@ static bool is_running(enum stage s)
 	return s == STAGE_LOAD || s == STAGE_CALIBRATE || s == STAGE_MEASURE || s == STAGE_TASK;
 }
 
-// What goes on beside the study's runs: its name and how much of its stage is done; NULL: nothing.
-static const char *background(const struct ui *ui, double *progress)
-{
-	char ignored[sizeof ui->repair.text];
-
-	if (survey_busy(ui)) {
-		*progress = survey_job_progress(ui->survey);
-		return "survey";
-	}
-	if (equalize_busy(ui)) {
-		*progress = equalizing_progress(ui->equalizing);
-		return "equalize";
-	}
-	if (!repair_busy(ui))
-		return NULL;
-	*progress = repair_job_text(ui->repair.job, ignored, sizeof ignored);
-	return repair_work_name(ui->repair.work);
-}
-
 // What is going on, at the right end; returns its width.
 static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct snapshot *s = ui->snap;
 	char text[128], time[FIGURE], rate[FIGURE];
-	double progress = s->progress;
-	const char *beside = is_running(s->stage) ? NULL : background(ui, &progress);
+	const struct beside *beside = is_running(s->stage) ? NULL : beside_first(ui);
+	double progress = beside ? background_progress(beside->job) : s->progress;
 	bool busy = is_running(s->stage) || beside;
 	int gauge = r.w >= 70 ? 10 : 0, w;
 	enum role role = s->stage == STAGE_FAILED ? ROLE_BAR_BAD : ROLE_BAR_BUSY;
@@ -142,7 +120,7 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_name(s->stage), 100 * s->progress, format_rate(rate, s->rate),
 		    format_seconds(time, s->left));
 	else if (beside)
-		snprintf(text, sizeof text, "%s %3.0f %%", beside, 100 * progress);
+		snprintf(text, sizeof text, "%s %3.0f %%", beside->name, 100 * progress);
 	else if (is_running(s->stage))
 		snprintf(text, sizeof text, "%s %3.0f %%", stage_name(s->stage), 100 * s->progress);
 	else if (s->stage == STAGE_FAILED)

@@ -10,18 +10,6 @@
 #include "qtui/tui/command.h"
 #include "qtui/tui/format.h"
 
-bool equalize_busy(const struct ui *ui)
-{
-	return ui->equalizing != NULL;
-}
-
-bool equalize_stop(struct ui *ui)
-{
-	if (ui->equalizing)
-		equalizing_cancel(ui->equalizing);
-	return ui->equalizing;
-}
-
 // "FILE sums weights": FILE, and each of the words behind it in any order, may be left out.
 static struct equalizing_wish read_wish(char *args)
 {
@@ -44,10 +32,9 @@ enum status command_equalize(struct ui *ui, char *args, struct error *err)
 {
 	struct equalizing_wish wish = read_wish(args);
 
-	if (equalize_busy(ui))
-		return error_set(err, STATUS_REFUSED, "equalizing is under way: Ctrl-c stops it");
-	if (equalizing_start(&ui->equalizing, ui->study, &wish, err))
+	if (beside_check(ui, BESIDE_EQUALIZE, err) || equalizing_start(&ui->equalizing, ui->study, &wish, err))
 		return err->status;
+	beside_begin(ui, BESIDE_EQUALIZE, equalizing_background(ui->equalizing), "equalize");
 	if (*args)
 		ui_note(ui, "equalizing into %.200s, and measuring it as is decided here; Ctrl-c stops it", args);
 	return STATUS_OK;
@@ -86,15 +73,12 @@ static void tell(struct ui *ui, const struct equalizing_result *r, const char *p
 	str_done(&text);
 }
 
-void equalize_news(struct ui *ui)
+void equalize_ended(struct ui *ui)
 {
 	struct equalizing_result r;
 	struct error err = {0};
-	enum status st;
+	enum status st = equalizing_end(&r, ui->equalizing, &err);
 
-	if (!ui->equalizing || equalizing_running(ui->equalizing))
-		return;
-	st = equalizing_end(&r, ui->equalizing, &err);
 	if (st == STATUS_CANCELLED && r.written)
 		ui_note(ui, "stopped: %s is written, what it buys was not measured", equalizing_path(ui->equalizing));
 	else if (st == STATUS_CANCELLED)

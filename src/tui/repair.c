@@ -52,14 +52,13 @@ static enum status start(struct ui *ui, char *args, enum repair_work work, struc
 {
 	struct repair_options o = {.goal = repair_goal_default};
 
-	if (parse(&o, args, work, err))
+	if (parse(&o, args, work, err) || beside_check(ui, BESIDE_REPAIR, err))
 		return err->status;
-	if (repair_busy(ui))
-		return error_set(err, STATUS_REFUSED, "a repair is under way: Ctrl-c stops it");
 	repair_job_free(&ui->repair.job);
 	ui->repair = (struct ui_repair){.work = work, .float_score = NAN, .order = ui->repair.order, .frontier = ui->repair.frontier};
 	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
+	beside_begin(ui, BESIDE_REPAIR, repair_job_background(ui->repair.job), repair_work_name(work));
 	const char *task = repair_job_task(ui->repair.job);
 	ui->repair.task = task ? task_word(task) : NULL;
 	ui_show(ui, VIEW_BLAME);
@@ -89,18 +88,6 @@ enum status command_tune(struct ui *ui, char *args, struct error *err)
 	return s;
 }
 
-bool repair_busy(const struct ui *ui)
-{
-	return ui->repair.job && !ui->repair.over;
-}
-
-bool repair_stop(struct ui *ui)
-{
-	if (repair_busy(ui))
-		repair_job_cancel(ui->repair.job);
-	return repair_busy(ui);
-}
-
 // A kept step becomes a step of the history for each of its commands.
 static void take_step(struct ui *ui, const struct repair_step *s)
 {
@@ -115,13 +102,12 @@ static void take_step(struct ui *ui, const struct repair_step *s)
 	ui->repair.kept += s->kept;
 }
 
-static void tell_end(struct ui *ui)
+void repair_ended(struct ui *ui)
 {
 	struct error err = {0};
 	const char *why = "";
 	bool failed;
 
-	ui->repair.over = true;
 	ui->repair.float_score = repair_job_float_score(ui->repair.job);
 	failed = repair_job_end(ui->repair.job, &err, &why) != STATUS_OK;
 	if (failed)
@@ -173,9 +159,6 @@ static void take_frontier(struct ui *ui)
 
 void repair_news(struct ui *ui)
 {
-	if (!repair_busy(ui))
-		return;
-	bool running = repair_job_running(ui->repair.job); // before its last steps are taken
 	repair_job_text(ui->repair.job, ui->repair.text, sizeof ui->repair.text);
 	take_blames(ui);
 	take_frontier(ui);
@@ -183,6 +166,4 @@ void repair_news(struct ui *ui)
 		struct repair_step s = repair_job_step(ui->repair.job, ui->repair.tried);
 		take_step(ui, &s);
 	}
-	if (!running)
-		tell_end(ui);
 }

@@ -6,25 +6,12 @@
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 
-bool survey_busy(const struct ui *ui)
-{
-	return ui->survey != NULL;
-}
-
-bool survey_stop(struct ui *ui)
-{
-	if (ui->survey)
-		survey_job_cancel(ui->survey);
-	return ui->survey;
-}
-
 enum status command_survey(struct ui *ui, char *args, struct error *err)
 {
 	(void)args;
-	if (survey_busy(ui))
-		return error_set(err, STATUS_REFUSED, "a survey is under way: Ctrl-c stops it");
-	if (survey_job_start(&ui->survey, ui->study, err))
+	if (beside_check(ui, BESIDE_SURVEY, err) || survey_job_start(&ui->survey, ui->study, err))
 		return err->status;
+	beside_begin(ui, BESIDE_SURVEY, survey_job_background(ui->survey), "survey");
 	ui_note(ui, "survey: other ways to prepare the pictures, and the samples themselves; Ctrl-c stops it");
 	return STATUS_OK;
 }
@@ -46,13 +33,11 @@ static void tell(struct ui *ui)
 		ui_note(ui, "survey: no labels to judge the preparation by: :labels FILE or :eval DIR gives them");
 }
 
-void survey_news(struct ui *ui)
+void survey_ended(struct ui *ui)
 {
 	struct error err = {0};
-
-	if (!ui->survey || survey_job_running(ui->survey))
-		return;
 	enum status st = survey_job_end(ui->survey, &err);
+
 	survey_job_free(&ui->survey);
 	if (st == STATUS_CANCELLED)
 		ui_note(ui, "the survey was stopped");

@@ -16,10 +16,7 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/autosave.h"
-#include "qtui/tui/equalize.h"
 #include "qtui/tui/guard.h"
-#include "qtui/tui/repair.h"
-#include "qtui/tui/survey.h"
 #include "qtui/tui/screen.h"
 #include "qtui/tui/script.h"
 
@@ -47,7 +44,7 @@ static enum status feed_script(struct program *p, struct error *err)
 {
 	struct ui *ui = &p->ui;
 
-	if (ui->waiting && !study_running(ui->study) && !study_gathering(ui->study) && !repair_busy(ui) && !survey_busy(ui) && !equalize_busy(ui)) {
+	if (ui->waiting && !study_running(ui->study) && !study_gathering(ui->study) && !beside_first(ui)) {
 		ui->waiting = false;
 		take_figures(p);
 		if (ui->snap->stage == STAGE_FAILED) {

@@ -11,13 +11,11 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
-#include "qtui/tui/equalize.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/mouse.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/search.h"
-#include "qtui/tui/survey.h"
 
 // Those of the last finished run stay until there are others.
 static void read_findings(struct ui *ui)
@@ -278,9 +276,7 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 		note_task(ui);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
-	repair_news(ui);
-	survey_news(ui);
-	equalize_news(ui);
+	beside_news(ui);
 }
 
 void ui_show(struct ui *ui, enum view v)

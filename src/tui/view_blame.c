@@ -217,7 +217,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, const struct blame
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	struct str halves = {0};
-	const char *state = repair_busy(ui) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
+	const char *state = beside_busy(ui, BESIDE_REPAIR) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
 	    b->total <= BLAME_LEAST ? "no damage on these samples: no part is to blame; more samples may tell" : b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);

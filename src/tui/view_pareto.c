@@ -112,7 +112,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	const char *why = stale(ui);
 	int x = r.x + LEFT;
 
-	if (repair_busy(ui))
+	if (beside_busy(ui, BESIDE_REPAIR))
 		canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
 	else if (why)
 		canvas_textf(c, x, r.y, r.w - LEFT - 1, ROLE_WORSE, "figures are of %s: :fix measures anew", why);
@@ -154,7 +154,7 @@ void act_pareto_take(struct ui *ui)
 
 	if (row >= view_pareto_count(ui))
 		ui_note(ui, "there is no state to take: :fix looks for them");
-	else if (repair_busy(ui))
+	else if (beside_busy(ui, BESIDE_REPAIR))
 		ui_note(ui, "a repair is under way: Ctrl-c stops it");
 	else if (frontier_is_in_force(ui->repair.frontier, row, ui->study))
 		ui_note(ui, "this state is in force");

@@ -41,7 +41,7 @@ static struct equalizing_result equalized_by(struct study *st, const struct equa
 	struct error err = {0};
 	if (equalizing_start(&j, st, wish, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
-	while (equalizing_running(j))
+	while (background_running(equalizing_background(j)))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	if (equalizing_end(&r, j, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
@@ -143,7 +143,7 @@ void test_equalizing__goes_on_beside_edits(void **state)
 	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.sums = false}, &err), STATUS_OK);
 	for (int i = 0; i < EDITS; i++)
 		set(st, "two", i % 2 ? PREC_INT8 : PREC_INT16);
-	while (equalizing_running(j))
+	while (background_running(equalizing_background(j)))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	equalizing_free(&j);
 	study_close(&st);
@@ -160,8 +160,8 @@ void test_equalizing__is_stopped_while_it_reads_samples(void **state)
 	struct error err = {0};
 	snapshot_drop(&(struct snapshot *){run_study(st)});
 	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out}, &err), STATUS_OK);
-	equalizing_cancel(j);
-	while (equalizing_running(j))
+	background_cancel(equalizing_background(j));
+	while (background_running(equalizing_background(j)))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
 	assert_true(r.written == file_exists(out) && !r.measured);
@@ -181,8 +181,8 @@ void test_equalizing__what_is_stopped_is_not_measured(void **state)
 	struct error err = {0};
 	snapshot_drop(&(struct snapshot *){run_study(st)});
 	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out, .weights = true}, &err), STATUS_OK);
-	equalizing_cancel(j);
-	while (equalizing_running(j))
+	background_cancel(equalizing_background(j));
+	while (background_running(equalizing_background(j)))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
 	assert_true(!r.measured && r.written == file_exists(out));

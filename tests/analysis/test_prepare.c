@@ -147,7 +147,7 @@ void test_prepare__undo_after_a_session_computes_nothing(void **state)
 
 static void wait_for(struct survey_job *j, struct study *st)
 {
-	while (survey_job_running(j))
+	while (background_running(survey_job_background(j)))
 		snapshot_drop(&(struct snapshot *){study_snapshot(st)});
 }
 
@@ -173,7 +173,7 @@ void test_prepare__a_survey_in_the_background(void **state)
 	assert_non_null(study_survey(st));
 
 	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
-	survey_job_cancel(j);
+	background_cancel(survey_job_background(j));
 	wait_for(j, st);
 	survey_job_free(&j);
 	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);

@@ -277,7 +277,7 @@ void test_repair__a_job_tells_and_ends(void **state)
 	char text[200];
 	assert_int_equal(repair_goal_parse(&o.goal, "wide<0.01", &err), STATUS_OK);
 	assert_int_equal(repair_job_start(&j, st, &o, REPAIR_FIX, &err), STATUS_OK);
-	while (repair_job_running(j))
+	while (background_running(repair_job_background(j)))
 		snapshot_drop(&(struct snapshot *){study_snapshot(st)});
 	assert_true(repair_job_steps(j) > 0);
 	assert_int_equal(repair_job_step(j, 0).kind, REPAIR_TAIL);

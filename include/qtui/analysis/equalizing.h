@@ -4,6 +4,7 @@
 #define QTUI_ANALYSIS_EQUALIZING_H
 
 #include <stdatomic.h>
+#include "qtui/analysis/background.h"
 #include "qtui/analysis/study.h"
 
 // How far the channels reach on the samples d of the study, as equalize_reach has it, with workers of its own; from any thread.
@@ -25,9 +26,7 @@ struct equalizing_result {
 };
 // A path where something is is refused.
 MUST_CHECK enum status equalizing_start(struct equalizing **out, struct study *st, const struct equalizing_wish *wish, struct error *err);
-void equalizing_cancel(struct equalizing *j);
-bool equalizing_running(const struct equalizing *j); // when it is over the study's pipe is readable
-double equalizing_progress(const struct equalizing *j); // 0..1
+struct background *equalizing_background(struct equalizing *j);
 const char *equalizing_path(const struct equalizing *j); // as given
 // What it found, when it is over.
 MUST_CHECK enum status equalizing_end(struct equalizing_result *out, const struct equalizing *j, struct error *err);

@@ -8,6 +8,7 @@
 #ifndef QTUI_ANALYSIS_REPAIR_H
 #define QTUI_ANALYSIS_REPAIR_H
 
+#include "qtui/analysis/background.h"
 #include "qtui/analysis/blame.h"
 #include "qtui/analysis/study.h"
 #include "qtui/engine/tune.h"
@@ -104,17 +105,16 @@ const char *repair_end(const struct repair *r);                    // why the la
 bool repair_goal_met(const struct repair *r);
 bool repair_goal_met_by(const struct repair *r, const struct repair_figures *f); // would such a state meet it?
 
-// A repair in a thread of its own, for a screen. All functions are called from the study's thread; news come as bytes on study_fd.
+// A repair in the background.
 struct repair_job;
 enum repair_work { REPAIR_FIX, REPAIR_BLAME /* only the ranking */, REPAIR_TUNE /* only weights */ };
 // Callbacks, score and cancel of `opt` are the job's own affair and left NULL; a goal for the task where
 // the study has none is STATUS_REFUSED.
 MUST_CHECK enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt,
     enum repair_work work, struct error *err);
-void repair_job_cancel(struct repair_job *j);
+struct background *repair_job_background(struct repair_job *j);
 void repair_job_free(struct repair_job **j); // cancels and waits
-bool repair_job_running(struct repair_job *j);
-double repair_job_text(struct repair_job *j, char *out, size_t size); // what is under way; its share of the stage
+void repair_job_text(struct repair_job *j, char *out, size_t size); // what is under way
 // The steps tried so far, oldest first; their texts live as long as the job.
 int repair_job_steps(struct repair_job *j);
 struct repair_step repair_job_step(struct repair_job *j, int i);

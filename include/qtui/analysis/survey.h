@@ -4,6 +4,7 @@
 #ifndef QTUI_ANALYSIS_SURVEY_H
 #define QTUI_ANALYSIS_SURVEY_H
 
+#include "qtui/analysis/background.h"
 #include "qtui/analysis/study.h"
 #include "qtui/analysis/task.h"
 
@@ -46,13 +47,10 @@ MUST_CHECK enum status survey_new(struct survey **out, const struct study *st, c
 struct survey *survey_take(struct survey *s);
 void survey_drop(struct survey **s);
 
-// A survey in a thread of its own, for a screen; evaluation samples and labels are those of the study's task. All functions are called
-// from the study's thread; its end comes as a byte on study_fd.
+// A survey in the background; evaluation samples and labels are those of the study's task.
 struct survey_job;
 MUST_CHECK enum status survey_job_start(struct survey_job **out, struct study *st, struct error *err);
-void survey_job_cancel(struct survey_job *j);
-bool survey_job_running(struct survey_job *j);
-double survey_job_progress(struct survey_job *j);
+struct background *survey_job_background(struct survey_job *j);
 // Of one that runs no more: gives the survey to the study.
 MUST_CHECK enum status survey_job_end(struct survey_job *j, struct error *err);
 void survey_job_free(struct survey_job **j); // cancels and waits

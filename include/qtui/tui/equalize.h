@@ -4,8 +4,6 @@
 
 #include "qtui/tui/ui.h"
 
-bool equalize_busy(const struct ui *ui);
-bool equalize_stop(struct ui *ui); // false: nothing to stop
-void equalize_news(struct ui *ui); // takes what is over
+void equalize_ended(struct ui *ui); // tells what it came to
 
 #endif

@@ -5,9 +5,8 @@
 #include "qtui/tui/ui.h"
 
 void repair_news(struct ui *ui);          // takes what the job has to say
+void repair_ended(struct ui *ui);          // tells what it came to
 void repair_take_kept(struct ui *ui);     // what accuracy costs, as the study keeps it
-bool repair_stop(struct ui *ui);          // false: nothing to stop
-bool repair_busy(const struct ui *ui);
 const char *repair_work_name(enum repair_work w); // "fix", "blame", "tune"
 
 // Of the blame view while it shows what :fix does.

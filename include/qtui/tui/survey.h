@@ -4,8 +4,6 @@
 
 #include "qtui/tui/ui.h"
 
-bool survey_busy(const struct ui *ui);
-bool survey_stop(struct ui *ui); // false: nothing to stop
-void survey_news(struct ui *ui); // takes what is over
+void survey_ended(struct ui *ui); // tells what it found
 
 #endif

@@ -10,6 +10,7 @@
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/survey.h"
 #include "qtui/tui/around.h"
+#include "qtui/tui/beside.h"
 #include "qtui/tui/channel_list.h"
 #include "qtui/tui/diff.h"
 #include "qtui/tui/keys.h"
@@ -32,7 +33,6 @@ struct trial {
 // Blame or fix in the background, the one begun last.
 struct ui_repair {
 	struct repair_job *job;        // NULL: none was begun
-	bool over;                     // its end has been told
 	enum repair_work work;
 	int tried, kept;
 	const char *task;              // "mAP"; NULL: none is measured
@@ -78,6 +78,7 @@ struct ui {
 	struct ui_repair repair;
 	struct survey_job *survey;     // under way; NULL: none
 	struct equalizing *equalizing; // likewise
+	struct beside beside[BESIDE_COUNT]; // what of these and of a repair is under way
 	struct line line;              // the prompt on the bottom line
 	char search[128];
 	regex_t regex;                 // of the search

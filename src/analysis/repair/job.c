@@ -1,45 +1,31 @@
-// A repair in a thread of its own. What it says is copied under a lock; the screen is woken through the study's pipe.
-#include <errno.h>
+// A repair in the background. What it says is copied under a lock.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include "../study_impl.h"
+#include "../background_impl.h"
 #include "repair_impl.h"
 
+enum { PERCENT = 100 };
 struct repair_job {
-	struct study *study;
+	struct background background;
 	struct repair *repair;
 	struct repair_task *task; // NULL: there is none
 	enum repair_work work;
-	atomic_bool cancel;
-	pthread_t thread;
 	pthread_mutex_t lock; // guards what follows
-	bool running;
 	char text[240];
-	double progress;
 	struct repair_step *step;
 	size_t n_steps, cap_steps;
 	struct blames *blames; // as far as they are known
 	struct frontier *frontier; // likewise
-	struct error error;
 };
-
-static void wake(const struct repair_job *j)
-{
-	while (write(j->study->pipe[1], "", 1) < 0 && errno == EINTR)
-		;
-}
 
 static void on_tell(void *arg, const char *text, double progress)
 {
 	struct repair_job *j = arg;
 	pthread_mutex_lock(&j->lock);
 	snprintf(j->text, sizeof j->text, "%s", text);
-	j->progress = progress;
 	pthread_mutex_unlock(&j->lock);
-	wake(j);
+	background_tell(&j->background, progress);
 }
 
 static void on_step(void *arg, const struct repair_step *s)
@@ -49,7 +35,7 @@ static void on_step(void *arg, const struct repair_step *s)
 	j->step = xgrow(j->step, &j->cap_steps, j->n_steps + 1, sizeof *j->step);
 	j->step[j->n_steps++] = *s;
 	pthread_mutex_unlock(&j->lock);
-	wake(j);
+	study_wake(j->background.study);
 }
 
 static void on_blamed(void *arg, struct blames *b)
@@ -60,7 +46,7 @@ static void on_blamed(void *arg, struct blames *b)
 	j->blames = b;
 	pthread_mutex_unlock(&j->lock);
 	blames_drop(&old);
-	wake(j);
+	study_wake(j->background.study);
 }
 
 static void on_looked(void *arg, struct frontier *f)
@@ -71,44 +57,35 @@ static void on_looked(void *arg, struct frontier *f)
 	j->frontier = f;
 	pthread_mutex_unlock(&j->lock);
 	frontier_drop(&old);
-	wake(j);
+	study_wake(j->background.study);
 }
 
-static void *work(void *arg)
+static enum status work(void *arg, struct error *err)
 {
 	struct repair_job *j = arg;
-	struct error err = {0};
 	struct blames *b = NULL;
-	if (j->work == REPAIR_BLAME)
-		(void)!repair_blame(j->repair, &b, &err);
-	else if (j->work == REPAIR_TUNE)
-		(void)!repair_tune(j->repair, on_step, j, &err);
-	else
-		(void)!repair_fix(j->repair, on_step, j, &err);
+	if (j->work == REPAIR_TUNE)
+		return repair_tune(j->repair, on_step, j, err);
+	if (j->work == REPAIR_FIX)
+		return repair_fix(j->repair, on_step, j, err);
+	enum status st = repair_blame(j->repair, &b, err);
 	if (b)
 		on_blamed(j, b);
-	pthread_mutex_lock(&j->lock);
-	j->error = err;
-	j->running = false;
-	pthread_mutex_unlock(&j->lock);
-	wake(j);
-	return NULL;
+	return st;
 }
 
 enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, enum repair_work what, struct error *err)
 {
 	struct repair_job *j = xcalloc(1, sizeof *j);
 	struct repair_options o = *opt;
-	j->study = st;
 	j->work = what;
-	j->running = true;
-	o.cancel = &j->cancel;
+	o.cancel = &j->background.cancel;
 	o.tell = on_tell;
 	o.blamed = on_blamed;
 	o.looked = what == REPAIR_BLAME ? NULL : on_looked;
 	o.tell_arg = j;
 	pthread_mutex_init(&j->lock, NULL);
-	enum status status = repair_task_open(&j->task, st, &j->cancel, err);
+	enum status status = repair_task_open(&j->task, st, &j->background.cancel, err);
 	if (j->task) {
 		o.score = repair_task_score;
 		o.score_arg = o.task = j->task;
@@ -118,22 +95,18 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 		status = error_set(err, STATUS_REFUSED, "no labels to measure the task with: :labels FILE or :eval DIR gives them");
 	if (status == STATUS_OK)
 		status = repair_open(&j->repair, st, &o, err);
-	if (status == STATUS_OK && pthread_create(&j->thread, NULL, work, j) != 0)
-		status = error_set(err, STATUS_NOMEM, "no thread to be had");
-	if (status == STATUS_OK) {
+	if (status == STATUS_OK)
+		status = background_start(&j->background, st, PERCENT, work, j, err);
+	if (status == STATUS_OK)
 		*out = j;
-		return status;
-	}
-	repair_free(&j->repair);
-	repair_task_free(&j->task);
-	pthread_mutex_destroy(&j->lock);
-	free(j);
+	else
+		repair_job_free(&j);
 	return status;
 }
 
-void repair_job_cancel(struct repair_job *j)
+struct background *repair_job_background(struct repair_job *j)
 {
-	atomic_store(&j->cancel, true);
+	return &j->background;
 }
 
 void repair_job_free(struct repair_job **jp)
@@ -141,8 +114,7 @@ void repair_job_free(struct repair_job **jp)
 	struct repair_job *j = *jp;
 	if (!j)
 		return;
-	repair_job_cancel(j);
-	pthread_join(j->thread, NULL);
+	background_join(&j->background);
 	blames_drop(&j->blames);
 	frontier_drop(&j->frontier);
 	repair_free(&j->repair);
@@ -153,21 +125,11 @@ void repair_job_free(struct repair_job **jp)
 	*jp = NULL;
 }
 
-bool repair_job_running(struct repair_job *j)
-{
-	pthread_mutex_lock(&j->lock);
-	bool running = j->running;
-	pthread_mutex_unlock(&j->lock);
-	return running;
-}
-
-double repair_job_text(struct repair_job *j, char *out, size_t size)
+void repair_job_text(struct repair_job *j, char *out, size_t size)
 {
 	pthread_mutex_lock(&j->lock);
 	snprintf(out, size, "%s", j->text);
-	double progress = j->progress;
 	pthread_mutex_unlock(&j->lock);
-	return progress;
 }
 
 int repair_job_steps(struct repair_job *j)
@@ -193,7 +155,7 @@ const char *repair_job_task(const struct repair_job *j)
 
 double repair_job_float_score(struct repair_job *j)
 {
-	return repair_job_running(j) ? NAN : repair_float_score(j->repair);
+	return background_running(&j->background) ? NAN : repair_float_score(j->repair);
 }
 
 struct blames *repair_job_blames(struct repair_job *j)
@@ -214,7 +176,7 @@ struct frontier *repair_job_frontier(struct repair_job *j)
 
 enum status repair_job_end(struct repair_job *j, struct error *err, const char **why)
 {
-	*err = j->error;
+	enum status st = background_end(&j->background, err);
 	*why = j->work == REPAIR_BLAME ? "the ranking is made" : repair_end(j->repair);
-	return err->status == STATUS_CANCELLED ? STATUS_OK : err->status;
+	return st == STATUS_CANCELLED ? STATUS_OK : st;
 }
