@@ -1,6 +1,5 @@
 #include "qtui/tui/ui.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +7,12 @@
 
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/log.h"
-#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
-#include "qtui/tui/format.h"
 #include "qtui/tui/mouse.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/repair.h"
+#include "qtui/tui/run_news.h"
 #include "qtui/tui/search.h"
 
 // Those of the last finished run stay until there are others.
@@ -172,108 +170,17 @@ void ui_arrange(struct ui *ui)
 	arrange_detail(ui);
 }
 
-// How many nodes the last edit has made better and worse; "nothing" is said loudly, since an edit without effect is a find.
-static void describe_change(struct str *out, const struct snapshot *s)
-{
-	int better = 0, worse = 0;
-
-	for (int i = 0; i < s->n_rows; i++) {
-		double change = columns_row(COLUMN_CHANGE)->value(s, i);
-		better += change >= 0.05;
-		worse += change <= -0.05;
-	}
-	if (better || worse)
-		str_addf(out, "; %d node%s better, %d worse", better, plural(better), worse);
-	else
-		str_add(out, "; NO figure has changed");
-}
-
-static void describe_output(struct str *out, const struct run_note *now, const struct run_note *was)
-{
-	char snr[FIGURE], before[FIGURE], change[FIGURE];
-	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
-
-	format_db(snr, now->out_snr_db);
-	if (fabs(by) >= 0.05)
-		str_addf(out, "worst output %s → %s dB (%s)", format_db(before, was->out_snr_db), snr, format_change(change, by));
-	else
-		str_addf(out, "worst output %s dB", snr);
-}
-
-// What a finished run has brought, in a sentence. A run that had nothing to compute leaves the message of the edit.
-static void note_run(struct ui *ui)
-{
-	const struct snapshot *s = ui->snap;
-	const struct run_note *now = s->n_runs ? &s->run[s->n_runs - 1] : NULL;
-	const struct run_note *was = s->n_runs > 1 && !now[-1].earlier ? now - 1 : NULL;
-	struct str text = {0};
-	char time[FIGURE];
-
-	if (!now || now->computed == 0)
-		return;
-	describe_output(&text, now, was);
-	if (was)
-		describe_change(&text, s);
-	ui_note(ui, "run %d: %s; %d of %d computed, %s", now->number, str_text(&text), now->computed, now->total,
-	    format_seconds(time, now->seconds));
-	str_done(&text);
-}
-
-// The task of the last run came after its figures.
-static void note_task(struct ui *ui)
-{
-	const struct run_note *n = &ui->snap->run[ui->snap->n_runs - 1];
-	const struct task_interval *i = &n->task_change;
-	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
-
-	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, task_word(n->task_name), format_score(was, n->task_quant - i->difference),
-	    format_score(now, n->task_quant), format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2),
-	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
-}
-
-// What is wrong with the data or labels of a task shows when the run comes to them.
-static void note_problem(struct ui *ui, const char *was)
-{
-	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))
-		return;
-	ui_note(ui, "E: the task is not measured: %s", ui->snap->task_problem);
-	ui->note_role = ROLE_ERROR; // the log has it
-}
-
-static bool has_task_change(const struct snapshot *s)
-{
-	return s->n_runs && s->run[s->n_runs - 1].has_task_change;
-}
-
-// What nobody asked for does not take the place of an error: that stays until a key is pressed.
-static bool error_stands(const struct ui *ui)
-{
-	return ui->note[0] && ui->note_role == ROLE_ERROR;
-}
-
 void ui_update(struct ui *ui, struct snapshot *snap)
 {
 	struct snapshot *was = ui->snap;
-	enum stage stage = was->stage;
-	int runs = was->n_runs;
-	bool task = has_task_change(was);
 
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
 	read_findings(ui);
-	note_problem(ui, was->task_problem);
-	snapshot_drop(&was);
-	if (snap->stage == STAGE_FAILED && stage != STAGE_FAILED)
-		ui_fail(ui, &snap->error);
-	if (snap->stage == STAGE_DONE && stage != STAGE_DONE)
+	if (snap->stage == STAGE_DONE && was->stage != STAGE_DONE)
 		ui->autosave_due |= ui->unsaved; // now with the figures of the edit
-	if (snap->n_runs > runs && ui->notes_run && !snap->dirty) { // else it is the end of a run before the edit
-		if (!error_stands(ui))
-			note_run(ui);
-		ui->notes_run = false;
-	}
-	if (snap->n_runs == runs && has_task_change(snap) && !task && !error_stands(ui))
-		note_task(ui);
+	run_news(ui, was);
+	snapshot_drop(&was);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
 	beside_news(ui);

@@ -16,84 +16,6 @@ struct ranges {
 	float *front, *behind, *reach; // [channels]
 };
 
-// ---- layers
-
-// The weights of one first index: stretches of `inner`, one a second index.
-struct stripe {
-	float *w;
-	int64_t row, column;          // of the first stretch
-	int64_t next_row, next_column; // from one stretch to the next: 0 or 1
-};
-
-static struct stripe stripe_of(const struct layer *l, int64_t first)
-{
-	int64_t other = first / (l->first / l->groups) * l->second;
-	float *w = (float *)l->w.data + first * l->second * l->inner;
-	return l->rows_first ? (struct stripe){w, first, other, 0, 1} : (struct stripe){w, other, first, 1, 0};
-}
-
-static enum status copy_constant(struct tensor *out, const struct tensor *x, struct error *err)
-{
-	*out = (struct tensor){.type = DT_F32, .shape = x->shape};
-	enum status st = tensor_alloc(out, NULL, err);
-	if (st == STATUS_OK)
-		memcpy(out->data, x->data, tensor_bytes(x));
-	return st;
-}
-
-static enum status layer_open(struct layer *l, const struct graph *g, struct error *err)
-{
-	enum status st = copy_constant(&l->w, l->weight, err);
-	if (st == STATUS_OK && l->bias)
-		st = copy_constant(&l->b, l->bias, err);
-	return st == STATUS_OK ? st : error_prefix(err, "node %s", g->node[l->node].name);
-}
-
-static bool is_finite(const struct layer *l)
-{
-	const float *w = l->w.data;
-	for (int64_t i = 0; i < tensor_count(&l->w); i++)
-		if (!isfinite(w[i]))
-			return false;
-	return true;
-}
-
-// top[c] becomes at least the largest weight of row (or column) c.
-static void raise_tops(float *top, const struct layer *l, bool rows)
-{
-	for (int64_t a = 0; a < l->first; a++) {
-		struct stripe s = stripe_of(l, a);
-		for (int64_t b = 0; b < l->second; b++, s.w += l->inner) {
-			float *most = &top[rows ? s.row + b * s.next_row : s.column + b * s.next_column], m = *most;
-			for (int64_t k = 0; k < l->inner; k++)
-				m = fabsf(s.w[k]) > m ? fabsf(s.w[k]) : m;
-			*most = m;
-		}
-	}
-}
-
-static void multiply_rows(struct layer *l, const float *factor)
-{
-	for (int64_t a = 0; a < l->first; a++) {
-		struct stripe s = stripe_of(l, a);
-		for (int64_t b = 0; b < l->second; b++, s.w += l->inner)
-			for (int64_t k = 0; k < l->inner; k++)
-				s.w[k] *= factor[s.row + b * s.next_row];
-	}
-	for (int64_t r = 0; l->bias && r < l->rows; r++)
-		((float *)l->b.data)[r] *= factor[r];
-}
-
-static void divide_columns(struct layer *l, const float *factor)
-{
-	for (int64_t a = 0; a < l->first; a++) {
-		struct stripe s = stripe_of(l, a);
-		for (int64_t b = 0; b < l->second; b++, s.w += l->inner)
-			for (int64_t k = 0; k < l->inner; k++)
-				s.w[k] /= factor[s.column + b * s.next_column];
-	}
-}
-
 // ---- groups
 
 // What behind[i] reads, or -1: another one before it reads that too.
@@ -131,9 +53,9 @@ static enum status take_ranges(struct ranges *r, const struct equalizer *e, cons
 		return error_set(err, STATUS_NOMEM, "no memory for the ranges of %lld channels", (long long)g->channels);
 	for (int i = 0; i < g->n_front; i++)
 		if (!e->layer[g->front[i]].addend)
-			raise_tops(r->front, &e->layer[g->front[i]], true);
+			layer_raise(r->front, &e->layer[g->front[i]], true);
 	for (int i = 0; i < g->n_behind; i++)
-		raise_tops(r->behind, &e->layer[g->behind[i]], false);
+		layer_raise(r->behind, &e->layer[g->behind[i]], false);
 	if (e->reach)
 		raise_reach(r->reach, e, g);
 	return STATUS_OK;
@@ -170,10 +92,10 @@ static void factors_by_reach(float *factor, const struct ranges *r, int64_t n)
 static void move_factors(struct equalizer *e, const struct equalize_group *g, const float *factor)
 {
 	for (int i = 0; i < g->n_front; i++)
-		multiply_rows(&e->layer[g->front[i]], factor);
+		layer_multiply_rows(&e->layer[g->front[i]], factor);
 	for (int i = 0; i < g->n_behind; i++) {
 		int value = read_first(e, g, i);
-		divide_columns(&e->layer[g->behind[i]], factor);
+		layer_divide_columns(&e->layer[g->behind[i]], factor);
 		for (int64_t c = 0; e->reach && value >= 0 && e->reach[value] && c < g->channels; c++)
 			e->reach[value][c] *= (double)factor[c];
 	}
@@ -251,7 +173,7 @@ static enum status go_round(struct equalizer *e, struct equalization *out, struc
 static bool are_finite(const struct equalizer *e, const int *node, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (!is_finite(&e->layer[node[i]]))
+		if (!layer_is_finite(&e->layer[node[i]]))
 			return false;
 	return true;
 }
@@ -292,21 +214,6 @@ static enum status open_groups(struct equalizer *e, const struct equalization *o
 	return st;
 }
 
-// The layer's copies become tuned constants, if they are others than the graph's.
-static void put_weights(struct tuning *t, struct layer *l)
-{
-	struct tuned one = {.node = l->node, .first = l->slot == 0};
-	if (memcmp(l->w.data, l->weight->data, tensor_bytes(l->weight)) == 0)
-		return;
-	one.weight = tensor_share(&l->w);
-	one.weight_key = tensor_key(&one.weight);
-	if (l->b.data) {
-		one.bias = tensor_share(&l->b);
-		one.bias_key = tensor_key(&one.bias);
-	}
-	tuning_put(t, &one);
-}
-
 // The caller's lists stay as they are: what factors move is a copy.
 static enum status open_reach(struct equalizer *e, const struct equalization *out, struct error *err)
 {
@@ -329,10 +236,8 @@ static enum status open_reach(struct equalizer *e, const struct equalization *ou
 
 static void close_layers(struct equalizer *e)
 {
-	for (int i = 0; i < e->g->n_nodes; i++) {
-		tensor_drop(&e->layer[i].w);
-		tensor_drop(&e->layer[i].b);
-	}
+	for (int i = 0; i < e->g->n_nodes; i++)
+		layer_close(&e->layer[i]);
 	free(e->layer);
 	if (e->reach)
 		equalize_reach_free(&e->reach, e->g);
@@ -352,7 +257,7 @@ enum status equalize(struct equalization *out, const struct graph *g, const stru
 		st = go_round(&e, out, err);
 	for (int i = 0; i < g->n_nodes && st == STATUS_OK; i++)
 		if (e.layer[i].weight)
-			put_weights(out->weights, &e.layer[i]);
+			layer_put(out->weights, &e.layer[i]);
 	close_layers(&e);
 	if (st != STATUS_OK)
 		equalization_done(out);

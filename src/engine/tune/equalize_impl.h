@@ -1,4 +1,4 @@
-// Private to src/engine/tune: what equalize.c works on.
+// Private to src/engine/tune: what equalize.c works on, layers and groups.
 #ifndef ENGINE_EQUALIZE_IMPL_H
 #define ENGINE_EQUALIZE_IMPL_H
 
@@ -15,7 +15,7 @@ struct layer {
 	int64_t first, second, inner, groups;
 	int64_t rows, columns;
 	const struct tensor *weight, *bias; // of the graph; bias: [rows], or NULL
-	struct tensor w, b;           // their copies under work: equalize.c's
+	struct tensor w, b;           // their copies under work, from layer_open on
 };
 // What counts as a layer, and what factors pass.
 struct reaching {
@@ -25,6 +25,15 @@ struct reaching {
 // false: no weights that factors can move to or from. Conv, ConvTranspose and Gemm; wide: MatMul, LayerNormalization, and a factor or an
 // addend for each channel.
 bool layer_find(struct layer *l, const struct graph *g, int node, bool wide);
+// Copies the weights of a layer that was found. One that is all zero may be closed.
+MUST_CHECK enum status layer_open(struct layer *l, const struct graph *g, struct error *err);
+void layer_close(struct layer *l);
+bool layer_is_finite(const struct layer *l);
+void layer_raise(float *top, const struct layer *l, bool rows); // top[c] becomes at least the largest weight of row (else column) c
+void layer_multiply_rows(struct layer *l, const float *factor); // factor[rows]; the bias too
+void layer_divide_columns(struct layer *l, const float *factor); // factor[columns]
+// The copies become tuned constants, if they are others than the graph's.
+void layer_put(struct tuning *t, struct layer *l);
 // Tensors that share a factor a channel, with the layers around them: heap, as equalization_done frees them. Figures are zero.
 int groups_find(struct equalize_group **out, const struct graph *g, const struct reaching *r);
 void group_done(struct equalize_group *g);
