@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../../src/analysis/study_impl.h"
 #include "qtui/analysis/findings.h"
+#include "qtui/base/mem.h"
 #include "studies.h"
 
 #define MODEL "examples/digits.onnx"
@@ -213,6 +214,32 @@ void test_findings__what_follows_16_bit_with_8(void **state)
 	assert_true(!left || left->damage < 0.01);
 	findings_drop(&f);
 	findings_drop(&mended);
+	study_close(&st);
+}
+
+// Where what follows the node is at 16 bit as far as it can be, nothing is proposed but to take it back.
+void test_findings__what_follows_16_bit_and_cannot_be_widened(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "set /model.2/Add int16");
+	struct findings *f = find(st);
+	const struct finding *squeezed = of_rule(f, FINDING_lonely_16);
+	assert_non_null(strstr(squeezed->advice, "give 16 bit to what takes its scale, too"));
+	findings_drop(&f);
+	struct snapshot *s = study_snapshot(st), wide = *s;
+	struct node_row *row = xcalloc((size_t)s->n_rows, sizeof *row);
+	memcpy(row, s->row, (size_t)s->n_rows * sizeof *row);
+	wide.row = row;
+	for (int i = 0; i < s->n_rows; i++)
+		row[i].precision = PREC_INT16;
+	f = findings_new(NULL, &wide);
+	squeezed = of_rule(f, FINDING_lonely_16);
+	assert_sound(squeezed, s->g);
+	assert_null(squeezed->edit);
+	assert_string_equal(squeezed->advice, "take it back to 8 bit");
+	findings_drop(&f);
+	free(row);
+	snapshot_drop(&s);
 	study_close(&st);
 }
 

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
+#include "../../src/analysis/study_impl.h"
 #include "studies.h"
 
 #define CONV "/model.0/conv/Conv"
@@ -74,6 +75,26 @@ void test_session_writer__writes_the_same_file(void **state)
 	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(x->results, "figures")) > 50);
 	session_free(&x);
 	session_free(&y);
+	study_close(&st);
+}
+
+// What is begun and given up lets go of all that it holds, and leaves no file.
+void test_session_writer__one_that_gives_way(void **state)
+{
+	struct study *st = open_study();
+	command(st, "set " CONV " int16");
+	wait_for_run(st);
+	struct snapshot *s = study_snapshot(st);
+	struct run_nodes *nodes = st->history.at[0].nodes;
+	int runs = atomic_load(&nodes->refs), shown = atomic_load(&s->refs);
+	struct session_save *save = session_save_begin(st, NULL);
+	assert_true(atomic_load(&nodes->refs) > runs && atomic_load(&s->refs) > shown);
+	session_save_free(&save);
+	assert_null(save);
+	session_save_free(&save);
+	assert_int_equal(atomic_load(&nodes->refs), runs);
+	assert_int_equal(atomic_load(&s->refs), shown);
+	snapshot_drop(&s);
 	study_close(&st);
 }
 

@@ -161,6 +161,23 @@ void test_story__says_what_was_measured(void **state)
 	assert_true(tells(s, STORY_GAIN, "alone does 0.0400 of 0.0500 damage, yet mending only it saves nothing"));
 	assert_false(tells(s, STORY_GAIN, "at 16 bit"));
 	story_drop(&s);
+	// Of the state before an edit: where it was, but not what mending gains now.
+	snap->blames_old = true;
+	s = story_new(snap, f);
+	assert_true(tells(s, STORY_WHERE, "Measured (blame of an earlier state)") && tells(s, STORY_WHERE, "By the figures"));
+	assert_false(tells(s, STORY_GAIN, "Measured"));
+	assert_true(tells(s, STORY_NEXT, ":blame"));
+	story_drop(&s);
+	snap->blames_old = false;
+	// Without labels by damage; a ranking of fewer nodes than there are says nothing of the others.
+	one.in_wide = (struct blame_gain){0.02, 1, NAN};
+	s = story_new(snap, f);
+	assert_true(tells(s, STORY_GAIN, "at 16 bit saves 0.0200 of 0.0500 damage, in float 0.0001, for 1.20 % of the MACs"));
+	story_drop(&s);
+	b.n_nodes = node;
+	s = story_new(snap, f);
+	assert_false(tells(s, STORY_GAIN, "Measured"));
+	story_drop(&s);
 	snap->blames = NULL;
 	free(of_node);
 	findings_drop(&f);

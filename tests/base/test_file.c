@@ -479,6 +479,20 @@ void test_file__a_stamp_tells_what_was_written_over(void **state)
 	assert_false(file_has_stamp(path, &s));
 }
 
+// Within a second, over the same file, as many bytes.
+void test_file__a_stamp_counts_nanoseconds(void **state)
+{
+	const char *path = support_temp_file("stamped_twice", "one", 3);
+	const struct timespec at = {1700000000, 400000000}, later = {1700000000, 400000001};
+
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){at, at}, 0), 0);
+	struct file_stamp s = file_stamp(path);
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){at, later}, 0), 0);
+	assert_false(file_has_stamp(path, &s));
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){later, at}, 0), 0);
+	assert_true(file_has_stamp(path, &s)); // to read it is not to write it
+}
+
 static const char *const listing[] = {"Z.png", "a 1.png", "a10.png", "a9.png", "b.png", "dangling", "\303\251.png"};
 
 void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)
