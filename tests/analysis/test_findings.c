@@ -195,6 +195,20 @@ void test_findings__a_lonely_16_bit_node(void **state)
 	study_close(&st);
 }
 
+// A region that is the node alone is wide already: the first Conv reads the image.
+void test_findings__a_lonely_16_bit_node_that_reads_the_input(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	apply(st, "set /model.0/conv/Conv int16");
+	struct findings *f = find(st);
+	const struct finding *lonely = of_rule(f, FINDING_lonely_16);
+	assert_sound(lonely, study_graph(st));
+	assert_null(lonely->edit);
+	assert_string_equal(lonely->advice, "take it back to 8 bit");
+	findings_drop(&f);
+	study_close(&st);
+}
+
 // On esp32p4 what an Add reads is put on its scale: at 8 bit little is left of it.
 void test_findings__what_follows_16_bit_with_8(void **state)
 {

@@ -95,6 +95,8 @@ static void say_lonely(struct look *l, int node)
 		finding_prove(f, "SNR dB", figures_snr(&y->graphwise));
 	if (finding_widen(f, l, node))
 		finding_advise(f, "widen the %d nodes of its region, or take it back to 8 bit", n);
+	else
+		finding_advise(f, "take it back to 8 bit");
 }
 
 void rule_lonely_16(struct look *l)
