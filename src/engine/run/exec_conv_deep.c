@@ -23,28 +23,29 @@ static void blank(void *plane, const struct rep *like, int64_t pixels)
 }
 
 // The planes that slice `slice` of image n sees, side by side; where taps lie outside of the input, what stands for zero.
-static void spread(struct rep *to, const struct rep *from, const struct deep *k, int64_t n, int64_t slice)
+static void spread(struct rep *to, const struct rep *from, const struct deep *k, int64_t n, int64_t slice, int width)
 {
 	const struct conv_depth *d = &k->d;
 	int64_t pixels = k->g.h * k->g.w;
 	size_t plane = (size_t)pixels * dtype_size(from->t.type);
-	char *at = to->t.data;
 
-	for (int64_t c = 0; c < d->c; c++)
-		for (int64_t t = 0; t < d->taps; t++, at += plane) {
-			int64_t z = slice * d->stride + t * d->dil - d->pad;
-			if (z >= 0 && z < d->in)
-				memcpy(at, (const char *)from->t.data + (size_t)((n * d->c + c) * d->in + z) * plane, plane);
-			else
-				blank(at, from, pixels);
-		}
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < d->c * d->taps; i++) {
+		int64_t c = i / d->taps, z = slice * d->stride + i % d->taps * d->dil - d->pad;
+		char *at = (char *)to->t.data + (size_t)i * plane;
+		if (z >= 0 && z < d->in)
+			memcpy(at, (const char *)from->t.data + (size_t)((n * d->c + c) * d->in + z) * plane, plane);
+		else
+			blank(at, from, pixels);
+	}
 }
 
 // Puts the planes of a slice where they lie in the output.
-static void gather(struct rep *y, const struct rep *slice, const struct deep *k, int64_t n, int64_t at)
+static void gather(struct rep *y, const struct rep *slice, const struct deep *k, int64_t n, int64_t at, int width)
 {
 	size_t plane = (size_t)(k->g.oh * k->g.ow) * dtype_size(y->t.type);
 
+#pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t c = 0; c < k->g.oc; c++)
 		memcpy((char *)y->t.data + (size_t)((n * k->g.oc + c) * k->d.out + at) * plane, (const char *)slice->t.data + (size_t)c * plane, plane);
 }
@@ -58,7 +59,7 @@ static enum status run_slice(struct exec *x, const struct deep *k, struct rep *p
 	if (st == STATUS_OK)
 		st = rep_to_layout(&plain, out, LAYOUT_PLAIN, x->width, x->err);
 	if (st == STATUS_OK)
-		gather(y, &plain, k, n, slice);
+		gather(y, &plain, k, n, slice, x->width);
 	rep_drop(&in);
 	rep_drop(&plain);
 	return st;
@@ -75,7 +76,7 @@ static enum status run(struct exec *x, const struct deep *k, struct rep *in, str
 	if (st == STATUS_OK)
 		st = rep_alloc(&out, y->t.type, k->p.out, &of_slice, x->err);
 	for (int64_t i = 0; st == STATUS_OK && i < k->d.n * k->d.out; i++) {
-		spread(&planes, in, k, i / k->d.out, i % k->d.out);
+		spread(&planes, in, k, i / k->d.out, i % k->d.out, x->width);
 		st = run_slice(x, k, &planes, &out, y, i / k->d.out, i % k->d.out);
 	}
 	rep_drop(&planes);
