@@ -61,7 +61,7 @@ static inline enum status node_run_try(struct node_run *r, struct error *err)
 	for (int i = 0; i < r->n.n_in; i++)
 		in[i] = r->in[i].data ? &r->in[i] : NULL;
 	s = r->n.op->shape(&r->n, in, r->out, err);
-	return s == STATUS_OK ? op_finish(&r->n, in, r->out, 1, err) : s;
+	return s == STATUS_OK ? op_finish(&r->n, in, r->out, SUPPORT_WIDTH(2), err) : s;
 }
 
 static inline void node_run(struct node_run *r)

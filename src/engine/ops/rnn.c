@@ -181,8 +181,27 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	return s;
 }
 
-enum status rnn_run(
-    const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err)
+// The directions of a sequence know nothing of each other: each may have a thread.
+static enum status run_directions(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
+    rnn_step_fn *step, float *scratch, int width, struct error *err)
+{
+	enum { MOST = 2 };
+	enum status s[MOST] = {STATUS_OK, STATUS_OK};
+	struct error trouble[MOST] = {{0}};
+	int64_t each = (r->gates + 3) * r->hidden;
+
+#pragma omp parallel for num_threads(MOST) if (width > 1 && r->directions > 1)
+	for (int d = 0; d < r->directions; d++)
+		s[d] = run_direction(r, n, in, out, step, d, scratch + d * each, &trouble[d]);
+	for (int d = 0; d < r->directions; d++)
+		if (s[d] != STATUS_OK) {
+			*err = trouble[d];
+			return s[d];
+		}
+	return STATUS_OK;
+}
+
+enum status rnn_run(const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err)
 {
 	struct recurrent r;
 	float *scratch = NULL;
@@ -190,14 +209,13 @@ enum status rnn_run(
 
 	if (s != STATUS_OK)
 		return s;
-	scratch =
-	    mem_try_array((size_t)(r.gates + 3) * (size_t)r.hidden, sizeof *scratch); // h, c, the gates and one more
+	scratch = mem_try_array(
+	    (size_t)(r.directions * (r.gates + 3)) * (size_t)r.hidden, sizeof *scratch); // h, c, the gates and one more
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)r.hidden);
 	if (result(n, out, OUT_Y))
 		memset(out[OUT_Y].data, 0, tensor_bytes(&out[OUT_Y]));
-	for (int d = 0; s == STATUS_OK && d < r.directions; d++)
-		s = run_direction(&r, n, in, out, step, d, scratch, err);
+	s = run_directions(&r, n, in, out, step, scratch, width, err);
 	free(scratch);
 	return s;
 }
@@ -205,20 +223,17 @@ enum status rnn_run(
 enum status rnn_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	(void)width;
-	return rnn_run(n, in, out, rnn_step, err);
+	return rnn_run(n, in, out, rnn_step, width, err);
 }
 
 enum status gru_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	(void)width;
-	return rnn_run(n, in, out, rnn_step_gru, err);
+	return rnn_run(n, in, out, rnn_step_gru, width, err);
 }
 
 enum status lstm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	(void)width;
-	return rnn_run(n, in, out, rnn_step_lstm, err);
+	return rnn_run(n, in, out, rnn_step_lstm, width, err);
 }

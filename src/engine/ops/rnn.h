@@ -35,6 +35,6 @@ typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, 
 rnn_step_fn rnn_step, rnn_step_gru, rnn_step_lstm;
 // The evaluation of such a node with that step; `out` as for an op_eval_fn.
 MUST_CHECK enum status rnn_run(
-    const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, struct error *err);
+    const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err);
 
 #endif

@@ -99,7 +99,6 @@ enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *i
 	struct node lstm = lstm_node(n);
 	enum status s = resolve(&f, n, in, err);
 
-	(void)width;
 	if (s == STATUS_OK)
 		s = tensor_alloc(&f.x, NULL, err);
 	if (s == STATUS_OK)
@@ -110,7 +109,7 @@ enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *i
 		quantize_here(f.x.data, in[IN_X]->data, tensor_count(&f.x));
 		decode(&f.w, in[IN_W], in[W_SCALE], qlinear_input(n, in, W_ZERO));
 		decode(&f.r, in[IN_R], in[R_SCALE], qlinear_input(n, in, R_ZERO));
-		s = rnn_run(&lstm, f.in, out, step, err);
+		s = rnn_run(&lstm, f.in, out, step, width, err);
 	}
 	tensor_drop(&f.x);
 	tensor_drop(&f.w);
