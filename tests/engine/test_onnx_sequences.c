@@ -83,6 +83,80 @@ void test_onnx_sequences__pieces_are_cut_where_they_are_read(void **state)
 	case_done(&c);
 }
 
+void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	begin(&c);
+	n = case_node(&c, "SplitToSequence", "unbind", "x", "rows");
+	case_attr_int(&c, n, "keepdims", 0);
+	case_node(&c, "SequenceLength", "length", "rows", "n");
+	case_attr_int(&c, case_node(&c, "Cast", "cast", "n", "count"), "to", FLOAT);
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "rows", "flat"), "axis", 0);
+	n = case_node(&c, "ConcatFromSequence", "stack", "rows", "y");
+	case_attr_int(&c, n, "axis", 0);
+	case_attr_int(&c, n, "new_axis", 1);
+	check(&c, "count", 1, (const float[]){4});
+	check(&c, "flat", 8, (const float[]){0, 1, 2, 3, 4, 5, 6, 7});
+	assert_int_equal(c.loaded->value[c.loaded->output[0]].shape.rank, 1);
+	check(&c, "y", 8, (const float[]){0, 1, 2, 3, 4, 5, 6, 7});
+	assert_int_equal(c.loaded->value[c.loaded->output[0]].shape.rank, 2);
+	case_done(&c);
+}
+
+// for row in x: rows.append(-row); a sum is carried beside the list. `position`: where the list is inserted into ("": at its end).
+static void appending_loop(struct onnx_case *c, const char *position)
+{
+	Onnx__GraphProto *body;
+	char inputs[64];
+
+	begin(c);
+	case_ints(c, "four", 1, (const int64_t[]){4});
+	case_floats(c, "nothing", DIMS(2), (const float[]){0, 0});
+	case_ints(c, "first", 1, (const int64_t[]){0});
+	snprintf(inputs, sizeof(inputs), "list minus%s", position);
+	body = case_graph(c);
+	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "going", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "list", FLOAT, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "sum", FLOAT, 1, (const int64_t[]){2});
+	case_node_in(c, body, "Gather", "row", "x i", "r");
+	case_node_in(c, body, "Neg", "neg", "r", "minus");
+	case_node_in(c, body, "SequenceInsert", "append", inputs, "longer");
+	case_node_in(c, body, "Add", "add", "sum r", "more");
+	case_node_in(c, body, "Identity", "on", "going", "still");
+	case_output(c, body, "still");
+	case_output(c, body, "longer");
+	case_output(c, body, "more");
+	case_node(c, "SequenceEmpty", "empty", "", "none");
+	case_attr_graph(c, case_node(c, "Loop", "loop", "four - none nothing", "rows total"), "body", body);
+}
+
+void test_onnx_sequences__a_loop_appends(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	appending_loop(&c, "");
+	n = case_node(&c, "ConcatFromSequence", "stack", "rows", "y");
+	case_attr_int(&c, n, "axis", 0);
+	case_attr_int(&c, n, "new_axis", 1);
+	case_ints(&c, "last", 1, (const int64_t[]){-1});
+	case_node(&c, "SequenceAt", "at", "rows last", "z");
+	check(&c, "y", 8, (const float[]){-0.0f, -1, -2, -3, -4, -5, -6, -7});
+	check(&c, "z", 2, (const float[]){-6, -7});
+	check(&c, "total", 2, (const float[]){12, 16});
+	case_done(&c);
+	appending_loop(&c, " first"); // in front: the order is another
+	case_node(&c, "SequenceLength", "length", "rows", "n");
+	case_output(&c, c.graph, "n");
+	case_refused(&c, STATUS_UNSUPPORTED, "SequenceLength");
+	case_done(&c);
+}
+
 void test_onnx_sequences__what_is_not_known_is_refused(void **state)
 {
 	struct onnx_case c;

@@ -105,7 +105,7 @@ void test_op__documentation_is_current(void **state)
 {
 	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here "
 	                           "is refused by name when a "
-	                           "model is loaded.\nCalls of the model's own functions, and sequences whose length is known "
+	                           "model is loaded.\nCalls of the model's own functions, and sequences whose length is known or that a Loop appends to "
 	                           "(SequenceConstruct, SequenceInsert,\nSplitToSequence, SequenceAt, SequenceLength, "
 	                           "ConcatFromSequence), and com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last, give way to these.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
 	                           "| flags |\n|---|---|---|---|\n";

@@ -8,6 +8,7 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "sequence_loops.h"
 
 enum {
 	ELEMENTS_MAX = 4096,
@@ -153,26 +154,70 @@ static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 	return true;
 }
 
+// Operator `op` on `from`, which gives `name` of what p gives (NULL: p's own output). The caller says the other inputs.
+static Onnx__NodeProto *add_step(struct resolver *r, const Onnx__NodeProto *p, const char *op, const char *from, size_t n_in, const char *name)
+{
+	struct str out = {0};
+	Onnx__NodeProto *to = add_node(r, p, op, n_in, 1);
+
+	str_addf(&out, "%s%s%s", p->output[0], name ? "/" : "", name ? name : "");
+	to->input[0] = xstrdup(from);
+	to->output[0] = str_detach(&out);
+	return to;
+}
+
 static bool take_piece(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
 {
-	bool gather = s->piece == 0;
 	int64_t at;
 
+	if (s->piece == 0) {
+		Onnx__NodeProto *to = add_step(r, p, "Gather", s->whole, 2, NULL);
+		to->input[1] = xstrdup(p->input[1]);
+		proto_add_int(to, "axis", s->axis);
+		return true;
+	}
 	if (!constant_int(&at, r, p->input[1]) || at < -INT32_MAX || at > INT32_MAX || (at < 0 && s->piece > 1))
 		return false;
-	char *first = add_constant(r, p, "first", gather ? at : at * s->piece, !gather);
-	char *end = gather ? NULL : add_constant(r, p, "end", at == -1 ? INT64_MAX : (at + 1) * s->piece, true);
-	char *axes = gather ? NULL : add_constant(r, p, "axes", s->axis, true);
-	Onnx__NodeProto *to = add_node(r, p, gather ? "Gather" : "Slice", gather ? 2 : 4, 1);
-	to->input[0] = xstrdup(s->whole);
+	char *first = add_constant(r, p, "first", at * s->piece, true);
+	char *end = add_constant(r, p, "end", at == -1 ? INT64_MAX : (at + 1) * s->piece, true);
+	char *axes = add_constant(r, p, "axes", s->axis, true);
+	Onnx__NodeProto *to = add_step(r, p, "Slice", s->whole, 4, NULL);
 	to->input[1] = first;
-	if (gather) {
-		proto_add_int(to, "axis", s->axis);
-	} else {
-		to->input[2] = end;
-		to->input[3] = axes;
+	to->input[2] = end;
+	to->input[3] = axes;
+	return true;
+}
+
+static bool count_pieces(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
+{
+	if (s->piece > 1)
+		return false;
+	char *axis = add_constant(r, p, "axis", s->axis, false);
+	Onnx__NodeProto *shape = add_step(r, p, "Shape", s->whole, 1, "shape");
+	add_step(r, p, "Gather", shape->output[0], 2, NULL)->input[1] = axis;
+	return true;
+}
+
+// Pieces along the axis that they were cut along are the whole again; elements of a first axis of their own, joined along the next, are
+// it with both in one.
+static bool concat_pieces(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s, int64_t axis, bool stack)
+{
+	if (s->axis == axis && stack == (s->piece == 0)) {
+		add_step(r, p, "Identity", s->whole, 1, NULL);
+		return true;
 	}
-	to->output[0] = xstrdup(p->output[0]);
+	if (s->axis != 0 || axis != 0 || s->piece != 0)
+		return false;
+	char *two = add_constant(r, p, "two", 2, true), *end = add_constant(r, p, "end", INT64_MAX, true);
+	char *any = add_constant(r, p, "any", -1, true);
+	Onnx__NodeProto *shape = add_step(r, p, "Shape", s->whole, 1, "shape"), *rest = add_step(r, p, "Slice", shape->output[0], 3, "rest");
+	rest->input[1] = two;
+	rest->input[2] = end;
+	Onnx__NodeProto *joined = add_step(r, p, "Concat", any, 2, "joined");
+	joined->input[1] = xstrdup(rest->output[0]);
+	proto_add_int(joined, "axis", 0);
+	add_step(r, p, "Reshape", s->whole, 2, NULL)->input[1] = xstrdup(joined->output[0]);
+	free(any);
 	return true;
 }
 
@@ -219,7 +264,7 @@ static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 	const struct sequence *s = sequence_of(r, p);
 
 	if (!s || s->whole)
-		return false;
+		return s && count_pieces(r, p, s);
 	Onnx__NodeProto *to = add_node(r, p, "Constant", 0, 1);
 	proto_add_int(to, "value_int", (int64_t)s->n);
 	to->output[0] = xstrdup(p->output[0]);
@@ -245,6 +290,8 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 	const Onnx__AttributeProto *axis = proto_attribute(p, "axis");
 	bool stack = proto_int(p, "new_axis", 0) != 0;
 
+	if (s && s->whole && axis)
+		return concat_pieces(r, p, s, axis->i, stack);
 	if (!s || !s->n || !axis)
 		return false;
 	char *axes = stack ? add_constant(r, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof(*in));
@@ -294,6 +341,7 @@ void sequences_resolve(Onnx__ModelProto *m)
 
 	if (opset_of(m, "") < OPSET_OF_SPLIT || !has_sequences(m->graph))
 		return;
+	sequence_loops(m->graph);
 	r.names = namemap_new();
 	for (size_t i = 0; i < m->graph->n_node; i++) {
 		Onnx__NodeProto *p = m->graph->node[i];
