@@ -499,18 +499,18 @@ void test_observer__the_largest_floats_are_counted(void **state)
 // What masks hold: 0 and the lowest float. The farthest code stands for a finite number all the same.
 void test_observer__no_code_is_infinity(void **state)
 {
-	static const char *const names[] = { "esp32p4", "pytorch", "onnxruntime" };
-	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL };
+	static const char *const names[] = { "esp32p4", "pytorch", "onnxruntime", "xint8" };
+	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL, CALIB_MSE };
 	float *x = calloc(EACH, sizeof *x);
 	for (int i = 0; i < EACH / 2; i++)
 		x[i] = -FLT_MAX;
-	for (int k = 0; k < 18; k++) {
-		struct target *t = load(names[k % 3]);
-		struct observer_setup s = setup_for(t, methods[k / 3 % 3], k >= 9, 1);
+	for (int k = 0; k < 32; k++) {
+		struct target *t = load(names[k % 4]);
+		struct observer_setup s = setup_for(t, methods[k / 4 % 4], k >= 16 || k % 4 == 3, 1);
 		int32_t zero;
 		float scale = scale_of(&s, x, EACH, &zero, false), lowest = (float)(s.quant.qmin - zero) * scale;
 		if (!isfinite(lowest) || !(lowest <= -FLT_MAX / 4))
-			fail_msg("%s, %d: the lowest code is %g", names[k % 3], k, (double)lowest);
+			fail_msg("%s, %d: the lowest code is %g", names[k % 4], k, (double)lowest);
 		target_free(&t);
 	}
 	free(x);

@@ -83,11 +83,11 @@ static void grid_finish(struct observer *o, float *scale, int32_t *zero)
 const struct method observer_mse_grid = { .phases = 2, .feed = { observer_feed_range, grid_feed }, .finish = grid_finish };
 
 // Mean square error over five neighbouring powers of two, on the data themselves: 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
-static double exponent_scale(const struct observer *o, int i)
+static float exponent_scale(const struct observer *o, int i)
 {
 	const struct quantizer *q = &o->setup.quant;
 	double s = scale_at_least(o->setup.target, 2.0 * range_largest(&o->total) / (double)(q->qmax - q->qmin));
-	return exp2(1 - i - nearbyint(-log2(s)));
+	return scale_finite(q, exp2(1 - i - nearbyint(-log2(s))), scale_middle(q));
 }
 
 static void exponents_feed(struct observer *o, int sample, const float *x, int64_t n)
@@ -95,7 +95,7 @@ static void exponents_feed(struct observer *o, int sample, const float *x, int64
 	start_counting(o, 0);
 	const struct quantizer *q = &o->setup.quant;
 	for (int i = 0; i < EXPONENTS; i++)
-		o->sum[sample * EXPONENTS + i] = scan_squared_error((float)exponent_scale(o, i), (float)scale_middle(q),
+		o->sum[sample * EXPONENTS + i] = scan_squared_error(exponent_scale(o, i), (float)scale_middle(q),
 		    (float)q->qmin, (float)q->qmax, x, n);
 }
 
@@ -113,7 +113,7 @@ static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
 			best = i;
 		}
 	}
-	*scale = (float)exponent_scale(o, best);
+	*scale = exponent_scale(o, best);
 	*zero = scale_middle(&o->setup.quant);
 }
 

@@ -93,6 +93,8 @@ struct plan *plan_outline(const struct graph *g, const struct target *t, enum ca
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
 double scale_at_least(const struct target *t, double scale);
+// The scale as a float at which no code stands for infinity: exporters mask with the lowest float there is, and 0 * infinity were NaN.
+float scale_finite(const struct quantizer *q, double scale, int32_t zero);
 // The quantizer that scales are chosen for: without the lowest code where the target's activations are balanced.
 struct quantizer scale_chosen_for(const struct target *t, const struct quantizer *q);
 // From a scale wanted (KL's threshold / levels): power of two by the target's rule for KL, symmetric.

@@ -43,8 +43,7 @@ struct quantizer scale_chosen_for(const struct target *t, const struct quantizer
 	return chosen;
 }
 
-// The scale as a float at which no code stands for infinity: exporters mask with the lowest float there is, and 0 * infinity were NaN.
-static float finite_scale(const struct quantizer *q, double scale, int32_t zero)
+float scale_finite(const struct quantizer *q, double scale, int32_t zero)
 {
 	double farthest = fmax((double)q->qmax - zero, zero - (double)q->qmin), most = FLT_MAX / farthest;
 	if ((double)(float)scale * farthest <= FLT_MAX)
@@ -61,14 +60,14 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
 	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / s));
-	*scale = finite_scale(q, s, *zero);
+	*scale = scale_finite(q, s, *zero);
 }
 
 void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)
 {
 	double s = scale_at_least(t, wanted);
 	*zero = scale_middle(q);
-	*scale = finite_scale(q, q->pow2 ? round_log2(s, t->scale.kl) : s, *zero);
+	*scale = scale_finite(q, q->pow2 ? round_log2(s, t->scale.kl) : s, *zero);
 }
 
 bool scale_is_pow2(double scale)
