@@ -206,3 +206,52 @@ void test_refine__scales_of_balanced_ranges(void **state)
 	assert_int_equal(q->qmin, -127);
 	teardown(&f);
 }
+
+// x -> Sigmoid -> Mul with x, and x -> LeakyRelu.
+static struct builder gated(void)
+{
+	struct builder b = image();
+	builder_node(&b, "Sigmoid", "sigmoid", "x", "s");
+	builder_node(&b, "Mul", "mul", "s x", "y");
+	builder_node(&b, "LeakyRelu", "leaky", "x", "z");
+	((struct act_attrs *)b.g->node[b.g->n_nodes - 1].attrs)->alpha = .01f;
+	builder_output(&b, "y");
+	builder_output(&b, "z");
+	return b;
+}
+
+// A gate reads at most 2^-15, gives at least 2^-7; its product is shifted by 15 at most.
+void test_refine__shifts_of_a_gate(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, gated().g, "xint8");
+	finish(&f, (struct observed[]){ { "x", 17 }, { "s", 5 }, { "y", 3 }, { 0 } });
+	assert_int_equal(position_in(&f, "sigmoid", 0), 15);
+	assert_int_equal(position(&f, "sigmoid"), 7);
+	assert_int_equal(position(&f, "mul"), 7);
+	assert_int_equal(position_in(&f, "leaky", 0), 15); // the same tensor
+	teardown(&f);
+}
+
+void test_refine__what_runs_in_a_nodes_place(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, gated().g, "xint8");
+	const struct stand_in *s = &f.p->stand_in[node(&f, "sigmoid")], *l = &f.p->stand_in[node(&f, "leaky")];
+	assert_string_equal(s->op, "HardSigmoid");
+	assert_float_equal(s->alpha, 2731 / 16384.0, 1e-9);
+	assert_float_equal(s->beta, .5 * 6 * 2731 / 16384.0, 1e-7);
+	assert_string_equal(l->op, "LeakyRelu");
+	assert_float_equal(l->alpha, 3 / 256.0, 0);
+	assert_null(f.p->stand_in[node(&f, "mul")].op);
+	teardown(&f);
+	setup(&f, gated().g, "vint8");
+	assert_null(f.p->stand_in[node(&f, "sigmoid")].op);
+	assert_non_null(f.p->stand_in[node(&f, "leaky")].op);
+	teardown(&f);
+	setup(&f, gated().g, "esp32p4");
+	assert_null(f.p->stand_in[node(&f, "leaky")].op);
+	teardown(&f);
+}

@@ -111,6 +111,15 @@ void test_qdq__is_the_simulation(void **state)
 	}
 }
 
+void test_qdq__writes_what_runs_in_a_nodes_place(void **state)
+{
+	struct qdq_case c;
+	write_and_read(&c, case_open(MODEL, CALIB, "xint8"));
+	assert_int_equal(count_op(c.g, OP_Sigmoid, ""), 0);
+	assert_in_range(count_op(c.g, OP_HardSigmoid, ""), 20, 200);
+	done(&c);
+}
+
 void test_qdq__keeps_the_names_of_inputs_and_outputs(void **state)
 {
 	struct qdq_case c;

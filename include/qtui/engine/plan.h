@@ -55,6 +55,12 @@ struct group {
 	int last;                 // node id whose output is the group's output
 };
 
+// What a target runs in place of an activation where it is quantized: another function of the same tensor.
+struct stand_in {
+	const char *op;           // "HardSigmoid" or "LeakyRelu", with these attributes; NULL: the node is what it is
+	float alpha, beta;
+};
+
 struct observe {
 	int slot;
 	int value;                // tensor to observe, in the network with quantized weights
@@ -78,6 +84,7 @@ struct plan {
 	enum precision *precision;     // [n_nodes] effective
 	struct group *group;           // [n_nodes]
 	bool *quantizable;             // [n_nodes] the target quantizes this operator
+	struct stand_in *stand_in;     // [n_nodes]
 	int n_observe;
 	struct observe *observe;
 	int n_refused;

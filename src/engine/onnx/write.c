@@ -100,6 +100,13 @@ static int without_absent(const char *const *name, int n)
 	return n;
 }
 
+static void write_stand_in(struct writer *w, Onnx__NodeProto *to, const struct stand_in *f)
+{
+	write_float_attribute(w, to, "alpha", f->alpha);
+	if (strcmp(f->op, "HardSigmoid") == 0)
+		write_float_attribute(w, to, "beta", f->beta);
+}
+
 static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
@@ -111,10 +118,13 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	for (int i = 0; i < n->n_out; i++)
 		out[i] = n->out[i] >= 0 ? (w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name) :
 		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
-	write_all_attributes(w,
-	    write_node(w, n->op->domain, n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
-	        without_absent(out, n->n_out)),
-	    n, in);
+	const struct stand_in *f = w->plan && w->plan->stand_in[node].op ? &w->plan->stand_in[node] : NULL;
+	Onnx__NodeProto *made = write_node(w, n->op->domain, f ? f->op : n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
+	    without_absent(out, n->n_out));
+	if (f)
+		write_stand_in(w, made, f);
+	else
+		write_all_attributes(w, made, n, in);
 	for (int i = 0; w->plan && i < n->n_out && !s; i++)
 		if (n->out[i] >= 0)
 			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);

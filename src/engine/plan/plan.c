@@ -33,6 +33,7 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	p->precision = zeroed(a, nodes, sizeof *p->precision);
 	p->group = zeroed(a, nodes, sizeof *p->group);
 	p->quantizable = zeroed(a, nodes, sizeof *p->quantizable);
+	p->stand_in = zeroed(a, nodes, sizeof *p->stand_in);
 	v->rule = zeroed(a, nodes, sizeof *v->rule);
 	v->platform = zeroed(a, nodes, sizeof *v->platform);
 	v->merged = zeroed(a, nodes, sizeof *v->merged);

@@ -223,10 +223,16 @@ bool plan_is_gate(const struct node *n)
 	return fabsf(a->alpha - 1 / 6.f) < 1e-6f && fabsf(a->beta - .5f) < 1e-6f;
 }
 
+static bool is_gate(const struct plan *p, int node)
+{
+	const char *op = p->stand_in[node].op;
+	return op ? strcmp(op, "HardSigmoid") == 0 : plan_is_gate(&p->g->node[node]);
+}
+
 static void limit_gate(struct refining *r)
 {
 	int in = input(r, 0), out = output(r, 0);
-	if (!plan_is_gate(r->n) || in < 0 || out < 0)
+	if (!is_gate(r->p, r->node) || in < 0 || out < 0)
 		return;
 	int from = clamped(position(r, in), 0, 15), to = position(r, out) > 7 ? position(r, out) : 7;
 	if (14 + from - to <= 0)
@@ -240,7 +246,7 @@ static bool multiplies_gate(const struct refining *r)
 	for (int i = 0; i < r->n->n_in; i++) {
 		const struct value *x = &r->p->g->value[r->n->in[i]];
 		for (int k = 0; k < x->n_consumers; k++)
-			if (plan_is_gate(&r->p->g->node[x->consumer[k]]))
+			if (is_gate(r->p, x->consumer[k]))
 				return true;
 	}
 	return false;

@@ -23,6 +23,8 @@ enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOL
 // Channel axis of a weight: a dimension, or one of these.
 enum { AXIS_TENSOR = -1, AXIS_OUTPUT = -2 /* Gemm: where its output columns are */, AXIS_LAST = -3 };
 
+enum becoming { BECOMES_ITSELF, BECOMES_HARD_SIGMOID, BECOMES_ROUNDED_SLOPE };
+
 struct weight_rule {
 	bool weighted;              // input 1 is a weight
 	int axis;
@@ -39,6 +41,7 @@ struct op_rule {
 	float low, high;
 	float fixed_scale;            // not 0: output 0 has this scale and zero point, in the full range of its bits
 	int fixed_zero;
+	enum becoming becomes;        // where it is quantized
 	struct weight_rule weight;
 };
 

@@ -134,6 +134,25 @@ static enum status read_fixed_scales(struct member_reading *r, const cJSON *j, c
 	return STATUS_OK;
 }
 
+// {"Sigmoid": "hard_sigmoid"}
+static enum status read_becoming(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+{
+	static const char *const names[] = { "itself", "hard_sigmoid", "rounded_slope", NULL }; // ORDER BECOMES
+	(void)base;
+	if (!cJSON_IsObject(j))
+		return member_fault(r, f->name, "must map operator types to functions");
+	for (int i = 0; i < r->t->n_rules; i++)
+		r->t->rule[i].becomes = BECOMES_ITSELF;
+	const cJSON *op;
+	cJSON_ArrayForEach(op, j) {
+		struct member to = { .name = op->string, .offset = offsetof(struct op_rule, becomes), .more = names };
+		enum status st = member_choice(r, op, &to, target_rule_add(r->t, op->string));
+		if (st)
+			return st;
+	}
+	return STATUS_OK;
+}
+
 static enum status read_clips(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
 	(void)base;
@@ -274,6 +293,7 @@ static const struct member operator_fields[] = {
 	{ "following_inputs", read_slots, 0, NULL, offsetof(struct op_rule, follow_in) },
 	{ "fixed_ranges", read_ranges, 0, NULL, 0 },
 	{ "fixed_scales", read_fixed_scales, 0, NULL, 0 },
+	{ "becomes", read_becoming, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct member fusion_fields[] = {

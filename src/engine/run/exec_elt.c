@@ -1,5 +1,7 @@
 // Functions of one tensor, element by element and in any layout.
+#include <string.h>
 #include "../kernels/swish.h"
+#include "keys.h"
 #include "strips.h"
 
 // Limits that the plan puts on the grid of what is clipped.
@@ -14,6 +16,11 @@ static void round_limit(const struct exec *x, int i, float *limit)
 // The activation that the step begins with. (In an epilogue limits stay as they are: they share the grid that is rounded to behind them.)
 static bool node_act(const struct exec *x, struct act *a)
 {
+	const struct stand_in *f = stand_in_of(x->plan, x->sim, x->step->node);
+	if (f) {
+		*a = (struct act){.kind = strcmp(f->op, "LeakyRelu") == 0 ? ACT_LEAKY : ACT_HARDSIGMOID, .a = f->alpha, .b = f->beta};
+		return true;
+	}
 	if (!step_act(x->g, x->node, a))
 		return false;
 	if (x->node->op->id == OP_Clip) {

@@ -42,6 +42,19 @@ struct key key_of_node(const struct node *n)
 	return k;
 }
 
+const struct stand_in *stand_in_of(const struct plan *plan, enum sim sim, int node)
+{
+	bool quantized = plan && (sim == SIM_FULL || sim == SIM_ALONE);
+	return quantized && plan->stand_in[node].op ? &plan->stand_in[node] : NULL;
+}
+
+struct key key_of_function(const struct graph *g, const struct plan *plan, enum sim sim, int node)
+{
+	struct key k = key_of_node(&g->node[node]);
+	const struct stand_in *f = stand_in_of(plan, sim, node);
+	return f ? key_add(key_add_text(k, f->op), &f->alpha, 2 * sizeof f->alpha) : k;
+}
+
 const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim, int node, int i)
 {
 	if (!plan || sim == SIM_FLOAT)
@@ -99,7 +112,7 @@ static struct key key_of_output(const struct plan *plan, enum sim sim, int node,
 static void node_keys(const struct graph *g, const struct plan *plan, enum sim sim, int node, const struct key *in, struct key *out)
 {
 	const struct node *n = &g->node[node];
-	struct key k = key_of_node(n);
+	struct key k = key_of_function(g, plan, sim, node);
 	for (int i = 0; i < n->n_in; i++)
 		k = key_add_key(k, key_of_input(g, plan, sim, node, i, in));
 	for (int i = 0; i < n->n_out; i++)
@@ -123,7 +136,7 @@ static void alone_keys(const struct graph *g, const struct plan *plan, struct ke
 	engine_keys(g, plan, SIM_FLOAT, flt);
 	for (int n = 0; n < g->n_nodes; n++) {
 		const struct group *gr = &plan->group[n];
-		struct key k = key_of_node(&g->node[n]);
+		struct key k = key_of_function(g, plan, SIM_ALONE, n);
 		for (int i = 0; i < g->node[n].n_in; i++) {
 			int v = g->node[n].in[i];
 			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 &&

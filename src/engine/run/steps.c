@@ -196,7 +196,7 @@ static void fuse_freely(struct builder *b, struct step *s)
 static void fuse_group(struct builder *b, struct step *s, const struct plan *plan)
 {
 	const struct group *gr = &plan->group[s->node];
-	if (gr->kind != GROUP_ACTIVATION || gr->last == s->node)
+	if (gr->kind != GROUP_ACTIVATION || gr->last == s->node || plan->stand_in[gr->last].op) // the float network has the node itself
 		return;
 	const struct node *next = &b->g->node[gr->last];
 	struct act a;
