@@ -6,11 +6,15 @@
 #include "qtui/analysis/cost.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
+#include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 
-static double known(const struct figures *f, double v)
+// Of the tensor that a node makes; NAN when not known.
+static double of_output(const struct snapshot *s, int node, double (*figure)(const struct figures *f))
 {
-	return f->known ? v : NAN;
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? figure(&site->graphwise) : NAN;
 }
 
 static double value_order(const struct snapshot *s, int node)
@@ -26,9 +30,7 @@ static double value_prec(const struct snapshot *s, int node)
 
 static double value_snr(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
-
-	return site ? figures_snr(&site->graphwise) : NAN;
+	return of_output(s, node, figures_snr);
 }
 
 static double value_change(const struct snapshot *s, int node)
@@ -47,16 +49,12 @@ static double value_layerwise(const struct snapshot *s, int node)
 
 static double value_cosine(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
-
-	return site ? known(&site->graphwise, site->graphwise.pooled.cosine) : NAN;
+	return of_output(s, node, figures_cosine);
 }
 
 static double value_clipped(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
-
-	return site ? 100 * known(&site->graphwise, site->graphwise.pooled.clipped) : NAN;
+	return of_output(s, node, figures_clipped);
 }
 
 static double value_scale(const struct snapshot *s, int node)
@@ -80,16 +78,12 @@ static double value_time(const struct snapshot *s, int node)
 
 static double value_mse(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
-
-	return site ? known(&site->graphwise, site->graphwise.pooled.mse) : NAN;
+	return of_output(s, node, figures_mse);
 }
 
 static double value_max_error(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
-
-	return site ? known(&site->graphwise, site->graphwise.pooled.max_error) : NAN;
+	return of_output(s, node, figures_max_error);
 }
 
 static double value_used(const struct snapshot *s, int node)

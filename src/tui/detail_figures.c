@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "qtui/tui/detail.h"
+#include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
 
@@ -17,35 +18,10 @@ struct figure_row {
 	int better; // +1: more is better
 };
 
-static double fig_nsr(const struct figures *f)
-{
-	return f->known ? f->pooled.nsr : NAN;
-}
-
-static double fig_cosine(const struct figures *f)
-{
-	return f->known ? f->pooled.cosine : NAN;
-}
-
-static double fig_mse(const struct figures *f)
-{
-	return f->known ? f->pooled.mse : NAN;
-}
-
-static double fig_max_error(const struct figures *f)
-{
-	return f->known ? f->pooled.max_error : NAN;
-}
-
-static double fig_clipped(const struct figures *f)
-{
-	return f->known ? 100 * f->pooled.clipped : NAN;
-}
-
 static const struct figure_row figure_rows[] = {
-	{"SNR dB", format_db, figures_snr, CHANGE_MINUS, +1}, {"N/S", format_small, fig_nsr, CHANGE_RATIO, -1},
-	{"cosine", format_unit, fig_cosine, CHANGE_MINUS, +1}, {"MSE", format_small, fig_mse, CHANGE_RATIO, -1},
-	{"max error", format_small, fig_max_error, CHANGE_RATIO, -1}, {"clipped %", format_percent, fig_clipped, CHANGE_MINUS, -1},
+	{"SNR dB", format_db, figures_snr, CHANGE_MINUS, +1}, {"N/S", format_small, figures_nsr, CHANGE_RATIO, -1},
+	{"cosine", format_unit, figures_cosine, CHANGE_MINUS, +1}, {"MSE", format_small, figures_mse, CHANGE_RATIO, -1},
+	{"max error", format_small, figures_max_error, CHANGE_RATIO, -1}, {"clipped %", format_percent, figures_clipped, CHANGE_MINUS, -1},
 };
 
 // Empty when the change is too small to be seen in the figures.
@@ -72,7 +48,7 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 
 	canvas_text(p->c, p->x, p->y, DETAIL_LABEL, ROLE_DIM, row->label);
 	canvas_right(p->c, x, p->y, w, role, row->format(text, now));
-	if (row->value != fig_clipped)
+	if (row->value != figures_clipped)
 		canvas_right(p->c, x + w, p->y, w, isnan(alone) ? ROLE_DIM : ROLE_TEXT, row->format(text, alone));
 	if (s->before.known) {
 		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "qtui/tui/draw.h"
+#include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 
 static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, int end)
@@ -55,7 +56,7 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 	if (t->predicted.known)
 		snprintf(out, size, "alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
 		    format_db(snr, t->predicted.snr_db),
-		    format_percent(was_clipped, site->graphwise.known ? 100 * site->graphwise.pooled.clipped : NAN),
+		    format_percent(was_clipped, figures_clipped(&site->graphwise)),
 		    format_percent(clipped, 100 * t->predicted.clipped));
 	else
 		snprintf(out, size, "no figures to predict from yet");

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
@@ -27,29 +28,9 @@ struct output_column {
 	double (*value)(const struct figures *f);
 };
 
-static double get_cosine(const struct figures *f)
-{
-	return f->known ? f->pooled.cosine : NAN;
-}
-
-static double get_nsr(const struct figures *f)
-{
-	return f->known ? f->pooled.nsr : NAN;
-}
-
-static double get_mse(const struct figures *f)
-{
-	return f->known ? f->pooled.mse : NAN;
-}
-
-static double get_max_error(const struct figures *f)
-{
-	return f->known ? f->pooled.max_error : NAN;
-}
-
 static const struct output_column columns[] = {
-	{"SNR dB", 7, format_db, figures_snr}, {"cosine", 7, format_unit, get_cosine}, {"N/S", 8, format_small, get_nsr},
-	{"MSE", 8, format_small, get_mse}, {"max err", 8, format_small, get_max_error},
+	{"SNR dB", 7, format_db, figures_snr}, {"cosine", 7, format_unit, figures_cosine}, {"N/S", 8, format_small, figures_nsr},
+	{"MSE", 8, format_small, figures_mse}, {"max err", 8, format_small, figures_max_error},
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
