@@ -41,4 +41,16 @@ static inline void show_all(struct seen *seen, const struct graph *g, const stru
 	engine_free(&e);
 }
 
+// What was kept still has the elements that were shown; frees all.
+static inline void check_kept(struct seen *seen, const struct graph *g)
+{
+	for (int v = 0; v < g->n_values; v++)
+		if (seen->kept[v].t.data) {
+			assert_true(key_equal(key_of_elements(&seen->kept[v]), seen->key[v]));
+			rep_drop(&seen->kept[v]);
+		}
+	free(seen->key);
+	free(seen->kept);
+}
+
 #endif

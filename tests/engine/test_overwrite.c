@@ -16,14 +16,8 @@ void test_overwrite__what_is_kept_stays(void **state)
 	show_all(&passing, g, d);
 	show_all(&keeping, g, d);
 	assert_memory_equal(passing.key, keeping.key, (size_t)g->n_values * sizeof *passing.key);
-	for (int v = 0; v < g->n_values; v++)
-		if (keeping.kept[v].t.data) {
-			assert_true(key_equal(key_of_elements(&keeping.kept[v]), keeping.key[v]));
-			rep_drop(&keeping.kept[v]);
-		}
+	check_kept(&keeping, g);
 	free(passing.key);
-	free(keeping.key);
-	free(keeping.kept);
 	dataset_free(&d);
 	graph_free(&g);
 }

@@ -68,14 +68,8 @@ static void check(struct onnx_case *c, const struct expected *e)
 		if (e->part)
 			assert_int_equal(lies_in(&keeping.kept[value_named(g, e->part)], &keeping.kept[whole]), e->inside);
 	}
-	for (int v = 0; v < g->n_values; v++)
-		if (keeping.kept[v].t.data) {
-			assert_true(key_equal(key_of_elements(&keeping.kept[v]), keeping.key[v]));
-			rep_drop(&keeping.kept[v]);
-		}
+	check_kept(&keeping, g);
 	free(passing.key);
-	free(keeping.key);
-	free(keeping.kept);
 	dataset_free(&d);
 	case_done(c);
 }

@@ -17,6 +17,15 @@ enum status gather_index(int64_t *out, const struct tensor *indices, int64_t i, 
 	return STATUS_OK;
 }
 
+// NULL: more dimensions than there may be.
+static enum status set_shape(struct tensor *out, const struct tensor *in, const struct shape *y, struct error *err)
+{
+	if (!y)
+		return error_set(err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
+	rule_set(out, in->type, y);
+	return STATUS_OK;
+}
+
 enum status gather_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
@@ -33,11 +42,7 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = axis + 1; i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	if (!fits)
-		return error_set(
-		    err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
-	rule_set(&out[0], in[0]->type, &y);
-	return STATUS_OK;
+	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
 enum status gather_eval(
@@ -132,11 +137,7 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = (int)(batch + depth); i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	if (!fits)
-		return error_set(
-		    err, STATUS_UNSUPPORTED, "the output would have more than %d dimensions", SHAPE_MAX_RANK);
-	rule_set(&out[0], in[0]->type, &y);
-	return STATUS_OK;
+	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
 enum status gather_nd_offset(
