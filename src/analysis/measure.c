@@ -259,16 +259,6 @@ enum status work_measure(struct work *w, struct error *err)
 	return st;
 }
 
-bool work_complete(const struct work *w)
-{
-	for (int i = 0; i < w->n_sites; i++) {
-		int samples = w->site[i].site.kind == SITE_WEIGHT ? 1 : w->samples;
-		if (!figure_complete(w->site[i].graphwise, samples))
-			return false;
-	}
-	return true;
-}
-
 void work_reset(struct work *w)
 {
 	for (int i = 0; w->look && i < w->n_sites; i++)

@@ -80,7 +80,6 @@ bool node_rearranges(const struct node *n);
 int node_data_inputs(const struct node *n);
 enum status work_measure(struct work *w, struct error *err);
 void work_reset(struct work *w);                              // frees plan and sites
-bool work_complete(const struct work *w);
 void work_publish(struct work *w, const struct error *failed); // builds a snapshot and gives it to the study
 void work_tick(struct work *w);                               // publishes if the last time is long enough ago; from workers
 

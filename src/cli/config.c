@@ -125,7 +125,8 @@ static const char *keep_path(struct config *c, const char *path)
 	return keep(c, xstrdup(path));
 }
 
-enum status config_need(const struct config *c, bool right, const char *what, struct error *err)
+// STATUS_FORMAT with the file's name and `what`, unless it is right.
+static enum status config_need(const struct config *c, bool right, const char *what, struct error *err)
 {
 	return right ? STATUS_OK : error_set(err, STATUS_FORMAT, "%s: %s", c->path, what);
 }

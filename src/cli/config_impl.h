@@ -16,7 +16,5 @@ static inline const cJSON *config_section(const struct config *c, const char *na
 {
 	return cJSON_GetObjectItemCaseSensitive(c->root, name);
 }
-// STATUS_FORMAT with the file's name and `what`, unless it is right.
-enum status config_need(const struct config *c, bool right, const char *what, struct error *err);
 
 #endif

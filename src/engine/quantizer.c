@@ -62,7 +62,8 @@ float round_with(enum rounding r, float x)
 	return rintf(x);
 }
 
-float qspan_inverse(float scale)
+// 1 / scale when scale is a power of two with a normal inverse, else 0.
+static float qspan_inverse(float scale)
 {
 	int e;
 	return scale > 0.0f && frexpf(scale, &e) == 0.5f && e >= -125 && e <= 127 ? 1.0f / scale : 0.0f;

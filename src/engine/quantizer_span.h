@@ -15,8 +15,6 @@ struct qspan {
 };
 struct qspan qspan_of(const struct quantizer *q, int channel);
 int64_t qspan_code(const struct qspan *s, float x); // one value, any width of codes
-// 1 / scale when scale is a power of two with a normal inverse, else 0.
-float qspan_inverse(float scale);
 
 // Runs of `run` stored elements share a scale. In LAYOUT_BLOCK with a scale per channel a run is one element, and the padding goes
 // with the last channel.

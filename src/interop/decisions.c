@@ -8,7 +8,8 @@ int decided_precision(const struct study *st, const struct snapshot *s, int node
 	return asked >= 0 ? asked : s->row[node].requested;
 }
 
-void add_file_names(cJSON *list, const struct graph *g, int node)
+// Appends the names that the nodes of the file which `node` stands for have there.
+static void add_file_names(cJSON *list, const struct graph *g, int node)
 {
 	for (int i = 0; i < g->n_origins; i++)
 		if (g->origin[i].node == node && (g->origin[i].fate == FATE_KEPT || g->origin[i].fate == FATE_FUSED))

@@ -12,8 +12,6 @@
 
 // What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
 int decided_precision(const struct study *st, const struct snapshot *s, int node);
-// Appends the names that the nodes of the file which `node` stands for have there.
-void add_file_names(cJSON *list, const struct graph *g, int node);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
 // Nodes that are to stay in float, by their names in the file.

@@ -27,16 +27,6 @@ const struct key_row *keys_row(enum action a)
 	return &rows[a];
 }
 
-const char *context_name(enum context c)
-{
-	static const char *const name[CTX_COUNT] = {
-		[CTX_TRIAL] = "while trying a scale", [CTX_HELP] = "help", [CTX_FINDING] = "findings", [CTX_WHY] = "why",
-		[CTX_RUN] = "runs", [CTX_BLAME] = "blame", [CTX_PARETO] = "pareto", [CTX_PICTURE] = "picture", [CTX_TASK] = "task", [CTX_CHANNELS] = "channels",
-		[CTX_NODE] = "nodes", [CTX_ANY] = "everywhere"};
-
-	return name[c];
-}
-
 // What stands between '<' and '>'.
 static int named_key(const char *s, size_t len)
 {

@@ -16,10 +16,9 @@ extern const struct embed theme_embedded[];
 struct role_row {
 	const char *name;
 	unsigned mono;
-	const char *help;
 };
 static const struct role_row role_rows[ROLE_COUNT] = {
-#define ROLE(id, name, mono, help) [ROLE_##id] = {name, mono, help},
+#define ROLE(id, name, mono, help) [ROLE_##id] = {name, mono},
 #include "qtui/tui/roles.def"
 #undef ROLE
 };
@@ -39,11 +38,6 @@ static const char *const attr_names[] = {"bold", "dim", "reverse", "underline", 
 const char *role_name(enum role r)
 {
 	return role_rows[r].name;
-}
-
-const char *role_help(enum role r)
-{
-	return role_rows[r].help;
 }
 
 const char *glyph_text(enum glyph g)

@@ -25,7 +25,8 @@ int view_channels_count(const struct ui *ui)
 	return ui->channels.n;
 }
 
-int view_channels_cursor(const struct ui *ui)
+// The channel under the cursor; -1: none.
+static int view_channels_cursor(const struct ui *ui)
 {
 	int row = ui->scroll[VIEW_CHANNELS].cursor;
 

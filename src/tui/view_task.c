@@ -52,7 +52,8 @@ void view_task_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- in one line
 
-bool task_is_chance(const struct task_report *r)
+// The interval of the difference holds 0.
+static bool task_is_chance(const struct task_report *r)
 {
 	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
 }

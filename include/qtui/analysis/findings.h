@@ -42,7 +42,6 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 struct findings *findings_take(struct findings *f);
 void findings_drop(struct findings **f);
 const char *finding_name(enum finding_rule r);  // "joined-ranges"
-const char *finding_title(enum finding_rule r); // a phrase for people
 struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it
 
 #endif

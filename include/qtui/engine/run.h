@@ -84,7 +84,6 @@ MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, e
 
 struct jobs *engine_jobs(struct engine *e); // the workers, for other work on the same graph while no pass runs
 void engine_yield(struct engine *e); // see jobs_yield
-size_t engine_store_bytes(const struct engine *e);
 // Forgets stored tensors of keys that no longer matter when `bytes` is to be met.
 void engine_trim(struct engine *e, size_t bytes);
 

@@ -35,8 +35,7 @@ struct tuner;
 // Runs the float network once. The finished plan is borrowed, and its tuning is replaced as nodes are tuned.
 MUST_CHECK enum status tuner_open(struct tuner **out, struct engine *e, struct plan *p, const struct tune_options *opt, struct error *err);
 void tuner_free(struct tuner **t);
-int tuner_nodes(const struct tuner *t);         // that can be tuned
-int tuner_node(const struct tuner *t, int i);   // in an order in which each comes after those upstream of it
+int tuner_nodes(const struct tuner *t); // that can be tuned; in an order in which each comes after those upstream of it
 // Tunes the nodes first..last-1 of that order, in the network as the plan has it by now. row[last - first] may be NULL.
 MUST_CHECK enum status tuner_run(struct tuner *t, int first, int last, struct tune_row *row, struct error *err);
 // What is in force: kept to go back to. The plan holds a count of its own.

@@ -42,7 +42,6 @@ struct key_row {
 	const char *group, *hint, *help; // hint "": not on the bottom line
 };
 const struct key_row *keys_row(enum action a);
-const char *context_name(enum context c);
 
 // Reads one key of the notation "j", "<Down>", "<C-r>", "<lt>" and moves past it; K_NONE when malformed or at the end.
 int keys_parse(const char **p);

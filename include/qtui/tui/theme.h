@@ -38,7 +38,6 @@ struct theme {
 	uint32_t glyph[2][GLYPH_COUNT]; // UTF-8, ASCII
 };
 const char *role_name(enum role r);
-const char *role_help(enum role r);
 // "●" as the views write it; what is shown in its place is the theme's.
 const char *glyph_text(enum glyph g);
 // The row that a view's glyph stands for, or -1.

@@ -19,6 +19,5 @@ int channel_plot_zoom(int channels, int zoom); // the zoom as far as there is on
 struct channels *view_channels_of(const struct ui *ui);
 int view_channels_column_at(const struct ui *ui, int x); // whose head is in that column of the screen; -1: none
 void view_channels_sort(struct ui *ui, enum channel_column c);
-int view_channels_cursor(const struct ui *ui); // the channel under the cursor; -1: none
 
 #endif

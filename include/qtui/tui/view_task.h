@@ -7,7 +7,6 @@
 // "mAP .371 → .318 (-.053 ±.012)"; what chance may have done is said, and of how many samples it is while there are more to come.
 void task_headline(char *out, size_t size, const struct task_report *r);
 void task_brief(char *out, size_t size, const struct task_report *r); // "mAP .371 → .318"
-bool task_is_chance(const struct task_report *r);     // the interval of the difference holds 0
 
 int view_task_sample(const struct ui *ui); // under the cursor (or open); -1: none
 

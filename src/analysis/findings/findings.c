@@ -9,10 +9,10 @@
 #include "rule.h"
 
 static const struct {
-	const char *name, *title;
+	const char *name;
 	void (*run)(struct look *);
 } rules[] = {
-#define RULE(id, name, title) [FINDING_##id] = {name, title, rule_##id},
+#define RULE(id, name, title) [FINDING_##id] = {name, rule_##id},
 #include "qtui/analysis/findings.def"
 #undef RULE
 };
@@ -20,11 +20,6 @@ static const struct {
 const char *finding_name(enum finding_rule r)
 {
 	return rules[r].name;
-}
-
-const char *finding_title(enum finding_rule r)
-{
-	return rules[r].title;
 }
 
 // A tensor's own quantizer before those that read it.

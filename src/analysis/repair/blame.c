@@ -58,7 +58,9 @@ static int by_damage(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
+// Splits what does more than `share` of the whole damage. Stops early, with what is known by then, when time is over or the work is
+// cancelled.
+static enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
     struct error *err)
 {
 	struct runs s = {.at = xcalloc((size_t)parts->n + 1, sizeof *s.at)};

@@ -167,10 +167,6 @@ struct runs {
 	double total;
 	bool complete;
 };
-// Splits what does more than `share` of the whole damage. Stops early, with what is known by then, when time is over or the work is
-// cancelled.
-MUST_CHECK enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
-    struct error *err);
 // For the remedies: of what is in force, fine enough that many small parts are seen, in a third of the time that is left.
 MUST_CHECK enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err);
 #define REPAIR_SHARE 0.01

@@ -16,7 +16,7 @@ struct task_net {
 	uint64_t used; // when it was last asked for
 };
 
-struct task_result *result_take(struct task_result *r)
+static struct task_result *result_take(struct task_result *r)
 {
 	if (r)
 		atomic_fetch_add(&r->refs, 1);

@@ -13,7 +13,6 @@ struct task_result {
 	size_t bytes; // of the whole result
 	double value; // of the sample: AP of the image, probability of its class, cosine
 };
-struct task_result *result_take(struct task_result *r);
 void result_drop(const struct task *t, struct task_result *r);
 
 // The results of a network at one moment.

@@ -63,7 +63,7 @@ static enum status refuse(const struct bytes *file, const char *name, struct err
 	return error_set(err, STATUS_FORMAT, "%s is neither a JPEG nor a PNG image%s", name, file->size ? "" : ": it is empty");
 }
 
-enum status image_decode(struct image *out, const struct bytes *file, const char *name, struct error *err)
+static enum status image_decode(struct image *out, const struct bytes *file, const char *name, struct error *err)
 {
 	*out = (struct image){0};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)

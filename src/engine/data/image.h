@@ -12,7 +12,6 @@ struct image {
 	uint8_t *rgb;
 	int w, h;
 };
-MUST_CHECK enum status image_decode(struct image *out, const struct bytes *file, const char *name, struct error *err);
 MUST_CHECK enum status image_jpeg(struct image *out, const struct bytes *file, const char *name, struct error *err);
 MUST_CHECK enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err);
 // Refuses sizes that no photograph has, before a decoder allocates for them.

@@ -37,7 +37,7 @@ const char *proto_node_name(const Onnx__NodeProto *p)
 	return text_of(p->name)[0] || !p->n_output ? text_of(p->name) : p->output[0];
 }
 
-Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
+static Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
 {
 	Onnx__AttributeProto *a = xmalloc(sizeof(*a));
 

@@ -16,7 +16,6 @@ void proto_replace(Onnx__GraphProto *g, struct proto_list *l);
 // The caller fills in input[] and output[], NULL so far, with what free() takes.
 Onnx__NodeProto *proto_node(const char *op, const char *name, size_t n_in, size_t n_out);
 const char *proto_node_name(const Onnx__NodeProto *p); // or the name of its output, where it has none
-Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type);
 void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v);
 void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size_t n);
 

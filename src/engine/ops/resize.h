@@ -44,7 +44,6 @@ struct resize_taps {
 	bool *outside;
 	bool any_outside;
 };
-MUST_CHECK enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err);
 void resize_free_taps(struct resize_taps *t);
 // Taps of all axes, or none.
 MUST_CHECK enum status resize_all_taps(

@@ -93,7 +93,7 @@ static void filter_taps(
 		t->weight[o * t->n + k] = (float)((double)t->weight[o * t->n + k] / sum);
 }
 
-enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err)
+static enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err)
 {
 	const struct resize_axis *x = &r->axis[axis];
 	size_t count;

@@ -31,7 +31,8 @@ static int override_slot(const struct plan *p, int node, char *reason, size_t si
 }
 
 // -1 and a reason where `scale` cannot be the scale of the node's output.
-int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
+// The slot whose scale an override of `node` would set; -1 and a reason where that cannot be.
+static int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
 {
 	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {
 		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");

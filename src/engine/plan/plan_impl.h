@@ -77,8 +77,6 @@ bool plan_is_gate(const struct node *n);
 // override.c: the user's scales.
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
-// The slot whose scale an override of `node` would set; -1 and a reason where that cannot be.
-int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size);
 bool scale_is_pow2(double scale);
 double scale_nearest_pow2(double scale);
 // observe.c

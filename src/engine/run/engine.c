@@ -112,11 +112,6 @@ void engine_yield(struct engine *e)
 	jobs_yield(e->jobs);
 }
 
-size_t engine_store_bytes(const struct engine *e)
-{
-	return store_bytes(e->store);
-}
-
 void engine_trim(struct engine *e, size_t bytes)
 {
 	store_trim(e->store, bytes);

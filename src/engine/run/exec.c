@@ -175,7 +175,7 @@ enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct ten
 	return STATUS_OK;
 }
 
-enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out)
+static enum status exec_shapes(struct exec *x, const struct tensor *const *in, struct tensor *out)
 {
 	enum status st = x->node->op->shape(x->node, in, out, x->err);
 	if (st != STATUS_OK && x->err->text[0] == '\0')

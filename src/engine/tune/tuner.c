@@ -118,11 +118,6 @@ int tuner_nodes(const struct tuner *t)
 	return t->n;
 }
 
-int tuner_node(const struct tuner *t, int i)
-{
-	return t->place[i].site.node;
-}
-
 struct tuning *tuner_state(const struct tuner *t)
 {
 	return tuning_copy(t->plan->tuning);
