@@ -40,10 +40,14 @@ static void wait_ms(int fd, double ms)
 		take(fd, 1);
 }
 
-// Keys that move the selection down and up: each changes the screen.
+// Keys that move the selection down and up: each changes the screen. It begins well inside the list, since the selection goes with its node when
+// figures reorder the list, and at an end a key would change nothing.
 static int press_keys(int fd, double seconds, double *ms)
 {
+	static const char inside[] = "jjjjjjjjjjjj";
 	int n = 0;
+	if (write(fd, inside, sizeof inside - 1) < 0)
+		return 0;
 	for (double end = now_ms() + 1e3 * seconds; n < MAX_KEYS && now_ms() < end; n++) {
 		wait_ms(fd, PAUSE_MS);
 		drain(fd, SETTLE_MS); // a progress bar may just be painted
