@@ -214,13 +214,22 @@ static void draw_heads(struct canvas *c, const struct ui *ui, const struct blame
 	canvas_text(c, r.x + name_x, r.y, r.w - name_x - 1, ROLE_HEAD, "node");
 }
 
+static const char *state_of(const struct ui *ui, const struct blames *b)
+{
+	if (beside_busy(ui, BESIDE_REPAIR))
+		return ui->repair.text;
+	if (ui->snap->blames_old)
+		return "of before the last edit: :blame measures anew";
+	if (b->total <= BLAME_LEAST)
+		return "no damage on these samples: no part is to blame; more samples may tell";
+	return b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
+}
+
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	struct str halves = {0};
-	const char *state = beside_busy(ui, BESIDE_REPAIR) ? ui->repair.text : ui->snap->blames_old ? "of before the last edit: :blame measures anew" :
-	    b->total <= BLAME_LEAST ? "no damage on these samples: no part is to blame; more samples may tell" : b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 
-	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state);
+	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state_of(ui, b));
 	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",
 	    b->total, columns[ui->repair.order].order);
 	blames_halves(&halves, b);
