@@ -80,22 +80,23 @@ double blames_gain(const struct blames *b, const struct blame_gain *g)
 
 // ---- sessions
 
-static void add_gain(cJSON *to, const char *name, const struct blame_gain *g)
+static void add_figures(cJSON *to, const char *name, double damage, double snr_db, const char *task, double score)
 {
 	cJSON *o = cJSON_CreateObject();
-	json_add_number(o, "damage", g->damage);
-	json_add_number(o, "snr_db", g->snr_db);
-	json_add_number(o, "task", g->score);
+	json_add_number(o, "damage", damage);
+	json_add_number(o, "snr_db", snr_db);
+	json_add_number(o, task, score);
 	cJSON_AddItemToObject(to, name, o);
+}
+
+static void add_gain(cJSON *to, const char *name, const struct blame_gain *g)
+{
+	add_figures(to, name, g->damage, g->snr_db, "task", g->score);
 }
 
 static void add_half_json(cJSON *to, const char *name, const struct blame_half *half)
 {
-	cJSON *o = cJSON_CreateObject();
-	json_add_number(o, "damage", half->damage);
-	json_add_number(o, "snr_db", half->snr_db);
-	json_add_number(o, "task_loss", half->score_loss);
-	cJSON_AddItemToObject(to, name, o);
+	add_figures(to, name, half->damage, half->snr_db, "task_loss", half->score_loss);
 }
 
 static cJSON *one_json(const struct blame *b, const struct graph *g)

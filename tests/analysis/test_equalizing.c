@@ -130,7 +130,6 @@ void test_equalizing__goes_by_samples(void **state)
 	free(path);
 }
 
-// While the samples are read nothing has been written yet.
 // What is decided meanwhile is none of its business: a sanitizer of threads would say that it looks.
 void test_equalizing__goes_on_beside_edits(void **state)
 {
@@ -150,45 +149,35 @@ void test_equalizing__goes_on_beside_edits(void **state)
 	free(path);
 }
 
-void test_equalizing__is_stopped_while_it_reads_samples(void **state)
+// Stopped as soon as it has begun.
+static struct equalizing_result stopped(const struct equalizing_wish *wish)
 {
 	char *path = model("Relu");
-	const char *out = support_temp("never.onnx");
 	struct study *st = open_model(path);
 	struct equalizing *j = NULL;
 	struct equalizing_result r;
 	struct error err = {0};
 	snapshot_drop(&(struct snapshot *){run_study(st)});
-	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out}, &err), STATUS_OK);
+	assert_int_equal(equalizing_start(&j, st, wish, &err), STATUS_OK);
 	background_cancel(equalizing_background(j));
 	while (background_running(equalizing_background(j)))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
-	assert_true(r.written == file_exists(out) && !r.measured);
 	equalizing_free(&j);
 	study_close(&st);
 	free(path);
+	return r;
 }
 
-// Stopped before its run begins, or at any time: what was not measured is not said to be. A file that was written stays.
+// Whether it goes by samples or by weights: what was not measured is not said to be, and of a file that it wrote it says so.
 void test_equalizing__what_is_stopped_is_not_measured(void **state)
 {
-	char *path = model("Relu");
-	const char *out = support_temp("stopped.onnx");
-	struct study *st = open_model(path);
-	struct equalizing *j = NULL;
-	struct equalizing_result r;
-	struct error err = {0};
-	snapshot_drop(&(struct snapshot *){run_study(st)});
-	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.path = out, .weights = true}, &err), STATUS_OK);
-	background_cancel(equalizing_background(j));
-	while (background_running(equalizing_background(j)))
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	assert_int_equal(equalizing_end(&r, j, &err), STATUS_CANCELLED);
-	assert_true(!r.measured && r.written == file_exists(out));
-	equalizing_free(&j);
-	study_close(&st);
-	free(path);
+	(void)state;
+	for (int weights = 0; weights < 2; weights++) {
+		const char *out = support_temp(weights ? "stopped_weights.onnx" : "stopped_samples.onnx");
+		struct equalizing_result r = stopped(&(struct equalizing_wish){.path = out, .weights = weights});
+		assert_true(!r.measured && r.written == file_exists(out));
+	}
 }
 
 void test_equalizing__only_looks_without_a_file(void **state)

@@ -50,6 +50,33 @@ void test_equalize_reach__one_round_is_the_formula(void **state)
 	case_done(&c);
 }
 
+// Wherever memory is refused, that is said, and nothing is left behind.
+void test_equalize_reach__without_memory(void **state)
+{
+	struct onnx_case c;
+	struct equalization e;
+	struct error err = {0};
+	double top[MID] = {8, 2, 0, 1};
+	enum status st = STATUS_NOMEM;
+	int refused = 0;
+
+	(void)state;
+	begin(&c);
+	double **reach = xcalloc((size_t)c.loaded->n_values, sizeof *reach);
+	reach[graph_find_value(c.loaded, "r")] = top;
+	while (st == STATUS_NOMEM) {
+		mem_fail_at(++refused);
+		st = equalize(&e, c.loaded, &(struct equalize_options){.rounds = 1, .reach = reach}, &err);
+		mem_fail_at(0);
+		assert_true(st == STATUS_OK || (st == STATUS_NOMEM && err.text[0] && !e.group && !e.weights));
+	}
+	assert_int_equal(st, STATUS_OK);
+	assert_in_range(refused, 10, 100);
+	equalization_done(&e);
+	free(reach);
+	case_done(&c);
+}
+
 // ---- which nodes take part
 
 enum { TOKENS = 5, WIDTH = 6 };

@@ -1,8 +1,7 @@
 // Properties of plans on small graphs: purity, sharing, edits, overrides, and what is refused.
 #include <math.h>
 #include <stdio.h>
-#include "graph_builder.h"
-#include "qtui/engine/plan.h"
+#include "plan_case.h"
 
 // x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
 static struct graph *small_graph(void)
@@ -32,13 +31,6 @@ static struct graph *small_graph(void)
 	return b.g;
 }
 
-struct fixture {
-	struct graph *g;
-	struct target *t;
-	struct edits *e;
-	struct plan *p;
-};
-
 static void replan(struct fixture *f)
 {
 	struct error err;
@@ -49,36 +41,9 @@ static void replan(struct fixture *f)
 
 static void setup(struct fixture *f, const char *target)
 {
-	struct error err;
-	*f = (struct fixture){ .g = small_graph() };
-	if (target_load(&f->t, target, &err))
-		fail_msg("%s", err.text);
-	f->e = edits_new(f->g->n_nodes);
-	replan(f);
+	fixture_plan(f, small_graph(), target, -1);
 }
 
-static void teardown(struct fixture *f)
-{
-	plan_free(&f->p);
-	edits_free(&f->e);
-	target_free(&f->t);
-	graph_free(&f->g);
-}
-
-static int node(const struct fixture *f, const char *name)
-{
-	int id = graph_find_node(f->g, name);
-	assert_true(id >= 0);
-	return id;
-}
-static struct slot *in(const struct fixture *f, const char *name, int i)
-{
-	return plan_in(f->p, node(f, name), i);
-}
-static struct slot *out(const struct fixture *f, const char *name)
-{
-	return plan_out(f->p, node(f, name), 0);
-}
 static int id_of(const struct fixture *f, const struct slot *s)
 {
 	return (int)(s - f->p->slot);

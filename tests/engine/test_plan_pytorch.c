@@ -1,15 +1,7 @@
 // Plans of the target pytorch. Expected: what torch.ao.quantization's prepare_fx with its mapping for fbgemm (torch 1.13, run beside this program on
 // these patterns) shares, fixes and fuses; scales by hand from its observers' formulas.
 #include <math.h>
-#include "graph_builder.h"
-#include "qtui/engine/plan.h"
-
-struct fixture {
-	struct graph *g;
-	struct target *t;
-	struct edits *e;
-	struct plan *p;
-};
+#include "plan_case.h"
 
 // Every observed scale is 1/64 with zero point 20, except that of "wide", 1/16 with 50.
 static void setup(struct fixture *f, struct builder *b)
@@ -17,9 +9,7 @@ static void setup(struct fixture *f, struct builder *b)
 	struct error err;
 	float scale[32];
 	int32_t zero[32];
-	*f = (struct fixture){ .g = b->g, .e = edits_new(b->g->n_nodes) };
-	if (target_load(&f->t, "pytorch", &err) || plan_new(&f->p, f->g, f->t, CALIB_MINMAX, f->e, NULL, &err))
-		fail_msg("%s", err.text);
+	fixture_plan(f, b->g, "pytorch", CALIB_MINMAX);
 	assert_in_range(f->p->n_observe, 1, 32);
 	for (int i = 0; i < f->p->n_observe; i++) {
 		bool wide = strcmp(f->g->value[f->p->observe[i].value].name, "wide") == 0;
@@ -28,24 +18,6 @@ static void setup(struct fixture *f, struct builder *b)
 	}
 	if (plan_finish(f->p, scale, zero, f->e, &err))
 		fail_msg("%s", err.text);
-}
-
-static void teardown(struct fixture *f)
-{
-	plan_free(&f->p);
-	edits_free(&f->e);
-	target_free(&f->t);
-	graph_free(&f->g);
-}
-
-static const struct slot *out(const struct fixture *f, const char *name)
-{
-	return plan_out(f->p, namemap_get(f->g->node_by_name, name), 0);
-}
-
-static const struct slot *in(const struct fixture *f, const char *name, int i)
-{
-	return plan_in(f->p, namemap_get(f->g->node_by_name, name), i);
 }
 
 static void has(const struct slot *s, float scale, int32_t zero, int qmax)

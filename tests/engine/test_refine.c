@@ -1,36 +1,12 @@
 // AMD Quark's corrections of scales behind calibration. Expected positions (-log2 of scales) are worked out by hand from the rules of its
 // postprocess/refinement; an independent implementation found the same on some thousand random networks.
 #include <math.h>
-#include "graph_builder.h"
-#include "qtui/engine/plan.h"
+#include "plan_case.h"
 
 struct observed {
 	const char *tensor;
 	int position;
 };
-struct fixture {
-	struct graph *g;
-	struct target *t;
-	struct edits *e;
-	struct plan *p;
-};
-
-static void setup(struct fixture *f, struct graph *g, const char *target)
-{
-	struct error err;
-	*f = (struct fixture){ .g = g, .e = edits_new(g->n_nodes) };
-	if (target_load(&f->t, target, &err) || plan_new(&f->p, g, f->t, CALIB_MSE, f->e, NULL, &err))
-		fail_msg("%s", err.text);
-}
-
-static void teardown(struct fixture *f)
-{
-	plan_free(&f->p);
-	edits_free(&f->e);
-	target_free(&f->t);
-	graph_free(&f->g);
-}
-
 // The plan with scales by tensor; of those that are not listed 2^-4.
 static void finish(struct fixture *f, const struct observed *seen)
 {
@@ -49,19 +25,14 @@ static void finish(struct fixture *f, const struct observed *seen)
 		fail_msg("%s", err.text);
 }
 
-static int node(const struct fixture *f, const char *name)
-{
-	return namemap_get(f->g->node_by_name, name);
-}
-
 static int position_in(const struct fixture *f, const char *name, int i)
 {
-	return (int)lround(-log2(plan_in(f->p, node(f, name), i)->quant.scale[0]));
+	return (int)lround(-log2(in(f, name, i)->quant.scale[0]));
 }
 
 static int position(const struct fixture *f, const char *name)
 {
-	return (int)lround(-log2(plan_out(f->p, node(f, name), 0)->quant.scale[0]));
+	return (int)lround(-log2(out(f, name)->quant.scale[0]));
 }
 
 static struct builder image(void)
@@ -90,13 +61,13 @@ void test_refine__all_of_a_concat_take_the_coarsest(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, joined(), "xint8");
+	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
 	assert_int_equal(position(&f, "mean"), 3); // the mean's output is the coarsest, and moves the Concat, which moves what it reads
 	assert_int_equal(position(&f, "concat"), 3);
 	assert_int_equal(position(&f, "leaky"), 3);
 	assert_int_equal(position_in(&f, "conv", 0), 3); // the pool's output has its input's quantizer
-	assert_int_equal(plan_out(f.p, node(&f, "conv"), 0)->state, SLOT_OVERLAPPED);
+	assert_int_equal(out(&f, "conv")->state, SLOT_OVERLAPPED);
 	teardown(&f);
 }
 
@@ -104,7 +75,7 @@ void test_refine__float_scales_follow_the_output(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, joined(), "a8w8");
+	fixture_plan(&f, joined(), "a8w8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
 	assert_int_equal(position(&f, "mean"), 3);
 	assert_int_equal(position(&f, "concat"), 7);
@@ -118,7 +89,7 @@ void test_refine__a_scale_of_the_user_stays(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err;
-	setup(&f, joined(), "xint8");
+	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
 	f.e->scale[node(&f, "leaky")] = 0x1p-6;
 	plan_free(&f.p);
 	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
@@ -147,7 +118,7 @@ void test_refine__a_bias_is_as_fine_as_its_shift_allows(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, sums(), "xint8");
+	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { "x", 4 }, { "u", -5 }, { "v", -8 }, { "s", -5 }, { 0 } });
 	assert_int_equal(position_in(&f, "conv", 1), 6);
 	assert_int_equal(position_in(&f, "conv", 2), 11); // cut 6 + 4 + 5 = 15: at most 16 - 15 finer than the sums
@@ -161,7 +132,7 @@ void test_refine__shifts_are_brought_within_limits(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, sums(), "xint8");
+	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { "x", 0 }, { "u", 12 }, { "v", 2 }, { "s", 14 }, { 0 } });
 	assert_int_equal(position(&f, "conv"), 9);       // read: operands of a sum at most 7 apart
 	assert_int_equal(position(&f, "add"), 9);        // write: 7 finer than the coarsest operand
@@ -174,14 +145,14 @@ void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **stat
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, sums(), "vint8");
+	fixture_plan(&f, sums(), "vint8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { 0 } });
-	const struct slot *bias = plan_in(f.p, node(&f, "conv"), 2);
+	const struct slot *bias = in(&f, "conv", 2);
 	assert_int_equal(bias->state, SLOT_ACTIVE);
 	assert_int_equal(bias->quant.bits, 8);
 	assert_int_equal(bias->quant.qmin, -127);
-	assert_int_equal(plan_in(f.p, node(&f, "conv"), 1)->quant.qmin, -127);
-	assert_int_equal(plan_in(f.p, node(&f, "conv"), 0)->quant.qmin, -128);
+	assert_int_equal(in(&f, "conv", 1)->quant.qmin, -127);
+	assert_int_equal(in(&f, "conv", 0)->quant.qmin, -128);
 	teardown(&f);
 }
 
@@ -196,9 +167,9 @@ void test_refine__scales_of_balanced_ranges(void **state)
 	builder_node(&b, "Softmax", "softmax", "c", "y");
 	builder_output(&b, "y");
 	struct fixture f;
-	setup(&f, b.g, "a8w8");
+	fixture_plan(&f, b.g, "a8w8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { 0 } });
-	const struct quantizer *y = &plan_out(f.p, node(&f, "softmax"), 0)->quant, *q = &plan_in(f.p, node(&f, "conv"), 1)->quant;
+	const struct quantizer *y = &out(&f, "softmax")->quant, *q = &in(&f, "conv", 1)->quant;
 	assert_float_equal(y->scale[0], 1 / 127.0, 1e-9);
 	assert_int_equal(y->qmin, -128);
 	assert_int_equal(q->n, 1);
@@ -225,7 +196,7 @@ void test_refine__shifts_of_a_gate(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, gated().g, "xint8");
+	fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){ { "x", 17 }, { "s", 5 }, { "y", 3 }, { 0 } });
 	assert_int_equal(position_in(&f, "sigmoid", 0), 15);
 	assert_int_equal(position(&f, "sigmoid"), 7);
@@ -238,7 +209,7 @@ void test_refine__what_runs_in_a_nodes_place(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f, gated().g, "xint8");
+	fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
 	const struct stand_in *s = &f.p->stand_in[node(&f, "sigmoid")], *l = &f.p->stand_in[node(&f, "leaky")];
 	assert_string_equal(s->op, "HardSigmoid");
 	assert_float_equal(s->alpha, 2731 / 16384.0, 1e-9);
@@ -247,11 +218,11 @@ void test_refine__what_runs_in_a_nodes_place(void **state)
 	assert_float_equal(l->alpha, 3 / 256.0, 0);
 	assert_null(f.p->stand_in[node(&f, "mul")].op);
 	teardown(&f);
-	setup(&f, gated().g, "vint8");
+	fixture_plan(&f, gated().g, "vint8", CALIB_MSE);
 	assert_null(f.p->stand_in[node(&f, "sigmoid")].op);
 	assert_non_null(f.p->stand_in[node(&f, "leaky")].op);
 	teardown(&f);
-	setup(&f, gated().g, "esp32p4");
+	fixture_plan(&f, gated().g, "esp32p4", CALIB_MSE);
 	assert_null(f.p->stand_in[node(&f, "leaky")].op);
 	teardown(&f);
 }

@@ -30,8 +30,7 @@ static int override_slot(const struct plan *p, int node, char *reason, size_t si
 	return slot;
 }
 
-// -1 and a reason where `scale` cannot be the scale of the node's output.
-// The slot whose scale an override of `node` would set; -1 and a reason where that cannot be.
+// The slot whose scale an override of `node` would set; -1 and a reason where `scale` cannot be that of its output.
 static int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
 {
 	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {

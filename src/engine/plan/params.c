@@ -146,11 +146,6 @@ const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slo
 	return priv(p)->calibration[slot];
 }
 
-static int64_t clamped_zero(const struct quantizer *q, int64_t zero)
-{
-	return zero < q->qmin ? q->qmin : zero > q->qmax ? q->qmax : zero;
-}
-
 // Outputs whose range is known beforehand (Softmax: 0 to 1).
 static void take_fixed(struct plan *p)
 {
@@ -166,7 +161,7 @@ static void take_fixed(struct plan *p)
 			scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &q, rule->low, rule->high);
 		if (rule->fixed_scale > 0) {
 			v->scale[slot] = rule->fixed_scale;
-			v->zero[slot] = (int32_t)clamped_zero(&q, rule->fixed_zero);
+			v->zero[slot] = scale_clamp_zero(&q, rule->fixed_zero);
 		}
 	}
 }

@@ -90,6 +90,7 @@ struct plan *plan_outline(const struct graph *g, const struct target *t, enum ca
 // scale.c: from the range that a quantizer must cover to its scale and zero point.
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
+int32_t scale_clamp_zero(const struct quantizer *q, double zero); // to a code
 double scale_at_least(const struct target *t, double scale);
 // The scale as a float at which no code stands for infinity: exporters mask with the lowest float there is, and 0 * infinity were NaN.
 float scale_finite(const struct quantizer *q, double scale, int32_t zero);

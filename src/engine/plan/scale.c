@@ -30,7 +30,7 @@ int32_t scale_middle(const struct quantizer *q)
 	return q->qmin < 0 ? 0 : (int32_t)((q->qmin + q->qmax + 1) / 2);
 }
 
-static int32_t clamp_zero(const struct quantizer *q, double zero)
+int32_t scale_clamp_zero(const struct quantizer *q, double zero)
 {
 	return (int32_t)fmin(fmax(zero, (double)q->qmin), (double)q->qmax);
 }
@@ -59,7 +59,7 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
-	*zero = q->symmetric ? scale_middle(q) : clamp_zero(q, nearbyint((double)q->qmin - lo / s));
+	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, nearbyint((double)q->qmin - lo / s));
 	*scale = scale_finite(q, s, *zero);
 }
 

@@ -92,6 +92,16 @@ static enum status read_since(struct member_reading *r, const cJSON *j, const st
 	return STATUS_OK;
 }
 
+static bool read_pair(double pair[2], const cJSON *j)
+{
+	const cJSON *a = cJSON_GetArrayItem(j, 0), *b = cJSON_GetArrayItem(j, 1);
+	if (cJSON_GetArraySize(j) != 2 || !cJSON_IsNumber(a) || !cJSON_IsNumber(b))
+		return false;
+	pair[0] = a->valuedouble;
+	pair[1] = b->valuedouble;
+	return true;
+}
+
 static enum status read_ranges(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
 	(void)base;
@@ -101,14 +111,13 @@ static enum status read_ranges(struct member_reading *r, const cJSON *j, const s
 		r->t->rule[i].fixed = false;
 	const cJSON *op;
 	cJSON_ArrayForEach(op, j) {
-		const cJSON *low = cJSON_GetArrayItem(op, 0), *high = cJSON_GetArrayItem(op, 1);
-		if (cJSON_GetArraySize(op) != 2 || !cJSON_IsNumber(low) || !cJSON_IsNumber(high) ||
-		    !(low->valuedouble < high->valuedouble))
+		double range[2];
+		if (!read_pair(range, op) || !(range[0] < range[1]))
 			return member_fault(r, f->name, "must map operator types to [low, high]");
 		struct op_rule *rule = target_rule_add(r->t, op->string);
 		rule->fixed = true;
-		rule->low = (float)low->valuedouble;
-		rule->high = (float)high->valuedouble;
+		rule->low = (float)range[0];
+		rule->high = (float)range[1];
 	}
 	return STATUS_OK;
 }
@@ -123,13 +132,12 @@ static enum status read_fixed_scales(struct member_reading *r, const cJSON *j, c
 		r->t->rule[i].fixed_scale = 0;
 	const cJSON *op;
 	cJSON_ArrayForEach(op, j) {
-		const cJSON *scale = cJSON_GetArrayItem(op, 0), *zero = cJSON_GetArrayItem(op, 1);
-		if (cJSON_GetArraySize(op) != 2 || !cJSON_IsNumber(scale) || !cJSON_IsNumber(zero) || !(scale->valuedouble > 1e-30) ||
-		    !(scale->valuedouble < 1e30) || !(fabs(zero->valuedouble) <= 65535))
+		double given[2]; // scale, zero point
+		if (!read_pair(given, op) || !(given[0] > 1e-30) || !(given[0] < 1e30) || !(fabs(given[1]) <= 65535))
 			return member_fault(r, f->name, "must map operator types to [scale, zero point]");
 		struct op_rule *rule = target_rule_add(r->t, op->string);
-		rule->fixed_scale = (float)scale->valuedouble;
-		rule->fixed_zero = zero->valueint;
+		rule->fixed_scale = (float)given[0];
+		rule->fixed_zero = (int)given[1];
 	}
 	return STATUS_OK;
 }
@@ -161,12 +169,12 @@ static enum status read_clips(struct member_reading *r, const cJSON *j, const st
 	r->t->n_clips = 0;
 	const cJSON *pair;
 	cJSON_ArrayForEach(pair, j) {
-		const cJSON *low = cJSON_GetArrayItem(pair, 0), *high = cJSON_GetArrayItem(pair, 1);
-		if (cJSON_GetArraySize(pair) != 2 || !cJSON_IsNumber(low) || !cJSON_IsNumber(high))
+		double limits[2];
+		if (!read_pair(limits, pair))
 			return member_fault(r, f->name, "must list at most 4 pairs [low, high]");
 		float *clip = r->t->clip[r->t->n_clips++];
-		clip[0] = (float)low->valuedouble;
-		clip[1] = (float)high->valuedouble;
+		clip[0] = (float)limits[0];
+		clip[1] = (float)limits[1];
 	}
 	return STATUS_OK;
 }

@@ -74,19 +74,20 @@ static void factors_by_weights(float *factor, const struct ranges *r, int64_t n,
 	}
 }
 
-// The mean keeps the tensor's own scale where it was.
+// The mean keeps the tensor's own scale where it was. A channel that is 0 on either side wants nothing, and stays. Logarithms, since the
+// quotient of what is next to nothing is no float.
 static void factors_by_reach(float *factor, const struct ranges *r, int64_t n)
 {
 	double sum = 0;
-	int64_t counted = 0;
+	int64_t wanting = 0;
+	for (int64_t c = 0; c < n; c++) {
+		bool wants = r->behind[c] > 0 && r->reach[c] > 0;
+		factor[c] = wants ? 0.5f * (logf(r->behind[c]) - logf(r->reach[c])) : NAN;
+		sum += wants ? (double)factor[c] : 0;
+		wanting += wants;
+	}
 	for (int64_t c = 0; c < n; c++)
-		if (r->behind[c] > 0 && r->reach[c] > 0) {
-			sum += 0.5 * log((double)r->behind[c] / (double)r->reach[c]);
-			counted++;
-		}
-	for (int64_t c = 0; c < n; c++)
-		factor[c] = r->behind[c] > 0 && r->reach[c] > 0 ?
-		    limited((float)exp(0.5 * log((double)r->behind[c] / (double)r->reach[c]) - sum / (double)counted)) : 1;
+		factor[c] = isnan(factor[c]) ? 1 : limited((float)exp((double)factor[c] - sum / (double)wanting));
 }
 
 static void move_factors(struct equalizer *e, const struct equalize_group *g, const float *factor)
