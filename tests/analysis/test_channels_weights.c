@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include <poll.h>
-#include "../../src/analysis/study_impl.h"
+#include "../../src/analysis/study/study_impl.h"
 #include "qtui/analysis/channels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "support.h"
-#include "../../src/analysis/figures.h"
+#include "../../src/analysis/measure/figures.h"
 
 enum { HALF = 3000, SAMPLES = 2 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/study_impl.h"
+#include "../../src/analysis/study/study_impl.h"
 #include "qtui/analysis/findings.h"
 #include "qtui/base/mem.h"
 #include "studies.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
-#include "../../src/analysis/study_impl.h"
+#include "../../src/analysis/study/study_impl.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"

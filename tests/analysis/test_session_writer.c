@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
-#include "../../src/analysis/study_impl.h"
+#include "../../src/analysis/study/study_impl.h"
 #include "studies.h"
 
 #define CONV "/model.0/conv/Conv"

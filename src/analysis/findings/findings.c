@@ -5,7 +5,7 @@
 #include <string.h>
 #include "qtui/analysis/survey.h"
 #include "qtui/base/json.h"
-#include "../study_impl.h"
+#include "../study/study_impl.h"
 #include "rule.h"
 
 static const struct {

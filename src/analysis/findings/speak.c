@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../study_impl.h"
+#include "../study/study_impl.h"
 #include "qtui/base/str.h"
 #include "rule.h"
 

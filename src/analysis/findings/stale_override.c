@@ -1,7 +1,7 @@
 // A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
 // or be coarser than it has to be. Not so one that a repair has measured at the network's outputs: the tensor alone knows less.
 #include <math.h>
-#include "../study_impl.h"
+#include "../study/study_impl.h"
 #include "rule.h"
 
 enum { REACH = 4 };          // powers of two tried to either side

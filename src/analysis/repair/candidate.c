@@ -1,6 +1,6 @@
 // Edits about to be tried: the same change in the trial and as commands of the study.
 #include <string.h>
-#include "../study_impl.h"
+#include "../study/study_impl.h"
 #include "repair_impl.h"
 
 void candidate_say(struct repair *r, struct candidate *c, const char *command)

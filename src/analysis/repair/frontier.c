@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../study_impl.h"
+#include "../study/study_impl.h"
 #include "qtui/base/json.h"
 #include "repair_impl.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../background_impl.h"
+#include "../study/background_impl.h"
 #include "repair_impl.h"
 
 enum { PERCENT = 100 };

@@ -1,5 +1,5 @@
 // What was measured, by key.
-#include "../repair_memo.h"
+#include "../study/repair_memo.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

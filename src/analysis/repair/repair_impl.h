@@ -7,7 +7,7 @@
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/repair.h"
 #include "qtui/base/mem.h"
-#include "../repair_memo.h"
+#include "../study/repair_memo.h"
 
 // ---- points.c
 // A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it.

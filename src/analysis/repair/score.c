@@ -1,7 +1,7 @@
 // The study's task as the yardstick of a repair: the same samples, labels and decoder, and what the study knows of a network already.
 #include <math.h>
 #include <stdlib.h>
-#include "../study_task.h"
+#include "../study/study_task.h"
 #include "../task/boxes.h"
 #include "qtui/analysis/task.h"
 #include "repair_impl.h"

@@ -3,7 +3,7 @@
 #define QTUI_ANALYSIS_TELLING_H
 
 #include "qtui/analysis/story.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 struct telling {
 	const struct snapshot *s;

@@ -2,7 +2,7 @@
 #ifndef QTUI_ANALYSIS_WORK_H
 #define QTUI_ANALYSIS_WORK_H
 
-#include "figures.h"
+#include "../measure/figures.h"
 #include "qtui/base/jobs.h"
 #include "qtui/analysis/study.h"
 #include "qtui/engine/run.h"

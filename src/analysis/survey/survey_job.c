@@ -1,6 +1,6 @@
 // A survey in the background.
 #include <stdlib.h>
-#include "background_impl.h"
+#include "../study/background_impl.h"
 #include "qtui/analysis/survey.h"
 
 struct survey_job {

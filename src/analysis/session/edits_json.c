@@ -1,6 +1,6 @@
 // Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any; {"tuned"} names tuned weights.
 #include "qtui/base/json.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 {

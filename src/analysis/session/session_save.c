@@ -9,7 +9,7 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
 #include "qtui/engine/onnx.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 struct session_save {
 	cJSON *root;                 // all but the results

@@ -12,7 +12,7 @@
 #include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/base/str.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 // ---- reading
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/str.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 // Splits in place; returns the number of words.
 static int split_words(char *text, char **word, int max)

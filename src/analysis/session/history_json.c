@@ -8,7 +8,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "history_impl.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 static const char precision_letter[PREC_COUNT] = {[PREC_INT8] = '8', [PREC_INT16] = '6', [PREC_FLOAT] = 'f'}; // the keys that set it
 static const double END_OF_TIME = 253402300800.0; // the year 10000

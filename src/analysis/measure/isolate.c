@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 struct isolating {
 	struct study *st;

@@ -2,7 +2,7 @@
 // that give every element another place (Reshape, Transpose) leave a tensor's figures what they are, and those of a Concat are its inputs'
 // together, as long as its quantizer is theirs.
 #include <stdlib.h>
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 static void add_site(struct work *w, size_t *cap, enum site_kind kind, int slot, int value)
 {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "study_impl.h"
+#include "../study/study_impl.h"
 
 // ---- one value on one sample
 

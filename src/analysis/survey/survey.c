@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/mem.h"
-#include "study_impl.h"
+#include "../study/study_impl.h"
 #include "survey_impl.h"
 
 enum { SAMPLES = 128, LOOKED_AT = 16 };

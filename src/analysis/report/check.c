@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "qtui/analysis/condition.h"
 #include "qtui/base/str.h"
-#include "repair/repair_impl.h"
+#include "../repair/repair_impl.h"
 
 const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
