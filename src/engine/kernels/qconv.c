@@ -138,14 +138,10 @@ static void run_panels(const struct qconv *k, void *y, const struct opened *t, i
 
 void qconv_pad_channels(const struct qconv *k, void *y)
 {
-	int64_t block = layout_block(), plane = k->g.oh * k->g.ow;
+	int64_t block = layout_block(), plane = k->g.oh * k->g.ow, oc = k->g.oc;
 
-	if (!k->pads_last)
-		return;
-	for (int64_t n = 0; n < k->g.n; n++)
-		for (int64_t c = k->g.oc; c % block != 0; c++)
-			for (int64_t p = 0; p < plane; p++)
-				qfinish_store_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, k->g.oc, plane, n, c, p));
+	for (int64_t n = 0; k->pads_last && oc % block != 0 && n < k->g.n; n++)
+		qfinish_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, oc, plane, n, oc, 0), block - oc % block, plane, block);
 }
 
 struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int width)

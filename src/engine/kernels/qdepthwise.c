@@ -37,9 +37,8 @@ static int64_t element(const struct qdw *k, int64_t plane, int64_t n, int64_t v)
 // Channels of a vector past the tensor's last.
 static void set_padding(const struct qdw *k, void *codes, int64_t v, int64_t n)
 {
-	for (int64_t c = k->g.oc - v * k->lanes < 0 ? 0 : k->g.oc - v * k->lanes; c < k->lanes; c++)
-		for (int64_t p = 0; p < n; p++)
-			qfinish_store_pad(&k->finish, codes, p * k->lanes + c);
+	int64_t valid = k->g.oc - v * k->lanes < 0 ? 0 : k->g.oc - v * k->lanes;
+	qfinish_pad(&k->finish, codes, valid, k->lanes - valid, n, k->lanes);
 }
 
 static void store(const struct qdw *k, char *to, const char *codes, int64_t n)

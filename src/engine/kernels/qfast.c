@@ -176,9 +176,8 @@ bool qscaling_pads(const struct qscaling *s)
 
 static void set_padding(const struct qjob *job, const struct qdest *d, char *codes, int rows)
 {
-	for (int r = 0; d->lanes > d->valid && !qscaling_pads(job->scaling) && r < rows; r++)
-		for (int l = d->valid; l < d->lanes; l++)
-			qfinish_store_pad(job->finish, codes, r * QLANES + l);
+	if (d->lanes > d->valid && !qscaling_pads(job->scaling))
+		qfinish_pad(job->finish, codes, d->valid, d->lanes - d->valid, rows, QLANES);
 }
 
 #define SCATTER_GROUPS(bytes)                                                                                          \

@@ -132,12 +132,15 @@ void qfinish_tame(struct qfinish *f, int64_t c, double reach)
 		f->bias[c] = tame;
 }
 
-void qfinish_store_pad(const struct qfinish *f, void *y, int64_t at)
+void qfinish_pad(const struct qfinish *f, void *y, int64_t at, int64_t lanes, int64_t pixels, int64_t step)
 {
-	if (f->to_float)
-		((float *)y)[at] = 0.0f;
-	else
-		store(y, f->type, at, f->pad);
+	char run[16 * sizeof(int64_t)] = { 0 };
+	size_t elem = dtype_size(f->type);
+
+	for (int64_t l = 0; l < lanes && !f->to_float; l++)
+		store(run, f->type, l, f->pad);
+	for (int64_t p = 0; p < pixels; p++)
+		memcpy((char *)y + (size_t)(at + p * step) * elem, run, (size_t)lanes * elem);
 }
 
 static bool within(const float *x, int64_t n, float limit)

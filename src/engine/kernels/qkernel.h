@@ -24,7 +24,8 @@ void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int6
 // The sums of channel c stay within `reach` of its bias. If all of them give one code, as where a channel with hardly any weights has a bias
 // past int32, the bias is brought as near to zero as gives it too, so that the sums fit int32.
 void qfinish_tame(struct qfinish *f, int64_t c, double reach);
-void qfinish_store_pad(const struct qfinish *f, void *y, int64_t at);
+// Stores the code of padding channels: `lanes` of them (16 at the most) from element `at` of y on, at `pixels` pixels `step` elements apart.
+void qfinish_pad(const struct qfinish *f, void *y, int64_t at, int64_t lanes, int64_t pixels, int64_t step);
 // The fast kernels leave out NaN, and codes that do not fit their loops: false where those may come up.
 bool qfinish_is_plain(const struct qfinish *f);
 

@@ -67,11 +67,10 @@ static int64_t sum_at(const struct qref_conv *k, const int32_t *x, int64_t oc, i
 
 static void pad_channels(const struct qref_conv *k, void *y, int64_t n)
 {
-	int64_t block = layout_block(), plane = k->g.oh * k->g.ow;
+	int64_t block = layout_block(), plane = k->g.oh * k->g.ow, oc = k->g.oc;
 
-	for (int64_t c = k->g.oc; k->out == LAYOUT_BLOCK && c % block != 0; c++)
-		for (int64_t p = 0; p < plane; p++)
-			qfinish_store_pad(&k->finish, y, act_offset(k->out, block, k->g.oc, plane, n, c, p));
+	if (k->out == LAYOUT_BLOCK && oc % block != 0)
+		qfinish_pad(&k->finish, y, act_offset(k->out, block, oc, plane, n, oc, 0), block - oc % block, plane, block);
 }
 
 static void conv_run(const struct kernel *base, const struct kernel_io *io)
