@@ -351,6 +351,21 @@ void test_decode__plain_distances_of_a_one2one_head(void **state)
 	check_one(&m, "one2one-raw");
 }
 
+void test_decode__a_score_that_is_nan_hides_no_other(void **state)
+{
+	for (int cell = 0; cell < 84; cell++) {
+		struct made m = {0};
+		float *x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 4 + CLASSES, 84), -20);
+		for (int c = 0; c < CLASSES; c++)
+			x[(4 + c) * 84 + cell] = c == 1 ? logit(.9f) : NAN;
+		m.h.one2one = true;
+		made_find(&m, "one2one-raw");
+		assert_int_equal(m.c.n, 1);
+		assert_int_equal(m.c.at[0].class, 1);
+		made_done(&m);
+	}
+}
+
 // Four levels, scores in front, centres at the corners of the cells: 32,32.
 void test_decode__nanodet_plus(void **state)
 {

@@ -190,18 +190,32 @@ static void softmax_terms(const struct run *r, int anchor, int64_t cell, float *
 		*sum += exp(field_get(r->h, &r->s->score, anchor, cell, c) - *most);
 }
 
+static int classes_end(const struct run *r)
+{
+	return r->s->score.channels - r->b->nothing_last;
+}
+
+// What a raw score has to be at the least, if the threshold is to be reached: most logits need no exponential.
+static double least_raw(const struct run *r, float object)
+{
+	double need = r->least / object;
+	switch (r->b->score) {
+	case SQUASH_SIGMOID: return log(need / (1 - need)) - 1e-3;
+	case SQUASH_SOFTMAX: return -INFINITY;
+	default: return need * (1 - 1e-5);
+	}
+}
+
 // All classes of one cell that reach the threshold; the box is computed for the first of them.
 static void run_classes(const struct run *r, int anchor, int64_t cell, float object)
 {
-	// A logit below this one cannot reach the threshold: most need no exponential.
-	double need = r->least / object,
-	       low = r->b->score == SQUASH_SIGMOID ? log(need / (1 - need)) - 1e-3 : -INFINITY;
+	double low = least_raw(r, object);
 	float box[4], most = 0;
 	double sum = 1;
 	bool have = false;
 	if (r->b->score == SQUASH_SOFTMAX)
 		softmax_terms(r, anchor, cell, &most, &sum);
-	for (int c = r->b->background; c < r->s->score.channels - r->b->nothing_last; c++) {
+	for (int c = r->b->background; c < classes_end(r); c++) {
 		float raw = field_get(r->h, &r->s->score, anchor, cell, c);
 		if (!(raw >= low))
 			continue;
@@ -228,20 +242,48 @@ static void run_label(const struct run *r, int anchor, int64_t cell)
 		add(r, box, score, (int)label);
 }
 
-static void run_source(const struct run *r)
+static void run_cell(const struct run *r, int anchor, int64_t cell)
 {
-	for (int anchor = 0; anchor < r->s->anchors; anchor++)
-		for (int64_t cell = 0; cell < r->s->n; cell++) {
-			float object = r->s->object.output < 0
-			                   ? 1
-			                   : squashed(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
-			if (!(object > r->least))
-				continue;
-			if (r->s->label.output >= 0)
-				run_label(r, anchor, cell);
-			else
-				run_classes(r, anchor, cell, object);
-		}
+	float object = r->s->object.output < 0
+	                   ? 1
+	                   : squashed(r->b->object, field_get(r->h, &r->s->object, anchor, cell, 0));
+	if (!(object > r->least))
+		return;
+	if (r->s->label.output >= 0)
+		run_label(r, anchor, cell);
+	else
+		run_classes(r, anchor, cell, object);
+}
+
+enum { CELLS = 64 };
+
+// The greatest raw score of each of n cells. Class by class, since that is how most heads lay them out.
+static void best_scores(float best[CELLS], const struct run *r, int anchor, int64_t first, int n)
+{
+	const struct field *f = &r->s->score;
+	for (int i = 0; i < n; i++)
+		best[i] = -INFINITY;
+	for (int c = r->b->background; c < classes_end(r); c++) {
+		const float *raw = field_at(r->h, f, anchor, first, c);
+		for (int i = 0; i < n; i++)
+			best[i] = raw[i * f->cell] > best[i] ? raw[i * f->cell] : best[i];
+	}
+}
+
+// Where scores alone decide, the cells of which none is high enough, nearly all, are passed over together.
+static void run_anchor(const struct run *r, int anchor)
+{
+	bool decided = r->s->object.output < 0 && r->s->label.output < 0;
+	double low = decided ? least_raw(r, 1) : -INFINITY;
+	float best[CELLS];
+	for (int64_t first = 0; first < r->s->n; first += CELLS) {
+		int n = r->s->n - first < CELLS ? (int)(r->s->n - first) : CELLS;
+		if (decided)
+			best_scores(best, r, anchor, first, n);
+		for (int i = 0; i < n; i++)
+			if (!decided || best[i] >= low)
+				run_cell(r, anchor, first + i);
+	}
 }
 
 void decode_run(
@@ -249,6 +291,7 @@ void decode_run(
 {
 	for (int i = 0; i < b->n; i++) {
 		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = least};
-		run_source(&r);
+		for (int anchor = 0; anchor < r.s->anchors; anchor++)
+			run_anchor(&r, anchor);
 	}
 }

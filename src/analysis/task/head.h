@@ -46,9 +46,13 @@ struct field {
 	unsigned ends;
 };
 #define FIELD_NONE ((struct field){.output = -1})
+static inline const float *field_at(const struct head *h, const struct field *f, int anchor, int64_t cell, int channel)
+{
+	return h->out[f->output].data + (f->at + f->anchor * anchor + f->cell * cell + f->channel * channel);
+}
 static inline float field_get(const struct head *h, const struct field *f, int anchor, int64_t cell, int channel)
 {
-	return h->out[f->output].data[f->at + f->anchor * anchor + f->cell * cell + f->channel * channel];
+	return *field_at(h, f, anchor, cell, channel);
 }
 struct field field_part(const struct field *f, int first, int n); // channels first..first+n-1
 
