@@ -1,4 +1,5 @@
 // xquant / XSlim: a configuration that runs as it is, but for the list of images.
+#include <string.h>
 #include "formats.h"
 
 // Tensors around a node that stays in float, as a region of `custom_setting`; level 3 is float.
@@ -39,12 +40,20 @@ static cJSON *input(const struct study *st, const struct value *v)
 	return o;
 }
 
+// The target's own calibrator is the tool's, which has no other name.
+static const char *calibration_type(const struct study *st, const struct snapshot *s)
+{
+	const struct target *t = study_target(st);
+	bool own = strcmp(target_name(t), "xquant") == 0 && s->method == target_default_calibration(t);
+	return own ? "default" : calib_name(s->method);
+}
+
 static cJSON *calibration(const struct study *st, const struct snapshot *s)
 {
 	cJSON *o = cJSON_CreateObject(), *inputs;
 	cJSON_AddNumberToObject(o, "calibration_batch_size", 1);
 	cJSON_AddNumberToObject(o, "calibration_step", s->samples);
-	cJSON_AddStringToObject(o, "calibration_type", calib_name(s->method));
+	cJSON_AddStringToObject(o, "calibration_type", calibration_type(st, s));
 	inputs = cJSON_AddArrayToObject(o, "input_parameters");
 	for (int i = 0; i < s->g->n_inputs; i++)
 		cJSON_AddItemToArray(inputs, input(st, &s->g->value[s->g->input[i]]));

@@ -53,6 +53,23 @@ void test_formats__xquant_names_regions_by_tensors(void **state)
 	study_close(&st);
 }
 
+static void expect_calibration_type(struct study *st, const char *type)
+{
+	cJSON *j = case_export_json(st, "xquant", NULL);
+	assert_string_equal(json_text(case_at(j, "calibration_parameters"), "calibration_type", ""), type);
+	cJSON_Delete(j);
+}
+
+void test_formats__xquants_own_calibrator_is_its_default(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "xquant");
+	struct error err;
+	expect_calibration_type(st, "minmax");
+	assert_int_equal(study_set_method(st, CALIB_MSE, &err), STATUS_OK);
+	expect_calibration_type(st, "default");
+	study_close(&st);
+}
+
 void test_formats__quark_lists_wide_tensors(void **state)
 {
 	struct study *st = edited("esp32p4");

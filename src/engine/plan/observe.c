@@ -1,6 +1,9 @@
 // Which tensors must be observed: only those whose range decides a scale in the end. Slots that read the same tensor in the
 // same way share an observation.
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/op.h"
 #include "plan_impl.h"
 
 // By bits, not by node: an activation that was promoted has the bits of another width than its node's.
@@ -9,10 +12,40 @@ static int kl_bins(const struct target *t, int bits)
 	return t->width[t->width[1].present && t->width[1].activation == bits ? 1 : 0].kl_bins;
 }
 
+static bool is_gate(const struct node *n)
+{
+	return strcmp(n->op->name, "Sigmoid") == 0 || strcmp(n->op->name, "HardSigmoid") == 0;
+}
+
+// Where gates, or a gate and the Mul that it gates, are all that reads a tensor, what is far below 0 is all the same to them.
+static double floor_of(const struct plan *p, const struct slot *s)
+{
+	const struct value *x = &p->g->value[s->value];
+	const struct node *gate = NULL, *mul = NULL;
+	if (p->target->calibration.gate_reach <= 0 || !s->is_output)
+		return -INFINITY;
+	for (int i = 0; i < x->n_consumers; i++) {
+		const struct node *n = &p->g->node[x->consumer[i]];
+		if (is_gate(n) && (!gate || gate->op == n->op))
+			gate = gate ? gate : n;
+		else if (strcmp(n->op->name, "Mul") == 0)
+			mul = n;
+		else
+			return -INFINITY;
+	}
+	if (!gate || (mul && x->n_consumers != 2))
+		return -INFINITY;
+	if (strcmp(gate->op->name, "Sigmoid") == 0)
+		return -p->target->calibration.gate_reach;
+	const struct act_attrs *a = gate->attrs;
+	bool gated = !mul || mul->in[0] == gate->out[0] || mul->in[1] == gate->out[0];
+	return gated && a->alpha > 0 ? -(double)a->beta / a->alpha : -INFINITY;
+}
+
 static struct observer_setup setup_of(const struct plan *p, const struct slot *s, int samples)
 {
 	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = p->method,
-		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples };
+		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples, .floor = floor_of(p, s) };
 }
 
 static bool wants_observation(const struct plan *p, int i)

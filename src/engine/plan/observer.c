@@ -7,15 +7,19 @@
 static const struct method *method_of(const struct observer_setup *s)
 {
 	static const struct method *const methods[CALIB_COUNT] = {
-		[CALIB_MINMAX] = &observer_minmax, [CALIB_KL] = &observer_kl,
+		[CALIB_MINMAX] = &observer_minmax,
 	};
+	static const struct method *const kl[] = { [KL_THRESHOLD] = &observer_kl, [KL_RANGES] = &observer_joint };
 	static const struct method *const percentile[] = {
 		[PERCENTILE_SAMPLES] = &observer_percentile, [PERCENTILE_POOLED] = &observer_percentile_pooled,
 	};
 	static const struct method *const mse[] = {
 		[MSE_GRID] = &observer_mse_grid, [MSE_EXPONENTS] = &observer_mse_exponents, [MSE_GROWING] = &observer_mse_growing,
+		[MSE_JOINT] = &observer_joint,
 	};
 	switch (s->method) {
+	case CALIB_KL:
+		return kl[s->target->calibration.kl];
 	case CALIB_MSE:
 		return mse[s->target->calibration.mse];
 	case CALIB_PERCENTILE:
@@ -31,7 +35,7 @@ struct observer *observer_make(const struct observer_setup *s)
 	o->setup = *s;
 	o->method = method_of(s);
 	o->samples = s->samples;
-	o->range = xcalloc((size_t)s->samples + 1, sizeof *o->range);
+	o->range = xcalloc((size_t)s->samples * 2 + 1, sizeof *o->range);
 	if (o->method == &observer_mse_exponents)
 		o->sum = xcalloc((size_t)s->samples * EXPONENTS + 1, sizeof *o->sum);
 	pthread_mutex_init(&o->lock, NULL);
@@ -54,9 +58,9 @@ struct key observer_setup_key(const struct observer_setup *s)
 {
 	const struct target *t = s->target;
 	const struct quantizer *q = &s->quant;
-	const double real[] = { t->scale.minimum, t->scale.below, t->calibration.percentile };
+	const double real[] = { t->scale.minimum, t->scale.below, t->calibration.percentile, s->floor };
 	const int64_t whole[] = { s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
-		t->calibration.mse, t->calibration.percentile_of };
+		t->calibration.mse, t->calibration.kl, t->calibration.percentile_of };
 	return key_add(key_add((struct key){ 0 }, real, sizeof real), whole, sizeof whole);
 }
 
@@ -77,7 +81,7 @@ bool observer_gathers(const struct observer *o, int phase, struct key *k)
 {
 	bool percentile = o->method == &observer_percentile, counts = o->method == &observer_kl || o->method == &observer_mse_grid;
 	bool absolute = o->method == &observer_kl || o->setup.quant.symmetric;
-	if (phase > 0 && (!counts || bins_of(o) > KEPT_BINS))
+	if (o->method == &observer_joint || (phase > 0 && (!counts || bins_of(o) > KEPT_BINS)))
 		return false;
 	*k = key_add_text((struct key){ 0 }, phase ? "counts" : percentile ? "tails" : o->method == &observer_percentile_pooled ? "magnitudes" : "range");
 	if (percentile)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include "plan_impl.h"
 
-enum { EXPONENTS = 5, MSE_BINS = 2048 }; // scales that MSE_EXPONENTS tries; bins of MSE's grid
+enum { EXPONENTS = 5, MSE_BINS = 2048, JOINT_BINS = 4096 }; // scales that MSE_EXPONENTS tries; bins of MSE's grid, and of the joint search
 
 struct range {
 	float lo, hi;
@@ -18,7 +18,7 @@ struct observer {
 	const struct method *method;
 	pthread_mutex_t lock;      // guards hist and started
 	int samples;
-	struct range *range;       // [samples] phase 0
+	struct range *range;       // [samples] phase 0; [2 * samples] of the joint search: percentiles behind the ranges
 	double *sum;               // [samples * EXPONENTS] squared errors, of the method that wants them
 	bool thin;                 // phase 1 is fed some of the elements
 	bool started;              // phase 1 has its total range and histogram
@@ -33,7 +33,7 @@ struct method {
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };
 extern const struct method observer_minmax, observer_percentile, observer_kl, observer_mse_grid, observer_mse_exponents,
-    observer_mse_growing, observer_percentile_pooled;
+    observer_mse_growing, observer_percentile_pooled, observer_joint;
 
 // Makes phase 1 ready: total range over the samples, histogram of `bins`. Called under the lock.
 void observer_start(struct observer *o, int bins);
@@ -43,6 +43,9 @@ float range_largest(const struct range *r);
 struct range observer_total(const struct observer *o);
 // Phase 0 of the methods that begin with ranges.
 void observer_feed_range(struct observer *o, int sample, const float *x, int64_t n);
+// Percentiles of one sample, and their mean over those that have any. At least one must.
+void percentile_of_sample(struct range *r, const float *x, int64_t n, double p);
+void percentile_mean(double *lo, double *hi, const struct range *r, int n);
 // Counts |x| or x - lo in o->hist; takes the lock as long as it must.
 void observer_count_abs(struct observer *o, const float *x, int64_t n);
 void observer_count(struct observer *o, const float *x, int64_t n);
@@ -53,6 +56,9 @@ void observer_add_counts(struct observer *o, const uint32_t *hist);
 // The searches, on counts alone. Both return in `*end` and `*start` bins.
 int kl_search(const uint32_t *hist, int bins, int levels);
 void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, double lo_bins, int *start, int *end);
+// hist[JOINT_BINS], the last one not empty. The divergence decides, or, with `error`, both. Called with the percentiles' range in *start and *width,
+// which is a candidate too.
+void joint_search(const uint32_t *hist, bool error, int *start, int *width);
 
 // scan.c: passes over floats, vectorised where the processor allows. Values that are not finite are skipped.
 void scan_range(struct range *r, const float *x, int64_t n);
@@ -68,5 +74,6 @@ struct tails {
 };
 bool scan_tails(struct tails *t, const float *x, int64_t n);
 double scan_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
+double scan_weighted(const double *weight, const double *x, int n); // sum of products
 
 #endif

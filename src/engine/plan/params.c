@@ -102,7 +102,7 @@ static struct observer_setup constant_setup(const struct plan *p, const struct s
 	bool weight = s->index == 1 && rule->weight.weighted;
 	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .samples = 1,
 		.method = weight ? rule->weight.observer : p->target->constants,
-		.kl_bins = node_width(p, s->node)->kl_bins };
+		.kl_bins = node_width(p, s->node)->kl_bins, .floor = -INFINITY };
 }
 
 // The cache owns what it has; without one, *mine is to be freed.
@@ -141,6 +141,31 @@ static void take_constant(struct plan *p, int slot, const struct cached *e)
 		v->calibration[slot] = arena_memdup(v->arena, &s->quant, sizeof s->quant);
 }
 
+// Constants that are codes already, signed or not: 2, -1, a row of strides.
+static bool is_whole(const struct tensor *x, double low)
+{
+	const float *data = x->data;
+	int64_t n = tensor_count(x), i = 0;
+	while (i < n && data[i] >= low && data[i] <= low + 255 && data[i] == floorf(data[i]))
+		i++;
+	return i == n;
+}
+
+static bool take_whole(struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct tensor *x = p->g->value[s->value].constant;
+	float scale = 1;
+	int32_t zero = 0;
+	bool fits = p->target->whole_constants && !(priv(p)->rule[s->node]->flags & RULE_COMPUTING) && s->quant.qmin == -128;
+	if (!fits || (!is_whole(x, -128) && !is_whole(x, 0)))
+		return false;
+	if (!is_whole(x, -128))
+		zero = (int32_t)s->quant.qmin;
+	take_constant(p, slot, &(struct cached){ .n = 1, .scale = &scale, .zero = &zero });
+	return true;
+}
+
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot)
 {
 	return priv(p)->calibration[slot];
@@ -173,7 +198,7 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		const struct slot *s = &p->slot[i];
 		const struct cached *e = NULL;
 		struct cached *mine = NULL;
-		if (!s->parameter || s->state != SLOT_ACTIVE || tensor_count(p->g->value[s->value].constant) < 1)
+		if (!s->parameter || s->state != SLOT_ACTIVE || tensor_count(p->g->value[s->value].constant) < 1 || take_whole(p, i))
 			continue;
 		enum status st = find_constant(&e, &mine, p, s, c, err);
 		if (st)

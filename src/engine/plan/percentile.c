@@ -109,26 +109,37 @@ static bool select_tails(struct range *r, const float *x, int64_t n, double p)
 	return found;
 }
 
-static void percentile_feed(struct observer *o, int sample, const float *x, int64_t n)
+void percentile_of_sample(struct range *r, const float *x, int64_t n, double p)
 {
-	struct range *r = &o->range[sample];
-	double p = o->setup.target->calibration.percentile;
 	if (n < 16 * GUESS_ELEMENTS || !select_tails(r, x, n, p))
 		select_all(r, x, n, p);
 }
 
+void percentile_mean(double *lo, double *hi, const struct range *r, int n)
+{
+	double sum_lo = 0, sum_hi = 0;
+	int seen = 0;
+	for (int i = 0; i < n; i++) {
+		if (!r[i].seen)
+			continue;
+		sum_lo += r[i].lo;
+		sum_hi += r[i].hi;
+		seen++;
+	}
+	*lo = (float)(sum_lo / seen);
+	*hi = (float)(sum_hi / seen);
+}
+
+static void percentile_feed(struct observer *o, int sample, const float *x, int64_t n)
+{
+	percentile_of_sample(&o->range[sample], x, n, o->setup.target->calibration.percentile);
+}
+
 static void percentile_finish(struct observer *o, float *scale, int32_t *zero)
 {
-	double lo = 0, hi = 0;
-	int n = 0;
-	for (int i = 0; i < o->samples; i++) {
-		if (!o->range[i].seen)
-			continue;
-		lo += o->range[i].lo;
-		hi += o->range[i].hi;
-		n++;
-	}
-	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, (float)(lo / n), (float)(hi / n));
+	double lo, hi;
+	percentile_mean(&lo, &hi, o->range, o->samples);
+	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, lo, hi);
 }
 
 const struct method observer_percentile = { .phases = 1, .at_once = true, .feed = { percentile_feed }, .finish = percentile_finish };

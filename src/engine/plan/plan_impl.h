@@ -106,6 +106,7 @@ struct observer_setup {
 	enum calib_method method;
 	int kl_bins;
 	int samples;
+	double floor; // what is below is not observed (joint search); -INFINITY: all is
 };
 struct observer *observer_make(const struct observer_setup *s);
 struct key observer_setup_key(const struct observer_setup *s);

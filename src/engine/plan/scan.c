@@ -41,7 +41,7 @@ static double plain_squared_error(float scale, float zero, float qmin, float qma
 	return sum;
 }
 
-static const struct scan_ops plain = { plain_range, plain_hist, plain_tails, plain_squared_error };
+static const struct scan_ops plain = { plain_range, plain_hist, plain_tails, plain_squared_error, scan_weighted_in_lanes };
 
 static const struct scan_ops *ops(void)
 {
@@ -78,4 +78,9 @@ bool scan_tails(struct tails *t, const float *x, int64_t n)
 double scan_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n)
 {
 	return ops()->squared_error(scale, zero, qmin, qmax, x, n);
+}
+
+double scan_weighted(const double *weight, const double *x, int n)
+{
+	return ops()->weighted(weight, x, n);
 }

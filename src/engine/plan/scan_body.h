@@ -213,4 +213,9 @@ static double squared_error(float scale, float zero, float qmin, float qmax, con
 	return sum;
 }
 
-const struct scan_ops SCAN_OPS = { range, hist, tails, squared_error };
+static double weighted(const double *weight, const double *x, int n)
+{
+	return scan_weighted_in_lanes(weight, x, n);
+}
+
+const struct scan_ops SCAN_OPS = { range, hist, tails, squared_error, weighted };

@@ -11,8 +11,25 @@ struct scan_ops {
 	void (*hist)(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n);
 	bool (*tails)(struct tails *t, const float *x, int64_t n);
 	double (*squared_error)(float scale, float zero, float qmin, float qmax, const float *x, int64_t n);
+	double (*weighted)(const double *weight, const double *x, int n);
 };
 extern const struct scan_ops scan_avx2, scan_avx512;
+
+// In so many lanes on every level, which sets the order of the sum.
+static inline double scan_weighted_in_lanes(const double *weight, const double *x, int n)
+{
+	enum { LANES = 16 };
+	double lane[LANES] = { 0 }, sum = 0;
+	int i = 0;
+	for (; i + LANES <= n; i += LANES)
+		for (int k = 0; k < LANES; k++)
+			lane[k] += weight[i + k] * x[i + k];
+	for (; i < n; i++)
+		sum += weight[i] * x[i];
+	for (int k = 0; k < LANES; k++)
+		sum += lane[k];
+	return sum;
+}
 
 static inline void scan_hist_one(uint32_t *hist, int bins, bool absolute, float lo, float hi, float x)
 {

@@ -48,7 +48,8 @@ struct op_rule {
 enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
 enum shift_limit { LIMIT_READ, LIMIT_WRITE, LIMIT_CUT, LIMIT_BIAS, LIMIT_GATE, LIMIT_SWISH, LIMIT_COUNT };
 enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
-enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING };
+enum kl_search { KL_THRESHOLD, KL_RANGES };
+enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING, MSE_JOINT };
 enum percentile_of { PERCENTILE_SAMPLES, PERCENTILE_POOLED };
 
 struct width {            // what a node at int8 or int16 gets
@@ -78,13 +79,16 @@ struct target {
 		bool own_scale;      // as other constants have, instead of input's times weight's
 	} bias;
 	enum calib_method constants;     // observer of constants that are no weights
+	bool whole_constants;            // those that are codes themselves have scale 1
 	struct width width[2];          // int8, int16 (ORDER PRECISION)
 	struct {
 		enum calib_method method;
 		bool rounded_weights;
 		double percentile;
 		enum percentile_of percentile_of;
+		enum kl_search kl;
 		enum mse_search mse;
+		double gate_reach;           // how far below 0 the input of a Sigmoid is observed; 0: without limit
 	} calibration;
 	bool after_computing;            // quantize only what follows a computing operator
 	bool needs_input;                // passive operators and activations stay float behind a float tensor

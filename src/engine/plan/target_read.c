@@ -205,7 +205,8 @@ static const char *const kind_names[] = { "linear", "float16", "bfloat16", NULL 
 static const char *const swish_names[] = { "separate", "fuse", "merge", NULL };
 static const char *const limit_names[] = { "read", "write", "cut", "bias", "hard_sigmoid", "swish", NULL }; // ORDER LIMIT
 static const char *const percentile_names[] = { "samples", "pooled", NULL };
-static const char *const mse_names[] = { "grid", "exponents", "growing", NULL };
+static const char *const kl_names[] = { "threshold", "ranges", NULL };
+static const char *const mse_names[] = { "grid", "exponents", "growing", "joint", NULL };
 
 static const struct member weight_op_fields[] = {
 	{ "axis", read_axis, offsetof(struct weight_rule, axis), NULL, 0 },
@@ -269,6 +270,7 @@ static const struct member bias_fields[] = {
 };
 static const struct member constants_fields[] = {
 	{ "observer", member_choice, AT(constants), calib_names, 0 },
+	{ "whole_numbers", member_bool, AT(whole_constants), NULL, 0 },
 	{ "like_weights", read_ops, 0, NULL, RULE_LIKE_WEIGHTS },
 	{ 0 },
 };
@@ -282,7 +284,9 @@ static const struct member calibration_fields[] = {
 	{ "rounded_weights", member_bool, AT(calibration.rounded_weights), NULL, 0 },
 	{ "percentile", member_number, AT(calibration.percentile), NULL, 0 },
 	{ "percentile_of", member_choice, AT(calibration.percentile_of), percentile_names, 0 },
+	{ "kl", member_choice, AT(calibration.kl), kl_names, 0 },
 	{ "mse", member_choice, AT(calibration.mse), mse_names, 0 },
+	{ "gate_reach", member_number, AT(calibration.gate_reach), NULL, 0 },
 	{ 0 },
 };
 static const struct member operator_fields[] = {
