@@ -136,6 +136,31 @@ void test_observer__kl_search_is_the_definition(void **state)
 	}
 }
 
+// Many bins and few values, as 16 bits have them.
+void test_observer__kl_search_of_mostly_empty_bins(void **state)
+{
+	enum { BINS = 8192, LEVELS = 1024, VALUES = 40 };
+	struct support_random r = { 12 };
+	for (int round = 0; round < 20; round++) {
+		uint32_t *hist = calloc(BINS, sizeof *hist);
+		double *h = calloc(BINS, sizeof *h), least = INFINITY;
+		int best = 0;
+		for (int i = 0; i < VALUES; i++)
+			hist[support_random_int(&r, 0, i % 4 ? BINS / 4 : BINS - 1)] += (uint32_t)support_random_int(&r, 1, 9);
+		kl_counts(h, hist, BINS);
+		for (int k = LEVELS; k <= BINS; k += LEVELS) {
+			double d = kl_plain(h, BINS, k, LEVELS);
+			if (d < least) {
+				least = d;
+				best = k;
+			}
+		}
+		assert_int_equal(kl_search(hist, BINS, LEVELS), best);
+		free(hist);
+		free(h);
+	}
+}
+
 static double mse_plain(const uint32_t *h, int bins, int start, int step, int end)
 {
 	double loss = 0;

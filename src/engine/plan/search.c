@@ -19,33 +19,47 @@ static double log_of(uint64_t n)
 	return n < LOGS ? small_log[n] : log((double)n);
 }
 
+// Of 16 bits there are a million bins, most of them empty: only the others have a sum, which is found by their number.
 struct kl {
-	uint32_t *hist;
+	const uint32_t *hist;
 	int bins, levels;
-	uint64_t *sum;      // [bins + 1] of the bins before
-	uint32_t *occupied; // [bins + 1] bins before that are not empty
+	int first;        // the first bin that counts, as if it held one value: those before it are next to zero and would outweigh all others
+	uint32_t *before; // [bins / WORD + 1] bins that are not empty before the word of WORD bins
+	uint8_t *within;  // [bins + 1] and before the bin, in its word
+	uint64_t *sum;    // by the number of bins before that are not empty: of what they hold
 };
+enum { WORD = 128 };
+
+static uint32_t kl_count(const struct kl *k, int bin)
+{
+	return bin > k->first ? k->hist[bin] : bin == k->first;
+}
+
+static uint32_t kl_occupied(const struct kl *k, unsigned bin)
+{
+	return k->before[bin / WORD] + k->within[bin];
+}
 
 // Divergence of the distribution clipped at r bins (the clipped mass in the last) from its form in `levels` groups, up to a
 // factor: sum p (log p - log q), where q is constant over the occupied bins of a group. P and Q are sums to normalise by.
 static double kl_divergence(const struct kl *k, int r, double entropy)
 {
 	int ratio = r / k->levels;
-	double P = (double)k->sum[k->bins], Q = (double)k->sum[r];
-	uint64_t tail = k->sum[k->bins] - k->sum[r];
-	double last = (double)(k->hist[r - 1] + tail), cross = 0;
-	for (int g = 0; g < k->levels; g++) {
-		uint64_t mass = k->sum[(g + 1) * ratio] - k->sum[g * ratio];
-		uint32_t occupied = k->occupied[(g + 1) * ratio] - k->occupied[g * ratio];
-		if (mass > 0)
-			cross += (double)mass * (log_of(mass) - log_of(occupied));
+	uint32_t seen = 0, below = kl_occupied(k, r - ratio), inside = kl_occupied(k, r);
+	uint64_t all = k->sum[kl_occupied(k, k->bins)], tail = all - k->sum[inside];
+	double P = (double)all, Q = (double)k->sum[inside], last = (double)(kl_count(k, r - 1) + tail), cross = 0;
+	for (int end = ratio; end <= r; end += ratio) {
+		uint32_t next = kl_occupied(k, end);
+		if (next > seen) {
+			uint64_t mass = k->sum[next] - k->sum[seen];
+			cross += (double)mass * (log_of(mass) - log_of(next - seen));
+		}
+		seen = next;
 	}
 	// The tail sits in the last bin, whose q is that of its group, or nothing where the bin was empty.
 	double tail_q = log(1e-30);
-	if (k->hist[r - 1] > 0) {
-		uint64_t mass = k->sum[r] - k->sum[r - ratio];
-		tail_q = log_of(mass) - log_of(k->occupied[r] - k->occupied[r - ratio]) - log(Q);
-	}
+	if (kl_count(k, r - 1) > 0)
+		tail_q = log_of(k->sum[inside] - k->sum[below]) - log_of(inside - below) - log(Q);
 	entropy += last > 0 ? last * log(last) : 0;
 	double divergence = (entropy - P * log(P)) - (cross - Q * log(Q)) - (double)tail * tail_q;
 	return divergence / P;
@@ -53,9 +67,11 @@ static double kl_divergence(const struct kl *k, int r, double entropy)
 
 static double add_entropy(const struct kl *k, double entropy, int from, int to)
 {
-	for (int i = from; i < to; i++)
-		if (k->hist[i] > 0)
-			entropy += k->hist[i] * log_of(k->hist[i]);
+	uint32_t end = kl_occupied(k, to);
+	for (uint32_t i = kl_occupied(k, from); i < end; i++) {
+		uint64_t n = k->sum[i + 1] - k->sum[i];
+		entropy += (double)n * log_of(n);
+	}
 	return entropy;
 }
 
@@ -75,33 +91,42 @@ static int kl_best(const struct kl *k)
 	return best;
 }
 
-// The first bins hold values next to zero, which would outweigh all others: they are left out.
-static void drop_first_bins(uint32_t *hist, int bins)
+// How many bins are not empty.
+static uint32_t number_bins(struct kl *k)
 {
-	int first = (int)(bins * .002);
-	memset(hist, 0, (size_t)first * sizeof *hist);
-	hist[first] = 1;
+	uint32_t n = 0;
+	for (int bin = 0; bin <= k->bins; bin++) {
+		if (bin % WORD == 0)
+			k->before[bin / WORD] = n;
+		k->within[bin] = (uint8_t)(n - k->before[bin / WORD]);
+		n += bin < k->bins && kl_count(k, bin) > 0;
+	}
+	return n;
+}
+
+static void sum_bins(struct kl *k)
+{
+	uint64_t *sum = k->sum;
+	for (int bin = k->first; bin < k->bins; bin++) {
+		uint32_t n = kl_count(k, bin);
+		sum[1] = sum[0] + n;
+		sum += n > 0;
+	}
 }
 
 int kl_search(const uint32_t *hist, int bins, int levels)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, fill_logs);
-	struct kl k = { .bins = bins, .levels = levels };
-	size_t n = (size_t)bins + 1;
-	k.hist = xmalloc(n * sizeof *k.hist);
-	k.sum = xcalloc(n, sizeof *k.sum);
-	k.occupied = xcalloc(n, sizeof *k.occupied);
-	memcpy(k.hist, hist, (size_t)bins * sizeof *hist);
-	drop_first_bins(k.hist, bins);
-	for (int i = 0; i < bins; i++) {
-		k.sum[i + 1] = k.sum[i] + k.hist[i];
-		k.occupied[i + 1] = k.occupied[i] + (k.hist[i] > 0);
-	}
+	struct kl k = { .hist = hist, .bins = bins, .levels = levels, .first = (int)(bins * .002) };
+	k.before = xcalloc((size_t)bins / WORD + 1, sizeof *k.before);
+	k.within = xcalloc((size_t)bins + 1, sizeof *k.within);
+	k.sum = xcalloc((size_t)number_bins(&k) + 2, sizeof *k.sum);
+	sum_bins(&k);
 	int best = kl_best(&k);
-	free(k.hist);
+	free(k.before);
+	free(k.within);
 	free(k.sum);
-	free(k.occupied);
 	return best;
 }
 
