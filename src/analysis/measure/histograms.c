@@ -79,16 +79,28 @@ static void open_codes(struct hist_memo *h, enum dtype type, const struct quanti
 	h->used = xcalloc((size_t)h->levels, 1);
 }
 
+// Of 16-bit codes a small tensor has few: those that none has are passed over, a line of the processor's cache at a time.
+static void add_counts(struct hist_memo *h, const uint32_t *count)
+{
+	enum { LINE = 16 };
+	for (int i = 0; i < h->levels; i += LINE) {
+		uint32_t any = 0;
+		for (int k = 0; k < LINE; k++)
+			any |= count[i + k];
+		for (int k = i; any && k < i + LINE; k++) {
+			h->count[k >> h->shift] += count[k];
+			h->used[k] |= count[k] > 0;
+		}
+	}
+}
+
 void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum dtype type, const struct quantizer *q)
 {
 	pthread_mutex_lock(&h->lock);
 	if (take_sample(h, sample)) {
 		if (!h->count)
 			open_codes(h, type, q);
-		for (int i = 0; i < h->levels; i++) {
-			h->count[i >> h->shift] += count[i];
-			h->used[i] |= count[i] > 0;
-		}
+		add_counts(h, count);
 	}
 	pthread_mutex_unlock(&h->lock);
 }
