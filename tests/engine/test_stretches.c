@@ -5,7 +5,7 @@
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
-enum { DEPTH = 12, CHANNELS = 384, SIZE = 28, SAMPLES = 8, SKIP = 1 };
+enum { DEPTH = 12, CHANNELS = 384, SIZE = 14, SAMPLES = 8, SKIP = 1 };
 #define TENSOR ((double)CHANNELS * SIZE * SIZE * sizeof(float))
 
 // A chain of convolutions, each of which pays; what an early one gives is added once more at the end.

@@ -38,21 +38,8 @@ static size_t room_of_store(const struct graph *g, const struct engine_options *
 }
 
 // Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands, and its content goes out of the cache and comes
-// back; what costs less than a few times that is computed again instead, and does not push out what is dear. Of a network all of whose
-// tensors of all samples are SMALL together, everything is kept.
+// back; what costs less than a few times that is computed again instead, and does not push out what is dear.
 #define LEAST_WORTH 64.0
-#define SMALL ((size_t)128 << 20)
-
-static double least_worth(const struct graph *g, const struct dataset *d)
-{
-	size_t bytes = 0;
-	for (int v = 0; v < g->n_values; v++) {
-		int64_t count = g->value[v].constant ? 0 : shape_count(&g->value[v].shape);
-		bytes += count > 0 ? (size_t)count * sizeof(float) : 0;
-	}
-	size_t samples = d ? (size_t)dataset_count(d) : 0;
-	return bytes <= SMALL / (samples + 1) ? 0 : LEAST_WORTH;
-}
 
 struct engine *engine_bare(const struct graph *g, const struct engine_options *opt)
 {
@@ -76,7 +63,7 @@ struct engine *engine_new(const struct graph *g, const struct dataset *d, const 
 	e->d = d;
 	e->jobs = jobs_new(opt->threads);
 	e->room = room_of_store(g, opt);
-	e->store = store_new(e->room, least_worth(g, d));
+	e->store = store_new(e->room, LEAST_WORTH);
 	return e;
 }
 

@@ -6,17 +6,19 @@
 #include <string.h>
 
 // In multiply-adds: a value is held when having it again takes more than this a byte, which is what writing and reading it takes at the
-// least; a byte of memory that is fresh from the system (40 where the machine has it at hand, 250 and more where its host has to give it); a
-// sample's way through a stretch.
+// least; a byte of memory that is fresh from the system and does not stay in the cache, of the first AT_HAND bytes, which the machine mostly has
+// at hand, and of more, which the host of a virtual machine may have to give; a sample's way through a stretch.
 #define HOLD_WORTH 24.0
+#define HAND_COST 100.0
 #define FRESH_COST 200.0
 #define SWEEP_COST 5e5
+#define AT_HAND (64.0 * 1024 * 1024)
 
 enum { ROUNDS = 2 };
 
 // Of what may be held at once the least that is tried, bytes, and by what it grows.
-#define FEW (64.0 * 1024 * 1024)
-#define MORE 1.5
+#define FEW (4.0 * 1024 * 1024)
+#define MORE 2.0
 
 struct cutter {
 	const struct graph *g;
@@ -157,6 +159,11 @@ static void cut(const struct cutter *c, struct stretches *out, const struct choi
 	}
 }
 
+static double memory_cost(double bytes)
+{
+	return bytes <= AT_HAND ? HAND_COST * bytes : HAND_COST * AT_HAND + FRESH_COST * (bytes - AT_HAND);
+}
+
 // How much to hold at once: what costs least with the work that it leaves.
 static double find_memory(const struct cutter *c, int samples, double most, struct choice *best)
 {
@@ -164,7 +171,7 @@ static double find_memory(const struct cutter *c, int samples, double most, stru
 	for (double few = FEW; few < MORE * most; few *= MORE) {
 		double memory = few < most ? few : most;
 		find_cuts(c, memory, best);
-		double cost = best[c->steps->n].lost + FRESH_COST * memory / samples;
+		double cost = best[c->steps->n].lost + memory_cost(memory) / samples;
 		if (cost < least) {
 			least = cost;
 			found = memory;
