@@ -226,3 +226,44 @@ void test_refine__what_runs_in_a_nodes_place(void **state)
 	assert_null(f.p->stand_in[node(&f, "leaky")].op);
 	teardown(&f);
 }
+
+// The factor on the mean of a Conv's output of so many rows and columns.
+static double gain_of(const char *op, int rows, int columns, const char *target)
+{
+	static const float w[1] = { 1 };
+	int64_t kernel[2] = { rows, columns };
+	struct fixture f;
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, rows, columns });
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	int mean = builder_node(&b, op, "mean", "c", "y");
+	b.g->value[builder_value(&b, "c")].shape = shape_of(4, (int64_t[]){ 1, 1, rows, columns });
+	b.g->value[builder_value(&b, "y")].shape = shape_of(4, (int64_t[]){ 1, 1, 1, 1 });
+	if (strcmp(op, "AveragePool") == 0) {
+		struct pool_attrs *a = arena_alloc(b.g->arena, sizeof *a);
+		*a = (struct pool_attrs){ .kernel_shape = { kernel, 2 } };
+		b.g->node[mean].attrs = a;
+	}
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, target, CALIB_MSE);
+	double gain = (double)f.p->stand_in[node(&f, "mean")].gain;
+	assert_null(f.p->stand_in[node(&f, "mean")].op);
+	teardown(&f);
+	return gain;
+}
+
+// 1/9 is 7/64 to a pool and 57/512 to a ReduceMean; counts that are not listed are taken as close as seven bits more than they have allow.
+void test_refine__means_are_an_integer_and_a_shift(void **state)
+{
+	(void)state;
+	assert_float_equal(gain_of("AveragePool", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7);
+	assert_float_equal(gain_of("GlobalAveragePool", 7, 7, "xint8"), 49 * 21 / 1024.0, 1e-7);
+	assert_float_equal(gain_of("ReduceMean", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7); // a pool to that quantizer
+	assert_float_equal(gain_of("ReduceMean", 3, 3, "vint8"), 9 * 57 / 512.0, 1e-7);
+	assert_float_equal(gain_of("GlobalAveragePool", 10, 10, "vint8"), 100 * 41 / 4096.0, 1e-7);
+	assert_true(gain_of("GlobalAveragePool", 8, 8, "xint8") == 0); // exact
+	assert_true(gain_of("GlobalAveragePool", 7, 5, "xint8") == 0); // no square
+	assert_true(gain_of("AveragePool", 300, 300, "xint8") == 0);   // too large
+	assert_true(gain_of("GlobalAveragePool", 7, 7, "a8w8") == 0);
+}

@@ -225,6 +225,24 @@ void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 	case_done(&file);
 }
 
+// A mean of 36 is one of 7/256 to AMD's NPU: the file has a product with 36 * 7/256 behind it. The Relu runs with the pool.
+void test_qdq__means_of_an_npu(void **state)
+{
+	static const char *const targets[] = {"xint8", "vint8"};
+	struct onnx_case file;
+	struct qdq_case c;
+	begin_conv(&file);
+	case_node(&file, "GlobalAveragePool", "mean", "conv_y", "mean_y");
+	case_node(&file, "Relu", "relu", "mean_y", "y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "mean.onnx");
+	computes_the_same(model, targets, 2);
+	write_and_read(&c, case_open(model, NULL, "xint8"));
+	assert_int_equal(count_op(c.g, OP_Mul, ""), 1);
+	done(&c);
+	case_done(&file);
+}
+
 // What ONNX Runtime gives the scale of its input is rounded to it where it computes, and what moves that is on the same grid.
 void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {

@@ -55,10 +55,11 @@ struct group {
 	int last;                 // node id whose output is the group's output
 };
 
-// What a target runs in place of an activation where it is quantized: another function of the same tensor.
+// What a target runs in place of a node where it is quantized: another function of the same tensor, or a mean that is off by a factor.
 struct stand_in {
 	const char *op;           // "HardSigmoid" or "LeakyRelu", with these attributes; NULL: the node is what it is
 	float alpha, beta;
+	float gain;               // its result is multiplied by this; 0: it is not
 };
 
 struct observe {

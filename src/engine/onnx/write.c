@@ -107,6 +107,16 @@ static void write_stand_in(struct writer *w, Onnx__NodeProto *to, const struct s
 		write_float_attribute(w, to, "beta", f->beta);
 }
 
+// The node writes to another name; a product with the factor gives its own.
+static void write_gain(struct writer *w, const char *product, const char *mean, float gain)
+{
+	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
+	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = &gain};
+
+	write_constant(w, factor, &t);
+	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
+}
+
 static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
@@ -118,13 +128,19 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	for (int i = 0; i < n->n_out; i++)
 		out[i] = n->out[i] >= 0 ? (w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name) :
 		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
-	const struct stand_in *f = w->plan && w->plan->stand_in[node].op ? &w->plan->stand_in[node] : NULL;
-	Onnx__NodeProto *made = write_node(w, n->op->domain, f ? f->op : n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
+	const struct stand_in none = {0}, *f = w->plan ? &w->plan->stand_in[node] : &none;
+	const char *product = out[0];
+	if (f->gain != 0)
+		out[0] = write_name(w, product, "_mean");
+	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
 	    without_absent(out, n->n_out));
-	if (f)
+	if (f->op)
 		write_stand_in(w, made, f);
 	else
 		write_all_attributes(w, made, n, in);
+	if (f->gain != 0)
+		write_gain(w, product, out[0], f->gain);
+	out[0] = product;
 	for (int i = 0; w->plan && i < n->n_out && !s; i++)
 		if (n->out[i] >= 0)
 			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);

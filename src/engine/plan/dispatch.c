@@ -131,18 +131,6 @@ static signed char platform_for(const struct plan *p, const struct edits *e, int
 	return want == PREC_INT16 && p->target->width[1].present ? 1 : 0;
 }
 
-// As AMD's NPU has them: the sixth of a HardSigmoid is 2731 / 2^14 (its upper end, 6 * 2731 / 2^14, is above all codes), slopes are 256ths.
-static struct stand_in stand_in_of(const struct node *n, enum becoming becomes)
-{
-	const float sixth = 2731 / 16384.f;
-	const struct act_attrs *a = n->attrs;
-	if (becomes == BECOMES_HARD_SIGMOID && (is_op(n, "Sigmoid") || plan_is_gate(n)))
-		return (struct stand_in){ "HardSigmoid", sixth, 3 * sixth };
-	if (becomes == BECOMES_ROUNDED_SLOPE && is_op(n, "LeakyRelu"))
-		return (struct stand_in){ "LeakyRelu", nearbyintf(a->alpha * 256) / 256, 0 };
-	return (struct stand_in){ 0 };
-}
-
 void plan_dispatch(struct plan *p, const struct edits *e)
 {
 	struct plan_priv *v = priv(p);
@@ -157,6 +145,6 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		v->platform[i] = platform_for(p, e, i);
 		if (v->platform[i] != PLATFORM_FLOAT)
-			p->stand_in[i] = stand_in_of(&p->g->node[i], v->rule[i]->becomes);
+			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->rule[i]->becomes);
 	}
 }

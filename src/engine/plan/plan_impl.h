@@ -71,6 +71,9 @@ void plan_bias_scales(struct plan *p);
 // align.c
 int plan_consumers(const struct plan *p, int node); // operators that read the node's outputs, a merged Swish once
 void plan_align(struct plan *p);
+// stand_in.c: what runs in a node's place where it is quantized.
+struct stand_in plan_stand_in(const struct graph *g, const struct node *n, enum becoming becomes);
+bool shape_is_image_mean(const struct shape *x, const struct shape *y); // rows and columns gone, their dimensions kept
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
 bool plan_is_gate(const struct node *n);

@@ -127,9 +127,7 @@ static void take_output(struct refining *r)
 static bool is_pool_or_no_mean(const struct refining *r)
 {
 	const struct shape *x = &r->p->g->value[r->n->in[0]].shape, *y = &r->p->g->value[r->n->out[0]].shape;
-	if (!is(r, "ReduceMean"))
-		return true;
-	return x->rank == 4 && y->rank == 4 && y->dim[0] == x->dim[0] && y->dim[1] == x->dim[1] && y->dim[2] == 1 && y->dim[3] == 1;
+	return !is(r, "ReduceMean") || shape_is_image_mean(x, y);
 }
 
 static void align(struct refining *r)

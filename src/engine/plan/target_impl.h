@@ -23,7 +23,7 @@ enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOL
 // Channel axis of a weight: a dimension, or one of these.
 enum { AXIS_TENSOR = -1, AXIS_OUTPUT = -2 /* Gemm: where its output columns are */, AXIS_LAST = -3 };
 
-enum becoming { BECOMES_ITSELF, BECOMES_HARD_SIGMOID, BECOMES_ROUNDED_SLOPE };
+enum becoming { BECOMES_ITSELF, BECOMES_HARD_SIGMOID, BECOMES_ROUNDED_SLOPE, BECOMES_POOLED_MEAN, BECOMES_SHIFTED_MEAN };
 
 struct weight_rule {
 	bool weighted;              // input 1 is a weight

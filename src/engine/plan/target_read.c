@@ -145,7 +145,7 @@ static enum status read_fixed_scales(struct member_reading *r, const cJSON *j, c
 // {"Sigmoid": "hard_sigmoid"}
 static enum status read_becoming(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	static const char *const names[] = { "itself", "hard_sigmoid", "rounded_slope", NULL }; // ORDER BECOMES
+	static const char *const names[] = { "itself", "hard_sigmoid", "rounded_slope", "pooled_mean", "shifted_mean", NULL }; // ORDER BECOMES
 	(void)base;
 	if (!cJSON_IsObject(j))
 		return member_fault(r, f->name, "must map operator types to functions");

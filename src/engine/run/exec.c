@@ -66,15 +66,15 @@ enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q,
 	return st;
 }
 
-// Steps that are scaled make their result themselves: nobody else holds it.
-static void scale(const struct step *s, struct rep *y, int width)
+// In place: what is scaled was made by the step itself, nobody else holds it.
+static void scale(struct rep *y, float gain, float shift, int width)
 {
 	enum { PIECE = 4096, ALONE = 16 }; // elements; pieces that are not worth a second thread
 	float *data = y->t.data;
 	int64_t n = tensor_stored(&y->t);
 #pragma omp parallel for num_threads(width) if (width > 1 && n > ALONE * PIECE)
 	for (int64_t at = 0; at < n; at += PIECE)
-		elt_scale(data + at, s->gain, s->shift, n - at < PIECE ? n - at : PIECE);
+		elt_scale(data + at, gain, shift, n - at < PIECE ? n - at : PIECE);
 	rep_clear_padding(y);
 }
 
@@ -98,13 +98,20 @@ void exec_copy(char *to, const char *from, size_t bytes, int width)
 		memcpy(to + at, from + at, bytes - at < PIECE ? bytes - at : PIECE);
 }
 
+void exec_gain(const struct exec *x, struct rep *y)
+{
+	const struct stand_in *f = stand_in_of(x->plan, x->sim, x->step->node);
+	if (f && f->gain != 0)
+		scale(y, f->gain, -0.0f, x->width);
+}
+
 // Moves a result to the step's output, through the output quantizer if there is one (codes that are on its grid stay).
 enum status exec_finish(struct exec *x, int i, struct rep *y)
 {
 	const struct quantizer *q = exec_out_quantizer(x, i);
 	enum status st = STATUS_OK;
 	if (x->step->scaled)
-		scale(x->step, y, x->width);
+		scale(y, x->step->gain, x->step->shift, x->width);
 	if (q && (y->coded || y->t.type == DT_F32)) {
 		st = rep_apply(&x->out[i], y, q, x->width, x->err);
 		rep_drop(y);
@@ -250,6 +257,8 @@ enum status exec_plain(struct exec *x)
 	enum status st = exec_plain_inputs(x, hold, in);
 	if (st == STATUS_OK)
 		st = exec_eval(x, in, y);
+	if (st == STATUS_OK)
+		exec_gain(x, &y[0]);
 	if (st == STATUS_OK && x->step->epi.act.kind != ACT_NONE)
 		st = activate(x, in[0], &y[0]);
 	for (int i = 0; st == STATUS_OK && i < step_n_out(x->g, x->step); i++)

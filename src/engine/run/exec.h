@@ -8,6 +8,7 @@ bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 b
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
 bool exec_float_input(const struct exec *x, int i);
 enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
+void exec_gain(const struct exec *x, struct rep *y); // the factor on what the node itself gives, where the target has one
 // Memory for output 0, or for what becomes output 0 by exec_finish; exec_place: only where it has a place.
 bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
 enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);

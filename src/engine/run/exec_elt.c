@@ -17,7 +17,7 @@ static void round_limit(const struct exec *x, int i, float *limit)
 static bool node_act(const struct exec *x, struct act *a)
 {
 	const struct stand_in *f = stand_in_of(x->plan, x->sim, x->step->node);
-	if (f) {
+	if (f && f->op) {
 		*a = (struct act){.kind = strcmp(f->op, "LeakyRelu") == 0 ? ACT_LEAKY : ACT_HARDSIGMOID, .a = f->alpha, .b = f->beta};
 		return true;
 	}

@@ -157,6 +157,7 @@ enum status exec_pool(struct exec *x)
 		st = (x->node->op->id == OP_MaxPool && in.t.shape.rank == 5 ? pool_deep : pool_flat)(x, &in, &y);
 	if (st == STATUS_OK) {
 		inherit(&y, &in);
+		exec_gain(x, &y);
 		st = finish_pool(x, &y);
 	}
 	rep_drop(&in);

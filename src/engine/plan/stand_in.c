@@ -1,0 +1,88 @@
+// What AMD's NPU runs in place of an operator where it is quantized: functions of constants that it has, and means by an integer and a shift.
+#include <math.h>
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "plan_impl.h"
+
+static bool is_op(const struct node *n, const char *name)
+{
+	return strcmp(n->op->name, name) == 0;
+}
+
+// The k / 2^n next to 1 / count, as a factor on the true mean. The first n is taken that nothing beats, ties of k go to even.
+static double factor_of_count(int64_t count)
+{
+	int shifts = 7 + (int)ceil(log2((double)count));
+	double best = 1, least = INFINITY;
+	for (int n = 0; n < shifts; n++) {
+		double power = ldexp(1, n), share = nearbyint(power / (double)count) / power, off = fabs(share - 1 / (double)count);
+		if (off < least) {
+			least = off;
+			best = share * (double)count;
+		}
+	}
+	return best;
+}
+
+// Some square windows have a factor of their own; 1 where the NPU's is not known: windows that are no square, or too large.
+static double factor_of_window(int64_t rows, int64_t columns)
+{
+	static const struct {
+		int side;
+		double factor;
+	} own[] = { { 3, 9 * 7 / 64.0 }, { 5, 25 * 10 / 256.0 }, { 6, 36 * 7 / 256.0 }, { 7, 49 * 21 / 1024.0 }, { 14, 196 * 21 / 4096.0 } };
+	if (rows != columns || rows < 1 || rows > 255)
+		return 1;
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i].side == rows)
+			return own[i].factor;
+	return factor_of_count(rows * columns);
+}
+
+static double factor_of_reduced(const struct shape *x, const struct shape *y)
+{
+	int64_t from = shape_count(x), to = shape_count(y);
+	return from > 0 && to > 0 ? factor_of_count(from / to) : 1;
+}
+
+bool shape_is_image_mean(const struct shape *x, const struct shape *y)
+{
+	return x->rank == 4 && y->rank == 4 && y->dim[0] == x->dim[0] && y->dim[1] == x->dim[1] && y->dim[2] == 1 && y->dim[3] == 1;
+}
+
+// A mean of rows and columns that keeps its dimensions is a pool to the tool's quantizer for CNNs, another one is not.
+static double factor_of_mean(const struct graph *g, const struct node *n, bool pools)
+{
+	const struct shape *x = &g->value[n->in[0]].shape, *y = &g->value[n->out[0]].shape;
+	if (is_op(n, "AveragePool")) {
+		const struct ints *kernel = &((const struct pool_attrs *)n->attrs)->kernel_shape;
+		return kernel->n == 2 ? factor_of_window(kernel->at[0], kernel->at[1]) : 1;
+	}
+	if (is_op(n, "GlobalAveragePool") || (pools && shape_is_image_mean(x, y)))
+		return x->rank == 4 ? factor_of_window(x->dim[2], x->dim[3]) : 1;
+	return factor_of_reduced(x, y);
+}
+
+struct stand_in plan_stand_in(const struct graph *g, const struct node *n, enum becoming becomes)
+{
+	const float sixth = 2731 / 16384.f; // the upper end of the HardSigmoid, 6 * 2731 / 2^14, is above all codes
+	const struct act_attrs *a = n->attrs;
+	switch (becomes) {
+	case BECOMES_HARD_SIGMOID:
+		if (is_op(n, "Sigmoid") || plan_is_gate(n))
+			return (struct stand_in){ .op = "HardSigmoid", .alpha = sixth, .beta = 3 * sixth };
+		break;
+	case BECOMES_ROUNDED_SLOPE:
+		if (is_op(n, "LeakyRelu"))
+			return (struct stand_in){ .op = "LeakyRelu", .alpha = nearbyintf(a->alpha * 256) / 256 };
+		break;
+	case BECOMES_POOLED_MEAN:
+	case BECOMES_SHIFTED_MEAN: {
+		double factor = factor_of_mean(g, n, becomes == BECOMES_POOLED_MEAN);
+		return (struct stand_in){ .gain = factor == 1 ? 0 : (float)factor };
+	}
+	default:
+		break;
+	}
+	return (struct stand_in){ 0 };
+}
