@@ -152,16 +152,16 @@ int jobs_threads(const struct jobs *j)
 	return j->threads;
 }
 
-// A lone call of a pool of one thread: waking it would take longer than many a call. The caller's own priority stays as it is.
+// A lone call: waking a worker would take longer than many a call. The caller's own priority stays as it is.
 static bool run_here(const struct jobs *j, const struct run *r)
 {
-	int before = omp_get_max_threads();
+	int before = omp_get_max_threads(), width = wide(j);
 
-	if (r->n != 1 || j->threads != 1 || atomic_load(&j->yield))
+	if (r->n != 1 || atomic_load(&j->yield))
 		return false;
-	omp_set_num_threads(1);
+	omp_set_num_threads(width);
 	if (!cancelled(r))
-		r->fn(r->arg, 0, 0, 1);
+		r->fn(r->arg, 0, 0, width);
 	omp_set_num_threads(before);
 	return true;
 }

@@ -76,6 +76,29 @@ void test_jobs__only_a_lone_call_is_wide(void **state)
 	jobs_free(&j);
 }
 
+static void note_thread(void *arg, int i, int worker, int width)
+{
+	(void)i, (void)worker, (void)width;
+	*(pthread_t *)arg = pthread_self();
+}
+
+// A worker would have to be woken first: longer than a small network takes.
+void test_jobs__a_lone_call_stays_with_its_caller(void **state)
+{
+	for (int threads = 1; threads <= 3; threads++) {
+		struct jobs *j = jobs_new(threads);
+		pthread_t by;
+		int before = omp_get_max_threads();
+		jobs_run(j, 1, note_thread, &by, NULL);
+		assert_true(pthread_equal(by, pthread_self()));
+		assert_int_equal(omp_get_max_threads(), before);
+		jobs_yield(j);
+		jobs_run(j, 1, note_thread, &by, NULL);
+		assert_false(pthread_equal(by, pthread_self()));
+		jobs_free(&j);
+	}
+}
+
 void test_jobs__out_of_range_thread_counts_are_mended(void **state)
 {
 	struct jobs *j = jobs_new(0);

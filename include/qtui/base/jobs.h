@@ -12,7 +12,8 @@ struct jobs;
 struct jobs *jobs_new(int threads);
 void jobs_free(struct jobs **j); // waits for what runs
 int jobs_threads(const struct jobs *j);
-// Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all are done.
+// Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all are done. A lone
+// call is made by the caller itself, whom nobody has to wake, unless the workers yield.
 // `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP threads that it
 // may use inside (all of them when n == 1, else 1). fn must not throw away errors: it stores them in arg.
 // A set *cancel (may be NULL) keeps calls that have not begun from beginning.
