@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "kernels/cpu.h"
+#include "qtui/base/parts.h"
 #include "quantizer_span.h"
 
 enum dtype quantizer_dtype(const struct quantizer *q)
@@ -227,15 +228,29 @@ static void piece(struct tensor *dst, const struct tensor *src, const struct qua
 	}
 }
 
+struct spans {
+	struct tensor *dst;
+	const struct tensor *src;
+	const struct quantizer *q;
+	span_fn *fn;
+	struct qruns runs;
+};
+enum { PIECE = 1 << 16 }; // elements
+
+static void one_piece(void *arg, int64_t i, int thread)
+{
+	const struct spans *s = arg;
+	int64_t at = i * PIECE, end = at + PIECE < s->runs.total ? at + PIECE : s->runs.total;
+
+	(void)thread;
+	piece(s->dst, s->src, s->q, s->fn, &s->runs, at, end);
+}
+
 static void each_span(struct tensor *dst, const struct tensor *src, const struct quantizer *q, span_fn *fn, int width)
 {
-	const int64_t step = 1 << 16;
-	struct qruns r = qruns_of(src, q);
-	int64_t pieces = (r.total + step - 1) / step;
+	struct spans s = { dst, src, q, fn, qruns_of(src, q) };
 
-#pragma omp parallel for num_threads(width) if (width > 1 && pieces > 1)
-	for (int64_t p = 0; p < pieces; p++)
-		piece(dst, src, q, fn, &r, p * step, p * step + step < r.total ? p * step + step : r.total);
+	parts_share((s.runs.total + PIECE - 1) / PIECE, width, one_piece, &s);
 }
 
 // Casts and the absence of a quantizer: floats to floats.

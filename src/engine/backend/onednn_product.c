@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "onednn.h"
+#include "qtui/base/parts.h"
 
 struct onednn_product {
 	struct kernel base;
@@ -71,15 +72,26 @@ static size_t product_scratch(const struct kernel *kernel, int width)
 	return onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
 }
 
+enum { PIECE = 4096 }; // elements
+struct activation {
+	const struct act *act;
+	float *y;
+	int64_t n;
+};
+
+static void activate_piece(void *arg, int64_t i, int thread)
+{
+	const struct activation *a = arg;
+	int64_t at = i * PIECE;
+	(void)thread;
+	elt_act(a->act, a->y + at, a->y + at, a->n - at < PIECE ? a->n - at : PIECE);
+}
+
 static void activate(const struct onednn_product *k, float *y, int width)
 {
-	enum { PIECE = 4096 };
-	int64_t n = k->m * k->n;
-	if (k->act.kind == ACT_NONE)
-		return;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t at = 0; at < n; at += PIECE)
-		elt_act(&k->act, y + at, y + at, n - at < PIECE ? n - at : PIECE);
+	struct activation a = {&k->act, y, k->m * k->n};
+	if (k->act.kind != ACT_NONE)
+		parts_share((a.n + PIECE - 1) / PIECE, width, activate_piece, &a);
 }
 
 static void product_run(const struct kernel *kernel, const struct kernel_io *io)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "kept.h"
 #include "onednn_conv.h"
+#include "qtui/base/parts.h"
 
 enum {
 	LANES = 16,
@@ -22,8 +23,17 @@ static float *weights_at(const struct pointwise *k, int64_t block)
 	return k->weight + block * k->blocks * LANES * LANES;
 }
 
-static void run_panel(const struct pointwise *k, const struct kernel_io *io, int64_t image, int64_t panel)
+struct call {
+	const struct pointwise *k;
+	const struct kernel_io *io;
+};
+
+// A part_fn of struct call.
+static void run_panel(void *arg, int64_t part, int thread)
 {
+	const struct pointwise *k = ((const struct call *)arg)->k;
+	const struct kernel_io *io = ((const struct call *)arg)->io;
+	int64_t panels = panel_count(k->out_blocks), image = part / panels, panel = part % panels;
 	const struct epilogue *e = &k->task.epi;
 	int64_t pixels = k->task.g.oh * k->task.g.ow, plane = pixels * LANES;
 	int64_t block = panel_begin(k->out_blocks, panel), end = panel_begin(k->out_blocks, panel + 1);
@@ -34,6 +44,7 @@ static void run_panel(const struct pointwise *k, const struct kernel_io *io, int
 	    .bias = k->bias + block * LANES, .y = (float *)io->y + at, .y_step = plane,
 	    .residual = e->add == ADD_NONE ? NULL : (const float *)io->residual + at};
 	bool done = panel_finish_of(&p.finish, e);
+	(void)thread;
 	pointwise_avx512(&p);
 	if (!done)
 		kept_epilogue(e, p.y, p.residual, (end - block) * plane);
@@ -42,10 +53,7 @@ static void run_panel(const struct pointwise *k, const struct kernel_io *io, int
 static void pointwise_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct pointwise *k = (const struct pointwise *)kernel;
-	int64_t panels = panel_count(k->out_blocks);
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t i = 0; i < k->task.g.n * panels; i++)
-		run_panel(k, io, i / panels, i % panels);
+	parts_share(k->task.g.n * panel_count(k->out_blocks), io->width, run_panel, &(struct call){k, io});
 	conv_desc_clear_padding(io->y, &k->task.g, &k->task.epi.act);
 }
 

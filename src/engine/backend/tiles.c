@@ -1,5 +1,6 @@
 #include <string.h>
 #include "kept.h"
+#include "qtui/base/parts.h"
 #include "tiles.h"
 
 #define TILE_ROWS 128
@@ -20,9 +21,20 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void run_tile(const struct tiles *k, const struct kernel_io *io, int64_t b, int64_t i0, int64_t j0)
+struct tiling {
+	const struct tiles *k;
+	const struct kernel_io *io;
+	int64_t down, across;
+};
+
+// A part_fn of struct tiling.
+static void run_tile(void *arg, int64_t tile, int thread)
 {
+	const struct tiling *cut = arg;
+	const struct tiles *k = cut->k;
+	const struct kernel_io *io = cut->io;
 	const struct matmul_task *t = &k->kept.task;
+	int64_t b = tile / cut->across / cut->down, i0 = tile / cut->across % cut->down * TILE_ROWS, j0 = tile % cut->across * TILE_COLUMNS;
 	int64_t rows = least(t->m - i0, TILE_ROWS), columns = least(t->n - j0, TILE_COLUMNS);
 	const float *x = (const float *)io->x + b * t->stride_a;
 	const float *w = (t->weight ? t->weight : (const float *)io->w) + b * t->stride_b;
@@ -34,6 +46,7 @@ static void run_tile(const struct tiles *k, const struct kernel_io *io, int64_t 
 	};
 	for (int64_t i = 0; t->bias && i < rows; i++)
 		memcpy(y + i * t->n, t->bias + j0, (size_t)columns * sizeof(*y));
+	(void)thread;
 	k->gemm(&p);
 	for (int64_t i = 0; i < rows; i++)
 		elt_act(&t->act, y + i * t->n, y + i * t->n, columns);
@@ -43,11 +56,9 @@ static void matmul_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct tiles *k = (const struct tiles *)kernel;
 	const struct matmul_task *t = &k->kept.task;
-	int64_t down = tiles_in(t->m, TILE_ROWS), across = tiles_in(t->n, TILE_COLUMNS);
+	struct tiling cut = {.k = k, .io = io, .down = tiles_in(t->m, TILE_ROWS), .across = tiles_in(t->n, TILE_COLUMNS)};
 	int before = width_set(1); // the library may follow it
-#pragma omp parallel for num_threads(io->width) if (io->width > 1) schedule(dynamic)
-	for (int64_t i = 0; i < t->batch * down * across; i++)
-		run_tile(k, io, i / across / down, i / across % down * TILE_ROWS, i % across * TILE_COLUMNS);
+	parts_deal(t->batch * cut.down * cut.across, io->width, run_tile, &cut);
 	omp_set_num_threads(before);
 }
 

@@ -1,5 +1,6 @@
 // An image's tiles are taken in chunks whose transformed inputs stay in the second-level cache. For each panel of output channels, the
 // sums of a chunk are made position by position and become outputs at once, epilogue included.
+#include "qtui/base/parts.h"
 #include "winograd.h"
 
 #include <stdlib.h>
@@ -160,10 +161,20 @@ static size_t thread_floats(const struct winograd *k, const struct cut *c)
 	return (c->v_step + c->m_step) * WINOGRAD_POSITIONS + round_up((size_t)(k->task.g.w * k->lanes), 16);
 }
 
-static void run_piece(const struct winograd *k, const struct kernel_io *io, const struct cut *c, int64_t i)
+struct call {
+	const struct winograd *k;
+	const struct kernel_io *io;
+	struct cut cut;
+};
+
+// A part_fn of struct call.
+static void run_piece(void *arg, int64_t i, int thread)
 {
+	const struct winograd *k = ((const struct call *)arg)->k;
+	const struct kernel_io *io = ((const struct call *)arg)->io;
+	const struct cut *c = &((const struct call *)arg)->cut;
 	int64_t part = i % c->parts, chunk = i / c->parts % c->chunks, panels = panel_count(k->out_blocks);
-	float *v = (float *)io->scratch + (size_t)omp_get_thread_num() * thread_floats(k, c), *m = v + c->v_step * WINOGRAD_POSITIONS;
+	float *v = (float *)io->scratch + (size_t)thread * thread_floats(k, c), *m = v + c->v_step * WINOGRAD_POSITIONS;
 	struct piece p = {.k = k, .io = io, .cut = *c, .image = i / c->parts / c->chunks, .first = chunk * c->chunk,
 	    .tiles = least(c->chunk, c->tiles - chunk * c->chunk), .v = v, .m = m, .zeros = m + c->m_step * WINOGRAD_POSITIONS};
 	transform(&p);
@@ -174,10 +185,8 @@ static void run_piece(const struct winograd *k, const struct kernel_io *io, cons
 static void winograd_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct winograd *k = (const struct winograd *)kernel;
-	const struct cut c = cut_of(k, io->width);
-#pragma omp parallel for num_threads(io->width) if (io->width > 1) schedule(dynamic)
-	for (int64_t i = 0; i < k->task.g.n * c.chunks * c.parts; i++)
-		run_piece(k, io, &c, i);
+	struct call c = {k, io, cut_of(k, io->width)};
+	parts_deal(k->task.g.n * c.cut.chunks * c.cut.parts, io->width, run_piece, &c);
 	conv_desc_clear_padding(io->y, &k->task.g, &k->task.epi.act);
 }
 

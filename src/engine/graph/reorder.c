@@ -2,6 +2,7 @@
 // block of one image. Eight channels by eight pixels go through registers where the processor can; the last pixels go
 // one by one.
 #include <string.h>
+#include "qtui/base/parts.h"
 #include "qtui/engine/tensor.h"
 #include "transpose.h"
 
@@ -133,17 +134,31 @@ static void move_block(const struct tensor *plain, const struct tensor *blocked,
 		move_stretch(&k, packs, first, (int)(c - b * block < block ? c - b * block : block));
 }
 
+struct move {
+	const struct tensor *plain, *blocked;
+	bool packs;
+	int64_t blocks; // of channels
+};
+
+// A part_fn of struct move.
+static void one_block(void *arg, int64_t i, int thread)
+{
+	const struct move *m = arg;
+	(void)thread;
+	move_block(m->plain, m->blocked, m->packs, i / m->blocks, i % m->blocks);
+}
+
 void tensor_reorder(struct tensor *dst, const struct tensor *src, int width)
 {
+	enum { ALONE = 32 << 10 }; // bytes that are moved before another thread has begun
 	bool packs = dst->layout == LAYOUT_BLOCK;
-	const struct tensor *plain = packs ? src : dst, *blocked = packs ? dst : src;
+	struct move m = {.plain = packs ? src : dst, .blocked = packs ? dst : src, .packs = packs};
 
 	if (dst->layout == src->layout) {
 		memcpy(dst->data, src->data, tensor_bytes(src));
 		return;
 	}
-	int64_t block = layout_block(), blocks = (plain->shape.dim[1] + block - 1) / block;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < plain->shape.dim[0] * blocks; i++)
-		move_block(plain, blocked, packs, i / blocks, i % blocks);
+	int64_t block = layout_block();
+	m.blocks = (src->shape.dim[1] + block - 1) / block;
+	parts_share(src->shape.dim[0] * m.blocks, tensor_bytes(src) > ALONE ? width : 1, one_block, &m);
 }

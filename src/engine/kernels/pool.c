@@ -7,6 +7,7 @@
 #include "cpu.h"
 #define POOL_TABLE pool_plain
 #include "pool_body.h"
+#include "qtui/base/parts.h"
 
 enum { BAND_BYTES = 16384 }; // of maxima of rows, in the first-level cache
 
@@ -102,13 +103,30 @@ static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t p
 		divide_row(k, (float *)y, oy);
 }
 
+struct call {
+	const struct pool *k;
+	const struct kernel_io *io;
+	int64_t rows, bands; // of outputs, in a band of a plane; bands of a plane
+};
+
+static void one_row(void *arg, int64_t row, int thread)
+{
+	const struct call *c = arg;
+	(void)thread;
+	pool_row(c->k, c->io, row / c->k->task.g.oh, row % c->k->task.g.oh);
+}
+
+// What fits the first-level cache is done before another thread has begun.
+static int width_of(const struct pool *k, int width)
+{
+	enum { ALONE = 32 << 10 };
+	return (size_t)(k->planes * k->task.g.h * k->task.g.w) * pixel_bytes(k) > ALONE ? width : 1;
+}
+
 static void run_rows(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct pool *k = (const struct pool *)kernel;
-	int64_t rows = k->planes * k->task.g.oh;
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t r = 0; r < rows; r++)
-		pool_row(k, io, r / k->task.g.oh, r % k->task.g.oh);
+	parts_share(k->planes * k->task.g.oh, width_of(k, io->width), one_row, &(struct call){.k = k, .io = io});
 }
 
 // A band of output rows of one plane: the maxima of all input rows that their windows have, each once, and then those of the windows.
@@ -156,29 +174,35 @@ static size_t bands_scratch(const struct kernel *kernel, int width)
 	return (size_t)width * band_bytes((const struct pool *)kernel);
 }
 
+static void one_band(void *arg, int64_t i, int thread)
+{
+	const struct call *c = arg;
+	int64_t oh = c->k->task.g.oh, first = i % c->bands * c->rows, end = first + c->rows < oh ? first + c->rows : oh;
+	max_band(c->k, c->io, (char *)c->io->scratch + (size_t)thread * band_bytes(c->k), i / c->bands, first, end);
+}
+
 static void run_bands(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct pool *k = (const struct pool *)kernel;
-	int64_t oh = k->task.g.oh, rows = band_rows(k), bands = (oh + rows - 1) / rows;
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t i = 0; i < k->planes * bands; i++) {
-		int64_t first = i % bands * rows;
-		char *lines = (char *)io->scratch + (size_t)omp_get_thread_num() * band_bytes(k);
-		max_band(k, io, lines, i / bands, first, first + rows < oh ? first + rows : oh);
-	}
+	int64_t rows = band_rows(k), bands = (k->task.g.oh + rows - 1) / rows;
+	parts_share(k->planes * bands, width_of(k, io->width), one_band, &(struct call){k, io, rows, bands});
+}
+
+static void average_plane(void *arg, int64_t p, int thread)
+{
+	const struct call *c = arg;
+	int64_t pixels = c->k->task.g.h * c->k->task.g.w, lanes = c->k->lanes;
+	float *y = (float *)c->io->y + p * lanes;
+	(void)thread;
+	table()->total(y, (const float *)c->io->x + p * pixels * lanes, pixels, lanes);
+	for (int64_t l = 0; l < lanes; l++)
+		y[l] /= (float)pixels;
 }
 
 static void run_global_average(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct pool *k = (const struct pool *)kernel;
-	int64_t pixels = k->task.g.h * k->task.g.w;
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t p = 0; p < k->planes; p++) {
-		float *y = (float *)io->y + p * k->lanes;
-		table()->total(y, (const float *)io->x + p * pixels * k->lanes, pixels, k->lanes);
-		for (int64_t l = 0; l < k->lanes; l++)
-			y[l] /= (float)pixels;
-	}
+	parts_share(k->planes, width_of(k, io->width), average_plane, &(struct call){.k = k, .io = io});
 }
 
 static void pool_free(struct kernel *k)

@@ -1,6 +1,7 @@
 // Tables of 256 entries over arrays of codes.
 #include "cpu.h"
 #include "qlut.h"
+#include "qtui/base/parts.h"
 
 static void lut_plain(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n)
 {
@@ -20,12 +21,25 @@ static void lut_piece(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int6
 	lut_plain(lut, x + done, y + done, n - done);
 }
 
+enum { PIECE = 1 << 15 }; // codes
+struct lookup {
+	const uint8_t *lut, *x;
+	uint8_t *y;
+	int64_t n;
+};
+
+static void one_piece(void *arg, int64_t i, int thread)
+{
+	const struct lookup *l = arg;
+	int64_t at = i * PIECE;
+
+	(void)thread;
+	lut_piece(l->lut, l->x + at, l->y + at, l->n - at < PIECE ? l->n - at : PIECE);
+}
+
 void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width)
 {
-	enum { PIECE = 1 << 15 };
 	int64_t pieces = (n + PIECE - 1) / PIECE;
 
-#pragma omp parallel for num_threads(width) if (width > 1 && pieces >= 2 * width)
-	for (int64_t i = 0; i < pieces; i++)
-		lut_piece(lut, x + i * PIECE, y + i * PIECE, n - i * PIECE < PIECE ? n - i * PIECE : PIECE);
+	parts_share(pieces, pieces >= 2 * width ? width : 1, one_piece, &(struct lookup) { lut, x, y, n });
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtile.h"
+#include "qtui/base/parts.h"
 
 enum {
 	TILE_BYTES = 96 * 1024,
@@ -202,23 +203,41 @@ static void run_share(const struct qmatmul *k, const struct packed *b, const str
 	qpanel_run(&job, &panel, x->panel_end - p, x->y, row, at, n);
 }
 
+struct call {
+	const struct qmatmul *k;
+	const struct kernel_io *io;
+	const struct packed *b;
+	int64_t batch, shares; // shares of a tile
+	char *space;
+};
+
+// A part_fn of struct call.
+static void one_share(void *arg, int64_t i, int thread)
+{
+	const struct call *c = arg;
+	const struct qmatmul *k = c->k;
+	const struct share x = {
+		.a = (const char *)c->io->x + (size_t)(c->batch * k->t.stride_a) * dtype_size(k->t.a_type),
+		.y = (char *)c->io->y + (size_t)(c->batch * k->t.m * k->t.n) * dtype_size(k->finish.type),
+		.row = i / c->shares * k->tile_m,
+		.panel = k->panels * (i % c->shares) / c->shares,
+		.panel_end = k->panels * (i % c->shares + 1) / c->shares,
+	};
+	run_share(k, c->b, &x, c->space + (size_t)thread * workspace_size(k));
+}
+
+// What is done before another thread has begun.
+#define ALONE (1 << 16) // multiply-adds
+
 static void run_batch(const struct qmatmul *k, const struct kernel_io *io, const struct packed *b, int64_t batch, char *space)
 {
-	int64_t tiles = (k->t.m + k->tile_m - 1) / k->tile_m, shares = 1;
+	struct call c = { k, io, b, batch, 1, space };
+	int64_t tiles = (k->t.m + k->tile_m - 1) / k->tile_m;
+	int width = k->t.m * k->t.n * k->t.k > ALONE ? io->width : 1;
 
-	if (io->width > 1 && tiles < 2 * io->width)
-		shares = 2 * io->width < k->panels ? 2 * io->width : k->panels;
-#pragma omp parallel for num_threads(io->width) schedule(dynamic) if (io->width > 1)
-	for (int64_t i = 0; i < tiles * shares; i++) {
-		const struct share x = {
-			.a = (const char *)io->x + (size_t)(batch * k->t.stride_a) * dtype_size(k->t.a_type),
-			.y = (char *)io->y + (size_t)(batch * k->t.m * k->t.n) * dtype_size(k->finish.type),
-			.row = i / shares * k->tile_m,
-			.panel = k->panels * (i % shares) / shares,
-			.panel_end = k->panels * (i % shares + 1) / shares,
-		};
-		run_share(k, b, &x, space + (size_t)omp_get_thread_num() * workspace_size(k));
-	}
+	if (width > 1 && tiles < 2 * width)
+		c.shares = 2 * width < k->panels ? 2 * width : k->panels;
+	parts_deal(tiles * c.shares, width, one_share, &c);
 }
 
 static void run(const struct kernel *base, const struct kernel_io *io)

@@ -1,6 +1,7 @@
 // Transpose. Where the result's last dimension is not the input's, the two make matrices that are turned in tiles.
 #include <string.h>
 #include "../graph/transpose.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 #include "strided.h"
 
@@ -96,19 +97,31 @@ static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_
 	turn_rest(m, y, x, r, first, m->rows - r, columns);
 }
 
+struct turning {
+	const struct matrices *m;
+	char *y;
+	const char *x;
+	int64_t stripes; // of a matrix
+};
+
+static void one_stripe(void *arg, int64_t i, int thread)
+{
+	const struct turning *t = arg;
+	const struct matrices *m = t->m;
+	int64_t at[STRIDED_MAX], k = i / t->stripes, run = strided_run(&m->outer);
+
+	(void)thread;
+	strided_at(&m->outer, k / run, at);
+	turn_stripe(m, t->y + (size_t)(at[0] + k % run * strided_step(&m->outer, 0)) * m->elem,
+	    t->x + (size_t)(at[1] + k % run * strided_step(&m->outer, 1)) * m->elem, i % t->stripes * STRIPE);
+}
+
 static void turn(struct matrices *m, void *y, const void *x, int width)
 {
-	int64_t stripes = (m->columns + STRIPE - 1) / STRIPE, all;
+	struct turning t = {m, y, x, (m->columns + STRIPE - 1) / STRIPE};
 
 	strided_merge(&m->outer);
-	all = strided_rows(&m->outer) * strided_run(&m->outer);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < all * stripes; i++) {
-		int64_t at[STRIDED_MAX], k = i / stripes, run = strided_run(&m->outer);
-		strided_at(&m->outer, k / run, at);
-		turn_stripe(m, (char *)y + (size_t)(at[0] + k % run * strided_step(&m->outer, 0)) * m->elem,
-		    (const char *)x + (size_t)(at[1] + k % run * strided_step(&m->outer, 1)) * m->elem, i % stripes * STRIPE);
-	}
+	parts_share(strided_rows(&m->outer) * strided_run(&m->outer) * t.stripes, width, one_stripe, &t);
 }
 
 enum status transpose_eval(

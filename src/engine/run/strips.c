@@ -1,3 +1,4 @@
+#include "qtui/base/parts.h"
 #include "strips.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ struct walk {
 	const struct quantizer *oq; // NULL: the result is float
 	struct rep *y;
 	int64_t plane, strip;       // elements of a plane, of a strip: whole pixels
+	int64_t strips;             // of a plane
 };
 
 // The values of one pixel, over and over; each copy doubles what is there.
@@ -78,24 +80,26 @@ static enum status run_table(struct exec *x, const struct strips *s, const struc
 	return STATUS_OK;
 }
 
-static void one_strip(const struct walk *w, int64_t p, int64_t at)
+// A part_fn of struct walk.
+static void one_strip(void *arg, int64_t i, int thread)
 {
+	const struct walk *w = arg;
+	int64_t p = i / w->strips, at = i % w->strips * w->strip;
 	float a[STRIP], b[STRIP], result[STRIP];
 	int64_t n = w->plane - at < w->strip ? w->plane - at : w->strip, first = p * w->plane + at;
 	const struct tensor *t = &w->y->t;
 	float *y = w->oq ? result : (float *)t->data + first;
+	(void)thread;
 	const float *left = load(w, &w->s->in[0], p, at, n, a), *right = w->s->n_in > 1 ? load(w, &w->s->in[1], p, at, n, b) : NULL;
 	w->s->fn(w->s->arg, left, right, y, n);
 	if (w->oq)
 		quantize_run((char *)t->data + (size_t)first * dtype_size(t->type), t->type, y, n, w->oq);
 }
 
-static void each_strip(const struct walk *w, int64_t planes, int width)
+static void each_strip(struct walk *w, int64_t planes, int width)
 {
-	int64_t strips = (w->plane + w->strip - 1) / w->strip, all = planes * strips;
-#pragma omp parallel for num_threads(width) if (width > 1 && all > ALONE)
-	for (int64_t i = 0; i < all; i++)
-		one_strip(w, i / strips, i % strips * w->strip);
+	w->strips = (w->plane + w->strip - 1) / w->strip;
+	parts_share(planes * w->strips, planes * w->strips > ALONE ? width : 1, one_strip, w);
 }
 
 // A float tensor that nobody else has is overwritten: memory that is written for the first time comes from further away.
