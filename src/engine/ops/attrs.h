@@ -148,6 +148,7 @@ struct rnn_attrs {
 	float clip;
 	struct floats alpha, beta;
 	const char *activations; // names joined by blanks, "" for the operator's own
+	const struct rnn_rounding *rounding; // within the steps (rnn.h); NULL: none. No attribute: the engine sets it
 };
 struct roialign_attrs {
 	const char *transform, *mode;

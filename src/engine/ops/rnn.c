@@ -181,6 +181,12 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	return s;
 }
 
+// h, c, the gates and one more; what a product of all gates is made in before it is rounded.
+static int64_t scratch_rows(const struct recurrent *r)
+{
+	return 2 * r->gates + 3;
+}
+
 // The directions of a sequence know nothing of each other: each may have a thread.
 static enum status run_directions(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
     rnn_step_fn *step, float *scratch, int width, struct error *err)
@@ -188,7 +194,7 @@ static enum status run_directions(const struct recurrent *r, const struct node *
 	enum { MOST = 2 };
 	enum status s[MOST] = {STATUS_OK, STATUS_OK};
 	struct error trouble[MOST] = {{0}};
-	int64_t each = (r->gates + 3) * r->hidden;
+	int64_t each = scratch_rows(r) * r->hidden;
 
 #pragma omp parallel for num_threads(MOST) if (width > 1 && r->directions > 1)
 	for (int d = 0; d < r->directions; d++)
@@ -209,8 +215,7 @@ enum status rnn_run(const struct node *n, const struct tensor *const *in, struct
 
 	if (s != STATUS_OK)
 		return s;
-	scratch = mem_try_array(
-	    (size_t)(r.directions * (r.gates + 3)) * (size_t)r.hidden, sizeof *scratch); // h, c, the gates and one more
+	scratch = mem_try_array((size_t)r.directions * (size_t)scratch_rows(&r) * (size_t)r.hidden, sizeof *scratch);
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)r.hidden);
 	if (result(n, out, OUT_Y))

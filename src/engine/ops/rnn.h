@@ -2,6 +2,7 @@
 #ifndef QTUI_ENGINE_OPS_RNN_H
 #define QTUI_ENGINE_OPS_RNN_H
 
+#include "qtui/engine/quantizer.h"
 #include "unary.h"
 
 struct recurrent {
@@ -21,6 +22,12 @@ struct rnn_activation {
 MUST_CHECK enum status rnn_activations(
     struct rnn_activation out[RNN_ACTIVATIONS], const struct node *n, int directions, int direction, struct error *err);
 
+// How a target rounds within a time step: W x and R h, each by itself, GRU's sum for its candidate and LSTM's cell; the state in the end.
+struct rnn_rounding {
+	struct quantizer sums;
+	const struct quantizer *state; // NULL: it stays as it is
+};
+
 struct rnn_cell { // one direction
 	const struct rnn_attrs *attrs;
 	int64_t input, hidden;
@@ -28,7 +35,7 @@ struct rnn_cell { // one direction
 	const float *w_bias, *r_bias; // [gates * hidden] or NULL
 	const float *peephole;        // [3 * hidden] or NULL
 	struct rnn_activation act[RNN_ACTIVATIONS];
-	float *gate; // room for (gates + 1) * hidden
+	float *gate; // room for (gates + 1) * hidden, with rounding for twice the gates
 };
 // Takes the state from one time step to the next: h, and for LSTM c, of `hidden` elements.
 typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, float *c);

@@ -31,21 +31,52 @@ static void activate(const struct rnn_activation *act, float clip, float *y, int
 		y[i] = y[i] * act->scale + act->offset;
 }
 
-// gate[0..gates-1] = W x + both biases + R h.
-static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, const float *h)
+static void round_to(const struct quantizer *q, float *y, int64_t n)
+{
+	struct tensor t = {.type = DT_F32, .shape = shape_of(1, &n), .data = y};
+
+	if (q)
+		fake_quantize(&t, &t, q, 1);
+}
+
+// y += M x, rounded by itself where steps are; `part` has room for it.
+static void add_product(const struct rnn_cell *cell, float *y, const float *m, const float *x, int64_t rows, int64_t columns, float *part)
+{
+	if (!cell->attrs->rounding) {
+		dot_rows(y, m, x, rows, columns);
+		return;
+	}
+	start_with(part, NULL, rows);
+	dot_rows(part, m, x, rows, columns);
+	round_to(&cell->attrs->rounding->sums, part, rows);
+	add(y, part, rows);
+}
+
+static void round_sums(const struct rnn_cell *cell, float *y, int64_t n)
+{
+	round_to(cell->attrs->rounding ? &cell->attrs->rounding->sums : NULL, y, n);
+}
+
+static void round_state(const struct rnn_cell *cell, float *y, int64_t n)
+{
+	round_to(cell->attrs->rounding ? cell->attrs->rounding->state : NULL, y, n);
+}
+
+// gate[0..gates-1] = W x + both biases + R h; `part` behind all gates.
+static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, const float *h, float *part)
 {
 	int64_t rows = gates * cell->hidden;
 
 	start_with(cell->gate, cell->w_bias, rows);
 	add(cell->gate, cell->r_bias, rows);
-	dot_rows(cell->gate, cell->w, x, rows, cell->input);
-	dot_rows(cell->gate, cell->r, h, rows, cell->hidden);
+	add_product(cell, cell->gate, cell->w, x, rows, cell->input, part);
+	add_product(cell, cell->gate, cell->r, h, rows, cell->hidden, part);
 }
 
 void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
 {
 	(void)c;
-	add_inputs(cell, 1, x, h);
+	add_inputs(cell, 1, x, h, cell->gate + cell->hidden);
 	activate(&cell->act[0], cell->attrs->clip, cell->gate, cell->hidden);
 	for (int64_t i = 0; i < cell->hidden; i++)
 		h[i] = cell->gate[i];
@@ -55,27 +86,29 @@ void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
 void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *c)
 {
 	const int64_t n = cell->hidden;
-	float *update = cell->gate, *reset = update + n, *candidate = reset + n, *part = candidate + n;
+	float *update = cell->gate, *reset = update + n, *candidate = reset + n, *part = candidate + n, *more = part + n;
 	const float *r_bias = cell->r_bias ? cell->r_bias + 2 * n : NULL;
 
 	(void)c;
-	add_inputs(cell, 2, x, h);
+	add_inputs(cell, 2, x, h, more);
 	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
 	start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
-	dot_rows(candidate, cell->w + 2 * n * cell->input, x, n, cell->input);
+	add_product(cell, candidate, cell->w + 2 * n * cell->input, x, n, cell->input, more);
 	if (cell->attrs->linear_before_reset) {
 		start_with(part, r_bias, n);
-		dot_rows(part, cell->r + 2 * n * n, h, n, n);
+		add_product(cell, part, cell->r + 2 * n * n, h, n, n, more);
 		add_scaled(candidate, reset, part, n);
 	} else {
 		start_with(part, NULL, n);
 		add_scaled(part, reset, h, n);
 		add(candidate, r_bias, n);
-		dot_rows(candidate, cell->r + 2 * n * n, part, n, n);
+		add_product(cell, candidate, cell->r + 2 * n * n, part, n, n, more);
 	}
+	round_sums(cell, candidate, n);
 	activate(&cell->act[1], cell->attrs->clip, candidate, n);
 	for (int64_t i = 0; i < n; i++)
 		h[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
+	round_state(cell, h, n);
 }
 
 // Gates: input, output, forget, cell. Peepholes: input, output, forget.
@@ -86,7 +119,7 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 	float *input = cell->gate, *output = input + n, *forget = output + n, *candidate = forget + n,
 	      *part = candidate + n;
 
-	add_inputs(cell, 4, x, h);
+	add_inputs(cell, 4, x, h, part);
 	if (peephole) {
 		add_scaled(input, peephole, c, n);
 		add_scaled(forget, peephole + 2 * n, c, n);
@@ -96,6 +129,7 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 	activate(&cell->act[1], clip, candidate, n);
 	for (int64_t i = 0; i < n; i++)
 		c[i] = (cell->attrs->input_forget ? 1 - input[i] : forget[i]) * c[i] + input[i] * candidate[i];
+	round_sums(cell, c, n);
 	if (peephole)
 		add_scaled(output, peephole + n, c, n);
 	activate(&cell->act[0], clip, output, n);
@@ -103,4 +137,5 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 	activate(&cell->act[2], 0, part, n);
 	for (int64_t i = 0; i < n; i++)
 		h[i] = output[i] * part[i];
+	round_state(cell, h, n);
 }

@@ -63,14 +63,24 @@ static int align_to_large(struct plan *p, int node)
 	return master;
 }
 
-static void align_to_first(struct plan *p, int node)
+static void follow_unless_float(struct plan *p, int slot, int master)
 {
-	int master = p->first_in[node];
+	if (!is_floating(&p->slot[slot]) && !p->slot[slot].locked)
+		plan_master(p, slot, master);
+}
+
+// A recurrence has one scale for the states that it gives: of every step, of the last one, and the one that it begins with.
+static int align_states(struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	int master = p->first_out[node];
 	if (is_floating(&p->slot[master]))
-		return;
-	for (int i = 0; i < p->g->node[node].n_out; i++)
-		if (!is_floating(plan_out(p, node, i)) && !plan_out(p, node, i)->locked)
-			plan_master(p, p->first_out[node] + i, master);
+		return -1;
+	if (n->n_out > RNN_HIDDEN)
+		follow_unless_float(p, master + RNN_HIDDEN, master);
+	if (n->n_in > RNN_STATE)
+		follow_unless_float(p, p->first_in[node] + RNN_STATE, master);
+	return master;
 }
 
 static bool reads(const struct node *n, int value)
@@ -128,7 +138,7 @@ void plan_align(struct plan *p)
 		else if (v->rule[i]->align == ALIGN_LARGE)
 			master = align_to_large(p, i);
 		else if (v->rule[i]->align == ALIGN_FIRST)
-			align_to_first(p, i);
+			master = align_states(p, i);
 		if (master >= 0)
 			pull_producers(p, i, master);
 	}

@@ -145,6 +145,6 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		v->platform[i] = platform_for(p, e, i);
 		if (v->platform[i] != PLATFORM_FLOAT)
-			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->rule[i]->becomes);
+			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->rule[i]);
 	}
 }

@@ -166,9 +166,33 @@ static bool take_whole(struct plan *p, int slot)
 	return true;
 }
 
+// Biases of a recurrence are still floats while observers watch.
+static bool take_step_scale(struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	float scale = priv(p)->rule[s->node]->step_scale;
+	int32_t zero = 0;
+	if (scale <= 0 || s->index != RNN_BIAS)
+		return false;
+	take_constant(p, slot, &(struct cached){ .n = 1, .scale = &scale, .zero = &zero });
+	priv(p)->calibration[slot] = NULL;
+	return true;
+}
+
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot)
 {
 	return priv(p)->calibration[slot];
+}
+
+static void take_cell(struct plan *p, int node)
+{
+	struct plan_priv *v = priv(p);
+	int slot = p->first_out[node] + RNN_CELL;
+	if (v->rule[node]->step_scale <= 0 || p->g->node[node].n_out <= RNN_CELL || p->slot[slot].quant.kind != QUANT_LINEAR)
+		return;
+	v->from[slot] = SCALE_FIXED;
+	v->scale[slot] = v->rule[node]->step_scale;
+	v->zero[slot] = 0;
 }
 
 // Outputs whose range is known beforehand (Softmax: 0 to 1).
@@ -178,6 +202,7 @@ static void take_fixed(struct plan *p)
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		const struct op_rule *rule = v->rule[i];
 		int slot = p->first_out[i];
+		take_cell(p, i);
 		if ((!rule->fixed && rule->fixed_scale <= 0) || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
 			continue;
 		struct quantizer q = scale_chosen_for(p->target, &p->slot[slot].quant);
@@ -198,7 +223,8 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		const struct slot *s = &p->slot[i];
 		const struct cached *e = NULL;
 		struct cached *mine = NULL;
-		if (!s->parameter || s->state != SLOT_ACTIVE || tensor_count(p->g->value[s->value].constant) < 1 || take_whole(p, i))
+		if (!s->parameter || s->state != SLOT_ACTIVE || tensor_count(p->g->value[s->value].constant) < 1 || take_whole(p, i) ||
+		    take_step_scale(p, i))
 			continue;
 		enum status st = find_constant(&e, &mine, p, s, c, err);
 		if (st)

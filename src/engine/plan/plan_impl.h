@@ -9,6 +9,7 @@
 
 // Where a root quantizer's scale comes from.
 enum origin_of_scale { SCALE_NONE, SCALE_OBSERVED, SCALE_CONSTANT, SCALE_FIXED, SCALE_DERIVED /* the larger of several */ };
+enum { RNN_BIAS = 3, RNN_STATE = 5, RNN_HIDDEN = 1, RNN_CELL = 2 }; // inputs and outputs of GRU and LSTM
 enum { PLATFORM_FLOAT = -1 }; // else an index into target.width (ORDER PRECISION)
 
 struct plan_priv {
@@ -72,7 +73,7 @@ void plan_bias_scales(struct plan *p);
 int plan_consumers(const struct plan *p, int node); // operators that read the node's outputs, a merged Swish once
 void plan_align(struct plan *p);
 // stand_in.c: what runs in a node's place where it is quantized.
-struct stand_in plan_stand_in(const struct graph *g, const struct node *n, enum becoming becomes);
+struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const struct op_rule *rule);
 bool shape_is_image_mean(const struct shape *x, const struct shape *y); // rows and columns gone, their dimensions kept
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);

@@ -76,12 +76,20 @@ static bool output_is_fixed(const struct plan *p, const struct slot *s)
 	return s->is_output && s->index == 0 && priv(p)->rule[s->node]->fixed_scale > 0;
 }
 
+// A bias or the cell of a recurrence whose steps have a scale of their own.
+static bool has_step_scale(const struct plan *p, const struct slot *s)
+{
+	bool bias = !s->is_output && s->index == RNN_BIAS && s->parameter, cell = s->is_output && s->index == RNN_CELL;
+	return priv(p)->rule[s->node]->step_scale > 0 && (bias || cell);
+}
+
 static void slot_template(struct plan *p, int id)
 {
 	struct slot *s = &p->slot[id];
 	static const enum quantizer_kind kinds[] = {
 		[TARGET_LINEAR] = QUANT_LINEAR, [TARGET_FLOAT16] = QUANT_FP16, [TARGET_BFLOAT16] = QUANT_BF16,
 	};
+	static const struct scheme steps = { .sign = true, .symmetric = true };
 	struct scheme full = p->target->activation;
 	full.reduce_range = false;
 	s->state = SLOT_FLOAT;
@@ -100,6 +108,8 @@ static void slot_template(struct plan *p, int id)
 		set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
+	else if (has_step_scale(p, s))
+		set_range(&s->quant, &steps, 16);
 	else
 		set_range(&s->quant, output_is_fixed(p, s) ? &full : &p->target->activation, node_width(p, s->node)->activation);
 	if (starts_float(p, s))

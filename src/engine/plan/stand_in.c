@@ -1,4 +1,5 @@
-// What AMD's NPU runs in place of an operator where it is quantized: functions of constants that it has, and means by an integer and a shift.
+// What a target runs in place of an operator where it is quantized: functions of constants that AMD's NPU has, means by an integer and a shift,
+// recurrences that round within their steps.
 #include <math.h>
 #include <string.h>
 #include "qtui/engine/op.h"
@@ -63,11 +64,11 @@ static double factor_of_mean(const struct graph *g, const struct node *n, bool p
 	return factor_of_reduced(x, y);
 }
 
-struct stand_in plan_stand_in(const struct graph *g, const struct node *n, enum becoming becomes)
+struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const struct op_rule *rule)
 {
 	const float sixth = 2731 / 16384.f; // the upper end of the HardSigmoid, 6 * 2731 / 2^14, is above all codes
 	const struct act_attrs *a = n->attrs;
-	switch (becomes) {
+	switch (rule->becomes) {
 	case BECOMES_HARD_SIGMOID:
 		if (is_op(n, "Sigmoid") || plan_is_gate(n))
 			return (struct stand_in){ .op = "HardSigmoid", .alpha = sixth, .beta = 3 * sixth };
@@ -78,11 +79,11 @@ struct stand_in plan_stand_in(const struct graph *g, const struct node *n, enum 
 		break;
 	case BECOMES_POOLED_MEAN:
 	case BECOMES_SHIFTED_MEAN: {
-		double factor = factor_of_mean(g, n, becomes == BECOMES_POOLED_MEAN);
+		double factor = factor_of_mean(g, n, rule->becomes == BECOMES_POOLED_MEAN);
 		return (struct stand_in){ .gain = factor == 1 ? 0 : (float)factor };
 	}
 	default:
 		break;
 	}
-	return (struct stand_in){ 0 };
+	return (struct stand_in){ .step_scale = rule->step_scale };
 }

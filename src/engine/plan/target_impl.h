@@ -42,6 +42,7 @@ struct op_rule {
 	float fixed_scale;            // not 0: output 0 has this scale and zero point, in the full range of its bits
 	int fixed_zero;
 	enum becoming becomes;        // where it is quantized
+	float step_scale;             // of GRU and LSTM: their biases, cell state and the sums of a time step have 16 bits of it; 0: no others
 	struct weight_rule weight;
 };
 

@@ -161,6 +161,23 @@ static enum status read_becoming(struct member_reading *r, const cJSON *j, const
 	return STATUS_OK;
 }
 
+// {"GRU": 0.001953125}
+static enum status read_step_scales(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+{
+	(void)base;
+	if (!cJSON_IsObject(j))
+		return member_fault(r, f->name, "must map operator types to scales");
+	for (int i = 0; i < r->t->n_rules; i++)
+		r->t->rule[i].step_scale = 0;
+	const cJSON *op;
+	cJSON_ArrayForEach(op, j) {
+		if (!cJSON_IsNumber(op) || !(op->valuedouble > 1e-30) || !(op->valuedouble < 1e30))
+			return member_fault(r, f->name, "must map operator types to scales");
+		target_rule_add(r->t, op->string)->step_scale = (float)op->valuedouble;
+	}
+	return STATUS_OK;
+}
+
 static enum status read_clips(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
 	(void)base;
@@ -306,6 +323,7 @@ static const struct member operator_fields[] = {
 	{ "fixed_ranges", read_ranges, 0, NULL, 0 },
 	{ "fixed_scales", read_fixed_scales, 0, NULL, 0 },
 	{ "becomes", read_becoming, 0, NULL, 0 },
+	{ "step_scales", read_step_scales, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct member fusion_fields[] = {

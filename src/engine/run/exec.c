@@ -215,9 +215,12 @@ enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep
 	int n = x->node->n_out;
 	struct op op = operator_of(x);
 	struct node node = *x->node;
+	struct rounded_steps steps;
 	struct tensor *out = xcalloc((size_t)n, sizeof *out);
 	enum status st = exec_shapes(x, in, out);
 	node.op = &op;
+	if (exec_rounds_steps(x, &steps))
+		node.attrs = &steps.attrs;
 	if (st == STATUS_OK && n == 1 && (x->node->op->flags & OPF_VIEW) && in[0]->buf) { // no copy: another shape on the same bytes
 		struct shape shape = out[0].shape;
 		y[0].t = tensor_share(in[0]);

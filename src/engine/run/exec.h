@@ -2,12 +2,22 @@
 #ifndef QTUI_ENGINE_RUN_EXEC_H
 #define QTUI_ENGINE_RUN_EXEC_H
 
+#include "../ops/attrs.h"
+#include "../ops/rnn.h"
 #include "run_impl.h"
 
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
 bool exec_float_input(const struct exec *x, int i);
 enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
+// A recurrence whose steps the target rounds: attributes that say so, with all that they point to. False: the node's own are right.
+struct rounded_steps {
+	struct rnn_attrs attrs;
+	struct rnn_rounding rounding;
+	float scale;
+	int32_t zero;
+};
+bool exec_rounds_steps(const struct exec *x, struct rounded_steps *own);
 void exec_gain(const struct exec *x, struct rep *y); // the factor on what the node itself gives, where the target has one
 // Memory for output 0, or for what becomes output 0 by exec_finish; exec_place: only where it has a place.
 bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);

@@ -45,14 +45,15 @@ struct key key_of_node(const struct node *n)
 const struct stand_in *stand_in_of(const struct plan *plan, enum sim sim, int node)
 {
 	bool quantized = plan && (sim == SIM_FULL || sim == SIM_ALONE);
-	return quantized && (plan->stand_in[node].op || plan->stand_in[node].gain != 0) ? &plan->stand_in[node] : NULL;
+	const struct stand_in *f = quantized ? &plan->stand_in[node] : NULL;
+	return f && (f->op || f->gain != 0 || f->step_scale > 0) ? f : NULL;
 }
 
 struct key key_of_function(const struct graph *g, const struct plan *plan, enum sim sim, int node)
 {
 	struct key k = key_of_node(&g->node[node]);
 	const struct stand_in *f = stand_in_of(plan, sim, node);
-	const float of[] = {f ? f->alpha : 0, f ? f->beta : 0, f ? f->gain : 0};
+	const float of[] = {f ? f->alpha : 0, f ? f->beta : 0, f ? f->gain : 0, f ? f->step_scale : 0};
 	return f ? key_add(key_add_text(k, f->op ? f->op : ""), of, sizeof of) : k;
 }
 
