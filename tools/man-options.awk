@@ -1,23 +1,26 @@
 # The OPTIONS of the manual page from src/cli/options.def: awk -f tools/man-options.awk src/cli/options.def
 function text(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
+# Of a row's verbs: "analyze, eval", the screen last; "" where a group of verbs (VERB_STUDY) takes it.
+function verbs_of(row,    list, screen, verb) {
+	while (match(row, /VERB_[A-Z]+/)) {
+		verb = tolower(substr(row, RSTART + 5, RLENGTH - 5))
+		row = substr(row, RSTART + RLENGTH)
+		if (verb ~ /^(study|samples|task|any)$/)
+			return ""
+		if (verb == "tui")
+			screen = "the screen"
+		else
+			list = list (list == "" ? "" : ", ") verb
+	}
+	return list (list != "" && screen != "" ? ", " : "") screen
+}
 /^OPTION\(/ {
 	n = split($0, q, "\"")
 	name = q[2]; help = q[n - 1]; argument = n > 5 ? q[4] : ""
 	split(q[3], f, ",")
 	letter = f[2]; gsub(/[ ']/, "", letter)
 	printf ".TP\n.BR %s\\-\\-%s%s\n%s\n", letter == "0" ? "" : "\\-" letter " , ", text(name), argument == "" ? "" : " \\ \\fI" text(argument) "\\fR", text(help)
-	if ($0 ~ /VERB_ANALYZE \| VERB_EVAL \| VERB_COMPARE \| VERB_SEARCH/) only = "analyze, eval, compare, search, tune, equalize"
-	else if ($0 ~ /VERB_ANALYZE \| VERB_TUI \| VERB_SEARCH/) only = "analyze, search, tune, the screen"
-	else if ($0 ~ / VERB_SEARCH \| VERB_TUNE,/) only = "search, tune"
-	else if ($0 ~ / VERB_SEARCH,/) only = "search"
-	else if ($0 ~ /VERB_ANALYZE \| VERB_EVAL/) only = "analyze, eval"
-	else if ($0 ~ /VERB_RUN \| VERB_EXPORT \| VERB_QUANTIZE/) only = "run, export, quantize, tune, equalize"
-	else if ($0 ~ / VERB_ANALYZE,/) only = "analyze"
-	else if ($0 ~ / VERB_RUN,/) only = "run"
-	else if ($0 ~ / VERB_EQUALIZE,/) only = "equalize"
-	else if ($0 ~ / VERB_EVAL,/) only = "eval"
-	else if ($0 ~ / VERB_EXPORT,/) only = "export"
-	else if ($0 ~ / VERB_TUI,/) only = "the screen"
-	else next
-	printf "(%s)\n", only
+	only = verbs_of(q[n - 2])
+	if (only != "")
+		printf "(%s)\n", only
 }
