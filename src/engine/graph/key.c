@@ -13,43 +13,41 @@ struct key tensor_key(const struct tensor *t)
 	return k;
 }
 
-static struct key add_attr(struct key k, const struct attr_spec *spec, const void *field)
+static struct key add_attr(struct key k, const struct attr_spec *a, const void *attrs)
 {
-	const struct ints *ints = field;
-	const struct floats *floats = field;
-	const char *text;
-	const struct tensor *t;
-
-	switch (spec->kind) {
+	const void *at = (const char *)attrs + a->offset;
+	k = key_add_text(k, a->name);
+	switch (a->kind) {
 	case ATTR_INT:
-		return key_add_int(k, *(const int64_t *)field);
+		return key_add(k, at, sizeof(int64_t));
 	case ATTR_FLOAT:
-		return key_add(k, field, sizeof(float));
-	case ATTR_INTS:
-		k = key_add_int(k, ints->n);
-		return ints->n > 0 ? key_add(k, ints->at, (size_t)ints->n * sizeof(int64_t)) : k;
-	case ATTR_FLOATS:
-		k = key_add_int(k, floats->n);
-		return floats->n > 0 ? key_add(k, floats->at, (size_t)floats->n * sizeof(float)) : k;
-	case ATTR_TEXT:
-		text = *(const char *const *)field;
-		return key_add_text(k, text ? text : "");
-	case ATTR_TENSOR:
-		t = *(const struct tensor *const *)field;
-		return t ? key_add_key(k, tensor_key(t)) : key_add_int(k, 0);
+		return key_add(k, at, sizeof(float));
+	case ATTR_INTS: {
+		const struct ints *v = at;
+		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
+	}
+	case ATTR_FLOATS: {
+		const struct floats *v = at;
+		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
+	}
+	case ATTR_TEXT: {
+		const char *text = *(const char *const *)at;
+		return text ? key_add_text(k, text) : key_add_int(k, -1);
+	}
+	case ATTR_TENSOR: {
+		const struct tensor *t = *(const struct tensor *const *)at;
+		return t && t->data ? key_add_key(k, tensor_key(t)) : key_add_int(k, -1);
+	}
 	}
 	return k;
 }
 
 struct key graph_node_key(const struct node *n)
 {
-	struct key k = {0};
-
-	k = key_add_text(k, n->op->domain);
-	k = key_add_text(k, n->op->name);
-	k = key_add_int(k, n->op->since);
+	struct key k = key_add_text((struct key){0}, n->op->name);
+	k = key_add_int(key_add_text(k, n->op->domain), n->op->since);
 	for (int i = 0; i < n->op->n_attrs; i++)
-		k = add_attr(k, &n->op->attrs[i], (const char *)n->attrs + n->op->attrs[i].offset);
+		k = add_attr(k, &n->op->attrs[i], n->attrs);
 	for (int i = 0; i < n->n_subgraphs; i++)
 		k = key_add_key(k, n->subgraph[i]->key);
 	return k;

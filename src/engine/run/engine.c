@@ -51,7 +51,7 @@ struct engine *engine_bare(const struct graph *g, const struct engine_options *o
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
 	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
 	for (int i = 0; i < g->n_nodes; i++) {
-		e->node_sig[i] = key_add_int(key_of_node(&g->node[i]), i);
+		e->node_sig[i] = key_add_int(graph_node_key(&g->node[i]), i);
 		e->quantized_file |= g->node[i].op->id == OP_QuantizeLinear || g->node[i].op->id == OP_DynamicQuantizeLinear;
 	}
 	return e;

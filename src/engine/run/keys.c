@@ -1,46 +1,7 @@
 // Keys: what names a result. A value's key is the hash of its operator, attributes and output quantizer and of the keys of its
 // inputs as its node sees them (through the input slots' quantizers); a sample's own key is added when the store is asked.
 #include <stdlib.h>
-#include <string.h>
 #include "keys.h"
-
-static struct key add_attr(struct key k, const struct attr_spec *a, const void *attrs)
-{
-	const char *at = (const char *)attrs + a->offset;
-	k = key_add_text(k, a->name);
-	switch (a->kind) {
-	case ATTR_INT:
-		return key_add(k, at, sizeof(int64_t));
-	case ATTR_FLOAT:
-		return key_add(k, at, sizeof(float));
-	case ATTR_INTS: {
-		const struct ints *v = (const void *)at;
-		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
-	}
-	case ATTR_FLOATS: {
-		const struct floats *v = (const void *)at;
-		return key_add(key_add_int(k, v->n), v->at, v->n > 0 ? (size_t)v->n * sizeof *v->at : 0);
-	}
-	case ATTR_TEXT: {
-		const char *text = *(const char *const *)(const void *)at;
-		return text ? key_add_text(k, text) : key_add_int(k, -1);
-	}
-	case ATTR_TENSOR: {
-		const struct tensor *t = *(const struct tensor *const *)(const void *)at;
-		return t && t->data ? key_add(key_add_int(k, t->type), t->data, tensor_bytes(t)) : key_add_int(k, -1);
-	}
-	}
-	return k;
-}
-
-struct key key_of_node(const struct node *n)
-{
-	struct key k = key_add_text((struct key){0}, n->op->name);
-	k = key_add_int(key_add_text(k, n->op->domain), n->op->since);
-	for (int i = 0; i < n->op->n_attrs; i++)
-		k = add_attr(k, &n->op->attrs[i], n->attrs);
-	return k;
-}
 
 const struct stand_in *stand_in_of(const struct plan *plan, enum sim sim, int node)
 {
@@ -49,9 +10,9 @@ const struct stand_in *stand_in_of(const struct plan *plan, enum sim sim, int no
 	return f && (f->op || f->gain != 0 || f->step_scale > 0) ? f : NULL;
 }
 
-struct key key_of_function(const struct graph *g, const struct plan *plan, enum sim sim, int node)
+static struct key key_of_function(const struct graph *g, const struct plan *plan, enum sim sim, int node)
 {
-	struct key k = key_of_node(&g->node[node]);
+	struct key k = graph_node_key(&g->node[node]);
 	const struct stand_in *f = stand_in_of(plan, sim, node);
 	const float of[] = {f ? f->alpha : 0, f ? f->beta : 0, f ? f->gain : 0, f ? f->step_scale : 0};
 	return f ? key_add(key_add_text(k, f->op ? f->op : ""), of, sizeof of) : k;

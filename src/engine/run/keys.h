@@ -6,9 +6,6 @@
 
 // What runs in the node's place under a simulation, or NULL.
 const struct stand_in *stand_in_of(const struct plan *plan, enum sim sim, int node);
-// Of what a node computes under a simulation.
-struct key key_of_function(const struct graph *g, const struct plan *plan, enum sim sim, int node);
-struct key key_of_node(const struct node *n); // operator and attributes
 const struct quantizer *slot_in_quantizer(const struct plan *plan, enum sim sim, int node, int i);  // NULL: none acts
 const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim, int node, int i); // NULL: none acts
 
