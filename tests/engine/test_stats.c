@@ -266,58 +266,6 @@ void test_stats__hist_of_constant_and_odd_values(void **state)
 	tensor_drop(&f);
 }
 
-static void check_hist_codes(const struct tensor *f, const struct quantizer *quant)
-{
-	struct tensor q = tensor(quantizer_dtype(quant), f->layout, 4, f->shape.dim);
-	struct tensor back = tensor(DT_F32, f->layout, 4, f->shape.dim);
-	uint32_t got[64] = { 0 }, want[64] = { 0 };
-	uint8_t *used = calloc(65536, 1), *seen = calloc(65536, 1);
-	struct walk w = { 0, 0, 0 };
-
-	quantize(&q, f, quant, 1);
-	dequantize(&back, &q, quant, 1);
-	do {
-		int64_t i = stored_at(f, w.n, w.c, w.p);
-		want[bin_of(((float *)back.data)[i], 64, -3.0f, 3.5f)]++;
-		seen[dtype_size(q.type) == 1 ? ((uint8_t *)q.data)[i] : ((uint16_t *)q.data)[i]] = 1;
-	} while (next(f, &w));
-	stats_hist_codes(got, 64, -3.0f, 3.5f, &q, quant, used);
-	assert_memory_equal(got, want, sizeof(got));
-	assert_memory_equal(used, seen, 65536);
-	stats_hist_codes(got, 64, -3.0f, 3.5f, &q, quant, NULL);
-	assert_int_equal(got[30], 2 * want[30]);
-	free(used);
-	free(seen);
-	tensor_drop(&q);
-	tensor_drop(&back);
-}
-
-void test_stats__hist_of_codes_is_the_hist_of_their_values(void **state)
-{
-	float scale[25];
-	int32_t zero[25];
-	for (int i = 0; i < 25; i++) {
-		scale[i] = 0.01f * (float)(i + 3);
-		zero[i] = 2 * i;
-	}
-	for (int i = 0; i < SHAPES; i++) {
-		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
-			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
-			fill(&f, 3.0f, 99.0f);
-			for (int c = 0; c < CODES; c++) {
-				struct quantizer quant = quantizer(c);
-				check_hist_codes(&f, &quant);
-				quant.scale = scale;
-				quant.zero = zero;
-				quant.axis = 1;
-				quant.n = (int)shapes[i][1];
-				check_hist_codes(&f, &quant);
-			}
-			tensor_drop(&f);
-		}
-	}
-}
-
 void test_stats__merging_in_order(void **state)
 {
 	const int64_t n = 5000;

@@ -45,20 +45,6 @@ void test_target__facts(void **state)
 	}
 }
 
-void test_target__keys_differ(void **state)
-{
-	struct target *a, *b, *c;
-	struct error err;
-	assert_int_equal(target_load(&a, "esp32p4", &err), STATUS_OK);
-	assert_int_equal(target_load(&b, "esp32p4", &err), STATUS_OK);
-	assert_int_equal(target_load(&c, "esp32s3", &err), STATUS_OK);
-	assert_true(key_equal(target_key(a), target_key(b)));
-	assert_false(key_equal(target_key(a), target_key(c)));
-	target_free(&a);
-	target_free(&b);
-	target_free(&c);
-}
-
 // The error of a target file with this text.
 static const char *fault_of(const char *text, enum status want)
 {

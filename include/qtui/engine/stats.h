@@ -26,9 +26,6 @@ void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct
 void stats_range(struct tensor_range *out, const struct tensor *f);
 // Adds the elements of a float tensor to hist[bins] over [lo, hi] (last bin closed; outside: the end bins).
 void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f);
-// Adds the dequantized values of codes (8 or 16 bit, per tensor or per channel) to hist[bins] over [lo, hi]; `used`
-// (may be NULL; 256 or 65536 bits as bytes) has the codes that occur set to 1.
-void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant, uint8_t *used);
 
 // Counts of a float tensor's elements, each rounded down to a multiple of 2^exponent. The step follows from the range alone: the finest
 // that makes at most 2 * GRID_LEAST steps of it. So counts of different data merge exactly, whatever ranges they were made over and in
@@ -39,7 +36,6 @@ struct grid {
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
 	uint32_t bin[GRID_BINS];
 };
-void grid_widen(struct grid *g, float lo, float hi); // to hold finite values from lo to hi
 void grid_shape(struct grid *g, const struct grid *like); // empty, on the steps of another: what will be merged into it need not be widened
 void grid_merge(struct grid *into, const struct grid *one);
 // Adds the counts to hist[bins] over [lo, hi] (outside: the end bins), each where its bin begins; counts of the codes of a quantizer, where

@@ -18,7 +18,6 @@ const char *target_title(const struct target *t);      // a phrase for people
 enum calib_method target_default_calibration(const struct target *t);
 bool target_needs_pow2(const struct target *t);
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
-struct key target_key(const struct target *t);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.
 char **target_list(int *n);
 

@@ -7,7 +7,6 @@
 void repair_news(struct ui *ui);          // takes what the job has to say
 void repair_ended(struct ui *ui);          // tells what it came to
 void repair_take_kept(struct ui *ui);     // what accuracy costs, as the study keeps it
-const char *repair_work_name(enum repair_work w); // "fix", "blame", "tune"
 
 // Of the blame view while it shows what :fix does.
 int view_fix_head(const struct ui *ui);

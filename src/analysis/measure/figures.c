@@ -274,12 +274,7 @@ void range_compose(struct range_memo *r, struct range_memo *const *part, int n)
 	r->n_part = r->merged ? 0 : n;
 }
 
-bool range_lacks(const struct range_memo *r, int sample)
-{
-	return r->n_part == 0 && !range_has(r, sample);
-}
-
-bool range_has(const struct range_memo *r, int sample)
+static bool range_has(const struct range_memo *r, int sample)
 {
 	bool all = r->n_part > 0;
 	if (r->merged || atomic_load_explicit(&r->have[sample], memory_order_acquire))
@@ -287,6 +282,11 @@ bool range_has(const struct range_memo *r, int sample)
 	for (int i = 0; all && i < r->n_part; i++)
 		all = range_has(r->part[i], sample);
 	return all;
+}
+
+bool range_lacks(const struct range_memo *r, int sample)
+{
+	return r->n_part == 0 && !range_has(r, sample);
 }
 
 bool range_complete(const struct range_memo *r, int samples)

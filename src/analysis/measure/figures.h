@@ -76,7 +76,6 @@ bool figure_complete(const struct figure *f, int samples);
 bool figure_has(const struct figure *f, int sample);
 void figure_set(struct figure *f, int sample, const struct tensor_sums *s);
 struct figures figure_merge(const struct figure *f, int samples);
-bool range_has(const struct range_memo *r, int sample);
 bool range_complete(const struct range_memo *r, int samples);
 void range_set(struct range_memo *r, int sample, const struct tensor_range *one);
 struct tensor_range range_merge(const struct range_memo *r, int samples);

@@ -63,6 +63,21 @@ void repair_tell(const struct repair *r, double progress, const char *fmt, ...)
 	r->opt.tell(r->opt.tell_arg, text, progress);
 }
 
+// A node in float that the target would quantize is wide; others are float in any case.
+static void cost_of_plan(const struct repair *r, const struct plan *p, struct repair_figures *out)
+{
+	double macs = 0, cost = 0, wide = 0;
+	for (int n = 0; n < r->g->n_nodes; n++) {
+		double m = p->quantizable[n] ? (double)r->macs[n] : 0;
+		macs += m;
+		wide += p->precision[n] == PREC_INT8 ? 0 : m;
+		cost += r->costs->node[n].at[p->precision[n]];
+	}
+	out->wide = macs > 0 ? wide / macs : 0;
+	out->cost = r->costs->narrow > 0 ? cost / r->costs->narrow : 1;
+	out->us = r->costs->latency ? cost : NAN;
+}
+
 enum status repair_measure(struct repair *r, const struct trial *t, struct scales *s, struct plan **p, struct repair_figures *out, struct error *err)
 {
 	struct damage d = {0};
@@ -73,7 +88,7 @@ enum status repair_measure(struct repair *r, const struct trial *t, struct scale
 	if (st != STATUS_OK)
 		return st;
 	*out = (struct repair_figures){.damage = d.damage, .snr_db = d.snr_db, .score = NAN, .apart = NAN};
-	repair_cost(r, *p, out);
+	cost_of_plan(r, *p, out);
 	return st;
 }
 
@@ -102,21 +117,6 @@ bool repair_may_scale(struct repair *r, int node, double scale)
 	if (!r->scalable[node])
 		r->scalable[node] = plan_check_edit(r->g, r->target, node, PREC_INT8, scale, &ignored) == STATUS_OK ? 1 : -1;
 	return r->scalable[node] > 0;
-}
-
-// A node in float that the target would quantize is wide; others are float in any case.
-void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out)
-{
-	double macs = 0, cost = 0, wide = 0;
-	for (int n = 0; n < r->g->n_nodes; n++) {
-		double m = p->quantizable[n] ? (double)r->macs[n] : 0;
-		macs += m;
-		wide += p->precision[n] == PREC_INT8 ? 0 : m;
-		cost += r->costs->node[n].at[p->precision[n]];
-	}
-	out->wide = macs > 0 ? wide / macs : 0;
-	out->cost = r->costs->narrow > 0 ? cost / r->costs->narrow : 1;
-	out->us = r->costs->latency ? cost : NAN;
 }
 
 static void count_macs(struct repair *r)

@@ -132,7 +132,6 @@ MUST_CHECK enum status repair_measure(struct repair *r, const struct trial *t, s
 // The same with the scales of the repair, as a state that was looked at.
 MUST_CHECK enum status repair_estimate(struct repair *r, const struct trial *t, struct repair_figures *out, struct error *err);
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
-void repair_cost(const struct repair *r, const struct plan *p, struct repair_figures *out);
 // The study takes this scale for the node's output: it has one of its own whatever else is edited.
 bool repair_may_scale(struct repair *r, int node, double scale);
 // score and apart of a plan (NULL: of the float network).

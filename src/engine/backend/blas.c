@@ -17,7 +17,8 @@ __attribute__((constructor)) static void one_thread(void)
 	omp_set_num_threads(before);
 }
 
-bool blas_fits(int64_t n)
+// OpenBLAS counts in int.
+static bool fits(int64_t n)
 {
 	return n <= INT_MAX;
 }
@@ -43,14 +44,14 @@ static enum status conv(struct kernel **out, const struct conv_task *t, struct e
 	const struct conv_geometry *g = &t->g;
 	if (t->in != LAYOUT_PLAIN || t->out != LAYOUT_PLAIN)
 		return STATUS_UNSUPPORTED;
-	if (!blas_fits(g->h * g->w) || !blas_fits(g->oh * g->ow) || !blas_fits(conv_weight_count(g)))
+	if (!fits(g->h * g->w) || !fits(g->oh * g->ow) || !fits(conv_weight_count(g)))
 		return STATUS_UNSUPPORTED;
 	return (t->transposed ? blas_conv_transpose : blas_conv)(out, t, err);
 }
 
 static enum status matmul(struct kernel **out, const struct matmul_task *t, struct error *err)
 {
-	if (!blas_fits(t->m) || !blas_fits(t->n) || !blas_fits(t->k))
+	if (!fits(t->m) || !fits(t->n) || !fits(t->k))
 		return STATUS_UNSUPPORTED;
 	enum status st = t->ordered ? ordered_matmul(out, t, err) : STATUS_UNSUPPORTED;
 	if (st != STATUS_UNSUPPORTED)

@@ -9,9 +9,6 @@
 enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err);
 enum status blas_conv_transpose(struct kernel **out, const struct conv_task *t, struct error *err);
 
-// OpenBLAS counts in int.
-bool blas_fits(int64_t n);
-
 tiles_gemm_fn blas_gemm;
 
 #endif

@@ -41,7 +41,6 @@ void write_all_attributes(struct writer *w, Onnx__NodeProto *to, const struct no
 Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v);
 // Appends an initializer that borrows the tensor's bytes (plain layout).
 void write_constant(struct writer *w, const char *name, const struct tensor *t);
-Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t);
 // A tensor of this type and shape, allocated, that lives until the file is packed.
 MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);

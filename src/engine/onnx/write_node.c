@@ -53,7 +53,7 @@ static ProtobufCBinaryData packed_nibbles(struct writer *w, const struct tensor 
 	return (ProtobufCBinaryData){.len = (n + 1) / 2, .data = to};
 }
 
-Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
+static Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
 {
 	Onnx__TensorProto *p = arena_alloc(w->arena, sizeof(*p));
 

@@ -17,7 +17,7 @@ static const struct ordered_loops *loops(void)
 	return &ordered_plain;
 }
 
-enum status ordered_sigmoid(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status ordered_sigmoid(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
 	const float *x = in[0]->data;
@@ -47,7 +47,7 @@ static float log_normal(float x)
 }
 
 // In vectors of four; the C library's function on what is left over, as on numbers that are rare.
-enum status ordered_log(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status ordered_log(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
 	const float *x = in[0]->data;
@@ -71,7 +71,7 @@ static void softmax(const float *x, float *y, int64_t n)
 }
 
 // Rows that do not lie along the last axis are left to the usual evaluation.
-enum status ordered_softmax(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status ordered_softmax(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *s = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis, first = axis < 0 ? axis + s->rank : axis;
@@ -90,8 +90,9 @@ static float of_lanes(const float v[4])
 	return (v[0] + v[2]) + (v[1] + v[3]);
 }
 
-// Two vectors of four side by side, from the first element that is aligned to a vector; what lies before and behind is added last.
-float ordered_row_sum(const float *x, int64_t offset, int64_t n)
+// The sum of a row that lies `offset` elements into its tensor: two vectors of four side by side, from the first element that is aligned
+// to a vector; what lies before and behind is added last.
+static float ordered_row_sum(const float *x, int64_t offset, int64_t n)
 {
 	int64_t start = -offset & 3, pairs, end;
 	float a[4], b[4], sum;
@@ -138,7 +139,7 @@ float ordered_plane_sum(const float *x, int64_t n)
 }
 
 // Sums and means of floats over the last axes; other axes are left to the usual evaluation.
-enum status ordered_reduce(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status ordered_reduce(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *s = &in[0]->shape;
 	bool gone[SHAPE_MAX_RANK];
@@ -162,7 +163,7 @@ enum status ordered_reduce(const struct node *n, const struct tensor *const *in,
 	return STATUS_OK;
 }
 
-enum status ordered_globalpool(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status ordered_globalpool(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *s = &in[0]->shape;
 	int64_t planes = s->dim[0] * s->dim[1], size = rule_product(s, 2, s->rank);

@@ -13,10 +13,7 @@ struct ordered_loops {
 };
 extern const struct ordered_loops ordered_plain, ordered_avx2;
 
-// The sum of n floats in four running sums; rows are read from where `x` lies in its tensor, `offset` elements from the start.
-float ordered_row_sum(const float *x, int64_t offset, int64_t n);
+// The sum of a plane of n floats, in four running sums.
 float ordered_plane_sum(const float *x, int64_t n);
-
-op_eval_fn ordered_sigmoid, ordered_log, ordered_softmax, ordered_reduce, ordered_globalpool;
 
 #endif

@@ -44,7 +44,6 @@ struct resize_taps {
 	bool *outside;
 	bool any_outside;
 };
-void resize_free_taps(struct resize_taps *t);
 // Taps of all axes, or none.
 MUST_CHECK enum status resize_all_taps(
     struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside, const struct resize *r, struct error *err);

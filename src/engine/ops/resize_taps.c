@@ -93,6 +93,14 @@ static void filter_taps(
 		t->weight[o * t->n + k] = (float)((double)t->weight[o * t->n + k] / sum);
 }
 
+static void free_taps(struct resize_taps *t)
+{
+	free(t->index);
+	free(t->weight);
+	free(t->outside);
+	*t = (struct resize_taps){0};
+}
+
 static enum status resize_make_taps(struct resize_taps *t, const struct resize *r, int axis, struct error *err)
 {
 	const struct resize_axis *x = &r->axis[axis];
@@ -104,7 +112,7 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 	t->weight = mem_try_array(count, sizeof *t->weight);
 	t->outside = mem_try_array((size_t)x->out + 1, sizeof *t->outside);
 	if (!t->index || !t->weight || !t->outside) {
-		resize_free_taps(t);
+		free_taps(t);
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of axis %d", axis);
 	}
 	for (int64_t o = 0; o < x->out; o++) {
@@ -119,14 +127,6 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 		}
 	}
 	return STATUS_OK;
-}
-
-void resize_free_taps(struct resize_taps *t)
-{
-	free(t->index);
-	free(t->weight);
-	free(t->outside);
-	*t = (struct resize_taps){0};
 }
 
 enum status resize_all_taps(
@@ -148,7 +148,7 @@ enum status resize_all_taps(
 void resize_free_all(struct resize_taps t[SHAPE_MAX_RANK])
 {
 	for (int i = 0; i < SHAPE_MAX_RANK; i++)
-		resize_free_taps(&t[i]);
+		free_taps(&t[i]);
 }
 
 static struct interp_axis filter_axis(const struct resize_axis *a, const struct resize_taps *t)

@@ -180,7 +180,6 @@ static enum status load_onto(struct target *t, const char *name, int depth, stru
 		st = load_onto(t, base, depth + 1, err);
 	if (!st)
 		st = target_read(t, json, name, err);
-	t->key = key_add(t->key, str_text(&text), text.len);
 out:
 	cJSON_Delete(json);
 	str_done(&text);
@@ -232,11 +231,6 @@ bool target_has_precision(const struct target *t, int bits)
 		if (t->width[i].present && t->width[i].activation == bits)
 			return true;
 	return false;
-}
-
-struct key target_key(const struct target *t)
-{
-	return t->key;
 }
 
 static int by_text(const void *a, const void *b)

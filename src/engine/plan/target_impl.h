@@ -105,7 +105,6 @@ struct target {
 	int n_rules;
 	size_t rule_cap;
 	struct namemap *rule_by_name;
-	struct key key;
 };
 
 // The rule of an operator type; an empty one for types that the file does not name. Never NULL.

@@ -252,7 +252,7 @@ static enum status activate(struct exec *x, const struct tensor *in, struct rep 
 	return STATUS_OK;
 }
 
-enum status exec_plain(struct exec *x)
+static enum status exec_plain(struct exec *x)
 {
 	int n_in = x->node->n_in, n_out = x->node->n_out;
 	struct rep *hold = xcalloc((size_t)n_in + 1, sizeof *hold), *y = xcalloc((size_t)n_out + 1, sizeof *y);

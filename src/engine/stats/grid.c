@@ -70,7 +70,8 @@ static void include(struct grid *g, int exponent, int64_t first, int64_t last)
 		reshape(g, e, low, high);
 }
 
-void grid_widen(struct grid *g, float lo, float hi)
+// To hold finite values from lo to hi.
+static void widen(struct grid *g, float lo, float hi)
 {
 	int e = exponent_of(lo, hi);
 
@@ -166,7 +167,7 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 		return;
 	if (c->range->min < c->lo || c->range->max >= c->end) {
 		flush(c);
-		grid_widen(c->grid, c->range->min, c->range->max);
+		widen(c->grid, c->range->min, c->range->max);
 		set_limits(c);
 	}
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {

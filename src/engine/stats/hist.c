@@ -1,9 +1,8 @@
-// Histograms of floats, and of codes by way of a count of each code.
+// Histograms of floats, and counts of codes.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../quantizer_span.h"
 #include "stats_impl.h"
 
 enum {
@@ -130,59 +129,6 @@ int32_t code_of_index(enum dtype type, size_t i)
 	}
 }
 
-// Moves the counts of one scale to the bins, and clears them for the next.
-static void spread(uint32_t *hist, const struct hist_by *by, struct counting *c, const struct qspan *s, uint8_t *used)
-{
-	int tables = c->elem == 1 ? CODE_TABLES : 1;
-
-	for (size_t v = 0; v < c->values; v++) {
-		uint32_t sum = 0;
-		for (int t = 0; t < tables; t++)
-			sum += c->count[(size_t)t * c->values + v];
-		if (sum == 0)
-			continue;
-		float x = (float)(code_of_index(c->type, v) - (int64_t)s->zero) * s->scale;
-		int32_t bin;
-		stats_loops()->bins(&bin, &x, 1, by);
-		if (bin < by->bins)
-			hist[bin] += sum;
-		if (used)
-			used[v] = 1;
-	}
-	memset(c->count, 0, (size_t)tables * c->values * sizeof(c->count[0]));
-}
-
-// One element at a time, for scales that change too often for counting.
-struct single {
-	uint32_t *hist;
-	const struct hist_by *by;
-	struct counting *counting;
-	const struct tensor *q;
-	const struct quantizer *quant;
-	struct qruns runs;
-	uint8_t *used;
-};
-
-static void single_strip(void *arg, int64_t at, struct strip strip)
-{
-	struct single *s = arg;
-
-	for (int64_t v = 0; v < strip.vectors; v++) {
-		for (int l = 0; l < strip.valid; l++) {
-			int64_t i = at + v * strip.step + l;
-			size_t index = s->counting->elem == 1 ? ((const uint8_t *)s->q->data)[i] : ((const uint16_t *)s->q->data)[i];
-			struct qspan span = qspan_of(s->quant, qruns_channel(&s->runs, i));
-			float x = (float)(code_of_index(s->q->type, index) - (int64_t)span.zero) * span.scale;
-			int32_t bin;
-			stats_loops()->bins(&bin, &x, 1, s->by);
-			if (bin < s->by->bins)
-				s->hist[bin]++;
-			if (s->used)
-				s->used[index] = 1;
-		}
-	}
-}
-
 void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count)
 {
 	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type), .count = count };
@@ -198,30 +144,4 @@ void counting_end(struct counting *c, uint32_t *count)
 		_Pragma("omp simd") for (size_t v = 0; v < c->values; v++)
 			count[v] += c->count[t * c->values + v];
 	memset(c->count, 0, tables * c->values * sizeof(count[0]));
-}
-
-void stats_hist_codes(uint32_t *hist, int bins, float lo, float hi, const struct tensor *q, const struct quantizer *quant,
-    uint8_t *used)
-{
-	struct hist_by by = hist_by_of(bins, lo, hi);
-	struct qruns runs = qruns_of(q, quant);
-	struct counting c;
-
-	assert(bins > 0);
-	counting_begin(&c, q, xcalloc(65536, sizeof(c.count[0])));
-	if (runs.channels == 1) {
-		struct qspan s = qspan_of(quant, 0);
-		strips_each(q, codes_strip, &c);
-		spread(hist, &by, &c, &s, used);
-	} else if (runs.run < (int64_t)c.values) {
-		struct single s = { hist, &by, &c, q, quant, runs, used };
-		strips_each(q, single_strip, &s);
-	} else {
-		for (int64_t at = 0; at < runs.total; at += runs.run) {
-			struct qspan s = qspan_of(quant, qruns_channel(&runs, at));
-			strips_of_run(at, runs.run, codes_strip, &c);
-			spread(hist, &by, &c, &s, used);
-		}
-	}
-	free(c.count);
 }

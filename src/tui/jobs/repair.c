@@ -26,7 +26,7 @@ static bool parse_time(const char *word, double *seconds)
 	return true;
 }
 
-const char *repair_work_name(enum repair_work w)
+static const char *repair_work_name(enum repair_work w)
 {
 	static const char *const name[] = {[REPAIR_FIX] = "fix", [REPAIR_BLAME] = "blame", [REPAIR_TUNE] = "tune"};
 
