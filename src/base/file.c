@@ -169,6 +169,17 @@ enum status file_map(struct bytes *out, const char *path, struct error *err)
 	return s;
 }
 
+void bytes_forget(const struct bytes *b, const void *data, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), at, end;
+
+	if (!b->mapped || (const uint8_t *)data < b->data || (const uint8_t *)data + size > b->data + b->size)
+		return;
+	at = (size_t)((const uint8_t *)data - b->data) / page * page;
+	end = (size_t)((const uint8_t *)data - b->data) + size;
+	(void)madvise(b->data + at, end - at, MADV_DONTNEED); // advice: a kernel that does not take it keeps the pages
+}
+
 void bytes_done(struct bytes *b)
 {
 	if (b->mapped)

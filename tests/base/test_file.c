@@ -554,6 +554,14 @@ void test_file__names(void **state)
 	assert_string_equal(file_base("a/"), "");
 }
 
+static void sha256_hex(const void *data, size_t size, char out[65])
+{
+	struct sha256 *s = sha256_begin();
+
+	sha256_add(s, data, size);
+	sha256_end(&s, out);
+}
+
 // FIPS 180-2, appendix B.
 void test_sha256__hex(void **state)
 {
@@ -589,6 +597,24 @@ void test_sha256__whole_and_broken_blocks(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		sha256_hex(data, rows[i].size, hex);
 		assert_string_equal(hex, rows[i].hex);
+	}
+}
+
+void test_sha256__parts_of_any_size(void **state)
+{
+	uint8_t data[1000];
+	char hex[65];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		data[i] = (uint8_t)(i * 7 + (i >> 8) * 13);
+	for (size_t step = 1; step < 1000; step += 21) {
+		struct sha256 *s = sha256_begin();
+
+		for (size_t at = 0; at < 1000; at += step)
+			sha256_add(s, data + at, at + step < 1000 ? step : 1000 - at);
+		sha256_end(&s, hex);
+		assert_string_equal(hex, "d037d0c973603f656fb02dc19aeef08b254b1e09507bcd191cbe060422768ac8");
 	}
 }
 

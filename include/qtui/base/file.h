@@ -19,6 +19,8 @@ MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_
 // Maps a large file read-only and reads a small one or a pipe; same owner rule. Whoever shortens a mapped file kills us.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
 void bytes_done(struct bytes *b);
+// The part [data, data + size) of a mapped file leaves memory, and is read again if it is asked for; other bytes stay.
+void bytes_forget(const struct bytes *b, const void *data, size_t size);
 // Writes to a temporary file beside `path`, syncs and renames: the old content or the new, never a part. "-" is stdout.
 // The mode of an existing file and a symbolic link to it stay; devices and pipes are written to directly.
 MUST_CHECK enum status file_write(const char *path, const void *data, size_t size, struct error *err);
@@ -58,7 +60,10 @@ const char *file_base(const char *path);            // points into path
 char *file_dir(const char *path);                   // heap, "." when there is none
 char *file_safe_name(const char *text);             // heap: everything outside [A-Za-z0-9._-] as '_'
 
-// Lower-case hexadecimal, 64 characters and NUL.
-void sha256_hex(const void *data, size_t size, char out[65]);
+// SHA-256 of bytes that come in parts; fastest where all but the last are multiples of 64.
+struct sha256;
+struct sha256 *sha256_begin(void);
+void sha256_add(struct sha256 *s, const void *data, size_t size);
+void sha256_end(struct sha256 **s, char out[65]); // frees it; lower-case hexadecimal, 64 characters and NUL
 
 #endif

@@ -15,9 +15,10 @@ struct externals {
 	char *dir[2]; // of the model by its name, and of the file that its name leads to by links
 	struct external *file;
 	size_t n, cap;
+	const struct bytes *model;
 };
 
-struct externals *externals_new(const char *model_path)
+struct externals *externals_new(const char *model_path, const struct bytes *model)
 {
 	struct externals *e = xcalloc(1, sizeof(*e));
 	char *real = realpath(model_path, NULL);
@@ -25,6 +26,7 @@ struct externals *externals_new(const char *model_path)
 	e->dir[0] = file_dir(model_path);
 	e->dir[1] = file_dir(real ? real : model_path);
 	free(real);
+	e->model = model;
 	return e;
 }
 
@@ -130,4 +132,11 @@ enum status externals_get(
 		    (unsigned long long)size, (unsigned long long)offset);
 	*out = x->bytes.data + offset;
 	return STATUS_OK;
+}
+
+void externals_forget(const struct externals *e, const void *data, size_t size)
+{
+	bytes_forget(e->model, data, size);
+	for (size_t i = 0; i < e->n; i++)
+		bytes_forget(&e->file[i].bytes, data, size);
 }

@@ -6,13 +6,15 @@
 #include "dims.h"
 #include "functions.h"
 #include "import.h"
+#include "model_file.h"
 #include "normalise.h"
 #include "sequences.h"
 #include "tensor_proto.h"
 #include "wire.h"
 #include "qtui/base/file.h"
 
-// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile.
+// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
+#define HASHED_AT_ONCE ((size_t)4 << 20)
 struct hasher {
 	pthread_t thread;
 	const struct bytes *file;
@@ -24,7 +26,14 @@ static void *hash_file(void *arg)
 {
 	struct hasher *h = arg;
 
-	sha256_hex(h->file->data, h->file->size, h->hex);
+	struct sha256 *sum = sha256_begin();
+
+	for (size_t at = 0, step; at < h->file->size; at += step) {
+		step = h->file->size - at < HASHED_AT_ONCE ? h->file->size - at : HASHED_AT_ONCE;
+		sha256_add(sum, h->file->data + at, step);
+		bytes_forget(h->file, h->file->data + at, step);
+	}
+	sha256_end(&sum, h->hex);
 	return NULL;
 }
 
@@ -79,39 +88,27 @@ static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, st
 	return STATUS_OK;
 }
 
-static enum status unpack(Onnx__ModelProto **out, const struct bytes *file, const char *path, struct error *err)
-{
-	enum status s = wire_check(&onnx__model_proto__descriptor, file->data, file->size, path, err);
-
-	if (s)
-		return s;
-	*out = onnx__model_proto__unpack(NULL, file->size, file->data);
-	if (!*out || !(*out)->graph)
-		return error_set(err, STATUS_FORMAT, "%s is not an ONNX model", path);
-	return STATUS_OK;
-}
-
 enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err)
 {
 	struct bytes file = {0};
 	struct hasher hasher = {0};
 	struct externals *externals = NULL;
-	Onnx__ModelProto *model = NULL;
+	struct model_file model = {0};
 	enum status s = file_map(&file, path, err);
 
 	*out = NULL;
 	if (s)
 		return s;
 	hasher_start(&hasher, &file);
-	s = unpack(&model, &file, path, err);
+	s = model_file_unpack(&model, &file, path, err);
 	if (s)
 		goto out;
-	externals = externals_new(path);
-	s = functions_inline(model, err);
+	externals = externals_new(path, &file);
+	s = functions_inline(model.proto, err);
 	if (!s) {
-		sequences_resolve(model);
-		channels_last_resolve(model);
-		s = load_trying(out, model, externals, opt, err);
+		sequences_resolve(model.proto);
+		channels_last_resolve(model.proto);
+		s = load_trying(out, model.proto, externals, opt, err);
 	}
 	if (s)
 		error_prefix(err, "%s", file_base(path));
@@ -122,8 +119,7 @@ out:
 		memcpy((*out)->sha256, hasher.hex, sizeof(hasher.hex));
 	}
 	externals_free(&externals);
-	if (model)
-		onnx__model_proto__free_unpacked(model, NULL);
+	model_file_done(&model);
 	bytes_done(&file);
 	return s;
 }

@@ -225,11 +225,14 @@ enum status tensor_proto_read(
 	s = tensor_alloc(out, NULL, err);
 	if (s)
 		return error_prefix(err, "%s", what);
-	if (raw)
+	if (raw) {
 		fill(out, row, raw, n);
-	else if (row->field_item == row->item)
+		if (externals)
+			externals_forget(externals, raw, items * row->item);
+	} else if (row->field_item == row->item) {
 		fill(out, row, field, n);
-	else
+	} else {
 		fill_narrow(out, row, field, n);
+	}
 	return STATUS_OK;
 }

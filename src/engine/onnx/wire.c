@@ -33,49 +33,58 @@ static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 	return false;
 }
 
+const char *wire_next(struct wire_field *f, const uint8_t **p, const uint8_t *end)
+{
+	static const uint8_t fixed[8] = {[WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4};
+	uint64_t tag, size = 0;
+
+	f->start = *p;
+	if (!read_varint(p, end, &tag) || tag >> 3 == 0 || tag >> 32)
+		return "it is truncated or not an ONNX file";
+	f->number = (unsigned)(tag >> 3);
+	f->has_bytes = (tag & 7) == WIRE_BYTES;
+	switch (tag & 7) {
+	case WIRE_VARINT:
+		f->data = *p;
+		return read_varint(p, end, &size) ? NULL : "it is truncated";
+	case WIRE_BYTES:
+		if (!read_varint(p, end, &size) || size > (uint64_t)(end - *p))
+			return "it is truncated or not an ONNX file";
+		break;
+	case WIRE_FIXED64:
+	case WIRE_FIXED32:
+		size = fixed[tag & 7];
+		if (size > (uint64_t)(end - *p))
+			return "it is truncated";
+		break;
+	default:
+		return "it is not an ONNX file";
+	}
+	f->data = *p;
+	f->size = (size_t)size;
+	*p += size;
+	return NULL;
+}
+
 static bool walk_message(
     struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t *p, const uint8_t *end, int depth);
-
-static bool walk_bytes(
-    struct walk *w, const ProtobufCFieldDescriptor *field, const uint8_t **p, const uint8_t *end, int depth)
-{
-	uint64_t size;
-	const uint8_t *start;
-
-	if (!read_varint(p, end, &size) || size > (uint64_t)(end - *p))
-		return fail(w, "it is truncated or not an ONNX file");
-	start = *p;
-	*p += size;
-	if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE)
-		return true;
-	return walk_message(w, field->descriptor, start, *p, depth + 1);
-}
 
 static bool walk_field(
     struct walk *w, const ProtobufCMessageDescriptor *type, const uint8_t **p, const uint8_t *end, int depth)
 {
-	static const uint8_t fixed[8] = {[WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4};
-	uint64_t tag, ignored;
+	const ProtobufCFieldDescriptor *field;
+	struct wire_field f;
+	const char *trouble;
 
 	if (++w->fields > FIELDS_MAX)
 		return fail(w, "it has too many fields");
-	if (!read_varint(p, end, &tag) || tag >> 3 == 0 || tag >> 32)
-		return fail(w, "it is truncated or not an ONNX file");
-	switch (tag & 7) {
-	case WIRE_VARINT:
-		return read_varint(p, end, &ignored) || fail(w, "it is truncated");
-	case WIRE_BYTES:
-		return walk_bytes(
-		    w, protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3)), p, end, depth);
-	case WIRE_FIXED64:
-	case WIRE_FIXED32:
-		if (end - *p < fixed[tag & 7])
-			return fail(w, "it is truncated");
-		*p += fixed[tag & 7];
+	trouble = wire_next(&f, p, end);
+	if (trouble)
+		return fail(w, trouble);
+	field = f.has_bytes ? protobuf_c_message_descriptor_get_field(type, f.number) : NULL;
+	if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE)
 		return true;
-	default:
-		return fail(w, "it is not an ONNX file");
-	}
+	return walk_message(w, field->descriptor, f.data, f.data + f.size, depth + 1);
 }
 
 static bool walk_message(

@@ -3,7 +3,19 @@
 #define QTUI_ENGINE_ONNX_WIRE_H
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include "qtui/base/error.h"
+
+struct wire_field {
+	unsigned number;
+	bool has_bytes;       // a message, a text or bytes: `size` of them at `data`
+	const uint8_t *start; // its tag
+	const uint8_t *data;
+	size_t size;
+};
+// The field at *p, which moves behind it. NULL, or what is wrong.
+const char *wire_next(struct wire_field *f, const uint8_t **p, const uint8_t *end);
 
 // Walks the encoded message `data` of type `type`; `name` is the file, for the message.
 MUST_CHECK enum status wire_check(
