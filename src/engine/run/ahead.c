@@ -66,8 +66,9 @@ static void prepare_step(const struct runner *r, enum sim sim, const struct step
 	if ((n->op->id != OP_Conv && n->op->id != OP_ConvTranspose) || !guess_input(r, sim, s, &first))
 		return;
 	struct rep **in = xcalloc((size_t)n->n_in, sizeof *in);
-	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .width = 1, .step = s, .node = n, .in = in, .err = &err};
+	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = r->e->opt.threads, .width = 1, .step = s, .node = n, .in = in, .err = &err};
 	in[0] = &first;
+	kernels_step(r->e->kernels, x.worker);
 	exec_conv_prepare(&x);
 	free(in);
 }
@@ -78,7 +79,7 @@ static void *prepare_all(void *arg)
 	omp_set_num_threads(1);
 	for (int i = 0; i < a->r->steps.n; i++)
 		for (int sim = 0; sim < SIM_COUNT && !atomic_load(&a->stop); sim++)
-			if (a->run[sim][i])
+			if (a->run[sim][i] && !kernels_full(a->r->e->kernels))
 				prepare_step(a->r, (enum sim)sim, &a->r->steps.step[i]);
 	return NULL;
 }

@@ -30,11 +30,44 @@ static size_t live_peak(const struct graph *g)
 	return peak;
 }
 
-// What the store may hold: the budget without what the workers have in hand under several simulations at once.
-static size_t room_of_store(const struct graph *g, const struct engine_options *opt)
+struct weights {
+	size_t bytes, largest; // of all constants, of one
+};
+
+static struct weights weights_of(const struct graph *g)
 {
-	size_t in_hand = 2 * live_peak(g) * (size_t)opt->threads;
-	return opt->memory > in_hand ? opt->memory - in_hand : 0;
+	struct weights w = {0};
+	for (int v = 0; v < g->n_values; v++) {
+		size_t bytes = g->value[v].constant ? tensor_bytes(g->value[v].constant) : 0;
+		w.bytes += bytes;
+		w.largest = bytes > w.largest ? bytes : w.largest;
+	}
+	return w;
+}
+
+static size_t less(size_t a, size_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+enum {
+	BESIDE = 64 << 20, // bytes of packed weights that the program may hold beside its budget
+	PACKED = 6,        // bytes of them a byte of weights, at the most: float, rounded for calibration, and codes, all transformed
+};
+
+// What the budget leaves when workers have tensors in hand under several simulations at once, and weights both rounded and packed, is shared: kernels get half of it at the most, or
+// what they can fill.
+struct room {
+	size_t kernels, store;
+};
+
+static struct room share(const struct graph *g, const struct engine_options *opt)
+{
+	struct weights w = weights_of(g);
+	size_t free = less(opt->memory, 2 * (live_peak(g) + w.largest) * (size_t)opt->threads), full = PACKED * w.bytes;
+	struct room r = {.kernels = free / 2 + BESIDE};
+	r.store = less(free, less(full < r.kernels ? full : r.kernels, BESIDE));
+	return r;
 }
 
 // Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands, and its content goes out of the cache and comes
@@ -45,7 +78,7 @@ struct engine *engine_bare(const struct graph *g, const struct engine_options *o
 {
 	struct engine *e = xcalloc(1, sizeof *e);
 	*e = (struct engine){.g = g, .opt = *opt};
-	e->kernels = kernels_new();
+	e->kernels = kernels_new(opt->threads + 1, share(g, opt).kernels);
 	e->branch = xcalloc((size_t)g->n_nodes + 1, sizeof *e->branch);
 	pthread_mutex_init(&e->branch_lock, NULL);
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
@@ -62,7 +95,7 @@ struct engine *engine_new(const struct graph *g, const struct dataset *d, const 
 	struct engine *e = engine_bare(g, opt);
 	e->d = d;
 	e->jobs = jobs_new(opt->threads);
-	e->room = room_of_store(g, opt);
+	e->room = share(g, opt).store;
 	e->store = store_new(e->room, LEAST_WORTH);
 	return e;
 }

@@ -289,6 +289,7 @@ enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
 	    exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_convinteger, exec_matmul, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move, exec_if, exec_plain};
+	kernels_step(x->e->kernels, x->worker);
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);
 		if (st == STATUS_OK)

@@ -72,17 +72,24 @@ static enum status prepare_int(struct exec *x, const struct conv_geometry *g, st
 	return st;
 }
 
+struct making {
+	struct exec *x;
+	const struct conv_geometry *g;
+	bool integer;
+};
+
+static enum status make(void *arg, struct prepared *p)
+{
+	const struct making *m = arg;
+	return m->integer ? prepare_int(m->x, m->g, p) : prepare_float(m->x, m->g, p);
+}
+
 enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p)
 {
 	struct key k = exec_kernel_key(x, integer ? "qconv" : "conv");
 	k = key_add_int(k, x->in[0]->t.layout);
 	k = integer ? key_add_key(k, quantizer_key(rep_quantizer(x->in[0]))) : key_add_int(k, sums_codes(x));
-	if (kernels_get(x->e->kernels, k, p))
-		return STATUS_OK;
-	enum status st = integer ? prepare_int(x, g, p) : prepare_float(x, g, p);
-	if (st == STATUS_OK)
-		kernels_add(x->e->kernels, k, p);
-	return st;
+	return kernels_get(x->e->kernels, x->worker, k, make, &(struct making){x, g, integer}, p);
 }
 
 static enum status run(struct exec *x, const struct prepared *p, struct rep *in, struct rep *y)

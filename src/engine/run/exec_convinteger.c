@@ -85,15 +85,24 @@ static bool is_exact(const int *w, int64_t channels, int64_t per_channel, enum p
 	return true;
 }
 
-static enum status make_kernel(struct exec *x, const struct conv_geometry *g, enum part part, struct prepared *p)
+struct making {
+	struct exec *x;
+	const struct conv_geometry *g;
+	enum part part;
+};
+
+static enum status make_kernel(void *arg, struct prepared *p)
 {
+	const struct making *m = arg;
+	struct exec *x = m->x;
+	const struct conv_geometry *g = m->g;
 	int64_t n = tensor_count(constant_in(x, inputs_of(x)->w));
 	int *w = centred_weights(x, g->oc);
 	float *f = xcalloc((size_t)n + 1, sizeof *f);
 	enum status st = STATUS_UNSUPPORTED;
 	for (int64_t i = 0; i < n; i++)
-		f[i] = (float)part_of(w[i], part);
-	bool exact = is_exact(w, g->oc, n / g->oc, part);
+		f[i] = (float)part_of(w[i], m->part);
+	bool exact = is_exact(w, g->oc, n / g->oc, m->part);
 	for (int b = x->e->opt.backend; exact && st == STATUS_UNSUPPORTED && b < BACKEND_REF; b++) {
 		p->in = p->out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
 		st = kernel_conv(&p->kernel, (enum kernel_backend)b,
@@ -111,12 +120,7 @@ static enum status kernel_of(struct exec *x, const struct conv_geometry *g, enum
 	k = key_add_key(k, x->g->value[x->node->in[in->w]].content);
 	if (is_given(x, in->w_zero))
 		k = key_add_key(k, x->g->value[x->node->in[in->w_zero]].content);
-	if (kernels_get(x->e->kernels, k, p))
-		return STATUS_OK;
-	enum status st = make_kernel(x, g, part, p);
-	if (st == STATUS_OK)
-		kernels_add(x->e->kernels, k, p);
-	return st;
+	return kernels_get(x->e->kernels, x->worker, k, make_kernel, &(struct making){x, g, part}, p);
 }
 
 // The input less its zero point, as floats in plain layout.

@@ -163,10 +163,22 @@ static enum mode mode_of(const struct exec *x, const struct product *p)
 	return exec_integer(x) && x->in[0]->coded && x->in[1]->coded && !bias ? ACTIVATIONS : FLOAT;
 }
 
+struct making {
+	struct exec *x;
+	const struct product *p;
+	enum mode mode;
+};
+
+static enum status make(void *arg, struct prepared *out)
+{
+	static enum status (*const by_mode[])(struct exec *, const struct product *, struct kernel **) = {
+	    [FLOAT] = prepare_float, [WEIGHTED] = prepare_weighted, [ACTIVATIONS] = prepare_activations};
+	const struct making *m = arg;
+	return by_mode[m->mode](m->x, m->p, &out->kernel);
+}
+
 static enum status prepare(struct exec *x, const struct product *p, enum mode mode, struct prepared *out)
 {
-	static enum status (*const make[])(struct exec *, const struct product *, struct kernel **) = {
-	    [FLOAT] = prepare_float, [WEIGHTED] = prepare_weighted, [ACTIVATIONS] = prepare_activations};
 	struct key k = key_add_int(exec_kernel_key(x, "matmul"), mode);
 	if (x->step->bias >= 0)
 		k = key_add_key(k, x->g->value[x->step->bias].content);
@@ -176,13 +188,7 @@ static enum status prepare(struct exec *x, const struct product *p, enum mode mo
 		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[0])));
 	if (mode == ACTIVATIONS)
 		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[1])));
-	if (kernels_get(x->e->kernels, k, out))
-		return STATUS_OK;
-	*out = (struct prepared){0};
-	enum status st = make[mode](x, p, &out->kernel);
-	if (st == STATUS_OK)
-		kernels_add(x->e->kernels, k, out);
-	return st;
+	return kernels_get(x->e->kernels, x->worker, k, make, &(struct making){x, p, mode}, out);
 }
 
 // An operand in plain layout: as codes for the integer modes, else as float.

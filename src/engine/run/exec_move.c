@@ -94,22 +94,22 @@ static enum status finish_pool(struct exec *x, struct rep *y)
 	return exec_finish(x, 0, &plain);
 }
 
-static enum status pool_kernel(struct exec *x, const char *kind, const struct pool_task *t, struct prepared *p)
+struct making {
+	struct exec *x;
+	const struct pool_task *t;
+};
+
+static enum status make_pool(void *arg, struct prepared *p)
 {
-	struct key k = key_add_int(key_add_int(exec_kernel_key(x, kind), t->layout), t->type);
-	*p = (struct prepared){0};
-	if (kernels_get(x->e->kernels, k, p))
-		return STATUS_OK;
-	enum status st = kernel_pool(&p->kernel, t, x->err);
-	if (st == STATUS_OK)
-		kernels_add(x->e->kernels, k, p);
-	return st;
+	const struct making *m = arg;
+	return kernel_pool(&p->kernel, m->t, m->x->err);
 }
 
 static enum status pool(struct exec *x, const char *kind, const struct pool_task *t, const struct rep *in, struct rep *y)
 {
 	struct prepared p;
-	enum status st = pool_kernel(x, kind, t, &p);
+	struct key k = key_add_int(key_add_int(exec_kernel_key(x, kind), t->layout), t->type);
+	enum status st = kernels_get(x->e->kernels, x->worker, k, make_pool, &(struct making){x, t}, &p);
 	return st == STATUS_OK ? exec_kernel(x, p.kernel, &(struct kernel_io){.x = in->t.data, .y = y->t.data}) : st;
 }
 

@@ -99,7 +99,7 @@ enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim
     bool codes, struct tensor *out, struct error *err)
 {
 	bool *w = xcalloc((size_t)e->g->n_values + 1, sizeof *w);
-	kernels_trim(e->kernels); // shapes that depend on data make a kernel each
+	kernels_turn(e->kernels);
 	for (int i = 0; i < n_want; i++)
 		w[want[i]] = !e->g->value[want[i]].constant;
 	struct lone l = {.r = kept_runner(e, plan, sim, w), .err = err,

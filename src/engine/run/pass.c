@@ -103,7 +103,7 @@ enum status engine_pass(struct engine *e, const struct pass *p, struct error *er
 	struct runner r;
 	struct stretches s;
 	bool *any[SIM_COUNT];
-	kernels_trim(e->kernels);
+	kernels_turn(e->kernels);
 	wanted(any, e->g, p);
 	runner_init(&r, e, p->plan, (const bool *const *)any, true);
 	cut(&s, &r, p);

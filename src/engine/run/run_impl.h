@@ -64,18 +64,21 @@ void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
 
-// Prepared kernels by key. Thread-safe; kernels live until the cache is freed or trimmed while no pass runs.
+// Prepared kernels by key. Thread-safe. Users are the workers and, after the last of them, who prepares ahead. What a user has got lives
+// until its next step; beyond that kernels live while all together hold no more than `limit` bytes of packed weights.
 struct kernels;
 struct prepared {
 	struct kernel *kernel;
 	enum layout in, out;
 };
-struct kernels *kernels_new(void);
+struct kernels *kernels_new(int n_users, size_t limit);
 void kernels_free(struct kernels **k);
-bool kernels_get(struct kernels *k, struct key key, struct prepared *out);
-void kernels_add(struct kernels *k, struct key key, struct prepared *fresh); // *fresh becomes the one that stays
-// Before a pass begins: what is packed past a bound goes, least recently used first.
-void kernels_trim(struct kernels *k);
+void kernels_step(struct kernels *k, int user); // begins
+typedef enum status kernel_maker(void *arg, struct prepared *out); // gets *out as zeroes
+// Makes it where it is not there. Errors are the maker's.
+MUST_CHECK enum status kernels_get(struct kernels *k, int user, struct key key, kernel_maker *make, void *arg, struct prepared *out);
+void kernels_turn(struct kernels *k); // a pass begins, and nobody is in a step: what earlier ones used goes first
+bool kernels_full(struct kernels *k); // what is made now will not stay
 
 struct worker {
 	void *scratch;
@@ -88,7 +91,7 @@ struct engine {
 	struct jobs *jobs;
 	struct store *store;
 	size_t room;           // of the store, bytes
-	struct kernels *kernels;
+	struct kernels *kernels; // of the workers, and of who prepares ahead
 	struct worker *worker;
 	struct key *node_sig;  // [n_nodes] operator, attributes and place
 	bool quantized_file;   // the model has Q/DQ nodes of its own: sums are ordered as in the runtime that it was made for
