@@ -39,12 +39,13 @@ static void print_cosine(int width, int digits, double v)
 static void print_summary(const struct snapshot *s)
 {
 	const struct site **order = xcalloc((size_t)s->n_sites + 1, sizeof *order);
+	char samples[64];
 	int n = 0;
 	for (int i = 0; i < s->n_sites; i++)
 		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known)
 			order[n++] = &s->site[i];
 	qsort(order, (size_t)n, sizeof *order, by_snr);
-	printf("%s, %s, %d sample%s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), s->samples, plural(s->samples), s->n_edits,
+	printf("%s, %s, %s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples), s->n_edits,
 	    plural(s->n_edits), n, s->timing.total_s);
 	printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB", "alone dB",
 	    "cosine", "node");

@@ -309,6 +309,76 @@ void test_dataset__images_of_other_kinds_are_said(void **state)
 	free(dir);
 }
 
+static void cut_file(const char *from, const char *to, size_t less)
+{
+	struct error err;
+	struct bytes b;
+
+	assert_int_equal(file_read(&b, from, 1 << 20, &err), STATUS_OK);
+	support_temp_file(to, b.data, b.size - less);
+	bytes_done(&b);
+}
+
+// A download that broke off is no reason not to measure the other thirty: it is no sample, is said, and does not count among the first N.
+void test_dataset__pictures_that_cannot_be_read_are_left_out(void **state)
+{
+	struct data_case c = {.opt = {.samples = 2}};
+	char *dir = make_dir("broken");
+
+	(void)state;
+	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
+	cut_file(case_png("broken/b.png", 12, 9), "broken/a.png", 30);
+	support_temp_file("broken/c.jpg", "<html>", 6);
+	case_png("broken/d.png", 9, 9);
+	case_png("broken/e.png", 9, 9);
+	case_open(&c, dir);
+	assert_int_equal(dataset_count(c.data), 2);
+	assert_string_equal(dataset_name(c.data, 0), "b.png");
+	assert_string_equal(dataset_name(c.data, 1), "d.png");
+	assert_int_equal(dataset_left_out(c.data), 2);
+	assert_non_null(strstr(dataset_left_out_why(c.data, 0), "a.png is not a sound PNG"));
+	assert_non_null(strstr(dataset_left_out_why(c.data, 1), "c.jpg is neither"));
+	case_load(&c, 1);
+	case_done(&c);
+	free(dir);
+}
+
+// What a camera or an editor writes behind the end of a picture does not make it a broken one.
+void test_dataset__bytes_behind_a_picture_do_not_matter(void **state)
+{
+	struct data_case c = {0};
+	char *dir = make_dir("longer");
+	struct bytes b;
+	char longer[4096] = {0};
+
+	(void)state;
+	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
+	assert_int_equal(file_read(&b, case_png("longer.png", 12, 9), sizeof longer - 64, &c.err), STATUS_OK);
+	memcpy(longer, b.data, b.size);
+	support_temp_file("longer/a.png", longer, b.size + 64);
+	bytes_done(&b);
+	case_open(&c, dir);
+	assert_int_equal(dataset_left_out(c.data), 0);
+	case_done(&c);
+	free(dir);
+}
+
+void test_dataset__no_picture_that_can_be_read_is_an_error(void **state)
+{
+	struct data_case c = {0};
+	char *dir = make_dir("all_broken");
+
+	(void)state;
+	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
+	cut_file(case_png("whole.png", 12, 9), "all_broken/a.png", 30);
+	assert_int_equal(case_try(&c, dir), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "a.png is not a sound PNG"));
+	support_temp_file("all_broken/b.jpg", "", 0);
+	assert_int_equal(case_try(&c, dir), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "none of its 2 pictures"));
+	free(dir);
+}
+
 void test_dataset__a_line_of_a_list_is_named(void **state)
 {
 	static const char list[] = "a.npy\n\nb.jpg 3\n";

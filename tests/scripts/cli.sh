@@ -110,6 +110,9 @@ for f in md csv html; do
 	expect "report_$f" 0 "" analyze $model $calib --samples 1 -q --report "$dir/r.$f"
 	[ -s "$dir/r.$f" ]; report "report_${f}_is_written" $?
 done
+mkdir "$dir/broken" && cp $(ls -d $calib/* | head -n 2) "$dir/broken" && head -c 300 "$(ls -d $calib/* | head -n 1)" >"$dir/broken/cut.jpg"
+expect broken_picture 0 "" analyze $model "$dir/broken" -q --json -
+grep -q '"samples":	2,' "$dir/out" && grep -q '"left_out":	\[".*cut.jpg is ' "$dir/out"; report broken_picture_is_named $? "$(grep -A1 '"samples":' "$dir/out")"
 # x[1, 1, 2, 2] -> Conv of one weight and one bias of 20 bits -> y
 printf '\010\010B\002\020\015:x\012\025\012\001x\012\001w\012\001b\022\001y\032\001c\042\004Conv\022\001g\052\023\010\001\010\001\010\001\010\001\020\001B\001wJ\004\000\000\000\077\052\015\010\001\020\001B\001bJ\004\315\314\314\075Z\033\012\001x\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\001\012\002\010\002\012\002\010\002b\033\012\001y\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\001\012\002\010\002\012\002\010\002' >"$dir/small.onnx"
 expect bytes_are_whole 0 "" analyze "$dir/small.onnx" --random-data 1 --target esp32s3 -q --json -

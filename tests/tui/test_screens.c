@@ -105,6 +105,16 @@ void test_screens__what_the_task_says_before_the_target(void **state)
 	expect(&ui, "layers_52x12");
 }
 
+// Figures of fewer samples than the folder holds stay recognizable, also where there is no room for the others.
+void test_screens__pictures_left_out(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 66, 12, false);
+	ui.snap->left_out = 2;
+	expect(&ui, "left_out_66x12");
+}
+
 void test_screens__a_long_message(void **state)
 {
 	struct ui ui;

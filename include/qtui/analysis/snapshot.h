@@ -96,6 +96,7 @@ struct snapshot {
 	double seconds, left;         // since the run began; estimated rest of the stage, < 0: not known
 	double rate;                  // samples a second in this stage; 0: not known
 	int samples_done, samples;
+	int left_out;                 // files beside the samples that cannot be read as pictures (data.h)
 	struct error error;           // when stage is STAGE_FAILED
 	char target[32];
 	enum calib_method method;
@@ -133,6 +134,8 @@ struct snapshot *snapshot_take(struct snapshot *s);
 void snapshot_drop(struct snapshot **s);
 // All figures of the run are there: it is done, or measures the task.
 bool snapshot_complete(const struct snapshot *s);
+// "32 samples", or "31 samples (1 left out)"; returns out.
+const char *snapshot_samples(const struct snapshot *s, char *out, size_t size);
 // The plan that a run ended with; lives as long as the snapshot. NULL: none has ended yet.
 const struct plan *snapshot_plan(const struct snapshot *s);
 // The site that shows a node's output figures, or NULL.

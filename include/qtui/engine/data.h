@@ -32,6 +32,9 @@ struct dataset_options {
 MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, const struct graph *g,
     const struct dataset_options *opt, struct error *err);
 void dataset_free(struct dataset **d);
+// Files that are named as pictures and cannot be decoded are no samples, as long as others can: each is said in the log.
+int dataset_left_out(const struct dataset *d);
+const char *dataset_left_out_why(const struct dataset *d, int i); // "FILE is not a sound JPEG image: ..."
 int dataset_count(const struct dataset *d);
 const char *dataset_name(const struct dataset *d, int i);  // file's base name (row N of a batch: "name#N")
 // The file that the sample (its first part) is in; NULL for random samples.

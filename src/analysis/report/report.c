@@ -83,7 +83,8 @@ static void add_hist(struct str *out, const struct hist *h, const char *separato
 static void md_head(struct str *out, const struct study *st, const struct snapshot *s)
 {
 	const struct preprocess *p = dataset_preprocess(study_dataset(st));
-	str_addf(out, "# %s: %s, %s, %d sample%s\n\n", file_base(s->g->path), s->target, calib_name(s->method), s->samples, plural(s->samples));
+	char samples[64];
+	str_addf(out, "# %s: %s, %s, %s\n\n", file_base(s->g->path), s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples));
 	str_add(out, "SNR here is PPQ's and xquant's: noise over signal, LOWER is better (0.1 = 10 dB). SNR dB is 10 log10(signal/noise), "
 	    "higher is better. All figures are graphwise: everything upstream is quantized too; layer dB is the node alone.\n");
 	str_addf(out, "Red: SNR above 0.1 or cosine below 0.99.%s%s\n\n", p->guess[0] ? " Preprocessing: " : "", p->guess);
@@ -208,15 +209,16 @@ static void csv_row(struct str *out, int index, const struct line *l)
 
 static void html_head(struct str *out, const struct study *st, const struct snapshot *s)
 {
+	char samples[64];
 	(void)st;
 	str_add(out, "<!doctype html><meta charset=\"utf-8\"><title>");
 	report_html_text(out, file_base(s->g->path));
 	str_add(out, "</title><style>body{font:14px sans-serif}td,th{padding:2px 8px;text-align:right}td:nth-child(-n+2){text-align:left}"
 	    ".bad{color:#b00;font-weight:bold}svg{vertical-align:middle}</style>\n<h1>");
 	report_html_text(out, file_base(s->g->path));
-	str_addf(out, "</h1><p>%s, %s, %d sample%s. Graphwise: everything upstream is quantized too. Higher dB is better; N/S is noise over "
+	str_addf(out, "</h1><p>%s, %s, %s. Graphwise: everything upstream is quantized too. Higher dB is better; N/S is noise over "
 	    "signal, lower is better.</p>\n<table><tr><th>Op<th>Tensor<th>SNR dB<th>N/S<th>Cosine<th>MSE<th>layer dB<th>bits<th>float\n",
-	    s->target, calib_name(s->method), s->samples, plural(s->samples));
+	    s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples));
 }
 
 static void html_hist(struct str *out, const struct hist *h)

@@ -322,6 +322,13 @@ struct cJSON *latency_json(const struct snapshot *s)
 	return o;
 }
 
+static void add_left_out(cJSON *root, const struct dataset *d)
+{
+	cJSON *list = dataset_left_out(d) ? cJSON_AddArrayToObject(root, "left_out") : NULL;
+	for (int i = 0; i < dataset_left_out(d); i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(dataset_left_out_why(d, i)));
+}
+
 struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 {
 	const struct graph *g = s->g;
@@ -331,6 +338,7 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	cJSON_AddStringToObject(root, "target", s->target);
 	cJSON_AddStringToObject(root, "calibration", calib_name(s->method));
 	cJSON_AddNumberToObject(root, "samples", s->samples);
+	add_left_out(root, study_dataset(st));
 	json_add_text(root, "preprocess", dataset_preprocess(study_dataset(st))->guess);
 	add_timing(root, &s->timing);
 	add_cost(root, s);

@@ -70,6 +70,7 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->decision = req->decision;
 	s->bench = req->bench;
 	s->samples = st->n_benches ? dataset_count(st->bench[0].d) : 0;
+	s->left_out = st->n_benches ? dataset_left_out(st->bench[0].d) : 0;
 	s->left = -1;
 	pthread_mutex_lock(&st->lock);
 	s->look = task_look_take(st->look);
@@ -159,6 +160,14 @@ const struct site *snapshot_output(const struct snapshot *s, int node)
 bool snapshot_complete(const struct snapshot *s)
 {
 	return s->stage == STAGE_DONE || s->stage == STAGE_TASK;
+}
+
+const char *snapshot_samples(const struct snapshot *s, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%d sample%s", s->samples, plural(s->samples));
+	if (s->left_out && (size_t)n < size)
+		snprintf(out + n, size - (size_t)n, " (%d left out)", s->left_out);
+	return out;
 }
 
 const struct plan *snapshot_plan(const struct snapshot *s)

@@ -1,5 +1,6 @@
 // Tasks: opening, and the outputs as all kinds read them.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
@@ -193,6 +194,8 @@ void task_note(struct task *t, char *out, size_t size)
 {
 	pthread_mutex_lock(&t->lock);
 	t->ops->note(t, out, size);
+	if (dataset_left_out(t->d) && strlen(out) < size)
+		snprintf(out + strlen(out), size - strlen(out), "; %d picture%s left out", dataset_left_out(t->d), plural(dataset_left_out(t->d)));
 	pthread_mutex_unlock(&t->lock);
 }
 

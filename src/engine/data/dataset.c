@@ -5,6 +5,7 @@
 #include "convention.h"
 #include "dataset.h"
 #include "guess.h"
+#include "image.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -100,6 +101,23 @@ static enum status count_rows(
 	return err->status;
 }
 
+// The pictures among the parts of a file.
+static bool pictures_are_whole(const struct dataset *d, size_t file, struct error *err)
+{
+	char **path = d->files.path + file * (size_t)d->files.n_parts;
+
+	for (int part = 0; part < d->files.n_parts; part++)
+		if (listing_is_image(path[part]) && image_whole(path[part], err))
+			return false;
+	return true;
+}
+
+static void leave_out(struct dataset *d, const struct error *why)
+{
+	d->left_out = xgrow(d->left_out, &d->cap_left_out, d->n_left_out + 1, sizeof(*d->left_out));
+	d->left_out[d->n_left_out++] = xstrdup(why->text);
+}
+
 static enum status add_file(struct dataset *d, size_t file, struct error *err)
 {
 	const char *path = d->files.path[file * (size_t)d->files.n_parts];
@@ -110,6 +128,10 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 	if (listing_is_image(path) && d->image_input < 0)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays", path);
+	if (!pictures_are_whole(d, file, err)) {
+		leave_out(d, err);
+		return STATUS_OK;
+	}
 	if (!listing_is_image(path)) {
 		s = dataset_open_file(&a, d, path, 0, err);
 		if (s)
@@ -137,6 +159,16 @@ static void add_random(struct dataset *d)
 	}
 }
 
+static void report_left_out(const struct dataset *d)
+{
+	enum { NAMED = 8 };
+
+	for (size_t i = 0; i < d->n_left_out && i < NAMED; i++)
+		log_warn("left out: %s", d->left_out[i]);
+	if (d->n_left_out > NAMED)
+		log_warn("left out: %zu more of %s", d->n_left_out - NAMED, d->path);
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
@@ -144,9 +176,17 @@ static void report(const struct dataset *d)
 
 	if (images && d->opt.pre.guess[0])
 		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s", d->opt.pre.guess);
+	report_left_out(d);
 	for (int i = 0; i < d->g->n_inputs && images; i++)
 		if (i != d->image_input && convention_known(dataset_input(d, i), &text))
 			log_info("input %s is not in the data: it gets %s", dataset_input(d, i)->name, text);
+}
+
+static enum status none_left(const struct dataset *d, const char *path, struct error *err)
+{
+	if (d->n_left_out == 1)
+		return error_set(err, STATUS_FORMAT, "%s", d->left_out[0]);
+	return error_set(err, STATUS_FORMAT, "%s: none of its %zu pictures can be read; the first: %s", path, d->n_left_out, d->left_out[0]);
 }
 
 static enum status fill(struct dataset *d, const char *path, struct error *err)
@@ -160,6 +200,8 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 	s = listing_read(&d->files, path, d->g, err);
 	for (size_t i = 0; i < d->files.n_files && !s && !is_full(d); i++)
 		s = add_file(d, i, err);
+	if (!s && !d->n)
+		s = none_left(d, path, err);
 	d->hash = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof(*d->hash));
 	return s;
 }
@@ -196,6 +238,9 @@ void dataset_free(struct dataset **dp)
 	for (size_t i = 0; i < d->n; i++)
 		free(d->sample[i].name);
 	free(d->sample);
+	for (size_t i = 0; i < d->n_left_out; i++)
+		free(d->left_out[i]);
+	free(d->left_out);
 	free(d->hash);
 	free(d->path);
 	arrays_free(&d->single);
@@ -207,6 +252,16 @@ void dataset_free(struct dataset **dp)
 int dataset_count(const struct dataset *d)
 {
 	return (int)d->n;
+}
+
+int dataset_left_out(const struct dataset *d)
+{
+	return (int)d->n_left_out;
+}
+
+const char *dataset_left_out_why(const struct dataset *d, int i)
+{
+	return d->left_out[i];
 }
 
 const char *dataset_name(const struct dataset *d, int i)

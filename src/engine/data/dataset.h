@@ -22,6 +22,8 @@ struct dataset {
 	struct listing files;
 	struct sample *sample;
 	size_t n, cap;
+	char **left_out; // why, each naming its file
+	size_t n_left_out, cap_left_out;
 	int image_input; // index into graph.input, or -1
 	struct image_input image;
 	struct arrays *single; // the file, kept open, when it is the only one and holds arrays

@@ -95,8 +95,10 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	if (samples_shown(s) < s->samples)
 		snprintf(out[n].text, sizeof out->text, "%d of %d samples", samples_shown(s), s->samples);
 	else
-		snprintf(out[n].text, sizeof out->text, "%d sample%s", s->samples, plural(s->samples));
-	out[n++].role = ROLE_BAR;
+		snapshot_samples(s, out[n].text, sizeof out->text);
+	if (s->left_out)
+		snprintf(out[n].brief, sizeof out->brief, "%d left out", s->left_out);
+	out[n++].role = s->left_out ? ROLE_BAR_BAD : ROLE_BAR;
 	return n;
 }
 
