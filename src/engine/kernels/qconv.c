@@ -1,9 +1,10 @@
 // Fast integer convolution: creation, and running tiles against panels.
 #include <math.h>
-#include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qconv.h"
+#include "qtui/base/parts.h"
 
 // The limits of the weights, and a bound of |sum| over the channels.
 static bool split_of(struct qconv *k, const struct qconv_task *t)
@@ -154,23 +155,35 @@ struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int wid
 	return (struct qshares) { .n = shares < units ? shares : units, .units = units, .together = together, .panels = panels };
 }
 
+struct call {
+	const struct qconv *k;
+	const struct kernel_io *io;
+	struct qshares shares; // of a tile
+	atomic_llong next;     // share of a tile that nobody has begun
+};
+
+// A part_fn of struct call, one for each thread: draws shares, and fills a tile once for all that it has of it.
+static void draw_shares(void *arg, int64_t drawer, int thread)
+{
+	struct call *c = arg;
+	struct opened t = { .tile = -1, .ws = workspace_at(c->k, c->io->scratch, (int)drawer) };
+	int64_t n = c->shares.n, all = tiles_all(c->k) * n;
+
+	(void)thread;
+	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < all;) {
+		if (t.tile != i / n)
+			open_tile(c->k, c->io, i / n, &t);
+		run_panels(c->k, c->io->y, &t, qshares_begin(&c->shares, i % n), qshares_begin(&c->shares, i % n + 1));
+	}
+}
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
-	int64_t tiles = tiles_all(k);
-	const struct qshares shares = qconv_shares(tiles, k->panels * k->g.group, k->micro->panels, io->width);
+	struct call c = { k, io, qconv_shares(tiles_all(k), k->panels * k->g.group, k->micro->panels, io->width), 0 };
 
 	qconv_pad_channels(k, io->y);
-#pragma omp parallel num_threads(io->width) if (io->width > 1)
-	{
-		struct opened t = { .tile = -1, .ws = workspace_at(k, io->scratch, omp_get_thread_num()) };
-#pragma omp for schedule(dynamic)
-		for (int64_t i = 0; i < tiles * shares.n; i++) {
-			if (t.tile != i / shares.n)
-				open_tile(k, io, i / shares.n, &t);
-			run_panels(k, io->y, &t, qshares_begin(&shares, i % shares.n), qshares_begin(&shares, i % shares.n + 1));
-		}
-	}
+	parts_share(io->width, io->width, draw_shares, &c);
 }
 
 static size_t scratch(const struct kernel *base, int width)

@@ -1,11 +1,12 @@
 // Depthwise integer convolution in LAYOUT_BLOCK, a vector of channels at a time: input rows, several together, are expanded once to numbers
 // into a ring of as many as two output rows see; a tap is then a multiplication and an addition.
 #include <math.h>
-#include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cpu.h"
 #include "qdepthwise_impl.h"
+#include "qtui/base/parts.h"
 
 enum {
 	RING_MOST = 16 << 20,       // bytes; beyond it the other kernel takes over
@@ -184,19 +185,30 @@ static struct qdw_ring ring_in(const struct qdw *k, char *workspace)
 	return ring;
 }
 
+struct call {
+	const struct qdw *k;
+	const struct kernel_io *io;
+	int64_t parts;     // of a plane
+	atomic_llong next; // part that nobody has begun
+};
+
+// A part_fn of struct call, one for each thread, with a ring of its own.
+static void draw_parts(void *arg, int64_t drawer, int thread)
+{
+	struct call *c = arg;
+	const struct qdw *k = c->k;
+	struct qdw_ring ring = ring_in(k, (char *)c->io->scratch + (size_t)drawer * workspace_size(k));
+	int64_t n = c->parts;
+
+	(void)thread;
+	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < k->g.n * k->vectors * n;)
+		run_part(k, c->io, &ring, i / n / k->vectors, i / n % k->vectors, part_begin(k, i % n, n), part_begin(k, i % n + 1, n));
+}
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qdw *k = (const struct qdw *)base;
-	int64_t parts = parts_of(k, io->width);
-
-#pragma omp parallel num_threads(io->width) if (io->width > 1)
-	{
-		struct qdw_ring ring = ring_in(k, (char *)io->scratch + (size_t)omp_get_thread_num() * workspace_size(k));
-#pragma omp for schedule(dynamic)
-		for (int64_t i = 0; i < k->g.n * k->vectors * parts; i++)
-			run_part(k, io, &ring, i / parts / k->vectors, i / parts % k->vectors, part_begin(k, i % parts, parts),
-			    part_begin(k, i % parts + 1, parts));
-	}
+	parts_share(io->width, io->width, draw_parts, &(struct call){ k, io, parts_of(k, io->width), 0 });
 }
 
 static size_t scratch(const struct kernel *base, int width)

@@ -1,8 +1,9 @@
 // Integer Winograd convolution: creation, and running blocks of squares against panels.
-#include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cpu.h"
+#include "qtui/base/parts.h"
 #include "qwinograd.h"
 
 enum {
@@ -190,26 +191,39 @@ static void run_panels(const struct qwinograd *k, const struct workspace *ws, vo
 	}
 }
 
+struct call {
+	const struct qwinograd *k;
+	const struct kernel_io *io;
+	struct qshares shares; // of a block
+	int64_t blocks;
+	atomic_llong next;     // share of a block that nobody has begun
+};
+
+// A part_fn of struct call, one for each thread: draws shares, and spreads a block's inputs once for all that it has of it.
+static void draw_shares(void *arg, int64_t drawer, int thread)
+{
+	struct call *c = arg;
+	struct workspace ws = workspace_at(c->k, c->io->scratch, (int)drawer);
+	int64_t opened = -1, squares = 0, n = c->shares.n;
+
+	(void)thread;
+	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < c->blocks * n;) {
+		if (opened != i / n) {
+			opened = i / n;
+			squares = open_block(c->k, c->io->x, &ws, opened * c->k->block);
+		}
+		run_panels(c->k, &ws, c->io->y, qshares_begin(&c->shares, i % n), qshares_begin(&c->shares, i % n + 1), squares);
+	}
+}
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qwinograd *k = (const struct qwinograd *)base;
 	int64_t blocks = (squares_all(k) + k->block - 1) / k->block;
-	const struct qshares shares = qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width);
+	struct call c = { k, io, qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width), blocks, 0 };
 
 	qconv_pad_channels(&k->conv, io->y);
-#pragma omp parallel num_threads(io->width) if (io->width > 1)
-	{
-		struct workspace ws = workspace_at(k, io->scratch, omp_get_thread_num());
-		int64_t opened = -1, n = 0; // the block whose inputs are spread in ws, and its squares
-#pragma omp for schedule(dynamic)
-		for (int64_t i = 0; i < blocks * shares.n; i++) {
-			if (opened != i / shares.n) {
-				opened = i / shares.n;
-				n = open_block(k, io->x, &ws, opened * k->block);
-			}
-			run_panels(k, &ws, io->y, qshares_begin(&shares, i % shares.n), qshares_begin(&shares, i % shares.n + 1), n);
-		}
-	}
+	parts_share(io->width, io->width, draw_shares, &c);
 }
 
 static size_t scratch(const struct kernel *base, int width)
