@@ -205,7 +205,7 @@ bool ui_rows_are_nodes(const struct ui *ui)
 
 void ui_new_node(struct ui *ui)
 {
-	ui->layers.settled = true;
+	layers_choose(&ui->layers);
 	ui->detail_site = ui->detail_top = 0;
 	ui->around.cursor = -1;
 }

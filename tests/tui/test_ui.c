@@ -100,6 +100,40 @@ void test_ui__the_chosen_row_stays_while_the_order_changes(void **state)
 	ui_done(&ui);
 }
 
+// A filter of figures hides the chosen row while they are computed again, and must not lose it.
+void test_ui__the_chosen_row_comes_back_with_its_figures(void **state)
+{
+	struct ui ui;
+	const char *chosen;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":filter<Space>snr<lt>25<Enter>jj");
+	chosen = name(&ui);
+	fake.site[ui.snap->row[ui_node(&ui)].first_site].graphwise.known = 0;
+	ui_update(&ui, snapshot_take(ui.snap));
+	assert_ptr_not_equal(name(&ui), chosen);
+	fake.site[ui.snap->row[ui.layers.chosen].first_site].graphwise.known = 32;
+	ui_update(&ui, snapshot_take(ui.snap));
+	assert_ptr_equal(name(&ui), chosen);
+	ui_done(&ui);
+}
+
+// A new filter that hides it is another matter: then one begins with the worst of what is shown.
+void test_ui__a_new_filter_begins_at_its_first_row(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "G:filter<Space>snr<lt>25<Enter>");
+	assert_int_equal(ui.layers.scroll.cursor, 0);
+	const char *first = name(&ui);
+	press(&ui, ":filter<Enter>");
+	assert_ptr_equal(name(&ui), first);
+	ui_done(&ui);
+}
+
 void test_ui__sorts_worst_first_and_unknown_last(void **state)
 {
 	struct ui ui;

@@ -15,14 +15,18 @@ struct layers {
 	struct filter *filter;
 	char filter_text[256];
 	int visual;           // node at which the visual range began, or -1
-	bool settled;         // the user has chosen a row: it is kept while the order changes; else the first row is
+	int chosen;           // node that the user has gone to: the cursor stays with it while the order changes, also where the
+	                      // filter hides it for a while; -1: none, the first row has the cursor
 	struct scroll scroll;
 };
 void layers_init(struct layers *l, int n_nodes);
 void layers_done(struct layers *l);
 // Sorts and filters anew for a snapshot.
 void layers_refresh(struct layers *l, const struct snapshot *s);
+// The same with a filter that is new: what it hides is no longer chosen, the first of what it shows is.
+void layers_refilter(struct layers *l, const struct snapshot *s);
 int layers_node(const struct layers *l);              // under the cursor, -1 when the list is empty
+void layers_choose(struct layers *l);                 // what is under the cursor
 bool layers_go(struct layers *l, int node);           // false when it is not shown
 int layers_row(const struct layers *l, int node);     // -1 when it is not shown
 bool layers_in_visual(const struct layers *l, int row);

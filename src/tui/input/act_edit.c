@@ -207,5 +207,5 @@ void act_mark_all(struct ui *ui)
 void act_visual(struct ui *ui)
 {
 	ui->layers.visual = ui->layers.visual >= 0 ? -1 : layers_node(&ui->layers);
-	ui->layers.settled = true;
+	layers_choose(&ui->layers);
 }

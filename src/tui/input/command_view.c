@@ -47,7 +47,7 @@ enum status command_filter(struct ui *ui, char *args, struct error *err)
 	filter_free(&ui->layers.filter);
 	ui->layers.filter = f;
 	snprintf(ui->layers.filter_text, sizeof ui->layers.filter_text, "%s", args);
-	layers_refresh(&ui->layers, ui->snap);
+	layers_refilter(&ui->layers, ui->snap);
 	if (f)
 		ui_note(ui, "%d of %d nodes match", ui->layers.n, ui->layers.total);
 	return STATUS_OK;

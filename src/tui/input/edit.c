@@ -9,9 +9,17 @@
 void edit_done(struct ui *ui)
 {
 	ui->autosave_due = ui->unsaved = ui->notes_run = true;
-	ui->layers.settled = true; // the edited row is followed, wherever the new figures put it
 	study_run(ui->study);
 	ui_update(ui, study_snapshot(ui->study));
+}
+
+// A row that was edited is followed, wherever the new figures put it.
+static void nodes_edited(struct ui *ui, const int *nodes, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (nodes[i] == layers_node(&ui->layers))
+			layers_choose(&ui->layers);
+	edit_done(ui);
 }
 
 void edit_note(struct ui *ui, const char *what, const char *step)
@@ -51,7 +59,7 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 		ui_note(ui, "%s", err->text);
 		return STATUS_OK;
 	}
-	edit_done(ui);
+	nodes_edited(ui, nodes, n);
 	if (n == 1)
 		ui_note(ui, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
 	else
@@ -74,7 +82,7 @@ enum status edit_scale(struct ui *ui, int node, double scale, struct error *err)
 		ui_note(ui, "%s", err->text);
 		return STATUS_OK;
 	}
-	edit_done(ui);
+	nodes_edited(ui, &node, 1);
 	ui_note(ui, "%s: scale %s", ui->snap->g->node[node].name, scale > 0 ? format_scale(text, scale) : "auto");
 	return STATUS_OK;
 }

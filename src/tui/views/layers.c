@@ -6,7 +6,7 @@
 
 void layers_init(struct layers *l, int n_nodes)
 {
-	*l = (struct layers){.n_nodes = n_nodes, .sort = COLUMN_SNR, .visual = -1};
+	*l = (struct layers){.n_nodes = n_nodes, .sort = COLUMN_SNR, .visual = -1, .chosen = -1};
 	l->order = xcalloc((size_t)n_nodes + 1, sizeof *l->order);
 	l->marked = xcalloc((size_t)n_nodes + 1, sizeof *l->marked);
 }
@@ -51,15 +51,31 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 	}
 	sort_rows(l->order, scratch, l->n, s, l);
 	free(scratch);
-	if (!l->settled || !layers_go(l, node))
-		scroll_move(&l->scroll, l->settled ? 0 : -l->n_nodes, l->n);
-	else
+	if (l->chosen < 0)
+		scroll_move(&l->scroll, -l->n_nodes, l->n);
+	else if (layers_go(l, l->chosen) || layers_go(l, node))
 		l->scroll.top = l->scroll.cursor - line;
+	else
+		scroll_move(&l->scroll, 0, l->n);
+}
+
+void layers_refilter(struct layers *l, const struct snapshot *s)
+{
+	layers_refresh(l, s);
+	if (l->chosen < 0 || layers_row(l, l->chosen) >= 0)
+		return;
+	scroll_move(&l->scroll, -l->n_nodes, l->n);
+	layers_choose(l);
 }
 
 int layers_node(const struct layers *l)
 {
 	return l->scroll.cursor < l->n ? l->order[l->scroll.cursor] : -1;
+}
+
+void layers_choose(struct layers *l)
+{
+	l->chosen = layers_node(l);
 }
 
 int layers_row(const struct layers *l, int node)
