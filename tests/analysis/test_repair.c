@@ -217,6 +217,30 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 	study_close(&st);
 }
 
+// A scale that the user has set and that ruins the result is taken back before anything is paid for; one that does no harm is the user's.
+void test_repair__takes_back_what_the_user_has_ruined(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct study *st = open_study(2);
+	const char *good = "/model.0/act/Mul", *bad = "/model.12/cv2.0/cv2.0.0/conv/Conv";
+	const int node[] = {graph_find_node(study_graph(st), good), graph_find_node(study_graph(st), bad)};
+	struct snapshot *s = study_snapshot(st);
+	double own = snapshot_output(s, node[0])->scale[0];
+	snapshot_drop(&s);
+	assert_int_equal(study_scale(st, node[0], own, &err), STATUS_OK);
+	assert_int_equal(study_scale(st, node[1], 8, &err), STATUS_OK);
+	study_run(st);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct kept k = {.study = st};
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_true(r->now.edits->scale[node[0]] == own);
+	assert_true(r->now.edits->scale[node[1]] != 8);
+	repair_free(&r);
+	study_close(&st);
+}
+
 void test_repair__stops_at_the_goal(void **state)
 {
 	(void)state;

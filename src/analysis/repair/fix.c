@@ -17,16 +17,16 @@ static bool affordable(const struct repair *r, const struct repair_figures *f)
 }
 
 // What costs nothing has only not to harm: that it does good has been seen at the tensor alone.
-static bool pays(const struct repair *r, const struct repair_figures *f)
+static bool pays(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
-	double least = f->wide > r->figures.wide || f->cost > r->figures.cost ? PAYS : 0;
+	double least = c->decided || f->wide > r->figures.wide || f->cost > r->figures.cost ? PAYS : 0;
 	return f->damage < r->figures.damage * (1 - least) && affordable(r, f);
 }
 
 static bool passes(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
 	bool good = c->by_task || (c->unseen && f->damage == r->figures.damage) || (c->harmless && f->damage <= r->figures.damage * (1 + SLACK));
-	return pays(r, f) || (good && affordable(r, f));
+	return pays(r, c, f) || (good && affordable(r, f));
 }
 
 // Over all samples of the task boxes are compared without labels, which varies far less than the metric does.
@@ -185,8 +185,8 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 
 enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
 {
-	static remedy_fn *const remedy[] = {remedy_tail, remedy_scales, remedy_calibration, remedy_behind, remedy_widen, remedy_scales,
-	    remedy_widen, remedy_logits};
+	static remedy_fn *const remedy[] = {remedy_tail, remedy_own, remedy_scales, remedy_calibration, remedy_behind, remedy_widen,
+	    remedy_scales, remedy_widen, remedy_logits};
 	return try_remedies(r, remedy, sizeof remedy / sizeof *remedy, step, arg, err);
 }
 

@@ -188,11 +188,13 @@ struct candidate {
 	double expected;
 	bool by_task; // the task metric decides, whatever the damage
 	bool harmless; // what is known of it alone speaks for it: kept as long as nothing is seen that speaks against it
+	bool decided; // it takes back what the user has decided: that must pay as more bits must
 	bool unseen;  // part of it is where damage does not look: where that stays the same, the task decides
 };
 // Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
 MUST_CHECK enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err);
 bool fix_may_go_on(struct fixing *f, struct error *err); // neither at the goal nor out of time
+MUST_CHECK enum status remedy_own(struct fixing *f, struct error *err);         // remedy_own.c
 MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
 bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
