@@ -99,14 +99,13 @@ static bool start(struct jobs *j, int index)
 
 	w->jobs = j;
 	w->index = index;
-	return pthread_create(&w->thread, NULL, work, w) == 0;
+	return thread_start(&w->thread, work, w);
 }
 
 // A system that refuses some of the threads gets a smaller pool; without any there is no program.
 struct jobs *jobs_new(int threads)
 {
 	struct jobs *j = xcalloc(1, sizeof *j);
-	sigset_t all, before;
 
 	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
 	j->worker = xcalloc((size_t)threads, sizeof *j->worker);
@@ -114,11 +113,8 @@ struct jobs *jobs_new(int threads)
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_cond_init(&j->begin, NULL);
 	pthread_cond_init(&j->end, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (j->threads < threads && start(j, j->threads))
 		j->threads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (j->threads == 0) {
 		fputs("qtui: the system gives no thread\n", stderr);
 		abort();
@@ -203,6 +199,22 @@ void thread_yield(void)
 	enum { NICE = 10 };
 
 	setpriority(PRIO_PROCESS, 0, NICE);
+}
+
+// A fault whose signal is blocked ends the program without asking any handler.
+bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+	sigset_t sent, before;
+	bool started;
+
+	sigfillset(&sent);
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		sigdelset(&sent, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &sent, &before);
+	started = pthread_create(thread, NULL, fn, arg) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
 }
 
 double clock_seconds(void)

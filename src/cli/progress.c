@@ -160,9 +160,9 @@ enum status run_watched(const struct watch *of, struct error *err)
 	bool terminal = !of->quiet && isatty(STDERR_FILENO);
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
-	catch_interrupt(&old);
-	if (pthread_create(&thread, NULL, watched_thread, &w) != 0)
+	if (!thread_start(&thread, watched_thread, &w))
 		return error_set(err, STATUS_NOMEM, "no thread to be had");
+	catch_interrupt(&old);
 	while (!atomic_load(&w.over)) {
 		poll(NULL, 0, 50);
 		if (interrupted)

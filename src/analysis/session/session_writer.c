@@ -78,7 +78,7 @@ struct session_writer *session_writer_new(const char *path)
 	struct session_writer *w = xcalloc(1, sizeof *w);
 	*w = (struct session_writer){.path = xstrdup(path), .pipe = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 	open_pipe(w->pipe);
-	w->threaded = pthread_create(&w->thread, NULL, work, w) == 0;
+	w->threaded = thread_start(&w->thread, work, w);
 	return w;
 }
 

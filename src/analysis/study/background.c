@@ -18,7 +18,7 @@ enum status background_start(struct background *b, struct study *st, int steps, 
 	b->steps = steps;
 	b->work = work;
 	b->job = job;
-	b->started = pthread_create(&b->thread, NULL, run, b) == 0;
+	b->started = thread_start(&b->thread, run, b);
 	return b->started ? STATUS_OK : error_set(err, STATUS_NOMEM, "no thread to be had");
 }
 

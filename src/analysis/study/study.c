@@ -1,7 +1,6 @@
 // The study: opening and closing, and the hand-over of requests to the conductor.
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,15 +95,6 @@ static void resolve(struct study *s)
 		s->opt.data.samples = 32;
 }
 
-static void start_conductor(struct study *s)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_create(&s->thread, NULL, study_conduct, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 static void copy_options(struct study *s, const struct study_options *opt)
 {
 	s->opt = *opt;
@@ -155,6 +145,16 @@ void study_yield(struct study *s)
 	engine_yield(s->engine);
 }
 
+static enum status start(struct study *s, struct error *err)
+{
+	for (int i = 0; i < 2; i++)
+		fcntl(s->pipe[i], F_SETFL, O_NONBLOCK);
+	s->snap = snapshot_before_run(s, NULL);
+	s->snap->timing.load_s = s->load_s;
+	s->conducted = thread_start(&s->thread, study_conduct, s);
+	return s->conducted ? STATUS_OK : error_set(err, STATUS_NOMEM, "the system gives no thread to compute in: see `ulimit -u`");
+}
+
 enum status study_open(struct study **out, const struct study_options *opt, struct error *err)
 {
 	struct study *s = xcalloc(1, sizeof *s);
@@ -167,15 +167,12 @@ enum status study_open(struct study **out, const struct study_options *opt, stru
 	enum status st = open_parts(s, err);
 	if (st == STATUS_OK && pipe(s->pipe) != 0)
 		st = error_set(err, STATUS_IO, "no pipe: %s", strerror(errno));
+	if (st == STATUS_OK)
+		st = start(s, err);
 	if (st != STATUS_OK) {
 		study_close(&s);
 		return st;
 	}
-	for (int i = 0; i < 2; i++)
-		fcntl(s->pipe[i], F_SETFL, O_NONBLOCK);
-	s->snap = snapshot_before_run(s, NULL);
-	s->snap->timing.load_s = s->load_s;
-	start_conductor(s);
 	*out = s;
 	return STATUS_OK;
 }
@@ -185,7 +182,7 @@ void study_close(struct study **sp)
 	struct study *s = *sp;
 	if (!s)
 		return;
-	if (s->thread) {
+	if (s->conducted) {
 		pthread_mutex_lock(&s->lock);
 		s->quit = true;
 		atomic_store(&s->cancel, true);

@@ -56,6 +56,7 @@ struct study {
 	size_t n_variants, cap_variants;
 
 	pthread_t thread;
+	bool conducted; // the thread runs
 	pthread_mutex_t lock;              // guards what follows
 	pthread_cond_t changed;
 	bool requested, running, quit;

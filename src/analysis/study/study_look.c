@@ -1,7 +1,6 @@
 // Looks: a sample's picture and what the networks said of it, made by a thread of its own, since a run may take long and
 // whoever goes through the samples does not want to wait for it. What no run has measured yet is fetched by the conductor
 // when it is idle.
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "study_task.h"
@@ -95,21 +94,12 @@ static void *look_loop(void *arg)
 	return NULL;
 }
 
-static void start(struct study *s)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	s->looker->started = pthread_create(&s->looker->thread, NULL, look_loop, s) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 void study_look(struct study *s, int sample)
 {
 	struct looker *k = s->looker;
 	pthread_mutex_lock(&k->lock);
 	if (!k->started)
-		start(s);
+		k->started = thread_start(&k->thread, look_loop, s);
 	k->wanted = sample;
 	k->pending = true;
 	pthread_cond_signal(&k->changed);

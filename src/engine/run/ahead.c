@@ -90,7 +90,7 @@ struct ahead *ahead_begin(const struct runner *r, bool *const run[SIM_COUNT])
 	a->r = r;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		a->run[sim] = run[sim];
-	if (pthread_create(&a->thread, NULL, prepare_all, a) == 0)
+	if (thread_start(&a->thread, prepare_all, a))
 		return a;
 	free(a);
 	return NULL;

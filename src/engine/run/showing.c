@@ -57,7 +57,7 @@ struct showing *showing_begin(const struct pass *p)
 	s->pass = p;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	if (pthread_create(&s->thread, NULL, show_all, s) == 0)
+	if (thread_start(&s->thread, show_all, s))
 		return s;
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
