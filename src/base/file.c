@@ -1,5 +1,5 @@
-// Reading: whole files, maps, listings and names. Writing is in file_write.c.
-#include "qtui/base/file.h"
+// Reading: whole files, listings and names. Maps are in file_map.c, writing in file_write.c.
+#include "file_impl.h"
 
 #include <dirent.h>
 #include <ctype.h>
@@ -7,14 +7,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-
-// A map costs more than it saves below this size.
-#define MAP_FROM ((off_t)1 << 20)
 
 // A device may have no end (/dev/zero). A terminal is not waited for either.
 static enum status refuse_kind(const struct stat *st, const char *path, struct error *err)
@@ -27,7 +23,7 @@ static enum status refuse_kind(const struct stat *st, const char *path, struct e
 	return error_errno(err, path);
 }
 
-static enum status open_input(int *fd, struct stat *st, const char *path, struct error *err)
+enum status file_open_input(int *fd, struct stat *st, const char *path, struct error *err)
 {
 	enum status s;
 
@@ -94,7 +90,7 @@ static enum status refuse_pointer(const struct bytes *b, const char *path, struc
 	return error_set(err, STATUS_FORMAT, "%s is a pointer of Git LFS: `git lfs pull` brings the file itself", path);
 }
 
-static enum status read_open(
+enum status file_read_open(
     struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err)
 {
 	bool regular = S_ISREG(st->st_mode);
@@ -117,9 +113,9 @@ enum status file_read(struct bytes *out, const char *path, size_t limit, struct 
 	int fd;
 
 	*out = (struct bytes){0};
-	if (open_input(&fd, &st, path, err))
+	if (file_open_input(&fd, &st, path, err))
 		return err->status;
-	s = read_open(out, fd, &st, limit, path, err);
+	s = file_read_open(out, fd, &st, limit, path, err);
 	close(fd);
 	return s;
 }
@@ -139,64 +135,17 @@ enum status file_read_text(struct bytes *out, const char *path, size_t limit, st
 	return STATUS_OK;
 }
 
-// A map of the size of whole pages has no NUL behind it, so the file is laid over a map of zeros that is a byte longer.
-static bool map_open(struct bytes *out, int fd, size_t size)
+struct file_stamp file_stamp_of(const struct stat *st)
 {
-	void *zeros = mmap(NULL, size + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (zeros == MAP_FAILED)
-		return false;
-	if (mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
-		munmap(zeros, size + 1);
-		return false;
-	}
-	*out = (struct bytes){.data = zeros, .size = size, .mapped = true};
-	return true;
-}
-
-enum status file_map(struct bytes *out, const char *path, struct error *err)
-{
-	struct stat st;
-	enum status s = STATUS_OK;
-	int fd;
-
-	*out = (struct bytes){0};
-	if (open_input(&fd, &st, path, err))
-		return err->status;
-	if (!S_ISREG(st.st_mode) || st.st_size < MAP_FROM || !map_open(out, fd, (size_t)st.st_size))
-		s = read_open(out, fd, &st, SIZE_MAX, path, err);
-	close(fd);
-	return s;
-}
-
-void bytes_forget(const struct bytes *b, const void *data, size_t size)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), at, end;
-
-	if (!b->mapped || (const uint8_t *)data < b->data || (const uint8_t *)data + size > b->data + b->size)
-		return;
-	at = (size_t)((const uint8_t *)data - b->data) / page * page;
-	end = (size_t)((const uint8_t *)data - b->data) + size;
-	(void)madvise(b->data + at, end - at, MADV_DONTNEED); // advice: a kernel that does not take it keeps the pages
-}
-
-void bytes_done(struct bytes *b)
-{
-	if (b->mapped)
-		munmap(b->data, b->size + 1);
-	else
-		free(b->data);
-	*b = (struct bytes){0};
+	return (struct file_stamp){(unsigned long long)st->st_dev, (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
+	    (unsigned long long)st->st_mtim.tv_sec, (unsigned long long)st->st_mtim.tv_nsec};
 }
 
 struct file_stamp file_stamp(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) != 0)
-		return (struct file_stamp){0};
-	return (struct file_stamp){(unsigned long long)st.st_dev, (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-	    (unsigned long long)st.st_mtim.tv_sec, (unsigned long long)st.st_mtim.tv_nsec};
+	return stat(path, &st) == 0 ? file_stamp_of(&st) : (struct file_stamp){0};
 }
 
 bool file_has_stamp(const char *path, const struct file_stamp *s)

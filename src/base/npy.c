@@ -173,6 +173,10 @@ enum status npy_read(struct npy *out, const char *path, struct error *err)
 	if (file_map(&b, path, err))
 		return err->status;
 	s = npy_parse(out, b.data, b.size, path, err);
+	if (bytes_intact(&b, path, err)) {
+		npy_done(out);
+		s = err->status;
+	}
 	bytes_done(&b);
 	return s;
 }

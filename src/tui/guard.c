@@ -8,6 +8,7 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+#include "qtui/base/file.h"
 
 static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGQUIT, SIGINT, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -40,9 +41,13 @@ static void say(int fd, const char *text)
 	(void)n;
 }
 
-// Only calls that are allowed in a handler; SA_RESETHAND has put the default back, so that raise ends the process.
-static void on_crash(int sig)
+// Only calls that are allowed in a handler. A mapped file that has become shorter is no crash.
+static void on_crash(int sig, siginfo_t *info, void *context)
 {
+	(void)context;
+	if (sig == SIGBUS && file_map_fault(info->si_addr))
+		return;
+	signal(sig, SIG_DFL);
 	say(STDOUT_FILENO, guard.reset);
 	if (guard.has_terminal)
 		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
@@ -59,7 +64,7 @@ static void set_flags(int fd)
 static void install(void)
 {
 	struct sigaction on = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	struct sigaction crash = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_NODEFER};
+	struct sigaction crash = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	stack_t stack = {.ss_sp = guard.stack, .ss_size = 65536};
 
 	sigemptyset(&on.sa_mask);

@@ -191,11 +191,61 @@ void test_file__map_has_a_nul_behind(void **state)
 		const char *path = support_temp_file("map", data, sizes[i]);
 		assert_int_equal(file_map(&b, path, &e), STATUS_OK);
 		assert_int_equal(b.size, sizes[i]);
-		assert_int_equal(b.mapped, sizes[i] >= 1 << 20);
+		assert_int_equal(b.map != NULL, sizes[i] >= 1 << 20);
 		assert_memory_equal(b.data, data, sizes[i]);
 		assert_int_equal(b.data[b.size], 0);
 		bytes_done(&b);
 	}
+}
+
+static const char *large_file(const char *name)
+{
+	static char data[2 << 20];
+
+	memset(data, 'z', sizeof data);
+	return support_temp_file(name, data, sizeof data);
+}
+
+static long count_of(const struct bytes *b, uint8_t value)
+{
+	long n = 0;
+
+	for (size_t i = 0; i < b->size; i++)
+		n += b->data[i] == value;
+	return n;
+}
+
+void test_file__what_is_cut_off_a_mapped_file_reads_as_zeros(void **state)
+{
+	const char *path = large_file("cut"), *other = large_file("whole");
+	struct bytes b, whole;
+	struct error e;
+
+	assert_int_equal(file_map(&b, path, &e), STATUS_OK);
+	assert_int_equal(file_map(&whole, other, &e), STATUS_OK);
+	assert_int_equal(bytes_intact(&b, path, &e), STATUS_OK);
+	assert_int_equal(truncate(path, 5000), 0);
+	assert_int_equal(count_of(&b, 'z'), 5000);
+	assert_int_equal(count_of(&b, 0), b.size - 5000);
+	assert_int_equal(bytes_intact(&b, path, &e), STATUS_IO);
+	assert_non_null(strstr(e.text, "cut was written to while it was read"));
+	assert_int_equal(count_of(&whole, 'z'), whole.size);
+	assert_int_equal(bytes_intact(&whole, other, &e), STATUS_OK);
+	bytes_done(&b);
+	bytes_done(&whole);
+}
+
+void test_file__a_map_keeps_the_file_whose_name_another_has_taken(void **state)
+{
+	const char *path = large_file("taken"), *other = support_temp_file("shorter", "abc", 3);
+	struct bytes b;
+	struct error e;
+
+	assert_int_equal(file_map(&b, path, &e), STATUS_OK);
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(count_of(&b, 'z'), b.size);
+	assert_int_equal(bytes_intact(&b, path, &e), STATUS_OK);
+	bytes_done(&b);
 }
 
 void test_file__write_parts_joins(void **state)

@@ -1,6 +1,9 @@
 // Datasets: which samples there are, in what order, and what they hold.
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 #include "data_case.h"
 #include "onnx.pb-c.h"
@@ -488,6 +491,56 @@ void test_dataset__second_inputs_by_convention(void **state)
 	assert_int_equal(dataset_load(c.data, 0, c.in, NULL, &c.err), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "mystery"));
 	assert_null(c.in[0].data);
+	case_done(&c);
+}
+
+static void write_floats(const char *path, int rows, float value)
+{
+	int64_t dim[] = {rows, 1 << 16};
+	float *data = malloc((size_t)rows * sizeof(float) << 16);
+	struct tensor t = {.type = DT_F32, .shape = shape_of(2, dim), .data = data};
+	struct error err;
+
+	assert_non_null(data);
+	for (size_t i = 0; i < (size_t)rows << 16; i++)
+		data[i] = value;
+	if (array_write(&t, path, &err))
+		fail_msg("%s", err.text);
+	free(data);
+}
+
+// Eight rows make a file that is mapped, and that stays open.
+void test_dataset__a_file_that_changes_is_no_longer_the_sample(void **state)
+{
+	const char *path = support_temp("changing.npy");
+	struct data_case c = {0};
+
+	case_input(&c, "x", DT_F32, SHAPE(1, 1 << 16));
+	write_floats(path, 8, 1);
+	case_open(&c, path);
+	case_load(&c, 7);
+	dataset_key(c.data, 7);
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){{1, 0}, {1, 0}}, 0), 0);
+	case_load(&c, 7); // only touched
+	tensor_drop(&c.in[0]);
+	write_floats(path, 8, 2);
+	assert_int_equal(dataset_load(c.data, 7, c.in, &c.where, &c.err), STATUS_IO);
+	assert_non_null(strstr(c.err.text, "changing.npy was written to since"));
+	assert_null(c.in[0].data);
+	case_done(&c);
+}
+
+void test_dataset__a_file_that_is_cut_short_is_told(void **state)
+{
+	const char *path = support_temp("cut.npy");
+	struct data_case c = {0};
+
+	case_input(&c, "x", DT_F32, SHAPE(1, 1 << 16));
+	write_floats(path, 8, 1);
+	case_open(&c, path);
+	assert_int_equal(truncate(path, 4096), 0);
+	assert_int_equal(dataset_load(c.data, 7, c.in, &c.where, &c.err), STATUS_IO);
+	assert_non_null(strstr(c.err.text, "cut.npy was cut short while it was read"));
 	case_done(&c);
 }
 

@@ -10,14 +10,19 @@
 struct bytes {
 	uint8_t *data; // NUL-terminated beyond `size`; owner calls bytes_done
 	size_t size;
-	bool mapped;
+	struct mapping *map; // of file_map; NULL: they are on the heap
 };
 // A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit).
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
 // The same for text, without the mark of UTF-8 that some programs write first. UTF-16 is STATUS_FORMAT.
 MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err);
-// Maps a large file read-only and reads a small one or a pipe; same owner rule. Whoever shortens a mapped file kills us.
+// Maps a large file read-only and reads a small one or a pipe; same owner rule. What another program cuts off a
+// mapped file reads as zeros, so that whoever has read asks bytes_torn, or bytes_intact.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
+bool bytes_torn(const struct bytes *b);
+MUST_CHECK enum status bytes_intact(const struct bytes *b, const char *path, struct error *err); // STATUS_IO: torn, or written to
+// For handlers of SIGBUS that are installed beside that of file_map: whether the address is one of a map, which may be read now.
+bool file_map_fault(const void *address);
 void bytes_done(struct bytes *b);
 // The part [data, data + size) of a mapped file leaves memory, and is read again if it is asked for; other bytes stay.
 void bytes_forget(const struct bytes *b, const void *data, size_t size);

@@ -297,6 +297,14 @@ static bool store(void *out, enum dtype type, size_t i, double v)
 	return true;
 }
 
+// The file of a batch stays open: it may be touched, and dataset_unchanged sees whether it is another.
+static enum status whole(const struct arrays *a, const char *path, struct error *err)
+{
+	if (!bytes_torn(&a->file))
+		return STATUS_OK;
+	return error_set(err, STATUS_IO, "%s was cut short while it was read: start again when it is complete", path);
+}
+
 enum status arrays_copy(
     struct tensor *out, const struct arrays *a, int i, int row, const char *path, struct error *err)
 {
@@ -305,11 +313,11 @@ enum status arrays_copy(
 
 	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && out->type != DT_BOOL) {
 		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
-		return STATUS_OK;
+		return whole(a, path, err);
 	}
 	for (size_t k = 0; k < n; k++)
 		if (!store(out->data, out->type, k, element(x, from + k)))
 			return error_set(err, STATUS_FORMAT, "%s: %g is no %s, which the input takes: convert the array", path,
 			    element(x, from + k), dtype_name(out->type));
-	return STATUS_OK;
+	return whole(a, path, err);
 }

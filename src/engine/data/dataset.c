@@ -202,7 +202,7 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 		s = add_file(d, i, err);
 	if (!s && !d->n)
 		s = none_left(d, path, err);
-	d->hash = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof(*d->hash));
+	d->mark = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof(*d->mark));
 	return s;
 }
 
@@ -241,7 +241,7 @@ void dataset_free(struct dataset **dp)
 	for (size_t i = 0; i < d->n_left_out; i++)
 		free(d->left_out[i]);
 	free(d->left_out);
-	free(d->hash);
+	free(d->mark);
 	free(d->path);
 	arrays_free(&d->single);
 	listing_done(&d->files);

@@ -7,12 +7,19 @@
 #include "arrays.h"
 #include "listing.h"
 #include "place.h"
+#include "qtui/base/file.h"
 #include "qtui/engine/data.h"
 
 struct sample {
 	size_t file; // of the listing
 	int row;
 	char *name;
+};
+
+// What a file held when its key was first asked for.
+struct mark {
+	struct key hash; // zero until then
+	struct file_stamp stamp;
 };
 
 struct dataset {
@@ -27,8 +34,8 @@ struct dataset {
 	int image_input; // index into graph.input, or -1
 	struct image_input image;
 	struct arrays *single; // the file, kept open, when it is the only one and holds arrays
-	pthread_mutex_t lock;  // over hash
-	struct key *hash;      // of file contents, zero until asked for
+	pthread_mutex_t lock;  // over mark
+	struct mark *mark;     // of each file
 	atomic_flag warned;    // of numbers that are none
 };
 
@@ -43,5 +50,8 @@ int dataset_array(const struct dataset *d, const struct arrays *a, int part, int
 MUST_CHECK enum status dataset_open_file(
     struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err);
 void dataset_close_file(const struct dataset *d, struct arrays **a);
+// STATUS_IO if a file of the sample holds something else than when its key was asked for: what is named by the key would be of
+// another sample. For after it has been read.
+MUST_CHECK enum status dataset_unchanged(const struct dataset *d, int i, struct error *err);
 
 #endif

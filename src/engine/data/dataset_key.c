@@ -16,17 +16,53 @@ static struct key hash_file(const char *path)
 	return k;
 }
 
+// The stamp is taken first: what is written meanwhile counts as a change.
+static struct mark mark_file(const char *path)
+{
+	struct file_stamp stamp = file_stamp(path);
+
+	return (struct mark){hash_file(path), stamp};
+}
+
 static struct key file_hash(const struct dataset *d, size_t file)
 {
 	pthread_mutex_t *lock = (pthread_mutex_t *)&d->lock;
 	struct key k;
 
 	pthread_mutex_lock(lock);
-	if (key_is_zero(d->hash[file]))
-		d->hash[file] = hash_file(d->files.path[file]);
-	k = d->hash[file];
+	if (key_is_zero(d->mark[file].hash))
+		d->mark[file] = mark_file(d->files.path[file]);
+	k = d->mark[file].hash;
 	pthread_mutex_unlock(lock);
 	return k;
+}
+
+// A file that was only touched, or written again as it was, stays the same sample.
+static bool is_changed(const struct dataset *d, size_t file)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&d->lock;
+	struct mark *m = &d->mark[file], now;
+	bool changed = false;
+
+	pthread_mutex_lock(lock);
+	if (!key_is_zero(m->hash) && !file_has_stamp(d->files.path[file], &m->stamp)) {
+		now = mark_file(d->files.path[file]);
+		changed = !key_equal(now.hash, m->hash);
+		m->stamp = changed ? m->stamp : now.stamp;
+	}
+	pthread_mutex_unlock(lock);
+	return changed;
+}
+
+enum status dataset_unchanged(const struct dataset *d, int i, struct error *err)
+{
+	size_t parts = (size_t)d->files.n_parts, file = d->sample[i].file * parts;
+
+	for (size_t end = file + (d->opt.random ? 0 : parts); file < end; file++)
+		if (is_changed(d, file))
+			return error_set(err, STATUS_IO, "%s was written to since it was first read: start again to take it as it is now",
+			    d->files.path[file]);
+	return STATUS_OK;
 }
 
 static struct key add_preprocess(struct key k, const struct preprocess *p)

@@ -206,6 +206,11 @@ enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels
 	s = read_placed(&placed, d, part_path(d, i, 0), &ignored, err);
 	if (s)
 		return s;
+	s = dataset_unchanged(d, i, err);
+	if (s) {
+		free(placed.rgb);
+		return s;
+	}
 	*pixels = (struct tensor){.type = DT_U8, .shape = {3, {placed.h, placed.w, 3}}};
 	s = tensor_alloc(pixels, NULL, err);
 	if (!s)
@@ -239,6 +244,8 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 	*where = unplaced(d);
 	for (int part = 0; part < d->files.n_parts && !s; part++)
 		s = load_part(d, part_path(d, i, part), part, sample->row, in, where, err);
+	if (!s)
+		s = dataset_unchanged(d, i, err);
 	if (!s)
 		s = fill_rest(d, i, in, err);
 	if (s)

@@ -8,7 +8,7 @@
 #include "external.h"
 
 struct external {
-	char *location;
+	char *location, *path;
 	struct bytes bytes;
 };
 struct externals {
@@ -39,6 +39,7 @@ void externals_free(struct externals **ep)
 		return;
 	for (size_t i = 0; i < e->n; i++) {
 		free(e->file[i].location);
+		free(e->file[i].path);
 		bytes_done(&e->file[i].bytes);
 	}
 	free(e->file);
@@ -99,8 +100,8 @@ static enum status open_file(struct externals *e, const char *location, struct e
 		return s;
 	}
 	x.location = xstrdup(location);
+	x.path = path;
 	file_keep(path);
-	free(path);
 	e->file = xgrow(e->file, &e->cap, e->n + 1, sizeof(x));
 	e->file[e->n++] = x;
 	return STATUS_OK;
@@ -131,6 +132,14 @@ enum status externals_get(
 		    "external data '%s' has %zu bytes, but %llu at offset %llu are asked for", location, x->bytes.size,
 		    (unsigned long long)size, (unsigned long long)offset);
 	*out = x->bytes.data + offset;
+	return STATUS_OK;
+}
+
+enum status externals_intact(const struct externals *e, struct error *err)
+{
+	for (size_t i = 0; e && i < e->n; i++)
+		if (bytes_intact(&e->file[i].bytes, e->file[i].path, err))
+			return err->status;
 	return STATUS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "tensor_proto.h"
 #include "wire.h"
 #include "qtui/base/file.h"
+#include "qtui/base/jobs.h"
 
 // The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
 #define HASHED_AT_ONCE ((size_t)4 << 20)
@@ -40,7 +41,7 @@ static void *hash_file(void *arg)
 static void hasher_start(struct hasher *h, const struct bytes *file)
 {
 	h->file = file;
-	h->runs = !pthread_create(&h->thread, NULL, hash_file, h);
+	h->runs = thread_start(&h->thread, hash_file, h);
 }
 
 static void hasher_wait(struct hasher *h)
@@ -114,6 +115,10 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 		error_prefix(err, "%s", file_base(path));
 out:
 	hasher_wait(&hasher);
+	if (bytes_intact(&file, path, err) || externals_intact(externals, err)) { // whatever else was found wrong with it
+		graph_free(out);
+		s = err->status;
+	}
 	if (!s) {
 		(*out)->path = arena_strdup((*out)->arena, path);
 		memcpy((*out)->sha256, hasher.hex, sizeof(hasher.hex));
@@ -138,6 +143,10 @@ enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, 
 	t = onnx__tensor_proto__unpack(NULL, file.size, file.data);
 	s = t ? tensor_proto_read(out, t, NULL, path, err)
 	      : error_set(err, STATUS_FORMAT, "%s is not a TensorProto", path);
+	if (bytes_intact(&file, path, err)) {
+		tensor_drop(out);
+		s = err->status;
+	}
 	if (!s && name)
 		*name = xstrdup(t->name ? t->name : "");
 out:
