@@ -10,7 +10,7 @@ passed=0 failed=0 skipped=0
 count() { grep -cE "$1" "$2"; }
 for t in "$@"; do
 	log=$(mktemp)
-	timeout "${TEST_TIMEOUT:-600}" "$t" >"$log" 2>&1 </dev/null
+	timeout "${TEST_TIMEOUT:-1800}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
 	if [[ $t == *.sh ]]; then
 		p=$(count '^ok ' "$log") f=$(count '^not ok ' "$log") s=$(count '^skip ' "$log")

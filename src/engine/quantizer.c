@@ -294,3 +294,32 @@ void dequantize(struct tensor *x, const struct tensor *codes, const struct quant
 	else
 		each_span(x, codes, q, span_values, width);
 }
+
+void codes_of_weights(int16_t *codes, const struct tensor *x, const struct quantizer *q)
+{
+	int64_t n = tensor_count(x);
+	struct tensor c = { .type = quantizer_dtype(q), .shape = x->shape };
+	if (dtype_size(c.type) == sizeof *codes) {
+		c.data = codes;
+		quantize(&c, x, q, 1);
+		return;
+	}
+	// Bytes in the second half of the codes, then widened from the front.
+	c.data = (int8_t *)codes + n;
+	quantize(&c, x, q, 1);
+	const int8_t *narrow = c.data;
+	const uint8_t *plain = c.data;
+	if (c.type == DT_U8)
+		for (int64_t i = 0; i < n; i++)
+			codes[i] = plain[i];
+	else
+		for (int64_t i = 0; i < n; i++)
+			codes[i] = narrow[i];
+}
+
+void codes_of_bias(int64_t *codes, const struct tensor *x, const struct quantizer *q)
+{
+	int64_t n = tensor_count(x);
+	for (int64_t i = 0; i < n; i++)
+		codes[i] = quantize_one(q, q->n > 1 ? (int)(i % q->n) : 0, ((const float *)x->data)[i]);
+}

@@ -127,7 +127,7 @@ static void assert_codes(const struct plan *p, int slot, const int16_t *codes)
 {
 	const struct tensor *w = p->g->value[p->slot[slot].value].constant;
 	int16_t *own = xcalloc((size_t)tensor_count(w) + 1, sizeof *own);
-	plan_weight_codes(p, slot, own);
+	codes_of_weights(own, plan_constant(p, slot), slot_quantizer(&p->slot[slot]));
 	assert_memory_equal(own, codes, (size_t)tensor_count(w) * sizeof *own);
 	free(own);
 }
@@ -178,7 +178,7 @@ void test_tuned__models_hold_the_codes(void **state)
 		int slot = p->first_in[t->node] + 1, other = graph_find_node(g, p->g->node[t->node].name);
 		int64_t n = tensor_count(&t->weight);
 		int16_t *codes = xcalloc((size_t)n + 1, sizeof *codes);
-		plan_weight_codes(p, slot, codes);
+		codes_of_weights(codes, plan_constant(p, slot), slot_quantizer(&p->slot[slot]));
 		assert_true(other >= 0);
 		assert_codes(fresh, fresh->first_in[other] + 1, codes);
 		assert_rounded(q, p, t);

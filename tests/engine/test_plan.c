@@ -224,10 +224,10 @@ void test_plan__bias_is_input_times_weight(void **state)
 		assert_float_equal(b->scale[i], w->scale[i] * 0x1p-6f, 0);
 	int64_t codes[2];
 	int16_t weights[2];
-	plan_bias_codes(f.p, id_of(&f, in(&f, "conv1", 2)), codes);
+	codes_of_bias(codes, plan_constant(f.p, id_of(&f, in(&f, "conv1", 2))), slot_quantizer(in(&f, "conv1", 2)));
 	assert_int_equal(codes[0], 2048);
 	assert_int_equal(codes[1], -2048);
-	plan_weight_codes(f.p, id_of(&f, in(&f, "conv1", 1)), weights);
+	codes_of_weights(weights, plan_constant(f.p, id_of(&f, in(&f, "conv1", 1))), slot_quantizer(in(&f, "conv1", 1)));
 	assert_int_equal(weights[0], 64);
 	assert_int_equal(weights[1], -64);
 	teardown(&f);
@@ -262,7 +262,7 @@ void test_plan__a_bias_widens_the_weights_steps(void **state)
 	assert_float_equal(w->scale[1] * 0x1p-6 / needed, 1, 1e-6);
 	assert_float_equal(b->scale[1], w->scale[1] * 0x1p-6f, 0);
 	int64_t codes[2];
-	plan_bias_codes(f.p, id_of(&f, in(&f, "conv1", 2)), codes);
+	codes_of_bias(codes, plan_constant(f.p, id_of(&f, in(&f, "conv1", 2))), slot_quantizer(in(&f, "conv1", 2)));
 	assert_in_range(-codes[1], 2147200000, 2147483647);
 	assert_float_equal(codes[1] * (double)b->scale[1], -.125, 1e-6);
 	teardown(&f);

@@ -118,9 +118,6 @@ const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
 // The node's tuned constants where they are in force, or NULL.
 const struct tuned *plan_tuned(const struct plan *p, int node);
-// Codes of a constant input under the plan (weights: int16 codes, biases: int64), for slots whose quantizer is active.
-void plan_weight_codes(const struct plan *p, int slot, int16_t *codes);
-void plan_bias_codes(const struct plan *p, int slot, int64_t *codes);
 // A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest.
 enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale, struct error *err);
 // The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.

@@ -38,6 +38,10 @@ void fake_quantize(struct tensor *dst, const struct tensor *x, const struct quan
 // The same over n elements anywhere, with a quantizer per tensor; `type` is that of the codes.
 void quantize_run(void *codes, enum dtype type, const float *x, int64_t n, const struct quantizer *q);
 void dequantize_run(float *x, const void *codes, enum dtype type, int64_t n, const struct quantizer *q);
+// Codes of constants, one for each element of x: of weights those of at most 16 bits, a bias of one dimension has a scale for each element
+// or one for all.
+void codes_of_weights(int16_t *codes, const struct tensor *x, const struct quantizer *q);
+void codes_of_bias(int64_t *codes, const struct tensor *x, const struct quantizer *q);
 // One value, for tables and tests.
 int64_t quantize_one(const struct quantizer *q, int channel, float x);
 

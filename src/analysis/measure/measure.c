@@ -170,42 +170,6 @@ static bool site_missing(const struct site_work *sw, int samples)
 	    (sw->range->n_part == 0 && !range_complete(sw->range, samples)) || (sw->hist_float && hist_wants(sw->hist_float, samples));
 }
 
-static void set_hist(struct hist_memo *m, const struct tensor *t, const struct tensor_range *r)
-{
-	struct hist *h = xcalloc(1, sizeof *h);
-	*h = (struct hist){.refs = 1, .lo = r->min, .hi = r->max};
-	if (r->n > 0)
-		stats_hist(h->bin, STATS_BINS, r->min, r->max, t);
-	hist_set(m, h);
-}
-
-// Weights are the same for every sample: compared once, as sample 0, by the conductor.
-static enum status measure_weight(struct work *w, struct site_work *sw, struct error *err)
-{
-	const struct tensor *x = w->study->g->value[sw->site.value].constant;
-	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
-	if (!site_missing(sw, 1))
-		return STATUS_OK;
-	if (atomic_load(&w->study->cancel))
-		return error_set(err, STATUS_CANCELLED, "cancelled");
-	struct tensor y = *x;
-	y.buf = NULL;
-	enum status st = tensor_alloc(&y, NULL, err);
-	if (st != STATUS_OK)
-		return st;
-	fake_quantize(&y, plan_constant(w->plan, sw->site.slot), q, 1);
-	struct tensor_sums sums;
-	struct tensor_range range;
-	stats_site(&(struct stats_site){.f = x, .q = {&y, &y}, .quant = {q, q}, .sums = {&sums}, .range = &range, .scratch = &w->lack[0].scratch});
-	figure_set(sw->graphwise, 0, &sums);
-	figure_set(sw->layerwise, 0, &sums);
-	range_set(sw->range, 0, &range);
-	set_hist(sw->hist_float, x, &range);
-	set_hist(sw->hist_quant, &y, &range);
-	tensor_drop(&y);
-	return STATUS_OK;
-}
-
 // For the task.
 static void want_outputs(const struct work *w, bool *const want[SIM_COUNT])
 {
@@ -254,8 +218,8 @@ enum status work_measure(struct work *w, struct error *err)
 	if (st == STATUS_OK && w->look)
 		work_publish(w, NULL);
 	for (int i = 0; st == STATUS_OK && i < w->n_sites; i++)
-		if (w->site[i].site.kind == SITE_WEIGHT)
-			st = measure_weight(w, &w->site[i], err);
+		if (w->site[i].site.kind == SITE_WEIGHT && site_missing(&w->site[i], 1))
+			st = work_measure_weight(w, &w->site[i], &w->lack->scratch, err);
 	return st;
 }
 

@@ -125,12 +125,26 @@ const char *tensor_proto_type_name(int32_t onnx_type)
 	return named && names[onnx_type] ? names[onnx_type] : "unknown";
 }
 
-static void fill(struct tensor *t, const struct type_row *row, const void *raw, size_t n)
+static void fill(void *to, const struct type_row *row, const void *raw, size_t n)
 {
 	if (row->convert)
-		row->convert(t->data, raw, n);
+		row->convert(to, raw, n);
 	else if (n)
-		memcpy(t->data, raw, n * row->item);
+		memcpy(to, raw, n * row->item);
+}
+
+// From a file, which leaves memory piece by piece as the tensor fills.
+static void fill_mapped(struct tensor *t, const struct type_row *row, const uint8_t *raw, size_t n, const struct externals *file)
+{
+	enum { ELEMENTS = 1 << 20 };
+
+	for (size_t at = 0, step; at < n; at += step) {
+		const uint8_t *from = raw + at / row->per * row->item;
+
+		step = n - at < ELEMENTS ? n - at : ELEMENTS;
+		fill((char *)t->data + at * dtype_size(row->type), row, from, step);
+		externals_forget(file, from, step / row->per * row->item);
+	}
 }
 
 // A typed field stores narrow items one in each wide one: little-endian, so the low bytes are the item.
@@ -225,12 +239,10 @@ enum status tensor_proto_read(
 	s = tensor_alloc(out, NULL, err);
 	if (s)
 		return error_prefix(err, "%s", what);
-	if (raw) {
-		fill(out, row, raw, n);
-		if (externals)
-			externals_forget(externals, raw, items * row->item);
-	} else if (row->field_item == row->item) {
-		fill(out, row, field, n);
+	if (raw && externals) {
+		fill_mapped(out, row, raw, n, externals);
+	} else if (raw || row->field_item == row->item) {
+		fill(out->data, row, raw ? raw : field, n);
 	} else {
 		fill_narrow(out, row, field, n);
 	}

@@ -336,38 +336,3 @@ struct key plan_content(const struct plan *p, int slot)
 		return t->weight_key;
 	return t && s->index == 2 && t->bias.data ? t->bias_key : p->g->value[s->value].content;
 }
-
-void plan_weight_codes(const struct plan *p, int slot, int16_t *codes)
-{
-	const struct slot *s = &p->slot[slot];
-	const struct tensor *x = plan_constant(p, slot);
-	const struct quantizer *q = slot_quantizer(s);
-	int64_t n = tensor_count(x);
-	struct tensor c = { .type = quantizer_dtype(q), .shape = x->shape };
-	if (dtype_size(c.type) == sizeof *codes) {
-		c.data = codes;
-		quantize(&c, x, q, 1);
-		return;
-	}
-	// Bytes in the second half of the codes, then widened from the front.
-	c.data = (int8_t *)codes + n;
-	quantize(&c, x, q, 1);
-	const int8_t *narrow = c.data;
-	const uint8_t *plain = c.data;
-	if (c.type == DT_U8)
-		for (int64_t i = 0; i < n; i++)
-			codes[i] = plain[i];
-	else
-		for (int64_t i = 0; i < n; i++)
-			codes[i] = narrow[i];
-}
-
-void plan_bias_codes(const struct plan *p, int slot, int64_t *codes)
-{
-	const struct slot *s = &p->slot[slot];
-	const struct tensor *x = plan_constant(p, slot);
-	const struct quantizer *q = slot_quantizer(s);
-	int64_t n = tensor_count(x);
-	for (int64_t i = 0; i < n; i++)
-		codes[i] = quantize_one(q, q->n > 1 ? (int)(i % q->n) : 0, ((const float *)x->data)[i]);
-}

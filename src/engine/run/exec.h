@@ -30,8 +30,13 @@ bool exec_raw_parameter(const struct exec *x, int i);
 // made for it.
 enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in);
 enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
-// Weights as the simulation sees them: the constant itself, or (heap, in *own) its rounded values.
-const float *exec_weights(struct exec *x, int i, float **own);
+// Output channels from..from + n of an operator with weights; NULL stands for all.
+struct channels {
+	int64_t from, n;
+};
+// A parameter as the simulation sees it: the constant itself, or (heap, in *own) its rounded values or those of some channels.
+const float *exec_weights(struct exec *x, int i, const struct channels *part, float **own);
+bool exec_splits_channels(const struct exec *x, int i); // the parameter's scale, if any, is one for all or one for each channel
 // A Resize that only selects elements; and its run on blocks where it can be done (else STATUS_UNSUPPORTED).
 bool resize_selects(const struct exec *x);
 enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y);
@@ -47,7 +52,7 @@ struct affine {
 };
 // Possible when input 0 is coded and the weights in slot 1 are symmetric codes of at most 16 bit, with one scale or one an output channel.
 bool affine_possible(const struct exec *x);
-enum status affine_make(struct affine *a, struct exec *x, int64_t channels);
+enum status affine_make(struct affine *a, struct exec *x, int64_t channels, const struct channels *part); // `channels`: of them all
 void affine_done(struct affine *a);
 bool act_in_integer_epilogue(const struct act *a);
 

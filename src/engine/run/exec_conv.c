@@ -23,8 +23,8 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 {
 	float *own_w, *own_b;
 	struct conv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose, .epi = x->step->epi};
-	t.weight = exec_weights(x, 1, &own_w);
-	t.bias = exec_weights(x, 2, &own_b);
+	t.weight = exec_weights(x, 1, NULL, &own_w);
+	t.bias = exec_weights(x, 2, NULL, &own_b);
 	enum status st = STATUS_UNSUPPORTED;
 	t.ordered = x->e->quantized_file;
 	t.exact = sums_codes(x);
@@ -53,7 +53,7 @@ static enum status prepare_int(struct exec *x, const struct conv_geometry *g, st
 	bool fits = writes_codes(x, true);
 	bool blocked = x->e->opt.backend == BACKEND_ONEDNN;
 	struct affine a;
-	enum status st = affine_make(&a, x, g->oc);
+	enum status st = affine_make(&a, x, g->oc, NULL);
 	if (st == STATUS_OK) {
 		struct qconv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose,
 		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? LAYOUT_BLOCK : LAYOUT_PLAIN,

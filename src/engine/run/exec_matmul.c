@@ -6,6 +6,7 @@
 
 struct product {
 	int64_t batch, m, n, k, stride_a, stride_b;
+	struct channels panel; // the columns that a kernel is for: all, or some
 	bool trans_a, trans_b, constant_b;
 	float alpha;
 	struct shape shape;
@@ -77,6 +78,7 @@ static bool product_of(struct exec *x, struct product *p)
 	bool ok = x->node->op->id == OP_MatMul ? matmul_product(x, p) : x->node->op->id == OP_Gemm && gemm_product(x, p);
 	p->constant_b = x->g->value[x->node->in[1]].constant != NULL;
 	ok = ok && p->batch * p->m * p->n * p->k > 0;
+	p->panel.n = p->n;
 	return ok && bias_fits(x, p) && exec_out_shape(x, &p->shape) == STATUS_OK;
 }
 
@@ -97,16 +99,21 @@ static void set_output(struct exec *x, struct qmatmul_task *t)
 
 static struct qmatmul_task int_task(struct exec *x, const struct product *p)
 {
-	struct qmatmul_task t = {.batch = p->batch, .m = p->m, .n = p->n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
+	struct qmatmul_task t = {.batch = p->batch, .m = p->m, .n = p->panel.n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
 	    .stride_a = p->stride_a, .stride_b = p->stride_b, .a_type = x->in[0]->t.type, .a_zero = x->in[0]->zero};
 	set_output(x, &t);
 	return t;
 }
 
+static const struct channels *part_of(const struct product *p)
+{
+	return p->panel.n == p->n ? NULL : &p->panel;
+}
+
 static enum status prepare_weighted(struct exec *x, const struct product *p, struct kernel **out)
 {
 	struct affine a;
-	enum status st = affine_make(&a, x, p->n);
+	enum status st = affine_make(&a, x, p->n, part_of(p));
 	if (st == STATUS_OK) {
 		struct qmatmul_task t = int_task(x, p);
 		t.b_type = exec_param_quantizer(x, 1)->bits > 8 ? DT_I16 : DT_I8;
@@ -135,12 +142,12 @@ static enum status prepare_activations(struct exec *x, const struct product *p, 
 static enum status prepare_float(struct exec *x, const struct product *p, struct kernel **out)
 {
 	float *own_w, *own_b;
-	struct matmul_task t = {.batch = p->batch, .m = p->m, .n = p->n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
+	struct matmul_task t = {.batch = p->batch, .m = p->m, .n = p->panel.n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
 	    .stride_a = p->stride_a, .stride_b = p->stride_b, .alpha = p->alpha, .act = x->step->epi.act};
-	t.weight = exec_weights(x, 1, &own_w);
-	t.bias = exec_weights(x, 2, &own_b);
+	t.weight = exec_weights(x, 1, part_of(p), &own_w);
+	t.bias = exec_weights(x, 2, part_of(p), &own_b);
 	if (x->step->bias >= 0)
-		t.bias = x->g->value[x->step->bias].constant->data;
+		t.bias = (const float *)x->g->value[x->step->bias].constant->data + p->panel.from;
 	t.ordered = x->e->quantized_file;
 	t.packed = p->constant_b && x->in[1]->t.shape.rank == 2;
 	enum status st = STATUS_UNSUPPORTED;
@@ -184,6 +191,7 @@ static enum status prepare(struct exec *x, const struct product *p, enum mode mo
 		k = key_add_key(k, x->g->value[x->step->bias].content);
 	const struct shape *b = &x->in[1]->t.shape;
 	k = key_add(k, b->dim, (size_t)b->rank * sizeof *b->dim);
+	k = key_add_int(key_add_int(k, p->panel.from), p->panel.n);
 	if (mode != FLOAT)
 		k = key_add_key(k, quantizer_key(rep_quantizer(x->in[0])));
 	if (mode == ACTIVATIONS)
@@ -206,14 +214,63 @@ static enum status operand(struct exec *x, int i, bool codes, struct rep *out)
 	return st;
 }
 
-static enum status run(struct exec *x, const struct product *p, enum mode mode, const struct prepared *k, struct rep *y)
+static void put_columns(struct rep *y, const struct rep *part, const struct product *p)
+{
+	size_t size = dtype_size(y->t.type), row = (size_t)p->panel.n * size;
+	for (int64_t i = 0; i < p->m; i++)
+		memcpy((char *)y->t.data + (size_t)(i * p->n + p->panel.from) * size, (const char *)part->t.data + (size_t)i * row, row);
+}
+
+// The columns of the panel, where all of them lie in y.
+static enum status run_panel(struct exec *x, const struct product *p, const struct kernel *k, struct kernel_io *io, struct rep *y)
+{
+	struct rep part = {0};
+	bool direct = p->m == 1 || p->panel.n == p->n;
+	const struct shape shape = shape_of(2, (const int64_t[]){p->m, p->panel.n});
+	enum status st = direct ? STATUS_OK : rep_alloc(&part, y->t.type, LAYOUT_PLAIN, &shape, x->err);
+	io->y = direct ? (char *)y->t.data + (size_t)p->panel.from * dtype_size(y->t.type) : part.t.data;
+	if (st == STATUS_OK)
+		st = exec_kernel(x, k, io);
+	if (st == STATUS_OK && !direct)
+		put_columns(y, &part, p);
+	rep_drop(&part);
+	return st;
+}
+
+// A large constant is rounded, packed and multiplied by a panel after the other, so that not all of it is in memory twice more.
+static int64_t panel_width(const struct exec *x, const struct product *p)
+{
+	enum { BYTES = 16 << 20, ALIGNED = 64 };
+	bool can = p->constant_b && p->batch == 1 && x->in[1]->t.shape.rank == 2 && !x->e->quantized_file && exec_splits_channels(x, 1) &&
+	    exec_splits_channels(x, 2);
+	int64_t wide = BYTES / (int64_t)sizeof(float) / p->k / ALIGNED * ALIGNED;
+	return can && wide < p->n ? wide > ALIGNED ? wide : ALIGNED : p->n;
+}
+
+static enum status run_panels(struct exec *x, const struct product *p, enum mode mode, struct kernel_io *io, struct rep *y)
+{
+	int64_t wide = panel_width(x, p);
+	struct product q = *p;
+	enum status st = STATUS_OK;
+	for (q.panel.from = 0; st == STATUS_OK && q.panel.from < p->n; q.panel.from += wide) {
+		struct prepared k;
+		q.panel.n = p->n - q.panel.from < wide ? p->n - q.panel.from : wide;
+		kernels_step(x->e->kernels, x->worker); // the last one's is not needed any more
+		st = prepare(x, &q, mode, &k);
+		if (st == STATUS_OK)
+			st = run_panel(x, &q, k.kernel, io, y);
+	}
+	return st;
+}
+
+static enum status run(struct exec *x, const struct product *p, enum mode mode, struct rep *y)
 {
 	struct rep a = {0}, b = {0};
 	enum status st = operand(x, 0, mode != FLOAT, &a);
 	if (st == STATUS_OK && !p->constant_b)
 		st = operand(x, 1, mode != FLOAT, &b);
 	if (st == STATUS_OK)
-		st = exec_kernel(x, k->kernel, &(struct kernel_io){.x = a.t.data, .w = b.t.data, .y = y->t.data});
+		st = run_panels(x, p, mode, &(struct kernel_io){.x = a.t.data, .w = b.t.data}, y);
 	rep_drop(&a);
 	rep_drop(&b);
 	return st;
@@ -235,17 +292,14 @@ static enum status finish(struct exec *x, enum mode mode, struct rep *y)
 enum status exec_matmul(struct exec *x)
 {
 	struct product p;
-	struct prepared k;
 	struct rep y = {0};
 	if ((x->node->op->id != OP_MatMul && x->node->op->id != OP_Gemm) || !product_of(x, &p))
 		return STATUS_UNSUPPORTED;
 	enum mode mode = mode_of(x, &p);
-	enum status st = prepare(x, &p, mode, &k);
 	enum dtype type = writes_codes(x, mode != FLOAT) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
+	enum status st = rep_alloc(&y, type, LAYOUT_PLAIN, &p.shape, x->err);
 	if (st == STATUS_OK)
-		st = rep_alloc(&y, type, LAYOUT_PLAIN, &p.shape, x->err);
-	if (st == STATUS_OK)
-		st = run(x, &p, mode, &k, &y);
+		st = run(x, &p, mode, &y);
 	if (st == STATUS_OK)
 		st = finish(x, mode, &y);
 	rep_drop(&y);
