@@ -214,11 +214,14 @@ static cJSON *json_tuned(const struct search *s)
 static void print_frontier(const struct search *s, const struct frontier *f)
 {
 	char text[FRONTIER_CHANGES], time[COST_TIME];
-	printf("\nStates that nothing beats, by cost (steps taken, cost beside all at 8 bit):\n%6s%8s%10s%9s%9s%9s  changes\n", "steps", "cost",
+	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n%6s%8s%10s%9s%9s%9s  changes\n", "steps", "cost",
 	    "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
 	for (int i = 0; i < f->n; i++) {
 		const struct repair_figures *x = &f->at[i].figures;
-		printf("%6d%8.3f%10s", f->at[i].steps, x->cost, isnan(x->us) ? "" : cost_time(time, x->us));
+		char steps[16] = "-";
+		if (f->at[i].steps != FRONTIER_EARLIER)
+			snprintf(steps, sizeof steps, "%d", f->at[i].steps);
+		printf("%6s%8.3f%10s", steps, x->cost, isnan(x->us) ? "" : cost_time(time, x->us));
 		printf(" ");
 		print_number(4, x->damage);
 		printf(" ");

@@ -149,6 +149,38 @@ void test_frontier__of_a_search_falls_as_cost_rises(void **state)
 	study_close(&st);
 }
 
+// Going on from the state that a repair has left does not throw away what it has seen; with another basis nothing of it counts.
+void test_frontier__what_an_earlier_repair_has_seen_stays(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	struct repair *r = search(st);
+	struct frontier *f = frontier_take(repair_frontier(r));
+	(void)state;
+	repair_free(&r);
+	study_set_frontier(st, f);
+	assert_int_equal(frontier_apply(f, 1, st, &err), STATUS_OK);
+	study_run(st);
+	wait_for_run(st);
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	const struct frontier *more = repair_frontier(r);
+	assert_true(more->n >= f->n - 1);
+	assert_true(more->at[0].steps == 0 && edits_equal(more->at[0].edits, f->at[1].edits));
+	assert_true(edits_equal(more->at[more->n - 1].edits, f->at[f->n - 1].edits));
+	assert_int_equal(more->at[more->n - 1].steps, FRONTIER_EARLIER);
+	repair_free(&r);
+	assert_int_equal(study_set_target(st, "esp32s3", &err), STATUS_OK);
+	study_run(st);
+	wait_for_run(st);
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	assert_int_equal(repair_frontier(r)->n, 1);
+	repair_free(&r);
+	frontier_drop(&f);
+	study_close(&st);
+}
+
 // Its commands, and the key that takes it, lead to the same edits; one undo gives it back, and a session brings it again.
 void test_frontier__a_state_is_taken_in_one_step(void **state)
 {

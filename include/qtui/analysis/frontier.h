@@ -1,12 +1,14 @@
 // What accuracy costs: the states that a repair has looked at, none of which is beaten by another in cost and in damage. Immutable, shared
-// by count. In the order of cost, behind the first, which is the state that the repair began from, beaten or not.
+// by count. In the order of cost, behind the first, which is the state that the repair began from, beaten or not. What earlier repairs
+// have measured on the same basis is among them.
 #ifndef QTUI_ANALYSIS_FRONTIER_H
 #define QTUI_ANALYSIS_FRONTIER_H
 
 #include "qtui/analysis/repair.h"
 
+enum { FRONTIER_EARLIER = -1 };
 struct repair_state {
-	int steps;                     // remedies that lead there; 0: as it began
+	int steps;                     // remedies that lead there from the first; 0: it is the first; FRONTIER_EARLIER: an earlier repair has measured it
 	struct repair_figures figures; // score NAN: the task was not asked
 	bool as_run;                   // with the scales that its own run has; else with those of other states: an estimate
 	struct edits *edits;           // with what the study's options add (truncation); the frontier's own
@@ -26,6 +28,7 @@ struct frontier {
 	int n;                         // at least 1
 	struct frontier_basis basis;
 };
+bool frontier_basis_equal(const struct frontier_basis *a, const struct frontier_basis *b);
 struct frontier *frontier_take(struct frontier *f); // NULL is NULL
 void frontier_drop(struct frontier **f);
 // "16 nodes float, 33 int16, 9 scales": what differs from the first.

@@ -8,6 +8,12 @@
 #include "qtui/base/json.h"
 #include "repair_impl.h"
 
+bool frontier_basis_equal(const struct frontier_basis *a, const struct frontier_basis *b)
+{
+	return strcmp(a->target, b->target) == 0 && key_equal(a->samples, b->samples) && key_equal(a->times, b->times) &&
+	    strcmp(a->task, b->task) == 0 && key_equal(a->labels, b->labels);
+}
+
 struct frontier *frontier_take(struct frontier *f)
 {
 	if (f)
@@ -141,7 +147,7 @@ struct cJSON *frontier_json(const struct frontier *f, const struct graph *g)
 	for (int i = 0; i < f->n; i++) {
 		char changes[FRONTIER_CHANGES];
 		cJSON *o = cJSON_CreateObject();
-		cJSON_AddNumberToObject(o, "steps", f->at[i].steps);
+		json_add_number(o, "steps", f->at[i].steps == FRONTIER_EARLIER ? NAN : f->at[i].steps);
 		if (!f->at[i].as_run)
 			cJSON_AddBoolToObject(o, "estimated", true);
 		json_add_text(o, "changes", frontier_changes(changes, f, i));

@@ -140,6 +140,7 @@ static enum status begin(struct repair *r, struct error *err)
 		r->float_score = without.score;
 		r->begin = r->figures;
 		repair_look(r, &(struct repair_state){.figures = r->figures, .as_run = true, .edits = r->now.edits, .method = r->now.method});
+		repair_look_earlier(r);
 		r->prepared = true;
 	}
 	plan_free(&p);
@@ -183,6 +184,8 @@ static void note_basis(struct repair *r, const struct study *st)
 	    .labels = repair_task_identity(r->opt.task)};
 	snprintf(r->basis.target, sizeof r->basis.target, "%s", st->step[st->current].target);
 	snprintf(r->basis.task, sizeof r->basis.task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
+	if (study_frontier(st) && frontier_basis_equal(&study_frontier(st)->basis, &r->basis))
+		r->earlier = frontier_take(study_frontier(st));
 }
 
 enum status repair_open(struct repair **out, struct study *st, const struct repair_options *opt, struct error *err)
@@ -223,6 +226,7 @@ void repair_free(struct repair **rp)
 	arena_free(&r->arena);
 	costs_drop(&r->costs);
 	frontier_drop(&r->frontier);
+	frontier_drop(&r->earlier);
 	free(r->macs);
 	free(r->scalable);
 	free(r);

@@ -115,6 +115,7 @@ struct repair {
 	const char *end;
 	int kept;                   // steps
 	struct frontier *frontier;  // of all states that were looked at
+	struct frontier *earlier;   // what the study has kept of the same basis; NULL: nothing
 	struct frontier_basis basis; // of their figures
 	size_t memory;              // of the engine
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
@@ -143,6 +144,7 @@ struct frontier *frontier_with(const struct frontier *f, const struct repair_sta
 
 // ---- states.c
 void repair_look(struct repair *r, const struct repair_state *s); // what it has measured; the edits are copied
+void repair_look_earlier(struct repair *r); // at what earlier repairs have measured, behind the state that this one begins from
 // Those that nothing beats and that were only passed by are measured as their own runs would be, as long as there is time.
 MUST_CHECK enum status repair_measure_states(struct repair *r, struct error *err);
 

@@ -13,6 +13,16 @@ void repair_look(struct repair *r, const struct repair_state *s)
 		r->opt.looked(r->opt.tell_arg, frontier_take(more));
 }
 
+// A list that took minutes is not thrown away because more is asked for.
+void repair_look_earlier(struct repair *r)
+{
+	for (int i = 0; r->earlier && i < r->earlier->n; i++) {
+		struct repair_state s = r->earlier->at[i];
+		s.steps = FRONTIER_EARLIER;
+		repair_look(r, &s);
+	}
+}
+
 // With scales that are observed in its own network, and by the task.
 static enum status measure_state(struct repair *r, const struct repair_state *s, struct error *err)
 {

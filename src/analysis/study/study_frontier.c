@@ -55,7 +55,7 @@ static void add_key(cJSON *o, const char *name, struct key k)
 static cJSON *state_json(const struct repair_state *x, const struct graph *g)
 {
 	cJSON *o = cJSON_CreateObject();
-	cJSON_AddNumberToObject(o, "steps", x->steps);
+	json_add_number(o, "steps", x->steps == FRONTIER_EARLIER ? NAN : x->steps);
 	if (!x->as_run)
 		cJSON_AddBoolToObject(o, "estimated", true);
 	cJSON_AddStringToObject(o, "calibration", calib_name(x->method));
@@ -85,13 +85,13 @@ static enum status parse_state(struct repair_state *out, const struct study *s, 
 {
 	static const struct json_member member[] = {
 	    {NULL, "steps", cJSON_Number}, {NULL, "calibration", cJSON_String}, {NULL, "edits", cJSON_Array}, {NULL, "figures", cJSON_Object}};
-	double steps = json_number(o, "steps", 0);
+	double steps = json_number(o, "steps", FRONTIER_EARLIER);
 	*out = (struct repair_state){.as_run = !json_bool(o, "estimated", false)};
 	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
 		return err->status;
 	if (!calib_parse(&out->method, json_text(o, "calibration", "")))
 		return error_set(err, STATUS_FORMAT, "\"calibration\" is missing or unknown");
-	out->steps = steps >= 0 && steps < 1e6 ? (int)steps : 0;
+	out->steps = steps >= 0 && steps < 1e6 ? (int)steps : FRONTIER_EARLIER;
 	repair_figures_parse(&out->figures, cJSON_GetObjectItemCaseSensitive(o, "figures"));
 	if (isnan(out->figures.cost) || isnan(out->figures.damage))
 		return error_set(err, STATUS_FORMAT, "\"figures\" lack cost or damage");

@@ -15,7 +15,10 @@ enum { LEFT = 2, HEAD = 3 };
 
 static void steps_text(char *out, const struct repair_state *s)
 {
-	format_int(out, s->steps);
+	if (s->steps == FRONTIER_EARLIER)
+		snprintf(out, FIGURE, "–");
+	else
+		format_int(out, s->steps);
 }
 
 static void cost_text(char *out, const struct repair_state *s)
