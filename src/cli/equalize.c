@@ -66,11 +66,12 @@ static cJSON *json_group(const struct equalization *e, const struct equalize_gro
 	return o;
 }
 
-static enum status write_json(const struct equalization *e, const struct graph *g, const char *path, struct error *err)
+static enum status write_json(const struct equalization *e, const struct graph *g, const char *rules, const char *path, struct error *err)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddNumberToObject(o, "qtui", 1);
 	json_add_text(o, "model", g->path);
+	json_add_text(o, "rules", rules);
 	cJSON_AddNumberToObject(o, "changed_nodes", tuning_count(e->weights));
 	cJSON *groups = cJSON_AddArrayToObject(o, "groups");
 	for (int i = 0; i < e->n_groups; i++)
@@ -95,6 +96,11 @@ struct work {
 	atomic_int done;
 };
 
+static const char *rules_of(const struct work *w)
+{
+	return w->opt.rules == EQUALIZE_QUARK ? "quark" : w->out.by_reach ? "samples" : "ppq";
+}
+
 static enum status write_model(const struct work *w, struct error *err)
 {
 	const char *path = w->o->output;
@@ -110,7 +116,14 @@ static enum status write_model(const struct work *w, struct error *err)
 static enum status read_options(struct work *w, struct error *err)
 {
 	const struct options *o = w->o;
-	w->opt = EQUALIZE_DEFAULT;
+	bool quark = o->rules && strcmp(o->rules, "quark") == 0;
+	if (o->rules && !quark && strcmp(o->rules, "ppq") != 0)
+		return error_set(err, STATUS_USAGE, "--rules %s: ppq or quark", o->rules);
+	if (o->rules && (o->positional.n > 1 || o->random))
+		return error_set(err, STATUS_USAGE, "--rules is about weights: it has no meaning beside samples");
+	if (quark && o->sums)
+		return error_set(err, STATUS_USAGE, "--sums is not among the rules of quark");
+	w->opt = quark ? EQUALIZE_DEFAULT_QUARK : EQUALIZE_DEFAULT;
 	w->opt.sums = o->sums;
 	w->opt.rounds = o->rounds ? o->rounds : w->opt.rounds;
 	if (o->positional.n < 1)
@@ -160,7 +173,7 @@ static enum status run(struct work *w, struct error *err)
 	if (st == STATUS_OK && !options_take_stdout(o))
 		print_groups(&w->out, w->g);
 	if (st == STATUS_OK && o->json)
-		st = write_json(&w->out, w->g, o->json, err);
+		st = write_json(&w->out, w->g, rules_of(w), o->json, err);
 	return st == STATUS_OK && o->output ? write_model(w, err) : st;
 }
 

@@ -24,7 +24,7 @@ static const struct verb {
     {"compare", "A B [CALIB] [--json F]: two sessions or analyses, or two models on CALIB", VERB_COMPARE, verb_compare},
     {"search", "MODEL CALIB [--until GOAL] [--budget SECONDS] [--blame] [--session S] [--json F]", VERB_SEARCH, verb_search},
     {"tune", "MODEL CALIB [-o OUT.onnx] [--budget SECONDS] [--session S] [--json F]", VERB_TUNE, verb_tune},
-    {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--json F]", VERB_EQUALIZE, verb_equalize},
+    {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--rules quark] [--json F]", VERB_EQUALIZE, verb_equalize},
     {"ops", "", VERB_OPS, verb_ops},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };

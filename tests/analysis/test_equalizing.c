@@ -130,6 +130,25 @@ void test_equalizing__goes_by_samples(void **state)
 	free(path);
 }
 
+// By Quark's rules samples say nothing; it knows no sums.
+void test_equalizing__goes_by_quark(void **state)
+{
+	char *path = model("Relu");
+	struct study *st = open_model(path);
+	struct equalizing *j = NULL;
+	struct error err = {0};
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized_by(st, &(struct equalizing_wish){.path = support_temp("by_quark.onnx"), .quark = true});
+	struct equalizing_result s = equalized_by(st, &(struct equalizing_wish){.path = support_temp("beside_quark.onnx")});
+	assert_int_equal(r.groups, 1);
+	assert_int_equal(r.nodes, 2);
+	assert_true(r.measured && r.equalized.out_snr_db > r.now.out_snr_db + 1);
+	assert_true(r.equalized.out_snr_db != s.equalized.out_snr_db);
+	assert_int_equal(equalizing_start(&j, st, &(struct equalizing_wish){.quark = true, .sums = true}, &err), STATUS_REFUSED);
+	study_close(&st);
+	free(path);
+}
+
 // What is decided meanwhile is none of its business: a sanitizer of threads would say that it looks.
 void test_equalizing__goes_on_beside_edits(void **state)
 {

@@ -48,6 +48,10 @@ expect equalize_too_many_words 2 "unexpected argument c" equalize $model $calib 
 expect equalize_threshold_beside_samples 2 "no meaning beside samples" equalize $model $calib --threshold 1
 expect equalize_by_samples 0 "" equalize $model $calib
 expect equalize_over_the_model 2 "is read here and is not written over" equalize $model -o $model
+expect equalize_by_unknown_rules 2 "--rules esp: ppq or quark" equalize $model --rules esp
+expect equalize_by_rules_and_samples 2 "no meaning beside samples" equalize $model $calib --rules quark
+expect equalize_by_quark_through_sums 2 "--sums is not among the rules of quark" equalize $model --rules quark --sums
+"$qtui" equalize $model --rules quark --json - 2>/dev/null | grep -q '"rules":.*"quark"'; report equalize_names_its_rules $?
 expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
 report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"

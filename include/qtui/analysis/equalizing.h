@@ -16,6 +16,7 @@ struct equalizing_wish {
 	const char *path;               // of the model that is written, where nothing is yet; NULL: only look
 	bool sums;                      // factors pass Add and Sub too
 	bool weights;                   // by weights alone, as PPQ equalizes; else by how far channels reach on the calibration samples
+	bool quark;                     // by weights alone, as AMD Quark equalizes: `sums` is refused beside it
 };
 struct equalizing_result {
 	int groups, nodes;              // of tensors; whose weights change

@@ -11,6 +11,10 @@
 // on most targets: with a[c] = max |channel c of the tensors that the nodes behind read|
 //   f[c] = sqrt(d[c] / a[c]) / (geometric mean of that), between 0.1 and 10; 1 where d[c] or a[c] is 0
 // Xiao et al., "SmoothQuant" (2022), at alpha 0.5. MatMul, LayerNormalization, factors and addends a channel take part then as well.
+//
+// AMD Quark has rules of its own (`cle`): pairs of a Conv or Gemm and the only one that reads it, through Relu, LeakyRelu, ReduceMean over places
+// and Pad with zeros. u counts biases too, divided by 2 to 20 as they are large beside the weights; factors have no limits. A depthwise
+// convolution between two others, with nothing but Relu about it, makes a triple as well, whose three ranges become their geometric mean.
 #ifndef QTUI_ENGINE_EQUALIZE_H
 #define QTUI_ENGINE_EQUALIZE_H
 
@@ -20,7 +24,9 @@
 #include "qtui/engine/run.h"
 #include "qtui/engine/tuning.h"
 
+enum equalize_rules { EQUALIZE_PPQ, EQUALIZE_QUARK };
 struct equalize_options {
+	enum equalize_rules rules; // Quark's know neither `sums` nor `reach`
 	int rounds;       // at least 1
 	double threshold; // of u + d, in the weights' own unit
 	bool sums;        // groups reach through Add and Sub too: PPQ's opt_level 2
@@ -28,12 +34,14 @@ struct equalize_options {
 	const atomic_bool *cancel; // heard before every group; may be NULL
 };
 #define EQUALIZE_DEFAULT ((struct equalize_options){.rounds = 10, .threshold = 0.5})
+#define EQUALIZE_DEFAULT_QUARK ((struct equalize_options){.rules = EQUALIZE_QUARK, .rounds = 1, .threshold = 0.5})
 
 // The tensors that share one factor a channel, and the nodes with weights around them.
 struct equalize_group {
 	int *front, n_front;   // node ids in order
 	int *behind, n_behind;
 	int64_t channels;
+	bool chained;          // front[0], front[1] and behind[0] follow each other: Quark's triple
 	// Bits that a channel leaves unused under one scale for all, on average: of log2(max u / u[c]), and of d. Channels of zeros do not count.
 	double front_before, front_after, behind_before, behind_after;
 	double reach_before, reach_after; // the same of a; 0 without reach

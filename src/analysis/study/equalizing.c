@@ -35,7 +35,7 @@ struct equalizing {
 	struct study *study;
 	struct decided decided;
 	char *path;
-	bool sums, weights;
+	bool sums, weights, quark;
 	struct equalizing_result result; // the thread's until it is over
 };
 
@@ -154,9 +154,9 @@ static enum status measure(struct equalizing *j, struct error *err)
 
 static enum status find_factors(struct equalization *e, struct equalizing *j, struct error *err)
 {
-	struct equalize_options opt = EQUALIZE_DEFAULT;
+	struct equalize_options opt = j->quark ? EQUALIZE_DEFAULT_QUARK : EQUALIZE_DEFAULT;
 	double **reach = NULL;
-	enum status st = j->weights ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->background.cancel, err);
+	enum status st = j->weights || j->quark ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->background.cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
 	opt.cancel = &j->background.cancel;
@@ -200,6 +200,8 @@ void equalizing_free(struct equalizing **jp)
 
 static enum status check(const struct equalizing *j, const struct snapshot *s, struct error *err)
 {
+	if (j->quark && j->sums)
+		return error_set(err, STATUS_REFUSED, "sums are not among the rules of quark");
 	if (j->path && file_exists(j->path))
 		return error_set(err, STATUS_REFUSED, "%.200s is there: give the equalized model a name of its own", j->path);
 	if (j->path && (!snapshot_complete(s) || s->dirty))
@@ -212,7 +214,7 @@ enum status equalizing_start(struct equalizing **out, struct study *st, const st
 	struct equalizing *j = xcalloc(1, sizeof *j);
 	struct snapshot *s = study_latest(st);
 	struct run_record now;
-	*j = (struct equalizing){.study = st, .path = xstrdup(wish->path), .sums = wish->sums, .weights = wish->weights};
+	*j = (struct equalizing){.study = st, .path = xstrdup(wish->path), .sums = wish->sums, .weights = wish->weights, .quark = wish->quark};
 	note_decision(&j->decided, st);
 	j->result.untuned = tuning_count(j->decided.edits->tuning);
 	enum status status = check(j, s, err);

@@ -104,6 +104,8 @@ static void move_factors(struct equalizer *e, const struct equalize_group *g, co
 
 static enum status equalize_group(struct equalizer *e, const struct equalize_group *g, struct error *err)
 {
+	if (e->opt->rules == EQUALIZE_QUARK)
+		return quark_move(e->layer, g, e->opt->threshold, err);
 	struct ranges r;
 	enum status st = take_ranges(&r, e, g, err);
 	float *factor = r.front;
@@ -154,16 +156,28 @@ static enum status may_go_on(const struct equalizer *e, struct error *err)
 	return e->opt->cancel && atomic_load(e->opt->cancel) ? error_set(err, STATUS_CANCELLED, "cancelled") : STATUS_OK;
 }
 
+static int *order_of(int *n, const struct equalizer *e, const struct equalization *out)
+{
+	if (e->opt->rules == EQUALIZE_QUARK)
+		return quark_order(n, out->group, out->n_groups);
+	int *order = xcalloc((size_t)out->n_groups + 1, sizeof *order);
+	for (*n = 0; *n < out->n_groups; (*n)++)
+		order[*n] = *n;
+	return order;
+}
+
 static enum status go_round(struct equalizer *e, struct equalization *out, struct error *err)
 {
+	int n, *order = order_of(&n, e, out);
 	struct equalize_group *g = out->group;
 	enum status st = may_go_on(e, err); // also where there is no group
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
 		st = tell_bits(&(struct unused){&g[i].front_before, &g[i].behind_before, &g[i].reach_before}, e, &g[i], err);
 	for (int round = 0; round < e->opt->rounds && st == STATUS_OK; round++)
-		for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
+		for (int i = 0; i < n && st == STATUS_OK; i++)
 			if ((st = may_go_on(e, err)) == STATUS_OK)
-				st = equalize_group(e, &g[i], err);
+				st = equalize_group(e, &g[order[i]], err);
+	free(order);
 	for (int i = 0; i < out->n_groups && st == STATUS_OK; i++)
 		st = tell_bits(&(struct unused){&g[i].front_after, &g[i].behind_after, &g[i].reach_after}, e, &g[i], err);
 	return st;
@@ -248,7 +262,8 @@ enum status equalize(struct equalization *out, const struct graph *g, const stru
 {
 	struct equalizer e = {.g = g, .opt = opt, .layer = xcalloc((size_t)g->n_nodes + 1, sizeof *e.layer)};
 	*out = (struct equalization){.by_reach = opt->reach, .weights = tuning_new()};
-	out->n_groups = groups_find(&out->group, g, &(struct reaching){.sums = opt->sums, .wide = opt->reach});
+	out->n_groups = opt->rules == EQUALIZE_QUARK ? quark_groups(&out->group, g) :
+	    groups_find(&out->group, g, &(struct reaching){.sums = opt->sums, .wide = opt->reach});
 	enum status st = open_groups(&e, out, err);
 	if (st == STATUS_OK) {
 		leave_infinite(&e, out);

@@ -28,7 +28,7 @@ bool layer_find(struct layer *l, const struct graph *g, int node, bool wide);
 // Copies the weights of a layer that was found. One that is all zero may be closed.
 MUST_CHECK enum status layer_open(struct layer *l, const struct graph *g, struct error *err);
 void layer_close(struct layer *l);
-bool layer_is_finite(const struct layer *l);
+bool layer_is_finite(const struct layer *l); // weights and biases
 void layer_raise(float *top, const struct layer *l, bool rows); // top[c] becomes at least the largest weight of row (else column) c
 void layer_multiply_rows(struct layer *l, const float *factor); // factor[rows]; the bias too
 void layer_divide_columns(struct layer *l, const float *factor); // factor[columns]
@@ -36,6 +36,10 @@ void layer_divide_columns(struct layer *l, const float *factor); // factor[colum
 void layer_put(struct tuning *t, struct layer *l);
 // Tensors that share a factor a channel, with the layers around them: heap, as equalization_done frees them. Figures are zero.
 int groups_find(struct equalize_group **out, const struct graph *g, const struct reaching *r);
+// Quark's rules: its groups; the order (heap, n_order of it) in which it goes through them; one step with one of them.
+int quark_groups(struct equalize_group **out, const struct graph *g);
+int *quark_order(int *n_order, const struct equalize_group *group, int n);
+MUST_CHECK enum status quark_move(struct layer *layer, const struct equalize_group *g, double threshold, struct error *err);
 void group_done(struct equalize_group *g);
 
 #endif

@@ -40,13 +40,18 @@ void layer_close(struct layer *l)
 	tensor_drop(&l->b);
 }
 
-bool layer_is_finite(const struct layer *l)
+static bool is_finite(const struct tensor *t)
 {
-	const float *w = l->w.data;
-	for (int64_t i = 0; i < tensor_count(&l->w); i++)
-		if (!isfinite(w[i]))
+	const float *x = t->data;
+	for (int64_t i = 0; x && i < tensor_count(t); i++)
+		if (!isfinite(x[i]))
 			return false;
 	return true;
+}
+
+bool layer_is_finite(const struct layer *l)
+{
+	return is_finite(&l->w) && is_finite(&l->b);
 }
 
 void layer_raise(float *top, const struct layer *l, bool rows)

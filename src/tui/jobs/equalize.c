@@ -10,15 +10,22 @@
 #include "qtui/tui/command.h"
 #include "qtui/tui/format.h"
 
-// "FILE sums weights": FILE, and each of the words behind it in any order, may be left out.
+// "FILE sums weights quark": FILE, and each of the words behind it in any order, may be left out.
 static struct equalizing_wish read_wish(char *args)
 {
 	struct equalizing_wish wish = {0};
+	const struct {
+		const char *word;
+		bool *flag;
+	} words[] = {{"sums", &wish.sums}, {"weights", &wish.weights}, {"quark", &wish.quark}};
 
 	while (*args) {
 		char *last = strrchr(args, ' '), *word = last ? last + 1 : args;
-		bool *flag = !strcmp(word, "sums") ? &wish.sums : !strcmp(word, "weights") ? &wish.weights : NULL;
+		bool *flag = NULL;
 
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			if (!strcmp(word, words[i].word))
+				flag = words[i].flag;
 		if (!flag)
 			break;
 		*flag = true;
