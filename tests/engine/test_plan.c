@@ -163,6 +163,27 @@ void test_plan__swish_under_tensorrt_has_one_quantizer(void **state)
 	teardown(&f);
 }
 
+// As esp-ppq newer than 1.3.5 has it: the merged Swish is an activation.
+void test_plan__merged_swish_fuses(void **state)
+{
+	static const char json[] = "{\"name\": \"newer\", \"base\": \"esp32p4\", \"fusion\": {\"swish\": \"merge_and_fuse\"}}";
+	struct fixture f;
+	setup(&f, support_temp_file("newer.json", json, sizeof json - 1));
+	assert_int_equal(out(&f, "conv2")->state, SLOT_OVERLAPPED);
+	assert_int_equal(in(&f, "sigmoid", 0)->state, SLOT_OVERLAPPED);
+	assert_int_equal(in(&f, "mul", 0)->state, SLOT_OVERLAPPED);
+	assert_int_equal(out(&f, "sigmoid")->state, SLOT_FLOAT);
+	assert_int_equal(out(&f, "conv2")->follows, out(&f, "mul")->follows);
+	assert_int_equal(f.p->group[node(&f, "mul")].kind, GROUP_SWISH);
+	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "conv2"));
+	// The Conv has other bits: its output has a quantizer of its own.
+	f.e->precision[node(&f, "conv2")] = PREC_INT16;
+	replan(&f);
+	assert_int_equal(out(&f, "conv2")->state, SLOT_ACTIVE);
+	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "mul"));
+	teardown(&f);
+}
+
 void test_plan__alignment_pulls_single_consumers_only(void **state)
 {
 	struct fixture f;

@@ -138,7 +138,7 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 		v->rule[i] = target_rule(p->target, p->g->node[i].op->name);
 		v->merged[i] = v->fused_next[i] = -1;
 	}
-	if (p->target->swish == SWISH_MERGE)
+	if (p->target->swish == SWISH_MERGE || p->target->swish == SWISH_MERGE_AND_FUSE)
 		merge_swish(p);
 	mark_reached(p);
 	mark_quantizable(p);

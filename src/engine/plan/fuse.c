@@ -140,6 +140,20 @@ static void fuse_swish(struct plan *p)
 	}
 }
 
+// Computing operator -> merged Swish, which nothing else reads past: its input has no quantizer.
+static void fuse_merged(struct plan *p)
+{
+	const struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		int mul = v->merged[i], producer = mul > i ? fusable_producer(p, i) : -1;
+		if (producer < 0 || !(v->rule[producer]->flags & RULE_COMPUTING) || v->platform[producer] != v->platform[i])
+			continue;
+		dominate(p, p->first_out[producer], p->first_out[mul]);
+		dominate(p, p->first_in[i], p->first_out[mul]);
+		priv(p)->fused_next[producer] = i;
+	}
+}
+
 // What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps. That of
 // a tensor which its producer leaves in float is kept where the tool looks at the tensor (needs_input), not at who makes it.
 static void fuse_passive(struct plan *p)
@@ -200,6 +214,8 @@ void plan_fuse(struct plan *p)
 	fuse_activations(p);
 	if (p->target->swish == SWISH_FUSE)
 		fuse_swish(p);
+	if (p->target->swish == SWISH_MERGE_AND_FUSE)
+		fuse_merged(p);
 	fuse_passive(p);
 	fuse_behind_any(p);
 }

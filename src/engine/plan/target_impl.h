@@ -48,7 +48,12 @@ struct op_rule {
 
 enum target_kind { TARGET_LINEAR, TARGET_FLOAT16, TARGET_BFLOAT16 };
 enum shift_limit { LIMIT_READ, LIMIT_WRITE, LIMIT_CUT, LIMIT_BIAS, LIMIT_GATE, LIMIT_SWISH, LIMIT_COUNT };
-enum swish_rule { SWISH_SEPARATE, SWISH_FUSE /* with the computing operator in front */, SWISH_MERGE /* one operator */ };
+enum swish_rule { // ORDER SWISH
+	SWISH_SEPARATE,
+	SWISH_FUSE,           // with the computing operator in front
+	SWISH_MERGE,          // one operator
+	SWISH_MERGE_AND_FUSE, // the same, an activation that fuses to a computing operator in front
+};
 enum kl_search { KL_THRESHOLD, KL_RANGES };
 enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING, MSE_JOINT };
 enum percentile_of { PERCENTILE_SAMPLES, PERCENTILE_POOLED };

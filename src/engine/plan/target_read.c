@@ -219,7 +219,7 @@ static const char *const calib_names[] = { "minmax", "percentile", "kl", "mse", 
 static const char *const rounding_names[] = { "half_even", "half_up", "half_down", "half_towards_zero",
 	"half_far_from_zero", "up", "down", NULL }; // ORDER ROUNDING
 static const char *const kind_names[] = { "linear", "float16", "bfloat16", NULL };
-static const char *const swish_names[] = { "separate", "fuse", "merge", NULL };
+static const char *const swish_names[] = { "separate", "fuse", "merge", "merge_and_fuse", NULL }; // ORDER SWISH
 static const char *const limit_names[] = { "read", "write", "cut", "bias", "hard_sigmoid", "swish", NULL }; // ORDER LIMIT
 static const char *const percentile_names[] = { "samples", "pooled", NULL };
 static const char *const kl_names[] = { "threshold", "ranges", NULL };
