@@ -240,9 +240,11 @@ void observer_start(struct observer *o, int bins)
 
 void observer_add_counts(struct observer *o, const uint32_t *hist)
 {
-	for (int i = 0; i < o->bins; i++) {
-		uint64_t sum = (uint64_t)o->hist[i] + hist[i];
-		o->hist[i] = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	uint32_t *whole = o->hist;
+	_Pragma("omp simd") for (int i = 0; i < o->bins; i++)
+	{
+		uint32_t sum = whole[i] + hist[i];
+		whole[i] = sum < hist[i] ? UINT32_MAX : sum;
 	}
 }
 

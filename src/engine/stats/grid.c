@@ -91,8 +91,14 @@ void grid_merge(struct grid *into, const struct grid *one)
 	if (one->n == 0)
 		return;
 	include(into, one->exponent, one->first, one->first + one->n - 1);
-	for (int i = 0; i < one->n; i++)
-		into->bin[halved(one->first + i, into->exponent - one->exponent) - into->first] += one->bin[i];
+	const int times = into->exponent - one->exponent;
+	uint32_t *bin = into->bin + (halved(one->first, times) - into->first);
+	if (times == 0)
+		_Pragma("omp simd") for (int i = 0; i < one->n; i++)
+			bin[i] += one->bin[i];
+	else
+		for (int i = 0; i < one->n; i++)
+			bin[halved(one->first + i, times) - halved(one->first, times)] += one->bin[i];
 }
 
 void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins)
