@@ -86,6 +86,46 @@ static void pack_along(const struct qmatmul *k, char *w, const char *b, enum dty
 	}
 }
 
+typedef uint8_t vbytes __attribute__((vector_size(16)));
+typedef uint16_t vwords __attribute__((vector_size(16)));
+
+// Values of a and b in turn, as two vectors.
+static inline void zip_bytes(vbytes y[2], vbytes a, vbytes b)
+{
+	y[0] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	y[1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+
+static inline void zip_words(vwords y[2], vwords a, vwords b)
+{
+	y[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+	y[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+// Words of QLANES lanes from a row of lanes for each value of a word.
+static void words_of_bytes(char *w, const char *rows)
+{
+	vbytes v[4], low[2], high[2];
+	vwords y[4];
+
+	memcpy(v, rows, sizeof(v));
+	zip_bytes(low, v[0], v[1]);
+	zip_bytes(high, v[2], v[3]);
+	zip_words(y, (vwords)low[0], (vwords)high[0]);
+	zip_words(y + 2, (vwords)low[1], (vwords)high[1]);
+	memcpy(w, y, sizeof(y));
+}
+
+static void words_of_pairs(char *w, const char *rows)
+{
+	vwords v[4], y[4];
+
+	memcpy(v, rows, sizeof(v));
+	zip_words(y, v[0], v[2]);
+	zip_words(y + 2, v[1], v[3]);
+	memcpy(w, y, sizeof(y));
+}
+
 // The same where the channels lie side by side.
 static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dtype type, int64_t n)
 {
@@ -97,9 +137,7 @@ static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dt
 		_Alignas(64) char part[QWORD * QLANES] = { 0 };
 		for (int64_t j = 0; j < values && i + j < k->t.k; j++)
 			k->micro->widen[type](part + j * QLANES * size, lot, b + (size_t)j * row, lot, QLANES / lot, k->t.b_zero);
-		for (int64_t l = 0; l < QLANES; l++)
-			for (int64_t j = 0; j < values; j++)
-				memcpy(w + l * QWORD + j * size, part + (j * QLANES + l) * size, (size_t)size);
+		(size == 1 ? words_of_bytes : words_of_pairs)(w, part);
 	}
 }
 
