@@ -118,16 +118,29 @@ static void copy_run(void *dst, int64_t dst_step, const void *src, int64_t src_s
 		copy_uint64_t(dst, dst_step, src, src_step, n);
 }
 
+// From one run to the next, without the divisions of strided_at.
+static void next_run(const struct strided *s, int64_t index[SHAPE_MAX_RANK], int64_t offset[STRIDED_MAX])
+{
+	for (int i = s->rank - 2; i >= 0; i--) {
+		for (int k = 0; k < s->arrays; k++)
+			offset[k] += s->stride[k][i];
+		if (++index[i] < s->dim[i])
+			return;
+		for (int k = 0; k < s->arrays; k++)
+			offset[k] -= s->dim[i] * s->stride[k][i];
+		index[i] = 0;
+	}
+}
+
 void strided_copy(struct strided *s, void *dst, const void *src, size_t elem)
 {
-	int64_t rows, n;
+	int64_t rows, n, index[SHAPE_MAX_RANK] = {0}, at[STRIDED_MAX];
 
 	strided_merge(s);
 	rows = strided_rows(s);
 	n = strided_run(s);
-	for (int64_t r = 0; r < rows; r++) {
-		int64_t at[STRIDED_MAX];
-		strided_at(s, r, at);
+	memcpy(at, s->start, sizeof at);
+	for (int64_t r = 0; r < rows; r++, next_run(s, index, at)) {
 		copy_run((char *)dst + at[0] * (int64_t)elem, strided_step(s, 0),
 		    (const char *)src + at[1] * (int64_t)elem, strided_step(s, 1), n, elem);
 	}
