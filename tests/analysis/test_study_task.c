@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "qtui/analysis/report.h"
 #include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
@@ -135,6 +136,38 @@ void test_study_task__a_session_shows_it_before_anything_runs(void **state)
 	snapshot_drop(&then);
 	study_close(&st);
 	session_free(&se);
+}
+
+// Samples may have moved since the session was written: what is known of them is told of where they are.
+void test_study_task__a_moved_session_names_the_new_place(void **state)
+{
+	struct study_options o = options();
+	struct error err = {0};
+	const char *path = support_temp("moved.qtui.json");
+	struct study *st = open_for_test(o);
+	struct snapshot *then = run_study(st);
+	char *elsewhere;
+	struct bytes list;
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+	assert_int_equal(file_read(&list, o.task.data, 1 << 20, &err), STATUS_OK);
+	elsewhere = xstrdup(support_temp_file("elsewhere.txt", list.data, list.size));
+	bytes_done(&list);
+
+	struct session *se;
+	o.task.data = elsewhere;
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	st = open_for_test(o);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	struct snapshot *now = run_study(st);
+	assert_true(now->timing.task_s == 0); // it was not measured
+	assert_string_equal(now->task->dataset, elsewhere);
+	assert_string_equal(now->task->note, then->task->note); // the decoder too, which only a run finds
+	snapshot_drop(&now);
+	snapshot_drop(&then);
+	study_close(&st);
+	session_free(&se);
+	free(elsewhere);
 }
 
 void test_study_task__labels_beside_the_samples_are_measured_on_them(void **state)

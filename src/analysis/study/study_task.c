@@ -39,7 +39,10 @@ static bool show_known(struct work *w)
 {
 	struct study_task *p = w->study->task;
 	pthread_mutex_lock(&p->lock);
-	struct task_report *r = task_report_take(keymap_get(p->report, report_key(p, w->plan)));
+	struct task_report *r = keymap_get(p->report, report_key(p, w->plan));
+	if (r && atomic_load(&r->refs) == 1)
+		task_report_place(p->task, r);
+	task_report_take(r);
 	pthread_mutex_unlock(&p->lock);
 	find_nets(w);
 	if (r)

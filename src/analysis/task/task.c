@@ -195,7 +195,7 @@ void task_note(struct task *t, char *out, size_t size)
 	pthread_mutex_lock(&t->lock);
 	t->ops->note(t, out, size);
 	if (dataset_left_out(t->d) && strlen(out) < size)
-		snprintf(out + strlen(out), size - strlen(out), "; %d picture%s left out", dataset_left_out(t->d), plural(dataset_left_out(t->d)));
+		snprintf(out + strlen(out), size - strlen(out), ", %d picture%s left out", dataset_left_out(t->d), plural(dataset_left_out(t->d)));
 	pthread_mutex_unlock(&t->lock);
 }
 

@@ -1,5 +1,6 @@
 // Reports: the figures of two networks, and the samples that lost most.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "task_impl.h"
@@ -46,13 +47,27 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 	free(sample);
 }
 
-static void own_texts(struct task *t, struct task_report *r)
+// `rest`: behind the note of a task that has not found out by itself yet how outputs are read.
+static void own_places(struct task *t, struct task_report *r, const char *rest)
 {
 	char note[1024];
 	const char *path = dataset_path(t->d);
 	task_note(t, note, sizeof note);
+	if (rest && !strchr(note, ';'))
+		snprintf(note + strlen(note), sizeof note - strlen(note), "%s", rest);
 	r->note = arena_strdup(r->memory, note);
 	r->dataset = arena_strdup(r->memory, path ? path : "");
+}
+
+void task_report_place(struct task *t, struct task_report *r)
+{
+	if (strcmp(r->dataset, dataset_path(t->d)) != 0)
+		own_places(t, r, strchr(r->note, ';'));
+}
+
+static void own_texts(struct task *t, struct task_report *r)
+{
+	own_places(t, r, NULL);
 	for (int c = 0; c < r->n_classes; c++)
 		if (r->class[c].name)
 			r->class[c].name = arena_strdup(r->memory, r->class[c].name);
