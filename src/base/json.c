@@ -9,6 +9,12 @@
 
 #define FILE_LIMIT ((size_t)256 << 20)
 
+// A tree that lacks members because there was no memory for them looks whole, and would be written over the session that is there.
+__attribute__((constructor)) static void never_without_memory(void)
+{
+	cJSON_InitHooks(&(cJSON_Hooks){xmalloc, free});
+}
+
 // The memory that the tree may need: every value but the first comes after one of these characters.
 static size_t tree_size(const char *text, size_t size)
 {
@@ -157,7 +163,7 @@ enum status json_write(const cJSON *j, const char *path, bool exact, struct erro
 	struct str sound = {0};
 	enum status s;
 
-	if (!text)
+	if (!text) // a tree of ours ends, so that there is too much of it for a text
 		return error_set(err, STATUS_NOMEM, "%s: no memory to write the JSON", path);
 	if (!exact)
 		str_add_utf8(&sound, text);

@@ -1,9 +1,13 @@
 #include "support.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
@@ -93,6 +97,29 @@ void test_json__no_memory_is_an_error(void **state)
 		assert_int_equal(s, STATUS_NOMEM);
 		assert_null(j);
 	}
+}
+
+// A tree without some of its members would be taken for a whole one: the program ends first. The sanitizers need memory of their own.
+void test_json__no_tree_lacks_a_member(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		cJSON *tree = cJSON_CreateArray();
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		setrlimit(RLIMIT_AS, &(struct rlimit){1, 1});
+		freopen("/dev/null", "w", stderr);
+		signal(SIGABRT, SIG_DFL);
+		for (int i = 0; i < 10000000; i++)
+			cJSON_AddItemToArray(tree, cJSON_CreateNumber(i));
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 // Every cut of a document, and every byte of it replaced, is read or refused, never worse (the sanitizers look on).

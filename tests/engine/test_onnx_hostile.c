@@ -1,7 +1,9 @@
 // Files that are wrong: each is refused with a message that says where, and none crashes, hangs or fills the memory.
+#include <math.h>
 #include <stdio.h>
 #include "onnx_case.h"
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 
 static const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
@@ -36,6 +38,30 @@ void test_onnx_hostile__every_truncation(void **state)
 	for (size_t n = 0; n < b.size; n++)
 		check_bytes(b.data, n);
 	bytes_done(&b);
+	case_done(&c);
+}
+
+// The messages of the file one after the other, then its tensors.
+void test_onnx_hostile__no_memory(void **state)
+{
+	enum status s = STATUS_NOMEM;
+	struct onnx_case c;
+	const char *path;
+	int n;
+
+	relu_case(&c);
+	path = case_save(&c, "whole.onnx");
+	for (n = 1; s; n++) {
+		struct graph *g = NULL;
+
+		mem_fail_at(n);
+		s = onnx_load(&g, path, NULL, &c.err);
+		mem_fail_at(0);
+		assert_int_equal(s, g ? STATUS_OK : STATUS_NOMEM);
+		assert_true(!s || strstr(c.err.text, "no memory"));
+		graph_free(&g);
+	}
+	assert_in_range(n, 40, 1000);
 	case_done(&c);
 }
 
@@ -202,5 +228,24 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 	case_output(&c, c.graph, "y");
 	case_load(&c);
 	assert_true(c.loaded->n_nodes > 30);
+	case_done(&c);
+}
+
+// Behind a Relu it would be 0, and nobody would see it.
+void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
+{
+	const float w[] = {1, NAN, 1, -INFINITY};
+	struct onnx_case c;
+	char line[256];
+
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4));
+	case_floats(&c, "w", DIMS(4), w);
+	case_node(&c, "Add", "add", "x w", "h");
+	case_node(&c, "Relu", "relu", "h", "y");
+	case_output(&c, c.graph, "y");
+	assert_int_equal(onnx_load(&c.loaded, case_save(&c, "spoilt.onnx"), NULL, &c.err), STATUS_OK);
+	assert_true(log_line(log_count() - 1, line, sizeof line) == LOG_WARN + 1);
+	assert_non_null(strstr(line, "the model's constant 'w' holds NaN"));
 	case_done(&c);
 }

@@ -165,6 +165,26 @@ void test_qdq__old_opset(void **state)
 	done(&c);
 }
 
+// ONNX Runtime refuses a file in which a Cast of opset 10 makes a type that came with opset 13.
+void test_qdq__casts_that_the_opset_does_not_have(void **state)
+{
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	struct error err = {0};
+	struct str out = {0}, loss = {0};
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "bf16");
+	study_run(st);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(export_find("qdq")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "bfloat16 needs opset 13"));
+	snapshot_drop(&s);
+	study_close(&st);
+	str_done(&out);
+	str_done(&loss);
+}
+
 // What no integer kernel takes, others compute: on the same rounded parameters.
 static void without_kernel(struct onnx_case *c)
 {

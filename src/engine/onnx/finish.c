@@ -1,8 +1,10 @@
 // The end of a draft: live nodes and the values they touch get their final ids; every node of the file gets its origin.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "draft.h"
 #include "proto.h"
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
 
 struct finisher {
@@ -10,6 +12,27 @@ struct finisher {
 	struct graph *g;
 	int *id; // of a draft value: its final id, or -1
 };
+
+// Sixteen at a time, which become vectors.
+static bool has_nan(const float *v, size_t n)
+{
+	int nan = 0;
+
+	for (; n >= 16; n -= 16, v += 16)
+		for (int i = 0; i < 16; i++)
+			nan |= isnan(v[i]);
+	while (n-- > 0)
+		nan |= isnan(v[n]);
+	return nan;
+}
+
+// Behind a Relu, which is a maximum with 0, a NaN may be a 0 again, and the figures look sound.
+static void note_constant(struct value *v)
+{
+	v->content = tensor_key(v->constant);
+	if (v->type == DT_F32 && has_nan(v->constant->data, (size_t)tensor_count(v->constant)))
+		log_warn("the model's constant '%s' holds NaN, so that no figure means much: export it again", v->name);
+}
 
 static int final_value(struct finisher *f, int draft_id)
 {
@@ -33,7 +56,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .is_output = v->is_output,
 	};
 	if (out->constant)
-		out->content = tensor_key(out->constant);
+		note_constant(out);
 	v->constant = NULL; // its count has moved
 	return f->id[from] = f->g->n_values++;
 }

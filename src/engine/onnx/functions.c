@@ -63,7 +63,7 @@ static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *f, const char
 
 	for (size_t i = 0; (bytes = unknown_bytes(&n, &i, &f->base, FUNCTION_DEFAULTS)); i++) {
 		if (!wire_check(&onnx__attribute_proto__descriptor, bytes, n, text_of(f->name), &err))
-			a = onnx__attribute_proto__unpack(NULL, n, bytes);
+			(void)!wire_unpack((ProtobufCMessage **)&a, &onnx__attribute_proto__descriptor, bytes, n, text_of(f->name), &err);
 		if (a && !strcmp(text_of(a->name), name))
 			break;
 		if (a)
@@ -143,20 +143,6 @@ static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct
 
 // ---- attributes
 
-#define COPY(type, p)                                                                                                  \
-	static Onnx__##type *copy_##p(const Onnx__##type *from)                                                        \
-	{                                                                                                              \
-		size_t size = onnx__##p##_proto__get_packed_size(from);                                                \
-		uint8_t *bytes = xmalloc(size + 1);                                                                    \
-		Onnx__##type *to;                                                                                      \
-		onnx__##p##_proto__pack(from, bytes);                                                                  \
-		to = onnx__##p##_proto__unpack(NULL, size, bytes);                                                     \
-		free(bytes);                                                                                           \
-		return to;                                                                                             \
-	}
-COPY(NodeProto, node)
-COPY(AttributeProto, attribute)
-
 // *made: what the call gives for an attribute that refers to one of the function, or the function's default; NULL: there is neither, and the
 // operator's default holds.
 static enum status refer(Onnx__AttributeProto **made, const struct call *c, const Onnx__AttributeProto *a, struct error *err)
@@ -164,7 +150,7 @@ static enum status refer(Onnx__AttributeProto **made, const struct call *c, cons
 	*made = NULL;
 	for (size_t i = 0; i < c->p->n_attribute && !*made; i++)
 		if (!strcmp(text_of(c->p->attribute[i]->name), a->ref_attr_name))
-			*made = copy_attribute(c->p->attribute[i]);
+			*made = (Onnx__AttributeProto *)wire_copy(&c->p->attribute[i]->base);
 	if (!*made)
 		*made = default_of(c->f, a->ref_attr_name);
 	if (!*made && place_of(c->f->attribute, c->f->n_attribute, a->ref_attr_name) < 0)
@@ -254,7 +240,7 @@ static enum status expand(struct proto_list *to, const struct call *c, struct ma
 		s = count_node(made, onnx__node_proto__get_packed_size(c->f->node[i]), err);
 		if (s)
 			return s;
-		Onnx__NodeProto *n = copy_node(c->f->node[i]);
+		Onnx__NodeProto *n = (Onnx__NodeProto *)wire_copy(&c->f->node[i]->base);
 		if (!n)
 			return error_set(err, STATUS_FORMAT, "function %s cannot be read", text_of(c->f->name));
 		s = adapt_node(c, n, err);

@@ -138,18 +138,16 @@ enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, 
 	*out = (struct tensor){0};
 	if (!s)
 		s = wire_check(&onnx__tensor_proto__descriptor, file.data, file.size, path, err);
-	if (s)
-		goto out;
-	t = onnx__tensor_proto__unpack(NULL, file.size, file.data);
-	s = t ? tensor_proto_read(out, t, NULL, path, err)
-	      : error_set(err, STATUS_FORMAT, "%s is not a TensorProto", path);
+	if (!s)
+		s = wire_unpack((ProtobufCMessage **)&t, &onnx__tensor_proto__descriptor, file.data, file.size, path, err);
+	if (!s)
+		s = tensor_proto_read(out, t, NULL, path, err);
 	if (bytes_intact(&file, path, err)) {
 		tensor_drop(out);
 		s = err->status;
 	}
 	if (!s && name)
 		*name = xstrdup(t->name ? t->name : "");
-out:
 	if (t)
 		onnx__tensor_proto__free_unpacked(t, NULL);
 	bytes_done(&file);

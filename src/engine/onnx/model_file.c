@@ -123,10 +123,10 @@ enum status model_file_unpack(struct model_file *out, const struct bytes *file, 
 	if (s)
 		return s;
 	slim_model(&slim, file->data, file->data + file->size);
-	out->proto = onnx__model_proto__unpack(NULL, slim.n, slim.bytes);
-	if (!out->proto || !out->proto->graph || out->proto->graph->n_initializer != slim.n_initializers)
+	s = wire_unpack((ProtobufCMessage **)&out->proto, &onnx__model_proto__descriptor, slim.bytes, slim.n, path, err);
+	if (!s && (!out->proto->graph || out->proto->graph->n_initializer != slim.n_initializers))
 		s = error_set(err, STATUS_FORMAT, "%s is not an ONNX model", path);
-	else
+	if (!s)
 		lend(out, &slim);
 	free(slim.bytes);
 	free(slim.of);

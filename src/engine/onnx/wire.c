@@ -1,7 +1,9 @@
 // The walk over an encoded message that comes before protobuf_c_message_unpack.
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include "wire.h"
+#include "qtui/base/mem.h"
 
 #define NESTING_MAX 64
 #define FIELDS_MAX (16 << 20) // 56 bytes each, at most, in protobuf-c's tables
@@ -109,4 +111,53 @@ enum status wire_check(
 	if (walk_message(&w, type, data, (const uint8_t *)data + size, 0))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "%s cannot be read: %s", name, w.trouble);
+}
+
+// ---- unpacking
+
+static void *take(void *refused, size_t size)
+{
+	void *p = mem_may_take(size) ? malloc(size) : NULL;
+
+	*(bool *)refused |= !p;
+	return p;
+}
+
+static void *take_sure(void *unused, size_t size)
+{
+	(void)unused;
+	return xmalloc(size);
+}
+
+static void give(void *unused, void *p)
+{
+	(void)unused;
+	free(p);
+}
+
+enum status wire_unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *type, const void *data, size_t size,
+    const char *name, struct error *err)
+{
+	bool refused = false;
+	ProtobufCAllocator memory = {take, give, &refused};
+
+	*out = protobuf_c_message_unpack(type, &memory, size, data);
+	if (*out)
+		return STATUS_OK;
+	if (refused)
+		return error_set(err, STATUS_NOMEM, "%s: no memory to read it (%zu MiB)", name, size >> 20);
+	return error_set(err, STATUS_FORMAT, "%s is not an ONNX %s", name, type->short_name);
+}
+
+ProtobufCMessage *wire_copy(const ProtobufCMessage *m)
+{
+	ProtobufCAllocator memory = {take_sure, give, NULL};
+	size_t size = protobuf_c_message_get_packed_size(m);
+	uint8_t *bytes = xmalloc(size);
+	ProtobufCMessage *copy;
+
+	protobuf_c_message_pack(m, bytes);
+	copy = protobuf_c_message_unpack(m->descriptor, &memory, size, bytes);
+	free(bytes);
+	return copy;
 }

@@ -131,22 +131,27 @@ static enum status add_linear(const char *in, const char *out, struct writer *w,
 	return STATUS_OK;
 }
 
-static void add_casts(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q)
+// A Cast has its type as a number from opset 6 on, and bfloat16 among the types from 13.
+static enum status add_casts(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q,
+    struct error *err)
 {
-	const char *narrow = write_name(w, base, "_Cast_Output");
-	int32_t type = q->kind == QUANT_FP16 ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 : ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+	bool half = q->kind == QUANT_FP16;
+	int32_t type = half ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 : ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+	int least = half ? 6 : 13;
 
+	if (w->opset < least)
+		return error_set(err, STATUS_UNSUPPORTED, "a Cast to %s needs opset %d, and the model has %d: convert it first (onnx.version_converter)",
+		    half ? "float16" : "bfloat16", least, w->opset);
+	const char *narrow = write_name(w, base, "_Cast_Output");
 	write_int_attribute(w, write_node(w, "", "Cast", NULL, &in, 1, &narrow, 1), "to", type);
 	write_int_attribute(w, write_node(w, "", "Cast", NULL, &narrow, 1, &out, 1), "to", write_type(DT_F32));
+	return STATUS_OK;
 }
 
 static enum status add_pair(const char *in, const char *out, struct writer *w, const char *base, const struct quantizer *q,
     struct error *err)
 {
-	if (q->kind == QUANT_LINEAR)
-		return add_linear(in, out, w, base, q, err);
-	add_casts(in, out, w, base, q);
-	return STATUS_OK;
+	return q->kind == QUANT_LINEAR ? add_linear(in, out, w, base, q, err) : add_casts(in, out, w, base, q, err);
 }
 
 // ---- constants
