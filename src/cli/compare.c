@@ -5,13 +5,14 @@
 #include <string.h>
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/report.h"
+#include "qtui/analysis/task.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "verbs.h"
 
-enum { SHOWN = 10, CELL = 24 };
+enum { SHOWN = 10, DECISIONS = 40, CELL = 24 };
 
 // ---- what is compared
 
@@ -106,9 +107,14 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 
 // ---- the table
 
+static const cJSON *member(const cJSON *o, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+
 static void cell_snr(char *out, size_t size, const cJSON *row, const char *side)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "snr_db"), side);
+	const cJSON *v = member(member(row, "snr_db"), side);
 	if (cJSON_IsNumber(v))
 		snprintf(out, size, "%.2f", v->valuedouble);
 	else
@@ -129,8 +135,7 @@ static void print_snr_row(const cJSON *row, const char *name)
 
 static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 {
-	const cJSON *precision = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "precision"), side);
-	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(row, "scale"), side);
+	const cJSON *precision = member(member(row, "precision"), side), *scale = member(member(row, "scale"), side);
 	const cJSON *first = cJSON_GetArrayItem(scale, 0);
 	snprintf(out, size, "%s", cJSON_IsString(precision) ? precision->valuestring : "");
 	size_t used = strlen(out);
@@ -144,7 +149,7 @@ static bool is_decision(const cJSON *row)
 {
 	static const char *const key[] = {"precision", "scale", "zero_point", "requested", "only_in"};
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (cJSON_GetObjectItemCaseSensitive(row, key[i]))
+		if (member(row, key[i]))
 			return true;
 	return false;
 }
@@ -152,7 +157,7 @@ static bool is_decision(const cJSON *row)
 static void print_decisions(const cJSON *nodes)
 {
 	const cJSON *row;
-	int n = 0;
+	int n = 0, shown = 0;
 	cJSON_ArrayForEach(row, nodes)
 		n += is_decision(row);
 	printf("\n%d node%s with another precision or scale (. as in the other):\n", n, plural(n));
@@ -161,12 +166,14 @@ static void print_decisions(const cJSON *nodes)
 	cJSON_ArrayForEach(row, nodes)
 	{
 		char a[CELL], b[CELL];
-		if (!is_decision(row))
+		if (!is_decision(row) || shown++ >= DECISIONS)
 			continue;
 		add_side(a, sizeof a, row, "a");
 		add_side(b, sizeof b, row, "b");
 		say("  %-*s%-*s%s\n", CELL, a, CELL, b, json_text(row, "name", ""));
 	}
+	if (n > DECISIONS)
+		printf("  and %d more; --json has all\n", n - DECISIONS);
 }
 
 static int by_gain(const void *a, const void *b)
@@ -180,7 +187,7 @@ static void print_gains(const cJSON *nodes)
 	int n = 0;
 	const cJSON *row, **order = xcalloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *order);
 	cJSON_ArrayForEach(row, nodes)
-		if (cJSON_GetObjectItemCaseSensitive(row, "gain_db"))
+		if (member(row, "gain_db"))
 			order[n++] = row;
 	qsort(order, (size_t)n, sizeof *order, by_gain);
 	if (n)
@@ -188,6 +195,73 @@ static void print_gains(const cJSON *nodes)
 	for (int i = 0; i < n && i < SHOWN; i++)
 		print_snr_row(order[i], json_text(order[i], "name", ""));
 	free(order);
+}
+
+// Noise over signal that the node makes by itself; decibels would bring forward what is far from mattering.
+static double own_noise(const cJSON *row, const char *side)
+{
+	return pow(10, -json_number(member(row, "layerwise_snr_db"), side, NAN) / 10);
+}
+
+static double own_change(const cJSON *row)
+{
+	double change = own_noise(row, "b") - own_noise(row, "a");
+	return isfinite(change) ? change : 0;
+}
+
+static int by_own_change(const void *a, const void *b)
+{
+	double x = fabs(own_change(*(const cJSON *const *)a)), y = fabs(own_change(*(const cJSON *const *)b));
+	return (x < y) - (x > y);
+}
+
+static void print_own(const cJSON *row)
+{
+	char a[CELL], b[CELL], decided[2 * CELL + 16] = "";
+	double x = json_number(member(row, "layerwise_snr_db"), "a", NAN), y = json_number(member(row, "layerwise_snr_db"), "b", NAN);
+	add_side(a, sizeof a, row, "a");
+	add_side(b, sizeof b, row, "b");
+	if (is_decision(row))
+		snprintf(decided, sizeof decided, ": %s -> %s", a, b);
+	say("%9.2f%9.2f%+9.2f  %s%s\n", x, y, y - x, json_text(row, "name", ""), decided);
+}
+
+// Where the difference comes from: graphwise figures fall at a node and at all that read it.
+static void print_causes(const cJSON *nodes)
+{
+	int n = 0;
+	const cJSON *row, **order = xcalloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *order);
+	cJSON_ArrayForEach(row, nodes)
+		if (own_change(row) != 0)
+			order[n++] = row;
+	qsort(order, (size_t)n, sizeof *order, by_own_change);
+	if (n)
+		printf("\nThe nodes whose own noise changed most (SNR of each alone; what reads them inherits it):\n%9s%9s%9s  node\n", "A", "B", "gain");
+	for (int i = 0; i < n && i < SHOWN; i++)
+		print_own(order[i]);
+	free(order);
+}
+
+static void print_task(const cJSON *task)
+{
+	const cJSON *a = member(member(task, "a"), "quantized"), *b = member(member(task, "b"), "quantized");
+	const char *name = a && a->child ? a->child->string : NULL;
+	double x = name ? json_number(a, name, NAN) : NAN, y = name ? json_number(b, name, NAN) : NAN;
+	if (isfinite(x) && isfinite(y))
+		printf("%9.4f%9.4f%+9.4f  %s\n", x, y, y - x, task_word(name));
+}
+
+static double wide_share(const cJSON *macs)
+{
+	double narrow = json_number(macs, "int8", 0), wide = json_number(macs, "int16", 0) + json_number(macs, "float", 0);
+	return 100 * wide / (narrow + wide);
+}
+
+static void print_macs(const cJSON *macs)
+{
+	double x = wide_share(member(macs, "a")), y = wide_share(member(macs, "b"));
+	if (isfinite(x) && isfinite(y))
+		printf("%9.1f%9.1f%+9.1f  %% of the MACs above 8 bit\n", x, y, y - x);
 }
 
 static void print_side(const char *letter, const char *path, const cJSON *side)
@@ -201,13 +275,16 @@ static void print_side(const char *letter, const char *path, const cJSON *side)
 
 static void print_comparison(const cJSON *j, const char *const *path)
 {
-	const cJSON *row, *nodes = cJSON_GetObjectItemCaseSensitive(j, "nodes");
-	print_side("A", path[0], cJSON_GetObjectItemCaseSensitive(j, "a"));
-	print_side("B", path[1], cJSON_GetObjectItemCaseSensitive(j, "b"));
+	const cJSON *row, *nodes = member(j, "nodes");
+	print_side("A", path[0], member(j, "a"));
+	print_side("B", path[1], member(j, "b"));
 	printf("\n%9s%9s%9s  output (graphwise SNR in dB, higher is better)\n", "A", "B", "gain");
-	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(j, "outputs"))
+	cJSON_ArrayForEach(row, member(j, "outputs"))
 		print_snr_row(row, json_text(row, "tensor", ""));
+	print_task(member(j, "task"));
+	print_macs(member(j, "macs"));
 	print_decisions(nodes);
+	print_causes(nodes);
 	print_gains(nodes);
 }
 
@@ -228,7 +305,7 @@ static void print_distance(const cJSON *row)
 
 static void print_models(const cJSON *j, const char *const *path)
 {
-	const cJSON *row, *tensors = cJSON_GetObjectItemCaseSensitive(j, "tensors"), **order;
+	const cJSON *row, *tensors = member(j, "tensors"), **order;
 	int n = 0;
 	order = xcalloc((size_t)cJSON_GetArraySize(tensors) + 1, sizeof *order);
 	cJSON_ArrayForEach(row, tensors)
@@ -238,7 +315,7 @@ static void print_models(const cJSON *j, const char *const *path)
 	say("B  %s\n", path[1]);
 	printf("%.0f samples, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n",
 	    json_number(j, "samples", 0), n, "SNR dB", "cosine");
-	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(j, "outputs"))
+	cJSON_ArrayForEach(row, member(j, "outputs"))
 		print_distance(row);
 	printf("\nThe tensors that differ most:\n");
 	for (int i = 0; i < n && i < SHOWN; i++)
