@@ -197,6 +197,39 @@ void test_plan__alignment_pulls_single_consumers_only(void **state)
 	teardown(&f);
 }
 
+// What is compared shares one range, also where it is made; what comes of it has no scale.
+void test_plan__comparisons_read_one_scale(void **state)
+{
+	static const float w1[2] = { 1, -0.25f }, w2[2] = { 4, 8 }, limit = 0.5f;
+	struct fixture f;
+	struct builder b = builder_new();
+	int x = builder_input(&b, "x");
+	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
+	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w1);
+	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w2);
+	builder_constant(&b, "limit", DT_F32, shape_of(0, NULL), &limit);
+	builder_node(&b, "Conv", "conv1", "x w1", "c1");
+	builder_node(&b, "Conv", "conv2", "x w2", "c2");
+	builder_node(&b, "Greater", "greater", "c1 c2", "g");
+	builder_node(&b, "Relu", "relu", "x", "r");
+	builder_node(&b, "LessOrEqual", "less", "r limit", "l");
+	builder_node(&b, "And", "and", "g l", "y");
+	builder_output(&b, "y");
+	const char *const bools[] = { "g", "l", "y" };
+	for (size_t i = 0; i < sizeof bools / sizeof *bools; i++)
+		b.g->value[namemap_get(b.g->value_by_name, bools[i])].type = DT_BOOL;
+	fixture_plan(&f, b.g, "esp32p4", -1);
+	int shared = id_of(&f, in(&f, "greater", 0));
+	assert_int_equal(in(&f, "greater", 0)->state, SLOT_ACTIVE);
+	assert_int_equal(in(&f, "greater", 1)->follows, shared);
+	assert_int_equal(out(&f, "conv1")->follows, shared);
+	assert_int_equal(out(&f, "conv2")->follows, shared);
+	assert_int_equal(out(&f, "greater")->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "less", 1)->follows, id_of(&f, in(&f, "less", 0)));
+	assert_int_equal(in(&f, "and", 0)->state, SLOT_FLOAT);
+	teardown(&f);
+}
+
 void test_plan__observes_only_what_decides(void **state)
 {
 	struct fixture f;

@@ -9,12 +9,19 @@ static bool is_float(const struct graph *g, int value)
 	return value >= 0 && g->value[value].type == DT_F32;
 }
 
-// Floats in and floats out, of shapes that are known: index and shape arithmetic is never quantized.
+// Compares what it reads element by element: its result has no scale, what it reads may have one.
+static bool compares(const struct node *n)
+{
+	enum op_id id = n->op->id;
+	return id == OP_Equal || id == OP_Greater || id == OP_GreaterOrEqual || id == OP_Less || id == OP_LessOrEqual;
+}
+
+// Floats in and, but of comparisons, floats out, of shapes that are known: index and shape arithmetic is never quantized.
 static bool works_on_floats(const struct graph *g, const struct node *n)
 {
 	if (n->n_in < 1 || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
 		return false;
-	return is_float(g, n->in[0]) && is_float(g, n->out[0]) && g->value[n->out[0]].shape.rank >= 0;
+	return is_float(g, n->in[0]) && (is_float(g, n->out[0]) || compares(n)) && g->value[n->out[0]].shape.rank >= 0;
 }
 
 static bool has_source_of_swish(const struct plan *p, int value)
