@@ -132,16 +132,46 @@ static void next_run(const struct strided *s, int64_t index[SHAPE_MAX_RANK], int
 	}
 }
 
+enum { SHORT = 16, PIECE = 512 }; // elements of a run
+
+// Where runs would be short, a longer dimension along which one of the arrays lies in one piece is put last.
+static bool lengthen_runs(struct strided *s)
+{
+	int last = s->rank - 1, best = last;
+	int64_t dim = s->dim[last];
+
+	for (int i = 0; dim < SHORT && i < last; i++)
+		if ((s->stride[0][i] == 1 || s->stride[1][i] == 1) && s->dim[i] > s->dim[best])
+			best = i;
+	s->dim[last] = s->dim[best];
+	s->dim[best] = dim;
+	for (int k = 0; k < s->arrays; k++) {
+		int64_t step = s->stride[k][last];
+		s->stride[k][last] = s->stride[k][best];
+		s->stride[k][best] = step;
+	}
+	return best != last;
+}
+
+// The first n elements of each run.
+static void copy_runs(const struct strided *s, char *dst, const char *src, int64_t n, size_t elem)
+{
+	int64_t rows = strided_rows(s), index[SHAPE_MAX_RANK] = {0}, at[STRIDED_MAX];
+
+	memcpy(at, s->start, sizeof at);
+	for (int64_t r = 0; r < rows; r++, next_run(s, index, at))
+		copy_run(dst + at[0] * (int64_t)elem, strided_step(s, 0), src + at[1] * (int64_t)elem, strided_step(s, 1), n, elem);
+}
+
 void strided_copy(struct strided *s, void *dst, const void *src, size_t elem)
 {
-	int64_t rows, n, index[SHAPE_MAX_RANK] = {0}, at[STRIDED_MAX];
+	int64_t n, piece;
 
 	strided_merge(s);
-	rows = strided_rows(s);
+	bool turned = lengthen_runs(s); // neighbours come from several runs: a piece of all of them at a time stays in the cache
 	n = strided_run(s);
-	memcpy(at, s->start, sizeof at);
-	for (int64_t r = 0; r < rows; r++, next_run(s, index, at)) {
-		copy_run((char *)dst + at[0] * (int64_t)elem, strided_step(s, 0),
-		    (const char *)src + at[1] * (int64_t)elem, strided_step(s, 1), n, elem);
-	}
+	piece = turned ? PIECE : n;
+	for (int64_t from = 0; from < n; from += piece)
+		copy_runs(s, (char *)dst + from * strided_step(s, 0) * (int64_t)elem,
+		    (const char *)src + from * strided_step(s, 1) * (int64_t)elem, n - from < piece ? n - from : piece, elem);
 }
