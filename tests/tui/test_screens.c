@@ -132,6 +132,8 @@ void test_screens__too_small(void **state)
 	(void)state;
 	start(&ui, FAKE_MEASURED, 39, 10, false);
 	expect(&ui, "too_small_39x10");
+	start(&ui, FAKE_MEASURED, 20, 5, false);
+	expect(&ui, "too_small_20x5");
 }
 
 void test_screens__ascii(void **state)

@@ -107,6 +107,12 @@ static bool is_running(enum stage s)
 	return s == STAGE_LOAD || s == STAGE_CALIBRATE || s == STAGE_MEASURE || s == STAGE_TASK;
 }
 
+// Before the task is measured, if there is one, causes are looked for.
+static const char *stage_text(const struct snapshot *s)
+{
+	return s->stage == STAGE_TASK && !s->findings ? "looking for causes" : stage_name(s->stage);
+}
+
 // What is going on, at the right end; returns its width.
 static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 {
@@ -119,12 +125,12 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	enum role role = s->stage == STAGE_FAILED ? ROLE_BAR_BAD : ROLE_BAR_BUSY;
 
 	if (is_running(s->stage) && s->left >= 0 && r.w >= 90)
-		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_name(s->stage), 100 * s->progress, format_rate(rate, s->rate),
+		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_text(s), 100 * s->progress, format_rate(rate, s->rate),
 		    format_seconds(time, s->left));
 	else if (beside)
 		snprintf(text, sizeof text, "%s %3.0f %%", beside->name, 100 * progress);
 	else if (is_running(s->stage))
-		snprintf(text, sizeof text, "%s %3.0f %%", stage_name(s->stage), 100 * s->progress);
+		snprintf(text, sizeof text, "%s %3.0f %%", stage_text(s), 100 * s->progress);
 	else if (s->stage == STAGE_FAILED)
 		snprintf(text, sizeof text, "the run failed");
 	else if (s->stage == STAGE_CANCELLED)
@@ -317,10 +323,18 @@ static void draw_panel(struct canvas *c, const struct ui *ui, enum panel p, draw
 	canvas_unclip(c, old);
 }
 
+static void draw_too_small(struct canvas *c, const struct ui *ui)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "qtui needs %dx%d, this is %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H, ui->w, ui->h);
+	canvas_paragraph(c, (struct rect){0, 0, ui->w, ui->h}, ROLE_TEXT, text);
+}
+
 void draw_screen(struct canvas *c, const struct ui *ui)
 {
 	if (ui->layout.too_small) {
-		canvas_textf(c, 0, 0, ui->w, ROLE_TEXT, "qtui needs %dx%d, this is %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H, ui->w, ui->h);
+		draw_too_small(c, ui);
 		return;
 	}
 	draw_header(c, ui);

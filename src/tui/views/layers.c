@@ -96,14 +96,21 @@ bool layers_go(struct layers *l, int node)
 	return true;
 }
 
+// Rows of the visual range: first..last-1.
+static void find_visual(const struct layers *l, int *first, int *last)
+{
+	int from = l->visual >= 0 ? layers_row(l, l->visual) : -1, to = l->scroll.cursor;
+
+	*first = from < to ? from : to;
+	*last = from < 0 ? *first : (from < to ? to : from) + 1;
+}
+
 bool layers_in_visual(const struct layers *l, int row)
 {
-	int from = l->visual >= 0 ? layers_row(l, l->visual) : -1;
-	int to = l->scroll.cursor;
+	int first, last;
 
-	if (from < 0)
-		return false;
-	return from < to ? row >= from && row <= to : row >= to && row <= from;
+	find_visual(l, &first, &last);
+	return row >= first && row < last;
 }
 
 void layers_mark(struct layers *l, int node, bool on)
@@ -114,11 +121,11 @@ void layers_mark(struct layers *l, int node, bool on)
 
 static int take_visual(const struct layers *l, int *out)
 {
-	int n = 0;
+	int n = 0, first, last;
 
-	for (int i = 0; i < l->n; i++)
-		if (layers_in_visual(l, i))
-			out[n++] = l->order[i];
+	find_visual(l, &first, &last);
+	for (int i = first; i < last && i < l->n; i++)
+		out[n++] = l->order[i];
 	return n;
 }
 
