@@ -533,6 +533,26 @@ void test_plan__casts_have_no_scales(void **state)
 	teardown(&f);
 }
 
+// No list of another target's operators: what overflows in half precision is a power or a root more often than a convolution.
+void test_plan__casts_are_of_all_operators(void **state)
+{
+	static const float low = -1, high = 0.7f;
+	struct fixture f;
+	struct builder b = builder_new();
+	builder_input(&b, "x");
+	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &low);
+	builder_constant(&b, "high", DT_F32, shape_of(0, NULL), &high);
+	builder_node(&b, "Clip", "clip", "x low high", "c");
+	builder_node(&b, "Pow", "pow", "c high", "p");
+	builder_node(&b, "Sqrt", "root", "p", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "fp16", -1);
+	assert_int_equal(in(&f, "clip", 2)->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "pow")->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "root")->state, SLOT_ACTIVE);
+	teardown(&f);
+}
+
 void test_plan__weights_are_measured_once(void **state)
 {
 	struct fixture f;
