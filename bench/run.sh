@@ -16,7 +16,7 @@ if ! have_ort && command -v npm >/dev/null; then
 fi
 
 # number NAME <text: the value of "NAME": 1.5 or of a line `NAME 1.5`
-number() { grep -oE "\"?$1\"?[: ]+[0-9.e+-]+" | head -1 | grep -oE '[0-9.e+-]+$' || echo -; }
+number() { grep -oE "\"?$1\"?[:[:space:]]+[0-9.e+-]+" | head -1 | grep -oE '[0-9.e+-]+$' || echo -; }
 median() { grep -v '^-$' | sort -g | awk '{v[NR] = $1} END {if (NR) printf "%.4g", v[int((NR + 1) / 2)]; else print "-"}'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN {if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.2f", a / b}'; }
 row() { printf '| %s |\n' "$(printf '%s | ' "$@" | sed 's/ | $//')"; }
@@ -91,6 +91,29 @@ analysis_table() {
 				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
 				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms most)" "$(get peak_mib most)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
+		done
+	done
+}
+
+# The command as a batch tool calls it, from its first line to its last.
+batch_table() {
+	title "The same analysis in batch, \`qtui analyze\`: no edit follows, so nothing is kept for one (s of the whole command, the best of $rounds, of memory the most)" \
+		model threads 'full analysis' multiple 'peak MiB'
+	for m in "$@"; do
+		local name calib
+		name=$(basename "$m" .onnx)
+		calib=$(calib_of "$m")
+		[ "$calib" != - ] || calib='--random-data 32'
+		for t in $(widths); do
+			: >"$work/q"; : >"$work/o"
+			for _ in $(seq "$rounds"); do
+				begin=${EPOCHREALTIME/./}
+				# shellcheck disable=SC2086 # the words of an option
+				"$qtui" analyze "$m" $calib --samples 32 --threads "$t" --quiet --json "$work/a" >/dev/null || continue
+				awk "BEGIN {print (${EPOCHREALTIME/./} - $begin) / 1e6}" >>"$work/q"
+				number peak_rss_mb <"$work/a" | cut -d. -f1 >>"$work/o"
+			done
+			row "$name" "$t" "$(best <"$work/q")" "$(ratio "$(best <"$work/q")" "$(float_seconds "$name" "$t" 32)")" "$(most <"$work/o")"
 		done
 	done
 }
@@ -178,6 +201,7 @@ report() {
 	fi
 	float_table "${all[@]}"
 	analysis_table "${big[@]}"
+	batch_table "${big[@]}"
 	int8_table
 	latency_table "${big[0]}"
 	cold_table "${big[@]}"

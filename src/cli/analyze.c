@@ -242,7 +242,7 @@ int verb_analyze(struct options *o)
 	struct study *st = NULL;
 	struct session *se = NULL;
 	struct check check;
-	o->may_start_session = o->study.unwatched = true;
+	o->may_start_session = o->study.batch = true;
 	enum status status = check_results(o, &check, &err);
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, &err);

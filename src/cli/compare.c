@@ -21,7 +21,7 @@ static enum status analyse_session(cJSON **out, const char *path, const struct o
 	struct study *st = NULL;
 	struct session *se = NULL;
 	struct options own = {.session = path, .quiet = o->quiet, .study = o->study};
-	own.study.unwatched = true;
+	own.study.batch = true;
 	enum status status = open_study(&st, &se, &own, err);
 	if (status == STATUS_OK)
 		status = run_study(st, o->quiet, err);

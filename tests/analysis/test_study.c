@@ -117,7 +117,7 @@ void test_study__a_first_look_leaves_no_trace(void **state)
 	struct study_options o = {.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_KL, .threads = 2,
 	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}};
 	struct study *watched = open_for_test(o);
-	o.unwatched = true;
+	o.batch = true;
 	struct study *unwatched = open_for_test(o);
 	struct snapshot *x = run_study(watched), *y = run_study(unwatched);
 	(void)state;

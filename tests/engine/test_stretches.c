@@ -217,3 +217,44 @@ void test_stretches__both_rounds_show_the_same(void **state)
 	dataset_free(&d);
 	case_done(&c);
 }
+
+static void look_away(void *arg, const struct sighting *g)
+{
+	(void)arg;
+	(void)g;
+}
+
+// Results that a pass of one round, or of two, computes.
+static int computed_by(struct engine *e, enum pass_keep keep, bool *want, bool second)
+{
+	struct error err = {0};
+	atomic_int computed = 0;
+	struct pass p = {.want = {[SIM_FLOAT] = want}, .second = {[SIM_FLOAT] = second ? want : NULL}, .last = SAMPLES, .visit = look_away,
+	    .computed = &computed, .keep = keep};
+	assert_int_equal(engine_pass(e, &p, &err), STATUS_OK);
+	return computed;
+}
+
+// Behind a pass that is the last, all is computed anew, though its own second round read what the first one had left.
+void test_stretches__a_pass_keeps_for_what_follows(void **state)
+{
+	enum { EACH = (DEPTH + 1) * SAMPLES };
+	static const int least[] = {[KEEP_FOR_EDITS] = 0, [KEEP_FOR_PASS] = 0, [KEEP_SAMPLES] = EACH};
+	static const int most[] = {[KEEP_FOR_EDITS] = EACH - 1, [KEEP_FOR_PASS] = SAMPLES, [KEEP_SAMPLES] = EACH};
+	struct onnx_case c;
+	struct dataset *d;
+	(void)state;
+	chain(&c);
+	bool *want = all_values(c.loaded);
+	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = SAMPLES}, &c.err), STATUS_OK);
+	for (int keep = KEEP_FOR_EDITS; keep <= KEEP_SAMPLES; keep++)
+		for (int second = 0; second < 2; second++) {
+			struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = (size_t)1 << 30});
+			assert_in_range(computed_by(e, (enum pass_keep)keep, want, second), EACH, EACH + second * SAMPLES);
+			assert_in_range(computed_by(e, KEEP_NOTHING, want, false), least[keep], most[keep]);
+			engine_free(&e);
+		}
+	free(want);
+	dataset_free(&d);
+	case_done(&c);
+}

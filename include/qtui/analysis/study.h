@@ -26,7 +26,7 @@ struct study_options {
 	int threads;                   // 0: all
 	size_t memory;                 // bytes; 0: half of what is free
 	bool skip_layerwise;
-	bool unwatched;                // nobody waits for provisional figures: there is no first look at one sample
+	bool batch;                    // one run that nobody watches: there is no first look at one sample, and nothing is kept for edits
 	bool calibrate_only;           // a run ends when the plan has its scales: no figures, and no task but what is asked for
 	struct task_wish task;
 	const char *const *truncate;   // tensors behind which everything stays in float

@@ -50,6 +50,13 @@ struct sighting {
 	int sample, value, worker, width, round;
 	struct rep *rep[SIM_COUNT];
 };
+// What a pass adds to the store.
+enum pass_keep {
+	KEEP_FOR_EDITS, // what is dear: an edit has the rest computed anew
+	KEEP_FOR_PASS,  // what is less dear too: the next pass reads the same tensors
+	KEEP_SAMPLES,   // the inputs: the next pass reads other tensors of the same samples, and no edit follows
+	KEEP_NOTHING,
+};
 struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
@@ -59,8 +66,7 @@ struct pass {
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples
 	const struct dataset *data;      // the samples; NULL: the engine's own
-	bool again;                      // the next pass reads the same tensors: more of them are kept
-	bool transient;                  // tensors are taken from the store, but none is put into it
+	enum pass_keep keep;
 	void (*visit)(void *arg, const struct sighting *s);
 	void *arg;
 	const atomic_bool *cancel;       // may be NULL

@@ -202,6 +202,16 @@ static bool want_round(struct calibration *c, int round)
 	return any;
 }
 
+static enum pass_keep keep_of(const struct calibration *c, bool second)
+{
+	const struct study_options *o = &c->w->study->opt;
+	if (c->w->look) // the comparison of the one sample reads the same network
+		return KEEP_FOR_PASS;
+	if (o->calibrate_only) // no figures will be asked of these tensors
+		return second ? KEEP_SAMPLES : KEEP_NOTHING;
+	return o->batch && c->sim == SIM_WEIGHTS ? KEEP_SAMPLES : KEEP_FOR_EDITS;
+}
+
 static enum status gather(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
@@ -212,8 +222,7 @@ static enum status gather(struct calibration *c, struct error *err)
 	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = see, .arg = c, .cancel = &w->study->cancel, .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns};
 	p.want[c->sim] = c->want[0];
 	p.second[c->sim] = second ? c->want[1] : NULL;
-	p.again = w->look; // the comparison of the one sample reads the same network
-	p.transient = w->study->opt.calibrate_only && !p.again && !second; // no figures will be asked of these tensors
+	p.keep = keep_of(c, second);
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;
 	atomic_store(&w->done, 0);
 	feed_constants(c);

@@ -170,7 +170,7 @@ static void note_task(struct work *w)
 static bool wants_look(struct work *w)
 {
 	const struct study *s = w->study;
-	return !s->opt.unwatched && !s->opt.calibrate_only && !s->latest[0] && w->total_samples > 2 && !work_knows_scales(w);
+	return !s->opt.batch && !s->opt.calibrate_only && !s->latest[0] && w->total_samples > 2 && !work_knows_scales(w);
 }
 
 static enum status run_all(struct work *w, struct error *err)

@@ -51,7 +51,7 @@ static void note_decision(struct decided *to, const struct study *st)
 	o->method = (int)d->method;
 	o->data.pre = *dataset_preprocess(study_dataset(st));
 	o->memory = st->opt.memory / SHARE;
-	o->skip_layerwise = o->unwatched = true;
+	o->skip_layerwise = o->batch = true;
 	o->task = (struct task_wish){.data = to->data, .labels = to->labels, .decoder = to->decoder, .kind = to->kind, .iou = w->iou, .none = w->none};
 	o->truncate = NULL; // the edits have it
 	o->n_truncate = 0;

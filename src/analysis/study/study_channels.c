@@ -145,7 +145,7 @@ static enum status gather_samples(struct gathering *w, struct error *err)
 {
 	size_t values = (size_t)w->plan->g->n_values + 1;
 	bool *want = xcalloc(values, sizeof *want);
-	struct pass pass = {.plan = w->plan, .data = w->s->bench[w->snap->bench].d, .last = w->samples, .transient = true, .visit = see, .arg = w,
+	struct pass pass = {.plan = w->plan, .data = w->s->bench[w->snap->bench].d, .last = w->samples, .keep = KEEP_NOTHING, .visit = see, .arg = w,
 	    .cancel = &w->s->cancel};
 	want[w->site->value] = true;
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = want;

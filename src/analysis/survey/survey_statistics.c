@@ -72,7 +72,7 @@ enum status survey_statistics(double *value, int from, int to, const struct surv
 	struct comparing c = {first_trained(w->g), value};
 	bool *want = xcalloc((size_t)w->g->n_values + 1, sizeof *want);
 	struct pass p = {.want = {[SIM_FLOAT] = want}, .first = from, .last = to, .visit = compare_sample, .arg = &c, .cancel = w->opt->cancel,
-	    .transient = true};
+	    .keep = KEEP_NOTHING};
 	for (int i = 0; i < to; i++)
 		value[i] = NAN;
 	want[c.node->out[0]] = true;

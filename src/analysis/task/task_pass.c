@@ -131,7 +131,7 @@ static enum status run_list(struct task_gather *c, struct engine *e, unsigned ne
 	    .last = n,
 	    .sample = list,
 	    .data = task_dataset(c->t),
-	    .transient = true,
+	    .keep = KEEP_NOTHING,
 	    .visit = see,
 	    .arg = c,
 	    .cancel = &c->stop};

@@ -88,7 +88,7 @@ static enum status run_stretches(const struct runner *r, const struct pass *p, c
 	enum status st = STATUS_OK;
 	int rounds = rounds_of(p);
 	for (int i = 0; st == STATUS_OK && i < s->n; i++) {
-		struct sweep w = {.pass = p, .first = i > 0 ? s->end[i - 1] : -1, .end = s->end[i], .until = s->until, .again = p->again};
+		struct sweep w = {.pass = p, .first = i > 0 ? s->end[i - 1] : -1, .end = s->end[i], .until = s->until};
 		for (; st == STATUS_OK && w.round < rounds; w.round++) {
 			w.want = w.round ? p->second : p->want;
 			st = sweep(r, &w, err);

@@ -28,7 +28,6 @@ struct sweep {
 	const bool *const *want;     // [SIM_COUNT] of this round: the pass's `want` or its `second`
 	int first, end;              // what these steps give is shown; -1: the inputs too
 	const int *until;            // [n_values] how long what these steps give is held: see store_put; NULL: not at all
-	bool again;                  // the next sweep, or pass, reads the same tensors
 };
 struct sample {
 	int index, worker, width;

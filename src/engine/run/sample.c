@@ -14,7 +14,7 @@ static const struct dataset *samples(const struct state *st)
 
 static bool keeps(const struct state *st)
 {
-	return st->r->memo && !st->pass->transient;
+	return st->r->memo && st->pass->keep != KEEP_NOTHING;
 }
 
 static void drop_use(struct state *st, enum sim sim, int v)

@@ -1,6 +1,7 @@
 // What a sample's run keeps while it lasts, what it takes from the store and leaves there, and which steps it executes at all.
 #include "sample_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 bool state_wants(const struct state *st, enum sim sim, int v)
@@ -32,15 +33,21 @@ struct key state_key(const struct state *st, enum sim sim, int v)
 
 bool state_stored(struct state *st, enum sim sim, int v)
 {
-	bool last = !st->sweep->again && !st->pass->transient;
-	return store_get(st->r->e->store, state_key(st, sim, v), last ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
+	return store_get(st->r->e->store, state_key(st, sim, v), st->pass->keep == KEEP_FOR_EDITS ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
 }
 
-// How many times as dear as LEAST_WORTH a result of the step has to be.
+// How many times as dear as LEAST_WORTH a result of the step has to be to be kept behind the pass.
 static double least_of(const struct state *st, enum sim sim, int step)
 {
 	double behind = st->r->steps.step[step].behind;
-	return st->sweep->again ? 1 : later[sim] * (AT_OUTPUTS + (AT_INPUTS - AT_OUTPUTS) * behind);
+	switch (st->pass->keep) {
+	case KEEP_FOR_EDITS:
+		return later[sim] * (AT_OUTPUTS + (AT_INPUTS - AT_OUTPUTS) * behind);
+	case KEEP_FOR_PASS:
+		return 1;
+	default:
+		return INFINITY;
+	}
 }
 
 void state_keep(struct state *st, enum sim sim, int v, double work)

@@ -85,7 +85,7 @@ enum status equalize_reach(double ***out, const struct graph *g, struct engine *
 	size_t values = (size_t)g->n_values + 1;
 	struct reader r = {.g = g, .reach = xcalloc(values, sizeof *r.reach), .axis = xcalloc(values, sizeof *r.axis), .lock = PTHREAD_MUTEX_INITIALIZER};
 	bool *want = xcalloc(values, sizeof *want);
-	struct pass p = {.last = samples, .transient = true, .visit = see, .arg = &r, .cancel = cancel};
+	struct pass p = {.last = samples, .keep = KEEP_NOTHING, .visit = see, .arg = &r, .cancel = cancel};
 	p.want[SIM_FLOAT] = want;
 	enum status st = choose(&r, want, sums, err);
 	if (st == STATUS_OK)

@@ -100,7 +100,7 @@ static void see(void *arg, const struct sighting *s)
 enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err)
 {
 	bool *want = xcalloc((size_t)t->g->n_values + 1, 1);
-	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t, .cancel = t->opt.cancel, .transient = sim == SIM_FLOAT};
+	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t, .cancel = t->opt.cancel, .keep = sim == SIM_FLOAT ? KEEP_NOTHING : KEEP_FOR_EDITS};
 	for (int i = first; i < last; i++)
 		want[t->place[i].site.value] = true;
 	p.want[sim] = want;
