@@ -1,23 +1,27 @@
 // One time step of RNN, GRU and LSTM.
+#include <string.h>
 #include "../kernels/dot.h"
 #include "rnn.h"
 
+#define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
+
 static void start_with(float *y, const float *bias, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
-		y[i] = bias ? bias[i] : 0;
+	if (bias)
+		memcpy(y, bias, (size_t)n * sizeof *y);
+	else
+		memset(y, 0, (size_t)n * sizeof *y);
 }
 
 static void add(float *y, const float *x, int64_t n)
 {
-	for (int64_t i = 0; x && i < n; i++)
-		y[i] += x[i];
+	if (x)
+		SIMD_FOR(i, n) y[i] += x[i];
 }
 
 static void add_scaled(float *y, const float *a, const float *b, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
-		y[i] += a[i] * b[i];
+	SIMD_FOR(i, n) y[i] += a[i] * b[i];
 }
 
 static void activate(const struct rnn_activation *act, float clip, float *y, int64_t n)
@@ -33,10 +37,10 @@ static void activate(const struct rnn_activation *act, float clip, float *y, int
 
 static void round_to(const struct quantizer *q, float *y, int64_t n)
 {
+	if (!q)
+		return;
 	struct tensor t = {.type = DT_F32, .shape = shape_of(1, &n), .data = y};
-
-	if (q)
-		fake_quantize(&t, &t, q, 1);
+	fake_quantize(&t, &t, q, 1);
 }
 
 // y += M x, rounded by itself where steps are; `part` has room for it.
@@ -106,8 +110,7 @@ void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *
 	}
 	round_sums(cell, candidate, n);
 	activate(&cell->act[1], cell->attrs->clip, candidate, n);
-	for (int64_t i = 0; i < n; i++)
-		h[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
+	SIMD_FOR(i, n) h[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
 	round_state(cell, h, n);
 }
 
@@ -127,15 +130,15 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 	activate(&cell->act[0], clip, input, n);
 	activate(&cell->act[0], clip, forget, n);
 	activate(&cell->act[1], clip, candidate, n);
-	for (int64_t i = 0; i < n; i++)
-		c[i] = (cell->attrs->input_forget ? 1 - input[i] : forget[i]) * c[i] + input[i] * candidate[i];
+	if (cell->attrs->input_forget)
+		SIMD_FOR(i, n) forget[i] = 1 - input[i];
+	SIMD_FOR(i, n) c[i] = forget[i] * c[i] + input[i] * candidate[i];
 	round_sums(cell, c, n);
 	if (peephole)
 		add_scaled(output, peephole + n, c, n);
 	activate(&cell->act[0], clip, output, n);
 	start_with(part, c, n);
 	activate(&cell->act[2], 0, part, n);
-	for (int64_t i = 0; i < n; i++)
-		h[i] = output[i] * part[i];
+	SIMD_FOR(i, n) h[i] = output[i] * part[i];
 	round_state(cell, h, n);
 }
