@@ -184,7 +184,7 @@ static enum status repeat(struct runner *r, const struct options *o, double firs
 
 static enum status open_float(struct runner *r, struct options *o, struct error *err)
 {
-	struct engine_options eo = {.backend = o->study.backend, .threads = o->study.threads};
+	struct engine_options eo = {.backend = o->study.backend, .threads = o->study.threads, .memory = o->study.memory};
 	enum status st = load_graph(r, o, err);
 	if (st == STATUS_OK)
 		r->engine = engine_new(r->g, NULL, &eo);

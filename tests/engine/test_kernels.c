@@ -5,12 +5,14 @@
 #include "support.h"
 #include "../../src/engine/backend/kernel_impl.h"
 #include "../../src/engine/run/run_impl.h"
+#include "../../src/engine/run/runner.h"
 
 enum { SIZE = 100 };
 
 struct ledger {
 	struct kernels *all;
 	int made, alive;
+	size_t bytes; // of a kernel; 0: SIZE
 	bool fails;
 	pthread_barrier_t *meet; // waited for while the first is made; may be NULL
 };
@@ -38,7 +40,7 @@ static enum status make(void *arg, struct prepared *out)
 	if (l->fails)
 		return STATUS_UNSUPPORTED;
 	struct counted *c = xcalloc(1, sizeof *c);
-	*c = (struct counted){.base = {.ops = &ops, .bytes = SIZE}, .in = l};
+	*c = (struct counted){.base = {.ops = &ops, .bytes = l->bytes ? l->bytes : SIZE}, .in = l};
 	l->alive++;
 	out->kernel = &c->base;
 	return STATUS_OK;
@@ -155,4 +157,23 @@ void test_kernels__two_users_make_one(void **state)
 	assert_int_equal(l.made, 1);
 	pthread_barrier_destroy(&meet);
 	end(&l);
+}
+
+// An engine without a budget packs once what 64 MiB do not hold.
+void test_kernels__no_budget_holds_all_weights(void **state)
+{
+	enum { WEIGHTS = 4, EACH = 40 << 20 };
+	struct tensor w = {.type = DT_I8, .shape = shape_of(1, (int64_t[]){EACH})};
+	struct value value[WEIGHTS] = {{0}};
+	struct graph g = {.n_values = WEIGHTS, .value = value};
+	(void)state;
+	for (int i = 0; i < WEIGHTS; i++)
+		value[i].constant = &w;
+	struct engine *e = engine_bare(&g, &(struct engine_options){.threads = 1});
+	struct ledger l = {.all = e->kernels, .bytes = EACH};
+	kernels_turn(l.all);
+	assert_int_equal(walk(&l, 1, WEIGHTS), WEIGHTS);
+	assert_int_equal(walk(&l, 1, WEIGHTS), 0);
+	engine_free(&e);
+	assert_int_equal(l.alive, 0);
 }

@@ -38,7 +38,7 @@ MUST_CHECK enum status rep_to_layout(struct rep *out, struct rep *r, enum layout
 struct engine_options {
 	enum kernel_backend backend;
 	int threads;
-	size_t memory;       // budget of the store, bytes
+	size_t memory;       // budget of the store and of packed weights, bytes; 0: no store, and all weights stay packed
 };
 struct engine;
 struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt);

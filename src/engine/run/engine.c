@@ -65,6 +65,8 @@ static struct room share(const struct graph *g, const struct engine_options *opt
 {
 	struct weights w = weights_of(g);
 	size_t free = less(opt->memory, 2 * (live_peak(g) + w.largest) * (size_t)opt->threads), full = PACKED * w.bytes;
+	if (opt->memory == 0)
+		return (struct room){.kernels = full + BESIDE};
 	struct room r = {.kernels = free / 2 + BESIDE};
 	r.store = less(free, less(full < r.kernels ? full : r.kernels, BESIDE));
 	return r;
