@@ -223,6 +223,30 @@ void test_equalize__the_network_stays_what_it_is(void **state)
 	case_done(&c);
 }
 
+// A layer that makes nothing but its bias has a factor too: the next one's weights have been divided by it.
+void test_equalize__bias_of_dead_weights(void **state)
+{
+	static const float dead[MID * IN] = {0};
+	struct onnx_case c;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, IN, 2, 2));
+	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), dead);
+	case_floats(&c, "b1", DIMS(MID), front_bias);
+	case_floats(&c, "w2", DIMS(OUT, MID, 1, 1), behind);
+	case_node(&c, "Conv", "one", "x w1 b1", "h");
+	case_node(&c, "Conv", "two", "h w2", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	struct equalization e = equalized(c.loaded, EQUALIZE_DEFAULT);
+	assert_int_equal(tuning_count(e.weights), 2);
+	struct graph *g = written(c.loaded, e.weights);
+	same_outputs(c.loaded, g);
+	graph_free(&g);
+	equalization_done(&e);
+	case_done(&c);
+}
+
 // Wherever memory is refused, that is said, and nothing is left behind.
 void test_equalize__without_memory(void **state)
 {

@@ -89,10 +89,16 @@ void layer_divide_columns(struct layer *l, const float *factor)
 	}
 }
 
+static bool is_as_it_was(const struct tensor *copy, const struct tensor *original)
+{
+	return !copy->data || memcmp(copy->data, original->data, tensor_bytes(original)) == 0;
+}
+
+// The bias of weights that are all zero may be all that changed.
 void layer_put(struct tuning *t, struct layer *l)
 {
 	struct tuned one = {.node = l->node, .first = l->slot == 0};
-	if (memcmp(l->w.data, l->weight->data, tensor_bytes(l->weight)) == 0)
+	if (is_as_it_was(&l->w, l->weight) && is_as_it_was(&l->b, l->bias))
 		return;
 	one.weight = tensor_share(&l->w);
 	one.weight_key = tensor_key(&one.weight);
