@@ -32,6 +32,10 @@ struct calibration {
 	struct key *tensor;          // [n_observe] of what is observed, samples and all
 	bool *missing;               // [n_observe]
 	struct observer **observer;  // [n_observe] NULL where the scale is known
+	atomic_int *fed;             // [n_observe] samples that it has seen in its last phase: with all of them it is finished
+	float *scale;                // [n_observe] of those that are finished or known
+	int32_t *zero;
+	bool *finished;              // [n_observe]
 	int *from;                   // [n_observe] the first phase that is gathered by reading the tensor
 	struct parts *parts;         // [n_observe]
 	int first_phase;             // that some observer has to gather: round 0 of the pass
@@ -50,7 +54,7 @@ static struct key samples_key(const struct work *w)
 }
 
 // Which scales are not known yet; returns how many.
-static int find_missing(struct calibration *c, float *scale, int32_t *zero)
+static int find_missing(struct calibration *c)
 {
 	struct work *w = c->w;
 	struct key samples = samples_key(w);
@@ -62,7 +66,7 @@ static int find_missing(struct calibration *c, float *scale, int32_t *zero)
 		struct key seen = v->constant ? v->content : w->key[c->sim][o->value];
 		c->tensor[i] = key_add_key(seen, samples);
 		c->key[i] = key_add_key(key_add_key(seen, o->key), samples);
-		c->missing[i] = !memo_scale(w->study->memo, c->key[i], &scale[i], &zero[i]);
+		c->missing[i] = !memo_scale(w->study->memo, c->key[i], &c->scale[i], &c->zero[i]);
 		n += c->missing[i];
 	}
 	return n;
@@ -131,11 +135,24 @@ static void join_parts(struct calibration *c, int i)
 }
 
 // Phases build on one another over all samples; those of a single sample follow each other on the tensor at hand.
-static void feed_phases(const struct calibration *c, int i, int round, int sample, const struct tensor *x)
+// Returns whether the last phase was among them.
+static bool feed_phases(const struct calibration *c, int i, int round, int sample, const struct tensor *x)
 {
+	bool ended = false;
 	int first = c->first_phase + round, last = c->w->samples == 1 ? OBSERVER_PHASES - 1 : first;
-	for (int phase = first > c->from[i] ? first : c->from[i]; phase <= last && phase < observer_phases(c->observer[i]); phase++)
+	for (int phase = first > c->from[i] ? first : c->from[i]; phase <= last && phase < observer_phases(c->observer[i]); phase++) {
 		observer_feed(c->observer[i], phase, sample, x);
+		ended = phase == observer_phases(c->observer[i]) - 1;
+	}
+	return ended;
+}
+
+// By whoever has shown it the last sample: counts of 16 bit are megabytes a tensor, which are not to wait for all the others, and several
+// workers search sooner than one. What fails is tried again in the end, where errors come in order.
+static void finish_early(struct calibration *c, int i)
+{
+	struct error ignored;
+	c->finished[i] = observer_finish(c->observer[i], &c->scale[i], &c->zero[i], &ignored) == STATUS_OK;
 }
 
 static void feed(struct calibration *c, const struct sighting *s, struct rep *seen)
@@ -154,7 +171,8 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 			pthread_mutex_lock(&c->lock);
 			join_parts(c, i);
 			pthread_mutex_unlock(&c->lock);
-			feed_phases(c, i, s->round, s->sample, &x.t);
+			if (feed_phases(c, i, s->round, s->sample, &x.t) && atomic_fetch_add(&c->fed[i], 1) + 1 == c->w->samples)
+				finish_early(c, i);
 		}
 	rep_drop(&x);
 }
@@ -234,14 +252,14 @@ static enum status gather(struct calibration *c, struct error *err)
 	return st;
 }
 
-static enum status find_scale(struct calibration *c, int i, float *scale, int32_t *zero, struct error *err)
+static enum status find_scale(struct calibration *c, int i, struct error *err)
 {
 	const struct study *s = c->w->study;
 	if (atomic_load(&s->cancel))
 		return error_set(err, STATUS_CANCELLED, "cancelled");
-	enum status st = observer_finish(c->observer[i], scale, zero, err);
+	enum status st = c->finished[i] ? STATUS_OK : observer_finish(c->observer[i], &c->scale[i], &c->zero[i], err);
 	if (st == STATUS_OK)
-		memo_set_scale(s->memo, c->key[i], *scale, *zero);
+		memo_set_scale(s->memo, c->key[i], c->scale[i], c->zero[i]);
 	else
 		error_prefix(err, "tensor %s", s->g->value[c->w->plan->observe[i].value].name);
 	return st;
@@ -276,7 +294,7 @@ static void keep_gathered(struct calibration *c, int i)
 	}
 }
 
-static enum status observe(struct calibration *c, float *scale, int32_t *zero, struct error *err)
+static enum status observe(struct calibration *c, struct error *err)
 {
 	struct work *w = c->w;
 	for (int i = 0; i < w->plan->n_observe; i++)
@@ -293,7 +311,7 @@ static enum status observe(struct calibration *c, float *scale, int32_t *zero, s
 		join_parts(c, i);
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
-			st = find_scale(c, i, &scale[i], &zero[i], err);
+			st = find_scale(c, i, err);
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++)
 		if (c->missing[i])
 			keep_gathered(c, i);
@@ -319,15 +337,13 @@ bool work_knows_scales(struct work *w)
 		return false; // the run itself will say why
 	size_t n = (size_t)w->plan->n_observe + 1;
 	struct calibration c = {.w = w, .sim = SIM_WEIGHTS, .key = xcalloc(n, sizeof *c.key),
-	    .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1)};
-	float *scale = xcalloc(n, sizeof *scale);
-	int32_t *zero = xcalloc(n, sizeof *zero);
-	int missing = find_missing(&c, scale, zero);
+	    .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .scale = xcalloc(n, sizeof *c.scale), .zero = xcalloc(n, sizeof *c.zero)};
+	int missing = find_missing(&c);
 	free(c.key);
 	free(c.tensor);
 	free(c.missing);
-	free(scale);
-	free(zero);
+	free(c.scale);
+	free(c.zero);
 	work_reset(w);
 	return missing == 0;
 }
@@ -340,16 +356,15 @@ enum status work_calibrate(struct work *w, struct error *err)
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .sim = w->look ? SIM_FLOAT : SIM_WEIGHTS,
 	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from), .parts = xcalloc(n, sizeof *c.parts),
-	    .observer = xcalloc(n, sizeof *c.observer)};
+	    .observer = xcalloc(n, sizeof *c.observer), .fed = xcalloc(n, sizeof *c.fed), .finished = xcalloc(n, 1),
+	    .scale = xcalloc(n, sizeof *c.scale), .zero = xcalloc(n, sizeof *c.zero)};
 	for (int i = 0; i < OBSERVER_PHASES; i++)
 		c.want[i] = xcalloc(values, 1);
-	float *scale = xcalloc(n, sizeof *scale);
-	int32_t *zero = xcalloc(n, sizeof *zero);
 	pthread_mutex_init(&c.lock, NULL);
-	if (find_missing(&c, scale, zero) > 0)
-		st = observe(&c, scale, zero, err);
+	if (find_missing(&c) > 0)
+		st = observe(&c, err);
 	if (st == STATUS_OK)
-		st = plan_finish(w->plan, scale, zero, w->req.edits, err);
+		st = plan_finish(w->plan, c.scale, c.zero, w->req.edits, err);
 	for (int i = 0; i < w->plan->n_observe; i++)
 		observer_free(&c.observer[i]);
 	pthread_mutex_destroy(&c.lock);
@@ -363,7 +378,9 @@ enum status work_calibrate(struct work *w, struct error *err)
 	free(c.observer);
 	for (int i = 0; i < OBSERVER_PHASES; i++)
 		free(c.want[i]);
-	free(scale);
-	free(zero);
+	free(c.fed);
+	free(c.finished);
+	free(c.scale);
+	free(c.zero);
 	return st;
 }
