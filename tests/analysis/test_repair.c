@@ -70,6 +70,24 @@ static struct blames *blame(struct repair *r)
 	return b;
 }
 
+// Quantized, the weight is a number again, so that the study has a plan.
+void test_repair__a_float_network_without_numbers_is_no_measure(void **state)
+{
+	(void)state;
+	struct repair_options o = {.goal = {.max_time = NAN}};
+	struct error err = {0};
+	struct repair *r = NULL;
+	struct surgery s;
+	surgery_open(&s, "examples/digits.onnx");
+	surgery_weights(&s, "model.0.conv.weight")[0] = INFINITY;
+	struct study *st = open_study_of(surgery_close(&s, "infinite.onnx"), 1);
+	assert_int_equal(repair_open(&r, st, &o, &err), STATUS_OK);
+	assert_int_equal(repair_prepare(r, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "finite"));
+	repair_free(&r);
+	study_close(&st);
+}
+
 void test_repair__blame_names_the_joined_ranges(void **state)
 {
 	(void)state;

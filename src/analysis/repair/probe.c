@@ -297,9 +297,21 @@ static void forget_ref(struct probe *p)
 	}
 }
 
+// Sums of a channel that holds NaN or infinite numbers are none. Where all are, no damage could be told from none.
+static enum status check_ref(const struct probe *p, struct error *err)
+{
+	for (int i = 0; i < p->samples * p->n_points; i++)
+		for (int64_t c = 0; c < p->point[i % p->n_points].channels; c++)
+			if (isfinite(p->channel[i][c].square))
+				return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "what the float network gives is not made of finite numbers: check the model's weights and the samples");
+}
+
 static enum status run_float(struct probe *p, struct error *err)
 {
 	enum status st = p->has_ref ? STATUS_OK : run(p, NULL, p->samples, err);
+	if (st == STATUS_OK && !p->has_ref)
+		st = check_ref(p, err);
 	p->has_ref = st == STATUS_OK;
 	if (!p->has_ref)
 		forget_ref(p);
