@@ -55,8 +55,9 @@ enum {
 	PACKED = 6,        // bytes of them a byte of weights, at the most: float, rounded for calibration, and codes, all transformed
 };
 
-// What the budget leaves when workers have tensors in hand under several simulations at once, and weights both rounded and packed, is shared: kernels get half of it at the most, or
-// what they can fill.
+// What the budget leaves when workers have tensors in hand, under several simulations at once, and weights, both rounded and packed, is
+// shared: kernels get half of it at the most, or what they can fill. A budget that is less than what is in hand leaves them less than
+// what they may hold beside it.
 struct room {
 	size_t kernels, store;
 };
@@ -64,10 +65,10 @@ struct room {
 static struct room share(const struct graph *g, const struct engine_options *opt)
 {
 	struct weights w = weights_of(g);
-	size_t free = less(opt->memory, 2 * (live_peak(g) + w.largest) * (size_t)opt->threads), full = PACKED * w.bytes;
+	size_t in_hand = 2 * (live_peak(g) + w.largest) * (size_t)opt->threads, free = less(opt->memory, in_hand), full = PACKED * w.bytes;
 	if (opt->memory == 0)
 		return (struct room){.kernels = full + BESIDE};
-	struct room r = {.kernels = free / 2 + BESIDE};
+	struct room r = {.kernels = free / 2 + less(BESIDE, less(in_hand, opt->memory))};
 	r.store = less(free, less(full < r.kernels ? full : r.kernels, BESIDE));
 	return r;
 }
