@@ -74,6 +74,18 @@ float_table() {
 # What the float inference of N samples takes ONNX Runtime, in seconds (qtui's own where there is none).
 float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {v = $4 == "-" ? $3 : $4; print (v == "-" ? v : v * n / 1000)}' "$work/float"; }
 
+# The command as a batch tool calls it, from its first line to its last.
+batch() {
+	local calib begin
+	calib=$(calib_of "$1")
+	[ "$calib" != - ] || calib='--random-data 32'
+	begin=${EPOCHREALTIME/./}
+	# shellcheck disable=SC2086 # the words of an option
+	"$qtui" analyze "$1" $calib --samples 32 --threads "$2" --quiet --json "$work/b" >/dev/null || return 0
+	awk "BEGIN {print \"batch_s\", (${EPOCHREALTIME/./} - $begin) / 1e6}"
+	echo "batch_mib $(number peak_rss_mb <"$work/b" | cut -d. -f1)"
+}
+
 analysis_table() {
 	title "Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s, the best of $rounds, of cancelling and of memory the most; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)" \
 		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'of the outputs' 'head edit' 'share of full, processor time' \
@@ -84,6 +96,7 @@ analysis_table() {
 		for t in $(widths); do
 			for r in $(seq "$rounds"); do
 				"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a$r" || true
+				batch "$m" "$t" >>"$work/a$r"
 			done
 			get() { for r in $(seq "$rounds"); do number "$1" <"$work/a$r"; done | "${2:-best}"; }
 			f=$(float_seconds "$name" "$t" 32)
@@ -91,31 +104,17 @@ analysis_table() {
 				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
 				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms most)" "$(get peak_mib most)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
+			echo "$name $t $(get batch_s) $(get batch_mib most)" >>"$work/batch"
 		done
 	done
 }
 
-# The command as a batch tool calls it, from its first line to its last.
 batch_table() {
-	title "The same analysis in batch, \`qtui analyze\`: no edit follows, so nothing is kept for one (s of the whole command, the best of $rounds, of memory the most)" \
+	title "The same analysis in batch, \`qtui analyze\`, run in turn with those: no edit follows, so nothing is kept for one (s of the whole command, the best of $rounds, of memory the most)" \
 		model threads 'full analysis' multiple 'peak MiB'
-	for m in "$@"; do
-		local name calib
-		name=$(basename "$m" .onnx)
-		calib=$(calib_of "$m")
-		[ "$calib" != - ] || calib='--random-data 32'
-		for t in $(widths); do
-			: >"$work/q"; : >"$work/o"
-			for _ in $(seq "$rounds"); do
-				begin=${EPOCHREALTIME/./}
-				# shellcheck disable=SC2086 # the words of an option
-				"$qtui" analyze "$m" $calib --samples 32 --threads "$t" --quiet --json "$work/a" >/dev/null || continue
-				awk "BEGIN {print (${EPOCHREALTIME/./} - $begin) / 1e6}" >>"$work/q"
-				number peak_rss_mb <"$work/a" | cut -d. -f1 >>"$work/o"
-			done
-			row "$name" "$t" "$(best <"$work/q")" "$(ratio "$(best <"$work/q")" "$(float_seconds "$name" "$t" 32)")" "$(most <"$work/o")"
-		done
-	done
+	while read -r name t s mib; do
+		row "$name" "$t" "$s" "$(ratio "$s" "$(float_seconds "$name" "$t" 32)")" "$mib"
+	done <"$work/batch"
 }
 
 int8_table() {
@@ -188,7 +187,7 @@ report() {
 	echo
 	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)$(level), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
-	: >"$work/float"; : >"$work/int8"
+	: >"$work/float"; : >"$work/int8"; : >"$work/batch"
 	local all big
 	if [ -n "${MODELS:-}" ]; then
 		read -ra all <<<"$MODELS"
@@ -201,7 +200,7 @@ report() {
 	fi
 	float_table "${all[@]}"
 	analysis_table "${big[@]}"
-	batch_table "${big[@]}"
+	batch_table
 	int8_table
 	latency_table "${big[0]}"
 	cold_table "${big[@]}"
