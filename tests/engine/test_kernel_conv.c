@@ -142,7 +142,8 @@ void test_kernel_conv__first_layers(void **state)
 	}
 }
 
-// The usual upsampling layers, which oneDNN computes phase by phase, in groups and with ragged channels.
+// The usual upsampling layers, which oneDNN computes phase by phase or all phases at once: in groups, with ragged channels and with few,
+// and with windows of which each phase has a part.
 void test_kernel_conv__transposed_by_phases(void **state)
 {
 	(void)state;
@@ -153,6 +154,11 @@ void test_kernel_conv__transposed_by_phases(void **state)
 		{.c = 8, .oc = 8, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .group = 1},
 		{.c = 16, .oc = 32, .kh = 3, .kw = 2, .stride_h = 3, .stride_w = 1, .group = 2},
 		{.c = 21, .oc = 21, .kh = 4, .kw = 4, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 21},
+		{.c = 16, .oc = 1, .kh = 2, .kw = 2, .stride_h = 2, .stride_w = 2, .group = 1},
+		{.c = 24, .oc = 3, .kh = 4, .kw = 4, .stride_h = 2, .stride_w = 2, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 1},
+		{.c = 8, .oc = 2, .kh = 9, .kw = 3, .stride_h = 4, .stride_w = 3, .pad_t = 4, .pad_b = 1, .group = 1},
+		{.c = 32, .oc = 5, .kh = 3, .kw = 1, .stride_h = 3, .stride_w = 1, .pad_t = 1, .group = 1},
+		{.c = 12, .oc = 4, .kh = 2, .kw = 2, .stride_h = 2, .stride_w = 2, .group = 4},
 	};
 	for (size_t i = 0; i < 3 * sizeof(layers) / sizeof(*layers); i++) {
 		struct conv_task t = {.g = layers[i / 3], .transposed = true, .epi = {{ACT_SIGMOID, 0, 0}, (enum add_kind)(i % 3)}};

@@ -57,15 +57,9 @@ static size_t block_bytes(const struct conv_geometry *g, int64_t channels, int64
 	return round_up((size_t)(g->n * channels * h * w) * sizeof(float), 64);
 }
 
-static size_t x_bytes(const struct onednn_conv *k)
+static size_t padded_bytes(const struct onednn_conv *k)
 {
-	bool as_given = k->flat || (k->task.in == LAYOUT_BLOCK && !k->padded);
-	return as_given ? 0 : block_bytes(&k->task.g, k->as.c, conv_desc_height(k), conv_desc_width(k));
-}
-
-static size_t y_bytes(const struct onednn_conv *k)
-{
-	return k->task.out == LAYOUT_BLOCK ? 0 : block_bytes(&k->task.g, k->as.oc, k->task.g.oh, k->task.g.ow);
+	return k->padded ? block_bytes(&k->task.g, k->as.c, conv_desc_height(k), conv_desc_width(k)) : 0;
 }
 
 static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
@@ -75,19 +69,11 @@ static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
 	return onednn_prims_get(&c->prims, width, conv_desc_make, c);
 }
 
-// Scratch memory: the blocked input, the blocked output, what the primitive wants.
+// Scratch memory: the input with its padding, what the primitive wants.
 static size_t conv_scratch(const struct kernel *kernel, int width)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
-	return x_bytes(k) + y_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
-}
-
-static void reorder(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w, const void *src, enum layout from,
-    void *dst, enum layout to, int width)
-{
-	struct shape shape = shape_of(4, (int64_t[]){g->n, channels, h, w});
-	struct tensor in = {DT_F32, from, shape, (void *)src, NULL}, out = {DT_F32, to, shape, dst, NULL};
-	tensor_reorder(&out, &in, width);
+	return padded_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
 }
 
 static void execute(struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y,
@@ -124,36 +110,27 @@ static void pad_input(const struct onednn_conv *k, const float *x, float *padded
 	}
 }
 
-// On a blocked output, padding included.
-static void epilogue(const struct onednn_conv *k, float *y, const float *residual, int width)
+void conv_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width)
 {
-	int64_t n = k->task.g.n * k->as.oc * k->task.g.oh * k->task.g.ow;
-	if (swish_serves(&k->task.epi.act))
-		swish_epilogue(&k->task.epi, y, residual, n, width);
+	if (swish_serves(&e->act) && n % layout_block() == 0)
+		swish_epilogue(e, y, residual, n, width);
+	else if (swish_serves(&e->act) && e->add == ADD_NONE)
+		swish_apply(&e->act, y, y, n);
 	else
-		kept_epilogue(&k->task.epi, y, residual, n);
+		kept_epilogue(e, y, residual, n);
 }
 
 static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
 	const struct conv_geometry *g = &k->task.g;
-	char *blocked_x = io->scratch, *blocked_y = blocked_x + x_bytes(k), *scratch = blocked_y + y_bytes(k);
-	bool own_x = x_bytes(k) > 0, plain_y = y_bytes(k) > 0;
-	float *y = plain_y ? (float *)blocked_y : io->y;
+	const void *x = k->padded ? io->scratch : io->x;
 	if (k->padded)
-		pad_input(k, io->x, (float *)blocked_x, io->width);
-	else if (own_x)
-		reorder(g, g->c, g->h, g->w, io->x, LAYOUT_PLAIN, blocked_x, LAYOUT_BLOCK, io->width);
-	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), own_x ? blocked_x : io->x, io->residual, y, scratch, io->width);
-	if (!k->fused && !plain_y)
-		epilogue(k, y, io->residual, io->width);
-	if (plain_y)
-		reorder(g, g->oc, g->oh, g->ow, y, LAYOUT_BLOCK, io->y, LAYOUT_PLAIN, io->width);
-	if (!k->fused && plain_y)
-		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * g->oc * g->oh * g->ow);
-	if (!plain_y)
-		conv_desc_clear_padding(io->y, g, &k->task.epi.act);
+		pad_input(k, io->x, io->scratch, io->width);
+	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), x, io->residual, io->y, (char *)io->scratch + padded_bytes(k), io->width);
+	if (!k->fused)
+		conv_epilogue(&k->task.epi, io->y, io->residual, g->n * k->as.oc * g->oh * g->ow, io->width);
+	conv_desc_clear_padding(io->y, g, &k->task.epi.act);
 }
 
 static void conv_free(struct kernel *kernel)
@@ -193,19 +170,11 @@ static bool may_pad(const struct onednn_conv *k)
 	    conv_desc_height(&padded) * conv_desc_width(&padded) <= MOST_PADDED * g->h * g->w;
 }
 
-// The primitive for one thread; a plain input that cannot be read as it is will be reordered first, and one whose padding is too
-// wide for the fast kernels is copied into a wider one.
+// The primitive for one thread; where the padding is too wide for the fast kernels, it reads a copy of the input that has it.
 static dnnl_primitive_t first_primitive(struct onednn_conv *k)
 {
-	dnnl_primitive_t p = NULL;
 	int before = width_set(1);
-	k->flat = conv_desc_is_flat(&k->task);
-	if (k->flat)
-		p = conv_desc_choose(k);
-	if (!p) {
-		k->flat = false;
-		p = conv_desc_choose(k);
-	}
+	dnnl_primitive_t p = conv_desc_choose(k);
 	if (!p && may_pad(k)) {
 		k->padded = true;
 		p = conv_desc_choose(k);
@@ -226,23 +195,35 @@ static enum status direct(struct kernel **out, const struct conv_task *t, const 
 	return s;
 }
 
-enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+// From a blocked input, or a plain one that oneDNN reads as it is, to a blocked output.
+static enum status fastest(struct kernel **out, const struct conv_task *t, const struct grouping *as, struct error *err)
 {
-	struct grouping as;
-	if (t->ordered || !onednn_engine() || !conv_desc_group(&as, &t->g))
-		return STATUS_UNSUPPORTED;
-	if (t->transposed) {
-		enum status phases = onednn_phases(out, t, err);
-		if (phases != STATUS_UNSUPPORTED)
-			return phases;
-	}
 	struct conv_task trimmed = *t;
 	float *own = taps_trim(&trimmed);
 	enum status s = winograd_conv(out, &trimmed, err);
 	if (s == STATUS_UNSUPPORTED)
 		s = pointwise_conv(out, &trimmed, err);
 	if (s == STATUS_UNSUPPORTED)
-		s = direct(out, &trimmed, &as, err);
+		s = direct(out, &trimmed, as, err);
 	free(own);
+	return s;
+}
+
+enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err)
+{
+	struct grouping as;
+	enum status s = STATUS_UNSUPPORTED;
+	if (t->ordered || !onednn_engine() || !conv_desc_group(&as, &t->g))
+		return s;
+	if (t->in == LAYOUT_PLAIN && !conv_desc_is_flat(t))
+		return onednn_relaid(out, t, RELAID_INPUT, err);
+	if (t->transposed)
+		s = onednn_phases(out, t, err);
+	if (s == STATUS_UNSUPPORTED && t->out == LAYOUT_PLAIN)
+		return onednn_relaid(out, t, RELAID_OUTPUT, err);
+	if (s == STATUS_UNSUPPORTED)
+		s = fastest(out, t, &as, err);
+	if (s == STATUS_UNSUPPORTED && t->in == LAYOUT_PLAIN)
+		s = onednn_relaid(out, t, RELAID_INPUT, err);
 	return s;
 }

@@ -14,9 +14,8 @@ struct grouping {
 
 struct onednn_conv {
 	struct kernel base;
-	struct conv_task task; // its weight and bias are not kept
+	struct conv_task task; // its output is blocked; its weight and bias are not kept
 	struct grouping as;
-	bool flat;             // the input is read in plain layout
 	bool padded;           // the input is copied into one with its padding around it: oneDNN has no fast kernel for wide padding
 	bool fused;            // the epilogue is part of the primitive
 	float *bias;           // padded, or NULL
@@ -26,9 +25,9 @@ struct onednn_conv {
 
 // False when no grouping is worth it.
 bool conv_desc_group(struct grouping *as, const struct conv_geometry *g);
-// Whether oneDNN reads a plain input as it is.
+// Whether oneDNN reads the plain input as it is.
 bool conv_desc_is_flat(const struct conv_task *t);
-// Primitive for a kernel whose task, as and flat are set; sets fused. NULL when oneDNN has no fast one.
+// Primitive for a kernel whose task and as are set; sets fused. NULL when oneDNN has no fast one.
 dnnl_primitive_t conv_desc_choose(struct onednn_conv *k);
 // An onednn_make_fn for a kernel with all of these set.
 dnnl_primitive_t conv_desc_make(const void *kernel);
@@ -43,6 +42,11 @@ int64_t conv_desc_width(const struct onednn_conv *k);
 // Where the residual stands among the post-ops.
 int conv_desc_residual_index(const struct epilogue *e);
 
+// The epilogue on n stored outputs.
+void conv_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width);
+// A convolution with a plain input or output, by a kernel for blocked ones.
+enum relaid { RELAID_INPUT, RELAID_OUTPUT };
+enum status onednn_relaid(struct kernel **out, const struct conv_task *t, enum relaid what, struct error *err);
 // A transposed convolution as one kernel for every phase of its stride.
 enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct error *err);
 

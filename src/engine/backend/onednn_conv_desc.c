@@ -40,11 +40,9 @@ bool conv_desc_is_flat(const struct conv_task *t)
 	return t->in == LAYOUT_PLAIN && !t->transposed && t->g.group == 1 && (t->g.c == 1 || t->g.c == 3);
 }
 
-// The epilogue goes into the primitive, except where ours is faster, and that a plain output and its residual are joined after
-// the reorder.
-static bool may_fuse(const struct conv_task *t)
+static bool is_flat(const struct onednn_conv *k)
 {
-	return !swish_serves(&t->epi.act) && (t->out == LAYOUT_BLOCK || t->epi.add == ADD_NONE);
+	return k->task.in == LAYOUT_PLAIN;
 }
 
 static dnnl_status_t append_act(dnnl_post_ops_t ops, const struct act *a)
@@ -127,7 +125,7 @@ struct conv_mds {
 void conv_desc_weight_dims(int64_t dims[5], const struct onednn_conv *k)
 {
 	const struct grouping *as = &k->as;
-	int64_t c = (k->flat ? k->task.g.c : as->c) / as->group;
+	int64_t c = (is_flat(k) ? k->task.g.c : as->c) / as->group;
 	memcpy(dims, (int64_t[5]){as->group, as->oc / as->group, c, k->task.g.kh, k->task.g.kw}, 5 * sizeof(*dims));
 }
 
@@ -148,8 +146,8 @@ static dnnl_format_tag_t block_tag(void)
 static dnnl_status_t init_mds(struct conv_mds *m, const struct onednn_conv *k)
 {
 	const struct conv_geometry *g = &k->task.g;
-	int64_t c = k->flat ? g->c : k->as.c;
-	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, conv_desc_height(k), conv_desc_width(k)}, k->flat ? dnnl_nchw : block_tag());
+	int64_t c = is_flat(k) ? g->c : k->as.c;
+	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, conv_desc_height(k), conv_desc_width(k)}, is_flat(k) ? dnnl_nchw : block_tag());
 	if (s == dnnl_success)
 		s = conv_desc_weight_md(&m->weights, k, false);
 	if (s == dnnl_success)
@@ -200,7 +198,7 @@ dnnl_primitive_t conv_desc_make(const void *kernel)
 dnnl_primitive_t conv_desc_choose(struct onednn_conv *k)
 {
 	dnnl_primitive_t p = NULL;
-	k->fused = may_fuse(&k->task);
+	k->fused = !swish_serves(&k->task.epi.act); // ours is faster
 	if (k->fused)
 		p = conv_desc_make(k);
 	if (p)

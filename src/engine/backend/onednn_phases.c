@@ -1,116 +1,174 @@
 // Transposed convolution with a stride, as ordinary convolutions: the outputs whose position leaves the same remainder
-// (phase) modulo the stride meet the same taps of the kernel, every stride-th one, and no two phases share a tap. Each phase
+// (phase) modulo the stride meet the same taps of the kernel, every stride-th one, and no two phases share a tap. A phase
 // is a convolution of stride 1 by those taps in reverse, whose pixels then go to their places in the output.
 // (oneDNN's own transposed convolution runs at a tenth to a fifth of the speed of its convolution.)
+//
+// Where it costs no more, all phases are the channels of one convolution, whose window holds the windows of all: where the kernel
+// is as wide as the stride, and where the channels of one phase would leave most of a block empty.
 #include <stdlib.h>
 #include <string.h>
+#include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
 
-struct axis_phase {
-	int64_t first_tap, taps, outputs, pad_before, pad_after;
+// Along one axis, output j of a phase is made of inputs j + first, j + first + 1, ...
+struct window {
+	int64_t first, taps, outputs, pad_after;
 };
 
-struct phase {
-	struct axis_phase y, x;
-	int64_t at_y, at_x; // the first output pixel
+// One convolution and the phases that it computes, phase[from] to phase[from + n - 1].
+struct part {
+	struct window y, x;
+	int from, n;
 	struct kernel *conv;
 };
 
 struct phases {
 	struct kernel base;
 	struct conv_task task; // its weight and bias are not kept
-	bool apart;            // the epilogue has a residual and is done on the whole output
-	int n;
-	struct phase phase[];
+	bool apart;            // the epilogue is done on the whole output
+	int n, n_parts;
+	struct part part[];
 };
 
-// The convolution along one axis that gives outputs at, at + stride, ...; false when it has no taps or would crop its input.
-static bool axis_phase(struct axis_phase *p, int64_t at, int64_t in, int64_t out, int64_t k, int64_t stride, int64_t pad)
+// The window of the outputs at, at + stride, ... for n positions from `at` on; false when it has no taps or would crop its input.
+static bool find_window(struct window *w, int64_t at, int64_t n, int64_t in, int64_t out, int64_t k, int64_t stride, int64_t pad)
 {
-	p->first_tap = (at + pad) % stride;
-	p->taps = (k - p->first_tap + stride - 1) / stride;
-	p->outputs = (out - at + stride - 1) / stride;
-	p->pad_before = p->taps - 1 - (at + pad - p->first_tap) / stride;
-	p->pad_after = p->outputs - in - p->pad_before + p->taps - 1;
-	return k > p->first_tap && p->outputs > 0 && p->pad_before >= 0 && p->pad_after >= 0;
+	int64_t tap = (at + pad) % stride, taps = (k - tap + stride - 1) / stride;
+	w->first = (at + pad) / stride - taps + 1;
+	w->taps = (at + n - 1 + pad) / stride - w->first + 1;
+	w->outputs = (out - at + stride - 1) / stride;
+	w->pad_after = w->outputs - in + w->first + w->taps - 1;
+	return w->taps > 0 && w->outputs > 0 && w->first <= 0 && w->pad_after >= 0;
 }
 
-static struct conv_geometry phase_geometry(const struct conv_geometry *g, const struct phase *p)
+static bool find_windows(struct part *p, const struct conv_geometry *g)
+{
+	int64_t columns = g->stride_w, n_y = p->n > 1 ? g->stride_h : 1, n_x = p->n > 1 ? columns : 1;
+	return find_window(&p->y, p->from / columns, n_y, g->h, g->oh, g->kh, g->stride_h, g->pad_t) &&
+	    find_window(&p->x, p->from % columns, n_x, g->w, g->ow, g->kw, g->stride_w, g->pad_l);
+}
+
+static struct conv_geometry part_geometry(const struct conv_geometry *g, const struct part *p)
 {
 	return (struct conv_geometry){
-		.n = g->n, .c = g->c, .h = g->h, .w = g->w, .oc = g->oc, .group = g->group,
+		.n = g->n, .c = g->c, .h = g->h, .w = g->w, .oc = p->n * g->oc, .group = g->group,
 		.kh = p->y.taps, .kw = p->x.taps, .oh = p->y.outputs, .ow = p->x.outputs,
 		.stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
-		.pad_t = p->y.pad_before, .pad_b = p->y.pad_after, .pad_l = p->x.pad_before, .pad_r = p->x.pad_after,
+		.pad_t = -p->y.first, .pad_b = p->y.pad_after, .pad_l = -p->x.first, .pad_r = p->x.pad_after,
 	};
 }
 
-// The phase's taps in reverse, as [OC, C / group, rows, columns].
-static void fill_taps(float *dst, const struct conv_task *t, const struct phase *p)
+// Multiply-adds of a pixel and an input channel, those with the padding of the channels included.
+static int64_t work(const struct conv_geometry *g, const struct part *p)
+{
+	return (int64_t)round_up((size_t)(p->n * g->oc), (size_t)layout_block()) * p->y.taps * p->x.taps;
+}
+
+// The taps of the part's phases in reverse, 0 where a phase has none, as [phase, OC, C / group, rows, columns].
+static void fill_taps(float *dst, const struct conv_task *t, const struct part *p)
 {
 	const struct conv_geometry *g = &t->g;
-	int64_t c_group = g->c / g->group, oc_group = g->oc / g->group;
-	for (int64_t i = 0; i < g->oc * c_group; i++) {
-		int64_t oc = i / c_group;
+	int64_t c_group = g->c / g->group, oc_group = g->oc / g->group, pairs = g->oc * c_group;
+	for (int64_t i = 0; i < p->n * pairs; i++) {
+		int64_t oc = i % pairs / c_group, phase = p->from + i / pairs;
 		const float *w = kept_weights(t, oc, oc / oc_group * c_group + i % c_group);
-		for (int64_t ky = p->y.taps - 1; ky >= 0; ky--)
-			for (int64_t kx = p->x.taps - 1; kx >= 0; kx--)
-				*dst++ = w[(p->y.first_tap + ky * g->stride_h) * g->kw + p->x.first_tap + kx * g->stride_w];
+		for (int64_t y = 0; y < p->y.taps; y++)
+			for (int64_t x = 0; x < p->x.taps; x++) {
+				int64_t ky = phase / g->stride_w + g->pad_t - (y + p->y.first) * g->stride_h;
+				int64_t kx = phase % g->stride_w + g->pad_l - (x + p->x.first) * g->stride_w;
+				*dst++ = ky >= 0 && ky < g->kh && kx >= 0 && kx < g->kw ? w[ky * g->kw + kx] : 0.0f;
+			}
 	}
 }
 
-static enum status make_phase(struct phases *k, struct phase *p, const struct conv_task *t, struct error *err)
+static void fill_bias(float *dst, const struct conv_task *t, const struct part *p)
 {
-	struct conv_task task = {.g = phase_geometry(&t->g, p), .bias = t->bias, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK};
-	float *taps = mem_try_array((size_t)conv_weight_count(&task.g), sizeof(*taps));
-	if (!taps)
+	for (int i = 0; i < p->n && t->bias; i++)
+		memcpy(dst + i * t->g.oc, t->bias, (size_t)t->g.oc * sizeof(*dst));
+}
+
+static enum status make_part(struct phases *k, struct part *p, const struct conv_task *t, struct error *err)
+{
+	struct conv_task task = {.g = part_geometry(&t->g, p), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .exact = t->exact};
+	int64_t weights = conv_weight_count(&task.g);
+	float *constants = mem_try_array((size_t)(weights + task.g.oc), sizeof(*constants));
+	if (!constants)
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of a transposed convolution");
-	fill_taps(taps, t, p);
-	task.weight = taps;
+	fill_taps(constants, t, p);
+	fill_bias(constants + weights, t, p);
+	task.weight = constants;
+	task.bias = t->bias ? constants + weights : NULL;
 	if (!k->apart)
 		task.epi = t->epi;
 	enum status s = onednn_conv(&p->conv, &task, err);
-	free(taps);
+	free(constants);
 	if (s == STATUS_OK)
 		k->base.bytes += kernel_bytes(p->conv);
 	return s;
 }
 
-// A phase's pixels to every stride-th place of every stride-th row.
-static void place(float *y, const float *from, const struct conv_geometry *g, const struct phase *p, int width)
+// A row of a phase's pixels as they lie in a part's result, and where they go: every `step`-th pixel of a row of the output.
+struct pixels {
+	const float *from;
+	float *to;
+	int64_t n, step;
+};
+
+static void place_blocks(const struct pixels *p, int64_t block)
 {
-	int64_t block = layout_block(), planes = g->n * ((g->oc + block - 1) / block);
+	for (int64_t i = 0; i < p->n; i++)
+		memcpy(p->to + i * p->step * block, p->from + i * block, (size_t)block * sizeof(*p->to));
+}
+
+static void place_lane(const struct pixels *p, int64_t block)
+{
+	for (int64_t i = 0; i < p->n; i++)
+		p->to[i * p->step] = p->from[i * block];
+}
+
+// The rows of one phase, the i-th of its part: whole blocks of channels where the output is blocked, else one channel after the other.
+static void place(const struct phases *k, const struct part *p, int i, float *y, const float *from, int width)
+{
+	const struct conv_geometry *g = &k->task.g;
+	bool blocked = k->task.out == LAYOUT_BLOCK;
+	int64_t block = layout_block(), unit = blocked ? block : 1, planes = (g->oc + unit - 1) / unit;
+	int64_t stored = (p->n * g->oc + block - 1) / block; // blocks of the part's result
+	int64_t at_y = (p->from + i) / g->stride_w, at_x = (p->from + i) % g->stride_w;
+	int64_t rows = (g->oh - at_y + g->stride_h - 1) / g->stride_h, columns = (g->ow - at_x + g->stride_w - 1) / g->stride_w;
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t row = 0; row < planes * p->y.outputs; row++) {
-		int64_t plane = row / p->y.outputs, at = p->at_y + row % p->y.outputs * g->stride_h;
-		float *out = y + ((plane * g->oh + at) * g->ow + p->at_x) * block;
-		const float *in = from + row * p->x.outputs * block;
-		for (int64_t i = 0; i < p->x.outputs; i++)
-			memcpy(out + i * g->stride_w * block, in + i * block, (size_t)block * sizeof(*y));
+	for (int64_t row = 0; row < g->n * planes * rows; row++) {
+		int64_t plane = row / rows, at = row % rows, c = i * g->oc + plane % planes * unit;
+		int64_t source = ((plane / planes * stored + c / block) * p->y.outputs + at) * p->x.outputs;
+		struct pixels line = {
+			.from = from + source * block + c % block, .n = columns, .step = g->stride_w,
+			.to = y + ((plane * g->oh + at_y + at * g->stride_h) * g->ow + at_x) * unit,
+		};
+		(blocked ? place_blocks : place_lane)(&line, block);
 	}
 }
 
-// Bytes of the result of the phase with the most pixels, which is the first.
-static size_t result_bytes(const struct phases *k)
+static size_t result_bytes(const struct phases *k, const struct part *p)
 {
-	int64_t block = layout_block(), planes = k->task.g.n * ((k->task.g.oc + block - 1) / block);
-	return round_up((size_t)(planes * k->phase[0].y.outputs * k->phase[0].x.outputs * block) * sizeof(float), 64);
+	size_t channels = round_up((size_t)(p->n * k->task.g.oc), (size_t)layout_block());
+	return round_up((size_t)(k->task.g.n * p->y.outputs * p->x.outputs) * channels * sizeof(float), 64);
 }
 
 static void phases_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct phases *k = (const struct phases *)kernel;
 	const struct conv_geometry *g = &k->task.g;
-	int64_t block = layout_block();
-	for (int i = 0; i < k->n; i++) {
-		struct kernel_io one = {io->x, NULL, NULL, io->scratch, (char *)io->scratch + result_bytes(k), io->width};
-		kernel_run(k->phase[i].conv, &one);
-		place(io->y, io->scratch, g, &k->phase[i], io->width);
+	int64_t unit = k->task.out == LAYOUT_BLOCK ? layout_block() : 1;
+	for (const struct part *p = k->part; p < k->part + k->n_parts; p++) {
+		struct kernel_io one = {io->x, NULL, NULL, io->scratch, (char *)io->scratch + result_bytes(k, p), io->width};
+		kernel_run(p->conv, &one);
+		for (int i = 0; i < p->n; i++)
+			place(k, p, i, io->y, io->scratch, io->width);
 	}
-	if (k->apart)
-		kept_epilogue(&k->task.epi, io->y, io->residual, g->n * (int64_t)round_up((size_t)g->oc, (size_t)block) * g->oh * g->ow);
-	if (k->apart)
+	if (!k->apart)
+		return;
+	conv_epilogue(&k->task.epi, io->y, io->residual, g->n * (int64_t)round_up((size_t)g->oc, (size_t)unit) * g->oh * g->ow, io->width);
+	if (k->task.out == LAYOUT_BLOCK)
 		conv_desc_clear_padding(io->y, g, &k->task.epi.act);
 }
 
@@ -118,18 +176,18 @@ static size_t phases_scratch(const struct kernel *kernel, int width)
 {
 	const struct phases *k = (const struct phases *)kernel;
 	size_t most = 0;
-	for (int i = 0; i < k->n; i++) {
-		size_t one = kernel_scratch(k->phase[i].conv, width);
+	for (const struct part *p = k->part; p < k->part + k->n_parts; p++) {
+		size_t one = result_bytes(k, p) + kernel_scratch(p->conv, width);
 		most = one > most ? one : most;
 	}
-	return result_bytes(k) + most;
+	return most;
 }
 
 static void phases_free(struct kernel *kernel)
 {
 	struct phases *k = (struct phases *)kernel;
-	for (int i = 0; i < k->n; i++)
-		kernel_free(&k->phase[i].conv);
+	for (int i = 0; i < k->n_parts; i++)
+		kernel_free(&k->part[i].conv);
 	free(k);
 }
 
@@ -138,25 +196,50 @@ static const struct kernel_ops ops = {phases_run, phases_scratch, phases_free};
 // More phases than this are not worth a kernel each.
 #define MAX_PHASES 16
 
+// Each phase is a convolution of its own; -1 where one would have no taps or crop its input, else the work of all.
+static int64_t plan_each(struct phases *k)
+{
+	int64_t all = 0;
+	k->n_parts = k->n;
+	for (int i = 0; i < k->n; i++) {
+		k->part[i] = (struct part){.from = i, .n = 1};
+		if (!find_windows(&k->part[i], &k->task.g))
+			return -1;
+		all += work(&k->task.g, &k->part[i]);
+	}
+	return all;
+}
+
+// False when the phases can be computed neither each by itself nor together.
+static bool plan_parts(struct phases *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t each = plan_each(k);
+	struct part joint = {.n = k->n};
+	bool aligned = k->task.out == LAYOUT_PLAIN || g->oc % layout_block() == 0; // a block of the output comes from one block
+	if (g->group == 1 && aligned && find_windows(&joint, g) && (each < 0 || work(g, &joint) <= each)) {
+		k->part[0] = joint;
+		k->n_parts = 1;
+		return true;
+	}
+	return each >= 0;
+}
+
 enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct error *err)
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t n = g->stride_h * g->stride_w;
-	if (t->in != LAYOUT_BLOCK || t->out != LAYOUT_BLOCK || n < 2 || n > MAX_PHASES || g->dil_h * g->dil_w != 1)
+	if (t->in != LAYOUT_BLOCK || n < 2 || n > MAX_PHASES || g->dil_h * g->dil_w != 1)
 		return STATUS_UNSUPPORTED;
-	struct phases *k = xcalloc(1, sizeof(*k) + (size_t)n * sizeof(*k->phase));
-	enum status s = STATUS_OK;
+	struct phases *k = xcalloc(1, sizeof(*k) + (size_t)n * sizeof(*k->part));
 	k->base.ops = &ops;
 	k->task = *t;
 	k->task.weight = k->task.bias = NULL;
-	k->apart = t->epi.add != ADD_NONE;
-	for (; k->n < n && s == STATUS_OK; k->n++) {
-		struct phase *p = &k->phase[k->n];
-		p->at_y = k->n / g->stride_w;
-		p->at_x = k->n % g->stride_w;
-		s = axis_phase(&p->y, p->at_y, g->h, g->oh, g->kh, g->stride_h, g->pad_t) &&
-		    axis_phase(&p->x, p->at_x, g->w, g->ow, g->kw, g->stride_w, g->pad_l) ? make_phase(k, p, t, err) : STATUS_UNSUPPORTED;
-	}
+	k->apart = t->epi.add != ADD_NONE || t->out == LAYOUT_PLAIN;
+	k->n = (int)n;
+	enum status s = plan_parts(k) ? STATUS_OK : STATUS_UNSUPPORTED;
+	for (int i = 0; i < k->n_parts && s == STATUS_OK; i++)
+		s = make_part(k, &k->part[i], t, err);
 	*out = &k->base;
 	if (s != STATUS_OK)
 		kernel_free(out);

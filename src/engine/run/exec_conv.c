@@ -3,7 +3,7 @@
 #include <string.h>
 #include "exec_conv.h"
 
-// With fewer channels than this a blocked input would be mostly padding.
+// With so few channels a blocked tensor would be mostly padding.
 enum { FEW_CHANNELS = 4 };
 
 static enum layout input_layout(const struct exec *x, const struct conv_geometry *g)
@@ -11,6 +11,11 @@ static enum layout input_layout(const struct exec *x, const struct conv_geometry
 	if (x->in[0]->t.layout == LAYOUT_BLOCK)
 		return LAYOUT_BLOCK;
 	return g->c <= FEW_CHANNELS ? LAYOUT_PLAIN : LAYOUT_BLOCK;
+}
+
+static enum layout output_layout(const struct conv_geometry *g)
+{
+	return g->oc <= FEW_CHANNELS ? LAYOUT_PLAIN : LAYOUT_BLOCK;
 }
 
 // A sum of codes is a number that a quantizer may find halfway between two of its own.
@@ -30,7 +35,7 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	t.exact = sums_codes(x);
 	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
 		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
-		t.out = b == BACKEND_ONEDNN ? LAYOUT_BLOCK : LAYOUT_PLAIN;
+		t.out = b == BACKEND_ONEDNN ? output_layout(g) : LAYOUT_PLAIN;
 		st = kernel_conv(&p->kernel, (enum kernel_backend)b, &t, x->err);
 	}
 	p->in = t.in;
@@ -56,7 +61,7 @@ static enum status prepare_int(struct exec *x, const struct conv_geometry *g, st
 	enum status st = affine_make(&a, x, g->oc, NULL);
 	if (st == STATUS_OK) {
 		struct qconv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose,
-		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? LAYOUT_BLOCK : LAYOUT_PLAIN,
+		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? output_layout(g) : LAYOUT_PLAIN,
 		    .in_type = x->in[0]->t.type, .in_zero = x->in[0]->zero, .weight = a.weight,
 		    .weight_bits = exec_param_quantizer(x, 1)->bits, .bias = a.bias, .scale = a.scale, .fbias = a.fbias,
 		    .to_float = !fits};
