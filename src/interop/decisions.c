@@ -8,11 +8,31 @@ int decided_precision(const struct study *st, const struct snapshot *s, int node
 	return asked >= 0 ? asked : s->row[node].requested;
 }
 
+int group_precision(const struct study *st, const struct snapshot *s, int node)
+{
+	int want = decided_precision(st, s, node), owner = s->row[node].fused_into;
+	return want < 0 && owner >= 0 ? decided_precision(st, s, owner) : want;
+}
+
+bool origin_in_graph(const struct origin *o)
+{
+	return o->fate == FATE_KEPT || o->fate == FATE_FUSED;
+}
+
+struct namemap *tensor_makers(const struct graph *g)
+{
+	struct namemap *makers = namemap_new();
+	for (int i = 0; i < g->n_origins; i++)
+		for (int k = 0; origin_in_graph(&g->origin[i]) && k < g->origin[i].n_out; k++)
+			namemap_put(makers, g->origin[i].out[k], i);
+	return makers;
+}
+
 // Appends the names that the nodes of the file which `node` stands for have there.
 static void add_file_names(cJSON *list, const struct graph *g, int node)
 {
 	for (int i = 0; i < g->n_origins; i++)
-		if (g->origin[i].node == node && (g->origin[i].fate == FATE_KEPT || g->origin[i].fate == FATE_FUSED))
+		if (g->origin[i].node == node && origin_in_graph(&g->origin[i]))
 			cJSON_AddItemToArray(list, cJSON_CreateString(g->origin[i].name));
 }
 

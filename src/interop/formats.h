@@ -12,8 +12,14 @@
 
 // What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
 int decided_precision(const struct study *st, const struct snapshot *s, int node);
+// The same for tools that know each part of a fused operator by a name of its own: a part of which nothing is said goes with the rest.
+int group_precision(const struct study *st, const struct snapshot *s, int node);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
+// The node of the file is a node of the graph or a part of one: not removed, not computed at load.
+bool origin_in_graph(const struct origin *o);
+// Every tensor that such a node makes -> its index in g->origin. The caller frees it.
+struct namemap *tensor_makers(const struct graph *g);
 // Nodes that are to stay in float, by their names in the file.
 cJSON *excluded_nodes(const struct study *st, const struct snapshot *s);
 // One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.

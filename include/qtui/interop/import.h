@@ -1,4 +1,4 @@
-// Decisions of other tools as edits: precision of nodes, scales, the calibrator. Which tool's file it is shows from its members
+// Decisions of other tools as edits: precision of nodes, scales, the calibrator. Which tool's file it is shows from its members, of tables from their lines
 // (src/interop/import/readers.def). What is imported wins over earlier edits; the rest of them stays.
 #ifndef QTUI_INTEROP_IMPORT_H
 #define QTUI_INTEROP_IMPORT_H

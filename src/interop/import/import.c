@@ -14,8 +14,20 @@ static const struct reader {
 	void (*read)(struct wishes *w, const cJSON *root);
 } readers[] = {
 #define READER(name, members, reader) {name, members, reader},
+#define TEXT_READER(name, reader)
 #include "readers.def"
 #undef READER
+#undef TEXT_READER
+};
+static const struct text_reader {
+	const char *name;
+	bool (*read)(struct wishes *w, char *text);
+} text_readers[] = {
+#define READER(name, members, reader)
+#define TEXT_READER(name, reader) {name, reader},
+#include "readers.def"
+#undef READER
+#undef TEXT_READER
 };
 
 static bool has_member(const cJSON *root, const char *members)
@@ -40,7 +52,17 @@ static enum status read_json(struct wishes *w, const char **format, const cJSON 
 		return error_set(err, STATUS_UNSUPPORTED, "%s: an xquant configuration is given with --config", path);
 	if (has_member(root, "qtui_session"))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is given with --session", path);
-	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF or TensorRT that is known here", path);
+	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT or tpu-mlir that is known here", path);
+}
+
+static bool read_text(struct wishes *w, const char **format, char *text)
+{
+	for (size_t i = 0; i < sizeof text_readers / sizeof *text_readers; i++)
+		if (text_readers[i].read(w, text)) {
+			*format = text_readers[i].name;
+			return true;
+		}
+	return false;
 }
 
 static enum status read_file(struct wishes *w, const char **format, const char *path, struct error *err)
@@ -50,8 +72,7 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 	enum status s = file_read_text(&b, path, MOST, err);
 	if (s != STATUS_OK)
 		return s;
-	*format = "TensorRT calibration cache";
-	if (!read_tensorrt_cache(w, (char *)b.data)) {
+	if (!read_text(w, format, (char *)b.data)) {
 		s = json_parse(&root, (const char *)b.data, b.size, path, err);
 		if (s == STATUS_OK)
 			s = read_json(w, format, root, path, err);

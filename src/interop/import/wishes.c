@@ -1,4 +1,5 @@
 #include "wishes.h"
+#include <math.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,22 +50,30 @@ void wish_scale(struct wishes *w, int node, double scale)
 	w->scale[w->p->group[node].owner] = scale;
 }
 
-void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
+// The node whose first output the tensor is and where it is quantized; -1, with a note unless it is a parameter.
+static int quantized_at(struct wishes *w, const char *tensor)
 {
 	int v = graph_find_value(w->g, tensor), node = v >= 0 ? w->g->value[v].producer : -1;
-	if (v < 0 || w->g->value[v].constant) {
-		if (v < 0)
-			wish_note(w, "%.120s: the model has no tensor of this name", tensor);
-		return;
-	}
+	if (v < 0)
+		wish_note(w, "%.120s: the model has no tensor of this name", tensor);
+	if (v < 0 || w->g->value[v].constant)
+		return -1;
 	if (node < 0 || w->g->node[node].out[0] != v) {
 		wish_note(w, "%.120s: %s, whose scale is the target's own", tensor, node < 0 ? "an input of the network" : "not the first output of its node");
-		return;
+		return -1;
 	}
 	if (w->p->group[node].last != node) {
 		wish_note(w, "%.120s: inside a fused operator, where nothing is quantized", tensor);
-		return;
+		return -1;
 	}
+	return node;
+}
+
+void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
+{
+	int node = quantized_at(w, tensor);
+	if (node < 0)
+		return;
 	if (bits != WISH_FLOAT && bits != 8 && bits != 16) {
 		wish_note(w, "%.120s: %g bits are not known here: 8, 16 and float are", tensor, bits);
 		return;
@@ -72,6 +81,23 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 	wish_precision(w, node, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
 	if (scale != 0 && bits != WISH_FLOAT)
 		wish_scale(w, node, scale);
+}
+
+void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
+{
+	int node = quantized_at(w, tensor);
+	const struct quantizer *q = node >= 0 ? &plan_out(w->p, node, 0)->quant : NULL;
+	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
+		return;
+	if (!(threshold > 0))
+		wish_note(w, "%.120s: %g is no threshold", tensor, threshold);
+	else if (!q->symmetric)
+		wish_note(w, "%.120s: the target quantizes with a zero point, which the threshold %g does not fix", tensor, threshold);
+	if (!(threshold > 0) || !q->symmetric)
+		return;
+	double scale = threshold / (double)q->qmax, power = scale > 0 ? exp2(round(log2(scale))) : scale;
+	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
+	wish_scale(w, node, is_power ? power : scale);
 }
 
 bool wish_name(struct wishes *w, const char *name, enum precision p)

@@ -24,6 +24,8 @@ void wish_scale(struct wishes *w, int node, double scale);
 // that is 0. Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale);
+// The same of a tensor whose table says the largest value that is not cut off, rounded to a multiple of `step`. Only its scale.
+void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
@@ -37,9 +39,10 @@ const struct cJSON *list_in(struct wishes *w, const struct cJSON *o, const char 
 void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, void (*wish)(struct wishes *w, const char *text));
 
 #define READER(name, members, reader) void reader(struct wishes *w, const struct cJSON *root);
+// Lines of text, which it cuts up. False: it is not such a file, and nothing was touched.
+#define TEXT_READER(name, reader) bool reader(struct wishes *w, char *text);
 #include "readers.def"
 #undef READER
-// Not JSON: lines of text, which it cuts up. False: it is not such a file, and nothing was touched.
-bool read_tensorrt_cache(struct wishes *w, char *text);
+#undef TEXT_READER
 
 #endif

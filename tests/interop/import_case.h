@@ -1,0 +1,76 @@
+// What the tests of importers share: the demo model and what a file makes of it.
+#ifndef TESTS_INTEROP_IMPORT_CASE_H
+#define TESTS_INTEROP_IMPORT_CASE_H
+
+#include "study_case.h"
+#include "qtui/interop/import.h"
+
+#define STEM "/model.0/conv/Conv"
+#define STEM_OUT "/model.0/conv/Conv_output_0"
+#define SWISH "/model.0/act/Mul"
+#define SUB "/model.12/Sub"
+
+static inline struct study *bare(void)
+{
+	return case_open(MODEL, NULL, "esp32p4");
+}
+
+static inline const char *file(const char *text)
+{
+	return support_temp_file("import.json", text, strlen(text));
+}
+
+// The report; its notes are the caller's.
+static inline struct import_report take(struct study *st, const char *path)
+{
+	struct error err = {0};
+	struct import_report r;
+	if (import_file(&r, st, path, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static inline int node(const struct study *st, const char *name)
+{
+	int n = graph_find_node(study_graph(st), name);
+	assert_true(n >= 0);
+	return n;
+}
+
+static inline int precision(const struct study *st, const char *name)
+{
+	return study_edits(st)->precision[node(st, name)];
+}
+
+static inline double scale(const struct study *st, const char *name)
+{
+	return study_edits(st)->scale[node(st, name)];
+}
+
+static inline int steps(const struct study *st)
+{
+	int current;
+	return study_steps(st, &current);
+}
+
+// A node in float, a Swish and a Conv at 16 bit, a scale: through the file of a tool that can say all or some of it.
+static inline void assert_comes_back(const char *format, bool float_too, bool wide_too, bool scale_too)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();
+	case_set(st, SUB, PREC_FLOAT);
+	case_set(st, STEM ".." SWISH, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str text = case_export(st, format, NULL);
+	const char *path = support_temp_file("round", str_text(&text), text.len);
+	struct import_report r = take(again, path);
+	assert_int_equal(precision(again, SUB), float_too ? PREC_FLOAT : -1);
+	assert_int_equal(precision(again, STEM), wide_too ? PREC_INT16 : -1);
+	assert_int_equal(precision(again, SWISH), wide_too ? PREC_INT16 : -1);
+	assert_true(scale(again, CLASS_CONV) == (scale_too ? 0.0625 : 0));
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&again);
+	study_close(&st);
+}
+
+#endif

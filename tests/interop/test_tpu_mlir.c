@@ -1,0 +1,146 @@
+// tpu-mlir's two tables, written and read. An operator goes there by its first output and its type.
+#include "import_case.h"
+
+#define STEM_OP STEM_OUT "_Conv"
+#define CLASS_OUT CLASS_CONV "_output_0"
+
+static void assert_has(const struct str *text, const char *part)
+{
+	if (!strstr(str_text(text), part))
+		fail_msg("%s is not in: %s", part, str_text(text));
+}
+
+void test_tpu_mlir__what_is_exported_comes_back(void **state)
+{
+	(void)state;
+	assert_comes_back("tpu-mlir-qtable", true, false, false);
+	assert_comes_back("tpu-mlir-cali-table", false, false, true);
+}
+
+void test_tpu_mlir__a_qtable_names_every_part_of_a_fused_operator(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	struct str loss = {0};
+	case_set(st, STEM ".." SWISH, PREC_FLOAT);
+	case_set(st, SUB, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str text = case_export(st, "tpu-mlir-qtable", &loss);
+	assert_true(str_has_prefix(str_text(&text), "# op_name   quantize_mode\n"));
+	assert_has(&text, "\n" STEM_OP " F32\n");
+	assert_has(&text, "\n/model.0/act/Sigmoid_output_0_Sigmoid F32\n");
+	assert_has(&text, "\n" SWISH "_output_0_Mul F32\n");
+	assert_null(strstr(str_text(&text), SUB));
+	assert_has(&loss, SUB ": a qtable has no way to say int16");
+	assert_has(&loss, CLASS_CONV ": a qtable (unlike tpu-mlir-cali-table) has no way to say the scale 0.0625");
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
+// 127 times the scale is what tpu-mlir divides by 127 again.
+void test_tpu_mlir__a_threshold_is_127_scales(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	struct str loss = {0};
+	case_set(st, SUB, PREC_FLOAT);
+	case_set(st, STEM, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str text = case_export(st, "tpu-mlir-cali-table", &loss);
+	assert_has(&text, "# op_name    threshold    min    max\n");
+	assert_has(&text, "\n" CLASS_OUT "_Conv 7.9375000 -8.0000000 7.9375000\n");
+	assert_null(strstr(str_text(&text), STEM_OP));
+	assert_has(&loss, STEM_OUT ": 16 bits are not one 8-bit range");
+	assert_has(&loss, SUB ": a calibration table (unlike tpu-mlir-qtable) has no way to say float");
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
+void test_tpu_mlir__thresholds_hold_under_another_calibrator(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "tensorrt"), *again = case_open(MODEL, CALIB, "tensorrt");
+	struct error err = {0};
+	assert_int_equal(study_set_method(again, CALIB_PERCENTILE, &err), STATUS_OK);
+	struct str text = case_export(st, "tpu-mlir-cali-table", NULL);
+	struct import_report r = take(again, support_temp_file("table", str_text(&text), text.len));
+	assert_string_equal(r.format, "tpu-mlir calibration table");
+	assert_true(r.scales > 20);
+	struct str second = case_export(again, "tpu-mlir-cali-table", NULL);
+	// Inputs keep the calibrator's range: the lines behind theirs.
+	assert_string_equal(strstr(str_text(&text), SWISH), strstr(str_text(&second), SWISH));
+	import_report_done(&r);
+	str_done(&text);
+	str_done(&second);
+	study_close(&again);
+	study_close(&st);
+}
+
+void test_tpu_mlir__a_table_that_was_written_by_hand(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("\n" STEM_OP "\tF16 \r\n# later: all\n" SUB "_output_0_Sub BF16\n" CLASS_OUT "_Conv INT8\n"
+	    "/model.1/conv/Conv_output_0_Conv W4INT8\nnothing_Conv F32\nF32\n" STEM_OP " F32 INT8\n"));
+	assert_string_equal(r.format, "tpu-mlir quantization table");
+	assert_int_equal(r.precisions, 2);
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(precision(st, CLASS_CONV), -1); // it is so already
+	assert_int_equal(r.n_notes, 4);
+	assert_has(&r.notes, "line 6: /model.1/conv/Conv_output_0_Conv: the mode W4INT8 is not known here: INT8, F32, F16 and BF16 are");
+	assert_has(&r.notes, "line 7: nothing: the model has no tensor of this name");
+	assert_has(&r.notes, "line 8: F32: not OPERATOR MODE");
+	assert_has(&r.notes, "line 9: " STEM_OP ": not OPERATOR MODE");
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_tpu_mlir__broken_thresholds(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("# op_name    threshold    min    max\nimages 1.0 0.0 1.0\n" CLASS_OUT "_Conv 0.0 0 0\n"
+	    STEM_OP " -1 0 0\n/model.1/conv/Conv_output_0_Conv nan 0 0\n/model.3/conv/Conv_output_0_Conv 31.75 0\n" STEM_OP " 1e999 0 0\n#asym_op\n" STEM_OP "\n"));
+	assert_int_equal(r.scales + r.precisions, 0);
+	assert_int_equal(r.n_notes, 7);
+	assert_has(&r.notes, "images: an input of the network");
+	assert_has(&r.notes, CLASS_OUT ": 0 is no threshold");
+	assert_has(&r.notes, "line 5: /model.1/conv/Conv_output_0_Conv: not OPERATOR THRESHOLD MIN MAX");
+	assert_has(&r.notes, "line 6: ");
+	assert_has(&r.notes, "line 8: #asym_op and what follows is not read");
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// 0.3 is no power of two of this target; a target with zero points takes no threshold at all.
+void test_tpu_mlir__thresholds_that_the_target_does_not_take(void **state)
+{
+	(void)state;
+	static const char text[] = CLASS_OUT "_Conv 38.1 -38.1 38.1\n";
+	struct study *st = bare(), *other = case_open(MODEL, NULL, "onnxruntime");
+	struct import_report r = take(st, file(text));
+	assert_int_equal(r.scales, 0);
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	r = take(other, file(text));
+	assert_int_equal(r.scales, 0);
+	assert_has(&r.notes, CLASS_OUT ": the target quantizes with a zero point, which the threshold 38.1 does not fix");
+	import_report_done(&r);
+	study_close(&other);
+	study_close(&st);
+}
+
+// An export without decisions is a header, and still the file that it is.
+void test_tpu_mlir__an_empty_table(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct import_report r = take(st, file("# op_name   quantize_mode\n"));
+	assert_string_equal(r.format, "tpu-mlir quantization table");
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
