@@ -1,8 +1,8 @@
 // ONNX Runtime: arguments of quantize_static. Names of types are members of onnxruntime.quantization.QuantType.
 #include "overrides.h"
 
-static const char *const method_name[CALIB_COUNT] = {
-    [CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile", [CALIB_KL] = "Entropy"};
+// Its Entropy is none for KL: quantize_static lets it have as many bins as levels, and then it keeps the whole range.
+static const char *const method_name[CALIB_COUNT] = {[CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile"};
 
 enum status onnxruntime(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
 {

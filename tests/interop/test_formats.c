@@ -34,6 +34,22 @@ void test_formats__onnxruntime_converts_between_widths(void **state)
 	study_close(&st);
 }
 
+// Its Entropy is min-max, and it has no other KL.
+void test_formats__onnxruntime_has_no_kl(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	struct error err = {0};
+	struct str loss = {0};
+	assert_int_equal(study_set_method(st, CALIB_KL, &err), STATUS_OK);
+	cJSON *j = case_export_json(st, "onnxruntime", &loss);
+	assert_null(case_at(j, "calibrate_method"));
+	assert_non_null(strstr(str_text(&loss), "calibration: quantize_static has no way to say kl"));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 void test_formats__xquant_names_regions_by_tensors(void **state)
 {
 	struct study *st = edited("esp32p4");

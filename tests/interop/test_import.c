@@ -177,6 +177,22 @@ void test_import__passes_that_change_weights_are_said(void **state)
 	study_close(&st);
 }
 
+// quantize_static leaves Entropy as many bins as levels: what it calibrates is min-max.
+void test_import__entropy_of_onnx_runtime_is_minmax(void **state)
+{
+	(void)state;
+	struct study *st = bare();
+	struct error err = {0};
+	assert_int_equal(study_set_method(st, CALIB_PERCENTILE, &err), STATUS_OK);
+	struct import_report r = take(st, file("{\"nodes_to_exclude\": [], \"calibrate_method\": \"Entropy\"}"));
+	assert_true(r.method);
+	import_report_done(&r);
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	assert_string_equal(json_text(j, "calibrate_method", ""), "MinMax");
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // Which calibrator is in force counts, not the one that the study was opened with.
 void test_import__the_calibrator_in_force(void **state)
 {

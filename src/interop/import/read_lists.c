@@ -62,7 +62,7 @@ static void read_method(struct wishes *w, const char *name)
 	static const struct {
 		const char *name;
 		enum calib_method method;
-	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_KL}};
+	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}}; // 128 bins for 128 levels
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].name, name) == 0)
 			w->method = (int)known[i].method;
