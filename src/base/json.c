@@ -142,6 +142,35 @@ enum status json_parse(cJSON **out, const char *text, size_t size, const char *n
 	return s;
 }
 
+// The end of the comment that begins at p, or p when none does.
+static char *comment_end(char *p)
+{
+	if (*p == '#' || (p[0] == '/' && p[1] == '/'))
+		return p + strcspn(p, "\n");
+	if (p[0] != '/' || p[1] != '*')
+		return p;
+	char *end = strstr(p + 2, "*/");
+	return end ? end + 2 : p + strlen(p);
+}
+
+void json_blank_comments(char *text)
+{
+	bool quoted = false;
+
+	for (char *p = text; *p; p++) {
+		char *end = quoted ? p : comment_end(p);
+		for (char *c = p; c < end; c++)
+			if (*c != '\n')
+				*c = ' ';
+		if (quoted && *p == '\\' && p[1])
+			p++; // what is escaped does not end the text
+		else if (*p == '"')
+			quoted = !quoted;
+		if (end > p)
+			p = end - 1;
+	}
+}
+
 enum status json_read(cJSON **out, const char *path, struct error *err)
 {
 	struct bytes b;

@@ -242,3 +242,23 @@ void test_json__members_of_the_wrong_kind(void **state)
 	assert_string_equal(err.text, "\"a.b\" must be a list");
 	cJSON_Delete(j);
 }
+
+void test_json__comments_become_blanks(void **state)
+{
+	char text[] = "{ // \"a\": 1,\n# \"\n\"b\": /* \n * / */ \"# // \\\" /*\", \"c\": 2 } // end", open[] = "[1] /* [2]";
+	struct error err;
+
+	(void)state;
+	json_blank_comments(text);
+	cJSON *j = parsed(text);
+	assert_null(cJSON_GetObjectItem(j, "a"));
+	assert_string_equal(json_text(j, "b", ""), "# // \" /*");
+	assert_true(json_number(j, "c", 0) == 2);
+	cJSON_Delete(j);
+	json_blank_comments(open);
+	assert_string_equal(open, "[1]       ");
+	char late[] = "/*\n*/ {\n\"a\" ! }";
+	json_blank_comments(late);
+	assert_int_equal(json_parse(&j, late, strlen(late), "x", &err), STATUS_FORMAT);
+	assert_true(strncmp(err.text, "x:3: ", 5) == 0);
+}

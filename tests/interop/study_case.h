@@ -86,4 +86,10 @@ static inline bool case_has_text(const cJSON *list, const char *text)
 	return false;
 }
 
+static inline void assert_has(const struct str *text, const char *part)
+{
+	if (!strstr(str_text(text), part))
+		fail_msg("%s is not in: %s", part, str_text(text));
+}
+
 #endif

@@ -4,12 +4,6 @@
 #define STEM_OP STEM_OUT "_Conv"
 #define CLASS_OUT CLASS_CONV "_output_0"
 
-static void assert_has(const struct str *text, const char *part)
-{
-	if (!strstr(str_text(text), part))
-		fail_msg("%s is not in: %s", part, str_text(text));
-}
-
 void test_tpu_mlir__what_is_exported_comes_back(void **state)
 {
 	(void)state;

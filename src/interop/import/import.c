@@ -52,7 +52,7 @@ static enum status read_json(struct wishes *w, const char **format, const cJSON 
 		return error_set(err, STATUS_UNSUPPORTED, "%s: an xquant configuration is given with --config", path);
 	if (has_member(root, "qtui_session"))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is given with --session", path);
-	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT or tpu-mlir that is known here", path);
+	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT or Pulsar2 that is known here", path);
 }
 
 static bool read_text(struct wishes *w, const char **format, char *text)
@@ -73,6 +73,7 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 	if (s != STATUS_OK)
 		return s;
 	if (!read_text(w, format, (char *)b.data)) {
+		json_blank_comments((char *)b.data);
 		s = json_parse(&root, (const char *)b.data, b.size, path, err);
 		if (s == STATUS_OK)
 			s = read_json(w, format, root, path, err);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "wishes.h"
 
-enum { COLUMNS = 4, UNKNOWN = -1 };
+enum { COLUMNS = 4 };
 
 struct row {
 	int line, n;            // n: the words of the line, also those past the last column
@@ -42,17 +42,7 @@ static bool number(double *out, const char *word)
 	return end != word && !*end && isfinite(*out);
 }
 
-static int mode_of(const char *word)
-{
-	static const struct {
-		const char *name;
-		enum precision p;
-	} mode[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", PREC_FLOAT}, {"BF16", PREC_FLOAT}};
-	for (size_t i = 0; i < sizeof mode / sizeof *mode; i++)
-		if (strcmp(mode[i].name, word) == 0)
-			return (int)mode[i].p;
-	return UNKNOWN;
-}
+static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", PREC_FLOAT}, {"BF16", PREC_FLOAT}};
 
 // "W4INT8", "F8E4M3": capitals, of which the last line of a list of names has none by chance.
 static bool is_mode(const char *word)
@@ -104,8 +94,8 @@ static const char *tensor_of(const struct graph *g, char *name)
 
 static void read_mode(struct wishes *w, const struct namemap *makers, struct row *r)
 {
-	int mode = mode_of(r->word[1]), maker;
-	if (mode == UNKNOWN)
+	int mode = WORD_MEANS(modes, r->word[1]), maker;
+	if (mode < 0)
 		wish_note(w, "line %d: %.120s: the mode %.40s is not known here: INT8, F32, F16 and BF16 are", r->line, r->word[0], r->word[1]);
 	else if ((maker = namemap_get(makers, tensor_of(w->g, r->word[0]))) < 0)
 		wish_note(w, "line %d: %.120s: the model has no tensor of this name", r->line, r->word[0]);

@@ -13,12 +13,14 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1};
 	w->precision = xcalloc(n, sizeof *w->precision);
 	memset(w->precision, -1, n);
+	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc(n, sizeof *w->scale);
 }
 
 void wishes_done(struct wishes *w)
 {
 	free(w->precision);
+	free(w->said);
 	free(w->scale);
 	*w = (struct wishes){0};
 }
@@ -37,12 +39,14 @@ void wish_note(struct wishes *w, const char *fmt, ...)
 	str_addf(w->notes, "%s\n", text);
 }
 
-// What is said of one part of a fused group holds for all of it; float wins.
+// What is said of one part of a fused group holds for all of it.
 void wish_precision(struct wishes *w, int node, enum precision p)
 {
 	int owner = w->p->group[node].owner;
-	if (w->precision[owner] != PREC_FLOAT)
-		w->precision[owner] = (signed char)p;
+	if (w->rank < w->said[owner] || (w->rank == w->said[owner] && w->precision[owner] == PREC_FLOAT))
+		return;
+	w->precision[owner] = (signed char)p;
+	w->said[owner] = (signed char)w->rank;
 }
 
 void wish_scale(struct wishes *w, int node, double scale)
@@ -158,6 +162,88 @@ void wish_type(struct wishes *w, const char *op_type, enum precision p)
 		}
 	if (!any)
 		wish_note(w, "%.120s: the model has no operator of this type", op_type);
+}
+
+void wish_all(struct wishes *w, enum precision p)
+{
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (w->p->quantizable[n])
+			wish_precision(w, n, p);
+}
+
+static bool mark_tensor(struct wishes *w, bool *mark, const cJSON *name)
+{
+	int v = cJSON_IsString(name) ? graph_find_value(w->g, name->valuestring) : -1;
+	if (v < 0)
+		wish_note(w, "%.120s: the model has no such tensor: nothing of its region is set", cJSON_IsString(name) ? name->valuestring : "a name that is no text");
+	else
+		mark[v] = true;
+	return v >= 0;
+}
+
+// The tensors as marks [n_values]; NULL, with a note, when one is not there.
+static bool *marked(struct wishes *w, const cJSON *names)
+{
+	bool *mark = xcalloc((size_t)w->g->n_values + 1, sizeof *mark), sound = true;
+	const cJSON *name;
+	if (!cJSON_IsArray(names))
+		sound = mark_tensor(w, mark, names);
+	else
+		cJSON_ArrayForEach(name, names)
+			sound = sound && mark_tensor(w, mark, name);
+	if (!sound)
+		free(mark);
+	return sound ? mark : NULL;
+}
+
+static bool has_mark(const bool *mark, const int *value, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (value[i] >= 0 && mark[value[i]])
+			return true;
+	return false;
+}
+
+static void mark_all(bool *mark, const int *value, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (value[i] >= 0)
+			mark[value[i]] = true;
+}
+
+// Nodes are in topological order: one way marks what comes after `from`, the way back what leads to `to`.
+static void wish_marked(struct wishes *w, bool *from, bool *to, enum precision p)
+{
+	const struct graph *g = w->g;
+	bool *after = xcalloc((size_t)g->n_nodes + 1, sizeof *after);
+	for (int n = 0; n < g->n_nodes; n++)
+		if ((after[n] = has_mark(from, g->node[n].in, g->node[n].n_in)))
+			mark_all(from, g->node[n].out, g->node[n].n_out);
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		if (!has_mark(to, g->node[n].out, g->node[n].n_out))
+			continue;
+		mark_all(to, g->node[n].in, g->node[n].n_in);
+		if (after[n] && w->p->quantizable[n])
+			wish_precision(w, n, p);
+	}
+	free(after);
+}
+
+void wish_between(struct wishes *w, const cJSON *from, const cJSON *to, enum precision p)
+{
+	bool *after = marked(w, from), *before = after ? marked(w, to) : NULL;
+	if (before)
+		wish_marked(w, after, before, p);
+	free(after);
+	free(before);
+}
+
+int word_means(const struct word *table, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(table[i].text, text) == 0)
+			return table[i].means;
+	return -1;
 }
 
 static const cJSON *member_of_kind(struct wishes *w, const cJSON *o, const char *name, int type, const char *kind)

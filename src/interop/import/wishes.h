@@ -11,6 +11,9 @@ struct wishes {
 	int n_notes;            // of all
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_nodes] of the first output, 0: nothing is said
+	signed char *said;      // [n_nodes] the rank of what said `precision`
+	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
+	enum precision wanted;  // for readers of lists: what is wished of the names
 	int method;             // enum calib_method, -1: nothing is said
 };
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes);
@@ -31,6 +34,18 @@ bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
 void wish_pattern(struct wishes *w, const char *pattern, enum precision p);
 void wish_type(struct wishes *w, const char *op_type, enum precision p);
+// Of every node that the target quantizes.
+void wish_all(struct wishes *w, enum precision p);
+// Of the nodes that lie behind one of some tensors and before one of others, each a text or a list of texts.
+void wish_between(struct wishes *w, const struct cJSON *from, const struct cJSON *to, enum precision p);
+
+// A tool's word for one of our enums.
+struct word {
+	const char *text;
+	int means;
+};
+#define WORD_MEANS(table, text) word_means(table, sizeof(table) / sizeof *(table), text)
+int word_means(const struct word *table, size_t n, const char *text); // -1: it is not in the table
 
 // A member of that kind, or NULL: files may hold anything. One of another kind (null is none) is noted.
 const struct cJSON *object_in(struct wishes *w, const struct cJSON *o, const char *name);

@@ -1,0 +1,60 @@
+// Axera Pulsar2: layer_configs of a build configuration, a list of layers for each data type, and the calibrator.
+#include <string.h>
+#include "formats.h"
+#include "qtui/engine/op.h"
+
+static const char *const data_type[PREC_COUNT] = {[PREC_INT8] = "U8", [PREC_INT16] = "U16", [PREC_FLOAT] = "FP32"};
+static const char *const method_name[CALIB_COUNT] = {
+    [CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile", [CALIB_KL] = "KL", [CALIB_MSE] = "MSE"};
+
+enum support { VERIFIED, NOT_VERIFIED, NONE };
+
+// Of FP32, as its documents tell.
+static enum support float_support(enum op_id id)
+{
+	static const enum op_id verified[] = {OP_LeakyRelu, OP_Sigmoid, OP_Relu, OP_Add, OP_Mul, OP_Div, OP_Sub, OP_Concat, OP_Softmax};
+	for (size_t i = 0; i < sizeof verified / sizeof *verified; i++)
+		if (verified[i] == id)
+			return VERIFIED;
+	return id == OP_Conv ? NONE : NOT_VERIFIED;
+}
+
+static bool can_float(struct str *loss, const struct node *n)
+{
+	enum support support = float_support(n->op->id);
+	if (support == NONE)
+		str_addf(loss, "%s: Pulsar2 has no %s in FP32, only its output: left out; int16 can be said\n", n->name, n->op->name);
+	if (support == NOT_VERIFIED)
+		str_addf(loss, "%s: FP32 is not verified for %s by Pulsar2's documents\n", n->name, n->op->name);
+	return support != NONE;
+}
+
+static cJSON *layers(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p)
+{
+	cJSON *o = cJSON_CreateObject(), *names = cJSON_AddArrayToObject(o, "layer_names");
+	for (int n = 0; n < s->n_rows; n++)
+		if (group_precision(st, s, n) == (int)p && (p != PREC_FLOAT || can_float(loss, &s->g->node[n])))
+			cJSON_AddItemToArray(names, cJSON_CreateString(s->g->node[n].name));
+	cJSON_AddStringToObject(o, "data_type", data_type[p]);
+	if (names->child)
+		return o;
+	cJSON_Delete(o);
+	return NULL;
+}
+
+enum status pulsar2(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+{
+	cJSON *root = cJSON_CreateObject(), *quant = cJSON_AddObjectToObject(root, "quant"), *list = cJSON_AddArrayToObject(quant, "layer_configs");
+	(void)err;
+	for (enum precision p = 0; p < PREC_COUNT; p++) {
+		cJSON *o = layers(loss, st, s, p);
+		if (o)
+			cJSON_AddItemToArray(list, o);
+	}
+	cJSON_AddStringToObject(quant, "calibration_method", method_name[s->method]);
+	lose_scales(loss, st, s, "Pulsar2");
+	if (list->child)
+		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
+	finish_json(out, root);
+	return STATUS_OK;
+}
