@@ -358,6 +358,46 @@ void test_plan__moves_of_what_others_quantize(void **state)
 	teardown(&f);
 }
 
+// A Conv, and what it gives with `value` around it: an input from opset 11 on, an attribute before.
+static struct graph *padded(int opset, float value)
+{
+	struct builder b = builder_new();
+	b.g->opset = opset;
+	b.g->value[builder_input(&b, "x")].shape = (struct shape){ 4, { 1, 2, 4, 4 } };
+	b.g->value[builder_value(&b, "c")].shape = (struct shape){ 4, { 1, 3, 4, 4 } };
+	b.g->value[builder_value(&b, "y")].shape = (struct shape){ 4, { 1, 3, 6, 6 } };
+	builder_constant(&b, "w", DT_F32, (struct shape){ 4, { 3, 2, 1, 1 } }, (const float[]){ 1, 2, 3, 4, 5, 6 });
+	builder_constant(&b, "pads", DT_I64, (struct shape){ 1, { 8 } }, (const int64_t[]){ 0, 0, 1, 1, 0, 0, 1, 1 });
+	builder_constant(&b, "value", DT_F32, (struct shape){ 0 }, &value);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	int pad = builder_node(&b, "Pad", "pad", opset < 11 ? "c" : "c pads value", "y");
+	*(struct pad_attrs *)b.g->node[pad].attrs = (struct pad_attrs){ .mode = "constant", .value = value };
+	builder_output(&b, "y");
+	return b.g;
+}
+
+static enum slot_state state_of_padded(const char *target, int opset, float value)
+{
+	struct fixture f;
+	fixture_plan(&f, padded(opset, value), target, -1);
+	enum slot_state s = out(&f, "pad")->state;
+	teardown(&f);
+	return s;
+}
+
+// What a Pad adds is rounded as its input is, by its own quantizer or, where it is an attribute, by the output's; ONNX Runtime gives such an
+// output a range of its own.
+void test_plan__pad_by_another_value_than_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(state_of_padded("esp32p4", 13, -1), SLOT_OVERLAPPED);
+	assert_int_equal(state_of_padded("esp32p4", 10, 0), SLOT_OVERLAPPED);
+	assert_int_equal(state_of_padded("esp32p4", 10, -1), SLOT_PASSIVE);
+	assert_int_equal(state_of_padded("onnxruntime", 13, 0), SLOT_OVERLAPPED);
+	assert_int_equal(state_of_padded("onnxruntime", 13, -1), SLOT_ACTIVE);
+	assert_int_equal(state_of_padded("onnxruntime", 10, -1), SLOT_ACTIVE);
+}
+
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;

@@ -114,6 +114,11 @@ struct norm_attrs { // BatchNormalization, GroupNormalization, InstanceNormaliza
 	int64_t axis, num_groups, p, size, spatial, training;
 	struct ints axes;
 };
+struct pad_attrs { // pads and value: before 11; paddings: before 2
+	const char *mode;
+	struct ints pads, paddings;
+	float value;
+};
 struct transpose_attrs {
 	struct ints perm;
 };

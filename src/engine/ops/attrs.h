@@ -104,11 +104,6 @@ struct nbits_attrs {
 struct nms_attrs {
 	int64_t center_point_box;
 };
-struct pad_attrs {
-	const char *mode;
-	struct ints pads, paddings;
-	float value;
-};
 struct qpool_attrs {
 	struct pool_attrs pool;
 	int64_t channels_last;

@@ -34,7 +34,7 @@ static bool has_source_of_swish(const struct plan *p, int value)
 static bool is_transparent(const struct plan *p, int node)
 {
 	unsigned flags = priv(p)->rule[node]->flags;
-	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS));
+	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS | RULE_ONLY_ZEROS));
 }
 
 static bool is_op(const struct node *n, const char *name)

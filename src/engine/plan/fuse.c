@@ -154,6 +154,13 @@ static void fuse_merged(struct plan *p)
 	}
 }
 
+// A Pad by an attribute has no quantizer that rounds its value, as an input that is one has.
+static bool only_moves(const struct plan *p, int node)
+{
+	bool rounded = p->g->node[node].n_in > 2 && (priv(p)->rule[node]->follow_in & 1u << 2);
+	return (p->g->node[node].op->flags & OPF_MOVES) && (rounded || !plan_adds_value(p, node));
+}
+
 // What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps. That of
 // a tensor which its producer leaves in float is kept where the tool looks at the tensor (needs_input), not at who makes it.
 static void fuse_passive(struct plan *p)
@@ -166,7 +173,7 @@ static void fuse_passive(struct plan *p)
 			continue;
 		if ((!behind && !p->target->needs_input) || v->fused_next[i] >= 0) // its activation ends what runs as one
 			continue;
-		void (*share)(struct plan *, int, int) = p->g->node[i].op->flags & OPF_MOVES ? dominate : plan_master;
+		void (*share)(struct plan *, int, int) = only_moves(p, i) ? dominate : plan_master;
 		for (int k = 0; k < p->g->node[i].n_out; k++)
 			if (p->slot[p->first_out[i] + k].state != SLOT_FLOAT)
 				share(p, p->first_out[i] + k, p->first_in[i]);

@@ -49,10 +49,13 @@ static inline bool plan_quantizes(const struct plan *p, int node)
 	return p->target->all_types || (priv(p)->rule[node]->flags & RULE_QUANTIZED);
 }
 
+// slots.c: a Pad by a constant that is another value than 0, or is not known.
+bool plan_adds_value(const struct plan *p, int node);
+
 static inline bool is_passive(const struct plan *p, int node)
 {
 	const struct op_rule *rule = priv(p)->rule[node];
-	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since;
+	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since && !(rule->flags & RULE_ONLY_ZEROS && plan_adds_value(p, node));
 }
 
 // dispatch.c: which node goes where. Fills platform, merged, quantizable.

@@ -1,4 +1,5 @@
 // A quantizer template and a first state for every slot.
+#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 
@@ -19,6 +20,18 @@ static int weight_axis(const struct node *n, const struct weight_rule *w, const 
 	else if (axis == AXIS_LAST)
 		axis = shape->rank - 1;
 	return axis < shape->rank ? axis : AXIS_TENSOR;
+}
+
+bool plan_adds_value(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	const struct pad_attrs *a = n->attrs;
+	if (n->op->id != OP_Pad || strcmp(a->mode, "constant") != 0)
+		return false;
+	if (n->n_in < 3 || n->in[2] < 0)
+		return n->op->since < 11 && a->value != 0;
+	const struct tensor *value = p->g->value[n->in[2]].constant;
+	return !value || value->type != DT_F32 || tensor_count(value) != 1 || *(const float *)value->data != 0;
 }
 
 static bool is_weight(const struct plan *p, const struct slot *s)

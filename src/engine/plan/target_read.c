@@ -313,6 +313,7 @@ static const struct member operator_fields[] = {
 	{ "computing", read_ops, 0, NULL, RULE_COMPUTING },
 	{ "passive", read_ops, 0, NULL, RULE_PASSIVE },
 	{ "passive_since", read_since, 0, NULL, 0 },
+	{ "passive_with_zeros", read_ops, 0, NULL, RULE_ONLY_ZEROS },
 	{ "quantizing_input", read_ops, 0, NULL, RULE_TAKES_INPUT },
 	{ "following", read_ops, 0, NULL, RULE_FOLLOWS },
 	{ "after_computing", member_bool, AT(after_computing), NULL, 0 },
