@@ -1,14 +1,14 @@
-// ReduceSum and its kin. Floats are summed in double, integers in int64, both in the order of the input's elements.
+// ReduceSum and its kin. Floats are summed in double (reduce_fold.c), integers in int64, both in the order of the input's elements.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
 #include "reduce.h"
+#include "reduce_fold.h"
 #include "rule.h"
 #include "strided.h"
 
-// What is done to each element and to the total.
-enum step { STEP_SUM, STEP_ABS, STEP_SQUARE, STEP_PROD, STEP_MAX, STEP_MIN };
+// What is done to the total.
 enum finish { FINISH_NONE, FINISH_MEAN, FINISH_SQRT, FINISH_LOG, FINISH_LOG_EXP };
 static const struct recipe {
 	enum step step;
@@ -80,33 +80,6 @@ static void reduce_walk(struct strided *s, const struct shape *x, const bool gon
 	strided_merge(s);
 }
 
-static const double start_double[] = {
-    [STEP_SUM] = 0,
-    [STEP_ABS] = 0,
-    [STEP_SQUARE] = 0,
-    [STEP_PROD] = 1,
-    [STEP_MAX] = -INFINITY,
-    [STEP_MIN] = INFINITY,
-};
-
-static double add_double(enum step step, double acc, double v)
-{
-	switch (step) {
-	case STEP_SUM:
-		return acc + v;
-	case STEP_ABS:
-		return acc + fabs(v);
-	case STEP_SQUARE:
-		return acc + v * v;
-	case STEP_PROD:
-		return acc * v;
-	case STEP_MAX:
-		return v > acc || v != v ? v : acc;
-	default:
-		return v < acc || v != v ? v : acc;
-	}
-}
-
 static int64_t add_int(enum step step, int64_t acc, int64_t v, bool is_unsigned)
 {
 	bool less = is_unsigned ? (uint64_t)v < (uint64_t)acc : v < acc;
@@ -124,82 +97,6 @@ static int64_t add_int(enum step step, int64_t acc, int64_t v, bool is_unsigned)
 		return less || v == acc ? acc : v;
 	default:
 		return less ? v : acc;
-	}
-}
-
-static void run_doubles(enum step step, double *acc, int64_t acc_step, const double *v, int64_t n)
-{
-	if (acc_step == 0) {
-		double total = *acc;
-		if (step == STEP_SUM)
-			for (int64_t i = 0; i < n; i++)
-				total += v[i];
-		else
-			for (int64_t i = 0; i < n; i++)
-				total = add_double(step, total, v[i]);
-		*acc = total;
-		return;
-	}
-	for (int64_t i = 0; i < n; i++)
-		acc[i * acc_step] = add_double(step, acc[i * acc_step], v[i]);
-}
-
-// A row of floats. A sum waits for the one before it, so that four rows are summed side by side.
-#define FOLD_ROWS(name, term)                                                                                          \
-	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \
-	{                                                                                                              \
-		int64_t r = 0;                                                                                         \
-		for (; r + 4 <= rows; r += 4, x += 4 * pitch) {                                                        \
-			double a[4];                                                                                   \
-			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                            \
-				a[k] = acc[(r + k) * apart];                                                           \
-			for (int64_t i = 0; i < n; i++)                                                                \
-				_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                    \
-					a[k] = term(a[k], (double)x[k * pitch + i]);                                   \
-			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                            \
-				acc[(r + k) * apart] = a[k];                                                           \
-		}                                                                                                      \
-		for (; r < rows; r++, x += pitch)                                                                      \
-			for (int64_t i = 0; i < n; i++)                                                                \
-				acc[r * apart] = term(acc[r * apart], (double)x[i]);                                   \
-	}
-#define SUM(acc, v) ((acc) + (v))
-#define LARGER(acc, v) ((v) > (acc) || (v) != (v) ? (v) : (acc))
-FOLD_ROWS(sum_rows, SUM)
-FOLD_ROWS(max_rows, LARGER)
-
-// Floats that are reduced over their last dimensions; false for anything else.
-static bool fold_rows(enum step step, double *acc, const struct tensor *x, const struct strided *s, int width)
-{
-	enum { PIECE = 256, ALONE = 32768 }; // rows of a thread's turn; elements that are not worth a second thread
-	int64_t rows = strided_rows(s), n = strided_run(s), apart = s->rank > 1 ? s->stride[0][0] : 1, pitch = s->rank > 1 ? s->stride[1][0] : 0;
-
-	if ((step != STEP_SUM && step != STEP_MAX) || x->type != DT_F32 || s->rank > 2 || strided_step(s, 0) != 0 || strided_step(s, 1) != 1)
-		return false;
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
-	for (int64_t r = 0; r < rows; r += PIECE)
-		(step == STEP_SUM ? sum_rows : max_rows)(acc + r * apart, apart, (const float *)x->data + r * pitch, pitch,
-		    rows - r < PIECE ? rows - r : PIECE, n);
-	return true;
-}
-
-// acc = step over all elements; with `shift`, over exp(element - shift) instead.
-static void fold_doubles(
-    enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift)
-{
-	int64_t rows = strided_rows(s), run = strided_run(s), to = strided_step(s, 0), from = strided_step(s, 1);
-	double v[ELEMENTS_CHUNK];
-
-	for (int64_t r = 0; r < rows; r++) {
-		int64_t at[STRIDED_MAX];
-		strided_at(s, r, at);
-		for (int64_t i = 0; i < run; i += ELEMENTS_CHUNK) {
-			int64_t m = run - i < ELEMENTS_CHUNK ? run - i : ELEMENTS_CHUNK;
-			elements_load_double(v, x->type, x->data, at[1] + i * from, from, m);
-			for (int64_t j = 0; shift && j < m; j++)
-				v[j] = exp(v[j] - shift[at[0] + (i + j) * to]);
-			run_doubles(step, acc + at[0] + i * to, to, v, m);
-		}
 	}
 }
 
@@ -247,15 +144,14 @@ static enum status reduce_doubles(struct recipe recipe, const struct tensor *x, 
 	if (!acc)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)count);
 	for (int64_t i = 0; i < count; i++) {
-		acc[i] = start_double[recipe.step];
+		acc[i] = reduce_start(recipe.step);
 		shift[i] = -INFINITY;
 	}
 	if (shifted)
-		fold_doubles(STEP_MAX, shift, x, s, NULL);
+		reduce_fold(STEP_MAX, shift, x, s, NULL, width);
 	for (int64_t i = 0; i < count; i++)
 		shift[i] = isfinite(shift[i]) ? shift[i] : 0;
-	if (shifted || !fold_rows(recipe.step, acc, x, s, width))
-		fold_doubles(recipe.step, acc, x, s, shifted ? shift : NULL);
+	reduce_fold(recipe.step, acc, x, s, shifted ? shift : NULL, width);
 	for (int64_t i = 0; i < count; i++)
 		acc[i] = finish_double(recipe.finish, acc[i], terms, shift[i]);
 	elements_store_double(y->data, y->type, 0, acc, count);

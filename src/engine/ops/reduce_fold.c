@@ -1,0 +1,149 @@
+#include "reduce_fold.h"
+
+#include <math.h>
+#include "element.h"
+
+#define SUM(acc, v)    ((acc) + (v))
+#define ABS(acc, v)    ((acc) + fabs(v))
+#define SQUARE(acc, v) ((acc) + (v) * (v))
+#define PROD(acc, v)   ((acc) * (v))
+#define MAX(acc, v)    (((v) > (acc)) | ((v) != (v)) ? (v) : (acc))
+#define MIN(acc, v)    (((v) < (acc)) | ((v) != (v)) ? (v) : (acc))
+
+// Elements side by side go to accumulators side by side, or all to one.
+#define RUN(name, term)                                                                                                \
+	static void name(double *acc, int64_t step, const double *v, int64_t n)                                        \
+	{                                                                                                              \
+		if (step == 1) {                                                                                       \
+			_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                            \
+				acc[i] = term(acc[i], v[i]);                                                           \
+			return;                                                                                        \
+		}                                                                                                      \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			acc[i * step] = term(acc[i * step], v[i]);                                                     \
+	}
+RUN(run_sum, SUM)
+RUN(run_abs, ABS)
+RUN(run_square, SQUARE)
+RUN(run_prod, PROD)
+RUN(run_max, MAX)
+RUN(run_min, MIN)
+
+// A row of floats to one accumulator. A sum waits for the one before it, so that four rows are summed side by side.
+static void sum_rows(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)
+{
+	int64_t r = 0;
+
+	for (; r + 4 <= rows; r += 4, x += 4 * pitch) {
+		double a[4];
+		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+			a[k] = acc[(r + k) * apart];
+		for (int64_t i = 0; i < n; i++)
+			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+				a[k] += (double)x[k * pitch + i];
+		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+			acc[(r + k) * apart] = a[k];
+	}
+	for (; r < rows; r++, x += pitch)
+		for (int64_t i = 0; i < n; i++)
+			acc[r * apart] += (double)x[i];
+}
+
+// The largest or least of a row does not depend on the order: LANES of them side by side.
+enum { LANES = 32 };
+#define ROWS_OF_ENDS(name, term, start)                                                                                \
+	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \
+	{                                                                                                              \
+		for (int64_t r = 0; r < rows; r++, x += pitch) {                                                       \
+			float m[LANES];                                                                                \
+			int64_t i = 0;                                                                                 \
+			for (int k = 0; k < LANES; k++)                                                                \
+				m[k] = (start);                                                                        \
+			for (; i + LANES <= n; i += LANES)                                                             \
+				_Pragma("omp simd") for (int k = 0; k < LANES; k++)                                    \
+					m[k] = term(m[k], x[i + k]);                                                   \
+			for (; i < n; i++)                                                                             \
+				m[0] = term(m[0], x[i]);                                                               \
+			for (int k = 0; k < LANES; k++)                                                                \
+				acc[r * apart] = term(acc[r * apart], (double)m[k]);                                   \
+		}                                                                                                      \
+	}
+ROWS_OF_ENDS(max_rows, MAX, -INFINITY)
+ROWS_OF_ENDS(min_rows, MIN, INFINITY)
+
+static const struct {
+	double start;
+	void (*run)(double *acc, int64_t step, const double *v, int64_t n);
+	// Rows of n floats, `pitch` apart, each to its accumulator, `apart` apart. NULL: by run.
+	void (*rows)(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n);
+} steps[] = {
+    [STEP_SUM] = {0, run_sum, sum_rows},
+    [STEP_ABS] = {0, run_abs, NULL},
+    [STEP_SQUARE] = {0, run_square, NULL},
+    [STEP_PROD] = {1, run_prod, NULL},
+    [STEP_MAX] = {-INFINITY, run_max, max_rows},
+    [STEP_MIN] = {INFINITY, run_min, min_rows},
+};
+
+enum { ALONE = 32768 }; // elements that are not worth a second thread
+
+double reduce_start(enum step step)
+{
+	return steps[step].start;
+}
+
+// Floats that are reduced over their last dimensions; false for anything else.
+static bool fold_rows(enum step step, double *acc, const struct tensor *x, const struct strided *s, int width)
+{
+	enum { PIECE = 256 }; // rows of a thread's turn
+	int64_t rows = strided_rows(s), n = strided_run(s), apart = s->rank > 1 ? s->stride[0][0] : 1, pitch = s->rank > 1 ? s->stride[1][0] : 0;
+
+	if (!steps[step].rows || x->type != DT_F32 || s->rank > 2 || strided_step(s, 0) != 0 || strided_step(s, 1) != 1)
+		return false;
+#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
+	for (int64_t r = 0; r < rows; r += PIECE)
+		steps[step].rows(acc + r * apart, apart, (const float *)x->data + r * pitch, pitch, rows - r < PIECE ? rows - r : PIECE, n);
+	return true;
+}
+
+struct fold {
+	enum step step;
+	double *acc;
+	const struct tensor *x;
+	const struct strided *s;
+	const double *shift;
+};
+
+// Elements i, i + 1, ... of a run, at most ELEMENTS_CHUNK of them.
+static void fold_piece(const struct fold *f, int64_t row, int64_t i)
+{
+	int64_t left = strided_run(f->s) - i, n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK, at[STRIDED_MAX];
+	int64_t to = strided_step(f->s, 0), from = strided_step(f->s, 1);
+	double v[ELEMENTS_CHUNK];
+
+	strided_at(f->s, row, at);
+	elements_load_double(v, f->x->type, f->x->data, at[1] + i * from, from, n);
+	for (int64_t j = 0; f->shift && j < n; j++)
+		v[j] = exp(v[j] - f->shift[at[0] + (i + j) * to]);
+	steps[f->step].run(f->acc + at[0] + i * to, to, v, n);
+}
+
+void reduce_fold(enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift, int width)
+{
+	const struct fold f = {step, acc, x, s, shift};
+	int64_t rows = strided_rows(s), run = strided_run(s);
+
+	if (!shift && fold_rows(step, acc, x, s, width))
+		return;
+	if (strided_step(s, 0) == 0) {
+		for (int64_t r = 0; r < rows; r++)
+			for (int64_t i = 0; i < run; i += ELEMENTS_CHUNK)
+				fold_piece(&f, r, i);
+		return;
+	}
+	// Each piece of a run has accumulators of its own, which stay in the cache over the rows.
+#pragma omp parallel for num_threads(width) if (width > 1 && rows * run > ALONE)
+	for (int64_t i = 0; i < run; i += ELEMENTS_CHUNK)
+		for (int64_t r = 0; r < rows; r++)
+			fold_piece(&f, r, i);
+}
