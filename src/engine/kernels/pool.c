@@ -15,6 +15,8 @@ struct pool {
 	struct kernel base;
 	struct pool_task task;
 	int64_t lanes, planes; // elements of a pixel; (image, channel or block of channels) pairs
+	struct span *outputs;  // [kw] of each tap of a row, those that it meets
+	float *columns;        // [ow] of an average, how many columns of the window count
 };
 
 static const struct pool_table *table(void)
@@ -49,7 +51,7 @@ static void add_row(const struct pool *k, char *y, const char *x, pool_row_fn *t
 	size_t pixel = pixel_bytes(k);
 	for (int64_t kx = 0; kx < g->kw; kx++) {
 		int64_t offset = kx * g->dil_w - g->pad_l;
-		struct span s = conv_span(g->ow, g->stride_w, offset, g->w);
+		struct span s = k->outputs[kx];
 		if (s.first < s.end)
 			tap(y + (size_t)s.first * pixel, x + (size_t)(s.first * g->stride_w + offset) * pixel, s.end - s.first, g->stride_w,
 			    k->lanes);
@@ -80,12 +82,7 @@ static void divide_row(const struct pool *k, float *y, int64_t oy)
 	const struct conv_geometry *g = &k->task.g;
 	bool pad = k->task.count_include_pad;
 	int64_t rows = taps_inside(oy * g->stride_h - g->pad_t, g->kh, g->dil_h, pad ? -g->pad_t : 0, g->h + (pad ? g->pad_b : 0));
-	for (int64_t ox = 0; ox < g->ow; ox++) {
-		int64_t columns = taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, pad ? -g->pad_l : 0, g->w + (pad ? g->pad_r : 0));
-		float count = rows * columns > 0 ? (float)(rows * columns) : 1.0f;
-		for (int64_t l = 0; l < k->lanes; l++)
-			y[ox * k->lanes + l] /= count;
-	}
+	table()->divide(y, k->columns, (float)rows, g->ow, k->lanes);
 }
 
 static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t plane, int64_t oy)
@@ -205,8 +202,11 @@ static void run_global_average(const struct kernel *kernel, const struct kernel_
 	parts_share(k->planes, width_of(k, io->width), average_plane, &(struct call){.k = k, .io = io});
 }
 
-static void pool_free(struct kernel *k)
+static void pool_free(struct kernel *kernel)
 {
+	struct pool *k = (struct pool *)kernel;
+	free(k->outputs);
+	free(k->columns);
 	free(k);
 }
 
@@ -227,9 +227,24 @@ static bool is_banded(const struct pool_task *t)
 	return t->max && g->oh > 0 && g->ow > 0 && g->stride_h * g->kw + g->kh < g->kh * g->kw;
 }
 
+// What does not change from row to row.
+static enum status measure_columns(struct pool *k, struct error *err)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t before = k->task.count_include_pad ? g->pad_l : 0, after = k->task.count_include_pad ? g->pad_r : 0;
+	k->outputs = mem_try_array((size_t)g->kw, sizeof(*k->outputs));
+	k->columns = mem_try_array((size_t)g->ow, sizeof(*k->columns));
+	if (!k->outputs || !k->columns)
+		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld columns", (long long)g->kw);
+	for (int64_t kx = 0; kx < g->kw; kx++)
+		k->outputs[kx] = conv_span(g->ow, g->stride_w, kx * g->dil_w - g->pad_l, g->w);
+	for (int64_t ox = 0; ox < g->ow; ox++)
+		k->columns[ox] = (float)taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, -before, g->w + after);
+	return STATUS_OK;
+}
+
 enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct error *err)
 {
-	(void)err;
 	*out = NULL;
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
@@ -239,5 +254,8 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
 	*out = &k->base;
-	return STATUS_OK;
+	enum status s = measure_columns(k, err);
+	if (s != STATUS_OK)
+		kernel_free(out);
+	return s;
 }

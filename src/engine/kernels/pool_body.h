@@ -34,6 +34,30 @@ ROW_LOOP(max_u8, uint8_t, MAX_OF)
 ROW_LOOP(max_i16, int16_t, MAX_OF)
 ROW_LOOP(sum_f32, float, SUM_OF)
 
+
+static void divide_lanes(float *y, const float *columns, float rows, int64_t n, const int64_t lanes)
+{
+	for (int64_t i = 0; i < n; i++, y += lanes) {
+		float count = rows * columns[i], by = count > 0.0f ? count : 1.0f;
+		_Pragma("omp simd") for (int64_t l = 0; l < lanes; l++) y[l] /= by;
+	}
+}
+
+static void divide(float *y, const float *columns, float rows, int64_t n, int64_t lanes)
+{
+	if (lanes == 8) {
+		divide_lanes(y, columns, rows, n, 8);
+	} else if (lanes == 16) {
+		divide_lanes(y, columns, rows, n, 16);
+	} else {
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+		{
+			float count = rows * columns[i];
+			y[i] /= count > 0.0f ? count : 1.0f;
+		}
+	}
+}
+
 #define PARTS 64
 
 // Element i goes to part i mod 64; the parts of a lane are then added up in rising order.
@@ -56,5 +80,6 @@ static void total(float *y, const float *x, int64_t n, int64_t lanes)
 const struct pool_table POOL_TABLE = {
 	.max = {[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16},
 	.sum = sum_f32,
+	.divide = divide,
 	.total = total,
 };

@@ -62,14 +62,15 @@ static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, st
 {
 	enum op_id id = x->node->op->id;
 	bool global = id == OP_GlobalAveragePool || id == OP_GlobalMaxPool || id == OP_ReduceMean;
-	if (in->t.shape.rank != 4 || exec_out_shape(x, shape) != STATUS_OK || shape_count(shape) <= 0)
+	const int rank = in->t.shape.rank;
+	if (rank < 3 || rank > 4 || exec_out_shape(x, shape) != STATUS_OK || shape_count(shape) <= 0)
 		return false;
 	*t = (struct pool_task){.layout = in->t.layout, .type = in->t.type};
 	t->max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
 	if (global) {
-		const int64_t *d = in->t.shape.dim;
-		*shape = shape_of(4, (int64_t[]){d[0], d[1], 1, 1});
-		t->g = (struct conv_geometry){.n = d[0], .c = d[1], .h = d[2], .w = d[3], .oc = d[1], .kh = d[2], .kw = d[3], .oh = 1, .ow = 1,
+		const int64_t *d = in->t.shape.dim, h = rank == 4 ? d[2] : 1, w = d[rank - 1];
+		*shape = shape_of(rank, (int64_t[]){d[0], d[1], 1, 1});
+		t->g = (struct conv_geometry){.n = d[0], .c = d[1], .h = h, .w = w, .oc = d[1], .kh = h, .kw = w, .oh = 1, .ow = 1,
 		    .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .group = d[1]};
 		return true;
 	}
