@@ -17,7 +17,7 @@ static void filter_row(const struct interp *r, const float *x, float *y, int64_t
 	}
 }
 
-// One pixel; with `lanes` constant its sum stays in registers.
+// One pixel of a block; with `lanes` constant its sum stays in registers.
 static inline void filter_pixel(float *y, const float *x, const int64_t *index, const float *weight, int64_t taps, const int64_t lanes)
 {
 	float sum[16];
@@ -30,19 +30,39 @@ static inline void filter_pixel(float *y, const float *x, const int64_t *index, 
 		y[l] = sum[l];
 }
 
+static inline void filter_blocks(const struct interp_axis *a, const float *x, float *y, const int64_t lanes)
+{
+	for (int64_t o = 0; o < a->out; o++)
+		filter_pixel(y + o * lanes, x, a->index + o * a->taps, a->weight + o * a->taps, a->taps, lanes);
+}
+
+// Pixels of one float: there a branch for a weight of 0 would cost more than the product that it saves.
+static inline void filter_floats(const struct interp_axis *a, const float *x, float *y, const int64_t taps)
+{
+	for (int64_t o = 0; o < a->out; o++) {
+		const int64_t *index = a->index + o * taps;
+		const float *weight = a->weight + o * taps;
+		float sum = weight[0] * x[index[0]];
+		_Pragma("GCC unroll 4") for (int64_t k = 1; k < taps; k++)
+		{
+			float more = sum + weight[k] * x[index[k]];
+			sum = weight[k] != 0 ? more : sum;
+		}
+		y[o] = sum;
+	}
+}
+
 static void filter_column(const struct interp *r, const float *x, float *y)
 {
 	const struct interp_axis *a = &r->columns;
-	for (int64_t o = 0; o < a->out; o++, y += r->lanes) {
-		const int64_t *index = a->index + o * a->taps;
-		const float *weight = a->weight + o * a->taps;
-		if (r->lanes == 1)
-			filter_pixel(y, x, index, weight, a->taps, 1);
-		else if (r->lanes == 8)
-			filter_pixel(y, x, index, weight, a->taps, 8);
-		else
-			filter_pixel(y, x, index, weight, a->taps, 16);
-	}
+	if (r->lanes == 16)
+		filter_blocks(a, x, y, 16);
+	else if (r->lanes == 8)
+		filter_blocks(a, x, y, 8);
+	else if (a->taps == 2)
+		filter_floats(a, x, y, 2);
+	else
+		filter_floats(a, x, y, a->taps);
 }
 
 const struct interp_table INTERP_TABLE = {filter_row, filter_column};
