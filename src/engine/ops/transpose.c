@@ -37,7 +37,7 @@ enum status transpose_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-enum { TILE = 8, STRIPE = 64 }; // a stripe of columns of the matrix, whose rows in the result stay in the first-level cache
+enum { TILE = 8, STRIPE = 64, LINE = 64 }; // elements; columns of the matrix in a stripe; bytes of a line of the cache
 
 // Matrices of rows (the result's last dimension) by columns (the input's), one for each index of the other dimensions.
 struct matrices {
@@ -86,13 +86,25 @@ static void turn_rest(const struct matrices *m, char *y, const char *x, int64_t 
 		turn_elements(m, y, x, rows, columns, 4);
 }
 
+// `tiles` tiles side by side in the input, in rows r to r + TILE of it.
+static void turn_tiles(const struct matrices *m, char *y, const char *x, int64_t r, int64_t column, int64_t tiles)
+{
+	m->tiles((uint8_t *)y + (size_t)column * m->column_step + (size_t)r * m->elem, m->column_step, TILE * m->column_step,
+	    (const uint8_t *)x + (size_t)r * m->row_step + (size_t)column * m->elem, m->row_step, TILE * m->elem, tiles);
+}
+
+// Lines of the result are filled at once: where they lie a power of two apart, the cache does not keep them until the next rows.
 static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_t first)
 {
 	int64_t columns = m->columns - first < STRIPE ? m->columns - first : STRIPE, tiles = columns / TILE, r = 0;
+	const int64_t line = (int64_t)(LINE / m->elem);
 
+	for (; r + line <= m->rows; r += line)
+		for (int64_t c = 0; c < tiles; c++)
+			for (int64_t part = r; part < r + line; part += TILE)
+				turn_tiles(m, y, x, part, first + c * TILE, 1);
 	for (; r + TILE <= m->rows; r += TILE)
-		m->tiles((uint8_t *)y + (size_t)first * m->column_step + (size_t)r * m->elem, m->column_step, TILE * m->column_step,
-		    (const uint8_t *)x + (size_t)r * m->row_step + (size_t)first * m->elem, m->row_step, TILE * m->elem, tiles);
+		turn_tiles(m, y, x, r, first, tiles);
 	turn_rest(m, y, x, 0, first + tiles * TILE, r, columns % TILE);
 	turn_rest(m, y, x, r, first, m->rows - r, columns);
 }
