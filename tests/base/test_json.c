@@ -262,3 +262,54 @@ void test_json__comments_become_blanks(void **state)
 	assert_int_equal(json_parse(&j, late, strlen(late), "x", &err), STATUS_FORMAT);
 	assert_true(strncmp(err.text, "x:3: ", 5) == 0);
 }
+
+static cJSON *parsed_yaml(const char *text)
+{
+	struct error err;
+	cJSON *j;
+
+	if (json_parse_yaml(&j, text, strlen(text), "x.yaml", &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return j;
+}
+
+void test_json__yaml_is_the_same_tree(void **state)
+{
+	cJSON *j = parsed_yaml("# a file\na: 1.5e1\n'b: c': float16\nlist:\n- ~\n- true\n- [x, {y: '2'}]\nempty: {}\nnone:\n? long\n: -3\n");
+
+	(void)state;
+	assert_true(json_number(j, "a", 0) == 15);
+	assert_string_equal(json_text(j, "b: c", ""), "float16");
+	const cJSON *list = cJSON_GetObjectItem(j, "list"), *inner = cJSON_GetArrayItem(list, 2);
+	assert_true(cJSON_IsNull(cJSON_GetArrayItem(list, 0)) && cJSON_IsTrue(cJSON_GetArrayItem(list, 1)));
+	assert_string_equal(cJSON_GetArrayItem(inner, 0)->valuestring, "x");
+	assert_string_equal(json_text(cJSON_GetArrayItem(inner, 1), "y", ""), "2"); // quoted: a text
+	assert_true(cJSON_IsObject(cJSON_GetObjectItem(j, "empty")) && cJSON_IsNull(cJSON_GetObjectItem(j, "none")));
+	assert_true(json_number(j, "long", 0) == -3);
+	cJSON_Delete(j);
+}
+
+void test_json__yaml_that_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} t[] = {
+	    {"", "x.yaml: nothing is in it"}, {"a: 1\nb: &x [1]\nc: *x\n", "x.yaml:3: an alias"}, {"a: 1\n---\nb: 2\n", "x.yaml:2: a second document"},
+	    {"a:\n\t- 1\n", "x.yaml:2: not valid YAML"}, {"a: [1\n", "not valid YAML"}, {"[1]: 2\n", "x.yaml:1: a key that is no text"},
+	    {"a: \"x\\0y\"\n", "x.yaml:1: a text with a NUL"}, {"\"\\0\": 1\n", "a key that is no text"}, {"a: 1\nb: \xff\n", "not valid YAML"}, {"a: b: c\n", "x.yaml:1: not valid YAML"},
+	};
+	struct error err;
+	cJSON *j;
+	char deep[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		assert_int_not_equal(json_parse_yaml(&j, t[i].text, strlen(t[i].text), "x.yaml", &err), STATUS_OK);
+		assert_null(j);
+		if (!strstr(err.text, t[i].why))
+			fail_msg("%s", err.text);
+	}
+	memset(deep, '[', sizeof deep);
+	assert_int_equal(json_parse_yaml(&j, deep, sizeof deep, "x.yaml", &err), STATUS_UNSUPPORTED);
+	assert_string_equal(err.text, "x.yaml:1: nested more than 100 deep");
+}

@@ -11,6 +11,8 @@
 // Reads and parses a file of at most 256 MiB; the error names the file and the line.
 MUST_CHECK enum status json_read(cJSON **out, const char *path, struct error *err);
 MUST_CHECK enum status json_parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err);
+// The same of YAML: plain numbers, true, false and null are values, all else is text. Aliases and a second document are refused.
+MUST_CHECK enum status json_parse_yaml(cJSON **out, const char *text, size_t size, const char *name, struct error *err);
 // Writes blanks over comments (//, /* */ and #), which the relaxed JSON of other tools has; lines keep their numbers.
 void json_blank_comments(char *text);
 // Writes atomically ("-" is stdout). Names of models and files may be no UTF-8, which JSON must be: such bytes become U+FFFD, unless

@@ -40,7 +40,15 @@ static bool has_member(const cJSON *root, const char *members)
 	return false;
 }
 
-static enum status read_json(struct wishes *w, const char **format, const cJSON *root, const char *path, struct error *err)
+static const struct {
+	const char *members, *instead;
+} elsewhere[] = {
+    {"quantization_parameters calibration_parameters", "an xquant configuration is given with --config"},
+    {"qtui_session", "a session is given with --session"},
+    {"customized_quantize_layers", "of RKNN-Toolkit 1, which numbers its layers: the .quantization.cfg of RKNN-Toolkit2 is read"},
+};
+
+static enum status read_tree(struct wishes *w, const char **format, const cJSON *root, const char *path, struct error *err)
 {
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (has_member(root, readers[i].members)) {
@@ -48,11 +56,10 @@ static enum status read_json(struct wishes *w, const char **format, const cJSON 
 			readers[i].read(w, root);
 			return STATUS_OK;
 		}
-	if (has_member(root, "quantization_parameters calibration_parameters"))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: an xquant configuration is given with --config", path);
-	if (has_member(root, "qtui_session"))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: a session is given with --session", path);
-	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT or Pulsar2 that is known here", path);
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (has_member(root, elsewhere[i].members))
+			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, elsewhere[i].instead);
+	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or RKNN that is known here", path);
 }
 
 static bool read_text(struct wishes *w, const char **format, char *text)
@@ -65,6 +72,26 @@ static bool read_text(struct wishes *w, const char **format, char *text)
 	return false;
 }
 
+// Behind lines that are comments in JSON as other tools take it or in YAML, JSON begins with a bracket. In YAML, a # within a name begins none.
+static bool is_json(const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	while (text[0] == '#' || (text[0] == '/' && text[1] == '/')) {
+		text += strcspn(text, "\n");
+		text += strspn(text, " \t\r\n");
+	}
+	return strchr("{[/", *text) != NULL; // also where there is nothing
+}
+
+static enum status parse(cJSON **root, struct bytes *b, const char *path, struct error *err)
+{
+	char *text = (char *)b->data;
+	if (!is_json(text))
+		return json_parse_yaml(root, text, b->size, path, err);
+	json_blank_comments(text);
+	return json_parse(root, text, b->size, path, err);
+}
+
 static enum status read_file(struct wishes *w, const char **format, const char *path, struct error *err)
 {
 	struct bytes b = {0};
@@ -73,10 +100,9 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 	if (s != STATUS_OK)
 		return s;
 	if (!read_text(w, format, (char *)b.data)) {
-		json_blank_comments((char *)b.data);
-		s = json_parse(&root, (const char *)b.data, b.size, path, err);
+		s = parse(&root, &b, path, err);
 		if (s == STATUS_OK)
-			s = read_json(w, format, root, path, err);
+			s = read_tree(w, format, root, path, err);
 	}
 	cJSON_Delete(root);
 	bytes_done(&b);

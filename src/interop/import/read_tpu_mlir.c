@@ -1,6 +1,5 @@
 // tpu-mlir: the quantization table, lines "TENSOR_Type MODE", and the calibration table, lines "TENSOR_Type THRESHOLD MIN MAX". An operator goes by
 // its first output and its type; an input of the network by its own name.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
@@ -35,13 +34,6 @@ static bool next_row(struct row *r, char **text, const char **tail)
 	return false;
 }
 
-static bool number(double *out, const char *word)
-{
-	char *end;
-	*out = strtod(word, &end);
-	return end != word && !*end && isfinite(*out);
-}
-
 static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", PREC_FLOAT}, {"BF16", PREC_FLOAT}};
 
 // "W4INT8", "F8E4M3": capitals, of which the last line of a list of names has none by chance.
@@ -58,7 +50,7 @@ static bool is_qtable_row(const struct row *r)
 static bool is_cali_row(const struct row *r)
 {
 	double x;
-	return r->n == COLUMNS && number(&x, r->word[1]) && number(&x, r->word[2]) && number(&x, r->word[3]);
+	return r->n == COLUMNS && str_to_double(r->word[1], &x) && str_to_double(r->word[2], &x) && str_to_double(r->word[3], &x);
 }
 
 static const char *first_line(const char *text)
@@ -92,15 +84,15 @@ static const char *tensor_of(const struct graph *g, char *name)
 	return name;
 }
 
-static void read_mode(struct wishes *w, const struct namemap *makers, struct row *r)
+static void read_mode(struct wishes *w, struct row *r)
 {
-	int mode = WORD_MEANS(modes, r->word[1]), maker;
+	int mode = WORD_MEANS(modes, r->word[1]), node;
 	if (mode < 0)
 		wish_note(w, "line %d: %.120s: the mode %.40s is not known here: INT8, F32, F16 and BF16 are", r->line, r->word[0], r->word[1]);
-	else if ((maker = namemap_get(makers, tensor_of(w->g, r->word[0]))) < 0)
+	else if ((node = node_of_tensor(w, tensor_of(w->g, r->word[0]))) < 0)
 		wish_note(w, "line %d: %.120s: the model has no tensor of this name", r->line, r->word[0]);
 	else
-		wish_precision(w, w->g->origin[maker].node, (enum precision)mode);
+		wish_precision(w, node, (enum precision)mode);
 }
 
 bool read_tpu_mlir_qtable(struct wishes *w, char *text)
@@ -109,14 +101,12 @@ bool read_tpu_mlir_qtable(struct wishes *w, char *text)
 	const char *tail = NULL;
 	if (!is_table(text, "quantize_mode", is_qtable_row))
 		return false;
-	struct namemap *makers = tensor_makers(w->g);
 	while (next_row(&r, &text, &tail)) {
 		if (is_qtable_row(&r))
-			read_mode(w, makers, &r);
+			read_mode(w, &r);
 		else
 			wish_note(w, "line %d: %.60s: not OPERATOR MODE", r.line, r.word[0]);
 	}
-	namemap_free(&makers);
 	return true;
 }
 
@@ -128,7 +118,7 @@ bool read_tpu_mlir_cali(struct wishes *w, char *text)
 	if (!is_table(text, "threshold", is_cali_row))
 		return false;
 	while (next_row(&r, &text, &tail)) {
-		if (is_cali_row(&r) && number(&threshold, r.word[1]))
+		if (is_cali_row(&r) && str_to_double(r.word[1], &threshold))
 			wish_threshold(w, tensor_of(w->g, r.word[0]), threshold, 1e-7);
 		else
 			wish_note(w, "line %d: %.60s: not OPERATOR THRESHOLD MIN MAX", r.line, r.word[0]);

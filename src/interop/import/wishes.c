@@ -13,12 +13,14 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1};
 	w->precision = xcalloc(n, sizeof *w->precision);
 	memset(w->precision, -1, n);
+	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc(n, sizeof *w->scale);
 }
 
 void wishes_done(struct wishes *w)
 {
+	namemap_free(&w->makers);
 	free(w->precision);
 	free(w->said);
 	free(w->scale);
@@ -54,28 +56,41 @@ void wish_scale(struct wishes *w, int node, double scale)
 	w->scale[w->p->group[node].owner] = scale;
 }
 
-// The node whose first output the tensor is and where it is quantized; -1, with a note unless it is a parameter.
-static int quantized_at(struct wishes *w, const char *tensor)
+int node_of_tensor(const struct wishes *w, const char *tensor)
+{
+	int maker = namemap_get(w->makers, tensor);
+	return maker >= 0 ? w->g->origin[maker].node : -1;
+}
+
+int quantizing_node(const struct wishes *w, const char *tensor, const char **why)
 {
 	int v = graph_find_value(w->g, tensor), node = v >= 0 ? w->g->value[v].producer : -1;
+	*why = NULL;
 	if (v < 0)
-		wish_note(w, "%.120s: the model has no tensor of this name", tensor);
-	if (v < 0 || w->g->value[v].constant)
+		*why = "the model has no tensor of this name";
+	else if (w->g->value[v].constant)
 		return -1;
-	if (node < 0 || w->g->node[node].out[0] != v) {
-		wish_note(w, "%.120s: %s, whose scale is the target's own", tensor, node < 0 ? "an input of the network" : "not the first output of its node");
-		return -1;
-	}
-	if (w->p->group[node].last != node) {
-		wish_note(w, "%.120s: inside a fused operator, where nothing is quantized", tensor);
-		return -1;
-	}
+	else if (node < 0)
+		*why = "an input of the network, whose scale is the target's own";
+	else if (w->g->node[node].out[0] != v)
+		*why = "not the first output of its node, whose scale is the target's own";
+	else if (w->p->group[node].last != node)
+		*why = "inside a fused operator, where nothing is quantized";
+	return *why ? -1 : node;
+}
+
+static int quantizing_node_or_note(struct wishes *w, const char *tensor)
+{
+	const char *why;
+	int node = quantizing_node(w, tensor, &why);
+	if (why)
+		wish_note(w, "%.120s: %s", tensor, why);
 	return node;
 }
 
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
 {
-	int node = quantized_at(w, tensor);
+	int node = quantizing_node_or_note(w, tensor);
 	if (node < 0)
 		return;
 	if (bits != WISH_FLOAT && bits != 8 && bits != 16) {
@@ -89,7 +104,7 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
 {
-	int node = quantized_at(w, tensor);
+	int node = quantizing_node_or_note(w, tensor);
 	const struct quantizer *q = node >= 0 ? &plan_out(w->p, node, 0)->quant : NULL;
 	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
 		return;
@@ -99,7 +114,7 @@ void wish_threshold(struct wishes *w, const char *tensor, double threshold, doub
 		wish_note(w, "%.120s: the target quantizes with a zero point, which the threshold %g does not fix", tensor, threshold);
 	if (!(threshold > 0) || !q->symmetric)
 		return;
-	double scale = threshold / (double)q->qmax, power = scale > 0 ? exp2(round(log2(scale))) : scale;
+	double scale = threshold / (double)q->qmax, power = exp2(round(log2(scale)));
 	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
 	wish_scale(w, node, is_power ? power : scale);
 }

@@ -7,6 +7,7 @@
 struct wishes {
 	const struct plan *p;   // as the study's edits make it, without scales: groups, widths
 	const struct graph *g;  // the plan's
+	struct namemap *makers; // tensor_makers
 	struct str *notes;      // a line for everything that is not taken over; the first thousand
 	int n_notes;            // of all
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
@@ -23,6 +24,10 @@ void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
 // Of the owner of the node's group.
 void wish_precision(struct wishes *w, int node, enum precision p);
 void wish_scale(struct wishes *w, int node, double scale);
+// The node that stands for the one which makes the tensor in the file; -1: none does.
+int node_of_tensor(const struct wishes *w, const char *tensor);
+// The node whose first output the tensor is and which ends a group. -1: there is none, and *why says so, or is NULL: a parameter.
+int quantizing_node(const struct wishes *w, const char *tensor, const char **why);
 // Of the node that makes the tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless
 // that is 0. Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0

@@ -1,0 +1,71 @@
+// RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that operators end with. The rest of that file
+// is what its step 1 calibrated; the block is put into it as text.
+#include <stdlib.h>
+#include <string.h>
+#include "formats.h"
+
+static const char *const type_name[PREC_COUNT] = {[PREC_INT8] = "int8", [PREC_INT16] = "int16", [PREC_FLOAT] = "float16"};
+
+// What is decided of any node that runs as one operator; float wins. [n_nodes] by the operator's owner, -1: nothing is.
+static signed char *operator_precisions(const struct study *st, const struct snapshot *s)
+{
+	const struct plan *p = snapshot_plan(s);
+	signed char *want = xcalloc((size_t)s->n_rows + 1, sizeof *want);
+	memset(want, -1, (size_t)s->n_rows);
+	for (int n = 0; n < s->n_rows; n++) {
+		int decided = decided_precision(st, s, n), owner = p->group[n].owner;
+		if (decided >= 0 && want[owner] != PREC_FLOAT)
+			want[owner] = (signed char)decided;
+	}
+	return want;
+}
+
+static bool has_control(const char *name)
+{
+	while ((unsigned char)*name >= ' ' && *name != 0x7f)
+		name++;
+	return *name != '\0';
+}
+
+// Quoted, since a name may be a number or have anything in it.
+static void add_tensor(struct str *block, struct str *loss, const char *tensor, const char *type)
+{
+	if (has_control(tensor)) {
+		str_addf(loss, "%s: YAML cannot say a name with a control character in it\n", tensor);
+		return;
+	}
+	str_add(block, "    '");
+	for (const char *c = tensor; *c; c++) {
+		str_addn(block, c, 1);
+		if (*c == '\'')
+			str_addn(block, c, 1);
+	}
+	str_addf(block, "': %s\n", type);
+}
+
+static void add_outputs(struct str *block, struct str *loss, const struct graph *g, const struct node *n, const char *type)
+{
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0)
+			add_tensor(block, loss, g->value[n->out[i]].name, type);
+}
+
+enum status rknn(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+{
+	const struct group *group = snapshot_plan(s)->group;
+	signed char *want = operator_precisions(st, s);
+	struct str block = {0};
+	(void)err;
+	for (int n = 0; n < s->n_rows; n++)
+		if (group[n].last == n && want[group[n].owner] >= 0)
+			add_outputs(&block, loss, s->g, &s->g->node[n], type_name[want[group[n].owner]]);
+	str_addf(out, "custom_quantize_layers:%s\n", block.len ? "" : " {}");
+	str_add_utf8(out, str_text(&block));
+	lose_scales(loss, st, s, "custom_quantize_layers");
+	if (block.len)
+		str_add(loss, "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of hybrid_quantization_step1; a name that its "
+		    "quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");
+	str_done(&block);
+	free(want);
+	return STATUS_OK;
+}
