@@ -52,7 +52,7 @@ static cJSON *scalar(const yaml_event_t *e)
 
 static enum status value(cJSON **out, struct reader *r, const yaml_event_t *e, int depth);
 
-// The value that comes next; at the end of the collection *out stays NULL.
+// The value that comes next, or what there is of it after an error; at the end of the collection *out stays NULL.
 static enum status next_value(cJSON **out, struct reader *r, yaml_event_type_t end, int depth)
 {
 	yaml_event_t e;
@@ -68,9 +68,10 @@ static enum status list(cJSON *a, struct reader *r, int depth)
 	for (;;) {
 		cJSON *item = NULL;
 		enum status s = next_value(&item, r, YAML_SEQUENCE_END_EVENT, depth);
+		if (item)
+			cJSON_AddItemToArray(a, item);
 		if (s != STATUS_OK || !item)
 			return s;
-		cJSON_AddItemToArray(a, item);
 	}
 }
 
