@@ -82,6 +82,64 @@ void test_loop__without_an_iteration_gives_what_it_was_given(void **state)
 	case_done(&c);
 }
 
+static const struct value *output(const struct onnx_case *c, int i)
+{
+	return &c->loaded->value[c->loaded->output[i]];
+}
+
+// What it carries in one shape has that shape behind it; what it collects as often as it runs.
+void test_loop__shapes_that_every_iteration_keeps(void **state)
+{
+	struct onnx_case c;
+
+	loop_case(&c, "trips - x", "again");
+	case_load(&c);
+	assert_true(output(&c, 0)->type == DT_F32 && output(&c, 0)->shape.rank == 1 && output(&c, 0)->shape.dim[0] == 4);
+	assert_int_equal(output(&c, 1)->shape.rank, -1); // how often is told when it runs
+	case_done(&c);
+
+	loop_case(&c, "three - x", "again");
+	case_ints(&c, "three", 1, (const int64_t[]){3});
+	case_load(&c);
+	assert_true(output(&c, 1)->shape.rank == 2 && output(&c, 1)->shape.dim[0] == 3 && output(&c, 1)->shape.dim[1] == 4);
+	case_done(&c);
+}
+
+// Of two states one grows: its shape is nobody's before it runs, the other keeps its own.
+void test_loop__a_shape_that_grows_is_not_known(void **state)
+{
+	struct onnx_case c;
+	struct error err = {0};
+	struct tensor out[2];
+	Onnx__GraphProto *body;
+
+	case_init(&c);
+	body = case_graph(&c);
+	body->input[body->n_input++] = case_value(&c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "condition", BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "s", FLOAT, 1, (const int64_t[]){4});
+	body->input[body->n_input++] = case_value(&c, "g", FLOAT, 1, (const int64_t[]){4});
+	case_node_in(&c, body, "Neg", "negative", "s", "t");
+	case_attr_int(&c, case_node_in(&c, body, "Concat", "longer", "g s", "u"), "axis", 0);
+	case_output(&c, body, "condition");
+	case_output(&c, body, "t");
+	case_output(&c, body, "u");
+	case_input(&c, "x", FLOAT, 1, (const int64_t[]){4});
+	case_input(&c, "trips", INT64, 0, NULL);
+	case_attr_graph(&c, case_node(&c, "Loop", "loop", "trips - x x", "y z"), "body", body);
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_true(output(&c, 0)->shape.rank == 1 && output(&c, 0)->shape.dim[0] == 4);
+	assert_int_equal(output(&c, 1)->shape.rank, -1);
+	assert_int_equal(run(c.loaded, 2, out, &err), STATUS_OK);
+	assert_int_equal(out[1].shape.dim[0], 12);
+	assert_true(((float *)out[0].data)[1] == 2 && ((float *)out[1].data)[9] == -2);
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	case_done(&c);
+}
+
 void test_loop__without_an_end_is_an_error(void **state)
 {
 	struct onnx_case c;

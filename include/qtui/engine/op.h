@@ -91,6 +91,12 @@ MUST_CHECK enum status qlinearconv_round(const struct node *n, const struct tens
 // The weights of a MatMulNBits as a MatMul has them, [K, N], from its constant inputs 1 to 3; allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
+// Loop and Scan: types and shapes in which its body gets the node's own inputs in every iteration, where it gives what it carries back as
+// it got it: formal[n_in - n_captured], rank -1 where nothing is known. loop_settle makes unknown what the body, inferred with them, gives
+// back otherwise, and is true where there is nothing of that kind.
+void loop_formals(struct tensor *formal, const struct node *n, const struct tensor *const *in);
+bool loop_settle(struct tensor *formal, const struct node *n, const struct graph *body);
+
 // y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 

@@ -4,12 +4,14 @@
 #include "attr.h"
 #include "branch.h"
 #include "import.h"
+#include "infer.h"
 #include "normalise.h"
 #include "pass.h"
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
 
-#define DEPTH_MAX 8 // each level may be built twice
+#define DEPTH_MAX 8 // each level may be built three times
+#define BODY_ROUNDS 2
 
 // The If's output becomes the branch's; through an Identity where both must keep their names.
 static enum status connect_output(
@@ -81,8 +83,8 @@ enum status branch_inline(struct draft *d, bool *changed, struct error *err)
 	return s;
 }
 
-static enum status add_formal(
-    struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, struct error *err)
+static enum status add_formal(struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, const struct tensor *known,
+    struct error *err)
 {
 	const Onnx__TypeProto__Tensor *t = info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
 	                                       ? info->type->tensor_type
@@ -93,6 +95,10 @@ static enum status add_formal(
 	if (s)
 		return s;
 	sub->value[id].type = t ? tensor_proto_type(t->elem_type) : DT_NONE;
+	if (known && known->shape.rank >= 0) {
+		sub->value[id].type = known->type;
+		sub->value[id].shape = known->shape;
+	}
 	draft_mark_input(sub, id);
 	return STATUS_OK;
 }
@@ -118,13 +124,13 @@ static enum status add_captured(struct draft *sub, struct scope *scope, const st
 }
 
 static enum status fill_graph(struct draft *sub, const struct draft *outer, const struct draft_node *n,
-    const Onnx__GraphProto *g, struct error *err)
+    const Onnx__GraphProto *g, const struct tensor *formal, struct error *err)
 {
 	struct scope *scope = draft_scope(sub, NULL);
 	enum status s = STATUS_OK;
 
 	for (size_t i = 0; i < g->n_input && !s; i++)
-		s = add_formal(sub, scope, g->input[i], err);
+		s = add_formal(sub, scope, g->input[i], formal && (int)i < n->n_explicit ? &formal[i] : NULL, err);
 	for (int k = 0; k < n->n.n_in - n->n_explicit && !s; k++)
 		s = add_captured(sub, scope, outer, n, k, err);
 	if (!s)
@@ -133,9 +139,9 @@ static enum status fill_graph(struct draft *sub, const struct draft *outer, cons
 }
 
 // `lenient`: a shape rule that does not hold leaves shapes unknown; running the graph will tell. *shape_failed: one did
-// not.
+// not. `formal`: what is known of the graph's own inputs, or NULL.
 static enum status build_graph(const struct graph **out, bool *shape_failed, struct draft *d,
-    const struct draft_node *n, const Onnx__GraphProto *g, bool lenient, struct error *err)
+    const struct draft_node *n, const Onnx__GraphProto *g, const struct tensor *formal, bool lenient, struct error *err)
 {
 	struct draft *sub = draft_new(d->model, d->externals);
 	enum status s;
@@ -147,7 +153,7 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 		s = error_set(
 		    err, STATUS_UNSUPPORTED, "node %s (%s): graphs are nested too deeply", n->n.name, n->op_type);
 	else
-		s = fill_graph(sub, d, n, g, err);
+		s = fill_graph(sub, d, n, g, formal, err);
 	if (!s)
 		s = normalise_draft(sub, err);
 	*shape_failed = sub->shape_failed;
@@ -181,12 +187,12 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 		if (!g || g->n_output != (size_t)n->n.n_out)
 			return error_set(
 			    err, STATUS_FORMAT, "node %s (If): its %s is missing or malformed", n->n.name, names[i]);
-		s[i] = build_graph(&list[i], &shape_failed[i], d, n, g, false, &own[i]);
+		s[i] = build_graph(&list[i], &shape_failed[i], d, n, g, NULL, false, &own[i]);
 	}
 	for (int i = 0; i < 2; i++)
 		if (s[i] && shape_failed[i] && !s[1 - i]) {
 			log_warn("node %s (If): its %s does not fit: %s", n->n.name, names[i], own[i].text);
-			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), true, &own[i]);
+			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), NULL, true, &own[i]);
 			n->n.unfit = list[i];
 		}
 	if (!s[0] && !s[1])
@@ -194,6 +200,41 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 	d->shape_failed = shape_failed[0] || shape_failed[1];
 	*err = own[s[0] ? 0 : 1];
 	return err->status;
+}
+
+// Shapes that the first iteration sees may be those of all: the body tells.
+static enum status build_body(const struct graph **out, struct draft *d, struct draft_node *n, const Onnx__GraphProto *body, struct error *err)
+{
+	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof(*views)), *formal = xcalloc((size_t)n->n.n_in + 1, sizeof(*formal));
+	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
+	int64_t folded = d->folded_bytes;
+	bool settled = false, failed;
+
+	for (int i = 0; i < n->n.n_in; i++) {
+		const struct draft_value *v = draft_in(d, n, i);
+
+		if (v)
+			views[i] = (struct tensor){.type = v->type, .shape = v->shape};
+		in[i] = v ? &views[i] : NULL;
+	}
+	loop_formals(formal, &n->n, in);
+	// What changes is taken back; what changes with that too, with all else.
+	for (int round = 0; round < BODY_ROUNDS && !settled; round++) {
+		enum status s = build_graph(out, &failed, d, n, body, formal, false, err);
+
+		d->folded_bytes = s ? folded : d->folded_bytes;
+		if (s)
+			break;
+		settled = loop_settle(formal, &n->n, *out);
+		if (!settled) {
+			graph_free((struct graph **)out);
+			d->folded_bytes = folded;
+		}
+	}
+	free(in);
+	free(formal);
+	free(views);
+	return settled ? STATUS_OK : build_graph(out, &d->shape_failed, d, n, body, NULL, false, err);
 }
 
 static enum status build_graphs(struct draft *d, struct draft_node *n, struct error *err)
@@ -207,9 +248,9 @@ static enum status build_graphs(struct draft *d, struct draft_node *n, struct er
 		return build_if(d, n, list, err);
 	if (!body)
 		return error_set(err, STATUS_FORMAT, "node %s (%s): it has no body", n->n.name, n->op_type);
-	s = build_graph(&list[0], &d->shape_failed, d, n, body, false, err);
+	s = build_body(&list[0], d, n, body, err);
 	n->n.n_subgraphs = s == STATUS_OK;
-	return s;
+	return s ? s : infer_draft(d, err); // another body may read what this one's node gives
 }
 
 enum status branch_build(struct draft *d, struct error *err)

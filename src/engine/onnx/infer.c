@@ -111,7 +111,7 @@ static enum status check_shapes(const struct node *n, const struct tensor *out, 
 	char text[160];
 
 	for (int i = 0; i < n->n_out; i++)
-		if (n->out[i] >= 0 && shape_count(&out[i].shape) < 0)
+		if (n->out[i] >= 0 && out[i].shape.rank >= 0 && shape_count(&out[i].shape) < 0)
 			return error_set(err, STATUS_UNSUPPORTED,
 			    "its output would have the shape %s, which is too large",
 			    shape_text(&out[i].shape, text, sizeof(text)));

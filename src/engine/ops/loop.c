@@ -1,13 +1,10 @@
 // Loop and Scan: a body that runs again and again. Its inputs are the node's own, with the number of the iteration and the condition
 // (Loop) or one slice of each scanned tensor (Scan) in front; what it captures from outside comes last and never changes. How often a
-// loop runs is known when it runs, and with it the shapes: the shape rule computes the results.
+// loop runs is known when it runs, and with it the shapes: where it has the values, the shape rule computes the results.
 #include <stdlib.h>
 #include <string.h>
-#include "ops.h"
+#include "loop.h"
 #include "rule.h"
-
-// A loop without an end is an error, not a program that hangs.
-#define TRIPS_MAX ((int64_t)1 << 20)
 
 struct parts { // what one scan output collects
 	struct tensor *at;
@@ -184,12 +181,12 @@ static enum status give(
 	return s;
 }
 
-static enum status pending(const struct node *n, const struct tensor *const *in, struct error *err)
+static bool can_run(const struct node *n, const struct tensor *const *in)
 {
 	for (int i = 0; i < n->n_in; i++)
 		if (in[i] && !rule_known(in[i]))
-			return rule_pending(err);
-	return n->n_subgraphs == 1 ? STATUS_OK : rule_pending(err);
+			return false;
+	return n->n_subgraphs == 1;
 }
 
 // After a rule has computed the results there is nothing to evaluate, unless all of them are empty.
@@ -205,7 +202,7 @@ static enum status read_trips(int64_t *out, const struct tensor *m, struct error
 {
 	int n;
 
-	*out = TRIPS_MAX + 1; // no limit of its own
+	*out = LOOP_TRIPS_MAX + 1; // no limit of its own
 	if (!m)
 		return STATUS_OK;
 	if (tensor_count(m) != 1)
@@ -225,7 +222,7 @@ static enum status scalar(struct tensor *out, enum dtype type, int64_t value, st
 	return s;
 }
 
-static bool is_true(const struct tensor *condition)
+bool loop_is_true(const struct tensor *condition)
 {
 	return condition->type == DT_BOOL && tensor_count(condition) == 1 && *(const uint8_t *)condition->data;
 }
@@ -259,9 +256,9 @@ static enum status iterate(struct looping *l, struct error *err)
 		condition = tensor_share(l->in[1]);
 	else if (!s)
 		s = scalar(&condition, DT_BOOL, 1, err);
-	for (int64_t i = 0; i < trips && !s && is_true(&condition); i++)
-		s = i < TRIPS_MAX ? iteration(l, i, &condition, err) :
-		    error_set(err, STATUS_UNSUPPORTED, "it runs more than %lld times", (long long)TRIPS_MAX);
+	for (int64_t i = 0; i < trips && !s && loop_is_true(&condition); i++)
+		s = i < LOOP_TRIPS_MAX ? iteration(l, i, &condition, err) :
+		    error_set(err, STATUS_UNSUPPORTED, "it runs more than %lld times", (long long)LOOP_TRIPS_MAX);
 	tensor_drop(&condition);
 	return s;
 }
@@ -269,12 +266,11 @@ static enum status iterate(struct looping *l, struct error *err)
 enum status loop_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct looping l = {.n = n, .in = in, .width = 1, .first_state = 2, .first_part = 1, .n_state = n->n_in - 2 - n->n_captured};
-	enum status s = pending(n, in, err);
 
-	if (s)
-		return s;
+	if (!can_run(n, in))
+		return loop_known(n, in, out, err);
 	l.body = n->subgraph[0];
-	s = looping_init(&l, err);
+	enum status s = looping_init(&l, err);
 	if (!s)
 		s = iterate(&l, err);
 	if (!s)
@@ -284,11 +280,6 @@ enum status loop_shape(const struct node *n, const struct tensor *const *in, str
 }
 
 // ---- Scan
-
-static int64_t listed(const struct ints *list, int i)
-{
-	return i < list->n ? list->at[i] : 0;
-}
 
 // The length that all scanned inputs share.
 static enum status scan_length(int64_t *length, int *axis, const struct looping *l, int n_scanned, struct error *err)
@@ -302,7 +293,7 @@ static enum status scan_length(int64_t *length, int *axis, const struct looping 
 
 		if (!x)
 			return error_set(err, STATUS_FORMAT, "input %d, which it scans, is missing", l->n_state + i);
-		s = rule_axis(&axis[i], listed(&a->scan_input_axes, i), x->shape.rank, err);
+		s = rule_axis(&axis[i], loop_listed(&a->scan_input_axes, i), x->shape.rank, err);
 		if (!s && i > 0 && x->shape.dim[axis[i]] != *length)
 			s = error_set(err, STATUS_FORMAT, "the tensors that it scans differ in length");
 		if (!s)
@@ -321,7 +312,7 @@ static enum status scan(struct looping *l, int n_scanned, struct error *err)
 
 	for (int64_t t = 0; t < length && !s; t++) {
 		for (int i = 0; i < n_scanned && !s; i++) {
-			int64_t at = listed(&a->scan_input_directions, i) ? length - 1 - t : t;
+			int64_t at = loop_listed(&a->scan_input_directions, i) ? length - 1 - t : t;
 
 			s = take_slice(&slice[i], l->in[l->n_state + i], axis[i], at, err);
 			l->given[l->n_state + i] = &slice[i];
@@ -343,15 +334,14 @@ enum status scan_shape(const struct node *n, const struct tensor *const *in, str
 	const struct scan_attrs *a = n->attrs;
 	struct looping l = {.n = n, .in = in, .width = 1};
 	int own = n->n_in - n->n_captured;
-	enum status s = pending(n, in, err);
 
-	if (s)
-		return s;
+	if (!can_run(n, in))
+		return loop_known(n, in, out, err);
 	if (!rule_within(a->num_scan_inputs, 1, own))
 		return error_set(err, STATUS_FORMAT, "num_scan_inputs is %lld; it has %d inputs", (long long)a->num_scan_inputs, own);
 	l.n_state = own - (int)a->num_scan_inputs;
 	l.body = n->subgraph[0];
-	s = looping_init(&l, err);
+	enum status s = looping_init(&l, err);
 	if (!s)
 		s = scan(&l, (int)a->num_scan_inputs, err);
 	if (!s)
