@@ -91,6 +91,8 @@ expect output_directory 1 "is a directory" analyze $model $calib --json "$dir"
 expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full
 (ulimit -f 1; exec "$qtui" analyze $model $calib --samples 1 -q --json "$dir/large.json") 2>"$dir/err"
 [ $? = 1 ] && grep -q large.json "$dir/err" && [ ! -e "$dir/large.json" ]; report output_over_the_limit $? "$(cat "$dir/err")"
+(ulimit -s 256; exec "$qtui" analyze $model $calib --samples 2 -q --threads 2 --calibration kl --json "$dir/shallow.json") 2>"$dir/err"
+report threads_have_stacks_under_a_small_limit $? "$(cat "$dir/err")"
 expect session_malformed 1 cut.json analyze $model $calib --session "$dir/cut.json"
 expect session_unknown_node 1 "edit 1: the model has no node /nosuch" analyze $model $calib --session "$dir/unknown.json"
 echo '{"qtui_session": 1, "model": {"path": "/nowhere/m.onnx"}, "calibration": {"path": "/nowhere/images"}}' >"$dir/moved.json"

@@ -26,7 +26,8 @@ void jobs_yield(struct jobs *j);
 void thread_yield(void); // likewise for the calling thread, and those that it will start
 
 // Every thread but the first is started here: signals that someone sends reach the main thread; those of its own faults (SIGSEGV, SIGBUS)
-// reach the handlers. false: the system gives no thread.
+// reach the handlers. Its stack has THREAD_STACK bytes. false: the system gives no thread.
+#define THREAD_STACK ((size_t)8 << 20)
 MUST_CHECK bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg);
 
 double clock_seconds(void); // monotonic
