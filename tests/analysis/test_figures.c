@@ -109,6 +109,30 @@ void test_figures__parts_together_are_the_whole(void **state)
 	memo_free(&m);
 }
 
+// A network of so many Transposes: each asks the first, and not the one in front of it.
+void test_figures__a_long_row_of_moves_asks_its_first(void **state)
+{
+	enum { LONG = 200000 };
+	struct memo *m = memo_new(1);
+	struct composed c = found(m, "first");
+	for (int i = 0; i < LONG; i++) {
+		struct composed in = c;
+		struct key k = key_add_int(named("moved"), 2 * i);
+		c = (struct composed){memo_figure(m, k), memo_range(m, k), {memo_hist(m, k), memo_hist(m, key_add_int(k, 1))}};
+		figure_compose(c.figure, &in.figure, 1);
+		range_compose(c.range, &in.range, 1);
+		for (int h = 0; h < 2; h++)
+			hist_compose(c.hist[h], &in.hist[h], 1);
+	}
+	assert_false(figure_has(c.figure, 0) || range_complete(c.range, 1) || hist_complete(c.hist[0], 1));
+	range_set(memo_range(m, named("first")), 0, &(struct tensor_range){.min = -1, .max = 2, .n = 3});
+	figure_set(memo_figure(m, named("first")), 0, &(struct tensor_sums){.qmax = 2});
+	assert_true(figure_has(c.figure, 0) && figure_merge(c.figure, 1).max == 2);
+	assert_true(range_complete(c.range, 1) && range_merge(c.range, 1).n == 3);
+	assert_true(hist_used(c.hist[1]) < 0);
+	memo_free(&m);
+}
+
 void test_figures__what_a_session_gave_is_no_part(void **state)
 {
 	struct memo *m = memo_new(SAMPLES);

@@ -184,7 +184,8 @@ void figure_compose(struct figure *f, struct figure *const *part, int n)
 	for (int i = 0; i < n; i++)
 		known &= !part[i]->merged;
 	f->part = xrealloc(f->part, (size_t)n * sizeof *part);
-	memcpy(f->part, part, (size_t)n * sizeof *part);
+	for (int i = 0; i < n; i++)
+		f->part[i] = part[i]->n_part == 1 ? part[i]->part[0] : part[i];
 	f->n_part = known ? n : 0;
 }
 
@@ -270,7 +271,8 @@ struct figures figure_merge(const struct figure *f, int samples)
 void range_compose(struct range_memo *r, struct range_memo *const *part, int n)
 {
 	r->part = xrealloc(r->part, (size_t)n * sizeof *part);
-	memcpy(r->part, part, (size_t)n * sizeof *part);
+	for (int i = 0; i < n; i++)
+		r->part[i] = part[i]->n_part == 1 ? part[i]->part[0] : part[i];
 	r->n_part = r->merged ? 0 : n;
 }
 

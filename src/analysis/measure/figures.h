@@ -63,7 +63,8 @@ void memo_set_observer(struct memo *m, struct key k, struct observer *o);
 // Calls fn for every scale kept.
 void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
 
-// From here on it is that of its parts together, as long as their sums are known (from a session only the merged figures are).
+// From here on it is that of its parts together, as long as their sums are known (from a session only the merged figures are). A part
+// that is another tensor moved is that tensor: of a long row of moves the last one asks the first.
 void figure_compose(struct figure *f, struct figure *const *part, int n);
 void range_compose(struct range_memo *r, struct range_memo *const *part, int n);
 void hist_compose(struct hist_memo *h, struct hist_memo *const *part, int n);

@@ -10,7 +10,8 @@ void hist_compose(struct hist_memo *h, struct hist_memo *const *part, int n)
 	for (int i = 0; i < n; i++)
 		known &= !part[i]->merged;
 	h->part = xrealloc(h->part, (size_t)n * sizeof *part);
-	memcpy(h->part, part, (size_t)n * sizeof *part);
+	for (int i = 0; i < n; i++)
+		h->part[i] = part[i]->n_part == 1 ? part[i]->part[0] : part[i];
 	h->n_part = known ? n : 0;
 }
 
