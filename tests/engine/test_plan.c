@@ -493,15 +493,52 @@ void test_plan__check_edit(void **state)
 	struct fixture f;
 	struct error err;
 	setup(&f, "esp32p4");
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
-	assert_int_equal(plan_check_edit(f.g, f.t, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
+	plan_free(&bare);
 	teardown(&f);
+}
+
+// What is asked of the bare plan is what a plan with this edit says of it.
+void test_plan__an_edit_that_is_asked_is_refused_where_one_that_is_made_is(void **state)
+{
+	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
+	static const double scale[] = {0, 0.25, 0.3, 1e-40, 1e40};
+	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
+		struct fixture f;
+		struct error err;
+		setup(&f, target[t]);
+		struct plan *bare = plan_bare(f.g, f.t);
+		for (int i = 0; i < f.g->n_nodes; i++) {
+			for (size_t k = 0; k < sizeof scale / sizeof *scale; k++) {
+				f.e->scale[i] = scale[k];
+				f.e->precision[i] = PREC_INT8;
+				for (int m = 0; m < f.g->n_nodes; m++)
+					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
+						f.e->precision[m] = PREC_INT8;
+				replan(&f);
+				const char *reason = NULL;
+				for (int r = 0; r < f.p->n_refused; r++)
+					if (f.p->refused[r].node == i && !reason)
+						reason = f.p->refused[r].reason;
+				enum status st = plan_check_edit(bare, i, PREC_INT8, scale[k], &err);
+				assert_int_equal(st, reason ? STATUS_REFUSED : STATUS_OK);
+				if (reason)
+					assert_non_null(strstr(err.text, reason));
+				memset(f.e->precision, -1, (size_t)f.g->n_nodes);
+				f.e->scale[i] = 0;
+			}
+		}
+		plan_free(&bare);
+		teardown(&f);
+	}
 }
 
 void test_plan__edits_asked_together_are_refused_as_one_by_one(void **state)
@@ -512,6 +549,7 @@ void test_plan__edits_asked_together_are_refused_as_one_by_one(void **state)
 		struct fixture f;
 		struct error err;
 		setup(&f, target[t]);
+		struct plan *bare = plan_bare(f.g, f.t);
 		int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
 		bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
 		for (int i = 0; i < f.g->n_nodes; i++)
@@ -519,13 +557,14 @@ void test_plan__edits_asked_together_are_refused_as_one_by_one(void **state)
 		for (int p = 0; p < PREC_COUNT; p++) {
 			int n = plan_check_edits(f.g, f.t, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
 			for (int i = 0; i < f.g->n_nodes; i++) {
-				assert_int_equal(refused[i], plan_check_edit(f.g, f.t, i, (enum precision)p, 0, &err) != STATUS_OK);
+				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, 0, &err) != STATUS_OK);
 				n -= refused[i];
 			}
 			assert_int_equal(n, 0);
 		}
 		free(nodes);
 		free(refused);
+		plan_free(&bare);
 		teardown(&f);
 	}
 }

@@ -118,8 +118,11 @@ const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
 // The node's tuned constants where they are in force, or NULL.
 const struct tuned *plan_tuned(const struct plan *p, int node);
-// A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest.
-enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision want, double scale, struct error *err);
+// The plan without edits, constants and observations: what may be edited is asked of it. It reads g and t while it lives.
+struct plan *plan_bare(const struct graph *g, const struct target *t);
+// A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest. An edit that
+// changes no width takes no time; any other takes a plan.
+enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
 // The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.
 int plan_check_edits(const struct graph *g, const struct target *t, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
 // The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). Writes ids to

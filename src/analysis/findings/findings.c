@@ -157,6 +157,8 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	struct look l = {.study = study, .s = s, .g = s->g, .plan = s->priv ? snapshot_plan(s) : NULL, .at = index_sites(s),
 	    .tail = find_tail(s->g), .out = f};
 	atomic_store(&f->refs, 1);
+	if (l.plan)
+		l.bare = plan_bare(l.g, l.plan->target);
 	if (study) {
 		l.samples = study->bench[s->bench].d;
 		l.survey = study_take_survey(study, l.samples);
@@ -168,6 +170,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	}
 	rank(&l);
 	survey_drop(&l.survey);
+	plan_free(&l.bare);
 	free(l.at);
 	free(l.tail);
 	if (is_stopped(study))

@@ -12,6 +12,7 @@ struct look {
 	const struct snapshot *s;
 	const struct graph *g;
 	const struct plan *plan;     // NULL before the first run, or in a snapshot made by hand
+	struct plan *bare;           // likewise; what it says may be edited
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
 	double noise;                // that the nodes make by their own figures, at most what findings share out in the end

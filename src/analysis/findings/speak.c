@@ -64,7 +64,7 @@ const char *scale_phrase(char out[32], double scale)
 static bool allowed(const struct look *l, int node, enum precision p, double scale)
 {
 	struct error err = {0};
-	return !l->plan || plan_check_edit(l->g, l->plan->target, node, p, scale, &err) == STATUS_OK;
+	return !l->bare || plan_check_edit(l->bare, node, p, scale, &err) == STATUS_OK;
 }
 
 static void take_edit(struct finding *f, struct str *text)

@@ -96,7 +96,7 @@ static bool refine(struct logits *l, const struct repair *r, double step, double
 		if (!is_logits(l, r, n) || step_of(l, n) <= step)
 			continue;
 		scale[n] = step;
-		if (plan_check_edit(r->g, r->target, n, PREC_INT8, step, &err) != STATUS_OK)
+		if (plan_check_edit(r->bare, n, PREC_INT8, step, &err) != STATUS_OK)
 			return false;
 	}
 	return true;

@@ -40,7 +40,7 @@ static enum status descend(struct repair *r, const struct parts *parts, struct s
 	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r, err); i++) {
 		double damage;
 		scale *= factor;
-		if (plan_check_edit(r->g, r->target, s->node, PREC_INT8, scale, err) != STATUS_OK)
+		if (plan_check_edit(r->bare, s->node, PREC_INT8, scale, err) != STATUS_OK)
 			break;
 		enum status st = alone(r, parts, s->part, s->node, scale, &damage, err);
 		if (st != STATUS_OK)

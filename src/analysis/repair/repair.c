@@ -115,7 +115,7 @@ bool repair_may_scale(struct repair *r, int node, double scale)
 {
 	struct error ignored = {0};
 	if (!r->scalable[node])
-		r->scalable[node] = plan_check_edit(r->g, r->target, node, PREC_INT8, scale, &ignored) == STATUS_OK ? 1 : -1;
+		r->scalable[node] = plan_check_edit(r->bare, node, PREC_INT8, scale, &ignored) == STATUS_OK ? 1 : -1;
 	return r->scalable[node] > 0;
 }
 
@@ -166,6 +166,7 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	enum status status = target_load(&r->target, st->step[st->current].target, err);
 	if (status != STATUS_OK)
 		return status;
+	r->bare = plan_bare(r->g, r->target);
 	r->data = study_dataset(st);
 	engine_trim(st->engine, o->memory - o->memory / MEMORY_SHARE);
 	r->engine = engine_new(r->g, r->data,
@@ -221,6 +222,7 @@ void repair_free(struct repair **rp)
 	boxes_reader_free(&r->reader);
 	scales_free(&r->scales);
 	engine_free(&r->engine);
+	plan_free(&r->bare);
 	target_free(&r->target);
 	trial_done(&r->now);
 	arena_free(&r->arena);

@@ -96,6 +96,7 @@ double allocator_left(const struct allocator *a, const bool *wide); // what the 
 struct repair {
 	const struct graph *g;
 	struct target *target;
+	struct plan *bare;          // of the target: asked what may be edited
 	struct engine *engine;
 	struct probe *probe;
 	struct boxes_reader *reader; // NULL: none

@@ -30,8 +30,7 @@ static int override_slot(const struct plan *p, int node, char *reason, size_t si
 	return slot;
 }
 
-// The slot whose scale an override of `node` would set; -1 and a reason where `scale` cannot be that of its output.
-static int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
+int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
 {
 	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {
 		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");

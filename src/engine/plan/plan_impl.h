@@ -82,6 +82,8 @@ bool shape_is_image_mean(const struct shape *x, const struct shape *y); // rows 
 void plan_refine(struct plan *p);
 bool plan_is_gate(const struct node *n);
 // override.c: the user's scales.
+// The slot whose scale an override of `node` would set; -1 and a reason where `scale` cannot be that of its output.
+int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
 bool scale_is_pow2(double scale);

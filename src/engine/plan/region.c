@@ -26,25 +26,30 @@ static const char *reason_for(const struct plan *p, int node)
 	return NULL;
 }
 
-// Asked of a plan that has only this edit.
-static enum status check_alone(const struct plan *bare, int node, enum precision p, double scale, struct error *err)
+static enum status refuse(const struct plan *p, int node, const char *reason, struct error *err)
 {
+	return error_set(err, STATUS_REFUSED, "%s: %s", p->g->node[node].name, reason);
+}
+
+struct plan *plan_bare(const struct graph *g, const struct target *t)
+{
+	return outline(g, t, NULL);
+}
+
+// Asked of a plan that has only this edit. 8 bit is what every node gets that nobody edits: such a plan has the structure of the bare one.
+enum status plan_check_edit(const struct plan *bare, int node, enum precision p, double scale, struct error *err)
+{
+	char text[400];
+	if (p == PREC_INT8 && bare->precision[node] == p)
+		return scale == 0 || plan_check_scale(bare, node, scale, text, sizeof text) >= 0 ? STATUS_OK : refuse(bare, node, text, err);
 	struct edits *e = edits_new(bare->g->n_nodes);
 	want(e, bare, node, p);
 	e->scale[node] = scale;
 	struct plan *with = outline(bare->g, bare->target, e);
 	const char *reason = reason_for(with, node);
-	enum status st = reason ? error_set(err, STATUS_REFUSED, "%s: %s", bare->g->node[node].name, reason) : STATUS_OK;
+	enum status st = reason ? refuse(bare, node, reason, err) : STATUS_OK;
 	plan_free(&with);
 	edits_free(&e);
-	return st;
-}
-
-enum status plan_check_edit(const struct graph *g, const struct target *t, int node, enum precision p, double scale, struct error *err)
-{
-	struct plan *bare = outline(g, t, NULL);
-	enum status st = check_alone(bare, node, p, scale, err);
-	plan_free(&bare);
 	return st;
 }
 
@@ -63,9 +68,9 @@ int plan_check_edits(const struct graph *g, const struct target *t, const int *n
 	for (int i = 0; i < n; i++) {
 		const char *reason = reason_for(with, nodes[i]);
 		if (is_passive(bare, bare->group[nodes[i]].last))
-			refused[i] = check_alone(bare, nodes[i], p, 0, err) != STATUS_OK;
+			refused[i] = plan_check_edit(bare, nodes[i], p, 0, err) != STATUS_OK;
 		else if ((refused[i] = reason != NULL))
-			(void)error_set(err, STATUS_REFUSED, "%s: %s", g->node[nodes[i]].name, reason);
+			(void)refuse(bare, nodes[i], reason, err);
 		count += refused[i];
 	}
 	plan_free(&with);

@@ -128,7 +128,7 @@ static int set_width(struct wishes *w, struct study *st, enum precision p, struc
 	for (int i = 0; i < w->g->n_nodes; i++) {
 		if (w->precision[i] != (int)p || !differs(st, w, i, p))
 			continue;
-		if (plan_check_edit(w->g, study_target(st), i, p, 0, err) != STATUS_OK) {
+		if (plan_check_edit(w->bare, i, p, 0, err) != STATUS_OK) {
 			wish_note(w, "%s", err->text);
 			continue;
 		}
@@ -148,7 +148,7 @@ static bool accepts_scale(struct wishes *w, const struct study *st, int node, st
 		wish_note(w, "%s: %g is no scale", w->g->node[node].name, scale);
 		return false;
 	}
-	if (plan_check_edit(w->g, study_target(st), node, PREC_INT8, scale, err) != STATUS_OK) {
+	if (plan_check_edit(w->bare, node, PREC_INT8, scale, err) != STATUS_OK) {
 		wish_note(w, "%s", err->text);
 		return false;
 	}
@@ -173,7 +173,7 @@ static int set_scales(struct wishes *w, struct study *st, struct error *err)
 }
 
 // The network's groups and widths under the decision in force; no scales, which nothing here needs.
-static enum status bare_plan(struct plan **p, struct study *st, struct error *err)
+static enum status plan_in_force(struct plan **p, struct study *st, struct error *err)
 {
 	struct plan_cache *cache = plan_cache_new();
 	struct snapshot *now = study_snapshot(st);
@@ -201,17 +201,19 @@ static enum status take_over(struct import_report *r, struct wishes *w, struct s
 enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err)
 {
 	struct wishes w;
-	struct plan *p = NULL;
+	struct plan *p = NULL, *bare = plan_bare(study_graph(st), study_target(st));
 	*r = (struct import_report){0};
-	enum status status = bare_plan(&p, st, err);
-	if (status != STATUS_OK)
-		return status;
-	wishes_init(&w, p, &r->notes);
-	status = read_file(&w, &r->format, path, err);
-	if (status == STATUS_OK)
-		status = take_over(r, &w, st, err);
-	r->n_notes = w.n_notes;
-	wishes_done(&w);
+	enum status status = plan_in_force(&p, st, err);
+	if (status == STATUS_OK) {
+		wishes_init(&w, p, &r->notes);
+		w.bare = bare;
+		status = read_file(&w, &r->format, path, err);
+		if (status == STATUS_OK)
+			status = take_over(r, &w, st, err);
+		r->n_notes = w.n_notes;
+		wishes_done(&w);
+	}
+	plan_free(&bare);
 	plan_free(&p);
 	return status;
 }

@@ -6,6 +6,7 @@
 
 struct wishes {
 	const struct plan *p;   // as the study's edits make it, without scales: groups, widths
+	const struct plan *bare; // what may be edited
 	const struct graph *g;  // the plan's
 	struct namemap *makers; // tensor_makers
 	struct str *notes;      // a line for everything that is not taken over; the first thousand
