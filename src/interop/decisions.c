@@ -1,5 +1,6 @@
 // The user's decisions as other tools ask for them.
 #include <stdlib.h>
+#include <string.h>
 #include "formats.h"
 
 int decided_precision(const struct study *st, const struct snapshot *s, int node)
@@ -8,10 +9,19 @@ int decided_precision(const struct study *st, const struct snapshot *s, int node
 	return asked >= 0 ? asked : s->row[node].requested;
 }
 
-int group_precision(const struct study *st, const struct snapshot *s, int node)
+signed char *operator_precisions(const struct study *st, const struct snapshot *s)
 {
-	int want = decided_precision(st, s, node), owner = s->row[node].fused_into;
-	return want < 0 && owner >= 0 ? decided_precision(st, s, owner) : want;
+	const struct group *group = snapshot_plan(s)->group;
+	signed char *want = xcalloc((size_t)s->n_rows + 1, sizeof *want);
+	memset(want, -1, (size_t)s->n_rows);
+	for (int n = 0; n < s->n_rows; n++) {
+		int decided = decided_precision(st, s, n), owner = group[n].owner;
+		if (decided > want[owner])
+			want[owner] = (signed char)decided;
+	}
+	for (int n = 0; n < s->n_rows; n++)
+		want[n] = want[group[n].owner];
+	return want;
 }
 
 bool origin_in_graph(const struct origin *o)

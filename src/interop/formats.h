@@ -12,8 +12,8 @@
 
 // What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
 int decided_precision(const struct study *st, const struct snapshot *s, int node);
-// The same for tools that know each part of a fused operator by a name of its own: a part of which nothing is said goes with the rest.
-int group_precision(const struct study *st, const struct snapshot *s, int node);
+// The same of whole operators, [n_nodes], for tools that name each part or the end of one: the widest that any part is to have. The caller frees it.
+signed char *operator_precisions(const struct study *st, const struct snapshot *s);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
 // The node of the file is a node of the graph or a part of one: not removed, not computed at load.

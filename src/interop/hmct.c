@@ -1,5 +1,5 @@
 // HMCT of Horizon and D-Robotics: the quant_config that hb_compile and hmct.api take, with a qtype for each node that has a decision.
-#include <string.h>
+#include <stdlib.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
 
@@ -38,20 +38,21 @@ static void add_method(cJSON *model, struct str *loss, enum calib_method m)
 enum status hmct(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *model = cJSON_AddObjectToObject(root, "model_config");
+	signed char *want = operator_precisions(st, s);
 	bool floats = false;
 	(void)err;
 	cJSON_AddStringToObject(model, "all_node_type", qtype[PREC_INT8]);
 	add_method(model, loss, s->method);
 	cJSON *nodes = cJSON_AddObjectToObject(root, "node_config");
 	for (int n = 0; n < s->n_rows; n++) {
-		int want = group_precision(st, s, n);
-		if (want >= 0)
-			add_node(nodes, s, n, (enum precision)want);
-		floats |= want == PREC_FLOAT;
+		if (want[n] >= 0)
+			add_node(nodes, s, n, (enum precision)want[n]);
+		floats |= want[n] == PREC_FLOAT;
 	}
 	if (floats)
 		str_add(loss, "nodes in float: HMCT computes them in float16\n");
 	lose_scales(loss, st, s, "HMCT");
 	finish_json(out, root);
+	free(want);
 	return STATUS_OK;
 }

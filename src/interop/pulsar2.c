@@ -1,5 +1,5 @@
 // Axera Pulsar2: layer_configs of a build configuration, a list of layers for each data type, and the calibrator.
-#include <string.h>
+#include <stdlib.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
 
@@ -29,12 +29,12 @@ static bool can_float(struct str *loss, const struct node *n)
 	return support != NONE;
 }
 
-static cJSON *layers(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p)
+static cJSON *layers(struct str *loss, const struct graph *g, const signed char *want, enum precision p)
 {
 	cJSON *o = cJSON_CreateObject(), *names = cJSON_AddArrayToObject(o, "layer_names");
-	for (int n = 0; n < s->n_rows; n++)
-		if (group_precision(st, s, n) == (int)p && (p != PREC_FLOAT || can_float(loss, &s->g->node[n])))
-			cJSON_AddItemToArray(names, cJSON_CreateString(s->g->node[n].name));
+	for (int n = 0; n < g->n_nodes; n++)
+		if (want[n] == (int)p && (p != PREC_FLOAT || can_float(loss, &g->node[n])))
+			cJSON_AddItemToArray(names, cJSON_CreateString(g->node[n].name));
 	cJSON_AddStringToObject(o, "data_type", data_type[p]);
 	if (names->child)
 		return o;
@@ -45,9 +45,10 @@ static cJSON *layers(struct str *loss, const struct study *st, const struct snap
 enum status pulsar2(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *quant = cJSON_AddObjectToObject(root, "quant"), *list = cJSON_AddArrayToObject(quant, "layer_configs");
+	signed char *want = operator_precisions(st, s);
 	(void)err;
 	for (enum precision p = 0; p < PREC_COUNT; p++) {
-		cJSON *o = layers(loss, st, s, p);
+		cJSON *o = layers(loss, s->g, want, p);
 		if (o)
 			cJSON_AddItemToArray(list, o);
 	}
@@ -56,5 +57,6 @@ enum status pulsar2(struct str *out, struct str *loss, const struct study *st, c
 	if (list->child)
 		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
 	finish_json(out, root);
+	free(want);
 	return STATUS_OK;
 }

@@ -6,20 +6,6 @@
 
 static const char *const type_name[PREC_COUNT] = {[PREC_INT8] = "int8", [PREC_INT16] = "int16", [PREC_FLOAT] = "float16"};
 
-// What is decided of any node that runs as one operator; float wins. [n_nodes] by the operator's owner, -1: nothing is.
-static signed char *operator_precisions(const struct study *st, const struct snapshot *s)
-{
-	const struct plan *p = snapshot_plan(s);
-	signed char *want = xcalloc((size_t)s->n_rows + 1, sizeof *want);
-	memset(want, -1, (size_t)s->n_rows);
-	for (int n = 0; n < s->n_rows; n++) {
-		int decided = decided_precision(st, s, n), owner = p->group[n].owner;
-		if (decided >= 0 && want[owner] != PREC_FLOAT)
-			want[owner] = (signed char)decided;
-	}
-	return want;
-}
-
 static bool has_control(const char *name)
 {
 	while ((unsigned char)*name >= ' ' && *name != 0x7f)
@@ -57,8 +43,8 @@ enum status rknn(struct str *out, struct str *loss, const struct study *st, cons
 	struct str block = {0};
 	(void)err;
 	for (int n = 0; n < s->n_rows; n++)
-		if (group[n].last == n && want[group[n].owner] >= 0)
-			add_outputs(&block, loss, s->g, &s->g->node[n], type_name[want[group[n].owner]]);
+		if (group[n].last == n && want[n] >= 0)
+			add_outputs(&block, loss, s->g, &s->g->node[n], type_name[want[n]]);
 	str_addf(out, "custom_quantize_layers:%s\n", block.len ? "" : " {}");
 	str_add_utf8(out, str_text(&block));
 	lose_scales(loss, st, s, "custom_quantize_layers");

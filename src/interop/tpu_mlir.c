@@ -3,6 +3,7 @@
 // it does not have, so that every name an operator may get is written.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
@@ -35,15 +36,17 @@ static void add_lines(struct table *t, const struct graph *g, const struct origi
 enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
 {
 	struct table t = {out, loss};
+	signed char *want = operator_precisions(st, s);
 	(void)err;
 	str_add(out, "# op_name   quantize_mode\n");
 	for (const struct origin *o = s->g->origin; o < s->g->origin + s->g->n_origins; o++) {
-		int want = origin_in_graph(o) && o->n_out ? group_precision(st, s, o->node) : -1;
-		if (want >= 0 && mode_name[want])
-			add_lines(&t, s->g, o, o->out[0], mode_name[want]);
+		int p = origin_in_graph(o) && o->n_out ? want[o->node] : -1;
+		if (p >= 0 && mode_name[p])
+			add_lines(&t, s->g, o, o->out[0], mode_name[p]);
 	}
 	lose_precision(loss, st, s, PREC_INT16, "a qtable");
 	lose_scales(loss, st, s, "a qtable (unlike tpu-mlir-cali-table)");
+	free(want);
 	return STATUS_OK;
 }
 

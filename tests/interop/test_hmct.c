@@ -38,6 +38,21 @@ void test_hmct__both_inputs_of_a_conv_are_wide(void **state)
 	study_close(&st);
 }
 
+// What is decided of one part of an operator is said of all of it.
+void test_hmct__every_part_of_an_operator_is_named(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_set(st, "/model.0/act/Sigmoid", PREC_FLOAT);
+	cJSON *j = case_export_json(st, "hmct", NULL);
+	const cJSON *nodes = case_at(j, "node_config");
+	assert_int_equal(cJSON_GetArraySize(nodes), 2);
+	assert_string_equal(json_text(case_at(nodes, "/model.0/act/Sigmoid"), "qtype", ""), "float16");
+	assert_string_equal(json_text(case_at(nodes, SWISH), "qtype", ""), "float16");
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // Node before type before model, in whatever order they stand in the file.
 void test_hmct__the_nearest_to_the_node_counts(void **state)
 {

@@ -1,0 +1,129 @@
+// Wishes for many nodes at once: by an expression, by a type, the whole model, and what lies between tensors.
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/op.h"
+#include "wishes.h"
+
+// Python's \d and (?: in POSIX's words; all else that names need is the same.
+static void posix_words(struct str *out, const char *pattern)
+{
+	static const char *const word[][2] = {{"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"(?:", "("}};
+	while (*pattern) {
+		size_t i = 0;
+		while (i < sizeof word / sizeof *word && !str_has_prefix(pattern, word[i][0]))
+			i++;
+		bool known = i < sizeof word / sizeof *word;
+		str_addn(out, known ? word[i][1] : pattern, known ? strlen(word[i][1]) : 1);
+		pattern += known ? strlen(word[i][0]) : 1;
+	}
+}
+
+void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
+{
+	regex_t re;
+	regmatch_t at;
+	struct str posix = {0};
+	bool any = false;
+	posix_words(&posix, pattern);
+	int wrong = regcomp(&re, str_text(&posix), REG_EXTENDED);
+	str_done(&posix);
+	if (wrong) {
+		wish_note(w, "%.120s: not a regular expression that is understood here", pattern);
+		return;
+	}
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (regexec(&re, w->g->node[n].name, 1, &at, 0) == 0 && at.rm_so == 0) {
+			wish_precision(w, n, p);
+			any = true;
+		}
+	regfree(&re);
+	if (!any)
+		wish_note(w, "%.120s: no node has such a name", pattern);
+}
+
+void wish_type(struct wishes *w, const char *op_type, enum precision p)
+{
+	bool any = false;
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (strcmp(w->g->node[n].op->name, op_type) == 0) {
+			wish_precision(w, n, p);
+			any = true;
+		}
+	if (!any)
+		wish_note(w, "%.120s: the model has no operator of this type", op_type);
+}
+
+void wish_all(struct wishes *w, enum precision p)
+{
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (w->p->quantizable[n])
+			wish_precision(w, n, p);
+}
+
+static bool mark_tensor(struct wishes *w, bool *mark, const cJSON *name)
+{
+	int v = cJSON_IsString(name) ? graph_find_value(w->g, name->valuestring) : -1;
+	if (v < 0)
+		wish_note(w, "%.120s: the model has no such tensor: nothing of its region is set", cJSON_IsString(name) ? name->valuestring : "a name that is no text");
+	else
+		mark[v] = true;
+	return v >= 0;
+}
+
+// The tensors as marks [n_values]; NULL, with a note, when one is not there.
+static bool *marked(struct wishes *w, const cJSON *names)
+{
+	bool *mark = xcalloc((size_t)w->g->n_values + 1, sizeof *mark), sound = true;
+	const cJSON *name;
+	if (!cJSON_IsArray(names))
+		sound = mark_tensor(w, mark, names);
+	else
+		cJSON_ArrayForEach(name, names)
+			sound = sound && mark_tensor(w, mark, name);
+	if (!sound)
+		free(mark);
+	return sound ? mark : NULL;
+}
+
+static bool has_mark(const bool *mark, const int *value, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (value[i] >= 0 && mark[value[i]])
+			return true;
+	return false;
+}
+
+static void mark_all(bool *mark, const int *value, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (value[i] >= 0)
+			mark[value[i]] = true;
+}
+
+// Nodes are in topological order: one way marks what comes after `from`, the way back what leads to `to`.
+static void wish_marked(struct wishes *w, bool *from, bool *to, enum precision p)
+{
+	const struct graph *g = w->g;
+	bool *after = xcalloc((size_t)g->n_nodes + 1, sizeof *after);
+	for (int n = 0; n < g->n_nodes; n++)
+		if ((after[n] = has_mark(from, g->node[n].in, g->node[n].n_in)))
+			mark_all(from, g->node[n].out, g->node[n].n_out);
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		if (!has_mark(to, g->node[n].out, g->node[n].n_out))
+			continue;
+		mark_all(to, g->node[n].in, g->node[n].n_in);
+		if (after[n] && w->p->quantizable[n])
+			wish_precision(w, n, p);
+	}
+	free(after);
+}
+
+void wish_between(struct wishes *w, const cJSON *from, const cJSON *to, enum precision p)
+{
+	bool *after = marked(w, from), *before = after ? marked(w, to) : NULL;
+	if (before)
+		wish_marked(w, after, before, p);
+	free(after);
+	free(before);
+}
