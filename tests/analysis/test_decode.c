@@ -510,6 +510,13 @@ void test_decode__lists_of_boxes_scores_and_labels(void **state)
 	check_one(&m, "final");
 
 	m = (struct made){0};
+	l = add_output(&m, "labels", END_OTHER, SHAPE(1, 100), 0);
+	x = add_output(&m, "dets", END_OTHER, SHAPE(1, 100, 5), 0);
+	put(x, 2 * 5, 1, (const float[]){20, 30, 44, 46, .9f}, 5);
+	l[2] = 1;
+	check_one(&m, "mmdet");
+
+	m = (struct made){0};
 	x = add_output(&m, "detection_boxes:0", END_OTHER, SHAPE(1, 10, 4), 0);
 	l = add_output(&m, "detection_classes:0", END_OTHER, SHAPE(1, 10), 0);
 	p = add_output(&m, "detection_scores:0", END_OTHER, SHAPE(1, 10), 0);

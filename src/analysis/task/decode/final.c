@@ -100,6 +100,25 @@ bool final_bind_tf(struct bound *b, const struct head *h)
 	return tf && bind_lists(b, h, true);
 }
 
+// Rows of five and as many labels, which are indices.
+bool final_bind_mmdet(struct bound *b, const struct head *h)
+{
+	struct field rows, label;
+	int64_t n, other;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n; k++) {
+			if (i == k || !is_label(&h->out[k]) || !list_of(&rows, &n, h, i, 5) || !list_of(&label, &other, h, k, 1) || other != n)
+				continue;
+			*b = one_list(n);
+			b->source[0].box = field_part(&rows, 0, 4);
+			b->source[0].score = field_part(&rows, 4, 1);
+			b->source[0].label = label;
+			b->fractions = are_fractions(h, &b->source[0]);
+			return true;
+		}
+	return false;
+}
+
 // One output of rows; channels at which box, score and class begin.
 static bool bind_rows(struct bound *b, const struct head *h, int channels, int box, int score, int label)
 {
