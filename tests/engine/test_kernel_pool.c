@@ -182,6 +182,47 @@ void test_kernel_pool__global_average(void **state)
 	}
 }
 
+static struct pool_task whole_plane(enum dtype type, int64_t c, int64_t h, int64_t w)
+{
+	return (struct pool_task){.max = true, .type = type,
+	    .g = {.n = 2, .c = c, .oc = c, .h = h, .w = w, .kh = h, .kw = w, .oh = 1, .ow = 1, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
+	        .group = 1}};
+}
+
+// Planes shorter and longer than a piece of them, with the largest element at any place.
+void test_kernel_pool__global_max(void **state)
+{
+	(void)state;
+	static const enum dtype types[] = {DT_F32, DT_I8, DT_U8, DT_I16};
+	static const int64_t sizes[][2] = {{1, 1}, {1, 3}, {16, 16}, {1, 257}, {23, 25}, {40, 40}};
+	struct support_random r = {28};
+	for (int i = 0; i < 4 * 6; i++) {
+		struct pool_task t = whole_plane(types[i % 4], support_random_int(&r, 1, 40), sizes[i / 4][0], sizes[i / 4][1]);
+		float *x = random_floats(&r, t.g.n * t.g.c * t.g.h * t.g.w, 100.0f);
+		check_pool(&t, x);
+		free(x);
+	}
+}
+
+void test_kernel_pool__nan_is_largest_where_asked(void **state)
+{
+	(void)state;
+	enum { N = 300 };
+	struct pool_task t = whole_plane(DT_F32, 1, 1, N);
+	float x[2 * N];
+	for (int at = 0; at < N; at += 37) {
+		for (int i = 0; i < 2 * N; i++)
+			x[i] = i == at ? NAN : (float)i;
+		for (int keep = 0; keep < 2; keep++) {
+			t.max_nan = keep;
+			float *y = pool_result(t, x, LAYOUT_BLOCK, 1);
+			assert_true(keep ? isnan(y[0]) : y[0] == (at == N - 1 ? N - 2 : N - 1));
+			assert_true(y[1] == 2 * N - 1);
+			free(y);
+		}
+	}
+}
+
 void test_kernel_pool__same_bits_at_every_level(void **state)
 {
 	(void)state;

@@ -51,6 +51,7 @@ struct matmul_task { // y[b] = alpha * x[b] * w[b] (+ bias over columns): row-ma
 struct pool_task { // float32, or codes through qpool below
 	struct conv_geometry g;
 	bool max, count_include_pad;
+	bool max_nan;                 // a NaN is the largest float, as for ReduceMax; else it is passed over
 	enum layout layout;
 	enum dtype type;              // DT_F32; max also DT_I8, DT_U8, DT_I16
 };

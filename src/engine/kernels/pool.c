@@ -25,6 +25,11 @@ static const struct pool_table *table(void)
 	return level >= CPU_AVX512 ? &pool_avx512 : level >= CPU_AVX2 ? &pool_avx2 : &pool_plain;
 }
 
+static pool_row_fn *maximum(const struct pool_task *t)
+{
+	return t->max_nan && t->type == DT_F32 ? table()->max_nan : table()->max[t->type];
+}
+
 static size_t pixel_bytes(const struct pool *k)
 {
 	return (size_t)k->lanes * dtype_size(k->task.type);
@@ -91,7 +96,7 @@ static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t p
 	size_t pixel = pixel_bytes(k);
 	char *y = (char *)io->y + (size_t)((plane * g->oh + oy) * g->ow) * pixel;
 	const char *x = (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel;
-	pool_row_fn *tap = k->task.max ? table()->max[k->task.type] : table()->sum;
+	pool_row_fn *tap = k->task.max ? maximum(&k->task) : table()->sum;
 	struct span rows = window_rows(k, oy);
 	fill_start(y, &k->task, g->ow * k->lanes);
 	for (int64_t ky = rows.first; ky < rows.end; ky++)
@@ -133,7 +138,7 @@ static void max_band(const struct pool *k, const struct kernel_io *io, char *lin
 	size_t pixel = pixel_bytes(k), line = (size_t)g->ow * pixel;
 	const char *x = (const char *)io->x + (size_t)(plane * g->h * g->w) * pixel;
 	char *y = (char *)io->y + (size_t)(plane * g->oh) * line;
-	pool_row_fn *tap = table()->max[k->task.type];
+	pool_row_fn *tap = maximum(&k->task);
 	int64_t from = input_row(k, first, 0), to = input_row(k, end - 1, g->kh - 1) + 1;
 	from = from > 0 ? from : 0;
 	to = to < g->h ? to : g->h;
@@ -202,6 +207,34 @@ static void run_global_average(const struct kernel *kernel, const struct kernel_
 	parts_share(k->planes, width_of(k, io->width), average_plane, &(struct call){.k = k, .io = io});
 }
 
+// The maximum of a plane, by ever shorter rows of maxima: of all its pieces, of the halves of that, ...
+static void max_plane(void *arg, int64_t p, int thread)
+{
+	enum { PIECE = 256, LONGEST = 16 * 4 }; // pixels; bytes of one
+	const struct call *c = arg;
+	const struct pool *k = c->k;
+	int64_t pixels = k->task.g.h * k->task.g.w, n = pixels < PIECE ? pixels : PIECE;
+	pool_row_fn *tap = maximum(&k->task);
+	size_t pixel = pixel_bytes(k);
+	const char *x = (const char *)c->io->x + (size_t)(p * pixels) * pixel;
+	char y[PIECE * LONGEST];
+	(void)thread;
+	fill_start(y, &k->task, n * k->lanes);
+	for (int64_t i = 0; i < pixels; i += n)
+		tap(y, x + (size_t)i * pixel, pixels - i < n ? pixels - i : n, 1, k->lanes);
+	for (int64_t half; n > 1; n = half) {
+		half = (n + 1) / 2;
+		tap(y, y + (size_t)half * pixel, n - half, 1, k->lanes);
+	}
+	memcpy((char *)c->io->y + (size_t)p * pixel, y, pixel);
+}
+
+static void run_global_max(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pool *k = (const struct pool *)kernel;
+	parts_share(k->planes, width_of(k, io->width), max_plane, &(struct call){.k = k, .io = io});
+}
+
 static void pool_free(struct kernel *kernel)
 {
 	struct pool *k = (struct pool *)kernel;
@@ -210,13 +243,13 @@ static void pool_free(struct kernel *kernel)
 	free(k);
 }
 
-static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, global_ops = {run_global_average, NULL, pool_free};
-static const struct kernel_ops band_ops = {run_bands, bands_scratch, pool_free};
+static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, band_ops = {run_bands, bands_scratch, pool_free};
+static const struct kernel_ops average_ops = {run_global_average, NULL, pool_free}, max_ops = {run_global_max, NULL, pool_free};
 
-static bool is_global_average(const struct pool_task *t)
+static bool is_global(const struct pool_task *t)
 {
 	const struct conv_geometry *g = &t->g;
-	return !t->max && g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 &&
+	return g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 &&
 	    !(g->pad_t || g->pad_l || g->pad_b || g->pad_r);
 }
 
@@ -249,7 +282,7 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
 	struct pool *k = xcalloc(1, sizeof(*k));
-	k->base.ops = is_global_average(t) ? &global_ops : is_banded(t) ? &band_ops : &row_ops;
+	k->base.ops = is_global(t) ? t->max ? &max_ops : &average_ops : is_banded(t) ? &band_ops : &row_ops;
 	k->task = *t;
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);

@@ -11,7 +11,7 @@ typedef void pool_row_fn(void *y, const void *x, int64_t n, int64_t step, int64_
 
 struct pool_table {
 	pool_row_fn *max[DT_COUNT]; // NULL for types that cannot be pooled
-	pool_row_fn *sum;           // floats
+	pool_row_fn *max_nan, *sum; // floats
 	// A row of sums to averages: y of pixel i by rows * columns[i], or by 1 where that is 0.
 	void (*divide)(float *y, const float *columns, float rows, int64_t n, int64_t lanes);
 	// y[lanes] = sum of n pixels, in an order that depends on n and lanes alone.

@@ -1,8 +1,9 @@
 // The loops of pooling, compiled once for every processor level: the including file defines POOL_TABLE.
 #include "pool.h"
 
-#define MAX_OF(a, b) ((a) < (b) ? (b) : (a))
-#define SUM_OF(a, b) ((a) + (b))
+#define MAX_OF(a, b)  ((a) < (b) ? (b) : (a))
+#define MAX_NAN(a, b) (((a) < (b)) | ((b) != (b)) ? (b) : (a))
+#define SUM_OF(a, b)  ((a) + (b))
 
 // Three loops: pixels side by side are one long array; blocks have a constant number of lanes; the rest is plain.
 #define ROW_LOOP(name, type, f)                                                                                        \
@@ -29,6 +30,7 @@
 	}
 
 ROW_LOOP(max_f32, float, MAX_OF)
+ROW_LOOP(max_nan, float, MAX_NAN)
 ROW_LOOP(max_i8, int8_t, MAX_OF)
 ROW_LOOP(max_u8, uint8_t, MAX_OF)
 ROW_LOOP(max_i16, int16_t, MAX_OF)
@@ -79,6 +81,7 @@ static void total(float *y, const float *x, int64_t n, int64_t lanes)
 
 const struct pool_table POOL_TABLE = {
 	.max = {[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16},
+	.max_nan = max_nan,
 	.sum = sum_f32,
 	.divide = divide,
 	.total = total,

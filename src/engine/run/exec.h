@@ -18,6 +18,10 @@ struct rounded_steps {
 	int32_t zero;
 };
 bool exec_rounds_steps(const struct exec *x, struct rounded_steps *own);
+// Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
+enum status exec_on_output_grid(struct exec *x, int i, struct rep *out);
+void exec_inherit(struct rep *y, struct rep *from); // of moving `from`: its codes mean what they meant
+bool exec_is_pool(const struct exec *x);                        // exec_pool computes it, if anything does without floats
 void exec_gain(const struct exec *x, struct rep *y); // the factor on what the node itself gives, where the target has one
 // Memory for output 0, or for what becomes output 0 by exec_finish; exec_place: only where it has a place.
 bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);

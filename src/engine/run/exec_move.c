@@ -1,15 +1,13 @@
-// Operators that only move or select elements work on codes as well as on floats: pooling by maximum, Concat, Resize to the
+// Operators that only move or select elements work on codes as well as on floats: Concat, Resize to the
 // nearest, and (in plain layout, through the operator's own code) Reshape, Transpose, Split, Gather and the like.
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
 #include <string.h>
-#include "../ops/reduce.h"
 #include "attr.h"
 #include "exec.h"
 #include "places.h"
 
-// Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
-static enum status on_output_grid(struct exec *x, int i, struct rep *out)
+enum status exec_on_output_grid(struct exec *x, int i, struct rep *out)
 {
 	const struct quantizer *oq = exec_out_quantizer(x, 0);
 	if (oq && x->in[i]->t.type == DT_F32 && !x->in[i]->coded)
@@ -32,138 +30,10 @@ static bool same_form(struct rep *const *in, int n)
 	return true;
 }
 
-// The result of moving `from`: its codes mean what they meant.
-static void inherit(struct rep *y, struct rep *from)
+void exec_inherit(struct rep *y, struct rep *from)
 {
 	if (from->coded)
 		rep_set_quantizer(y, rep_quantizer(from));
-}
-
-// A mean over rows and columns is what GlobalAveragePool gives.
-static bool is_plane_mean(const struct exec *x)
-{
-	const struct node *n = x->node;
-	const struct tensor *in[2] = {x->in[0] ? &x->in[0]->t : NULL, n->n_in > 1 && x->in[1] ? &x->in[1]->t : NULL};
-	bool gone[SHAPE_MAX_RANK] = {false};
-	if (n->op->id != OP_ReduceMean || !in[0] || in[0]->layout != LAYOUT_BLOCK || in[0]->shape.rank != 4)
-		return false;
-	struct error err;
-	return reduce_axes(gone, n, in, &err) == STATUS_OK && !gone[0] && !gone[1] && gone[2] && gone[3];
-}
-
-static bool is_pool(const struct exec *x)
-{
-	enum op_id id = x->node->op->id;
-	return ((id == OP_MaxPool || id == OP_AveragePool || id == OP_GlobalAveragePool || id == OP_GlobalMaxPool) && x->node->n_out == 1) ||
-	    is_plane_mean(x);
-}
-
-static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, struct shape *shape)
-{
-	enum op_id id = x->node->op->id;
-	bool global = id == OP_GlobalAveragePool || id == OP_GlobalMaxPool || id == OP_ReduceMean;
-	const int rank = in->t.shape.rank;
-	if (rank < 3 || rank > 4 || exec_out_shape(x, shape) != STATUS_OK || shape_count(shape) <= 0)
-		return false;
-	*t = (struct pool_task){.layout = in->t.layout, .type = in->t.type};
-	t->max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
-	if (global) {
-		const int64_t *d = in->t.shape.dim, h = rank == 4 ? d[2] : 1, w = d[rank - 1];
-		*shape = shape_of(rank, (int64_t[]){d[0], d[1], 1, 1});
-		t->g = (struct conv_geometry){.n = d[0], .c = d[1], .h = h, .w = w, .oc = d[1], .kh = h, .kw = w, .oh = 1, .ow = 1,
-		    .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .group = d[1]};
-		return true;
-	}
-	const struct pool_attrs *a = x->node->attrs;
-	t->count_include_pad = a->count_include_pad != 0;
-	return a->storage_order == 0 && conv_geometry(&t->g, x->node, &in->t.shape, NULL, shape);
-}
-
-// The result in the shape that the operator gives it: a mean may leave the dimensions out that it takes.
-static enum status finish_pool(struct exec *x, struct rep *y)
-{
-	struct shape shape;
-	struct rep plain = {0};
-	enum status st = exec_out_shape(x, &shape);
-	if (st == STATUS_OK && shape.rank == y->t.shape.rank)
-		return exec_finish(x, 0, y);
-	if (st == STATUS_OK)
-		st = rep_to_layout(&plain, y, LAYOUT_PLAIN, x->width, x->err);
-	if (st != STATUS_OK)
-		return st;
-	plain.t.shape = shape;
-	return exec_finish(x, 0, &plain);
-}
-
-struct making {
-	struct exec *x;
-	const struct pool_task *t;
-};
-
-static enum status make_pool(void *arg, struct prepared *p)
-{
-	const struct making *m = arg;
-	return kernel_pool(&p->kernel, m->t, m->x->err);
-}
-
-static enum status pool(struct exec *x, const char *kind, const struct pool_task *t, const struct rep *in, struct rep *y)
-{
-	struct prepared p;
-	struct key k = key_add_int(key_add_int(exec_kernel_key(x, kind), t->layout), t->type);
-	enum status st = kernels_get(x->e->kernels, x->worker, k, make_pool, &(struct making){x, t}, &p);
-	return st == STATUS_OK ? exec_kernel(x, p.kernel, &(struct kernel_io){.x = in->t.data, .y = y->t.data}) : st;
-}
-
-// Over three dimensions: of every slice, then of what that gives along the depth.
-static enum status pool_deep(struct exec *x, struct rep *in, struct rep *y)
-{
-	struct conv_geometry slices, columns;
-	struct shape shape;
-	struct rep flat = {0};
-	if (((const struct pool_attrs *)x->node->attrs)->storage_order != 0 || in->t.layout != LAYOUT_PLAIN ||
-	    exec_out_shape(x, &shape) != STATUS_OK || shape_count(&shape) <= 0 || !pool_geometry_deep(&slices, &columns, x->node, &in->t.shape))
-		return STATUS_UNSUPPORTED;
-	struct shape of_slices = shape_of(4, (int64_t[]){columns.n, columns.c, columns.h, columns.w});
-	struct pool_task t = {.g = slices, .max = true, .layout = LAYOUT_PLAIN, .type = in->t.type};
-	enum status st = rep_alloc(&flat, in->t.type, LAYOUT_PLAIN, &of_slices, x->err);
-	if (st == STATUS_OK)
-		st = pool(x, "pool of slices", &t, in, &flat);
-	if (st == STATUS_OK)
-		st = exec_alloc(x, y, in->t.type, LAYOUT_PLAIN, &shape);
-	t.g = columns;
-	if (st == STATUS_OK)
-		st = pool(x, "pool of columns", &t, &flat, y);
-	rep_drop(&flat);
-	return st;
-}
-
-static enum status pool_flat(struct exec *x, struct rep *in, struct rep *y)
-{
-	struct pool_task t;
-	struct shape shape;
-	if (!pool_task_of(x, in, &t, &shape))
-		return STATUS_UNSUPPORTED;
-	enum status st = exec_alloc(x, y, in->t.type, in->t.layout, &shape);
-	return st == STATUS_OK ? pool(x, "pool", &t, in, y) : st;
-}
-
-enum status exec_pool(struct exec *x)
-{
-	struct rep in = {0}, y = {0};
-	if (!is_pool(x) || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
-		return STATUS_UNSUPPORTED;
-	bool max = x->node->op->id == OP_MaxPool || x->node->op->id == OP_GlobalMaxPool;
-	enum status st = max ? on_output_grid(x, 0, &in) : rep_to_float(&in, x->in[0], x->width, x->err);
-	if (st == STATUS_OK)
-		st = (x->node->op->id == OP_MaxPool && in.t.shape.rank == 5 ? pool_deep : pool_flat)(x, &in, &y);
-	if (st == STATUS_OK) {
-		inherit(&y, &in);
-		exec_gain(x, &y);
-		st = finish_pool(x, &y);
-	}
-	rep_drop(&in);
-	rep_drop(&y);
-	return st;
 }
 
 // Blocked Concat over channels: whole channel blocks, if every input but the last fills its blocks.
@@ -195,7 +65,7 @@ static enum status concat_copy(struct exec *x, struct rep *in, int n, struct rep
 			exec_copy((char *)y->t.data + (size_t)b * total + at, (const char *)in[i].t.data + (size_t)b * part, part, x->width);
 		at += part;
 	}
-	inherit(y, &in[0]);
+	exec_inherit(y, &in[0]);
 	return STATUS_OK;
 }
 
@@ -216,7 +86,7 @@ static enum status move_plain(struct exec *x, struct rep *data, int n_data, stru
 		st = exec_eval(x, in, y);
 	for (int i = 0; st == STATUS_OK && i < x->node->n_out; i++)
 		if (y[i].t.type == data[0].t.type)
-			inherit(&y[i], &data[0]);
+			exec_inherit(&y[i], &data[0]);
 	for (int i = 0; i < n_in; i++)
 		rep_drop(&hold[i]);
 	free(hold);
@@ -237,7 +107,7 @@ static bool moves_codes(const struct exec *x)
 		if (x->node->op->id == other[i])
 			return false;
 	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && exec_float_input(x, 0) &&
-	    x->step->epi.act.kind == ACT_NONE && !is_pool(x);
+	    x->step->epi.act.kind == ACT_NONE && !exec_is_pool(x);
 }
 
 // Split over channels in whole blocks: each part is a run of blocks of the input.
@@ -273,7 +143,7 @@ enum status exec_move(struct exec *x)
 	struct rep **form = xcalloc((size_t)n, sizeof *form);
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < n; i++) {
-		st = on_output_grid(x, i, &data[i]);
+		st = exec_on_output_grid(x, i, &data[i]);
 		form[i] = &data[i];
 	}
 	for (int i = 0; st == STATUS_OK && !same_form(form, n) && i < n; i++) {
@@ -284,7 +154,7 @@ enum status exec_move(struct exec *x)
 	}
 	bool done = false;
 	if (st == STATUS_OK && x->whole && whole_take(x->whole, data, n, y, x->width)) {
-		inherit(y, &data[0]);
+		exec_inherit(y, &data[0]);
 		done = true;
 	}
 	if (st == STATUS_OK && !done && x->node->op->id == OP_Concat && concat_blocks(x, data, n)) {
