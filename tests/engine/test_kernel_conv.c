@@ -159,12 +159,16 @@ void test_kernel_conv__transposed_by_phases(void **state)
 		{.c = 8, .oc = 2, .kh = 9, .kw = 3, .stride_h = 4, .stride_w = 3, .pad_t = 4, .pad_b = 1, .group = 1},
 		{.c = 32, .oc = 5, .kh = 3, .kw = 1, .stride_h = 3, .stride_w = 1, .pad_t = 1, .group = 1},
 		{.c = 12, .oc = 4, .kh = 2, .kw = 2, .stride_h = 2, .stride_w = 2, .group = 4},
+		{.c = 20, .oc = 24, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1, .group = 1},
+		{.h = 1, .w = 1, .c = 30, .oc = 32, .kh = 4, .kw = 4, .stride_h = 1, .stride_w = 1, .group = 1},
+		{.h = 1, .w = 1, .c = 30, .oc = 3, .kh = 3, .kw = 4, .stride_h = 2, .stride_w = 1, .pad_t = 1, .pad_r = 2, .group = 1},
+		{.h = 1, .c = 8, .oc = 6, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 2, .pad_l = 1, .pad_b = 1, .group = 2},
 	};
 	for (size_t i = 0; i < 3 * sizeof(layers) / sizeof(*layers); i++) {
 		struct conv_task t = {.g = layers[i / 3], .transposed = true, .epi = {{ACT_SIGMOID, 0, 0}, (enum add_kind)(i % 3)}};
 		t.g.n = 2;
-		t.g.h = 9;
-		t.g.w = 11;
+		t.g.h = t.g.h ? t.g.h : 9;
+		t.g.w = t.g.w ? t.g.w : 11;
 		t.g.dil_h = t.g.dil_w = 1;
 		int supported = 0;
 		struct conv_case c = conv_case_new(&r, t, true);
