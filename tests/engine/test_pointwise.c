@@ -31,6 +31,24 @@ void test_pointwise__shapes(void **state)
 		check_made_by(pointwise_conv, &r, task(24, 16 * (1 + pixels % 3), 1, pixels), true);
 }
 
+// Groups that begin and end within blocks, of inputs and of outputs; on any number of pixels.
+void test_pointwise__groups(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t c, oc, group, h, w;
+	} shapes[] = {{240, 60, 3, 7, 7}, {60, 216, 3, 28, 28}, {120, 120, 3, 5, 9}, {84, 90, 6, 25, 25}, {100, 60, 4, 1, 3}, {34, 170, 2, 4, 4}};
+	struct support_random r = {63};
+	if (cpu_level() < CPU_AVX512)
+		skip();
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		struct conv_task t = task(shapes[i].c, shapes[i].oc, shapes[i].h, shapes[i].w);
+		t.g.group = shapes[i].group;
+		t.g.n = 1 + (int64_t)i % 2;
+		check_made_by(pointwise_conv, &r, t, i % 2);
+	}
+}
+
 // Every activation and place of the residual, with padding channels that some activations change.
 void test_pointwise__epilogues(void **state)
 {

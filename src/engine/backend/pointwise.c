@@ -17,6 +17,21 @@ struct pointwise {
 	float *weight, *bias;  // [panel][input channel][output channel]; of all blocks, zero where there is none
 };
 
+// Blocks of channels: outputs of a panel, and the inputs that any of them has.
+struct panel_blocks {
+	int64_t begin, end, from, to;
+};
+
+static struct panel_blocks panel_blocks(const struct conv_geometry *g, int64_t panel)
+{
+	int64_t out_blocks = (g->oc + LANES - 1) / LANES, c_group = g->c / g->group, oc_group = g->oc / g->group;
+	struct panel_blocks b = {.begin = panel_begin(out_blocks, panel), .end = panel_begin(out_blocks, panel + 1)};
+	int64_t last = (b.end * LANES < g->oc ? b.end * LANES : g->oc) - 1;
+	b.from = b.begin * LANES / oc_group * c_group / LANES;
+	b.to = ((last / oc_group + 1) * c_group + LANES - 1) / LANES;
+	return b;
+}
+
 // The weights of the panel that begins with this block of outputs.
 static float *weights_at(const struct pointwise *k, int64_t block)
 {
@@ -36,18 +51,18 @@ static void run_panel(void *arg, int64_t part, int thread)
 	int64_t panels = panel_count(k->out_blocks), image = part / panels, panel = part % panels;
 	const struct epilogue *e = &k->task.epi;
 	int64_t pixels = k->task.g.oh * k->task.g.ow, plane = pixels * LANES;
-	int64_t block = panel_begin(k->out_blocks, panel), end = panel_begin(k->out_blocks, panel + 1);
-	int64_t at = (image * k->out_blocks + block) * plane;
+	struct panel_blocks b = panel_blocks(&k->task.g, panel);
+	int64_t at = (image * k->out_blocks + b.begin) * plane;
 	struct pointwise_panel p = {
-	    .product = {.v = (const float *)io->x + image * k->blocks * plane, .v_step = plane, .now = weights_at(k, block),
-	        .next = weights_at(k, end < k->out_blocks ? end : 0), .blocks = k->blocks, .tiles = pixels, .width = (int)(end - block)},
-	    .bias = k->bias + block * LANES, .y = (float *)io->y + at, .y_step = plane,
+	    .product = {.v = (const float *)io->x + (image * k->blocks + b.from) * plane, .v_step = plane, .now = weights_at(k, b.begin),
+	        .next = weights_at(k, b.end < k->out_blocks ? b.end : 0), .blocks = b.to - b.from, .tiles = pixels, .width = (int)(b.end - b.begin)},
+	    .bias = k->bias + b.begin * LANES, .y = (float *)io->y + at, .y_step = plane,
 	    .residual = e->add == ADD_NONE ? NULL : (const float *)io->residual + at};
 	bool done = panel_finish_of(&p.finish, e);
 	(void)thread;
 	pointwise_avx512(&p);
 	if (!done)
-		kept_epilogue(e, p.y, p.residual, (end - block) * plane);
+		kept_epilogue(e, p.y, p.residual, (b.end - b.begin) * plane);
 }
 
 static void pointwise_run(const struct kernel *kernel, const struct kernel_io *io)
@@ -70,22 +85,39 @@ static const struct kernel_ops ops = {pointwise_run, NULL, pointwise_free};
 static void pack(struct pointwise *k, const float *weight)
 {
 	const struct conv_geometry *g = &k->task.g;
+	int64_t c_group = g->c / g->group, oc_group = g->oc / g->group;
 	for (int64_t panel = 0; panel < panel_count(k->out_blocks); panel++) {
-		int64_t begin = panel_begin(k->out_blocks, panel), first = begin * LANES;
-		int64_t width = panel_begin(k->out_blocks, panel + 1) * LANES - first, outputs = width < g->oc - first ? width : g->oc - first;
-		float *to = weights_at(k, begin);
-		for (int64_t c = 0; c < g->c; c++)
-			for (int64_t i = 0; i < outputs; i++)
-				to[c * width + i] = weight[(first + i) * g->c + c];
+		struct panel_blocks b = panel_blocks(g, panel);
+		int64_t first = b.begin * LANES, width = b.end * LANES - first, outputs = width < g->oc - first ? width : g->oc - first;
+		float *to = weights_at(k, b.begin);
+		for (int64_t i = 0; i < outputs; i++) {
+			int64_t oc = first + i, c0 = oc / oc_group * c_group - b.from * LANES;
+			for (int64_t c = 0; c < c_group; c++)
+				to[(c0 + c) * width + i] = weight[oc * c_group + c];
+		}
 	}
+}
+
+// Groups that do not fill blocks: oneDNN would take the zeros between them for weights.
+static bool saves_products(const struct conv_geometry *g)
+{
+	struct grouping as;
+	int64_t out_blocks = (g->oc + LANES - 1) / LANES, here = 0;
+	if (!conv_desc_group(&as, g))
+		return false;
+	for (int64_t panel = 0; panel < panel_count(out_blocks); panel++) {
+		struct panel_blocks b = panel_blocks(g, panel);
+		here += (b.end - b.begin) * (b.to - b.from);
+	}
+	return here * as.group * LANES * LANES * 4 < as.c * as.oc * 3;
 }
 
 static bool serves(const struct conv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
 	return cpu_level() >= CPU_AVX512 && !t->transposed && !t->ordered && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK &&
-	    g->group == 1 && g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w &&
-	    !g->pad_t && !g->pad_l && g->oh * g->ow <= MOST_PIXELS;
+	    g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w &&
+	    !g->pad_t && !g->pad_l && (g->group == 1 ? g->oh * g->ow <= MOST_PIXELS : saves_products(g));
 }
 
 static struct pointwise *new_kernel(const struct conv_task *t)
