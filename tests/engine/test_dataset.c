@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <jpeglib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
@@ -341,6 +342,74 @@ void test_dataset__pictures_that_cannot_be_read_are_left_out(void **state)
 	assert_int_equal(dataset_left_out(c.data), 2);
 	assert_non_null(strstr(dataset_left_out_why(c.data, 0), "a.png is not a sound PNG"));
 	assert_non_null(strstr(dataset_left_out_why(c.data, 1), "c.jpg is neither"));
+	case_load(&c, 1);
+	case_done(&c);
+	free(dir);
+}
+
+static const char *case_jpeg(const char *name, int w, int h)
+{
+	struct jpeg_compress_struct c = {0};
+	struct jpeg_error_mgr errors;
+	const char *path = support_temp(name);
+	uint8_t *rgb = case_picture(w, h);
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	c.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&c);
+	jpeg_stdio_dest(&c, f);
+	c.image_width = (JDIMENSION)w;
+	c.image_height = (JDIMENSION)h;
+	c.input_components = 3;
+	c.in_color_space = JCS_RGB;
+	jpeg_set_defaults(&c);
+	jpeg_start_compress(&c, TRUE);
+	for (int y = 0; y < h; y++)
+		jpeg_write_scanlines(&c, &(JSAMPROW){rgb + 3 * w * y}, 1);
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	fclose(f);
+	free(rgb);
+	return path;
+}
+
+// A byte is lost where neither the beginning nor the end tells of it.
+static void damage_file(const char *from, const char *to, size_t at, uint8_t byte)
+{
+	struct error err;
+	struct bytes b;
+
+	assert_int_equal(file_read(&b, from, 1 << 20, &err), STATUS_OK);
+	assert_true(at < b.size && b.data[at] != byte);
+	b.data[at] = byte;
+	support_temp_file(to, b.data, b.size);
+	bytes_done(&b);
+}
+
+void test_dataset__pictures_that_are_damaged_within_are_left_out(void **state)
+{
+	struct data_case c = {0};
+	char *dir = make_dir("damaged");
+	struct bytes jpeg;
+	size_t scan = 0;
+
+	(void)state;
+	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
+	damage_file(case_png("damaged/b.png", 64, 64), "damaged/a.png", 60, 0x55);
+	assert_int_equal(file_read(&jpeg, case_jpeg("damaged/d.jpg", 64, 64), 1 << 20, &c.err), STATUS_OK);
+	for (size_t i = 0; i + 1 < jpeg.size && !scan; i++)
+		scan = jpeg.data[i] == 0xff && jpeg.data[i + 1] == 0xda ? i + 20 : 0;
+	jpeg.data[scan] = 0xff;
+	jpeg.data[scan + 1] = 0xf3;
+	support_temp_file("damaged/c.jpg", jpeg.data, jpeg.size);
+	bytes_done(&jpeg);
+	case_open(&c, dir);
+	assert_int_equal(dataset_count(c.data), 2);
+	assert_int_equal(dataset_left_out(c.data), 2);
+	assert_non_null(strstr(dataset_left_out_why(c.data, 0), "a.png is not a sound PNG"));
+	assert_non_null(strstr(dataset_left_out_why(c.data, 1), "c.jpg is not a sound JPEG"));
+	case_load(&c, 0);
 	case_load(&c, 1);
 	case_done(&c);
 	free(dir);

@@ -4,7 +4,6 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
 
-#define FILE_MAX ((size_t)256 << 20)
 #define PIXELS_MAX ((uint64_t)1 << 26)
 
 static const struct {
@@ -76,7 +75,7 @@ enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct e
 {
 	struct bytes file = {0};
 	struct image image;
-	enum status s = file_read(&file, path, FILE_MAX, err);
+	enum status s = file_read(&file, path, IMAGE_FILE_MAX, err);
 
 	if (s)
 		return s;
