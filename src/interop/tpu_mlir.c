@@ -57,12 +57,13 @@ static void add_range(struct table *t, const struct graph *g, const struct origi
 	double scale = x->scale[0], zero = x->zero ? x->zero[0] : 0;
 	double min = ((double)x->qmin - zero) * scale, max = ((double)x->qmax - zero) * scale;
 	bool shifted = zero != 0 && min < 0;
+	double threshold = shifted ? fmax(-min, max) : max;
 	char columns[200];
-	if (max < 0.5e-7) {
-		str_addf(t->loss, "%s: seven decimals cannot say its maximum %g: left out\n", tensor, max);
+	if (threshold < 0.5e-7) {
+		str_addf(t->loss, "%s: seven decimals cannot say its threshold %g: left out\n", tensor, threshold);
 		return;
 	}
-	snprintf(columns, sizeof columns, "%.7f %.7f %.7f", shifted ? fmax(-min, max) : max, min, max);
+	snprintf(columns, sizeof columns, "%.7f %.7f %.7f", threshold, min, max);
 	if (maker)
 		add_lines(t, g, maker, tensor, columns);
 	else

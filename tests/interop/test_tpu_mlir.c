@@ -52,6 +52,24 @@ void test_tpu_mlir__a_threshold_is_127_scales(void **state)
 	study_close(&st);
 }
 
+// Logits of classes that are all negative: with a zero point, what reaches furthest is the minimum.
+void test_tpu_mlir__a_range_below_zero(void **state)
+{
+	(void)state;
+	const char *model = support_data("models/yolov8n.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "onnxruntime");
+	struct str text = case_export(st, "tpu-mlir-cali-table", NULL);
+	const char *line = strstr(str_text(&text), "\n/model.22/cv3.0/cv3.0.2/Conv_output_0_Conv ");
+	double threshold, min, max;
+	assert_non_null(line);
+	assert_int_equal(sscanf(strchr(line, ' '), "%lf %lf %lf", &threshold, &min, &max), 3);
+	assert_true(max == 0 && min < -5 && threshold == -min);
+	str_done(&text);
+	study_close(&st);
+}
+
 void test_tpu_mlir__thresholds_hold_under_another_calibrator(void **state)
 {
 	(void)state;
