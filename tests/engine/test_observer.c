@@ -289,6 +289,26 @@ static void check_sets(const struct observer_setup *s, const struct grid_wanted 
 	}
 }
 
+// Zero lies halfway between the 64th and the 65th of 128 codes: torch takes the one that its single precision comes to.
+void test_observer__zero_points_of_pytorch_are_of_single_precision(void **state)
+{
+	(void)state;
+	static const struct {
+		float end;
+		int32_t zero;
+	} cases[] = { { 1, 64 }, { 1.3f, 63 }, { 1.37f, 64 }, { 5.5f, 63 } };
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_MINMAX, false, 1);
+	s.quant.qmax = 127;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int32_t zero;
+		float x[2] = { -cases[i].end, cases[i].end };
+		assert_true(scale_of(&s, x, 2, &zero, false) == (float)(2.0 * x[1] / 127));
+		assert_int_equal(zero, cases[i].zero);
+	}
+	target_free(&t);
+}
+
 // The range grows, one value alone comes first or nothing else does, a single value is far out.
 void test_observer__mse_of_pytorch_is_torchs(void **state)
 {

@@ -1,5 +1,6 @@
-// Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do. Zero points are those of the double, which
-// decides where a range about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
+// Scales from ranges (numerics.md 2.7): computed in double, stored as float, as the tools do. Zero points are those of the double (or of
+// the float, where the target says so), which decides where a range about zero puts them halfway between two codes; what such a range is
+// wide is subtracted as floats.
 #include <float.h>
 #include <math.h>
 #include "plan_impl.h"
@@ -59,7 +60,8 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
-	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, nearbyint((double)q->qmin - lo / s));
+	double lowest = t->scale.single ? (double)((float)lo / (float)s) : lo / s;
+	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, nearbyint((double)q->qmin - lowest));
 	*scale = scale_finite(q, s, *zero);
 }
 

@@ -78,6 +78,7 @@ struct target {
 		bool pow2;
 		enum rounding range, kl; // of log2(scale)
 		double minimum, below;   // a scale under `minimum` becomes `below`
+		bool single;             // zero points are computed in single precision, of the scale as it is stored
 	} scale;
 	struct scheme activation, weight;
 	struct {

@@ -276,6 +276,7 @@ static const struct member scale_fields[] = {
 	{ "kl_rounding", member_choice, AT(scale.kl), rounding_names, 0 },
 	{ "minimum", member_number, AT(scale.minimum), NULL, 0 },
 	{ "below_minimum", member_number, AT(scale.below), NULL, 0 },
+	{ "single_precision", member_bool, AT(scale.single), NULL, 0 },
 	{ 0 },
 };
 static const struct member bias_fields[] = {
