@@ -321,6 +321,16 @@ void test_screens__help(void **state)
 	expect(&ui, "help_100x50");
 }
 
+// Texts are broken at the width, and a topic is found where its row begins.
+void test_screens__help_narrow(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 40, 24, false);
+	press(&ui, ":help session<Enter>");
+	expect(&ui, "help_40x24");
+}
+
 void test_screens__trial_of_a_scale(void **state)
 {
 	struct ui ui;

@@ -11,5 +11,8 @@ int help_count(void);
 const struct help_row *help_at(int i);
 // The first row that speaks of `topic`; -1 when none does.
 int help_find(const char *topic);
+struct ui;
+// The line of the view that the row begins with: its texts are broken at the width.
+int help_line(const struct ui *ui, int row);
 
 #endif

@@ -198,6 +198,7 @@ enum status command_help(struct ui *ui, char *args, struct error *err)
 	if (row < 0)
 		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\"", args);
 	ui_show(ui, VIEW_HELP);
+	row = help_line(ui, row);
 	ui->scroll[VIEW_HELP] = (struct scroll){row, row};
 	return STATUS_OK;
 }

@@ -1,41 +1,134 @@
+// The rows of help.h, broken at the width: a line of the screen is a piece of a row's left side and one of its text.
 #include <stdio.h>
+#include <string.h>
 
 #include "qtui/tui/help.h"
 #include "qtui/tui/rows.h"
+#include "qtui/tui/text.h"
 #include "qtui/tui/ui.h"
 
-int view_help_count(const struct ui *ui)
-{
-	(void)ui;
-	return help_count();
-}
+enum { SHORT = 26, LONG = 43, LEAST = 8 }; // columns of the left side; of what is broken
 
-void view_help_text(char *out, size_t size, const struct ui *ui, int row)
-{
-	(void)ui;
-	snprintf(out, size, "%s %s", help_at(row)->key, help_at(row)->text);
-}
+struct piece {
+	const struct help_row *row;
+	int entry, n;                   // n: which line of the row
+	const char *key, *text;
+	int key_length, text_length;
+};
 
-enum { SHORT = 26, LONG = 43 }; // columns of the left side
-
-static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct help_row *row)
+static int left_columns(const struct help_row *row, int width)
 {
 	int keys = row->kind == HELP_LONG_ROW ? LONG : SHORT;
 
-	if (keys > r.w * 9 / 20)
-		keys = r.w * 9 / 20;
+	return keys < width * 9 / 20 ? keys : width * 9 / 20;
+}
 
-	switch (row->kind) {
+static bool has_keys(const struct help_row *row)
+{
+	return row->kind == HELP_ROW || row->kind == HELP_LONG_ROW;
+}
+
+static int text_room(const struct help_row *row, int width)
+{
+	int room = has_keys(row) ? width - left_columns(row, width) - 1 : width - (row->kind == HELP_TEXT ? 4 : 2);
+
+	return room > LEAST ? room : LEAST;
+}
+
+static int key_room(const struct help_row *row, int width)
+{
+	int room = left_columns(row, width) - 4;
+
+	return room > LEAST ? room : LEAST;
+}
+
+static const char *behind(const char *text, int length)
+{
+	text += length;
+	return text + strspn(text, " ");
+}
+
+// To the next piece of the row; false when there is none.
+static bool next_piece(struct piece *l, int width)
+{
+	l->key = behind(l->key, l->key_length);
+	l->text = behind(l->text, l->text_length);
+	l->key_length = text_line(l->key, key_room(l->row, width));
+	l->text_length = text_line(l->text, text_room(l->row, width));
+	l->n++;
+	return *l->key || *l->text;
+}
+
+static struct piece first_piece(int entry, int width)
+{
+	const struct help_row *row = help_at(entry);
+
+	return (struct piece){.row = row, .entry = entry, .key = row->key, .text = row->text, .key_length = text_line(row->key, key_room(row, width)),
+	    .text_length = text_line(row->text, text_room(row, width))};
+}
+
+static int main_width(const struct ui *ui)
+{
+	return ui->layout.panel[PANEL_MAIN].w;
+}
+
+// The line with this number, or the first of this entry; returns its number, or how many lines there are.
+static int find_line(struct piece *found, const struct ui *ui, int number, int entry)
+{
+	int n = 0, width = main_width(ui);
+
+	for (int i = 0; i < help_count(); i++) {
+		*found = first_piece(i, width);
+		do {
+			if (n == number || i == entry)
+				return n;
+			n++;
+		} while (next_piece(found, width));
+	}
+	return n;
+}
+
+int view_help_count(const struct ui *ui)
+{
+	struct piece l;
+
+	return find_line(&l, ui, -1, -1);
+}
+
+int help_line(const struct ui *ui, int entry)
+{
+	struct piece l;
+
+	return find_line(&l, ui, -1, entry);
+}
+
+// A search finds what is broken over lines, too, where it begins.
+void view_help_text(char *out, size_t size, const struct ui *ui, int row)
+{
+	struct piece l;
+
+	find_line(&l, ui, row, -1);
+	snprintf(out, size, "%s %s", l.n ? "" : l.row->key, l.n ? "" : l.row->text);
+}
+
+static void draw_line(struct canvas *c, const struct ui *ui, struct rect r, const struct piece *l)
+{
+	char key[sizeof l->row->key], text[sizeof l->row->text];
+	int keys = left_columns(l->row, r.w);
+
+	snprintf(key, sizeof key, "%.*s", l->key_length, l->key);
+	snprintf(text, sizeof text, "%.*s", l->text_length, l->text);
+	switch (l->row->kind) {
 	case HELP_SECTION:
-		canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_HEAD_SORT, row->text);
+		canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_HEAD_SORT, text);
 		break;
 	case HELP_ROW:
 	case HELP_LONG_ROW:
-		canvas_text(c, r.x + 3, r.y, keys - 4, ROLE_KEY, row->key);
-		draw_found(c, ui, r.x + keys, r.y, r.w - keys - 1, ROLE_TEXT, CUT_RIGHT, row->text);
+		canvas_text(c, r.x + 3, r.y, keys - 4, ROLE_KEY, key);
+		draw_found(c, ui, r.x + keys, r.y, r.w - keys - 1, ROLE_TEXT, CUT_RIGHT, text);
 		break;
 	case HELP_TEXT:
-		draw_found(c, ui, r.x + 3, r.y, r.w - 4, ROLE_DIM, CUT_RIGHT, row->text);
+		draw_found(c, ui, r.x + 3, r.y, r.w - 4, ROLE_DIM, CUT_RIGHT, text);
 		break;
 	case HELP_BLANK:
 		break;
@@ -44,6 +137,9 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const
 
 void view_help_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
-		draw_row(c, ui, at.line, help_at(at.row));
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);) {
+		struct piece l;
+		find_line(&l, ui, at.row, -1);
+		draw_line(c, ui, at.line, &l);
+	}
 }
