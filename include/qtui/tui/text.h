@@ -21,7 +21,8 @@ void text_cut(char *out, size_t size, const char *s, int width, enum cut cut);
 // Case-insensitive (ASCII) search; NULL when `part` is not in `s`.
 const char *text_find(const char *s, const char *part);
 
-// How many bytes of a text go on a line of `width` columns: up to the last blank that fits (not before a % or dB), or all that fits.
+// How many bytes of a text go on a line of `width` columns: up to the last blank (not before a % or dB) or behind the
+// last | that fits, or all that fits.
 int text_line(const char *text, int width);
 
 #endif

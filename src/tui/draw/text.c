@@ -162,14 +162,16 @@ static bool is_unit(const char *p)
 
 int text_line(const char *text, int width)
 {
-	const char *at = text, *before = text, *blank = NULL;
+	const char *at = text, *before = text, *end = NULL;
 
 	for (uint32_t g; (g = text_next(&at)); before = at) {
 		if (g == ' ' && !is_unit(at))
-			blank = before;
+			end = before;
 		width -= text_glyph_width(g);
 		if (width < 0)
-			return (int)((blank ? blank : before) - text);
+			return (int)((end ? end : before) - text);
+		if (g == '|')
+			end = at;
 	}
 	return (int)(before - text);
 }
