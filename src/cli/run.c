@@ -106,6 +106,13 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 	return st == STATUS_OK ? fit_shape(r, at, &r->in[at], path, err) : st;
 }
 
+static enum status lacks_input(const struct value *v, struct error *err)
+{
+	char shape[96];
+	return error_set(err, STATUS_USAGE, "input %s is missing: -i %s=FILE.npy, %s of shape %s", v->name, v->name, dtype_name(v->type),
+	    shape_text(&v->shape, shape, sizeof shape));
+}
+
 static enum status read_inputs(struct runner *r, const struct options *o, struct error *err)
 {
 	enum status st = STATUS_OK;
@@ -114,8 +121,7 @@ static enum status read_inputs(struct runner *r, const struct options *o, struct
 		st = read_input(r, o->input.at[i], i, err);
 	for (int i = 0; st == STATUS_OK && i < r->g->n_inputs; i++)
 		if (!r->in[i].data)
-			st = error_set(err, STATUS_USAGE, "input %s is missing: -i %s=FILE.npy", r->g->value[r->g->input[i]].name,
-			    r->g->value[r->g->input[i]].name);
+			st = lacks_input(&r->g->value[r->g->input[i]], err);
 	return st;
 }
 
