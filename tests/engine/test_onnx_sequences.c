@@ -107,7 +107,8 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 }
 
 // for row in x: rows.append(-row); a sum is carried beside the list. `position`: where the list is inserted into ("": at its end).
-static void appending_loop(struct onnx_case *c, const char *position)
+// Returns its body.
+static Onnx__GraphProto *appending_loop(struct onnx_case *c, const char *position)
 {
 	Onnx__GraphProto *body;
 	char inputs[64];
@@ -132,6 +133,7 @@ static void appending_loop(struct onnx_case *c, const char *position)
 	case_output(c, body, "more");
 	case_node(c, "SequenceEmpty", "empty", "", "none");
 	case_attr_graph(c, case_node(c, "Loop", "loop", "four - none nothing", "rows total"), "body", body);
+	return body;
 }
 
 void test_onnx_sequences__a_loop_appends(void **state)
@@ -155,6 +157,58 @@ void test_onnx_sequences__a_loop_appends(void **state)
 	case_output(&c, c.graph, "n");
 	case_refused(&c, STATUS_UNSUPPORTED, "SequenceLength");
 	case_done(&c);
+}
+
+void test_onnx_sequences__a_loop_appends_to_two_lists(void **state)
+{
+	struct onnx_case c;
+	Onnx__GraphProto *body;
+	Onnx__NodeProto *n;
+
+	(void)state;
+	begin(&c);
+	case_ints(&c, "four", 1, (const int64_t[]){4});
+	body = case_graph(&c);
+	body->input[body->n_input++] = case_value(&c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "going", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "list", FLOAT, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "other", FLOAT, 0, NULL);
+	case_node_in(&c, body, "Gather", "row", "x i", "r");
+	case_node_in(&c, body, "Neg", "neg", "r", "minus");
+	case_node_in(&c, body, "SequenceInsert", "append", "list minus", "longer");
+	case_node_in(&c, body, "SequenceInsert", "append2", "other r", "longer2");
+	case_node_in(&c, body, "Identity", "on", "going", "still");
+	case_output(&c, body, "still");
+	case_output(&c, body, "longer");
+	case_output(&c, body, "longer2");
+	case_node(&c, "SequenceEmpty", "empty", "", "none");
+	case_attr_graph(&c, case_node(&c, "Loop", "loop", "four - none none", "rows others"), "body", body);
+	n = case_node(&c, "ConcatFromSequence", "stack", "rows", "y");
+	case_attr_int(&c, n, "axis", 0);
+	n = case_node(&c, "ConcatFromSequence", "stack2", "others", "z");
+	case_attr_int(&c, n, "axis", 0);
+	check(&c, "y", 8, (const float[]){-0.0f, -1, -2, -3, -4, -5, -6, -7});
+	check(&c, "z", 8, (const float[]){0, 1, 2, 3, 4, 5, 6, 7});
+	case_done(&c);
+}
+
+// What the body knows of its list besides is not known of a tensor of one iteration.
+void test_onnx_sequences__a_list_that_the_loop_reads_is_none_to_collect(void **state)
+{
+	static const char *const read[] = {"list", "longer"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++) {
+		struct onnx_case c;
+		Onnx__GraphProto *body = appending_loop(&c, "");
+
+		case_node_in(&c, body, "SequenceLength", "how_many", read[i], "n");
+		case_output(&c, body, "n");
+		c.graph->node[c.graph->n_node - 1]->output[c.graph->node[c.graph->n_node - 1]->n_output++] = "lengths";
+		case_output(&c, c.graph, "lengths");
+		case_refused(&c, STATUS_FORMAT, "node loop (Loop): input 'none'");
+		case_done(&c);
+	}
 }
 
 void test_onnx_sequences__what_is_not_known_is_refused(void **state)

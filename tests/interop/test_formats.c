@@ -130,6 +130,29 @@ void test_formats__tensorrt_cache_holds_scales_in_hexadecimal(void **state)
 	study_close(&st);
 }
 
+void test_formats__what_a_format_cannot_say_is_told(void **state)
+{
+	static const struct {
+		const char *format, *told;
+	} row[] = {
+	    {"nncf", CLASS_CONV ": an IgnoredScope has no way to say the scale 0.0625"},
+	    {"nncf", STEM ": an IgnoredScope has no way to say int16"},
+	    {"xquant", CLASS_CONV ": xquant has no way to say the scale 0.0625"},
+	    {"onnxruntime", "target: the rounding and the scale rule of esp32p4 are not ONNX Runtime's"},
+	    {"aimet", "8 bits for"},
+	    {"tensorrt-cache", "the first line names TensorRT 8.6.1"},
+	};
+	(void)state;
+	struct study *st = edited("esp32p4");
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct str loss = {0}, out = case_export(st, row[i].format, &loss);
+		assert_has(&loss, row[i].told);
+		str_done(&loss);
+		str_done(&out);
+	}
+	study_close(&st);
+}
+
 static const cJSON *encoding_of(const cJSON *list, const char *name)
 {
 	const cJSON *item;

@@ -115,6 +115,64 @@ void test_screens__pictures_left_out(void **state)
 	expect(&ui, "left_out_66x12");
 }
 
+// What the top line says.
+static void expect_header(struct ui *ui, const char *part, bool there)
+{
+	struct canvas c;
+	struct str now = {0};
+
+	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
+	draw_screen(&c, ui);
+	canvas_dump(&c, &now, false);
+	strchr(str_text(&now), '\n')[0] = '\0';
+	if (!strstr(str_text(&now), part) != !there)
+		fail_msg("'%s' in: %s", part, str_text(&now));
+	canvas_done(&c);
+	str_done(&now);
+}
+
+void test_screens__header_marks_edits_that_are_not_saved(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 160, 12, false);
+	ui.snap->n_edits = 2;
+	expect_header(&ui, "2 edits", true);
+	expect_header(&ui, "2 edits*", false);
+	ui.unsaved = true;
+	expect_header(&ui, "2 edits*", true);
+	ui_done(&ui);
+}
+
+void test_screens__header_looks_for_causes_before_the_task(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 160, 12, false);
+	ui.snap->stage = STAGE_TASK;
+	expect_header(&ui, "looking for causes", !ui.snap->findings);
+	struct findings *found = ui.snap->findings, other = {0};
+	ui.snap->findings = found ? NULL : &other;
+	expect_header(&ui, "looking for causes", found != NULL);
+	ui.snap->findings = found;
+	ui_done(&ui);
+}
+
+// Figures of the first samples, while all are calibrated on.
+void test_screens__header_counts_the_samples_that_outputs_are_of(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 160, 12, false);
+	ui.snap->samples = ui.snap->samples_done = 32;
+	for (int i = 0; i < ui.snap->n_outputs; i++)
+		ui.snap->output[i].known = 32;
+	expect_header(&ui, "of 32 samples", false);
+	ui.snap->output[0].known = 3;
+	expect_header(&ui, "3 of 32 samples", true);
+	ui_done(&ui);
+}
+
 void test_screens__a_long_message(void **state)
 {
 	struct ui ui;
