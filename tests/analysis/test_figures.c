@@ -135,12 +135,36 @@ void test_figures__a_long_row_of_moves_asks_its_first(void **state)
 
 void test_figures__what_a_session_gave_is_no_part(void **state)
 {
+	static const char *const part[] = {"first", "second"};
+	for (int i = 0; i < 2; i++) {
+		struct memo *m = memo_new(SAMPLES);
+		struct composed given = found(m, part[i]);
+		given.figure->merged = given.hist[0]->merged = true;
+		struct composed c = compose(m);
+		assert_true(figure_lacks(c.figure, 0) && hist_wants(c.hist[0], SAMPLES) && !hist_wants(c.hist[1], SAMPLES));
+		given.figure->merged = given.hist[0]->merged = false;
+		compose(m);
+		assert_true(!figure_lacks(c.figure, 0) && !hist_wants(c.hist[0], SAMPLES));
+		memo_free(&m);
+	}
+}
+
+// Two histograms that are shown one above the other have the same edges, whichever of them has moved.
+void test_figures__a_histogram_beside_another_follows_its_edges(void **state)
+{
 	struct memo *m = memo_new(SAMPLES);
-	memo_figure(m, named("second"))->merged = true;
-	struct composed c = compose(m);
-	assert_true(figure_lacks(c.figure, 0));
-	memo_figure(m, named("second"))->merged = false;
-	compose(m);
-	assert_true(!figure_lacks(c.figure, 0));
+	struct hist edges = {.lo = -2, .hi = 2};
+	measure_all(m);
+	struct hist_memo *codes = found(m, "whole").hist[1];
+	static const struct {
+		float lo, hi;
+	} next[] = {{-2, 2}, {-3, 2}, {-3, 4}, {-3, 4}};
+	for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+		edges.lo = next[i].lo;
+		edges.hi = next[i].hi;
+		struct hist *shown = hist_publish_beside(codes, SAMPLES, &edges);
+		assert_true(shown->lo == edges.lo && shown->hi == edges.hi);
+		hist_drop(&shown);
+	}
 	memo_free(&m);
 }

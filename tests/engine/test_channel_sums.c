@@ -27,7 +27,7 @@ static void check_channel(const struct channel_sums *got, int64_t c, const struc
 {
 	const float *x = f->data, *y = q->data;
 	bool seen[65536] = { 0 };
-	double n = 0, f2 = 0, e2 = 0, shift = 0, most = 0, clipped = 0;
+	double n = 0, f2 = 0, fq = 0, e2 = 0, shift = 0, most = 0, clipped = 0;
 	float lo = INFINITY, hi = -INFINITY, qlo = INFINITY, qhi = -INFINITY, scale = quant->scale[quant->n > 1 ? c % quant->n : 0];
 	int codes_seen = 0;
 	for (int64_t i = 0; i < tensor_count(f); i++) {
@@ -36,6 +36,7 @@ static void check_channel(const struct channel_sums *got, int64_t c, const struc
 		double e = (double)y[i] - (double)x[i];
 		n++;
 		f2 += (double)x[i] * (double)x[i];
+		fq += (double)x[i] * (double)y[i];
 		e2 += e * e;
 		shift += e;
 		most = fmax(most, fabs(e));
@@ -46,6 +47,7 @@ static void check_channel(const struct channel_sums *got, int64_t c, const struc
 	for (int i = 0; i < 65536; i++)
 		codes_seen += seen[i];
 	assert_true(got->sums.n == n && got->sums.clipped == clipped && got->sums.max_error == most);
+	assert_true(fabs(got->sums.fq - fq) <= 1e-12 * f2);
 	assert_true(fabs(got->sums.f2 - f2) <= 1e-12 * f2 && fabs(got->sums.e2 - e2) <= 1e-12 * e2 && fabs(got->shift - shift) <= 1e-12 * n);
 	assert_true(got->sums.fmin == lo && got->sums.fmax == hi && got->sums.qmin == qlo && got->sums.qmax == qhi);
 	assert_int_equal(channel_sums_codes(got), quant->qmax - quant->qmin < 256 ? codes_seen : 0);
