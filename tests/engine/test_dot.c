@@ -34,3 +34,32 @@ void test_dot__every_size_on_every_level(void **state)
 		}
 	cpu_limit(CPU_LEVELS);
 }
+
+// Some rows of a turned matrix, from one that begins nowhere in particular.
+void test_dot__columns_on_every_level(void **state)
+{
+	enum { N = 7, FIRST = 3, MOST = 150, APART = 160 };
+	struct support_random r = {82};
+	float turned[N * APART + DOT_PAD + FIRST], x[N], first[MOST], y[MOST + 1];
+	(void)state;
+	support_random_floats(&r, turned, sizeof turned / sizeof *turned, -1.0f, 1.0f);
+	support_random_floats(&r, x, N, -1.0f, 1.0f);
+	for (int rows = 0; rows <= MOST; rows++)
+		for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+			cpu_limit((enum cpu_level)level);
+			for (int i = 0; i <= MOST; i++)
+				y[i] = (float)i;
+			dot_columns(y, turned + FIRST, APART, x, rows, N);
+			for (int i = 0; i < rows; i++) {
+				double sum = i;
+				for (int k = 0; k < N; k++)
+					sum += (double)turned[k * APART + FIRST + i] * x[k];
+				assert_float_equal(y[i], sum, 2e-5);
+			}
+			assert_true(y[rows] == (float)rows);
+			if (level == CPU_PLAIN)
+				memcpy(first, y, (size_t)rows * sizeof *y);
+			assert_memory_equal(first, y, (size_t)rows * sizeof *y);
+		}
+	cpu_limit(CPU_LEVELS);
+}

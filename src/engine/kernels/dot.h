@@ -7,8 +7,15 @@
 // y[i] += row i of the matrix times x, for rows of n elements.
 typedef void dot_rows_fn(float *y, const float *matrix, const float *x, int64_t rows, int64_t n);
 dot_rows_fn dot_rows;
+// The same with the matrix turned, element i of column k at k * apart + i: no sums are left to add up at the end of a row, which pays
+// where rows are short and the matrix serves often. Read are up to DOT_PAD - 1 elements behind the rows, which are at home in whole lines of
+// the cache: at multiples of DOT_PAD.
+enum { DOT_PAD = 16 };
+typedef void dot_columns_fn(float *y, const float *turned, int64_t apart, const float *x, int64_t rows, int64_t n);
+dot_columns_fn dot_columns;
 
 // By processor level.
 dot_rows_fn dot_rows_plain, dot_rows_avx2;
+dot_columns_fn dot_columns_plain, dot_columns_avx2, dot_columns_avx512;
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "../graph/transpose.h"
+#include "../kernels/dot.h"
 #include "element.h"
 #include "rule.h"
 
@@ -105,16 +107,47 @@ static float *result(const struct node *n, struct tensor *out, int i)
 	return i < n->n_out && n->out[i] >= 0 ? out[i].data : NULL;
 }
 
-static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, const struct node *n,
-    const struct tensor *const *in, int direction, struct error *err)
+// The rows of a turned matrix, in whole lines of the cache.
+static int64_t turned_rows(const struct recurrent *r)
 {
-	int64_t rows = r->gates * r->hidden;
+	return (r->gates * r->hidden + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
+}
+
+// Matrices that serve often enough are turned, if they stay in the second-level cache: large ones wait for memory either way.
+static int64_t turned_size(const struct recurrent *r)
+{
+	enum { OFTEN = 16, MOST = 1 << 16 };
+	int64_t size = turned_rows(r) * (r->input + r->hidden);
+
+	return r->steps * r->batch >= OFTEN && size <= MOST ? size : 0;
+}
+
+// `turned` (may be NULL) has room for it.
+static struct rnn_matrix matrix(const float *rows, int64_t n_rows, int64_t columns, float *turned, int64_t apart)
+{
+	enum { TILE = 8 };
+	transpose_fn *tiles = transpose_find(sizeof *rows);
+	size_t to = (size_t)apart * sizeof *rows, from = (size_t)columns * sizeof *rows;
+
+	if (turned && tiles && n_rows % TILE == 0 && columns % TILE == 0)
+		for (int64_t i = 0; i < n_rows; i += TILE)
+			tiles((uint8_t *)(turned + i), to, TILE * to, (const uint8_t *)(rows + i * columns), from, TILE * sizeof *rows, columns / TILE);
+	else
+		for (int64_t i = 0; turned && i < n_rows * columns; i++)
+			turned[i % columns * apart + i / columns] = rows[i];
+	return (struct rnn_matrix){rows, turned, columns, apart};
+}
+
+static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, const struct node *n,
+    const struct tensor *const *in, int direction, float *turned, struct error *err)
+{
+	int64_t rows = r->gates * r->hidden, apart = turned_rows(r);
+	const float *w = floats_at(n, in, IN_W, direction * rows * r->input), *recurrence = floats_at(n, in, IN_R, direction * rows * r->hidden);
 
 	*cell = (struct rnn_cell){.attrs = n->attrs,
-	    .input = r->input,
 	    .hidden = r->hidden,
-	    .w = floats_at(n, in, IN_W, direction * rows * r->input),
-	    .r = floats_at(n, in, IN_R, direction * rows * r->hidden),
+	    .w = matrix(w, rows, r->input, turned, apart),
+	    .r = matrix(recurrence, rows, r->hidden, turned ? turned + apart * r->input : NULL, apart),
 	    .w_bias = floats_at(n, in, IN_B, direction * 2 * rows),
 	    .r_bias = floats_at(n, in, IN_B, direction * 2 * rows + rows),
 	    .peephole = floats_at(n, in, IN_PEEPHOLE, direction * 3 * r->hidden)};
@@ -155,12 +188,26 @@ static void run_sequence(
 	}
 }
 
+// h, c, the gates and one more; what a product of all gates is made in before it is rounded.
+static int64_t scratch_rows(const struct recurrent *r)
+{
+	return 2 * r->gates + 3;
+}
+
+// Floats of scratch memory of a direction: the turned matrices, which may be read beyond, and these rows.
+static int64_t scratch_size(const struct recurrent *r)
+{
+	int64_t size = turned_size(r) + scratch_rows(r) * r->hidden;
+
+	return (size + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
+}
+
 static enum status run_direction(const struct recurrent *r, const struct node *n, const struct tensor *const *in,
     struct tensor *out, rnn_step_fn *step, int direction, float *scratch, struct error *err)
 {
 	struct rnn_cell cell;
-	float *h = scratch, *c = h + r->hidden;
-	enum status s = make_cell(&cell, r, n, in, direction, err);
+	float *turned = turned_size(r) ? scratch : NULL, *h = scratch + turned_size(r), *c = h + r->hidden;
+	enum status s = make_cell(&cell, r, n, in, direction, turned, err);
 	struct run u = {.r = r,
 	    .direction = direction,
 	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse")};
@@ -181,12 +228,6 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	return s;
 }
 
-// h, c, the gates and one more; what a product of all gates is made in before it is rounded.
-static int64_t scratch_rows(const struct recurrent *r)
-{
-	return 2 * r->gates + 3;
-}
-
 // The directions of a sequence know nothing of each other: each may have a thread.
 static enum status run_directions(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
     rnn_step_fn *step, float *scratch, int width, struct error *err)
@@ -194,7 +235,7 @@ static enum status run_directions(const struct recurrent *r, const struct node *
 	enum { MOST = 2 };
 	enum status s[MOST] = {STATUS_OK, STATUS_OK};
 	struct error trouble[MOST] = {{0}};
-	int64_t each = scratch_rows(r) * r->hidden;
+	int64_t each = scratch_size(r);
 
 #pragma omp parallel for num_threads(MOST) if (width > 1 && r->directions > 1)
 	for (int d = 0; d < r->directions; d++)
@@ -210,18 +251,18 @@ static enum status run_directions(const struct recurrent *r, const struct node *
 enum status rnn_run(const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err)
 {
 	struct recurrent r;
-	float *scratch = NULL;
+	struct buf *scratch = NULL;
 	enum status s = resolve(&r, n, in, err);
 
 	if (s != STATUS_OK)
 		return s;
-	scratch = mem_try_array((size_t)r.directions * (size_t)scratch_rows(&r) * (size_t)r.hidden, sizeof *scratch);
+	scratch = buf_new((size_t)r.directions * (size_t)scratch_size(&r) * sizeof(float), NULL);
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)r.hidden);
 	if (result(n, out, OUT_Y))
 		memset(out[OUT_Y].data, 0, tensor_bytes(&out[OUT_Y]));
-	s = run_directions(&r, n, in, out, step, scratch, width, err);
-	free(scratch);
+	s = run_directions(&r, n, in, out, step, scratch->data, width, err);
+	buf_drop(&scratch);
 	return s;
 }
 

@@ -28,10 +28,15 @@ struct rnn_rounding {
 	const struct quantizer *state; // NULL: it stays as it is
 };
 
+struct rnn_matrix {
+	const float *rows;   // [rows][columns]
+	const float *turned; // [columns][apart], or NULL
+	int64_t columns, apart;
+};
 struct rnn_cell { // one direction
 	const struct rnn_attrs *attrs;
-	int64_t input, hidden;
-	const float *w, *r;           // [gates * hidden, input] and [gates * hidden, hidden]
+	int64_t hidden;
+	struct rnn_matrix w, r;       // [gates * hidden, input] and [gates * hidden, hidden]
 	const float *w_bias, *r_bias; // [gates * hidden] or NULL
 	const float *peephole;        // [3 * hidden] or NULL
 	struct rnn_activation act[RNN_ACTIVATIONS];

@@ -43,15 +43,23 @@ static void round_to(const struct quantizer *q, float *y, int64_t n)
 	fake_quantize(&t, &t, q, 1);
 }
 
-// y += M x, rounded by itself where steps are; `part` has room for it.
-static void add_product(const struct rnn_cell *cell, float *y, const float *m, const float *x, int64_t rows, int64_t columns, float *part)
+static void multiply(float *y, const struct rnn_matrix *m, int64_t first, int64_t rows, const float *x)
+{
+	if (m->turned)
+		dot_columns(y, m->turned + first, m->apart, x, rows, m->columns);
+	else
+		dot_rows(y, m->rows + first * m->columns, x, rows, m->columns);
+}
+
+// y += M x for some rows of M, rounded by itself where steps are; `part` has room for it.
+static void add_product(const struct rnn_cell *cell, float *y, const struct rnn_matrix *m, int64_t first, int64_t rows, const float *x, float *part)
 {
 	if (!cell->attrs->rounding) {
-		dot_rows(y, m, x, rows, columns);
+		multiply(y, m, first, rows, x);
 		return;
 	}
 	start_with(part, NULL, rows);
-	dot_rows(part, m, x, rows, columns);
+	multiply(part, m, first, rows, x);
 	round_to(&cell->attrs->rounding->sums, part, rows);
 	add(y, part, rows);
 }
@@ -73,8 +81,8 @@ static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, c
 
 	start_with(cell->gate, cell->w_bias, rows);
 	add(cell->gate, cell->r_bias, rows);
-	add_product(cell, cell->gate, cell->w, x, rows, cell->input, part);
-	add_product(cell, cell->gate, cell->r, h, rows, cell->hidden, part);
+	add_product(cell, cell->gate, &cell->w, 0, rows, x, part);
+	add_product(cell, cell->gate, &cell->r, 0, rows, h, part);
 }
 
 void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
@@ -97,16 +105,16 @@ void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *
 	add_inputs(cell, 2, x, h, more);
 	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
 	start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
-	add_product(cell, candidate, cell->w + 2 * n * cell->input, x, n, cell->input, more);
+	add_product(cell, candidate, &cell->w, 2 * n, n, x, more);
 	if (cell->attrs->linear_before_reset) {
 		start_with(part, r_bias, n);
-		add_product(cell, part, cell->r + 2 * n * n, h, n, n, more);
+		add_product(cell, part, &cell->r, 2 * n, n, h, more);
 		add_scaled(candidate, reset, part, n);
 	} else {
 		start_with(part, NULL, n);
 		add_scaled(part, reset, h, n);
 		add(candidate, r_bias, n);
-		add_product(cell, candidate, cell->r + 2 * n * n, part, n, n, more);
+		add_product(cell, candidate, &cell->r, 2 * n, n, part, more);
 	}
 	round_sums(cell, candidate, n);
 	activate(&cell->act[1], cell->attrs->clip, candidate, n);
