@@ -3,8 +3,13 @@
 #include "qtui/base/parts.h"
 #include "tiles.h"
 
-#define TILE_ROWS 128
-#define TILE_COLUMNS 1024
+enum {
+	TILE_ROWS = 128,
+	TILE_COLUMNS = 1024,
+	LEAST_COLUMNS = 128,     // of tiles that are made narrower so that several threads have some
+	FEW = 2,                 // tiles
+	WORTH_THREADS = 1 << 20, // multiply-adds
+};
 
 struct tiles {
 	struct kept_matmul kept;
@@ -21,10 +26,19 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+// The columns of a tile depend on the product alone.
+static int64_t tile_columns(const struct matmul_task *t)
+{
+	int64_t rows = t->batch * tiles_in(t->m, TILE_ROWS), columns = TILE_COLUMNS;
+	while (columns > LEAST_COLUMNS && rows * tiles_in(t->n, columns) < FEW && t->m * t->n * t->k >= WORTH_THREADS)
+		columns /= 2;
+	return columns;
+}
+
 struct tiling {
 	const struct tiles *k;
 	const struct kernel_io *io;
-	int64_t down, across;
+	int64_t down, across, columns;
 };
 
 // A part_fn of struct tiling.
@@ -34,8 +48,8 @@ static void run_tile(void *arg, int64_t tile, int thread)
 	const struct tiles *k = cut->k;
 	const struct kernel_io *io = cut->io;
 	const struct matmul_task *t = &k->kept.task;
-	int64_t b = tile / cut->across / cut->down, i0 = tile / cut->across % cut->down * TILE_ROWS, j0 = tile % cut->across * TILE_COLUMNS;
-	int64_t rows = least(t->m - i0, TILE_ROWS), columns = least(t->n - j0, TILE_COLUMNS);
+	int64_t b = tile / cut->across / cut->down, i0 = tile / cut->across % cut->down * TILE_ROWS, j0 = tile % cut->across * cut->columns;
+	int64_t rows = least(t->m - i0, TILE_ROWS), columns = least(t->n - j0, cut->columns);
 	const float *x = (const float *)io->x + b * t->stride_a;
 	const float *w = (t->weight ? t->weight : (const float *)io->w) + b * t->stride_b;
 	float *y = (float *)io->y + (b * t->m + i0) * t->n + j0;
@@ -56,7 +70,8 @@ static void matmul_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct tiles *k = (const struct tiles *)kernel;
 	const struct matmul_task *t = &k->kept.task;
-	struct tiling cut = {.k = k, .io = io, .down = tiles_in(t->m, TILE_ROWS), .across = tiles_in(t->n, TILE_COLUMNS)};
+	int64_t columns = tile_columns(t);
+	struct tiling cut = {.k = k, .io = io, .down = tiles_in(t->m, TILE_ROWS), .across = tiles_in(t->n, columns), .columns = columns};
 	int before = width_set(1); // the library may follow it
 	parts_deal(t->batch * cut.down * cut.across, io->width, run_tile, &cut);
 	omp_set_num_threads(before);
