@@ -104,6 +104,17 @@ terminated() { # SIGNAL EXIT_CODE
 check tmux__sigquit_gives_the_terminal_back terminated QUIT 131
 check tmux__sigterm_gives_the_terminal_back terminated TERM 143
 
+# While the run that has written a session lives, which its lock says, another neither offers nor overwrites it.
+living() {
+	local file
+	file=$(ls "$dir"/state/qtui/*.json) && exec 9>"$file.lock" && flock 9 && start 120x40 "$utf8" "" && see "$done_" && lacks "was not saved" &&
+	  keys 6 && until_true 30 test -s "${file%.json}-2.json" && kill -KILL "$(pid_of)" && until_true 30 ends
+	local result=$?
+	exec 9>&-
+	rm -f "${file%.json}-2.json"
+	return $result
+}
+check tmux__a_session_of_a_living_run_is_left_alone living
 offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
 

@@ -51,6 +51,7 @@ struct ui {
 	struct file_stamp session_stamp; // of the file there, as this run has read or written it
 	char *autosave_path;           // heap, NULL: none
 	struct session_writer *autosave; // likewise
+	int autosave_lock;             // of that file while this run lasts; -1: none
 	char *offered;                 // an autosaved session that was found at the start; heap
 	struct snapshot *snap;
 	struct findings *findings;     // of the last finished run; NULL: there is none

@@ -1,7 +1,10 @@
 #include "qtui/tui/autosave.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +22,72 @@ static void time_of(char *out, size_t size, const char *path)
 
 	if (stat(path, &st) || !localtime_r(&st.st_mtime, &tm) || !strftime(out, size, "%Y-%m-%d %H:%M", &tm))
 		snprintf(out, size, "an earlier run");
+}
+
+// Runs on one model have a file each: model.json, model-2.json, ...
+enum { AT_ONCE = 16 };
+
+static char *numbered(const char *first, int i)
+{
+	struct str path = {0};
+
+	if (i == 1)
+		str_add(&path, first);
+	else
+		str_addf(&path, "%.*s-%d.json", (int)(strlen(first) - strlen(".json")), first, i);
+	return str_detach(&path);
+}
+
+// The lock of a session's file, which ends with its run however that ends; -1 where another has it. The lock's own file stays: its name
+// is what runs meet at.
+static int lock_of(const char *path)
+{
+	struct str name = {0};
+	int fd;
+
+	str_addf(&name, "%s.lock", path);
+	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	str_done(&name);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+// The first file that no living run has. Where locks cannot be made, the first.
+static void take_path(struct ui *ui, const char *first)
+{
+	char *dir = file_dir(first);
+	struct error err;
+
+	ui->autosave_lock = -1;
+	if (file_mkdirs(dir, &err))
+		log_warn("%s", err.text);
+	free(dir);
+	for (int i = 1; i <= AT_ONCE && ui->autosave_lock < 0; i++) {
+		free(ui->autosave_path);
+		ui->autosave_path = numbered(first, i);
+		ui->autosave_lock = lock_of(ui->autosave_path);
+	}
+	if (ui->autosave_lock < 0) {
+		free(ui->autosave_path);
+		ui->autosave_path = xstrdup(first);
+	}
+}
+
+// What a run that has ended has left under another number is this run's, if it has nothing of its own.
+static void adopt(const struct ui *ui, const char *first)
+{
+	for (int i = 1; i <= AT_ONCE && !file_exists(ui->autosave_path); i++) {
+		char *path = numbered(first, i);
+		int lock = file_exists(path) ? lock_of(path) : -1;
+		if (lock >= 0 && rename(path, ui->autosave_path))
+			log_warn("%s cannot be taken over: :open %s brings its edits back", path, path);
+		if (lock >= 0)
+			close(lock);
+		free(path);
+	}
 }
 
 // Edits that another run has left: offered, unless a session was asked for.
@@ -47,13 +116,17 @@ static void offer(struct ui *ui)
 void autosave_begin(struct ui *ui)
 {
 	struct str message = {0};
+	char *first = session_autosave_path(ui->snap->g->path);
 
-	ui->autosave_path = session_autosave_path(ui->snap->g->path);
-	if (!ui->autosave_path)
+	if (!first)
 		return;
+	take_path(ui, first);
 	ui->autosave = session_writer_new(ui->autosave_path);
-	if (!ui->session)
+	if (!ui->session) {
+		adopt(ui, first);
 		offer(ui);
+	}
+	free(first);
 	str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
 	guard_crash(NULL, str_text(&message));
 	str_done(&message);
@@ -118,4 +191,6 @@ void autosave_end(struct ui *ui, bool quiet)
 		session_remove(ui->autosave_path);
 	else if (ui->unsaved && !quiet)
 		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", ui->autosave_path);
+	if (ui->autosave_lock >= 0)
+		close(ui->autosave_lock);
 }
