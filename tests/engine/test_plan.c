@@ -398,6 +398,37 @@ void test_plan__pad_by_another_value_than_zero(void **state)
 	assert_int_equal(state_of_padded("onnxruntime", 10, -1), SLOT_ACTIVE);
 }
 
+// x -> Conv -> Relu, and what lies between them is an output.
+static struct graph *two_outputs(void)
+{
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = (struct shape){ 4, { 1, 1, 4, 4 } };
+	builder_constant(&b, "w", DT_F32, (struct shape){ 4, { 2, 1, 1, 1 } }, (const float[]){ 1, -2 });
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Relu", "relu", "c", "y");
+	builder_output(&b, "c");
+	builder_output(&b, "y");
+	return b.g;
+}
+
+// PPQ counts who reads a tensor, ONNX Runtime and torch ask whether it is an output too.
+void test_plan__fusion_ends_at_outputs(void **state)
+{
+	static const struct { const char *target; enum slot_state conv, relu; } cases[] = {
+		{ "onnxruntime", SLOT_ACTIVE, SLOT_ACTIVE }, { "a8w8", SLOT_ACTIVE, SLOT_ACTIVE }, { "xint8", SLOT_ACTIVE, SLOT_ACTIVE },
+		{ "pytorch", SLOT_ACTIVE, SLOT_PASSIVE }, { "esp32p4", SLOT_OVERLAPPED, SLOT_ACTIVE },
+		{ "tensorrt", SLOT_OVERLAPPED, SLOT_ACTIVE }, { "xquant", SLOT_OVERLAPPED, SLOT_ACTIVE },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct fixture f;
+		fixture_plan(&f, two_outputs(), cases[i].target, -1);
+		assert_int_equal(out(&f, "conv")->state, cases[i].conv);
+		assert_int_equal(out(&f, "relu")->state, cases[i].relu);
+		teardown(&f);
+	}
+}
+
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;

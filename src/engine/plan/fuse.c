@@ -59,8 +59,9 @@ static int count_producers(const struct plan *p, int node)
 // The node in front of `act` when the two can run as one operator; -1 otherwise.
 static int fusable_producer(const struct plan *p, int act)
 {
-	int producer = p->g->value[p->g->node[act].in[0]].producer;
-	if (!quantized_node(p, act) || !quantized_node(p, producer))
+	const struct value *x = &p->g->value[p->g->node[act].in[0]];
+	int producer = x->producer;
+	if (!quantized_node(p, act) || !quantized_node(p, producer) || (p->target->outputs_end && x->is_output))
 		return -1;
 	return plan_consumers(p, producer) == 1 && count_producers(p, act) == 1 ? producer : -1;
 }

@@ -336,6 +336,7 @@ static const struct member fusion_fields[] = {
 	{ "promoted", read_ops, 0, NULL, RULE_PROMOTED },
 	{ "promoters", read_ops, 0, NULL, RULE_PROMOTER },
 	{ "swish", member_choice, AT(swish), swish_names, 0 },
+	{ "ends_at_outputs", member_bool, AT(outputs_end), NULL, 0 },
 	{ 0 },
 };
 static const struct member alignment_fields[] = {
