@@ -366,6 +366,26 @@ void test_decode__a_score_that_is_nan_hides_no_other(void **state)
 	}
 }
 
+// Class logits, and distances from the corner 32,32: in strides, or times the stride.
+void test_decode__rtmdet_in_strides_and_in_pixels(void **state)
+{
+	static const float d[2][4] = {{12 / 16.f, 2 / 16.f, 12 / 16.f, 14 / 16.f}, {12, 2, 12, 14}};
+	for (int pixels = 0; pixels < 2; pixels++) {
+		struct made m = {0};
+		float *x = NULL, *p = NULL, *score, *box;
+		for (int side = 8; side >= 2; side /= 2) {
+			score = add_output(&m, "cls", END_LINEAR, SHAPE(1, CLASSES, side, side), -20);
+			box = add_output(&m, "dist", pixels ? END_OTHER | END_PRODUCT : END_LINEAR, SHAPE(1, 4, side, side), 0);
+			p = side == 4 ? score : p;
+			x = side == 4 ? box : x;
+		}
+		put(x, CELL, 16, d[pixels], 4);
+		p[16 + CELL] = logit(.9f);
+		m.h.rtmdet = true;
+		check_one(&m, "rtmdet-raw");
+	}
+}
+
 // Four levels, scores in front, centres at the corners of the cells: 32,32.
 void test_decode__nanodet_plus(void **state)
 {

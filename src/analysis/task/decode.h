@@ -29,6 +29,7 @@ struct bound {
 	bool nothing_last; // and one at its end
 	int bins;          // of a distance that is given as a distribution; 1: the distance itself
 	float centre;      // of a cell, in cells: 0.5 or 0
+	bool pixels;       // distances are in pixels, not in strides
 	bool fractions;    // the boxes are fractions of the input
 	bool ids;          // labels are category ids of the data set, not indices
 };

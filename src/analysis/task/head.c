@@ -21,6 +21,7 @@ static const struct {
     {"Sigmoid", END_SIGMOID},
     {"HardSigmoid", END_SIGMOID},
     {"Softmax", END_SOFTMAX},
+    {"Mul", END_OTHER | END_PRODUCT},
 };
 static const char *const passed[] = {"Cast", "QuantizeLinear", "DequantizeLinear", "Identity"};
 
@@ -158,6 +159,7 @@ void head_init(struct head *h, const struct graph *g, int labels)
 	names_done(&names);
 	find_input(h, g);
 	h->one2one = has_ancestor(g, "one2one", NULL);
+	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
 	h->extra = task && (strcmp(task, "segment") == 0 || strcmp(task, "pose") == 0);
 	h->yolov7 = g->path && strstr(g->path, "yolov7");

@@ -6,7 +6,7 @@
 #include "qtui/engine/graph.h"
 
 // The operators at which the way back from an output ends, operators that only move elements left out.
-enum { END_LINEAR = 1, END_SIGMOID = 2, END_SOFTMAX = 4, END_OTHER = 8 };
+enum { END_LINEAR = 1, END_SIGMOID = 2, END_SOFTMAX = 4, END_OTHER = 8, END_PRODUCT = 16 }; // a product is another one too
 
 struct head_output {
 	const char *name;
@@ -24,6 +24,7 @@ struct head {
 	bool any_classes;     // none of the hints fits: take what the shapes say
 	bool named;           // the decoder was named by the user: `ends` need not agree
 	bool one2one;         // the outputs come from a branch of that name, which is trained to need no NMS
+	bool rtmdet;          // they come from branches that are named as RTMDet's
 	bool suppressed;      // NMS is among the operators
 	bool extra;           // the metadata's task writes masks or keypoints behind the classes
 	bool yolov7;          // by the name of the file

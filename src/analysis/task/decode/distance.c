@@ -5,9 +5,11 @@
 
 enum { BINS_MAX = 32 };
 
+// RTMDet's may go through an exponential, and be given in pixels.
 static bool fits(const struct head *h, const struct field *box, const struct field *score, int bins)
 {
-	return box->channels == 4 * bins && head_ends(h, box->ends, END_LINEAR) && decode_pick_classes(h, score, 0) > 0;
+	unsigned allowed = h->rtmdet ? END_LINEAR | END_OTHER | END_PRODUCT : END_LINEAR;
+	return box->channels == 4 * bins && head_ends(h, box->ends, allowed) && decode_pick_classes(h, score, 0) > 0;
 }
 
 static bool prefers_swap(const struct head *h, const struct level *l)
@@ -71,6 +73,17 @@ bool distance_bind(struct bound *b, const struct head *h)
 	return head_levels(&l, h) && (bind_bins(b, h, &l, 16, false) || bind_bins(b, h, &l, 1, false));
 }
 
+// Distances from the corners of cells: in pixels where they have been multiplied by the stride, else in strides.
+bool distance_bind_rtmdet(struct bound *b, const struct head *h)
+{
+	struct levels l;
+	if (!(h->named || h->rtmdet) || !head_levels(&l, h) || l.level[0].n_fields != 2 || !bind_bins(b, h, &l, 1, false))
+		return false;
+	b->centre = 0;
+	b->pixels = b->source[0].box.ends & END_PRODUCT;
+	return true;
+}
+
 bool distance_bind_one2one(struct bound *b, const struct head *h)
 {
 	return (h->named || h->one2one) && distance_bind(b, h);
@@ -111,9 +124,10 @@ void distance_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	(void)anchor;
-	float x = (float)(cell % s->w) + b->centre, y = (float)(cell / s->w) + b->centre, stride = (float)s->stride;
-	out[0] = (x - distance(h, b, s, cell, 0)) * stride;
-	out[1] = (y - distance(h, b, s, cell, 1)) * stride;
-	out[2] = (x + distance(h, b, s, cell, 2)) * stride;
-	out[3] = (y + distance(h, b, s, cell, 3)) * stride;
+	float stride = (float)s->stride, unit = b->pixels ? 1 : stride;
+	float x = ((float)(cell % s->w) + b->centre) * stride, y = ((float)(cell / s->w) + b->centre) * stride;
+	out[0] = x - distance(h, b, s, cell, 0) * unit;
+	out[1] = y - distance(h, b, s, cell, 1) * unit;
+	out[2] = x + distance(h, b, s, cell, 2) * unit;
+	out[3] = y + distance(h, b, s, cell, 3) * unit;
 }
