@@ -220,6 +220,15 @@ static inline void case_attr_int(struct onnx_case *c, Onnx__NodeProto *n, const 
 	a->i = v;
 }
 
+static inline void case_attr_ints(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int count, const int64_t *v)
+{
+	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+	a->n_ints = (size_t)count;
+	a->ints = case_new(c, (size_t)count * sizeof(*a->ints));
+	memcpy(a->ints, v, a->n_ints * sizeof(*a->ints));
+}
+
 static inline void case_attr_graph(struct onnx_case *c, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *g)
 {
 	case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH)->g = g;

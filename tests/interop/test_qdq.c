@@ -152,7 +152,7 @@ void test_qdq__ties_are_told(void **state)
 	done(&c);
 }
 
-// An older file that no operator ties to its opset is raised to where integer kernels begin.
+// An older file that no operator ties to its opset is raised to where scales of channels begin, without them to where integer kernels do.
 void test_qdq__old_opset(void **state)
 {
 	const char *model = support_data("models/resnet20_cifar10.onnx");
@@ -160,29 +160,12 @@ void test_qdq__old_opset(void **state)
 	if (!model)
 		skip();
 	write_and_read(&c, case_open(model, NULL, "onnxruntime"));
-	assert_int_equal(c.g->opset, 10);
+	assert_int_equal(c.g->opset, 13);
 	assert_true(noise(&c) < 1e-3);
 	done(&c);
-}
-
-// ONNX Runtime refuses a file in which a Cast of opset 10 makes a type that came with opset 13.
-void test_qdq__casts_that_the_opset_does_not_have(void **state)
-{
-	const char *model = support_data("models/resnet20_cifar10.onnx");
-	struct error err = {0};
-	struct str out = {0}, loss = {0};
-	if (!model)
-		skip();
-	struct study *st = case_open(model, NULL, "bf16");
-	study_run(st);
-	assert_int_equal(study_wait(st, &err), STATUS_OK);
-	struct snapshot *s = study_snapshot(st);
-	assert_int_equal(export_find("qdq")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "bfloat16 needs opset 13"));
-	snapshot_drop(&s);
-	study_close(&st);
-	str_done(&out);
-	str_done(&loss);
+	write_and_read(&c, case_open(model, NULL, "esp32s3"));
+	assert_int_equal(c.g->opset, 10);
+	done(&c);
 }
 
 // What no integer kernel takes, others compute: on the same rounded parameters.
@@ -300,5 +283,90 @@ void test_qdq__limits_on_the_grid_of_the_input(void **state)
 	case_output(&file, file.graph, "z");
 	const char *model = case_save(&file, "limits.onnx");
 	computes_the_same(model, targets, sizeof targets / sizeof *targets);
+	case_done(&file);
+}
+
+// Attributes that became inputs with opset 13, and a Softmax of one dimension.
+static void of_opset_11(struct onnx_case *c)
+{
+	begin_conv(c);
+	c->opset.version = 11;
+	case_attr_ints(c, case_node(c, "Split", "split", "conv_y", "a b"), "split", DIMS(3, 3));
+	case_attr_int(c, c->graph->node[c->graph->n_node - 1], "axis", 3);
+	case_attr_ints(c, case_node(c, "Unsqueeze", "longer", "a", "longer_y"), "axes", DIMS(4));
+	case_attr_ints(c, case_node(c, "Squeeze", "shorter", "longer_y", "shorter_y"), "axes", DIMS(4));
+	case_node(c, "Add", "add", "shorter_y b", "add_y");
+	case_attr_int(c, case_node(c, "Softmax", "softmax", "add_y", "softmax_y"), "axis", 3);
+	case_attr_ints(c, case_node(c, "ReduceSum", "sum", "softmax_y", "sum_y"), "axes", DIMS(1));
+	case_ints(c, "row", 2, (int64_t[]){1, -1});
+	case_node(c, "Reshape", "flat", "sum_y row", "flat_y");
+	case_node(c, "Softmax", "last", "flat_y", "y"); // its axis is 1 by default, and would be -1
+	case_output(c, c->graph, "y");
+}
+
+void test_qdq__raised_to_scales_of_channels(void **state)
+{
+	static const char *const targets[] = {"onnxruntime", "tensorrt", "esp32p4"};
+	struct onnx_case file;
+	struct qdq_case c;
+	of_opset_11(&file);
+	const char *model = case_save(&file, "eleven.onnx");
+	computes_the_same(model, targets, sizeof targets / sizeof *targets);
+	for (int i = 0; i < 2; i++) {
+		write_and_read(&c, case_open(model, NULL, i ? "bf16" : "tensorrt"));
+		assert_int_equal(c.g->opset, 13);
+		assert_string_equal(str_text(&c.loss), "");
+		done(&c);
+	}
+	case_done(&file);
+}
+
+// A Softmax of several dimensions is no operator of opset 13: scales of channels are ONNX Runtime's own then, and no Cast makes bfloat16.
+void test_qdq__kept_at_an_old_opset(void **state)
+{
+	struct error err = {0};
+	struct str out = {0}, loss = {0};
+	struct onnx_case file;
+	struct qdq_case c;
+	begin_conv(&file);
+	file.opset.version = 11;
+	case_node(&file, "Softmax", "softmax", "conv_y", "y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "kept.onnx");
+	write_and_read(&c, case_open(model, NULL, "tensorrt"));
+	assert_int_equal(c.g->opset, 11);
+	assert_non_null(strstr(str_text(&c.loss), "softmax (Softmax) keeps the file at opset 11"));
+	done(&c);
+	struct study *st = case_open(model, NULL, "bf16");
+	study_run(st);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(export_find("qdq")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "bfloat16 needs opset 13"));
+	snapshot_drop(&s);
+	study_close(&st);
+	str_done(&out);
+	str_done(&loss);
+	case_done(&file);
+}
+
+// tensorrt's scales of a MatMul's rows are no integer product, for which ONNX Runtime would take it.
+void test_qdq__weights_by_rows_are_floats(void **state)
+{
+	struct onnx_case file;
+	struct qdq_case c;
+	float w[36] = {1, -2};
+	begin_conv(&file);
+	case_floats(&file, "wm", DIMS(6, 6), w);
+	case_node(&file, "MatMul", "product", "conv_y wm", "y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "rows.onnx");
+	write_and_read(&c, case_open(model, NULL, "tensorrt"));
+	assert_non_null(strstr(str_text(&c.loss), "1 weights of MatMul with a scale for each row"));
+	assert_true(noise(&c) <= 1e-8);
+	done(&c);
+	write_and_read(&c, case_open(model, NULL, "onnxruntime"));
+	assert_string_equal(str_text(&c.loss), "");
+	done(&c);
 	case_done(&file);
 }

@@ -132,8 +132,14 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	const char *product = out[0];
 	if (f->gain != 0)
 		out[0] = write_name(w, product, "_mean");
-	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : n->op->name, n->name, in, without_absent(in, n->n_in - n->n_captured), out,
-	    without_absent(out, n->n_out));
+	int n_in = without_absent(in, n->n_in - n->n_captured);
+	const char *more;
+	s = opset_add_input(&more, w, n, err);
+	if (s)
+		goto out;
+	if (more)
+		in[n_in++] = more;
+	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : n->op->name, n->name, in, n_in, out, without_absent(out, n->n_out));
 	if (f->op)
 		write_stand_in(w, made, f);
 	else
@@ -267,23 +273,6 @@ static void add_metadata(struct writer *w, Onnx__ModelProto *m)
 	add_grids(w, m);
 }
 
-// Integer kernels begin at opset 10: an older model is raised to it where none of its operators changed its
-// meaning or ended (Upsample) on the way.
-static int file_opset(const struct graph *g)
-{
-	enum { OLDEST = 7, INTEGERS = 10 };
-
-	if (g->opset < OLDEST || g->opset >= INTEGERS)
-		return g->opset;
-	for (int i = 0; i < g->n_nodes; i++) {
-		const struct op *op = g->node[i].op;
-
-		if (op->id == OP_Upsample || g->node[i].n_subgraphs || (!op->domain[0] && op_find("", op->name, INTEGERS) != op))
-			return g->opset;
-	}
-	return INTEGERS;
-}
-
 // The oldest version of the format that knows the opset.
 static int ir_version(int opset)
 {
@@ -331,6 +320,9 @@ static void tell_losses(const struct writer *w)
 	if (ties)
 		str_addf(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one\n",
 		    target_name(w->plan->target));
+	opset_tell(w);
+	if (w->by_rows)
+		str_addf(w->loss, "%d weights of MatMul with a scale for each row are written as the floats that they stand for\n", w->by_rows);
 	if (w->wide_biases)
 		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
 }
@@ -365,7 +357,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 
 enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
 {
-	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = file_opset(p->g)};
+	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = opset_of_file(p)};
 	enum status s = write_graph(out, &w, err);
 
 	if (!s)

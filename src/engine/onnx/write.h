@@ -21,7 +21,7 @@ struct writer {
 	const char **read;     // [g->n_values] the name under which nodes find a value
 	struct tensor *own;
 	size_t n_own, cap_own;
-	int wide_biases;
+	int wide_biases, by_rows;
 	int opset; // that the file declares
 };
 
@@ -45,6 +45,15 @@ void write_constant(struct writer *w, const char *name, const struct tensor *t);
 MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
 int32_t write_type(enum dtype t); // TensorProto.DataType
+
+// write_opset.c
+int opset_of_file(const struct plan *p);
+void opset_tell(const struct writer *w); // what the opset costs
+// Where the file's opset is above the graph's: attributes that are left out, those that have another default there, and the input that has become
+// of an attribute; NULL: none has.
+bool opset_leaves_out(const struct writer *w, const struct node *n, const char *attribute);
+bool opset_has_default(const struct writer *w, const struct node *n);
+MUST_CHECK enum status opset_add_input(const char **name, struct writer *w, const struct node *n, struct error *err);
 
 // write_qdq.c
 // What node `s->node` reads at the input slot `s`: the value itself, or what its quantizer makes of it.

@@ -200,10 +200,10 @@ static void add_floats(struct writer *w, Onnx__NodeProto *n, const char *name, c
 	a->floats = v->at;
 }
 
-// A default may be left out, except where a version of the operator had none.
-static bool may_leave_out(const struct node *n, const struct attr_spec *spec)
+// A default may be left out, except where a version of the operator had none or another.
+static bool may_leave_out(const struct writer *w, const struct node *n, const struct attr_spec *spec)
 {
-	return n->op->id != OP_Concat || strcmp(spec->name, "axis");
+	return strcmp(spec->name, "axis") || (n->op->id != OP_Concat && opset_has_default(w, n));
 }
 
 static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n, const struct attr_spec *spec, const void *field)
@@ -215,7 +215,7 @@ static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n
 
 	switch (spec->kind) {
 	case ATTR_INT:
-		if (*(const int64_t *)field != (int64_t)spec->dflt || !may_leave_out(n, spec))
+		if (*(const int64_t *)field != (int64_t)spec->dflt || !may_leave_out(w, n, spec))
 			write_int_attribute(w, to, spec->name, *(const int64_t *)field);
 		break;
 	case ATTR_FLOAT:
@@ -259,7 +259,7 @@ void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *
 	for (int i = 0; i < n->op->n_attrs; i++) {
 		const struct attr_spec *spec = &n->op->attrs[i];
 
-		if (!spec->name || !spec->name[0])
+		if (!spec->name || !spec->name[0] || opset_leaves_out(w, n, spec->name))
 			continue;
 		if (says_type(spec) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
 			write_int_attribute(w, to, spec->name, write_type(w->g->value[n->out[0]].type));

@@ -156,6 +156,15 @@ static enum status add_pair(const char *in, const char *out, struct writer *w, c
 
 // ---- constants
 
+// A product with a scale for each row of its weights is none of integers, but ONNX Runtime's optimizer takes it for one and fails.
+static bool is_by_rows(struct writer *w, const struct slot *s, const struct quantizer *q)
+{
+	bool rows = w->g->node[s->node].op->id == OP_MatMul && q->n > 1 && q->axis != w->g->value[s->value].constant->shape.rank - 1;
+
+	w->by_rows += rows;
+	return rows;
+}
+
 // Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them; so do biases wider than the
 // 32 bits that DequantizeLinear takes.
 static bool stays_float(struct writer *w, const struct slot *s, const struct quantizer *q)
@@ -163,7 +172,7 @@ static bool stays_float(struct writer *w, const struct slot *s, const struct qua
 	enum op_id op = w->g->node[s->node].op->id;
 
 	w->wide_biases += q->kind == QUANT_LINEAR && q->bits > 32;
-	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad;
+	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad || is_by_rows(w, s, q);
 }
 
 // What stands for the slot's constant: w->g->value[slot->value].constant, or what it was tuned to.
