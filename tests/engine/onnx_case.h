@@ -220,6 +220,14 @@ static inline void case_attr_int(struct onnx_case *c, Onnx__NodeProto *n, const 
 	a->i = v;
 }
 
+static inline void case_attr_float(struct onnx_case *c, Onnx__NodeProto *n, const char *name, float v)
+{
+	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+	a->has_f = true;
+	a->f = v;
+}
+
 static inline void case_attr_ints(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int count, const int64_t *v)
 {
 	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);

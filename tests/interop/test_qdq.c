@@ -304,12 +304,29 @@ static void of_opset_11(struct onnx_case *c)
 	case_output(c, c->graph, "y");
 }
 
-void test_qdq__raised_to_scales_of_channels(void **state)
+// Those of opset 9 and before.
+static void of_opset_9(struct onnx_case *c)
+{
+	begin_conv(c);
+	c->opset.version = 9;
+	Onnx__NodeProto *n = case_node(c, "Slice", "slice", "conv_y", "slice_y");
+	case_attr_ints(c, n, "starts", DIMS(1, -3));
+	case_attr_ints(c, n, "ends", DIMS(3, INT32_MAX));
+	case_attr_ints(c, n, "axes", DIMS(1, 2));
+	n = case_node(c, "Pad", "pad", "slice_y", "pad_y");
+	case_attr_ints(c, n, "pads", DIMS(0, 0, 1, 0, 0, 0, 0, 2));
+	case_attr_float(c, n, "value", .25f);
+	n = case_node(c, "Clip", "clip", "pad_y", "y");
+	case_attr_float(c, n, "max", .5f);
+	case_output(c, c->graph, "y");
+}
+
+static void is_raised(void (*make)(struct onnx_case *))
 {
 	static const char *const targets[] = {"onnxruntime", "tensorrt", "esp32p4"};
 	struct onnx_case file;
 	struct qdq_case c;
-	of_opset_11(&file);
+	make(&file);
 	const char *model = case_save(&file, "eleven.onnx");
 	computes_the_same(model, targets, sizeof targets / sizeof *targets);
 	for (int i = 0; i < 2; i++) {
@@ -319,6 +336,12 @@ void test_qdq__raised_to_scales_of_channels(void **state)
 		done(&c);
 	}
 	case_done(&file);
+}
+
+void test_qdq__raised_to_scales_of_channels(void **state)
+{
+	is_raised(of_opset_11);
+	is_raised(of_opset_9);
 }
 
 // A Softmax of several dimensions is no operator of opset 13: scales of channels are ONNX Runtime's own then, and no Cast makes bfloat16.

@@ -120,7 +120,7 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
-	const char **in = xcalloc((size_t)n->n_in + 1, sizeof(*in)), **out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
+	const char **in = xcalloc((size_t)n->n_in + OPSET_MOVED, sizeof(*in)), **out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
 	enum status s = read_inputs(in, w, node, err);
 
 	if (s)
@@ -133,12 +133,9 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	if (f->gain != 0)
 		out[0] = write_name(w, product, "_mean");
 	int n_in = without_absent(in, n->n_in - n->n_captured);
-	const char *more;
-	s = opset_add_input(&more, w, n, err);
+	s = opset_add_inputs(in, &n_in, w, n, err);
 	if (s)
 		goto out;
-	if (more)
-		in[n_in++] = more;
 	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : n->op->name, n->name, in, n_in, out, without_absent(out, n->n_out));
 	if (f->op)
 		write_stand_in(w, made, f);

@@ -49,11 +49,12 @@ int32_t write_type(enum dtype t); // TensorProto.DataType
 // write_opset.c
 int opset_of_file(const struct plan *p);
 void opset_tell(const struct writer *w); // what the opset costs
-// Where the file's opset is above the graph's: attributes that are left out, those that have another default there, and the input that has become
-// of an attribute; NULL: none has.
+// Where the file's opset is above the graph's: attributes that are left out, those that have another default there, and the inputs that they
+// have become, behind the n_in that are there; in[] has room for OPSET_MOVED more.
+enum { OPSET_MOVED = 3 };
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *attribute);
 bool opset_has_default(const struct writer *w, const struct node *n);
-MUST_CHECK enum status opset_add_input(const char **name, struct writer *w, const struct node *n, struct error *err);
+MUST_CHECK enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err);
 
 // write_qdq.c
 // What node `s->node` reads at the input slot `s`: the value itself, or what its quantizer makes of it.

@@ -1,32 +1,49 @@
 // The opset that a file declares. Pairs are of ai.onnx from opset 10 on, with a scale for each channel from 13, and few readers know the
 // domain in which ONNX Runtime has them before: its own optimizer fails on such a file where biases are floats. So the model
 // is raised to what its pairs need where all of its operators can be written in that form.
+#include <stdio.h>
 #include <string.h>
 #include "qtui/engine/op.h"
 #include "write.h"
 
 enum { OLDEST = 7, INTEGERS = 10, CHANNELS = 13 };
 
-// Attributes that became inputs with opset 13.
-static const struct {
+// Attributes that became inputs, in this order.
+static const struct moved {
 	enum op_id op;
-	const char *attribute;
-} moved[] = {{OP_Squeeze, "axes"}, {OP_Unsqueeze, "axes"}, {OP_ReduceSum, "axes"}, {OP_Split, "split"}};
+	int since;
+	const char *attribute[OPSET_MOVED];
+} moved[] = {
+	{OP_Slice, 10, {"starts", "ends", "axes"}},
+	{OP_Clip, 11, {"min", "max"}},
+	{OP_Pad, 11, {"pads", "value"}},
+	{OP_Squeeze, 13, {"axes"}},
+	{OP_Unsqueeze, 13, {"axes"}},
+	{OP_ReduceSum, 13, {"axes"}},
+	{OP_Split, 13, {"split"}},
+};
 
-static const char *moved_attribute(enum op_id op)
+static const struct moved *moved_of(enum op_id op)
 {
 	for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
 		if (moved[i].op == op)
-			return moved[i].attribute;
+			return &moved[i];
+	return NULL;
+}
+
+static const struct attr_spec *spec_of(const struct node *n, const char *name)
+{
+	for (int i = 0; i < n->op->n_attrs; i++)
+		if (strcmp(n->op->attrs[i].name, name) == 0)
+			return &n->op->attrs[i];
 	return NULL;
 }
 
 static const void *attribute(const struct node *n, const char *name)
 {
-	for (int i = 0; i < n->op->n_attrs; i++)
-		if (strcmp(n->op->attrs[i].name, name) == 0)
-			return (const char *)n->attrs + n->op->attrs[i].offset;
-	return NULL;
+	const struct attr_spec *spec = spec_of(n, name);
+
+	return spec ? (const char *)n->attrs + spec->offset : NULL;
 }
 
 // Before opset 13 all dimensions from `axis` on were one: the same where the others hold one element.
@@ -44,18 +61,26 @@ static bool is_along_one_axis(const struct graph *g, const struct node *n)
 	return true;
 }
 
+// Does nothing else change between the node's version and that of the opset?
+static bool changes_at(const struct node *n, int since, int opset)
+{
+	const char *name = n->op->name;
+
+	return opset >= since && op_find("", name, since - 1) == n->op && op_find("", name, since) == op_find("", name, opset);
+}
+
 static bool can_be_of(const struct graph *g, const struct node *n, int opset)
 {
 	enum op_id id = n->op->id;
+	const struct moved *m = moved_of(id);
 
 	if (id == OP_Upsample || (id == OP_Scatter && opset > 10) || n->n_subgraphs)
 		return false;
 	if (n->op->domain[0] || op_find("", n->op->name, opset) == n->op)
 		return true;
-	if (opset != CHANNELS || op_find("", n->op->name, CHANNELS - 1) != n->op)
-		return false;
-	return (moved_attribute(id) && n->n_in == 1) ||
-	       ((id == OP_Softmax || id == OP_LogSoftmax || id == OP_Hardmax) && is_along_one_axis(g, n));
+	if (m)
+		return n->n_in == 1 && changes_at(n, m->since, opset);
+	return (id == OP_Softmax || id == OP_LogSoftmax || id == OP_Hardmax) && changes_at(n, CHANNELS, opset) && is_along_one_axis(g, n);
 }
 
 static int first_obstacle(const struct graph *g, int opset)
@@ -106,31 +131,50 @@ static bool is_raised(const struct writer *w, const struct node *n)
 
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *name)
 {
-	const char *gone = moved_attribute(n->op->id);
+	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
 
-	return gone && strcmp(gone, name) == 0 && is_raised(w, n);
+	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i]; i++)
+		if (strcmp(m->attribute[i], name) == 0)
+			return true;
+	return false;
 }
 
 bool opset_has_default(const struct writer *w, const struct node *n)
 {
-	return moved_attribute(n->op->id) || !is_raised(w, n);
+	return moved_of(n->op->id) || !is_raised(w, n);
 }
 
-enum status opset_add_input(const char **name, struct writer *w, const struct node *n, struct error *err)
+// A list of integers or one float; *name stays "" where the node has none.
+static enum status add_input(const char **name, struct writer *w, const struct node *n, const char *attr, struct error *err)
 {
-	const char *attr = moved_attribute(n->op->id);
-	const struct ints *list = attr && is_raised(w, n) ? attribute(n, attr) : NULL;
+	const struct attr_spec *spec = spec_of(n, attr);
+	const struct ints *list = attribute(n, attr);
+	bool number = spec->kind == ATTR_FLOAT;
+	struct shape shape = number ? shape_of(0, NULL) : shape_of(1, (int64_t[]){list->n});
 	struct tensor *t;
+	char suffix[32];
 
-	*name = NULL;
-	if (!list || list->n < 0)
+	if (!number && list->n < 0)
 		return STATUS_OK;
-	struct shape shape = shape_of(1, (int64_t[]){list->n});
-	enum status s = write_own(&t, w, DT_I64, &shape, err);
+	enum status s = write_own(&t, w, number ? DT_F32 : DT_I64, &shape, err);
 	if (s)
 		return s;
-	memcpy(t->data, list->at, (size_t)list->n * sizeof *list->at);
-	*name = write_name(w, n->name, attr[0] == 'a' ? "_axes" : "_split");
+	memcpy(t->data, number ? attribute(n, attr) : (const void *)list->at, tensor_bytes(t));
+	snprintf(suffix, sizeof suffix, "_%s", attr);
+	*name = write_name(w, n->name, suffix);
 	write_constant(w, *name, t);
 	return STATUS_OK;
+}
+
+enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err)
+{
+	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
+	enum status s = STATUS_OK;
+
+	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i] && !s; i++) {
+		in[*n_in] = "";
+		s = add_input(&in[*n_in], w, n, m->attribute[i], err);
+		*n_in += in[*n_in][0] != '\0';
+	}
+	return s;
 }
