@@ -1,6 +1,8 @@
 // Comparing names: globs, affixes, distance.
 #include "qtui/base/str.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 // One character of UTF-8; a stray byte counts as one.
@@ -89,6 +91,38 @@ bool str_glob(const char *pattern, const char *text)
 	while (*pattern == '*')
 		pattern++;
 	return *pattern == '\0';
+}
+
+// The largest number of "{n}", "{n,}" or "{n,m}" at p, at least 1.
+static unsigned long repetitions(const char *p)
+{
+	unsigned long most = 1;
+
+	while (isdigit((unsigned char)*++p) || *p == ',')
+		if (*p != ',') {
+			char *end;
+			unsigned long n = strtoul(p, &end, 10);
+			most = n > most ? n : most;
+			p = end - 1;
+		}
+	return most;
+}
+
+bool str_is_small_regex(const char *pattern)
+{
+	enum { SIZE_MOST = 1 << 15, BRACKETS_MOST = 100 };
+	size_t size = strlen(pattern), brackets = 0;
+
+	for (const char *p = pattern; *p; p++) {
+		brackets += *p == '(';
+		if (*p == '\\' && p[1]) {
+			if (isdigit((unsigned char)*++p))
+				return false;
+		} else if (*p == '{' && __builtin_mul_overflow(size, repetitions(p), &size)) {
+			return false;
+		}
+	}
+	return size <= SIZE_MOST && brackets <= BRACKETS_MOST;
 }
 
 bool str_has_suffix(const char *s, const char *suffix)

@@ -144,6 +144,49 @@ void test_import__encodings_of_each_version(void **state)
 	}
 }
 
+// An expression that regcomp would copy until memory ends, or recurse into until the stack does.
+void test_import__a_pattern_that_would_take_all_memory_is_told(void **state)
+{
+	(void)state;
+	enum { BRACKETS = 200000 };
+	struct str deep = {0};
+	str_add(&deep, "{\"nodes_to_exclude\": [\"^((((a{1,255}){1,255}){1,255}){1,255})\", \"^(a*)\\\\1\", \"^/model.12/Su{1}b$\", \"^");
+	for (int i = 0; i < BRACKETS; i++)
+		str_add(&deep, "(");
+	str_add(&deep, "\"]}");
+	struct study *st = bare();
+	struct import_report r = take(st, file(str_text(&deep)));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 3);
+	assert_non_null(strstr(str_text(&r.notes), "((((a{1,255}){1,255}){1,255}){1,255}): not a regular expression that is understood here"));
+	import_report_done(&r);
+	str_done(&deep);
+	study_close(&st);
+}
+
+// Quantizers look up their scales by name, one by one: time that grows with the square of their number would be days.
+void test_import__an_exported_configuration_of_many_operators(void **state)
+{
+	(void)state;
+	enum { MANY = 200000 };
+	struct str text = {0};
+	str_add(&text, "{\"configs\": {\"stem\": {\"" STEM_OUT "\": {\"bit_width\": 16, \"state\": \"ACTIVATED\", \"hash\": 7, \"dominator\": 7}}, \"none\": 5");
+	for (int i = 0; i < MANY; i++)
+		str_addf(&text, ", \"op%d\": {\"x\": {\"state\": \"ACTIVATED\", \"hash\": %d, \"dominator\": %d}}", i, i + 8, i + 8);
+	str_add(&text, "}, \"values\": {");
+	for (int i = MANY; i >= 0; i--)
+		str_addf(&text, "\"%d\": {\"scale\": 0.5}%s", i + 7, i ? ", " : "");
+	str_add(&text, "}}");
+	struct study *st = bare();
+	struct import_report r = take(st, file(str_text(&text)));
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_true(scale(st, STEM) == 0.5);
+	assert_non_null(strstr(str_text(&r.notes), "none: it is not an object"));
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&st);
+}
+
 void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 {
 	(void)state;

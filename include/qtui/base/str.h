@@ -27,6 +27,9 @@ void str_oneline(char *text);
 // * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading dots.
 // A text always matches itself, so that a name with brackets can be given as it is.
 bool str_glob(const char *pattern, const char *text);
+// Whether a POSIX expression may be given to regcomp: that copies what is repeated {n} times, recurses for each bracket, and tries all
+// ways for a \1, so that a few bytes can take all memory, the stack or hours.
+bool str_is_small_regex(const char *pattern);
 bool str_has_suffix(const char *s, const char *suffix);
 bool str_has_prefix(const char *s, const char *prefix);
 // Levenshtein distance in bytes, for "did you mean"; texts over 255 bytes are as far as can be (their greater length).

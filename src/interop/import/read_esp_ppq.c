@@ -131,26 +131,64 @@ static bool rules_itself(const cJSON *config)
 	return strcmp(json_text(config, "state", ""), "ACTIVATED") == 0 && json_number(config, "hash", 0) == json_number(config, "dominator", 1);
 }
 
-static void read_quantizer(struct wishes *w, const cJSON *config, const cJSON *values)
+// The members of an object by name: there may be as many as quantizers, each of which asks for one.
+struct members {
+	struct namemap *place;
+	const cJSON **at;
+};
+
+static struct members members_of(const cJSON *o)
+{
+	struct members m = {namemap_new(), xcalloc((size_t)cJSON_GetArraySize(o) + 1, sizeof *m.at)};
+	const cJSON *item;
+	int n = 0;
+	cJSON_ArrayForEach(item, o)
+	{
+		m.at[n] = item;
+		namemap_put(m.place, item->string, n++);
+	}
+	return m;
+}
+
+static void members_done(struct members *m)
+{
+	namemap_free(&m->place);
+	free(m->at);
+}
+
+static void read_quantizer(struct wishes *w, const cJSON *config, const struct members *values)
 {
 	char hash[32];
 	snprintf(hash, sizeof hash, "%.0f", json_number(config, "hash", 0));
-	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(object_in(w, values, hash), "scale");
+	int place = namemap_get(values->place, hash);
+	const cJSON *scale = place < 0 ? NULL : cJSON_GetObjectItemCaseSensitive(values->at[place], "scale");
 	int v = graph_find_value(w->g, config->string);
 	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
 		return;
 	wish_tensor(w, config->string, json_number(config, "bit_width", 8), scale->valuedouble);
 }
 
+static void read_quantizers(struct wishes *w, const cJSON *op, const struct members *values)
+{
+	const cJSON *config;
+	if (!cJSON_IsObject(op)) {
+		wish_note(w, "%.60s: it is not an object and is not read", op->string);
+		return;
+	}
+	cJSON_ArrayForEach(config, op)
+		if (!cJSON_IsObject(config))
+			wish_note(w, "%.60s: its quantizer of %.60s is not an object and is not read", op->string, config->string);
+		else if (rules_itself(config))
+			read_quantizer(w, config, values);
+}
+
 void read_esp_ppq_config(struct wishes *w, const cJSON *root)
 {
-	const cJSON *op, *config, *values = object_in(w, root, "values"), *configs = object_in(w, root, "configs");
-	cJSON_ArrayForEach(op, configs)
-		cJSON_ArrayForEach(config, object_in(w, configs, op->string))
-			if (!cJSON_IsObject(config))
-				wish_note(w, "%.60s: its quantizer of %.60s is not an object and is not read", op->string, config->string);
-			else if (rules_itself(config))
-				read_quantizer(w, config, values);
+	const cJSON *op;
+	struct members values = members_of(object_in(w, root, "values"));
+	cJSON_ArrayForEach(op, object_in(w, root, "configs"))
+		read_quantizers(w, op, &values);
+	members_done(&values);
 	read_esp_ppq_dispatch(w, root);
 }
 

@@ -26,7 +26,7 @@ void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
 	struct str posix = {0};
 	bool any = false;
 	posix_words(&posix, pattern);
-	int wrong = regcomp(&re, str_text(&posix), REG_EXTENDED);
+	int wrong = str_is_small_regex(str_text(&posix)) ? regcomp(&re, str_text(&posix), REG_EXTENDED) : REG_ESPACE;
 	str_done(&posix);
 	if (wrong) {
 		wish_note(w, "%.120s: not a regular expression that is understood here", pattern);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NOTES_MOST = 1000 };
+
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 {
 	size_t n = (size_t)p->g->n_nodes + 1;
@@ -27,10 +29,9 @@ void wishes_done(struct wishes *w)
 
 void wish_note(struct wishes *w, const char *fmt, ...)
 {
-	enum { MOST = 1000 };
 	char text[300];
 	va_list ap;
-	if (w->n_notes++ >= MOST)
+	if (w->n_notes++ >= NOTES_MOST)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -123,8 +124,10 @@ bool wish_name(struct wishes *w, const char *name, enum precision p)
 	struct error why;
 	if (node >= 0)
 		wish_precision(w, node, p);
-	else
+	else if (w->n_notes < NOTES_MOST)
 		wish_note(w, "%s", (graph_no_node(w->g, name, &why), why.text));
+	else
+		w->n_notes++; // what is nearest to a name takes time
 	return node >= 0;
 }
 

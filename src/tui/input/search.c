@@ -20,7 +20,7 @@ void search_set(struct ui *ui, const char *text)
 		regfree(&ui->regex);
 	ui->has_regex = false;
 	snprintf(ui->search, sizeof ui->search, "%s", text);
-	if (*text)
+	if (*text && str_is_small_regex(ui->search))
 		ui->has_regex = regcomp(&ui->regex, ui->search, flags) == 0;
 }
 
