@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include "qtui/base/str.h"
 
@@ -14,7 +13,7 @@ enum status error_set(struct error *err, enum status s, const char *fmt, ...)
 
 	assert(s != STATUS_OK);
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	str_vfit(text, sizeof text, fmt, ap);
 	va_end(ap);
 	str_oneline(text);
 	err->status = s;
@@ -33,7 +32,7 @@ enum status error_prefix(struct error *err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(prefix, sizeof prefix, fmt, ap);
+	str_vfit(prefix, sizeof prefix, fmt, ap);
 	va_end(ap);
 	return error_set(err, err->status, "%s: %s", prefix, err->text);
 }

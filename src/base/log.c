@@ -58,7 +58,7 @@ void log_add(enum log_level level, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	str_vfit(text, sizeof text, fmt, ap);
 	va_end(ap);
 	str_oneline(text);
 	pthread_mutex_lock(&ring.lock);

@@ -77,6 +77,40 @@ void str_done(struct str *s)
 	*s = (struct str){0};
 }
 
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static void leave_out_middle(char *out, size_t size, const char *text, size_t len)
+{
+	static const char gap[] = "...";
+	size_t head = size / 2;
+
+	while (head && continues_character(text[head]))
+		head--;
+	const char *tail = text + len - (size - sizeof gap - head);
+	while (continues_character(*tail))
+		tail++;
+	memcpy(out, text, head);
+	memcpy(out + head, gap, sizeof gap - 1);
+	strcpy(out + head + sizeof gap - 1, tail);
+}
+
+// Errors must be told where there is no memory, too: then the end goes.
+void str_vfit(char *out, size_t size, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int len = vsnprintf(out, size, fmt, ap);
+	char *whole = len > 0 && (size_t)len >= size ? malloc((size_t)len + 1) : NULL;
+
+	if (whole && vsnprintf(whole, (size_t)len + 1, fmt, again) == len)
+		leave_out_middle(out, size, whole, (size_t)len);
+	free(whole);
+	va_end(again);
+}
+
 // Bytes of the character at p, which a NUL ends somewhere; 0 for a byte that does not begin one.
 static size_t utf8_bytes(const unsigned char *p)
 {

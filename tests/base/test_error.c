@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qtui/base/error.h"
 
@@ -62,6 +63,23 @@ void test_error__cuts_long_text_at_a_whole_character(void **state)
 		assert_int_equal((int)(strlen(e.text) - (size_t)shift) % 3, 0);
 		assert_in_range(strlen(e.text), sizeof e.text - 3, sizeof e.text - 1);
 	}
+}
+
+void test_error__of_a_long_name_the_middle_goes(void **state)
+{
+	struct error e;
+	char *name = calloc(1, 1 << 20);
+
+	memset(name, 'n', (1 << 20) - 1);
+	error_set(&e, STATUS_FORMAT, "node %s (Conv): its weights are missing", name);
+	assert_int_equal(strlen(e.text), sizeof e.text - 1);
+	assert_non_null(strstr(e.text, "node nnn"));
+	assert_non_null(strstr(e.text, "nnn...nnn"));
+	assert_non_null(strstr(e.text, "nnn (Conv): its weights are missing"));
+	error_prefix(&e, "%s", "model.onnx");
+	assert_non_null(strstr(e.text, "model.onnx: node nnn"));
+	assert_non_null(strstr(e.text, "nnn (Conv): its weights are missing"));
+	free(name);
 }
 
 void test_error__prefix_of_a_full_text_stays_inside(void **state)

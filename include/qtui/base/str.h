@@ -20,6 +20,9 @@ char *str_detach(struct str *s);           // the caller frees it; never NULL
 void str_clear(struct str *s);
 void str_done(struct str *s);
 
+// Formats into `size` bytes. Of what is longer the middle goes, not the end: behind a name of any length stands what is wrong with it.
+void str_vfit(char *out, size_t size, const char *fmt, va_list ap) PRINTF(3, 0);
+
 // Makes a text that came from a file safe for a line on a terminal, in place: control characters become '?' (C1 too; line ends and
 // tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
 void str_oneline(char *text);
