@@ -1,5 +1,7 @@
 // Session files: see docs/SESSION.md for the members. Unknown members are kept; malformed ones are errors that name the member.
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +24,20 @@ static char *copy_member(const cJSON *obj, const char *key)
 }
 
 // One number for all channels or one a channel; those that are not given get `rest`.
-static bool read_channels(const cJSON *obj, const char *key, float rest, float out[4])
+static enum status read_channels(bool *set, const cJSON *obj, const char *key, float rest, float out[4], struct error *err)
 {
 	const cJSON *a = cJSON_GetObjectItemCaseSensitive(obj, key), *item;
 	int i = 0;
-	if (!cJSON_IsArray(a) || cJSON_GetArraySize(a) > 4)
-		return false;
+	*set = a != NULL;
 	cJSON_ArrayForEach(item, a)
+	{
+		if (i == 4 || !cJSON_IsNumber(item) || !(fabs(item->valuedouble) <= FLT_MAX))
+			return error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
 		out[i++] = (float)item->valuedouble;
+	}
 	for (int k = i; k < 4; k++)
 		out[k] = i == 1 ? out[0] : rest;
-	return i > 0;
+	return !a || i > 0 ? STATUS_OK : error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
 }
 
 static enum status read_count(int *out, const cJSON *obj, const char *key, struct error *err)
@@ -52,8 +57,8 @@ enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct erro
 	*p = (struct preprocess){0};
 	if (json_check(obj, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
 		return err->status;
-	p->mean_set = read_channels(obj, "mean", 0, p->mean);
-	p->std_set = read_channels(obj, "std", 1, p->std);
+	if (read_channels(&p->mean_set, obj, "mean", 0, p->mean, err) || read_channels(&p->std_set, obj, "std", 1, p->std, err))
+		return err->status;
 	p->color_set = color != NULL;
 	p->bgr = color && strcmp(color, "bgr") == 0;
 	p->resize_set = resize_parse(&p->resize, resize);
