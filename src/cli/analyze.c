@@ -209,6 +209,16 @@ static enum status check_results(const struct options *o, struct check *check, s
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
+// What was measured goes into the session also where a result cannot be written, and the other way round: a disk that is full, say.
+static enum status write_all(const struct options *o, struct study *st, const struct session *se, const struct snapshot *s, struct error *err)
+{
+	struct error of_session = {0};
+	enum status status = write_results(o, st, s, err), saved = save_session(st, se, o, &of_session);
+	if (status == STATUS_OK && saved != STATUS_OK)
+		*err = of_session;
+	return status == STATUS_OK ? saved : status;
+}
+
 // What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey.
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
@@ -218,9 +228,7 @@ static enum status use_run(const struct options *o, const struct check *check, s
 	if (status == STATUS_OK)
 		status = isolate_study(st, s, o, err);
 	if (status == STATUS_OK)
-		status = write_results(o, st, s, err);
-	if (status == STATUS_OK)
-		status = save_session(st, se, o, err);
+		status = write_all(o, st, se, s, err);
 	if (status == STATUS_OK)
 		status = check_snapshot(check, s, err);
 	snapshot_drop(&s);

@@ -213,6 +213,22 @@ static enum status check_results_apart(const struct options *o, struct error *er
 	return STATUS_OK;
 }
 
+// A decision that is read is a file that somebody wrote. (Models and samples are kept by file_keep.) What export writes is a decision, too: a
+// table may be brought up to date in its place.
+static enum status check_decisions_stay(const struct options *o, unsigned verb, struct error *err)
+{
+	const char *const result[] = {o->json, o->report, verb == VERB_EXPORT ? NULL : o->output};
+	const char *const read[] = {o->config, o->target, o->theme, o->script};
+	enum { N_READ = sizeof read / sizeof *read };
+	for (size_t i = 0; i < sizeof result / sizeof *result; i++)
+		for (int k = 0; result[i] && k < N_READ + o->import.n; k++) {
+			const char *path = k < N_READ ? read[k] : o->import.at[k - N_READ];
+			if (path && file_exists(path) && !file_is_dir(path) && file_is_same(path, result[i]))
+				return error_set(err, STATUS_USAGE, "%s is read here and is not written over: give another name", result[i]);
+		}
+	return STATUS_OK;
+}
+
 bool options_take_stdout(const struct options *o)
 {
 	const char *const result[] = {o->json, o->report, o->output};
@@ -238,6 +254,8 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 		st = read_channels(p->std, &p->std_set, "--std", o->std, true, err);
 	if (st == STATUS_OK)
 		st = check_results_apart(o, err);
+	if (st == STATUS_OK)
+		st = check_decisions_stay(o, verb, err);
 	o->study.data.random = o->random;
 	o->study.target = o->target;
 	o->study.truncate = o->truncate.at;

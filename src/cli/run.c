@@ -102,6 +102,7 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 	if (st != STATUS_OK)
 		return st;
 	const struct value *v = &r->g->value[r->g->input[at]];
+	file_keep(path); // an output may have its name
 	st = array_read(&r->in[at], path, v->name, v->type, err);
 	return st == STATUS_OK ? fit_shape(r, at, &r->in[at], path, err) : st;
 }

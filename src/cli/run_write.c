@@ -7,11 +7,17 @@
 #include "qtui/engine/data.h"
 #include "verbs.h"
 
-static char *file_name(const char *tensor)
+// With `number` behind it unless that is 0. A name has at most 255 bytes: of a longer one the end stays, which tells more than the beginning.
+static char *file_name(const char *tensor, int number)
 {
+	enum { MOST = 240 };
 	char *safe = file_safe_name(tensor);
+	size_t len = strlen(safe);
 	struct str name = {0};
-	str_addf(&name, "%s.npy", safe);
+	str_add(&name, safe + (len > MOST ? len - MOST : 0));
+	if (number)
+		str_addf(&name, ".%d", number);
+	str_add(&name, ".npy");
 	free(safe);
 	return str_detach(&name);
 }
@@ -27,13 +33,10 @@ static bool is_taken(char *const *name, int n, const char *wanted)
 // Names that differ only in what a file's name has not (a/b, a:b) are numbered, which is told: none takes the place of another.
 static char *own_name(char *const *name, int n, const char *tensor)
 {
-	char *wanted = file_name(tensor);
+	char *wanted = file_name(tensor, 0);
 	for (int number = 2; is_taken(name, n, wanted); number++) {
-		struct str other = {0};
 		free(wanted);
-		str_addf(&other, "%s.%d", tensor, number);
-		wanted = file_name(str_text(&other));
-		str_done(&other);
+		wanted = file_name(tensor, number);
 		if (!is_taken(name, n, wanted))
 			log_warn("%s is written to %s: another tensor has its name", tensor, wanted);
 	}

@@ -102,6 +102,14 @@ expect session_without_samples 2 "unknown.json names no samples" analyze $model 
 expect session_of_another_model 1 "another model" analyze $model $calib --session "$dir/other.json"
 expect session_missing 1 "no such session" export --session "$dir/nosuch.json" --format nncf
 "$qtui" ops >/dev/full 2>"$dir/err"; report standard_output_full $(($? == 1 ? 0 : 1))
+"$qtui" analyze $model $calib --samples 1 -q >&- 2>"$dir/err"; [ $? = 1 ] && grep -q 'standard output' "$dir/err"; report standard_output_closed $? "$(cat "$dir/err")"
+# Figures that cannot be written are in the session all the same
+expect json_full_with_a_session 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full --session "$dir/saved.json" -q
+grep -q '"figures"' "$dir/saved.json"; report the_session_has_the_figures $?
+for wrong in '"mean": ["1"]' '"mean": []' '"std": [1, 1, 1, 1, 1]' '"mean": [1e300]'; do
+	echo "{\"qtui_session\": 1, \"calibration\": {\"preprocess\": {$wrong}}}" >"$dir/wrong.json"
+	expect "session_${wrong//[^a-z0-9]/}" 1 'must be a list of 1 to 4 numbers' analyze $model $calib --session "$dir/wrong.json" -q
+done
 
 # ---- results
 expect json_on_standard_output 0 "" analyze $model $calib --samples 2 -q --json -
@@ -217,6 +225,11 @@ printf '\010\010B\002\020\015:k\012\021\012\001x\022\003t/a\032\001a\042\004Relu
 expect run_names_alike 0 "t:a is written to t_a.2.npy" run "$dir/alike.onnx" -i "$dir/pair.npy" -o "$dir/alike"
 [ "$(tail -c 8 "$dir/alike/t_a.npy" | od -An -tf4 | xargs)" = "1 0" ] && [ "$(tail -c 8 "$dir/alike/t_a.2.npy" | od -An -tf4 | xargs)" = "-1 2" ]
 report run_keeps_both $? "$(ls "$dir/alike")"
+# the same of names of 301 characters, more than a file's name may have
+long=$(printf 'm%.0s' {1..300})
+printf '\010\010B\002\020\015\072\225\012\012\271\002\012\001x\022\255\002%sa\042\004Relu\012\270\002\012\001x\022\255\002%sb\042\003Neg\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002b\300\002\012\255\002%sa\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002b\300\002\012\255\002%sb\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\002' $long $long $long $long >"$dir/long.onnx"
+expect run_long_names 0 "" run "$dir/long.onnx" -i "$dir/pair.npy" -o "$dir/long"
+[ "$(ls "$dir/long" | wc -l)" = 2 ] && [ -s "$dir/long/${long:61}a.npy" ]; report run_long_names_are_shortened $? "$(ls "$dir/long")"
 expect run_too_many_inputs 2 "1 input" run $model -i "$dir/x.npy" -i "$dir/x.npy" -o "$dir/o"
 expect run_unknown_input 1 "no such input" run $model -i foo="$dir/x.npy" -o "$dir/o"
 expect run_without_input 2 "input images is missing" run $model -o "$dir/o"
@@ -244,6 +257,16 @@ expect write_spares_what_is_no_session 1 "own.onnx is there and is no session" "
 echo ":save-screen $dir/own.onnx" >"$dir/over.qtui"
 expect screen_spares_the_model 1 "is read here and is not written over" "$dir/own.onnx" $calib --samples 1 --script "$dir/over.qtui"
 cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
+echo '{"dispatchings": {"/model.0/conv/Conv": 552}}' >"$dir/table.json"
+cp targets/esp32p4.json "$dir/mine.json"
+cp "$dir/table.json" "$dir/table.before"
+expect json_spares_what_is_imported 2 "is read here and is not written over" analyze $model $calib --samples 1 --import "$dir/table.json" --json "$dir/table.json" -q
+expect json_spares_the_target 2 "is read here and is not written over" analyze $model $calib --samples 1 --target "$dir/mine.json" --json "$dir/mine.json" -q
+cmp -s "$dir/table.json" "$dir/table.before" && cmp -s targets/esp32p4.json "$dir/mine.json"; report what_was_read_is_untouched $?
+expect export_brings_a_table_up_to_date 0 "" export $model $calib --samples 1 --import "$dir/table.json" --format esp-ppq-dispatch -o "$dir/table.json" -q
+cp "$dir/x.npy" "$dir/output0.npy"
+expect run_spares_its_input 1 "is read here and is not written over" run $model -i "$dir/output0.npy" -o "$dir"
+cmp -s "$dir/x.npy" "$dir/output0.npy"; report the_input_is_untouched $?
 expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/figures.json" -q
 "$qtui" analyze $model $calib --samples 1 -q >"$dir/out"; grep -q ", 1 sample, 0 edits: " "$dir/out"; report one_sample_is_not_samples $?
 expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
