@@ -316,8 +316,25 @@ static void of_opset_9(struct onnx_case *c)
 	n = case_node(c, "Pad", "pad", "slice_y", "pad_y");
 	case_attr_ints(c, n, "pads", DIMS(0, 0, 1, 0, 0, 0, 0, 2));
 	case_attr_float(c, n, "value", .25f);
-	n = case_node(c, "Clip", "clip", "pad_y", "y");
+	n = case_node(c, "Clip", "clip", "pad_y", "clip_y");
 	case_attr_float(c, n, "max", .5f);
+	case_floats(c, "scales", DIMS(4), (float[]){1, 1, 2, 1.5f});
+	n = case_node(c, "Upsample", "larger", "clip_y scales", "y");
+	Onnx__AttributeProto *mode = case_attr(c, n, "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+	mode->has_s = true;
+	mode->s = (ProtobufCBinaryData){6, (uint8_t *)"linear"};
+	case_output(c, c->graph, "y");
+}
+
+// The scales of an Upsample are an attribute there.
+static void of_opset_7(struct onnx_case *c)
+{
+	begin_conv(c);
+	c->opset.version = 7;
+	Onnx__AttributeProto *a = case_attr(c, case_node(c, "Upsample", "larger", "conv_y", "y"), "scales", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+	static float scales[] = {1, 1, 1.5f, 2};
+	a->n_floats = 4;
+	a->floats = scales;
 	case_output(c, c->graph, "y");
 }
 
@@ -332,6 +349,7 @@ static void is_raised(void (*make)(struct onnx_case *))
 	for (int i = 0; i < 2; i++) {
 		write_and_read(&c, case_open(model, NULL, i ? "bf16" : "tensorrt"));
 		assert_int_equal(c.g->opset, 13);
+		assert_int_equal(count_op(c.g, OP_Upsample, ""), 0);
 		assert_string_equal(str_text(&c.loss), "");
 		done(&c);
 	}
@@ -342,6 +360,7 @@ void test_qdq__raised_to_scales_of_channels(void **state)
 {
 	is_raised(of_opset_11);
 	is_raised(of_opset_9);
+	is_raised(of_opset_7);
 }
 
 // A Softmax of several dimensions is no operator of opset 13: scales of channels are ONNX Runtime's own then, and no Cast makes bfloat16.

@@ -136,7 +136,7 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	s = opset_add_inputs(in, &n_in, w, n, err);
 	if (s)
 		goto out;
-	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : n->op->name, n->name, in, n_in, out, without_absent(out, n->n_out));
+	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : opset_operator(w, n), n->name, in, n_in, out, without_absent(out, n->n_out));
 	if (f->op)
 		write_stand_in(w, made, f);
 	else

@@ -32,6 +32,7 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
     const char *const *out, int n_out);
 void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value);
 void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value);
+void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text);
 void write_graph_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *value);
 // Those that differ from their defaults, without graphs.
 void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
@@ -52,6 +53,8 @@ void opset_tell(const struct writer *w); // what the opset costs
 // Where the file's opset is above the graph's: attributes that are left out, those that have another default there, and the inputs that they
 // have become, behind the n_in that are there; in[] has room for OPSET_MOVED more.
 enum { OPSET_MOVED = 3 };
+const char *opset_operator(const struct writer *w, const struct node *n);
+void opset_add_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *attribute);
 bool opset_has_default(const struct writer *w, const struct node *n);
 MUST_CHECK enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err);

@@ -176,7 +176,7 @@ static void add_texts(struct writer *w, Onnx__NodeProto *n, const char *name, co
 	}
 }
 
-static void add_text(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
+void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
 
@@ -237,7 +237,7 @@ static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n
 		if (!strcmp(spec->name, "activations"))
 			add_texts(w, to, spec->name, text);
 		else
-			add_text(w, to, spec->name, text);
+			write_text_attribute(w, to, spec->name, text);
 		break;
 	case ATTR_TENSOR:
 		tensor = *(const struct tensor *const *)field;
@@ -266,4 +266,5 @@ void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *
 		else
 			add_spec(w, to, n, spec, (const char *)n->attrs + spec->offset);
 	}
+	opset_add_attributes(w, to, n);
 }

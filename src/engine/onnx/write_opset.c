@@ -69,14 +69,20 @@ static bool changes_at(const struct node *n, int since, int opset)
 	return opset >= since && op_find("", name, since - 1) == n->op && op_find("", name, since) == op_find("", name, opset);
 }
 
+// Upsample and the first Resize are a Resize of opset 11 with other coordinates.
+static bool is_old_resize(const struct node *n)
+{
+	return !n->op->domain[0] && (n->op->id == OP_Upsample || (n->op->id == OP_Resize && n->op->since < 11));
+}
+
 static bool can_be_of(const struct graph *g, const struct node *n, int opset)
 {
 	enum op_id id = n->op->id;
 	const struct moved *m = moved_of(id);
 
-	if (id == OP_Upsample || (id == OP_Scatter && opset > 10) || n->n_subgraphs)
+	if ((id == OP_Scatter && opset > 10) || n->n_subgraphs)
 		return false;
-	if (n->op->domain[0] || op_find("", n->op->name, opset) == n->op)
+	if (is_old_resize(n) || n->op->domain[0] || op_find("", n->op->name, opset) == n->op)
 		return true;
 	if (m)
 		return n->n_in == 1 && changes_at(n, m->since, opset);
@@ -116,12 +122,12 @@ int opset_of_file(const struct plan *p)
 void opset_tell(const struct writer *w)
 {
 	const struct graph *g = w->g;
-	int node = first_obstacle(g, CHANNELS);
+	int wanted = needed(w->plan), node = first_obstacle(g, wanted);
 
-	if (w->opset < needed(w->plan) && w->opset < CHANNELS && needed(w->plan) == CHANNELS && node >= 0)
-		str_addf(w->loss, "scales of channels are in ONNX Runtime's own domain, which its optimizer may refuse: "
-		    "%s (%s) keeps the file at opset %d; convert the model to 13 (onnx.version_converter)\n",
-		    g->node[node].name, g->node[node].op->name, w->opset);
+	if (w->opset < wanted && node >= 0)
+		str_addf(w->loss, "pairs below opset %d are in ONNX Runtime's own domain, which its optimizer may refuse: "
+		    "%s (%s) keeps the file at opset %d; convert the model first (onnx.version_converter)\n",
+		    wanted, g->node[node].name, g->node[node].op->name, w->opset);
 }
 
 static bool is_raised(const struct writer *w, const struct node *n)
@@ -129,10 +135,30 @@ static bool is_raised(const struct writer *w, const struct node *n)
 	return !n->op->domain[0] && op_find("", n->op->name, w->opset) != n->op;
 }
 
+static bool becomes_resize(const struct writer *w, const struct node *n)
+{
+	return is_old_resize(n) && w->opset >= (n->op->id == OP_Upsample ? 10 : 11);
+}
+
+const char *opset_operator(const struct writer *w, const struct node *n)
+{
+	return becomes_resize(w, n) ? "Resize" : n->op->name;
+}
+
+void opset_add_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n)
+{
+	if (!becomes_resize(w, n) || w->opset < 11)
+		return;
+	write_text_attribute(w, to, "coordinate_transformation_mode", "asymmetric");
+	write_text_attribute(w, to, "nearest_mode", "floor");
+}
+
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *name)
 {
 	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
 
+	if (becomes_resize(w, n))
+		return strcmp(name, "scales") == 0;
 	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i]; i++)
 		if (strcmp(m->attribute[i], name) == 0)
 			return true;
@@ -144,26 +170,46 @@ bool opset_has_default(const struct writer *w, const struct node *n)
 	return moved_of(n->op->id) || !is_raised(w, n);
 }
 
-// A list of integers or one float; *name stays "" where the node has none.
+// A list of integers or floats, or one float; *name stays "" where the node has none.
 static enum status add_input(const char **name, struct writer *w, const struct node *n, const char *attr, struct error *err)
 {
 	const struct attr_spec *spec = spec_of(n, attr);
-	const struct ints *list = attribute(n, attr);
-	bool number = spec->kind == ATTR_FLOAT;
-	struct shape shape = number ? shape_of(0, NULL) : shape_of(1, (int64_t[]){list->n});
+	const struct ints *ints = attribute(n, attr);
+	const struct floats *floats = attribute(n, attr);
+	bool whole = spec->kind == ATTR_INTS, number = spec->kind == ATTR_FLOAT;
+	int count = number ? 1 : whole ? ints->n : floats->n;
+	const void *values = number ? (const void *)floats : whole ? (const void *)ints->at : floats->at;
+	struct shape shape = number ? shape_of(0, NULL) : shape_of(1, (int64_t[]){count});
 	struct tensor *t;
 	char suffix[32];
 
-	if (!number && list->n < 0)
+	if (count < 0)
 		return STATUS_OK;
-	enum status s = write_own(&t, w, number ? DT_F32 : DT_I64, &shape, err);
+	enum status s = write_own(&t, w, whole ? DT_I64 : DT_F32, &shape, err);
 	if (s)
 		return s;
-	memcpy(t->data, number ? attribute(n, attr) : (const void *)list->at, tensor_bytes(t));
+	memcpy(t->data, values, tensor_bytes(t));
 	snprintf(suffix, sizeof suffix, "_%s", attr);
 	*name = write_name(w, n->name, suffix);
 	write_constant(w, *name, t);
 	return STATUS_OK;
+}
+
+// Scales are input 1, from opset 11 on 2.
+static enum status add_scales(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	if (*n_in == 1) {
+		in[1] = "";
+		s = add_input(&in[1], w, n, "scales", err);
+	}
+	if (w->opset >= 11) {
+		in[2] = in[1];
+		in[1] = "";
+	}
+	*n_in = w->opset >= 11 ? 3 : 2;
+	return s;
 }
 
 enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err)
@@ -171,6 +217,8 @@ enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const
 	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
 	enum status s = STATUS_OK;
 
+	if (becomes_resize(w, n))
+		return add_scales(in, n_in, w, n, err);
 	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i] && !s; i++) {
 		in[*n_in] = "";
 		s = add_input(&in[*n_in], w, n, m->attribute[i], err);
