@@ -263,6 +263,7 @@ int tui_run(const struct tui_options *opt, struct error *err)
 		autosave_begin(&p.ui);
 	canvas_init(&p.canvas, 80, 24, &p.ui.theme, p.ui.ascii);
 	code = run(&p, opt, err);
+	(void)file_settle(&p.ui); // whoever is killed has asked for it before
 	autosave_end(&p.ui, p.killed_by);
 	canvas_done(&p.canvas);
 	script_free(&p.script);

@@ -44,6 +44,7 @@ void ui_done(struct ui *ui)
 	frontier_drop(&ui->repair.frontier);
 	survey_job_free(&ui->survey);
 	equalizing_free(&ui->equalizing);
+	file_forget(ui);
 	search_set(ui, "");
 	line_close(&ui->line);
 	layers_done(&ui->layers);

@@ -606,7 +606,7 @@ void test_repair__blame_is_kept_with_the_session(void **state)
 			cJSON_Delete(kept);
 			kept = cJSON_Parse(text);
 			study_load_results(st[1], kept);
-			cJSON_Delete(kept);
+			assert_int_equal(study_wait(st[1], &err), STATUS_OK);
 			free(text);
 		}
 	}

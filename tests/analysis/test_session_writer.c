@@ -1,5 +1,6 @@
 // Sessions written by a thread of their own, while the study goes on.
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
 #include "../../src/analysis/study/study_impl.h"
@@ -98,23 +99,81 @@ void test_session_writer__one_that_gives_way(void **state)
 	study_close(&st);
 }
 
+// Whoever asks whether it is lost waits for what was put a moment ago.
+void test_session_writer__tells_that_it_works_again(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	const char *file = support_temp_file("again", "x", 1), *path = support_temp("again/session.json");
+	struct session_writer *w = session_writer_new(path);
+	session_writer_put(w, session_save_begin(st, NULL));
+	assert_true(session_writer_lost(w));
+	assert_true(session_writer_news(w, &err));
+	assert_int_equal(remove(file), 0);
+	session_writer_put(w, session_save_begin(st, NULL));
+	assert_false(session_writer_lost(w));
+	struct pollfd fd = {.fd = session_writer_fd(w), .events = POLLIN};
+	assert_int_equal(poll(&fd, 1, 0), 1);
+	assert_true(session_writer_news(w, &err));
+	assert_int_equal(err.status, STATUS_OK);
+	assert_false(session_writer_news(w, &err));
+	assert_true(file_exists(path));
+	assert_int_equal(session_writer_free(&w, &err), STATUS_OK);
+	study_close(&st);
+}
+
 void test_session_writer__tells_what_failed_once(void **state)
 {
 	struct error err = {0};
 	struct study *st = open_study();
 	support_temp_file("file", "x", 1);
 	struct session_writer *w = session_writer_new(support_temp("file/session.json"));
-	assert_false(session_writer_failed(w, &err));
+	assert_false(session_writer_news(w, &err));
 	session_writer_put(w, session_save_begin(st, NULL));
 	struct pollfd fd = {.fd = session_writer_fd(w), .events = POLLIN};
 	assert_int_equal(poll(&fd, 1, 60000), 1);
-	assert_true(session_writer_failed(w, &err));
+	assert_true(session_writer_news(w, &err));
 	assert_non_null(strstr(err.text, "file"));
-	assert_false(session_writer_failed(w, &err));
+	assert_false(session_writer_news(w, &err));
 	session_writer_put(w, session_save_begin(st, NULL)); // fails in the same way
-	assert_int_equal(poll(&fd, 1, 300), 0);
-	assert_false(session_writer_failed(w, &err));
 	assert_true(session_writer_lost(w));
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	assert_false(session_writer_news(w, &err));
 	assert_int_equal(session_writer_free(&w, &err), STATUS_IO);
+	study_close(&st);
+}
+
+// A session is opened while the first run goes on: its figures wait for the end of that run, which makes and reads such figures itself.
+void test_session_writer__figures_are_taken_over_between_runs(void **state)
+{
+	struct error err = {0};
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_MINMAX, .threads = 1,
+	    .data = {.samples = 16}, .task = {.none = true}};
+	struct study *st = open_for_test(o);
+	const char *path = support_temp("figures.json");
+	bool under_way = false, waits;
+	command(st, "set " CONV " int16");
+	wait_for_run(st);
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	study_close(&st);
+	st = open_for_test(o);
+	struct session *se = read_back(path);
+	study_run(st);
+	while (!under_way) {
+		pthread_mutex_lock(&st->lock);
+		under_way = st->running;
+		pthread_mutex_unlock(&st->lock);
+	}
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	pthread_mutex_lock(&st->lock);
+	waits = st->loads && st->running;
+	pthread_mutex_unlock(&st->lock);
+	assert_true(waits);
+	wait_for_run(st);
+	assert_null(st->loads);
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(s->computed, 0);
+	snapshot_drop(&s);
+	session_free(&se);
 	study_close(&st);
 }

@@ -118,11 +118,13 @@ check tmux__a_session_of_a_living_run_is_left_alone living
 offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
 
-# Where the state directory cannot be made, quitting asks first, once.
+# Where the state directory cannot be made, quitting asks first, once for what was edited since; what works again is told.
 unsaved() {
 	: >"$dir/file"
 	start 120x40 "$utf8 XDG_STATE_HOME=$dir/file" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "E: " &&
-	    keys q && see "edits would be lost" && keys q && until_true 20 ends && see AFTERWARDS && grep -q "edits are lost" "$dir/err"
+	    see "autosave fails" && keys C-c C-c && see "edits would be lost" && rm "$dir/file" && keys u && see "autosaved again" && lacks "autosave fails" &&
+	    rm -r "$dir/file" && : >"$dir/file" && keys C-r q && see "edits would be lost" && keys q && until_true 20 ends && see AFTERWARDS &&
+	    grep -q "edits are lost" "$dir/err"
 }
 check tmux__edits_are_not_lost_in_silence unsaved
 

@@ -141,6 +141,10 @@ void test_screens__header_marks_edits_that_are_not_saved(void **state)
 	expect_header(&ui, "2 edits*", false);
 	ui.unsaved = true;
 	expect_header(&ui, "2 edits*", true);
+	ui.autosave_fails = true;
+	expect_header(&ui, "2 edits*, autosave fails", true);
+	ui_resize(&ui, 80, 12);
+	expect_header(&ui, "2 edits!", true);
 	ui_done(&ui);
 }
 
@@ -319,7 +323,7 @@ static void press_diff(struct ui *ui, bool a_nodes, bool same_samples)
 	}
 	if (!a_nodes)
 		run_record_done(&a);
-	diff_set(&ui->diff, &a, "4", &b, "now");
+	diff_set(&ui->diff, &(struct diff_side){.name = "4", .figures = a}, &(struct diff_side){.name = "now", .figures = b});
 	ui_show(ui, VIEW_DIFF);
 	ui_arrange(ui);
 }

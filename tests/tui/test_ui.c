@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -477,6 +478,7 @@ void test_ui__a_session_of_another_run_is_spared(void **state)
 	remove(path);
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(&ui, st, run_study(st), &theme, false);
+	ui.scripted = true;
 	type(&ui, "write", path);
 	assert_true(file_exists(path) && !ui.unsaved);
 	type(&ui, "latency", support_temp_file("times.csv", times, sizeof times - 1));
@@ -489,6 +491,107 @@ void test_ui__a_session_of_another_run_is_spared(void **state)
 	assert_true(file_has_stamp(path, &theirs));
 	type(&ui, "write", path);
 	assert_false(file_has_stamp(path, &theirs));
+	ui_done(&ui);
+	study_close(&st);
+}
+
+static void wait_for_file(struct ui *ui)
+{
+	while (beside_busy(ui, BESIDE_FILE)) {
+		struct pollfd fd = {.fd = study_fd(ui->study), .events = POLLIN};
+		poll(&fd, 1, 1000);
+		ui_update(ui, study_snapshot(ui->study));
+	}
+}
+
+// A key does not wait for the file: what it came to is told when it is there. What is edited while it is written is not saved by it.
+void test_ui__sessions_are_read_and_written_beside_the_screen(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 1}, .method = -1,
+	    .threads = 1, .backend = BACKEND_ONEDNN, .task = {.none = true}};
+	struct study *st = open_for_test(o);
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+	const char *path = support_temp("a.json"), *text = support_temp_file("text.txt", "mine", 4);
+	int current;
+
+	(void)state;
+	remove(path);
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&ui, st, run_study(st), &theme, false);
+	press(&ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&ui, "write", path);
+	assert_true(beside_busy(&ui, BESIDE_FILE) && ui.unsaved);
+	type(&ui, "open", path);
+	assert_string_equal(ui.note, "E: a session is being read or written: that must end first");
+	wait_for_file(&ui);
+	assert_false(ui.unsaved);
+	assert_non_null(strstr(ui.note, "session written to"));
+	type(&ui, "write", path);
+	press(&ui, "u");
+	wait_for_file(&ui);
+	assert_true(ui.unsaved);
+	assert_true(file_exists(path));
+	press(&ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&ui, "write", path);
+	assert_true(file_settle(&ui));
+	press(&ui, "u");
+	type(&ui, "open", path);
+	assert_true(beside_busy(&ui, BESIDE_FILE));
+	wait_for_file(&ui);
+	assert_string_equal(ui.session_path, path);
+	assert_true(study_steps(st, &current) > 0);
+	assert_int_equal(study_edits(st)->precision[graph_find_node(study_graph(st), "/model.0/conv/Conv")], PREC_INT16);
+	type(&ui, "write", text);
+	wait_for_file(&ui);
+	assert_non_null(strstr(ui.note, "is no session"));
+	type(&ui, "write", support_temp("no/such.json"));
+	assert_false(file_settle(&ui));
+	ui_done(&ui);
+	study_close(&st);
+}
+
+// :diff takes the run that a session's file has ended with; what was edited since is told.
+void test_ui__a_session_is_compared(void **state)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 1}, .method = -1,
+	    .threads = 1, .backend = BACKEND_ONEDNN, .task = {.none = true}};
+	struct study *st = open_for_test(o);
+	struct theme theme;
+	struct error err;
+	struct ui ui;
+	const char *a = support_temp("a.json"), *b = support_temp("b.json"), other[] = "{\"qtui_session\": 1, \"model\": {\"sha256\": \"00\"}}";
+	const char *alien = support_temp_file("alien.json", other, sizeof other - 1);
+	struct str both = {0};
+
+	(void)state;
+	remove(a);
+	remove(b);
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&ui, st, run_study(st), &theme, false);
+	ui.scripted = true;
+	type(&ui, "write", a);
+	press(&ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&ui, "write", b); // its run is not over: the last one is that of a
+	str_addf(&both, "%s %s", a, b);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	ui_update(&ui, study_snapshot(st));
+	type(&ui, "diff", a);
+	assert_int_equal(ui.view, VIEW_DIFF);
+	assert_string_equal(ui.diff.a.name, "a.json");
+	assert_true(ui.diff.n > 0 && !diff_reserve(&ui.diff));
+	type(&ui, "diff", str_text(&both));
+	assert_true(ui.diff.b.edited);
+	assert_non_null(strstr(diff_reserve(&ui.diff), "B was edited"));
+	type(&ui, "write", b);
+	type(&ui, "diff", str_text(&both));
+	assert_true(ui.diff.n > 0 && !diff_reserve(&ui.diff));
+	type(&ui, "diff", alien);
+	assert_non_null(strstr(ui.note, "another model"));
+	type(&ui, "diff", "nosuch.json");
+	assert_non_null(strstr(ui.note, "no variant"));
+	str_done(&both);
 	ui_done(&ui);
 	study_close(&st);
 }

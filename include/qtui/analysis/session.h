@@ -2,6 +2,8 @@
 #ifndef QTUI_ANALYSIS_SESSION_H
 #define QTUI_ANALYSIS_SESSION_H
 
+#include "qtui/analysis/background.h"
+#include "qtui/analysis/history.h"
 #include "qtui/analysis/study.h"
 #include "qtui/base/file.h"
 
@@ -23,8 +25,8 @@ MUST_CHECK enum status session_read(struct session **out, const char *path, stru
 void session_free(struct session **s);
 // Fills what `opt` leaves open (NULL, 0, -1) from the session; options given win.
 void session_options(const struct session *s, struct study_options *opt);
-// Checks that the model is the one (sha256; a different one is an error), restores journal and results.
-MUST_CHECK enum status session_apply(const struct session *s, struct study *st, struct error *err);
+// Checks that the model is the one (sha256; a different one is an error), restores journal and results, which the study takes over.
+MUST_CHECK enum status session_apply(struct session *s, struct study *st, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.
 MUST_CHECK enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err);
 // The same in two halves, of which the first takes little time and the second needs the study no more and may run in another thread
@@ -39,12 +41,31 @@ void session_save_free(struct session_save **s); // one that nobody wants writte
 struct session_writer;
 struct session_writer *session_writer_new(const char *path);
 void session_writer_put(struct session_writer *w, struct session_save *s); // takes it over
-int session_writer_fd(const struct session_writer *w); // readable when a writing has failed
-// Whether one has failed since this was asked last: why. One that fails like the one before it is no news.
-bool session_writer_failed(struct session_writer *w, struct error *err);
-bool session_writer_lost(struct session_writer *w); // the latest writing has failed
+int session_writer_fd(const struct session_writer *w); // readable when session_writer_news has something to tell
+// Whether the latest writing ended otherwise than was told last: why it failed, or STATUS_OK: it is written again.
+bool session_writer_news(struct session_writer *w, struct error *err);
+bool session_writer_lost(struct session_writer *w); // waits for what is put: the latest writing has failed
 // Writes what waits; how the latest writing ended.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
+
+// Reading or writing in a thread of its own, for a screen. Whoever begins one frees it, which waits for it.
+struct session_job;
+enum { SESSION_JOB_READS = 2 };
+// One file or two; `weights`: with the tuned weights of the first, which the study then knows.
+MUST_CHECK enum status session_job_read(struct session_job **out, struct study *st, const char *const *path, int n, bool weights, struct error *err);
+// The study as it is now. `spare`: what is there and is no session is STATUS_REFUSED.
+MUST_CHECK enum status session_job_write(struct session_job **out, struct study *st, const char *path, const struct session *base, bool spare,
+    struct error *err);
+struct background *session_job_background(struct session_job *j);
+MUST_CHECK enum status session_job_end(struct session_job *j, struct error *err); // waits for it
+struct session *session_job_take(struct session_job *j, int i);                  // what it has read is the caller's
+void session_job_free(struct session_job **j);
+
+// The tuned weights that a session names, which lie beside it: the study knows them from now on. Any thread may call it.
+MUST_CHECK enum status session_read_tuned(const struct session *s, struct study *st, struct error *err);
+// The run that a session has ended with. *old: other edits are in force there by now. STATUS_NOTFOUND: it has none, STATUS_FORMAT: it is
+// of another model.
+MUST_CHECK enum status session_last_run(struct run_record *out, bool *old, const struct session *s, const struct study *st, struct error *err);
 
 // Deletes a session file with the tuned weights that it names; what is not there is no error.
 void session_remove(const char *path);

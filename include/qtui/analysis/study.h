@@ -109,9 +109,10 @@ struct snapshot *study_snapshot(struct study *s); // the newest; the caller drop
 // Runs the network on given inputs (order of graph.input, plain) under the plan of the last finished run; blocks. As engine_infer.
 MUST_CHECK enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,
     struct tensor *out, struct error *err);
-// What has been computed, to be kept in a session and put back before anything has run (keys -> figures).
+// What has been computed, to be kept in a session and put back before anything has run (keys -> figures). What is put back is taken over; it
+// is there for the next run: study_wait waits for it.
 struct cJSON *study_save_results(const struct study *s);
-void study_load_results(struct study *s, const struct cJSON *results);
+void study_load_results(struct study *s, struct cJSON *results);
 
 // The sum of an edit before it is made: predicted figures of a site if its scale were `scale`, from the float histogram alone.
 struct prediction {

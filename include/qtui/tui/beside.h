@@ -6,7 +6,8 @@
 #include "qtui/base/error.h"
 
 struct ui;
-enum beside_kind { BESIDE_SURVEY, BESIDE_EQUALIZE, BESIDE_REPAIR, BESIDE_COUNT };
+// Those from BESIDE_STOPPED on are short and are not stopped.
+enum beside_kind { BESIDE_SURVEY, BESIDE_EQUALIZE, BESIDE_REPAIR, BESIDE_STOPPED, BESIDE_FILE = BESIDE_STOPPED, BESIDE_COUNT };
 struct beside {
 	struct background *job; // NULL: none is on its way
 	const char *name;       // for the top line

@@ -12,6 +12,7 @@ struct diff_row {
 struct diff_side {
 	char name[64];
 	struct run_record figures;
+	bool edited;             // a session's file: since the run
 };
 struct diff {
 	bool made;               // else nothing is compared
@@ -19,8 +20,8 @@ struct diff {
 	struct diff_row *row;
 	int n;
 };
-// Takes the records over; what the diff held before is dropped.
-void diff_set(struct diff *d, struct run_record *a, const char *name_a, struct run_record *b, const char *name_b);
+// Takes the sides over; what the diff held before is dropped.
+void diff_set(struct diff *d, const struct diff_side *a, const struct diff_side *b);
 void diff_done(struct diff *d);
 // What cannot be compared, or only with care: a sentence; NULL when all can.
 const char *diff_reserve(const struct diff *d);

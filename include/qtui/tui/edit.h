@@ -6,7 +6,8 @@
 
 MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
 MUST_CHECK enum status edit_scale(struct ui *ui, int node, double scale, struct error *err);
-// After any change of the study's edits: shows the study's newest snapshot and starts the run.
+void edit_unsaved(struct ui *ui); // what the session keeps has changed: it is autosaved
+// After any change of the study's edits: that, and shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);
 void edit_note(struct ui *ui, const char *what, const char *step); // "undone: set A B and 20 more float"
 

@@ -13,6 +13,7 @@
 #include "qtui/tui/beside.h"
 #include "qtui/tui/channel_list.h"
 #include "qtui/tui/diff.h"
+#include "qtui/tui/files.h"
 #include "qtui/tui/keys.h"
 #include "qtui/tui/layers.h"
 #include "qtui/tui/layout.h"
@@ -79,6 +80,7 @@ struct ui {
 	struct ui_repair repair;
 	struct survey_job *survey;     // under way; NULL: none
 	struct equalizing *equalizing; // likewise
+	struct ui_file file;           // likewise
 	struct beside beside[BESIDE_COUNT]; // what of these and of a repair is under way
 	struct line line;              // the prompt on the bottom line
 	char search[128];
@@ -89,9 +91,12 @@ struct ui {
 	enum role note_role;
 
 	bool autosave_due, autosaved;  // an edit waits to be written; one has been
+	bool autosave_fails;           // the latest could not be written
 	bool unsaved;                  // edits since the last :write
+	unsigned edits;                // how many times anything that a session keeps has changed
 	bool quit_warned;              // that quitting loses edits
 	bool quit, waiting, redraw, suspend;
+	bool scripted;                 // a line of a script is being done
 	int exit_code;
 	bool notes_run;                // the run in progress was begun here: say what it brought
 	double cancelled_at;           // time of the last C-c, for the second one

@@ -285,7 +285,12 @@ void session_remove(const char *path)
 static enum status read_one_tuned(const struct session *s, struct study *st, const char *wanted, struct error *err)
 {
 	struct tuning *t = NULL;
-	char name[TUNING_NAME], *path = session_tuned_path(s->path, wanted);
+	char name[TUNING_NAME], *path;
+	if ((t = repair_memo_tuning(st->repairs, wanted))) { // named after its content
+		tuning_drop(&t);
+		return STATUS_OK;
+	}
+	path = session_tuned_path(s->path, wanted);
 	enum status status = onnx_read_tuned(&t, st->g, path, err);
 	if (status == STATUS_OK)
 		tuning_name(t, name);
@@ -298,11 +303,18 @@ static enum status read_one_tuned(const struct session *s, struct study *st, con
 	return status;
 }
 
-// Tuned weights lie in files beside the session, named after their content.
-static enum status read_tuned(const struct session *s, struct study *st, struct error *err)
+static enum status check_model(const struct session *s, const struct graph *g, struct error *err)
+{
+	if (!s->model_sha256 || strcmp(s->model_sha256, g->sha256) == 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path, s->model_sha256,
+	    g->sha256);
+}
+
+enum status session_read_tuned(const struct session *s, struct study *st, struct error *err)
 {
 	const cJSON *item;
-	enum status status = STATUS_OK;
+	enum status status = check_model(s, st->g, err);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(s->root, "tuned"))
 	{
 		if (status == STATUS_OK && !is_tuning_name(item))
@@ -321,6 +333,34 @@ static enum status load_history(const struct session *s, struct study *st, struc
 	return status;
 }
 
+static bool is_edited_since(const struct session *s, const struct study *st, const struct run_record *run)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
+	struct edits *now = NULL;
+	struct error ignored;
+	if (!list || !run->state || edits_parse(&now, st, list, &ignored) != STATUS_OK)
+		return false;
+	bool other = !edits_equal(now, run->state->edits);
+	edits_free(&now);
+	return other;
+}
+
+enum status session_last_run(struct run_record *out, bool *old, const struct session *s, const struct study *st, struct error *err)
+{
+	struct history h = {0};
+	enum status status = check_model(s, st->g, err);
+	if (status == STATUS_OK && history_load(&h, st, cJSON_GetObjectItemCaseSensitive(s->root, "runs"), err) != STATUS_OK)
+		status = error_prefix(err, "%s", s->path);
+	if (status == STATUS_OK && h.n == 0)
+		status = error_set(err, STATUS_NOTFOUND, "%s holds no run to compare: qtui analyze --session %s makes one", s->path, s->path);
+	if (status == STATUS_OK) {
+		*out = run_record_take(&h.at[h.n - 1]);
+		*old = is_edited_since(s, st, out);
+	}
+	history_done(&h);
+	return status;
+}
+
 // A file that is gone, or says something else by now, is no reason not to go on.
 static void read_latency(const struct session *s, struct study *st)
 {
@@ -336,13 +376,11 @@ static void read_latency(const struct session *s, struct study *st)
 	latency_drop(&l);
 }
 
-enum status session_apply(const struct session *s, struct study *st, struct error *err)
+enum status session_apply(struct session *s, struct study *st, struct error *err)
 {
-	const struct graph *g = study_graph(st);
-	if (s->model_sha256 && strcmp(s->model_sha256, g->sha256) != 0)
-		return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path,
-		    s->model_sha256, g->sha256);
-	enum status status = read_tuned(s, st, err);
+	if (check_model(s, st->g, err) != STATUS_OK)
+		return err->status;
+	enum status status = session_read_tuned(s, st, err);
 	if (status == STATUS_OK)
 		status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
 	if (status == STATUS_OK)
@@ -357,7 +395,8 @@ enum status session_apply(const struct session *s, struct study *st, struct erro
 		return error_prefix(err, "%s", s->path);
 	read_latency(s, st);
 	if (s->results)
-		study_load_results(st, s->results);
+		study_load_results(st, cJSON_DetachItemViaPointer(s->root, s->results));
+	s->results = NULL;
 	return STATUS_OK;
 }
 

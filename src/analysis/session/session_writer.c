@@ -13,12 +13,12 @@ struct session_writer {
 	char *path;
 	pthread_t thread;
 	bool threaded;             // else put writes at once
-	int pipe[2];               // a byte for every failure that is news
+	int pipe[2];               // a byte for every writing that ended otherwise than the one before it
 	pthread_mutex_t lock;      // guards what follows
 	pthread_cond_t changed;
 	struct session_save *next; // NULL: nothing waits
-	bool quit, failed;         // failed: and not told yet
-	struct error error;        // of the latest writing
+	bool writing, quit;
+	struct error error, told;  // of the latest writing; of the one that was told last
 };
 
 static void write_one(struct session_writer *w, struct session_save *s)
@@ -30,15 +30,16 @@ static void write_one(struct session_writer *w, struct session_save *s)
 	if (st == STATUS_OK)
 		st = session_save_end(&s, w->path, &err);
 	session_save_free(&s);
+	if (st == STATUS_OK)
+		err = (struct error){0};
 	pthread_mutex_lock(&w->lock);
-	bool news = st != STATUS_OK && (w->error.status == STATUS_OK || strcmp(err.text, w->error.text) != 0);
-	w->failed = st != STATUS_OK && (w->failed || news);
+	bool news = strcmp(err.text, w->error.text) != 0;
 	w->error = err;
-	pthread_mutex_unlock(&w->lock);
-	if (!news)
-		return;
-	ssize_t n = write(w->pipe[1], "", 1);
+	w->writing = false;
+	ssize_t n = news ? write(w->pipe[1], "", 1) : 0;
 	(void)n; // a full pipe tells as much
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
 }
 
 // The next to be written; NULL: there will be none.
@@ -49,6 +50,7 @@ static struct session_save *next(struct session_writer *w)
 		pthread_cond_wait(&w->changed, &w->lock);
 	struct session_save *s = w->next;
 	w->next = NULL;
+	w->writing = s != NULL;
 	pthread_mutex_unlock(&w->lock);
 	return s;
 }
@@ -91,7 +93,7 @@ void session_writer_put(struct session_writer *w, struct session_save *s)
 	pthread_mutex_lock(&w->lock);
 	struct session_save *old = w->next;
 	w->next = s;
-	pthread_cond_signal(&w->changed);
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 	session_save_free(&old);
 }
@@ -101,22 +103,23 @@ int session_writer_fd(const struct session_writer *w)
 	return w->pipe[0];
 }
 
-bool session_writer_failed(struct session_writer *w, struct error *err)
+bool session_writer_news(struct session_writer *w, struct error *err)
 {
 	char bytes[64];
 	while (w->pipe[0] >= 0 && read(w->pipe[0], bytes, sizeof bytes) > 0)
 		continue;
 	pthread_mutex_lock(&w->lock);
-	bool failed = w->failed;
-	w->failed = false;
-	*err = w->error;
+	bool news = strcmp(w->error.text, w->told.text) != 0;
+	*err = w->told = w->error;
 	pthread_mutex_unlock(&w->lock);
-	return failed;
+	return news;
 }
 
 bool session_writer_lost(struct session_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
+	while (w->next || w->writing)
+		pthread_cond_wait(&w->changed, &w->lock);
 	bool lost = w->error.status != STATUS_OK;
 	pthread_mutex_unlock(&w->lock);
 	return lost;
@@ -127,7 +130,7 @@ enum status session_writer_free(struct session_writer **wp, struct error *err)
 	struct session_writer *w = *wp;
 	pthread_mutex_lock(&w->lock);
 	w->quit = true;
-	pthread_cond_signal(&w->changed);
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 	if (w->threaded)
 		pthread_join(w->thread, NULL);

@@ -268,6 +268,22 @@ static void conduct_find(struct study *s)
 	pthread_cond_broadcast(&s->changed);
 }
 
+// Figures of a session: only here does no run read or make any.
+static void conduct_load(struct study *s)
+{
+	cJSON *loads = s->loads;
+	const cJSON *one;
+	s->loads = NULL;
+	s->running = true;
+	pthread_mutex_unlock(&s->lock);
+	cJSON_ArrayForEach(one, loads)
+		results_load(s, one);
+	cJSON_Delete(loads);
+	pthread_mutex_lock(&s->lock);
+	s->running = false;
+	pthread_cond_broadcast(&s->changed);
+}
+
 static void conduct_channels(struct study *s)
 {
 	int slot = s->channels_slot - 1;
@@ -286,10 +302,14 @@ void *study_conduct(void *arg)
 	struct study *s = arg;
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		while (!s->requested && !s->quit && !s->fetch && !s->find && !s->channels_slot)
+		while (!s->requested && !s->quit && !s->fetch && !s->find && !s->channels_slot && !s->loads)
 			pthread_cond_wait(&s->changed, &s->lock);
 		if (s->quit)
 			break;
+		if (s->loads) {
+			conduct_load(s);
+			continue;
+		}
 		if (s->find && !s->requested) {
 			conduct_find(s);
 			continue;

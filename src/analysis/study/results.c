@@ -162,7 +162,12 @@ struct cJSON *study_save_results(const struct study *s)
 	return results_save_end(&r);
 }
 
-// ---- loading: what is malformed is left out and will be computed
+// ---- loading, by the conductor between runs: what is malformed is left out and will be computed
+
+struct loading {
+	struct study *study;
+	struct memo *memo; // of the samples that the figures are of
+};
 
 static bool numbers(const cJSON *array, double *v, int n)
 {
@@ -174,35 +179,35 @@ static bool numbers(const cJSON *array, double *v, int n)
 	return true;
 }
 
-static void load_figure(struct study *s, struct key k, const cJSON *a)
+static void load_figure(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[12];
 	if (!numbers(a, v, 12) || !(v[0] >= 1))
 		return;
-	struct figure *f = memo_figure(study_bench(s)->memo, k);
+	struct figure *f = memo_figure(l->memo, k);
 	f->saved = (struct figures){.known = (int)v[0], .nsr_mean = v[8], .cosine_mean = v[9], .min = (float)v[10], .max = (float)v[11],
 	    .pooled = {.snr_db = v[1], .nsr = v[2], .cosine = v[3], .mse = v[4], .max_error = v[5], .clipped = v[6], .exact = v[7] == 1}};
 	f->merged = true;
 }
 
-static void load_range(struct study *s, struct key k, const cJSON *a)
+static void load_range(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[4];
 	if (!numbers(a, v, 4) || !(v[2] > 0))
 		return;
-	struct range_memo *r = memo_range(study_bench(s)->memo, k);
+	struct range_memo *r = memo_range(l->memo, k);
 	r->saved = (struct tensor_range){(float)v[0], (float)v[1], v[2], v[3]};
 	r->merged = true;
 }
 
 // A session keeps 64 bins; each is spread evenly over its fine bins.
-static void load_hist(struct study *s, struct key k, const cJSON *a)
+static void load_hist(const struct loading *l, struct key k, const cJSON *a)
 {
 	enum { EACH = STATS_BINS / STATS_SHOWN };
 	double v[3 + STATS_SHOWN];
 	if (!numbers(a, v, 3 + STATS_SHOWN) || !(v[0] <= v[1]))
 		return;
-	struct hist_memo *h = memo_hist(study_bench(s)->memo, k);
+	struct hist_memo *h = memo_hist(l->memo, k);
 	struct hist *saved = xcalloc(1, sizeof *saved);
 	*saved = (struct hist){.refs = 1, .lo = (float)v[0], .hi = (float)v[1]};
 	for (int i = 0; i < STATS_SHOWN; i++) {
@@ -214,29 +219,44 @@ static void load_hist(struct study *s, struct key k, const cJSON *a)
 	h->used_saved = v[2] >= 0 ? v[2] : -1;
 }
 
-static void load_scale(struct study *s, struct key k, const cJSON *a)
+static void load_scale(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[2];
 	if (numbers(a, v, 2) && v[0] > 0 && fabs(v[1]) < 1e9)
-		memo_set_scale(study_bench(s)->memo, k, (float)v[0], (int32_t)v[1]);
+		memo_set_scale(l->memo, k, (float)v[0], (int32_t)v[1]);
 }
 
-static void load_damage(struct study *s, struct key k, const cJSON *a)
+static void load_task(const struct loading *l, struct key k, const cJSON *report)
+{
+	study_task_load(l->study, k, report);
+}
+
+static void load_damage(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[3];
 	if (numbers(a, v, 3) && !(isnan(v[0]) && isnan(v[2])))
-		repair_memo_put(s->repairs, k, &(struct repair_known){v[0], isnan(v[0]) || !isnan(v[1]) ? v[1] : INFINITY, v[2]});
+		repair_memo_put(l->study->repairs, k, &(struct repair_known){v[0], isnan(v[0]) || !isnan(v[1]) ? v[1] : INFINITY, v[2]});
 }
 
-void study_load_results(struct study *s, const struct cJSON *results)
+static struct memo *memo_of(const struct study *s, const char *samples)
+{
+	char own[33];
+	for (int i = 0; i < s->n_benches; i++) {
+		key_text(all_samples_key(s->bench[i].d), own);
+		if (strcmp(own, samples) == 0)
+			return s->bench[i].memo;
+	}
+	return NULL;
+}
+
+void results_load(struct study *s, const struct cJSON *results)
 {
 	static const struct {
 		const char *name;
-		void (*load)(struct study *, struct key, const cJSON *);
-	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", study_task_load}, {"damage", load_damage}};
-	char samples[33];
-	key_text(all_samples_key(study_dataset(s)), samples);
-	if (!cJSON_IsObject(results) || strcmp(json_text(results, "samples", ""), samples) != 0)
+		void (*load)(const struct loading *, struct key, const cJSON *);
+	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", load_task}, {"damage", load_damage}};
+	const struct loading l = {s, memo_of(s, json_text(results, "samples", ""))};
+	if (!l.memo)
 		return;
 	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
 		const cJSON *group = cJSON_GetObjectItemCaseSensitive(results, part[i].name), *item;
@@ -244,8 +264,18 @@ void study_load_results(struct study *s, const struct cJSON *results)
 		{
 			struct key k;
 			if (item->string && key_parse(&k, item->string))
-				part[i].load(s, k, item);
+				part[i].load(&l, k, item);
 		}
 	}
 	study_blames_load(s, cJSON_GetObjectItemCaseSensitive(results, "blame"));
+}
+
+void study_load_results(struct study *s, struct cJSON *results)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!s->loads)
+		s->loads = cJSON_CreateArray();
+	cJSON_AddItemToArray(s->loads, results);
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
 }

@@ -224,6 +224,7 @@ void study_close(struct study **sp)
 	free((char *)s->opt.model);
 	free((char *)s->opt.calib);
 	free((char *)s->opt.target);
+	cJSON_Delete(s->loads);
 	survey_drop(&s->survey);
 	study_found_free(s);
 	isolation_free(&s->isolation);
@@ -301,7 +302,7 @@ void study_cancel(struct study *s)
 // The caller holds the lock.
 static bool is_busy(const struct study *s)
 {
-	return s->requested || s->running || s->find;
+	return s->requested || s->running || s->find || s->loads;
 }
 
 enum status study_wait(struct study *s, struct error *err)

@@ -82,9 +82,12 @@ void study_blames_free(struct study *s)
 
 struct cJSON *study_blames_save(const struct study *s)
 {
+	struct study *m = (struct study *)s; // the lock is not part of the value
 	cJSON *list = cJSON_CreateArray();
+	pthread_mutex_lock(&m->lock);
 	for (int i = 0; i < s->n_blames; i++)
 		cJSON_AddItemToArray(list, blames_json(s->blames[i], s->g));
+	pthread_mutex_unlock(&m->lock);
 	return list;
 }
 

@@ -61,6 +61,7 @@ struct study {
 	pthread_cond_t changed;
 	bool requested, running, quit;
 	struct request req;
+	struct cJSON *loads;               // results of sessions that the conductor is to take over; NULL: none
 	uint64_t generation;
 	atomic_bool cancel, yield;
 	struct error error;                // of the last run
@@ -127,6 +128,7 @@ void study_blames_free(struct study *s);
 struct results_save *results_save_begin(const struct study *s);
 struct cJSON *results_save_end(struct results_save **r); // also frees
 void results_save_free(struct results_save **r); // one that nobody wants
+void results_load(struct study *s, const struct cJSON *results); // by the conductor
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
 // The list of states that nothing beats, as sessions keep it; NULL: there is none.

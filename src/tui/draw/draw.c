@@ -88,9 +88,12 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), isinf(worst) ? "" : " dB");
 		out[n++].role = ROLE_BAR;
 	}
-	if (s->n_edits) {
-		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, plural(s->n_edits), ui->unsaved ? "*" : "");
-		out[n++].role = ROLE_BAR;
+	if (s->n_edits || ui->autosave_fails) {
+		snprintf(out[n].text, sizeof out->text, "%d edit%s%s%s", s->n_edits, plural(s->n_edits), ui->unsaved ? "*" : "",
+		    ui->autosave_fails ? ", autosave fails" : "");
+		if (ui->autosave_fails)
+			snprintf(out[n].brief, sizeof out->brief, "%d edit%s!", s->n_edits, plural(s->n_edits));
+		out[n++].role = ui->autosave_fails ? ROLE_BAR_BAD : ROLE_BAR;
 	}
 	if (samples_shown(s) < s->samples)
 		snprintf(out[n].text, sizeof out->text, "%d of %d samples", samples_shown(s), s->samples);

@@ -5,6 +5,7 @@
 #include "qtui/base/jobs.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
+#include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/prompt.h"
@@ -160,7 +161,7 @@ void act_interrupt(struct ui *ui)
 	const char *stopped;
 
 	if (now - ui->cancelled_at < 1.0) {
-		ui->quit = true;
+		ui->quit = autosave_may_quit(ui);
 		return;
 	}
 	ui->cancelled_at = now;

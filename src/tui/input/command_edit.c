@@ -146,7 +146,7 @@ enum status command_latency(struct ui *ui, char *args, struct error *err)
 	if (strcmp(args, "none") && latency_read(&l, ui->snap->g, args, err))
 		return err->status;
 	study_set_latency(ui->study, l);
-	ui->autosave_due = ui->unsaved = true;
+	edit_unsaved(ui);
 	if (l) {
 		latency_warn(l);
 		ui_note(ui, "%d of %d times are taken%s", l->taken, l->lines, l->n_notes ? "; what is to be said of the others is in the log" : "");
@@ -186,7 +186,7 @@ enum status command_variant(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	study_steps(ui->study, &now);
 	if (made) {
-		ui->autosave_due = ui->unsaved = true;
+		edit_unsaved(ui);
 		ui_note(ui, "%s names this state: %d edit%s", args, ui->snap->n_edits, plural(ui->snap->n_edits));
 		return STATUS_OK;
 	}
@@ -196,28 +196,5 @@ enum status command_variant(struct ui *ui, char *args, struct error *err)
 	}
 	edit_done(ui);
 	ui_note(ui, "%s %s: %d edit%s; u undoes", what, args, ui->snap->n_edits, plural(ui->snap->n_edits));
-	return STATUS_OK;
-}
-
-enum status command_diff(struct ui *ui, char *args, struct error *err)
-{
-	char *second = args + strcspn(args, " ");
-	struct run_record a, b;
-
-	if (*second)
-		*second++ = '\0';
-	second += strspn(second, " ");
-	if (!*second)
-		second = "now";
-	if (study_figures(&a, ui->study, args, err))
-		return err->status;
-	if (study_figures(&b, ui->study, second, err)) {
-		run_record_done(&a);
-		return err->status;
-	}
-	diff_set(&ui->diff, &a, args, &b, second);
-	ui->scroll[VIEW_DIFF] = (struct scroll){0};
-	ui_show(ui, VIEW_DIFF);
-	ui_note(ui, "%d node%s differ%s", ui->diff.n, plural(ui->diff.n), ui->diff.n == 1 ? "s" : "");
 	return STATUS_OK;
 }

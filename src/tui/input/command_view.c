@@ -10,9 +10,7 @@
 #include "qtui/interop/export.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
-#include "qtui/tui/edit.h"
 #include "qtui/tui/help.h"
-#include "qtui/tui/repair.h"
 #include "qtui/tui/view_layers.h"
 
 enum status command_sort(struct ui *ui, char *args, struct error *err)
@@ -50,75 +48,6 @@ enum status command_filter(struct ui *ui, char *args, struct error *err)
 	layers_refilter(&ui->layers, ui->snap);
 	if (f)
 		ui_note(ui, "%d of %d nodes match", ui->layers.n, ui->layers.total);
-	return STATUS_OK;
-}
-
-// NAME.qtui.json beside the model.
-static char *session_default(const struct ui *ui)
-{
-	struct str s = {0};
-
-	str_addf(&s, "%s.qtui.json", ui->snap->g->path);
-	return str_detach(&s);
-}
-
-// A name of one's own may be that of a file which is something else.
-static enum status spare_others(const char *path, struct error *err)
-{
-	struct session *old = NULL;
-	enum status st = file_exists(path) ? session_read(&old, path, err) : STATUS_OK;
-
-	session_free(&old);
-	return st == STATUS_OK ? st : error_set(err, STATUS_REFUSED, "%.200s is there and is no session: give another name", path);
-}
-
-// Without a name nobody has said that the work of another run, of yesterday's or of one beside this, may go.
-static enum status spare_another_run(const struct ui *ui, const char *path, struct error *err)
-{
-	if (file_has_stamp(path, &ui->session_stamp))
-		return STATUS_OK;
-	return error_set(err, STATUS_REFUSED, "%s is of another run: :open %s takes that one, :write FILE writes this one", path, path);
-}
-
-enum status command_write(struct ui *ui, char *args, struct error *err)
-{
-	char *path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
-
-	if ((*args ? spare_others(path, err) : spare_another_run(ui, path, err)) || session_write(ui->study, path, ui->session, err)) {
-		free(path);
-		return err->status;
-	}
-	free(ui->session_path);
-	ui->session_path = path;
-	ui->session_stamp = file_stamp(path);
-	ui->unsaved = false;
-	ui_note(ui, "session written to %s", path);
-	return STATUS_OK;
-}
-
-enum status command_open(struct ui *ui, char *args, struct error *err)
-{
-	const char *path = *args ? args : ui->offered;
-	struct session *s = NULL;
-
-	if (!path)
-		return error_set(err, STATUS_USAGE, "no session is offered: :open FILE names one");
-	if (session_read(&s, path, err))
-		return err->status;
-	if (session_apply(s, ui->study, err)) {
-		session_free(&s);
-		return err->status;
-	}
-	session_free(&ui->opened);
-	ui->session = ui->opened = s;
-	repair_take_kept(ui);
-	if (*args) {
-		free(ui->session_path);
-		ui->session_path = xstrdup(args);
-		ui->session_stamp = s->stamp;
-	}
-	edit_done(ui);
-	ui_note(ui, "opened %s: %d edit%s", path, ui->snap->n_edits, plural(ui->snap->n_edits));
 	return STATUS_OK;
 }
 

@@ -6,9 +6,17 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/format.h"
 
+void edit_unsaved(struct ui *ui)
+{
+	ui->autosave_due = ui->unsaved = true;
+	ui->edits++;
+	ui->quit_warned = false;
+}
+
 void edit_done(struct ui *ui)
 {
-	ui->autosave_due = ui->unsaved = ui->notes_run = true;
+	edit_unsaved(ui);
+	ui->notes_run = true;
 	study_run(ui->study);
 	ui_update(ui, study_snapshot(ui->study));
 }

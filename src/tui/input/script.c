@@ -129,10 +129,12 @@ enum status script_step(struct script *s, struct ui *ui, struct error *err)
 	const char *line = s->line[i];
 	enum status st = STATUS_OK;
 
+	ui->scripted = true;
 	if (is_command(line))
 		st = do_command(ui, line + strspn(line, " \t"), err);
 	else if (!is_blank(line))
 		st = do_keys(ui, line, err);
+	ui->scripted = false;
 	if (!st)
 		return STATUS_OK;
 	s->next = s->n;

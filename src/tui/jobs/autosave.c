@@ -145,12 +145,27 @@ static void keep_offered(struct ui *ui)
 	str_done(&kept);
 }
 
+// An error stays until a key is pressed, the top line says it as long as it is so.
+static void tell_news(struct ui *ui)
+{
+	struct error err, why;
+
+	if (!session_writer_news(ui->autosave, &err))
+		return;
+	ui->autosave_fails = err.status != STATUS_OK;
+	if (ui->autosave_fails) {
+		error_set(&why, err.status, "edits are not autosaved, :write FILE keeps them elsewhere: %.300s", err.text);
+		ui_fail(ui, &why);
+	} else {
+		log_info("edits are autosaved again: %s", ui->autosave_path);
+		ui_note(ui, "edits are autosaved again");
+	}
+}
+
 void autosave_write(struct ui *ui)
 {
-	struct error err;
-
-	if (ui->autosave && session_writer_failed(ui->autosave, &err))
-		ui_fail(ui, &err);
+	if (ui->autosave)
+		tell_news(ui);
 	if (!ui->autosave_due || !ui->autosave)
 		return;
 	ui->autosave_due = false;
@@ -169,10 +184,15 @@ bool autosave_may_quit(struct ui *ui)
 {
 	struct error err;
 
-	if (!ui->unsaved || !ui->autosave || !session_writer_lost(ui->autosave) || ui->quit_warned)
+	if (!file_settle(ui))
+		return false;
+	if (!ui->unsaved || !ui->autosave || ui->quit_warned)
+		return true;
+	autosave_write(ui); // keys may come faster than frames
+	if (!session_writer_lost(ui->autosave))
 		return true;
 	ui->quit_warned = true;
-	session_writer_failed(ui->autosave, &err); // said here: it would take the place of the warning
+	tell_news(ui); // here: it would take the place of the warning
 	error_set(&err, STATUS_REFUSED, "edits would be lost, since %s cannot be written: :write FILE, or quit again", ui->autosave_path);
 	ui_fail(ui, &err);
 	return false;

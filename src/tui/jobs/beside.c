@@ -1,6 +1,7 @@
 #include "qtui/tui/beside.h"
 
 #include "qtui/tui/equalize.h"
+#include "qtui/tui/files.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/survey.h"
 
@@ -12,6 +13,7 @@ static const struct {
 	[BESIDE_SURVEY] = {"a survey", NULL, survey_ended},
 	[BESIDE_EQUALIZE] = {"equalizing", NULL, equalize_ended},
 	[BESIDE_REPAIR] = {"a repair", repair_news, repair_ended},
+	[BESIDE_FILE] = {"a session is being read or written", NULL, file_ended},
 };
 
 void beside_begin(struct ui *ui, enum beside_kind k, struct background *job, const char *name)
@@ -26,12 +28,14 @@ bool beside_busy(const struct ui *ui, enum beside_kind k)
 
 enum status beside_check(const struct ui *ui, enum beside_kind k, struct error *err)
 {
-	return beside_busy(ui, k) ? error_set(err, STATUS_REFUSED, "%s is under way: Ctrl-c stops it", kinds[k].what) : STATUS_OK;
+	if (!beside_busy(ui, k))
+		return STATUS_OK;
+	return error_set(err, STATUS_REFUSED, k < BESIDE_STOPPED ? "%s is under way: Ctrl-c stops it" : "%s: that must end first", kinds[k].what);
 }
 
 const struct beside *beside_first(const struct ui *ui)
 {
-	for (int k = 0; k < BESIDE_COUNT; k++)
+	for (int k = 0; k < BESIDE_STOPPED; k++)
 		if (beside_busy(ui, (enum beside_kind)k))
 			return &ui->beside[k];
 	return NULL;

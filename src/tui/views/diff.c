@@ -1,7 +1,6 @@
 #include "qtui/tui/diff.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,19 +39,10 @@ static void list_nodes(struct diff *d, const struct run_nodes *a, const struct r
 	qsort(d->row, (size_t)d->n, sizeof *d->row, by_gain);
 }
 
-static void set_side(struct diff_side *side, struct run_record *r, const char *name)
-{
-	snprintf(side->name, sizeof side->name, "%s", name);
-	side->figures = *r;
-	*r = (struct run_record){0};
-}
-
-void diff_set(struct diff *d, struct run_record *a, const char *name_a, struct run_record *b, const char *name_b)
+void diff_set(struct diff *d, const struct diff_side *a, const struct diff_side *b)
 {
 	diff_done(d);
-	d->made = true;
-	set_side(&d->a, a, name_a);
-	set_side(&d->b, b, name_b);
+	*d = (struct diff){.made = true, .a = *a, .b = *b};
 	if (d->a.figures.nodes && d->b.figures.nodes)
 		list_nodes(d, d->a.figures.nodes, d->b.figures.nodes);
 }
@@ -79,5 +69,7 @@ const char *diff_reserve(const struct diff *d)
 		return "B keeps no figures by node: run its state again to compare more.";
 	if (!key_equal(a->note.samples, b->note.samples))
 		return "Other samples, or prepared otherwise: run one again on the other's.";
+	if (d->a.edited || d->b.edited)
+		return d->a.edited ? "A was edited since it was run: this is its last run." : "B was edited since it was run: this is its last run.";
 	return NULL;
 }

@@ -114,7 +114,7 @@ void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	int head = view_diff_head(ui);
 
 	if (!d->made) {
-		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME) or runs (their numbers in 3).");
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME), runs (their numbers in 3) or sessions.");
 		return;
 	}
 	draw_side(c, r, r.y, "A", &d->a);
