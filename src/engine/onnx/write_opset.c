@@ -188,7 +188,8 @@ static enum status add_input(const char **name, struct writer *w, const struct n
 	enum status s = write_own(&t, w, whole ? DT_I64 : DT_F32, &shape, err);
 	if (s)
 		return s;
-	memcpy(t->data, values, tensor_bytes(t));
+	if (count > 0)
+		memcpy(t->data, values, tensor_bytes(t));
 	snprintf(suffix, sizeof suffix, "_%s", attr);
 	*name = write_name(w, n->name, suffix);
 	write_constant(w, *name, t);
