@@ -137,3 +137,41 @@ void test_session__a_scale_may_be_text(void **state)
 	assert_true(scale(st, CONV) == 0.125);
 	study_close(&st);
 }
+
+// What a session cannot be opened with leaves the study as it was.
+void test_session__one_that_fails_changes_nothing(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	int current;
+	(void)state;
+	assert_int_equal(study_command(st, "set " OTHER " float", &err), STATUS_OK);
+	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"]}";
+	assert_int_not_equal(apply(st, text, &err), STATUS_OK);
+	assert_non_null(strstr(err.text, "edit 2"));
+	assert_int_equal(study_steps(st, &current), 1);
+	assert_int_equal(current, 1);
+	assert_int_equal(precision(st, CONV), -1);
+	assert_int_equal(precision(st, OTHER), PREC_FLOAT);
+	assert_string_equal(target_name(study_target(st)), "esp32p4");
+	study_close(&st);
+}
+
+// The journal begins from the session's target and calibration, whatever the study has by then; the screen shows where it ends.
+void test_session__its_target_is_opened_with_it(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	struct snapshot *s;
+	(void)state;
+	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"calibration\": {\"method\": \"mse\"},"
+	    "\"journal\": [\"set " CONV " float\"]}";
+	assert_int_equal(apply(st, text, &err), STATUS_OK);
+	assert_string_equal(target_name(study_target(st)), "onnxruntime");
+	s = study_snapshot(st);
+	assert_string_equal(s->target, "onnxruntime");
+	assert_int_equal(s->method, CALIB_MSE);
+	assert_int_equal(s->row[graph_find_node(study_graph(st), CONV)].requested, PREC_FLOAT);
+	snapshot_drop(&s);
+	study_close(&st);
+}

@@ -376,6 +376,32 @@ static void read_latency(const struct session *s, struct study *st)
 	latency_drop(&l);
 }
 
+// What the journal begins from, where the study stands elsewhere: as steps of its history.
+static enum status begin_as(const struct session *s, struct study *st, struct error *err)
+{
+	if (!s->target)
+		return STATUS_OK;
+	enum status status = study_set_target(st, s->target, err);
+	if (status != STATUS_OK)
+		return status;
+	return study_set_method(st, s->method >= 0 ? (enum calib_method)s->method : target_default_calibration(st->target), err);
+}
+
+static enum status replay(const struct session *s, struct study *st, struct error *err)
+{
+	const size_t before = st->current;
+	study_replay(st, true);
+	enum status status = begin_as(s, st, err);
+	if (status == STATUS_OK)
+		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
+	if (status == STATUS_OK)
+		status = settle(s, st, err);
+	if (status != STATUS_OK)
+		study_fall_back(st, before);
+	study_replay(st, false);
+	return status;
+}
+
 enum status session_apply(struct session *s, struct study *st, struct error *err)
 {
 	if (check_model(s, st->g, err) != STATUS_OK)
@@ -388,9 +414,7 @@ enum status session_apply(struct session *s, struct study *st, struct error *err
 	if (status == STATUS_OK)
 		status = load_history(s, st, err);
 	if (status == STATUS_OK)
-		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
-	if (status == STATUS_OK)
-		status = settle(s, st, err);
+		status = replay(s, st, err);
 	if (status != STATUS_OK)
 		return error_prefix(err, "%s", s->path);
 	read_latency(s, st);

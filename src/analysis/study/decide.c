@@ -42,6 +42,8 @@ static void forget_redo(struct study *s)
 static void show_decision(struct study *s)
 {
 	s->generation++;
+	if (s->replaying)
+		return;
 	struct snapshot *prev = study_latest(s), *now = snapshot_before_run(s, prev);
 	snapshot_drop(&prev);
 	study_publish(s, now);
@@ -300,6 +302,19 @@ static bool go_to(struct study *s, size_t step)
 	s->current = step;
 	show_decision(s);
 	return true;
+}
+
+void study_replay(struct study *s, bool begin)
+{
+	s->replaying = begin;
+	if (!begin)
+		show_decision(s);
+}
+
+void study_fall_back(struct study *s, size_t step)
+{
+	if (s->current > step && go_to(s, step))
+		forget_redo(s);
 }
 
 bool study_undo(struct study *s)

@@ -49,6 +49,7 @@ struct study {
 	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
 
 	struct decision *step;
+	bool replaying;                    // steps of a session, of which only the last is shown
 	size_t cap_steps;
 	atomic_size_t n_steps, current;    // step[current] is in force; snapshots say whether there are others
 
@@ -142,6 +143,8 @@ void study_found_free(struct study *s);
 void run_note_task(struct run_note *n, const struct task_report *r); // its first figure
 struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted
 int edits_count(const struct edits *e);
+void study_replay(struct study *s, bool begin);      // what is decided from here on is shown when it ends
+void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 void variants_free(struct study *s);
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);
