@@ -590,6 +590,8 @@ void test_ui__a_session_is_compared(void **state)
 	type(&ui, "diff", alien);
 	assert_non_null(strstr(ui.note, "another model"));
 	type(&ui, "diff", "nosuch.json");
+	assert_non_null(strstr(ui.note, "No such file"));
+	type(&ui, "diff", "nosuch");
 	assert_non_null(strstr(ui.note, "no variant"));
 	str_done(&both);
 	ui_done(&ui);

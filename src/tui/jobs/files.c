@@ -177,14 +177,14 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	return begun(ui, "reading", err);
 }
 
-// What is neither a variant nor a run may be a session's file.
+// What is neither a variant nor a run may be a session's file; what is written as one is, were it only to say that it is not there.
 static bool is_session(const struct ui *ui, const char *name)
 {
 	struct run_record known;
 	struct error ignored;
 
 	if (study_figures(&known, ui->study, name, &ignored))
-		return file_exists(name);
+		return file_exists(name) || strchr(name, '/') || str_has_suffix(name, ".json");
 	run_record_done(&known);
 	return false;
 }
