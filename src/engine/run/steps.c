@@ -91,6 +91,12 @@ static int sole_consumer(const struct builder *b, const struct step *s)
 	return v >= 0 && may_vanish(b->g, b->keep, v) ? b->g->value[v].consumer[0] : -1;
 }
 
+// What ONNX Runtime approximates in its own way is no part of another operator where its bits are wanted.
+static bool stands_alone(const struct builder *b, const struct node *n)
+{
+	return b->ordered && op_eval_ordered(n->op->id) != NULL;
+}
+
 static void fuse_act(struct builder *b, struct step *s)
 {
 	const struct graph *g = b->g;
@@ -99,7 +105,7 @@ static void fuse_act(struct builder *b, struct step *s)
 	if (s->epi.act.kind != ACT_NONE)
 		return;
 	int next = sole_consumer(b, s);
-	if (next >= 0 && step_act(g, &g->node[next], &a) && g->node[next].in[0] == v) {
+	if (next >= 0 && step_act(g, &g->node[next], &a) && g->node[next].in[0] == v && !stands_alone(b, &g->node[next])) {
 		s->epi.act = a;
 		s->last = next;
 		b->taken[next] = true;
@@ -111,7 +117,7 @@ static void fuse_act(struct builder *b, struct step *s)
 	int sigmoid = val->consumer[0];
 	if (!is_swish(g, sigmoid, &mul) && !is_swish(g, sigmoid = val->consumer[1], &mul))
 		return;
-	if (g->node[sigmoid].in[0] != v || (b->keep && b->keep[g->node[sigmoid].out[0]]))
+	if (g->node[sigmoid].in[0] != v || stands_alone(b, &g->node[sigmoid]) || (b->keep && b->keep[g->node[sigmoid].out[0]]))
 		return;
 	s->epi.act = (struct act){.kind = ACT_SWISH};
 	s->last = mul;
@@ -201,7 +207,7 @@ static void fuse_group(struct builder *b, struct step *s, const struct plan *pla
 	const struct node *next = &b->g->node[gr->last];
 	struct act a;
 	int v = b->g->node[s->node].out[0];
-	if (!step_act(b->g, next, &a) || next->in[0] != v || !may_vanish(b->g, b->keep, v))
+	if (!step_act(b->g, next, &a) || next->in[0] != v || stands_alone(b, next) || !may_vanish(b->g, b->keep, v))
 		return;
 	s->epi.act = a;
 	s->last = gr->last;
@@ -211,7 +217,7 @@ static void fuse_group(struct builder *b, struct step *s, const struct plan *pla
 static void fuse_swish(struct builder *b, struct step *s)
 {
 	int mul;
-	if (!is_swish(b->g, s->node, &mul) || (b->keep && b->keep[b->g->node[s->node].out[0]]))
+	if (!is_swish(b->g, s->node, &mul) || stands_alone(b, &b->g->node[s->node]) || (b->keep && b->keep[b->g->node[s->node].out[0]]))
 		return;
 	s->swish = true;
 	s->last = mul;
