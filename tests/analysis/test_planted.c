@@ -479,6 +479,32 @@ void test_planted__a_softmax_and_an_average_at_8_bit(void **state)
 	release(&p);
 }
 
+// As a detector with attention divides its positions by 1 to 10000.
+void test_planted__a_divisor_that_rounds_to_zero(void **state)
+{
+	static const int64_t shape[] = {10, 1, 1};
+	struct surgery s;
+	float period[10];
+	for (int i = 0; i < 10; i++)
+		period[i] = powf(10, (float)i / 2);
+	surgery_open(&s, MODEL);
+	surgery_tensor(&s, "period", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 3, shape, period, sizeof period);
+	surgery_node(&s, "Div", "phases", "/model.12/cv3.0/cv3.0.2/Conv_output_0 period", "phase");
+	surgery_node(&s, "Sin", "waves", "phase", "wave");
+	surgery_output(&s, "wave");
+	struct patient p = examine(surgery_close(&s, "divisor.onnx"), CALIB, "esp32p4", CALIB_MINMAX);
+	const struct finding *f = of_rule(p.findings, FINDING_zero_divisor, 2);
+	assert_non_null(f);
+	assert_string_equal(study_graph(p.study)->node[f->node[0]].name, "phases");
+	assert_true(snr_at(&p, "phases") > 10); // a quotient by zero has none
+	assert_non_null(f->edit);
+	struct error err = {0};
+	assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+	look(&p);
+	assert_null(of_rule(p.findings, FINDING_zero_divisor, INT32_MAX));
+	release(&p);
+}
+
 void test_planted__a_clipping_calibrator(void **state)
 {
 	struct patient p = examine(MODEL, CALIB, "esp32p4", CALIB_KL);

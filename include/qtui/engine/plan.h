@@ -113,6 +113,8 @@ MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int
 void plan_free(struct plan **p);
 // The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is. From plan_new on.
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot);
+// So many elements of a Div's constant divisor would round to 0, and the target divide by it: the plan leaves such a divisor in float.
+int64_t plan_lost_divisors(const struct plan *p, int node);
 // What stands for the constant at a slot while the plan quantizes: the tuned one, where it fits the grid, or the graph's own; and its key.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan_impl.h"
+#include "qtui/engine/op.h"
 
 struct cached {
 	int n;
@@ -166,6 +167,31 @@ static bool take_whole(struct plan *p, int slot)
 	return true;
 }
 
+int64_t plan_lost_divisors(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	const struct slot *s = n->op->id == OP_Div ? plan_in(p, node, 1) : NULL;
+	int64_t lost = 0;
+	if (!s || !s->parameter || s->quant.kind != QUANT_LINEAR || !s->quant.scale)
+		return 0;
+	const struct tensor *x = p->g->value[s->value].constant;
+	for (int64_t i = 0, count = tensor_count(x); i < count; i++) {
+		float divisor = ((const float *)x->data)[i];
+		lost += divisor != 0 && quantize_one(&s->quant, 0, divisor) == s->quant.zero[0];
+	}
+	return lost;
+}
+
+// The frequencies 1 .. 10000 of a sine's positions on one scale of 8 bits: what they divide would be infinite, and no figure behind it a number.
+static void spare_divisor(struct plan *p, int slot)
+{
+	struct slot *s = &p->slot[slot];
+	if (s->is_output || plan_lost_divisors(p, s->node) == 0 || s != plan_in(p, s->node, 1))
+		return;
+	s->state = SLOT_FLOAT;
+	priv(p)->calibration[slot] = NULL;
+}
+
 // Biases of a recurrence are still floats while observers watch.
 static bool take_step_scale(struct plan *p, int slot)
 {
@@ -230,6 +256,7 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		if (st)
 			return st;
 		take_constant(p, i, e);
+		spare_divisor(p, i);
 		if (mine)
 			cached_free((struct key){ 0 }, mine, NULL);
 	}
