@@ -3,8 +3,7 @@
 #include <string.h>
 #include "resize.h"
 
-// In float, as ONNX Runtime computes it: what lies half-way between two elements is decided by the last bit.
-static float coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
+float resize_coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
 {
 	float in = (float)x->in, out = (float)x->out, at = (float)o, scale = (float)x->scale;
 	float start = (float)x->start, end = (float)x->end;
@@ -116,7 +115,7 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of axis %d", axis);
 	}
 	for (int64_t o = 0; o < x->out; o++) {
-		double at = (double)coordinate(r, x, o);
+		double at = (double)resize_coordinate(r, x, o);
 		t->outside[o] = r->transform == TRANSFORM_CROP && !(at >= 0 && at <= (double)(x->in - 1));
 		t->any_outside |= t->outside[o];
 		if (r->kind == RESIZE_NEAREST) {
