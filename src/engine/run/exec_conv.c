@@ -24,15 +24,12 @@ static bool sums_codes(struct exec *x)
 	return x->in[0]->coded && exec_param_quantizer(x, 1);
 }
 
-static enum status prepare_float(struct exec *x, const struct conv_geometry *g, struct prepared *p)
+// Of weights and a bias (may be NULL), which are borrowed only now.
+static enum status make_float(struct exec *x, const struct conv_geometry *g, const float *weight, const float *bias, struct prepared *p)
 {
-	float *own_w, *own_b;
-	struct conv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose, .epi = x->step->epi};
-	t.weight = exec_weights(x, 1, NULL, &own_w);
-	t.bias = exec_weights(x, 2, NULL, &own_b);
+	struct conv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose, .epi = x->step->epi, .weight = weight, .bias = bias,
+	    .ordered = x->e->quantized_file, .exact = sums_codes(x)};
 	enum status st = STATUS_UNSUPPORTED;
-	t.ordered = x->e->quantized_file;
-	t.exact = sums_codes(x);
 	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++) {
 		t.in = b == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
 		t.out = b == BACKEND_ONEDNN ? output_layout(g) : LAYOUT_PLAIN;
@@ -40,6 +37,14 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	}
 	p->in = t.in;
 	p->out = t.out;
+	return st;
+}
+
+static enum status prepare_float(struct exec *x, const struct conv_geometry *g, struct prepared *p)
+{
+	float *own_w, *own_b;
+	const float *weight = exec_weights(x, 1, NULL, &own_w), *bias = exec_weights(x, 2, NULL, &own_b);
+	enum status st = make_float(x, g, weight, bias, p);
 	free(own_w);
 	free(own_b);
 	return st;
@@ -141,11 +146,13 @@ const struct tensor *exec_conv_weights(const struct exec *x)
 	return w && w->type == DT_F32 && bias_known ? w : NULL;
 }
 
-static bool geometry(struct exec *x, struct conv_geometry *g, struct shape *shape)
+static bool is_conv(const struct exec *x)
 {
-	if (x->node->op->id != OP_Conv && x->node->op->id != OP_ConvTranspose)
-		return false;
-	const struct tensor *w = exec_conv_weights(x);
+	return x->node->op->id == OP_Conv || x->node->op->id == OP_ConvTranspose;
+}
+
+static bool geometry(struct exec *x, const struct tensor *w, struct conv_geometry *g, struct shape *shape)
+{
 	return w && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
 	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
@@ -155,7 +162,7 @@ void exec_conv_prepare(struct exec *x)
 	struct conv_geometry g;
 	struct shape shape;
 	struct prepared p;
-	if (geometry(x, &g, &shape) && exec_conv_kernel(x, &g, affine_possible(x), &p) != STATUS_OK)
+	if (is_conv(x) && geometry(x, exec_conv_weights(x), &g, &shape) && exec_conv_kernel(x, &g, affine_possible(x), &p) != STATUS_OK)
 		*x->err = (struct error){0};
 }
 
@@ -165,7 +172,7 @@ enum status exec_conv(struct exec *x)
 	struct shape shape;
 	struct prepared p;
 	struct rep in = {0}, held = {0}, y = {0};
-	if (!geometry(x, &g, &shape))
+	if (!is_conv(x) || !geometry(x, exec_conv_weights(x), &g, &shape))
 		return STATUS_UNSUPPORTED;
 	bool integer = affine_possible(x);
 	enum status st = STATUS_OK;
@@ -186,5 +193,45 @@ enum status exec_conv(struct exec *x)
 	rep_drop(&in);
 	rep_drop(&held);
 	rep_drop(&y);
+	return st;
+}
+
+// The kernel lives for this one call.
+static enum status run_once(struct exec *x, const struct conv_geometry *g, const struct shape *shape, struct rep *hold,
+    const struct tensor *const *in)
+{
+	struct prepared p = {0};
+	struct rep laid = {0}, y = {0};
+	enum status st = make_float(x, g, in[1]->data, x->node->n_in > 2 && in[2] ? in[2]->data : NULL, &p);
+	if (st == STATUS_OK)
+		st = rep_to_layout(&laid, &hold[0], p.in, x->width, x->err);
+	if (st == STATUS_OK)
+		st = exec_alloc(x, &y, DT_F32, p.out, shape);
+	if (st == STATUS_OK)
+		st = run(x, &p, &laid, &y);
+	if (st == STATUS_OK)
+		st = exec_conv_finish(x, false, &y);
+	kernel_free(&p.kernel);
+	rep_drop(&laid);
+	rep_drop(&y);
+	return st;
+}
+
+enum status exec_conv_computed(struct exec *x)
+{
+	enum { MOST_INPUTS = 3 };
+	struct rep hold[MOST_INPUTS] = {0};
+	const struct tensor *in[MOST_INPUTS];
+	struct conv_geometry g;
+	struct shape shape;
+	if (!is_conv(x) || exec_conv_weights(x) || x->node->n_in > MOST_INPUTS)
+		return STATUS_UNSUPPORTED;
+	enum status st = exec_plain_inputs(x, hold, in);
+	if (st == STATUS_OK && (in[0]->type != DT_F32 || in[1]->type != DT_F32 || !geometry(x, in[1], &g, &shape)))
+		st = STATUS_UNSUPPORTED;
+	if (st == STATUS_OK)
+		st = run_once(x, &g, &shape, hold, in);
+	for (int i = 0; i < MOST_INPUTS; i++)
+		rep_drop(&hold[i]);
 	return st;
 }

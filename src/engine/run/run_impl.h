@@ -123,6 +123,7 @@ enum status exec_step(struct exec *x);
 enum status exec_norm(struct exec *x);
 enum status exec_conv(struct exec *x);
 enum status exec_conv_deep(struct exec *x);
+enum status exec_conv_computed(struct exec *x); // weights or bias that the network computes
 enum status exec_matmul(struct exec *x);
 enum status exec_unary(struct exec *x);
 enum status exec_binary(struct exec *x);
