@@ -126,6 +126,8 @@ void test_kernel_conv__first_layers(void **state)
 		{.c = 3, .oc = 20, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 2, .pad_b = 1, .pad_r = 1},
 		{.c = 1, .oc = 8, .kh = 5, .kw = 5, .stride_h = 1, .stride_w = 1, .pad_t = 2, .pad_l = 2, .pad_b = 2, .pad_r = 2},
 		{.c = 4, .oc = 9, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .pad_t = 1, .pad_l = 1, .pad_b = 1, .pad_r = 1},
+		{.c = 1, .oc = 32, .kh = 41, .kw = 11, .stride_h = 2, .stride_w = 2, .pad_t = 20, .pad_l = 5, .pad_b = 20, .pad_r = 5},
+		{.c = 3, .oc = 16, .kh = 9, .kw = 15, .stride_h = 1, .stride_w = 1, .pad_t = 8, .pad_l = 3, .pad_b = 1, .pad_r = 11},
 	};
 	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
 		struct conv_task t = {.g = layers[i], .epi.act.kind = ACT_SWISH};

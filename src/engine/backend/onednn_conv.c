@@ -52,14 +52,21 @@ out:
 	return s;
 }
 
-static size_t block_bytes(const struct conv_geometry *g, int64_t channels, int64_t h, int64_t w)
+// Of the input as oneDNN reads it: so many images of rows, each of so many channels side by side.
+static int64_t input_lanes(const struct onednn_conv *k)
 {
-	return round_up((size_t)(g->n * channels * h * w) * sizeof(float), 64);
+	return k->task.in == LAYOUT_PLAIN ? 1 : layout_block();
+}
+
+static int64_t input_planes(const struct onednn_conv *k)
+{
+	return k->task.g.n * (k->task.in == LAYOUT_PLAIN ? k->task.g.c : k->as.c / layout_block());
 }
 
 static size_t padded_bytes(const struct onednn_conv *k)
 {
-	return k->padded ? block_bytes(&k->task.g, k->as.c, conv_desc_height(k), conv_desc_width(k)) : 0;
+	int64_t plane = input_lanes(k) * conv_desc_height(k) * conv_desc_width(k);
+	return k->padded ? round_up((size_t)(input_planes(k) * plane) * sizeof(float), 64) : 0;
 }
 
 static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
@@ -95,13 +102,13 @@ static void execute(struct onednn_conv *k, dnnl_primitive_t p, const void *x, co
 	onednn_execute(&k->prims, p, args, n, width);
 }
 
-// The blocked input with zeros around it.
+// The input with zeros around it.
 static void pad_input(const struct onednn_conv *k, const float *x, float *padded, int width)
 {
 	const struct conv_geometry *g = &k->task.g;
-	int64_t lanes = layout_block(), rows = conv_desc_height(k), row = conv_desc_width(k) * lanes;
+	int64_t lanes = input_lanes(k), rows = conv_desc_height(k), row = conv_desc_width(k) * lanes;
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < g->n * k->as.c / lanes * rows; i++) {
+	for (int64_t i = 0; i < input_planes(k) * rows; i++) {
 		int64_t plane = i / rows, y = i % rows - g->pad_t;
 		float *to = padded + i * row;
 		memset(to, 0, (size_t)row * sizeof *to);
@@ -166,7 +173,7 @@ static bool may_pad(const struct onednn_conv *k)
 	const struct conv_geometry *g = &k->task.g;
 	struct onednn_conv padded = *k;
 	padded.padded = true;
-	return !k->task.transposed && k->task.in == LAYOUT_BLOCK && g->pad_t + g->pad_b + g->pad_l + g->pad_r > 0 &&
+	return !k->task.transposed && g->pad_t + g->pad_b + g->pad_l + g->pad_r > 0 &&
 	    conv_desc_height(&padded) * conv_desc_width(&padded) <= MOST_PADDED * g->h * g->w;
 }
 
