@@ -117,7 +117,10 @@ static void take_keys(struct program *p)
 		p->ui.mouse_x = k.x;
 		p->ui.mouse_y = k.y;
 		p->ui.mouse_button = k.button;
-		ui_key(&p->ui, k.key);
+		if (k.pasted)
+			ui_pasted(&p->ui, k.key);
+		else
+			ui_key(&p->ui, k.key);
 	}
 }
 

@@ -292,6 +292,14 @@ static void bound_key(struct ui *ui, int key)
 	ui_note(ui, "%s does nothing here; ? lists the keys", name);
 }
 
+void ui_pasted(struct ui *ui, int key)
+{
+	if (ui->line.kind)
+		ui_key(ui, key < ' ' ? ' ' : key);
+	else
+		ui_note(ui, "pasted text is not taken for keys; : opens the command line for it");
+}
+
 void ui_key(struct ui *ui, int key)
 {
 	if (key == K_MOUSE) {

@@ -57,6 +57,14 @@ check tmux__edit_and_undo edit_and_undo
 command_line() { keys ":sort cosi" Tab && see "sort cosine" && keys Enter && see "cosine▴" && keys ":sort nosuch" Enter && see "E: no column"; }
 check tmux__command_line command_line
 
+# paste TEXT: as a terminal does that knows of marks around pasted text
+paste() { t set-buffer -b text "$1" && t paste-buffer -p -b text -t s; }
+pastes() {
+	paste "6fq" && see "pasted text is not taken for keys" && lacks "1 edit" && keys : && paste $'sort\nname' && see ":sort name" && keys Enter &&
+	  see "name▴" && keys ":sort cosine" Enter && see "cosine▴"
+}
+check tmux__pasted_text_is_no_keys pastes
+
 resizes() {
 	for size in 80x24 40x10 200x60 100x30; do
 		t resize-window -t s -x ${size%x*} -y ${size#*x} && see "Layers" 10 || return 1

@@ -8,7 +8,11 @@
 struct keyboard {
 	struct ask ask;
 	int held; // a character that was read behind an Escape; 0: none
+	bool pasting;
+	double pasted_at; // when its last character was read
 };
+// The marks that the terminal sends around pasted text become keys of ours. Once, when curses has the terminal.
+void keyboard_begin(struct keyboard *k);
 // The next key that means something; K_NONE when none is waiting. Answers go to k->ask.
 struct screen_key keyboard_read(struct keyboard *k);
 

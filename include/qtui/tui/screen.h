@@ -8,6 +8,7 @@ struct screen;
 struct screen_key {
 	int key;          // K_NONE: none is waiting
 	int x, y, button; // of K_MOUSE
+	bool pasted;      // part of a text that the terminal pastes
 };
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
 void screen_close(struct screen **s);

@@ -111,6 +111,7 @@ void ui_update(struct ui *ui, struct snapshot *snap);
 // Computes the layout and brings cursors into their windows: before every frame.
 void ui_arrange(struct ui *ui);
 void ui_key(struct ui *ui, int key);
+void ui_pasted(struct ui *ui, int key); // a character of pasted text: typed where something is typed, no key elsewhere
 
 int ui_node(const struct ui *ui);                        // that the panels are about; -1: none
 const struct site *ui_site(const struct ui *ui);         // chosen in the detail; NULL: none

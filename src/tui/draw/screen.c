@@ -56,11 +56,24 @@ static enum depth find_depth(bool mono)
 	return DEPTH_8;
 }
 
-// What leaves the screen if we cannot: end of the alternate screen, cursor, attributes, keypad, mouse.
+// Pasted text comes between marks, so that it is not taken for keys. Only to terminals of ECMA-48, which pass over what they do not know.
+static void mark_pastes(bool on)
+{
+	const char *move = tigetstr("cup");
+	struct str out = {0};
+
+	if (!move || move == (const char *)-1 || strncmp(move, "\033[", 2) != 0)
+		return;
+	str_add(&out, on ? "\033[?2004h" : "\033[?2004l");
+	overlay_write(&out);
+	str_done(&out);
+}
+
+// What leaves the screen if we cannot: end of the alternate screen, cursor, attributes, keypad, mouse, marks of pastes.
 static void arm_crash(void)
 {
 	const char *name[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
-	char reset[256] = "\033[?1000l\033[?1006l";
+	char reset[256] = "\033[?1000l\033[?1006l\033[?2004l";
 
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
 		const char *s = tigetstr(name[i]);
@@ -75,7 +88,6 @@ static void set_up(bool mouse)
 	raw();
 	noecho();
 	nonl();
-	set_escdelay(25);
 	idcok(stdscr, FALSE); // shifting a line would take a picture's colours along
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
@@ -122,6 +134,8 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 	s->n_pairs = 1;
 	s->forgotten = true;
 	set_up(mouse);
+	keyboard_begin(&s->keyboard);
+	mark_pastes(true);
 	arm_crash();
 	if (screen_shows_pictures(s))
 		ask_begin(&s->keyboard.ask);
@@ -144,6 +158,7 @@ void screen_close(struct screen **s)
 	if (!*s)
 		return;
 	end_pictures(*s);
+	mark_pastes(false);
 	endwin();
 	delscreen((*s)->term);
 	canvas_done(&(*s)->shown);
@@ -316,10 +331,12 @@ void screen_suspend(struct screen *s)
 	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
 
 	end_pictures(s);
+	mark_pastes(false);
 	endwin();
 	sigaction(SIGTSTP, &stop, &old);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &old, NULL);
 	refresh();
+	mark_pastes(true);
 	screen_forget(s);
 }

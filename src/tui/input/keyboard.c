@@ -10,6 +10,35 @@
 #include "qtui/tui/keys.h"
 
 enum { K_END_OF_KEYS = -2 }; // nothing more is waiting
+enum { PASTE_BEGINS = KEY_MAX + 1, PASTE_ENDS }; // curses' codes for what it is told by define_key
+
+// How long the rest of a sequence may take behind its Escape. A user who presses Escape waits for it, a paste does not.
+static void set_pasting(struct keyboard *k, bool on)
+{
+	enum { KEY_MS = 25, PASTE_MS = 500 };
+
+	k->pasting = on;
+	set_escdelay(on ? PASTE_MS : KEY_MS);
+}
+
+void keyboard_begin(struct keyboard *k)
+{
+	set_pasting(k, false);
+	define_key("\033[200~", PASTE_BEGINS);
+	define_key("\033[201~", PASTE_ENDS);
+}
+
+// The end of a paste may be lost on the line: then a pause ends it.
+static bool is_pasted(struct keyboard *k)
+{
+	static const double PAUSE = 1; // s
+	double now = clock_seconds();
+
+	if (k->pasting && now - k->pasted_at > PAUSE)
+		set_pasting(k, false);
+	k->pasted_at = now;
+	return k->pasting;
+}
 
 static int function_key(wint_t code)
 {
@@ -72,6 +101,11 @@ static struct screen_key next_key(struct keyboard *k)
 	wint_t c;
 	int kind = get_wch(&c);
 
+	if (kind == KEY_CODE_YES && (c == PASTE_BEGINS || c == PASTE_ENDS)) {
+		set_pasting(k, c == PASTE_BEGINS);
+		k->pasted_at = clock_seconds();
+		return (struct screen_key){.key = K_NONE};
+	}
 	if (kind == KEY_CODE_YES)
 		return c == KEY_MOUSE ? mouse_key() : (struct screen_key){.key = function_key(c)};
 	if (kind != ERR)
@@ -96,5 +130,7 @@ struct screen_key keyboard_read(struct keyboard *k)
 	ask_go_on(&k->ask);
 	if (out.key == K_END_OF_KEYS)
 		out.key = K_NONE;
+	else
+		out.pasted = is_pasted(k);
 	return out;
 }
