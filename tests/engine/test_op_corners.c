@@ -54,6 +54,33 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 	node_run_done(&r);
 }
 
+// 3x3 to 5x5: pixels between four, and edges where both neighbours are one. Four products are added up, from the upper left to the lower
+// right, to the bits of ONNX Runtime 1.30.
+void test_op_corners__resize_adds_up_four_products(void **state)
+{
+	static const int64_t sizes[] = {1, 1, 5, 5};
+	static const float want[25] = {-0x1.066666p+2f, -0x1.e76c8ap+1f, -0x1.af5c28p+1f, -0x1.774bc4p+1f, -0x1.51eb84p+1f, -0x1.9cac06p+1f,
+	    -0x1.774bc6p+1f, -0x1.3f3b62p+1f, -0x1.072bp+1f, -0x1.c3957cp+0f, -0x1.e8f5cp+0f, -0x1.9e353cp+0f, -0x1.2e1478p+0f,
+	    -0x1.7be764p-1f, -0x1.cccccp-2f, -0x1.3126d8p-1f, -0x1.374ba2p-2f, 0x1.126eep-3f, 0x1.24dd44p-1f, 0x1.ba5e48p-1f, 0x1.1eb86p-2f,
+	    0x1.24dd38p-1f, 0x1.028f6p+0f, 0x1.72b026p+0f, 0x1.bd70a8p+0f};
+	float x[9];
+	struct node_run r;
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		x[i] = (float)(i * (double)0.73f - (double)4.1f);
+	node_run_init(&r, "", "Resize", 13, 1);
+	*(const char **)node_run_field(&r, "mode") = "linear";
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 3, 3), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(&r, DT_I64, SHAPE_OF(4), sizes);
+	node_run(&r);
+	assert_int_equal(tensor_count(&r.out[0]), 25);
+	assert_memory_equal(r.out[0].data, want, sizeof want);
+	node_run_done(&r);
+}
+
 // (1 + 0.5) / 0.3 - 0.5 is 4.5 in float, but less in double: 0.3f is above 0.3.
 void test_op_corners__resize_rounds_coordinates_in_float(void **state)
 {

@@ -94,26 +94,6 @@ void test_ordered__mean_of_a_plane(void **state)
 	check("GlobalAveragePool", x, SHAPE_OF(1, 2, 1, 11), want, 2);
 }
 
-// 3x3 to 5x5: pixels between four, and edges where both neighbours are one.
-void test_ordered__bilinear_resize(void **state)
-{
-	static const int64_t sizes[] = {1, 1, 5, 5};
-	static const float want[25] = {-0x1.066666p+2f, -0x1.e76c8ap+1f, -0x1.af5c28p+1f, -0x1.774bc4p+1f, -0x1.51eb84p+1f, -0x1.9cac06p+1f,
-	    -0x1.774bc6p+1f, -0x1.3f3b62p+1f, -0x1.072bp+1f, -0x1.c3957cp+0f, -0x1.e8f5cp+0f, -0x1.9e353cp+0f, -0x1.2e1478p+0f,
-	    -0x1.7be764p-1f, -0x1.cccccp-2f, -0x1.3126d8p-1f, -0x1.374ba2p-2f, 0x1.126eep-3f, 0x1.24dd44p-1f, 0x1.ba5e48p-1f, 0x1.1eb86p-2f,
-	    0x1.24dd38p-1f, 0x1.028f6p+0f, 0x1.72b026p+0f, 0x1.bd70a8p+0f};
-	struct node_run r;
-	float x[N];
-	fill(x);
-	node_run_init(&r, "", "Resize", 13, 1);
-	*(const char **)node_run_field(&r, "mode") = "linear";
-	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 3, 3), x);
-	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
-	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
-	node_run_add(&r, DT_I64, SHAPE_OF(4), sizes);
-	run(&r, want, 25);
-}
-
 // Along an axis that is not the last they are what the operators are everywhere.
 void test_ordered__other_axes(void **state)
 {

@@ -183,10 +183,8 @@ op_eval_fn *op_eval_ordered(enum op_id id)
 	    [OP_Log] = ordered_log,
 	    [OP_ReduceMean] = ordered_reduce,
 	    [OP_ReduceSum] = ordered_reduce,
-	    [OP_Resize] = ordered_resize,
 	    [OP_Sigmoid] = ordered_sigmoid,
 	    [OP_Softmax] = ordered_softmax,
-	    [OP_Upsample] = ordered_resize,
 	};
 
 	return table[id];

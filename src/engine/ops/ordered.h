@@ -16,6 +16,4 @@ extern const struct ordered_loops ordered_plain, ordered_avx2;
 // The sum of a plane of n floats, in four running sums.
 float ordered_plane_sum(const float *x, int64_t n);
 
-op_eval_fn ordered_resize; // what is not bilinear as resize_eval does it
-
 #endif

@@ -35,10 +35,6 @@ struct resize {
 MUST_CHECK enum status resize_resolve(
     struct resize *r, const struct node *n, const struct tensor *const *in, struct error *err);
 
-// Where output position o lies in the input. In float, as ONNX Runtime computes it: what lies half-way between two elements is decided by
-// the last bit.
-float resize_coordinate(const struct resize *r, const struct resize_axis *x, int64_t o);
-
 // Output position o is the sum over k < n of weight[o * n + k] * x[index[o * n + k]]; `outside`[o]: the extrapolation
 // value instead.
 struct resize_taps {

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "resize.h"
 
-float resize_coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
+// In float, as ONNX Runtime computes it: what lies half-way between two elements is decided by the last bit.
+static float coordinate(const struct resize *r, const struct resize_axis *x, int64_t o)
 {
 	float in = (float)x->in, out = (float)x->out, at = (float)o, scale = (float)x->scale;
 	float start = (float)x->start, end = (float)x->end;
@@ -92,6 +93,24 @@ static void filter_taps(
 		t->weight[o * t->n + k] = (float)((double)t->weight[o * t->n + k] / sum);
 }
 
+static bool is_linear(const struct resize *r) // by the two neighbours, wherever they lie
+{
+	return r->kind == RESIZE_LINEAR && !r->antialias && !r->exclude_outside;
+}
+
+// In float, as ONNX Runtime has them; where both neighbours are one, at the far edge, each has half of the weight.
+static void linear_taps(struct resize_taps *t, const struct resize *r, const struct resize_axis *x, int64_t o)
+{
+	const float last = (float)(x->in - 1), at = x->scale == 1 && r->transform != TRANSFORM_CROP ? (float)o : coordinate(r, x, o);
+	const float in = !(at > 0) ? 0 : at < last ? at : last;
+	const int64_t near = (int64_t)in, far = near + 1 < x->in ? near + 1 : near;
+
+	t->index[2 * o] = near;
+	t->index[2 * o + 1] = far;
+	t->weight[2 * o] = near == far ? .5f : fabsf(in - (float)far);
+	t->weight[2 * o + 1] = near == far ? .5f : fabsf(in - (float)near);
+}
+
 static void free_taps(struct resize_taps *t)
 {
 	free(t->index);
@@ -115,12 +134,14 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of axis %d", axis);
 	}
 	for (int64_t o = 0; o < x->out; o++) {
-		double at = (double)resize_coordinate(r, x, o);
+		double at = (double)coordinate(r, x, o);
 		t->outside[o] = r->transform == TRANSFORM_CROP && !(at >= 0 && at <= (double)(x->in - 1));
 		t->any_outside |= t->outside[o];
 		if (r->kind == RESIZE_NEAREST) {
 			t->index[o] = clamp(round_to(r->rounding, at), x->in);
 			t->weight[o] = 1;
+		} else if (is_linear(r)) {
+			linear_taps(t, r, x, o);
 		} else {
 			filter_taps(t, r, x, o, at);
 		}
