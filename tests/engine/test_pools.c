@@ -1,8 +1,6 @@
 // Poolings behind a convolution, whose output is in blocks: the engine's kernels against the plain interpreter, in one dimension and in two,
 // and reductions that come to the same.
-#include <math.h>
-#include "onnx_case.h"
-#include "qtui/engine/run.h"
+#include "infer_case.h"
 
 enum { C = 3, K = 21, H = 9, W = 14 };
 
@@ -30,38 +28,6 @@ static void attr_list(struct onnx_case *c, Onnx__NodeProto *n, const char *name,
 	memcpy(a->ints, v, (size_t)count * sizeof *v);
 }
 
-static struct tensor engine_result(const struct graph *g, const struct tensor *x)
-{
-	struct error err = {0};
-	struct tensor y = {0};
-	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = SUPPORT_WIDTH(2)});
-	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, x, g->output, 1, false, &y, &err), STATUS_OK);
-	engine_free(&e);
-	return y;
-}
-
-static void check(struct onnx_case *c)
-{
-	struct support_random r = {82};
-	struct error err = {0};
-	struct tensor want = {0};
-	case_output(c, c->graph, "y");
-	case_load(c);
-	struct tensor x = {.type = DT_F32, .shape = c->loaded->value[c->loaded->input[0]].shape};
-	const struct tensor *in = &x;
-	assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
-	support_random_floats(&r, x.data, (size_t)tensor_count(&x), -1.0f, 1.0f);
-	assert_int_equal(graph_eval(c->loaded, &in, &want, 1, &err), STATUS_OK);
-	struct tensor y = engine_result(c->loaded, &x);
-	assert_true(shape_equal(&y.shape, &want.shape));
-	for (int64_t i = 0; i < tensor_count(&y); i++)
-		assert_true(fabsf(((float *)y.data)[i] - ((float *)want.data)[i]) <= 1e-5f);
-	tensor_drop(&y);
-	tensor_drop(&want);
-	tensor_drop(&x);
-	case_done(c);
-}
-
 void test_pools__windows_of_one_dimension(void **state)
 {
 	(void)state;
@@ -73,7 +39,7 @@ void test_pools__windows_of_one_dimension(void **state)
 		attr_list(&c, n, "kernel_shape", 1, (int64_t[]){3});
 		attr_list(&c, n, "strides", 1, (int64_t[]){1 + i / 2});
 		attr_list(&c, n, "pads", 2, (int64_t[]){1, i / 2});
-		check(&c);
+		infer_check(&c, 1e-5f);
 	}
 }
 
@@ -85,7 +51,7 @@ void test_pools__whole_planes(void **state)
 		struct onnx_case c;
 		conv(&c, 1 + i / 2);
 		case_node(&c, ops[i % 2], "pool", "h", "y");
-		check(&c);
+		infer_check(&c, 1e-5f);
 	}
 }
 
@@ -104,6 +70,6 @@ void test_pools__reductions(void **state)
 		Onnx__NodeProto *n = case_node(&c, ops[i % 2], "reduce", "h", "y");
 		attr_list(&c, n, "axes", cases[i / 4].n, cases[i / 4].axes);
 		case_attr_int(&c, n, "keepdims", i / 2 % 2);
-		check(&c);
+		infer_check(&c, 1e-5f);
 	}
 }

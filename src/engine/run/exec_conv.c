@@ -224,10 +224,10 @@ enum status exec_conv_computed(struct exec *x)
 	const struct tensor *in[MOST_INPUTS];
 	struct conv_geometry g;
 	struct shape shape;
-	if (!is_conv(x) || exec_conv_weights(x) || x->node->n_in > MOST_INPUTS)
+	if (!is_conv(x) || exec_conv_weights(x) || x->node->n_in > MOST_INPUTS || !geometry(x, &x->in[1]->t, &g, &shape))
 		return STATUS_UNSUPPORTED;
 	enum status st = exec_plain_inputs(x, hold, in);
-	if (st == STATUS_OK && (in[0]->type != DT_F32 || in[1]->type != DT_F32 || !geometry(x, in[1], &g, &shape)))
+	if (st == STATUS_OK && (in[0]->type != DT_F32 || in[1]->type != DT_F32))
 		st = STATUS_UNSUPPORTED;
 	if (st == STATUS_OK)
 		st = run_once(x, &g, &shape, hold, in);
