@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake.h"
+#include "press.h"
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -19,12 +20,6 @@ static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(ui, NULL, fake_snapshot(kind), &theme, ascii);
 	ui_resize(ui, w, h);
-}
-
-static void press(struct ui *ui, const char *keys)
-{
-	while (*keys)
-		ui_key(ui, keys_parse(&keys));
 }
 
 // The screen is the one that was accepted last; what it is now is left beside the test's other files.

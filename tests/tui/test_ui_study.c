@@ -1,0 +1,263 @@
+// What keys do to a study: edits, undo, files of sessions, the figures that come of them.
+#include "support.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "press.h"
+#include "../analysis/studies.h"
+#include "qtui/analysis/frontier.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+
+// A screen on a study of a small network whose first run is over.
+struct live {
+	struct study *st;
+	struct ui ui;
+};
+
+static void live_study(struct live *l, const char *target, int samples)
+{
+	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = samples}, .method = -1,
+	    .threads = 1, .backend = BACKEND_ONEDNN, .target = target, .task = {.none = true}};
+
+	l->st = open_for_test(o);
+	wait_for_run(l->st);
+}
+
+static void live_screen(struct live *l)
+{
+	struct theme theme;
+	struct error err;
+
+	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
+	ui_init(&l->ui, l->st, study_snapshot(l->st), &theme, false);
+}
+
+static void live_open(struct live *l, const char *target, int samples)
+{
+	live_study(l, target, samples);
+	live_screen(l);
+}
+
+static void live_close(struct live *l)
+{
+	ui_done(&l->ui);
+	study_close(&l->st);
+}
+
+// Waits for the run that an edit began.
+static void live_wait(struct live *l)
+{
+	struct error err;
+
+	assert_int_equal(study_wait(l->st, &err), STATUS_OK);
+	ui_update(&l->ui, study_snapshot(l->st));
+}
+
+// The edit is made for the others: it has to be computed, saved and told as one.
+void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
+{
+	struct live l;
+
+	(void)state;
+	live_open(&l, "tensorrt", 1);
+	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
+	assert_true(l.ui.unsaved && l.ui.autosave_due);
+	if (!strstr(l.ui.note, "11 refused (/model.12/Concat_4: it does not"))
+		fail_msg("%s", l.ui.note);
+	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
+	assert_string_equal(l.ui.note, "nothing changed: the nodes are set so already, or refuse it");
+	live_close(&l);
+}
+
+// Above the causes a is for the first remedy there is; on a next step it types the command.
+void test_ui_study__the_story_is_acted_on_from_any_line(void **state)
+{
+	struct live l;
+	int current;
+
+	(void)state;
+	live_open(&l, "esp32p4", 4);
+	press(&l.ui, "Wa");
+	assert_int_equal(study_steps(l.st, &current), 1);
+	assert_true(l.ui.unsaved);
+	press(&l.ui, "u");
+	assert_int_equal(strncmp(l.ui.note, "undone: ", 8), 0);
+	live_wait(&l);
+	press(&l.ui, "Gkka"); // the last lines say what the keys do, those before which steps there are
+	assert_int_equal(l.ui.line.kind, LINE_COMMAND);
+	if (strcmp(l.ui.line.text, "blame 30s") && strncmp(l.ui.line.text, "fix ", 4))
+		fail_msg("%s", l.ui.line.text);
+	press(&l.ui, "<Esc>");
+	live_close(&l);
+}
+
+// What is decided now, and beside it a node at 16 bit, of samples that are not those of the study.
+static struct frontier *two_states(const struct study *st)
+{
+	struct frontier *f = xcalloc(1, sizeof *f);
+	struct snapshot *s = study_snapshot((struct study *)st);
+
+	atomic_store(&f->refs, 1);
+	f->at = xcalloc(2, sizeof *f->at);
+	snprintf(f->basis.target, sizeof f->basis.target, "esp32p4");
+	for (; f->n < 2; f->n++)
+		f->at[f->n] = (struct repair_state){.steps = f->n, .as_run = true, .edits = edits_copy(study_edits(st)), .method = s->method,
+			.figures = {.damage = .3 - .1 * f->n, .cost = 1 + .1 * f->n, .score = NAN, .us = NAN}};
+	f->at[1].edits->precision[0] = PREC_INT16;
+	snapshot_drop(&s);
+	return f;
+}
+
+void test_ui_study__a_state_is_taken_where_it_may(void **state)
+{
+	struct live l;
+	struct frontier *f;
+
+	(void)state;
+	live_study(&l, "esp32p4", 1);
+	f = two_states(l.st);
+	study_set_frontier(l.st, f);
+	live_screen(&l);
+	press(&l.ui, "Pa");
+	assert_string_equal(l.ui.note, "this state is in force");
+	press(&l.ui, "ja");
+	assert_string_equal(l.ui.note, "taken: 1 int16; u undoes. Its figures are of other samples, or prepared otherwise");
+	press(&l.ui, "u");
+	assert_int_equal(study_edits(l.st)->precision[0], -1);
+	live_wait(&l);
+	press(&l.ui, ":fix<Space>60s<Enter>Pja");
+	assert_string_equal(l.ui.note, "a repair is under way: Ctrl-c stops it");
+	assert_int_equal(study_edits(l.st)->precision[0], -1);
+	press(&l.ui, "<C-c>");
+	frontier_drop(&f);
+	live_close(&l);
+}
+
+static void type(struct ui *ui, const char *command, const char *argument)
+{
+	struct str line = {0};
+
+	str_addf(&line, ":%s %s<Enter>", command, argument);
+	press(ui, str_text(&line));
+	str_done(&line);
+}
+
+// :write without a name does not know whose the file is by now; with one somebody has said so. Times of a board are part of a session.
+void test_ui_study__a_session_of_another_run_is_spared(void **state)
+{
+	struct live l;
+	struct error err;
+	const char *path = support_temp("mine.json"), other[] = "{\"qtui_session\": 1}", times[] = "name,us\n/model.0/conv/Conv,1\n";
+	struct file_stamp theirs;
+
+	(void)state;
+	remove(path);
+	live_open(&l, NULL, 1);
+	l.ui.scripted = true;
+	type(&l.ui, "write", path);
+	assert_true(file_exists(path) && !l.ui.unsaved);
+	type(&l.ui, "latency", support_temp_file("times.csv", times, sizeof times - 1));
+	assert_true(l.ui.unsaved && l.ui.autosave_due);
+	type(&l.ui, "write", "");
+	assert_false(l.ui.unsaved);
+	assert_int_equal(file_write(path, other, sizeof other - 1, &err), STATUS_OK);
+	theirs = file_stamp(path);
+	type(&l.ui, "write", "");
+	assert_true(file_has_stamp(path, &theirs));
+	type(&l.ui, "write", path);
+	assert_false(file_has_stamp(path, &theirs));
+	live_close(&l);
+}
+
+static void wait_for_file(struct ui *ui)
+{
+	while (beside_busy(ui, BESIDE_FILE)) {
+		struct pollfd fd = {.fd = study_fd(ui->study), .events = POLLIN};
+		poll(&fd, 1, 1000);
+		ui_update(ui, study_snapshot(ui->study));
+	}
+}
+
+// A key does not wait for the file: what it came to is told when it is there. What is edited while it is written is not saved by it.
+void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state)
+{
+	struct live l;
+	const char *path = support_temp("a.json"), *text = support_temp_file("text.txt", "mine", 4);
+	int current;
+
+	(void)state;
+	remove(path);
+	live_open(&l, NULL, 1);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&l.ui, "write", path);
+	assert_true(beside_busy(&l.ui, BESIDE_FILE) && l.ui.unsaved);
+	type(&l.ui, "open", path);
+	assert_string_equal(l.ui.note, "E: a session is being read or written: that must end first");
+	wait_for_file(&l.ui);
+	assert_false(l.ui.unsaved);
+	assert_non_null(strstr(l.ui.note, "session written to"));
+	type(&l.ui, "write", path);
+	press(&l.ui, "u");
+	wait_for_file(&l.ui);
+	assert_true(l.ui.unsaved);
+	assert_true(file_exists(path));
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&l.ui, "write", path);
+	assert_true(file_settle(&l.ui));
+	press(&l.ui, "u");
+	type(&l.ui, "open", path);
+	assert_true(beside_busy(&l.ui, BESIDE_FILE));
+	wait_for_file(&l.ui);
+	assert_string_equal(l.ui.session_path, path);
+	assert_true(study_steps(l.st, &current) > 0);
+	assert_int_equal(study_edits(l.st)->precision[graph_find_node(study_graph(l.st), "/model.0/conv/Conv")], PREC_INT16);
+	type(&l.ui, "write", text);
+	wait_for_file(&l.ui);
+	assert_non_null(strstr(l.ui.note, "is no session"));
+	type(&l.ui, "write", support_temp("no/such.json"));
+	assert_false(file_settle(&l.ui));
+	live_close(&l);
+}
+
+// :diff takes the run that a session's file has ended with; what was edited since is told.
+void test_ui_study__a_session_is_compared(void **state)
+{
+	struct live l;
+	const char *a = support_temp("a.json"), *b = support_temp("b.json"), other[] = "{\"qtui_session\": 1, \"model\": {\"sha256\": \"00\"}}";
+	const char *alien = support_temp_file("alien.json", other, sizeof other - 1);
+	struct str both = {0};
+
+	(void)state;
+	remove(a);
+	remove(b);
+	live_open(&l, NULL, 1);
+	l.ui.scripted = true;
+	type(&l.ui, "write", a);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&l.ui, "write", b); // its run is not over: the last one is that of a
+	str_addf(&both, "%s %s", a, b);
+	live_wait(&l);
+	type(&l.ui, "diff", a);
+	assert_int_equal(l.ui.view, VIEW_DIFF);
+	assert_string_equal(l.ui.diff.a.name, "a.json");
+	assert_true(l.ui.diff.n > 0 && !diff_reserve(&l.ui.diff));
+	type(&l.ui, "diff", str_text(&both));
+	assert_true(l.ui.diff.b.edited);
+	assert_non_null(strstr(diff_reserve(&l.ui.diff), "B was edited"));
+	type(&l.ui, "write", b);
+	type(&l.ui, "diff", str_text(&both));
+	assert_true(l.ui.diff.n > 0 && !diff_reserve(&l.ui.diff));
+	type(&l.ui, "diff", alien);
+	assert_non_null(strstr(l.ui.note, "another model"));
+	type(&l.ui, "diff", "nosuch.json");
+	assert_non_null(strstr(l.ui.note, "No such file"));
+	type(&l.ui, "diff", "nosuch");
+	assert_non_null(strstr(l.ui.note, "no variant"));
+	str_done(&both);
+	live_close(&l);
+}
