@@ -1,6 +1,7 @@
 // Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
 #include <stdio.h>
 #include <string.h>
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
@@ -146,9 +147,13 @@ void test_session__one_that_fails_changes_nothing(void **state)
 	int current;
 	(void)state;
 	assert_int_equal(study_command(st, "set " OTHER " float", &err), STATUS_OK);
-	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"]}";
+	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"],"
+	    "\"pareto\": {\"target\": \"onnxruntime\", \"states\": [{\"calibration\": \"kl\", \"figures\": {\"damage\": 0.1, \"cost\": 1}, \"edits\": []}]},"
+	    "\"variants\": [{\"name\": \"theirs\", \"target\": \"onnxruntime\", \"calibration\": \"mse\", \"edits\": []}]}";
 	assert_int_not_equal(apply(st, text, &err), STATUS_OK);
 	assert_non_null(strstr(err.text, "edit 2"));
+	assert_int_equal(study_variants(st), 0);
+	assert_null(study_frontier(st));
 	assert_int_equal(study_steps(st, &current), 1);
 	assert_int_equal(current, 1);
 	assert_int_equal(precision(st, CONV), -1);

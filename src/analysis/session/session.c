@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/analysis/frontier.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
@@ -389,32 +390,40 @@ static enum status begin_as(const struct session *s, struct study *st, struct er
 
 static enum status replay(const struct session *s, struct study *st, struct error *err)
 {
-	const size_t before = st->current;
-	study_replay(st, true);
 	enum status status = begin_as(s, st, err);
 	if (status == STATUS_OK)
 		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
-	if (status == STATUS_OK)
-		status = settle(s, st, err);
-	if (status != STATUS_OK)
-		study_fall_back(st, before);
-	study_replay(st, false);
-	return status;
+	return status == STATUS_OK ? settle(s, st, err) : status;
 }
 
-enum status session_apply(struct session *s, struct study *st, struct error *err)
+static enum status take_all(const struct session *s, struct study *st, struct error *err)
 {
-	if (check_model(s, st->g, err) != STATUS_OK)
-		return err->status;
 	enum status status = session_read_tuned(s, st, err);
 	if (status == STATUS_OK)
 		status = study_load_variants(st, cJSON_GetObjectItemCaseSensitive(s->root, "variants"), err);
 	if (status == STATUS_OK)
 		status = study_frontier_load(st, cJSON_GetObjectItemCaseSensitive(s->root, "pareto"), err);
 	if (status == STATUS_OK)
-		status = load_history(s, st, err);
-	if (status == STATUS_OK)
 		status = replay(s, st, err);
+	return status == STATUS_OK ? load_history(s, st, err) : status; // last: it takes all runs or none
+}
+
+// What cannot be taken as a whole is not taken at all.
+enum status session_apply(struct session *s, struct study *st, struct error *err)
+{
+	if (check_model(s, st->g, err) != STATUS_OK)
+		return err->status;
+	const size_t step = st->current, variants = st->n_variants;
+	struct frontier *frontier = frontier_take(study_frontier(st));
+	study_replay(st, true);
+	enum status status = take_all(s, st, err);
+	if (status != STATUS_OK) {
+		study_fall_back(st, step);
+		variants_cut(st, variants);
+		study_set_frontier(st, frontier);
+	}
+	study_replay(st, false);
+	frontier_drop(&frontier);
 	if (status != STATUS_OK)
 		return error_prefix(err, "%s", s->path);
 	read_latency(s, st);

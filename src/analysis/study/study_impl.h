@@ -145,6 +145,7 @@ struct survey *study_take_survey(const struct study *s, const struct dataset *sa
 int edits_count(const struct edits *e);
 void study_replay(struct study *s, bool begin);      // what is decided from here on is shown when it ends
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
+void variants_cut(struct study *s, size_t n); // the first n stay
 void variants_free(struct study *s);
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);

@@ -31,10 +31,15 @@ static void drop_last(struct study *s)
 	free(v->name);
 }
 
+void variants_cut(struct study *s, size_t n)
+{
+	while (s->n_variants > n)
+		drop_last(s);
+}
+
 void variants_free(struct study *s)
 {
-	while (s->n_variants)
-		drop_last(s);
+	variants_cut(s, 0);
 	free(s->variant);
 }
 
