@@ -1,8 +1,11 @@
 // Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/session.h"
+#include "qtui/base/jobs.h"
+#include "qtui/base/str.h"
 #include "studies.h"
 
 #define CONV "/model.0/conv/Conv"
@@ -178,5 +181,67 @@ void test_session__its_target_is_opened_with_it(void **state)
 	assert_int_equal(s->method, CALIB_MSE);
 	assert_int_equal(s->row[graph_find_node(study_graph(st), CONV)].requested, PREC_FLOAT);
 	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// Every target is asked anew what it takes, however many steps were asked about together.
+void test_session__a_journal_asks_each_target(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	(void)state;
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"target\": \"esp32p4\", \"journal\": [\"set " CONV " int16\", \"target tensorrt\","
+	    " \"set " OTHER " int16\"]}", &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "edit 3: " OTHER ": target tensorrt has no 16-bit form"));
+	assert_int_equal(precision(st, CONV), -1);
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"target\": \"tensorrt\", \"journal\": [\"target esp32p4\", \"set " CONV " int16\"]}", &err), STATUS_OK);
+	assert_int_equal(precision(st, CONV), PREC_INT16);
+	study_close(&st);
+}
+
+static double best_of(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+// The screen waits for it: that hundreds of steps are each possible is asked at once, not with a plan for every step.
+void test_session__a_long_journal_takes_few_plans(void **state)
+{
+	enum { STEPS = 300 };
+	struct str text = {0};
+	struct error err = {0};
+	struct study *st = open_study();
+	const struct graph *g = study_graph(st);
+	double plans = INFINITY, replay = INFINITY;
+	int current;
+	(void)state;
+	str_add(&text, "{\"qtui_session\": 1, \"target\": \"esp32p4\", \"journal\": [");
+	for (int i = 0; i < STEPS; i++)
+		str_addf(&text, "%s\"set %s %s\"", i ? ", " : "", g->node[i % g->n_nodes].name, i / g->n_nodes % 2 ? "int16" : "float");
+	str_add(&text, "]}");
+	const char *path = support_temp_file("long.json", str_text(&text), text.len);
+	for (int k = 0; k < 5; k++) {
+		struct session *s = NULL;
+		double began = clock_seconds();
+		for (int i = 0; i < STEPS; i++) {
+			struct plan *p = plan_bare(g, study_target(st));
+			plan_free(&p);
+		}
+		plans = best_of(plans, clock_seconds() - began);
+		assert_int_equal(session_read(&s, path, &err), STATUS_OK);
+		began = clock_seconds();
+		if (session_apply(s, st, &err) != STATUS_OK)
+			fail_msg("%s", err.text);
+		replay = best_of(replay, clock_seconds() - began);
+		study_steps(st, &current);
+		session_free(&s);
+		study_close(&st);
+		st = open_study();
+		g = study_graph(st);
+	}
+	assert_true(current > STEPS / 2);
+	if (replay > plans)
+		fail_msg("%d steps take %.2f ms, as many plans %.2f ms", STEPS, 1e3 * replay, 1e3 * plans);
+	str_done(&text);
 	study_close(&st);
 }

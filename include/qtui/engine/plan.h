@@ -126,7 +126,7 @@ struct plan *plan_bare(const struct graph *g, const struct target *t);
 // changes no width takes no time; any other takes a plan.
 enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
 // The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.
-int plan_check_edits(const struct graph *g, const struct target *t, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
+int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
 // The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). Writes ids to
 // out[max] in order, returns their number; *conversions: how many requantizations the region adds at its border.
 int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions);

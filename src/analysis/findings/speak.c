@@ -79,8 +79,8 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 	bool *refused = xcalloc((size_t)n + 1, sizeof *refused);
 	struct error err = {0};
 	int kept = 0;
-	if (l->plan)
-		plan_check_edits(l->g, l->plan->target, nodes, n, p, refused, &err);
+	if (l->bare)
+		plan_check_edits(l->bare, nodes, n, p, refused, &err);
 	str_add(&text, "set");
 	for (int i = 0; i < n; i++)
 		if (l->s->row[nodes[i]].precision != p && !refused[i]) {

@@ -129,10 +129,43 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 	return st;
 }
 
+// All that a journal sets to a width, told to the study's memory: the nodes of many steps cost some plans, those of each by themselves
+// some each. What cannot be read is said when its turn comes.
+static void ask_ahead(struct study *s, const char *const *command, int n)
+{
+	struct error ignored;
+	struct asking {
+		int *node, n;
+		size_t cap;
+	} of[PREC_COUNT] = {0};
+	for (int i = 0; i < n; i++) {
+		char *copy = xstrdup(command[i]), **word = xcalloc(strlen(copy) / 2 + 2, sizeof *word);
+		int words = split_words(copy, word, (int)(strlen(copy) / 2 + 1));
+		enum precision p;
+		bool sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
+		for (int k = 1; sets && k < words - 1; k++) {
+			int node = graph_find_node(s->g, word[k]);
+			of[p].node = xgrow(of[p].node, &of[p].cap, (size_t)of[p].n + 1, sizeof *of[p].node);
+			if (node >= 0)
+				of[p].node[of[p].n++] = node;
+		}
+		free(copy);
+		free(word);
+	}
+	for (int p = 0; p < PREC_COUNT; p++) {
+		bool *refused = xcalloc((size_t)of[p].n + 1, sizeof *refused);
+		refusals_of(s, of[p].node, of[p].n, (enum precision)p, refused, &ignored);
+		free(refused);
+		free(of[p].node);
+	}
+}
+
 enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err)
 {
 	size_t base = s->current;
 	for (int i = 0; i < n; i++) {
+		if (i == 0 || !s->refusals) // another target forgets what was asked
+			ask_ahead(s, command + i, n - i);
 		enum status st = study_command(s, command[i], err);
 		if (st != STATUS_OK)
 			return error_prefix(err, "edit %d", i + 1);

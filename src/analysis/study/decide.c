@@ -142,7 +142,7 @@ enum status study_set(struct study *s, const int *nodes, int n, int precision, i
 	int *kept = xcalloc((size_t)n + 1, sizeof *kept), n_kept = 0, n_refused = 0;
 	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
 	if (precision >= 0)
-		n_refused = plan_check_edits(s->g, s->target, nodes, n, (enum precision)precision, is_refused, err);
+		n_refused = refusals_of(s, nodes, n, (enum precision)precision, is_refused, err);
 	for (int i = 0; i < n; i++)
 		if (!is_refused[i] && now->precision[nodes[i]] != precision)
 			kept[n_kept++] = nodes[i];
@@ -173,26 +173,24 @@ void study_scale_text(char *out, size_t size, double scale)
 		snprintf(out, size, "%.9g", scale);
 }
 
-static enum status check_scale(const struct study *s, const struct plan *bare, const struct scale_edit *e, struct error *err)
+static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
 {
 	if (e->scale == 0)
 		return STATUS_OK;
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
 		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625", s->g->node[e->node].name);
-	return plan_check_edit(bare, e->node, PREC_INT8, e->scale, err);
+	return plan_check_edit(refusals_bare(s), e->node, PREC_INT8, e->scale, err);
 }
 
 enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)
 {
 	struct str text = {0};
-	struct plan *bare = plan_bare(s->g, s->target);
 	enum status st = STATUS_OK;
 	bool any = false;
 	for (int i = 0; i < n && st == STATUS_OK; i++) {
-		st = check_scale(s, bare, &e[i], err);
+		st = check_scale(s, &e[i], err);
 		any |= study_edits(s)->scale[e[i].node] != e[i].scale;
 	}
-	plan_free(&bare);
 	if (st != STATUS_OK)
 		return st;
 	if (!any)
@@ -222,6 +220,7 @@ static enum status reload_target(struct study *s, const char *name, struct error
 	struct target *t = NULL;
 	enum status st = target_load(&t, name, err);
 	if (st == STATUS_OK) {
+		refusals_forget(s);
 		target_free(&s->target);
 		s->target = t;
 	}

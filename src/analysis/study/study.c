@@ -213,6 +213,7 @@ void study_close(struct study **sp)
 	engine_free(&s->engine);
 	plan_cache_free(&s->plan_cache);
 	benches_free(s);
+	refusals_forget(s);
 	target_free(&s->target);
 	graph_free(&s->g);
 	for (int i = 0; i < 2; i++)

@@ -40,6 +40,7 @@ struct study {
 	atomic_int n_benches;              // snapshots ask whether there is one
 	struct dataset *d;                 // of the run's bench; used by the conductor only, as is memo
 	struct target *target;             // of the decision in force
+	struct refusals *refusals;         // what that has been asked; NULL: nothing
 	struct engine *engine;
 	struct study_task *task;           // see study_task.h
 	struct looker *looker;
@@ -147,6 +148,10 @@ void study_replay(struct study *s, bool begin);      // what is decided from her
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 void variants_cut(struct study *s, size_t n); // the first n stay
 void variants_free(struct study *s);
+// What the target in force says of edits, of which none is in the way of another's: each is asked once. As plan_check_edits.
+int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
+const struct plan *refusals_bare(struct study *s); // the plan that is asked
+void refusals_forget(struct study *s);             // before the target goes
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);
 // Edits as JSON, and back (heap): an error names the node.

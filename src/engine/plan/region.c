@@ -53,29 +53,67 @@ enum status plan_check_edit(const struct plan *bare, int node, enum precision p,
 	return st;
 }
 
-// What a node that only passes a quantizer on may have hangs on its neighbours: it is asked alone. The others have quantizers of their
-// own, where no edit of another is in the way: they are asked together, which costs one plan and not one each.
-int plan_check_edits(const struct graph *g, const struct target *t, const int *nodes, int n, enum precision p, bool *refused,
-    struct error *err)
+static bool is_follower(const struct plan *bare, int node)
 {
-	struct plan *bare = outline(g, t, NULL);
-	struct edits *e = edits_new(g->n_nodes);
-	int count = 0;
-	for (int i = 0; i < n; i++)
-		if (!is_passive(bare, bare->group[nodes[i]].last))
-			want(e, bare, nodes[i], p);
-	struct plan *with = outline(g, t, e);
-	for (int i = 0; i < n; i++) {
-		const char *reason = reason_for(with, nodes[i]);
-		if (is_passive(bare, bare->group[nodes[i]].last))
-			refused[i] = plan_check_edit(bare, nodes[i], p, 0, err) != STATUS_OK;
-		else if ((refused[i] = reason != NULL))
-			(void)refuse(bare, nodes[i], reason, err);
-		count += refused[i];
+	return is_passive(bare, bare->group[node].last);
+}
+
+static bool is_edited(const struct edits *e, const struct graph *g, int value)
+{
+	return value >= 0 && g->value[value].producer >= 0 && e->precision[g->value[value].producer] >= 0;
+}
+
+// No edit touches the node's group, what that reads or who reads it.
+static bool is_clear(const struct edits *e, const struct plan *bare, int node)
+{
+	const struct graph *g = bare->g;
+	bool clear = true;
+	for (int i = 0; clear && i <= bare->group[node].last; i++) {
+		if (i != node && (bare->group[i].kind == GROUP_NONE || bare->group[i].last != bare->group[node].last))
+			continue;
+		clear = e->precision[i] < 0;
+		for (int k = 0; clear && k < g->node[i].n_in; k++)
+			clear = !is_edited(e, g, g->node[i].in[k]);
+		for (int k = 0; k < g->node[i].n_out; k++)
+			for (int c = 0; clear && g->node[i].out[k] >= 0 && c < g->value[g->node[i].out[k]].n_consumers; c++)
+				clear = e->precision[g->value[g->node[i].out[k]].consumer[c]] < 0;
 	}
-	plan_free(&with);
-	plan_free(&bare);
+	return clear;
+}
+
+// Asks those of which nobody has asked yet and which one plan can tell of; returns how many.
+static int ask(const struct plan *bare, const int *nodes, int n, enum precision p, bool followers, bool *asked, bool *refused)
+{
+	struct edits *e = edits_new(bare->g->n_nodes);
+	int *at = xcalloc((size_t)n + 1, sizeof *at), count = 0;
+	for (int i = 0; i < n; i++)
+		if (!asked[i] && is_follower(bare, nodes[i]) == followers && (!followers || is_clear(e, bare, nodes[i]))) {
+			want(e, bare, nodes[i], p);
+			asked[i] = true;
+			at[count++] = i;
+		}
+	struct plan *with = count ? outline(bare->g, bare->target, e) : NULL;
+	for (int i = 0; i < count; i++)
+		refused[at[i]] = reason_for(with, nodes[at[i]]) != NULL;
+	if (with)
+		plan_free(&with);
 	edits_free(&e);
+	free(at);
+	return count;
+}
+
+// What a node that only passes a quantizer on may have hangs on its neighbours: those are asked another time. The others have quantizers
+// of their own, where no edit of another is in the way: they are asked together. So some plans do, and not one for each node.
+int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision p, bool *refused, struct error *err)
+{
+	bool *asked = xcalloc((size_t)n + 1, sizeof *asked);
+	int count = 0, left = n - ask(bare, nodes, n, p, false, asked, refused);
+	while (left > 0)
+		left -= ask(bare, nodes, n, p, true, asked, refused);
+	for (int i = n - 1; i >= 0; i--)
+		if (refused[i] && ++count == 1)
+			(void)!plan_check_edit(bare, nodes[i], p, 0, err);
+	free(asked);
 	return count;
 }
 

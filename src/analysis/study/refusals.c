@@ -1,0 +1,67 @@
+// What the target in force takes and what it refuses, kept until there is another.
+#include <stdlib.h>
+#include "study_impl.h"
+
+enum { UNKNOWN, TAKEN, REFUSED };
+struct refusals {
+	struct plan *bare;
+	char *of[PREC_COUNT]; // [n_nodes]
+};
+
+static struct refusals *begun(struct study *s)
+{
+	if (s->refusals)
+		return s->refusals;
+	s->refusals = xcalloc(1, sizeof *s->refusals);
+	s->refusals->bare = plan_bare(s->g, s->target);
+	for (int p = 0; p < PREC_COUNT; p++)
+		s->refusals->of[p] = xcalloc((size_t)s->g->n_nodes + 1, 1);
+	return s->refusals;
+}
+
+void refusals_forget(struct study *s)
+{
+	if (!s->refusals)
+		return;
+	plan_free(&s->refusals->bare);
+	for (int p = 0; p < PREC_COUNT; p++)
+		free(s->refusals->of[p]);
+	free(s->refusals);
+	s->refusals = NULL;
+}
+
+const struct plan *refusals_bare(struct study *s)
+{
+	return begun(s)->bare;
+}
+
+static void ask_unknown(const struct refusals *r, const int *nodes, int n, enum precision want)
+{
+	struct error ignored;
+	int *open = xcalloc((size_t)n + 1, sizeof *open), n_open = 0;
+	bool *refused = xcalloc((size_t)n + 1, sizeof *refused);
+	for (int i = 0; i < n; i++)
+		if (r->of[want][nodes[i]] == UNKNOWN) {
+			r->of[want][nodes[i]] = TAKEN; // a node that comes twice is asked once
+			open[n_open++] = nodes[i];
+		}
+	if (n_open > 0)
+		plan_check_edits(r->bare, open, n_open, want, refused, &ignored);
+	for (int i = 0; i < n_open; i++)
+		r->of[want][open[i]] = refused[i] ? REFUSED : TAKEN;
+	free(open);
+	free(refused);
+}
+
+int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err)
+{
+	const struct refusals *r = begun(s);
+	int count = 0;
+	ask_unknown(r, nodes, n, want);
+	for (int i = n - 1; i >= 0; i--) {
+		refused[i] = r->of[want][nodes[i]] == REFUSED;
+		if (refused[i] && ++count == 1)
+			(void)!plan_check_edit(r->bare, nodes[i], want, 0, err);
+	}
+	return count;
+}
