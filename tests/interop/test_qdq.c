@@ -246,6 +246,23 @@ void test_qdq__means_of_an_npu(void **state)
 	case_done(&file);
 }
 
+// Windows of 25 and of 36 have factors of their own.
+void test_qdq__means_of_several_windows(void **state)
+{
+	static const char *const targets[] = {"xint8", "vint8"};
+	struct onnx_case file;
+	begin_conv(&file);
+	Onnx__NodeProto *n = case_node(&file, "AveragePool", "pool", "conv_y", "pool_y");
+	case_attr_ints(&file, n, "kernel_shape", 2, (int64_t[]){5, 5});
+	case_attr_ints(&file, n, "pads", 4, (int64_t[]){2, 2, 2, 2});
+	case_node(&file, "GlobalAveragePool", "mean", "pool_y", "y");
+	case_output(&file, file.graph, "pool_y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "means.onnx");
+	computes_the_same(model, targets, 2);
+	case_done(&file);
+}
+
 // What ONNX Runtime gives the scale of its input is rounded to it where it computes, and what moves that is on the same grid.
 void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {

@@ -111,7 +111,7 @@ static void write_stand_in(struct writer *w, Onnx__NodeProto *to, const struct s
 static void write_gain(struct writer *w, const char *product, const char *mean, float gain)
 {
 	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
-	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = &gain};
+	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof(gain))};
 
 	write_constant(w, factor, &t);
 	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
