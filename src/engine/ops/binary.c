@@ -84,11 +84,21 @@ FLOAT_RUN(run_fmod, fmodf)
 FLOAT_RUN(run_mod, mod_floor)
 FLOAT_RUN(run_powf, powf)
 
-// Squares and square roots are most of what models raise to a power.
+static void run_cube(const float *a, int64_t sa, float *y, int64_t n)
+{
+	if (sa == 1)
+		RUN(a[i] * a[i] * a[i])
+	else
+		RUN(a[i * sa] * a[i * sa] * a[i * sa])
+}
+
+// Squares and cubes (of a Gelu by tanh) are most of what models raise to a power; ONNX Runtime multiplies, too.
 static void run_pow(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n)
 {
 	if (sb == 0 && *b == 2.0f)
 		run_mul(a, sa, a, sa, y, n);
+	else if (sb == 0 && *b == 3.0f)
+		run_cube(a, sa, y, n);
 	else
 		run_powf(a, sa, b, sb, y, n);
 }

@@ -16,21 +16,31 @@ struct line {
 	bool reverse, exclusive;
 };
 
-static void sum_line(const struct line *l, const struct tensor *x, struct tensor *y)
+static int64_t place(const struct line *l, int64_t i)
+{
+	return l->from + (l->reverse ? l->n - 1 - i : i) * l->inner;
+}
+
+static void sum_floats(const struct line *l, const float *x, float *y)
 {
 	double sum = 0;
-	int64_t isum = 0;
 
 	for (int64_t i = 0; i < l->n; i++) {
-		int64_t at = l->from + (l->reverse ? l->n - 1 - i : i) * l->inner;
+		int64_t at = place(l, i);
 		double before = sum;
-		int64_t ibefore = isum;
-		sum += element_double(x, at);
-		isum = (int64_t)((uint64_t)isum + (uint64_t)element_int(x, at));
-		if (x->type == DT_F32)
-			elements_store_double(y->data, y->type, at, l->exclusive ? &before : &sum, 1);
-		else
-			elements_store(y->data, y->type, at, l->exclusive ? &ibefore : &isum, 1);
+		sum += (double)x[at];
+		y[at] = (float)(l->exclusive ? before : sum);
+	}
+}
+
+static void sum_ints(const struct line *l, const struct tensor *x, struct tensor *y)
+{
+	int64_t sum = 0;
+
+	for (int64_t i = 0; i < l->n; i++) {
+		int64_t at = place(l, i), before = sum;
+		sum = (int64_t)((uint64_t)sum + (uint64_t)element_int(x, at));
+		elements_store(y->data, y->type, at, l->exclusive ? &before : &sum, 1);
 	}
 }
 
@@ -52,7 +62,10 @@ enum status cumsum_eval(
 	outer = rule_product(x, 0, axis) * l.inner;
 	for (int64_t r = 0; r < outer; r++) {
 		l.from = r / l.inner * l.n * l.inner + r % l.inner;
-		sum_line(&l, in[0], &out[0]);
+		if (in[0]->type == DT_F32)
+			sum_floats(&l, in[0]->data, out[0].data);
+		else
+			sum_ints(&l, in[0], &out[0]);
 	}
 	return STATUS_OK;
 }

@@ -5,18 +5,6 @@
 #include "gather.h"
 #include "rule.h"
 
-enum status gather_index(int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err)
-{
-	int64_t at =
-	    indices->type == DT_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
-
-	if (at < -dim || at >= dim)
-		return error_set(
-		    err, STATUS_FORMAT, "index %lld is out of range for %lld elements", (long long)at, (long long)dim);
-	*out = at < 0 ? at + dim : at;
-	return STATUS_OK;
-}
-
 // NULL: more dimensions than there may be.
 static enum status set_shape(struct tensor *out, const struct tensor *in, const struct shape *y, struct error *err)
 {
@@ -45,6 +33,28 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
+// Column p of the result: of `outer` rows, `picks` apart, what the input has in rows `dim` apart. Elements are no calls.
+static void pick(char *to, const char *from, int64_t outer, int64_t picks, int64_t dim, size_t run)
+{
+#define PICK(type)                                                                                                     \
+	case sizeof(type):                                                                                             \
+		for (int64_t o = 0; o < outer; o++)                                                                    \
+			((type *)to)[o * picks] = ((const type *)from)[o * dim];                                       \
+		break;
+	switch (run) {
+		PICK(uint8_t)
+		PICK(uint16_t)
+		PICK(uint32_t)
+		PICK(uint64_t)
+	case 0:
+		break;
+	default:
+		for (int64_t o = 0; o < outer; o++)
+			memcpy(to + (size_t)(o * picks) * run, from + (size_t)(o * dim) * run, run);
+	}
+#undef PICK
+}
+
 enum status gather_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -58,9 +68,8 @@ enum status gather_eval(
 	for (int64_t p = 0; s == STATUS_OK && p < picks; p++) {
 		int64_t at = 0;
 		s = gather_index(&at, in[1], p, dim, err);
-		for (int64_t o = 0; s == STATUS_OK && run && o < outer; o++)
-			memcpy((char *)out[0].data + (size_t)(o * picks + p) * run,
-			    (const char *)in[0]->data + (size_t)(o * dim + at) * run, run);
+		if (s == STATUS_OK)
+			pick((char *)out[0].data + (size_t)p * run, (const char *)in[0]->data + (size_t)at * run, outer, picks, dim, run);
 	}
 	return s;
 }
@@ -106,15 +115,20 @@ enum status gather_elements_eval(
 	size_t elem = dtype_size(in[0]->type);
 
 	(void)width;
-	for (int64_t i = 0; s == STATUS_OK && i < count; i++) {
-		int64_t at = 0;
-		s = gather_index(&at, in[1], i, x->dim[axis], err);
-		at = at * stride + gather_element_base(i, &in[1]->shape, x, axis);
-		if (s == STATUS_OK)
-			memcpy((char *)out[0].data + (size_t)i * elem, (const char *)in[0]->data + (size_t)at * elem,
-			    elem);
+	if (s != STATUS_OK)
+		return s;
+	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; row < count; row += run) {
+		int64_t base = gather_element_base(row, &in[1]->shape, x, axis), step = axis < x->rank - 1;
+		for (int64_t i = 0; i < run; i++) {
+			int64_t at = 0;
+			s = gather_index(&at, in[1], row + i, x->dim[axis], err);
+			if (s != STATUS_OK)
+				return s;
+			memcpy((char *)out[0].data + (size_t)(row + i) * elem,
+			    (const char *)in[0]->data + (size_t)(at * stride + base + i * step) * elem, elem);
+		}
 	}
-	return s;
+	return STATUS_OK;
 }
 
 enum status gather_nd_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

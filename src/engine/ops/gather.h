@@ -5,8 +5,18 @@
 #include "ops.h"
 
 // Index i of an int32 or int64 tensor, counted from the start.
-MUST_CHECK enum status gather_index(
-    int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err);
+MUST_CHECK static inline enum status gather_index(
+    int64_t *out, const struct tensor *indices, int64_t i, int64_t dim, struct error *err)
+{
+	int64_t at =
+	    indices->type == DT_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
+
+	if (at < -dim || at >= dim)
+		return error_set(
+		    err, STATUS_FORMAT, "index %lld is out of range for %lld elements", (long long)at, (long long)dim);
+	*out = at < 0 ? at + dim : at;
+	return STATUS_OK;
+}
 // Where element `flat` of an array of shape idx lies in x, its coordinate along `axis` taken as 0.
 int64_t gather_element_base(int64_t flat, const struct shape *idx, const struct shape *x, int axis);
 // The row that index tuple number `tuple` names among those of dimensions dim[0..depth-1].

@@ -29,6 +29,37 @@ RUN(run_prod, PROD)
 RUN(run_max, MAX)
 RUN(run_min, MIN)
 
+// Rows of n floats, `pitch` apart, to n accumulators side by side.
+#define EACH(name, term)                                                                                               \
+	static void name(double *acc, const float *x, int64_t pitch, int64_t rows, int64_t n)                          \
+	{                                                                                                              \
+		for (int64_t r = 0; r < rows; r++, x += pitch)                                                         \
+			_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                            \
+			{                                                                                              \
+				double v = (double)x[i];                                                               \
+				acc[i] = term(acc[i], v);                                                              \
+			}                                                                                              \
+	}
+EACH(each_sum, SUM)
+EACH(each_abs, ABS)
+EACH(each_square, SQUARE)
+EACH(each_prod, PROD)
+
+// The largest or least is a float: no more than ELEMENTS_CHUNK of them.
+#define EACH_END(name, term)                                                                                           \
+	static void name(double *acc, const float *x, int64_t pitch, int64_t rows, int64_t n)                          \
+	{                                                                                                              \
+		float end[ELEMENTS_CHUNK];                                                                             \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			end[i] = x[i];                                                                                 \
+		for (int64_t r = 1; r < rows; r++)                                                                     \
+			_Pragma("omp simd") for (int64_t i = 0; i < n; i++) end[i] = term(end[i], x[r * pitch + i]);   \
+		for (int64_t i = 0; i < n; i++)                                                                        \
+			acc[i] = term(acc[i], (double)end[i]);                                                         \
+	}
+EACH_END(each_max, MAX)
+EACH_END(each_min, MIN)
+
 // A row of floats to one accumulator. A sum waits for the one before it, so that four rows are summed side by side.
 static void sum_rows(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)
 {
@@ -74,15 +105,16 @@ ROWS_OF_ENDS(min_rows, MIN, INFINITY)
 static const struct {
 	double start;
 	void (*run)(double *acc, int64_t step, const double *v, int64_t n);
+	void (*each)(double *acc, const float *x, int64_t pitch, int64_t rows, int64_t n);
 	// Rows of n floats, `pitch` apart, each to its accumulator, `apart` apart. NULL: by run.
 	void (*rows)(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n);
 } steps[] = {
-    [STEP_SUM] = {0, run_sum, sum_rows},
-    [STEP_ABS] = {0, run_abs, NULL},
-    [STEP_SQUARE] = {0, run_square, NULL},
-    [STEP_PROD] = {1, run_prod, NULL},
-    [STEP_MAX] = {-INFINITY, run_max, max_rows},
-    [STEP_MIN] = {INFINITY, run_min, min_rows},
+    [STEP_SUM] = {0, run_sum, each_sum, sum_rows},
+    [STEP_ABS] = {0, run_abs, each_abs, NULL},
+    [STEP_SQUARE] = {0, run_square, each_square, NULL},
+    [STEP_PROD] = {1, run_prod, each_prod, NULL},
+    [STEP_MAX] = {-INFINITY, run_max, each_max, max_rows},
+    [STEP_MIN] = {INFINITY, run_min, each_min, min_rows},
 };
 
 enum { ALONE = 32768 }; // elements that are not worth a second thread
@@ -128,6 +160,21 @@ static void fold_piece(const struct fold *f, int64_t row, int64_t i)
 	steps[f->step].run(f->acc + at[0] + i * to, to, v, n);
 }
 
+// The same elements of `rows` rows that have their accumulators in common.
+static void fold_pieces(const struct fold *f, int64_t row, int64_t rows, int64_t i)
+{
+	int64_t left = strided_run(f->s) - i, at[STRIDED_MAX], pitch = f->s->rank > 1 ? f->s->stride[1][f->s->rank - 2] : 0;
+
+	if (f->x->type != DT_F32 || f->shift || strided_step(f->s, 0) != 1 || strided_step(f->s, 1) != 1) {
+		for (int64_t r = 0; r < rows; r++)
+			fold_piece(f, row + r, i);
+		return;
+	}
+	strided_at(f->s, row, at);
+	steps[f->step].each(
+	    f->acc + at[0] + i, (const float *)f->x->data + at[1] + i, pitch, rows, left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK);
+}
+
 void reduce_fold(enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift, int width)
 {
 	const struct fold f = {step, acc, x, s, shift};
@@ -142,8 +189,9 @@ void reduce_fold(enum step step, double *acc, const struct tensor *x, const stru
 		return;
 	}
 	// Each piece of a run has accumulators of its own, which stay in the cache over the rows.
+	int64_t together = s->rank > 1 && s->stride[0][s->rank - 2] == 0 ? s->dim[s->rank - 2] : 1;
 #pragma omp parallel for num_threads(width) if (width > 1 && rows * run > ALONE)
 	for (int64_t i = 0; i < run; i += ELEMENTS_CHUNK)
-		for (int64_t r = 0; r < rows; r++)
-			fold_piece(&f, r, i);
+		for (int64_t r = 0; r < rows; r += together)
+			fold_pieces(&f, r, together, i);
 }

@@ -22,7 +22,7 @@ static enum status parse_reduction(enum reduction *out, const struct node *n, en
 	return error_set(err, STATUS_UNSUPPORTED, "reduction `%s` is not supported", name);
 }
 
-static float combine_float(enum reduction r, float a, float b)
+static inline float combine_float(enum reduction r, float a, float b)
 {
 	switch (r) {
 	case REDUCE_ADD:
@@ -36,6 +36,16 @@ static float combine_float(enum reduction r, float a, float b)
 	default:
 		return b;
 	}
+}
+
+static void combine_floats(enum reduction r, float *y, const float *updates, int64_t n)
+{
+	if (r == REDUCE_ADD) {
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] += updates[i];
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		y[i] = combine_float(r, y[i], updates[i]);
 }
 
 static int64_t combine_int(enum reduction r, int64_t a, int64_t b, bool is_unsigned)
@@ -66,15 +76,14 @@ static void combine(
 		    (size_t)n * elem);
 		return;
 	}
+	if (y->type == DT_F32) {
+		combine_floats(r, (float *)y->data + at, (const float *)updates->data + from, n);
+		return;
+	}
 	for (int64_t i = 0; i < n; i++) {
-		if (y->type == DT_F32) {
-			float *v = (float *)y->data + at + i;
-			*v = combine_float(r, *v, ((const float *)updates->data)[from + i]);
-		} else {
-			int64_t v = combine_int(
-			    r, element_int(y, at + i), element_int(updates, from + i), elements_unsigned(y->type));
-			elements_store(y->data, y->type, at + i, &v, 1);
-		}
+		int64_t v = combine_int(
+		    r, element_int(y, at + i), element_int(updates, from + i), elements_unsigned(y->type));
+		elements_store(y->data, y->type, at + i, &v, 1);
 	}
 }
 
@@ -122,13 +131,21 @@ enum status scatter_elements_eval(
 	if (s != STATUS_OK)
 		return s;
 	copy_data(&out[0], in[0]);
+	float *y = out[0].type == DT_F32 ? out[0].data : NULL;
 	stride = rule_product(x, axis + 1, x->rank);
-	for (int64_t i = 0; i < count; i++) {
-		int64_t at = 0;
-		s = gather_index(&at, in[1], i, x->dim[axis], err);
-		if (s != STATUS_OK)
-			return s;
-		combine(r, &out[0], at * stride + gather_element_base(i, &in[1]->shape, x, axis), in[2], i, 1);
+	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; row < count; row += run) {
+		int64_t base = gather_element_base(row, &in[1]->shape, x, axis), step = axis < x->rank - 1;
+		for (int64_t i = 0; i < run; i++) {
+			int64_t at = 0;
+			s = gather_index(&at, in[1], row + i, x->dim[axis], err);
+			if (s != STATUS_OK)
+				return s;
+			at = at * stride + base + i * step;
+			if (y)
+				y[at] = combine_float(r, y[at], ((const float *)in[2]->data)[row + i]);
+			else
+				combine(r, &out[0], at, in[2], row + i, 1);
+		}
 	}
 	return STATUS_OK;
 }

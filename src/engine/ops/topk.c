@@ -43,10 +43,8 @@ struct entry {
 	int64_t index;
 };
 
-static int by_rank(const void *a, const void *b) // larger values first, then smaller indices; NaN last
+static inline int by_rank(const struct entry *x, const struct entry *y) // larger values first, then smaller indices; NaN last
 {
-	const struct entry *x = a, *y = b;
-
 	if (x->value > y->value || (y->value != y->value && x->value == x->value))
 		return -1;
 	if (x->value < y->value || (x->value != x->value && y->value == y->value))
@@ -68,14 +66,8 @@ static void sift_down(struct entry *heap, int64_t n)
 	}
 }
 
-static void sort(struct entry *e, int64_t n)
+static void sort_few(struct entry *e, int64_t n)
 {
-	enum { FEW = 16 };
-
-	if (n > FEW) {
-		qsort(e, (size_t)n, sizeof *e, by_rank);
-		return;
-	}
 	for (int64_t i = 1; i < n; i++) {
 		struct entry t = e[i];
 		int64_t at = i;
@@ -85,14 +77,45 @@ static void sort(struct entry *e, int64_t n)
 	}
 }
 
-// The first k in rank of n values, in order, in e. A full heap of k is kept while the rest is passed over.
+// Two sorted halves, the second of which ends where the result does.
+static void merge(struct entry *to, const struct entry *a, int64_t n_a, const struct entry *b, int64_t n_b)
+{
+	for (int64_t i = 0, j = 0; i < n_a;) {
+		bool second = j < n_b && by_rank(&b[j], &a[i]) < 0;
+		*to++ = second ? b[j] : a[i];
+		j += second;
+		i += !second;
+	}
+}
+
+// `spare` has room for half of them.
+static void sort(struct entry *e, struct entry *spare, int64_t n)
+{
+	enum { FEW = 24 };
+	int64_t half = n / 2;
+
+	if (n <= FEW) {
+		sort_few(e, n);
+		return;
+	}
+	sort(e, spare, half);
+	sort(e + half, spare, n - half);
+	if (by_rank(&e[half - 1], &e[half]) <= 0)
+		return;
+	memcpy(spare, e, (size_t)half * sizeof *e);
+	merge(e, spare, half, e + half, n - half);
+}
+
+// The first k in rank of n values, in order, in e, which has room for half of them more. A full heap of k is kept while the rest is passed over.
 static void select_first(struct entry *e, const double *value, int64_t n, int64_t k)
 {
 	if (k == 0)
 		return;
 	for (int64_t i = 0; i < k; i++)
 		e[i] = (struct entry){value[i], i};
-	sort(e, k);
+	sort(e, e + k, k);
+	if (k == n)
+		return;
 	for (int64_t i = 0; i < k / 2; i++) { // last in rank to the root: a sorted array is a heap
 		struct entry t = e[i];
 		e[i] = e[k - 1 - i];
@@ -105,7 +128,7 @@ static void select_first(struct entry *e, const double *value, int64_t n, int64_
 		e[0] = t;
 		sift_down(e, k);
 	}
-	sort(e, k);
+	sort(e, e + k, k);
 }
 
 struct line {
@@ -149,7 +172,7 @@ enum status topk_eval(
 	l.n = x->dim[axis];
 	l.inner = rule_product(x, axis + 1, x->rank);
 	outer = rule_product(x, 0, axis) * l.inner;
-	e = mem_try_array((size_t)l.k + 1, sizeof *e);
+	e = mem_try_array((size_t)(l.k + l.k / 2) + 1, sizeof *e);
 	value = mem_try_array((size_t)l.n + 1, sizeof *value);
 	if (!e || !value) {
 		s = error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);

@@ -1,0 +1,259 @@
+// Operators that pick, move or add up along one axis, first, middle or last, against what they are defined as.
+#include <math.h>
+#include "node_run.h"
+
+enum { A = 5, B = 7, C = 300 };
+
+static float *floats(uint64_t seed, int64_t n)
+{
+	struct support_random random = { seed };
+	float *x = malloc((size_t)n * sizeof *x);
+	support_random_floats(&random, x, (size_t)n, -2, 2);
+	return x;
+}
+
+// A cube is two products, as ONNX Runtime's, and no power.
+void test_op_along__cubes_are_products(void **state)
+{
+	static const float three = 3;
+	struct node_run r;
+	float *x = floats(1, C), want[C];
+
+	(void)state;
+	node_run_init(&r, "", "Pow", 13, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(C), x);
+	node_run_add(&r, DT_F32, SCALAR, &three);
+	node_run(&r);
+	for (int i = 0; i < C; i++)
+		want[i] = x[i] * x[i] * x[i];
+	assert_memory_equal(r.out[0].data, want, sizeof want);
+	node_run_done(&r);
+	free(x);
+}
+
+static double fold(const char *op, double acc, double v)
+{
+	if (!strcmp(op, "ReduceMax"))
+		return v > acc || v != v ? v : acc;
+	if (!strcmp(op, "ReduceMin"))
+		return v < acc || v != v ? v : acc;
+	if (!strcmp(op, "ReduceProd"))
+		return acc * v;
+	return acc + (!strcmp(op, "ReduceL1") ? fabs(v) : !strcmp(op, "ReduceSumSquare") ? v * v : v);
+}
+
+static double fold_start(const char *op)
+{
+	return !strcmp(op, "ReduceMax") ? -INFINITY : !strcmp(op, "ReduceMin") ? INFINITY : !strcmp(op, "ReduceProd");
+}
+
+static void check_reduction(const char *op, const float *x, const int64_t *axes, int64_t n_axes)
+{
+	static double want[A * B * C];
+	struct node_run r;
+	int64_t step[3] = { B * C, C, 1 }, count[3] = { A, B, C };
+
+	node_run_init(&r, "", op, 18, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+	node_run_add(&r, DT_I64, shape_of(1, &n_axes), axes);
+	node_run(&r);
+	for (int64_t i = 0; i < n_axes; i++)
+		count[axes[i]] = 1;
+	for (int64_t i = 0; i < count[0] * count[1] * count[2]; i++)
+		want[i] = fold_start(op);
+	for (int64_t i = 0; i < A * B * C; i++) {
+		int64_t to = 0;
+		for (int d = 0; d < 3; d++)
+			to = to * count[d] + i / step[d] % (int64_t[]){ A, B, C }[d] % count[d];
+		want[to] = fold(op, want[to], (double)x[i]);
+	}
+	assert_int_equal(tensor_count(&r.out[0]), count[0] * count[1] * count[2]);
+	for (int64_t i = 0; i < tensor_count(&r.out[0]); i++) {
+		float y = ((float *)r.out[0].data)[i], w = (float)want[i];
+		if (y != w && !(isnan(y) && isnan(w)))
+			fail_msg("%s: element %d is %g, not %g", op, (int)i, (double)y, (double)w);
+	}
+	node_run_done(&r);
+}
+
+void test_op_along__reductions_of_any_axis(void **state)
+{
+	static const char *const ops[] = { "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceProd" };
+	float *x = floats(2, A * B * C);
+
+	(void)state;
+	x[C + 3] = NAN;
+	x[2 * C + 4] = -INFINITY;
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+		check_reduction(ops[i], x, (int64_t[]){ 0 }, 1);
+		check_reduction(ops[i], x, (int64_t[]){ 1 }, 1);
+		check_reduction(ops[i], x, (int64_t[]){ 0, 1 }, 2);
+		check_reduction(ops[i], x, (int64_t[]){ 0, 2 }, 2);
+	}
+	free(x);
+}
+
+static const enum dtype sized[] = { DT_U8, DT_I16, DT_F32, DT_I64 };
+
+// Elements of 1, 2, 4 and 8 bytes, one or three of them at a time.
+void test_op_along__gather_of_elements(void **state)
+{
+	static const int64_t pick[] = { 6, -7, 2 };
+	unsigned char x[A * B * 3 * 8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof x; i++)
+		x[i] = (unsigned char)(i * 37);
+	for (int run = 1; run <= 3; run += 2)
+		for (size_t t = 0; t < sizeof sized / sizeof *sized; t++) {
+			struct node_run r;
+			size_t size = dtype_size(sized[t]) * (size_t)run;
+			node_run_init(&r, "", "Gather", 13, 1);
+			*(int64_t *)node_run_field(&r, "axis") = 1;
+			node_run_add(&r, sized[t], SHAPE_OF(A, B, run), x);
+			node_run_add(&r, DT_I64, SHAPE_OF(3), pick);
+			node_run(&r);
+			for (size_t o = 0; o < A; o++)
+				for (size_t p = 0; p < 3; p++)
+					assert_memory_equal((char *)r.out[0].data + (o * 3 + p) * size, x + (o * B + (size_t)((pick[p] + B) % B)) * size, size);
+			node_run_done(&r);
+		}
+}
+
+void test_op_along__concat_of_elements(void **state)
+{
+	enum { ROWS = 3000 }; // more than are written together
+	static unsigned char x[3][ROWS * 3 * 8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof x; i++)
+		x[i / sizeof x[0]][i % sizeof x[0]] = (unsigned char)(i * 41 + i / 256);
+	for (size_t t = 0; t < sizeof sized / sizeof *sized; t++) {
+		struct node_run r;
+		size_t size = dtype_size(sized[t]);
+		node_run_init(&r, "", "Concat", 13, 1);
+		*(int64_t *)node_run_field(&r, "axis") = 1;
+		for (int i = 0; i < 3; i++)
+			node_run_add(&r, sized[t], SHAPE_OF(ROWS, i + 1), x[i]);
+		node_run(&r);
+		for (size_t o = 0; o < ROWS; o++)
+			for (size_t i = 0; i < 3; i++)
+				assert_memory_equal((char *)r.out[0].data + (o * 6 + i * (i + 1) / 2) * size, x[i] + o * (i + 1) * size, (i + 1) * size);
+		node_run_done(&r);
+	}
+}
+
+// Of ints, and of floats in double.
+void test_op_along__running_sums(void **state)
+{
+	static const int64_t axis = 1;
+	float *x = floats(3, 2 * B * 3);
+	int32_t ints[2 * B * 3];
+
+	(void)state;
+	for (int i = 0; i < 2 * B * 3; i++)
+		ints[i] = (int32_t)(x[i] * 100);
+	for (int mode = 0; mode < 8; mode++) {
+		struct node_run r;
+		bool reverse = mode & 1, exclusive = mode & 2, whole = mode & 4;
+		node_run_init(&r, "", "CumSum", 14, 1);
+		*(int64_t *)node_run_field(&r, "reverse") = reverse;
+		*(int64_t *)node_run_field(&r, "exclusive") = exclusive;
+		node_run_add(&r, whole ? DT_I32 : DT_F32, SHAPE_OF(2, B, 3), whole ? (void *)ints : x);
+		node_run_add(&r, DT_I64, SCALAR, &axis);
+		node_run(&r);
+		for (int line = 0; line < 6; line++) {
+			double sum = 0;
+			for (int i = 0; i < B; i++) {
+				int at = (line / 3 * B + (reverse ? B - 1 - i : i)) * 3 + line % 3;
+				double v = whole ? ints[at] : (double)x[at], want = exclusive ? sum : sum + v;
+				sum += v;
+				if (whole)
+					assert_int_equal(((int32_t *)r.out[0].data)[at], (int32_t)want);
+				else
+					assert_true(((float *)r.out[0].data)[at] == (float)want);
+			}
+		}
+		node_run_done(&r);
+	}
+	free(x);
+}
+
+static bool goes_first(const float *x, int64_t a, int64_t b)
+{
+	if (isnan(x[a]) || isnan(x[b]))
+		return isnan(x[a]) == isnan(x[b]) ? a < b : isnan(x[b]);
+	return x[a] > x[b] || (x[a] == x[b] && a < b);
+}
+
+// All of a row and a part of it, few and many, with equal elements and some that are no numbers: element i of the result has i before it.
+void test_op_along__ranks(void **state)
+{
+	static const int64_t sizes[][2] = { { 54, 54 }, { 54, 53 }, { C, C }, { C, 100 }, { C, 30 }, { 20, 20 }, { 25, 25 }, { 1, 1 } };
+	float *x = floats(4, C);
+
+	(void)state;
+	for (int i = 0; i < C; i++)
+		x[i] = i % 37 == 9 ? NAN : roundf(x[i] * 20);
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+		struct node_run r;
+		int64_t n = sizes[s][0], k = sizes[s][1];
+		node_run_init(&r, "", "TopK", 11, 2);
+		r.out_id[1] = 1;
+		node_run_add(&r, DT_F32, SHAPE_OF(n), x);
+		node_run_add(&r, DT_I64, SHAPE_OF(1), &k);
+		node_run(&r);
+		for (int64_t i = 0; i < k; i++) {
+			int64_t at = ((int64_t *)r.out[1].data)[i], before = 0;
+			for (int64_t j = 0; j < n; j++)
+				before += goes_first(x, j, at);
+			assert_int_equal(before, i);
+			assert_memory_equal((float *)r.out[0].data + i, x + at, sizeof *x);
+		}
+		node_run_done(&r);
+	}
+	free(x);
+}
+
+// Sums scattered along every axis, and gathered from there.
+void test_op_along__scattered(void **state)
+{
+	enum { I = 2, J = 3, K = 4, N = I * J * K };
+	float *updates = floats(5, N), *x = floats(6, A * B * 9);
+
+	(void)state;
+	for (int64_t axis = 0; axis < 3; axis++) {
+		struct node_run s, g;
+		int64_t index[N], step = (int64_t[]){ B * 9, 9, 1 }[axis], dim = (int64_t[]){ A, B, 9 }[axis];
+		float want[A * B * 9];
+		memcpy(want, x, sizeof want);
+		for (int64_t i = 0; i < N; i++) {
+			int64_t at[3] = { i / (J * K), i / K % J, i % K };
+			index[i] = i * 5 % dim - (i % 2 ? dim : 0);
+			at[axis] = 0;
+			want[(at[0] * B + at[1]) * 9 + at[2] + (index[i] + dim) % dim * step] += updates[i];
+		}
+		node_run_init(&s, "", "ScatterElements", 18, 1);
+		*(int64_t *)node_run_field(&s, "axis") = axis;
+		*(const char **)node_run_field(&s, "reduction") = "add";
+		node_run_add(&s, DT_F32, SHAPE_OF(A, B, 9), x);
+		node_run_add(&s, DT_I64, SHAPE_OF(I, J, K), index);
+		node_run_add(&s, DT_F32, SHAPE_OF(I, J, K), updates);
+		node_run(&s);
+		assert_memory_equal(s.out[0].data, want, sizeof want);
+		node_run_init(&g, "", "GatherElements", 13, 1);
+		*(int64_t *)node_run_field(&g, "axis") = axis;
+		node_run_add(&g, DT_F32, SHAPE_OF(A, B, 9), want);
+		node_run_add(&g, DT_I64, SHAPE_OF(I, J, K), index);
+		node_run(&g);
+		for (int64_t i = 0; i < N; i++) {
+			int64_t at[3] = { i / (J * K), i / K % J, i % K };
+			at[axis] = 0;
+			assert_true(((float *)g.out[0].data)[i] == want[(at[0] * B + at[1]) * 9 + at[2] + (index[i] + dim) % dim * step]);
+		}
+		node_run_done(&s);
+		node_run_done(&g);
+	}
+	free(x);
+	free(updates);
+}
