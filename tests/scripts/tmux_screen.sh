@@ -136,6 +136,25 @@ unsaved() {
 }
 check tmux__edits_are_not_lost_in_silence unsaved
 
+# A run that is killed then leaves its edits beside the model; the next start offers them, and takes them over.
+refuge() {
+	local model=$dir/beside/digits.onnx
+	mkdir "$dir/beside" && cp examples/digits.onnx "$model" && : >"$dir/full"
+	start 120x40 "$utf8 XDG_STATE_HOME=$dir/full" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "autosave fails" &&
+	    kill -HUP "$(pid_of)" && until_true 20 ends && grep -qF "edits are kept in $dir/beside/digits.onnx-" "$dir/err" &&
+	    start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*" &&
+	    keys C-c C-c && until_true 20 ends && [ "$(ls "$dir/beside")" = digits.onnx ] && start 120x40 "$utf8" "" && see "was not saved: :open"
+}
+check tmux__a_killed_run_keeps_its_edits_somewhere refuge
+
+# What is offered has tuned weights beside it: they go with it when an edit moves it out of the way.
+tuned_offer() {
+	start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "$done_" && keys ":tune 2s" Enter && see "1 edit*" && see "run 2:" && kill -KILL "$(pid_of)" &&
+	    until_true 20 ends && start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "was not saved" && see "$done_" && keys 6 && see "1 edit*" &&
+	    until_true 20 test -e "$dir"/tuned/qtui/*.json~ && keys ":open" Enter && see "opened "
+}
+check tmux__tuned_weights_stay_with_what_is_offered tuned_offer
+
 crashed() {
 	start 80x24 "$utf8" "" && see "$done_" && kill -SEGV "$(pid_of)" && until_true 20 ends && see AFTERWARDS && same_terminal &&
 	    grep -q "qtui has crashed" "$dir/err"

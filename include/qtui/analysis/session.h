@@ -69,6 +69,8 @@ MUST_CHECK enum status session_last_run(struct run_record *out, bool *old, const
 
 // Deletes a session file with the tuned weights that it names; what is not there is no error.
 void session_remove(const char *path);
+// Renames one with them; what was at `to` is gone. Of one that cannot be moved everything stays where it was.
+MUST_CHECK enum status session_move(const char *from, const char *to, struct error *err);
 // Where the tuned weights of that name lie: beside the session; heap.
 char *session_tuned_path(const char *session, const char *name);
 

@@ -14,7 +14,7 @@ int autosave_fd(const struct ui *ui); // readable when autosave_write has someth
 // saved.
 bool autosave_may_quit(struct ui *ui);
 // At the end: waits for what is being written, then removes the file when everything is written elsewhere; else leaves it to be offered next time, and
-// says so on standard error unless quiet.
-void autosave_end(struct ui *ui, bool quiet);
+// says so on standard error. Of a run that is killed while it cannot be written, edits go beside the model, or to where temporary files go.
+void autosave_end(struct ui *ui, bool killed);
 
 #endif

@@ -1,4 +1,5 @@
 // Session files: see docs/SESSION.md for the members. Unknown members are kept; malformed ones are errors that name the member.
+#include <errno.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -267,20 +268,62 @@ static bool is_tuning_name(const cJSON *item)
 	    strspn(item->valuestring, "0123456789abcdef") == TUNING_NAME - 1;
 }
 
-void session_remove(const char *path)
+// The tuned weights that lie beside a session, as a list that ends with NULL.
+static char **tuned_beside(const char *path)
 {
 	struct error err = {0};
 	cJSON *root = NULL;
-	const cJSON *item;
-	if (json_read(&root, path, &err) == STATUS_OK)
-		cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "tuned"))
-			if (is_tuning_name(item)) {
-				char *tuned = session_tuned_path(path, item->valuestring);
-				unlink(tuned);
-				free(tuned);
-			}
+	const cJSON *item, *list = json_read(&root, path, &err) == STATUS_OK ? cJSON_GetObjectItemCaseSensitive(root, "tuned") : NULL;
+	char **names = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *names);
+	int n = 0;
+	cJSON_ArrayForEach(item, list)
+		if (is_tuning_name(item))
+			names[n++] = xstrdup(item->valuestring);
 	cJSON_Delete(root);
+	return names;
+}
+
+static void free_names(char **names)
+{
+	for (int i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+void session_remove(const char *path)
+{
+	char **names = tuned_beside(path);
+	for (int i = 0; names[i]; i++) {
+		char *tuned = session_tuned_path(path, names[i]);
+		unlink(tuned);
+		free(tuned);
+	}
+	free_names(names);
 	unlink(path);
+}
+
+static bool move_tuned(const char *name, const char *from, const char *to)
+{
+	char *old = session_tuned_path(from, name), *new = session_tuned_path(to, name);
+	bool moved = rename(old, new) == 0;
+	free(old);
+	free(new);
+	return moved;
+}
+
+// The session last: one that is there can be opened.
+enum status session_move(const char *from, const char *to, struct error *err)
+{
+	char **names = tuned_beside(from);
+	int n = 0;
+	session_remove(to);
+	while (names[n] && move_tuned(names[n], from, to))
+		n++;
+	enum status st = !names[n] && rename(from, to) == 0 ? STATUS_OK : error_set(err, STATUS_IO, "%s: %s", to, strerror(errno));
+	while (st != STATUS_OK && n-- > 0)
+		(void)move_tuned(names[n], to, from);
+	free_names(names);
+	return st;
 }
 
 static enum status read_one_tuned(const struct session *s, struct study *st, const char *wanted, struct error *err)

@@ -82,7 +82,8 @@ static void adopt(const struct ui *ui, const char *first)
 	for (int i = 1; i <= AT_ONCE && !file_exists(ui->autosave_path); i++) {
 		char *path = numbered(first, i);
 		int lock = file_exists(path) ? lock_of(path) : -1;
-		if (lock >= 0 && rename(path, ui->autosave_path))
+		struct error err;
+		if (lock >= 0 && session_move(path, ui->autosave_path, &err))
 			log_warn("%s cannot be taken over: :open %s brings its edits back", path, path);
 		if (lock >= 0)
 			close(lock);
@@ -90,27 +91,63 @@ static void adopt(const struct ui *ui, const char *first)
 	}
 }
 
-// Edits that another run has left: offered, unless a session was asked for.
-static void offer(struct ui *ui)
+// Where edits go that a run which was killed could not autosave: beside the model, or where temporary files go. Heap.
+static char *refuge(const struct ui *ui, const char *first, int place, int i)
 {
+	const char *tmp = getenv("TMPDIR");
+	char *model = file_dir(ui->snap->g->path), *name;
+	struct str path = {0};
+
+	str_addf(&path, "%s/%s", place == 0 ? model : tmp && *tmp ? tmp : "/tmp", file_base(first));
+	name = numbered(str_text(&path), i);
+	str_done(&path);
+	free(model);
+	return name;
+}
+enum { REFUGES = 2 };
+
+// Anybody may put files where temporary ones go.
+static bool is_mine(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+// The session that is offered; heap. NULL: none.
+static char *find_left(const struct ui *ui, const char *first)
+{
+	char *found = file_exists(ui->autosave_path) ? xstrdup(ui->autosave_path) : NULL;
+
+	for (int k = 0; k < REFUGES * AT_ONCE && !found; k++) {
+		found = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
+		if (!is_mine(found)) {
+			free(found);
+			found = NULL;
+		}
+	}
+	return found;
+}
+
+// Edits that another run has left: offered, unless a session was asked for.
+static void offer(struct ui *ui, const char *first)
+{
+	char *path = find_left(ui, first);
 	struct session *s = NULL;
 	struct error err;
 	char when[64];
 
-	if (!file_exists(ui->autosave_path))
-		return;
-	if (session_read(&s, ui->autosave_path, &err)) {
+	if (path && session_read(&s, path, &err)) {
 		log_warn("%s", err.text);
-		return;
-	}
-	if (s->current > 0) {
-		time_of(when, sizeof when, ui->autosave_path);
-		ui->offered = xstrdup(ui->autosave_path);
+	} else if (path && s->current > 0) {
+		time_of(when, sizeof when, path);
+		ui->offered = xstrdup(path);
 		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, s->current,
 		    plural(s->current));
 		log_warn("a session of %s with %d step%s was not saved: %s", when, s->current, plural(s->current), ui->offered);
 	}
 	session_free(&s);
+	free(path);
 }
 
 void autosave_begin(struct ui *ui)
@@ -124,7 +161,7 @@ void autosave_begin(struct ui *ui)
 	ui->autosave = session_writer_new(ui->autosave_path);
 	if (!ui->session) {
 		adopt(ui, first);
-		offer(ui);
+		offer(ui, first);
 	}
 	free(first);
 	str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
@@ -136,9 +173,12 @@ void autosave_begin(struct ui *ui)
 static void keep_offered(struct ui *ui)
 {
 	struct str kept = {0};
+	struct error err;
 
 	str_addf(&kept, "%s~", ui->autosave_path);
-	if (!rename(ui->autosave_path, str_text(&kept))) {
+	if (session_move(ui->autosave_path, str_text(&kept), &err)) {
+		log_warn("what was offered is not kept: %s", err.text);
+	} else {
 		free(ui->offered);
 		ui->offered = str_detach(&kept);
 	}
@@ -169,7 +209,7 @@ void autosave_write(struct ui *ui)
 	if (!ui->autosave_due || !ui->autosave)
 		return;
 	ui->autosave_due = false;
-	if (ui->offered && !str_has_suffix(ui->offered, "~"))
+	if (ui->offered && !strcmp(ui->offered, ui->autosave_path))
 		keep_offered(ui);
 	session_writer_put(ui->autosave, session_save_begin(ui->study, ui->session));
 	ui->autosaved = true;
@@ -198,19 +238,48 @@ bool autosave_may_quit(struct ui *ui)
 	return false;
 }
 
-void autosave_end(struct ui *ui, bool quiet)
+// Nobody can be asked any more where edits shall go that cannot be autosaved. False: nowhere.
+static bool take_refuge(struct ui *ui)
+{
+	char *first = session_autosave_path(ui->snap->g->path);
+	bool kept = false;
+
+	for (int k = 0; k < REFUGES * AT_ONCE && !kept; k++) {
+		char *path = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
+		struct error err;
+		kept = !file_exists(path) && !session_write(ui->study, path, ui->session, &err);
+		if (kept)
+			fprintf(stderr, "qtui: edits are kept in %s; the next start offers them\n", path);
+		free(path);
+	}
+	free(first);
+	return kept;
+}
+
+// What was taken from a refuge and is kept again elsewhere by now is not offered twice.
+static void leave_refuge(const struct ui *ui)
+{
+	if (ui->offered && ui->opened && !strcmp(ui->opened->path, ui->offered) && !str_has_prefix(ui->offered, ui->autosave_path))
+		session_remove(ui->offered);
+}
+
+void autosave_end(struct ui *ui, bool killed)
 {
 	struct error err = {0};
+	bool kept;
 
 	autosave_write(ui);
 	if (!ui->autosave)
 		return;
-	if (session_writer_free(&ui->autosave, &err) && ui->unsaved)
+	kept = !session_writer_free(&ui->autosave, &err) || !ui->unsaved || (killed && take_refuge(ui));
+	if (!kept)
 		fprintf(stderr, "qtui: edits are lost: %s\n", err.text);
 	else if (ui->autosaved && !ui->unsaved)
 		session_remove(ui->autosave_path);
-	else if (ui->unsaved && !quiet)
+	else if (err.status == STATUS_OK && ui->unsaved && !killed)
 		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", ui->autosave_path);
+	if (kept)
+		leave_refuge(ui);
 	if (ui->autosave_lock >= 0)
 		close(ui->autosave_lock);
 }
