@@ -7,8 +7,8 @@
 void test_calibrate__counts_of_16_bit_go_as_soon_as_they_have_served(void **state)
 {
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
-	skip(); // what is freed stays for a while
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); // what is freed stays for a while, and shadows of it are memory too
 #endif
 	struct error err = {0};
 	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = "esp32p4",

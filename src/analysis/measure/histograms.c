@@ -184,9 +184,14 @@ struct hist *hist_publish_beside(struct hist_memo *h, int samples, const struct 
 	return publish(h, samples, edges->lo, edges->hi, true);
 }
 
-static int levels_of(const struct hist_memo *h)
+static int levels_of(struct hist_memo *h)
 {
-	return h->n_part ? levels_of(h->part[0]) : h->levels;
+	if (h->n_part == 0)
+		return h->levels;
+	pthread_mutex_lock(&h->part[0]->lock);
+	int levels = levels_of(h->part[0]);
+	pthread_mutex_unlock(&h->part[0]->lock);
+	return levels;
 }
 
 static void add_used(struct hist_memo *h, uint8_t *used, int levels)
