@@ -97,3 +97,78 @@ void test_op_corners__resize_rounds_coordinates_in_float(void **state)
 	node_run_floats(&r, 2, (const float[]){1, 5});
 	node_run_done(&r);
 }
+
+// (1 + 0.5) / 0.6 - 0.5 is below 2 in double, and 2 in float; the offset in front of it is a float.
+void test_op_corners__resize_half_pixel_symmetric_adds_up_in_double(void **state)
+{
+	static const float x[] = {0, 1, 2, 3, 4};
+	static const int64_t size = 3;
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "Resize", 19, 1);
+	*(const char **)node_run_field(&r, "nearest_mode") = "floor";
+	*(const char **)node_run_field(&r, "coordinate_transformation_mode") = "half_pixel_symmetric";
+	node_run_add(&r, DT_F32, SHAPE_OF(5), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(&r, DT_I64, SHAPE_OF(1), &size);
+	node_run(&r);
+	node_run_floats(&r, 3, (const float[]){0, 1, 3});
+	node_run_done(&r);
+}
+
+void test_op_corners__pads_below_zero_cut_before_the_rest_is_wrapped(void **state)
+{
+	static const float x[] = {0, 1, 2, 3, 4, 5};
+	static const int64_t pads[][2] = {{-2, 4}, {4, -2}, {-6, 1}};
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		node_run_init(&r, "", "Pad", 19, 1);
+		*(const char **)node_run_field(&r, "mode") = "wrap";
+		node_run_add(&r, DT_F32, SHAPE_OF(6), x);
+		node_run_add(&r, DT_I64, SHAPE_OF(2), pads[i]);
+		if (i < 2) {
+			node_run(&r);
+			node_run_floats(&r, 8, i ? (const float[]){0, 1, 2, 3, 0, 1, 2, 3} : (const float[]){2, 3, 4, 5, 2, 3, 4, 5});
+		} else {
+			assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+		}
+		node_run_done(&r);
+	}
+}
+
+void test_op_corners__the_upper_limit_of_a_clip_wins(void **state)
+{
+	static const int8_t x[] = {-100, 0, 100}, low = 50, high = -50;
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "Clip", 13, 1);
+	node_run_add(&r, DT_I8, SHAPE_OF(3), x);
+	node_run_add(&r, DT_I8, SCALAR, &low);
+	node_run_add(&r, DT_I8, SCALAR, &high);
+	node_run(&r);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(((int8_t *)r.out[0].data)[i], -50);
+	node_run_done(&r);
+}
+
+// As ONNX's shape inference has it: 10 * 2.3f is 23 in float, and 22.9999995 in double.
+void test_op_corners__resize_multiplies_sizes_in_float(void **state)
+{
+	static const float x[10] = {0}, scale = 2.3f;
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "Resize", 13, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(10), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(&r, DT_F32, SHAPE_OF(1), &scale);
+	node_run(&r);
+	assert_int_equal(r.out[0].shape.dim[0], 23);
+	node_run_done(&r);
+}

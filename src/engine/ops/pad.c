@@ -83,6 +83,17 @@ static enum status read_padding(
 	return STATUS_OK;
 }
 
+// What is left of an axis when pads below 0 have cut.
+static int64_t cut_from(const struct padding *p, int axis)
+{
+	return p->before[axis] < 0 ? -p->before[axis] : 0;
+}
+
+static int64_t cut_to(const struct padding *p, int axis, int64_t dim)
+{
+	return p->after[axis] < 0 ? dim + p->after[axis] : dim;
+}
+
 enum status pad_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct padding p;
@@ -99,7 +110,7 @@ enum status pad_shape(const struct node *n, const struct tensor *const *in, stru
 		if (y.dim[i] < 0 || y.dim[i] > RULE_MAX_DIM)
 			return error_set(
 			    err, STATUS_FORMAT, "axis %d would have %lld elements", i, (long long)y.dim[i]);
-		if (p.mode != PAD_CONSTANT && dim == 0 && y.dim[i] > 0)
+		if (p.mode != PAD_CONSTANT && cut_from(&p, i) >= cut_to(&p, i, dim) && y.dim[i] > 0)
 			return error_set(err, STATUS_FORMAT, "axis %d is empty and cannot be padded by mode %s", i,
 			    mode_names[p.mode]);
 	}
@@ -114,20 +125,22 @@ static int64_t modulo(int64_t a, int64_t b)
 	return r < 0 ? r + b : r;
 }
 
-static int64_t source(enum pad_mode mode, int64_t i, int64_t dim)
+static int64_t source(enum pad_mode mode, int64_t i, int64_t first, int64_t end)
 {
-	if (i >= 0 && i < dim)
+	const int64_t dim = end - first;
+
+	if (i >= first && i < end)
 		return i;
 	switch (mode) {
 	case PAD_EDGE:
-		return i < 0 ? 0 : dim - 1;
+		return i < first ? first : end - 1;
 	case PAD_WRAP:
-		return modulo(i, dim);
+		return first + modulo(i - first, dim);
 	case PAD_REFLECT:
 		if (dim == 1)
-			return 0;
-		i = modulo(i, 2 * (dim - 1));
-		return i < dim ? i : 2 * (dim - 1) - i;
+			return first;
+		i = modulo(i - first, 2 * (dim - 1));
+		return first + (i < dim ? i : 2 * (dim - 1) - i);
 	default:
 		return -1;
 	}
@@ -202,7 +215,7 @@ enum status pad_eval(
 			s = error_set(
 			    err, STATUS_NOMEM, "no memory for %lld positions", (long long)out[0].shape.dim[i]);
 		for (int64_t j = 0; table[i] && j < out[0].shape.dim[i]; j++)
-			table[i][j] = source(p.mode, j - p.before[i], in[0]->shape.dim[i]);
+			table[i][j] = source(p.mode, j - p.before[i], cut_from(&p, i), cut_to(&p, i, in[0]->shape.dim[i]));
 	}
 	if (s == STATUS_OK && rank > 0)
 		pad_rows(in[0], &out[0], table, &value);

@@ -87,9 +87,10 @@ static enum status read_axes(
 	return s;
 }
 
+// The product is one of floats, as in ONNX's own shape inference: 10 times 2.3f is 23, though 2.3f is below 2.3.
 static enum status set_scale(struct resize_axis *x, int axis, double scale, struct error *err)
 {
-	double out = floor((double)x->in * scale);
+	double out = floor((double)((float)x->in * (float)scale));
 
 	if (!(scale > 0) || !(out < (double)RULE_MAX_DIM))
 		return error_set(err, STATUS_FORMAT, "the scale of axis %d is %g", axis, scale);

@@ -11,7 +11,7 @@ static float coordinate(const struct resize *r, const struct resize_axis *x, int
 
 	switch (r->transform) {
 	case TRANSFORM_HALF_PIXEL_SYMMETRIC:
-		return in / 2 * (1 - out / (scale * in)) + (at + 0.5f) / scale - 0.5f;
+		return (float)((double)(in / 2 * (1 - out / (scale * in))) + ((double)at + 0.5) / (double)scale - 0.5);
 	case TRANSFORM_PYTORCH:
 		return x->out > 1 ? (at + 0.5f) / scale - 0.5f : 0;
 	case TRANSFORM_ALIGN_CORNERS:

@@ -136,11 +136,15 @@ enum status unary_shape(const struct node *n, const struct tensor *const *in, st
 	return STATUS_OK;
 }
 
+// Of limits that exclude each other the upper one holds.
 static int64_t clip_int(int64_t v, int64_t low, int64_t high, bool is_unsigned)
 {
-	if (is_unsigned)
-		return (uint64_t)v < (uint64_t)low ? low : (uint64_t)v > (uint64_t)high ? high : v;
-	return v < low ? low : v > high ? high : v;
+	if (is_unsigned) {
+		v = (uint64_t)v < (uint64_t)low ? low : v;
+		return (uint64_t)v > (uint64_t)high ? high : v;
+	}
+	v = v < low ? low : v;
+	return v > high ? high : v;
 }
 
 static int64_t unary_int(enum op_id id, int64_t v, bool is_unsigned)
