@@ -129,23 +129,24 @@ static bool output_first(struct einsum *e)
 	return true;
 }
 
-static enum status parse(struct einsum *e, const struct node *n, const struct tensor *const *in, struct error *err)
+static enum status parse_equation(
+    struct einsum *e, const char *equation, const struct tensor *const *in, int operands, struct error *err)
 {
-	const char *equation = ((const struct einsum_attrs *)n->attrs)->equation, *p = equation;
+	const char *p = equation;
 	int most;
 
-	*e = (struct einsum){.operands = n->n_in};
-	if (n->n_in > EINSUM_OPERANDS)
+	*e = (struct einsum){.operands = operands};
+	if (operands > EINSUM_OPERANDS)
 		return error_set(err, STATUS_UNSUPPORTED, "more than %d inputs are not supported", EINSUM_OPERANDS);
-	for (int k = 0; k < n->n_in; k++)
+	for (int k = 0; k < operands; k++)
 		if (!in[k])
 			return error_set(err, STATUS_FORMAT, "input %d is missing", k);
-	most = longest_ellipsis(p, in, n->n_in);
-	for (int k = 0; k < n->n_in && most >= 0; k++) {
+	most = longest_ellipsis(p, in, operands);
+	for (int k = 0; k < operands && most >= 0; k++) {
 		bool dots;
 		int letters = count_letters(p, &dots);
 		if (!parse_term(&e->in[k], &p, in[k]->shape.rank - letters, most) || e->in[k].n != in[k]->shape.rank ||
-		    !add_dims(e, &e->in[k], &in[k]->shape) || (k + 1 < n->n_in && *p != ','))
+		    !add_dims(e, &e->in[k], &in[k]->shape) || (k + 1 < operands && *p != ','))
 			return bad_equation(equation, err);
 		p += *p == ',';
 	}
@@ -161,6 +162,11 @@ static enum status parse(struct einsum *e, const struct node *n, const struct te
 		implicit_output(e, most);
 	}
 	return output_first(e) ? STATUS_OK : bad_equation(equation, err);
+}
+
+static enum status parse(struct einsum *e, const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	return parse_equation(e, ((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in, err);
 }
 
 enum status einsum_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -187,6 +193,28 @@ static void label_strides(
 	for (int i = 0; i < t->n; i++)
 		if (s->dim[i] != 1)
 			stride[find_label(e, t->label[i])] += dense[i];
+}
+
+static enum status walk(
+    struct einsum_walk *w, struct einsum *e, const char *equation, const struct tensor *const *in, int operands, struct error *err)
+{
+	enum status s = parse_equation(e, equation, in, operands, err);
+
+	*w = (struct einsum_walk){.e = e, .in = in, .terms = 1};
+	for (int k = 0; s == STATUS_OK && k < operands; k++)
+		label_strides(w->stride[k], e, &e->in[k], &in[k]->shape);
+	for (int i = e->out.n; s == STATUS_OK && i < e->labels; i++)
+		w->terms *= e->dim[i];
+	return s;
+}
+
+bool einsum_product(struct einsum_product *p, const char *equation, const struct tensor *const *in)
+{
+	struct einsum e;
+	struct einsum_walk w;
+	struct error err;
+
+	return walk(&w, &e, equation, in, 2, &err) == STATUS_OK && einsum_product_of(p, &w);
 }
 
 // Moves the places `at` to element `flat` of the labels first..last-1.
@@ -241,15 +269,11 @@ enum status einsum_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct einsum e;
-	struct einsum_walk w = {.e = &e, .in = in, .terms = 1};
-	enum status s = parse(&e, n, in, err);
+	struct einsum_walk w;
+	enum status s = walk(&w, &e, ((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in, err);
 
 	if (s != STATUS_OK)
 		return s;
-	for (int k = 0; k < e.operands; k++)
-		label_strides(w.stride[k], &e, &e.in[k], &in[k]->shape);
-	for (int i = e.out.n; i < e.labels; i++)
-		w.terms *= e.dim[i];
 	if (e.operands == 2 && out[0].type == DT_F32)
 		return einsum_pair(&w, out[0].data, width, err);
 #pragma omp parallel for num_threads(width) if (width > 1)

@@ -125,6 +125,7 @@ enum status exec_conv(struct exec *x);
 enum status exec_conv_deep(struct exec *x);
 enum status exec_conv_computed(struct exec *x); // weights or bias that the network computes
 enum status exec_matmul(struct exec *x);
+enum status exec_product(struct exec *x);
 enum status exec_unary(struct exec *x);
 enum status exec_binary(struct exec *x);
 enum status exec_pool(struct exec *x);
