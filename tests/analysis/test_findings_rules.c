@@ -260,3 +260,51 @@ void test_findings_rules__noise_is_traced_to_where_it_began(void **state)
 	findings_drop(&f);
 	free(m);
 }
+
+// Rungs of movers that a Concat joins again: WIDTH to the RUNGS ways lead from the first tensor to what follows, which is no decision.
+void test_findings_rules__ways_that_meet_again_are_walked_once(void **state)
+{
+	enum { RUNGS = 4, WIDTH = 1000, NODES = RUNGS * (WIDTH + 1) + 1 };
+	struct made *m = make();
+	struct value *value = calloc(NODES + 1, sizeof *value);
+	struct node *node = calloc(NODES, sizeof *node);
+	struct node_row *row = calloc(NODES, sizeof *row);
+	int *id = calloc(2 * NODES, sizeof *id);
+	static const struct axis_attrs concat;
+	for (int i = 0; i < 2 * NODES; i++)
+		id[i] = i;
+	for (int v = 0; v <= NODES; v++)
+		value[v] = (struct value){.name = "v", .type = DT_F32, .producer = v - 1};
+	for (int n = 0; n < NODES; n++) {
+		int rung = n / (WIDTH + 1), at = n % (WIDTH + 1), top = rung * (WIDTH + 1);
+		bool joins = at == WIDTH;
+		const char *op = n == NODES - 1 ? "Tanh" : joins ? "Concat" : "Transpose";
+		node[n] = (struct node){.name = op, .op = op_find("", op, 13), .attrs = joins ? &concat : NULL, .in = &id[joins ? top + 1 : top],
+		    .n_in = joins ? WIDTH : 1, .out = &id[n + 1], .n_out = 1};
+		row[n] = (struct node_row){.requested = -1, .fused_into = -1};
+		if (joins)
+			for (int k = 0; k < WIDTH; k++)
+				value[top + 1 + k] = (struct value){.name = "v", .type = DT_F32, .producer = top + k, .consumer = &id[n], .n_consumers = 1};
+		else if (at == 0)
+			value[top].consumer = &id[n], value[top].n_consumers = n == NODES - 1 ? 1 : WIDTH;
+	}
+	m->g.value = value;
+	m->g.n_values = NODES + 1;
+	m->g.node = node;
+	m->g.n_nodes = NODES;
+	m->g.n_outputs = 0;
+	m->s.row = row;
+	m->s.n_rows = NODES;
+	m->s.n_outputs = 0;
+	m->s.n_sites = 1;
+	m->site[0].value = m->site[0].node = 0;
+	set_figures(&m->site[0].layerwise, 3);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_non_null(f);
+	findings_drop(&f);
+	free(value);
+	free(node);
+	free(row);
+	free(id);
+	free(m);
+}

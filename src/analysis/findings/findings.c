@@ -163,6 +163,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 		l.samples = study->bench[s->bench].d;
 		l.survey = study_take_survey(study, l.samples);
 	}
+	find_decisions(&l);
 	l.noise = nodes_noise(&l);
 	for (int r = 0; r < FINDING_RULES && !is_stopped(study); r++) {
 		l.rule = (enum finding_rule)r;
@@ -173,6 +174,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	plan_free(&l.bare);
 	free(l.at);
 	free(l.tail);
+	free(l.decision);
 	if (is_stopped(study))
 		findings_drop(&f);
 	return f;

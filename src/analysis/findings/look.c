@@ -1,7 +1,10 @@
 // What rules ask of a snapshot.
 #include <math.h>
 #include <stdlib.h>
+#include "qtui/base/mem.h"
 #include "rule.h"
+
+enum { LONGEST_TAIL = 8, NO_DECISION };
 
 bool is_op(const struct node *n, enum op_id id)
 {
@@ -150,25 +153,36 @@ bool is_probability(const struct look *l, const struct site *s)
 	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && !is_gate(l, (int)(n - l->g->node)));
 }
 
-// Nodes that may stand between a decision and the end, each looked at once: a graph of n nodes has no longer way than n.
-static bool reaches_decision(const struct look *l, int value, int depth)
+// How many operators stand between the value that node n reads and a decision, from those behind n.
+static int way_through(const struct look *l, int n)
 {
-	const struct value *v = &l->g->value[value];
-	bool found = v->is_output;
-	for (int c = 0; !found && depth > 0 && c < v->n_consumers; c++) {
-		const struct node *m = &l->g->node[v->consumer[c]];
-		if (is_op(m, OP_Softmax) || (is_op(m, OP_Sigmoid) && !is_gate(l, v->consumer[c])))
-			return true;
-		for (int o = 0; !found && (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
-			found = m->out[o] >= 0 && reaches_decision(l, m->out[o], depth - 1);
+	const struct node *m = &l->g->node[n];
+	int way = NO_DECISION;
+	if (is_op(m, OP_Softmax) || (is_op(m, OP_Sigmoid) && !is_gate(l, n)))
+		return 1;
+	for (int o = 0; (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
+		if (m->out[o] >= 0 && l->decision[m->out[o]] < way)
+			way = l->decision[m->out[o]] + 1;
+	return way;
+}
+
+void find_decisions(struct look *l)
+{
+	const struct graph *g = l->g;
+	l->decision = xcalloc((size_t)g->n_values + 1, sizeof *l->decision);
+	for (int v = 0; v < g->n_values; v++)
+		l->decision[v] = g->value[v].is_output ? 0 : NO_DECISION;
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		int way = way_through(l, n);
+		for (int i = 0; i < g->node[n].n_in; i++)
+			if (g->node[n].in[i] >= 0 && way < l->decision[g->node[n].in[i]])
+				l->decision[g->node[n].in[i]] = way;
 	}
-	return found;
 }
 
 bool is_decision(const struct look *l, int value)
 {
-	enum { LONGEST_TAIL = 8 };
-	return reaches_decision(l, value, LONGEST_TAIL);
+	return l->decision[value] < NO_DECISION;
 }
 
 bool is_explained(const struct look *l, int node, enum finding_rule by)

@@ -15,6 +15,7 @@ struct look {
 	struct plan *bare;           // likewise; what it says may be edited
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
+	int *decision;               // [n_values] find_decisions
 	double noise;                // that the nodes make by their own figures, at most what findings share out in the end
 	struct findings *out;
 	enum finding_rule rule;      // that runs
@@ -50,6 +51,7 @@ double predicted_snr(const struct look *l, const struct site *s, double scale); 
 int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
 bool is_decision(const struct look *l, int value);
+void find_decisions(struct look *l); // once for all values: several ways may lead over each
 bool is_gate(const struct look *l, int sigmoid);      // x * Sigmoid(x): an activation, not a probability
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.

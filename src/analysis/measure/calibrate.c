@@ -28,6 +28,7 @@ struct parts {
 struct calibration {
 	struct work *w;
 	enum sim sim;                // whose tensors are observed: SIM_WEIGHTS; for a first look SIM_FLOAT, which is needed anyway
+	int *first_of, *next_of;     // [n_values] the first observer of a value, [n_observe] the next of the same one; -1: none
 	struct key *key;             // [n_observe] of the scale
 	struct key *tensor;          // [n_observe] of what is observed, samples and all
 	bool *missing;               // [n_observe]
@@ -83,8 +84,8 @@ static const struct observer *ranges_of(const struct calibration *c, int i, stru
 
 static int observed_at(const struct calibration *c, int value, struct key k)
 {
-	for (int i = 0; i < c->w->plan->n_observe; i++)
-		if (c->w->plan->observe[i].value == value && ranges_of(c, i, k))
+	for (int i = c->first_of[value]; i >= 0; i = c->next_of[i])
+		if (ranges_of(c, i, k))
 			return i;
 	return -1;
 }
@@ -159,15 +160,14 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 {
 	struct rep x = {0};
 	struct error err = {0};
-	const struct plan *p = c->w->plan;
 	if (rep_to_float(&x, seen, s->width, &err) != STATUS_OK) {
 		pthread_mutex_lock(&c->lock);
 		c->err = err;
 		pthread_mutex_unlock(&c->lock);
 		return;
 	}
-	for (int i = 0; i < p->n_observe; i++)
-		if (c->observer[i] && p->observe[i].value == s->value) {
+	for (int i = c->first_of[s->value]; i >= 0; i = c->next_of[i])
+		if (c->observer[i]) {
 			pthread_mutex_lock(&c->lock);
 			join_parts(c, i);
 			pthread_mutex_unlock(&c->lock);
@@ -348,6 +348,17 @@ bool work_knows_scales(struct work *w)
 	return missing == 0;
 }
 
+static void index_observers(struct calibration *c)
+{
+	const struct plan *p = c->w->plan;
+	for (int v = 0; v < p->g->n_values; v++)
+		c->first_of[v] = -1;
+	for (int i = p->n_observe - 1; i >= 0; i--) {
+		c->next_of[i] = c->first_of[p->observe[i].value];
+		c->first_of[p->observe[i].value] = i;
+	}
+}
+
 enum status work_calibrate(struct work *w, struct error *err)
 {
 	enum status st = make_plan(w, err);
@@ -355,12 +366,14 @@ enum status work_calibrate(struct work *w, struct error *err)
 		return st;
 	size_t n = (size_t)w->plan->n_observe + 1, values = (size_t)w->study->g->n_values + 1;
 	struct calibration c = {.w = w, .sim = w->look ? SIM_FLOAT : SIM_WEIGHTS,
+	    .first_of = xcalloc(values, sizeof *c.first_of), .next_of = xcalloc(n, sizeof *c.next_of),
 	    .key = xcalloc(n, sizeof *c.key), .tensor = xcalloc(n, sizeof *c.tensor), .missing = xcalloc(n, 1), .from = xcalloc(n, sizeof *c.from), .parts = xcalloc(n, sizeof *c.parts),
 	    .observer = xcalloc(n, sizeof *c.observer), .fed = xcalloc(n, sizeof *c.fed), .finished = xcalloc(n, 1),
 	    .scale = xcalloc(n, sizeof *c.scale), .zero = xcalloc(n, sizeof *c.zero)};
 	for (int i = 0; i < OBSERVER_PHASES; i++)
 		c.want[i] = xcalloc(values, 1);
 	pthread_mutex_init(&c.lock, NULL);
+	index_observers(&c);
 	if (find_missing(&c) > 0)
 		st = observe(&c, err);
 	if (st == STATUS_OK)
@@ -368,6 +381,8 @@ enum status work_calibrate(struct work *w, struct error *err)
 	for (int i = 0; i < w->plan->n_observe; i++)
 		observer_free(&c.observer[i]);
 	pthread_mutex_destroy(&c.lock);
+	free(c.first_of);
+	free(c.next_of);
 	free(c.key);
 	free(c.tensor);
 	free(c.missing);

@@ -131,10 +131,9 @@ static void see(void *arg, const struct sighting *s)
 	if (s->rep[SIM_FLOAT]) {
 		for (int i = w->first_site[s->value]; i < w->first_site[s->value + 1]; i++)
 			measure_site(w, &w->site[w->site_at[i]], s);
-		for (int i = 0; i < w->study->g->n_outputs; i++)
-			if (w->output[i].value == s->value && w->output[i].graphwise && s->rep[SIM_FULL] &&
-			    figure_lacks(w->output[i].graphwise, s->sample))
-				compare_aligned(w->output[i].graphwise, s, s->rep[SIM_FLOAT], s->rep[SIM_FULL], NULL);
+		const struct output_work *o = w->output_of[s->value];
+		if (o && o->graphwise && s->rep[SIM_FULL] && figure_lacks(o->graphwise, s->sample))
+			compare_aligned(o->graphwise, s, s->rep[SIM_FLOAT], s->rep[SIM_FULL], NULL);
 	}
 	if (w->gather)
 		task_gather_see(w->gather, s);
@@ -235,11 +234,13 @@ void work_reset(struct work *w)
 	free(w->site_at);
 	free(w->first_site);
 	free(w->output);
+	free(w->output_of);
 	free(w->lack);
 	w->lack = NULL;
 	w->site = NULL;
 	w->site_at = w->first_site = NULL;
 	w->output = NULL;
+	w->output_of = NULL;
 	w->n_sites = 0;
 	shared_plan_drop(&w->shared);
 	w->plan = NULL;

@@ -256,9 +256,11 @@ void work_sites(struct work *w)
 	compose_sites(w);
 	index_sites(w);
 	w->output = xcalloc((size_t)g->n_outputs + 1, sizeof *w->output);
+	w->output_of = xcalloc((size_t)g->n_values + 1, sizeof *w->output_of);
 	for (int i = 0; i < g->n_outputs; i++) {
 		int v = g->output[i];
 		w->output[i].value = v;
+		w->output_of[v] = &w->output[i];
 		if (g->value[v].type == DT_F32 && !g->value[v].constant)
 			w->output[i].graphwise = memo_figure(w->study->memo,
 			    pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], backend_key(w)));

@@ -57,6 +57,7 @@ struct work {
 	int *first_site;            // [n_values + 1] sites of value v: site_at[first_site[v]] .. site_at[first_site[v + 1] - 1]
 	int *site_at;
 	struct output_work *output; // [g->n_outputs]
+	struct output_work **output_of; // [n_values] NULL: no output. One that is there twice has one figure.
 	struct lack *lack;          // [threads] scratch of measure.c
 	atomic_long done;           // steps finished in this stage
 	long total_steps;           // steps of this stage over all samples

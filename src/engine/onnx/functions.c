@@ -5,6 +5,7 @@
 #include "proto.h"
 #include "proto_nodes.h"
 #include "wire.h"
+#include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -16,12 +17,25 @@ struct made {
 	size_t bytes; // of the nodes that were copied, as a file would have them
 };
 
-struct call {
+struct known {
+	const Onnx__FunctionProto *f;
+	int alike;             // functions of that name and overload
+	struct namemap *place; // of its inputs' names, and behind them its outputs'
+};
+
+struct functions {
 	const Onnx__ModelProto *m;
+	struct namemap *by_name; // of full_name, to an index of `at`
+	struct known *at;
+	struct made made;
+};
+
+struct call {
+	struct functions *of;
+	const struct known *known;
 	const Onnx__FunctionProto *f;
 	const Onnx__NodeProto *p;
 	const char *prefix;
-	int alike; // functions of that name and overload
 };
 
 // ---- fields that the description of the format is too old for
@@ -45,14 +59,6 @@ static const uint8_t *unknown_bytes(size_t *n, size_t *i, const ProtobufCMessage
 	return NULL;
 }
 
-static bool same_overload(const Onnx__FunctionProto *f, const Onnx__NodeProto *p)
-{
-	size_t i = 0, k = 0, n = 0, m = 0;
-	const uint8_t *a = unknown_bytes(&n, &i, &f->base, FUNCTION_OVERLOAD), *b = unknown_bytes(&m, &k, &p->base, NODE_OVERLOAD);
-
-	return n == m && (n == 0 || !memcmp(a, b, n));
-}
-
 // The attribute of that name for which the function has a default; NULL: there is none. The caller frees it.
 static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *f, const char *name)
 {
@@ -73,30 +79,71 @@ static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *f, const char
 	return a;
 }
 
-// *alike: how many functions have that name and overload.
-static const Onnx__FunctionProto *find(int *alike, const Onnx__ModelProto *m, const Onnx__NodeProto *p)
+static char *full_name(const char *domain, const char *name, const ProtobufCMessage *m, uint32_t overload_tag)
 {
-	const Onnx__FunctionProto *found = NULL;
+	struct str s = {0};
+	size_t i = 0, n = 0;
+	const uint8_t *overload = unknown_bytes(&n, &i, m, overload_tag);
 
-	*alike = 0;
-	for (size_t i = 0; i < m->n_functions; i++)
-		if (!strcmp(text_of(m->functions[i]->name), text_of(p->op_type)) &&
-		    !strcmp(domain_of(m->functions[i]->domain), domain_of(p->domain)) && same_overload(m->functions[i], p)) {
-			found = m->functions[i];
-			++*alike;
-		}
-	return found;
+	str_addf(&s, "%s\n%s\n", domain_of(domain), text_of(name));
+	if (n)
+		str_addn(&s, (const char *)overload, n);
+	return str_detach(&s);
 }
 
-// ---- names
+// The first of equal names is put last.
+static struct namemap *places(const Onnx__FunctionProto *f)
+{
+	struct namemap *m = namemap_new();
 
-static int place_of(char *const *list, size_t n, const char *name)
+	for (size_t i = f->n_output; i-- > 0;)
+		namemap_put(m, f->output[i], (int)(f->n_input + i));
+	for (size_t i = f->n_input; i-- > 0;)
+		namemap_put(m, f->input[i], (int)i);
+	return m;
+}
+
+static void index_functions(struct functions *of)
+{
+	of->by_name = namemap_new();
+	of->at = xcalloc(of->m->n_functions + 1, sizeof *of->at);
+	for (size_t i = 0; i < of->m->n_functions; i++) {
+		const Onnx__FunctionProto *f = of->m->functions[i];
+		char *name = full_name(f->domain, f->name, &f->base, FUNCTION_OVERLOAD);
+		int before = namemap_get(of->by_name, name);
+
+		of->at[i] = (struct known){.f = f, .alike = before < 0 ? 1 : of->at[before].alike + 1, .place = places(f)};
+		namemap_put(of->by_name, name, (int)i);
+		free(name);
+	}
+}
+
+static void functions_done(struct functions *of)
+{
+	for (size_t i = 0; i < of->m->n_functions; i++)
+		namemap_free(&of->at[i].place);
+	free(of->at);
+	namemap_free(&of->by_name);
+}
+
+static const struct known *find(const struct functions *of, const Onnx__NodeProto *p)
+{
+	char *name = full_name(p->domain, p->op_type, &p->base, NODE_OVERLOAD);
+	int i = namemap_get(of->by_name, name);
+
+	free(name);
+	return i < 0 ? NULL : &of->at[i];
+}
+
+static bool has_name(char *const *list, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(list[i], name))
-			return (int)i;
-	return -1;
+			return true;
+	return false;
 }
+
+// ---- names
 
 // A name of the function as the call has it: an argument's, a result's, or one of its own.
 static void rename_one(const struct call *c, char **name)
@@ -107,10 +154,11 @@ static void rename_one(const struct call *c, char **name)
 
 	if (!*name || !**name)
 		return;
-	if ((i = place_of(c->f->input, c->f->n_input, *name)) >= 0)
+	i = namemap_get(c->known->place, *name);
+	if (i >= 0 && (size_t)i < c->f->n_input)
 		to = (size_t)i < c->p->n_input ? c->p->input[i] : "";
-	else if ((i = place_of(c->f->output, c->f->n_output, *name)) >= 0 && (size_t)i < c->p->n_output && c->p->output[i][0])
-		to = c->p->output[i];
+	else if (i >= 0 && (size_t)i - c->f->n_input < c->p->n_output && c->p->output[(size_t)i - c->f->n_input][0])
+		to = c->p->output[(size_t)i - c->f->n_input];
 	if (!to) {
 		str_addf(&own, "%s/%s", c->prefix, *name);
 		to = str_text(&own);
@@ -153,7 +201,7 @@ static enum status refer(Onnx__AttributeProto **made, const struct call *c, cons
 			*made = (Onnx__AttributeProto *)wire_copy(&c->p->attribute[i]->base);
 	if (!*made)
 		*made = default_of(c->f, a->ref_attr_name);
-	if (!*made && place_of(c->f->attribute, c->f->n_attribute, a->ref_attr_name) < 0)
+	if (!*made && !has_name(c->f->attribute, c->f->n_attribute, a->ref_attr_name))
 		return error_set(err, STATUS_FORMAT, "function %s has no attribute %s, to which node %s refers", text_of(c->f->name), a->ref_attr_name,
 		    text_of(c->p->name));
 	if (*made) {
@@ -207,10 +255,10 @@ static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct e
 // One set of operators serves the model and its functions.
 static enum status check_call(const struct call *c, struct error *err)
 {
-	int version = opset_of(c->m, "");
+	int version = opset_of(c->of->m, "");
 
-	if (c->alike > 1)
-		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name), c->alike);
+	if (c->known->alike > 1)
+		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name), c->known->alike);
 	for (size_t i = 0; i < c->f->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *o = c->f->opset_import[i];
 		if (!domain_of(o->domain)[0] && version != (int)o->version)
@@ -220,8 +268,8 @@ static enum status check_call(const struct call *c, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err);
-static enum status take_node(struct proto_list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err);
+static enum status inline_graph(struct functions *of, Onnx__GraphProto *g, int depth, struct error *err);
+static enum status take_node(struct proto_list *to, struct functions *of, Onnx__NodeProto *p, int depth, struct error *err);
 
 static enum status count_node(struct made *made, size_t bytes, struct error *err)
 {
@@ -231,13 +279,13 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 	return STATUS_OK;
 }
 
-static enum status expand(struct proto_list *to, const struct call *c, struct made *made, int depth, struct error *err)
+static enum status expand(struct proto_list *to, const struct call *c, int depth, struct error *err)
 {
 	enum status s = depth < DEPTH_MAX_CALLS ? check_call(c, err)
 	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
 
 	for (size_t i = 0; i < c->f->n_node && !s; i++) {
-		s = count_node(made, onnx__node_proto__get_packed_size(c->f->node[i]), err);
+		s = count_node(&c->of->made, onnx__node_proto__get_packed_size(c->f->node[i]), err);
 		if (s)
 			return s;
 		Onnx__NodeProto *n = (Onnx__NodeProto *)wire_copy(&c->f->node[i]->base);
@@ -247,38 +295,38 @@ static enum status expand(struct proto_list *to, const struct call *c, struct ma
 		if (s)
 			onnx__node_proto__free_unpacked(n, NULL);
 		else
-			s = take_node(to, c->m, n, made, depth + 1, err);
+			s = take_node(to, c->of, n, depth + 1, err);
 	}
 	return s;
 }
 
 // Takes the node, or what it calls in its place. It is freed when that fails.
-static enum status take_node(struct proto_list *to, const Onnx__ModelProto *m, Onnx__NodeProto *p, struct made *made, int depth, struct error *err)
+static enum status take_node(struct proto_list *to, struct functions *of, Onnx__NodeProto *p, int depth, struct error *err)
 {
-	struct call c = {.m = m, .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
+	struct call c = {.of = of, .known = find(of, p), .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
 	enum status s = STATUS_OK;
 
-	c.f = find(&c.alike, m, p);
-	if (c.f) {
-		s = expand(to, &c, made, depth, err);
+	if (c.known) {
+		c.f = c.known->f;
+		s = expand(to, &c, depth, err);
 		onnx__node_proto__free_unpacked(p, NULL);
 		return s;
 	}
 	proto_push(to, p);
 	for (size_t i = 0; i < p->n_attribute && !s; i++)
 		if (p->attribute[i]->g)
-			s = inline_graph(m, p->attribute[i]->g, made, depth, err);
+			s = inline_graph(of, p->attribute[i]->g, depth, err);
 	return s;
 }
 
-static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, struct made *made, int depth, struct error *err)
+static enum status inline_graph(struct functions *of, Onnx__GraphProto *g, int depth, struct error *err)
 {
 	struct proto_list nodes = {0};
 	enum status s = STATUS_OK;
 	size_t taken = 0;
 
 	while (taken < g->n_node && !s)
-		s = take_node(&nodes, m, g->node[taken++], made, depth, err);
+		s = take_node(&nodes, of, g->node[taken++], depth, err);
 	for (; taken < g->n_node; taken++) // after a failure the graph is freed as it is
 		proto_push(&nodes, g->node[taken]);
 	proto_replace(g, &nodes);
@@ -287,7 +335,13 @@ static enum status inline_graph(const Onnx__ModelProto *m, Onnx__GraphProto *g, 
 
 enum status functions_inline(Onnx__ModelProto *m, struct error *err)
 {
-	struct made made = {0};
+	struct functions of = {.m = m};
+	enum status s;
 
-	return m->n_functions ? inline_graph(m, m->graph, &made, 0, err) : STATUS_OK;
+	if (!m->n_functions)
+		return STATUS_OK;
+	index_functions(&of);
+	s = inline_graph(&of, m->graph, 0, err);
+	functions_done(&of);
+	return s;
 }

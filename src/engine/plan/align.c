@@ -1,20 +1,6 @@
 // Alignment: operators whose inputs (and outputs) must share one scale, and the tensors upstream that are pulled along.
+#include <stdlib.h>
 #include "plan_impl.h"
-
-int plan_consumers(const struct plan *p, int node)
-{
-	const struct node *n = &p->g->node[node];
-	const int *merged = priv(p)->merged;
-	int count = 0;
-	for (int i = 0; i < n->n_out; i++) {
-		const struct value *y = n->out[i] < 0 ? NULL : &p->g->value[n->out[i]];
-		for (int k = 0; y && k < y->n_consumers; k++) {
-			int c = y->consumer[k];
-			count += !(merged[c] > c); // the Sigmoid of a merged Swish: its Mul is counted
-		}
-	}
-	return count;
-}
 
 static bool is_floating(const struct slot *s)
 {
@@ -83,19 +69,23 @@ static int align_states(struct plan *p, int node)
 	return master;
 }
 
-static bool reads(const struct node *n, int value)
+static int by_id(const void *a, const void *b)
 {
-	for (int i = 0; i < n->n_in; i++)
-		if (n->in[i] == value)
-			return true;
-	return false;
+	int x = *(const int *)a, y = *(const int *)b;
+	return (x > y) - (x < y);
+}
+
+static bool reads(const struct graph *g, int node, int value)
+{
+	const struct value *v = value < 0 ? NULL : &g->value[value];
+	return v && bsearch(&node, v->consumer, (size_t)v->n_consumers, sizeof node, by_id);
 }
 
 static void pull_slots(struct plan *p, int first, const int *value, int count, int node, int master)
 {
 	for (int i = 0; i < count; i++) {
 		const struct slot *s = &p->slot[first + i];
-		if (value[i] >= 0 && reads(&p->g->node[node], value[i]) && s->quant.kind == QUANT_LINEAR && !s->locked)
+		if (reads(p->g, node, value[i]) && s->quant.kind == QUANT_LINEAR && !s->locked)
 			plan_master(p, first + i, master);
 	}
 }
@@ -106,7 +96,7 @@ static void pull(struct plan *p, int node, int up, int master)
 	const struct node *n = &p->g->node[up];
 	if (priv(p)->platform[up] == PLATFORM_FLOAT)
 		return;
-	if (!t->pull_shared && plan_consumers(p, up) != 1)
+	if (!t->pull_shared && priv(p)->readers[up] != 1)
 		return;
 	if (!t->pull_passive && is_passive(p, up))
 		return;
@@ -115,13 +105,17 @@ static void pull(struct plan *p, int node, int up, int master)
 		pull_slots(p, p->first_in[up], n->in, n->n_in, node, master);
 }
 
+// A producer of several inputs is pulled once: all its outputs are walked each time.
 static void pull_producers(struct plan *p, int node, int master)
 {
 	const struct node *n = &p->g->node[node];
+	int *pulled_by = priv(p)->pulled_by;
 	for (int i = 0; i < n->n_in; i++) {
 		int up = n->in[i] < 0 ? -1 : p->g->value[n->in[i]].producer;
-		if (up >= 0)
+		if (up >= 0 && pulled_by[up] != node)
 			pull(p, node, up, master);
+		if (up >= 0)
+			pulled_by[up] = node;
 	}
 }
 
@@ -129,6 +123,8 @@ static void pull_producers(struct plan *p, int node, int master)
 void plan_align(struct plan *p)
 {
 	const struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		v->pulled_by[i] = -1;
 	for (int i = 0; i < p->g->n_nodes && p->target->kind == TARGET_LINEAR; i++) {
 		int master = -1;
 		if (v->platform[i] == PLATFORM_FLOAT)

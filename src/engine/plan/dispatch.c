@@ -1,5 +1,6 @@
 // Which precision every node is sent to: what the target quantizes, what the graph allows, what the user asked for.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
@@ -97,27 +98,37 @@ static bool target_takes(const struct plan *p, int node)
 	return !p->target->after_computing || v->reached[node];
 }
 
-// Is the tensor quantized by who makes it or by an earlier reader that wants it quantized for itself? Later ones come too late, as the
-// tool goes through the nodes once.
-static bool quantized_anyway(const struct plan *p, int value, int reader)
+static bool is_made_quantized(const struct plan *p, int value)
 {
-	const struct value *x = &p->g->value[value];
-	if (x->producer >= 0 && p->quantizable[x->producer])
-		return true;
-	for (int i = 0; i < x->n_consumers; i++) {
-		int c = x->consumer[i];
-		if (c < reader && target_takes(p, c) && !is_transparent(p, c))
-			return true;
-	}
-	return false;
+	int producer = p->g->value[value].producer;
+	return producer >= 0 && p->quantizable[producer];
 }
 
+// A transparent operator's input is to be quantized by who makes it or by an earlier reader that wants it quantized for itself. Later ones
+// come too late, as the tool goes through the nodes once.
 static void mark_quantizable(struct plan *p)
 {
+	bool *wanted = xcalloc((size_t)p->g->n_values + 1, sizeof *wanted);
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		bool needs = p->target->needs_input && is_transparent(p, i);
-		p->quantizable[i] = target_takes(p, i) && (!needs || quantized_anyway(p, p->g->node[i].in[0], i));
+		const struct node *n = &p->g->node[i];
+		bool takes = target_takes(p, i), transparent = is_transparent(p, i), needs = p->target->needs_input && transparent;
+		p->quantizable[i] = takes && (!needs || is_made_quantized(p, n->in[0]) || wanted[n->in[0]]);
+		for (int k = 0; k < n->n_in && takes && !transparent; k++)
+			if (n->in[k] >= 0)
+				wanted[n->in[k]] = true;
 	}
+	free(wanted);
+}
+
+static void count_readers(struct plan *p)
+{
+	struct plan_priv *v = priv(p);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		for (int k = 0; k < p->g->node[i].n_out; k++) {
+			const struct value *y = p->g->node[i].out[k] < 0 ? NULL : &p->g->value[p->g->node[i].out[k]];
+			for (int c = 0; y && c < y->n_consumers; c++)
+				v->readers[i] += !(v->merged[y->consumer[c]] > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
+		}
 }
 
 // The edit that counts: of a merged Swish the Mul's, else the Sigmoid's.
@@ -147,6 +158,7 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	}
 	if (p->target->swish == SWISH_MERGE || p->target->swish == SWISH_MERGE_AND_FUSE)
 		merge_swish(p);
+	count_readers(p);
 	mark_reached(p);
 	mark_quantizable(p);
 	for (int i = 0; i < p->g->n_nodes; i++) {

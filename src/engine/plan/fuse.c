@@ -63,7 +63,7 @@ static int fusable_producer(const struct plan *p, int act)
 	int producer = x->producer;
 	if (!quantized_node(p, act) || !quantized_node(p, producer) || (p->target->outputs_end && x->is_output))
 		return -1;
-	return plan_consumers(p, producer) == 1 && count_producers(p, act) == 1 ? producer : -1;
+	return priv(p)->readers[producer] == 1 && count_producers(p, act) == 1 ? producer : -1;
 }
 
 static void fuse_pair(struct plan *p, int producer, int act)

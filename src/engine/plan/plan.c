@@ -37,6 +37,8 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	v->rule = zeroed(a, nodes, sizeof *v->rule);
 	v->platform = zeroed(a, nodes, sizeof *v->platform);
 	v->merged = zeroed(a, nodes, sizeof *v->merged);
+	v->readers = zeroed(a, nodes, sizeof *v->readers);
+	v->pulled_by = zeroed(a, nodes, sizeof *v->pulled_by);
 	v->fused_next = zeroed(a, nodes, sizeof *v->fused_next);
 	v->reached = zeroed(a, nodes, sizeof *v->reached);
 	v->dominator = zeroed(a, slots, sizeof *v->dominator);

@@ -17,6 +17,8 @@ struct plan_priv {
 	const struct op_rule **rule; // [n_nodes]
 	signed char *platform;       // [n_nodes] what the node is sent to: width index or PLATFORM_FLOAT
 	int *merged;                 // [n_nodes] the other half of a merged Swish, or -1
+	int *readers;                // [n_nodes] operators that read the node's outputs, a merged Swish once
+	int *pulled_by;              // [n_nodes] scratch of the alignment: whose scale its slots were last asked to take
 	int *fused_next;             // [n_nodes] the activation that runs with this node as one operator, or -1
 	bool *reached;               // [n_nodes] reached from a computing operator
 	// Union-find over slots, as PPQ does it: a slot follows dominator[slot] up to a root that follows itself.
@@ -73,7 +75,6 @@ MUST_CHECK enum status plan_constants(struct plan *p, struct plan_cache *c, stru
 void plan_passive(struct plan *p);
 void plan_bias_scales(struct plan *p);
 // align.c
-int plan_consumers(const struct plan *p, int node); // operators that read the node's outputs, a merged Swish once
 void plan_align(struct plan *p);
 // stand_in.c: what runs in a node's place where it is quantized.
 struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const struct op_rule *rule);

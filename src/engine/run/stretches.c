@@ -123,9 +123,15 @@ struct choice {
 
 static void find_cuts(const struct cutter *c, double most, struct choice *best)
 {
+	double whole = 0;
 	best[0] = (struct choice){0};
 	for (int end = 1; end <= c->steps->n; end++) {
 		double made = 0, work = 0;
+		whole += c->made[end - 1];
+		if (whole <= most) { // nothing is cheaper than one stretch with all held
+			best[end] = (struct choice){ROUNDS * SWEEP_COST, 0, true};
+			continue;
+		}
 		best[end] = (struct choice){.lost = INFINITY};
 		for (int first = end - 1; first >= 0; first--) {
 			made += c->made[first];
