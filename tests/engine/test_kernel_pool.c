@@ -130,6 +130,50 @@ void test_kernel_pool__large_windows(void **state)
 	}
 }
 
+static float average_in_order(const struct pool_task *t, const float *x, int64_t plane, int64_t oy, int64_t ox)
+{
+	const struct conv_geometry *g = &t->g;
+	float sum = 0, rows = 0, columns = 0;
+	for (int64_t ky = 0; ky < g->kh; ky++)
+		for (int64_t kx = 0; kx < g->kw; kx++) {
+			int64_t y = oy * g->stride_h + ky - g->pad_t, c = ox * g->stride_w + kx - g->pad_l;
+			bool down = y >= 0 && y < g->h, across = c >= 0 && c < g->w;
+			rows += kx == 0 && down;
+			columns += ky == 0 && across;
+			if (down && across)
+				sum += x[(plane * g->h + y) * g->w + c];
+		}
+	return sum / (rows * columns);
+}
+
+// An average adds its window up row by row, each from the left, whichever way it takes: small images and bands of large ones, windows
+// that reach far beyond the image, sums that overflow.
+void test_kernel_pool__averages_add_up_in_order(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t h, w, k, stride, pad;
+	} sizes[] = {{7, 7, 3, 1, 1}, {56, 56, 3, 1, 1}, {90, 130, 5, 1, 2}, {35, 40, 3, 2, 1}, {300, 9, 2, 1, 0}, {20, 800, 7, 1, 3}, {5, 6, 9, 1, 4}, {1, 1, 3, 1, 1}};
+	struct support_random r = {29};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct pool_task t = window(18, sizes[i].h, sizes[i].w, sizes[i].k, sizes[i].stride, sizes[i].pad);
+		int64_t pixels = t.g.oh * t.g.ow;
+		t.max = false;
+		float *x = random_floats(&r, 18 * t.g.h * t.g.w, 1.0f), *want = malloc((size_t)(18 * pixels) * sizeof *want);
+		x[t.g.w / 2] = 3e38f;
+		x[t.g.w / 2 - t.g.w / 4] = 3e38f;
+		for (int64_t p = 0; p < 18 * pixels; p++)
+			want[p] = average_in_order(&t, x, p / pixels, p % pixels / t.g.ow, p % t.g.ow);
+		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
+			float *y = pool_result(t, x, (enum layout)layout, SUPPORT_WIDTH(2));
+			assert_memory_equal(y, want, (size_t)(18 * pixels) * sizeof *want);
+			free(y);
+		}
+		free(x);
+		free(want);
+	}
+}
+
 // Of -0 and 0 the first stays, in the order of rows, and what is no number is passed over.
 void test_kernel_pool__first_of_equals(void **state)
 {

@@ -17,6 +17,8 @@ struct pool {
 	int64_t lanes, planes; // elements of a pixel; (image, channel or block of channels) pairs
 	struct span *outputs;  // [kw] of each tap of a row, those that it meets
 	float *columns;        // [ow] of an average, how many columns of the window count
+	int64_t *taps;         // [kh * kw] of an average of stride 1, where they lie behind an element in a band
+	float *counts;         // of such an average of plain pixels, what the sums of all lines are divided by
 };
 
 static const struct pool_table *table(void)
@@ -82,12 +84,16 @@ static int64_t taps_inside(int64_t at, int64_t taps, int64_t dilation, int64_t l
 	return s.end > s.first ? s.end - s.first : 0;
 }
 
-static void divide_row(const struct pool *k, float *y, int64_t oy)
+static float rows_that_count(const struct pool *k, int64_t oy)
 {
 	const struct conv_geometry *g = &k->task.g;
 	bool pad = k->task.count_include_pad;
-	int64_t rows = taps_inside(oy * g->stride_h - g->pad_t, g->kh, g->dil_h, pad ? -g->pad_t : 0, g->h + (pad ? g->pad_b : 0));
-	table()->divide(y, k->columns, (float)rows, g->ow, k->lanes);
+	return (float)taps_inside(oy * g->stride_h - g->pad_t, g->kh, g->dil_h, pad ? -g->pad_t : 0, g->h + (pad ? g->pad_b : 0));
+}
+
+static void divide_row(const struct pool *k, float *y, const float *sums, int64_t oy)
+{
+	table()->divide(y, sums, k->columns, rows_that_count(k, oy), k->task.g.ow, k->lanes);
 }
 
 static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t plane, int64_t oy)
@@ -102,7 +108,7 @@ static void pool_row(const struct pool *k, const struct kernel_io *io, int64_t p
 	for (int64_t ky = rows.first; ky < rows.end; ky++)
 		add_row(k, y, x + (size_t)(input_row(k, oy, ky) * g->w) * pixel, tap);
 	if (!k->task.max)
-		divide_row(k, (float *)y, oy);
+		divide_row(k, (float *)y, (float *)y, oy);
 }
 
 struct call {
@@ -190,6 +196,72 @@ static void run_bands(const struct kernel *kernel, const struct kernel_io *io)
 	parts_share(k->planes * bands, width_of(k, io->width), one_band, &(struct call){k, io, rows, bands});
 }
 
+// A band of averages of stride 1 has its input with the zeros around it, so that all its sums are one run: each line is as long as the
+// outputs and the window make it.
+static int64_t line_floats(const struct pool *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	return (g->ow + (g->kw - 1) * g->dil_w) * k->lanes;
+}
+
+static int64_t window_lines(const struct pool *k)
+{
+	return (k->task.g.kh - 1) * k->task.g.dil_h;
+}
+
+static int64_t average_rows(const struct pool *k)
+{
+	enum { BAND_FLOATS = 3072, AGAIN = 4 }; // of a band; parts of it that two bands may both have
+	int64_t fit = BAND_FLOATS / line_floats(k) - window_lines(k), least = AGAIN * window_lines(k) + 1, rows = fit > least ? fit : least;
+	return rows < k->task.g.oh ? rows : k->task.g.oh;
+}
+
+// Of the lines of a band; its sums take no more.
+static size_t lines_bytes(const struct pool *k)
+{
+	return round_up((size_t)((average_rows(k) + window_lines(k)) * line_floats(k) + POOL_VECTOR) * sizeof(float), 64);
+}
+
+static size_t averages_scratch(const struct kernel *kernel, int width)
+{
+	return (size_t)width * 2 * lines_bytes((const struct pool *)kernel);
+}
+
+static void fill_lines(const struct pool *k, float *lines, const float *x, int64_t first, int64_t n)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t line = line_floats(k), row = g->w * k->lanes, from = g->pad_l * k->lanes, i = first < 0 ? -first : 0;
+	size_t inside = (size_t)(from > line ? 0 : row < line - from ? row : line - from) * sizeof *x;
+	memset(lines, 0, (size_t)(n * line + POOL_VECTOR) * sizeof *lines);
+	for (; i < n && first + i < g->h; i++)
+		memcpy(lines + i * line + from, x + (first + i) * row, inside);
+}
+
+static void average_band(void *arg, int64_t i, int thread)
+{
+	const struct call *c = arg;
+	const struct pool *k = c->k;
+	const struct conv_geometry *g = &k->task.g;
+	int64_t plane = i / c->bands, first = i % c->bands * c->rows, rows = g->oh - first < c->rows ? g->oh - first : c->rows;
+	int64_t line = line_floats(k), row = g->ow * k->lanes;
+	float *lines = (float *)((char *)c->io->scratch + (size_t)thread * 2 * lines_bytes(k)), *sums = lines + lines_bytes(k) / sizeof *sums;
+	float *y = (float *)c->io->y + (plane * g->oh + first) * row;
+	fill_lines(k, lines, (const float *)c->io->x + plane * g->h * g->w * k->lanes, first - g->pad_t, rows + window_lines(k));
+	table()->window(sums, lines, k->taps, g->kh * g->kw, k->counts ? k->counts + first * line : NULL, (rows - 1) * line + row);
+	for (int64_t r = 0; r < rows; r++, y += row, sums += line)
+		if (k->counts)
+			memcpy(y, sums, (size_t)row * sizeof *y);
+		else
+			divide_row(k, y, sums, first + r);
+}
+
+static void run_averages(const struct kernel *kernel, const struct kernel_io *io)
+{
+	const struct pool *k = (const struct pool *)kernel;
+	int64_t rows = average_rows(k), bands = (k->task.g.oh + rows - 1) / rows;
+	parts_share(k->planes * bands, width_of(k, io->width), average_band, &(struct call){k, io, rows, bands});
+}
+
 static void average_plane(void *arg, int64_t p, int thread)
 {
 	const struct call *c = arg;
@@ -240,10 +312,13 @@ static void pool_free(struct kernel *kernel)
 	struct pool *k = (struct pool *)kernel;
 	free(k->outputs);
 	free(k->columns);
+	free(k->taps);
+	free(k->counts);
 	free(k);
 }
 
 static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, band_ops = {run_bands, bands_scratch, pool_free};
+static const struct kernel_ops averages_ops = {run_averages, averages_scratch, pool_free};
 static const struct kernel_ops average_ops = {run_global_average, NULL, pool_free}, max_ops = {run_global_max, NULL, pool_free};
 
 static bool is_global(const struct pool_task *t)
@@ -260,6 +335,18 @@ static bool is_banded(const struct pool_task *t)
 	return t->max && g->oh > 0 && g->ow > 0 && g->stride_h * g->kw + g->kh < g->kh * g->kw;
 }
 
+static bool is_dense_average(const struct pool_task *t)
+{
+	return !t->max && t->g.stride_h == 1 && t->g.stride_w == 1 && t->g.oh > 0 && t->g.ow > 0;
+}
+
+static const struct kernel_ops *ops_of(const struct pool_task *t)
+{
+	if (is_global(t))
+		return t->max ? &max_ops : &average_ops;
+	return is_banded(t) ? &band_ops : is_dense_average(t) ? &averages_ops : &row_ops;
+}
+
 // What does not change from row to row.
 static enum status measure_columns(struct pool *k, struct error *err)
 {
@@ -267,12 +354,29 @@ static enum status measure_columns(struct pool *k, struct error *err)
 	int64_t before = k->task.count_include_pad ? g->pad_l : 0, after = k->task.count_include_pad ? g->pad_r : 0;
 	k->outputs = mem_try_array((size_t)g->kw, sizeof(*k->outputs));
 	k->columns = mem_try_array((size_t)g->ow, sizeof(*k->columns));
-	if (!k->outputs || !k->columns)
-		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld columns", (long long)g->kw);
+	k->taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*k->taps));
+	if (!k->outputs || !k->columns || !k->taps)
+		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld by %lld", (long long)g->kh, (long long)g->kw);
+	for (int64_t i = 0; i < g->kh * g->kw; i++)
+		k->taps[i] = i / g->kw * g->dil_h * line_floats(k) + i % g->kw * g->dil_w * k->lanes;
 	for (int64_t kx = 0; kx < g->kw; kx++)
 		k->outputs[kx] = conv_span(g->ow, g->stride_w, kx * g->dil_w - g->pad_l, g->w);
 	for (int64_t ox = 0; ox < g->ow; ox++)
 		k->columns[ox] = (float)taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, -before, g->w + after);
+	return STATUS_OK;
+}
+
+static enum status measure_lines(struct pool *k, struct error *err)
+{
+	const struct conv_geometry *g = &k->task.g;
+	int64_t line = line_floats(k), n = g->oh * line + POOL_VECTOR;
+	k->counts = mem_try_array((size_t)n, sizeof(*k->counts));
+	if (!k->counts)
+		return error_set(err, STATUS_NOMEM, "no memory for averages of %lld by %lld pixels", (long long)g->oh, (long long)g->ow);
+	for (int64_t i = 0; i < n; i++) {
+		float count = i / line < g->oh && i % line < g->ow ? rows_that_count(k, i / line) * k->columns[i % line] : 0;
+		k->counts[i] = count > 0 ? count : 1;
+	}
 	return STATUS_OK;
 }
 
@@ -282,12 +386,14 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
 	struct pool *k = xcalloc(1, sizeof(*k));
-	k->base.ops = is_global(t) ? t->max ? &max_ops : &average_ops : is_banded(t) ? &band_ops : &row_ops;
+	k->base.ops = ops_of(t);
 	k->task = *t;
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
 	*out = &k->base;
 	enum status s = measure_columns(k, err);
+	if (s == STATUS_OK && is_dense_average(t) && k->lanes == 1)
+		s = measure_lines(k, err);
 	if (s != STATUS_OK)
 		kernel_free(out);
 	return s;

@@ -1,4 +1,5 @@
 // The loops of pooling, compiled once for every processor level: the including file defines POOL_TABLE.
+#include "../vector.h"
 #include "pool.h"
 
 #define MAX_OF(a, b)  ((a) < (b) ? (b) : (a))
@@ -37,25 +38,51 @@ ROW_LOOP(max_i16, int16_t, MAX_OF)
 ROW_LOOP(sum_f32, float, SUM_OF)
 
 
-static void divide_lanes(float *y, const float *columns, float rows, int64_t n, const int64_t lanes)
+// Sums of `taps` elements, of which the first is added to 0: what lies outside the image is 0, too, and changes none.
+static void window(float *y, const float *x, const int64_t *tap, int64_t taps, const float *by, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++, y += lanes) {
-		float count = rows * columns[i], by = count > 0.0f ? count : 1.0f;
-		_Pragma("omp simd") for (int64_t l = 0; l < lanes; l++) y[l] /= by;
+	int64_t i = 0;
+	for (; i + 32 <= n; i += 32) {
+		vfloat a = vall(0), b = a, c = a, d = a;
+		for (int64_t t = 0; t < taps; t++) {
+			const float *from = x + tap[t] + i;
+			a += vload(from);
+			b += vload(from + 8);
+			c += vload(from + 16);
+			d += vload(from + 24);
+		}
+		vstore(y + i, by ? a / vload(by + i) : a);
+		vstore(y + i + 8, by ? b / vload(by + i + 8) : b);
+		vstore(y + i + 16, by ? c / vload(by + i + 16) : c);
+		vstore(y + i + 24, by ? d / vload(by + i + 24) : d);
+	}
+	for (; i < n; i += 8) {
+		vfloat a = vall(0);
+		for (int64_t t = 0; t < taps; t++)
+			a += vload(x + tap[t] + i);
+		vstore(y + i, by ? a / vload(by + i) : a);
 	}
 }
 
-static void divide(float *y, const float *columns, float rows, int64_t n, int64_t lanes)
+static void divide_lanes(float *y, const float *sum, const float *columns, float rows, int64_t n, const int64_t lanes)
+{
+	for (int64_t i = 0; i < n; i++, y += lanes, sum += lanes) {
+		float count = rows * columns[i], by = count > 0.0f ? count : 1.0f;
+		_Pragma("omp simd") for (int64_t l = 0; l < lanes; l++) y[l] = sum[l] / by;
+	}
+}
+
+static void divide(float *y, const float *sum, const float *columns, float rows, int64_t n, int64_t lanes)
 {
 	if (lanes == 8) {
-		divide_lanes(y, columns, rows, n, 8);
+		divide_lanes(y, sum, columns, rows, n, 8);
 	} else if (lanes == 16) {
-		divide_lanes(y, columns, rows, n, 16);
+		divide_lanes(y, sum, columns, rows, n, 16);
 	} else {
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 		{
 			float count = rows * columns[i];
-			y[i] /= count > 0.0f ? count : 1.0f;
+			y[i] = sum[i] / (count > 0.0f ? count : 1.0f);
 		}
 	}
 }
@@ -83,6 +110,7 @@ const struct pool_table POOL_TABLE = {
 	.max = {[DT_F32] = max_f32, [DT_I8] = max_i8, [DT_U8] = max_u8, [DT_I16] = max_i16},
 	.max_nan = max_nan,
 	.sum = sum_f32,
+	.window = window,
 	.divide = divide,
 	.total = total,
 };
