@@ -7,7 +7,9 @@ model=examples/digits.onnx data=examples/calib
 command -v tmux >/dev/null || { echo "skip tmux_screen tmux is not there"; exit 0; }
 [ -e $model ] || { echo "skip tmux_screen $model is not there"; exit 0; }
 dir=$(mktemp -d)
-export XDG_STATE_HOME=$dir/state LC_ALL=C.UTF-8
+# What a run writes beside its model, or where temporary files go, goes with the folder.
+cp $model "$dir" && model=$dir/digits.onnx
+export XDG_STATE_HOME=$dir/state TMPDIR=$dir LC_ALL=C.UTF-8
 t() { tmux -L "qtui-test-$$" -f /dev/null "$@"; }
 # A program that loses its terminal still saves its session: the folder is removed when it is done.
 trap 't kill-server 2>/dev/null; until_true 10 rm -rf "$dir" 2>/dev/null' EXIT
@@ -138,8 +140,8 @@ check tmux__edits_are_not_lost_in_silence unsaved
 
 # A run that is killed then leaves its edits beside the model; the next start offers them, and takes them over.
 refuge() {
+	mkdir "$dir/beside" && cp "$model" "$dir/beside" && : >"$dir/full"
 	local model=$dir/beside/digits.onnx
-	mkdir "$dir/beside" && cp examples/digits.onnx "$model" && : >"$dir/full"
 	start 120x40 "$utf8 XDG_STATE_HOME=$dir/full" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "autosave fails" &&
 	    kill -HUP "$(pid_of)" && until_true 20 ends && grep -qF "edits are kept in $dir/beside/digits.onnx-" "$dir/err" &&
 	    start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*" &&
