@@ -43,10 +43,10 @@ static char *own_name(char *const *name, int n, const char *tensor)
 	return wanted;
 }
 
-static enum status write_tensor(const char *dir, const char *name, const struct tensor *t, struct error *err)
+static enum status write_tensor(const char *dir, const char *name, const struct value *v, const struct tensor *t, struct error *err)
 {
 	char *path = file_join(dir, name);
-	enum status st = array_write(t, path, err);
+	enum status st = array_write(t, v->float_bytes, path, err);
 	free(path);
 	return st;
 }
@@ -58,8 +58,9 @@ enum status write_tensors(const char *dir, const struct graph *g, const int *val
 	for (int i = 0; st == STATUS_OK && i < n; i++) {
 		if (!t[i].data)
 			continue;
-		name[i] = own_name(name, i, g->value[value[i]].name);
-		st = write_tensor(dir, name[i], &t[i], err);
+		const struct value *v = &g->value[value[i]];
+		name[i] = own_name(name, i, v->name);
+		st = write_tensor(dir, name[i], v, &t[i], err);
 	}
 	for (int i = 0; i < n; i++)
 		free(name[i]);

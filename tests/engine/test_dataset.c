@@ -573,7 +573,7 @@ static void write_floats(const char *path, int rows, float value)
 	assert_non_null(data);
 	for (size_t i = 0; i < (size_t)rows << 16; i++)
 		data[i] = value;
-	if (array_write(&t, path, &err))
+	if (array_write(&t, 0, path, &err))
 		fail_msg("%s", err.text);
 	free(data);
 }
@@ -770,4 +770,27 @@ void test_dataset__what_is_no_image_of_floats_has_no_pixels(void **state)
 	case_open(&bytes, case_png("no_pixels.png", 2, 2));
 	assert_int_equal(dataset_pixels(bytes.data, 0, &pixels, &bytes.err), STATUS_UNSUPPORTED);
 	case_done(&bytes);
+}
+
+// 1 + 3/2048 lies between two halves, the even one above; 65519.9 is the largest finite one, and 2^-25 is nearer to nothing.
+void test_dataset__halves_and_doubles_are_written(void **state)
+{
+	static const float from[] = {1, -2.5f, 1 + 3 / 2048.f, 1 + 1 / 2048.f, 65519.9f, 65520, -INFINITY, 0x1p-24f, 0x1p-25f, 0x1.ff8p-15f, 0x1.ffep-15f, 0.1f, -0.0f};
+	static const float halves[] = {1, -2.5f, 1 + 4 / 2048.f, 1, 65504, INFINITY, -INFINITY, 0x1p-24f, 0, 0x1.ff8p-15f, 0x1p-14f, 0x1.998p-4f, -0.0f};
+	enum { N = sizeof from / sizeof *from };
+	const char *path = support_temp("halves.npy");
+	struct tensor t = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){N}), .data = (void *)from};
+	struct error err;
+
+	for (int bytes = 2; bytes <= 8; bytes += 6) {
+		struct npy a;
+		struct tensor back = {0};
+		if (array_write(&t, bytes, path, &err) || npy_read(&a, path, &err) || array_read(&back, path, "", DT_F32, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(a.kind, 'f');
+		assert_int_equal(a.item, bytes);
+		assert_memory_equal(back.data, bytes == 2 ? halves : from, sizeof from);
+		npy_done(&a);
+		tensor_drop(&back);
+	}
 }

@@ -225,3 +225,25 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 	case_refused(&c, STATUS_UNSUPPORTED, "too many when dense");
 	case_done(&c);
 }
+
+// What stands for a tensor that is gone keeps the type of the output whose name it takes.
+void test_onnx_narrow__outputs_keep_their_width(void **state)
+{
+	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+
+	(void)state;
+	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
+		struct onnx_case c;
+		int64_t dim = 3;
+
+		case_init(&c);
+		case_input(&c, "x", rows_of[r].type, 1, &dim);
+		case_node(&c, "Relu", "relu", "x", "z");
+		case_node(&c, "Identity", "same", "z", "y");
+		case_output(&c, c.graph, "y");
+		c.graph->output[0]->type->tensor_type->elem_type = rows_of[r].type;
+		case_load(&c);
+		assert_int_equal(c.loaded->value[c.loaded->output[0]].float_bytes, rows_of[r].bytes);
+		case_done(&c);
+	}
+}

@@ -54,8 +54,8 @@ MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct ten
 MUST_CHECK enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
-// Writes a plain tensor as a .npy file; 4-bit integers as those of 8.
-MUST_CHECK enum status array_write(const struct tensor *t, const char *path, struct error *err);
+// Writes a plain tensor as a .npy file; 4-bit integers as those of 8. Of a DT_F32 `float_bytes` 2 writes halves and 8 doubles; else 0.
+MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
 // Width and height of a JPEG or PNG file as it is shown (turned as Exif says), from its head alone.

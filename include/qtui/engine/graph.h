@@ -21,6 +21,7 @@ struct value {
 	const struct tensor *constant; // initializers and folded results; NULL for activations. Plain layout.
 	struct key content;    // of a constant: key of type, shape and bytes
 	bool is_input, is_output;
+	int float_bytes;       // of an output that the file declares as half (2) or double (8), which are DT_F32 here; else 0
 };
 
 struct node {

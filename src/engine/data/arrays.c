@@ -48,11 +48,49 @@ static struct npy as_npy(const struct tensor *t)
 	return a;
 }
 
-enum status array_write(const struct tensor *t, const char *path, struct error *err)
+// To nearest even; a NaN is the quiet one of its sign.
+static uint16_t half_bits(float v)
+{
+	const uint16_t sign = signbit(v) ? 0x8000 : 0;
+	int exponent;
+
+	v = fabsf(v);
+	if (isnan(v))
+		return sign | 0x7e00;
+	if (v >= 65520)
+		return sign | 0x7c00;
+	if (v < 0x1p-14f)
+		return sign | (uint16_t)nearbyintf(v * 0x1p24f);
+	const float eleven = ldexpf(frexpf(v, &exponent), 11); // bits, the leading one counts up the exponent
+	return (uint16_t)(sign + ((exponent + 13) << 10) + (int)nearbyintf(eleven));
+}
+
+static enum status write_floats(const struct npy *floats, int item, const char *path, struct error *err)
+{
+	const float *from = floats->data;
+	const size_t n = floats->size / sizeof *from;
+	struct npy a = *floats;
+
+	a.item = item;
+	a.size = n * (size_t)item;
+	a.data = mem_try_array(n + 1, (size_t)item);
+	if (!a.data)
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu elements", path, n);
+	for (size_t i = 0; i < n; i++)
+		if (item == 2)
+			((uint16_t *)a.data)[i] = half_bits(from[i]);
+		else
+			((double *)a.data)[i] = (double)from[i];
+	enum status s = npy_write(&a, path, err);
+	npy_done(&a);
+	return s;
+}
+
+enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err)
 {
 	struct npy a = as_npy(t);
 
-	return npy_write(&a, path, err);
+	return float_bytes && t->type == DT_F32 ? write_floats(&a, float_bytes, path, err) : npy_write(&a, path, err);
 }
 
 static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)

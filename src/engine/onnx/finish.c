@@ -54,6 +54,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .constant = v->constant,
 	    .is_input = v->is_input,
 	    .is_output = v->is_output,
+	    .float_bytes = v->float_bytes,
 	};
 	if (out->constant)
 		note_constant(out);

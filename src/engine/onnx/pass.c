@@ -18,6 +18,7 @@ bool pass_on(struct draft *d, int to, int from)
 		b->name = name;
 		a->is_output = false;
 		b->is_output = true;
+		b->float_bytes = a->float_bytes;
 	}
 	a->same_as = from;
 	return true;
