@@ -81,8 +81,11 @@ void test_op_rows__broadcast(void **state)
 		check_broadcast(&r, &s);
 	}
 	const struct shape attention = SHAPE_OF(400, 48, 2); // enough for two threads
-	for (int i = 0; i < 8; i++)
+	const struct shape scan = SHAPE_OF(3, 256, 16);      // short runs in a dimension that is cut
+	for (int i = 0; i < 8; i++) {
 		check_broadcast(&r, &attention);
+		check_broadcast(&r, &scan);
+	}
 }
 
 // ---- reductions
@@ -131,6 +134,8 @@ void test_op_rows__reductions(void **state)
 		check_reduction(&r, ops[i % 3], support_random_int(&r, 1, 11), support_random_int(&r, 1, 70));
 	check_reduction(&r, "ReduceSum", 1300, 49);
 	check_reduction(&r, "ReduceMax", 517, 80);
+	check_reduction(&r, "ReduceMax", 517, 16);
+	check_reduction(&r, "ReduceMax", 31, 200);
 }
 
 // ---- softmax

@@ -133,6 +133,11 @@ static int64_t expand(float *y, const float *x, const struct strided *s, int arr
 {
 	int64_t n = s->dim[d], step = s->stride[array][d], size = 1;
 
+	if (d == s->rank - 1 && step == 0) {
+		const float v = *x;
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = v;
+		return n;
+	}
 	if (d == s->rank - 1) {
 		for (int64_t i = 0; i < n; i++)
 			y[i] = x[i * step];
@@ -199,14 +204,39 @@ static void each_long_run(float_run *run, const struct strided *s, const float *
 	}
 }
 
+// Cuts dimension d, which is too long for a block of its elements of n, into parts that are not. False where it has none.
+static bool cut(struct strided *s, int d, int64_t n)
+{
+	int64_t part = BLOCK / n;
+
+	while (part > 1 && s->dim[d] % part != 0)
+		part--;
+	if (part < 2 || s->rank == SHAPE_MAX_RANK)
+		return false;
+	for (int i = s->rank++; i > d; i--) {
+		s->dim[i] = s->dim[i - 1];
+		for (int k = 0; k < s->arrays; k++)
+			s->stride[k][i] = s->stride[k][i - 1];
+	}
+	s->dim[d] /= part;
+	s->dim[d + 1] = part;
+	for (int k = 0; k < s->arrays; k++)
+		s->stride[k][d] *= part;
+	return true;
+}
+
 static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
 {
+	struct strided blocks = *s;
 	int d = s->rank - 1;
 	int64_t n = strided_run(s);
+	bool small = n < SHORT && strided_rows(s) > 0;
 
-	for (; strided_run(s) < SHORT && strided_rows(s) > 0 && d > 0 && n * s->dim[d - 1] <= BLOCK; d--)
+	for (; small && d > 0 && n * s->dim[d - 1] <= BLOCK; d--)
 		n *= s->dim[d - 1];
-	if (d < s->rank - 1)
+	if (small && d > 0 && cut(&blocks, d - 1, n))
+		each_block(run, &blocks, d, n * blocks.dim[d], a, b, y, width);
+	else if (d < s->rank - 1)
 		each_block(run, s, d, n, a, b, y, width);
 	else
 		each_long_run(run, s, a, b, y, width);

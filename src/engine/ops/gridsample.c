@@ -208,6 +208,9 @@ static float weighted(const struct blend *b, const float *plane)
 {
 	float sum = 0;
 
+	if (b->n == 4) // all pixels around a point of a picture, which most have
+		return (((sum + b->weight[0] * plane[b->at[0]]) + b->weight[1] * plane[b->at[1]]) + b->weight[2] * plane[b->at[2]]) +
+		    b->weight[3] * plane[b->at[3]];
 	for (int i = 0; i < b->n; i++)
 		sum += b->weight[i] * plane[b->at[i]];
 	return sum;

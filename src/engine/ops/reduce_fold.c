@@ -80,23 +80,28 @@ static void sum_rows(double *acc, int64_t apart, const float *x, int64_t pitch, 
 			acc[r * apart] += (double)x[i];
 }
 
-// The largest or least of a row does not depend on the order: LANES of them side by side.
-enum { LANES = 32 };
+// The largest or least of a row does not depend on the order: as many side by side as a row has, up to MOST_LANES.
+enum { LANES = 8, MOST_LANES = 32 };
 #define ROWS_OF_ENDS(name, term, start)                                                                                \
+	static inline __attribute__((always_inline)) float name##_row(const float *x, int64_t n, const int lanes)     \
+	{                                                                                                              \
+		float m[MOST_LANES];                                                                                   \
+		int64_t i = 0;                                                                                         \
+		_Pragma("omp simd") for (int k = 0; k < lanes; k++) m[k] = (start);                                    \
+		for (; i + lanes <= n; i += lanes)                                                                     \
+			_Pragma("omp simd") for (int k = 0; k < lanes; k++) m[k] = term(m[k], x[i + k]);               \
+		for (; i < n; i++)                                                                                     \
+			m[0] = term(m[0], x[i]);                                                                       \
+		for (int half = lanes / 2; half; half /= 2)                                                            \
+			for (int k = 0; k < half; k++)                                                                 \
+				m[k] = term(m[k], m[k + half]);                                                        \
+		return m[0];                                                                                           \
+	}                                                                                                              \
 	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \
 	{                                                                                                              \
 		for (int64_t r = 0; r < rows; r++, x += pitch) {                                                       \
-			float m[LANES];                                                                                \
-			int64_t i = 0;                                                                                 \
-			for (int k = 0; k < LANES; k++)                                                                \
-				m[k] = (start);                                                                        \
-			for (; i + LANES <= n; i += LANES)                                                             \
-				_Pragma("omp simd") for (int k = 0; k < LANES; k++)                                    \
-					m[k] = term(m[k], x[i + k]);                                                   \
-			for (; i < n; i++)                                                                             \
-				m[0] = term(m[0], x[i]);                                                               \
-			for (int k = 0; k < LANES; k++)                                                                \
-				acc[r * apart] = term(acc[r * apart], (double)m[k]);                                   \
+			float end = n < 4 * MOST_LANES ? name##_row(x, n, LANES) : name##_row(x, n, MOST_LANES);       \
+			acc[r * apart] = term(acc[r * apart], (double)end);                                            \
 		}                                                                                                      \
 	}
 ROWS_OF_ENDS(max_rows, MAX, -INFINITY)
