@@ -203,6 +203,34 @@ void test_findings_rules__an_average_at_8_bit(void **state)
 	assert_found(m, FINDING_average_at_8, N_POOL, "set GlobalAveragePool int16");
 }
 
+// As in a LayerNormalization that is written out: what is subtracted is next to nothing, and so is its noise.
+void test_findings_rules__a_mean_that_is_subtracted(void **state)
+{
+	static int read_mean_twice[] = {N_SOFTMAX, N_ADD};
+	for (int harm = 0; harm < 2; harm++) {
+		struct made *m = make();
+		m->node[N_SOFTMAX].op = op_find("", "Sub", 13);
+		set_figures(&m->site[S_MEAN].layerwise, 2);
+		m->site[S_MEAN].layerwise.pooled.mse = 1e-3;
+		set_figures(&m->site[S_Y].layerwise, 30);
+		m->site[S_Y].layerwise.pooled.mse = harm ? 1e-5 : 1e-3; // of a signal of .01, or 1
+		m->value[V_Y].is_output = true;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, harm);
+		if (harm)
+			assert_float_equal(f->at[0].damage, 0.1, 1e-9);
+		findings_drop(&f);
+		m->value[V_MEAN].consumer = read_mean_twice;
+		m->value[V_MEAN].n_consumers = 2;
+		m->node[N_ADD].op = op_find("", "Mul", 13);
+		f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 1); // a factor loses all that its own figure says
+		assert_float_equal(f->at[0].damage, pow(10, -0.2), 1e-9);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
 // Of the Conv, whose figures are bad, where the node behind it is another one.
 static double share_of_conv(const char *behind, float step)
 {

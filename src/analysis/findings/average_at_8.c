@@ -4,15 +4,20 @@
 
 static const double POOR_DB = 20;
 
+static double decibels(double noise)
+{
+	return -10 * log10(noise);
+}
+
 void rule_average_at_8(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		const struct node *n = &l->g->node[node];
 		const struct site *y = snapshot_output(l->s, node);
 		if ((!is_op(n, OP_GlobalAveragePool) && !is_op(n, OP_ReduceMean)) || !y || y->bits != 8 || y->range.n == 0 ||
-		    !(site_snr(y) < POOR_DB) || is_explained(l, y->node, FINDING_outlier_range) || is_explained(l, y->node, FINDING_saturation))
+		    !(site_snr(y) < POOR_DB) || !(decibels(made_damage(l, y)) < POOR_DB) || is_explained(l, y->node, FINDING_outlier_range) || is_explained(l, y->node, FINDING_saturation))
 			continue;
-		struct finding *f = finding_add(l, node, site_damage(y));
+		struct finding *f = finding_add(l, node, made_damage(l, y));
 		finding_say(f, "The average %s keeps %.1f dB at 8 bit: it lies in %.4g .. %.4g on a step of %.4g.", n->name, site_snr(y), y->range.min,
 		    y->range.max, y->scale[0]);
 		finding_prove(f, "SNR dB", site_snr(y));

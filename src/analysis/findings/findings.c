@@ -77,7 +77,7 @@ static double nodes_noise(const struct look *l)
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
 		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value) && !only_moves(l, s->node))
-			sum += site_damage(s);
+			sum += made_damage(l, s);
 	}
 	return sum;
 }

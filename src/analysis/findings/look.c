@@ -75,6 +75,12 @@ double site_damage(const struct site *s)
 	return nsr < 1 ? nsr : 1; // NaN (no signal at all) ranks first
 }
 
+double made_damage(const struct look *l, const struct site *s)
+{
+	double in_sums = snapshot_mean_in_sums(l->s, s);
+	return isnan(in_sums) ? site_damage(s) : fmin(in_sums, 1);
+}
+
 static double grid_end(const struct site *s, int64_t code, double scale)
 {
 	return ((double)code - (s->zero ? s->zero[0] : 0)) * scale;

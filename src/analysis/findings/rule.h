@@ -40,6 +40,7 @@ int site_index(const struct look *l, const struct site *s);
 bool site_is_free(const struct site *s);
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
+double made_damage(const struct look *l, const struct site *s); // likewise; of a mean that only sums read over theirs
 double site_lower_end(const struct site *s, double scale); // what its lowest and its highest code mean if the scale were `scale`
 double site_upper_end(const struct site *s, double scale);
 double site_span(const struct site *s);               // max - min of the float tensor

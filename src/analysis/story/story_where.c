@@ -55,7 +55,8 @@ static void tell_noise(struct telling *t)
 	for (int node = 0; node < t->s->n_rows; node++) {
 		const struct site *site = snapshot_output(t->s, node);
 		bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
-		double nsr = makes ? fmin(site->layerwise.pooled.nsr, 1) : 0;
+		double in_sums = makes ? snapshot_mean_in_sums(t->s, site) : NAN;
+		double nsr = makes ? fmin(isnan(in_sums) ? site->layerwise.pooled.nsr : in_sums, 1) : 0;
 		int at = n;
 		all += nsr;
 		for (; at > 0 && nsr > noise[at - 1]; at--)

@@ -157,6 +157,30 @@ const struct site *snapshot_output(const struct snapshot *s, int node)
 	return site && site->kind == SITE_OUTPUT ? site : NULL;
 }
 
+static double signal_of(const struct figures *f)
+{
+	return f->known && !f->pooled.exact ? f->pooled.mse / f->pooled.nsr : NAN;
+}
+
+double snapshot_mean_in_sums(const struct snapshot *s, const struct site *mean)
+{
+	const struct value *v = &s->g->value[mean->value];
+	enum op_id made_by = s->g->node[mean->node].op->id;
+	double signal = INFINITY;
+	if (mean->kind != SITE_OUTPUT || (made_by != OP_ReduceMean && made_by != OP_GlobalAveragePool) || v->is_output || v->n_consumers == 0 ||
+	    !mean->layerwise.known)
+		return NAN;
+	for (int c = 0; c < v->n_consumers; c++) {
+		enum op_id id = s->g->node[v->consumer[c]].op->id;
+		const struct site *sum = snapshot_output(s, v->consumer[c]);
+		double own = sum && (id == OP_Add || id == OP_Sub) ? signal_of(&sum->layerwise) : NAN;
+		if (!(own > 0))
+			return NAN;
+		signal = fmin(signal, own);
+	}
+	return mean->layerwise.pooled.mse / signal;
+}
+
 bool snapshot_complete(const struct snapshot *s)
 {
 	return s->stage == STAGE_DONE || s->stage == STAGE_TASK;
