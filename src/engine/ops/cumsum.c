@@ -4,11 +4,17 @@
 
 enum status cumsum_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
+	enum status s = STATUS_OK;
+	int axis;
+
 	(void)n;
 	if (tensor_count(in[1]) != 1)
 		return error_set(err, STATUS_FORMAT, "axis must be one number");
-	rule_set(&out[0], in[0]->type, &in[0]->shape);
-	return STATUS_OK;
+	if (in[1]->data)
+		s = rule_axis(&axis, element_int(in[1], 0), in[0]->shape.rank, err);
+	if (s == STATUS_OK)
+		rule_set(&out[0], in[0]->type, &in[0]->shape);
+	return s;
 }
 
 struct line {

@@ -14,6 +14,16 @@ static enum status set_shape(struct tensor *out, const struct tensor *in, const 
 	return STATUS_OK;
 }
 
+static enum status check_indices(const struct tensor *indices, int64_t dim, struct error *err)
+{
+	enum status s = STATUS_OK;
+	int64_t count = indices->data ? tensor_count(indices) : 0, at;
+
+	for (int64_t i = 0; i < count && s == STATUS_OK; i++)
+		s = gather_index(&at, indices, i, dim, err);
+	return s;
+}
+
 enum status gather_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
@@ -30,7 +40,8 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = axis + 1; i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
+	s = check_indices(in[1], x->dim[axis], err);
+	return s ? s : set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
 // Column p of the result: of `outer` rows, `picks` apart, what the input has in rows `dim` apart. Elements are no calls.
@@ -131,6 +142,20 @@ enum status gather_elements_eval(
 	return STATUS_OK;
 }
 
+enum status gather_nd_offset(
+    int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	*out = 0;
+	for (int k = 0; s == STATUS_OK && k < depth; k++) {
+		int64_t at = 0;
+		s = gather_index(&at, indices, tuple * depth + k, dim[k], err);
+		*out = *out * dim[k] + at;
+	}
+	return s;
+}
+
 enum status gather_nd_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
@@ -151,21 +176,13 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = (int)(batch + depth); i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
-}
-
-enum status gather_nd_offset(
-    int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err)
-{
-	enum status s = STATUS_OK;
-
-	*out = 0;
-	for (int k = 0; s == STATUS_OK && k < depth; k++) {
-		int64_t at = 0;
-		s = gather_index(&at, indices, tuple * depth + k, dim[k], err);
-		*out = *out * dim[k] + at;
+	for (int64_t t = 0; in[1]->data && t < tensor_count(in[1]) / depth; t++) {
+		int64_t at;
+		enum status s = gather_nd_offset(&at, in[1], t, &x->dim[batch], (int)depth, err);
+		if (s != STATUS_OK)
+			return s;
 	}
-	return s;
+	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
 enum status gather_nd_eval(

@@ -15,7 +15,8 @@ enum status qlinear_binary_shape(
 	struct shape y;
 	enum status s = rule_broadcast(&y, &in[QB_A]->shape, &in[QB_B]->shape, err);
 
-	(void)n;
+	if (s == STATUS_OK)
+		s = qlinear_counts(n, in, (const int[]){QB_A_SCALE, QB_A_ZERO, QB_B_SCALE, QB_B_ZERO, QB_Y_SCALE, QB_Y_ZERO}, 6, 0, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[QB_A]->type, &y);
 	return s;

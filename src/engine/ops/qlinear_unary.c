@@ -7,6 +7,18 @@
 
 enum { QU_X, QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO };
 
+static enum status check_counts(const struct node *n, const struct tensor *const *in, struct error *err)
+{
+	return qlinear_counts(n, in, (const int[]){QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO}, 4, 0, err);
+}
+
+enum status qlinear_unary_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	enum status s = check_counts(n, in, err);
+
+	return s ? s : unary_shape(n, in, out, err);
+}
+
 // y has type and shape, and is allocated.
 typedef enum status float_fn(
     const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err);
@@ -53,6 +65,14 @@ enum status qlinear_unary_eval(
 	return between_codes(n, in, out, apply_unary, width, err);
 }
 
+enum status qlinear_softmax_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	int axis;
+	enum status s = rule_axis(&axis, ((const struct qsoftmax_attrs *)n->attrs)->axis, in[QU_X]->shape.rank, err);
+
+	return s ? s : qlinear_unary_shape(n, in, out, err);
+}
+
 // Attribute `opset` says which Softmax is meant: before 13 all dimensions from `axis` on are one.
 static enum status apply_softmax(
     const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
@@ -93,7 +113,9 @@ enum status qlinear_pool_shape(
 
 	if (((const struct qpool_attrs *)n->attrs)->channels_last)
 		return error_set(err, STATUS_UNSUPPORTED, "channels_last is not supported");
-	s = pool.op->rule(&pool, in, out, err);
+	s = check_counts(n, in, err);
+	if (s == STATUS_OK)
+		s = pool.op->rule(&pool, in, out, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[QU_X]->type, &out[0].shape);
 	return s;

@@ -9,8 +9,10 @@ enum status qlinear_where_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct tensor *const chosen[] = {in[QWHERE_CONDITION], in[QWHERE_X], in[QWHERE_Y]};
+	enum status s = qlinear_counts(n, in,
+	    (const int[]){QWHERE_X + 1, QWHERE_X + 2, QWHERE_Y + 1, QWHERE_Y + 2, QWHERE_Z_SCALE, QWHERE_Z_ZERO}, 6, 0, err);
 
-	return where_shape(n, chosen, out, err);
+	return s ? s : where_shape(n, chosen, out, err);
 }
 
 enum status qlinear_where_eval(

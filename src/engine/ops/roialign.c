@@ -4,6 +4,15 @@
 #include "element.h"
 #include "rule.h"
 
+static enum status check_image(const struct tensor *const *in, int64_t region, struct error *err)
+{
+	int64_t image = element_int(in[2], region);
+
+	return rule_within(image, 0, in[0]->shape.dim[0] - 1) ? STATUS_OK
+	                                                      : error_set(err, STATUS_FORMAT, "region %lld is in image %lld of %lld",
+	                                                            (long long)region, (long long)image, (long long)in[0]->shape.dim[0]);
+}
+
 enum status roialign_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct roialign_attrs *a = n->attrs;
@@ -20,6 +29,11 @@ enum status roialign_shape(const struct node *n, const struct tensor *const *in,
 		return error_set(err, STATUS_FORMAT, "output_height, output_width or sampling_ratio makes no sense");
 	if (strcmp(a->mode, "avg") && strcmp(a->mode, "max"))
 		return error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", a->mode);
+	for (int64_t k = 0; in[2]->data && k < rois->dim[0]; k++) {
+		enum status s = check_image(in, k, err);
+		if (s != STATUS_OK)
+			return s;
+	}
 	y.dim[0] = rois->dim[0];
 	y.dim[1] = x->dim[1];
 	y.dim[2] = a->output_height;
@@ -129,9 +143,9 @@ enum status roialign_eval(
 	for (int64_t k = 0; k < in[1]->shape.dim[0]; k++) {
 		struct region r = make_region(a, (const float *)in[1]->data + 4 * k, x);
 		int64_t batch = element_int(in[2], k);
-		if (batch < 0 || batch >= x->dim[0])
-			return error_set(err, STATUS_FORMAT, "region %lld is in image %lld of %lld", (long long)k,
-			    (long long)batch, (long long)x->dim[0]);
+		enum status s = check_image(in, k, err);
+		if (s != STATUS_OK)
+			return s;
 		for (int64_t i = 0; i < x->dim[1] * cells; i++)
 			*y++ = pool_cell(&r, (const float *)in[0]->data + (batch * x->dim[1] + i / cells) * plane,
 			    i % cells / a->output_width, i % a->output_width);

@@ -252,6 +252,35 @@ enum status stft_eval(const struct node *n, const struct tensor *const *in, stru
 
 enum { MEL_BINS, MEL_LENGTH, MEL_RATE, MEL_LOW, MEL_HIGH };
 
+struct mel {
+	double low, step; // in mel
+	double per_hertz; // elements of the spectrum
+	int64_t rows;
+};
+
+// The element of the spectrum on which edge i lies, -1 where none does.
+static int64_t edge(const struct mel *m, int64_t i)
+{
+	double hertz = 700 * (pow(10, (m->low + (double)i * m->step) / 2595) - 1), at = floor(hertz * m->per_hertz);
+
+	return at >= 0 && at < (double)m->rows ? (int64_t)at : -1;
+}
+
+static struct mel mel_of(const struct tensor *const *in, int64_t bins, int64_t rows)
+{
+	double low = 2595 * log10(1 + element_double(in[MEL_LOW], 0) / 700), high = 2595 * log10(1 + element_double(in[MEL_HIGH], 0) / 700);
+
+	return (struct mel){low, (high - low) / (double)(bins + 2), (double)(element_int(in[MEL_LENGTH], 0) + 1) / (double)element_int(in[MEL_RATE], 0), rows};
+}
+
+static enum status check_band(const struct mel *m, int64_t i, struct error *err)
+{
+	int64_t low = edge(m, i), top = edge(m, i + 1), high = edge(m, i + 2);
+
+	return low < 0 || top < low || high < top
+	    ? error_set(err, STATUS_FORMAT, "the edges of band %lld lie outside of the spectrum", (long long)i) : STATUS_OK;
+}
+
 enum status mel_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum dtype type = rule_dtype(((const struct signal_attrs *)n->attrs)->output_dtype);
@@ -272,32 +301,24 @@ enum status mel_shape(const struct node *n, const struct tensor *const *in, stru
 		s = check_length(length, "dft_length", err);
 	if (s == STATUS_OK)
 		s = check_length(rate, "sample_rate", err);
+	if (s == STATUS_OK && in[MEL_LOW]->data && in[MEL_HIGH]->data) {
+		struct mel m = mel_of(in, bins, length / 2 + 1);
+		for (int64_t i = 0; i < bins && s == STATUS_OK; i++)
+			s = check_band(&m, i, err);
+	}
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &(struct shape){2, {length / 2 + 1, bins}});
 	return s;
-}
-
-struct mel {
-	double low, step; // in mel
-	double per_hertz; // elements of the spectrum
-	int64_t rows;
-};
-
-// The element of the spectrum on which edge i lies, -1 where none does.
-static int64_t edge(const struct mel *m, int64_t i)
-{
-	double hertz = 700 * (pow(10, (m->low + (double)i * m->step) / 2595) - 1), at = floor(hertz * m->per_hertz);
-
-	return at >= 0 && at < (double)m->rows ? (int64_t)at : -1;
 }
 
 // The triangle from one edge over the next, where it is 1, to the one behind that, where it is 0.
 static enum status triangle(float *y, const struct mel *m, int64_t i, int64_t columns, struct error *err)
 {
 	int64_t low = edge(m, i), top = edge(m, i + 1), high = edge(m, i + 2);
+	enum status s = check_band(m, i, err);
 
-	if (low < 0 || top < low || high < top)
-		return error_set(err, STATUS_FORMAT, "the edges of band %lld lie outside of the spectrum", (long long)i);
+	if (s != STATUS_OK)
+		return s;
 	for (int64_t r = low; r < top; r++)
 		y[r * columns + i] = (float)((double)(r - low) / (double)(top - low));
 	y[top * columns + i] = 1;
@@ -308,9 +329,8 @@ static enum status triangle(float *y, const struct mel *m, int64_t i, int64_t co
 
 enum status mel_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	int64_t bins = out[0].shape.dim[1], length = element_int(in[MEL_LENGTH], 0);
-	double low = 2595 * log10(1 + element_double(in[MEL_LOW], 0) / 700), high = 2595 * log10(1 + element_double(in[MEL_HIGH], 0) / 700);
-	struct mel m = {low, (high - low) / (double)(bins + 2), (double)(length + 1) / (double)element_int(in[MEL_RATE], 0), out[0].shape.dim[0]};
+	int64_t bins = out[0].shape.dim[1];
+	struct mel m = mel_of(in, bins, out[0].shape.dim[0]);
 	enum status s = STATUS_OK;
 
 	(void)n;

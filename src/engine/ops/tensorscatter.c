@@ -9,6 +9,14 @@ static enum status check_mode(const char *mode, struct error *err)
 	return !strcmp(mode, "linear") || !strcmp(mode, "circular") ? STATUS_OK : error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", mode);
 }
 
+static enum status check_place(const struct tensorscatter_attrs *a, int64_t entry, int64_t at, int64_t rows, int64_t length, struct error *err)
+{
+	if (at < 0 || at >= length || (at > length - rows && !strcmp(a->mode, "linear")))
+		return error_set(err, STATUS_FORMAT, "write_indices[%lld] is %lld: %lld rows of %lld do not fit there", (long long)entry,
+		    (long long)at, (long long)rows, (long long)length);
+	return STATUS_OK;
+}
+
 enum status tensorscatter_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct tensorscatter_attrs *a = n->attrs;
@@ -27,8 +35,11 @@ enum status tensorscatter_shape(const struct node *n, const struct tensor *const
 		return error_set(err, STATUS_FORMAT, "the update must have the cache's shape but for axis %d", axis);
 	if (n->n_in > INDICES && in[INDICES] && !shape_equal(&in[INDICES]->shape, &(struct shape){1, {y.dim[0]}}))
 		return error_set(err, STATUS_FORMAT, "write_indices must be one for each of the batch");
+	const int64_t *first = n->n_in > INDICES && in[INDICES] ? in[INDICES]->data : NULL;
+	for (int64_t i = 0; first && shape_count(&y) && i < y.dim[0] && s == STATUS_OK; i++)
+		s = check_place(a, i, first[i], y.dim[axis], in[CACHE]->shape.dim[axis], err);
 	rule_set(&out[0], in[CACHE]->type, &in[CACHE]->shape);
-	return STATUS_OK;
+	return s;
 }
 
 enum status tensorscatter_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
@@ -46,9 +57,9 @@ enum status tensorscatter_eval(const struct node *n, const struct tensor *const 
 	memcpy(out[0].data, in[CACHE]->data, tensor_bytes(&out[0]));
 	for (int64_t i = 0; rows && i < x->dim[0] * outer; i++) {
 		int64_t at = first ? first[i / outer] : 0;
-		if (at < 0 || at >= length || (at > length - rows && !strcmp(a->mode, "linear")))
-			return error_set(err, STATUS_FORMAT, "write_indices[%lld] is %lld: %lld rows of %lld do not fit there", (long long)(i / outer),
-			    (long long)at, (long long)rows, (long long)length);
+		enum status s = check_place(a, i / outer, at, rows, length, err);
+		if (s != STATUS_OK)
+			return s;
 		for (int64_t r = 0; r < rows; r++)
 			memcpy((char *)out[0].data + (size_t)(i * length + (at + r) % length) * run,
 			    (const char *)in[ROWS]->data + (size_t)(i * rows + r) * run, run);

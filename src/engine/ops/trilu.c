@@ -37,6 +37,15 @@ enum status trilu_eval(
 	return STATUS_OK;
 }
 
+static enum status check_length(const struct tensor *const *in, int64_t b, int64_t times, struct error *err)
+{
+	int64_t length = ((const int64_t *)in[1]->data)[b];
+
+	return rule_within(length, 0, times) ? STATUS_OK
+	                                     : error_set(err, STATUS_FORMAT, "sequence %lld has the length %lld of %lld", (long long)b,
+	                                           (long long)length, (long long)times);
+}
+
 enum status reverse_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct reverse_attrs *a = n->attrs;
@@ -48,6 +57,11 @@ enum status reverse_shape(const struct node *n, const struct tensor *const *in, 
 	if (tensor_count(in[1]) != x->dim[a->batch_axis])
 		return error_set(err, STATUS_FORMAT, "there must be a length for each of %lld sequences",
 		    (long long)x->dim[a->batch_axis]);
+	for (int64_t b = 0; in[1]->data && b < x->dim[a->batch_axis]; b++) {
+		enum status s = check_length(in, b, x->dim[a->time_axis], err);
+		if (s != STATUS_OK)
+			return s;
+	}
 	rule_set(&out[0], in[0]->type, x);
 	return STATUS_OK;
 }
@@ -64,9 +78,9 @@ enum status reverse_eval(
 	(void)width;
 	for (int64_t b = 0; b < batches; b++) {
 		int64_t length = ((const int64_t *)in[1]->data)[b];
-		if (!rule_within(length, 0, times))
-			return error_set(err, STATUS_FORMAT, "sequence %lld has the length %lld of %lld", (long long)b,
-			    (long long)length, (long long)times);
+		enum status s = check_length(in, b, times, err);
+		if (s != STATUS_OK)
+			return s;
 		for (int64_t t = 0; run && t < times; t++) {
 			int64_t from = t < length ? length - 1 - t : t;
 			memcpy((char *)out[0].data + (size_t)(b * batch_step + t * time_step) * run,
