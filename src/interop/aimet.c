@@ -20,10 +20,10 @@ static cJSON *encoding(const struct snapshot *s, const struct site *x)
 	return o;
 }
 
-enum status aimet(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status aimet(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject();
-	(void)err, (void)st;
+	(void)err, (void)d;
 	cJSON_AddStringToObject(root, "version", "1.0.0");
 	cJSON *acts = cJSON_AddArrayToObject(root, "activation_encodings"), *params = cJSON_AddArrayToObject(root, "param_encodings");
 	for (int v = 0; v < s->g->n_values; v++) {

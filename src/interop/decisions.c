@@ -3,19 +3,24 @@
 #include <string.h>
 #include "formats.h"
 
-int decided_precision(const struct study *st, const struct snapshot *s, int node)
+struct decided decided_now(const struct study *st)
 {
-	int asked = study_edits(st)->precision[node];
+	return (struct decided){.edits = study_edits(st), .opt = study_options(st), .data = study_dataset(st)};
+}
+
+int decided_precision(const struct decided *d, const struct snapshot *s, int node)
+{
+	int asked = d->edits->precision[node];
 	return asked >= 0 ? asked : s->row[node].requested;
 }
 
-signed char *operator_precisions(const struct study *st, const struct snapshot *s)
+signed char *operator_precisions(const struct decided *d, const struct snapshot *s)
 {
 	const struct group *group = snapshot_plan(s)->group;
 	signed char *want = xcalloc((size_t)s->n_rows + 1, sizeof *want);
 	memset(want, -1, (size_t)s->n_rows);
 	for (int n = 0; n < s->n_rows; n++) {
-		int decided = decided_precision(st, s, n), owner = group[n].owner;
+		int decided = decided_precision(d, s, n), owner = group[n].owner;
 		if (decided > want[owner])
 			want[owner] = (signed char)decided;
 	}
@@ -46,11 +51,11 @@ static void add_file_names(cJSON *list, const struct graph *g, int node)
 			cJSON_AddItemToArray(list, cJSON_CreateString(g->origin[i].name));
 }
 
-cJSON *excluded_nodes(const struct study *st, const struct snapshot *s)
+cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (int n = 0; n < s->n_rows; n++)
-		if (decided_precision(st, s, n) == PREC_FLOAT)
+		if (decided_precision(d, s, n) == PREC_FLOAT)
 			add_file_names(list, s->g, n);
 	return list;
 }
@@ -69,18 +74,18 @@ const struct site *tensor_site(const struct snapshot *s, int value)
 	return use;
 }
 
-void lose_precision(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p, const char *format)
+void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format)
 {
 	for (int n = 0; n < s->n_rows; n++)
-		if (decided_precision(st, s, n) == (int)p)
+		if (decided_precision(d, s, n) == (int)p)
 			str_addf(loss, "%s: %s has no way to say %s\n", s->g->node[n].name, format, precision_name(p));
 }
 
-void lose_scales(struct str *loss, const struct study *st, const struct snapshot *s, const char *format)
+void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format)
 {
 	for (int n = 0; n < s->n_rows; n++)
-		if (study_edits(st)->scale[n] != 0)
-			str_addf(loss, "%s: %s has no way to say the scale %g\n", s->g->node[n].name, format, study_edits(st)->scale[n]);
+		if (d->edits->scale[n] != 0)
+			str_addf(loss, "%s: %s has no way to say the scale %g\n", s->g->node[n].name, format, d->edits->scale[n]);
 }
 
 void finish_json(struct str *out, cJSON *root)

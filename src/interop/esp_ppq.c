@@ -76,38 +76,38 @@ static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, i
 	str_done(&name);
 }
 
-static cJSON *dispatchings(struct str *loss, const struct study *st, const struct snapshot *s, const struct platforms *p)
+static cJSON *dispatchings(struct str *loss, const struct decided *d, const struct snapshot *s, const struct platforms *p)
 {
-	cJSON *d = cJSON_CreateObject();
+	cJSON *list = cJSON_CreateObject();
 	for (int n = 0; n < s->n_rows; n++) {
-		int want = decided_precision(st, s, n);
+		int want = decided_precision(d, s, n);
 		if (want >= 0)
-			add_operator(d, loss, s, n, p->number[want]);
+			add_operator(list, loss, s, n, p->number[want]);
 	}
-	return d;
+	return list;
 }
 
-enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	const struct platforms *p = NULL;
 	if (find(&p, s->target, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject();
-	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, st, s, p));
-	lose_scales(loss, st, s, "a dispatching table (unlike esp-ppq-setting)");
+	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s, p));
+	lose_scales(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
 	finish_json(out, root);
 	return STATUS_OK;
 }
 
-enum status esp_ppq_setting(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status esp_ppq_setting(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	const struct platforms *p = NULL;
-	const struct edits *e = study_edits(st);
+	const struct edits *e = d->edits;
 	if (find(&p, s->target, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
-	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, st, s, p));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s, p));
 	for (int n = 0; n < s->n_rows; n++)
 		if (e->scale[n] != 0)
 			add_operator(scales, loss, s, n, e->scale[n]);

@@ -38,14 +38,14 @@ char *export_path(const char *format, const struct study *st)
 	return str_detach(&path);
 }
 
-// Only a model holds weights.
-static void tell_tuned(const char *format, const struct study *st, struct str *loss)
-{
-	int n = tuning_count(study_edits(st)->tuning);
-	if (n && strcmp(format, "qdq") != 0)
-		str_addf(loss, "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
-		    plural(n));
-}
+struct exporting {
+	const struct export_format *format;
+	struct decided decided;
+	struct edits *edits; // its own, in `decided`
+	struct snapshot *snap;
+	char *path;
+	struct str loss;
+};
 
 static enum status unknown_format(const char *format, struct error *err)
 {
@@ -57,7 +57,7 @@ static enum status unknown_format(const char *format, struct error *err)
 	return st;
 }
 
-enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s, struct str *loss,
+enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct error *err)
 {
 	const struct export_format *f = export_find(format);
@@ -65,14 +65,62 @@ enum status export_write(const char *format, const char *path, const struct stud
 		return unknown_format(format, err);
 	if (s->dirty || !snapshot_plan(s))
 		return error_set(err, STATUS_REFUSED, "the scales of what is decided now are not computed yet: export when the run is over");
+	struct exporting *e = *out = xcalloc(1, sizeof *e);
+	*e = (struct exporting){.format = f, .snap = snapshot_take((struct snapshot *)s), .path = path ? xstrdup(path) : export_path(format, st),
+	    .decided = decided_now(st), .edits = edits_copy(study_edits(st))};
+	e->decided.edits = e->edits;
+	return STATUS_OK;
+}
+
+// Only a model holds weights.
+static void tell_tuned(struct exporting *e)
+{
+	int n = tuning_count(e->edits->tuning);
+	if (n && strcmp(e->format->name, "qdq") != 0)
+		str_addf(&e->loss, "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
+		    plural(n));
+}
+
+enum status export_end(void *exporting, struct error *err)
+{
+	struct exporting *e = exporting;
 	struct str out = {0};
-	char *own = path ? NULL : export_path(format, st);
-	enum status status = f->write(&out, loss, st, s, err);
+	enum status status = e->format->write(&out, &e->loss, &e->decided, e->snap, err);
 	if (status == STATUS_OK)
-		status = file_write(path ? path : own, str_text(&out), out.len, err);
+		status = file_write(e->path, str_text(&out), out.len, err);
+	if (status == STATUS_OK)
+		tell_tuned(e);
 	str_done(&out);
+	return status;
+}
+
+const char *export_loss(const struct exporting *e)
+{
+	return str_text(&e->loss);
+}
+
+void export_free(struct exporting **ep)
+{
+	struct exporting *e = *ep;
+	*ep = NULL;
+	if (!e)
+		return;
+	snapshot_drop(&e->snap);
+	edits_free(&e->edits);
+	str_done(&e->loss);
+	free(e->path);
+	free(e);
+}
+
+enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s, struct str *loss,
+    struct error *err)
+{
+	struct exporting *e = NULL;
+	enum status status = export_begin(&e, format, path, st, s, err);
 	if (status == STATUS_OK)
-		tell_tuned(f->name, st, loss);
-	free(own);
+		status = export_end(e, err);
+	if (e)
+		str_add(loss, export_loss(e));
+	export_free(&e);
 	return status;
 }

@@ -6,14 +6,14 @@
 #include "qtui/interop/export.h"
 
 #define FORMAT(name, suffix, writer, help) \
-	enum status writer(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err);
+	enum status writer(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 #include "formats.def"
 #undef FORMAT
 
 // What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
-int decided_precision(const struct study *st, const struct snapshot *s, int node);
+int decided_precision(const struct decided *d, const struct snapshot *s, int node);
 // The same of whole operators, [n_nodes], for tools that name each part or the end of one: the widest that any part is to have. The caller frees it.
-signed char *operator_precisions(const struct study *st, const struct snapshot *s);
+signed char *operator_precisions(const struct decided *d, const struct snapshot *s);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
 // The node of the file is a node of the graph or a part of one: not removed, not computed at load.
@@ -21,10 +21,10 @@ bool origin_in_graph(const struct origin *o);
 // Every tensor that such a node makes -> its index in g->origin. The caller frees it.
 struct namemap *tensor_makers(const struct graph *g);
 // Nodes that are to stay in float, by their names in the file.
-cJSON *excluded_nodes(const struct study *st, const struct snapshot *s);
+cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
 // One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
-void lose_precision(struct str *loss, const struct study *st, const struct snapshot *s, enum precision p, const char *format);
-void lose_scales(struct str *loss, const struct study *st, const struct snapshot *s, const char *format);
+void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
+void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
 // Prints the tree with a line end and deletes it.
 void finish_json(struct str *out, cJSON *root);
 

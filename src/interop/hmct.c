@@ -35,10 +35,10 @@ static void add_method(cJSON *model, struct str *loss, enum calib_method m)
 		str_addf(loss, "calibration: HMCT has no way to say %s: it looks for the best by itself\n", calib_name(m));
 }
 
-enum status hmct(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status hmct(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *model = cJSON_AddObjectToObject(root, "model_config");
-	signed char *want = operator_precisions(st, s);
+	signed char *want = operator_precisions(d, s);
 	bool floats = false;
 	(void)err;
 	cJSON_AddStringToObject(model, "all_node_type", qtype[PREC_INT8]);
@@ -51,7 +51,7 @@ enum status hmct(struct str *out, struct str *loss, const struct study *st, cons
 	}
 	if (floats)
 		str_add(loss, "nodes in float: HMCT computes them in float16\n");
-	lose_scales(loss, st, s, "HMCT");
+	lose_scales(loss, d, s, "HMCT");
 	finish_json(out, root);
 	free(want);
 	return STATUS_OK;

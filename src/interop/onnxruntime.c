@@ -4,7 +4,7 @@
 // Its Entropy is none for KL: quantize_static lets it have as many bins as levels, and then it keeps the whole range.
 static const char *const method_name[CALIB_COUNT] = {[CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile"};
 
-enum status onnxruntime(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status onnxruntime(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject();
 	(void)err;
@@ -12,8 +12,8 @@ enum status onnxruntime(struct str *out, struct str *loss, const struct study *s
 		cJSON_AddStringToObject(root, "calibrate_method", method_name[s->method]);
 	else
 		str_addf(loss, "calibration: quantize_static has no way to say %s\n", calib_name(s->method));
-	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(st, s));
-	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "extra_options"), "TensorQuantOverrides", tensor_overrides(st, s));
+	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "extra_options"), "TensorQuantOverrides", tensor_overrides(d, s));
 	str_addf(loss, "target: the rounding and the scale rule of %s are not ONNX Runtime's\n", s->target);
 	finish_json(out, root);
 	return STATUS_OK;

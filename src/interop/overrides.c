@@ -51,12 +51,12 @@ static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 	}
 }
 
-cJSON *tensor_overrides(const struct study *st, const struct snapshot *s)
+cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *overrides = cJSON_CreateObject();
 	for (int n = 0; n < s->n_rows; n++) {
 		int out = s->g->node[n].n_out ? s->g->node[n].out[0] : -1;
-		double scale = study_edits(st)->scale[n];
+		double scale = d->edits->scale[n];
 		if (out >= 0 && s->row[n].precision == PREC_INT16)
 			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", "QInt16");
 		if (out >= 0 && scale != 0 && s->row[n].precision != PREC_FLOAT) {

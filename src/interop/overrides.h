@@ -6,6 +6,6 @@
 
 // {tensor: [{"quant_type", "scale", "zero_point", "convert": {"quant_type", "recv_nodes"}}]} for every tensor that is not the
 // tool's plain 8 bit: 16-bit outputs and weights, given scales, and readers of another width.
-cJSON *tensor_overrides(const struct study *st, const struct snapshot *s);
+cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s);
 
 #endif

@@ -42,10 +42,10 @@ static cJSON *layers(struct str *loss, const struct graph *g, const signed char 
 	return NULL;
 }
 
-enum status pulsar2(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status pulsar2(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *quant = cJSON_AddObjectToObject(root, "quant"), *list = cJSON_AddArrayToObject(quant, "layer_configs");
-	signed char *want = operator_precisions(st, s);
+	signed char *want = operator_precisions(d, s);
 	(void)err;
 	for (enum precision p = 0; p < PREC_COUNT; p++) {
 		cJSON *o = layers(loss, s->g, want, p);
@@ -53,7 +53,7 @@ enum status pulsar2(struct str *out, struct str *loss, const struct study *st, c
 			cJSON_AddItemToArray(list, o);
 	}
 	cJSON_AddStringToObject(quant, "calibration_method", method_name[s->method]);
-	lose_scales(loss, st, s, "Pulsar2");
+	lose_scales(loss, d, s, "Pulsar2");
 	if (list->child)
 		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
 	finish_json(out, root);

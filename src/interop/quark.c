@@ -10,15 +10,15 @@ static cJSON *wide_tensors(const struct snapshot *s)
 	return list;
 }
 
-enum status quark(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status quark(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *wide = wide_tensors(s);
 	(void)err, (void)loss;
-	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(st, s));
+	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
 	cJSON_AddBoolToObject(root, "specific_tensor_precision", wide->child != NULL);
 	cJSON *extra = cJSON_AddObjectToObject(root, "extra_options");
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(extra, "MixedPrecisionTensor"), "QInt16", wide);
-	lose_scales(loss, st, s, "Quark's MixedPrecisionTensor");
+	lose_scales(loss, d, s, "Quark's MixedPrecisionTensor");
 	finish_json(out, root);
 	return STATUS_OK;
 }

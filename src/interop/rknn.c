@@ -36,10 +36,10 @@ static void add_outputs(struct str *block, struct str *loss, const struct graph 
 			add_tensor(block, loss, g->value[n->out[i]].name, type);
 }
 
-enum status rknn(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status rknn(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	const struct group *group = snapshot_plan(s)->group;
-	signed char *want = operator_precisions(st, s);
+	signed char *want = operator_precisions(d, s);
 	struct str block = {0};
 	(void)err;
 	for (int n = 0; n < s->n_rows; n++)
@@ -47,7 +47,7 @@ enum status rknn(struct str *out, struct str *loss, const struct study *st, cons
 			add_outputs(&block, loss, s->g, &s->g->node[n], type_name[want[n]]);
 	str_addf(out, "custom_quantize_layers:%s\n", block.len ? "" : " {}");
 	str_add_utf8(out, str_text(&block));
-	lose_scales(loss, st, s, "custom_quantize_layers");
+	lose_scales(loss, d, s, "custom_quantize_layers");
 	if (block.len)
 		str_add(loss, "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of hybrid_quantization_step1; a name that its "
 		    "quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");

@@ -21,7 +21,7 @@ static void add_site(struct str *out, struct str *loss, const struct snapshot *s
 	str_addf(out, "%s: %08x\n", tensor, bits);
 }
 
-enum status tensorrt_cache(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status tensorrt_cache(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	(void)err;
 	str_add(out, s->method == CALIB_MINMAX ? "TRT-8601-MinMaxCalibration\n" : "TRT-8601-EntropyCalibration2\n");
@@ -30,7 +30,7 @@ enum status tensorrt_cache(struct str *out, struct str *loss, const struct study
 		if (x)
 			add_site(out, loss, s, x);
 	}
-	lose_precision(loss, st, s, PREC_FLOAT, "a calibration cache (unlike --layerPrecisions)");
+	lose_precision(loss, d, s, PREC_FLOAT, "a calibration cache (unlike --layerPrecisions)");
 	str_add(loss, "the first line names TensorRT 8.6.1: put the version there that reads it\n");
 	return STATUS_OK;
 }

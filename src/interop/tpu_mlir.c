@@ -33,10 +33,10 @@ static void add_lines(struct table *t, const struct graph *g, const struct origi
 		add_line(t, tensor, n->op->name, columns);
 }
 
-enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	struct table t = {out, loss};
-	signed char *want = operator_precisions(st, s);
+	signed char *want = operator_precisions(d, s);
 	(void)err;
 	str_add(out, "# op_name   quantize_mode\n");
 	for (const struct origin *o = s->g->origin; o < s->g->origin + s->g->n_origins; o++) {
@@ -44,8 +44,8 @@ enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct stud
 		if (p >= 0 && mode_name[p])
 			add_lines(&t, s->g, o, o->out[0], mode_name[p]);
 	}
-	lose_precision(loss, st, s, PREC_INT16, "a qtable");
-	lose_scales(loss, st, s, "a qtable (unlike tpu-mlir-cali-table)");
+	lose_precision(loss, d, s, PREC_INT16, "a qtable");
+	lose_scales(loss, d, s, "a qtable (unlike tpu-mlir-cali-table)");
 	free(want);
 	return STATUS_OK;
 }
@@ -72,7 +72,7 @@ static void add_range(struct table *t, const struct graph *g, const struct origi
 		str_addf(t->loss, "%s: its zero point is taken by model_deploy --asymmetric only\n", tensor);
 }
 
-enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err)
+enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	struct table t = {out, loss};
 	struct namemap *makers = tensor_makers(s->g);
@@ -86,7 +86,7 @@ enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct study 
 		else if (x)
 			str_addf(loss, "%s: %d bits%s are not one 8-bit range: left out\n", s->g->value[v].name, x->bits, x->n_scale > 1 ? " a channel" : "");
 	}
-	lose_precision(loss, st, s, PREC_FLOAT, "a calibration table (unlike tpu-mlir-qtable)");
+	lose_precision(loss, d, s, PREC_FLOAT, "a calibration table (unlike tpu-mlir-qtable)");
 	str_add(loss, "put these lines in place of those in the table that run_calibration.py wrote: it has tensors that are not quantized here\n");
 	namemap_free(&makers);
 	return STATUS_OK;

@@ -49,7 +49,8 @@ static inline struct str case_export(struct study *st, const char *format, struc
 	if (study_wait(st, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	struct snapshot *s = study_snapshot(st);
-	if (export_find(format)->write(&out, loss ? loss : &none, st, s, &err) != STATUS_OK)
+	const struct decided d = decided_now(st);
+	if (export_find(format)->write(&out, loss ? loss : &none, &d, s, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	snapshot_drop(&s);
 	str_done(&none);

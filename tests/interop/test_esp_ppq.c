@@ -42,7 +42,8 @@ void test_esp_ppq__other_targets_are_refused(void **state)
 	struct error err = {0};
 	struct str out = {0}, loss = {0};
 	struct snapshot *s = study_snapshot(st);
-	assert_int_equal(export_find("esp-ppq-setting")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
+	const struct decided d = decided_now(st);
+	assert_int_equal(export_find("esp-ppq-setting")->write(&out, &loss, &d, s, &err), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "tensorrt"));
 	snapshot_drop(&s);
 	study_close(&st);

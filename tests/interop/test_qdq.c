@@ -400,7 +400,8 @@ void test_qdq__kept_at_an_old_opset(void **state)
 	study_run(st);
 	assert_int_equal(study_wait(st, &err), STATUS_OK);
 	struct snapshot *s = study_snapshot(st);
-	assert_int_equal(export_find("qdq")->write(&out, &loss, st, s, &err), STATUS_UNSUPPORTED);
+	const struct decided d = decided_now(st);
+	assert_int_equal(export_find("qdq")->write(&out, &loss, &d, s, &err), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "bfloat16 needs opset 13"));
 	snapshot_drop(&s);
 	study_close(&st);

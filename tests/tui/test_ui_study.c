@@ -197,7 +197,7 @@ void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state
 	type(&l.ui, "write", path);
 	assert_true(beside_busy(&l.ui, BESIDE_FILE) && l.ui.unsaved);
 	type(&l.ui, "open", path);
-	assert_string_equal(l.ui.note, "E: a session is being read or written: that must end first");
+	assert_string_equal(l.ui.note, "E: a file is being read or written: that must end first");
 	wait_for_file(&l.ui);
 	assert_false(l.ui.unsaved);
 	assert_non_null(strstr(l.ui.note, "session written to"));
@@ -221,6 +221,51 @@ void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state
 	assert_non_null(strstr(l.ui.note, "is no session"));
 	type(&l.ui, "write", support_temp("no/such.json"));
 	assert_false(file_settle(&l.ui));
+	live_close(&l);
+}
+
+// Files of other tools go beside the screen, too; what is decided while one is read is not overwritten by it.
+void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
+{
+	struct live l;
+	const char *path = support_temp("a.nncf.json");
+	struct str both = {0};
+	int conv, current;
+
+	(void)state;
+	remove(path);
+	live_open(&l, NULL, 1);
+	conv = graph_find_node(study_graph(l.st), "/model.0/conv/Conv");
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>float<Enter>");
+	live_wait(&l);
+	str_addf(&both, "nncf %s", path);
+	type(&l.ui, "export", str_text(&both));
+	assert_true(beside_busy(&l.ui, BESIDE_FILE));
+	press(&l.ui, "u");
+	wait_for_file(&l.ui);
+	assert_string_equal(l.ui.note + strlen(path), " written");
+	type(&l.ui, "import", path);
+	assert_true(beside_busy(&l.ui, BESIDE_FILE));
+	wait_for_file(&l.ui);
+	assert_string_equal(l.ui.note, "NNCF IgnoredScope: 1 widths, 0 scales");
+	assert_int_equal(study_edits(l.st)->precision[conv], PREC_FLOAT);
+	press(&l.ui, "u");
+	type(&l.ui, "import", path);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	wait_for_file(&l.ui);
+	assert_non_null(strstr(l.ui.note, "decided meanwhile"));
+	assert_int_equal(study_edits(l.st)->precision[conv], PREC_INT16);
+	study_steps(l.st, &current);
+	assert_int_equal(current, 1);
+	live_wait(&l);
+	type(&l.ui, "export", "nncf /no/such/place");
+	assert_false(file_settle(&l.ui));
+	type(&l.ui, "export", "nosuch");
+	assert_non_null(strstr(l.ui.note, "no format is named nosuch"));
+	type(&l.ui, "import", "/no/such/file");
+	wait_for_file(&l.ui);
+	assert_non_null(strstr(l.ui.note, "No such file"));
+	str_done(&both);
 	live_close(&l);
 }
 

@@ -56,6 +56,9 @@ MUST_CHECK enum status session_job_read(struct session_job **out, struct study *
 // The study as it is now. `spare`: what is there and is no session is STATUS_REFUSED.
 MUST_CHECK enum status session_job_write(struct session_job **out, struct study *st, const char *path, const struct session *base, bool spare,
     struct error *err);
+// Other files, in the same way: other(arg) runs in the thread; `arg` stays the caller's, and lives until session_job_end.
+typedef enum status session_job_work(void *arg, struct error *err);
+MUST_CHECK enum status session_job_other(struct session_job **out, struct study *st, session_job_work *other, void *arg, struct error *err);
 struct background *session_job_background(struct session_job *j);
 MUST_CHECK enum status session_job_end(struct session_job *j, struct error *err); // waits for it
 struct session *session_job_take(struct session_job *j, int i);                  // what it has read is the caller's

@@ -5,9 +5,16 @@
 #include "qtui/analysis/study.h"
 #include "qtui/base/str.h"
 
+// What was decided when a file was asked for. The study goes on beside whoever writes it.
+struct decided {
+	const struct edits *edits;
+	const struct study_options *opt;
+	const struct dataset *data;
+};
+struct decided decided_now(const struct study *st); // borrows the edits, which live until the next
 struct export_format {
 	const char *name, *suffix, *help;
-	enum status (*write)(struct str *out, struct str *loss, const struct study *st, const struct snapshot *s, struct error *err);
+	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 };
 const struct export_format *export_find(const char *name); // NULL when unknown
 const struct export_format *export_rows(int *n);
@@ -17,5 +24,12 @@ char *export_path(const char *format, const struct study *st);
 // STATUS_REFUSED as long as the snapshot's figures are not those of the decisions in force.
 MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct str *loss, struct error *err);
+// The same in two halves, of which the first takes little time and the second may run in another thread, but before the study is closed.
+struct exporting;
+MUST_CHECK enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st, const struct snapshot *s,
+    struct error *err);
+enum status export_end(void *exporting, struct error *err);
+const char *export_loss(const struct exporting *e); // after it
+void export_free(struct exporting **e);
 
 #endif

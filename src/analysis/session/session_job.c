@@ -1,4 +1,4 @@
-// A session read or written while the screen goes on.
+// A session read or written while the screen goes on, or another file.
 #include <stdlib.h>
 #include "../study/background_impl.h"
 #include "qtui/analysis/session.h"
@@ -12,6 +12,8 @@ struct session_job {
 	bool weights, spare;
 	struct session *read[SESSION_JOB_READS]; // the thread's until it is over, as is the next
 	struct session_save *save;               // NULL: it reads
+	session_job_work *other;                 // NULL: it is about sessions
+	void *arg;
 };
 
 static enum status spare_others(const char *path, struct error *err)
@@ -35,6 +37,8 @@ static enum status read_all(struct session_job *j, struct error *err)
 static enum status work(void *arg, struct error *err)
 {
 	struct session_job *j = arg;
+	if (j->other)
+		return j->other(j->arg, err);
 	if (!j->save)
 		return read_all(j, err);
 	if (j->spare && spare_others(j->path[0], err) != STATUS_OK)
@@ -73,6 +77,13 @@ enum status session_job_write(struct session_job **out, struct study *st, const 
 	struct session_job *j = job_new(st, &path, 1);
 	j->spare = spare;
 	j->save = session_save_begin(st, base);
+	return start(out, j, err);
+}
+
+enum status session_job_other(struct session_job **out, struct study *st, session_job_work *other, void *arg, struct error *err)
+{
+	struct session_job *j = xcalloc(1, sizeof *j);
+	*j = (struct session_job){.study = st, .other = other, .arg = arg};
 	return start(out, j, err);
 }
 

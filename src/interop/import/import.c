@@ -109,112 +109,195 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 	return s;
 }
 
-static bool differs(const struct study *st, const struct wishes *w, int node, enum precision p)
+struct importing {
+	char *path;
+	struct target *target;  // of the decision that it began from, as are the next two
+	struct edits *edits;
+	enum calib_method method;
+	const struct graph *g;
+	struct plan *p, *bare;
+	struct wishes w;
+	struct import_report report;
+	int *node[PREC_COUNT], n_nodes[PREC_COUNT]; // to be set
+	struct scale_edit *scale;
+	int n_scales;
+};
+static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8}; // in this order
+
+static bool differs(const struct importing *m, int node, enum precision p)
 {
-	int edit = study_edits(st)->precision[node];
-	return edit >= 0 ? edit != (int)p : w->p->precision[node] != p;
+	int edit = m->edits->precision[node];
+	return edit >= 0 ? edit != (int)p : m->p->precision[node] != p;
 }
 
-static void note_conflict(struct wishes *w, const struct study *st, int node, enum precision p)
+static void note_conflict(struct importing *m, int node, enum precision p)
 {
-	int edit = study_edits(st)->precision[node];
+	int edit = m->edits->precision[node];
 	if (edit >= 0)
-		wish_note(w, "%s: was set to %s, the file's %s is taken", w->g->node[node].name, precision_name((enum precision)edit), precision_name(p));
+		wish_note(&m->w, "%s: was set to %s, the file's %s is taken", m->g->node[node].name, precision_name((enum precision)edit), precision_name(p));
 }
 
-static int set_width(struct wishes *w, struct study *st, enum precision p, struct error *err)
+static void list_width(struct importing *m, enum precision p)
 {
-	int *nodes = xcalloc((size_t)w->g->n_nodes + 1, sizeof *nodes), n = 0;
-	for (int i = 0; i < w->g->n_nodes; i++) {
-		if (w->precision[i] != (int)p || !differs(st, w, i, p))
-			continue;
-		if (plan_check_edit(w->bare, i, p, 0, err) != STATUS_OK) {
-			wish_note(w, "%s", err->text);
-			continue;
+	int *nodes = m->node[p] = xcalloc((size_t)m->g->n_nodes + 1, sizeof *nodes), n = 0, kept = 0;
+	bool *refused = xcalloc((size_t)m->g->n_nodes + 1, sizeof *refused);
+	struct error err = {0};
+	for (int i = 0; i < m->g->n_nodes; i++)
+		if (m->w.precision[i] == (int)p && differs(m, i, p))
+			nodes[n++] = i;
+	plan_check_edits(m->bare, nodes, n, p, refused, &err);
+	for (int i = 0; i < n; i++)
+		if (refused[i] && plan_check_edit(m->bare, nodes[i], p, 0, &err) != STATUS_OK) {
+			wish_note(&m->w, "%s", err.text);
+		} else {
+			note_conflict(m, nodes[i], p);
+			nodes[kept++] = nodes[i];
 		}
-		note_conflict(w, st, i, p);
-		nodes[n++] = i;
-	}
-	if (n && study_set(st, nodes, n, (int)p, NULL, err) != STATUS_OK)
-		n = 0;
-	free(nodes);
-	return n;
+	m->n_nodes[p] = kept;
+	free(refused);
 }
 
-static bool accepts_scale(struct wishes *w, const struct study *st, int node, struct error *err)
+static bool accepts_scale(struct importing *m, int node)
 {
-	double was = study_edits(st)->scale[node], scale = w->scale[node];
+	double was = m->edits->scale[node], scale = m->w.scale[node];
+	struct error err = {0};
 	if (!(scale > 0) || !isfinite(scale)) {
-		wish_note(w, "%s: %g is no scale", w->g->node[node].name, scale);
+		wish_note(&m->w, "%s: %g is no scale", m->g->node[node].name, scale);
 		return false;
 	}
-	if (plan_check_edit(w->bare, node, PREC_INT8, scale, err) != STATUS_OK) {
-		wish_note(w, "%s", err->text);
+	if (plan_check_edit(m->bare, node, PREC_INT8, scale, &err) != STATUS_OK) {
+		wish_note(&m->w, "%s", err.text);
 		return false;
 	}
 	if (was != 0 && was != scale)
-		wish_note(w, "%s: had the scale %.9g, the file's %.9g is taken", w->g->node[node].name, was, scale);
+		wish_note(&m->w, "%s: had the scale %.9g, the file's %.9g is taken", m->g->node[node].name, was, scale);
 	return was != scale;
 }
 
-static int set_scales(struct wishes *w, struct study *st, struct error *err)
+static void list_scales(struct importing *m)
 {
-	struct scale_edit *e = xcalloc((size_t)w->g->n_nodes + 1, sizeof *e);
-	int n = 0;
-	for (int i = 0; i < w->g->n_nodes; i++)
-		if (w->scale[i] != 0 && accepts_scale(w, st, i, err))
-			e[n++] = (struct scale_edit){i, w->scale[i]};
-	if (n && study_scales(st, e, n, err) != STATUS_OK) {
-		wish_note(w, "%s", err->text);
-		n = 0;
-	}
-	free(e);
-	return n;
+	m->scale = xcalloc((size_t)m->g->n_nodes + 1, sizeof *m->scale);
+	for (int i = 0; i < m->g->n_nodes; i++)
+		if (m->w.scale[i] != 0 && accepts_scale(m, i))
+			m->scale[m->n_scales++] = (struct scale_edit){i, m->w.scale[i]};
+}
+
+enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err)
+{
+	struct importing *m = xcalloc(1, sizeof *m);
+	m->path = xstrdup(path);
+	m->g = study_graph(st);
+	m->edits = edits_copy(study_edits(st));
+	m->method = now->method;
+	enum status status = target_load(&m->target, now->target, err);
+	if (status == STATUS_OK)
+		*out = m;
+	else
+		import_free(&m);
+	return status;
 }
 
 // The network's groups and widths under the decision in force; no scales, which nothing here needs.
-static enum status plan_in_force(struct plan **p, struct study *st, struct error *err)
+static enum status plan_in_force(struct importing *m, struct error *err)
 {
 	struct plan_cache *cache = plan_cache_new();
-	struct snapshot *now = study_snapshot(st);
-	enum status s = plan_new(p, study_graph(st), study_target(st), now->method, study_edits(st), cache, err);
-	snapshot_drop(&now);
+	enum status s = plan_new(&m->p, m->g, m->target, m->method, m->edits, cache, err);
 	plan_cache_free(&cache);
 	return s;
 }
 
-static enum status take_over(struct import_report *r, struct wishes *w, struct study *st, struct error *err)
+enum status import_read(void *importing, struct error *err)
 {
-	static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8};
-	enum status status = STATUS_OK;
-	if (w->method >= 0 && w->method != (int)w->p->method) {
-		status = study_set_method(st, (enum calib_method)w->method, err);
-		r->method = status == STATUS_OK;
-	}
+	struct importing *m = importing;
+	if (plan_in_force(m, err) != STATUS_OK)
+		return err->status;
+	m->bare = plan_bare(m->g, m->target);
+	wishes_init(&m->w, m->p, &m->report.notes);
+	m->w.bare = m->bare;
+	enum status status = read_file(&m->w, &m->report.format, m->path, err);
 	for (size_t i = 0; status == STATUS_OK && i < sizeof widths / sizeof *widths; i++)
-		r->precisions += set_width(w, st, widths[i], err);
+		list_width(m, widths[i]);
 	if (status == STATUS_OK)
-		r->scales = set_scales(w, st, err);
+		list_scales(m);
 	return status;
+}
+
+static enum status take_over(struct importing *m, struct study *st, struct error *err)
+{
+	struct import_report *r = &m->report;
+	if (m->w.method >= 0 && m->w.method != (int)m->method) {
+		if (study_set_method(st, (enum calib_method)m->w.method, err) != STATUS_OK)
+			return err->status;
+		r->method = true;
+	}
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		enum precision p = widths[i];
+		if (m->n_nodes[p] && study_set(st, m->node[p], m->n_nodes[p], (int)p, NULL, err) == STATUS_OK)
+			r->precisions += m->n_nodes[p];
+	}
+	if (m->n_scales && study_scales(st, m->scale, m->n_scales, err) != STATUS_OK)
+		wish_note(&m->w, "%s", err->text);
+	else
+		r->scales = m->n_scales;
+	return STATUS_OK;
+}
+
+static void hand_report(struct import_report *r, struct importing *m)
+{
+	*r = m->report;
+	r->n_notes = m->w.n_notes;
+	m->report = (struct import_report){0};
+}
+
+enum status import_end(struct import_report *r, struct importing *m, struct study *st, struct error *err)
+{
+	enum status status = STATUS_OK;
+	if (!edits_equal(study_edits(st), m->edits) || strcmp(target_name(study_target(st)), target_name(m->target)) != 0)
+		status = error_set(err, STATUS_REFUSED, "%s: not taken over, as something else was decided meanwhile: once more", m->path);
+	if (status == STATUS_OK)
+		status = take_over(m, st, err);
+	hand_report(r, m);
+	return status;
+}
+
+void import_free(struct importing **mp)
+{
+	struct importing *m = *mp;
+	*mp = NULL;
+	if (!m)
+		return;
+	if (m->bare)
+		wishes_done(&m->w);
+	for (int p = 0; p < PREC_COUNT; p++)
+		free(m->node[p]);
+	free(m->scale);
+	if (m->bare)
+		plan_free(&m->bare);
+	if (m->p)
+		plan_free(&m->p);
+	if (m->target)
+		target_free(&m->target);
+	import_report_done(&m->report);
+	edits_free(&m->edits);
+	free(m->path);
+	free(m);
 }
 
 enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err)
 {
-	struct wishes w;
-	struct plan *p = NULL, *bare = plan_bare(study_graph(st), study_target(st));
+	struct importing *m = NULL;
+	struct snapshot *now = study_snapshot(st);
 	*r = (struct import_report){0};
-	enum status status = plan_in_force(&p, st, err);
-	if (status == STATUS_OK) {
-		wishes_init(&w, p, &r->notes);
-		w.bare = bare;
-		status = read_file(&w, &r->format, path, err);
-		if (status == STATUS_OK)
-			status = take_over(r, &w, st, err);
-		r->n_notes = w.n_notes;
-		wishes_done(&w);
-	}
-	plan_free(&bare);
-	plan_free(&p);
+	enum status status = import_begin(&m, st, now, path, err);
+	snapshot_drop(&now);
+	if (status != STATUS_OK)
+		return status;
+	status = import_read(m, err);
+	if (status == STATUS_OK)
+		status = import_end(r, m, st, err);
+	else
+		hand_report(r, m);
+	import_free(&m);
 	return status;
 }
 

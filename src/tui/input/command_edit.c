@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "qtui/analysis/latency.h"
-#include "qtui/base/log.h"
 #include "qtui/base/str.h"
-#include "qtui/interop/import.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 
@@ -118,23 +116,6 @@ enum status command_calibration(struct ui *ui, char *args, struct error *err)
 	edit_done(ui);
 	ui_note(ui, "calibration %s", calib_name(m));
 	return STATUS_OK;
-}
-
-enum status command_import(struct ui *ui, char *args, struct error *err)
-{
-	struct import_report r;
-	enum status st = import_file(&r, ui->study, args, err);
-	const char *end, *note = str_text(&r.notes);
-
-	for (; (end = strchr(note, '\n')); note = end + 1)
-		log_warn("import: %.*s", (int)(end - note), note);
-	if (!st) {
-		edit_done(ui);
-		ui_note(ui, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.method ? ", calibration" : "",
-		    r.n_notes ? "; what is not taken over is in the log" : "");
-	}
-	import_report_done(&r);
-	return st;
 }
 
 enum status command_latency(struct ui *ui, char *args, struct error *err)

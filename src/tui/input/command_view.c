@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "qtui/base/file.h"
-#include "qtui/base/log.h"
-#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-#include "qtui/interop/export.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/help.h"
@@ -49,36 +46,6 @@ enum status command_filter(struct ui *ui, char *args, struct error *err)
 	if (f)
 		ui_note(ui, "%d of %d nodes match", ui->layers.n, ui->layers.total);
 	return STATUS_OK;
-}
-
-static int log_loss(const char *loss)
-{
-	int n = 0;
-
-	for (const char *end; (end = strchr(loss, '\n')); loss = end + 1, n++)
-		log_warn("export: %.*s", (int)(end - loss), loss);
-	return n;
-}
-
-enum status command_export(struct ui *ui, char *args, struct error *err)
-{
-	char *given = args + strcspn(args, " "), *path;
-	struct str loss = {0};
-	enum status st;
-	int lost;
-
-	if (*given)
-		*given++ = '\0';
-	given += strspn(given, " ");
-	path = *given ? xstrdup(given) : export_path(args, ui->study);
-	st = export_write(args, path, ui->study, ui->snap, &loss, err);
-	if (!st) {
-		lost = log_loss(str_text(&loss));
-		ui_note(ui, lost ? "%s written; the log has %d decision%s that it cannot say" : "%s written", path, lost, plural(lost));
-	}
-	free(path);
-	str_done(&loss);
-	return st;
 }
 
 enum status command_theme(struct ui *ui, char *args, struct error *err)

@@ -13,7 +13,7 @@ static const struct {
 	[BESIDE_SURVEY] = {"a survey", NULL, survey_ended},
 	[BESIDE_EQUALIZE] = {"equalizing", NULL, equalize_ended},
 	[BESIDE_REPAIR] = {"a repair", repair_news, repair_ended},
-	[BESIDE_FILE] = {"a session is being read or written", NULL, file_ended},
+	[BESIDE_FILE] = {"a file is being read or written", NULL, file_ended},
 };
 
 void beside_begin(struct ui *ui, enum beside_kind k, struct background *job, const char *name)

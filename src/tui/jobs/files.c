@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/interop/export.h"
+#include "qtui/interop/import.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/repair.h"
@@ -16,6 +19,8 @@ void file_forget(struct ui *ui)
 	struct ui_file *f = &ui->file;
 
 	session_job_free(&f->job);
+	export_free(&f->exporting);
+	import_free(&f->importing);
 	for (int i = 0; i < 2; i++)
 		free(f->name[i]);
 	*f = (struct ui_file){0};
@@ -92,9 +97,44 @@ static enum status compared(struct ui *ui, struct error *err)
 	return STATUS_OK;
 }
 
+// Each line to the log; how many there are.
+static int log_lines(const char *what, const char *text)
+{
+	int n = 0;
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1, n++)
+		log_warn("%s: %.*s", what, (int)(end - text), text);
+	return n;
+}
+
+static enum status exported(struct ui *ui, struct error *err)
+{
+	int lost = log_lines("export", export_loss(ui->file.exporting));
+
+	(void)err;
+	ui_note(ui, lost ? "%s written; the log has %d decision%s that it cannot say" : "%s written", ui->file.name[0], lost, plural(lost));
+	return STATUS_OK;
+}
+
+static enum status imported(struct ui *ui, struct error *err)
+{
+	struct import_report r;
+	enum status st = import_end(&r, ui->file.importing, ui->study, err);
+
+	log_lines("import", str_text(&r.notes));
+	if (!st) {
+		edit_done(ui);
+		ui_note(ui, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.method ? ", calibration" : "",
+		    r.n_notes ? "; what is not taken over is in the log" : "");
+	}
+	import_report_done(&r);
+	return st;
+}
+
 static enum status finish(struct ui *ui, struct error *err)
 {
-	static enum status (*const end[])(struct ui *, struct error *) = {[FILE_WRITE] = written, [FILE_OPEN] = opened, [FILE_DIFF] = compared};
+	static enum status (*const end[])(struct ui *, struct error *) = {[FILE_WRITE] = written, [FILE_OPEN] = opened, [FILE_DIFF] = compared,
+		[FILE_EXPORT] = exported, [FILE_IMPORT] = imported};
 
 	ui->beside[BESIDE_FILE].job = NULL;
 	if (!session_job_end(ui->file.job, err))
@@ -113,7 +153,7 @@ void file_ended(struct ui *ui)
 
 bool file_settle(struct ui *ui)
 {
-	if (!beside_busy(ui, BESIDE_FILE) || ui->file.work != FILE_WRITE)
+	if (!beside_busy(ui, BESIDE_FILE) || (ui->file.work != FILE_WRITE && ui->file.work != FILE_EXPORT))
 		return true;
 	file_ended(ui);
 	return ui->note_role != ROLE_ERROR;
@@ -216,4 +256,35 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 	}
 	file_forget(ui);
 	return err->status;
+}
+
+enum status command_export(struct ui *ui, char *args, struct error *err)
+{
+	char *path = args + strcspn(args, " ");
+
+	if (beside_check(ui, BESIDE_FILE, err))
+		return err->status;
+	if (*path)
+		*path++ = '\0';
+	path += strspn(path, " ");
+	ui->file = (struct ui_file){.work = FILE_EXPORT, .name = {*path ? xstrdup(path) : export_path(args, ui->study)}};
+	if (export_begin(&ui->file.exporting, args, ui->file.name[0], ui->study, ui->snap, err) ||
+	    session_job_other(&ui->file.job, ui->study, export_end, ui->file.exporting, err)) {
+		file_forget(ui);
+		return err->status;
+	}
+	return begun(ui, "writing", err);
+}
+
+enum status command_import(struct ui *ui, char *args, struct error *err)
+{
+	if (beside_check(ui, BESIDE_FILE, err))
+		return err->status;
+	ui->file = (struct ui_file){.work = FILE_IMPORT, .name = {xstrdup(args)}};
+	if (import_begin(&ui->file.importing, ui->study, ui->snap, args, err) ||
+	    session_job_other(&ui->file.job, ui->study, import_read, ui->file.importing, err)) {
+		file_forget(ui);
+		return err->status;
+	}
+	return begun(ui, "reading", err);
 }
