@@ -9,6 +9,8 @@
 #include "fake.h"
 #include "press.h"
 #include "qtui/base/log.h"
+#include "qtui/tui/command.h"
+#include "qtui/tui/help.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind)
@@ -155,6 +157,28 @@ void test_ui__search_goes_round(void **state)
 	press(&ui, "G/abc<Esc>");
 	assert_string_equal(name(&ui), "/model.24/Softmax");
 	ui_done(&ui);
+}
+
+// A command by its name, though keys and sentences before it speak of the same.
+void test_ui__help_finds_what_is_named(void **state)
+{
+	int n;
+	const struct command_row *row = command_rows(&n);
+
+	(void)state;
+	for (int i = 0; i < n; i++) {
+		char name[COMMAND_NAME], begin[COMMAND_NAME + 2];
+		command_typed(name, row[i].name);
+		snprintf(begin, sizeof begin, ":%s", name);
+		int at = help_find(name);
+		if (at < 0 || strncmp(help_at(at)->key, begin, strlen(begin)))
+			fail_msg("%s: %s", name, at < 0 ? "nothing" : help_at(at)->key);
+		assert_int_equal(help_find(begin), at);
+	}
+	assert_string_equal(help_at(help_find("snr"))->key, "snr  (SNR dB)");
+	assert_string_equal(help_at(help_find("Tab"))->text, "To the next panel");
+	assert_string_equal(help_at(help_find("columns"))->text, "Columns");
+	assert_int_equal(help_find("xyzzy"), -1);
 }
 
 void test_ui__help_comes_and_goes(void **state)

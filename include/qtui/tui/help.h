@@ -9,7 +9,7 @@ struct help_row {
 };
 int help_count(void);
 const struct help_row *help_at(int i);
-// The first row that speaks of `topic`; -1 when none does.
+// The row of the command that is named so, else of such a key or column, else the section, else the first that speaks of it; -1: none does.
 int help_find(const char *topic);
 struct ui;
 // The line of the view that the row begins with: its texts are broken at the width.

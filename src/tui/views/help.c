@@ -158,12 +158,34 @@ const struct help_row *help_at(int i)
 	return &help()->row[i];
 }
 
+// As a whole word: a command, a key, a column.
+static bool names(const char *key, const char *topic)
+{
+	static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t n = strlen(topic);
+
+	for (const char *p = key; n && (p = text_find(p, topic)); p++)
+		if ((p == key || !strchr(inside, p[-1])) && (!p[n] || !strchr(inside, p[n])))
+			return true;
+	return false;
+}
+
 int help_find(const char *topic)
 {
 	struct help *h = help();
+	int command = -1, key = -1, section = -1, any = -1;
 
-	for (int i = 0; i < h->n; i++)
-		if (text_find(h->row[i].key, topic) || text_find(h->row[i].text, topic))
-			return i;
-	return -1;
+	topic += topic[0] == ':' && topic[1];
+	for (int i = h->n - 1; i >= 0; i--) {
+		const struct help_row *r = &h->row[i];
+		if (r->kind == HELP_LONG_ROW && names(r->key, topic) && !strncasecmp(r->key + 1, topic, strlen(topic)))
+			command = i;
+		else if (names(r->key, topic))
+			key = i;
+		if (r->kind == HELP_SECTION && !strncasecmp(r->text, topic, strlen(topic)))
+			section = i;
+		if (text_find(r->key, topic) || text_find(r->text, topic))
+			any = i;
+	}
+	return command >= 0 ? command : key >= 0 ? key : section >= 0 ? section : any;
 }
