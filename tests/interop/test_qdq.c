@@ -246,6 +246,25 @@ void test_qdq__means_of_an_npu(void **state)
 	case_done(&file);
 }
 
+// Pairs of Casts round: the file is not the float network again.
+void test_qdq__casts(void **state)
+{
+	struct onnx_case file;
+	begin_conv(&file);
+	case_node(&file, "Relu", "relu", "conv_y", "y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "casts.onnx");
+	for (int i = 0; i < 2; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(model, NULL, i ? "fp16" : "bf16"));
+		assert_true(count_op(c.g, OP_Cast, "") > 2);
+		if (noise(&c) > 1e-12)
+			fail_msg("%g", noise(&c));
+		done(&c);
+	}
+	case_done(&file);
+}
+
 // Windows of 25 and of 36 have factors of their own.
 void test_qdq__means_of_several_windows(void **state)
 {

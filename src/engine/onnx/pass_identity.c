@@ -1,5 +1,6 @@
 // Nodes that only pass a tensor on: Identity, Dropout as it infers, optional values, casts between floats (the engine has one float
-// type), and shape changes that change nothing.
+// type) but for pairs that round, and shape changes that change nothing.
+#include "../ops/attrs.h"
 #include "pass.h"
 
 enum when { ALWAYS, SAME_TYPE, SAME_SHAPE };
@@ -41,13 +42,32 @@ static bool has_one_output(const struct draft *d, const struct draft_node *n)
 	return n->n.n_out > 0 && n->n.out[0] >= 0;
 }
 
+static bool is_cast(const struct draft_node *n, int64_t to)
+{
+	return n && n->n.op->id == OP_Cast && ((const struct cast_attrs *)n->n.attrs)->to == to;
+}
+
+static bool is_narrowing(const struct draft_node *n)
+{
+	return is_cast(n, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16) || is_cast(n, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16);
+}
+
+// A cast to 16 bits that is read by one back alone rounds, as targets of casts are written; between them nothing would run in 16 bits.
+static bool is_rounding(const struct draft *d, const struct draft_node *n)
+{
+	const struct draft_node *first = is_narrowing(n) ? n : draft_in(d, n, 0)->producer;
+	const struct draft_value *narrow = first && is_narrowing(first) ? draft_out(d, first, 0) : NULL;
+
+	return narrow && narrow->uses == 1 && is_cast(narrow->user, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT) && (n == first || n == narrow->user);
+}
+
 static bool passes_on(const struct draft *d, const struct draft_node *n)
 {
 	const struct draft_value *in = draft_in(d, n, 0), *out = draft_out(d, n, 0);
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].op == n->n.op->id)
-			return in && out && has_one_output(d, n) && holds(rules[i].when, in, out);
+			return in && out && has_one_output(d, n) && holds(rules[i].when, in, out) && !is_rounding(d, n);
 	return false;
 }
 

@@ -3,6 +3,7 @@
 // for the type, the least int32; of those a narrower type has the low bits.
 #include <string.h>
 #include "element.h"
+#include "qtui/engine/quantizer.h"
 #include "rule.h"
 
 enum status cast_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -46,17 +47,29 @@ static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, in
 	elements_store_double(y->data, y->type, at, v, m);
 }
 
+// A float that goes to 16 bits keeps its type here, and of its digits those that they hold.
+static enum quantizer_kind rounds_to(const struct node *n, enum dtype from)
+{
+	enum { HALF = 10, BFLOAT = 16 };
+	int64_t to = n->op->id == OP_Cast && from == DT_F32 ? ((const struct cast_attrs *)n->attrs)->to : 0;
+
+	return to == HALF ? QUANT_FP16 : to == BFLOAT ? QUANT_BF16 : QUANT_NONE;
+}
+
 enum status cast_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
+	enum quantizer_kind rounding = rounds_to(n, in[0]->type);
 	bool from_float = in[0]->type == DT_F32, floats = out[0].type == DT_F32 || (from_float && out[0].type == DT_BOOL);
 	void (*cast)(const struct tensor *x, struct tensor *y, int64_t at, int64_t m) =
 	    floats ? cast_floats : from_float ? cast_to_whole : cast_ints;
 
-	(void)n;
-	(void)width;
 	(void)err;
+	if (rounding != QUANT_NONE) {
+		fake_quantize(&out[0], in[0], &(struct quantizer){.kind = rounding}, width);
+		return STATUS_OK;
+	}
 	if (in[0]->type == out[0].type) {
 		if (count)
 			memcpy(out[0].data, in[0]->data, tensor_bytes(&out[0]));
