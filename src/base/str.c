@@ -156,10 +156,31 @@ static void drop_cut_character(char *text)
 		text[len - 1 - back] = '\0';
 }
 
-// What a terminal would obey: C0, DEL, and C1 (U+0080 to U+009F), as UTF-8 or as the bare byte that it is where UTF-8 is not spoken.
-static bool is_control(const unsigned char *p, size_t bytes)
+bool str_is_hidden(uint32_t c)
 {
-	return p[0] < 0x20 || p[0] == 0x7f || (bytes == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (bytes == 0 && p[0] < 0xa0);
+	static const uint32_t ranges[][2] = {{0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+	    {0x180b, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+	    {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (c <= ranges[i][1])
+			return c >= ranges[i][0];
+	return false;
+}
+
+static uint32_t decode(const unsigned char *p, size_t bytes)
+{
+	uint32_t c = bytes > 1 ? p[0] & (0x7fu >> bytes) : p[0];
+
+	for (size_t i = 1; i < bytes; i++)
+		c = c << 6 | (p[i] & 0x3fu);
+	return c;
+}
+
+// A bare byte is a control character where UTF-8 is not spoken.
+static bool is_hidden(const unsigned char *p, size_t bytes)
+{
+	return bytes ? str_is_hidden(decode(p, bytes)) : p[0] < 0xa0;
 }
 
 void str_oneline(char *text)
@@ -171,7 +192,7 @@ void str_oneline(char *text)
 		size_t bytes = utf8_bytes((const unsigned char *)text), len = bytes ? bytes : 1;
 		if (strchr("\n\r\t", *text))
 			*to++ = ' ';
-		else if (is_control((const unsigned char *)text, bytes))
+		else if (is_hidden((const unsigned char *)text, bytes))
 			*to++ = '?';
 		else
 			for (size_t i = 0; i < len; i++)

@@ -81,6 +81,7 @@ void test_str__oneline(void **state)
 	check_oneline("x\360\237\230", "x");
 	check_oneline("x\360\237\230\200", "x\360\237\230\200");
 	check_oneline("a\302\233" "2Jb\302\200\302\237", "a?2Jb??"); // U+009B begins a command as ESC [ does
+	check_oneline("a\342\200\256b\342\200\213c\342\201\251\357\273\277d\303\251", "a?b?c??d\303\251"); // written backwards, without width
 	check_oneline("\302\240\303\200", "\302\240\303\200");
 	check_oneline("a\233" "2J\351t\351 ", "a?2J\351t\351 "); // and where Latin-1 is spoken its byte does
 }

@@ -30,13 +30,17 @@ void test_text__cut(void **state)
 
 void test_text__hostile_bytes_become_one_mark(void **state)
 {
-	static const char *const bad[] = {"\x1b", "\x7f", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x80\xae", "\xc2\x9b"};
+	static const char *const bad[] = {"\x1b", "\x7f", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x80\xae", "\xc2\x9b",
+		"\xe2\x80\x8b", "\xe2\x80\x8d", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x81\xa0", "\xe2\x81\xa6", "\xef\xbb\xbf", "\xd8\x9c", "\xc2\xad",
+		"\xf3\xa0\x81\xa1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *p = bad[i];
 		assert_int_equal(text_next(&p), TEXT_UNKNOWN);
+		assert_in_range(text_width(bad[i]), 1, 4);
 	}
+	assert_int_equal(text_width("co\u200bnv"), 5); // not to be taken for conv
 	{
 		const char *cut_short = "\xe2\x82";
 		assert_int_equal(text_next(&cut_short), TEXT_UNKNOWN);

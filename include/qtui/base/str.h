@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "qtui/base/error.h"
 
 struct str {
@@ -23,8 +24,11 @@ void str_done(struct str *s);
 // Formats into `size` bytes. Of what is longer the middle goes, not the end: behind a name of any length stands what is wrong with it.
 void str_vfit(char *out, size_t size, const char *fmt, va_list ap) PRINTF(3, 0);
 
-// Makes a text that came from a file safe for a line on a terminal, in place: control characters become '?' (C1 too; line ends and
-// tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
+// What a terminal would obey, or not show: control characters, marks of the direction of writing, and characters without width that are no
+// part of another one. With these a name could overwrite its neighbours, or look like another name.
+bool str_is_hidden(uint32_t character);
+// Makes a text that came from a file safe for a line on a terminal, in place: hidden characters become '?' (line ends and tabs a blank), and
+// a UTF-8 sequence that was cut off at the end goes.
 void str_oneline(char *text);
 
 // * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading dots.

@@ -3,16 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "qtui/base/str.h"
 
 static bool is_continuation(unsigned char c)
 {
 	return (c & 0xC0) == 0x80;
-}
-
-// Directional overrides would let a name draw over its neighbours.
-static bool is_unprintable(uint32_t g)
-{
-	return g < 0x20 || (g >= 0x7F && g < 0xA0) || (g >= 0x202A && g <= 0x202E) || (g >= 0x2066 && g <= 0x2069);
 }
 
 uint32_t text_next(const char **p)
@@ -32,7 +27,7 @@ uint32_t text_next(const char **p)
 		g = g << 6 | (s[i] & 0x3Fu);
 	}
 	*p += n ? n : 1;
-	if (!n || g < least[n] || g > 0x10FFFF || (g >= 0xD800 && g < 0xE000) || is_unprintable(g))
+	if (!n || g < least[n] || g > 0x10FFFF || (g >= 0xD800 && g < 0xE000) || str_is_hidden(g))
 		return TEXT_UNKNOWN;
 	return g;
 }
