@@ -1,0 +1,99 @@
+// Where sessions lie, with the tuned weights beside them.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
+#include "qtui/base/hash.h"
+#include "qtui/base/json.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/tuning.h"
+#include "session_impl.h"
+
+char *session_tuned_path(const char *session, const char *name)
+{
+	struct str path = {0};
+	str_addf(&path, "%s.%s.onnx", session, name);
+	return str_detach(&path);
+}
+
+bool session_is_tuned(const cJSON *item)
+{
+	return cJSON_IsString(item) && strlen(item->valuestring) == TUNING_NAME - 1 &&
+	    strspn(item->valuestring, "0123456789abcdef") == TUNING_NAME - 1;
+}
+
+// The tuned weights that lie beside a session, as a list that ends with NULL.
+static char **tuned_beside(const char *path)
+{
+	struct error err = {0};
+	cJSON *root = NULL;
+	const cJSON *item, *list = json_read(&root, path, &err) == STATUS_OK ? cJSON_GetObjectItemCaseSensitive(root, "tuned") : NULL;
+	char **names = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *names);
+	int n = 0;
+	cJSON_ArrayForEach(item, list)
+		if (session_is_tuned(item))
+			names[n++] = xstrdup(item->valuestring);
+	cJSON_Delete(root);
+	return names;
+}
+
+static void free_names(char **names)
+{
+	for (int i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+void session_remove(const char *path)
+{
+	char **names = tuned_beside(path);
+	for (int i = 0; names[i]; i++) {
+		char *tuned = session_tuned_path(path, names[i]);
+		unlink(tuned);
+		free(tuned);
+	}
+	free_names(names);
+	unlink(path);
+}
+
+static bool move_tuned(const char *name, const char *from, const char *to)
+{
+	char *old = session_tuned_path(from, name), *new = session_tuned_path(to, name);
+	bool moved = rename(old, new) == 0;
+	free(old);
+	free(new);
+	return moved;
+}
+
+// The session last: one that is there can be opened.
+enum status session_move(const char *from, const char *to, struct error *err)
+{
+	char **names = tuned_beside(from);
+	int n = 0;
+	session_remove(to);
+	while (names[n] && move_tuned(names[n], from, to))
+		n++;
+	enum status st = !names[n] && rename(from, to) == 0 ? STATUS_OK : error_set(err, STATUS_IO, "%s: %s", to, strerror(errno));
+	while (st != STATUS_OK && n-- > 0)
+		(void)move_tuned(names[n], to, from);
+	free_names(names);
+	return st;
+}
+
+char *session_autosave_path(const char *model)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *full = realpath(model, NULL), hash[33];
+	struct str path = {0};
+	if (state && *state)
+		str_addf(&path, "%s/qtui/", state);
+	else
+		str_addf(&path, "%s/.local/state/qtui/", home && *home ? home : "/tmp");
+	key_text(key_of(full ? full : model, strlen(full ? full : model)), hash);
+	str_addf(&path, "%s-%.8s.json", file_base(model), hash);
+	free(full);
+	return str_detach(&path);
+}

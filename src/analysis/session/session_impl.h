@@ -1,0 +1,10 @@
+// Private to src/analysis/session.
+#ifndef QTUI_ANALYSIS_SESSION_IMPL_H
+#define QTUI_ANALYSIS_SESSION_IMPL_H
+
+#include <stdbool.h>
+
+struct cJSON;
+bool session_is_tuned(const struct cJSON *item); // a member of "tuned": the name of tuned weights that lie beside the session
+
+#endif
