@@ -187,48 +187,65 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-static void tab_text(char out[32], enum view v)
+// " 1 Layers  2 Outputs ...", else " 1 Layers  2  3 ..." where there is no room for that, else the current view alone: it has its title always.
+enum tabs { TABS_WHOLE, TABS_KEYS, TABS_NONE };
+
+// False: it has none.
+static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs tabs)
 {
-	snprintf(out, 32, " %s%s%s ", view_row(v)->key, view_row(v)->key[0] ? " " : "", view_row(v)->title);
+	const struct view_row *row = view_row(v);
+	bool whole = v == ui->view || tabs == TABS_WHOLE;
+
+	if (v != ui->view && (!row->tab || tabs == TABS_NONE))
+		return false;
+	snprintf(out, 32, " %s%s%s ", row->key, row->key[0] && whole ? " " : "", whole ? row->title : "");
+	return true;
 }
 
-// " 1 Layers  2 Outputs ..." when there is room for them and the current view, else that alone.
-static bool has_tabs(const struct ui *ui)
+static int tabs_width(const struct ui *ui, enum tabs tabs)
 {
 	char text[32];
 	int width = 0;
 
 	for (int v = 0; v < VIEW_COUNT; v++)
-		if (v == (int)ui->view || view_row((enum view)v)->tab) {
-			tab_text(text, (enum view)v);
+		if (tab_text(text, ui, (enum view)v, tabs))
 			width += text_width(text) + 1;
-		}
-	return width <= ui->layout.panel[PANEL_MAIN].w;
+	return width;
+}
+
+// Keys alone say little: where one is in the list says more.
+static enum tabs tabs_of(const struct ui *ui)
+{
+	enum { PLACE = 12 };
+	int room = ui->layout.panel[PANEL_MAIN].w;
+
+	if (tabs_width(ui, TABS_WHOLE) <= room)
+		return TABS_WHOLE;
+	return tabs_width(ui, TABS_KEYS) + PLACE <= room ? TABS_KEYS : TABS_NONE;
 }
 
 static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)
 {
+	enum tabs tabs = tabs_of(ui);
 	char text[32];
 
 	for (int v = 0; v < VIEW_COUNT; v++) {
 		enum role role = v != (int)ui->view ? ROLE_TITLE : ui->focus == PANEL_MAIN ? ROLE_TITLE_FOCUS : ROLE_STRONG;
-		if (v != (int)ui->view && (!view_row((enum view)v)->tab || !has_tabs(ui)))
-			continue;
-		tab_text(text, (enum view)v);
-		x += canvas_text(c, x, y, 32, role, text) + 1;
+		if (tab_text(text, ui, (enum view)v, tabs))
+			x += canvas_text(c, x, y, 32, role, text) + 1;
 	}
 	return x;
 }
 
 int draw_tab_at(const struct ui *ui, int x)
 {
+	enum tabs tabs = tabs_of(ui);
 	int at = ui->layout.panel[PANEL_MAIN].x + 1;
 	char text[32];
 
 	for (int v = 0; v < VIEW_COUNT; v++) {
-		if (v != (int)ui->view && (!view_row((enum view)v)->tab || !has_tabs(ui)))
+		if (!tab_text(text, ui, (enum view)v, tabs))
 			continue;
-		tab_text(text, (enum view)v);
 		if (x >= at && x < at + text_width(text))
 			return v;
 		at += text_width(text) + 1;
