@@ -163,6 +163,13 @@ crashed() {
 }
 check tmux__a_crash_gives_the_terminal_back crashed
 
+crashed_unsaved() {
+	: >"$dir/blocked"
+	start 120x40 "$utf8 XDG_STATE_HOME=$dir/blocked" "" && see "$done_" && keys 6 && see "autosave fails" && kill -SEGV "$(pid_of)" && until_true 20 ends &&
+	    grep -q "could not be autosaved" "$dir/err" && ! grep -q "are kept" "$dir/err"
+}
+check tmux__a_crash_does_not_say_that_edits_are_kept crashed_unsaved
+
 interrupted() { start 80x24 "$utf8" "" && see "1 Layers" && keys C-c && see "again" && keys C-c && until_true 20 ends && [ "$(cat "$dir/code")" = 0 ]; }
 check tmux__ctrl_c_twice_quits interrupted
 

@@ -150,9 +150,21 @@ static void offer(struct ui *ui, const char *first)
 	free(path);
 }
 
-void autosave_begin(struct ui *ui)
+// What a crash would say: then nothing can be asked or written any more.
+static void warn_of_crash(const struct ui *ui)
 {
 	struct str message = {0};
+
+	if (ui->autosave_fails)
+		str_add(&message, "\r\nqtui has crashed; its last edits could not be autosaved\r\n");
+	else
+		str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
+	guard_crash(NULL, str_text(&message));
+	str_done(&message);
+}
+
+void autosave_begin(struct ui *ui)
+{
 	char *first = session_autosave_path(ui->snap->g->path);
 
 	if (!first)
@@ -164,9 +176,7 @@ void autosave_begin(struct ui *ui)
 		offer(ui, first);
 	}
 	free(first);
-	str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
-	guard_crash(NULL, str_text(&message));
-	str_done(&message);
+	warn_of_crash(ui);
 }
 
 // The first save of this run must not write over what is still on offer.
@@ -193,6 +203,7 @@ static void tell_news(struct ui *ui)
 	if (!session_writer_news(ui->autosave, &err))
 		return;
 	ui->autosave_fails = err.status != STATUS_OK;
+	warn_of_crash(ui);
 	if (ui->autosave_fails) {
 		error_set(&why, err.status, "edits are not autosaved, :write FILE keeps them elsewhere: %.300s", err.text);
 		ui_fail(ui, &why);
