@@ -1,4 +1,4 @@
-// Operators that pick, move or add up along one axis, first, middle or last, against what they are defined as.
+// Operators that pick, move, compare or add up along one axis, first, middle or last, against what they are defined as.
 #include <math.h>
 #include "node_run.h"
 
@@ -256,4 +256,149 @@ void test_op_along__scattered(void **state)
 	}
 	free(x);
 	free(updates);
+}
+
+// The first or last of the largest or least; a number that is none is passed over unless the line begins with it.
+static int64_t best_of(const float *x, int64_t n, int64_t step, bool max, bool last)
+{
+	int64_t best = 0;
+
+	for (int64_t i = 1; i < n; i++) {
+		float v = x[i * step], b = x[best * step];
+		if ((max ? v > b : v < b) || (last && v == b))
+			best = i;
+	}
+	return best;
+}
+
+void test_op_along__the_best(void **state)
+{
+	float *x = floats(7, A * B * C);
+
+	(void)state;
+	for (int i = 0; i < A * B * C; i++)
+		x[i] = i % 41 == 0 ? NAN : i % 11 ? roundf(x[i] * 4) : -0.0f;
+	for (int mode = 0; mode < 12; mode++) {
+		struct node_run r;
+		bool max = mode & 1, last = mode & 2;
+		int64_t axis = mode / 4, step = (int64_t[]){ B * C, C, 1 }[axis], n = (int64_t[]){ A, B, C }[axis];
+		node_run_init(&r, "", max ? "ArgMax" : "ArgMin", 13, 1);
+		*(int64_t *)node_run_field(&r, "axis") = axis;
+		*(int64_t *)node_run_field(&r, "select_last_index") = last;
+		node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+		node_run(&r);
+		for (int64_t i = 0; i < A * B * C / n; i++)
+			assert_int_equal(((int64_t *)r.out[0].data)[i], best_of(x + i / step * step * n + i % step, n, step, max, last));
+		node_run_done(&r);
+	}
+	free(x);
+}
+
+static bool related(const char *op, float a, float b)
+{
+	return !strcmp(op, "Equal") ? a == b : !strcmp(op, "Less") ? a < b : !strcmp(op, "LessOrEqual") ? a <= b : !strcmp(op, "Greater") ? a > b : a >= b;
+}
+
+// Every relation, of two rows, of a row with one value on either side, and across.
+void test_op_along__relations(void **state)
+{
+	static const char *const ops[] = { "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual" };
+	float *x = floats(8, 2 * C);
+	const struct shape shapes[][2] = { { SHAPE_OF(C), SHAPE_OF(C) }, { SHAPE_OF(C), SHAPE_OF(1) }, { SHAPE_OF(1), SHAPE_OF(C) }, { SHAPE_OF(20, 1), SHAPE_OF(1, 15) } };
+
+	(void)state;
+	for (int i = 0; i < 2 * C; i++)
+		x[i] = i % 31 == 3 ? NAN : roundf(x[i]);
+	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+		for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+			struct node_run r;
+			node_run_init(&r, "", ops[o], 16, 1);
+			node_run_add(&r, DT_F32, shapes[s][0], x);
+			node_run_add(&r, DT_F32, shapes[s][1], x + C);
+			node_run(&r);
+			assert_int_equal(tensor_count(&r.out[0]), C);
+			for (int i = 0; i < C; i++) {
+				int a = s == 2 ? 0 : s == 3 ? i / 15 : i, b = s == 1 ? 0 : s == 3 ? i % 15 : i;
+				assert_int_equal(((uint8_t *)r.out[0].data)[i], related(ops[o], x[a], x[C + b]));
+			}
+			node_run_done(&r);
+		}
+}
+
+void test_op_along__logic(void **state)
+{
+	static const char *const ops[] = { "And", "Or", "Xor", "Not" };
+	uint8_t x[2 * C];
+
+	(void)state;
+	for (int i = 0; i < 2 * C; i++)
+		x[i] = i * 7 % 5 < 2;
+	for (int o = 0; o < 4; o++)
+		for (int64_t wide = 1; wide <= C; wide += C - 1) {
+			struct node_run r;
+			node_run_init(&r, "", ops[o], 7, 1);
+			node_run_add(&r, DT_BOOL, SHAPE_OF(C), x);
+			if (o < 3)
+				node_run_add(&r, DT_BOOL, SHAPE_OF(wide), x + C);
+			node_run(&r);
+			for (int i = 0; i < C; i++) {
+				bool a = x[i], b = x[C + (wide == 1 ? 0 : i)];
+				assert_int_equal(((uint8_t *)r.out[0].data)[i], o == 0 ? a && b : o == 1 ? a || b : o == 2 ? a != b : !a);
+			}
+			node_run_done(&r);
+		}
+}
+
+void test_op_along__what_is_not_zero(void **state)
+{
+	float *x = floats(9, A * C);
+	struct node_run r;
+	int64_t found = 0;
+
+	(void)state;
+	for (int i = 0; i < A * C; i++)
+		x[i] = i % 97 == 5 ? NAN : i % 3 ? roundf(x[i]) : -0.0f;
+	node_run_init(&r, "", "NonZero", 13, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(A, C), x);
+	node_run(&r);
+	int64_t n = r.out[0].shape.dim[1], *y = r.out[0].data;
+	for (int i = 0; i < A * C; i++) {
+		if (x[i] == 0)
+			continue;
+		assert_true(found < n && y[found] == i / C && y[n + found] == i % C);
+		found++;
+	}
+	assert_int_equal(found, n);
+	node_run_done(&r);
+	free(x);
+}
+
+// A plane that rises evenly has its value in the middle as the mean of a cell, of few samples and of more than are held at once.
+void test_op_along__regions_of_all_channels(void **state)
+{
+	enum { W = 50 };
+	static float x[3 * W * W];
+	static const float regions[] = { 2, 3, 42, 45, 10.5f, 20, 14.5f, 26 };
+	static const int64_t image[] = { 0, 0 };
+	struct node_run r;
+
+	(void)state;
+	for (int i = 0; i < 3 * W * W; i++)
+		x[i] = (float)(i / (W * W) + 1) * (float)(i % W + 2 * (i / W % W));
+	node_run_init(&r, "", "RoiAlign", 16, 1);
+	*(int64_t *)node_run_field(&r, "output_height") = 2;
+	*(int64_t *)node_run_field(&r, "output_width") = 2;
+	*(const char **)node_run_field(&r, "coordinate_transformation_mode") = "output_half_pixel";
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 3, W, W), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 4), regions);
+	node_run_add(&r, DT_I64, SHAPE_OF(2), image);
+	node_run(&r);
+	for (int i = 0; i < 2 * 3 * 4; i++) {
+		const float *roi = regions + i / 12 * 4;
+		float at_x = roi[0] + (roi[2] - roi[0]) * (i % 2 ? .75f : .25f), at_y = roi[1] + (roi[3] - roi[1]) * (i % 4 / 2 ? .75f : .25f);
+		float want = (float)(i / 4 % 3 + 1) * (at_x + 2 * at_y), y = ((float *)r.out[0].data)[i];
+		if (fabsf(y - want) > 1e-4f * want)
+			fail_msg("element %d is %g, not %g", i, (double)y, (double)want);
+	}
+	node_run_done(&r);
 }

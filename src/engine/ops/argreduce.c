@@ -36,6 +36,60 @@ static int64_t best_of(const struct tensor *x, int64_t from, int64_t n, int64_t 
 	return best;
 }
 
+// The same of floats side by side: the largest is found first, then where it lies. What is no number is passed over, but at the start.
+static int64_t best_float(const float *x, int64_t n, bool max, bool last)
+{
+	enum { LANES = 16 };
+	float best[LANES], sign = max ? 1.0f : -1.0f, most = sign * x[0];
+	int64_t i = 0;
+
+	if (x[0] != x[0])
+		return 0;
+	for (int k = 0; k < LANES; k++)
+		best[k] = most;
+	for (; i + LANES <= n; i += LANES)
+		_Pragma("omp simd") for (int k = 0; k < LANES; k++) best[k] = sign * x[i + k] > best[k] ? sign * x[i + k] : best[k];
+	for (; i < n; i++)
+		best[0] = sign * x[i] > best[0] ? sign * x[i] : best[0];
+	for (int k = 0; k < LANES; k++)
+		most = best[k] > most ? best[k] : most;
+	for (i = last ? n - 1 : 0; sign * x[i] != most;)
+		i += last ? -1 : 1;
+	return i;
+}
+
+enum { COLUMNS = 256 }; // taken at a time
+
+// Columns whose elements are `inner` apart.
+static void best_columns(int64_t *y, const float *x, int64_t n, int64_t inner, int64_t columns, bool max, bool last)
+{
+	float value[COLUMNS], sign = max ? 1.0f : -1.0f;
+	int32_t best[COLUMNS] = {0};
+
+	for (int64_t c = 0; c < columns; c++)
+		value[c] = sign * x[c];
+	for (int64_t i = 1; i < n; i++)
+		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
+		{
+			float v = sign * x[i * inner + c];
+			bool better = (v > value[c]) | (last & (v == value[c]));
+			best[c] = better ? (int32_t)i : best[c];
+			value[c] = better ? v : value[c];
+		}
+	for (int64_t c = 0; c < columns; c++)
+		y[c] = best[c];
+}
+
+static void best_floats(int64_t *y, const float *x, int64_t outer, int64_t n, int64_t inner, bool max, bool last)
+{
+	for (int64_t o = 0; o < outer; o++, x += n * inner, y += inner) {
+		if (inner == 1)
+			*y = best_float(x, n, max, last);
+		for (int64_t c = 0; inner > 1 && c < inner; c += COLUMNS)
+			best_columns(y + c, x + c, n, inner, inner - c < COLUMNS ? inner - c : COLUMNS, max, last);
+	}
+}
+
 enum status argreduce_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -49,6 +103,10 @@ enum status argreduce_eval(
 	if (s != STATUS_OK)
 		return s;
 	inner = rule_product(x, axis + 1, x->rank);
+	if (in[0]->type == DT_F32 && x->dim[axis] <= INT32_MAX && count > 0) {
+		best_floats(out[0].data, in[0]->data, count / inner, x->dim[axis], inner, n->op->id == OP_ArgMax, a->select_last_index != 0);
+		return STATUS_OK;
+	}
 	for (int64_t r = 0; r < count; r++)
 		((int64_t *)out[0].data)[r] = best_of(in[0], r / inner * x->dim[axis] * inner + r % inner, x->dim[axis],
 		    inner, n->op->id == OP_ArgMax, a->select_last_index != 0);

@@ -17,6 +17,31 @@ enum status cast_shape(const struct node *n, const struct tensor *const *in, str
 	return STATUS_OK;
 }
 
+// Between floats and the types that models have most, element by element without a buffer.
+#define EACH(from_type, to_type, value)                                                                                \
+	do {                                                                                                           \
+		const from_type *from = (const from_type *)x->data + at;                                               \
+		to_type *to = (to_type *)y->data + at;                                                                 \
+		_Pragma("omp simd") for (int64_t i = 0; i < m; i++) to[i] = value;                                     \
+	} while (0)
+
+static bool cast_directly(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
+{
+	if (x->type == DT_F32 && y->type == DT_I32)
+		EACH(float, int32_t, from[i] >= -0x1p31f && from[i] < 0x1p31f ? (int32_t)from[i] : INT32_MIN);
+	else if (x->type == DT_F32 && y->type == DT_I64)
+		EACH(float, int64_t, from[i] >= -0x1p63f && from[i] < 0x1p63f ? (int64_t)from[i] : INT64_MIN);
+	else if (x->type == DT_F32 && y->type == DT_BOOL)
+		EACH(float, uint8_t, from[i] != 0);
+	else if (x->type == DT_I32 && y->type == DT_F32)
+		EACH(int32_t, float, (float)from[i]);
+	else if (x->type == DT_BOOL && y->type == DT_F32)
+		EACH(uint8_t, float, (float)from[i]);
+	else
+		return false;
+	return true;
+}
+
 static void cast_ints(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
 {
 	int64_t v[ELEMENTS_CHUNK];
@@ -77,7 +102,8 @@ enum status cast_eval(
 	}
 	for (int64_t at = 0; at < count; at += ELEMENTS_CHUNK) {
 		int64_t m = count - at < ELEMENTS_CHUNK ? count - at : ELEMENTS_CHUNK;
-		cast(in[0], &out[0], at, m);
+		if (!cast_directly(in[0], &out[0], at, m))
+			cast(in[0], &out[0], at, m);
 	}
 	return STATUS_OK;
 }

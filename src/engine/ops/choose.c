@@ -3,17 +3,28 @@
 #include "element.h"
 #include "rule.h"
 
-static bool nonzero(const struct tensor *x, int64_t i)
+// Of elements at, at + 1 ... those that are not zero, as distances from `at`; ELEMENTS_CHUNK elements at the most.
+static int nonzeros(int found[ELEMENTS_CHUNK], const struct tensor *x, int64_t at)
 {
-	return element_double(x, i) != 0;
+	int64_t left = tensor_count(x) - at, n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
+	double v[ELEMENTS_CHUNK];
+	int count = 0;
+
+	elements_load_double(v, x->type, x->data, at, 1, n);
+	for (int i = 0; i < (int)n; i++) {
+		found[count] = i;
+		count += v[i] != 0;
+	}
+	return count;
 }
 
 static int64_t count_nonzero(const struct tensor *x)
 {
 	int64_t count = 0;
+	int found[ELEMENTS_CHUNK];
 
-	for (int64_t i = 0; i < tensor_count(x); i++)
-		count += nonzero(x, i);
+	for (int64_t at = 0; at < tensor_count(x); at += ELEMENTS_CHUNK)
+		count += nonzeros(found, x, at);
 	return count;
 }
 
@@ -34,20 +45,21 @@ enum status nonzero_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-	int64_t found = 0, total = out[0].shape.dim[1], *y = out[0].data;
+	int64_t total = out[0].shape.dim[1], *y = out[0].data;
+	int found[ELEMENTS_CHUNK];
 
 	(void)n;
 	(void)width;
 	(void)err;
-	for (int64_t i = 0; i < tensor_count(in[0]); i++) {
-		int64_t rest = i;
-		if (!nonzero(in[0], i))
-			continue;
-		for (int d = x->rank - 1; d >= 0; d--) {
-			y[d * total + found] = rest % x->dim[d];
-			rest /= x->dim[d];
+	for (int64_t at = 0; at < tensor_count(in[0]); at += ELEMENTS_CHUNK) {
+		int count = nonzeros(found, in[0], at);
+		for (int i = 0; i < count; i++, y++) {
+			int64_t rest = at + found[i];
+			for (int d = x->rank - 1; d >= 0; d--) {
+				y[d * total] = rest % x->dim[d];
+				rest /= x->dim[d];
+			}
 		}
-		found++;
 	}
 	return STATUS_OK;
 }

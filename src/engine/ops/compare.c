@@ -29,24 +29,68 @@ static int64_t logic(enum op_id id, bool a, bool b)
 	return id == OP_And ? a && b : id == OP_Or ? a || b : a != b;
 }
 
-static void compare_floats(
-    unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++) {
-		float u = a[i * sa], v = b[i * sb]; // NaN is in no relation to anything
-		y[i] = ((holds & LESS) && u < v) || ((holds & EQUAL) && u == v) || ((holds & MORE) && u > v);
+// One loop for each relation and pair of steps, so that the usual ones become vectors. NaN is in no relation to anything.
+#define EACH(value)                                                                                                    \
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
+	{                                                                                                              \
+		y[i] = value;                                                                                          \
 	}
+#define COMPARE(name, relation)                                                                                        \
+	static void name(const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)                \
+	{                                                                                                              \
+		const float a0 = *a, b0 = *b;                                                                          \
+		if (sa == 1 && sb == 1)                                                                                \
+			EACH(a[i] relation b[i])                                                                       \
+		else if (sa == 1 && sb == 0)                                                                           \
+			EACH(a[i] relation b0)                                                                         \
+		else if (sa == 0 && sb == 1)                                                                           \
+			EACH(a0 relation b[i])                                                                         \
+		else                                                                                                   \
+			EACH(a[i * sa] relation b[i * sb])                                                             \
+	}
+COMPARE(equal, ==)
+COMPARE(less, <)
+COMPARE(less_or_equal, <=)
+COMPARE(more, >)
+COMPARE(more_or_equal, >=)
+
+static void compare_floats(unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
+{
+	static void (*const by_relation[])(const float *, int64_t, const float *, int64_t, uint8_t *, int64_t) = {
+	    [EQUAL] = equal, [LESS] = less, [LESS | EQUAL] = less_or_equal, [MORE] = more, [MORE | EQUAL] = more_or_equal};
+
+	by_relation[holds](a, sa, b, sb, y, n);
 }
 
 static void compare_ints(enum op_id id, int64_t *a, const int64_t *b, int64_t n, bool is_unsigned)
 {
 	unsigned holds = holds_for[id];
 
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; holds == EQUAL && i < n; i++)
+		a[i] = a[i] == b[i];
+	for (int64_t i = 0; holds != EQUAL && i < n; i++) {
 		bool less = is_unsigned ? (uint64_t)a[i] < (uint64_t)b[i] : a[i] < b[i];
 		unsigned relation = a[i] == b[i] ? EQUAL : less ? LESS : MORE;
 		a[i] = holds ? (holds & relation) != 0 : logic(id, a[i] != 0, b[i] != 0);
 	}
+}
+
+// Logic of bytes, each of which is true or false.
+static bool logic_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX], const struct tensor *const *in, struct tensor *out)
+{
+	int64_t n = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2);
+	const uint8_t *a = (const uint8_t *)in[0]->data + at[1], *b = (const uint8_t *)in[1]->data + at[2];
+	uint8_t *y = (uint8_t *)out->data + at[0];
+
+	if (holds_for[id] || in[0]->type != DT_BOOL || in[1]->type != DT_BOOL || sa != 1 || sb != 1)
+		return false;
+	if (id == OP_And)
+		EACH((a[i] != 0) & (b[i] != 0))
+	else if (id == OP_Or)
+		EACH((a[i] != 0) | (b[i] != 0))
+	else
+		EACH((a[i] != 0) ^ (b[i] != 0))
+	return true;
 }
 
 static void int_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX],
@@ -82,7 +126,7 @@ enum status compare_eval(
 			compare_floats(holds_for[n->op->id], (const float *)in[0]->data + at[1], strided_step(&s, 1),
 			    (const float *)in[1]->data + at[2], strided_step(&s, 2), (uint8_t *)out[0].data + at[0],
 			    strided_run(&s));
-		else
+		else if (!logic_run(n->op->id, &s, at, in, &out[0]))
 			int_run(n->op->id, &s, at, in, &out[0]);
 	}
 	return STATUS_OK;

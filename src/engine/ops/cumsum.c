@@ -39,6 +39,23 @@ static void sum_floats(const struct line *l, const float *x, float *y)
 	}
 }
 
+// Lines side by side, from the first of them.
+static void sum_columns(const struct line *l, const float *x, float *y, int64_t columns)
+{
+	double sum[ELEMENTS_CHUNK] = {0};
+
+	for (int64_t i = 0; i < l->n; i++) {
+		const float *from = x + place(l, i);
+		float *to = y + place(l, i);
+		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
+		{
+			double before = sum[c];
+			sum[c] += (double)from[c];
+			to[c] = (float)(l->exclusive ? before : sum[c]);
+		}
+	}
+}
+
 static void sum_ints(const struct line *l, const struct tensor *x, struct tensor *y)
 {
 	int64_t sum = 0;
@@ -66,7 +83,13 @@ enum status cumsum_eval(
 	l.n = x->dim[axis];
 	l.inner = rule_product(x, axis + 1, x->rank);
 	outer = rule_product(x, 0, axis) * l.inner;
-	for (int64_t r = 0; r < outer; r++) {
+	for (int64_t r = 0; in[0]->type == DT_F32 && l.inner > 1 && r < outer;) {
+		int64_t column = r % l.inner, columns = l.inner - column < ELEMENTS_CHUNK ? l.inner - column : ELEMENTS_CHUNK;
+		l.from = r / l.inner * l.n * l.inner + column;
+		sum_columns(&l, in[0]->data, out[0].data, columns);
+		r += columns;
+	}
+	for (int64_t r = 0; (in[0]->type != DT_F32 || l.inner == 1) && r < outer; r++) {
 		l.from = r / l.inner * l.n * l.inner + r % l.inner;
 		if (in[0]->type == DT_F32)
 			sum_floats(&l, in[0]->data, out[0].data);

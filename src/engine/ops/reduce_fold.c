@@ -61,24 +61,32 @@ EACH_END(each_max, MAX)
 EACH_END(each_min, MIN)
 
 // A row of floats to one accumulator. A sum waits for the one before it, so that four rows are summed side by side.
-static void sum_rows(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)
-{
-	int64_t r = 0;
-
-	for (; r + 4 <= rows; r += 4, x += 4 * pitch) {
-		double a[4];
-		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
-			a[k] = acc[(r + k) * apart];
-		for (int64_t i = 0; i < n; i++)
-			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
-				a[k] += (double)x[k * pitch + i];
-		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
-			acc[(r + k) * apart] = a[k];
+#define ROWS(name, term)                                                                                               \
+	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)           \
+	{                                                                                                              \
+		int64_t r = 0;                                                                                         \
+		for (; r + 4 <= rows; r += 4, x += 4 * pitch) {                                                        \
+			double a[4];                                                                                   \
+			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                            \
+				a[k] = acc[(r + k) * apart];                                                           \
+			for (int64_t i = 0; i < n; i++)                                                                \
+				_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                    \
+				{                                                                                      \
+					double v = (double)x[k * pitch + i];                                           \
+					a[k] = term(a[k], v);                                                          \
+				}                                                                                      \
+			_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)                                            \
+				acc[(r + k) * apart] = a[k];                                                           \
+		}                                                                                                      \
+		for (; r < rows; r++, x += pitch)                                                                      \
+			for (int64_t i = 0; i < n; i++) {                                                              \
+				double v = (double)x[i];                                                               \
+				acc[r * apart] = term(acc[r * apart], v);                                              \
+			}                                                                                              \
 	}
-	for (; r < rows; r++, x += pitch)
-		for (int64_t i = 0; i < n; i++)
-			acc[r * apart] += (double)x[i];
-}
+ROWS(sum_rows, SUM)
+ROWS(abs_rows, ABS)
+ROWS(square_rows, SQUARE)
 
 // The largest or least of a row does not depend on the order: as many side by side as a row has, up to MOST_LANES.
 enum { LANES = 8, MOST_LANES = 32 };
@@ -115,8 +123,8 @@ static const struct {
 	void (*rows)(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n);
 } steps[] = {
     [STEP_SUM] = {0, run_sum, each_sum, sum_rows},
-    [STEP_ABS] = {0, run_abs, each_abs, NULL},
-    [STEP_SQUARE] = {0, run_square, each_square, NULL},
+    [STEP_ABS] = {0, run_abs, each_abs, abs_rows},
+    [STEP_SQUARE] = {0, run_square, each_square, square_rows},
     [STEP_PROD] = {1, run_prod, each_prod, NULL},
     [STEP_MAX] = {-INFINITY, run_max, each_max, max_rows},
     [STEP_MIN] = {INFINITY, run_min, each_min, min_rows},

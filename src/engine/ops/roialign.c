@@ -1,5 +1,6 @@
 // RoiAlign: mean or maximum of bilinear samples in the cells of each region.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "element.h"
 #include "rule.h"
@@ -114,21 +115,37 @@ static double sample(const struct corners *c, const float *plane, bool max)
 	return v;
 }
 
-static float pool_cell(const struct region *r, const float *plane, int64_t cell_y, int64_t cell_x)
+// Where a sample of a cell lies, for all channels; at[0] -1: outside, where all is 0.
+static struct corners cell_corners(const struct region *r, int64_t cell_y, int64_t cell_x, int64_t sample)
 {
-	double total = 0;
-	bool first = true;
+	struct corners c;
+	double y = r->y + r->cell_h * ((double)cell_y + ((double)(sample / r->grid_w) + 0.5) / (double)r->grid_h);
+	double x = r->x + r->cell_w * ((double)cell_x + ((double)(sample % r->grid_w) + 0.5) / (double)r->grid_w);
 
-	for (int64_t i = 0; i < r->grid_h; i++)
-		for (int64_t j = 0; j < r->grid_w; j++) {
-			struct corners c;
-			double y = r->y + r->cell_h * ((double)cell_y + ((double)i + 0.5) / (double)r->grid_h);
-			double x = r->x + r->cell_w * ((double)cell_x + ((double)j + 0.5) / (double)r->grid_w);
-			double v = make_corners(&c, r, y, x) ? sample(&c, plane, r->max) : 0;
-			total = !r->max ? total + v : first || v > total ? v : total;
-			first = false;
-		}
-	return (float)(r->max ? total : total / (double)(r->grid_h * r->grid_w));
+	return make_corners(&c, r, y, x) ? c : (struct corners){.at = {-1}};
+}
+
+enum { SAMPLES = 64 }; // whose corners are held at once
+
+// One cell of all channels, which lie `plane` and `cells` elements apart.
+static void pool_cell(const struct region *r, const float *x, int64_t plane, float *out, int64_t cells, int64_t channels, int64_t cell_y,
+    int64_t cell_x, double *total)
+{
+	struct corners c[SAMPLES];
+	int64_t samples = r->grid_h * r->grid_w;
+
+	for (int64_t from = 0; from < samples; from += SAMPLES) {
+		int64_t n = samples - from < SAMPLES ? samples - from : SAMPLES;
+		for (int64_t i = 0; i < n; i++)
+			c[i] = cell_corners(r, cell_y, cell_x, from + i);
+		for (int64_t k = 0; k < channels; k++)
+			for (int64_t i = 0; i < n; i++) {
+				double v = c[i].at[0] < 0 ? 0 : sample(&c[i], x + k * plane, r->max), t = from + i ? total[k] : r->max ? v : 0;
+				total[k] = !r->max ? t + v : v > t ? v : t;
+			}
+	}
+	for (int64_t k = 0; k < channels; k++)
+		out[k * cells] = (float)(r->max ? total[k] : total[k] / (double)samples);
 }
 
 enum status roialign_eval(
@@ -137,18 +154,19 @@ enum status roialign_eval(
 	const struct roialign_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
 	float *y = out[0].data;
-	int64_t cells = a->output_height * a->output_width, plane = x->dim[2] * x->dim[3];
+	int64_t cells = a->output_height * a->output_width, plane = x->dim[2] * x->dim[3], channels = x->dim[1];
+	double *total = mem_try_array((size_t)channels + 1, sizeof *total);
+	enum status s = total ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)channels);
 
 	(void)width;
-	for (int64_t k = 0; k < in[1]->shape.dim[0]; k++) {
+	for (int64_t k = 0; s == STATUS_OK && k < in[1]->shape.dim[0]; k++, y += channels * cells) {
 		struct region r = make_region(a, (const float *)in[1]->data + 4 * k, x);
 		int64_t batch = element_int(in[2], k);
-		enum status s = check_image(in, k, err);
-		if (s != STATUS_OK)
-			return s;
-		for (int64_t i = 0; i < x->dim[1] * cells; i++)
-			*y++ = pool_cell(&r, (const float *)in[0]->data + (batch * x->dim[1] + i / cells) * plane,
-			    i % cells / a->output_width, i % a->output_width);
+		s = check_image(in, k, err);
+		for (int64_t i = 0; s == STATUS_OK && i < cells; i++)
+			pool_cell(&r, (const float *)in[0]->data + batch * channels * plane, plane, y + i, cells, channels,
+			    i / a->output_width, i % a->output_width, total);
 	}
-	return STATUS_OK;
+	free(total);
+	return s;
 }
