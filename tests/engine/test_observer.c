@@ -623,3 +623,28 @@ void test_observer__nothing_finite_is_an_error(void **state)
 	}
 	target_free(&t);
 }
+
+// As an empty Slice makes them, or the keys and values of a cache that is empty yet: as if they held zeros. What holds NaN alone has no scale.
+void test_observer__tensors_without_elements(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "onnxruntime", "pytorch", "xint8", "xquant"};
+	static const float zeros[SAMPLES], nans[] = {NAN, NAN, NAN};
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct target *t = load(targets[i]);
+		for (int m = CALIB_MINMAX; m <= CALIB_MSE; m++) {
+			struct observer_setup s = setup_for(t, (enum calib_method)m, true, SAMPLES);
+			int32_t zero = 1, want = 1;
+			float scale = scale_of(&s, zeros, 0, &zero, false);
+			assert_float_equal(scale, scale_of(&s, zeros, 1, &want, false), 0);
+			assert_int_equal(zero, want);
+			struct observer *o = observer_make(&s);
+			struct tensor x = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){SAMPLES}), .data = (void *)nans};
+			struct error err;
+			for (int phase = 0; phase < observer_phases(o); phase++)
+				observer_feed(o, phase, 0, &x);
+			assert_int_equal(observer_finish(o, &scale, &zero, &err), STATUS_FORMAT);
+			observer_free(&o);
+		}
+		target_free(&t);
+	}
+}

@@ -95,6 +95,7 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from)
 {
 	if (phase == 0) {
 		memcpy(o->range, from->range, (size_t)o->samples * sizeof *o->range);
+		atomic_store(&o->fed, atomic_load(&from->fed));
 		return;
 	}
 	observer_start(o, bins_of(o));
@@ -208,6 +209,7 @@ void observer_feed(struct observer *o, int phase, int sample, const struct tenso
 	bool padded = x->layout == LAYOUT_BLOCK && x->shape.dim[1] % layout_block() != 0;
 	if (tensor_count(x) < 1)
 		return;
+	atomic_store(&o->fed, true);
 	if (o->thin && phase > 0 && tensor_count(x) >= LARGE)
 		feed_gathered(&f, x, gather_few);
 	else if (o->method->at_once && padded)
@@ -287,8 +289,18 @@ void observer_count(struct observer *o, const float *x, int64_t n)
 	count(o, false, x, n);
 }
 
+// A tensor without elements has the scale of zeros: there is nothing that it could round.
+static void feed_nothing(struct observer *o)
+{
+	static const float nothing = 0;
+	for (int phase = 0; phase < o->method->phases; phase++)
+		o->method->feed[phase](o, 0, &nothing, 1);
+}
+
 enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err)
 {
+	if (!atomic_load(&o->fed) && !observer_total(o).seen)
+		feed_nothing(o);
 	pthread_mutex_lock(&o->lock);
 	struct range total = observer_total(o);
 	if (total.seen)

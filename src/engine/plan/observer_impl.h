@@ -4,6 +4,7 @@
 #define PLAN_OBSERVER_IMPL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "plan_impl.h"
 
 enum { EXPONENTS = 5, MSE_BINS = 2048, JOINT_BINS = 4096 }; // scales that MSE_EXPONENTS tries; bins of MSE's grid, and of the joint search
@@ -20,6 +21,7 @@ struct observer {
 	int samples;
 	struct range *range;       // [samples] phase 0; [2 * samples] of the joint search: percentiles behind the ranges
 	double *sum;               // [samples * EXPONENTS] squared errors, of the method that wants them
+	atomic_bool fed;           // some element, finite or not
 	bool thin;                 // phase 1 is fed some of the elements
 	bool started;              // phase 1 has its total range and histogram
 	struct range total;
