@@ -361,6 +361,22 @@ void test_screens__cost_in_times(void **state)
 	expect(&ui, "times_80x24");
 }
 
+// Columns that have no room are left out: a number that is cut off would be another one.
+void test_screens__cost_in_little_room(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 40, 20, false);
+	press(&ui, "4");
+	expect(&ui, "cost_40x20");
+	start(&ui, FAKE_MEASURED, 60, 20, false);
+	press(&ui, "4");
+	expect(&ui, "cost_60x20");
+	start(&ui, FAKE_TIMED, 60, 24, false);
+	press(&ui, "4");
+	expect(&ui, "times_60x24");
+}
+
 void test_screens__times_of_layers(void **state)
 {
 	struct ui ui;
@@ -422,6 +438,16 @@ void test_screens__task_120x40(void **state)
 	start(&ui, FAKE_MEASURED, 120, 40, false);
 	press(&ui, "T");
 	expect(&ui, "task_120x40");
+}
+
+// An interval is there as a whole or not at all.
+void test_screens__task_in_little_room(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 60, 16, false);
+	press(&ui, "T");
+	expect(&ui, "task_60x16");
 }
 
 void test_screens__task_classes_80x24(void **state)

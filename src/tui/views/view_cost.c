@@ -147,41 +147,77 @@ static void draw_times(struct canvas *c, struct rect r, const struct cost *cost,
 		    cost_time(amount, cost->times.at[row - 1]));
 }
 
-// Where times are known the widths move on for them.
-static int widths_at(const struct cost *cost)
+// The columns behind the operator's name.
+enum op_column { OP_NODES, OP_MACS, OP_SHARE, OP_TIME, OP_TIME_SHARE, OP_WIDTHS, OP_COLUMNS = OP_WIDTHS + PREC_COUNT };
+static const struct {
+	const char *head;
+	int width;
+} op_column[OP_COLUMNS] = {
+	{"nodes", 5}, {"MACs", 7}, {"%", 6}, {"time", 8}, {"%", 6}, {NULL, 7}, {NULL, 6}, {NULL, 6},
+};
+
+// Where each column begins; 0: it has no room. A number is there as a whole or not at all.
+static void place_columns(int at[OP_COLUMNS], const struct cost *cost, int width)
 {
-	return cost->has_times ? 57 : 42;
+	enum { NAME = 2 + 18 };
+	static const enum op_column dear[] = {OP_SHARE, OP_MACS, OP_TIME_SHARE, OP_NODES, OP_TIME}; // which goes first
+	int total = NAME, x = NAME;
+
+	for (int i = 0; i < OP_COLUMNS; i++) {
+		at[i] = cost->has_times || (i != OP_TIME && i != OP_TIME_SHARE);
+		total += at[i] ? op_column[i].width + 1 : 0;
+	}
+	for (size_t k = 0; k < sizeof dear / sizeof *dear && total > width; k++) {
+		total -= at[dear[k]] ? op_column[dear[k]].width + 1 : 0;
+		at[dear[k]] = 0;
+	}
+	x -= total > width ? total - width : 0; // a long name is cut then
+	for (int i = 0; i < OP_COLUMNS; i++)
+		if (at[i]) {
+			at[i] = x;
+			x += op_column[i].width + 1;
+		}
+}
+
+static void draw_figure(struct canvas *c, struct rect r, const int at[OP_COLUMNS], enum op_column i, enum role role, const char *text)
+{
+	if (at[i])
+		canvas_right(c, r.x + at[i], r.y, op_column[i].width, role, text);
+}
+
+static int first_of(const int at[OP_COLUMNS])
+{
+	for (int i = 0; i < OP_COLUMNS; i++)
+		if (at[i])
+			return at[i];
+	return 0;
 }
 
 static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, const struct cost *cost)
 {
+	bool works = op->macs > 0, takes = op->time > 0;
+	int at[OP_COLUMNS];
 	char text[FIGURE];
-	int x = r.x + widths_at(cost);
 
-	canvas_text(c, r.x + 2, r.y, 18, ROLE_TEXT, op->op);
-	canvas_right(c, r.x + 20, r.y, 5, ROLE_TEXT, format_int(text, op->nodes));
-	canvas_right(c, r.x + 26, r.y, 7, op->macs > 0 ? ROLE_TEXT : ROLE_DIM, op->macs > 0 ? format_count(text, op->macs) : "–");
-	canvas_right(c, r.x + 34, r.y, 6, ROLE_TEXT, op->macs > 0 && cost->total > 0 ? format_percent(text, 100 * op->macs / cost->total) : "");
-	if (cost->has_times) {
-		canvas_right(c, r.x + 41, r.y, 8, op->time > 0 ? ROLE_TEXT : ROLE_DIM, op->time > 0 ? cost_time(text, op->time) : "–");
-		canvas_right(c, r.x + 50, r.y, 6, ROLE_TEXT, op->time > 0 ? format_percent(text, 100 * op->time / cost->times.all) : "");
-	}
-	for (int p = 0; p < PREC_COUNT; p++, x += 7)
-		canvas_right(c, x, r.y, 6, op->by[p] ? precision_role(p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
+	place_columns(at, cost, r.w);
+	canvas_text(c, r.x + 2, r.y, first_of(at) - 2, ROLE_TEXT, op->op);
+	draw_figure(c, r, at, OP_NODES, ROLE_TEXT, format_int(text, op->nodes));
+	draw_figure(c, r, at, OP_MACS, works ? ROLE_TEXT : ROLE_DIM, works ? format_count(text, op->macs) : "–");
+	draw_figure(c, r, at, OP_SHARE, ROLE_TEXT, works && cost->total > 0 ? format_percent(text, 100 * op->macs / cost->total) : "");
+	draw_figure(c, r, at, OP_TIME, takes ? ROLE_TEXT : ROLE_DIM, takes ? cost_time(text, op->time) : "–");
+	draw_figure(c, r, at, OP_TIME_SHARE, ROLE_TEXT, takes ? format_percent(text, 100 * op->time / cost->times.all) : "");
+	for (int p = 0; p < PREC_COUNT; p++)
+		draw_figure(c, r, at, (enum op_column)(OP_WIDTHS + p), op->by[p] ? precision_role(p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
 }
 
 static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)
 {
-	canvas_text(c, r.x + 2, r.y, 18, ROLE_HEAD, "operator");
-	canvas_right(c, r.x + 20, r.y, 5, ROLE_HEAD, "nodes");
-	canvas_right(c, r.x + 26, r.y, 7, ROLE_HEAD, "MACs");
-	canvas_right(c, r.x + 34, r.y, 6, ROLE_HEAD, "%");
-	if (cost->has_times) {
-		canvas_right(c, r.x + 41, r.y, 8, ROLE_HEAD, "time");
-		canvas_right(c, r.x + 50, r.y, 6, ROLE_HEAD, "%");
-	}
-	for (int p = 0; p < PREC_COUNT; p++)
-		canvas_right(c, r.x + widths_at(cost) + 7 * p, r.y, 6, ROLE_HEAD, precision_name((enum precision)p));
+	int at[OP_COLUMNS];
+
+	place_columns(at, cost, r.w);
+	canvas_text(c, r.x + 2, r.y, first_of(at) - 2, ROLE_HEAD, "operator");
+	for (int i = 0; i < OP_COLUMNS; i++)
+		draw_figure(c, r, at, (enum op_column)i, ROLE_HEAD, op_column[i].head ? op_column[i].head : precision_name((enum precision)(i - OP_WIDTHS)));
 }
 
 // "2.0 MB", "0 B"

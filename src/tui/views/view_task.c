@@ -93,14 +93,21 @@ static enum role change_role(double change)
 	return !(fabs(change) >= .0005) ? ROLE_DIM : change > 0 ? ROLE_BETTER : ROLE_WORSE;
 }
 
+// As much of it as there is room for, in whole words: the headline says its half width already.
 static void draw_interval(struct canvas *c, const struct task_report *r, int x, int y, int width)
 {
-	char low[FIGURE], high[FIGURE];
+	char low[FIGURE], high[FIGURE], text[3][96];
 
 	if (!r->has_interval)
 		return;
-	canvas_textf(c, x, y, width, ROLE_DIM, "95 %% interval %s to %s%s", format_gain(low, r->interval.low),
-	    format_gain(high, r->interval.high), task_is_chance(r) ? ": no change is proved" : "");
+	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_gain(low, r->interval.low), format_gain(high, r->interval.high));
+	snprintf(text[0], sizeof text[0], "%.64s%s", text[1], task_is_chance(r) ? ": no change is proved" : "");
+	snprintf(text[2], sizeof text[2], "%s", task_is_chance(r) ? "no change is proved" : "");
+	for (int i = 0; i < 3; i++)
+		if (text_width(text[i]) <= width) {
+			canvas_text(c, x, y, width, ROLE_DIM, text[i]);
+			return;
+		}
 }
 
 static void draw_top(struct canvas *c, const struct ui *ui, struct rect r)
