@@ -211,3 +211,57 @@ void test_op_rnn__weights_of_codes(void **state)
 	node_run_done(&first);
 	node_run_done(&second);
 }
+
+// The products of inputs with their matrix are made for several steps at once: the same as steps that are networks of their own, to the bit.
+static void check_steps(const char *op, int gates, const char *direction)
+{
+	enum { LONG = 15 }; // more than are made at once, fewer than small matrices are turned for
+	struct support_random random = { 12 };
+	struct weights v;
+	float x[LONG * INPUT], state[2][HIDDEN] = { { 0 } };
+	int64_t rows = gates * HIDDEN;
+	bool reverse = !strcmp(direction, "reverse");
+	struct node_run all;
+
+	fill(&v);
+	support_random_floats(&random, x, LONG * INPUT, -1, 1);
+	for (int t = -1; t < LONG; t++) { // -1: all of them
+		struct node_run one;
+		int64_t at = reverse ? LONG - 1 - t : t;
+		node_run_init(&one, "", op, 14, gates == 4 ? 3 : 2);
+		for (int i = 1; i < one.n.n_out; i++)
+			one.out_id[i] = i;
+		*(const char **)node_run_field(&one, "direction") = direction;
+		node_run_add(&one, DT_F32, SHAPE_OF(t < 0 ? LONG : 1, 1, INPUT), t < 0 ? x : x + at * INPUT);
+		node_run_add(&one, DT_F32, SHAPE_OF(1, rows, INPUT), v.w);
+		node_run_add(&one, DT_F32, SHAPE_OF(1, rows, HIDDEN), v.r);
+		node_run_add(&one, DT_F32, SHAPE_OF(1, 2 * rows), v.b);
+		if (t < 0) {
+			all = one;
+			all.n.attrs = all.attrs;
+			all.n.out = all.out_id;
+			node_run(&all);
+			continue;
+		}
+		node_run_add(&one, DT_I32, SHAPE_OF(1), NULL);
+		node_run_add(&one, DT_F32, SHAPE_OF(1, 1, HIDDEN), state[0]);
+		if (gates == 4)
+			node_run_add(&one, DT_F32, SHAPE_OF(1, 1, HIDDEN), state[1]);
+		node_run(&one);
+		assert_memory_equal((float *)all.out[0].data + at * HIDDEN, one.out[0].data, HIDDEN * sizeof(float));
+		for (int i = 1; i < one.n.n_out; i++)
+			memcpy(state[i - 1], one.out[i].data, HIDDEN * sizeof(float));
+		node_run_done(&one);
+	}
+	node_run_done(&all);
+}
+
+void test_op_rnn__steps_made_ahead(void **state)
+{
+	(void)state;
+	check_steps("LSTM", 4, "forward");
+	check_steps("LSTM", 4, "reverse");
+	check_steps("GRU", 3, "forward");
+	check_steps("GRU", 3, "reverse");
+	check_steps("RNN", 1, "reverse");
+}

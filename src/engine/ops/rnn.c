@@ -173,14 +173,35 @@ static void copy_state(float *to, const float *from, int64_t n)
 		to[i] = from ? from[i] : 0;
 }
 
-static void run_sequence(
-    const struct run *u, const struct rnn_cell *cell, rnn_step_fn *step, const float *x, float *y, float *h, float *c)
+enum { AHEAD = 8 }; // steps
+
+// Of large matrices: small ones stay in the cache from step to step. Where steps are rounded, so is the product of each.
+static bool starts_ahead(const struct recurrent *r, const struct node *n)
+{
+	return !turned_size(r) && !((const struct rnn_attrs *)n->attrs)->rounding && r->steps > 1;
+}
+
+static int64_t input_row(const struct run *u, int64_t i)
 {
 	const struct recurrent *r = u->r;
+	int64_t t = u->backwards ? u->length - 1 - i : i;
+
+	return r->batch_first ? u->b * r->steps + t : t * r->batch + u->b;
+}
+
+// `starts` (NULL: none are made ahead) has room for those of AHEAD steps.
+static void run_sequence(
+    const struct run *u, struct rnn_cell *cell, rnn_step_fn *step, const float *x, float *y, float *h, float *c, float *starts)
+{
+	const struct recurrent *r = u->r;
+	int both = r->gates == 3 ? 2 : r->gates; // GRU adds the candidate's own later
 
 	for (int64_t i = 0; i < u->length; i++) {
-		int64_t t = u->backwards ? u->length - 1 - i : i;
-		int64_t row = r->batch_first ? u->b * r->steps + t : t * r->batch + u->b;
+		int64_t t = u->backwards ? u->length - 1 - i : i, left = u->length - i, row = input_row(u, i);
+		if (starts && i % AHEAD == 0)
+			rnn_starts(cell, r->gates, both, x + row * r->input, (input_row(u, 1) - input_row(u, 0)) * r->input, starts,
+			    left < AHEAD ? left : AHEAD);
+		cell->start = starts ? starts + i % AHEAD * r->gates * r->hidden : NULL;
 		int64_t to = r->batch_first ? row * r->directions + u->direction
 		                            : (t * r->directions + u->direction) * r->batch + u->b;
 		step(cell, x + row * r->input, h, c);
@@ -188,10 +209,10 @@ static void run_sequence(
 	}
 }
 
-// h, c, the gates and one more; what a product of all gates is made in before it is rounded.
+// h, c, the gates and one more; what a product of all gates is made in before it is rounded; starts.
 static int64_t scratch_rows(const struct recurrent *r)
 {
-	return 2 * r->gates + 3;
+	return 2 * r->gates + 3 + AHEAD * r->gates;
 }
 
 // Floats of scratch memory of a direction: the turned matrices, which may be read beyond, and these rows.
@@ -213,6 +234,7 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse")};
 
 	cell.gate = c + r->hidden;
+	float *starts = starts_ahead(r, n) ? cell.gate + (2 * r->gates + 1) * r->hidden : NULL;
 	for (; s == STATUS_OK && u.b < r->batch; u.b++) {
 		int64_t state = state_at(&u);
 		u.length = n->n_in > IN_LENGTHS && in[IN_LENGTHS] ? element_int(in[IN_LENGTHS], u.b) : r->steps;
@@ -221,7 +243,7 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 			    (long long)u.b, (long long)u.length, (long long)r->steps);
 		copy_state(h, floats_at(n, in, IN_H, state), r->hidden);
 		copy_state(c, floats_at(n, in, IN_C, state), r->hidden);
-		run_sequence(&u, &cell, step, in[IN_X]->data, result(n, out, OUT_Y), h, c);
+		run_sequence(&u, &cell, step, in[IN_X]->data, result(n, out, OUT_Y), h, c, starts);
 		copy_state(result(n, out, OUT_H) ? result(n, out, OUT_H) + state : NULL, h, r->hidden);
 		copy_state(result(n, out, OUT_C) ? result(n, out, OUT_C) + state : NULL, c, r->hidden);
 	}

@@ -40,11 +40,15 @@ struct rnn_cell { // one direction
 	const float *w_bias, *r_bias; // [gates * hidden] or NULL
 	const float *peephole;        // [3 * hidden] or NULL
 	struct rnn_activation act[RNN_ACTIVATIONS];
+	const float *start; // [gates * hidden] of this step, made ahead: biases and W x; or NULL
 	float *gate; // room for (gates + 1) * hidden, with rounding for twice the gates
 };
 // Takes the state from one time step to the next: h, and for LSTM c, of `hidden` elements.
 typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, float *c);
 rnn_step_fn rnn_step, rnn_step_gru, rnn_step_lstm;
+// What the gates of n steps start with, `y` one behind the other, for inputs that lie `apart`. Of the recurrent bias the first `both` gates
+// have their part here. A matrix is read once for all steps.
+void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int64_t n);
 // The evaluation of such a node with that step; `out` as for an op_eval_fn.
 MUST_CHECK enum status rnn_run(
     const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err);

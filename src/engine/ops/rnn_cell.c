@@ -79,10 +79,28 @@ static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, c
 {
 	int64_t rows = gates * cell->hidden;
 
-	start_with(cell->gate, cell->w_bias, rows);
-	add(cell->gate, cell->r_bias, rows);
-	add_product(cell, cell->gate, &cell->w, 0, rows, x, part);
+	if (cell->start) {
+		memcpy(cell->gate, cell->start, (size_t)rows * sizeof *cell->gate);
+	} else {
+		start_with(cell->gate, cell->w_bias, rows);
+		add(cell->gate, cell->r_bias, rows);
+		add_product(cell, cell->gate, &cell->w, 0, rows, x, part);
+	}
 	add_product(cell, cell->gate, &cell->r, 0, rows, h, part);
+}
+
+void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int64_t n)
+{
+	enum { TOGETHER = 16 }; // rows that stay in the first-level cache
+	int64_t rows = gates * cell->hidden;
+
+	for (int64_t i = 0; i < n; i++) {
+		start_with(y + i * rows, cell->w_bias, rows);
+		add(y + i * rows, cell->r_bias, both * cell->hidden);
+	}
+	for (int64_t first = 0; first < rows; first += TOGETHER)
+		for (int64_t i = 0; i < n; i++)
+			multiply(y + i * rows + first, &cell->w, first, rows - first < TOGETHER ? rows - first : TOGETHER, x + i * apart);
 }
 
 void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
@@ -104,8 +122,12 @@ void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *
 	(void)c;
 	add_inputs(cell, 2, x, h, more);
 	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
-	start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
-	add_product(cell, candidate, &cell->w, 2 * n, n, x, more);
+	if (cell->start) {
+		memcpy(candidate, cell->start + 2 * n, (size_t)n * sizeof *candidate);
+	} else {
+		start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
+		add_product(cell, candidate, &cell->w, 2 * n, n, x, more);
+	}
 	if (cell->attrs->linear_before_reset) {
 		start_with(part, r_bias, n);
 		add_product(cell, part, &cell->r, 2 * n, n, h, more);
