@@ -157,6 +157,23 @@ void test_op_corners__the_upper_limit_of_a_clip_wins(void **state)
 	node_run_done(&r);
 }
 
+// Before opset 11: 1 / 0.6 is rounded up, where it grows 1 / 1.5 down.
+void test_op_corners__the_first_resize_rounds_up_where_it_shrinks(void **state)
+{
+	static const float x[] = {0, 1, 2, 3, 4}, scale[] = {0.6f, 1.5f};
+	struct node_run r;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		node_run_init(&r, "", "Resize", 10, 1);
+		node_run_add(&r, DT_F32, SHAPE_OF(5), x);
+		node_run_add(&r, DT_F32, SHAPE_OF(1), &scale[i]);
+		node_run(&r);
+		node_run_floats(&r, i ? 7 : 3, i ? (const float[]){0, 0, 1, 2, 2, 3, 4} : (const float[]){0, 2, 4});
+		node_run_done(&r);
+	}
+}
+
 // As ONNX's shape inference has it: 10 * 2.3f is 23 in float, and 22.9999995 in double.
 void test_op_corners__resize_multiplies_sizes_in_float(void **state)
 {

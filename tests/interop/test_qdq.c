@@ -374,6 +374,16 @@ static void of_opset_7(struct onnx_case *c)
 	case_output(c, c->graph, "y");
 }
 
+// The first Resize rounds up where it shrinks.
+static void of_opset_10(struct onnx_case *c)
+{
+	begin_conv(c);
+	c->opset.version = 10;
+	case_floats(c, "scales", DIMS(4), (float[]){1, 1, 0.6f, 0.45f});
+	case_node(c, "Resize", "smaller", "conv_y scales", "y");
+	case_output(c, c->graph, "y");
+}
+
 static void is_raised(void (*make)(struct onnx_case *))
 {
 	static const char *const targets[] = {"onnxruntime", "tensorrt", "esp32p4"};
@@ -395,6 +405,7 @@ static void is_raised(void (*make)(struct onnx_case *))
 void test_qdq__raised_to_scales_of_channels(void **state)
 {
 	is_raised(of_opset_11);
+	is_raised(of_opset_10);
 	is_raised(of_opset_9);
 	is_raised(of_opset_7);
 }

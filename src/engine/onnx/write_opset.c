@@ -75,6 +75,23 @@ static bool is_old_resize(const struct node *n)
 	return !n->op->domain[0] && (n->op->id == OP_Upsample || (n->op->id == OP_Resize && n->op->since < 11));
 }
 
+// How a Resize of opset 11 says that the first one rounds down where it grows and up where it shrinks; NULL: it cannot.
+static const char *nearest_mode(const struct graph *g, const struct node *n)
+{
+	const struct tensor *t = n->op->id == OP_Resize && n->in[1] >= 0 ? g->value[n->in[1]].constant : NULL;
+	bool grows = false, shrinks = false;
+
+	if (n->op->id == OP_Upsample || strcmp(*(const char *const *)attribute(n, "mode"), "nearest") != 0)
+		return "floor";
+	if (!t || t->type != DT_F32)
+		return NULL;
+	for (int64_t i = 0; i < tensor_count(t); i++) {
+		grows |= ((const float *)t->data)[i] > 1;
+		shrinks |= ((const float *)t->data)[i] < 1;
+	}
+	return !shrinks ? "floor" : !grows ? "ceil" : NULL;
+}
+
 static bool can_be_of(const struct graph *g, const struct node *n, int opset)
 {
 	enum op_id id = n->op->id;
@@ -82,7 +99,9 @@ static bool can_be_of(const struct graph *g, const struct node *n, int opset)
 
 	if ((id == OP_Scatter && opset > 10) || n->n_subgraphs)
 		return false;
-	if (is_old_resize(n) || n->op->domain[0] || op_find("", n->op->name, opset) == n->op)
+	if (is_old_resize(n))
+		return nearest_mode(g, n) != NULL;
+	if (n->op->domain[0] || op_find("", n->op->name, opset) == n->op)
 		return true;
 	if (m)
 		return n->n_in == 1 && changes_at(n, m->since, opset);
@@ -150,7 +169,7 @@ void opset_add_attributes(struct writer *w, Onnx__NodeProto *to, const struct no
 	if (!becomes_resize(w, n) || w->opset < 11)
 		return;
 	write_text_attribute(w, to, "coordinate_transformation_mode", "asymmetric");
-	write_text_attribute(w, to, "nearest_mode", "floor");
+	write_text_attribute(w, to, "nearest_mode", nearest_mode(w->g, n));
 }
 
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *name)

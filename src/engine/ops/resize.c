@@ -202,6 +202,8 @@ enum status resize_resolve(struct resize *r, const struct node *n, const struct 
 	for (int i = 0; i < r->rank; i++)
 		r->axis[i] =
 		    (struct resize_axis){.in = in[0]->shape.dim[i], .out = in[0]->shape.dim[i], .scale = 1, .end = 1};
+	if (old)
+		r->rounding = NEAREST_BY_SCALE;
 	if (s == STATUS_OK)
 		s = read_axes(axes, &count, r, &a->axes, err);
 	if (s == STATUS_OK && !old)

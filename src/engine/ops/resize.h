@@ -16,7 +16,7 @@ enum resize_transform {
 	TRANSFORM_TF_HALF_PIXEL,
 	TRANSFORM_CROP,
 };
-enum resize_rounding { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL };
+enum resize_rounding { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, NEAREST_BY_SCALE };
 struct resize_axis {
 	int64_t in, out;
 	double scale;      // of the coordinates

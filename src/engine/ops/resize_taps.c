@@ -28,9 +28,11 @@ static float coordinate(const struct resize *r, const struct resize_axis *x, int
 	}
 }
 
-static double round_to(enum resize_rounding rounding, double v)
+static double round_to(const struct resize *r, const struct resize_axis *x, double v)
 {
-	switch (rounding) {
+	switch (r->rounding) {
+	case NEAREST_BY_SCALE: // before opset 11: up when it shrinks
+		return x->scale < 1 ? ceil(v) : floor(v);
 	case NEAREST_PREFER_CEIL:
 		return floor(v + 0.5);
 	case NEAREST_FLOOR:
@@ -138,7 +140,7 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 		t->outside[o] = r->transform == TRANSFORM_CROP && !(at >= 0 && at <= (double)(x->in - 1));
 		t->any_outside |= t->outside[o];
 		if (r->kind == RESIZE_NEAREST) {
-			t->index[o] = clamp(round_to(r->rounding, at), x->in);
+			t->index[o] = clamp(round_to(r, x, at), x->in);
 			t->weight[o] = 1;
 		} else if (is_linear(r)) {
 			linear_taps(t, r, x, o);
