@@ -179,7 +179,7 @@ void test_dataset__npz_fills_inputs_by_name(void **state)
 	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch)};
 	struct data_case c = vector_case();
 	struct shape shapes[4];
-	char *names[4];
+	char *names[4], *file;
 	int n;
 
 	(void)state;
@@ -190,7 +190,9 @@ void test_dataset__npz_fills_inputs_by_name(void **state)
 	assert_memory_equal(c.in[0].data, batch + 4, 16);
 	assert_memory_equal(c.in[1].data, ids + 2, 16);
 	case_done(&c);
-	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, support_temp("named.npz"), &c.err), STATUS_OK);
+	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, &file, support_temp("named.npz"), &c.err), STATUS_OK);
+	assert_string_equal(file, support_temp("named.npz"));
+	free(file);
 	assert_int_equal(n, 3);
 	for (int i = 0; i < n; i++) {
 		assert_true(

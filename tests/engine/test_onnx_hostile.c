@@ -4,6 +4,7 @@
 #include "onnx_case.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
+#include "qtui/engine/run.h"
 
 static const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
@@ -247,5 +248,26 @@ void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
 	assert_int_equal(onnx_load(&c.loaded, case_save(&c, "spoilt.onnx"), NULL, &c.err), STATUS_OK);
 	assert_true(log_line(log_count() - 1, line, sizeof line) == LOG_WARN + 1);
 	assert_non_null(strstr(line, "the model's constant 'w' holds NaN"));
+	case_done(&c);
+}
+
+// An index that is known only when it runs: several models may be at work, as in a comparison.
+void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
+{
+	static const int64_t index[1] = {100};
+	struct tensor at = {.type = DT_I64, .shape = {1, {1}}, .data = (void *)index}, y = {0};
+	struct onnx_case c;
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "i", INT64, DIMS(1));
+	case_floats(&c, "w", DIMS(8), ones);
+	case_node(&c, "Gather", "pick", "w i", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	struct engine *e = engine_new(c.loaded, NULL, &(struct engine_options){.threads = 1});
+	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &at, c.loaded->output, 1, false, &y, &c.err), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "case.onnx: node pick (Gather): index 100 is out of range"));
+	engine_free(&e);
 	case_done(&c);
 }

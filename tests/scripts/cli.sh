@@ -68,7 +68,7 @@ grep -q esp-ppq-setting "$dir/out"; report help_of_export_has_the_formats $?
 
 # ---- failures name the file, node or tensor
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,2,2,3)}"; head -c 48 /dev/zero; } >"$dir/nhwc.npy"
-expect array_of_another_shape 1 "takes [1, 3, 160, 160], and the data have [1, 2, 2, 3]" run $model -i "$dir/nhwc.npy" -o "$dir/o"
+expect array_of_another_shape 1 "takes [1, 3, 160, 160], and $dir/nhwc.npy has [1, 2, 2, 3]" run $model -i "$dir/nhwc.npy" -o "$dir/o"
 head -c 5000 $model >"$dir/cut.onnx"
 head -c 5000 /dev/urandom >"$dir/noise.onnx"
 : >"$dir/empty.onnx"

@@ -10,6 +10,7 @@
 struct onnx_input_shape {
 	const char *name; // input tensor; NULL or "": the first image-like input, else the first
 	struct shape shape; // may be without its first dimension where the file leaves that open
+	const char *file;   // that it is of, for errors; may be NULL
 };
 struct onnx_options {
 	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL

@@ -254,7 +254,7 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 }
 
 enum status dataset_peek_shapes(
-    struct shape *out, char **names, int max, int *n_out, const char *path, struct error *err)
+    struct shape *out, char **names, int max, int *n_out, char **file, const char *path, struct error *err)
 {
 	const struct graph none = {0};
 	struct listing files = {0};
@@ -262,6 +262,7 @@ enum status dataset_peek_shapes(
 	enum status s = listing_read(&files, path, &none, err);
 
 	*n_out = 0;
+	*file = NULL;
 	if (s == STATUS_NOTFOUND && file_is_dir(path)) {
 		listing_done(&files);
 		return STATUS_OK;
@@ -274,6 +275,8 @@ enum status dataset_peek_shapes(
 		out[*n_out] = arrays_shape(a, i);
 		names[(*n_out)++] = xstrdup(arrays_name(a, i));
 	}
+	if (*n_out > 0)
+		*file = xstrdup(files.path[0]);
 	arrays_free(&a);
 	listing_done(&files);
 	return s;

@@ -17,6 +17,7 @@ enum { PLANE = 64 }; // no plane is smaller at first: a convolution sees nothing
 struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
 	const struct shape *given;  // the caller's, or NULL
+	const char *given_by;       // the file that has it, or NULL
 	bool batched;               // its first dimension is the batch, not the number of samples
 	int height, width, channel; // which dimensions, -1: not an image
 	bool is_main;               // attempts are made on its dimensions only
@@ -90,13 +91,13 @@ static void find_image(struct input_dims *in)
 		in->height = 2, in->width = 3, in->channel = 1;
 }
 
-static const struct shape *given_shape(const struct onnx_options *opt, const char *name, bool is_main)
+static const struct onnx_input_shape *given_shape(const struct onnx_options *opt, const char *name, bool is_main)
 {
 	for (int i = 0; opt && i < opt->n_shapes; i++) {
 		const char *for_name = opt->shape[i].name;
 
 		if (for_name && for_name[0] ? !strcmp(for_name, name) : is_main)
-			return &opt->shape[i].shape;
+			return &opt->shape[i];
 	}
 	return NULL;
 }
@@ -178,6 +179,7 @@ static const char *declared_text(const Onnx__TypeProto__Tensor *t, char *out, si
 static enum status check_given(const struct input_dims *in, const char *name, struct error *err)
 {
 	char takes[160], has[160];
+	const char *by = in->given_by ? in->given_by : "what is given";
 	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
 	bool fits = rank == in->given->rank || rank == in->given->rank + 1;
 
@@ -186,10 +188,10 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	if (fits && shape_count(in->given) >= 0)
 		return STATUS_OK;
 	if (!in->type->shape)
-		return error_set(err, STATUS_FORMAT, "input '%s' cannot have the shape %s of the data", name,
-		    shape_text(in->given, has, sizeof(has)));
-	return error_set(err, STATUS_FORMAT, "input '%s' takes %s, and the data have %s", name,
-	    declared_text(in->type, takes, sizeof(takes)), shape_text(in->given, has, sizeof(has)));
+		return error_set(err, STATUS_FORMAT, "input '%s' cannot have the shape %s of %s", name,
+		    shape_text(in->given, has, sizeof(has)), by);
+	return error_set(err, STATUS_FORMAT, "input '%s' takes %s, and %s has %s", name,
+	    declared_text(in->type, takes, sizeof(takes)), by, shape_text(in->given, has, sizeof(has)));
 }
 
 static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
@@ -235,7 +237,9 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
 	in.type = info->type->tensor_type;
 	find_image(&in);
-	in.given = given_shape(opt, name, is_main);
+	const struct onnx_input_shape *given = given_shape(opt, name, is_main);
+	in.given = given ? &given->shape : NULL;
+	in.given_by = given ? given->file : NULL;
 	s = choose_shape(&shape, d, &in, name, symbols, t, err);
 	if (!s)
 		s = import_name(&id, d, scope, name, err);

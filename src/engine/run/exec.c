@@ -285,6 +285,13 @@ static enum status exec_ordered(struct exec *x)
 	return exec_plain(x);
 }
 
+// A graph in a node has no file of its own.
+static enum status name_node(const struct exec *x)
+{
+	const char *path = x->e->g->path && x->e->g->path[0] ? x->e->g->path : NULL;
+	return error_prefix(x->err, "%s%snode %s (%s)", path ? path : "", path ? ": " : "", x->node->name, x->node->op->name);
+}
+
 enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
@@ -295,7 +302,8 @@ enum status exec_step(struct exec *x)
 		if (st == STATUS_OK)
 			return st;
 		if (st != STATUS_UNSUPPORTED || x->err->text[0] != '\0')
-			return error_prefix(x->err, "node %s (%s)", x->node->name, x->node->op->name);
+			return name_node(x);
 	}
-	return error_set(x->err, STATUS_UNSUPPORTED, "node %s (%s): no kernel takes it", x->node->name, x->node->op->name);
+	error_set(x->err, STATUS_UNSUPPORTED, "no kernel takes it");
+	return name_node(x);
 }
