@@ -245,3 +245,16 @@ void test_session__a_long_journal_takes_few_plans(void **state)
 	str_done(&text);
 	study_close(&st);
 }
+
+// A caller's error may hold what it was told before.
+void test_session__an_unknown_edit_is_named_whatever_was_said_before(void **state)
+{
+	struct error err = {.text = "said before"};
+	struct study *st = open_study();
+
+	(void)state;
+	assert_int_equal(study_command(st, "sett op:Conv int16", &err), STATUS_NOTFOUND);
+	assert_int_equal(err.status, STATUS_NOTFOUND);
+	assert_string_equal(err.text, "unknown edit: sett op:Conv int16");
+	study_close(&st);
+}

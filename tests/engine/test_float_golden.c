@@ -73,7 +73,7 @@ static struct graph *load(const char *model, const struct npz *z)
 	int n = 0;
 	for (size_t i = 0; i < z->n && n < 8; i++)
 		if (strncmp(z->name[i], "in:", 3) == 0)
-			shape[n++] = (struct onnx_input_shape){z->name[i] + 3, shape_of(z->array[i].rank, z->array[i].dim)};
+			shape[n++] = (struct onnx_input_shape){.name = z->name[i] + 3, .shape = shape_of(z->array[i].rank, z->array[i].dim)};
 	if (onnx_load(&g, model, &(struct onnx_options){.shape = shape, .n_shapes = n}, &err) != STATUS_OK)
 		fail_msg("%s: %s", model, err.text);
 	return g;

@@ -135,7 +135,7 @@ static bool reference_read(struct reference *r, const char *model)
 	for (size_t i = 0; i < r->z.n; i++)
 		if (!strncmp(r->z.name[i], "in:", 3) && r->opt.n_shapes < MAX_INPUTS)
 			r->shape[r->opt.n_shapes++] = (struct onnx_input_shape){
-			    r->z.name[i] + 3, shape_of(r->z.array[i].rank, r->z.array[i].dim)};
+			    .name = r->z.name[i] + 3, .shape = shape_of(r->z.array[i].rank, r->z.array[i].dim)};
 	return true;
 }
 

@@ -462,7 +462,7 @@ void test_onnx__a_branch_that_does_not_fit_is_kept(void **state)
 
 void test_onnx__dynamic_dimensions_are_fixed(void **state)
 {
-	struct onnx_input_shape shape = {"x", {.rank = 4, .dim = {7, 3, 96, 160}}};
+	struct onnx_input_shape shape = {.name = "x", .shape = {.rank = 4, .dim = {7, 3, 96, 160}}};
 	struct onnx_options opt = {.shape = &shape, .n_shapes = 1};
 	struct onnx_case c;
 

@@ -75,6 +75,7 @@ head -c 5000 /dev/urandom >"$dir/noise.onnx"
 mkdir "$dir/none"
 echo '{' >"$dir/cut.json"
 echo '{"qtui_session": 1, "journal": ["set /nosuch int8"]}' >"$dir/unknown.json"
+echo '{"qtui_session": 1, "target": "esp32p4", "truncate": ["/model.12/Concat_output_0"], "journal": ["sett op:Conv int16"]}' >"$dir/misspelt.json"
 echo '{"qtui_session": 1, "model": {"sha256": "00"}}' >"$dir/other.json"
 expect model_missing 1 nosuch.onnx analyze nosuch.onnx $calib
 expect model_truncated 1 cut.onnx analyze "$dir/cut.onnx" $calib
@@ -95,6 +96,9 @@ expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/f
 report threads_have_stacks_under_a_small_limit $? "$(cat "$dir/err")"
 expect session_malformed 1 cut.json analyze $model $calib --session "$dir/cut.json"
 expect session_unknown_node 1 "edit 1: the model has no node /nosuch" analyze $model $calib --session "$dir/unknown.json"
+cp "$dir/misspelt.json" "$dir/misspelt.kept"
+expect session_unknown_edit 1 "edit 1: unknown edit: sett op:Conv int16" analyze $model $calib --session "$dir/misspelt.json"
+cmp -s "$dir/misspelt.json" "$dir/misspelt.kept"; report session_that_is_refused_is_kept $?
 echo '{"qtui_session": 1, "model": {"path": "/nowhere/m.onnx"}, "calibration": {"path": "/nowhere/images"}}' >"$dir/moved.json"
 expect session_of_a_moved_model 1 "the model /nowhere/m.onnx is not there: MODEL CALIB beside" analyze --session "$dir/moved.json"
 expect session_of_moved_samples 1 "the samples /nowhere/images are not there" analyze $model --session "$dir/moved.json"

@@ -118,12 +118,10 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 	    {"variant", replay_variant}, {"preprocess", replay_preprocess}, {"tune", replay_tune}};
 	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
 	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
-	enum status st = STATUS_NOTFOUND;
-	for (size_t i = 0; n > 0 && i < sizeof table / sizeof *table; i++)
-		if (strcmp(word[0], table[i].name) == 0)
-			st = table[i].apply(s, word, n, err);
-	if (st == STATUS_NOTFOUND && err->text[0] == '\0')
-		error_set(err, st, "unknown edit: %.80s", text);
+	size_t i = 0, rows = sizeof table / sizeof *table;
+	while (i < rows && (n == 0 || strcmp(word[0], table[i].name) != 0))
+		i++;
+	enum status st = i < rows ? table[i].apply(s, word, n, err) : error_set(err, STATUS_NOTFOUND, "unknown edit: %.80s", text);
 	free(copy);
 	free(word);
 	return st;
