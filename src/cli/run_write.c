@@ -43,15 +43,16 @@ static char *own_name(char *const *name, int n, const char *tensor)
 	return wanted;
 }
 
-static enum status write_tensor(const char *dir, const char *name, const struct value *v, const struct tensor *t, struct error *err)
+static enum status write_tensor(const char *dir, const char *name, int float_bytes, const struct tensor *t, struct error *err)
 {
 	char *path = file_join(dir, name);
-	enum status st = array_write(t, v->float_bytes, path, err);
+	enum status st = array_write(t, float_bytes, path, err);
 	free(path);
 	return st;
 }
 
-enum status write_tensors(const char *dir, const struct graph *g, const int *value, const struct tensor *t, int n, struct error *err)
+enum status write_tensors(
+    const char *dir, const struct graph *g, bool quantized, const int *value, const struct tensor *t, int n, struct error *err)
 {
 	char **name = xcalloc((size_t)n + 1, sizeof *name);
 	enum status st = STATUS_OK;
@@ -60,7 +61,7 @@ enum status write_tensors(const char *dir, const struct graph *g, const int *val
 			continue;
 		const struct value *v = &g->value[value[i]];
 		name[i] = own_name(name, i, v->name);
-		st = write_tensor(dir, name[i], v, &t[i], err);
+		st = write_tensor(dir, name[i], quantized ? 0 : v->float_bytes, &t[i], err);
 	}
 	for (int i = 0; i < n; i++)
 		free(name[i]);
