@@ -2,11 +2,15 @@
 const fs = require('fs');
 const ort = require('onnxruntime-node');
 
+const kinds = {'<f4': ['float32', Float32Array], '<f2': ['float16', Uint16Array], '<f8': ['float64', Float64Array], '<i8': ['int64', BigInt64Array],
+	'<i4': ['int32', Int32Array], '|i1': ['int8', Int8Array], '|u1': ['uint8', Uint8Array], '|b1': ['bool', Uint8Array]};
+
 function tensor(path) {
 	const file = fs.readFileSync(path), length = file.readUInt16LE(8), header = file.toString('latin1', 10, 10 + length);
 	const dims = /'shape': \(([^)]*)\)/.exec(header)[1].split(',').filter((d) => d.trim()).map(Number);
 	const bytes = file.buffer.slice(file.byteOffset + 10 + length, file.byteOffset + file.length);
-	return header.includes('<i8') ? new ort.Tensor('int64', new BigInt64Array(bytes), dims) : new ort.Tensor('float32', new Float32Array(bytes), dims);
+	const [type, array] = kinds[/'descr': '([^']*)'/.exec(header)[1]];
+	return new ort.Tensor(type, new array(bytes), dims);
 }
 
 async function main([model, threads, runs, ...inputs]) {
