@@ -1,16 +1,34 @@
 #include <cblas.h>
 #include <limits.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "blas.h"
 #include "ordered.h"
 
 // Of OpenBLAS itself, which calls it before a fork; not in every build of it.
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
+// Each of its threads maps so much when it begins, and tries again without end where a limit on address space forbids it.
+enum { THREAD_MB = 136, PROGRAM_MB = 110 };
+
+static void check_room(void)
+{
+	struct rlimit r;
+	unsigned long long mb = PROGRAM_MB + (unsigned long long)(openblas_get_num_threads() - 1) * THREAD_MB;
+	if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= mb)
+		return;
+	fprintf(stderr, "qtui: the limit on address space (ulimit -v) is %llu MB: %llu are needed to begin, fewer with OPENBLAS_NUM_THREADS=1\n",
+	    (unsigned long long)(r.rlim_cur >> 20), mb);
+	_exit(1);
+}
+
 // Before main: a thread of OpenBLAS that has no work looks for some without a pause, for the first tenth of a second of a process. It never
 // gets any here, so that it ends at once.
 __attribute__((constructor)) static void one_thread(void)
 {
 	int before = omp_get_max_threads();
+	check_room();
 	openblas_set_num_threads(1); // changes the caller's OpenMP width too when OpenBLAS is built on OpenMP
 	if (blas_thread_shutdown_)
 		blas_thread_shutdown_();
