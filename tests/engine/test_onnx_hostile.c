@@ -180,6 +180,23 @@ void test_onnx_hostile__operators(void **state)
 	case_done(&c);
 }
 
+void test_onnx_hostile__opsets_that_are_not_known(void **state)
+{
+	struct onnx_case c;
+	int before = log_count();
+
+	(void)state;
+	relu_case(&c);
+	c.opset.version = 99; // taken, and said
+	case_load(&c);
+	assert_int_equal(log_count(), before + 1);
+	case_done(&c);
+	relu_case(&c);
+	c.opset.version = 0;
+	case_refused(&c, STATUS_FORMAT, "node add: operator Add: the file names no opset");
+	case_done(&c);
+}
+
 void test_onnx_hostile__tensors(void **state)
 {
 	struct onnx_case c;

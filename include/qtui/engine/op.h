@@ -78,6 +78,7 @@ MUST_CHECK enum status op_finish(
 const struct op *op_find(const char *domain, const char *name, int opset);
 // All rows, for listings and tests.
 const struct op *op_rows(int *n);
+int op_newest(void); // the newest opset of ONNX itself in which an operator of the table got another meaning
 
 // The evaluation whose results are ONNX Runtime's to the bit, for files that are quantized already: the last bit of a float decides there
 // which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.

@@ -16,7 +16,7 @@ static void check_room(void)
 {
 	struct rlimit r;
 	unsigned long long mb = PROGRAM_MB + (unsigned long long)(openblas_get_num_threads() - 1) * THREAD_MB;
-	if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= mb)
+	if (openblas_get_parallel() != OPENBLAS_THREAD || getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= mb)
 		return;
 	fprintf(stderr, "qtui: the limit on address space (ulimit -v) is %llu MB: %llu are needed to begin, fewer with OPENBLAS_NUM_THREADS=1\n",
 	    (unsigned long long)(r.rlim_cur >> 20), mb);

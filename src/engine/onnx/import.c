@@ -1,4 +1,5 @@
 // Reading the nodes and constants of a GraphProto.
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include "attr.h"
@@ -60,6 +61,9 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 	n->n.op = op_find(domain, n->op_type, opset);
 	if (n->n.op)
 		return STATUS_OK;
+	if (opset < 1 && op_find(domain, n->op_type, INT_MAX))
+		return error_set(err, STATUS_FORMAT, "node %s: operator %s%s%s: the file names no opset for it (opset_import)", n->n.name, domain,
+		    domain[0] ? "." : "", n->op_type);
 	return error_set(err, STATUS_UNSUPPORTED,
 	    "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)", n->n.name, domain,
 	    domain[0] ? "." : "", n->op_type, opset);

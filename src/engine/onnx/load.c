@@ -13,6 +13,7 @@
 #include "wire.h"
 #include "qtui/base/file.h"
 #include "qtui/base/jobs.h"
+#include "qtui/base/log.h"
 
 // The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
 #define HASHED_AT_ONCE ((size_t)4 << 20)
@@ -89,6 +90,14 @@ static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, st
 	return STATUS_OK;
 }
 
+// Loaded all the same: most operators never change.
+static void tell_newer(const struct graph *g, const char *path)
+{
+	if (g->opset > op_newest())
+		log_warn("%s: opset %d is newer than %d, the newest known here: an operator that has changed since is computed as it was", file_base(path),
+		    g->opset, op_newest());
+}
+
 enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err)
 {
 	struct bytes file = {0};
@@ -122,6 +131,7 @@ out:
 	if (!s) {
 		(*out)->path = arena_strdup((*out)->arena, path);
 		memcpy((*out)->sha256, hasher.hex, sizeof(hasher.hex));
+		tell_newer(*out, path);
 	}
 	externals_free(&externals);
 	model_file_done(&model);

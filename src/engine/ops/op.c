@@ -41,6 +41,16 @@ const struct op *op_rows(int *n)
 	return table;
 }
 
+int op_newest(void)
+{
+	int newest = 0;
+
+	for (size_t i = 0; i < LEN(table); i++)
+		if (!*table[i].domain && table[i].since > newest)
+			newest = table[i].since;
+	return newest;
+}
+
 static const char *plain_domain(const char *domain)
 {
 	return !domain || !strcmp(domain, "ai.onnx") ? ONNX : domain;
