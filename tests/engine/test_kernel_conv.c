@@ -206,6 +206,28 @@ void test_kernel_conv__groups_that_do_not_divide(void **state)
 	}
 }
 
+// 1x1 on few pixels: of three panels of outputs two threads take a half each.
+void test_kernel_conv__panels_that_threads_cannot_share(void **state)
+{
+	(void)state;
+	struct support_random r = {10};
+	const int64_t block = layout_block(), sizes[] = {14, 7, 2, 1};
+	for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
+		struct conv_task t = {
+			.g = {.n = 1, .c = 3 * block, .oc = 5 * block - 3, .h = sizes[i / 3], .w = sizes[i / 3], .kh = 1, .kw = 1, .stride_h = 1, .stride_w = 1,
+			    .dil_h = 1, .dil_w = 1, .group = 1},
+			.epi = {{i % 2 ? ACT_HARDSWISH : ACT_SWISH, 0, 0}, (enum add_kind)(i % 3)},
+		};
+		struct conv_case c = conv_case_new(&r, t, true);
+		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+		int supported = 0;
+		check_backend(&c, BACKEND_ONEDNN, expected, &supported);
+		assert_int_equal(supported, 4);
+		free(expected);
+		conv_case_free(&c);
+	}
+}
+
 // Padding that is wider than the fast kernels take, and dilated taps that lie in it for every pixel.
 void test_kernel_conv__wide_padding(void **state)
 {

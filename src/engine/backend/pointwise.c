@@ -41,34 +41,40 @@ static float *weights_at(const struct pointwise *k, int64_t block)
 struct call {
 	const struct pointwise *k;
 	const struct kernel_io *io;
+	int64_t slices; // that a panel's pixels go in
 };
 
 // A part_fn of struct call.
-static void run_panel(void *arg, int64_t part, int thread)
+static void run_slice(void *arg, int64_t part, int thread)
 {
-	const struct pointwise *k = ((const struct call *)arg)->k;
-	const struct kernel_io *io = ((const struct call *)arg)->io;
-	int64_t panels = panel_count(k->out_blocks), image = part / panels, panel = part % panels;
+	const struct call *call = arg;
+	const struct pointwise *k = call->k;
+	const struct kernel_io *io = call->io;
+	int64_t panels = panel_count(k->out_blocks), slice = part % call->slices, panel = part / call->slices % panels;
+	int64_t image = part / call->slices / panels, pixels = k->task.g.oh * k->task.g.ow, plane = pixels * LANES;
+	int64_t first = pixels * slice / call->slices, count = pixels * (slice + 1) / call->slices - first;
 	const struct epilogue *e = &k->task.epi;
-	int64_t pixels = k->task.g.oh * k->task.g.ow, plane = pixels * LANES;
 	struct panel_blocks b = panel_blocks(&k->task.g, panel);
-	int64_t at = (image * k->out_blocks + b.begin) * plane;
+	int64_t at = (image * k->out_blocks + b.begin) * plane + first * LANES;
 	struct pointwise_panel p = {
-	    .product = {.v = (const float *)io->x + (image * k->blocks + b.from) * plane, .v_step = plane, .now = weights_at(k, b.begin),
-	        .next = weights_at(k, b.end < k->out_blocks ? b.end : 0), .blocks = b.to - b.from, .tiles = pixels, .width = (int)(b.end - b.begin)},
+	    .product = {.v = (const float *)io->x + (image * k->blocks + b.from) * plane + first * LANES, .v_step = plane, .now = weights_at(k, b.begin),
+	        .next = weights_at(k, b.end < k->out_blocks ? b.end : 0), .blocks = b.to - b.from, .tiles = count, .width = (int)(b.end - b.begin)},
 	    .bias = k->bias + b.begin * LANES, .y = (float *)io->y + at, .y_step = plane,
 	    .residual = e->add == ADD_NONE ? NULL : (const float *)io->residual + at};
 	bool done = panel_finish_of(&p.finish, e);
 	(void)thread;
 	pointwise_avx512(&p);
-	if (!done)
-		kept_epilogue(e, p.y, p.residual, (b.end - b.begin) * plane);
+	for (int64_t at_block = 0; !done && at_block < (b.end - b.begin) * plane; at_block += plane)
+		kept_epilogue(e, p.y + at_block, p.residual ? p.residual + at_block : NULL, count * LANES);
 }
 
+// Panels that threads cannot share evenly, three by two, are sliced.
 static void pointwise_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct pointwise *k = (const struct pointwise *)kernel;
-	parts_share(k->task.g.n * panel_count(k->out_blocks), io->width, run_panel, &(struct call){k, io});
+	int64_t panels = k->task.g.n * panel_count(k->out_blocks);
+	struct call call = {k, io, io->width <= 1 || panels % io->width == 0 || k->task.g.oh * k->task.g.ow < io->width ? 1 : io->width};
+	parts_share(panels * call.slices, io->width, run_slice, &call);
 	conv_desc_clear_padding(io->y, &k->task.g, &k->task.epi.act);
 }
 
