@@ -354,15 +354,23 @@ static enum status measure_columns(struct pool *k, struct error *err)
 	int64_t before = k->task.count_include_pad ? g->pad_l : 0, after = k->task.count_include_pad ? g->pad_r : 0;
 	k->outputs = mem_try_array((size_t)g->kw, sizeof(*k->outputs));
 	k->columns = mem_try_array((size_t)g->ow, sizeof(*k->columns));
-	k->taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*k->taps));
-	if (!k->outputs || !k->columns || !k->taps)
-		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld by %lld", (long long)g->kh, (long long)g->kw);
-	for (int64_t i = 0; i < g->kh * g->kw; i++)
-		k->taps[i] = i / g->kw * g->dil_h * line_floats(k) + i % g->kw * g->dil_w * k->lanes;
+	if (!k->outputs || !k->columns)
+		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld columns", (long long)g->kw);
 	for (int64_t kx = 0; kx < g->kw; kx++)
 		k->outputs[kx] = conv_span(g->ow, g->stride_w, kx * g->dil_w - g->pad_l, g->w);
 	for (int64_t ox = 0; ox < g->ow; ox++)
 		k->columns[ox] = (float)taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, -before, g->w + after);
+	return STATUS_OK;
+}
+
+static enum status measure_taps(struct pool *k, struct error *err)
+{
+	const struct conv_geometry *g = &k->task.g;
+	k->taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*k->taps));
+	if (!k->taps)
+		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld by %lld", (long long)g->kh, (long long)g->kw);
+	for (int64_t i = 0; i < g->kh * g->kw; i++)
+		k->taps[i] = i / g->kw * g->dil_h * line_floats(k) + i % g->kw * g->dil_w * k->lanes;
 	return STATUS_OK;
 }
 
@@ -392,7 +400,9 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
 	*out = &k->base;
 	enum status s = measure_columns(k, err);
-	if (s == STATUS_OK && is_dense_average(t) && k->lanes == 1)
+	if (s == STATUS_OK && k->base.ops == &averages_ops)
+		s = measure_taps(k, err);
+	if (s == STATUS_OK && k->base.ops == &averages_ops && k->lanes == 1)
 		s = measure_lines(k, err);
 	if (s != STATUS_OK)
 		kernel_free(out);

@@ -41,25 +41,6 @@ enum status binary_shape(const struct node *n, const struct tensor *const *in, s
 
 typedef void float_run(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n);
 
-#define RUN(y_value)                                                                                                   \
-	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
-	{                                                                                                              \
-		y[i] = y_value;                                                                                        \
-	}
-// One loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become vectors.
-#define FLOAT_RUN(name, f)                                                                                             \
-	static void name(const float *a, int64_t sa, const float *b, int64_t sb, float *y, int64_t n)                  \
-	{                                                                                                              \
-		const float a0 = *a, b0 = *b;                                                                          \
-		if (sa == 1 && sb == 1)                                                                                \
-			RUN(f(a[i], b[i]))                                                                             \
-		else if (sa == 1 && sb == 0)                                                                           \
-			RUN(f(a[i], b0))                                                                               \
-		else if (sa == 0 && sb == 1)                                                                           \
-			RUN(f(a0, b[i]))                                                                               \
-		else                                                                                                   \
-			RUN(f(a[i * sa], b[i * sb]))                                                                   \
-	}
 #define ADD(a, b) ((a) + (b))
 #define SUB(a, b) ((a) - (b))
 #define MUL(a, b) ((a) * (b))
@@ -74,22 +55,22 @@ static inline float mod_floor(float a, float b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-FLOAT_RUN(run_add, ADD)
-FLOAT_RUN(run_sub, SUB)
-FLOAT_RUN(run_mul, MUL)
-FLOAT_RUN(run_div, DIV)
-FLOAT_RUN(run_max, MAX)
-FLOAT_RUN(run_min, MIN)
-FLOAT_RUN(run_fmod, fmodf)
-FLOAT_RUN(run_mod, mod_floor)
-FLOAT_RUN(run_powf, powf)
+PAIR_RUN(run_add, float, ADD)
+PAIR_RUN(run_sub, float, SUB)
+PAIR_RUN(run_mul, float, MUL)
+PAIR_RUN(run_div, float, DIV)
+PAIR_RUN(run_max, float, MAX)
+PAIR_RUN(run_min, float, MIN)
+PAIR_RUN(run_fmod, float, fmodf)
+PAIR_RUN(run_mod, float, mod_floor)
+PAIR_RUN(run_powf, float, powf)
 
 static void run_cube(const float *a, int64_t sa, float *y, int64_t n)
 {
 	if (sa == 1)
-		RUN(a[i] * a[i] * a[i])
+		EACH(a[i] * a[i] * a[i])
 	else
-		RUN(a[i * sa] * a[i * sa] * a[i * sa])
+		EACH(a[i * sa] * a[i * sa] * a[i * sa])
 }
 
 // Squares and cubes (of a Gelu by tanh) are most of what models raise to a power; ONNX Runtime multiplies, too.

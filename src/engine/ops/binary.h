@@ -14,4 +14,26 @@ void binary_floats(enum op_id id, const struct strided *s, const float *a, const
 void binary_ints(
     const struct node *n, const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y);
 
+// y[i] = value, for i < n.
+#define EACH(value)                                                                                                    \
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
+	{                                                                                                              \
+		y[i] = value;                                                                                          \
+	}
+// y = f(a, b) of n floats each, sa and sb apart: one loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become
+// vectors.
+#define PAIR_RUN(name, type, f)                                                                                        \
+	static void name(const float *a, int64_t sa, const float *b, int64_t sb, type *y, int64_t n)                   \
+	{                                                                                                              \
+		const float a0 = *a, b0 = *b;                                                                          \
+		if (sa == 1 && sb == 1)                                                                                \
+			EACH(f(a[i], b[i]))                                                                            \
+		else if (sa == 1 && sb == 0)                                                                           \
+			EACH(f(a[i], b0))                                                                              \
+		else if (sa == 0 && sb == 1)                                                                           \
+			EACH(f(a0, b[i]))                                                                              \
+		else                                                                                                   \
+			EACH(f(a[i * sa], b[i * sb]))                                                                  \
+	}
+
 #endif

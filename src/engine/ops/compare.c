@@ -29,30 +29,17 @@ static int64_t logic(enum op_id id, bool a, bool b)
 	return id == OP_And ? a && b : id == OP_Or ? a || b : a != b;
 }
 
-// One loop for each relation and pair of steps, so that the usual ones become vectors. NaN is in no relation to anything.
-#define EACH(value)                                                                                                    \
-	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
-	{                                                                                                              \
-		y[i] = value;                                                                                          \
-	}
-#define COMPARE(name, relation)                                                                                        \
-	static void name(const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)                \
-	{                                                                                                              \
-		const float a0 = *a, b0 = *b;                                                                          \
-		if (sa == 1 && sb == 1)                                                                                \
-			EACH(a[i] relation b[i])                                                                       \
-		else if (sa == 1 && sb == 0)                                                                           \
-			EACH(a[i] relation b0)                                                                         \
-		else if (sa == 0 && sb == 1)                                                                           \
-			EACH(a0 relation b[i])                                                                         \
-		else                                                                                                   \
-			EACH(a[i * sa] relation b[i * sb])                                                             \
-	}
-COMPARE(equal, ==)
-COMPARE(less, <)
-COMPARE(less_or_equal, <=)
-COMPARE(more, >)
-COMPARE(more_or_equal, >=)
+// NaN is in no relation to anything.
+#define IS_EQUAL(a, b)         ((a) == (b))
+#define IS_LESS(a, b)          ((a) < (b))
+#define IS_LESS_OR_EQUAL(a, b) ((a) <= (b))
+#define IS_MORE(a, b)          ((a) > (b))
+#define IS_MORE_OR_EQUAL(a, b) ((a) >= (b))
+PAIR_RUN(equal, uint8_t, IS_EQUAL)
+PAIR_RUN(less, uint8_t, IS_LESS)
+PAIR_RUN(less_or_equal, uint8_t, IS_LESS_OR_EQUAL)
+PAIR_RUN(more, uint8_t, IS_MORE)
+PAIR_RUN(more_or_equal, uint8_t, IS_MORE_OR_EQUAL)
 
 static void compare_floats(unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
 {

@@ -104,16 +104,18 @@ enum status gather_elements_shape(
 	return STATUS_OK;
 }
 
-int64_t gather_element_base(int64_t flat, const struct shape *idx, const struct shape *x, int axis)
+struct gather_row gather_row(const struct tensor *indices, int64_t first, const struct shape *x, int axis)
 {
-	int64_t at = 0, stride = 1;
+	struct gather_row r = {
+	    .indices = indices, .first = first, .step = axis < x->rank - 1, .stride = rule_product(x, axis + 1, x->rank), .dim = x->dim[axis]};
+	int64_t flat = first, stride = 1;
 
 	for (int i = x->rank - 1; i >= 0; i--) {
-		at += i == axis ? 0 : flat % idx->dim[i] * stride;
-		flat /= idx->dim[i];
+		r.base += i == axis ? 0 : flat % indices->shape.dim[i] * stride;
+		flat /= indices->shape.dim[i];
 		stride *= x->dim[i];
 	}
-	return at;
+	return r;
 }
 
 enum status gather_elements_eval(
@@ -122,21 +124,19 @@ enum status gather_elements_eval(
 	const struct shape *x = &in[0]->shape;
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
-	int64_t count = tensor_count(in[1]), stride = s == STATUS_OK ? rule_product(x, axis + 1, x->rank) : 0;
+	int64_t count = tensor_count(in[1]);
 	size_t elem = dtype_size(in[0]->type);
 
 	(void)width;
 	if (s != STATUS_OK)
 		return s;
 	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; row < count; row += run) {
-		int64_t base = gather_element_base(row, &in[1]->shape, x, axis), step = axis < x->rank - 1;
-		for (int64_t i = 0; i < run; i++) {
-			int64_t at = 0;
-			s = gather_index(&at, in[1], row + i, x->dim[axis], err);
+		struct gather_row r = gather_row(in[1], row, x, axis);
+		for (int64_t i = 0, at; i < run; i++) {
+			s = gather_row_place(&at, &r, i, err);
 			if (s != STATUS_OK)
 				return s;
-			memcpy((char *)out[0].data + (size_t)(row + i) * elem,
-			    (const char *)in[0]->data + (size_t)(at * stride + base + i * step) * elem, elem);
+			memcpy((char *)out[0].data + (size_t)(row + i) * elem, (const char *)in[0]->data + (size_t)at * elem, elem);
 		}
 	}
 	return STATUS_OK;

@@ -17,8 +17,23 @@ MUST_CHECK static inline enum status gather_index(
 	*out = at < 0 ? at + dim : at;
 	return STATUS_OK;
 }
-// Where element `flat` of an array of shape idx lies in x, its coordinate along `axis` taken as 0.
-int64_t gather_element_base(int64_t flat, const struct shape *idx, const struct shape *x, int axis);
+// A row of the indices of GatherElements and ScatterElements, of data x along `axis`.
+struct gather_row {
+	const struct tensor *indices;
+	int64_t first;                   // of its elements
+	int64_t base, step, stride, dim; // in x: where its coordinates but that of the axis lead, what one more element adds, the axis
+};
+struct gather_row gather_row(const struct tensor *indices, int64_t first, const struct shape *x, int axis);
+
+// *out: where element i of the row lies in x.
+MUST_CHECK static inline enum status gather_row_place(int64_t *out, const struct gather_row *r, int64_t i, struct error *err)
+{
+	int64_t at = 0;
+	enum status s = gather_index(&at, r->indices, r->first + i, r->dim, err);
+
+	*out = at * r->stride + r->base + i * r->step;
+	return s;
+}
 // The row that index tuple number `tuple` names among those of dimensions dim[0..depth-1].
 MUST_CHECK enum status gather_nd_offset(
     int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err);

@@ -122,7 +122,7 @@ enum status scatter_elements_eval(
 	const struct shape *x = &in[0]->shape;
 	enum reduction r;
 	int axis = 0;
-	int64_t stride, count = tensor_count(in[1]);
+	int64_t count = tensor_count(in[1]);
 	enum status s = rule_axis(&axis, ((const struct scatter_attrs *)n->attrs)->axis, x->rank, err);
 
 	(void)width;
@@ -132,15 +132,12 @@ enum status scatter_elements_eval(
 		return s;
 	copy_data(&out[0], in[0]);
 	float *y = out[0].type == DT_F32 ? out[0].data : NULL;
-	stride = rule_product(x, axis + 1, x->rank);
 	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; row < count; row += run) {
-		int64_t base = gather_element_base(row, &in[1]->shape, x, axis), step = axis < x->rank - 1;
-		for (int64_t i = 0; i < run; i++) {
-			int64_t at = 0;
-			s = gather_index(&at, in[1], row + i, x->dim[axis], err);
+		struct gather_row places = gather_row(in[1], row, x, axis);
+		for (int64_t i = 0, at; i < run; i++) {
+			s = gather_row_place(&at, &places, i, err);
 			if (s != STATUS_OK)
 				return s;
-			at = at * stride + base + i * step;
 			if (y)
 				y[at] = combine_float(r, y[at], ((const float *)in[2]->data)[row + i]);
 			else
