@@ -3,7 +3,7 @@
 #include "pool.h"
 
 #define MAX_OF(a, b)  ((a) < (b) ? (b) : (a))
-#define MAX_NAN(a, b) (((a) < (b)) | ((b) != (b)) ? (b) : (a))
+#define MAX_NAN(a, b) ((((a) < (b)) | ((b) != (b))) ? (b) : (a))
 #define SUM_OF(a, b)  ((a) + (b))
 
 // Three loops: pixels side by side are one long array; blocks have a constant number of lanes; the rest is plain.

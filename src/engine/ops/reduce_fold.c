@@ -7,8 +7,8 @@
 #define ABS(acc, v)    ((acc) + fabs(v))
 #define SQUARE(acc, v) ((acc) + (v) * (v))
 #define PROD(acc, v)   ((acc) * (v))
-#define MAX(acc, v)    (((v) > (acc)) | ((v) != (v)) ? (v) : (acc))
-#define MIN(acc, v)    (((v) < (acc)) | ((v) != (v)) ? (v) : (acc))
+#define MAX(acc, v)    ((((v) > (acc)) | ((v) != (v))) ? (v) : (acc))
+#define MIN(acc, v)    ((((v) < (acc)) | ((v) != (v))) ? (v) : (acc))
 
 // Elements side by side go to accumulators side by side, or all to one.
 #define RUN(name, term)                                                                                                \
