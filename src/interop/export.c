@@ -81,9 +81,8 @@ static void tell_tuned(struct exporting *e)
 		    plural(n));
 }
 
-enum status export_end(void *exporting, struct error *err)
+enum status export_end(struct exporting *e, struct error *err)
 {
-	struct exporting *e = exporting;
 	struct str out = {0};
 	enum status status = e->format->write(&out, &e->loss, &e->decided, e->snap, err);
 	if (status == STATUS_OK)

@@ -2,7 +2,6 @@
 #ifndef QTUI_ANALYSIS_SESSION_H
 #define QTUI_ANALYSIS_SESSION_H
 
-#include "qtui/analysis/background.h"
 #include "qtui/analysis/history.h"
 #include "qtui/analysis/study.h"
 #include "qtui/base/file.h"
@@ -47,22 +46,6 @@ bool session_writer_news(struct session_writer *w, struct error *err);
 bool session_writer_lost(struct session_writer *w); // waits for what is put: the latest writing has failed
 // Writes what waits; how the latest writing ended.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
-
-// Reading or writing in a thread of its own, for a screen. Whoever begins one frees it, which waits for it.
-struct session_job;
-enum { SESSION_JOB_READS = 2 };
-// One file or two; `weights`: with the tuned weights of the first, which the study then knows.
-MUST_CHECK enum status session_job_read(struct session_job **out, struct study *st, const char *const *path, int n, bool weights, struct error *err);
-// The study as it is now. `spare`: what is there and is no session is STATUS_REFUSED.
-MUST_CHECK enum status session_job_write(struct session_job **out, struct study *st, const char *path, const struct session *base, bool spare,
-    struct error *err);
-// Other files, in the same way: other(arg) runs in the thread; `arg` stays the caller's, and lives until session_job_end.
-typedef enum status session_job_work(void *arg, struct error *err);
-MUST_CHECK enum status session_job_other(struct session_job **out, struct study *st, session_job_work *other, void *arg, struct error *err);
-struct background *session_job_background(struct session_job *j);
-MUST_CHECK enum status session_job_end(struct session_job *j, struct error *err); // waits for it
-struct session *session_job_take(struct session_job *j, int i);                  // what it has read is the caller's
-void session_job_free(struct session_job **j);
 
 // The tuned weights that a session names, which lie beside it: the study knows them from now on. Any thread may call it.
 MUST_CHECK enum status session_read_tuned(const struct session *s, struct study *st, struct error *err);

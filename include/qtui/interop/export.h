@@ -28,7 +28,7 @@ MUST_CHECK enum status export_write(const char *format, const char *path, const 
 struct exporting;
 MUST_CHECK enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct error *err);
-enum status export_end(void *exporting, struct error *err);
+MUST_CHECK enum status export_end(struct exporting *e, struct error *err);
 const char *export_loss(const struct exporting *e); // after it
 void export_free(struct exporting **e);
 

@@ -19,7 +19,7 @@ MUST_CHECK enum status import_file(struct import_report *r, struct study *st, co
 // what is decided; the last is STATUS_REFUSED where something else has been decided meanwhile. It fills the report whatever it returns.
 struct importing;
 MUST_CHECK enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err);
-enum status import_read(void *importing, struct error *err);
+MUST_CHECK enum status import_read(struct importing *m, struct error *err);
 MUST_CHECK enum status import_end(struct import_report *r, struct importing *m, struct study *st, struct error *err);
 void import_free(struct importing **m);
 void import_report_done(struct import_report *r);

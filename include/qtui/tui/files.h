@@ -6,18 +6,21 @@
 #include <stdbool.h>
 
 struct ui;
-struct session_job;
-struct exporting;
-struct importing;
 enum file_work { FILE_WRITE, FILE_OPEN, FILE_DIFF, FILE_EXPORT, FILE_IMPORT };
+// What a file's thread works on. Nobody else touches it until the job is over.
 struct ui_file {
-	struct session_job *job; // NULL: none is under way
+	struct background *job;      // NULL: none is under way
 	enum file_work work;
-	char *name[2];           // of the file; of what is compared; heap. NULL: the session that is offered
-	bool is_file[2];
-	unsigned edits;          // ui.edits when the writing began
-	struct exporting *exporting; // for another tool; NULL: nothing is
-	struct importing *importing; // likewise
+	struct study *study;
+	char *name[2];               // of the file; of what is compared; heap
+	bool offered;                // FILE_OPEN: the session that was found at the start, which is not where :write goes
+	bool is_file[2];             // FILE_DIFF: which names are those of sessions
+	struct session *read[2];     // FILE_OPEN, FILE_DIFF
+	bool spare;                  // FILE_WRITE: what is there and is no session stays
+	struct session_save *save;   // FILE_WRITE
+	unsigned edits;              // FILE_WRITE: ui.edits when it began
+	struct exporting *exporting; // FILE_EXPORT
+	struct importing *importing; // FILE_IMPORT
 };
 void file_ended(struct ui *ui);     // tells what it came to
 void file_forget(struct ui *ui);    // waits, and tells nothing

@@ -1,23 +1,24 @@
 #include "background_impl.h"
 #include <math.h>
+#include <stdlib.h>
 #include "qtui/base/jobs.h"
 
-static void *run(void *arg)
+static void *run(void *background)
 {
-	struct background *b = arg;
+	struct background *b = background;
 	thread_yield();
-	(void)!b->work(b->job, &b->error);
+	(void)!b->work(b->arg, &b->error);
 	atomic_store(&b->over, true);
 	study_wake(b->study);
 	return NULL;
 }
 
-enum status background_start(struct background *b, struct study *st, int steps, background_fn *work, void *job, struct error *err)
+enum status background_start(struct background *b, struct study *st, int steps, background_fn *work, void *arg, struct error *err)
 {
 	b->study = st;
 	b->steps = steps;
 	b->work = work;
-	b->job = job;
+	b->arg = arg;
 	b->started = thread_start(&b->thread, run, b);
 	return b->started ? STATUS_OK : error_set(err, STATUS_NOMEM, "no thread to be had");
 }
@@ -55,4 +56,31 @@ void background_join(struct background *b)
 	if (b->started)
 		pthread_join(b->thread, NULL);
 	b->started = false;
+}
+
+enum status background_new(struct background **out, struct study *st, background_fn *work, void *arg, struct error *err)
+{
+	struct background *b = xcalloc(1, sizeof *b);
+	enum status status = background_start(b, st, 1, work, arg, err);
+	if (status == STATUS_OK)
+		*out = b;
+	else
+		free(b);
+	return status;
+}
+
+enum status background_wait(struct background *b, struct error *err)
+{
+	background_join(b);
+	return background_end(b, err);
+}
+
+void background_free(struct background **bp)
+{
+	struct background *b = *bp;
+	*bp = NULL;
+	if (!b)
+		return;
+	background_join(b);
+	free(b);
 }

@@ -1,15 +1,14 @@
-// Private to src/analysis: the thread of a job in the background. The job holds it, and gives it back to those who ask.
+// Private to src/analysis: the thread of a job in the background. The job holds it, and shows it to those who ask.
 #ifndef QTUI_ANALYSIS_BACKGROUND_IMPL_H
 #define QTUI_ANALYSIS_BACKGROUND_IMPL_H
 
 #include "qtui/analysis/background.h"
 #include "study_impl.h"
 
-typedef enum status background_fn(void *job, struct error *err);
 struct background {
 	struct study *study;
 	background_fn *work;
-	void *job;
+	void *arg;
 	pthread_t thread;
 	struct error error; // the thread's until it is over
 	bool started;
@@ -18,8 +17,8 @@ struct background {
 	atomic_int done;    // of `steps`; written by `work`
 	int steps;
 };
-// Runs work(job) in a thread that yields to the screen. What is all zero has not been started and may be joined.
-MUST_CHECK enum status background_start(struct background *b, struct study *st, int steps, background_fn *work, void *job, struct error *err);
+// Runs work(arg) in a thread that yields to the screen. What is all zero has not been started and may be joined.
+MUST_CHECK enum status background_start(struct background *b, struct study *st, int steps, background_fn *work, void *arg, struct error *err);
 void background_tell(struct background *b, double progress); // by `work`, 0..1; wakes the screen
 // What `work` returned, of one that runs no more.
 enum status background_end(const struct background *b, struct error *err);

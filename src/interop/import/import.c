@@ -206,9 +206,8 @@ static enum status plan_in_force(struct importing *m, struct error *err)
 	return s;
 }
 
-enum status import_read(void *importing, struct error *err)
+enum status import_read(struct importing *m, struct error *err)
 {
-	struct importing *m = importing;
 	if (plan_in_force(m, err) != STATUS_OK)
 		return err->status;
 	m->bare = plan_bare(m->g, m->target);

@@ -18,12 +18,65 @@ void file_forget(struct ui *ui)
 {
 	struct ui_file *f = &ui->file;
 
-	session_job_free(&f->job);
+	background_free(&f->job);
+	session_save_free(&f->save);
 	export_free(&f->exporting);
 	import_free(&f->importing);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		session_free(&f->read[i]);
 		free(f->name[i]);
+	}
 	*f = (struct ui_file){0};
+}
+
+// ---- the work, in a thread of its own
+
+static enum status spare_others(const char *path, struct error *err)
+{
+	struct session *old = NULL;
+	enum status st = file_exists(path) ? session_read(&old, path, err) : STATUS_OK;
+
+	session_free(&old);
+	return st ? error_set(err, STATUS_REFUSED, "%.200s is there and is no session: give another name", path) : STATUS_OK;
+}
+
+static enum status write_session(void *file, struct error *err)
+{
+	struct ui_file *f = file;
+
+	if (f->spare && spare_others(f->name[0], err))
+		return err->status;
+	return session_save_end(&f->save, f->name[0], err);
+}
+
+// The study knows the tuned weights from then on.
+static enum status open_session(void *file, struct error *err)
+{
+	struct ui_file *f = file;
+
+	if (session_read(&f->read[0], f->name[0], err))
+		return err->status;
+	return session_read_tuned(f->read[0], f->study, err);
+}
+
+static enum status read_sides(void *file, struct error *err)
+{
+	struct ui_file *f = file;
+
+	for (int i = 0; i < 2; i++)
+		if (f->is_file[i] && session_read(&f->read[i], f->name[i], err))
+			return err->status;
+	return STATUS_OK;
+}
+
+static enum status write_export(void *file, struct error *err)
+{
+	return export_end(((struct ui_file *)file)->exporting, err);
+}
+
+static enum status read_import(void *file, struct error *err)
+{
+	return import_read(((struct ui_file *)file)->importing, err);
 }
 
 // ---- what it came to
@@ -46,16 +99,15 @@ static enum status written(struct ui *ui, struct error *err)
 static enum status opened(struct ui *ui, struct error *err)
 {
 	struct ui_file *f = &ui->file;
-	struct session *s = session_job_take(f->job, 0);
+	struct session *s = f->read[0];
 
-	if (session_apply(s, ui->study, err)) {
-		session_free(&s);
+	if (session_apply(s, ui->study, err))
 		return err->status;
-	}
+	f->read[0] = NULL;
 	session_free(&ui->opened); // its unknown members give way to those of the new one
 	ui->session = ui->opened = s;
 	repair_take_kept(ui);
-	if (f->name[0]) {
+	if (!f->offered) {
 		free(ui->session_path);
 		ui->session_path = f->name[0];
 		f->name[0] = NULL;
@@ -70,14 +122,11 @@ static enum status opened(struct ui *ui, struct error *err)
 static enum status find_side(struct diff_side *out, struct ui *ui, int i, struct error *err)
 {
 	const struct ui_file *f = &ui->file;
-	struct session *s = f->is_file[i] ? session_job_take(f->job, i && f->is_file[0]) : NULL;
-	enum status st;
+	const struct session *s = f->read[i];
 
 	*out = (struct diff_side){0};
 	snprintf(out->name, sizeof out->name, "%s", s ? file_base(f->name[i]) : f->name[i]);
-	st = s ? session_last_run(&out->figures, &out->edited, s, ui->study, err) : study_figures(&out->figures, ui->study, f->name[i], err);
-	session_free(&s);
-	return st;
+	return s ? session_last_run(&out->figures, &out->edited, s, ui->study, err) : study_figures(&out->figures, ui->study, f->name[i], err);
 }
 
 static enum status compared(struct ui *ui, struct error *err)
@@ -131,14 +180,23 @@ static enum status imported(struct ui *ui, struct error *err)
 	return st;
 }
 
+static const struct {
+	const char *doing; // for the top line
+	background_fn *work;
+	enum status (*ended)(struct ui *ui, struct error *err); // where the work went well
+} works[] = {
+	[FILE_WRITE] = {"writing", write_session, written},
+	[FILE_OPEN] = {"reading", open_session, opened},
+	[FILE_DIFF] = {"reading", read_sides, compared},
+	[FILE_EXPORT] = {"writing", write_export, exported},
+	[FILE_IMPORT] = {"reading", read_import, imported},
+};
+
 static enum status finish(struct ui *ui, struct error *err)
 {
-	static enum status (*const end[])(struct ui *, struct error *) = {[FILE_WRITE] = written, [FILE_OPEN] = opened, [FILE_DIFF] = compared,
-		[FILE_EXPORT] = exported, [FILE_IMPORT] = imported};
-
 	ui->beside[BESIDE_FILE].job = NULL;
-	if (!session_job_end(ui->file.job, err))
-		end[ui->file.work](ui, err);
+	if (!background_wait(ui->file.job, err))
+		works[ui->file.work].ended(ui, err);
 	file_forget(ui);
 	return err->status;
 }
@@ -161,14 +219,22 @@ bool file_settle(struct ui *ui)
 
 // ---- the commands
 
-// The job has been started. A script goes on when it is over.
-static enum status begun(struct ui *ui, const char *doing, struct error *err)
+// Everything is there for the work. A script goes on when it is over.
+static enum status begin(struct ui *ui, struct error *err)
 {
+	struct ui_file *f = &ui->file;
+	const char *doing = works[f->work].doing;
+
 	*err = (struct error){0};
-	beside_begin(ui, BESIDE_FILE, session_job_background(ui->file.job), doing);
+	f->study = ui->study;
+	if (background_new(&f->job, ui->study, works[f->work].work, f, err)) {
+		file_forget(ui);
+		return err->status;
+	}
+	beside_begin(ui, BESIDE_FILE, f->job, doing);
 	if (ui->scripted)
 		return finish(ui, err);
-	ui_note(ui, "%s %s", doing, ui->file.name[0] ? ui->file.name[0] : ui->offered);
+	ui_note(ui, "%s %s", doing, f->name[0]);
 	return STATUS_OK;
 }
 
@@ -196,12 +262,13 @@ enum status command_write(struct ui *ui, char *args, struct error *err)
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
 	path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
-	ui->file = (struct ui_file){.work = FILE_WRITE, .name = {path}, .edits = ui->edits};
-	if ((!*args && spare_another_run(ui, path, err)) || session_job_write(&ui->file.job, ui->study, path, ui->session, *args != '\0', err)) {
+	ui->file = (struct ui_file){.work = FILE_WRITE, .name = {path}, .spare = *args, .edits = ui->edits};
+	if (!*args && spare_another_run(ui, path, err)) {
 		file_forget(ui);
 		return err->status;
 	}
-	return begun(ui, "writing", err);
+	ui->file.save = session_save_begin(ui->study, ui->session);
+	return begin(ui, err);
 }
 
 enum status command_open(struct ui *ui, char *args, struct error *err)
@@ -210,11 +277,10 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 
 	if (!path)
 		return error_set(err, STATUS_USAGE, "no session is offered: :open FILE names one");
-	if (beside_check(ui, BESIDE_FILE, err) || session_job_read(&ui->file.job, ui->study, &path, 1, true, err))
+	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
-	ui->file.work = FILE_OPEN;
-	ui->file.name[0] = *args ? xstrdup(args) : NULL;
-	return begun(ui, "reading", err);
+	ui->file = (struct ui_file){.work = FILE_OPEN, .name = {xstrdup(path)}, .offered = !*args};
+	return begin(ui, err);
 }
 
 // What is neither a variant nor a run may be a session's file; what is written as one is, were it only to say that it is not there.
@@ -232,8 +298,7 @@ static bool is_session(const struct ui *ui, const char *name)
 enum status command_diff(struct ui *ui, char *args, struct error *err)
 {
 	char *second = args + strcspn(args, " ");
-	const char *name[2] = {args, NULL}, *file[2];
-	int n = 0;
+	const char *name[2] = {args, NULL};
 
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
@@ -245,15 +310,11 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 	for (int i = 0; i < 2; i++) {
 		ui->file.name[i] = xstrdup(name[i]);
 		ui->file.is_file[i] = is_session(ui, name[i]);
-		if (ui->file.is_file[i])
-			file[n++] = name[i];
 	}
-	if (n == 0) {
-		*err = (struct error){0};
-		compared(ui, err);
-	} else if (!session_job_read(&ui->file.job, ui->study, file, n, false, err)) {
-		return begun(ui, "reading", err);
-	}
+	if (ui->file.is_file[0] || ui->file.is_file[1])
+		return begin(ui, err);
+	*err = (struct error){0};
+	compared(ui, err);
 	file_forget(ui);
 	return err->status;
 }
@@ -268,12 +329,11 @@ enum status command_export(struct ui *ui, char *args, struct error *err)
 		*path++ = '\0';
 	path += strspn(path, " ");
 	ui->file = (struct ui_file){.work = FILE_EXPORT, .name = {*path ? xstrdup(path) : export_path(args, ui->study)}};
-	if (export_begin(&ui->file.exporting, args, ui->file.name[0], ui->study, ui->snap, err) ||
-	    session_job_other(&ui->file.job, ui->study, export_end, ui->file.exporting, err)) {
+	if (export_begin(&ui->file.exporting, args, ui->file.name[0], ui->study, ui->snap, err)) {
 		file_forget(ui);
 		return err->status;
 	}
-	return begun(ui, "writing", err);
+	return begin(ui, err);
 }
 
 enum status command_import(struct ui *ui, char *args, struct error *err)
@@ -281,10 +341,9 @@ enum status command_import(struct ui *ui, char *args, struct error *err)
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
 	ui->file = (struct ui_file){.work = FILE_IMPORT, .name = {xstrdup(args)}};
-	if (import_begin(&ui->file.importing, ui->study, ui->snap, args, err) ||
-	    session_job_other(&ui->file.job, ui->study, import_read, ui->file.importing, err)) {
+	if (import_begin(&ui->file.importing, ui->study, ui->snap, args, err)) {
 		file_forget(ui);
 		return err->status;
 	}
-	return begun(ui, "reading", err);
+	return begin(ui, err);
 }
