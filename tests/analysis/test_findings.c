@@ -4,6 +4,8 @@
 #include <string.h>
 #include "../../src/analysis/study/study_impl.h"
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/logits.h"
+#include "qtui/analysis/story.h"
 #include "qtui/base/mem.h"
 #include "studies.h"
 
@@ -114,6 +116,36 @@ void test_findings__a_focused_logit_is_mended_by_its_own_edit(void **state)
 	findings_drop(&f);
 	findings_drop(&freed);
 	findings_drop(&focused);
+	study_close(&st);
+}
+
+// They clip nearly all of their values, far below zero: their own figures fall, what the Sigmoid sees of them does not.
+void test_findings__clipped_logits_are_not_where_the_loss_arises(void **state)
+{
+	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
+	struct findings *f = find(st);
+	apply(st, of_rule(f, FINDING_postprocessing)->edit);
+	findings_drop(&f);
+	struct snapshot *before = run_study(st);
+	int node = graph_find_node(study_graph(st), CLASS_CONV);
+	const struct site *s = snapshot_output(before, node);
+	double behind, coarse = logits_predict(before, s, 0.25);
+	assert_false(logits_hide(before, s, &behind));
+	apply(st, "scale " CLASS_CONV " 2^-4");
+	struct snapshot *after = run_study(st);
+	s = snapshot_output(after, node);
+	assert_true(figures_snr(&s->layerwise) < 10);
+	assert_true(logits_hide(after, s, &behind));
+	assert_true(behind > coarse + 3);
+	assert_true(logits_predict(after, s, 0.015625) < 10); // logits above zero are clipped
+	struct story *told = story_new(after, NULL);
+	for (int i = 0; i < told->n; i++)
+		assert_null(strstr(told->at[i].text, CLASS_CONV));
+	story_drop(&told);
+	s = snapshot_output(after, graph_find_node(study_graph(st), "/model.0/conv/Conv"));
+	assert_true(isnan(logits_predict(after, s, 0.25))); // its Sigmoid is a gate
+	snapshot_drop(&before);
+	snapshot_drop(&after);
 	study_close(&st);
 }
 

@@ -1,6 +1,7 @@
 // A Sigmoid is nearly zero below -8 and moves most around 0, yet the range of its input is mostly set by how far the negatives reach.
 // A finer step that covers the positive side and clips the far negatives keeps the order of the scores.
 #include <math.h>
+#include "qtui/analysis/logits.h"
 #include "rule.h"
 
 static const double NEAR = -4, FAR = -8; // Sigmoid(-4) = .018, Sigmoid(-8) = .0003
@@ -29,33 +30,6 @@ static bool is_symmetric(const struct site *s)
 	return s->n_scale == 1 && s->zero && s->zero[0] == 0 && s->qmin < 0;
 }
 
-static bool has_dimension(const struct shape *s, int64_t size)
-{
-	for (int d = 1; d < s->rank; d++)
-		if (s->dim[d] == size)
-			return true;
-	return false;
-}
-
-// Whether a Sigmoid reads the `channels` channels of a value by way of movers and joints. Behind a node that parts its input (a Split
-// of boxes and classes) only a tensor with as many channels is taken for the same.
-static bool feeds_sigmoid(const struct look *l, int value, int64_t channels, bool parted, int depth, int *sigmoid)
-{
-	const struct value *v = &l->g->value[value];
-	for (int c = 0; depth > 0 && c < v->n_consumers; c++) {
-		const struct node *m = &l->g->node[v->consumer[c]];
-		bool parts = parted || is_op(m, OP_Split) || is_op(m, OP_Slice) || is_op(m, OP_Gather);
-		if (is_op(m, OP_Sigmoid) && !is_gate(l, v->consumer[c]) && (!parted || has_dimension(&v->shape, channels))) {
-			*sigmoid = v->consumer[c];
-			return true;
-		}
-		for (int o = 0; (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
-			if (m->out[o] >= 0 && feeds_sigmoid(l, m->out[o], channels, parts, depth - 1, sigmoid))
-				return true;
-	}
-	return false;
-}
-
 static void say_coarse(struct finding *f, const struct look *l, int sigmoid, const struct site *s, double fit)
 {
 	double step = s->scale[0];
@@ -67,6 +41,8 @@ static void say_coarse(struct finding *f, const struct look *l, int sigmoid, con
 	finding_prove(f, "share above -4", share_above(s->hist_float, NEAR));
 	finding_prove(f, "codes above -4", ceil((s->range.max - NEAR) / step));
 	finding_prove(f, "codes above -4 with the offer", ceil((s->range.max - NEAR) / fit));
+	finding_prove(f, "SNR dB of the scores", logits_predict(l->s, s, step));
+	finding_prove(f, "SNR dB of the scores with the offer", logits_predict(l->s, s, fit));
 }
 
 static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
@@ -106,13 +82,12 @@ static void coarse_softmax(struct look *l, int node, const struct site *s)
 
 void rule_coarse_logits(struct look *l)
 {
-	enum { LONGEST_WAY = 10 };
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		const struct shape *shape = &l->g->value[s->value].shape;
-		int sigmoid;
-		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->hist_float && s->range.n > 0 && is_weighted(&l->g->node[s->node]) &&
-		    feeds_sigmoid(l, s->value, shape->rank > 1 ? shape->dim[1] : -1, false, LONGEST_WAY, &sigmoid))
+		if (s->kind != SITE_OUTPUT || s->bits != 8 || !s->hist_float || !(s->range.n > 0) || !is_weighted(&l->g->node[s->node]))
+			continue;
+		int sigmoid = logits_sigmoid(l->g, s->value);
+		if (sigmoid >= 0)
 			coarse_sigmoid(l, s, sigmoid);
 	}
 	for (int node = 0; node < l->g->n_nodes; node++) {

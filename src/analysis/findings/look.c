@@ -1,6 +1,7 @@
 // What rules ask of a snapshot.
 #include <math.h>
 #include <stdlib.h>
+#include "qtui/analysis/logits.h"
 #include "qtui/base/mem.h"
 #include "rule.h"
 
@@ -140,23 +141,10 @@ int scale_owner(const struct look *l, const struct site *s)
 	return s ? s->node : -1;
 }
 
-bool is_gate(const struct look *l, int sigmoid)
-{
-	const struct node *n = &l->g->node[sigmoid];
-	const struct value *y = &l->g->value[n->out[0]];
-	for (int c = 0; c < y->n_consumers; c++) {
-		const struct node *m = &l->g->node[y->consumer[c]];
-		for (int i = 0; is_op(m, OP_Mul) && i < m->n_in; i++)
-			if (m->in[i] == n->in[0])
-				return true;
-	}
-	return false;
-}
-
 bool is_probability(const struct look *l, const struct site *s)
 {
 	const struct node *n = &l->g->node[l->g->value[s->value].producer >= 0 ? l->g->value[s->value].producer : s->node];
-	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && !is_gate(l, (int)(n - l->g->node)));
+	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && !sigmoid_gates(l->g, (int)(n - l->g->node)));
 }
 
 // How many operators stand between the value that node n reads and a decision, from those behind n.
@@ -164,7 +152,7 @@ static int way_through(const struct look *l, int n)
 {
 	const struct node *m = &l->g->node[n];
 	int way = NO_DECISION;
-	if (is_op(m, OP_Softmax) || (is_op(m, OP_Sigmoid) && !is_gate(l, n)))
+	if (is_op(m, OP_Softmax) || (is_op(m, OP_Sigmoid) && !sigmoid_gates(l->g, n)))
 		return 1;
 	for (int o = 0; (is_mover(m) || is_op(m, OP_Concat)) && o < m->n_out; o++)
 		if (m->out[o] >= 0 && l->decision[m->out[o]] < way)

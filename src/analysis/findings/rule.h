@@ -53,7 +53,6 @@ int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
 bool is_decision(const struct look *l, int value);
 void find_decisions(struct look *l); // once for all values: several ways may lead over each
-bool is_gate(const struct look *l, int sigmoid);      // x * Sigmoid(x): an activation, not a probability
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);

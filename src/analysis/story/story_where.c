@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "qtui/analysis/logits.h"
 #include "qtui/analysis/task.h"
 #include "telling.h"
 
@@ -39,10 +40,24 @@ static void tell_blame(struct telling *t)
 	str_done(&halves);
 }
 
+static double noise_of(double db)
+{
+	return pow(10, -db / 10);
+}
+
 // Where nothing is quantized again elements are only moved, with the noise that they have: the figure alone is the producer's.
 static bool only_passes(const struct telling *t, int node, const struct site *site)
 {
 	return (t->s->g->node[node].op->flags & OPF_MOVES) && site->state == SLOT_OVERLAPPED;
+}
+
+// Noise over signal of a node alone where it does harm: not of a mean in sums, nor of logits that are clipped far below zero.
+static double noise_made(const struct snapshot *s, const struct site *site)
+{
+	double in_sums = snapshot_mean_in_sums(s, site), behind;
+	if (logits_hide(s, site, &behind))
+		return noise_of(behind);
+	return fmin(isnan(in_sums) ? site->layerwise.pooled.nsr : in_sums, 1);
 }
 
 // The nodes whose own quantization makes the most noise.
@@ -55,8 +70,7 @@ static void tell_noise(struct telling *t)
 	for (int node = 0; node < t->s->n_rows; node++) {
 		const struct site *site = snapshot_output(t->s, node);
 		bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
-		double in_sums = makes ? snapshot_mean_in_sums(t->s, site) : NAN;
-		double nsr = makes ? fmin(isnan(in_sums) ? site->layerwise.pooled.nsr : in_sums, 1) : 0;
+		double nsr = makes ? noise_made(t->s, site) : 0;
 		int at = n;
 		all += nsr;
 		for (; at > 0 && nsr > noise[at - 1]; at--)
@@ -84,22 +98,19 @@ struct jump {
 	double from, to;
 };
 
-static double noise_of(double db)
-{
-	return pow(10, -db / 10);
-}
-
-// Where most noise is added between what a node reads and what it makes. What has no figure of its own has that of what it reads.
+// Where most noise is added between what a node reads and what it makes. What has no figure of its own, or one that hides how good it is to
+// the Sigmoid behind it, has that of what it reads.
 static struct jump find_jump(const struct snapshot *s)
 {
 	const struct graph *g = s->g;
 	struct jump worst = {.node = -1};
 	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at);
 	bool *known = xcalloc((size_t)g->n_values + 1, sizeof *known);
+	double behind;
 	for (int v = 0; v < g->n_values; v++)
 		at[v] = MOST_DB;
 	for (int i = 0; i < s->n_sites; i++)
-		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known) {
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known && !logits_hide(s, &s->site[i], &behind)) {
 			at[s->site[i].value] = fmin(figures_snr(&s->site[i].graphwise), MOST_DB);
 			known[s->site[i].value] = true;
 		}

@@ -130,6 +130,8 @@ static void add_marks(struct help *h)
 		add(h, HELP_ROW, mark[i].key, mark[i].text);
 	add(h, HELP_TEXT, "", "SNR is 10 log10(signal / noise): 10 dB is N/S 0.1, 20 dB is 0.01. Higher is better.");
 	add(h, HELP_TEXT, "", "SNR dB (graphwise): all that comes before is quantized too. alone dB (layerwise): this node only.");
+	add(h, HELP_TEXT, "", "Logits are also given what is left of their scores behind the Sigmoid, from the histogram of floats; less");
+	add(h, HELP_TEXT, "", "than .001 is no score. What is clipped of them far below zero is no harm, but rules their own figures.");
 	add(h, HELP_TEXT, "", "Dimmed figures are from before the last edit and are being computed again.");
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/analysis/logits.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/detail.h"
 #include "qtui/tui/format.h"
@@ -152,6 +153,16 @@ static void put_state(struct page *p, const struct site *s)
 		put_name(p, s->state == SLOT_PASSIVE ? "follows" : "shared", other);
 }
 
+// Of logits their own figures say little: what counts is what the Sigmoid makes of them.
+static void put_behind(struct page *p, const char *label, enum role role, const struct site *s, double scale)
+{
+	double behind = logits_predict(p->ui->snap, s, scale);
+	char db[FIGURE];
+
+	if (!isnan(behind))
+		put(p, label, role, "≈ %s dB behind their Sigmoid", format_db(db, behind));
+}
+
 // What the grid can say: [low, high] of the values that have codes.
 bool detail_grid(const struct site *s, double scale, double *low, double *high)
 {
@@ -165,11 +176,12 @@ bool detail_grid(const struct site *s, double scale, double *low, double *high)
 static void put_grid(struct page *p, const struct site *s)
 {
 	char a[FIGURE], b[FIGURE], used[FIGURE];
-	double low, high;
+	double scale = s->n_scale ? (double)s->scale[0] : 0, low, high;
 
-	if (!detail_grid(s, s->n_scale ? (double)s->scale[0] : 0, &low, &high))
+	if (!detail_grid(s, scale, &low, &high))
 		return;
 	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
+	put_behind(p, "logits", ROLE_TEXT, s, scale);
 	if (s->used_levels >= 0)
 		put(p, "codes", ROLE_TEXT, "%s %% of %lld in use", format_percent(used, 100 * s->used_levels),
 		    (long long)(s->qmax - s->qmin + 1));
@@ -216,6 +228,7 @@ static void put_trial(struct page *p, const struct site *s)
 	if (t->predicted.known)
 		put(p, "", ROLE_EDITED, "≈ %s dB alone, ≈ %s %% clipped", format_db(snr, t->predicted.snr_db),
 		    format_percent(clipped, 100 * t->predicted.clipped));
+	put_behind(p, "", ROLE_EDITED, s, t->scale);
 }
 
 static void put_tensor(struct page *p, const struct node_row *row, const struct site *site)
