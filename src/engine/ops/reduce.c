@@ -1,4 +1,4 @@
-// ReduceSum and its kin. Floats are summed in double (reduce_fold.c), integers in int64, both in the order of the input's elements.
+// ReduceSum and its kin. Floats are summed in double (reduce_fold.c), integers in int64.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

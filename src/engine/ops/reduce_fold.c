@@ -1,6 +1,7 @@
 #include "reduce_fold.h"
 
 #include <math.h>
+#include "../kernels/row_folds.h"
 #include "element.h"
 
 #define SUM(acc, v)    ((acc) + (v))
@@ -60,9 +61,10 @@ EACH(each_prod, PROD)
 EACH_END(each_max, MAX)
 EACH_END(each_min, MIN)
 
-// A row of floats to one accumulator. A sum waits for the one before it, so that four rows are summed side by side.
-#define ROWS(name, term)                                                                                               \
-	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)           \
+// A row of floats to one accumulator: long ones by vectors; of short ones four side by side, since each addition waits for the one before.
+enum { LONG = 32 };
+#define SHORT_ROWS(name, term)                                                                                         \
+	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \
 	{                                                                                                              \
 		int64_t r = 0;                                                                                         \
 		for (; r + 4 <= rows; r += 4, x += 4 * pitch) {                                                        \
@@ -84,36 +86,31 @@ EACH_END(each_min, MIN)
 				acc[r * apart] = term(acc[r * apart], v);                                              \
 			}                                                                                              \
 	}
-ROWS(sum_rows, SUM)
-ROWS(abs_rows, ABS)
-ROWS(square_rows, SQUARE)
+SHORT_ROWS(short_sum, SUM)
+SHORT_ROWS(short_abs, ABS)
+SHORT_ROWS(short_square, SQUARE)
+SHORT_ROWS(short_max, MAX)
+SHORT_ROWS(short_min, MIN)
 
-// The largest or least of a row does not depend on the order: as many side by side as a row has, up to MOST_LANES.
-enum { LANES = 8, MOST_LANES = 32 };
-#define ROWS_OF_ENDS(name, term, start)                                                                                \
-	static inline __attribute__((always_inline)) float name##_row(const float *x, int64_t n, const int lanes)     \
-	{                                                                                                              \
-		float m[MOST_LANES];                                                                                   \
-		int64_t i = 0;                                                                                         \
-		_Pragma("omp simd") for (int k = 0; k < lanes; k++) m[k] = (start);                                    \
-		for (; i + lanes <= n; i += lanes)                                                                     \
-			_Pragma("omp simd") for (int k = 0; k < lanes; k++) m[k] = term(m[k], x[i + k]);               \
-		for (; i < n; i++)                                                                                     \
-			m[0] = term(m[0], x[i]);                                                                       \
-		for (int half = lanes / 2; half; half /= 2)                                                            \
-			for (int k = 0; k < half; k++)                                                                 \
-				m[k] = term(m[k], m[k + half]);                                                        \
-		return m[0];                                                                                           \
-	}                                                                                                              \
+// `join` puts a row's own total to what is there.
+#define ROWS(name, of, join, short_rows)                                                                               \
 	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \
 	{                                                                                                              \
+		const struct row_folds *folds = row_folds_here();                                                      \
+		if (n < LONG) {                                                                                        \
+			short_rows(acc, apart, x, pitch, rows, n);                                                     \
+			return;                                                                                        \
+		}                                                                                                      \
 		for (int64_t r = 0; r < rows; r++, x += pitch) {                                                       \
-			float end = n < 4 * MOST_LANES ? name##_row(x, n, LANES) : name##_row(x, n, MOST_LANES);       \
-			acc[r * apart] = term(acc[r * apart], (double)end);                                            \
+			double v = (double)folds->of(x, n);                                                            \
+			acc[r * apart] = join(acc[r * apart], v);                                                      \
 		}                                                                                                      \
 	}
-ROWS_OF_ENDS(max_rows, MAX, -INFINITY)
-ROWS_OF_ENDS(min_rows, MIN, INFINITY)
+ROWS(sum_rows, sum, SUM, short_sum)
+ROWS(abs_rows, abs, SUM, short_abs)
+ROWS(square_rows, square, SUM, short_square)
+ROWS(max_rows, most, MAX, short_max)
+ROWS(min_rows, least, MIN, short_min)
 
 static const struct {
 	double start;
