@@ -69,6 +69,13 @@ static const struct case_of {
     {"Mish", 18, f_mish, -20, 20, 5},
     {"Elu", 13, f_elu, -20, 2, 2},
     {"Sqrt", 13, sqrt, 0, 100, 0.51f},
+    {"Sin", 13, sin, -4, 4, 0.51f},
+    {"Sin", 13, sin, -1e4f, 1e4f, 0.51f},
+    {"Sin", 13, sin, 0.9e6f, 1.1e6f, 1},
+    {"Sin", 13, sin, 1e30f, 3e38f, 1},
+    {"Cos", 13, cos, -4, 4, 0.51f},
+    {"Cos", 13, cos, -1e6f, 1e6f, 0.51f},
+    {"Cos", 13, cos, 1e6f, 1e9f, 1},
 };
 
 void test_unary__errors_are_small(void **state)
