@@ -1,4 +1,4 @@
-// The definition of KL, as numerics.md writes it.
+// The definition of KL, as docs/NUMERICS.md writes it.
 #ifndef TESTS_ENGINE_KL_PLAIN_H
 #define TESTS_ENGINE_KL_PLAIN_H
 

@@ -1,4 +1,4 @@
-// Observers against plain forms of their definitions (numerics.md 2.7), on any layout, order and processor level.
+// Observers against plain forms of their definitions (docs/NUMERICS.md), on any layout, order and processor level.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -29,10 +29,22 @@ while read -r key; do
 done < <(awk '/^## Keys/ {on = 1; next} /^## / {on = 0} on && /^\| `/ {split($0, column, /[|]/); print column[2]}' README.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/^Ctrl-\(.\)$/<C-\1>/; s/^\(Enter\|Esc\|Tab\|Space\)$/<\1>/')
 [ -z "$missing" ]; report readme_keys $? "no such keys:$missing"
 
-# Files that a document names are there.
+# Files that a document links to are there.
 for doc in README.md docs/*.md; do
 	missing=
 	while read -r file; do [ -e "$file" ] || [ -e "$(dirname "$doc")/$file" ] || missing="$missing $file"; done < <(
 		grep -oE '\]\([A-Za-z0-9_./-]+\)' "$doc" | tr -d '])(' )
 	[ -z "$missing" ]; report "links_of_${doc//[\/.]/_}" $? "no such files:$missing"
 done
+
+# So are files that a document names in passing, wherever they lie (a pattern such as `view_NAME.c` is none), and documents that a comment names.
+files=$(find README.md Makefile src include tests docs tools bench examples targets man themes -type f | sed 's|^|/|')
+none_such() { # NAME..., on standard input
+	sort -u | while read -r name; do grep -q "/$name\$" <<<"$files" || echo -n " $name"; done
+}
+for doc in README.md docs/*.md $(find src tests targets -name README.md); do
+	missing=$(grep -oE '`([./]*[a-z0-9][a-z0-9_./]*\.(c|h|def|sh|awk)|[A-Za-z0-9_./]+\.md)`' "$doc" | tr -d '`' | sed 's|^\(\.\./\)*||' | none_such)
+	[ -z "$missing" ]; report "names_in_${doc//[\/.]/_}" $? "no such files:$missing"
+done
+missing=$(grep -rhoE --include=*.c --include=*.h --include=*.def '//.*' src include tests bench | grep -oE '[A-Za-z0-9_./-]+\.md\b' | none_such)
+[ -z "$missing" ]; report names_in_comments $? "no such documents:$missing"

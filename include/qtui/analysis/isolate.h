@@ -1,5 +1,5 @@
 // Every node with multiply-accumulates quantized alone, and what that does to the network's outputs: PPQ's layerwise analysis
-// (numerics.md 2.3; ours, in the same JSON row, is measured at the node itself). The whole network behind a node runs once a node,
+// (ours, in the same JSON row, is measured at the node itself). The whole network behind a node runs once a node,
 // so it is made on demand.
 #ifndef QTUI_ANALYSIS_ISOLATE_H
 #define QTUI_ANALYSIS_ISOLATE_H

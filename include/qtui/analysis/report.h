@@ -1,4 +1,4 @@
-// Reports of a snapshot: the JSON of design.md section 7 and tables for people.
+// Reports of a snapshot: JSON (docs/JSON.md) and tables for people.
 #ifndef QTUI_ANALYSIS_REPORT_H
 #define QTUI_ANALYSIS_REPORT_H
 

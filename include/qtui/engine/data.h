@@ -27,7 +27,7 @@ struct dataset_options {
 	int random;             // > 0: N random samples (uniform 0..1 in the input's shape), no path
 	uint64_t seed;
 };
-// `path`: a directory, a list file or one data file (design.md section 6). Images fill the model's image input; a second input
+// `path`: a directory, a list file or one data file (README.md, In batch). Images fill the model's image input; a second input
 // named orig_target_sizes and the like gets its conventional value when it is not in the data (said in the log).
 MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, const struct graph *g,
     const struct dataset_options *opt, struct error *err);

@@ -3,7 +3,7 @@
 //   plan_new       structure: precisions, groups, states, weight quantizers; lists what must be observed
 //   (the caller runs the network with quantized weights and feeds each plan->observe[] entry)
 //   plan_finish    scales: from observations, then overrides, alignment, shared and passive quantizers, biases
-// The plan owns everything in it and borrows graph and target. Slot states are PPQ's (numerics.md 2.10).
+// The plan owns everything in it and borrows graph and target. What the passes do: docs/NUMERICS.md.
 #ifndef QTUI_ENGINE_PLAN_H
 #define QTUI_ENGINE_PLAN_H
 

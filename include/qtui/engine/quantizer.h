@@ -1,5 +1,5 @@
 // Quantizers: how a tensor becomes codes and back. q = clamp(round(x / scale) + zero, qmin, qmax), x^ = (q - zero) * scale, all in
-// float32 (numerics.md 2.5). Plain data: a quantizer borrows its arrays from the plan (or whoever built it).
+// float32. Plain data: a quantizer borrows its arrays from the plan (or whoever built it).
 #ifndef QTUI_ENGINE_QUANTIZER_H
 #define QTUI_ENGINE_QUANTIZER_H
 

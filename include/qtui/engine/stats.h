@@ -1,5 +1,5 @@
 // Figures of a tensor: sums that merge. One struct tensor_sums is the comparison of one tensor on one sample; summing them in
-// the order of the samples gives the same bits for any number of threads. Formulas: numerics.md sections 1 and 2.1.
+// the order of the samples gives the same bits for any number of threads. Formulas: docs/NUMERICS.md.
 #ifndef QTUI_ENGINE_STATS_H
 #define QTUI_ENGINE_STATS_H
 

@@ -252,7 +252,7 @@ struct figures figure_merge(const struct figure *f, int samples)
 			all = s;
 		else
 			sums_merge(&all, &s);
-		nsr += s.e2 / (s.f2 + 1e-7); // PPQ's ratio of one sample: numerics.md 2.1
+		nsr += s.e2 / (s.f2 + 1e-7); // PPQ's ratio of one sample
 		if (isfinite(m.cosine)) {
 			cosine += m.cosine;
 			n_cosine++;

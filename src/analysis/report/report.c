@@ -1,4 +1,4 @@
-// Tables for people: Markdown with xquant's columns (formats.md 1), CSV and HTML. Worst node first.
+// Tables for people: Markdown with the columns of xquant's report, CSV and HTML. Worst node first.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

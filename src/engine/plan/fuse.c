@@ -1,4 +1,4 @@
-// Sharing of quantizers inside fused operators, through passive operators, and from producer to consumer (numerics.md 2.10).
+// Sharing of quantizers inside fused operators, through passive operators, and from producer to consumer.
 #include <math.h>
 #include <string.h>
 #include "qtui/engine/op.h"

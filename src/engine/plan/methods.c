@@ -1,4 +1,4 @@
-// The methods but the percentile: what each makes of ranges, counts or errors (numerics.md 2.7).
+// The methods but the percentile: what each makes of ranges, counts or errors (docs/NUMERICS.md, Calibrators).
 #include <math.h>
 #include "observer_impl.h"
 

@@ -1,4 +1,4 @@
-// Observers: from the values of a tensor over all samples to its scale and zero point (numerics.md 2.7).
+// Observers: from the values of a tensor over all samples to its scale and zero point (docs/NUMERICS.md, Calibrators).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,7 @@ struct ranks {
 	int64_t low, high; // 0-based, from the smallest
 };
 
-// numerics.md 2.7: k_min = int(n (1-p)) + 1 and k_max = min(int(n p), n-1) + 1, counted from 1.
+// PPQ's ranks: int(n (1-p)) + 1 and min(int(n p), n-1) + 1, counted from 1.
 static struct ranks ranks_of(int64_t n, double p)
 {
 	int64_t high = (int64_t)((double)n * p);
