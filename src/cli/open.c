@@ -19,6 +19,13 @@ static enum status split(const char *option, const char *text, char **name, cons
 	return *value ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s: NODE=VALUE is needed", option, text);
 }
 
+static enum status select_nodes(const struct study *st, const char *name, const char *option, const char *text, int **nodes, int *n,
+    struct error *err)
+{
+	enum status s = study_select(st, name, NULL, nodes, n, err);
+	return s == STATUS_OK ? s : error_prefix(err, "%s %s", option, text);
+}
+
 static enum status apply_set(struct study *st, const char *text, struct error *err)
 {
 	char *name = NULL;
@@ -29,7 +36,7 @@ static enum status apply_set(struct study *st, const char *text, struct error *e
 	if (s == STATUS_OK && strcmp(value, "auto") != 0 && !precision_parse(&p, value))
 		s = error_set(err, STATUS_USAGE, "--set %s: int8, int16, float or auto", text);
 	if (s == STATUS_OK)
-		s = study_select(st, name, NULL, &nodes, &n, err);
+		s = select_nodes(st, name, "--set", text, &nodes, &n, err);
 	if (s == STATUS_OK)
 		s = study_set(st, nodes, n, strcmp(value, "auto") == 0 ? -1 : (int)p, &refused, err);
 	if (s == STATUS_OK && refused)
@@ -39,20 +46,14 @@ static enum status apply_set(struct study *st, const char *text, struct error *e
 	return s;
 }
 
-// The node whose first output has the scale of the node or tensor `name`.
-static enum status find_scaled(const struct graph *g, const char *name, int *node, struct error *err)
+// The nodes of a selection, or the one whose first output is the tensor `name`.
+static enum status find_scaled(const struct study *st, const char *name, const char *text, int **nodes, int *n, struct error *err)
 {
-	int v;
-	*node = graph_find_node(g, name);
-	if (*node >= 0)
-		return STATUS_OK;
-	v = graph_find_value(g, name);
-	*node = v >= 0 ? g->value[v].producer : -1;
-	if (*node >= 0 && g->node[*node].out[0] != v)
-		return error_set(err, STATUS_REFUSED, "--scale: %s is not the first output of %s", name, g->node[*node].name);
-	const char *near = *node < 0 ? graph_nearest_node(g, name) : NULL;
-	return *node >= 0 ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "--scale: the model has no node or computed tensor %s%s%s", name,
-	    near ? "; the nearest is " : "", near ? near : "");
+	const struct graph *g = study_graph(st);
+	int v = graph_find_node(g, name) < 0 ? graph_find_value(g, name) : -1, node = v >= 0 ? g->value[v].producer : -1;
+	if (node >= 0 && g->node[node].out[0] != v)
+		return error_set(err, STATUS_REFUSED, "--scale: %s is not the first output of %s", name, g->node[node].name);
+	return select_nodes(st, node >= 0 ? g->node[node].name : name, "--scale", text, nodes, n, err);
 }
 
 static enum status apply_scale(struct study *st, const char *text, struct error *err)
@@ -60,14 +61,17 @@ static enum status apply_scale(struct study *st, const char *text, struct error 
 	char *name = NULL;
 	const char *value;
 	double scale = 0;
-	int node = -1;
+	int *nodes = NULL, n = 0, refused = 0;
 	enum status s = split("--scale", text, &name, &value, err);
 	if (s == STATUS_OK && !scale_parse(value, &scale))
 		s = error_set(err, STATUS_USAGE, "--scale %s: 2^-4, a positive number or auto", text);
 	if (s == STATUS_OK)
-		s = find_scaled(study_graph(st), name, &node, err);
+		s = find_scaled(st, name, text, &nodes, &n, err);
 	if (s == STATUS_OK)
-		s = study_scale(st, node, scale, err);
+		s = study_scale_all(st, nodes, n, scale, &refused, err);
+	if (s == STATUS_OK && refused)
+		log_warn("--scale %s: %d of %d nodes refused: %s", text, refused, n, err->text);
+	free(nodes);
 	free(name);
 	return s;
 }

@@ -87,7 +87,9 @@ expect model_empty 1 empty.onnx analyze "$dir/empty.onnx" $calib
 expect data_missing 1 nosuch analyze $model nosuch
 expect data_empty 1 "holds no samples" analyze $model "$dir/none"
 expect node_unknown 1 "no node /model.0/conv/Con; the nearest is /model.0/conv/Conv" analyze $model $calib --set /model.0/conv/Con=int8
-expect scale_unknown 1 "no node or computed tensor foo" analyze $model $calib --scale foo=2^-4
+expect scale_unknown 1 "--scale foo=2^-4: the model has no node foo" analyze $model $calib --scale foo=2^-4
+"$qtui" analyze $model $calib --samples 1 --scale '/model.12/cv3.?/cv3.?.2/Conv=2^-4' 2>/dev/null | grep -q " 2 edits"; report scale_pattern $?
+expect scale_refused_by_some 0 "--scale op:*=0.5: 7 of 111 nodes refused" analyze $model $calib --samples 1 --scale 'op:*=0.5'
 expect scale_refused 1 "the nearest is 2^-2" analyze $model $calib --scale /model.12/Concat=0.3
 expect truncate_unknown 1 "--truncate foo" analyze $model $calib --truncate foo
 expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json

@@ -58,6 +58,11 @@ static void live_wait(struct live *l)
 	ui_update(&l->ui, study_snapshot(l->st));
 }
 
+static const struct node_row *snapshot_row(const struct live *l, const char *name)
+{
+	return &l->ui.snap->row[graph_find_node(l->ui.snap->g, name)];
+}
+
 // The edit is made for the others: it has to be computed, saved and told as one.
 void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 {
@@ -71,6 +76,34 @@ void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 		fail_msg("%s", l.ui.note);
 	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
 	assert_string_equal(l.ui.note, "nothing changed: the nodes are set so already, or refuse it");
+	live_close(&l);
+}
+
+// One scale for many: of the marked nodes with a key, of a pattern with a command, each one step back.
+void test_ui_study__a_scale_for_many_nodes(void **state)
+{
+	struct live l;
+	struct study *st;
+
+	(void)state;
+	live_open(&l, "esp32p4", 1);
+	st = l.st;
+	press(&l.ui, ":mark-nodes<Space>/model.12/cv3.?/cv3.?.2/Conv<Enter>s2^-4<Enter>");
+	assert_string_equal(l.ui.note, "2 nodes: scale 2^-4");
+	assert_true(snapshot_row(&l, "/model.12/cv3.0/cv3.0.2/Conv")->scale_requested == 0x1p-4);
+	assert_true(snapshot_row(&l, "/model.12/cv3.1/cv3.1.2/Conv")->scale_requested == 0x1p-4);
+	press(&l.ui, ":scale<Space>marked<Space>2^-4<Enter>");
+	assert_string_equal(l.ui.note, "nothing changed: the scale is set so already");
+	press(&l.ui, "u");
+	assert_int_equal(l.ui.snap->n_edits, 0);
+	press(&l.ui, ":scale<Space>op:*<Space>0.5<Enter>");
+	if (!strstr(l.ui.note, "104 nodes: scale 2^-1; 7 refused (/model.12/Split_1: its output shares"))
+		fail_msg("%s", l.ui.note);
+	press(&l.ui, "u");
+	assert_false(study_undo(st));
+	press(&l.ui, ":scale<Space>/model.12/Split_1<Space>2^-4<Enter>");
+	if (!strstr(l.ui.note, "give the scale to node"))
+		fail_msg("%s", l.ui.note);
 	live_close(&l);
 }
 

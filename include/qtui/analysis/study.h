@@ -56,6 +56,8 @@ struct scale_edit {
 	double scale; // 0: auto
 };
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
+// One scale for many nodes, in one step; refusals as study_set counts them.
+MUST_CHECK enum status study_scale_all(struct study *s, const int *nodes, int n, double scale, int *refused, struct error *err);
 MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
 // How pictures are prepared from now on: options as of the command line, beside what is in force, or "auto": as the study was opened.

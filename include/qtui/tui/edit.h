@@ -5,7 +5,9 @@
 #include "qtui/tui/ui.h"
 
 MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
-MUST_CHECK enum status edit_scale(struct ui *ui, int node, double scale, struct error *err);
+MUST_CHECK enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, struct error *err);
+// What a key edits, on the heap: in the list the range, the marked nodes or the node under the cursor, elsewhere the view's node.
+int *edit_selection(const struct ui *ui, int *n);
 void edit_unsaved(struct ui *ui); // what the session keeps has changed: it is autosaved
 // After any change of the study's edits: that, and shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);

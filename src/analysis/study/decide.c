@@ -214,6 +214,26 @@ enum status study_scale(struct study *s, int node, double scale, struct error *e
 	return study_scales(s, &(struct scale_edit){node, scale}, 1, err);
 }
 
+enum status study_scale_all(struct study *s, const int *nodes, int n, double scale, int *refused, struct error *err)
+{
+	struct scale_edit *e = xcalloc((size_t)n + 1, sizeof *e);
+	enum status st = STATUS_OK;
+	int kept = 0;
+	*refused = 0;
+	for (int i = 0; i < n; i++) {
+		e[kept] = (struct scale_edit){nodes[i], scale};
+		enum status one = check_scale(s, &e[kept], err);
+		if (one == STATUS_OK)
+			kept++;
+		else
+			++*refused, st = one;
+	}
+	if (kept > 0)
+		st = study_scales(s, e, kept, err);
+	free(e);
+	return st;
+}
+
 // The study's own target is the one of the decision in force.
 static enum status reload_target(struct study *s, const char *name, struct error *err)
 {

@@ -1,9 +1,12 @@
 // The bottom line: the prompt, a scale that is being tried, a message, or the keys of the moment.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/logits.h"
 #include "qtui/tui/draw.h"
+#include "qtui/tui/edit.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 
@@ -52,14 +55,19 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 	const struct trial *t = &ui->trial;
 	const struct site *site = &ui->snap->site[t->site];
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE];
+	double now = site->n_scale == 1 ? (double)site->scale[0] : NAN, scores = logits_predict(ui->snap, site, now);
+	int used;
 
-	if (t->predicted.known)
-		snprintf(out, size, "alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
-		    format_db(snr, t->predicted.snr_db),
-		    format_percent(was_clipped, figures_clipped(&site->graphwise)),
-		    format_percent(clipped, 100 * t->predicted.clipped));
-	else
+	if (!t->predicted.known) {
 		snprintf(out, size, "no figures to predict from yet");
+		return;
+	}
+	used = snprintf(out, size, "alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
+	    format_db(snr, t->predicted.snr_db), format_percent(was_clipped, figures_clipped(&site->graphwise)),
+	    format_percent(clipped, 100 * t->predicted.clipped));
+	if (!isnan(scores) && used > 0 && (size_t)used < size)
+		snprintf(out + used, size - (size_t)used, "  scores ≈%s → ≈%s dB", format_db(was, scores),
+		    format_db(snr, logits_predict(ui->snap, site, t->scale)));
 }
 
 // "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ..." and the keys of the trial.
@@ -76,20 +84,27 @@ static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 	draw_hints(c, ui, (struct rect){r.x + used, r.y, r.w - used, 1});
 }
 
-static const char *prompt_label(enum line_kind k)
+static const char *prompt_label(char *out, size_t size, const struct ui *ui)
 {
 	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/", [LINE_SCALE] = "scale: "};
+	int n = 1;
 
-	return label[k];
+	if (ui->line.kind == LINE_SCALE)
+		free(edit_selection(ui, &n));
+	if (n > 1)
+		snprintf(out, size, "scale of %d nodes: ", n);
+	else
+		snprintf(out, size, "%s", label[ui->line.kind]);
+	return out;
 }
 
 // The part of the line that keeps its cursor in sight.
 static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct line *l = &ui->line;
-	int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_PROMPT, prompt_label(l->kind));
+	char head[LINE_TEXT], side[192] = "", label[32];
+	int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_PROMPT, prompt_label(label, sizeof label, ui));
 	int room = r.x + r.w - x - 1, before;
-	char head[LINE_TEXT], side[160] = "";
 	const char *from = l->text;
 
 	snprintf(head, sizeof head, "%.*s", l->point, l->text);

@@ -13,12 +13,8 @@
 static void set_precision(struct ui *ui, int precision)
 {
 	struct error err;
-	int n, *nodes = layers_selection(&ui->layers, &n);
+	int n, *nodes = edit_selection(ui, &n);
 
-	if (ui->view != VIEW_LAYERS && ui_node(ui) >= 0) {
-		nodes[0] = ui_node(ui);
-		n = 1;
-	}
 	if (edit_precision(ui, nodes, n, precision, &err))
 		ui_fail(ui, &err);
 	ui->layers.visual = -1;
@@ -99,7 +95,7 @@ void act_trial_apply(struct ui *ui)
 	struct trial t = ui->trial;
 
 	trial_drop(ui);
-	if (edit_scale(ui, t.node, t.scale, &err))
+	if (edit_scale(ui, &t.node, 1, t.scale, &err))
 		ui_fail(ui, &err);
 }
 

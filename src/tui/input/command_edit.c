@@ -63,15 +63,19 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 {
 	char *word = last_word(args);
 	double scale;
-	int node;
+	int *nodes = NULL, n = 0;
 
 	if (!word)
 		return command_usage("scale", err);
 	if (!scale_parse(word, &scale))
 		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", word);
-	if (find_node(&node, ui, args, err))
+	if (study_select(ui->study, args, ui->layers.marked, &nodes, &n, err))
 		return err->status;
-	return edit_scale(ui, node, scale, err);
+	for (int i = 0; i < n; i++)
+		nodes[i] = around_owner(ui->snap, nodes[i]);
+	err->status = edit_scale(ui, nodes, n, scale, err);
+	free(nodes);
+	return err->status;
 }
 
 enum status command_goto(struct ui *ui, char *args, struct error *err)

@@ -1,6 +1,7 @@
 #include "qtui/tui/edit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -79,19 +80,41 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	return STATUS_OK;
 }
 
-enum status edit_scale(struct ui *ui, int node, double scale, struct error *err)
+int *edit_selection(const struct ui *ui, int *n)
 {
-	char text[FIGURE];
+	int *nodes = layers_selection(&ui->layers, n);
 
+	if (ui->view != VIEW_LAYERS && ui_node(ui) >= 0) {
+		nodes[0] = ui_node(ui);
+		*n = 1;
+	}
+	return nodes;
+}
+
+enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, struct error *err)
+{
+	char text[FIGURE] = "auto", some[64];
+	const char *who = n == 1 ? ui->snap->g->node[nodes[0]].name : some;
+	int refused = 0;
+
+	if (n == 0)
+		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	err->text[0] = '\0';
-	if (study_scale(ui->study, node, scale, err))
+	if (study_scale_all(ui->study, nodes, n, scale, &refused, err))
 		return err->status;
-	if (err->text[0]) {
+	if (err->text[0] && !refused) {
 		ui_note(ui, "%s", err->text);
 		return STATUS_OK;
 	}
-	nodes_edited(ui, &node, 1);
-	ui_note(ui, "%s: scale %s", ui->snap->g->node[node].name, scale > 0 ? format_scale(text, scale) : "auto");
+	nodes_edited(ui, nodes, n);
+	snprintf(some, sizeof some, "%d node%s", n - refused, plural(n - refused));
+	if (scale > 0)
+		format_scale(text, scale);
+	ui_note(ui, "%s: scale %s", who, text);
+	if (refused) {
+		log_warn("%d of %d nodes refused the scale %s: %s", refused, n, text, err->text);
+		ui_note(ui, "%s: scale %s; %d refused (%s)", who, text, refused, err->text);
+	}
 	return STATUS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "qtui/tui/prompt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "qtui/base/error.h"
 #include "qtui/tui/command.h"
@@ -66,18 +67,20 @@ static void scale_edited(struct ui *ui)
 
 static void scale_accepted(struct ui *ui)
 {
-	struct error err;
+	struct error err = {0};
 	double scale;
-	int node = ui->trial.node;
+	int n, *nodes = edit_selection(ui, &n);
 
+	if (n <= 1)
+		nodes[0] = ui->trial.node; // the cursor may stand on another one by now: a run moves rows
 	trial_drop(ui);
-	if (!ui->line.text[0])
-		return;
-	if (!scale_parse(ui->line.text, &scale))
+	if (ui->line.text[0] && !scale_parse(ui->line.text, &scale))
 		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", ui->line.text);
-	else if (!edit_scale(ui, node, scale, &err))
-		return;
-	ui_fail(ui, &err);
+	else if (ui->line.text[0] && !edit_scale(ui, nodes, n, scale, &err))
+		ui->layers.visual = -1;
+	if (err.status)
+		ui_fail(ui, &err);
+	free(nodes);
 }
 
 struct prompt_ops {

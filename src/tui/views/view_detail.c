@@ -160,7 +160,7 @@ static void put_behind(struct page *p, const char *label, enum role role, const 
 	char db[FIGURE];
 
 	if (!isnan(behind))
-		put(p, label, role, "≈ %s dB behind their Sigmoid", format_db(db, behind));
+		put(p, label, role, "≈ %s dB for the scores", format_db(db, behind));
 }
 
 // What the grid can say: [low, high] of the values that have codes.
