@@ -115,7 +115,7 @@ static double time_codes(const struct layer *l, enum kernel_backend b, int64_t w
 	static const int32_t zero[] = {0};
 	static const float out_scale[] = {0.0625f};
 	struct conv_task f = task_of(l, b);
-	struct qconv_task t = {.g = f.g, .transposed = f.transposed, .in = f.in, .out = f.out, .in_type = type, .weight_bits = bits,
+	struct qconv_task t = {.g = f.g, .transposed = f.transposed, .in = f.in, .out = f.out, .in_type = type,
 	    .act = f.epi.act.kind == ACT_CLIP || f.epi.act.kind == ACT_RELU ? f.epi.act : (struct act){ACT_NONE, 0, 0},
 	    .out_quant = {.kind = QUANT_LINEAR, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = out_scale, .zero = zero}};
 	struct kernel *k = NULL;

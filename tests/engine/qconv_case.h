@@ -17,6 +17,7 @@ enum { GUARD = 64 };
 // A task with all that it borrows.
 struct trial {
 	struct qconv_task t;
+	bool wide; // weights of 16 bits, else of 8
 	int16_t *weight;
 	int64_t *bias;
 	float *scale, *fbias;
@@ -87,7 +88,7 @@ static inline void make_weights(struct support_random *r, struct trial *b)
 {
 	const struct conv_geometry *g = &b->t.g;
 	size_t n = (size_t)(g->oc * (g->c / g->group) * g->kh * g->kw);
-	int high = b->t.weight_bits == 8 ? 127 : 32767;
+	int high = b->wide ? 32767 : 127;
 
 	b->weight = calloc(n, sizeof(*b->weight));
 	for (size_t i = 0; i < n; i++)
@@ -112,7 +113,7 @@ static inline void make_channels(struct support_random *r, struct trial *b)
 			b->scale[i] = ldexpf(1.0f, ilogbf(b->scale[i]));
 		if (dtype_size(b->t.in_type) == 2)
 			b->scale[i] /= 256.0f;
-		if (b->t.weight_bits == 16)
+		if (b->wide)
 			b->scale[i] /= 256.0f;
 		b->fbias[i] = support_random_float(r, -1.0f, 1.0f);
 	}
@@ -196,7 +197,7 @@ static inline void trial_check(const struct trial *b)
 					"%s in %d bits %d layouts %d %d", level, width, (int)g->n, (int)g->c, (int)g->h, (int)g->w,
 				    (int)g->oc, (int)g->kh, (int)g->kw, (int)g->stride_h, (int)g->stride_w, (int)g->dil_h, (int)g->dil_w,
 				    (int)g->pad_t, (int)g->pad_l, (int)g->group, (int)g->oh, (int)g->ow, b->t.transposed ? "transposed" : "",
-				    (int)b->t.in_type, b->t.weight_bits, (int)b->t.in, (int)b->t.out);
+				    (int)b->t.in_type, b->wide ? 16 : 8, (int)b->t.in, (int)b->t.out);
 			free(got);
 		}
 	}

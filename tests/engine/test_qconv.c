@@ -33,7 +33,7 @@ static void random_trial(struct support_random *r, struct trial *b, bool transpo
 	struct conv_geometry *g = &b->t.g;
 	int32_t low, high;
 
-	*b = (struct trial) { .t = { .transposed = transposed, .in_type = type, .weight_bits = bits } };
+	*b = (struct trial) { .t = { .transposed = transposed, .in_type = type }, .wide = bits == 16 };
 	while (!geometry(r, g, transposed))
 		;
 	g->group = support_random_int(r, 0, 3) ? 1 : support_random_int(r, 2, 5);
@@ -89,7 +89,7 @@ void test_qconv__fast_equals_ref_transposed(void **state)
 static void fixed_trial(struct trial *b, uint64_t seed, struct conv_geometry g, enum layout in, enum layout out)
 {
 	struct support_random r = { seed };
-	*b = (struct trial) { .t = { .g = g, .in = in, .out = out, .in_type = DT_I8, .weight_bits = 8 } };
+	*b = (struct trial) { .t = { .g = g, .in = in, .out = out, .in_type = DT_I8 } };
 	trial_fill(&r, b);
 	trial_check(b);
 	trial_done(b);
@@ -116,7 +116,7 @@ void test_qconv__taps_beyond_the_image(void **state)
 			g.dil_h = g.dil_w = g.pad_t = g.pad_l = g.pad_b = g.pad_r = d;
 			g.dil_w = i == 3 ? 1 : d;
 			g.pad_l = g.pad_r = g.dil_w;
-			struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .weight_bits = 8, .in_zero = 77,
+			struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 77,
 				.transposed = i == 1 } };
 			trial_fill(&r, &b);
 			trial_check(&b);
@@ -126,7 +126,7 @@ void test_qconv__taps_beyond_the_image(void **state)
 
 static void depthwise_trial(struct support_random *r, struct conv_geometry g, enum dtype type, int bits, enum layout layout)
 {
-	struct trial b = { .t = { .g = g, .in_type = type, .weight_bits = bits, .in = layout, .out = layout } };
+	struct trial b = { .t = { .g = g, .in_type = type, .in = layout, .out = layout }, .wide = bits == 16 };
 	b.t.g.c = b.t.g.oc = b.t.g.group = support_random_int(r, 2, 40);
 	b.t.in_zero = type == DT_U8 ? 77 : type == DT_U16 ? 40000 : support_random_int(r, 0, 1) * (type == DT_I16 ? -321 : -5);
 	trial_fill(r, &b);
@@ -182,7 +182,7 @@ void test_qconv__depthwise_scales_and_zero_points(void **state)
 	struct support_random r = { 25 };
 	for (int i = 0; i < 36; i++) {
 		bool in_signed = i % 2, out_signed = i / 2 % 2;
-		struct trial b = { .t = { .g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8, .weight_bits = 8,
+		struct trial b = { .t = { .g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8,
 			.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_zero = zeros[i % 3] + (in_signed ? 0 : 128) } };
 		trial_fill(&r, &b);
 		b.out_scale = i % 5 ? 0.0625f : 0.07f;
@@ -204,7 +204,7 @@ void test_qconv__sums_past_int32(void **state)
 {
 	struct conv_geometry g = square(2048, 17, 5, 5, 1, 1);
 	struct support_random r = { 31 };
-	struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .weight_bits = 8, .in_zero = 0 } };
+	struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 0 } };
 	trial_fill(&r, &b);
 	memset(b.x, 255, b.in_elems);
 	for (int64_t i = 0; i < g.oc * g.c * 25; i++)
@@ -222,7 +222,7 @@ void test_qconv__sums_of_bytes_may_wrap(void **state)
 	struct support_random r = { 35 };
 	for (int i = 0; i < 4; i++) {
 		struct conv_geometry g = square(11000, 17, 3, 3, 1, 1);
-		struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8, .weight_bits = 8 } };
+		struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8 } };
 		trial_fill(&r, &b);
 		memset(b.x, 127, b.in_elems);
 		for (int64_t j = 0; j < g.oc * g.c * 9; j++)
@@ -252,8 +252,7 @@ void test_qconv__ends_to_the_nearest(void **state)
 	struct support_random r = { 36 };
 	for (int i = 0; i < 144; i++) {
 		int64_t k = i % 3 ? 3 : 1, group = i % 3 == 2 ? 37 : 1;
-		struct trial b = { .t = { .g = square(37, 37, 13, k, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8,
-			.weight_bits = 8 } };
+		struct trial b = { .t = { .g = square(37, 37, 13, k, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8 } };
 		trial_fill(&r, &b);
 		for (int64_t c = 0; c < 37; c++)
 			b.scale[c] = ldexpf(1.0f, i % 3 == 2 ? -13 : -16);
@@ -279,7 +278,7 @@ void test_qconv__biases_past_int32(void **state)
 	for (int i = 0; i < 48; i++) {
 		int64_t group = i % 2 ? 20 : 1;
 		struct trial b = { .t = { .g = square(20, 20, 7, 3, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
-			.weight_bits = 8, .in_zero = 77 } };
+			.in_zero = 77 } };
 		trial_fill(&r, &b);
 		for (int64_t c = 0; c < 4; c++) {
 			b.bias[c] = past[c];

@@ -40,7 +40,7 @@ static void random_trials(int n, uint64_t seed, enum dtype type)
 
 	code_limits(type, &low, &high);
 	for (int i = 0; i < n; i++) {
-		struct trial b = { .t = { .g = random_geometry(&r), .in_type = type, .weight_bits = 8 } };
+		struct trial b = { .t = { .g = random_geometry(&r), .in_type = type } };
 		b.t.in = support_random_int(&r, 0, 3) ? LAYOUT_BLOCK : LAYOUT_PLAIN;
 		b.t.out = support_random_int(&r, 0, 3) ? LAYOUT_BLOCK : LAYOUT_PLAIN;
 		b.t.in_zero = support_random_int(&r, 0, 1) ? support_random_int(&r, low, high) : type == DT_I8 ? 0 : low;
@@ -70,7 +70,7 @@ static void extreme_trial(struct trial *b, int64_t c, int64_t plus, int32_t zero
 	int32_t low, high;
 
 	*b = (struct trial) { .t = { .g = square(c, 17, 16, 3, 1, 1), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
-		.weight_bits = 8, .in_zero = zero } };
+		.in_zero = zero } };
 	trial_fill(&r, b);
 	code_limits(b->t.in_type, &low, &high);
 	for (int64_t i = 0; i < 17 * c * 9; i++)
@@ -117,7 +117,7 @@ void test_qwinograd__taken_where_it_pays(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct support_random r = { 4 };
 		struct trial b = { .t = { .g = square(rows[i].c, rows[i].oc, rows[i].size, 3, 1, 1), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK,
-			.in_type = DT_I8, .weight_bits = 8 } };
+			.in_type = DT_I8 } };
 		trial_fill(&r, &b);
 		if (is_taken(&b) != rows[i].taken)
 			fail_msg("%d to %d at %d", (int)rows[i].c, (int)rows[i].oc, (int)rows[i].size);
@@ -130,23 +130,23 @@ void test_qwinograd__leaves_what_it_is_not_made_for(void **state)
 	struct conv_geometry usual = square(32, 32, 32, 3, 1, 1), grouped = square(32, 32, 32, 3, 1, 2), wide = usual, none = usual;
 	none.n = 0;
 	wide.dil_h = wide.dil_w = wide.pad_t = wide.pad_l = wide.pad_b = wide.pad_r = 2;
-	const struct qconv_task tasks[] = {
-		{ .g = square(32, 32, 32, 3, 2, 1), .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = square(32, 32, 32, 1, 1, 1), .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = square(32, 32, 32, 5, 1, 1), .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = grouped, .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = wide, .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = none, .in_type = DT_I8, .weight_bits = 8 },
-		{ .g = usual, .in_type = DT_I8, .weight_bits = 8, .transposed = true },
-		{ .g = usual, .in_type = DT_I16, .weight_bits = 8 },
-		{ .g = usual, .in_type = DT_I8, .weight_bits = 16 },
+	const struct trial trials[] = {
+		{ .t = { .g = square(32, 32, 32, 3, 2, 1), .in_type = DT_I8 } },
+		{ .t = { .g = square(32, 32, 32, 1, 1, 1), .in_type = DT_I8 } },
+		{ .t = { .g = square(32, 32, 32, 5, 1, 1), .in_type = DT_I8 } },
+		{ .t = { .g = grouped, .in_type = DT_I8 } },
+		{ .t = { .g = wide, .in_type = DT_I8 } },
+		{ .t = { .g = none, .in_type = DT_I8 } },
+		{ .t = { .g = usual, .in_type = DT_I8, .transposed = true } },
+		{ .t = { .g = usual, .in_type = DT_I16 } },
+		{ .t = { .g = usual, .in_type = DT_I8 }, .wide = true },
 	};
-	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
 		struct support_random r = { 5 };
-		struct trial b = { .t = tasks[i] };
+		struct trial b = trials[i];
 		trial_fill(&r, &b);
 		if (is_taken(&b))
-			fail_msg("task %d", (int)i);
+			fail_msg("trial %d", (int)i);
 		trial_done(&b);
 	}
 }

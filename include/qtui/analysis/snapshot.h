@@ -101,7 +101,6 @@ struct snapshot {
 	char target[32];
 	enum calib_method method;
 	int n_edits;
-	bool can_undo, can_redo;
 	bool dirty;                   // edits that no run has shown yet
 	int n_rows;
 	struct node_row *row;         // [g->n_nodes]

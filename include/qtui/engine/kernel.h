@@ -69,8 +69,7 @@ struct qconv_task {
 	enum layout in, out;
 	enum dtype in_type;           // DT_I8, DT_U8, DT_I16
 	int32_t in_zero;
-	const int16_t *weight;        // weight codes, plain order as conv_task; 8-bit codes fit int8
-	int weight_bits;              // 8 or 16
+	const int16_t *weight;        // weight codes of 8 or 16 bits, plain order as conv_task
 	const int64_t *bias;          // [OC] codes in units of in_scale*weight_scale[c], or NULL
 	const float *scale;           // [OC] in_scale * weight_scale[c]
 	const float *fbias;           // [OC] or NULL

@@ -97,7 +97,6 @@ struct ui {
 	bool quit_warned;              // that quitting loses edits
 	bool quit, waiting, redraw, suspend;
 	bool scripted;                 // a line of a script is being done
-	int exit_code;
 	bool notes_run;                // the run in progress was begun here: say what it brought
 	double cancelled_at;           // time of the last C-c, for the second one
 	int mouse_x, mouse_y, mouse_button; // of K_MOUSE: 1 left, 4 wheel up, 5 wheel down

@@ -11,7 +11,7 @@ static const double GOOD_DB = 24, SHARE = 0.05;
 
 struct misfit {
 	const struct site *site;
-	double calib, eval, best, clipped_calib, clipped_eval;
+	double calib, eval, best, clipped_eval;
 };
 
 static double best_snr(const struct hist *h, const struct site *s)
@@ -32,7 +32,7 @@ static bool is_misfit(struct misfit *out, const struct site *s, const struct his
 	struct prediction e = hist_predict(eval, s->scale[0], zero, s->qmin, s->qmax);
 	if (!c.known || !e.known || e.snr_db > GOOD_DB)
 		return false;
-	*out = (struct misfit){s, c.snr_db, e.snr_db, best_snr(eval, s), c.clipped, e.clipped};
+	*out = (struct misfit){s, c.snr_db, e.snr_db, best_snr(eval, s), e.clipped};
 	double there = out->best - out->eval, here = best_snr(s->hist_float, s) - out->calib;
 	return there - fmax(here, 0) > WORTH;
 }

@@ -19,8 +19,6 @@ void study_wake(struct study *s)
 void study_publish(struct study *s, struct snapshot *snap)
 {
 	pthread_mutex_lock(&s->lock);
-	snap->can_undo = s->current > 0;
-	snap->can_redo = s->current + 1 < s->n_steps;
 	struct snapshot *old = s->snap;
 	s->snap = snap;
 	pthread_mutex_unlock(&s->lock);

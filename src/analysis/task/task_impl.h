@@ -49,7 +49,6 @@ struct task {
 	const struct graph *g;
 	const struct dataset *d;
 	struct task_options opt;  // texts are not kept
-	const char *decoder_name; // lives until open returns
 	struct key read_by;       // of the decoder's name
 	struct labels *labels;    // NULL: TASK_AGREE
 	struct names names;       // of the model's classes

@@ -68,7 +68,7 @@ static enum status prepare_int(struct exec *x, const struct conv_geometry *g, st
 		struct qconv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose,
 		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? output_layout(g) : LAYOUT_PLAIN,
 		    .in_type = x->in[0]->t.type, .in_zero = x->in[0]->zero, .weight = a.weight,
-		    .weight_bits = exec_param_quantizer(x, 1)->bits, .bias = a.bias, .scale = a.scale, .fbias = a.fbias,
+		    .bias = a.bias, .scale = a.scale, .fbias = a.fbias,
 		    .to_float = !fits};
 		if (fits) {
 			t.act = x->step->epi.act;
