@@ -174,4 +174,5 @@ static void finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, lo, hi);
 }
 
-const struct method observer_mse_growing = { .phases = 2, .feed = { observer_feed_range, hist_feed }, .finish = finish };
+const struct method observer_mse_growing = { .phases = 2, .gathers = GATHERS_RANGE,
+	.feed = { observer_feed_range, hist_feed }, .finish = finish };

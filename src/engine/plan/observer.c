@@ -6,9 +6,6 @@
 
 static const struct method *method_of(const struct observer_setup *s)
 {
-	static const struct method *const methods[CALIB_COUNT] = {
-		[CALIB_MINMAX] = &observer_minmax,
-	};
 	static const struct method *const kl[] = { [KL_THRESHOLD] = &observer_kl, [KL_RANGES] = &observer_joint };
 	static const struct method *const percentile[] = {
 		[PERCENTILE_SAMPLES] = &observer_percentile, [PERCENTILE_POOLED] = &observer_percentile_pooled,
@@ -25,7 +22,7 @@ static const struct method *method_of(const struct observer_setup *s)
 	case CALIB_PERCENTILE:
 		return percentile[s->target->calibration.percentile_of];
 	default:
-		return methods[s->method];
+		return &observer_minmax;
 	}
 }
 
@@ -79,16 +76,16 @@ static int bins_of(const struct observer *o)
 
 bool observer_gathers(const struct observer *o, int phase, struct key *k)
 {
-	bool percentile = o->method == &observer_percentile, counts = o->method == &observer_kl || o->method == &observer_mse_grid;
-	bool absolute = o->method == &observer_kl || o->setup.quant.symmetric;
-	if (o->method == &observer_joint || (phase > 0 && (!counts || bins_of(o) > KEPT_BINS)))
-		return false;
-	*k = key_add_text((struct key){ 0 }, phase ? "counts" : percentile ? "tails" : o->method == &observer_percentile_pooled ? "magnitudes" : "range");
-	if (percentile)
-		*k = key_add(*k, &o->setup.target->calibration.percentile, sizeof o->setup.target->calibration.percentile);
-	if (phase)
-		*k = key_add_int(key_add_int(*k, bins_of(o)), absolute);
-	return true;
+	const struct method *m = o->method;
+	if (phase == 0) {
+		*k = key_add_int((struct key){ 0 }, m->gathers);
+		if (m->gathers == GATHERS_TAILS)
+			*k = key_add(*k, &o->setup.target->calibration.percentile, sizeof o->setup.target->calibration.percentile);
+		return m->gathers != GATHERS_OWN;
+	}
+	bool absolute = m == &observer_kl || o->setup.quant.symmetric;
+	*k = key_add_int(key_add_int(key_add_text((struct key){ 0 }, "counts"), bins_of(o)), absolute);
+	return m->counts && bins_of(o) <= KEPT_BINS;
 }
 
 void observer_adopt(struct observer *o, int phase, const struct observer *from)
@@ -115,7 +112,7 @@ void range_join(struct range *into, const struct range *one)
 
 bool observer_joins(const struct observer *o)
 {
-	return o->method != &observer_percentile;
+	return o->method->gathers == GATHERS_RANGE || o->method->gathers == GATHERS_MAGNITUDES;
 }
 
 void observer_join(struct observer *o, const struct observer *part)

@@ -28,9 +28,18 @@ struct observer {
 	uint32_t *hist;            // phase 1: `bins` entries, and one for what is outside
 	int bins;
 };
+// What phase 0 leaves in o->range, which any method can take over that leaves the same.
+enum gathered {
+	GATHERS_OWN,        // and more beside: nobody takes it over
+	GATHERS_RANGE,
+	GATHERS_MAGNITUDES, // the range with the smallest magnitude
+	GATHERS_TAILS,      // percentiles
+};
 struct method {
 	int phases;
 	bool at_once; // wants all elements of a sample in one call; else they may come in parts
+	bool counts;  // phase 1: all elements in bins over the range, which can be taken over likewise
+	enum gathered gathers;
 	void (*feed[OBSERVER_PHASES])(struct observer *o, int sample, const float *x, int64_t n);
 	void (*finish)(struct observer *o, float *scale, int32_t *zero);
 };

@@ -142,4 +142,5 @@ static void percentile_finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, lo, hi);
 }
 
-const struct method observer_percentile = { .phases = 1, .at_once = true, .feed = { percentile_feed }, .finish = percentile_finish };
+const struct method observer_percentile = { .phases = 1, .at_once = true, .gathers = GATHERS_TAILS,
+	.feed = { percentile_feed }, .finish = percentile_finish };

@@ -63,4 +63,5 @@ static void finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, fmaxf(-end, o->total.lo), fminf(end, o->total.hi));
 }
 
-const struct method observer_percentile_pooled = { .phases = 2, .feed = { range_feed, hist_feed }, .finish = finish };
+const struct method observer_percentile_pooled = { .phases = 2, .gathers = GATHERS_MAGNITUDES,
+	.feed = { range_feed, hist_feed }, .finish = finish };
