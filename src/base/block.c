@@ -95,18 +95,18 @@ static void keep(char *p, size_t size)
 }
 
 // What is too much of the oldest run, taken out; size 0 when nothing is.
-static struct run excess(void)
+static struct run excess(size_t limit)
 {
 	struct run out = {NULL, 0, 0};
 	size_t oldest = 0;
 
-	if (bytes <= most)
+	if (bytes <= limit)
 		return out;
 	for (size_t i = 1; i < n_runs; i++)
 		if (runs[i].given < runs[oldest].given)
 			oldest = i;
 	struct run *r = &runs[oldest];
-	out.size = rounded(bytes - most);
+	out.size = rounded(bytes - limit);
 	out.size = r->size < out.size ? r->size : out.size;
 	r->size -= out.size;
 	bytes -= out.size;
@@ -143,11 +143,11 @@ void *block_take(size_t size)
 }
 
 // Called with the lock, which it lets go of while the system is busy.
-static void release_excess(void)
+static void release_above(size_t limit)
 {
 	struct run out;
 
-	while ((out = excess()).size) {
+	while ((out = excess(limit)).size) {
 		pthread_mutex_unlock(&lock);
 		munmap(out.at, out.size);
 		pthread_mutex_lock(&lock);
@@ -162,7 +162,7 @@ void block_give(void *p, size_t size)
 	}
 	pthread_mutex_lock(&lock);
 	keep(p, rounded(size));
-	release_excess();
+	release_above(most);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -170,7 +170,7 @@ void mem_keep_more(ptrdiff_t size)
 {
 	pthread_mutex_lock(&lock);
 	most += (size_t)size;
-	release_excess();
+	release_above(most);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -180,6 +180,17 @@ size_t block_kept(void)
 
 	pthread_mutex_lock(&lock);
 	n = bytes;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+size_t block_release(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&lock);
+	n = bytes;
+	release_above(0);
 	pthread_mutex_unlock(&lock);
 	return n;
 }

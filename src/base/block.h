@@ -13,5 +13,6 @@
 void *block_take(size_t size); // 64-byte aligned, bytes undefined; NULL when there is no memory
 void block_give(void *p, size_t size); // of block_take(size)
 size_t block_kept(void); // bytes kept now
+size_t block_release(void); // gives all that is kept back to the system; how many bytes that were
 
 #endif

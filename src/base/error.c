@@ -2,7 +2,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "qtui/base/str.h"
 
 // The text is made beside the error, because the arguments may point into it.
@@ -35,4 +38,38 @@ enum status error_prefix(struct error *err, const char *fmt, ...)
 	str_vfit(prefix, sizeof prefix, fmt, ap);
 	va_end(ap);
 	return error_set(err, err->status, "%s: %s", prefix, err->text);
+}
+
+static const char *(*_Atomic before_end)(void);
+
+void error_before_end(const char *(*give_back)(void))
+{
+	atomic_store(&before_end, give_back);
+}
+
+static void write_all(const char *text)
+{
+	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+	(void)n; // nobody is left to be told
+}
+
+void error_end(const char *fmt, ...)
+{
+	static atomic_flag ending = ATOMIC_FLAG_INIT;
+	const char *(*give_back)(void) = atomic_load(&before_end), *more;
+	char text[sizeof ((struct error *)0)->text];
+	va_list ap;
+
+	while (atomic_flag_test_and_set(&ending))
+		pause();
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	more = give_back ? give_back() : "";
+	write_all("qtui: ");
+	write_all(text);
+	write_all(more);
+	write_all("\n");
+	_exit(1);
 }

@@ -45,13 +45,20 @@ static bool cancelled(const struct run *r)
 	return r->cancel && atomic_load_explicit(r->cancel, memory_order_acquire);
 }
 
-// libgomp is not instrumented, so that the thread sanitizer takes each of its teams for a race: it gets none.
+// Stacks count against a limit on address space, of which threads get a quarter at the most.
+static size_t stacks_left(void)
+{
+	return mem_address_space_left() / THREAD_STACK / 4;
+}
+
+// libgomp is not instrumented, so that the thread sanitizer takes each of its teams for a race: it gets none. Where the system
+// refuses one of a team's threads libgomp ends the program.
 static int wide(const struct jobs *j)
 {
 #ifdef __SANITIZE_THREAD__
 	return j->threads > 0;
 #else
-	return j->threads;
+	return stacks_left() >= (size_t)j->threads ? j->threads : 1;
 #endif
 }
 
@@ -106,6 +113,7 @@ static bool start(struct jobs *j, int index)
 struct jobs *jobs_new(int threads)
 {
 	struct jobs *j = xcalloc(1, sizeof *j);
+	size_t stacks = stacks_left();
 
 	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
 	j->worker = xcalloc((size_t)threads, sizeof *j->worker);
@@ -113,12 +121,10 @@ struct jobs *jobs_new(int threads)
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_cond_init(&j->begin, NULL);
 	pthread_cond_init(&j->end, NULL);
-	while (j->threads < threads && start(j, j->threads))
+	while (j->threads < threads && (j->threads == 0 || (size_t)j->threads < stacks) && start(j, j->threads))
 		j->threads++;
-	if (j->threads == 0) {
-		fputs("qtui: the system gives no thread\n", stderr);
-		abort();
-	}
+	if (j->threads == 0)
+		error_end("the system gives no thread: raise the limits on threads (ulimit -u) and address space (ulimit -v)");
 	return j;
 }
 

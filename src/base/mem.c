@@ -1,5 +1,6 @@
 #include "qtui/base/mem.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +8,40 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include "block.h"
+#include "qtui/base/error.h"
 
 // Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
 #define BIG ((size_t)64 << 20)
+// Under a limit on address space a request above the first leaves the second to those that nobody can refuse: small ones, and oneDNN's
+// for the code that it writes, without which it faults.
+#define SMALL ((size_t)64 << 10)
+#define RESERVE ((size_t)16 << 20)
 
 static atomic_long fail_countdown;
 
+// The limit counts what is only set aside: 64 MiB for each thread that allocates.
+#ifdef __GLIBC__
+__attribute__((constructor)) static void one_arena(void)
+{
+	if (mem_address_space_left() != SIZE_MAX)
+		mallopt(M_ARENA_MAX, 1);
+}
+#endif
+
+void mem_exhausted(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
+		error_end("out of memory: the limit on address space (ulimit -v) is %llu MB", (unsigned long long)(r.rlim_cur >> 20));
+	error_end("out of memory");
+}
+
 static void *checked(void *p)
 {
-	if (!p) {
-		fputs("qtui: out of memory\n", stderr);
-		abort();
-	}
+	if (!p)
+		mem_exhausted();
 	return p;
 }
 
@@ -66,11 +89,22 @@ void mem_fail_at(long n)
 	atomic_store(&fail_countdown, n);
 }
 
+static bool has_room(size_t size)
+{
+	size_t left;
+
+	if (size < SMALL)
+		return true;
+	left = size < BIG ? mem_address_space_left() : mem_available();
+	return left > RESERVE && size < left - RESERVE;
+}
+
+// Pages that are kept for later are given back before anything is refused.
 bool mem_may_take(size_t size)
 {
 	if (atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1)
 		return false;
-	return size < BIG || size < mem_available();
+	return has_room(size) || (block_release() > 0 && has_room(size));
 }
 
 void *mem_try_array(size_t n, size_t size)

@@ -125,7 +125,7 @@ size_t mem_available_under(const char *root)
 	return have;
 }
 
-static size_t address_space_left(void)
+size_t mem_address_space_left(void)
 {
 	struct rlimit r;
 	unsigned long long pages = 0;
@@ -140,5 +140,5 @@ static size_t address_space_left(void)
 
 size_t mem_available(void)
 {
-	return least(mem_available_under(""), address_space_left());
+	return least(mem_available_under(""), mem_address_space_left());
 }

@@ -41,17 +41,28 @@ static void say(int fd, const char *text)
 	(void)n;
 }
 
-// Only calls that are allowed in a handler. A mapped file that has become shorter is no crash.
+// Only calls that are allowed in a handler.
+static const char *give_back(void)
+{
+	say(STDOUT_FILENO, guard.reset);
+	if (guard.has_terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
+	return guard.message;
+}
+
+// A mapped file that has become shorter is no crash.
 static void on_crash(int sig, siginfo_t *info, void *context)
 {
+	const char *message;
+
 	(void)context;
 	if (sig == SIGBUS && file_map_fault(info->si_addr))
 		return;
 	signal(sig, SIG_DFL);
-	say(STDOUT_FILENO, guard.reset);
-	if (guard.has_terminal)
-		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
-	say(STDERR_FILENO, guard.message);
+	message = give_back();
+	say(STDERR_FILENO, "\r\nqtui has crashed");
+	say(STDERR_FILENO, message);
+	say(STDERR_FILENO, "\r\n");
 	raise(sig);
 }
 
@@ -74,6 +85,7 @@ static void install(void)
 		sigaction(asked[i], &on, &guard.old[i]);
 	for (int i = 0; i < N_CRASHES; i++)
 		sigaction(crashes[i], &crash, &guard.old_crash[i]);
+	error_before_end(give_back);
 }
 
 enum status guard_open(struct error *err)
@@ -92,6 +104,7 @@ void guard_close(void)
 {
 	stack_t off = {.ss_flags = SS_DISABLE};
 
+	error_before_end(NULL);
 	for (int i = 0; i < N_ASKED; i++)
 		sigaction(asked[i], &guard.old[i], NULL);
 	for (int i = 0; i < N_CRASHES; i++)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "qtui/base/error.h"
 
 void test_error__set_returns_the_status_and_formats(void **state)
@@ -92,4 +94,31 @@ void test_error__prefix_of_a_full_text_stays_inside(void **state)
 	error_set(&e, STATUS_IO, "%s", text);
 	error_prefix(&e, "%s", text);
 	assert_int_equal(strlen(e.text), sizeof e.text - 1);
+}
+
+static const char *left_screen(void)
+{
+	return "; edits are kept";
+}
+
+// Where no error can be returned there is one line, and what a screen adds to it.
+void test_error__the_end_is_one_line_and_exit_code_1(void **state)
+{
+	int status, ends[2];
+	char said[100] = "";
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		dup2(ends[1], STDERR_FILENO);
+		error_before_end(left_screen);
+		error_end("no memory for %d tensors", 3);
+	}
+	close(ends[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	assert_true(read(ends[0], said, sizeof said - 1) > 0);
+	close(ends[0]);
+	assert_string_equal(said, "qtui: no memory for 3 tensors; edits are kept\n");
 }

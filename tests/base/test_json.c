@@ -113,13 +113,12 @@ void test_json__no_tree_lacks_a_member(void **state)
 		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 		setrlimit(RLIMIT_AS, &(struct rlimit){1, 1});
 		freopen("/dev/null", "w", stderr);
-		signal(SIGABRT, SIG_DFL);
 		for (int i = 0; i < 10000000; i++)
 			cJSON_AddItemToArray(tree, cJSON_CreateNumber(i));
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
 // Every cut of a document, and every byte of it replaced, is read or refused, never worse (the sanitizers look on).

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "../../src/base/block.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -335,4 +337,64 @@ void test_mem__pages_go_back_whole(void **state)
 	mem_keep_more(-ODD);
 	assert_int_equal(kept % PAGE, 0);
 	assert_int_equal(block_kept() % PAGE, 0);
+}
+
+// A process of its own, which may then have 64 MiB more; the sanitizers' memory lies where no limit allows it.
+static bool in_small_space(bool (*holds)(void))
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (!child) {
+		size_t left;
+		struct rlimit most = {(rlim_t)1 << 40, (rlim_t)1 << 40};
+		block_release(); // what other tests have left
+		setrlimit(RLIMIT_AS, &most);
+		left = (size_t)most.rlim_cur - mem_address_space_left() + ((size_t)64 << 20);
+		setrlimit(RLIMIT_AS, &(struct rlimit){left, left});
+		_exit(holds() ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// What cannot be refused finds memory when what can has none any more.
+static bool leaves_a_reserve(void)
+{
+	size_t n = 0;
+
+	while (n < 64 && mem_try_array((size_t)1 << 20, 1))
+		n++;
+	for (int i = 0; i < 80; i++)
+		if (!malloc(100000))
+			return false;
+	return n > 30 && n < 64 && !buf_new((size_t)1 << 20, NULL) && !mem_try_resize(NULL, (size_t)1 << 20);
+}
+
+static bool releases_what_is_kept(void)
+{
+	struct buf *b = buf_new((size_t)40 << 20, NULL);
+	void *p;
+
+	if (!b)
+		return false;
+	buf_drop(&b);
+	p = mem_try_array((size_t)40 << 20, 1);
+	return p && block_kept() == 0;
+}
+
+void test_mem__under_a_limit_on_address_space_a_reserve_is_left(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+	assert_true(in_small_space(leaves_a_reserve));
+}
+
+void test_mem__what_is_kept_is_given_back_before_anything_is_refused(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+	assert_true(in_small_space(releases_what_is_kept));
 }

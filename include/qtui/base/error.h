@@ -33,4 +33,9 @@ enum status error_errno(struct error *err, const char *path);
 // Puts "PREFIX: " in front of the text of an error that is set already; returns its status.
 enum status error_prefix(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 
+// The end where no error can be returned, because memory or threads are gone: one line on standard error and exit code 1, of whichever
+// thread comes first. `give_back` (NULL: nothing) is called before, and returns what is added to the line. It may not allocate.
+_Noreturn void error_end(const char *fmt, ...) PRINTF(1, 2);
+void error_before_end(const char *(*give_back)(void));
+
 #endif

@@ -1,4 +1,5 @@
-// Memory. Small allocations abort when memory is gone; sizes that an input decides go through mem_try_*, which return NULL.
+// Memory. Where it is gone for small allocations the program ends (mem_exhausted); sizes that an input decides go through mem_try_*, which
+// return NULL, and under a limit on address space leave some of it to the small ones and to the libraries.
 // An arena owns everything allocated from it, until arena_free. A buf is a reference-counted block of bytes, 64-byte aligned.
 #ifndef QTUI_BASE_MEM_H
 #define QTUI_BASE_MEM_H
@@ -19,6 +20,8 @@ void *mem_try_array(size_t n, size_t size);  // zeroed, NULL on overflow or when
 void *mem_try_resize(void *p, size_t size);  // realloc with the same refusals; p stays valid when NULL is returned
 bool mem_may_take(size_t size);              // whether a block of this size is worth asking the system for
 void mem_fail_at(long n);                    // for tests: the n-th mem_try_* or buf_new from now fails; 0: none
+size_t mem_address_space_left(void);         // SIZE_MAX: there is no limit (ulimit -v)
+_Noreturn void mem_exhausted(void);          // says that memory is gone, and ends the program (error_end)
 size_t mem_available(void);                  // bytes that the system could give now; cgroup and address space limits respected
 size_t mem_available_under(const char *root); // the same from the files /proc and /sys below `root`, "" for this system
 // Of large buffers that are freed, so many bytes more (fewer: negative) stay with the program for those to come.
@@ -29,7 +32,7 @@ double mem_peak_rss_mib(void);
 struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena **a);
-void *arena_alloc(struct arena *a, size_t size); // zeroed, 16-byte aligned; aborts when memory is gone
+void *arena_alloc(struct arena *a, size_t size); // zeroed, 16-byte aligned; ends the program when memory is gone
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t size);

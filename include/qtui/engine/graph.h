@@ -89,6 +89,9 @@ int graph_find_value(const struct graph *g, const char *name); // -1 when there 
 const char *graph_nearest_node(const struct graph *g, const char *name);
 // STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the graph.
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err);
+// Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value` is -1, without the
+// file where the graph has none (one in a node). Returns its status.
+enum status graph_error(const struct graph *g, int value, struct error *err);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
 // others).

@@ -161,6 +161,7 @@ static void feed(struct calibration *c, const struct sighting *s, struct rep *se
 	struct rep x = {0};
 	struct error err = {0};
 	if (rep_to_float(&x, seen, s->width, &err) != STATUS_OK) {
+		graph_error(c->w->study->g, s->value, &err);
 		pthread_mutex_lock(&c->lock);
 		c->err = err;
 		pthread_mutex_unlock(&c->lock);
@@ -261,7 +262,7 @@ static enum status find_scale(struct calibration *c, int i, struct error *err)
 	if (st == STATUS_OK)
 		memo_set_scale(s->memo, c->key[i], c->scale[i], c->zero[i]);
 	else
-		error_prefix(err, "tensor %s", s->g->value[c->w->plan->observe[i].value].name);
+		graph_error(s->g, c->w->plan->observe[i].value, err);
 	return st;
 }
 

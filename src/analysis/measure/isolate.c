@@ -106,8 +106,10 @@ static enum status run(struct isolating *w, struct error *err)
 	struct pass pass = {.plan = &w->plan, .data = study_dataset(w->st), .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = w->want;
 	enum status st = engine_pass(w->st->engine, &pass, err);
-	if (st == STATUS_OK && atomic_load(&w->failed))
-		st = error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	if (st == STATUS_OK && atomic_load(&w->failed)) {
+		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+		st = graph_error(w->snap->g, -1, err);
+	}
 	return st;
 }
 

@@ -158,8 +158,10 @@ static enum status run(struct probe *p, const struct plan *plan, int samples, st
 	pass.want[p->sim] = p->want;
 	atomic_store(&p->failed, false);
 	enum status st = engine_pass(p->engine, &pass, err);
-	if (st == STATUS_OK && atomic_load(&p->failed))
-		st = error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	if (st == STATUS_OK && atomic_load(&p->failed)) {
+		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+		st = graph_error(p->g, -1, err);
+	}
 	if (st == STATUS_OK && p->reader)
 		st = read_boxes(p, samples, err);
 	drop_outputs(p);
@@ -304,7 +306,8 @@ static enum status check_ref(const struct probe *p, struct error *err)
 		for (int64_t c = 0; c < p->point[i % p->n_points].channels; c++)
 			if (isfinite(p->channel[i][c].square))
 				return STATUS_OK;
-	return error_set(err, STATUS_UNSUPPORTED, "what the float network gives is not made of finite numbers: check the model's weights and the samples");
+	error_set(err, STATUS_UNSUPPORTED, "what the float network gives is not made of finite numbers: check the model's weights and the samples");
+	return graph_error(p->g, -1, err);
 }
 
 static enum status run_float(struct probe *p, struct error *err)

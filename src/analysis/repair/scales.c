@@ -123,8 +123,10 @@ static enum status observe(struct watch *w, struct error *err)
 		struct pass p = {.plan = w->plan, .want = {[SIM_WEIGHTS] = w->want}, .last = w->s->samples, .visit = see, .arg = w,
 		    .cancel = w->s->cancel};
 		st = engine_pass(w->s->engine, &p, err);
-		if (st == STATUS_OK && atomic_load(&w->failed))
-			st = error_set(err, STATUS_NOMEM, "no memory to calibrate");
+		if (st == STATUS_OK && atomic_load(&w->failed)) {
+			error_set(err, STATUS_NOMEM, "no memory to calibrate");
+			st = graph_error(w->s->g, -1, err);
+		}
 	}
 	for (int i = 0; st == STATUS_OK && i < w->plan->n_observe; i++) {
 		struct known_scale k;
@@ -134,7 +136,7 @@ static enum status observe(struct watch *w, struct error *err)
 		if (st == STATUS_OK)
 			remember(w->s, &w->plan->observe[i], k.scale, k.zero);
 		else
-			error_prefix(err, "tensor %s", w->s->g->value[w->plan->observe[i].value].name);
+			graph_error(w->s->g, w->plan->observe[i].value, err);
 	}
 	return st;
 }

@@ -1,6 +1,8 @@
 #include <cblas.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "blas.h"
@@ -9,26 +11,46 @@
 // Of OpenBLAS itself, which calls it before a fork; not in every build of it.
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
-// Each of its threads maps so much when it begins, and tries again without end where a limit on address space forbids it.
-enum { THREAD_MB = 136, PROGRAM_MB = 110 };
+// Its threads map 136 MB each when they begin, and try again without end where a limit on address space forbids it: under a limit
+// the program begins anew with as many as it uses. The first thing of all that runs, before the libraries' own beginnings.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+enum { PROGRAM_MB = 128 };
+static const char alone[] = "OPENBLAS_NUM_THREADS=1";
 
-static void check_room(void)
+static void begin_anew(char **argv, char **env)
+{
+	const char *self = (const char *)getauxval(AT_EXECFN);
+	size_t n = 0;
+	while (env[n])
+		n++;
+	char **with = malloc((n + 2) * sizeof(*with));
+	if (!self || !with)
+		return;
+	with[0] = (char *)alone; // the first of its name is the one that is read
+	memcpy(with + 1, env, (n + 1) * sizeof(*with));
+	execve(self, argv, with);
+	free(with);
+}
+
+static void begin(int argc, char **argv, char **env)
 {
 	struct rlimit r;
-	unsigned long long mb = PROGRAM_MB + (unsigned long long)(openblas_get_num_threads() - 1) * THREAD_MB;
-	if (openblas_get_parallel() != OPENBLAS_THREAD || getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= mb)
+	(void)argc;
+	if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
 		return;
-	fprintf(stderr, "qtui: the limit on address space (ulimit -v) is %llu MB: %llu are needed to begin, fewer with OPENBLAS_NUM_THREADS=1\n",
-	    (unsigned long long)(r.rlim_cur >> 20), mb);
-	_exit(1);
+	if (r.rlim_cur >> 20 < PROGRAM_MB)
+		error_end("the limit on address space (ulimit -v) is %d MB: %d are needed to begin", (int)(r.rlim_cur >> 20), PROGRAM_MB);
+	if (!env[0] || strcmp(env[0], alone) != 0)
+		begin_anew(argv, env);
 }
+__attribute__((section(".preinit_array"), used)) static void (*const begin_first)(int, char **, char **) = begin;
+#endif
 
 // Before main: a thread of OpenBLAS that has no work looks for some without a pause, for the first tenth of a second of a process. It never
 // gets any here, so that it ends at once.
 __attribute__((constructor)) static void one_thread(void)
 {
 	int before = omp_get_max_threads();
-	check_room();
 	openblas_set_num_threads(1); // changes the caller's OpenMP width too when OpenBLAS is built on OpenMP
 	if (blas_thread_shutdown_)
 		blas_thread_shutdown_();

@@ -24,15 +24,28 @@ bool backend_parse(enum kernel_backend *out, const char *name)
 	return false;
 }
 
+// Libraries write code for a kernel, and oneDNN faults where it has no memory for that.
+static enum status check_room(struct error *err)
+{
+	enum { CODE = 1 << 20 };
+	return mem_may_take(CODE) ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory to prepare a kernel");
+}
+
 enum status kernel_conv(struct kernel **out, enum kernel_backend b, const struct conv_task *t, struct error *err)
 {
+	enum status s = check_room(err);
 	*out = NULL;
+	if (s != STATUS_OK)
+		return s;
 	return backends[b]->conv ? backends[b]->conv(out, t, err) : STATUS_UNSUPPORTED;
 }
 
 enum status kernel_matmul(struct kernel **out, enum kernel_backend b, const struct matmul_task *t, struct error *err)
 {
+	enum status s = check_room(err);
 	*out = NULL;
+	if (s != STATUS_OK)
+		return s;
 	return backends[b]->matmul ? backends[b]->matmul(out, t, err) : STATUS_UNSUPPORTED;
 }
 

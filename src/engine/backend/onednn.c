@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include "onednn.h"
@@ -6,8 +7,33 @@
 
 static dnnl_engine_t engine;
 
+// oneDNN lets the exceptions of its allocations out of functions of C, which ends the program: by names of the C++ library that it
+// brings, that is told as it is.
+static void (*other_end)(void);
+static const void *(*exception_type)(void);
+static const void *bad_alloc;
+
+static void on_exception(void)
+{
+	if (exception_type && bad_alloc && exception_type() == bad_alloc)
+		mem_exhausted();
+	other_end();
+}
+
+static void watch_exceptions(void)
+{
+	void *self = dlopen(NULL, RTLD_NOW);
+	void (*(*set_terminate)(void (*)(void)))(void) = self ? (void (*(*)(void (*)(void)))(void))dlsym(self, "_ZSt13set_terminatePFvvE") : NULL;
+	if (!set_terminate)
+		return;
+	exception_type = (const void *(*)(void))dlsym(self, "__cxa_current_exception_type");
+	bad_alloc = dlsym(self, "_ZTISt9bad_alloc");
+	other_end = set_terminate(on_exception);
+}
+
 static void make_engine(void)
 {
+	watch_exceptions();
 	if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
 		engine = NULL;
 }
@@ -60,7 +86,7 @@ dnnl_primitive_t onednn_fast_conv(const struct api_conv *c, dnnl_primitive_attr_
 static void must(dnnl_status_t s)
 {
 	if (s != dnnl_success)
-		abort();
+		mem_exhausted();
 }
 
 #define MAX_ARGS 8

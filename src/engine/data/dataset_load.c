@@ -46,8 +46,8 @@ static enum status load_image(
 	struct image placed = {0};
 	enum status s = read_placed(&placed, d, path, where, err);
 
-	if (!s)
-		s = fill_image(d, &placed, out, err);
+	if (!s && fill_image(d, &placed, out, err))
+		s = error_prefix(err, "%s", path);
 	free(placed.rgb);
 	return s;
 }
@@ -85,8 +85,8 @@ static enum status load_arrays(
 		if (arrays_rows(a, array, &dataset_input(d, i)->shape) <= row)
 			s = error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", path, row,
 			    dataset_input(d, i)->name);
-		else
-			s = alloc_input(&in[i], dataset_input(d, i), err);
+		else if (alloc_input(&in[i], dataset_input(d, i), err))
+			s = error_prefix(err, "%s", path);
 		if (!s)
 			s = arrays_copy(&in[i], a, array, row, path, err);
 		if (!s && has_nan(&in[i]))
@@ -212,8 +212,9 @@ enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels
 		return s;
 	}
 	*pixels = (struct tensor){.type = DT_U8, .shape = {3, {placed.h, placed.w, 3}}};
-	s = tensor_alloc(pixels, NULL, err);
-	if (!s)
+	if (tensor_alloc(pixels, NULL, err))
+		s = error_prefix(err, "%s", part_path(d, i, 0));
+	else
 		memcpy(pixels->data, placed.rgb, tensor_bytes(pixels));
 	free(placed.rgb);
 	return s;

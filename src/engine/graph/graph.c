@@ -79,6 +79,13 @@ enum status graph_no_node(const struct graph *g, const char *name, struct error 
 	return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s%s%.200s", name, near ? "; the nearest is " : "", near ? near : "");
 }
 
+enum status graph_error(const struct graph *g, int value, struct error *err)
+{
+	if (value >= 0)
+		error_prefix(err, "tensor %s", g->value[value].name);
+	return g->path && *g->path ? error_prefix(err, "%s", g->path) : err->status;
+}
+
 const char *graph_metadata(const struct graph *g, const char *key)
 {
 	for (int i = 0; i < g->n_metadata; i++)

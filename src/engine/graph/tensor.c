@@ -39,7 +39,7 @@ enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error 
 		    shape_text(&t->shape, text, sizeof(text)));
 	t->buf = buf_new(tensor_bytes(t), account);
 	if (!t->buf)
-		return error_set(err, STATUS_NOMEM, "no memory for a %s tensor of shape %s (%.0f MiB)",
+		return error_set(err, STATUS_NOMEM, "no memory for a %s tensor of shape %s (%.1f MiB)",
 		    dtype_name(t->type), shape_text(&t->shape, text, sizeof(text)), (double)tensor_bytes(t) / 1048576);
 	t->data = t->buf->data;
 	return STATUS_OK;

@@ -70,10 +70,10 @@ static enum status observe_channel(struct cached *e, int c, const struct observe
 	return st;
 }
 
-static enum status measure_constant(struct cached **out, const struct value *value, const struct observer_setup *s,
+static enum status measure_constant(struct cached **out, const struct graph *g, int value, const struct observer_setup *s,
     struct error *err)
 {
-	const struct tensor *x = value->constant;
+	const struct tensor *x = g->value[value].constant;
 	int axis = s->quant.axis;
 	int64_t n = axis < 0 ? 1 : x->shape.dim[axis];
 	float *data = mem_try_array((size_t)tensor_count(x) + 1, sizeof *data);
@@ -83,18 +83,16 @@ static enum status measure_constant(struct cached **out, const struct value *val
 	e->scale = xcalloc((size_t)n + 1, sizeof *e->scale);
 	e->zero = xcalloc((size_t)n + 1, sizeof *e->zero);
 	if (!data)
-		st = error_set(err, STATUS_NOMEM, "tensor %s: no memory to find its scale", value->name);
-	for (int c = 0; c < n && !st; c++) {
+		st = error_set(err, STATUS_NOMEM, "no memory to find its scale");
+	for (int c = 0; c < n && !st; c++)
 		st = observe_channel(e, c, s, data, gather_channel(data, x, axis, c), err);
-		if (st)
-			error_prefix(err, "tensor %s", value->name);
-	}
 	free(data);
-	if (st)
-		cached_free((struct key){ 0 }, e, NULL);
-	else
+	if (!st) {
 		*out = e;
-	return st;
+		return st;
+	}
+	cached_free((struct key){ 0 }, e, NULL);
+	return graph_error(g, value, err);
 }
 
 static struct observer_setup constant_setup(const struct plan *p, const struct slot *s)
@@ -116,7 +114,7 @@ static enum status find_constant(const struct cached **out, struct cached **mine
 	struct key k = key_add_int(key_add_key(observer_setup_key(&setup), content), setup.quant.axis);
 	struct cached *e = c ? keymap_get(c->map, k) : NULL;
 	if (!e) {
-		enum status st = measure_constant(&e, value, &setup, err);
+		enum status st = measure_constant(&e, p->g, s->value, &setup, err);
 		if (st)
 			return st;
 		if (c)

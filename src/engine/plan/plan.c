@@ -200,9 +200,10 @@ enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero,
 {
 	assert(!p->finished);
 	for (int i = 0; i < p->n_observe; i++)
-		if (!(scale[i] > 0))
-			return error_set(err, STATUS_FORMAT, "tensor %s: its observer gave no scale; run the calibration again",
-			    p->g->value[p->observe[i].value].name);
+		if (!(scale[i] > 0)) {
+			error_set(err, STATUS_FORMAT, "its observer gave no scale; run the calibration again");
+			return graph_error(p->g, p->observe[i].value, err);
+		}
 	if (p->target->kind == TARGET_LINEAR) {
 		restore_calibrated(p);
 		place_observed(p, scale, zero);

@@ -156,9 +156,9 @@ static void warn_of_crash(const struct ui *ui)
 	struct str message = {0};
 
 	if (ui->autosave_fails)
-		str_add(&message, "\r\nqtui has crashed; its last edits could not be autosaved\r\n");
+		str_add(&message, "; the last edits could not be autosaved");
 	else
-		str_addf(&message, "\r\nqtui has crashed; edits are kept in %s\r\n", ui->autosave_path);
+		str_addf(&message, "; edits are kept in %s", ui->autosave_path);
 	guard_crash(NULL, str_text(&message));
 	str_done(&message);
 }
