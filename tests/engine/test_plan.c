@@ -500,23 +500,33 @@ void test_plan__override_is_locked_against_alignment(void **state)
 	teardown(&f);
 }
 
-void test_plan__override_keeps_the_lower_end_when_asymmetric(void **state)
+// The zero point that goes with a scale by hand where 0.25 and 100 were observed.
+static int32_t zero_beside(double by_hand)
 {
 	struct fixture f;
 	float scale[64];
 	int32_t zero[64];
 	struct error err;
 	setup(&f, "onnxruntime");
-	f.e->scale[node(&f, "conv2")] = 0.5;
+	f.e->scale[node(&f, "conv2")] = by_hand;
 	replan(&f);
 	for (int i = 0; i < f.p->n_observe; i++) {
 		scale[i] = 0.25f;
 		zero[i] = 100;
 	}
 	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);
-	assert_float_equal(out(&f, "conv2")->quant.scale[0], 0.5, 0);
-	assert_int_equal(out(&f, "conv2")->quant.zero[0], 50);
+	assert_float_equal(out(&f, "conv2")->quant.scale[0], by_hand, 0);
+	int32_t chosen = out(&f, "conv2")->quant.zero[0];
 	teardown(&f);
+	return chosen;
+}
+
+// A finer grid that kept the lower end could lose all that is above zero.
+void test_plan__override_of_an_asymmetric_scale(void **state)
+{
+	assert_int_equal(zero_beside(0.5), 50);
+	assert_int_equal(zero_beside(0.25), 100);
+	assert_int_equal(zero_beside(0.0625), 100);
 }
 
 void test_plan__check_edit(void **state)

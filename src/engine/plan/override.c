@@ -59,10 +59,11 @@ void plan_lock(struct plan *p, const struct edits *e)
 	}
 }
 
-// An asymmetric quantizer keeps the lower end of the range that was observed.
+// An asymmetric quantizer with a coarser scale keeps the lower end of the range that was observed; with a finer one its zero point, so that
+// both ends come in: did only the upper one, a grid that is narrower than the negatives would hold nothing else.
 static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero, double scale)
 {
-	if (q->symmetric || !(observed > 0))
+	if (q->symmetric || !(observed > 0) || scale < (double)observed)
 		return zero;
 	double shifted = (double)q->qmin + nearbyint(((double)zero - (double)q->qmin) * (double)observed / scale);
 	return (int32_t)fmin(fmax(shifted, (double)q->qmin), (double)q->qmax);
