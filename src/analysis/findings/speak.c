@@ -57,7 +57,11 @@ void finding_prove(struct finding *f, const char *name, double value)
 
 const char *scale_phrase(char out[32], double scale)
 {
-	study_scale_text(out, 32, scale);
+	int exponent;
+	if (frexp(scale, &exponent) == 0.5)
+		snprintf(out, 32, "2^%d", exponent - 1);
+	else
+		snprintf(out, 32, "%.4g", scale);
 	return out;
 }
 
@@ -117,7 +121,8 @@ bool finding_scale(struct finding *f, const struct look *l, int node, double sca
 		return false;
 	str_add(&text, "scale ");
 	study_add_word(&text, l->g->node[node].name);
-	str_addf(&text, " %s", scale_phrase(value, scale));
+	study_scale_text(value, sizeof value, scale); // with all its digits
+	str_addf(&text, " %s", value);
 	take_edit(f, &text);
 	return true;
 }
