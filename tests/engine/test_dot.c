@@ -35,31 +35,40 @@ void test_dot__every_size_on_every_level(void **state)
 	cpu_limit(CPU_LEVELS);
 }
 
-// Some rows of a turned matrix, from one that begins nowhere in particular.
+// Some rows of a turned matrix, from one that begins nowhere in particular, for one vector and several.
 void test_dot__columns_on_every_level(void **state)
 {
-	enum { N = 7, FIRST = 3, MOST = 150, APART = 160 };
+	enum { N = 7, FIRST = 3, MOST = 150, APART = 160, MANY = 6 };
 	struct support_random r = {82};
-	float turned[N * APART + DOT_PAD + FIRST], x[N], first[MOST], y[MOST + 1];
+	float turned[N * APART + DOT_PAD + FIRST], x[MANY][N], first[MANY][MOST + 1], y[MANY][MOST + 1];
+	const float *from[MANY];
+	float *to[MANY];
 	(void)state;
 	support_random_floats(&r, turned, sizeof turned / sizeof *turned, -1.0f, 1.0f);
-	support_random_floats(&r, x, N, -1.0f, 1.0f);
+	for (int s = 0; s < MANY; s++) {
+		support_random_floats(&r, x[s], N, -1.0f, 1.0f);
+		from[s] = x[s];
+		to[s] = y[s];
+	}
 	for (int rows = 0; rows <= MOST; rows++)
 		for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 			cpu_limit((enum cpu_level)level);
-			for (int i = 0; i <= MOST; i++)
-				y[i] = (float)(i % 8);
-			dot_columns(y, turned + FIRST, APART, x, rows, N);
-			for (int i = 0; i < rows; i++) {
-				double sum = i % 8;
-				for (int k = 0; k < N; k++)
-					sum += (double)turned[k * APART + FIRST + i] * x[k];
-				assert_float_equal(y[i], sum, 1e-5);
+			for (int s = 0; s < MANY; s++)
+				for (int i = 0; i <= MOST; i++)
+					y[s][i] = (float)((s + i) % 8);
+			dot_columns(to, turned + FIRST, APART, from, MANY, rows, N);
+			for (int s = 0; s < MANY; s++) {
+				for (int i = 0; i < rows; i++) {
+					double sum = (s + i) % 8;
+					for (int k = 0; k < N; k++)
+						sum += (double)turned[k * APART + FIRST + i] * x[s][k];
+					assert_float_equal(y[s][i], sum, 1e-5);
+				}
+				assert_true(y[s][rows] == (float)((s + rows) % 8));
 			}
-			assert_true(y[rows] == (float)(rows % 8));
 			if (level == CPU_PLAIN)
-				memcpy(first, y, (size_t)rows * sizeof *y);
-			assert_memory_equal(first, y, (size_t)rows * sizeof *y);
+				memcpy(first, y, sizeof first);
+			assert_memory_equal(first, y, sizeof first);
 		}
 	cpu_limit(CPU_LEVELS);
 }

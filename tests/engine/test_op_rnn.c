@@ -265,3 +265,49 @@ void test_op_rnn__steps_made_ahead(void **state)
 	check_steps("GRU", 3, "reverse");
 	check_steps("RNN", 1, "reverse");
 }
+
+// Six samples of different lengths take their steps together, four and two: the same as each by itself, to the bit.
+static void check_samples(const char *op, int gates, const char *direction)
+{
+	enum { LONG = 17, MANY = 6 }; // as many steps as matrices are turned for
+	static const int32_t lengths[MANY] = { 17, 9, 0, 16, 3, 17 };
+	struct support_random random = { 13 };
+	struct weights v;
+	float x[LONG * MANY * INPUT], own[LONG * INPUT];
+	int64_t rows = gates * HIDDEN;
+	struct node_run all, one;
+
+	fill(&v);
+	support_random_floats(&random, x, LONG * MANY * INPUT, -1, 1);
+	for (int s = -1; s < MANY; s++) { // -1: all of them
+		struct node_run *run = s < 0 ? &all : &one;
+		int64_t many = s < 0 ? MANY : 1;
+		for (int t = 0; s >= 0 && t < LONG; t++)
+			memcpy(own + t * INPUT, x + (t * MANY + s) * INPUT, INPUT * sizeof(float));
+		node_run_init(run, "", op, 14, 2);
+		run->out_id[1] = 1;
+		*(const char **)node_run_field(run, "direction") = direction;
+		node_run_add(run, DT_F32, SHAPE_OF(LONG, many, INPUT), s < 0 ? x : own);
+		node_run_add(run, DT_F32, SHAPE_OF(1, rows, INPUT), v.w);
+		node_run_add(run, DT_F32, SHAPE_OF(1, rows, HIDDEN), v.r);
+		node_run_add(run, DT_F32, SHAPE_OF(1, 2 * rows), v.b);
+		node_run_add(run, DT_I32, SHAPE_OF(many), s < 0 ? lengths : &lengths[s]);
+		node_run(run);
+		for (int t = 0; s >= 0 && t < LONG; t++)
+			assert_memory_equal((float *)all.out[0].data + (t * MANY + s) * HIDDEN, (float *)one.out[0].data + t * HIDDEN, HIDDEN * sizeof(float));
+		if (s >= 0) {
+			assert_memory_equal((float *)all.out[1].data + s * HIDDEN, one.out[1].data, HIDDEN * sizeof(float));
+			node_run_done(&one);
+		}
+	}
+	node_run_done(&all);
+}
+
+void test_op_rnn__samples_together_are_samples_alone(void **state)
+{
+	(void)state;
+	check_samples("LSTM", 4, "forward");
+	check_samples("LSTM", 4, "reverse");
+	check_samples("GRU", 3, "forward");
+	check_samples("RNN", 1, "reverse");
+}

@@ -18,7 +18,7 @@ static dot_columns_fn *columns(void)
 	return cpu_level() >= CPU_AVX2 ? dot_columns_avx2 : dot_columns_plain;
 }
 
-void dot_columns(float *y, const float *turned, int64_t apart, const float *x, int64_t rows, int64_t n)
+void dot_columns(float *const y[], const float *turned, int64_t apart, const float *const x[], int many, int64_t rows, int64_t n)
 {
-	columns()(y, turned, apart, x, rows, n);
+	columns()(y, turned, apart, x, many, rows, n);
 }

@@ -1,4 +1,4 @@
-// Products of a matrix with one vector, in the same order of sums on every processor.
+// Products of a matrix with vectors, in the same order of sums on every processor.
 #ifndef QTUI_ENGINE_KERNELS_DOT_H
 #define QTUI_ENGINE_KERNELS_DOT_H
 
@@ -7,11 +7,11 @@
 // y[i] += row i of the matrix times x, for rows of n elements.
 typedef void dot_rows_fn(float *y, const float *matrix, const float *x, int64_t rows, int64_t n);
 dot_rows_fn dot_rows;
-// The same with the matrix turned, element i of column k at k * apart + i: no sums are left to add up at the end of a row, which pays
-// where rows are short and the matrix serves often. Read are up to DOT_PAD - 1 elements behind the rows, which are at home in whole lines of
-// the cache: at multiples of DOT_PAD.
+// y[s][i] += row i of the matrix times x[s], for `many` vectors x[s], with the matrix turned: element i of column k lies at k * apart + i. No
+// sums are left to add up at the end of a row, which pays where rows are short and the matrix serves often, and four vectors read the matrix
+// once. Read are up to DOT_PAD - 1 elements behind the rows, which are at home in whole lines of the cache: at multiples of DOT_PAD.
 enum { DOT_PAD = 16 };
-typedef void dot_columns_fn(float *y, const float *turned, int64_t apart, const float *x, int64_t rows, int64_t n);
+typedef void dot_columns_fn(float *const y[], const float *turned, int64_t apart, const float *const x[], int many, int64_t rows, int64_t n);
 dot_columns_fn dot_columns;
 
 // By processor level.

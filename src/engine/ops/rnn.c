@@ -113,13 +113,14 @@ static int64_t turned_rows(const struct recurrent *r)
 	return (r->gates * r->hidden + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
 }
 
-// Matrices that serve often enough are turned, if they stay in the second-level cache: large ones wait for memory either way.
+// Matrices that serve often enough are turned, if they stay in the second-level cache or serve several samples at once: a single one waits
+// for the memory of large ones either way.
 static int64_t turned_size(const struct recurrent *r)
 {
-	enum { OFTEN = 16, MOST = 1 << 16 };
+	enum { OFTEN = 16, MOST = 1 << 17 };
 	int64_t size = turned_rows(r) * (r->input + r->hidden);
 
-	return r->steps * r->batch >= OFTEN && size <= MOST ? size : 0;
+	return r->steps * r->batch >= OFTEN && (size <= MOST || r->batch >= RNN_TOGETHER) ? size : 0;
 }
 
 // `turned` (may be NULL) has room for it.
@@ -159,6 +160,10 @@ struct run { // one sequence: entry `b` of the batch, in one direction
 	int64_t b, length;
 	int direction;
 	bool backwards;
+	const float *x;
+	float *y; // may be NULL
+	float *h, *c, *gate;
+	float *starts; // of RNN_AHEAD steps; NULL: none are made ahead
 };
 
 static int64_t state_at(const struct run *u)
@@ -173,12 +178,10 @@ static void copy_state(float *to, const float *from, int64_t n)
 		to[i] = from ? from[i] : 0;
 }
 
-enum { AHEAD = 8 }; // steps
-
-// Of large matrices: small ones stay in the cache from step to step. Where steps are rounded, so is the product of each.
+// Where steps are rounded, so is the product of each.
 static bool starts_ahead(const struct recurrent *r, const struct node *n)
 {
-	return !turned_size(r) && !((const struct rnn_attrs *)n->attrs)->rounding && r->steps > 1;
+	return !((const struct rnn_attrs *)n->attrs)->rounding && r->steps > 1;
 }
 
 static int64_t input_row(const struct run *u, int64_t i)
@@ -189,63 +192,112 @@ static int64_t input_row(const struct run *u, int64_t i)
 	return r->batch_first ? u->b * r->steps + t : t * r->batch + u->b;
 }
 
-// `starts` (NULL: none are made ahead) has room for those of AHEAD steps.
-static void run_sequence(
-    const struct run *u, struct rnn_cell *cell, rnn_step_fn *step, const float *x, float *y, float *h, float *c, float *starts)
+// Puts the sequence's step i into the group.
+static void join(struct rnn_group *g, const struct run *u, const struct rnn_cell *cell, int64_t i)
 {
 	const struct recurrent *r = u->r;
+	const float *x = u->x + input_row(u, i) * r->input;
 	int both = r->gates == 3 ? 2 : r->gates; // GRU adds the candidate's own later
+	int64_t left = u->length - i;
 
-	for (int64_t i = 0; i < u->length; i++) {
-		int64_t t = u->backwards ? u->length - 1 - i : i, left = u->length - i, row = input_row(u, i);
-		if (starts && i % AHEAD == 0)
-			rnn_starts(cell, r->gates, both, x + row * r->input, (input_row(u, 1) - input_row(u, 0)) * r->input, starts,
-			    left < AHEAD ? left : AHEAD);
-		cell->start = starts ? starts + i % AHEAD * r->gates * r->hidden : NULL;
-		int64_t to = r->batch_first ? row * r->directions + u->direction
-		                            : (t * r->directions + u->direction) * r->batch + u->b;
-		step(cell, x + row * r->input, h, c);
-		copy_state(y ? y + to * r->hidden : NULL, h, r->hidden);
+	if (u->starts && i % RNN_AHEAD == 0)
+		rnn_starts(cell, r->gates, both, x, (input_row(u, 1) - input_row(u, 0)) * r->input, u->starts,
+		    left < RNN_AHEAD ? (int)left : RNN_AHEAD);
+	g->x[g->n] = x;
+	g->h[g->n] = u->h;
+	g->c[g->n] = u->c;
+	g->gate[g->n] = u->gate;
+	g->start[g->n++] = u->starts ? u->starts + i % RNN_AHEAD * r->gates * r->hidden : NULL;
+}
+
+// Some sequences step by step together; shorter ones end before the others.
+static void run_sequences(const struct recurrent *r, const struct run *runs, int n, const struct rnn_cell *cell, rnn_step_fn *step)
+{
+	for (int64_t i = 0; i < r->steps; i++) {
+		struct rnn_group g = {0};
+		for (int s = 0; s < n; s++)
+			if (i < runs[s].length)
+				join(&g, &runs[s], cell, i);
+		if (g.n > 0)
+			step(cell, &g);
+		for (int s = 0; s < n; s++) {
+			const struct run *u = &runs[s];
+			int64_t t = u->backwards ? u->length - 1 - i : i;
+			int64_t to = r->batch_first ? (u->b * r->steps + t) * r->directions + u->direction
+			                            : (t * r->directions + u->direction) * r->batch + u->b;
+			if (i < u->length)
+				copy_state(u->y ? u->y + to * r->hidden : NULL, u->h, r->hidden);
+		}
 	}
 }
 
-// h, c, the gates and one more; what a product of all gates is made in before it is rounded; starts.
+// Of a sequence: h, c, the gates and one more; what a product of all gates is made in before it is rounded; starts.
 static int64_t scratch_rows(const struct recurrent *r)
 {
-	return 2 * r->gates + 3 + AHEAD * r->gates;
+	return 2 * r->gates + 3 + RNN_AHEAD * r->gates;
+}
+
+static int together(const struct recurrent *r)
+{
+	return r->batch < RNN_TOGETHER ? (int)r->batch : RNN_TOGETHER;
 }
 
 // Floats of scratch memory of a direction: the turned matrices, which may be read beyond, and these rows.
 static int64_t scratch_size(const struct recurrent *r)
 {
-	int64_t size = turned_size(r) + scratch_rows(r) * r->hidden;
+	int64_t size = turned_size(r) + together(r) * scratch_rows(r) * r->hidden;
 
 	return (size + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
+}
+
+// Sequence b, with scratch memory of its own, before its first step.
+static enum status begin(struct run *u, const struct recurrent *r, const struct node *n, const struct tensor *const *in,
+    struct tensor *out, int64_t b, int direction, float *scratch, struct error *err)
+{
+	*u = (struct run){.r = r,
+	    .b = b,
+	    .length = n->n_in > IN_LENGTHS && in[IN_LENGTHS] ? element_int(in[IN_LENGTHS], b) : r->steps,
+	    .direction = direction,
+	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse"),
+	    .x = in[IN_X]->data,
+	    .y = result(n, out, OUT_Y),
+	    .h = scratch,
+	    .c = scratch + r->hidden,
+	    .gate = scratch + 2 * r->hidden};
+	u->starts = starts_ahead(r, n) ? u->gate + (2 * r->gates + 1) * r->hidden : NULL;
+	if (!rule_within(u->length, 0, r->steps))
+		return error_set(err, STATUS_FORMAT, "sequence_lens[%lld] is %lld of %lld steps", (long long)b, (long long)u->length,
+		    (long long)r->steps);
+	copy_state(u->h, floats_at(n, in, IN_H, state_at(u)), r->hidden);
+	copy_state(u->c, floats_at(n, in, IN_C, state_at(u)), r->hidden);
+	return STATUS_OK;
+}
+
+static void end(const struct run *u, const struct node *n, struct tensor *out)
+{
+	float *h = result(n, out, OUT_H), *c = result(n, out, OUT_C);
+
+	copy_state(h ? h + state_at(u) : NULL, u->h, u->r->hidden);
+	copy_state(c ? c + state_at(u) : NULL, u->c, u->r->hidden);
 }
 
 static enum status run_direction(const struct recurrent *r, const struct node *n, const struct tensor *const *in,
     struct tensor *out, rnn_step_fn *step, int direction, float *scratch, struct error *err)
 {
 	struct rnn_cell cell;
-	float *turned = turned_size(r) ? scratch : NULL, *h = scratch + turned_size(r), *c = h + r->hidden;
+	float *turned = turned_size(r) ? scratch : NULL;
 	enum status s = make_cell(&cell, r, n, in, direction, turned, err);
-	struct run u = {.r = r,
-	    .direction = direction,
-	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse")};
 
-	cell.gate = c + r->hidden;
-	float *starts = starts_ahead(r, n) ? cell.gate + (2 * r->gates + 1) * r->hidden : NULL;
-	for (; s == STATUS_OK && u.b < r->batch; u.b++) {
-		int64_t state = state_at(&u);
-		u.length = n->n_in > IN_LENGTHS && in[IN_LENGTHS] ? element_int(in[IN_LENGTHS], u.b) : r->steps;
-		if (!rule_within(u.length, 0, r->steps))
-			return error_set(err, STATUS_FORMAT, "sequence_lens[%lld] is %lld of %lld steps",
-			    (long long)u.b, (long long)u.length, (long long)r->steps);
-		copy_state(h, floats_at(n, in, IN_H, state), r->hidden);
-		copy_state(c, floats_at(n, in, IN_C, state), r->hidden);
-		run_sequence(&u, &cell, step, in[IN_X]->data, result(n, out, OUT_Y), h, c, starts);
-		copy_state(result(n, out, OUT_H) ? result(n, out, OUT_H) + state : NULL, h, r->hidden);
-		copy_state(result(n, out, OUT_C) ? result(n, out, OUT_C) + state : NULL, c, r->hidden);
+	for (int64_t b = 0; s == STATUS_OK && b < r->batch; b += RNN_TOGETHER) {
+		struct run runs[RNN_TOGETHER];
+		int many = r->batch - b < RNN_TOGETHER ? (int)(r->batch - b) : RNN_TOGETHER;
+		for (int i = 0; s == STATUS_OK && i < many; i++)
+			s = begin(&runs[i], r, n, in, out, b + i, direction, scratch + turned_size(r) + i * scratch_rows(r) * r->hidden, err);
+		if (s != STATUS_OK)
+			break;
+		run_sequences(r, runs, many, &cell, step);
+		for (int i = 0; i < many; i++)
+			end(&runs[i], n, out);
 	}
 	return s;
 }

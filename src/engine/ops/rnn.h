@@ -40,15 +40,23 @@ struct rnn_cell { // one direction
 	const float *w_bias, *r_bias; // [gates * hidden] or NULL
 	const float *peephole;        // [3 * hidden] or NULL
 	struct rnn_activation act[RNN_ACTIVATIONS];
-	const float *start; // [gates * hidden] of this step, made ahead: biases and W x; or NULL
-	float *gate; // room for (gates + 1) * hidden, with rounding for twice the gates
 };
-// Takes the state from one time step to the next: h, and for LSTM c, of `hidden` elements.
-typedef void rnn_step_fn(const struct rnn_cell *cell, const float *x, float *h, float *c);
+// Samples that take a step together: what the recurrent matrix holds is read once for all.
+enum { RNN_TOGETHER = 4 };
+struct rnn_group {
+	int n;
+	const float *x[RNN_TOGETHER];     // [input] of this step
+	float *h[RNN_TOGETHER];           // [hidden], the state, which the step takes to the next
+	float *c[RNN_TOGETHER];           // [hidden], of LSTM
+	const float *start[RNN_TOGETHER]; // [gates * hidden] of this step, made ahead: biases and W x; all or none are NULL
+	float *gate[RNN_TOGETHER];        // room for (gates + 1) * hidden, with rounding for twice the gates
+};
+typedef void rnn_step_fn(const struct rnn_cell *cell, const struct rnn_group *g);
 rnn_step_fn rnn_step, rnn_step_gru, rnn_step_lstm;
-// What the gates of n steps start with, `y` one behind the other, for inputs that lie `apart`. Of the recurrent bias the first `both` gates
-// have their part here. A matrix is read once for all steps.
-void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int64_t n);
+// What the gates of some steps, at most RNN_AHEAD, of a sample start with, `y` one behind the other, for inputs that lie `apart`. Of the
+// recurrent bias the first `both` gates have their part here. A matrix is read once for several steps.
+enum { RNN_AHEAD = 8 };
+void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int steps);
 // The evaluation of such a node with that step; `out` as for an op_eval_fn.
 MUST_CHECK enum status rnn_run(
     const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err);

@@ -43,25 +43,35 @@ static void round_to(const struct quantizer *q, float *y, int64_t n)
 	fake_quantize(&t, &t, q, 1);
 }
 
-static void multiply(float *y, const struct rnn_matrix *m, int64_t first, int64_t rows, const float *x)
+// y[s] += M x[s] for some rows of M and `many` vectors.
+static void multiply(float *const y[], const struct rnn_matrix *m, int64_t first, int64_t rows, const float *const x[], int many)
 {
-	if (m->turned)
-		dot_columns(y, m->turned + first, m->apart, x, rows, m->columns);
-	else
-		dot_rows(y, m->rows + first * m->columns, x, rows, m->columns);
-}
+	enum { TILE = 16 }; // rows that stay in the first-level cache
 
-// y += M x for some rows of M, rounded by itself where steps are; `part` has room for it.
-static void add_product(const struct rnn_cell *cell, float *y, const struct rnn_matrix *m, int64_t first, int64_t rows, const float *x, float *part)
-{
-	if (!cell->attrs->rounding) {
-		multiply(y, m, first, rows, x);
+	if (m->turned) {
+		dot_columns(y, m->turned + first, m->apart, x, many, rows, m->columns);
 		return;
 	}
-	start_with(part, NULL, rows);
-	multiply(part, m, first, rows, x);
-	round_to(&cell->attrs->rounding->sums, part, rows);
-	add(y, part, rows);
+	for (int64_t i = 0; i < rows; i += TILE)
+		for (int s = 0; s < many; s++)
+			dot_rows(y[s] + i, m->rows + (first + i) * m->columns, x[s], rows - i < TILE ? rows - i : TILE, m->columns);
+}
+
+// The same for all samples, rounded by itself where steps are; `part[s]` has room for it.
+static void add_products(const struct rnn_cell *cell, int n, float *const y[], const struct rnn_matrix *m, int64_t first, int64_t rows,
+    const float *const x[], float *const part[])
+{
+	if (!cell->attrs->rounding) {
+		multiply(y, m, first, rows, x, n);
+		return;
+	}
+	for (int s = 0; s < n; s++)
+		start_with(part[s], NULL, rows);
+	multiply(part, m, first, rows, x, n);
+	for (int s = 0; s < n; s++) {
+		round_to(&cell->attrs->rounding->sums, part[s], rows);
+		add(y[s], part[s], rows);
+	}
 }
 
 static void round_sums(const struct rnn_cell *cell, float *y, int64_t n)
@@ -74,85 +84,106 @@ static void round_state(const struct rnn_cell *cell, float *y, int64_t n)
 	round_to(cell->attrs->rounding ? cell->attrs->rounding->state : NULL, y, n);
 }
 
+// Where a gate and what lies behind it begins, of every sample.
+static void gates_at(float *out[RNN_TOGETHER], const struct rnn_group *g, int64_t offset)
+{
+	for (int s = 0; s < g->n; s++)
+		out[s] = g->gate[s] + offset;
+}
+
+// What the products take, which do not write to it.
+static const float *const *states(const struct rnn_group *g)
+{
+	return (const float *const *)g->h;
+}
+
 // gate[0..gates-1] = W x + both biases + R h; `part` behind all gates.
-static void add_inputs(const struct rnn_cell *cell, int gates, const float *x, const float *h, float *part)
+static void add_inputs(const struct rnn_cell *cell, int gates, const struct rnn_group *g, float *const part[])
 {
 	int64_t rows = gates * cell->hidden;
 
-	if (cell->start) {
-		memcpy(cell->gate, cell->start, (size_t)rows * sizeof *cell->gate);
-	} else {
-		start_with(cell->gate, cell->w_bias, rows);
-		add(cell->gate, cell->r_bias, rows);
-		add_product(cell, cell->gate, &cell->w, 0, rows, x, part);
+	for (int s = 0; s < g->n; s++) {
+		start_with(g->gate[s], g->start[0] ? g->start[s] : cell->w_bias, rows);
+		if (!g->start[0])
+			add(g->gate[s], cell->r_bias, rows);
 	}
-	add_product(cell, cell->gate, &cell->r, 0, rows, h, part);
+	if (!g->start[0])
+		add_products(cell, g->n, g->gate, &cell->w, 0, rows, g->x, part);
+	add_products(cell, g->n, g->gate, &cell->r, 0, rows, states(g), part);
 }
 
-void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int64_t n)
+void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int steps)
 {
-	enum { TOGETHER = 16 }; // rows that stay in the first-level cache
 	int64_t rows = gates * cell->hidden;
+	float *to[RNN_AHEAD];
+	const float *from[RNN_AHEAD];
 
-	for (int64_t i = 0; i < n; i++) {
-		start_with(y + i * rows, cell->w_bias, rows);
-		add(y + i * rows, cell->r_bias, both * cell->hidden);
+	for (int i = 0; i < steps; i++) {
+		to[i] = y + i * rows;
+		from[i] = x + i * apart;
+		start_with(to[i], cell->w_bias, rows);
+		add(to[i], cell->r_bias, both * cell->hidden);
 	}
-	for (int64_t first = 0; first < rows; first += TOGETHER)
-		for (int64_t i = 0; i < n; i++)
-			multiply(y + i * rows + first, &cell->w, first, rows - first < TOGETHER ? rows - first : TOGETHER, x + i * apart);
+	multiply(to, &cell->w, 0, rows, from, steps);
 }
 
-void rnn_step(const struct rnn_cell *cell, const float *x, float *h, float *c)
+void rnn_step(const struct rnn_cell *cell, const struct rnn_group *g)
 {
-	(void)c;
-	add_inputs(cell, 1, x, h, cell->gate + cell->hidden);
-	activate(&cell->act[0], cell->attrs->clip, cell->gate, cell->hidden);
-	for (int64_t i = 0; i < cell->hidden; i++)
-		h[i] = cell->gate[i];
+	float *part[RNN_TOGETHER];
+
+	gates_at(part, g, cell->hidden);
+	add_inputs(cell, 1, g, part);
+	for (int s = 0; s < g->n; s++) {
+		activate(&cell->act[0], cell->attrs->clip, g->gate[s], cell->hidden);
+		memcpy(g->h[s], g->gate[s], (size_t)cell->hidden * sizeof(float));
+	}
 }
 
 // Gates: update, reset, candidate.
-void rnn_step_gru(const struct rnn_cell *cell, const float *x, float *h, float *c)
+void rnn_step_gru(const struct rnn_cell *cell, const struct rnn_group *g)
 {
 	const int64_t n = cell->hidden;
-	float *update = cell->gate, *reset = update + n, *candidate = reset + n, *part = candidate + n, *more = part + n;
-	const float *r_bias = cell->r_bias ? cell->r_bias + 2 * n : NULL;
+	const float *r_bias = cell->r_bias ? cell->r_bias + 2 * n : NULL, *w_bias = cell->w_bias ? cell->w_bias + 2 * n : NULL;
+	const bool linear = cell->attrs->linear_before_reset != 0;
+	float *reset[RNN_TOGETHER], *candidate[RNN_TOGETHER], *part[RNN_TOGETHER], *more[RNN_TOGETHER];
 
-	(void)c;
-	add_inputs(cell, 2, x, h, more);
-	activate(&cell->act[0], cell->attrs->clip, update, 2 * n);
-	if (cell->start) {
-		memcpy(candidate, cell->start + 2 * n, (size_t)n * sizeof *candidate);
-	} else {
-		start_with(candidate, cell->w_bias ? cell->w_bias + 2 * n : NULL, n);
-		add_product(cell, candidate, &cell->w, 2 * n, n, x, more);
+	gates_at(reset, g, n);
+	gates_at(candidate, g, 2 * n);
+	gates_at(part, g, 3 * n);
+	gates_at(more, g, 4 * n);
+	add_inputs(cell, 2, g, more);
+	for (int s = 0; s < g->n; s++) {
+		activate(&cell->act[0], cell->attrs->clip, g->gate[s], 2 * n);
+		start_with(candidate[s], g->start[0] ? g->start[s] + 2 * n : w_bias, n);
 	}
-	if (cell->attrs->linear_before_reset) {
-		start_with(part, r_bias, n);
-		add_product(cell, part, &cell->r, 2 * n, n, h, more);
-		add_scaled(candidate, reset, part, n);
-	} else {
-		start_with(part, NULL, n);
-		add_scaled(part, reset, h, n);
-		add(candidate, r_bias, n);
-		add_product(cell, candidate, &cell->r, 2 * n, n, part, more);
+	if (!g->start[0])
+		add_products(cell, g->n, candidate, &cell->w, 2 * n, n, g->x, more);
+	for (int s = 0; s < g->n; s++) {
+		start_with(part[s], linear ? r_bias : NULL, n);
+		if (!linear) {
+			add_scaled(part[s], reset[s], g->h[s], n);
+			add(candidate[s], r_bias, n);
+		}
 	}
-	round_sums(cell, candidate, n);
-	activate(&cell->act[1], cell->attrs->clip, candidate, n);
-	SIMD_FOR(i, n) h[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
-	round_state(cell, h, n);
+	add_products(cell, g->n, linear ? part : candidate, &cell->r, 2 * n, n, linear ? states(g) : (const float *const *)part, more);
+	for (int s = 0; s < g->n; s++) {
+		float *h = g->h[s], *update = g->gate[s], *c = candidate[s];
+		if (linear)
+			add_scaled(c, reset[s], part[s], n);
+		round_sums(cell, c, n);
+		activate(&cell->act[1], cell->attrs->clip, c, n);
+		SIMD_FOR(i, n) h[i] = (1 - update[i]) * c[i] + update[i] * h[i];
+		round_state(cell, h, n);
+	}
 }
 
-// Gates: input, output, forget, cell. Peepholes: input, output, forget.
-void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float *c)
+// What follows the products. Gates: input, output, forget, cell. Peepholes: input, output, forget.
+static void end_lstm(const struct rnn_cell *cell, float *gate, float *h, float *c)
 {
 	const int64_t n = cell->hidden;
 	const float clip = cell->attrs->clip, *peephole = cell->peephole;
-	float *input = cell->gate, *output = input + n, *forget = output + n, *candidate = forget + n,
-	      *part = candidate + n;
+	float *input = gate, *output = input + n, *forget = output + n, *candidate = forget + n, *part = candidate + n;
 
-	add_inputs(cell, 4, x, h, part);
 	if (peephole) {
 		add_scaled(input, peephole, c, n);
 		add_scaled(forget, peephole + 2 * n, c, n);
@@ -171,4 +202,14 @@ void rnn_step_lstm(const struct rnn_cell *cell, const float *x, float *h, float 
 	activate(&cell->act[2], 0, part, n);
 	SIMD_FOR(i, n) h[i] = output[i] * part[i];
 	round_state(cell, h, n);
+}
+
+void rnn_step_lstm(const struct rnn_cell *cell, const struct rnn_group *g)
+{
+	float *part[RNN_TOGETHER];
+
+	gates_at(part, g, 4 * cell->hidden);
+	add_inputs(cell, 4, g, part);
+	for (int s = 0; s < g->n; s++)
+		end_lstm(cell, g->gate[s], g->h[s], g->c[s]);
 }

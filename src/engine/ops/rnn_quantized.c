@@ -87,10 +87,11 @@ static void quantize_here(float *y, const float *x, int64_t n)
 		y[i] = (float)(quantize_one(&q, 0, x[i]) - zero) * scale;
 }
 
-static void step(const struct rnn_cell *cell, const float *x, float *h, float *c)
+static void step(const struct rnn_cell *cell, const struct rnn_group *g)
 {
-	quantize_here(h, h, cell->hidden);
-	rnn_step_lstm(cell, x, h, c);
+	for (int s = 0; s < g->n; s++)
+		quantize_here(g->h[s], g->h[s], cell->hidden);
+	rnn_step_lstm(cell, g);
 }
 
 enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
