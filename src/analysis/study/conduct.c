@@ -245,24 +245,19 @@ static enum status conduct_run(struct study *s, struct request *req)
 	return st;
 }
 
-// Between runs: what a look lacks, under the plan of the last run.
-static void conduct_fetch(struct study *s, int sample)
-{
-	struct snapshot *snap = study_latest(s);
-	if (!snap->dirty && snapshot_plan(snap))
-		study_task_fetch(s, snapshot_plan(snap), sample);
-	snapshot_drop(&snap);
-}
+// ---- what the conductor is asked to do. It comes with the lock, works without it, and has it again at the end; `busy` is set meanwhile.
 
-// Between runs, as a short one of its own: the survey has changed, or a run was stopped when its figures were there.
-static void conduct_find(struct study *s)
+static void begin(struct study *s, bool *busy)
 {
-	s->running = true;
+	*busy = true;
 	atomic_store(&s->cancel, false);
 	pthread_mutex_unlock(&s->lock);
-	study_find(s);
+}
+
+static void end(struct study *s, bool *busy)
+{
 	pthread_mutex_lock(&s->lock);
-	s->running = false;
+	*busy = false;
 	pthread_cond_broadcast(&s->changed);
 }
 
@@ -272,75 +267,86 @@ static void conduct_load(struct study *s)
 	cJSON *loads = s->loads;
 	const cJSON *one;
 	s->loads = NULL;
-	s->running = true;
-	pthread_mutex_unlock(&s->lock);
+	begin(s, &s->running);
 	cJSON_ArrayForEach(one, loads)
 		results_load(s, one);
 	cJSON_Delete(loads);
-	pthread_mutex_lock(&s->lock);
-	s->running = false;
-	pthread_cond_broadcast(&s->changed);
+	end(s, &s->running);
+}
+
+static void conduct_request(struct study *s)
+{
+	struct request req = s->req;
+	s->req.edits = NULL;
+	s->req.state = NULL;
+	s->requested = false;
+	begin(s, &s->running);
+	if (atomic_load(&s->yield))
+		thread_yield();
+	conduct_run(s, &req);
+	edits_free(&req.edits);
+	run_state_drop(&req.state);
+	study_look_again(s);
+	end(s, &s->running);
+}
+
+// As a short run of its own: the survey has changed, or a run was stopped when its figures were there.
+static void conduct_find(struct study *s)
+{
+	begin(s, &s->running);
+	study_find(s);
+	end(s, &s->running);
 }
 
 static void conduct_channels(struct study *s)
 {
 	int slot = s->channels_slot - 1;
 	s->channels_slot = 0;
-	s->gathering = true;
-	atomic_store(&s->cancel, false);
-	pthread_mutex_unlock(&s->lock);
+	begin(s, &s->gathering);
 	study_gather_channels(s, slot);
-	pthread_mutex_lock(&s->lock);
-	s->gathering = false;
-	pthread_cond_broadcast(&s->changed);
+	end(s, &s->gathering);
+}
+
+// What a look lacks, under the plan of the last run.
+static void conduct_fetch(struct study *s)
+{
+	int sample = s->fetch - 1;
+	bool fetching; // nobody waits for it
+	s->fetch = 0;
+	begin(s, &fetching);
+	struct snapshot *snap = study_latest(s);
+	if (!snap->dirty && snapshot_plan(snap))
+		study_task_fetch(s, snapshot_plan(snap), sample);
+	snapshot_drop(&snap);
+	end(s, &fetching);
+}
+
+typedef void duty_fn(struct study *s);
+
+// The most urgent; NULL: nothing.
+static duty_fn *next_duty(const struct study *s)
+{
+	if (s->loads)
+		return conduct_load;
+	if (s->requested)
+		return conduct_request;
+	if (s->find)
+		return conduct_find;
+	if (s->channels_slot)
+		return conduct_channels;
+	return s->fetch ? conduct_fetch : NULL;
 }
 
 void *study_conduct(void *arg)
 {
 	struct study *s = arg;
 	pthread_mutex_lock(&s->lock);
-	for (;;) {
-		while (!s->requested && !s->quit && !s->fetch && !s->find && !s->channels_slot && !s->loads)
+	while (!s->quit) {
+		duty_fn *duty = next_duty(s);
+		if (duty)
+			duty(s);
+		else
 			pthread_cond_wait(&s->changed, &s->lock);
-		if (s->quit)
-			break;
-		if (s->loads) {
-			conduct_load(s);
-			continue;
-		}
-		if (s->find && !s->requested) {
-			conduct_find(s);
-			continue;
-		}
-		if (s->channels_slot && !s->requested) {
-			conduct_channels(s);
-			continue;
-		}
-		int fetch = s->requested ? 0 : s->fetch;
-		if (fetch) {
-			s->fetch = 0;
-			atomic_store(&s->cancel, false);
-			pthread_mutex_unlock(&s->lock);
-			conduct_fetch(s, fetch - 1);
-			pthread_mutex_lock(&s->lock);
-			continue;
-		}
-		struct request req = s->req;
-		s->req.edits = NULL;
-		s->req.state = NULL;
-		s->requested = false;
-		s->running = true;
-		atomic_store(&s->cancel, false);
-		pthread_mutex_unlock(&s->lock);
-		if (atomic_load(&s->yield))
-			thread_yield();
-		conduct_run(s, &req);
-		edits_free(&req.edits);
-		run_state_drop(&req.state);
-		study_look_again(s);
-		pthread_mutex_lock(&s->lock);
-		s->running = false;
-		pthread_cond_broadcast(&s->changed);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

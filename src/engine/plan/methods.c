@@ -120,4 +120,4 @@ static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
 }
 
 const struct method observer_mse_exponents = { .phases = 2, .at_once = true, .gathers = GATHERS_RANGE,
-	.feed = { observer_feed_range, exponents_feed },.finish = exponents_finish };
+	.feed = { observer_feed_range, exponents_feed }, .finish = exponents_finish };
