@@ -30,13 +30,24 @@ const char *study_step(const struct study *s, int i)
 	return s->step[i + 1].text;
 }
 
+struct decision decision_copy(const struct decision *from, char *text)
+{
+	struct decision d = *from;
+	d.edits = edits_copy(from->edits);
+	d.text = text;
+	return d;
+}
+
+void decision_done(struct decision *d)
+{
+	edits_free(&d->edits);
+	free(d->text);
+}
+
 static void forget_redo(struct study *s)
 {
-	while (s->n_steps > s->current + 1) {
-		struct decision *d = &s->step[--s->n_steps];
-		edits_free(&d->edits);
-		free(d->text);
-	}
+	while (s->n_steps > s->current + 1)
+		decision_done(&s->step[--s->n_steps]);
 }
 
 static void show_decision(struct study *s)
@@ -49,16 +60,18 @@ static void show_decision(struct study *s)
 	study_publish(s, now);
 }
 
-// A new state behind the one in force, equal to it so far; the caller changes it and calls commit.
-static struct decision *branch(struct study *s, char *text)
+static struct decision *add_step(struct study *s, struct decision d)
 {
 	forget_redo(s);
 	s->step = xgrow(s->step, &s->cap_steps, s->n_steps + 1, sizeof *s->step);
-	struct decision *from = &s->step[s->current], *d = &s->step[s->n_steps++];
-	*d = *from;
-	d->edits = edits_copy(from->edits);
-	d->text = text;
-	return d;
+	s->step[s->n_steps] = d;
+	return &s->step[s->n_steps++];
+}
+
+// A new state behind the one in force, equal to it so far; the caller changes it and calls commit.
+static struct decision *branch(struct study *s, char *text)
+{
+	return add_step(s, decision_copy(&s->step[s->current], text));
 }
 
 static void commit(struct study *s)
@@ -346,20 +359,15 @@ bool study_redo(struct study *s)
 	return s->current + 1 < s->n_steps && go_to(s, s->current + 1);
 }
 
-enum status study_go_variant(struct study *s, const struct variant *v, struct error *err)
+enum status study_go_variant(struct study *s, const struct decision *v, struct error *err)
 {
 	struct str text = {0};
 	enum status st = reload_target(s, v->target, err);
 	if (st != STATUS_OK)
 		return st;
 	str_add(&text, "variant ");
-	study_add_word(&text, v->name);
-	struct decision *d = branch(s, str_detach(&text));
-	edits_free(&d->edits);
-	d->edits = edits_copy(v->edits);
-	d->method = v->method;
-	d->bench = v->bench;
-	snprintf(d->target, sizeof d->target, "%s", v->target);
+	study_add_word(&text, v->text);
+	add_step(s, decision_copy(v, str_detach(&text)));
 	commit(s);
 	return STATUS_OK;
 }

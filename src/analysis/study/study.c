@@ -178,19 +178,34 @@ enum status study_open(struct study **out, const struct study_options *opt, stru
 	return STATUS_OK;
 }
 
+static void stop(struct study *s)
+{
+	if (!s->conducted)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->quit = true;
+	atomic_store(&s->cancel, true);
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+}
+
+static void free_options(struct study_options *o)
+{
+	for (int i = 0; i < o->n_truncate; i++)
+		free((char *)o->truncate[i]);
+	free((void *)o->truncate);
+	free((char *)o->model);
+	free((char *)o->calib);
+	free((char *)o->target);
+}
+
 void study_close(struct study **sp)
 {
 	struct study *s = *sp;
 	if (!s)
 		return;
-	if (s->conducted) {
-		pthread_mutex_lock(&s->lock);
-		s->quit = true;
-		atomic_store(&s->cancel, true);
-		pthread_cond_broadcast(&s->changed);
-		pthread_mutex_unlock(&s->lock);
-		pthread_join(s->thread, NULL);
-	}
+	stop(s);
 	looker_free(&s->looker);
 	task_look_drop(&s->look);
 	channels_drop(&s->channels);
@@ -204,10 +219,8 @@ void study_close(struct study **sp)
 		snapshot_drop(&s->latest[i]);
 	history_done(&s->history);
 	variants_free(s);
-	for (size_t i = 0; i < s->n_steps; i++) {
-		edits_free(&s->step[i].edits);
-		free(s->step[i].text);
-	}
+	for (size_t i = 0; i < s->n_steps; i++)
+		decision_done(&s->step[i]);
 	edits_free(&s->req.edits);
 	run_state_drop(&s->req.state);
 	study_task_free(&s->task);
@@ -220,12 +233,7 @@ void study_close(struct study **sp)
 	for (int i = 0; i < 2; i++)
 		if (s->pipe[i] >= 0)
 			close(s->pipe[i]);
-	for (int i = 0; i < s->opt.n_truncate; i++)
-		free((char *)s->opt.truncate[i]);
-	free((void *)s->opt.truncate);
-	free((char *)s->opt.model);
-	free((char *)s->opt.calib);
-	free((char *)s->opt.target);
+	free_options(&s->opt);
 	cJSON_Delete(s->loads);
 	survey_drop(&s->survey);
 	study_found_free(s);

@@ -13,15 +13,7 @@ struct decision {
 	char target[256];
 	enum calib_method method;
 	int bench;  // how pictures are prepared
-	char *text; // the command that led here; NULL for the first
-};
-// A state under a name.
-struct variant {
-	char *name;
-	struct edits *edits;
-	char target[256];
-	enum calib_method method;
-	int bench;
+	char *text; // of a step the command that led here, NULL for the first; of a variant its name
 };
 // The samples prepared in one way, and the figures on them.
 struct bench {
@@ -54,7 +46,7 @@ struct study {
 	size_t cap_steps;
 	atomic_size_t n_steps, current;    // step[current] is in force; snapshots say whether there are others
 
-	struct variant *variant;
+	struct decision *variant;
 	size_t n_variants, cap_variants;
 
 	pthread_t thread;
@@ -146,6 +138,8 @@ struct survey *study_take_survey(const struct study *s, const struct dataset *sa
 int edits_count(const struct edits *e);
 void study_replay(struct study *s, bool begin);      // what is decided from here on is shown when it ends
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
+struct decision decision_copy(const struct decision *from, char *text); // which the copy owns
+void decision_done(struct decision *d);
 void variants_cut(struct study *s, size_t n); // the first n stay
 void variants_free(struct study *s);
 // What the target in force says of edits, of which none is in the way of another's: each is asked once. As plan_check_edits.
@@ -153,7 +147,7 @@ int refusals_of(struct study *s, const int *nodes, int n, enum precision want, b
 const struct plan *refusals_bare(struct study *s); // the plan that is asked
 void refusals_forget(struct study *s);             // before the target goes
 // Brings the state of a variant back, as a step of the history.
-MUST_CHECK enum status study_go_variant(struct study *s, const struct variant *v, struct error *err);
+MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
 // Edits as JSON, and back (heap): an error names the node.
 struct cJSON *edits_json(const struct graph *g, const struct edits *e);
 MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err);
@@ -161,7 +155,7 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to, enum calib_method after, int *n);
 void edits_commands_free(char **list, int n);
 // Takes a state as one step of the history: as a copy of this variant; where another state has its name, with a number behind.
-MUST_CHECK enum status study_become(struct study *s, const struct variant *wanted, struct error *err);
+MUST_CHECK enum status study_become(struct study *s, const struct decision *wanted, struct error *err);
 // Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_scale_text(char *out, size_t size, double scale);

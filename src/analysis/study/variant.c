@@ -5,36 +5,28 @@
 #include "qtui/base/json.h"
 #include "study_impl.h"
 
-static struct variant *find(const struct study *s, const char *name)
+static struct decision *find(const struct study *s, const char *name)
 {
 	for (size_t i = 0; i < s->n_variants; i++)
-		if (strcmp(s->variant[i].name, name) == 0)
+		if (strcmp(s->variant[i].text, name) == 0)
 			return &s->variant[i];
 	return NULL;
 }
 
-static bool is_state(const struct variant *v, const struct edits *e, const char *target, enum calib_method m, int bench)
+static bool same_state(const struct decision *a, const struct decision *b)
 {
-	return m == v->method && bench == v->bench && strcmp(target, v->target) == 0 && edits_equal(e, v->edits);
+	return a->method == b->method && a->bench == b->bench && strcmp(a->target, b->target) == 0 && edits_equal(a->edits, b->edits);
 }
 
-static bool in_force(const struct study *s, const struct variant *v)
+static bool in_force(const struct study *s, const struct decision *v)
 {
-	const struct decision *d = &s->step[s->current];
-	return is_state(v, d->edits, d->target, d->method, d->bench);
-}
-
-static void drop_last(struct study *s)
-{
-	struct variant *v = &s->variant[--s->n_variants];
-	edits_free(&v->edits);
-	free(v->name);
+	return same_state(v, &s->step[s->current]);
 }
 
 void variants_cut(struct study *s, size_t n)
 {
 	while (s->n_variants > n)
-		drop_last(s);
+		decision_done(&s->variant[--s->n_variants]);
 }
 
 void variants_free(struct study *s)
@@ -43,13 +35,11 @@ void variants_free(struct study *s)
 	free(s->variant);
 }
 
-static struct variant *add_variant(struct study *s, const char *name, const struct edits *e, const char *target, enum calib_method m, int bench)
+static struct decision *add_variant(struct study *s, const char *name, const struct decision *state)
 {
 	s->variant = xgrow(s->variant, &s->cap_variants, s->n_variants + 1, sizeof *s->variant);
-	struct variant *v = &s->variant[s->n_variants++];
-	*v = (struct variant){.name = xstrdup(name), .edits = edits_copy(e), .method = m, .bench = bench};
-	snprintf(v->target, sizeof v->target, "%s", target);
-	return v;
+	s->variant[s->n_variants] = decision_copy(state, xstrdup(name));
+	return &s->variant[s->n_variants++];
 }
 
 static bool is_number(const char *text)
@@ -66,28 +56,28 @@ static enum status check_name(const char *name, struct error *err)
 }
 
 // A name of another state gets a number behind.
-static void free_name(struct str *out, const struct study *s, const struct variant *wanted)
+static void free_name(struct str *out, const struct study *s, const struct decision *wanted)
 {
-	const struct variant *v;
-	str_add(out, wanted->name);
-	for (int i = 2; (v = find(s, str_text(out))) && !is_state(v, wanted->edits, wanted->target, wanted->method, wanted->bench); i++) {
+	const struct decision *v;
+	str_add(out, wanted->text);
+	for (int i = 2; (v = find(s, str_text(out))) && !same_state(v, wanted); i++) {
 		str_clear(out);
-		str_addf(out, "%s-%d", wanted->name, i);
+		str_addf(out, "%s-%d", wanted->text, i);
 	}
 }
 
-enum status study_become(struct study *s, const struct variant *wanted, struct error *err)
+enum status study_become(struct study *s, const struct decision *wanted, struct error *err)
 {
 	struct str name = {0};
 	free_name(&name, s, wanted);
-	const struct variant *v = find(s, str_text(&name));
+	const struct decision *v = find(s, str_text(&name));
 	bool made = !v;
 	if (made)
-		v = add_variant(s, str_text(&name), wanted->edits, wanted->target, wanted->method, wanted->bench);
+		v = add_variant(s, str_text(&name), wanted);
 	str_done(&name);
 	enum status st = study_go_variant(s, v, err);
 	if (st != STATUS_OK && made)
-		drop_last(s);
+		variants_cut(s, s->n_variants - 1);
 	return st;
 }
 
@@ -122,7 +112,7 @@ static enum status become_run(struct study *s, const struct run_record *run, str
 	if (state->prepared && study_bench_of(&bench, s, &state->pre, err) != STATUS_OK)
 		return err->status;
 	snprintf(name, sizeof name, "run-%d", run->note.number);
-	struct variant v = {.name = name, .edits = state->edits, .method = state->method, .bench = bench};
+	struct decision v = {.text = name, .edits = state->edits, .method = state->method, .bench = bench};
 	snprintf(v.target, sizeof v.target, "%s", state->target);
 	return in_force(s, &v) ? STATUS_OK : study_become(s, &v, err);
 }
@@ -140,8 +130,7 @@ static enum status go_run(struct study *s, const char *number, struct error *err
 
 enum status study_variant(struct study *s, const char *name, bool *made, struct error *err)
 {
-	const struct decision *d = &s->step[s->current];
-	const struct variant *v = find(s, name);
+	const struct decision *v = find(s, name);
 	*made = false;
 	if (is_number(name))
 		return go_run(s, name, err);
@@ -150,7 +139,7 @@ enum status study_variant(struct study *s, const char *name, bool *made, struct 
 		return st;
 	if (v)
 		return study_go_variant(s, v, err);
-	add_variant(s, name, d->edits, d->target, d->method, d->bench);
+	add_variant(s, name, &s->step[s->current]);
 	*made = true;
 	return STATUS_OK;
 }
@@ -162,10 +151,10 @@ int study_variants(const struct study *s)
 
 const char *study_variant_name(const struct study *s, int i)
 {
-	return s->variant[i].name;
+	return s->variant[i].text;
 }
 
-static struct key decision_of(const struct study *s, const struct variant *v)
+static struct key decision_of(const struct study *s, const struct decision *v)
 {
 	struct edits *effective = study_effective(s, v->edits);
 	struct key k = decision_key(v->target, v->method, effective, &s->bench[v->bench]);
@@ -186,7 +175,7 @@ static struct run_record now(struct study *s)
 
 enum status study_figures(struct run_record *out, struct study *s, const char *what, struct error *err)
 {
-	const struct variant *v = find(s, what);
+	const struct decision *v = find(s, what);
 	struct key decision = v ? decision_of(s, v) : (struct key){0}, samples = all_samples_key(study_first_dataset(s));
 	enum status st = STATUS_OK;
 	if (strcmp(what, "now") == 0) {
@@ -211,9 +200,9 @@ struct cJSON *study_save_variants(const struct study *s)
 {
 	cJSON *a = cJSON_CreateArray();
 	for (size_t i = 0; i < s->n_variants; i++) {
-		const struct variant *v = &s->variant[i];
+		const struct decision *v = &s->variant[i];
 		cJSON *o = cJSON_CreateObject();
-		cJSON_AddStringToObject(o, "name", v->name);
+		cJSON_AddStringToObject(o, "name", v->text);
 		cJSON_AddStringToObject(o, "target", v->target);
 		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
 		if (v->bench > 0) // else pictures are prepared as the study was opened
@@ -243,23 +232,22 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 {
 	static const struct json_member member[] = {{NULL, "edits", cJSON_Array}, {NULL, "preprocess", cJSON_Object}};
 	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
-	enum calib_method m;
-	struct edits *e = NULL;
-	int bench = 0;
+	struct decision v = {0};
 	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
 	if (st == STATUS_OK && check_name(name, err) != STATUS_OK)
 		st = err->status = STATUS_FORMAT;
-	if (st == STATUS_OK && (!calib_parse(&m, json_text(o, "calibration", "")) || !*target || strlen(target) >= sizeof s->variant->target))
+	if (st == STATUS_OK && (!calib_parse(&v.method, json_text(o, "calibration", "")) || !*target || strlen(target) >= sizeof v.target))
 		st = error_set(err, STATUS_FORMAT, "variant %s: target or calibration is missing or unknown", name);
 	if (st != STATUS_OK || find(s, name))
 		return st;
-	st = read_bench(&bench, s, o, err);
+	memcpy(v.target, target, strlen(target));
+	st = read_bench(&v.bench, s, o, err);
 	if (st == STATUS_OK)
-		st = edits_parse(&e, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
+		st = edits_parse(&v.edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)
 		return error_prefix(err, "variant %s", name);
-	add_variant(s, name, e, target, m, bench);
-	edits_free(&e);
+	add_variant(s, name, &v);
+	edits_free(&v.edits);
 	return st;
 }
 
