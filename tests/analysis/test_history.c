@@ -99,6 +99,22 @@ void test_history__comes_back_as_it_was(void **state)
 	study_close(&st);
 }
 
+void test_history__a_run_behind_several_steps_says_so(void **state)
+{
+	struct study *st = open_study();
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	set(st, PREC_INT16);
+	set(st, PREC_FLOAT);
+	struct snapshot *s = run_study(st);
+	assert_string_equal(s->run[1].title, "2 steps to set " CONV " float");
+	snapshot_drop(&s);
+	assert_true(study_undo(st));
+	s = run_study(st);
+	assert_string_equal(s->run[2].title, "set " CONV " int16");
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
 // Nothing was computed: the history has no new line for it, and the sitting goes on from the last one.
 void test_history__a_sitting_goes_on_with_the_last_run(void **state)
 {

@@ -74,7 +74,7 @@ struct run_note { // one line of the history of runs
 	enum calib_method method;
 	int n_edits;
 	struct key decision, samples; // what it is of, and on what
-	char title[112];              // of the first run "3 edits, esp32p4 kl", of others the step behind which they ran
+	char title[112];              // of the first run "3 edits, esp32p4 kl", of others the step behind which they ran, and how many were new
 	double out_snr_db;            // worst graph output, NAN: not known
 	double mean_snr_db;           // mean of the decibels of all nodes that are not exact; NAN: not known
 	double seconds;

@@ -117,7 +117,10 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 static void title_of(char *out, size_t size, const struct work *w, bool first)
 {
 	const struct request *req = &w->req;
-	if (!first && req->step[0])
+	int more = req->steps - w->study->steps;
+	if (!first && req->step[0] && more > 1)
+		snprintf(out, size, "%d steps to %s", more, req->step);
+	else if (!first && req->step[0])
 		snprintf(out, size, "%s", req->step);
 	else
 		snprintf(out, size, "%d edit%s, %.40s %s", req->n_edits, plural(req->n_edits), req->target, calib_name(req->method));
@@ -143,6 +146,7 @@ static void note_run(struct work *w)
 	r.note.computed = atomic_load(&w->computed);
 	r.note.total = r.note.computed + atomic_load(&w->reused);
 	title_of(r.note.title, sizeof r.note.title, w, first);
+	s->steps = w->req.steps;
 	study_task_note(w, &r.note);
 	r.state = run_state_take(w->req.state);
 	pthread_mutex_lock(&s->lock);

@@ -292,6 +292,7 @@ void study_run(struct study *s)
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
 	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));
 	s->req.bench = d->bench;
+	s->req.steps = s->current;
 	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void

@@ -83,6 +83,7 @@ struct study {
 
 	// Kept by the conductor between runs.
 	double load_s;
+	int steps;                         // that were in force in the last run
 	pthread_mutex_t publishing;        // one snapshot is built at a time
 };
 

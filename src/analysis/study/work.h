@@ -39,7 +39,8 @@ struct request {
 	int n_edits;
 	struct key decision;
 	int bench;
-	char step[112];             // the command that led here, shortened; "": none
+	char step[80];              // the command that led here, shortened; "": none
+	int steps;                  // of the history that are in force
 };
 
 struct study;

@@ -116,6 +116,18 @@ static const char *stage_text(const struct snapshot *s)
 	return s->stage == STAGE_TASK && !s->findings ? "looking for causes" : stage_name(s->stage);
 }
 
+// "fix: scales 40 %": each part of a repair has a progress of its own.
+static void beside_text(char *out, size_t size, const struct ui *ui, const struct beside *b, double progress)
+{
+	const char *part = b == &ui->beside[BESIDE_REPAIR] ? ui->repair.text : "";
+	int n = (int)strcspn(part, ":"), longest = 24;
+
+	if (n == 0 || n > longest || !strncmp(part, b->name, (size_t)n))
+		snprintf(out, size, "%s %3.0f %%", b->name, 100 * progress);
+	else
+		snprintf(out, size, "%s: %.*s %3.0f %%", b->name, n, part, 100 * progress);
+}
+
 // What is going on, at the right end; returns its width.
 static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 {
@@ -131,7 +143,7 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_text(s), 100 * s->progress, format_rate(rate, s->rate),
 		    format_seconds(time, s->left));
 	else if (beside)
-		snprintf(text, sizeof text, "%s %3.0f %%", beside->name, 100 * progress);
+		beside_text(text, sizeof text, ui, beside, progress);
 	else if (is_running(s->stage))
 		snprintf(text, sizeof text, "%s %3.0f %%", stage_text(s), 100 * s->progress);
 	else if (s->stage == STAGE_FAILED)

@@ -87,7 +87,7 @@ void act_run_take(struct ui *ui)
 		ui_fail(ui, &err);
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, NARROW = 72, WIDE = 100,
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12, NARROW = 72, WIDE = 100,
 	WIDEST = 130 };
 
 // Where the columns that not every width has room for begin; 0: not shown.
@@ -113,7 +113,7 @@ static struct places columns_of(const struct ui *ui, int width)
 	if (task && width >= WIDE)
 		return (struct places){0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
 	if (task && width >= X_TIME + TASK)
-		return (struct places){0, 0, 0, X_TIME, X_TIME + TASK};
+		return (struct places){0, 0, 0, X_TIME, width >= X_TIME + TASK + TITLE ? X_TIME + TASK : width};
 	if (width >= WIDE)
 		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
 	if (width >= NARROW)
@@ -144,7 +144,7 @@ static void draw_cost(struct canvas *c, const struct run_note *run, struct place
 		canvas_right(c, r.x + at.time, r.y, at.computed + 14 - at.time, ROLE_DIM, format_date(text, run->when));
 		return;
 	}
-	snprintf(computed, sizeof computed, "%d of %d", run->computed, run->total);
+	snprintf(computed, sizeof computed, run->computed ? "%d of %d" : "nothing", run->computed, run->total);
 	if (at.time)
 		canvas_right(c, r.x + at.time, r.y, 8, run->earlier ? ROLE_DIM : ROLE_TEXT, format_seconds(text, run->seconds));
 	if (at.computed)
@@ -233,7 +233,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_HEAD, "computed");
 	if (at.task)
 		canvas_text(c, r.x + at.task, r.y, TASK, ROLE_HEAD, "task, float → now, gained");
-	canvas_text(c, r.x + at.title, r.y, 12, ROLE_HEAD, "what was run");
+	canvas_text(c, r.x + at.title, r.y, r.w - at.title, ROLE_HEAD, "what was run");
 }
 
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
