@@ -160,9 +160,10 @@ static void print_decisions(const cJSON *nodes)
 	int n = 0, shown = 0;
 	cJSON_ArrayForEach(row, nodes)
 		n += is_decision(row);
-	printf("\n%d node%s with another precision or scale (. as in the other):\n", n, plural(n));
 	if (n)
-		printf("  %-*s%-*s%s\n", CELL, "A", CELL, "B", "node");
+		printf("\n%d node%s with another precision or scale (. as in the other):\n  %-*s%-*s%s\n", n, plural(n), CELL, "A", CELL, "B", "node");
+	else
+		printf("\nNo node has another precision or scale.\n");
 	cJSON_ArrayForEach(row, nodes)
 	{
 		char a[CELL], b[CELL];
@@ -317,8 +318,8 @@ static void print_models(const cJSON *j, const char *const *path)
 	    json_number(j, "samples", 0), n, "SNR dB", "cosine");
 	cJSON_ArrayForEach(row, member(j, "outputs"))
 		print_distance(row);
-	printf("\nThe tensors that differ most:\n");
-	for (int i = 0; i < n && i < SHOWN; i++)
+	printf("%s", n && !json_bool(order[0], "exact", false) ? "\nThe tensors that differ most:\n" : "\nNo tensor differs.\n");
+	for (int i = 0; i < n && i < SHOWN && !json_bool(order[i], "exact", false); i++)
 		print_distance(order[i]);
 	free(order);
 }

@@ -98,7 +98,8 @@ static void print_report(const struct study *st, const struct snapshot *s)
 	puts("");
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
-		print_row(task_word(r->figure[i].name), r->figure[i].value);
+		if (!isnan(r->figure[i].value[TASK_FLOAT]) || !isnan(r->figure[i].value[TASK_QUANT]))
+			print_row(task_word(r->figure[i].name), r->figure[i].value);
 	if (r->has_interval)
 		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", task_word(r->figure[0].name),
 		    r->interval.difference, r->interval.low, r->interval.high);

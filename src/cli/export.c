@@ -1,5 +1,6 @@
 // qtui export: the decisions of a session in the form that another tool takes. qtui quantize: the quantized model itself.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qtui/base/log.h"
 #include "qtui/interop/export.h"
@@ -31,6 +32,11 @@ static enum status export_study(struct options *o, struct study *st, struct erro
 	}
 	if (status == STATUS_OK && !o->quiet)
 		tell_loss(str_text(&loss));
+	if (status == STATUS_OK && !o->output) { // a name that nobody gave
+		char *path = export_path(o->format, st);
+		say("%s\n", path);
+		free(path);
+	}
 	str_done(&loss);
 	return status;
 }

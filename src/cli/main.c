@@ -12,23 +12,33 @@
 #include "verbs.h"
 
 static const struct verb {
-	const char *name, *usage;
+	const char *name, *usage, *about;
 	unsigned bit;
 	int (*run)(struct options *o);
 } verbs[] = {
-    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--check CONDITIONS]", VERB_ANALYZE, verb_analyze},
-    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", VERB_RUN, verb_run},
-    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", VERB_QUANTIZE, verb_quantize},
-    {"export", "MODEL CALIB --session S --format NAME [-o F]", VERB_EXPORT, verb_export},
-    {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]", VERB_EVAL, verb_eval},
-    {"compare", "A B [CALIB] [--json F]: two sessions or analyses, or two models on CALIB", VERB_COMPARE, verb_compare},
-    {"search", "MODEL CALIB [--until GOAL] [--budget SECONDS] [--blame] [--session S] [--json F]", VERB_SEARCH, verb_search},
-    {"tune", "MODEL CALIB [-o OUT.onnx] [--budget SECONDS] [--session S] [--json F]", VERB_TUNE, verb_tune},
-    {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--rules quark] [--json F]", VERB_EQUALIZE, verb_equalize},
-    {"ops", "", VERB_OPS, verb_ops},
+    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--findings] [--check CONDITIONS]",
+     "What the target's quantization does to every tensor, and why: figures, findings, a gate for CI.", VERB_ANALYZE, verb_analyze},
+    {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]",
+     "mAP or top-1 of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
+    {"search", "MODEL CALIB [--until GOAL] [--budget SECONDS] [--blame] [--session S] [--json F]",
+     "Tries remedies one by one and keeps what pays, or ranks what does the damage.", VERB_SEARCH, verb_search},
+    {"tune", "MODEL CALIB [-o OUT.onnx] [--budget SECONDS] [--session S] [--json F]",
+     "Fits weights and biases to what quantization does.", VERB_TUNE, verb_tune},
+    {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--rules quark] [--json F]",
+     "Moves factors between the weights of neighbours, so that one scale suits all channels.", VERB_EQUALIZE, verb_equalize},
+    {"compare", "A B [CALIB] [--json F]", "Two sessions or analyses: what differs and what it bought. Two models on CALIB: how far apart.",
+     VERB_COMPARE, verb_compare},
+    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "The quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
+     VERB_QUANTIZE, verb_quantize},
+    {"export", "MODEL CALIB --session S --format NAME [-o F]", "The decisions as a file for another tool, and what that cannot say.", VERB_EXPORT,
+     verb_export},
+    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", "The network on given inputs; outputs or every tensor as NPY.",
+     VERB_RUN, verb_run},
+    {"ops", "", "The operators that are supported.", VERB_OPS, verb_ops},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
-static const struct verb tui = {"", "MODEL CALIB [options], or SESSION.json", VERB_TUI, verb_tui};
+static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json", "Opens the screen, where figures are seen and decisions edited; ? shows its keys.",
+	VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
 int verb_tui(struct options *o)
@@ -53,10 +63,14 @@ int verb_tui(struct options *o)
 
 static void print_help(const struct verb *v)
 {
-	printf("usage: qtui%s%s%s%s\n", *v->name ? " " : "", v->name, *v->usage ? " " : "", v->usage);
-	for (size_t i = 0; v == &tui && i < N_VERBS; i++)
-		printf("       qtui %s%s%s\n", verbs[i].name, *verbs[i].usage ? " " : "", verbs[i].usage);
-	puts("");
+	printf("usage: qtui%s%s%s%s\n%s\n\n", *v->name ? " " : "", v->name, *v->usage ? " " : "", v->usage, v->about);
+	enum { VERBS = 12 };
+	if (v == &tui) {
+		puts("The same in batch: qtui VERB, with a help of its own");
+		for (size_t i = 0; i < N_VERBS; i++)
+			options_help_row(verbs[i].name, VERBS, verbs[i].about);
+		puts("\nOptions of the screen:");
+	}
 	options_help(v->bit);
 	if (v->bit == VERB_EXPORT) {
 		puts("\nNAME is one of");

@@ -25,14 +25,57 @@ static const struct row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
+enum { HELP_LEFT = 28, HELP_WIDTH = 80 }; // columns
+
+// Broken between words, so that what follows the first line stands below it.
+void options_help_row(const char *left, int indent, const char *text)
+{
+	printf("  %-*s", indent - 2, left);
+	if ((int)strlen(left) > indent - 3)
+		printf("\n%*s", indent, "");
+	while (*text) {
+		size_t n = strlen(text), room = (size_t)(HELP_WIDTH - indent);
+		if (n > room)
+			for (n = room; n > 0 && text[n] != ' ';)
+				n--;
+		if (n == 0)
+			n = strcspn(text, " "); // a word that is longer than a line
+		printf("%.*s\n", (int)n, text);
+		text += n + (text[n] == ' ');
+		if (*text)
+			printf("%*s", indent, "");
+	}
+}
+
+// Whether an option is one of a few verbs, decides something about the quantized network, or means the same everywhere.
+enum option_group { OF_VERB, OF_DECISIONS, OF_ALL, N_GROUPS };
+static enum option_group group_of(const struct row *r)
+{
+	static const unsigned many[] = {VERB_STUDY, VERB_SAMPLES, VERB_TASK, VERB_ANY};
+	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+		if ((r->verbs & many[i]) == many[i])
+			return r->verbs & VERB_DECISION ? OF_DECISIONS : OF_ALL;
+	return OF_VERB;
+}
+
 void options_help(unsigned verb)
 {
-	for (int i = 0; i < N_ROWS; i++) {
-		char left[64];
-		if (!(rows[i].verbs & verb))
-			continue;
-		snprintf(left, sizeof left, "--%s %s", rows[i].name, rows[i].argument ? rows[i].argument : "");
-		printf("  %-34s %s\n", left, rows[i].help);
+	static const char *const heading[N_GROUPS] = {"", "What is decided, saved with a session:", "And as everywhere:"};
+	bool before = false;
+	for (int g = 0; g < N_GROUPS; g++) {
+		bool any = false;
+		for (int i = 0; i < N_ROWS; i++) {
+			char left[64], letter[8] = "";
+			if (!(rows[i].verbs & verb) || group_of(&rows[i]) != (enum option_group)g)
+				continue;
+			if (!any && before)
+				printf("\n%s\n", heading[g]);
+			any = before = true;
+			if (rows[i].letter)
+				snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+			snprintf(left, sizeof left, "%s--%s %s", letter, rows[i].name, rows[i].argument ? rows[i].argument : "");
+			options_help_row(left, HELP_LEFT, rows[i].help);
+		}
 	}
 }
 
@@ -189,6 +232,12 @@ static enum status resolve_task(struct options *o, struct error *err)
 	struct task_wish *w = &o->study.task;
 	enum task_kind kind;
 	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task};
+	const struct {
+		const char *option, *path;
+	} needed[] = {{"--eval", o->eval}, {"--labels", o->labels}, {"--calib", o->calib}};
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) // they are read behind the run, which may take minutes
+		if (needed[i].path && !file_exists(needed[i].path))
+			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
 	if (o->decoder && task_decoder_check(o->decoder, err) != STATUS_OK)

@@ -106,6 +106,7 @@ static enum status work(void *arg, struct error *err)
 		return repair_blame(s->repair, &s->blames, err);
 	if (st == STATUS_OK && !options_take_stdout(s->o)) {
 		lines_begin();
+		puts("damage: how far the result is from the float network's, 0 the same, 1 unlike it (docs/REPAIR.md)");
 		printf("begin              ");
 		print_figures(s, repair_begin(s->repair));
 		puts("");
@@ -159,6 +160,11 @@ static void print_blames(const struct search *s)
 	if (halves.len)
 		printf("quantized alone: %s\n", str_text(&halves));
 	str_done(&halves);
+	if (b->n) {
+		puts("\nalone: damage of the part by itself at 8 bit; float, 16 bit: damage that is saved there, everything else quantized;");
+		printf("%s: what 16 bit gains; %s: what goes above 8 bit with the part; per %%: saved at 16 bit for each of them\n",
+		    b->task[0] ? task_word(b->task) : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %");
+	}
 	printf("\n%8s%8s%8s%8s%8s%8s  %s\n",
 	    "alone", "float", "16 bit", b->task[0] ? task_word(b->task) : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %", "per %", "");
 	for (int i = 0; i < b->n && i < SHOWN; i++) {
@@ -190,7 +196,6 @@ static void print_tuned(const struct search *s)
 	for (int i = 0; i < n; i++)
 		say("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
 		    row[i].changed, row[i].outputs, study_graph(s->study)->node[row[i].node].name);
-	puts("");
 }
 
 static cJSON *json_tuned(const struct search *s)
@@ -214,14 +219,15 @@ static cJSON *json_tuned(const struct search *s)
 static void print_frontier(const struct search *s, const struct frontier *f)
 {
 	char text[FRONTIER_CHANGES], time[COST_TIME];
-	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n%6s%8s%10s%9s%9s%9s  changes\n", "steps", "cost",
-	    "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
+	int times = f->n && !isnan(f->at[0].figures.us) ? 10 : 0;
+	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n%6s%8s%*s%9s%9s%9s  changes\n", "steps", "cost",
+	    times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
 	for (int i = 0; i < f->n; i++) {
 		const struct repair_figures *x = &f->at[i].figures;
 		char steps[16] = "-";
 		if (f->at[i].steps != FRONTIER_EARLIER)
 			snprintf(steps, sizeof steps, "%d", f->at[i].steps);
-		printf("%6s%8.3f%10s", steps, x->cost, isnan(x->us) ? "" : cost_time(time, x->us));
+		printf("%6s%8.3f%*s", steps, x->cost, times, isnan(x->us) ? "" : cost_time(time, x->us));
 		printf(" ");
 		print_number(4, x->damage);
 		printf(" ");

@@ -65,6 +65,8 @@ expect help 0 "" --help
 expect help_of_a_verb 0 "" run --help
 expect help_of_export 0 "" export --help
 grep -q esp-ppq-setting "$dir/out"; report help_of_export_has_the_formats $?
+"$qtui" run --help | grep -q '^  -o, --output PATH  *where'; report help_has_the_letters $?
+"$qtui" --help | awk 'length > 80 {exit 1}'; report help_fits_a_terminal $?
 
 # ---- failures name the file, node or tensor
 # Under a limit on address space the program, and the libraries that it calls, do with what there is or end with one line.
@@ -312,7 +314,7 @@ expect check_holds 0 "" analyze $model $calib --samples 2 -q --check 'snr>5,wide
 rm "$dir/gate.json"
 expect check_fails 1 "output0 has" analyze $model $calib --samples 2 -q --check 'snr>50,cos>0.9' --json "$dir/gate.json"
 grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
-expect check_of_the_task 1 "AP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
+expect check_of_the_task 1 "map_drop<0.1: mAP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
 expect check_of_a_task_that_was_not_measured 1 "what was measured is cosine" eval $model $calib --samples 2 --task agree --check 'map_drop<0.9' -q
 expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
 echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothing.json"
@@ -338,7 +340,7 @@ grep -A2 '^The nodes whose own noise' "$dir/out" | grep -qE '/model.3/conv/Conv:
 expect compare_as_json 0 "" compare "$dir/1.json" "$dir/7.json" --json -
 grep -q '"qtui_compare":	1' "$dir/out" && grep -q '"gain_db"' "$dir/out"; report compare_json $?
 expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"
-grep -q '^0 nodes with another' "$dir/out"; report compare_finds_nothing $?
+grep -q '^No node has another' "$dir/out"; report compare_finds_nothing $?
 expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
 grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
@@ -378,12 +380,16 @@ db() { "$qtui" analyze "$@" -q | sed -n 's/^output output0: *\([0-9.]*\) dB.*/\1
 before=$(db $model $calib) after=$(db $model --session "$dir/repair.json")
 awk -v a="$before" -v b="$after" 'BEGIN {exit !(a < 20 && b > 40)}'; report repair_mends $? "$before dB before, $after dB after"
 
-# ---- labels that are not there: an error, but the figures were paid for
-expect no_such_labels 1 "nowhere.json" analyze $model $calib --samples 1 --labels nowhere.json --json "$dir/figures.json" -q
-grep -q graphwise "$dir/figures.json"; report no_such_labels_loses_no_figures $?
+# ---- labels that are not there end it at once; those that cannot be read are an error, but the figures were paid for
 rm -f "$dir/figures.json"
-expect no_such_labels_for_findings 1 "nowhere.json" analyze $model $calib --samples 1 --labels nowhere.json --findings --json "$dir/figures.json" -q
-grep -q graphwise "$dir/figures.json"; report no_such_labels_for_findings_loses_no_figures $?
+expect no_such_labels 1 "--labels nowhere.json: there is no such file" analyze $model $calib --labels nowhere.json --json "$dir/figures.json" -q
+report no_such_labels_cost_nothing "$([ ! -e "$dir/figures.json" ]; echo $?)"
+expect no_such_samples 1 "--eval nowhere: there is no such" analyze $model $calib --eval nowhere
+expect bad_labels 1 "a.json" analyze $model $calib --samples 1 --labels "$dir/a.json" --json "$dir/figures.json" -q
+grep -q graphwise "$dir/figures.json"; report bad_labels_lose_no_figures $?
+rm -f "$dir/figures.json"
+expect bad_labels_for_findings 1 "a.json" analyze $model $calib --samples 1 --labels "$dir/a.json" --findings --json "$dir/figures.json" -q
+grep -q graphwise "$dir/figures.json"; report bad_labels_for_findings_lose_no_figures $?
 
 # ---- two variants laid side by side
 cat >"$dir/variants.qtui" <<-END

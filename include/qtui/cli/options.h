@@ -38,5 +38,6 @@ const char *options_decision(const struct options *o);
 // Whether a result goes to standard output, which then holds nothing else.
 bool options_take_stdout(const struct options *o);
 void options_help(unsigned verb); // prints the options of a verb to standard output
+void options_help_row(const char *left, int indent, const char *text); // a row of two columns, broken at 80
 
 #endif

@@ -125,7 +125,7 @@ static void check_task(struct str *out, const struct snapshot *s, const char *na
 	}
 	double drop = drop_of(s->task);
 	if (!(drop < limit))
-		say(out, "%s<%g: %s lost %.4f, %.4f too much", name, limit, s->task->figure[0].name, drop, drop - limit);
+		say(out, "%s<%g: %s lost %.4f, %.4f too much", name, limit, task_word(s->task->figure[0].name), drop, drop - limit);
 }
 
 // Of a search's cost: in a board's times where they are known.
