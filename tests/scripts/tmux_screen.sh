@@ -103,6 +103,10 @@ check tmux__eight_colours eight
 mono() { start 80x24 "LC_ALL=C TERM=vt100" "" && see "$done_"; }
 check tmux__vt100 mono
 
+# It has no second screen to go back from.
+line_of_its_own() { keys q && until_true 20 ends && see AFTERWARDS && screen | grep -qx AFTERWARDS; }
+check tmux__vt100_leaves_the_prompt_a_line line_of_its_own
+
 dumb() { start 80x24 "LC_ALL=C TERM=dumb" "" && until_true 30 ends && grep -q "cannot place the cursor" "$dir/err" && grep -qx 1 "$dir/code"; }
 check tmux__dumb_terminal dumb
 

@@ -143,6 +143,19 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 	return STATUS_OK;
 }
 
+// A terminal without a second screen keeps what was drawn: the shell's prompt is to stand on a line of its own.
+static void give_back(void)
+{
+	const char *second = tigetstr("rmcup");
+
+	if (!second || second == (const char *)-1) {
+		move(LINES - 1, 0);
+		clrtoeol();
+		refresh();
+	}
+	endwin();
+}
+
 // Takes pictures away that the terminal keeps beside its text.
 static void end_pictures(struct screen *s)
 {
@@ -159,7 +172,7 @@ void screen_close(struct screen **s)
 		return;
 	end_pictures(*s);
 	mark_pastes(false);
-	endwin();
+	give_back();
 	delscreen((*s)->term);
 	canvas_done(&(*s)->shown);
 	free(*s);
@@ -332,7 +345,7 @@ void screen_suspend(struct screen *s)
 
 	end_pictures(s);
 	mark_pastes(false);
-	endwin();
+	give_back();
 	sigaction(SIGTSTP, &stop, &old);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &old, NULL);
