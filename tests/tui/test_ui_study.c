@@ -115,9 +115,12 @@ void test_ui_study__the_story_is_acted_on_from_any_line(void **state)
 
 	(void)state;
 	live_open(&l, "esp32p4", 4);
-	press(&l.ui, "Wa");
+	press(&l.ui, "W/Edit:<Enter>");
+	assert_true(l.ui.scroll[VIEW_WHY].cursor > 0);
+	press(&l.ui, "a");
 	assert_int_equal(study_steps(l.st, &current), 1);
 	assert_true(l.ui.unsaved);
+	assert_int_equal(l.ui.scroll[VIEW_WHY].cursor, 0);
 	press(&l.ui, "u");
 	assert_int_equal(strncmp(l.ui.note, "undone: ", 8), 0);
 	live_wait(&l);

@@ -183,8 +183,8 @@ static void put_grid(struct page *p, const struct site *s)
 	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
 	put_behind(p, "logits", ROLE_TEXT, s, scale);
 	if (s->used_levels >= 0)
-		put(p, "codes", ROLE_TEXT, "%s %% of %lld in use", format_percent(used, 100 * s->used_levels),
-		    (long long)(s->qmax - s->qmin + 1));
+		put(p, "codes", ROLE_TEXT, "%.0f of %lld in use, %s %%", s->used_levels * (double)(s->qmax - s->qmin + 1),
+		    (long long)(s->qmax - s->qmin + 1), format_percent(used, 100 * s->used_levels));
 }
 
 static void put_range(struct page *p, const struct site *s)

@@ -172,6 +172,7 @@ void act_why_apply(struct ui *ui)
 {
 	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
 	const struct finding *first = first_with_edit(ui);
+	unsigned edits = ui->edits;
 
 	if (line && line->finding >= 0)
 		finding_apply(ui, &ui->findings->at[line->finding]);
@@ -181,6 +182,8 @@ void act_why_apply(struct ui *ui)
 		finding_apply(ui, first);
 	else
 		ui_note(ui, n_lines(ui) ? "no edit mends what is told here: the last lines say what to try" : "nothing is told yet: wait for the run");
+	if (ui->edits != edits)
+		ui_scroll(ui)->cursor = 0; // the next story is another one, which begins with what this bought
 }
 
 void act_why_go(struct ui *ui)
