@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "qtui/base/str.h"
 
 // The names in the two versions of the interface.
 struct cgroup_files {

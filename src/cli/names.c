@@ -1,5 +1,4 @@
 // NAME=VALUE arguments: '=' in a name is escaped by a backslash.
-#include <string.h>
 #include "qtui/base/mem.h"
 #include "verbs.h"
 

@@ -1,5 +1,4 @@
 // Opening a study for a verb: session, options, edits given on the command line.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that operators end with. The rest of that file
 // is what its step 1 calibrated; the block is put into it as text.
 #include <stdlib.h>
-#include <string.h>
 #include "formats.h"
 
 static const char *const type_name[PREC_COUNT] = {[PREC_INT8] = "int8", [PREC_INT16] = "int16", [PREC_FLOAT] = "float16"};

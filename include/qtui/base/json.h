@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <cjson/cJSON.h>
 #include "qtui/base/error.h"
 

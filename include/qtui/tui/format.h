@@ -3,7 +3,6 @@
 #define QTUI_TUI_FORMAT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define FIGURE 32 // room for any of them
 char *format_db(char *out, double v);      // "31.2"; INFINITY (no noise at all): "exact"

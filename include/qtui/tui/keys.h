@@ -3,7 +3,6 @@
 #ifndef QTUI_TUI_KEYS_H
 #define QTUI_TUI_KEYS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 // A key is a Unicode code point, a control character (C-r is 18), or one of these.

@@ -3,9 +3,6 @@
 #ifndef QTUI_TUI_LINE_H
 #define QTUI_TUI_LINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum line_kind { LINE_NONE, LINE_COMMAND, LINE_SEARCH, LINE_SCALE, LINE_KINDS };
 #define LINE_TEXT 1024
 #define LINE_MATCHES 64

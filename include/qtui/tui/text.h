@@ -3,7 +3,6 @@
 #ifndef QTUI_TUI_TEXT_H
 #define QTUI_TUI_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #ifndef QTUI_TUI_THEME_H
 #define QTUI_TUI_THEME_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <cjson/cJSON.h>
 #include "qtui/base/error.h"

@@ -2,7 +2,6 @@
 #include "qtui/analysis/findings.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/survey.h"
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"

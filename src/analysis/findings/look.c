@@ -1,6 +1,5 @@
 // What rules ask of a snapshot.
 #include <math.h>
-#include <stdlib.h>
 #include "qtui/analysis/logits.h"
 #include "qtui/base/mem.h"
 #include "rule.h"

@@ -1,6 +1,5 @@
 // Many findings of one rule whose edits cost nothing (scales) become one, with all edits in one step; the worst speaks for all.
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/base/str.h"
 #include "rule.h"
 

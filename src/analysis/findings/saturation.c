@@ -3,7 +3,6 @@
 // outlying channel), energy speaks for the large ones alone, and the network's outputs do not agree with it.
 // Of probabilities the upper end counts: detections that are clipped to the same score cannot be told apart.
 #include <math.h>
-#include <stdlib.h>
 #include "rule.h"
 
 static const double SHARE = 0.001, GOOD_DB = 24;

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../study/study_impl.h"
 #include "qtui/base/str.h"
 #include "rule.h"

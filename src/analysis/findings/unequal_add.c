@@ -1,5 +1,4 @@
 // The grid of a sum is as coarse as its larger term needs: a small term added to a large one loses its digits.
-#include <math.h>
 #include "rule.h"
 
 static const double UNEQUAL = 8, LOST_DB = 6, POOR_DB = 20;

@@ -1,6 +1,5 @@
 // The first half of a run: the plan's structure, what its observers see, and the scales that follow.
 #include <stdlib.h>
-#include <string.h>
 #include "../study/study_impl.h"
 
 struct shared_plan *shared_plan_take(struct shared_plan *p)

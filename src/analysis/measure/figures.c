@@ -1,7 +1,6 @@
 // The memo of figures: see figures.h.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "figures.h"
 #include "qtui/engine/plan.h"
 

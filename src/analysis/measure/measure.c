@@ -1,5 +1,4 @@
 // The second half of a run: the pass that compares float and quantized tensors at the sites.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../study/study_impl.h"

@@ -1,6 +1,5 @@
 // Figures of weights. They are the same for every sample: compared once, as sample 0, by the conductor. Large ones are rounded and compared
 // some rows at a time, so that they are not in memory twice.
-#include <stdlib.h>
 #include "../study/study_impl.h"
 
 // Of the outermost dimension.

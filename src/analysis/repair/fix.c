@@ -1,6 +1,5 @@
 // The guided repair: remedies from the cheapest to the dearest, each measured in the network as it is by then, kept when it pays.
 #include <math.h>
-#include <stdlib.h>
 #include "repair_impl.h"
 
 static const double PAYS = 0.004;   // of the damage: less than this is not worth more bits

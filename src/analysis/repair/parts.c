@@ -2,7 +2,6 @@
 // and the constants of every node. Also what has to be widened so that one of them is wide: a 16-bit node between 8-bit
 // neighbours gains nothing, since its tensors keep 8 bits.
 #include <stdlib.h>
-#include <string.h>
 #include "repair_impl.h"
 
 static bool quantizes(const struct slot *s)

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../study/study_impl.h"
 #include "../task/boxes.h"
 #include "qtui/base/jobs.h"

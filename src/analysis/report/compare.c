@@ -1,7 +1,6 @@
 // Two analyses side by side: rows are matched by the names of nodes and outputs.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/compare.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"

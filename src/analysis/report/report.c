@@ -1,6 +1,5 @@
 // Tables for people: Markdown with the columns of xquant's report, CSV and HTML. Worst node first.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/cost.h"

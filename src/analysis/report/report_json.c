@@ -1,5 +1,4 @@
 // The analysis as JSON: the contract of batch tools (docs/JSON.md). What is not known is absent.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/blame.h"
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"

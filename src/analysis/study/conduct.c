@@ -1,6 +1,5 @@
 // The conductor: one thread that turns requests into runs. A newer request cancels the run under way.
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

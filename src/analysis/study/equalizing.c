@@ -1,7 +1,6 @@
 // Equalizing in the background: a thread with a study of its own.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include "background_impl.h"
 #include "qtui/analysis/equalizing.h"

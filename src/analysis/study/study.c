@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/channels.h"
 #include "qtui/analysis/frontier.h"

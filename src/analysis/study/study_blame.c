@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/story.h"
-#include "qtui/base/json.h"
 #include "study_impl.h"
 
 enum { KEPT = 32 };

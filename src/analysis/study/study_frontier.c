@@ -2,7 +2,6 @@
 // they speak of something else by now.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/latency.h"

@@ -2,7 +2,6 @@
 // whoever goes through the samples does not want to wait for it. What no run has measured yet is fetched by the conductor
 // when it is idle.
 #include <stdlib.h>
-#include <string.h>
 #include "study_task.h"
 
 static const double least_score = .25;

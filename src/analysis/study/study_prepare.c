@@ -1,8 +1,5 @@
 // How pictures are prepared, as a decision like others. Each way has samples and figures of its own, which stay until the study is
 // closed: going back to one computes nothing.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
 #include "study_impl.h"

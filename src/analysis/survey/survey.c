@@ -1,7 +1,6 @@
 // The samples half of a survey: histograms of the float tensors on the evaluation samples.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/base/mem.h"
 #include "../study/study_impl.h"
 #include "survey_impl.h"

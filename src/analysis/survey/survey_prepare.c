@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/base/mem.h"
 #include "survey_impl.h"
 

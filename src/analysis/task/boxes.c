@@ -2,7 +2,6 @@
 #include "boxes.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "decode.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"

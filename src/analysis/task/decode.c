@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 #include "decode_family.h"
-#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
 enum { LABEL_MAX = 1 << 16 };

@@ -1,8 +1,6 @@
 // Reports as JSON: what batch tools read, and what a session keeps. What is not known is absent.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
-#include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 

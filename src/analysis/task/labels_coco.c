@@ -1,7 +1,6 @@
 // COCO JSON: images, annotations, categories. Annotations of images that are no samples are passed over.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "labels.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"

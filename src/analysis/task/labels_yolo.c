@@ -1,6 +1,5 @@
 // A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image; or "class x1 y1 x2 y2
 // x3 y3 ..." with the outline of the object, whose box is taken. No file: no objects.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // A reader for the two forms of Python literal.
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 #include "names.h"
 #include "qtui/base/mem.h"
 

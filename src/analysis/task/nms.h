@@ -2,7 +2,6 @@
 #ifndef QTUI_ANALYSIS_TASK_NMS_H
 #define QTUI_ANALYSIS_TASK_NMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct candidate {

@@ -3,7 +3,6 @@
 #ifndef QTUI_ENGINE_BACKEND_BLAS_H
 #define QTUI_ENGINE_BACKEND_BLAS_H
 
-#include <stdbool.h>
 #include "tiles.h"
 
 enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err);

@@ -2,7 +2,6 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <stdlib.h>
 #include "blas.h"
 
 enum { TILE = 128, PIECE = 1024 }; // columns of a tile; rows that are summed in float

@@ -6,7 +6,6 @@
 #define QTUI_ENGINE_BACKEND_ONEDNN_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include "kernel_impl.h"
 #include "onednn_api.h"
 

@@ -7,7 +7,6 @@
 // is as wide as the stride, and where the channels of one phase would leave most of a block empty.
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
 

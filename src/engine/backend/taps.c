@@ -1,6 +1,5 @@
 #include "taps.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "kernel_impl.h"
 

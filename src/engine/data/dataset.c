@@ -1,7 +1,6 @@
 // Samples: which rows of which files they are. dataset_load.c makes inputs of them.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "convention.h"
 #include "dataset.h"
 #include "guess.h"

@@ -1,6 +1,5 @@
 // JPEG through libjpeg-turbo. Its errors come by longjmp; a file that ends early is an error too, not a grey picture.
 #include <setjmp.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <jpeglib.h>

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "image.h"
-#include "qtui/base/mem.h"
 
 // How the upright picture is read from the stored one: along its columns, from its right, from below.
 static const struct turn {

@@ -1,7 +1,6 @@
 // graph_eval: the plain interpreter. It serves the graphs inside If nodes and whatever must be computed without a plan
 // or a store; values are dropped after their last reader.
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
 

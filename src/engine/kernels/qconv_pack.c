@@ -1,6 +1,5 @@
 // Packing of a fast integer convolution: weights in the order in which the inner loop reads them, sums to start from, and where the
 // channels of each panel go.
-#include <math.h>
 #include <stdlib.h>
 #include "qconv.h"
 

@@ -2,7 +2,6 @@
 // weights and adds to a sum; nothing saturates in it. Bytes have no sign: signed codes come in with 128 added, which the bias takes away again.
 // So sums differ from the true ones while they grow, and may wrap; the last is the true one, and that fits int32.
 #ifdef __x86_64__
-#include <math.h>
 #include "qdepthwise_taps.h"
 
 enum { LANES = 16 };

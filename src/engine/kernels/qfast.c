@@ -1,6 +1,4 @@
 // What the fast integer kernels share: the choice of loops, how codes enter and weights split, and one panel against many rows.
-#include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // Fast integer matrix product: rows of a as the rows of a tile, columns of b as the channels of panels. A constant b is packed
 // once, another one for every batch.
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtile.h"

@@ -3,7 +3,6 @@
 #define QTUI_ENGINE_KERNELS_QSIMPLE_H
 
 #include <immintrin.h>
-#include <math.h>
 #include "qfast.h"
 
 struct simple {

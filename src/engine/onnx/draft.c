@@ -1,5 +1,4 @@
 // The lists of a draft.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/str.h"

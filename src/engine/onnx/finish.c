@@ -1,7 +1,6 @@
 // The end of a draft: live nodes and the values they touch get their final ids; every node of the file gets its origin.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "draft.h"
 #include "proto.h"
 #include "qtui/base/log.h"

@@ -1,6 +1,5 @@
 // onnx_load and onnx_read_tensor: from a file to what the rest of the program sees.
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include "channels_last.h"
 #include "dims.h"

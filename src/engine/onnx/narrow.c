@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct format {
 	int exponent, fraction, bias; // bits, bits; a value is 1.fraction * 2^(exponent - bias)

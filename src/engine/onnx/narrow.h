@@ -3,7 +3,6 @@
 #define QTUI_ENGINE_ONNX_NARROW_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 // TensorProto.DataType of them; the description of the format that this is built with may be older than they are.
 enum {

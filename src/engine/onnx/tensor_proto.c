@@ -1,5 +1,4 @@
 // One row a data type; every row knows the size of an item in raw bytes and how an item becomes an element.
-#include <stdlib.h>
 #include <string.h>
 #include "narrow.h"
 #include "qtui/base/str.h"

@@ -1,5 +1,4 @@
 // Messages of an ONNX file: nodes with their attributes, initializers.
-#include <stdlib.h>
 #include <string.h>
 #include "narrow.h"
 #include "qtui/engine/op.h"

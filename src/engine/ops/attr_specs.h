@@ -4,7 +4,6 @@
 #define QTUI_ENGINE_OPS_ATTR_SPECS_H
 
 #include <float.h>
-#include <limits.h>
 #include "attrs.h"
 
 #define NO_AXIS INT32_MIN // "all elements", where an attribute `axis` may be left out

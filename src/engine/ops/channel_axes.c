@@ -1,6 +1,5 @@
 // Along which dimension of a tensor its channels lie: forward from the operators that make them, then, where that says nothing, backward
 // from those that read them.
-#include <stdlib.h>
 #include "attrs.h"
 #include "qtui/engine/channels.h"
 

@@ -1,7 +1,6 @@
 // Conv and ConvTranspose.
 #include "conv.h"
 
-#include <string.h>
 #include "rule.h"
 
 enum status conv_resolve(struct convolve *t, const struct conv_attrs *a, const struct shape *x, const struct shape *w,

@@ -1,7 +1,6 @@
 // Gather, GatherElements, GatherND: elements picked by index. Negative indices count from the end; one out of range is
 // an error.
 #include <string.h>
-#include "element.h"
 #include "gather.h"
 #include "rule.h"
 

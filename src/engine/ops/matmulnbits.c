@@ -1,6 +1,4 @@
 // MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero point of its own.
-#include <stdlib.h>
-#include "element.h"
 #include "matmul.h"
 #include "qlinear.h"
 #include "rule.h"

@@ -1,6 +1,5 @@
 // BatchNormalization (inference), InstanceNormalization, LRN, LpNormalization.
 #include <math.h>
-#include <stdlib.h>
 #include "norm.h"
 #include "rule.h"
 

@@ -2,7 +2,6 @@
 // constant goes.
 #include <stdlib.h>
 #include <string.h>
-#include "element.h"
 #include "rule.h"
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, PAD_MODES };

@@ -1,7 +1,6 @@
 // MaxPool (with the indices of the maxima), AveragePool, LpPool.
 #include <math.h>
 #include <string.h>
-#include "element.h"
 #include "ordered.h"
 #include "rule.h"
 #include "window.h"

@@ -1,6 +1,5 @@
 // Tests of single elements: IsNaN, IsInf; and the bitwise complements Not, BitwiseNot.
 #include <math.h>
-#include "element.h"
 #include "rule.h"
 
 enum status predicate_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

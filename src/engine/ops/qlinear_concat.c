@@ -1,7 +1,6 @@
 // QLinearConcat: inputs y_scale, y_zero, then three for each part: codes, scale, zero point.
 #include <stdlib.h>
 #include "qlinear.h"
-#include "rule.h"
 
 enum { QCAT_Y_SCALE, QCAT_Y_ZERO, QCAT_FIRST, QCAT_EACH = 3 };
 

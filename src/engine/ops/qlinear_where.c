@@ -1,6 +1,5 @@
 // QLinearWhere: both branches are brought to the output's scale, then chosen from.
 #include "qlinear.h"
-#include "rule.h"
 
 // A branch is followed by its scale and its zero point.
 enum { QWHERE_CONDITION, QWHERE_X, QWHERE_Y = 4, QWHERE_Z_SCALE = 7, QWHERE_Z_ZERO };

@@ -1,7 +1,6 @@
 // ReduceSum and its kin. Floats are summed in double (reduce_fold.c), integers in int64.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "element.h"
 #include "reduce.h"
 #include "reduce_fold.h"

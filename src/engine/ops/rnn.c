@@ -1,7 +1,6 @@
 // RNN, GRU, LSTM: shapes, and the walk over directions, batch and time.
 #include "rnn.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "../graph/transpose.h"
 #include "../kernels/dot.h"

@@ -1,7 +1,6 @@
 // The activations of a recurrent network: names, and parameters that are handed out in their order to those that take
 // any.
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include "rnn.h"
 

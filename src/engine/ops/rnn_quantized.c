@@ -4,7 +4,6 @@
 #include "qlinear.h"
 #include "quantize_dynamic.h"
 #include "rnn.h"
-#include "rule.h"
 
 enum { IN_X, IN_W, IN_R, IN_B, LSTM_INPUTS = 8, W_SCALE = LSTM_INPUTS, W_ZERO, R_SCALE, R_ZERO };
 

@@ -1,5 +1,4 @@
 // Slice, with steps of either sign; starts and ends are clamped to the input as NumPy does.
-#include "element.h"
 #include "rule.h"
 #include "strided.h"
 

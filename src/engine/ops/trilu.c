@@ -1,6 +1,5 @@
 // Trilu (one triangle of each matrix) and ReverseSequence (the first elements of each sequence turned round).
 #include <string.h>
-#include "element.h"
 #include "rule.h"
 
 enum status trilu_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

@@ -1,5 +1,4 @@
 // Max, Min, Sum, Mean of any number of inputs, folded from the left into the output.
-#include <string.h>
 #include "binary.h"
 #include "rule.h"
 

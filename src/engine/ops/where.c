@@ -1,5 +1,4 @@
 // Where: x where the condition holds, else y; all three are broadcast.
-#include <string.h>
 #include "rule.h"
 #include "strided.h"
 

@@ -1,5 +1,4 @@
 // Which precision every node is sent to: what the target quantizes, what the graph allows, what the user asked for.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/engine/op.h"

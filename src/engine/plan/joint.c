@@ -4,7 +4,6 @@
 // begin where ranges do, so that a range costs no pass over its bins but for the error, which is a product with a table of its width.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "observer_impl.h"
 
 enum { BINS = JOINT_BINS, LEVELS = 256, STEP = 32, GROUP = BINS / LEVELS, ROWS = (BINS - LEVELS) / STEP + 1, WEIGHED = 10 };

@@ -1,7 +1,6 @@
 // Percentile: the k-th smallest and the k-th largest value of every sample, averaged over the samples. The tails hold one
 // element in ten thousand, so a pass collects what lies beyond limits guessed from every few hundredth element, and the rest is never sorted.
 #include <stdlib.h>
-#include <string.h>
 #include "observer_impl.h"
 
 #define GUESS_ELEMENTS 2048

@@ -2,7 +2,6 @@
 // the states of calibration, puts the observed scales in, and aligns again, now with numbers.
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include "plan_impl.h"
 
 static int count_slots(const struct graph *g)

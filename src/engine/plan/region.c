@@ -1,5 +1,4 @@
 // Questions about edits that are not made yet.
-#include <stdio.h>
 #include <stdlib.h>
 #include "plan_impl.h"
 

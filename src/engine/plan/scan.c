@@ -1,6 +1,5 @@
 // Passes over floats for the observers, and the choice between plain C and what is compiled for the processor's level.
 #include <math.h>
-#include <string.h>
 #include "../kernels/cpu.h"
 #include "scan_impl.h"
 

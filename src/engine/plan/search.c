@@ -2,7 +2,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include "observer_impl.h"
 
 #define LOGS 16384 // counts are mostly small: their logarithms are looked up

@@ -1,6 +1,5 @@
 // Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel, or (plain) a row.
 // Other broadcasts are the plain code's.
-#include <string.h>
 #include "strips.h"
 
 static bool is_binary(const struct exec *x)

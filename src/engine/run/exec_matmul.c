@@ -1,7 +1,6 @@
 // MatMul and Gemm as one batched row-major product.
 #include <stdlib.h>
 #include <string.h>
-#include "attr.h"
 #include "exec.h"
 
 struct product {

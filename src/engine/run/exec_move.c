@@ -3,7 +3,6 @@
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
 #include <string.h>
-#include "attr.h"
 #include "exec.h"
 #include "places.h"
 

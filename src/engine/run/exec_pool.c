@@ -1,6 +1,5 @@
 // Poolings by the kernels for them, and what comes to the same: a mean or a maximum over all pixels. Maxima work on codes as on floats.
 #include "../ops/reduce.h"
-#include "attr.h"
 #include "exec.h"
 
 enum { MAXIMUM = 1, GLOBAL = 2, REDUCES = 4 };

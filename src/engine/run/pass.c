@@ -1,6 +1,5 @@
 // Passes: the samples through the network, by all workers, in one round or in two of every stretch.
 #include <stdlib.h>
-#include <string.h>
 #include "exec.h"
 #include "runner.h"
 

@@ -1,8 +1,6 @@
 // What a pass prepares once for all its samples.
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
-#include "keys.h"
 #include "runner.h"
 
 bool *wants_union(const struct graph *g, const bool *const want[SIM_COUNT])

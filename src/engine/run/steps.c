@@ -1,7 +1,6 @@
 // Steps: which nodes are executed at once. Fusion never changes what is computed, only how often memory is walked.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "attr.h"
 #include "run_impl.h"
 

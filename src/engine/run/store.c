@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "run_impl.h"
 
 struct entry {

@@ -1,6 +1,5 @@
 // Histograms of floats, and counts of codes.
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "stats_impl.h"

@@ -1,7 +1,6 @@
 // Which tensors share a factor a channel: those that operators connect which let positive factors pass. A set of them is a group
 // if nothing else makes or reads any of them than weights that can take the factor.
 #include <stdlib.h>
-#include <string.h>
 #include "equalize_impl.h"
 #include "qtui/engine/op.h"
 

@@ -1,6 +1,5 @@
 // Second moments of rows, and least squares from them.
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/engine/linalg.h"
 #include "tune_impl.h"
 

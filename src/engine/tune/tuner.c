@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/base/jobs.h"
 #include "tune_impl.h"
 

@@ -1,5 +1,4 @@
 // HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts.
-#include <string.h>
 #include "wishes.h"
 
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks

@@ -1,6 +1,5 @@
 #include "qtui/tui/graphics.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { KITTY_ID = 31, KITTY_CHUNK = 4096 };

@@ -1,5 +1,6 @@
 #include "qtui/tui/line.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // Editing: precision, scale, undo, runs, marks.
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "qtui/base/jobs.h"

@@ -1,6 +1,5 @@
 // Commands about what is seen, files, and the program.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "qtui/base/file.h"

@@ -1,5 +1,6 @@
 #include "qtui/tui/keys.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "qtui/analysis/logits.h"
 #include "qtui/engine/op.h"

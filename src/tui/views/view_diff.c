@@ -7,7 +7,6 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
-#include "qtui/tui/view_task.h"
 
 enum { X_A = 2, X_B = 10, X_GAIN = 18, X_PRECISION = 26, X_SCALE = 43, X_NAME = 62, W_DB = 7, MEDIUM = 60, WIDE = 90 };
 

@@ -1,7 +1,6 @@
 // What :fix does, in the blame view: where it stands against where it began, and the remedies as they are tried.
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "qtui/analysis/cost.h"
 #include "qtui/tui/format.h"

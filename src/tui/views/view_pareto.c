@@ -8,7 +8,6 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
-#include "qtui/tui/repair.h"
 #include "qtui/tui/rows.h"
 
 enum { LEFT = 2, HEAD = 3 };

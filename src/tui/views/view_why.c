@@ -1,7 +1,6 @@
 // The story of the loss in order: how much, where, why, what mends it, what that gains, what to do next. Its rows are lines of text,
 // broken at the width; keys act on the part that a line belongs to.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "qtui/tui/action.h"

@@ -1,7 +1,6 @@
 // Outputs that are detections already. Boxes that all lie within a fraction of 2 are fractions of the input, others
 // pixels.
 #include <math.h>
-#include <string.h>
 #include "../decode_family.h"
 #include "qtui/base/str.h"
 
