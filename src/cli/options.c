@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
+#include "qtui/analysis/preprocess.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/cli/options.h"

@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include "qtui/analysis/session.h"
+#include "qtui/analysis/session_writer.h"
 #include "../../src/analysis/study/study_impl.h"
 #include "studies.h"
 

@@ -35,18 +35,6 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 MUST_CHECK enum status session_save_end(struct session_save **s, const char *path, struct error *err);
 void session_save_free(struct session_save **s); // one that nobody wants written
 
-// A thread that writes one session file, directories included, so that nobody waits for its disk. What is put is written in order, but
-// one that waits gives way to a newer.
-struct session_writer;
-struct session_writer *session_writer_new(const char *path);
-void session_writer_put(struct session_writer *w, struct session_save *s); // takes it over
-int session_writer_fd(const struct session_writer *w); // readable when session_writer_news has something to tell
-// Whether the latest writing ended otherwise than was told last: why it failed, or STATUS_OK: it is written again.
-bool session_writer_news(struct session_writer *w, struct error *err);
-bool session_writer_lost(struct session_writer *w); // waits for what is put: the latest writing has failed
-// Writes what waits; how the latest writing ended.
-MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
-
 // The tuned weights that a session names, which lie beside it: the study knows them from now on. Any thread may call it.
 MUST_CHECK enum status session_read_tuned(const struct session *s, struct study *st, struct error *err);
 // The run that a session has ended with. *old: other edits are in force there by now. STATUS_NOTFOUND: it has none, STATUS_FORMAT: it is
@@ -61,10 +49,6 @@ MUST_CHECK enum status session_move(const char *from, const char *to, struct err
 char *session_tuned_path(const char *session, const char *name);
 
 enum { SESSION_VERSION = 1 };
-bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
-const char *resize_text(enum resize_mode m);
-// "127.5": for all channels, "123.7,116.3,103.5": one for each of 3 or 4. `divides`: it is a deviation, above 0. STATUS_USAGE.
-MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);
 // Where the autosave of a model goes: $XDG_STATE_HOME/qtui/NAME-HASH.json; heap.
 char *session_autosave_path(const char *model);
 

@@ -1,6 +1,4 @@
 // Session files: see docs/SESSION.md for the members. Unknown members are kept; malformed ones are errors that name the member.
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
@@ -12,52 +10,12 @@ static char *copy_member(const cJSON *obj, const char *key)
 	return xstrdup(json_text(obj, key, NULL));
 }
 
-// One number for all channels or one a channel; those that are not given get `rest`.
-static enum status read_channels(bool *set, const cJSON *obj, const char *key, float rest, float out[4], struct error *err)
-{
-	const cJSON *a = cJSON_GetObjectItemCaseSensitive(obj, key), *item;
-	int i = 0;
-	*set = a != NULL;
-	cJSON_ArrayForEach(item, a)
-	{
-		if (i == 4 || !cJSON_IsNumber(item) || !(fabs(item->valuedouble) <= FLT_MAX))
-			return error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
-		out[i++] = (float)item->valuedouble;
-	}
-	for (int k = i; k < 4; k++)
-		out[k] = i == 1 ? out[0] : rest;
-	return !a || i > 0 ? STATUS_OK : error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
-}
-
 static enum status read_count(int *out, const cJSON *obj, const char *key, struct error *err)
 {
 	double n = json_number(obj, key, 0);
 	if (!(n >= 0 && n <= 1e9))
 		return error_set(err, STATUS_FORMAT, "\"calibration.%s\" must be a number from 0 to 1000000000", key);
 	*out = (int)n;
-	return STATUS_OK;
-}
-
-enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct error *err)
-{
-	static const struct json_member member[] = {
-	    {NULL, "mean", cJSON_Array}, {NULL, "std", cJSON_Array}, {NULL, "color", cJSON_String}, {NULL, "resize", cJSON_String}};
-	const char *color = json_text(obj, "color", NULL), *resize = json_text(obj, "resize", NULL);
-	*p = (struct preprocess){0};
-	if (json_check(obj, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
-		return err->status;
-	if (read_channels(&p->mean_set, obj, "mean", 0, p->mean, err) || read_channels(&p->std_set, obj, "std", 1, p->std, err))
-		return err->status;
-	p->color_set = color != NULL;
-	p->bgr = color && strcmp(color, "bgr") == 0;
-	p->resize_set = resize_parse(&p->resize, resize);
-	if (color && !p->bgr && strcmp(color, "rgb") != 0)
-		return error_set(err, STATUS_FORMAT, "\"color\": %s is neither rgb nor bgr", color);
-	if (resize && !p->resize_set)
-		return error_set(err, STATUS_FORMAT, "\"resize\": %s is none of stretch, letterbox, corner, crop", resize);
-	for (int i = 0; i < 4 && p->std_set; i++)
-		if (!(p->std[i] > 0))
-			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");
 	return STATUS_OK;
 }
 

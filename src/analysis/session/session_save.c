@@ -20,30 +20,6 @@ struct session_save {
 	size_t n_tunings;
 };
 
-static cJSON *channels(const float *v)
-{
-	cJSON *a = cJSON_CreateArray();
-	for (int i = 0; i < 4; i++)
-		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
-	return a;
-}
-
-// What the user gave; the rest is guessed again from the same model.
-cJSON *preprocess_json(const struct preprocess *p)
-{
-	cJSON *o = cJSON_CreateObject();
-	if (p->mean_set)
-		cJSON_AddItemToObject(o, "mean", channels(p->mean));
-	if (p->std_set)
-		cJSON_AddItemToObject(o, "std", channels(p->std));
-	if (p->color_set)
-		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
-	if (p->resize_set)
-		cJSON_AddStringToObject(o, "resize", resize_text(p->resize));
-	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
-	return o;
-}
-
 static void absolute(cJSON *o, const char *key, const char *path)
 {
 	char *full = path ? realpath(path, NULL) : NULL;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "qtui/analysis/session.h"
+#include "qtui/analysis/session_writer.h"
 #include "qtui/base/file.h"
 #include "qtui/base/jobs.h"
 #include "qtui/base/mem.h"

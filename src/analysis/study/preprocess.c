@@ -1,7 +1,9 @@
-// How pictures are prepared, in the words of options, commands and sessions.
+// How pictures are prepared: words, keys and JSON.
+#include <float.h>
 #include <math.h>
 #include <string.h>
-#include "qtui/analysis/session.h"
+#include "qtui/analysis/preprocess.h"
+#include "qtui/base/json.h"
 #include "qtui/base/str.h"
 
 static const char *const resize_name[] = {
@@ -53,5 +55,77 @@ enum status channels_parse(float out[4], const char *text, bool divides, struct 
 		return error_set(err, STATUS_USAGE, "%s: one number, or one a channel, like 123.7,116.3,103.5", text);
 	for (int i = n; i < 4; i++)
 		out[i] = n == 1 ? out[0] : divides;
+	return STATUS_OK;
+}
+
+struct key preprocess_key(const struct preprocess *p)
+{
+	struct key k = key_add(key_add((struct key){0}, p->mean, sizeof p->mean), p->std, sizeof p->std);
+	return key_add_int(key_add_int(k, p->bgr), p->resize);
+}
+
+// ---- in a session
+
+static cJSON *channels_json(const float *v)
+{
+	cJSON *a = cJSON_CreateArray();
+	for (int i = 0; i < 4; i++)
+		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
+	return a;
+}
+
+// What the user gave; the rest is guessed again from the same model.
+cJSON *preprocess_json(const struct preprocess *p)
+{
+	cJSON *o = cJSON_CreateObject();
+	if (p->mean_set)
+		cJSON_AddItemToObject(o, "mean", channels_json(p->mean));
+	if (p->std_set)
+		cJSON_AddItemToObject(o, "std", channels_json(p->std));
+	if (p->color_set)
+		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
+	if (p->resize_set)
+		cJSON_AddStringToObject(o, "resize", resize_text(p->resize));
+	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
+	return o;
+}
+
+// One number for all channels or one a channel; those that are not given get `rest`.
+static enum status read_channels(bool *set, const cJSON *obj, const char *key, float rest, float out[4], struct error *err)
+{
+	const cJSON *a = cJSON_GetObjectItemCaseSensitive(obj, key), *item;
+	int i = 0;
+	*set = a != NULL;
+	cJSON_ArrayForEach(item, a)
+	{
+		if (i == 4 || !cJSON_IsNumber(item) || !(fabs(item->valuedouble) <= FLT_MAX))
+			return error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
+		out[i++] = (float)item->valuedouble;
+	}
+	for (int k = i; k < 4; k++)
+		out[k] = i == 1 ? out[0] : rest;
+	return !a || i > 0 ? STATUS_OK : error_set(err, STATUS_FORMAT, "\"%s\" must be a list of 1 to 4 numbers", key);
+}
+
+enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct error *err)
+{
+	static const struct json_member member[] = {
+	    {NULL, "mean", cJSON_Array}, {NULL, "std", cJSON_Array}, {NULL, "color", cJSON_String}, {NULL, "resize", cJSON_String}};
+	const char *color = json_text(obj, "color", NULL), *resize = json_text(obj, "resize", NULL);
+	*p = (struct preprocess){0};
+	if (json_check(obj, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
+		return err->status;
+	if (read_channels(&p->mean_set, obj, "mean", 0, p->mean, err) || read_channels(&p->std_set, obj, "std", 1, p->std, err))
+		return err->status;
+	p->color_set = color != NULL;
+	p->bgr = color && strcmp(color, "bgr") == 0;
+	p->resize_set = resize_parse(&p->resize, resize);
+	if (color && !p->bgr && strcmp(color, "rgb") != 0)
+		return error_set(err, STATUS_FORMAT, "\"color\": %s is neither rgb nor bgr", color);
+	if (resize && !p->resize_set)
+		return error_set(err, STATUS_FORMAT, "\"resize\": %s is none of stretch, letterbox, corner, crop", resize);
+	for (int i = 0; i < 4 && p->std_set; i++)
+		if (!(p->std[i] > 0))
+			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");
 	return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #define QTUI_ANALYSIS_STUDY_IMPL_H
 
 #include "qtui/analysis/history.h"
+#include "qtui/analysis/preprocess.h"
 #include "qtui/base/str.h"
 #include "repair_memo.h"
 #include "work.h"
@@ -96,14 +97,10 @@ const struct dataset *study_first_dataset(const struct study *s); // as the stud
 struct key all_samples_key(const struct dataset *d);              // of all samples as they are prepared
 void bench_use(struct study *s, int bench);                  // by the conductor
 void benches_free(struct study *s);
-struct key preprocess_key(const struct preprocess *p);
 // The bench that the words of a command ask for ("auto", or options), made where there is none yet.
 MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err);
 // The same for a whole preparation.
 MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
-// As sessions keep it; what is read need not be whole.
-struct cJSON *preprocess_json(const struct preprocess *p);
-MUST_CHECK enum status preprocess_parse(struct preprocess *out, const struct cJSON *j, struct error *err);
 void study_wake(struct study *s);                            // whoever reads the pipe
 void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
 struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe

@@ -1,7 +1,6 @@
 // How pictures are prepared, as a decision like others. Each way has samples and figures of its own, which stay until the study is
 // closed: going back to one computes nothing.
 #include <string.h>
-#include "qtui/analysis/session.h"
 #include "study_impl.h"
 
 const struct bench *study_bench(const struct study *s)
@@ -39,12 +38,6 @@ void benches_free(struct study *s)
 		memo_free(&s->bench[i].memo);
 		dataset_free(&s->bench[i].d);
 	}
-}
-
-struct key preprocess_key(const struct preprocess *p)
-{
-	struct key k = key_add(key_add((struct key){0}, p->mean, sizeof p->mean), p->std, sizeof p->std);
-	return key_add_int(key_add_int(k, p->bgr), p->resize);
 }
 
 static int find_bench(const struct study *s, const struct preprocess *p)

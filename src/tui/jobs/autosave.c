@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "qtui/analysis/session_writer.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"

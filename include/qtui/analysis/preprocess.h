@@ -1,0 +1,17 @@
+// How pictures are prepared (struct preprocess, engine/data.h): in the words of options and commands, as sessions keep it, and as a key.
+#ifndef QTUI_ANALYSIS_PREPROCESS_H
+#define QTUI_ANALYSIS_PREPROCESS_H
+
+#include "qtui/engine/data.h"
+
+bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
+const char *resize_text(enum resize_mode m);
+// "127.5": for all channels, "123.7,116.3,103.5": one for each of 3 or 4. `divides`: it is a deviation, above 0. STATUS_USAGE.
+MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);
+
+struct key preprocess_key(const struct preprocess *p);       // equal keys: equal pixels
+struct cJSON *preprocess_json(const struct preprocess *p);   // what the user gave; the caller deletes it
+// What is read need not be whole.
+MUST_CHECK enum status preprocess_parse(struct preprocess *out, const struct cJSON *j, struct error *err);
+
+#endif
