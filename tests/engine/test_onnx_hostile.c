@@ -288,3 +288,40 @@ void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 	engine_free(&e);
 	case_done(&c);
 }
+
+// Constant indices out of range are a fault of the file: it is told when the file is opened, not when a sample is there.
+void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
+{
+	static const struct {
+		const char *op, *inputs, *says;
+		int index;
+	} faults[] = {
+	    {"GatherElements", "x i", "index 9 is out of range for 2 elements", 9},
+	    {"ScatterElements", "x i u", "index -3 is out of range for 2 elements", -3},
+	    {"ScatterND", "x i u", "index 2 is out of range for 2 elements", 2},
+	    {"NegativeLogLikelihoodLoss", "x i", "class 5 is not one of 5", 5},
+	    {"SoftmaxCrossEntropyLoss", "x i", "class -1 is not one of 5", -1},
+	};
+
+	(void)state;
+	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+		for (int good = 0; good < 2; good++) {
+			bool loss = strstr(faults[f].op, "Loss");
+			struct onnx_case c;
+			case_init(&c);
+			case_input(&c, "x", FLOAT, DIMS(2, 5));
+			Onnx__TensorProto *i = case_ints(&c, "i", loss ? 2 : 1, (const int64_t[]){good ? 1 : faults[f].index, 1});
+			if (!loss) {
+				i->n_dims = 2;
+				i->dims = arena_memdup(c.arena, (const int64_t[]){1, 1}, 2 * sizeof(int64_t));
+			}
+			case_floats(&c, "u", 2, (const int64_t[]){1, strcmp(faults[f].op, "ScatterND") ? 1 : 5}, ones);
+			case_node(&c, faults[f].op, "node", faults[f].inputs, "y");
+			case_output(&c, c.graph, "y");
+			enum status s = onnx_load(&c.loaded, case_save(&c, "case.onnx"), NULL, &c.err);
+			assert_int_equal(s, good ? STATUS_OK : STATUS_FORMAT);
+			if (!good && !strstr(c.err.text, faults[f].says))
+				fail_msg("%s: %s", faults[f].op, c.err.text);
+			case_done(&c);
+		}
+}

@@ -13,13 +13,39 @@ static enum status set_shape(struct tensor *out, const struct tensor *in, const 
 	return STATUS_OK;
 }
 
-static enum status check_indices(const struct tensor *indices, int64_t dim, struct error *err)
+// Whether all lie in -dim..dim-1, without a way out of the loop: at every run it reads what the evaluation reads again.
+static bool all_within(const struct tensor *indices, int64_t count, int64_t dim)
+{
+	bool out = false;
+
+	if (indices->type == DT_I32)
+		for (int64_t i = 0; i < count; i++)
+			out |= !rule_within(((const int32_t *)indices->data)[i], -dim, dim - 1);
+	else
+		for (int64_t i = 0; i < count; i++)
+			out |= !rule_within(((const int64_t *)indices->data)[i], -dim, dim - 1);
+	return !out;
+}
+
+enum status gather_check(const struct tensor *indices, int64_t dim, struct error *err)
 {
 	enum status s = STATUS_OK;
 	int64_t count = indices->data ? tensor_count(indices) : 0, at;
 
+	if (count == 0 || all_within(indices, count, dim))
+		return s;
 	for (int64_t i = 0; i < count && s == STATUS_OK; i++)
 		s = gather_index(&at, indices, i, dim, err);
+	return s;
+}
+
+enum status gather_nd_check(const struct tensor *indices, const int64_t *dim, struct error *err)
+{
+	int64_t depth = indices->shape.dim[indices->shape.rank - 1], at;
+	enum status s = STATUS_OK;
+
+	for (int64_t t = 0; indices->data && t < tensor_count(indices) / depth && s == STATUS_OK; t++)
+		s = gather_nd_offset(&at, indices, t, dim, (int)depth, err);
 	return s;
 }
 
@@ -39,7 +65,7 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = axis + 1; i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	s = check_indices(in[1], x->dim[axis], err);
+	s = gather_check(in[1], x->dim[axis], err);
 	return s ? s : set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
@@ -100,7 +126,7 @@ enum status gather_elements_shape(
 			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld",
 			    (long long)idx->dim[i], i, (long long)x->dim[i]);
 	rule_set(&out[0], in[0]->type, idx);
-	return STATUS_OK;
+	return gather_check(in[1], x->dim[axis], err);
 }
 
 struct gather_row gather_row(const struct tensor *indices, int64_t first, const struct shape *x, int axis)
@@ -175,13 +201,8 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 		fits &= rule_push(&y, idx->dim[i]);
 	for (int i = (int)(batch + depth); i < x->rank; i++)
 		fits &= rule_push(&y, x->dim[i]);
-	for (int64_t t = 0; in[1]->data && t < tensor_count(in[1]) / depth; t++) {
-		int64_t at;
-		enum status s = gather_nd_offset(&at, in[1], t, &x->dim[batch], (int)depth, err);
-		if (s != STATUS_OK)
-			return s;
-	}
-	return set_shape(&out[0], in[0], fits ? &y : NULL, err);
+	enum status s = gather_nd_check(in[1], &x->dim[batch], err);
+	return s ? s : set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
 enum status gather_nd_eval(

@@ -34,6 +34,15 @@ static bool classes_fit(const struct shape *scores, const struct shape *classes)
 	return shape_equal(&want, classes);
 }
 
+static enum status check_class(const struct node *n, const struct tensor *classes, int64_t i, int64_t count, struct error *err)
+{
+	int64_t c = element_int(classes, i);
+
+	if (c == ((const struct loss_attrs *)n->attrs)->ignore_index || rule_within(c, 0, count - 1))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "class %lld is not one of %lld", (long long)c, (long long)count);
+}
+
 enum status loss_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct tensor *weights = weights_of(n, in);
@@ -45,6 +54,8 @@ enum status loss_shape(const struct node *n, const struct tensor *const *in, str
 		s = error_set(err, STATUS_FORMAT, "the classes must have the shape of the scores without dimension 1");
 	if (s == STATUS_OK && weights && (weights->shape.rank != 1 || weights->shape.dim[0] != in[0]->shape.dim[1]))
 		s = error_set(err, STATUS_FORMAT, "there must be a weight for each of %lld classes", (long long)in[0]->shape.dim[1]);
+	for (int64_t i = 0; s == STATUS_OK && in[1]->data && i < tensor_count(in[1]); i++)
+		s = check_class(n, in[1], i, in[0]->shape.dim[1], err);
 	if (s != STATUS_OK)
 		return s;
 	rule_set(&out[0], DT_F32, reduction_of(n) == REDUCE_NONE ? &in[1]->shape : &(struct shape){0});
@@ -63,8 +74,9 @@ static enum status losses(const struct node *n, const struct tensor *const *in, 
 
 	for (int64_t i = 0; i < tensor_count(in[1]); i++) {
 		int64_t c = element_int(in[1], i);
-		if (c != ignored && !rule_within(c, 0, classes - 1))
-			return error_set(err, STATUS_FORMAT, "class %lld is not one of %lld", (long long)c, (long long)classes);
+		enum status s = check_class(n, in[1], i, classes, err);
+		if (s != STATUS_OK)
+			return s;
 		float w = c == ignored ? 0 : weights ? ((const float *)weights->data)[c] : 1;
 		float loss = c == ignored ? 0 : -w * logs[(i / inner * classes + c) * inner + i % inner];
 		if (y)

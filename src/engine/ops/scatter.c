@@ -107,7 +107,7 @@ enum status scatter_elements_shape(
 			return error_set(err, STATUS_FORMAT, "indices have %lld elements along axis %d, data has %lld",
 			    (long long)idx->dim[i], i, (long long)x->dim[i]);
 	rule_set(&out[0], in[0]->type, x);
-	return STATUS_OK;
+	return gather_check(in[1], x->dim[axis], err);
 }
 
 static void copy_data(struct tensor *y, const struct tensor *x)
@@ -171,7 +171,7 @@ enum status scatter_nd_shape(
 		    err, STATUS_FORMAT, "updates must have the shape %s", shape_text(&expected, text, sizeof text));
 	}
 	rule_set(&out[0], in[0]->type, x);
-	return STATUS_OK;
+	return gather_nd_check(in[1], x->dim, err);
 }
 
 enum status scatter_nd_eval(
