@@ -92,6 +92,8 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 	enum status status = open_study(&st, &se, o, err);
 	if (status == STATUS_OK)
 		status = onnx_load(&b, second, &(struct onnx_options){0}, err);
+	if (status == STATUS_OK)
+		status = graph_fits(b, 1, err);
 	if (status == STATUS_OK) {
 		const struct study_options *so = study_options(st);
 		m.in = (struct compare_models){.a = study_graph(st), .b = b, .d = study_dataset(st),

@@ -197,6 +197,8 @@ static enum status open_float(struct runner *r, struct options *o, struct error 
 	struct engine_options eo = {.backend = o->study.backend, .threads = o->study.threads, .memory = o->study.memory};
 	enum status st = load_graph(r, o, err);
 	if (st == STATUS_OK)
+		st = graph_fits(r->g, 1, err);
+	if (st == STATUS_OK)
 		r->engine = engine_new(r->g, NULL, &eo);
 	return st;
 }

@@ -325,3 +325,23 @@ void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 			case_done(&c);
 		}
 }
+
+// Terabytes are refused before the first of them is taken.
+void test_onnx_hostile__outputs_that_do_not_fit_memory_are_told_first(void **state)
+{
+	struct onnx_case c;
+
+	(void)state;
+	for (int large = 0; large < 2; large++) {
+		case_init(&c);
+		case_input(&c, "x", FLOAT, DIMS(1));
+		case_ints(&c, "to", 2, (const int64_t[]){1 << 20, large ? 1 << 20 : 1});
+		case_node(&c, "Expand", "spread", "x to", "y");
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		assert_int_equal(graph_fits(c.loaded, 2, &c.err), large ? STATUS_NOMEM : STATUS_OK);
+		if (large)
+			assert_non_null(strstr(c.err.text, "case.onnx: node spread (Expand): its output takes 4194304 MiB, in floats and quantized"));
+		case_done(&c);
+	}
+}

@@ -96,6 +96,9 @@ const char *graph_metadata(const struct graph *g, const char *key); // NULL when
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
 // others).
 int64_t graph_macs(const struct graph *g, int node);
+// STATUS_NOMEM and which node where the outputs of one, `times` over, do not fit the memory that the system could give now: a run of the
+// graph would fill it before it fails.
+MUST_CHECK enum status graph_fits(const struct graph *g, int times, struct error *err);
 // Computes the outputs (plain layout; the caller drops them) from the inputs, node by node through op->shape and op->eval:
 // slow and simple, no plan, no store.
 MUST_CHECK enum status graph_eval(const struct graph *g, const struct tensor *const *in, struct tensor *out, int width,

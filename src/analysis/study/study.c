@@ -122,7 +122,7 @@ static enum status open_parts(struct study *s, struct error *err)
 	double begin = clock_seconds();
 	if ((st = load_graph(s, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
 		return st;
-	if ((st = first_decision(s, err)) != STATUS_OK)
+	if ((st = graph_fits(s->g, 2, err)) != STATUS_OK || (st = first_decision(s, err)) != STATUS_OK)
 		return st;
 	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
 		return st;

@@ -1,6 +1,7 @@
 // Reading a graph: names to ids, metadata, cost; and freeing it.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
@@ -31,6 +32,39 @@ void graph_free(struct graph **gp)
 	namemap_free(&g->origin_by_name);
 	arena_free(&g->arena);
 	free(g);
+}
+
+static size_t output_bytes(const struct graph *g, const struct node *n)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < n->n_out; i++) {
+		const struct value *v = n->out[i] >= 0 ? &g->value[n->out[i]] : NULL;
+		int64_t count = v && !v->constant ? shape_count(&v->shape) : 0;
+		bytes += count > 0 ? (size_t)count * dtype_size(v->type) : 0;
+	}
+	return bytes;
+}
+
+enum status graph_fits(const struct graph *g, int times, struct error *err)
+{
+	enum { SMALL = 64 << 20 }; // not worth asking the system
+	size_t largest = 0, left;
+	const struct node *n = NULL;
+
+	for (int i = 0; i < g->n_nodes; i++) {
+		size_t bytes = output_bytes(g, &g->node[i]);
+		if (bytes > largest) {
+			largest = bytes;
+			n = &g->node[i];
+		}
+	}
+	left = largest < SMALL ? SIZE_MAX : mem_available();
+	if (largest < left / (size_t)times)
+		return STATUS_OK;
+	error_set(err, STATUS_NOMEM, "node %s (%s): its output takes %zu MiB%s, and %zu MiB of memory are free: take smaller inputs", n->name, n->op->name,
+	    largest >> 20, times > 1 ? ", in floats and quantized" : "", left >> 20);
+	return graph_error(g, -1, err);
 }
 
 int graph_find_node(const struct graph *g, const char *name)
