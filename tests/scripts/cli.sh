@@ -343,6 +343,8 @@ expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"
 grep -q '^No node has another' "$dir/out"; report compare_finds_nothing $?
 expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
 grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
+for n in 1 3; do "$qtui" compare $model "$dir/q.onnx" $calib --samples 5 --threads $n -q --json "$dir/threads$n.json"; done
+cmp -s "$dir/threads1.json" "$dir/threads3.json"; report compare_models_with_any_threads $?
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
 expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
 expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/xquant.json"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/compare.h"
+#include "qtui/base/jobs.h"
 #include "qtui/base/json.h"
 
 struct matched {
@@ -9,12 +10,21 @@ struct matched {
 	int *a, *b;              // value ids
 	struct tensor_sums *sums;
 };
+// What computes one sample at a time; several do so side by side.
+struct lane {
+	struct engine *engine[2];
+	struct tensor *out[2];
+	struct tensor_sums *sums; // of its sample
+	enum status status;
+	struct error err;
+};
 struct comparison {
 	const struct compare_models *m;
-	struct engine *engine[2];
 	struct matched tensors;
 	int *input;              // of b: the position of that input among a's
-	struct tensor *out_a, *out_b;
+	struct lane *lane;
+	int n_lanes, first;      // the sample of lane 0
+	atomic_int *done;
 };
 
 // Computed float tensors of the same name and shape.
@@ -52,38 +62,115 @@ static enum status match_inputs(struct comparison *c, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status infer_both(struct comparison *c, const struct tensor *in, struct error *err)
+static enum status infer_both(const struct comparison *c, struct lane *l, const struct tensor *in)
 {
 	const struct graph *b = c->m->b;
 	struct tensor *in_b = xcalloc((size_t)b->n_inputs + 1, sizeof *in_b);
 	for (int i = 0; i < b->n_inputs; i++)
 		in_b[i] = in[c->input[i]];
-	enum status st = engine_infer(c->engine[0], NULL, SIM_FLOAT, in, c->tensors.a, c->tensors.n, false, c->out_a, err);
+	enum status st = engine_infer(l->engine[0], NULL, SIM_FLOAT, in, c->tensors.a, c->tensors.n, false, l->out[0], &l->err);
 	if (st == STATUS_OK)
-		st = engine_infer(c->engine[1], NULL, SIM_FLOAT, in_b, c->tensors.b, c->tensors.n, false, c->out_b, err);
+		st = engine_infer(l->engine[1], NULL, SIM_FLOAT, in_b, c->tensors.b, c->tensors.n, false, l->out[1], &l->err);
 	free(in_b);
 	return st;
 }
 
-static enum status add_sample(struct comparison *c, int sample, struct error *err)
+static void compare_sample(void *arg, int at, int worker, int width)
 {
+	struct comparison *c = arg;
+	struct lane *l = &c->lane[at];
 	const struct graph *a = c->m->a;
 	struct tensor *in = xcalloc((size_t)a->n_inputs + 1, sizeof *in);
-	enum status st = dataset_load(c->m->d, sample, in, NULL, err);
-	if (st == STATUS_OK)
-		st = infer_both(c, in, err);
+	(void)worker, (void)width;
+	l->status = dataset_load(c->m->d, c->first + at, in, NULL, &l->err);
+	if (l->status == STATUS_OK)
+		l->status = infer_both(c, l, in);
 	for (int i = 0; i < c->tensors.n; i++) {
-		struct tensor_sums one;
-		if (st == STATUS_OK && shape_equal(&c->out_a[i].shape, &c->out_b[i].shape)) {
-			stats_compare(&one, &c->out_a[i], &c->out_b[i], NULL);
-			sums_merge(&c->tensors.sums[i], &one);
-		}
-		tensor_drop(&c->out_a[i]);
-		tensor_drop(&c->out_b[i]);
+		struct tensor *x = &l->out[0][i], *y = &l->out[1][i];
+		l->sums[i] = (struct tensor_sums){0};
+		if (l->status == STATUS_OK && shape_equal(&x->shape, &y->shape))
+			stats_compare(&l->sums[i], x, y, NULL);
+		tensor_drop(x);
+		tensor_drop(y);
 	}
 	for (int i = 0; i < a->n_inputs; i++)
 		tensor_drop(&in[i]);
 	free(in);
+	atomic_fetch_add(c->done, 1);
+}
+
+// A lane holds all tensors of both models.
+static size_t bytes_of_lane(const struct comparison *c)
+{
+	size_t elements = 0;
+	for (int i = 0; i < c->tensors.n; i++) {
+		int64_t n = shape_count(&c->m->a->value[c->tensors.a[i]].shape);
+		elements += n > 0 ? (size_t)n : 0;
+	}
+	return 2 * sizeof(float) * elements;
+}
+
+// One sample a thread, so that no thread waits for another inside of it, as far as there are samples and memory for them.
+static void open_lanes(struct comparison *c)
+{
+	const struct compare_models *m = c->m;
+	int threads = m->engine.threads > 0 ? m->engine.threads : threads_of_machine(), n = threads;
+	size_t bytes = bytes_of_lane(c);
+	n = n > dataset_count(m->d) ? dataset_count(m->d) : n;
+	if (m->engine.memory && bytes && (size_t)n > m->engine.memory / bytes)
+		n = (int)(m->engine.memory / bytes);
+	c->n_lanes = n < 1 ? 1 : n;
+	c->lane = xcalloc((size_t)c->n_lanes, sizeof *c->lane);
+	for (int i = 0; i < c->n_lanes; i++) {
+		struct lane *l = &c->lane[i];
+		struct engine_options eo = m->engine;
+		eo.threads = threads / c->n_lanes;
+		eo.memory /= (size_t)c->n_lanes;
+		l->engine[0] = engine_new(m->a, NULL, &eo);
+		l->engine[1] = engine_new(m->b, NULL, &eo);
+		for (int k = 0; k < 2; k++)
+			l->out[k] = xcalloc((size_t)c->tensors.n + 1, sizeof *l->out[k]);
+		l->sums = xcalloc((size_t)c->tensors.n + 1, sizeof *l->sums);
+	}
+}
+
+static void close_lanes(struct comparison *c)
+{
+	for (int i = 0; i < c->n_lanes; i++) {
+		struct lane *l = &c->lane[i];
+		for (int k = 0; k < 2; k++) {
+			engine_free(&l->engine[k]);
+			free(l->out[k]);
+		}
+		free(l->sums);
+	}
+	free(c->lane);
+}
+
+// In order of the samples: the same bits for any number of lanes.
+static enum status merge_lanes(struct comparison *c, int n, struct error *err)
+{
+	for (int at = 0; at < n; at++) {
+		if (c->lane[at].status != STATUS_OK) {
+			*err = c->lane[at].err;
+			return c->lane[at].status;
+		}
+		for (int i = 0; i < c->tensors.n; i++)
+			sums_merge(&c->tensors.sums[i], &c->lane[at].sums[i]);
+	}
+	return STATUS_OK;
+}
+
+static enum status compare_all(struct comparison *c, const atomic_bool *cancel, struct error *err)
+{
+	struct jobs *jobs = jobs_new(c->n_lanes);
+	enum status st = STATUS_OK;
+	for (int samples = dataset_count(c->m->d); st == STATUS_OK && c->first < samples; c->first += c->n_lanes) {
+		int n = samples - c->first < c->n_lanes ? samples - c->first : c->n_lanes;
+		jobs_run(jobs, n, compare_sample, c, NULL);
+		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "interrupted") : merge_lanes(c, n, err);
+	}
+	jobs_free(&jobs);
 	return st;
 }
 
@@ -134,25 +221,18 @@ static cJSON *to_json(const struct comparison *c)
 enum status compare_models(
     struct cJSON **out, const struct compare_models *m, atomic_int *done, const atomic_bool *cancel, struct error *err)
 {
-	struct comparison c = {.m = m};
+	struct comparison c = {.m = m, .done = done};
 	enum status st = match_inputs(&c, err);
 	match_tensors(&c.tensors, m->a, m->b);
 	if (st == STATUS_OK && c.tensors.n == 0)
 		st = error_set(err, STATUS_REFUSED, "%s and %s have no computed tensor of the same name", m->a->path, m->b->path);
-	c.out_a = xcalloc((size_t)c.tensors.n + 1, sizeof *c.out_a);
-	c.out_b = xcalloc((size_t)c.tensors.n + 1, sizeof *c.out_b);
-	c.engine[0] = engine_new(m->a, NULL, &m->engine);
-	c.engine[1] = engine_new(m->b, NULL, &m->engine);
-	for (int i = 0; st == STATUS_OK && i < dataset_count(m->d); i++) {
-		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "interrupted") : add_sample(&c, i, err);
-		atomic_fetch_add(done, 1);
+	if (st == STATUS_OK) {
+		open_lanes(&c);
+		st = compare_all(&c, cancel, err);
+		close_lanes(&c);
 	}
 	if (st == STATUS_OK)
 		*out = to_json(&c);
-	engine_free(&c.engine[0]);
-	engine_free(&c.engine[1]);
-	free(c.out_a);
-	free(c.out_b);
 	free(c.tensors.a);
 	free(c.tensors.b);
 	free(c.tensors.sums);
