@@ -80,16 +80,24 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 #endif
 }
 
+// Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
+VINLINE vint vpairs_dot(vpairs a, vpairs b)
+{
+#if defined(__AVX512BW__) && VBYTES == 64
+	return (vint)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__) && VBYTES == 32
+	return (vint)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#else
+	vint odd = ((vint)a >> 16) * ((vint)b >> 16), even = ((vint)a << 16 >> 16) * ((vint)b << 16 >> 16);
+	return odd + even;
+#endif
+}
+
 // What follows is of 32 bytes alone.
 #if VBYTES == 32
 #if defined(__AVX2__)
 // A value that is used several times stays in its register; gcc would read it from memory again for every use.
 #define VKEEP(v) __asm__("" : "+v"(v))
-// Products of neighbours added up: a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which must fit.
-VINLINE vint vpairs_dot(vpairs a, vpairs b)
-{
-	return (vint)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-}
 #define VLOAD_CODES(name, type, load, widen)                                                                           \
 	VINLINE vint name(const type *p)                                                                               \
 	{                                                                                                              \
@@ -101,11 +109,6 @@ VLOAD_CODES(vcodes_i16, int16_t, _mm_loadu_si128, _mm256_cvtepi16_epi32)
 VLOAD_CODES(vcodes_u16, uint16_t, _mm_loadu_si128, _mm256_cvtepu16_epi32)
 #else
 #define VKEEP(v) ((void)(v))
-VINLINE vint vpairs_dot(vpairs a, vpairs b)
-{
-	vint odd = ((vint)a >> 16) * ((vint)b >> 16), even = ((vint)a << 16 >> 16) * ((vint)b << 16 >> 16);
-	return odd + even;
-}
 #define VLOAD_CODES(name, type)                                                                                        \
 	VINLINE vint name(const type *p)                                                                               \
 	{                                                                                                              \

@@ -100,21 +100,16 @@ static enum status project(float *y, const struct projection *p, int width, stru
 {
 	int64_t columns = p->p.t.one.n, count = shape_count(&p->p.t.y);
 	const float *bias = p->bias ? p->bias->data : NULL;
-	uint32_t *sums = NULL;
 	enum status s = STATUS_OK;
 
 	if (p->scales.a) {
-		sums = mem_try_array((size_t)count + 1, sizeof *sums);
-		s = sums ? matmulinteger_add(sums, &p->p, width, err) : error_set(err, STATUS_NOMEM, "no memory for the sums");
-		if (s == STATUS_OK)
-			matmulinteger_rescale(y, sums, &p->p.t, &p->scales);
-		free(sums);
+		s = matmulinteger_floats(y, &p->p, NULL, &p->scales, width, err);
 	} else {
 		struct matrices all = p->p.t.one;
 		all.m *= matmul_batches(&p->p.t);
 		matmul_float(&all, p->p.a->data, p->p.b->data, y, width);
 	}
-	for (int64_t i = 0; bias && i < count; i++)
+	for (int64_t i = 0; s == STATUS_OK && bias && i < count; i++)
 		y[i] += bias[i % columns];
 	return s;
 }

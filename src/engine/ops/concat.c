@@ -34,16 +34,16 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 // `rows` pieces of `size` bytes, at distances of their own. Elements are no calls.
 static void copy_pieces(char *to, size_t to_row, const char *from, size_t size, int64_t rows)
 {
-#define PIECES(type)                                                                                                   \
-	case sizeof(type):                                                                                             \
+#define PIECES(bytes)                                                                                                  \
+	case bytes:                                                                                                    \
 		for (int64_t r = 0; r < rows; r++)                                                                     \
-			*(type *)(to + (size_t)r * to_row) = ((const type *)from)[r];                                  \
+			memcpy(to + (size_t)r * to_row, from + (size_t)r * (bytes), bytes);                            \
 		break;
 	switch (size) {
-		PIECES(uint8_t)
-		PIECES(uint16_t)
-		PIECES(uint32_t)
-		PIECES(uint64_t)
+		PIECES(1)
+		PIECES(2)
+		PIECES(4)
+		PIECES(8)
 	case 0:
 		break;
 	default:

@@ -9,7 +9,6 @@ struct matrices { // strides in elements; y is dense
 	int64_t a_row, a_col, b_row, b_col;
 };
 void matmul_float(const struct matrices *t, const float *a, const float *b, float *y, int width); // y += a b
-void matmul_int32(const struct matrices *t, const uint32_t *a, const uint32_t *b, uint32_t *y, int width);
 
 // NumPy's matmul over batches: vectors become matrices and lose the dimension again, batches are broadcast.
 struct matmul {

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "../kernels/code_product.h"
 #include "element.h"
 #include "qlinear.h"
 #include "rule.h"
+#include "strided.h"
 
 enum { MI_A, MI_B, MI_A_ZERO, MI_B_ZERO };
 enum { QM_A, QM_A_SCALE, QM_A_ZERO, QM_B, QM_B_SCALE, QM_B_ZERO, QM_Y_SCALE, QM_Y_ZERO };
@@ -32,35 +34,111 @@ enum status matmulinteger_resolve(struct integer_product *p, struct error *err)
 	return STATUS_OK;
 }
 
-enum status matmulinteger_add(uint32_t *acc, const struct integer_product *p, int width, struct error *err)
+static void subtract(int16_t *y, const struct tensor *codes, int64_t from, const int16_t *zero, int step, int64_t n)
+{
+	const uint8_t *u = (const uint8_t *)codes->data + from;
+	const int8_t *i = (const int8_t *)codes->data + from;
+
+	if (codes->type == DT_U8)
+		_Pragma("omp simd") for (int64_t k = 0; k < n; k++)
+			y[k] = (int16_t)(u[k] - zero[step * k]);
+	else
+		_Pragma("omp simd") for (int64_t k = 0; k < n; k++)
+			y[k] = (int16_t)(i[k] - zero[step * k]);
+}
+
+// Codes of 8 bits less their zero points, of which element i has number i / run modulo their count (zero NULL: 0). NULL when there is no
+// memory.
+static struct buf *centred(const struct tensor *codes, const struct tensor *zero, int64_t run)
+{
+	int64_t count = tensor_count(codes), zeros = zero ? tensor_count(zero) : 1;
+	struct buf *out = buf_new((size_t)(count + zeros) * sizeof(int16_t), NULL);
+	int16_t *y = out ? out->data : NULL, *own = y + count;
+
+	for (int64_t i = 0; y && i < zeros; i++)
+		own[i] = (int16_t)(zero ? element_int(zero, i) : 0);
+	if (y && run == 1 && zeros > 1)
+		for (int64_t i = 0; i < count; i += zeros)
+			subtract(y + i, codes, i, own, 1, zeros);
+	else if (y)
+		for (int64_t i = 0, n = zeros > 1 ? run : count; i < count; i += n)
+			subtract(y + i, codes, i, own + i / n % zeros, 0, n);
+	return out;
+}
+
+// A matrix b that all batches share takes their rows as those of one.
+static int64_t fold(struct code_product *c, const struct integer_product *p)
+{
+	int64_t batches = matmul_batches(&p->t);
+
+	if (p->trans_a || tensor_count(p->b) != c->n * c->k)
+		return batches;
+	c->m *= batches;
+	return 1;
+}
+
+// Adds the product to sums[batch, m, n].
+static enum status add_product(uint32_t *sums, const struct integer_product *p, int width, struct error *err)
 {
 	const struct matrices *one = &p->t.one;
-	uint32_t *a = qlinear_centred(p->a, p->a_zero, p->trans_a ? 1 : one->k);
-	uint32_t *b = qlinear_centred(p->b, p->b_zero, p->trans_b ? one->k : 1);
-	enum status s = a && b ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the codes of both matrices");
+	struct code_product c = {one->m, one->n, one->k, one->a_row, one->a_col, one->b_row, one->b_col};
+	int64_t batches = fold(&c, p);
+	struct buf *a = centred(p->a, p->a_zero, p->trans_a ? 1 : one->k), *b = centred(p->b, p->b_zero, p->trans_b ? one->k : 1);
+	struct buf *scratch = buf_new(code_product_scratch(&c), NULL);
+	enum status s = a && b && scratch ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the codes of both matrices");
 
-	for (int64_t i = 0; s == STATUS_OK && i < matmul_batches(&p->t); i++) {
+	for (int64_t i = 0; s == STATUS_OK && i < batches; i++) {
 		int64_t from_a, from_b;
 		matmul_offsets(&p->t, i, &from_a, &from_b);
-		matmul_int32(one, a + from_a, b + from_b, acc + i * one->m * one->n, width);
+		code_product_run(
+		    &c, (const int16_t *)a->data + from_a, (const int16_t *)b->data + from_b, sums + i * c.m * c.n, scratch->data, width);
 	}
-	free(a);
-	free(b);
+	buf_drop(&a);
+	buf_drop(&b);
+	buf_drop(&scratch);
 	return s;
 }
 
-void matmulinteger_rescale(float *y, const uint32_t *acc, const struct matmul *t, const struct product_scales *s)
+static void start_with(uint32_t *sums, const struct tensor *addend, const struct shape *y)
 {
-	int64_t a_scales = tensor_count(s->a), b_scales = tensor_count(s->b), rows = matmul_batches(t) * t->one.m,
-	        n = t->one.n;
+	struct strided s;
 
-	for (int64_t r = 0; r < rows; r++) {
-		float a = ((const float *)s->a->data)[r % t->one.m % a_scales];
-		for (int64_t i = 0; i < n; i++) {
-			float b = ((const float *)s->b->data)[b_scales == 1 ? 0 : i];
-			y[r * n + i] = (float)(int32_t)acc[r * n + i] * (a * b / s->y);
-		}
+	if (!addend) {
+		memset(sums, 0, (size_t)shape_count(y) * sizeof *sums);
+		return;
 	}
+	strided_broadcast(&s, y, (const struct shape *const[]){&addend->shape}, 1);
+	strided_copy(&s, sums, addend->data, sizeof *sums);
+}
+
+static void rescale(float *y, const uint32_t *sums, const struct matmul *t, const struct product_scales *s)
+{
+	const float *b = s->b->data;
+	int64_t a_scales = tensor_count(s->a), rows = matmul_batches(t) * t->one.m, n = t->one.n;
+
+	for (int64_t r = 0; r < rows; r++, y += n, sums += n) {
+		const float a = ((const float *)s->a->data)[r % t->one.m % a_scales], one = a * b[0] / s->y;
+		if (tensor_count(s->b) == 1)
+			_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = (float)(int32_t)sums[i] * one;
+		else
+			_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = (float)(int32_t)sums[i] * (a * b[i] / s->y);
+	}
+}
+
+enum status matmulinteger_floats(float *y, const struct integer_product *p, const struct tensor *addend,
+    const struct product_scales *s, int width, struct error *err)
+{
+	struct buf *sums = buf_new((size_t)shape_count(&p->t.y) * sizeof(uint32_t), NULL);
+	enum status st = sums ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the sums");
+
+	if (st == STATUS_OK) {
+		start_with(sums->data, addend, &p->t.y);
+		st = add_product(sums->data, p, width, err);
+	}
+	if (st == STATUS_OK)
+		rescale(y, sums->data, &p->t, s);
+	buf_drop(&sums);
+	return st;
 }
 
 static struct integer_product plain_product(const struct node *n, const struct tensor *const *in)
@@ -91,7 +169,7 @@ enum status matmulinteger_eval(
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
-	return matmulinteger_add(out[0].data, &p, width, err);
+	return add_product(out[0].data, &p, width, err);
 }
 
 static struct integer_product linear_product(const struct tensor *const *in)
@@ -123,21 +201,15 @@ enum status qlinearmatmul_eval(
 	struct product_scales scales = {in[QM_A_SCALE], in[QM_B_SCALE], *(const float *)in[QM_Y_SCALE]->data};
 	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
 	struct qlinear unit = {1, (int32_t)element_int(in[QM_Y_ZERO], 0)};
-	uint32_t *acc = mem_try_array((size_t)tensor_count(&out[0]) + 1, sizeof *acc);
 	enum status s = matmulinteger_resolve(&p, err);
 
 	(void)n;
-	if (s == STATUS_OK && !acc)
-		s = error_set(err, STATUS_NOMEM, "no memory for the sums");
 	if (s == STATUS_OK)
 		s = tensor_alloc(&steps, NULL, err);
 	if (s == STATUS_OK)
-		s = matmulinteger_add(acc, &p, width, err);
-	if (s == STATUS_OK) {
-		matmulinteger_rescale(steps.data, acc, &p.t, &scales);
+		s = matmulinteger_floats(steps.data, &p, NULL, &scales, width, err);
+	if (s == STATUS_OK)
 		qlinear_encode(&out[0], &steps, &unit, width);
-	}
 	tensor_drop(&steps);
-	free(acc);
 	return s;
 }

@@ -12,14 +12,13 @@ struct integer_product {
 };
 // Sizes, and that the zero points fit.
 MUST_CHECK enum status matmulinteger_resolve(struct integer_product *p, struct error *err);
-// Adds the product, in 32 bits, to acc[batch, m, n].
-MUST_CHECK enum status matmulinteger_add(uint32_t *acc, const struct integer_product *p, int width, struct error *err);
-
-// y = acc * scale, with scale = a_scale[row] * b_scale[column] / y_scale: tensors of one scale or one a row, a column.
+// y = sums * scale, with scale = a_scale[row] * b_scale[column] / y_scale: tensors of one scale or one a row, a column. The sums are those of
+// the product, in 32 bits, and of `addend`, int32, which is broadcast (NULL: none).
 struct product_scales {
 	const struct tensor *a, *b;
 	float y;
 };
-void matmulinteger_rescale(float *y, const uint32_t *acc, const struct matmul *t, const struct product_scales *s);
+MUST_CHECK enum status matmulinteger_floats(float *y, const struct integer_product *p, const struct tensor *addend,
+    const struct product_scales *s, int width, struct error *err);
 
 #endif

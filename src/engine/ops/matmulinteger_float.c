@@ -1,6 +1,5 @@
 // DynamicQuantizeMatMul and MatMulIntegerToFloat: products of codes as floats. The first quantizes its left side
 // itself.
-#include <stdlib.h>
 #include "matmulinteger.h"
 #include "qlinear.h"
 #include "quantize_dynamic.h"
@@ -56,16 +55,10 @@ static enum status multiply(struct tensor *y, const struct operands *o, int widt
 {
 	struct product_scales scales = {o->a_scale, o->b_scale, 1};
 	int64_t columns = o->p.t.one.n, count = tensor_count(y);
-	uint32_t *acc = mem_try_array((size_t)count + 1, sizeof *acc);
-	enum status s = acc ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the sums");
+	enum status s = matmulinteger_floats(y->data, &o->p, NULL, &scales, width, err);
 
-	if (s == STATUS_OK)
-		s = matmulinteger_add(acc, &o->p, width, err);
-	if (s == STATUS_OK)
-		matmulinteger_rescale(y->data, acc, &o->p.t, &scales);
 	for (int64_t i = 0; s == STATUS_OK && o->bias && i < count; i++)
 		((float *)y->data)[i] += ((const float *)o->bias->data)[i % columns];
-	free(acc);
 	return s;
 }
 

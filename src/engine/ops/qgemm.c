@@ -1,12 +1,10 @@
 // QGemm: alpha * (A * B + C) of codes, C in steps of both scales; codes again where an output scale is given, else
 // floats.
-#include <stdlib.h>
 #include "element.h"
 #include "gemm.h"
 #include "matmulinteger.h"
 #include "qlinear.h"
 #include "rule.h"
-#include "strided.h"
 
 enum { QG_A, QG_A_SCALE, QG_A_ZERO, QG_B, QG_B_SCALE, QG_B_ZERO, QG_C, QG_Y_SCALE, QG_Y_ZERO };
 
@@ -44,35 +42,16 @@ enum status qgemm_shape(const struct node *n, const struct tensor *const *in, st
 	return s;
 }
 
-static void start_with(uint32_t *acc, const struct tensor *c, const struct shape *y)
-{
-	struct strided s;
-
-	strided_broadcast(&s, y, (const struct shape *const[]){&c->shape}, 1);
-	strided_copy(&s, acc, c->data, sizeof *acc);
-}
-
 // Where the product is rounded to codes, `steps` is a tensor of its own; else it is the output.
 static enum status product(struct tensor *steps, const struct node *n, const struct tensor *const *in, float y_scale,
     int width, struct error *err)
 {
-	const struct tensor *c = qlinear_input(n, in, QG_C);
 	struct product_scales scales = {
 	    in[QG_A_SCALE], in[QG_B_SCALE], y_scale / ((const struct gemm_attrs *)n->attrs)->alpha};
 	struct integer_product p;
-	uint32_t *acc = mem_try_array((size_t)tensor_count(steps) + 1, sizeof *acc);
 	enum status s = resolve(&p, n, in, err);
 
-	if (s == STATUS_OK && !acc)
-		s = error_set(err, STATUS_NOMEM, "no memory for the sums");
-	if (s == STATUS_OK && c)
-		start_with(acc, c, &steps->shape);
-	if (s == STATUS_OK)
-		s = matmulinteger_add(acc, &p, width, err);
-	if (s == STATUS_OK)
-		matmulinteger_rescale(steps->data, acc, &p.t, &scales);
-	free(acc);
-	return s;
+	return s == STATUS_OK ? matmulinteger_floats(steps->data, &p, qlinear_input(n, in, QG_C), &scales, width, err) : s;
 }
 
 enum status qgemm_eval(
