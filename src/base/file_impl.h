@@ -1,4 +1,4 @@
-// What reading whole files (file.c) and mapping them (file_map.c) share.
+// What reading whole files (file.c), mapping (file_map.c) and writing them (file_write.c, file_stale.c) share.
 #ifndef QTUI_BASE_FILE_IMPL_H
 #define QTUI_BASE_FILE_IMPL_H
 
@@ -11,5 +11,8 @@ MUST_CHECK enum status file_open_input(int *fd, struct stat *st, const char *pat
 MUST_CHECK enum status file_read_open(
     struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err);
 struct file_stamp file_stamp_of(const struct stat *st);
+// The lock of a temporary file, which goes with the process; false: another has it, or the file system knows no locks.
+bool file_lock(int fd);
+void file_remove_stale(const char *dir); // temporary files of runs that were killed; once for each directory
 
 #endif

@@ -1,4 +1,4 @@
-#include "qtui/base/file.h"
+#include "file_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static bool write_parts(int fd, const struct file_part *part, int n)
 	return true;
 }
 
-// A dot file, which no listing shows, named after the process, so that what a crash left is in nobody's way.
+// A dot file, which no listing shows, named after the process: what a crash left is in nobody's way, and the next run knows it.
 static int open_temporary(char **name, const char *path)
 {
 	static atomic_uint counter;
@@ -90,11 +90,14 @@ static int open_temporary(char **name, const char *path)
 	struct str s = {0};
 	int fd;
 
+	file_remove_stale(dir);
 	do {
 		str_clear(&s);
 		str_addf(&s, "%s/.qtui-%ld-%u.tmp", dir, (long)getpid(), atomic_fetch_add(&counter, 1));
 		fd = open(str_text(&s), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	} while (fd < 0 && errno == EEXIST);
+	if (fd >= 0)
+		file_lock(fd);
 	free(dir);
 	*name = str_detach(&s);
 	return fd;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -344,6 +345,64 @@ void test_file__failed_write_leaves_the_old_and_no_rest(void **state)
 	check_text(path, "precious");
 	assert_int_equal(count_entries(dir), 1);
 	free(big);
+	free(path);
+}
+
+static pid_t ended_process(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
+}
+
+// As a run that was killed `age` seconds ago leaves it; heap.
+static char *leave(const char *dir, const char *begin, long pid, int age)
+{
+	struct timespec when[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+	struct str name = {0};
+	char *path;
+	int fd;
+
+	str_addf(&name, "%s%ld-7.tmp", begin, pid);
+	path = file_join(dir, str_text(&name));
+	str_done(&name);
+	fd = open(path, O_WRONLY | O_CREAT, 0644);
+	assert_int_equal(futimens(fd, when), 0);
+	close(fd);
+	return path;
+}
+
+// A later run removes them: of nobody who lives, works elsewhere or has just begun, and nobody's own file.
+void test_file__what_a_killed_run_left_is_removed(void **state)
+{
+	const char *dir = support_temp("stale");
+	pid_t dead = ended_process();
+	struct error e;
+	char *left, *young, *living, *locked, *other, *path = file_join(dir, "f");
+	int fd;
+
+	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
+	left = leave(dir, ".qtui-", dead, 3600);
+	young = leave(dir, ".qtui-", ended_process(), 1);
+	living = leave(dir, ".qtui-", getppid(), 3600);
+	locked = leave(dir, ".qtui-", ended_process(), 3600);
+	other = leave(dir, ".qtuix", dead, 3600);
+	fd = open(locked, O_WRONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(file_write(path, "new", 3, &e), STATUS_OK);
+	close(fd);
+	check_text(path, "new");
+	assert_false(file_exists(left));
+	assert_true(file_exists(young) && file_exists(living) && file_exists(locked) && file_exists(other));
+	assert_int_equal(count_entries(dir), 5);
+	free(left);
+	free(young);
+	free(living);
+	free(locked);
+	free(other);
 	free(path);
 }
 
