@@ -77,6 +77,8 @@ for mb in 120 128 130 140 150 160 200; do
 done
 [ $got = 0 ]; report enough_address_space $? "exit code $got: $(cat "$dir/err")"
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,2,2,3)}"; head -c 48 /dev/zero; } >"$dir/nhwc.npy"
+{ printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,3,160,160)}"; head -c 307200 /dev/zero | tr '\0' '\377'; } >"$dir/nan.npy"
+expect no_scale_names_the_model 1 "$model: tensor images: no finite values" analyze $model "$dir/nan.npy" -q
 expect array_of_another_shape 1 "takes [1, 3, 160, 160], and $dir/nhwc.npy has [1, 2, 2, 3]" run $model -i "$dir/nhwc.npy" -o "$dir/o"
 head -c 5000 $model >"$dir/cut.onnx"
 head -c 5000 /dev/urandom >"$dir/noise.onnx"
