@@ -149,9 +149,12 @@ static enum status infer(struct runner *r, bool codes, struct error *err)
 {
 	for (int i = 0; i < r->n_want; i++)
 		tensor_drop(&r->out[i]);
-	if (r->study)
-		return study_infer(r->study, SIM_FULL, r->in, r->want, r->n_want, codes, r->out, err);
-	return engine_infer(r->engine, NULL, SIM_FLOAT, r->in, r->want, r->n_want, false, r->out, err);
+	struct inference q = {.in = r->in, .want = r->want, .n_want = r->n_want, .out = r->out};
+	if (!r->study)
+		return engine_infer(r->engine, NULL, &q, err);
+	q.sim = SIM_FULL;
+	q.codes = codes;
+	return study_infer(r->study, &q, err);
 }
 
 static int by_value(const void *a, const void *b)

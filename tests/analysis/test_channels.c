@@ -124,8 +124,9 @@ static void check_plainly(struct study *st, const struct site *site, const struc
 	for (int i = 0; i < SAMPLES; i++) {
 		struct tensor in = {0}, f = {0}, q = {0};
 		assert_int_equal(dataset_load(study_dataset(st), i, &in, NULL, &err), STATUS_OK);
-		assert_int_equal(study_infer(st, SIM_FLOAT, &in, &site->value, 1, false, &f, &err), STATUS_OK);
-		assert_int_equal(study_infer(st, SIM_FULL, &in, &site->value, 1, false, &q, &err), STATUS_OK);
+		assert_int_equal(study_infer(st, &(struct inference){.in = &in, .want = &site->value, .n_want = 1, .out = &f}, &err), STATUS_OK);
+		struct inference run = {.sim = SIM_FULL, .in = &in, .want = &site->value, .n_want = 1, .out = &q};
+		assert_int_equal(study_infer(st, &run, &err), STATUS_OK);
 		int64_t size = f.shape.dim[2] * f.shape.dim[3];
 		for (int64_t k = 0; k < size; k++, n++) {
 			double a = (double)((float *)f.data)[channel * size + k], e = (double)((float *)q.data)[channel * size + k] - a;

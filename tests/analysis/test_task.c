@@ -143,7 +143,7 @@ static void infer(struct bench *b, int sample, struct tensor *out)
 	struct error err = {0};
 	struct tensor in[4];
 	must(dataset_load(b->d, sample, in, NULL, &err), &err);
-	must(engine_infer(b->e, NULL, SIM_FLOAT, in, b->g->output, b->g->n_outputs, false, out, &err), &err);
+	must(engine_infer(b->e, NULL, &(struct inference){.in = in, .want = b->g->output, .n_want = b->g->n_outputs, .out = out}, &err), &err);
 	for (int i = 0; i < b->g->n_inputs; i++)
 		tensor_drop(&in[i]);
 }

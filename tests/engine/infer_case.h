@@ -12,7 +12,7 @@ static inline struct tensor infer_result(const struct graph *g, const struct ten
 	struct tensor y = {0};
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = backend, .threads = SUPPORT_WIDTH(2)});
 
-	if (engine_infer(e, NULL, SIM_FLOAT, x, g->output, 1, false, &y, &err) != STATUS_OK)
+	if (engine_infer(e, NULL, &(struct inference){.in = x, .want = g->output, .n_want = 1, .out = &y}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	engine_free(&e);
 	return y;

@@ -14,7 +14,8 @@ static void check_resize(struct support_random *r, size_t elem, int width)
 	char *x = malloc((size_t)(blocks * h * w * pixel)), *y = guarded_new(bytes);
 	for (int64_t i = 0; i < blocks * h * w * pixel; i++)
 		x[i] = (char)support_random_int(r, -128, 127);
-	blk_resize_nearest(x, y, elem, blocks, h, w, oh, ow, row, col, width);
+	struct blk_nearest nearest = {elem, blocks, h, w, oh, ow, row, col};
+	blk_resize_nearest(&nearest, x, y, width);
 	for (int64_t i = 0; i < blocks * oh * ow; i++) {
 		int64_t b = i / ow / oh, oy = i / ow % oh, ox = i % ow;
 		assert_memory_equal(y + i * pixel, x + ((b * h + row[oy]) * w + col[ox]) * pixel, (size_t)pixel);

@@ -62,7 +62,7 @@ static void check(const struct layer *l)
 	assert_int_equal(graph_eval(g, list, &expected, 1, &err), STATUS_OK);
 	for (int b = BACKEND_ONEDNN; b <= BACKEND_BLAS; b++) {
 		struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = (enum kernel_backend)b, .threads = 1});
-		assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &in, g->output, 1, false, &out, &err), STATUS_OK);
+		assert_int_equal(engine_infer(e, NULL, &(struct inference){.in = &in, .want = g->output, .n_want = 1, .out = &out}, &err), STATUS_OK);
 		assert_int_equal(out.type, l->codes ? DT_U8 : DT_I32);
 		assert_memory_equal(out.data, expected.data, tensor_bytes(&expected));
 		tensor_drop(&out);

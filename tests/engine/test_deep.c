@@ -83,7 +83,7 @@ static struct tensor infer(struct graph *g, const struct plan *p, const struct t
 	struct error err = { 0 };
 	struct tensor y;
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){ .backend = b, .threads = 2 });
-	if (engine_infer(e, p, p ? SIM_FULL : SIM_FLOAT, x, g->output, 1, false, &y, &err))
+	if (engine_infer(e, p, &(struct inference){.sim = p ? SIM_FULL : SIM_FLOAT, .in = x, .want = g->output, .n_want = 1, .out = &y}, &err))
 		fail_msg("%s", err.text);
 	engine_free(&e);
 	return y;

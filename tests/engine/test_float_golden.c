@@ -87,7 +87,7 @@ static void run(const struct graph *g, const struct npz *z, enum kernel_backend 
 	assert_true(g->n_inputs <= 8 && g->n_outputs <= 8);
 	for (int i = 0; i < g->n_inputs; i++)
 		fill(&in[i], &g->value[g->input[i]], member(z, "in:", g->value[g->input[i]].name));
-	if (engine_infer(e, NULL, SIM_FLOAT, in, g->output, g->n_outputs, false, out, &err) != STATUS_OK)
+	if (engine_infer(e, NULL, &(struct inference){.in = in, .want = g->output, .n_want = g->n_outputs, .out = out}, &err) != STATUS_OK)
 		fail_msg("%s: %s", g->path, err.text);
 	for (int i = 0; i < g->n_outputs; i++) {
 		const struct npy *want = member(z, "out:", g->value[g->output[i]].name);

@@ -55,7 +55,8 @@ static void check(const char *model, const struct onnx_input_shape *shapes, int 
 	for (int threads = 1; threads <= 2; threads++) {
 		struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
 		for (int again = 0; again < 2; again++) {
-			assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, in, g->output, g->n_outputs, false, out, &err), STATUS_OK);
+			struct inference run = {.in = in, .want = g->output, .n_want = g->n_outputs, .out = out};
+			assert_int_equal(engine_infer(e, NULL, &run, &err), STATUS_OK);
 			for (int i = 0; i < g->n_outputs; i++) {
 				assert_near(&out[i], &expected[i]);
 				tensor_drop(&out[i]);
@@ -123,7 +124,8 @@ void test_infer__the_mask_of_a_dropout(void **state)
 		fail_msg("%s", err.text);
 	memcpy(in.data, values, sizeof values);
 	struct engine *e = engine_new(c.loaded, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
-	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &in, c.loaded->output, 2, false, out, &err), STATUS_OK);
+	struct inference run = {.in = &in, .want = c.loaded->output, .n_want = 2, .out = out};
+	assert_int_equal(engine_infer(e, NULL, &run, &err), STATUS_OK);
 	assert_memory_equal(out[0].data, values, sizeof values);
 	assert_int_equal(out[1].type, DT_BOOL);
 	assert_memory_equal(out[1].data, "\1\1\1", 3);

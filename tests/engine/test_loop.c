@@ -37,7 +37,7 @@ static enum status run(const struct graph *g, int64_t trips, struct tensor out[2
 	float x[4] = {1, 2, 3, 4};
 	struct tensor in[2] = {{.type = DT_F32, .shape = g->value[g->input[0]].shape, .data = x}, {.type = DT_I64, .data = &trips}};
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
-	enum status s = engine_infer(e, NULL, SIM_FLOAT, in, g->output, g->n_outputs, false, out, err);
+	enum status s = engine_infer(e, NULL, &(struct inference){.in = in, .want = g->output, .n_want = g->n_outputs, .out = out}, err);
 
 	engine_free(&e);
 	return s;

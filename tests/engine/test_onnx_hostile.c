@@ -283,7 +283,8 @@ void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 	case_output(&c, c.graph, "y");
 	case_load(&c);
 	struct engine *e = engine_new(c.loaded, NULL, &(struct engine_options){.threads = 1});
-	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &at, c.loaded->output, 1, false, &y, &c.err), STATUS_FORMAT);
+	struct inference run = {.in = &at, .want = c.loaded->output, .n_want = 1, .out = &y};
+	assert_int_equal(engine_infer(e, NULL, &run, &c.err), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "case.onnx: node pick (Gather): index 100 is out of range"));
 	engine_free(&e);
 	case_done(&c);

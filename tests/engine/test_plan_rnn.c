@@ -91,7 +91,8 @@ void test_plan_rnn__every_step_is_rounded(void **state)
 	plan_gru(&f, &c, "esp32p4");
 	struct tensor in = { .type = DT_F32, .shape = shape_of(3, (int64_t[]){ STEPS, 1, 1 }), .data = (float *)x }, got = { 0 };
 	struct engine *e = engine_new(f.g, NULL, &(struct engine_options){ .backend = BACKEND_ONEDNN, .threads = 1 });
-	if (engine_infer(e, f.p, SIM_FULL, &in, f.g->output, 1, false, &got, &err) != STATUS_OK)
+	struct inference run = {.sim = SIM_FULL, .in = &in, .want = f.g->output, .n_want = 1, .out = &got};
+	if (engine_infer(e, f.p, &run, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	for (int i = 0; i < 6; i++)
 		b[i] = even(bias[i], 0x1p-9f);

@@ -69,7 +69,8 @@ static void check(const struct fixture *f, enum sim sim, int m, int threads)
 	struct engine *e = engine_new(f->g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
 	for (int i = 0; i < m * K; i++)
 		x[i] = (float)x_at(i / K, i % K);
-	if (engine_infer(e, sim == SIM_FLOAT ? NULL : f->p, sim, &in, f->g->output, 1, false, &y, &err) != STATUS_OK)
+	struct inference run = {.sim = sim, .in = &in, .want = f->g->output, .n_want = 1, .out = &y};
+	if (engine_infer(e, sim == SIM_FLOAT ? NULL : f->p, &run, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	for (int i = 0; i < m * N; i++) {
 		double sum = sum_at(i / N, i % N);

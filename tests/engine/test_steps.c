@@ -31,7 +31,7 @@ static struct tensor infer(const struct graph *g, const struct tensor *x, bool a
 	want[n++] = g->output[0];
 	for (int i = 0; all && i + 1 < g->n_nodes; i++)
 		want[n++] = g->node[i].out[0];
-	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, x, want, n, false, out, &err), STATUS_OK);
+	assert_int_equal(engine_infer(e, NULL, &(struct inference){.in = x, .want = want, .n_want = n, .out = out}, &err), STATUS_OK);
 	for (int i = 1; i < n; i++)
 		tensor_drop(&out[i]);
 	engine_free(&e);
@@ -266,7 +266,8 @@ static void mean_case(int64_t keepdims, const int64_t axes[2], int threads)
 	const struct graph *g = c.loaded;
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads});
 	struct tensor out[2] = {{0}};
-	assert_int_equal(engine_infer(e, NULL, SIM_FLOAT, &x, (int[]){g->output[0], g->node[0].out[0]}, 2, false, out, &err), STATUS_OK);
+	struct inference run = {.in = &x, .want = (int[]){g->output[0], g->node[0].out[0]}, .n_want = 2, .out = out};
+	assert_int_equal(engine_infer(e, NULL, &run, &err), STATUS_OK);
 	int64_t plane = out[1].shape.dim[2] * out[1].shape.dim[3];
 	assert_int_equal(out[0].shape.rank, keepdims ? 4 : 2);
 	assert_int_equal(tensor_count(&out[0]), K);

@@ -48,7 +48,7 @@ static struct tensor run_file(const struct qdq_case *c, const struct tensor *in)
 	struct error err = {0};
 	struct tensor out = {0};
 	struct engine *e = engine_new(c->g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
-	if (engine_infer(e, NULL, SIM_FLOAT, in, c->g->output, 1, false, &out, &err) != STATUS_OK)
+	if (engine_infer(e, NULL, &(struct inference){.in = in, .want = c->g->output, .n_want = 1, .out = &out}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	engine_free(&e);
 	return out;
@@ -62,7 +62,7 @@ static double noise_on(const struct qdq_case *c, const struct dataset *data, int
 	struct tensor in = {0}, want = {0};
 	const struct graph *g = study_graph(c->st);
 	if (dataset_load(data, sample, &in, NULL, &err) != STATUS_OK ||
-	    study_infer(c->st, SIM_FULL, &in, g->output, 1, false, &want, &err) != STATUS_OK)
+	    study_infer(c->st, &(struct inference){.sim = SIM_FULL, .in = &in, .want = g->output, .n_want = 1, .out = &want}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	struct tensor got = run_file(c, &in);
 	double sum = 0, signal = 1e-30;

@@ -108,9 +108,8 @@ MUST_CHECK enum status study_wait(struct study *s, struct error *err); // until 
 bool study_running(const struct study *s);
 int study_fd(const struct study *s); // readable when a newer snapshot is there; study_snapshot empties it
 struct snapshot *study_snapshot(struct study *s); // the newest; the caller drops it. Never NULL after study_open
-// Runs the network on given inputs (order of graph.input, plain) under the plan of the last finished run; blocks. As engine_infer.
-MUST_CHECK enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,
-    struct tensor *out, struct error *err);
+// As engine_infer, under the plan of the last finished run; blocks.
+MUST_CHECK enum status study_infer(struct study *s, const struct inference *q, struct error *err);
 // What has been computed, to be kept in a session and put back before anything has run (keys -> figures). What is put back is taken over; it
 // is there for the next run: study_wait waits for it.
 struct cJSON *study_save_results(const struct study *s);

@@ -113,8 +113,13 @@ void elt_act(const struct act *a, const float *x, float *y, int64_t n);         
 void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t n); // Add, Sub, Mul, Div, PRelu
 void elt_scale(float *y, float gain, float shift, int64_t n); // y * gain + shift, both rounded
 void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width);
-// LAYOUT_BLOCK, element sizes 1, 2, 4; sizes in pixels and channel blocks.
-void blk_resize_nearest(const void *x, void *y, size_t elem, int64_t blocks, int64_t h, int64_t w, int64_t oh, int64_t ow,
-    const int32_t *row, const int32_t *col, int width); // row[oh], col[ow]: source index
+// LAYOUT_BLOCK: pixel (i, j) of y is pixel (row[i], col[j]) of x.
+struct blk_nearest {
+	size_t elem;              // bytes: 1, 2 or 4
+	int64_t blocks;           // of channels, of all images
+	int64_t h, w, oh, ow;     // pixels of x and of y
+	const int32_t *row, *col; // [oh], [ow]
+};
+void blk_resize_nearest(const struct blk_nearest *r, const void *x, void *y, int width);
 
 #endif

@@ -83,10 +83,17 @@ void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, s
 // The value at which the figures of value v's producer stand (the end of its fused group); v itself mostly.
 int engine_group_value(const struct graph *g, const struct plan *plan, int v);
 
-// One run on given inputs (order of graph.input, plain layout, borrowed) without memo: fills out[n_want] with plain tensors (float, or
-// codes when `codes`), which the caller drops. sim: SIM_FLOAT or SIM_FULL. Operators are fused as far as `want` allows.
-MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in,
-    const int *want, int n_want, bool codes, struct tensor *out, struct error *err);
+// One run on given inputs, without memo. Operators are fused as far as `want` allows.
+struct inference {
+	enum sim sim;            // SIM_FLOAT or SIM_FULL
+	const struct tensor *in; // in the order of graph.input, plain
+	const int *want;         // [n_want] values
+	int n_want;
+	bool codes;              // what is codes stays codes; else all are floats
+	struct tensor *out;      // [n_want] plain; the caller drops them
+};
+// `plan`: of SIM_FULL.
+MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, const struct inference *q, struct error *err);
 
 struct jobs *engine_jobs(struct engine *e); // the workers, for other work on the same graph while no pass runs
 void engine_yield(struct engine *e); // see jobs_yield

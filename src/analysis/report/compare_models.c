@@ -68,9 +68,11 @@ static enum status infer_both(const struct comparison *c, struct lane *l, const 
 	struct tensor *in_b = xcalloc((size_t)b->n_inputs + 1, sizeof *in_b);
 	for (int i = 0; i < b->n_inputs; i++)
 		in_b[i] = in[c->input[i]];
-	enum status st = engine_infer(l->engine[0], NULL, SIM_FLOAT, in, c->tensors.a, c->tensors.n, false, l->out[0], &l->err);
+	struct inference run_a = {.in = in, .want = c->tensors.a, .n_want = c->tensors.n, .out = l->out[0]};
+	struct inference run_b = {.in = in_b, .want = c->tensors.b, .n_want = c->tensors.n, .out = l->out[1]};
+	enum status st = engine_infer(l->engine[0], NULL, &run_a, &l->err);
 	if (st == STATUS_OK)
-		st = engine_infer(l->engine[1], NULL, SIM_FLOAT, in_b, c->tensors.b, c->tensors.n, false, l->out[1], &l->err);
+		st = engine_infer(l->engine[1], NULL, &run_b, &l->err);
 	free(in_b);
 	return st;
 }

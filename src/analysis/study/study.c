@@ -355,14 +355,13 @@ struct snapshot *study_snapshot(struct study *s)
 	return study_latest(s);
 }
 
-enum status study_infer(struct study *s, enum sim sim, const struct tensor *in, const int *want, int n_want, bool codes,
-    struct tensor *out, struct error *err)
+enum status study_infer(struct study *s, const struct inference *q, struct error *err)
 {
 	struct snapshot *snap = study_latest(s);
 	const struct body *b = snap->priv;
-	enum status st = sim != SIM_FLOAT && (!snapshot_complete(snap) || !b->plan) ?
+	enum status st = q->sim != SIM_FLOAT && (!snapshot_complete(snap) || !b->plan) ?
 	    error_set(err, STATUS_REFUSED, "the analysis has not run to its end") :
-	    engine_infer(s->engine, b->plan ? b->plan->plan : NULL, sim, in, want, n_want, codes, out, err);
+	    engine_infer(s->engine, b->plan ? b->plan->plan : NULL, q, err);
 	snapshot_drop(&snap);
 	return st;
 }

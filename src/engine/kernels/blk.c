@@ -22,21 +22,20 @@ static copy_row_fn *copy_row_for(size_t pixel)
 	return pixel == 8 ? copy_row_8 : pixel == 16 ? copy_row_16 : pixel == 32 ? copy_row_32 : copy_row_64;
 }
 
-void blk_resize_nearest(const void *x, void *y, size_t elem, int64_t blocks, int64_t h, int64_t w, int64_t oh, int64_t ow,
-    const int32_t *row, const int32_t *col, int width)
+void blk_resize_nearest(const struct blk_nearest *r, const void *x, void *y, int width)
 {
-	int64_t pixel = (int64_t)elem * layout_block();
+	int64_t pixel = (int64_t)r->elem * layout_block(), line = r->ow * pixel;
 	copy_row_fn *copy_row = copy_row_for((size_t)pixel);
 	assert(pixel == 8 || pixel == 16 || pixel == 32 || pixel == 64);
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t b = 0; b < blocks; b++) {
-		const char *src = (const char *)x + b * h * w * pixel;
-		char *dst = (char *)y + b * oh * ow * pixel;
-		for (int64_t i = 0; i < oh; i++, dst += ow * pixel) {
-			if (i > 0 && row[i] == row[i - 1])
-				memcpy(dst, dst - ow * pixel, (size_t)(ow * pixel));
+	for (int64_t b = 0; b < r->blocks; b++) {
+		const char *src = (const char *)x + b * r->h * r->w * pixel;
+		char *dst = (char *)y + b * r->oh * line;
+		for (int64_t i = 0; i < r->oh; i++, dst += line) {
+			if (i > 0 && r->row[i] == r->row[i - 1])
+				memcpy(dst, dst - line, (size_t)line);
 			else
-				copy_row(dst, src + row[i] * w * pixel, col, ow);
+				copy_row(dst, src + r->row[i] * r->w * pixel, r->col, r->ow);
 		}
 	}
 }

@@ -12,7 +12,7 @@ static enum status run_branch(struct exec *x, const struct tensor *const *in, st
 	for (int i = 0; i < n; i++)
 		if (in[i + 1])
 			given[i] = *in[i + 1];
-	struct request q = {.sim = SIM_FLOAT, .in = given, .want = r->g->output, .n_want = r->g->n_outputs, .out = out};
+	struct inference q = {.sim = SIM_FLOAT, .in = given, .want = r->g->output, .n_want = r->g->n_outputs, .out = out};
 	enum status st = runner_infer(r, &q, x->worker, x->width, x->err);
 	free(given);
 	return st;

@@ -60,9 +60,9 @@ enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
 	    whole_factor(x, 3, from[3], s.dim[3], at + s.dim[2]))
 		st = exec_alloc(x, y, in->t.type, LAYOUT_BLOCK, &s);
 	if (st == STATUS_OK) {
-		int64_t blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block());
-		blk_resize_nearest(in->t.data, y->t.data, dtype_size(in->t.type), blocks, from[2], from[3], s.dim[2], s.dim[3], at,
-		    at + s.dim[2], x->width);
+		struct blk_nearest r = {.elem = dtype_size(in->t.type), .blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block()),
+		    .h = from[2], .w = from[3], .oh = s.dim[2], .ow = s.dim[3], .row = at, .col = at + s.dim[2]};
+		blk_resize_nearest(&r, in->t.data, y->t.data, x->width);
 		if (in->coded)
 			rep_set_quantizer(y, rep_quantizer(in));
 	}

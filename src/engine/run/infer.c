@@ -4,16 +4,16 @@
 #include "exec.h"
 #include "runner.h"
 
-struct inference {
-	const struct request *q;
+struct collecting {
+	const struct inference *q;
 	enum status status;
 	struct error *err;
 };
 
 static void collect(void *arg, const struct sighting *s)
 {
-	struct inference *f = arg;
-	const struct request *q = f->q;
+	struct collecting *f = arg;
+	const struct inference *q = f->q;
 	for (int i = 0; i < q->n_want && f->status == STATUS_OK; i++) {
 		struct rep dense = {0}, plain = {0};
 		if (q->want[i] != s->value)
@@ -29,9 +29,9 @@ static void collect(void *arg, const struct sighting *s)
 	}
 }
 
-enum status runner_infer(const struct runner *r, const struct request *q, int worker, int width, struct error *err)
+enum status runner_infer(const struct runner *r, const struct inference *q, int worker, int width, struct error *err)
 {
-	struct inference f = {.q = q, .err = err};
+	struct collecting f = {.q = q, .err = err};
 	struct pass p = {.visit = collect, .arg = &f};
 	struct sweep w = {.pass = &p, .want = r->want, .first = -1, .end = r->steps.n};
 	struct sample s = {.worker = worker, .width = width, .given = q->in, .sweep = &w};
@@ -83,7 +83,7 @@ static const struct runner *kept_runner(struct engine *e, const struct plan *pla
 
 struct lone {
 	const struct runner *r;
-	struct request q;
+	const struct inference *q;
 	enum status status;
 	struct error *err;
 };
@@ -92,18 +92,16 @@ static void infer_lone(void *arg, int i, int worker, int width)
 {
 	struct lone *l = arg;
 	(void)i;
-	l->status = runner_infer(l->r, &l->q, worker, width, l->err);
+	l->status = runner_infer(l->r, l->q, worker, width, l->err);
 }
 
-enum status engine_infer(struct engine *e, const struct plan *plan, enum sim sim, const struct tensor *in, const int *want, int n_want,
-    bool codes, struct tensor *out, struct error *err)
+enum status engine_infer(struct engine *e, const struct plan *plan, const struct inference *q, struct error *err)
 {
-	bool *w = xcalloc((size_t)e->g->n_values + 1, sizeof *w);
+	bool *want = xcalloc((size_t)e->g->n_values + 1, sizeof *want);
 	kernels_turn(e->kernels);
-	for (int i = 0; i < n_want; i++)
-		w[want[i]] = !e->g->value[want[i]].constant;
-	struct lone l = {.r = kept_runner(e, plan, sim, w), .err = err,
-	    .q = {.sim = sim, .in = in, .want = want, .n_want = n_want, .codes = codes, .out = out}};
+	for (int i = 0; i < q->n_want; i++)
+		want[q->want[i]] = !e->g->value[q->want[i]].constant;
+	struct lone l = {.r = kept_runner(e, plan, q->sim, want), .q = q, .err = err};
 	jobs_run(e->jobs, 1, infer_lone, &l, NULL);
 	return l.status;
 }

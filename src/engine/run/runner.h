@@ -34,23 +34,14 @@ struct sample {
 	const struct tensor *given;  // inputs in the order of graph.input, or NULL: load from the dataset
 	const struct sweep *sweep;
 };
-// The values `want` of one run on the given inputs, as plain tensors that the caller owns: floats, or codes if `codes`. Values must be
-// wanted by the runner under `sim`.
-struct request {
-	enum sim sim;
-	const struct tensor *in;
-	const int *want;
-	int n_want;
-	bool codes;
-	struct tensor *out;
-};
 // An engine without threads and store of its own, for a branch.
 struct engine *engine_bare(const struct graph *g, const struct engine_options *opt);
 // The runner of the last inference, which is kept.
 void kept_free(struct kept_runner **k);
 // The runner of a branch of an If node (0: then, 1: else) that gives the branch's outputs. Thread-safe.
 const struct runner *engine_branch(struct engine *e, int node, int which);
-enum status runner_infer(const struct runner *r, const struct request *q, int worker, int width, struct error *err);
+// Of values that the runner wants under q->sim.
+enum status runner_infer(const struct runner *r, const struct inference *q, int worker, int width, struct error *err);
 enum status run_sample(const struct runner *r, const struct sample *s, struct error *err);
 
 #endif
