@@ -72,16 +72,16 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 // Column p of the result: of `outer` rows, `picks` apart, what the input has in rows `dim` apart. Elements are no calls.
 static void pick(char *to, const char *from, int64_t outer, int64_t picks, int64_t dim, size_t run)
 {
-#define PICK(type)                                                                                                     \
-	case sizeof(type):                                                                                             \
+#define PICK(bytes)                                                                                                    \
+	case bytes:                                                                                                    \
 		for (int64_t o = 0; o < outer; o++)                                                                    \
-			((type *)to)[o * picks] = ((const type *)from)[o * dim];                                       \
+			memcpy(to + (size_t)(o * picks) * (bytes), from + (size_t)(o * dim) * (bytes), bytes);         \
 		break;
 	switch (run) {
-		PICK(uint8_t)
-		PICK(uint16_t)
-		PICK(uint32_t)
-		PICK(uint64_t)
+		PICK(1)
+		PICK(2)
+		PICK(4)
+		PICK(8)
 	case 0:
 		break;
 	default:

@@ -88,13 +88,13 @@ static void keep(struct kept *k, const struct box *b)
 struct candidate {
 	float score;
 	int64_t index;
-	struct box box;
 };
 
 // Room for all boxes of a class.
 struct room {
 	struct candidate *c;
-	float *fields; // of struct kept
+	float *fields;   // of struct kept
+	int64_t *chosen; // the boxes that remain, in order
 	int64_t boxes;
 };
 
@@ -103,41 +103,65 @@ static bool room_init(struct room *r, int64_t boxes)
 	*r = (struct room){.boxes = boxes};
 	r->c = mem_try_array((size_t)boxes + 1, sizeof *r->c);
 	r->fields = mem_try_array((size_t)boxes + 1, 5 * sizeof *r->fields);
-	return r->c && r->fields;
+	r->chosen = mem_try_array((size_t)boxes + 1, sizeof *r->chosen);
+	return r->c && r->fields && r->chosen;
 }
 
 static void room_done(struct room *r)
 {
 	free(r->c);
 	free(r->fields);
+	free(r->chosen);
 }
 
-static int by_score(const void *a, const void *b)
+static bool goes_before(const struct candidate *a, const struct candidate *b)
 {
-	const struct candidate *x = a, *y = b;
-
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return a->score > b->score || (a->score == b->score && a->index < b->index);
 }
 
-// The boxes that remain, at the front of `c`, in order; returns their number.
-static int64_t suppress(struct room *r, const struct limits *l, const float *boxes, const float *scores)
+// A heap of candidates, the best at its root: where few boxes remain, most are never put in order.
+static void sift_down(struct candidate *heap, int64_t n, int64_t i)
 {
-	struct candidate *c = r->c;
-	float *f = r->fields;
-	struct kept k = {.x1 = f, .y1 = f + r->boxes, .x2 = f + 2 * r->boxes, .y2 = f + 3 * r->boxes, .area = f + 4 * r->boxes};
+	const struct candidate moved = heap[i];
+
+	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+		child += child + 1 < n && goes_before(&heap[child + 1], &heap[child]);
+		if (!goes_before(&heap[child], &moved))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = moved;
+}
+
+static int64_t gather(struct room *r, const struct limits *l, const float *scores)
+{
 	int64_t found = 0;
 
 	for (int64_t i = 0; i < r->boxes; i++)
 		if (scores[i] == scores[i] && (!l->has_score || scores[i] > l->score))
-			c[found++] = (struct candidate){scores[i], i, make_box(boxes + 4 * i, l->center)};
-	qsort(c, (size_t)found, sizeof *c, by_score);
-	for (int64_t i = 0; i < found && k.n < l->most; i++)
-		if (!overlaps_any(&k, &c[i].box, l->iou)) {
-			c[k.n] = c[i];
-			keep(&k, &c[i].box);
-		}
+			r->c[found++] = (struct candidate){scores[i], i};
+	for (int64_t i = found / 2 - 1; i >= 0; i--)
+		sift_down(r->c, found, i);
+	return found;
+}
+
+// Chooses the boxes that remain; returns their number.
+static int64_t suppress(struct room *r, const struct limits *l, const float *boxes, const float *scores)
+{
+	float *f = r->fields;
+	struct kept k = {.x1 = f, .y1 = f + r->boxes, .x2 = f + 2 * r->boxes, .y2 = f + 3 * r->boxes, .area = f + 4 * r->boxes};
+	int64_t left = gather(r, l, scores);
+
+	while (left > 0 && k.n < l->most) {
+		int64_t best = r->c[0].index;
+		struct box b = make_box(boxes + 4 * best, l->center);
+		r->c[0] = r->c[--left];
+		sift_down(r->c, left, 0);
+		if (overlaps_any(&k, &b, l->iou))
+			continue;
+		r->chosen[k.n] = best;
+		keep(&k, &b);
+	}
 	return k.n;
 }
 
@@ -161,7 +185,7 @@ static enum status run(
 		for (int64_t i = 0; y && i < kept; i++) {
 			y[(*total + i) * 3] = p / classes;
 			y[(*total + i) * 3 + 1] = p % classes;
-			y[(*total + i) * 3 + 2] = room.c[i].index;
+			y[(*total + i) * 3 + 2] = room.chosen[i];
 		}
 		*total += kept;
 	}
