@@ -156,10 +156,25 @@ void test_planted__nothing_is_found_where_nothing_is_wrong(void **state)
 	survey(&p, VAL, LABELS, 48);
 	assert_none(p.findings);
 	release(&p);
-	p = (struct patient){.study = open_study(MODEL, CALIB, "esp32p4", -1, healthy)};
+	p = (struct patient){.study = open_study(MODEL, CALIB, "esp32p4", CALIB_MINMAX, healthy)};
 	set(p.study, "*", PREC_INT16);
 	look(&p);
 	assert_none(p.findings);
+	release(&p);
+}
+
+// The target's calibrator cuts coordinates off that are far from zero as rare ones, however many bits there are.
+void test_planted__16_bit_that_is_clipped(void **state)
+{
+	struct patient p = {.study = open_study(MODEL, CALIB, "esp32p4", -1, healthy)};
+	set(p.study, "*", PREC_INT16);
+	look(&p);
+	const char *edit = assert_first(&p, FINDING_saturation, "/model.12/Add")->edit;
+	double before = snr_at(&p, "/model.12/Add");
+	struct error err = {0};
+	assert_int_equal(study_command(p.study, edit, &err), STATUS_OK);
+	look(&p);
+	assert_true(snr_at(&p, "/model.12/Add") > before + 20);
 	release(&p);
 }
 

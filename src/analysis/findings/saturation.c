@@ -32,7 +32,7 @@ static struct clipping look_at(const struct look *l, const struct site *s)
 {
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
 	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0]};
-	for (int k = 1; p.known && k <= 4; k++) {
+	for (int k = 1; p.known && k <= (s->bits > 8 ? 12 : 4); k++) { // a calibrator may cut the range of 16 bit much shorter
 		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);
 		if (try > c.better && (is_probability(l, s) || inner_snr(s, scale) >= GOOD_DB)) {
 			c.better = try;
@@ -84,7 +84,7 @@ static bool is_clipped_by_file(const struct look *l, int value)
 static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
-	return site_is_free(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
+	return site_has_scale(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
 	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
 }
 

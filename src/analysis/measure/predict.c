@@ -1,4 +1,5 @@
-// What a scale would do, from the float histogram alone: each fine bin stands for its centre.
+// What a scale would do, from the float histogram alone: each fine bin stands for its centre. A grid that is finer than the bins, at 16 bit,
+// makes the error of its own step wherever it reaches.
 #include <math.h>
 #include "qtui/analysis/study.h"
 
@@ -11,10 +12,11 @@ struct prediction hist_predict(const struct hist *h, double scale, double zero, 
 			continue;
 		double x = h->lo + (i + 0.5) * width, code = rint(x / scale) + zero;
 		double q = (fmin(fmax(code, (double)qmin), (double)qmax) - zero) * scale;
+		bool beyond = code < (double)qmin || code > (double)qmax;
 		// Within a bin finer than the step the error is spread evenly; q - x of the centre misses width^2 / 12.
-		noise += h->bin[i] * ((q - x) * (q - x) + width * width / 12);
+		noise += h->bin[i] * (scale < width && !beyond ? scale * scale / 12 : (q - x) * (q - x) + width * width / 12);
 		signal += h->bin[i] * x * x;
-		clipped += code < (double)qmin || code > (double)qmax ? h->bin[i] : 0;
+		clipped += beyond ? h->bin[i] : 0;
 		all += h->bin[i];
 	}
 	if (all == 0 || signal == 0 || noise == 0)
