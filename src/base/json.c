@@ -231,7 +231,10 @@ const char *json_text(const cJSON *obj, const char *key, const char *dflt)
 double json_number(const cJSON *obj, const char *key, double dflt)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
+	double v;
 
+	if (cJSON_IsRaw(item) && str_to_double(item->valuestring, &v)) // what is to be written with all its digits
+		return isfinite(v) ? v : dflt;
 	return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : dflt;
 }
 

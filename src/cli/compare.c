@@ -141,8 +141,12 @@ static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 	const cJSON *first = cJSON_GetArrayItem(scale, 0);
 	snprintf(out, size, "%s", cJSON_IsString(precision) ? precision->valuestring : "");
 	size_t used = strlen(out);
-	if (cJSON_IsNumber(first))
-		snprintf(out + used, size - used, "%s%.5g%s", used ? " " : "", first->valuedouble, cJSON_GetArraySize(scale) > 1 ? " ..." : "");
+	const char *more = cJSON_GetArraySize(scale) > 1 ? " ..." : "";
+	int exponent;
+	if (cJSON_IsNumber(first) && frexp(first->valuedouble, &exponent) == 0.5) // as it is typed and shown elsewhere
+		snprintf(out + used, size - used, "%s2^%d%s", used ? " " : "", exponent - 1, more);
+	else if (cJSON_IsNumber(first))
+		snprintf(out + used, size - used, "%s%.5g%s", used ? " " : "", first->valuedouble, more);
 	if (!out[0])
 		snprintf(out, size, "%s", strcmp(json_text(row, "only_in", side), side) == 0 ? "." : "-");
 }

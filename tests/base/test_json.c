@@ -42,6 +42,10 @@ void test_json__typed_members(void **state)
 	assert_null(json_text(j, "z", NULL));
 	assert_true(json_number(j, "n", 7) == -2.5);
 	assert_true(json_number(j, "t", 7) == 7);
+	assert_non_null(cJSON_AddRawToObject(j, "all its digits", "0.1000000000000000055"));
+	assert_true(json_number(j, "all its digits", 7) == 0.1);
+	assert_non_null(cJSON_AddRawToObject(j, "a list", "[1]"));
+	assert_true(json_number(j, "a list", 7) == 7);
 	assert_true(json_number(j, "none", 7) == 7);
 	assert_true(json_number(j, "big", 7) == 7);
 	assert_true(json_number(j, "N", 7) == 1);

@@ -338,7 +338,7 @@ grep -q '/model.12/Sub$' "$dir/out"; report compare_names_the_edit $?
 "$qtui" analyze $model $calib --samples 2 -q --session "$dir/scaled.json" --scale /model.3/conv/Conv=2 >/dev/null
 "$qtui" analyze $model $calib --samples 2 -q --session "$dir/plain.json" >/dev/null
 expect compare_with_a_bad_scale 0 "" compare "$dir/plain.json" "$dir/scaled.json" -q
-grep -A2 '^The nodes whose own noise' "$dir/out" | grep -qE '/model.3/conv/Conv: 0\.[0-9]+ -> 2$'; report compare_says_where_it_comes_from $? "$(grep -A3 '^The nodes whose' "$dir/out")"
+grep -A2 '^The nodes whose own noise' "$dir/out" | grep -qE '/model.3/conv/Conv: 2\^-[0-9]+ -> 2\^1$'; report compare_says_where_it_comes_from $? "$(grep -A3 '^The nodes whose' "$dir/out")"
 expect compare_as_json 0 "" compare "$dir/1.json" "$dir/7.json" --json -
 grep -q '"qtui_compare":	1' "$dir/out" && grep -q '"gain_db"' "$dir/out"; report compare_json $?
 expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"

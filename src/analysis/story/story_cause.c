@@ -3,7 +3,7 @@
 #include "qtui/analysis/task.h"
 #include "telling.h"
 
-enum { CHAPTERS = 3, EVIDENCE = 4, EDIT = 120 };
+enum { CHAPTERS = 3, EDIT = 120 };
 static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
 
 // The part of the finding's nodes that gains most at 16 bit.
@@ -59,12 +59,8 @@ static void tell_remedy(struct telling *t, const struct finding *f)
 
 static void tell_cause(struct telling *t, const struct finding *f)
 {
-	struct str evidence = {0};
 	t->node = f->n_nodes ? f->node[0] : -1;
-	for (int i = 0; i < f->n_evidence && i < EVIDENCE; i++)
-		str_addf(&evidence, "%s%s %.4g", i ? ", " : " (", f->evidence[i].name, f->evidence[i].value);
-	tell(t, STORY_CAUSE, "%s: %s%s%s", finding_name(f->rule), f->text, str_text(&evidence), f->n_evidence ? ")" : "");
-	str_done(&evidence);
+	tell(t, STORY_CAUSE, "%s: %s", finding_name(f->rule), f->text);
 	if (f->advice)
 		tell_remedy(t, f);
 	tell_gain(t, f);

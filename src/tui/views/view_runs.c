@@ -118,7 +118,7 @@ static struct places columns_of(const struct ui *ui, int width)
 		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
 	if (width >= NARROW)
 		return (struct places){0, X_TIME, X_COMPUTED, 0, X_TITLE};
-	return (struct places){0, X_TIME, 0, 0, X_COMPUTED};
+	return width >= X_COMPUTED + TITLE ? (struct places){0, X_TIME, 0, 0, X_COMPUTED} : (struct places){.title = X_TIME};
 }
 
 // "mAP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
