@@ -3,6 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct shared_plan *shared_plan_take(struct shared_plan *p)
+{
+	if (p)
+		atomic_fetch_add(&p->refs, 1);
+	return p;
+}
+
+void shared_plan_drop(struct shared_plan **p)
+{
+	if (*p && atomic_fetch_sub(&(*p)->refs, 1) == 1) {
+		plan_free(&(*p)->plan);
+		target_free(&(*p)->target);
+		free(*p);
+	}
+	*p = NULL;
+}
+
 struct body *body_take(struct body *b)
 {
 	atomic_fetch_add(&b->refs, 1);
