@@ -12,6 +12,7 @@
 static struct {
 	pthread_mutex_t lock;
 	int first, count; // the oldest kept, how many
+	int warnings;     // that were said
 	int to_stderr;
 	enum log_level min;
 	struct {
@@ -68,6 +69,7 @@ void log_add(enum log_level level, const char *fmt, ...)
 		int slot = next_slot();
 		ring.line[slot].level = level;
 		snprintf(ring.line[slot].text, WIDTH, "%s", text);
+		ring.warnings += level >= LOG_WARN;
 	}
 	pthread_mutex_unlock(&ring.lock);
 }
@@ -100,6 +102,14 @@ int log_count(void)
 
 	pthread_mutex_lock(&ring.lock);
 	n = ring.count;
+	pthread_mutex_unlock(&ring.lock);
+	return n;
+}
+
+int log_warnings(void)
+{
+	pthread_mutex_lock(&ring.lock);
+	int n = ring.warnings;
 	pthread_mutex_unlock(&ring.lock);
 	return n;
 }

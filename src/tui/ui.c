@@ -191,6 +191,8 @@ void ui_show(struct ui *ui, enum view v)
 {
 	if (v == VIEW_HELP && ui->view != VIEW_HELP)
 		ui->before_help = ui->view;
+	if (v == VIEW_LOG || ui->view == VIEW_LOG)
+		ui->warnings_seen = log_warnings();
 	ui->view = v;
 	ui->focus = PANEL_MAIN;
 	ui->zoom = false;
@@ -256,9 +258,12 @@ void ui_note(struct ui *ui, const char *fmt, ...)
 
 void ui_fail(struct ui *ui, const struct error *err)
 {
+	int before = log_warnings();
+
 	snprintf(ui->note, sizeof ui->note, "E: %s", err->text);
 	ui->note_role = ROLE_ERROR;
 	log_add(LOG_ERROR, "%s", err->text);
+	ui->warnings_seen += log_warnings() - before; // it stands on the bottom line
 }
 
 unsigned ui_contexts(const struct ui *ui)

@@ -7,6 +7,7 @@
 
 #include "fake.h"
 #include "press.h"
+#include "qtui/base/log.h"
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -19,6 +20,7 @@ static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(ui, NULL, fake_snapshot(kind), &theme, ascii);
+	ui->warnings_seen = log_warnings(); // those of the tests before
 	ui_resize(ui, w, h);
 }
 

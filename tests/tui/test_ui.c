@@ -363,3 +363,37 @@ void test_ui__the_log_is_broken_at_the_width(void **state)
 	assert_string_equal(text, "");
 	ui_done(&ui);
 }
+
+// Whether the line of the tabs has the glyph.
+static bool tabs_have(const struct ui *ui, uint32_t glyph)
+{
+	struct canvas c;
+	bool has = false;
+
+	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
+	draw_screen(&c, ui);
+	for (int x = 0; x < c.w; x++)
+		has |= c.cell[c.w + x].glyph == glyph;
+	canvas_done(&c);
+	return has;
+}
+
+// Its tab shows that something was said, until it is looked at; what stood on the bottom line was.
+void test_ui__the_log_says_that_it_has_news(void **state)
+{
+	struct ui ui;
+	struct error err = {.status = STATUS_USAGE, .text = "told on the bottom line"};
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 120, 40);
+	press(&ui, "51");
+	log_to_stderr(0, LOG_INFO);
+	ui_fail(&ui, &err);
+	assert_true(tabs_have(&ui, 'L') && !tabs_have(&ui, '!'));
+	log_warn("the pictures are prepared by a guess, say");
+	assert_true(tabs_have(&ui, '!'));
+	press(&ui, "51");
+	assert_false(tabs_have(&ui, '!'));
+	ui_done(&ui);
+}

@@ -13,5 +13,6 @@ void log_to_stderr(int enabled, enum log_level min);
 // Copies line `i` (0 = the oldest kept) into out; 0 when there is no such line. Returns its level + 1.
 int log_line(int i, char *out, int size);
 int log_count(void);
+int log_warnings(void); // how many warnings and errors have been said, also those that are no longer kept
 
 #endif

@@ -87,6 +87,7 @@ struct ui {
 	regex_t regex;                 // of the search
 	bool has_regex;
 	int search_from;               // row where the search began
+	int warnings_seen;             // of the log, when it was last shown
 	char note[UI_TEXT];
 	enum role note_role;
 

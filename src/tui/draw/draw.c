@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
@@ -210,7 +211,8 @@ static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs t
 
 	if (v != ui->view && (!row->tab || tabs == TABS_NONE))
 		return false;
-	snprintf(out, 32, " %s%s%s ", row->key, row->key[0] && whole ? " " : "", whole ? row->title : "");
+	bool unread = v == VIEW_LOG && v != ui->view && log_warnings() > ui->warnings_seen;
+	snprintf(out, 32, " %s%s%s%s ", row->key, row->key[0] && whole ? " " : "", whole ? row->title : "", unread ? "!" : "");
 	return true;
 }
 

@@ -124,6 +124,7 @@ static void add_marks(struct help *h)
 		{"8→16", "what the next figures will be computed with"},
 		{"!", "the target refuses the edit; the detail says why"},
 		{"–", "not known, or not quantized"},
+		{"5 Log!", "the log has warnings that have not been looked at"},
 	};
 	add_section(h, "Marks in the list");
 	for (size_t i = 0; i < sizeof mark / sizeof *mark; i++)
