@@ -76,6 +76,8 @@ for mb in 120 128 130 140 150 160 200; do
 	report "address_space_of_${mb}_mb" $? "exit code $got: $(cat "$dir/err")"
 done
 [ $got = 0 ]; report enough_address_space $? "exit code $got: $(cat "$dir/err")"
+(ulimit -v 180000; timeout 20 "$qtui" analyze $model $calib --samples 1 --backend blas --quiet --json "$dir/small.json" >"$dir/out" 2>"$dir/err" </dev/null); got=$?
+[ $got = 1 ] && grep -q '^qtui: OpenBLAS needs' "$dir/err"; report no_room_for_openblas $? "exit code $got: $(cat "$dir/err")"
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,2,2,3)}"; head -c 48 /dev/zero; } >"$dir/nhwc.npy"
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,3,160,160)}"; head -c 307200 /dev/zero | tr '\0' '\377'; } >"$dir/nan.npy"
 expect no_scale_names_the_model 1 "$model: tensor images: no finite values" analyze $model "$dir/nan.npy" -q

@@ -71,12 +71,14 @@ static CBLAS_TRANSPOSE order(bool trans)
 void blas_gemm(const struct product *p)
 {
 	int m = (int)p->m, n = (int)p->n, k = (int)p->k, b_row = (int)p->b.row;
+	blas_enter();
 	if (m == 1 && !p->a.trans) // much faster than a matrix of one row
 		cblas_sgemv(CblasRowMajor, order(!p->b.trans), p->b.trans ? n : k, p->b.trans ? k : n, p->alpha, p->b.at, b_row, p->a.at, 1,
 		    p->beta, p->c, 1);
 	else
 		cblas_sgemm(CblasRowMajor, order(p->a.trans), order(p->b.trans), m, n, k, p->alpha, p->a.at, (int)p->a.row, p->b.at, b_row,
 		    p->beta, p->c, (int)p->c_row);
+	blas_leave();
 }
 
 static enum status conv(struct kernel **out, const struct conv_task *t, struct error *err)

@@ -10,4 +10,8 @@ enum status blas_conv_transpose(struct kernel **out, const struct conv_task *t, 
 
 tiles_gemm_fn blas_gemm;
 
+// Around every call of OpenBLAS.
+void blas_enter(void);
+void blas_leave(void);
+
 #endif

@@ -64,8 +64,10 @@ static bool factor_block(double *a, int64_t row, int64_t n)
 static void reduce_row(double *a, int64_t n, int64_t at, int64_t b, int64_t i)
 {
 	int64_t m = least(n - i, TILE), rest = n - i;
+	blas_enter();
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)rest, (int)b, -1.0, a + at * n + i, (int)n, a + at * n + i, (int)n,
 	    1.0, a + i * n + i, (int)n);
+	blas_leave();
 }
 
 bool linalg_cholesky(double *a, int64_t n)
@@ -74,9 +76,11 @@ bool linalg_cholesky(double *a, int64_t n)
 		int64_t b = least(n - at, TILE), next = at + b;
 		if (!factor_block(a + at * n + at, n, b))
 			return false;
+		blas_enter();
 		for (int64_t j = next; j < n; j += TILE)
 			cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)b, (int)least(n - j, TILE), 1.0,
 			    a + at * n + at, (int)n, a + at * n + j, (int)n);
+		blas_leave();
 		for (int64_t i = next; i < n; i += TILE)
 			reduce_row(a, n, at, b, i);
 	}
@@ -86,15 +90,19 @@ bool linalg_cholesky(double *a, int64_t n)
 void linalg_solve(const double *r, int64_t n, double *b, int64_t m)
 {
 	enum { COLUMNS = 32 };
+	blas_enter();
 	for (int64_t j = 0; j < m; j += COLUMNS)
 		for (int back = 0; back < 2; back++)
 			cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, back ? CblasNoTrans : CblasTrans, CblasNonUnit, (int)n,
 			    (int)least(m - j, COLUMNS), 1.0, r, (int)n, b + j, (int)m);
+	blas_leave();
 }
 
 void linalg_product(double *y, const double *x, const double *a, int64_t m, int64_t n)
 {
+	blas_enter();
 	for (int64_t i = 0; i < m; i += TILE / 4)
 		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)least(m - i, TILE / 4), (int)n, (int)n, 1.0, x + i * n, (int)n, a,
 		    (int)n, 0.0, y + i * n, (int)n);
+	blas_leave();
 }

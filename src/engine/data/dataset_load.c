@@ -227,7 +227,9 @@ enum status dataset_load_pixels(const struct dataset *d, int i, const struct ten
 
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
 	s = fill_image(d, &placed, &in[d->image_input], err);
-	if (!s)
+	if (s)
+		error_prefix(err, "%s", part_path(d, i, 0));
+	else
 		s = fill_rest(d, i, in, err);
 	if (s)
 		drop_inputs(d, in);
