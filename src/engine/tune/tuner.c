@@ -71,7 +71,8 @@ static void find_places(struct tuner *t)
 
 enum status tuner_no_memory(const struct tuner *t, const struct place *p, struct error *err)
 {
-	return error_set(err, STATUS_NOMEM, "node %s: no memory to tune it", t->g->node[p->site.node].name);
+	error_set(err, STATUS_NOMEM, "node %s: no memory to tune it", t->g->node[p->site.node].name);
+	return graph_error(t->g, -1, err);
 }
 
 enum status tuner_open(struct tuner **out, struct engine *e, struct plan *p, const struct tune_options *opt, struct error *err)
