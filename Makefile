@@ -68,9 +68,11 @@ all: build/qtui
 build/qtui: $(BUILD)/qtui
 	$(Q)mkdir -p build && ln -sfn $(abspath $<) $@
 
+# From above to below, as a linker wants them.
+STACK   := $(patsubst %,$(BUILD)/lib%.a,cli tui interop analysis engine base)
 $(BUILD)/qtui: $(BUILD)/src/cli/main.o $(LIBS)
 	@echo "  LD    $@"
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libtui.a $(BUILD)/libinterop.a $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(STACK) $(LDLIBS)
 
 define layer_rule
 $(BUILD)/lib$(1).a: $(call objs,$(1))
@@ -139,7 +141,7 @@ $(BUILD)/fuzz: $(FUZZED) $(BUILD)/tests/fuzz/libfuzzer.o $(LIBS)
 $(BUILD)/fuzz: LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/replay $(BUILD)/fuzz:
 	@echo "  LD    $@"
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcli.a $(BUILD)/libtui.a $(BUILD)/libinterop.a $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(STACK) $(LDLIBS)
 
 # make fuzz [FUZZ_TIME=60] [INPUTS="onnx npy"]: needs clang with libFuzzer. What is found lies in build/fuzz/.
 fuzz:
@@ -175,6 +177,9 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Nothing is linked: what another compiler says, with EXTRA_CFLAGS=-fsyntax-only in no time (tests/scripts/compilers.sh).
+objects: $(SRC:%.c=$(BUILD)/%.o)
+
 # Every source file by the compiler of another processor. Its own headers come first; those of the libraries, which hardly depend on
 # the processor, from this machine. With arm64 libraries installed, `make CC=$(CROSS)gcc BUILD=build/arm64` builds the program.
 CROSS   ?= aarch64-linux-gnu-
@@ -197,6 +202,6 @@ help:
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 
-.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench fuzz portable clean help
+.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench fuzz objects portable clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
