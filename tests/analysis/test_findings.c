@@ -98,6 +98,20 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 	study_close(&st);
 }
 
+// Where a joint requantizes its inputs the nodes' own figures are good, and yet all scores are lost: its edit is part of the other's.
+void test_findings__the_tail_counts_what_its_joints_lose(void **state)
+{
+	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MINMAX, .threads = 2,
+	    .data = {.samples = SAMPLES}});
+	struct findings *f = find(st);
+	const struct finding *post = of_rule(f, FINDING_postprocessing), *joined = of_rule(f, FINDING_joined_ranges);
+	assert_sound(post, study_graph(st));
+	assert_sound(joined, study_graph(st));
+	assert_true(post->damage >= joined->damage && post < joined);
+	findings_drop(&f);
+	study_close(&st);
+}
+
 void test_findings__a_focused_logit_is_mended_by_its_own_edit(void **state)
 {
 	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);

@@ -122,11 +122,14 @@ static void drop_small(struct findings *f, double noise)
 	f->n = kept;
 }
 
+// Of two that mend the same damage first the one that mends it in more places: a joint is one of the nodes of the post-processing.
 static int by_damage(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 	if (x->damage != y->damage)
 		return x->damage < y->damage ? 1 : -1;
+	if (x->n_nodes != y->n_nodes)
+		return x->n_nodes < y->n_nodes ? 1 : -1;
 	if (x->rule != y->rule)
 		return x->rule < y->rule ? -1 : 1;
 	int nx = x->n_nodes ? x->node[0] : -1, ny = y->n_nodes ? y->node[0] : -1;

@@ -1,5 +1,6 @@
 // Arithmetic with constants behind the last weights decodes boxes: it belongs to the program around the network, and 8 bit cannot hold
 // pixels, strides and scores. It costs no multiply-accumulates to leave it in float.
+#include <math.h>
 #include <stdlib.h>
 #include "rule.h"
 
@@ -58,12 +59,24 @@ static const struct site *worst_of(const struct look *l, const int *nodes, int n
 	return worst;
 }
 
+// What joints among these nodes do to their inputs is mended with them, though no figure of a node shows it.
+static double damage_with_joints(const struct look *l, const struct site *worst)
+{
+	double damage = site_damage(worst);
+	for (int i = 0; i < l->out->n; i++) {
+		const struct finding *f = &l->out->at[i];
+		if (f->rule == FINDING_joined_ranges && l->tail[f->node[0]])
+			damage = fmax(damage, f->damage);
+	}
+	return damage;
+}
+
 void rule_postprocessing(struct look *l)
 {
 	int *nodes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *nodes), arithmetic, n = quantized_tail(l, nodes, &arithmetic);
 	const struct site *worst = worst_of(l, nodes, n);
 	if (arithmetic >= LEAST_NODES && worst && site_snr(worst) < GOOD_DB) {
-		struct finding *f = finding_add(l, worst->node, site_damage(worst));
+		struct finding *f = finding_add(l, worst->node, damage_with_joints(l, worst));
 		for (int i = 0; i < n; i++)
 			if (nodes[i] != worst->node)
 				finding_about(f, nodes[i]);
