@@ -46,10 +46,7 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	v->from = zeroed(a, slots, sizeof *v->from);
 	v->calibration = zeroed(a, slots, sizeof *v->calibration);
 	v->needed = zeroed(a, slots, sizeof *v->needed);
-	v->calibrated_state = zeroed(a, slots, sizeof *v->calibrated_state);
-	v->calibrated_dominator = zeroed(a, slots, sizeof *v->calibrated_dominator);
-	v->calibrated_scale = zeroed(a, slots, sizeof *v->calibrated_scale);
-	v->calibrated_zero = zeroed(a, slots, sizeof *v->calibrated_zero);
+	v->before = zeroed(a, slots, sizeof *v->before);
 	return p;
 }
 
@@ -66,25 +63,21 @@ void plan_free(struct plan **p)
 	*p = NULL;
 }
 
-static void save_calibrated(struct plan *p)
+static void save_slots(struct plan *p)
 {
 	struct plan_priv *v = priv(p);
-	for (int i = 0; i < p->n_slots; i++) {
-		v->calibrated_state[i] = p->slot[i].state;
-		v->calibrated_dominator[i] = v->dominator[i];
-		v->calibrated_scale[i] = v->scale[i];
-		v->calibrated_zero[i] = v->zero[i];
-	}
+	for (int i = 0; i < p->n_slots; i++)
+		v->before[i] = (struct slot_before){ p->slot[i].state, v->dominator[i], v->scale[i], v->zero[i] };
 }
 
-static void restore_calibrated(struct plan *p)
+static void restore_slots(struct plan *p)
 {
 	struct plan_priv *v = priv(p);
 	for (int i = 0; i < p->n_slots; i++) {
-		p->slot[i].state = v->calibrated_state[i];
-		v->dominator[i] = v->calibrated_dominator[i];
-		v->scale[i] = v->calibrated_scale[i];
-		v->zero[i] = v->calibrated_zero[i];
+		p->slot[i].state = v->before[i].state;
+		v->dominator[i] = v->before[i].dominator;
+		v->scale[i] = v->before[i].scale;
+		v->zero[i] = v->before[i].zero;
 	}
 }
 
@@ -144,7 +137,7 @@ enum status plan_new(struct plan **out, const struct graph *g, const struct targ
 		plan_free(&p);
 		return st;
 	}
-	save_calibrated(p);
+	save_slots(p);
 	plan_align(p);
 	plan_passive(p);
 	publish_follows(p);
@@ -204,7 +197,7 @@ enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero,
 			return graph_error(p->g, p->observe[i].value, err);
 		}
 	if (p->target->kind == TARGET_LINEAR) {
-		restore_calibrated(p);
+		restore_slots(p);
 		place_observed(p, scale, zero);
 		plan_apply_overrides(p, e);
 		plan_align(p);

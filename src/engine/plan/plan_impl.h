@@ -12,6 +12,13 @@ enum origin_of_scale { SCALE_NONE, SCALE_OBSERVED, SCALE_CONSTANT, SCALE_FIXED, 
 enum { RNN_BIAS = 3, RNN_STATE = 5, RNN_HIDDEN = 1, RNN_CELL = 2 }; // inputs and outputs of GRU and LSTM
 enum { PLATFORM_FLOAT = -1 }; // else an index into target.width (ORDER PRECISION)
 
+// A slot as calibration sees it, that is before alignment.
+struct slot_before {
+	enum slot_state state;
+	int dominator;
+	float scale;
+	int32_t zero;
+};
 struct plan_priv {
 	struct arena *arena;
 	const struct op_rule **rule; // [n_nodes]
@@ -28,11 +35,7 @@ struct plan_priv {
 	unsigned char *from;         // [n_slots] enum origin_of_scale
 	const struct quantizer **calibration; // [n_slots] of constants while observers watch, or NULL
 	bool *needed;                // [n_slots] its observation decides something
-	// States as calibration sees them, that is before alignment.
-	enum slot_state *calibrated_state;
-	int *calibrated_dominator;
-	float *calibrated_scale;
-	int32_t *calibrated_zero;
+	struct slot_before *before;  // [n_slots]
 	size_t observe_cap, refused_cap;
 };
 
