@@ -105,22 +105,7 @@ const struct scroll *ui_cursor(const struct ui *ui)
 
 int ui_head(const struct ui *ui)
 {
-	int head = view_row(ui->view)->head;
-
-	switch (head >= 0 ? VIEW_COUNT : ui->view) {
-	case VIEW_TASK:
-		return view_task_head(ui);
-	case VIEW_BLAME:
-		return view_blame_head(ui);
-	case VIEW_FINDINGS:
-		return view_findings_head(ui);
-	case VIEW_DIFF:
-		return view_diff_head(ui);
-	case VIEW_CHANNELS:
-		return view_channels_head(ui);
-	default:
-		return head;
-	}
+	return view_row(ui->view)->head(ui);
 }
 
 int ui_page(const struct ui *ui, enum panel p)
@@ -268,18 +253,10 @@ void ui_fail(struct ui *ui, const struct error *err)
 
 unsigned ui_contexts(const struct ui *ui)
 {
-	static const struct {
-		enum view view;
-		enum context context;
-	} own[] = {{VIEW_HELP, CTX_HELP}, {VIEW_TASK, CTX_TASK}, {VIEW_FINDINGS, CTX_FINDING}, {VIEW_BLAME, CTX_BLAME}, {VIEW_PARETO, CTX_PARETO},
-	    {VIEW_WHY, CTX_WHY}, {VIEW_CHANNELS, CTX_CHANNELS}};
-	unsigned all = (ui->trial.active ? 1u << CTX_TRIAL : 0) | (view_runs_at(ui) ? 1u << CTX_RUN : 0) |
-	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) |
-	    (view_row(ui->view)->companions ? 1u << CTX_NODE : 0);
+	const struct view_row *view = view_row(ui->view);
 
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		all |= own[i].view == ui->view ? 1u << own[i].context : 0;
-	return all;
+	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (view_runs_at(ui) ? 1u << CTX_RUN : 0) |
+	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (view->companions ? 1u << CTX_NODE : 0) | 1u << view->context;
 }
 
 static void bound_key(struct ui *ui, int key)

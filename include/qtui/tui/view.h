@@ -3,6 +3,7 @@
 #define QTUI_TUI_VIEW_H
 
 #include "qtui/tui/canvas.h"
+#include "qtui/tui/keys.h"
 
 struct ui;
 enum view {
@@ -14,10 +15,11 @@ enum view {
 struct view_row {
 	const char *name, *title, *key;
 	bool tab, companions;
+	enum context context;                                                       // of its own keys; CTX_ANY: it has none
 	int (*count)(const struct ui *ui);                                          // rows that the cursor can stand on
 	void (*draw)(struct canvas *c, const struct ui *ui, struct rect r);         // the panel without its title
 	void (*text)(char *out, size_t size, const struct ui *ui, int row);         // what a search looks at
-	int head;                                                                   // lines above the first row; -1: ui_head asks the view
+	int (*head)(const struct ui *ui);                                           // lines above the first row
 };
 const struct view_row *view_row(enum view v);
 

@@ -1,8 +1,26 @@
 #include "qtui/tui/view.h"
 
+static int no_line(const struct ui *ui)
+{
+	(void)ui;
+	return 0;
+}
+
+static int one_line(const struct ui *ui)
+{
+	(void)ui;
+	return 1;
+}
+
+static int three_lines(const struct ui *ui)
+{
+	(void)ui;
+	return 3;
+}
+
 static const struct view_row rows[VIEW_COUNT] = {
-#define VIEW(id, name, title, key, tab, companions, head)                                                              \
-	[VIEW_##id] = {#name, title, key, tab, companions, view_##name##_count, view_##name##_draw, view_##name##_text, head},
+#define VIEW(id, name, title, key, tab, companions, context, head)                                                     \
+	[VIEW_##id] = {#name, title, key, tab, companions, context, view_##name##_count, view_##name##_draw, view_##name##_text, head},
 #include "qtui/tui/views.def"
 #undef VIEW
 };
