@@ -101,7 +101,7 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 // Where a joint requantizes its inputs the nodes' own figures are good, and yet all scores are lost: its edit is part of the other's.
 void test_findings__the_tail_counts_what_its_joints_lose(void **state)
 {
-	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MINMAX, .threads = 2,
+	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MSE, .threads = 2,
 	    .data = {.samples = SAMPLES}});
 	struct findings *f = find(st);
 	const struct finding *post = of_rule(f, FINDING_postprocessing), *joined = of_rule(f, FINDING_joined_ranges);
