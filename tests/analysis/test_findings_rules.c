@@ -142,6 +142,19 @@ void test_findings_rules__a_clipped_tensor(void **state)
 	assert_found(m, FINDING_saturation, N_CONV, "scale Conv 2^-7");
 }
 
+// A scale by hand is that of a node's first output: it would go to another tensor than the one that is clipped.
+void test_findings_rules__a_clipped_second_output(void **state)
+{
+	struct made *m = make();
+	m->scale[S_A] = 1.0f / 512;
+	m->row[N_CONV] = (struct node_row){.n_sites = 3, .first_site = S_W, .requested = -1, .fused_into = -1, .quantizable = true};
+	struct findings *f = findings_new(NULL, &m->s);
+	for (int i = 0; i < f->n; i++)
+		assert_int_not_equal(f->at[i].rule, FINDING_saturation);
+	findings_drop(&f);
+	free(m);
+}
+
 // 16 bit of which a calibrator left hardly any.
 void test_findings_rules__a_clipped_tensor_of_16_bit(void **state)
 {

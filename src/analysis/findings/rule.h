@@ -36,9 +36,9 @@ const struct site *site_behind(const struct look *l, int value);
 enum { JOINT_MANY_CODES = 64 };
 bool is_lost_in_joint(double codes, double widest, double snr);
 int site_index(const struct look *l, const struct site *s);
-// One scale of its own, figures known: a tensor whose scale can be changed by itself.
-bool site_has_scale(const struct site *s);
-bool site_is_free(const struct site *s); // and 8 bit
+// One scale of its own, figures known: a tensor whose scale can be changed by itself. An edit gives a scale to a node's first output only.
+bool site_has_scale(const struct look *l, const struct site *s);
+bool site_is_free(const struct look *l, const struct site *s); // and 8 bit
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
 double made_damage(const struct look *l, const struct site *s); // likewise; of a mean that only sums read over theirs

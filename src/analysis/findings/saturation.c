@@ -84,7 +84,7 @@ static bool is_clipped_by_file(const struct look *l, int value)
 static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
-	return site_has_scale(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
+	return site_has_scale(l, s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
 	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
 }
 
