@@ -80,13 +80,26 @@ static void best_columns(int64_t *y, const float *x, int64_t n, int64_t inner, i
 		y[c] = best[c];
 }
 
-static void best_floats(int64_t *y, const float *x, int64_t outer, int64_t n, int64_t inner, bool max, bool last)
+struct lines {
+	int64_t outer, n, inner;
+	bool max, last;
+};
+
+// Rows, or columns of a piece of `inner`, to each thread.
+static void best_floats(int64_t *y, const float *x, const struct lines *l, int width)
 {
-	for (int64_t o = 0; o < outer; o++, x += n * inner, y += inner) {
-		if (inner == 1)
-			*y = best_float(x, n, max, last);
-		for (int64_t c = 0; inner > 1 && c < inner; c += COLUMNS)
-			best_columns(y + c, x + c, n, inner, inner - c < COLUMNS ? inner - c : COLUMNS, max, last);
+	enum { ALONE = 32768 }; // elements that are not worth a second thread
+	int64_t step = l->inner > 1 ? COLUMNS : 1, pieces = (l->inner + step - 1) / step;
+
+#pragma omp parallel for num_threads(width) if (width > 1 && l->outer * l->n * l->inner > ALONE)
+	for (int64_t p = 0; p < l->outer * pieces; p++) {
+		int64_t o = p / pieces, c = p % pieces * step;
+		const float *from = x + o * l->n * l->inner + c;
+		int64_t *to = y + o * l->inner + c;
+		if (l->inner == 1)
+			*to = best_float(from, l->n, l->max, l->last);
+		else
+			best_columns(to, from, l->n, l->inner, l->inner - c < COLUMNS ? l->inner - c : COLUMNS, l->max, l->last);
 	}
 }
 
@@ -99,12 +112,12 @@ enum status argreduce_eval(
 	enum status s = rule_axis(&axis, a->axis, x->rank, err);
 	int64_t inner, count = tensor_count(&out[0]);
 
-	(void)width;
 	if (s != STATUS_OK)
 		return s;
 	inner = rule_product(x, axis + 1, x->rank);
 	if (in[0]->type == DT_F32 && x->dim[axis] <= INT32_MAX && count > 0) {
-		best_floats(out[0].data, in[0]->data, count / inner, x->dim[axis], inner, n->op->id == OP_ArgMax, a->select_last_index != 0);
+		const struct lines l = {count / inner, x->dim[axis], inner, n->op->id == OP_ArgMax, a->select_last_index != 0};
+		best_floats(out[0].data, in[0]->data, &l, width);
 		return STATUS_OK;
 	}
 	for (int64_t r = 0; r < count; r++)

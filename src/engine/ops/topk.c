@@ -1,4 +1,5 @@
 // TopK: the k largest or smallest along an axis in order; of equal elements the one that comes first is taken first.
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -180,28 +181,29 @@ static void one_line(
 enum status topk_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
+	enum { ALONE = 32768 }; // elements that are not worth a second thread
 	const struct shape *x = &in[0]->shape;
 	struct line l = {.largest = ((const struct topk_attrs *)n->attrs)->largest != 0};
-	struct buf *room; // pages that were used before
-	int64_t outer;
 	int axis = 0;
 	enum status s = wanted(&l.k, &axis, n, in, err);
 
-	(void)width;
 	if (s != STATUS_OK)
 		return s;
 	l.n = x->dim[axis];
 	l.inner = rule_product(x, axis + 1, x->rank);
-	outer = rule_product(x, 0, axis) * l.inner;
-	room = buf_new((size_t)(l.k + l.k / 2) * sizeof(struct entry) + (size_t)l.n * sizeof(double), NULL);
-	if (!room)
+	int64_t outer = rule_product(x, 0, axis) * l.inner, entries = l.k + l.k / 2;
+	width = outer > 1 && outer * l.n > ALONE ? width : 1;
+	size_t room = (size_t)entries * sizeof(struct entry) + (size_t)l.n * sizeof(double); // of a thread
+	struct buf *rooms = buf_new(room * (size_t)width, NULL); // pages that were used before
+	if (!rooms)
 		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
+#pragma omp parallel for num_threads(width) firstprivate(l) if (width > 1)
 	for (int64_t r = 0; r < outer; r++) {
-		struct entry *e = room->data;
+		struct entry *e = (struct entry *)((char *)rooms->data + room * (size_t)omp_get_thread_num());
 		l.from = r / l.inner * l.n * l.inner + r % l.inner;
 		l.to = r / l.inner * l.k * l.inner + r % l.inner;
-		one_line(&l, in[0], out, n, (double *)(e + l.k + l.k / 2), e);
+		one_line(&l, in[0], out, n, (double *)(e + entries), e);
 	}
-	buf_drop(&room);
+	buf_drop(&rooms);
 	return STATUS_OK;
 }
