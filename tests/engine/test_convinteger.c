@@ -1,4 +1,5 @@
-// ConvInteger and QLinearConv by the executor, on float kernels, against the plain evaluation in integers: the same sums, bit for bit.
+// ConvInteger by the executor, on float kernels, and QLinearConv, on those for codes, against the plain evaluation in integers: the same
+// bits.
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
@@ -30,6 +31,20 @@ static void weights(struct onnx_case *c, const struct layer *l, struct support_r
 	constant(c, "w", INT8, 4, dims, w, (size_t)n);
 }
 
+// A scale for each channel, and a bias.
+static void scales_and_bias(struct onnx_case *c, const struct layer *l, struct support_random *r)
+{
+	float *scale = case_new(c, (size_t)l->out * sizeof *scale);
+	int32_t *bias = case_new(c, (size_t)l->out * sizeof *bias);
+
+	for (int64_t i = 0; i < l->out; i++) {
+		scale[i] = support_random_float(r, 0.5f, 2.0f);
+		bias[i] = support_random_int(r, -100000, 100000);
+	}
+	case_floats(c, "w_step", 1, &l->out, scale);
+	constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &l->out, bias, (size_t)l->out * sizeof *bias);
+}
+
 static void check(const struct layer *l)
 {
 	static const int64_t none[1] = {0};
@@ -47,7 +62,9 @@ static void check(const struct layer *l)
 	const float scales[2] = {0.02f, 30.0f};
 	case_floats(&c, "step", 0, none, &scales[0]);
 	case_floats(&c, "y_step", 0, none, &scales[1]);
-	Onnx__NodeProto *n = l->codes ? case_node(&c, "QLinearConv", "conv", "x step zero w step w_zero y_step zero", "y") :
+	if (l->codes)
+		scales_and_bias(&c, l, &r);
+	Onnx__NodeProto *n = l->codes ? case_node(&c, "QLinearConv", "conv", "x step zero w w_step w_zero y_step zero bias", "y") :
 	    case_node(&c, "ConvInteger", "conv", l->zero_points ? "x w zero w_zero" : "x w", "y");
 	case_attr_int(&c, n, "group", l->group);
 	case_output(&c, c.graph, "y");
@@ -82,6 +99,9 @@ void test_convinteger__small_sums(void **state)
 void test_convinteger__rounded_to_codes(void **state)
 {
 	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 2, .spread = 127, .codes = true});
+	check(&(struct layer){.in = 3, .out = 20, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true});
+	check(&(struct layer){.in = 24, .out = 24, .kernel = 3, .size = 8, .group = 24, .spread = 127, .codes = true});
+	check(&(struct layer){.in = 40, .out = 2, .kernel = 1, .size = 7, .group = 1, .spread = 127, .codes = true});
 }
 
 // 192 channels of 3x3 with weights around 64: sums beyond what a float counts one by one.

@@ -84,11 +84,6 @@ int op_newest(void); // the newest opset of ONNX itself in which an operator of 
 // which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.
 op_eval_fn *op_eval_ordered(enum op_id id);
 
-// The second half of a QLinearConv: the output's codes (out: allocated) from the sums of products of codes less their zero points, to
-// which the bias is added in place. Plain layouts; `in` as for its evaluation.
-MUST_CHECK enum status qlinearconv_round(const struct node *n, const struct tensor *const *in, uint32_t *sums, struct tensor *out,
-    int width, struct error *err);
-
 // The weights of a MatMulNBits as a MatMul has them, [K, N], from its constant inputs 1 to 3; allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 

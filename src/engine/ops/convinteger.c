@@ -98,7 +98,7 @@ static void rescale(float *y, const uint32_t *acc, const struct convolve *t, con
 	}
 }
 
-enum status qlinearconv_round(
+static enum status round_sums(
     const struct node *n, const struct tensor *const *in, uint32_t *acc, struct tensor *out, int width, struct error *err)
 {
 	struct convolve t;
@@ -129,7 +129,7 @@ enum status qlinearconv_eval(
 	if (s == STATUS_OK)
 		s = accumulate(acc, &t, in[QC_X], in[QC_X_ZERO], in[QC_W], in[QC_W_ZERO], width, err);
 	if (s == STATUS_OK)
-		s = qlinearconv_round(n, in, acc, &out[0], width, err);
+		s = round_sums(n, in, acc, &out[0], width, err);
 	free(acc);
 	return s;
 }

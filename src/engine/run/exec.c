@@ -295,7 +295,7 @@ static enum status name_node(const struct exec *x)
 enum status exec_step(struct exec *x)
 {
 	static enum status (*const family[])(struct exec *) = {
-	    exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_conv_computed, exec_convinteger, exec_matmul, exec_product, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move, exec_if, exec_plain};
+	    exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_conv_computed, exec_convinteger, exec_qlinearconv, exec_matmul, exec_product, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move, exec_if, exec_plain};
 	kernels_step(x->e->kernels, x->worker);
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);

@@ -18,6 +18,16 @@ static enum layout output_layout(const struct conv_geometry *g)
 	return g->oc <= FEW_CHANNELS ? LAYOUT_PLAIN : LAYOUT_BLOCK;
 }
 
+enum layout exec_conv_input_layout(const struct exec *x, const struct conv_geometry *g)
+{
+	return x->e->opt.backend == BACKEND_ONEDNN ? input_layout(x, g) : LAYOUT_PLAIN;
+}
+
+enum layout exec_conv_output_layout(const struct exec *x, const struct conv_geometry *g)
+{
+	return x->e->opt.backend == BACKEND_ONEDNN ? output_layout(g) : LAYOUT_PLAIN;
+}
+
 // A sum of codes is a number that a quantizer may find halfway between two of its own.
 static bool sums_codes(struct exec *x)
 {
@@ -61,12 +71,11 @@ static bool writes_codes(const struct exec *x, bool integer)
 static enum status prepare_int(struct exec *x, const struct conv_geometry *g, struct prepared *p)
 {
 	bool fits = writes_codes(x, true);
-	bool blocked = x->e->opt.backend == BACKEND_ONEDNN;
 	struct affine a;
 	enum status st = affine_make(&a, x, g->oc, NULL);
 	if (st == STATUS_OK) {
 		struct qconv_task t = {.g = *g, .transposed = x->node->op->id == OP_ConvTranspose,
-		    .in = blocked ? input_layout(x, g) : LAYOUT_PLAIN, .out = blocked ? output_layout(g) : LAYOUT_PLAIN,
+		    .in = exec_conv_input_layout(x, g), .out = exec_conv_output_layout(x, g),
 		    .in_type = x->in[0]->t.type, .in_zero = x->in[0]->zero, .weight = a.weight,
 		    .bias = a.bias, .scale = a.scale, .fbias = a.fbias,
 		    .to_float = !fits};

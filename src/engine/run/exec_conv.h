@@ -4,6 +4,9 @@
 
 #include "exec.h"
 
+// As the kernel reads and writes activations: in blocks where the backend has them and the channels fill them.
+enum layout exec_conv_input_layout(const struct exec *x, const struct conv_geometry *g);
+enum layout exec_conv_output_layout(const struct exec *x, const struct conv_geometry *g);
 // The weights, where they and the bias are constants that kernels are made from; else NULL.
 const struct tensor *exec_conv_weights(const struct exec *x);
 // The step's kernel for this geometry, of codes if `integer`: made, or from an earlier run.

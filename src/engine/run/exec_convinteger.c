@@ -1,25 +1,14 @@
-// ConvInteger and QLinearConv by the float kernels: codes less their zero points are whole numbers, and floats add whole numbers exactly as long as no
+// ConvInteger by the float kernels: codes less their zero points are whole numbers, and floats add whole numbers exactly as long as no
 // sum reaches 2^24. Where the weights are too large for that, their sixteens and what is left are convolved apart.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exec.h"
 
-// Where an operator has its inputs; the activation comes first.
-struct inputs {
-	int x_zero, w, w_zero, y_zero; // y_zero -1: the sums are the result
-};
+enum { W = 1, X_ZERO, W_ZERO }; // inputs
 enum part { WHOLE, HIGH, LOW };
 enum { HIGH_UNIT = 16, CODES_MAX = 255 }; // |code - zero| of 8 bit
 static const int64_t EXACT = 1 << 24;
-
-static const struct inputs *inputs_of(const struct exec *x)
-{
-	static const struct inputs conv_integer = {.w = 1, .x_zero = 2, .w_zero = 3, .y_zero = -1},
-	                           qlinear_conv = {.x_zero = 2, .w = 3, .w_zero = 5, .y_zero = 7};
-	enum op_id id = x->node->op->id;
-	return id == OP_ConvInteger ? &conv_integer : id == OP_QLinearConv ? &qlinear_conv : NULL;
-}
 
 static int code_of(const struct tensor *t, int64_t i)
 {
@@ -44,11 +33,10 @@ static bool is_given(const struct exec *x, int i)
 // The zero point of the input: one for the tensor.
 static bool read_zero(const struct exec *x, int *zero)
 {
-	int at = inputs_of(x)->x_zero;
 	*zero = 0;
-	if (!is_given(x, at))
+	if (!is_given(x, X_ZERO))
 		return true;
-	const struct rep *r = x->in[at];
+	const struct rep *r = x->in[X_ZERO];
 	if (!r || !is_8_bit(&r->t) || tensor_count(&r->t) != 1)
 		return false;
 	*zero = code_of(&r->t, 0);
@@ -58,7 +46,7 @@ static bool read_zero(const struct exec *x, int *zero)
 // Weights less their zero points, which are one, or one an output channel; heap.
 static int *centred_weights(const struct exec *x, int64_t channels)
 {
-	const struct tensor *w = constant_in(x, inputs_of(x)->w), *zero = constant_in(x, inputs_of(x)->w_zero);
+	const struct tensor *w = constant_in(x, W), *zero = constant_in(x, W_ZERO);
 	int64_t n = tensor_count(w), zeros = zero ? tensor_count(zero) : 0;
 	int *out = xcalloc((size_t)n + 1, sizeof *out);
 	for (int64_t i = 0; i < n; i++)
@@ -96,7 +84,7 @@ static enum status make_kernel(void *arg, struct prepared *p)
 	const struct making *m = arg;
 	struct exec *x = m->x;
 	const struct conv_geometry *g = m->g;
-	int64_t n = tensor_count(constant_in(x, inputs_of(x)->w));
+	int64_t n = tensor_count(constant_in(x, W));
 	int *w = centred_weights(x, g->oc);
 	float *f = xcalloc((size_t)n + 1, sizeof *f);
 	enum status st = STATUS_UNSUPPORTED;
@@ -115,11 +103,10 @@ static enum status make_kernel(void *arg, struct prepared *p)
 
 static enum status kernel_of(struct exec *x, const struct conv_geometry *g, enum part part, struct prepared *p)
 {
-	const struct inputs *in = inputs_of(x);
 	struct key k = key_add_int(exec_kernel_key(x, "convinteger"), part);
-	k = key_add_key(k, x->g->value[x->node->in[in->w]].content);
-	if (is_given(x, in->w_zero))
-		k = key_add_key(k, x->g->value[x->node->in[in->w_zero]].content);
+	k = key_add_key(k, x->g->value[x->node->in[W]].content);
+	if (is_given(x, W_ZERO))
+		k = key_add_key(k, x->g->value[x->node->in[W_ZERO]].content);
 	return kernels_get(x->e->kernels, x->worker, k, make_kernel, &(struct making){x, g, part}, p);
 }
 
@@ -160,11 +147,10 @@ static enum status add_part(struct exec *x, const struct conv_geometry *g, struc
 
 static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *shape)
 {
-	const struct inputs *in = inputs_of(x);
-	if (!in || x->e->opt.backend == BACKEND_REF)
+	if (x->node->op->id != OP_ConvInteger || x->e->opt.backend == BACKEND_REF)
 		return false;
-	const struct tensor *w = constant_in(x, in->w);
-	return w && is_8_bit(w) && (!is_given(x, in->w_zero) || constant_in(x, in->w_zero)) && is_8_bit(&x->in[0]->t) &&
+	const struct tensor *w = constant_in(x, W);
+	return w && is_8_bit(w) && (!is_given(x, W_ZERO) || constant_in(x, W_ZERO)) && is_8_bit(&x->in[0]->t) &&
 	    x->in[0]->t.layout == LAYOUT_PLAIN && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
 	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
@@ -184,22 +170,6 @@ static enum status add_sums(struct exec *x, const struct conv_geometry *g, int z
 	return st;
 }
 
-// The codes of a QLinearConv from its sums.
-static enum status round_sums(struct exec *x, struct rep *y)
-{
-	const struct tensor **in = xcalloc((size_t)x->node->n_in + 1, sizeof *in);
-	struct rep codes = {0};
-	for (int i = 0; i < x->node->n_in; i++)
-		in[i] = x->in[i] ? &x->in[i]->t : NULL;
-	enum status st = rep_alloc(&codes, in[inputs_of(x)->y_zero]->type, LAYOUT_PLAIN, &y->t.shape, x->err);
-	if (st == STATUS_OK)
-		st = qlinearconv_round(x->node, in, y->t.data, &codes.t, x->width, x->err);
-	rep_drop(y);
-	*y = codes;
-	free(in);
-	return st;
-}
-
 enum status exec_convinteger(struct exec *x)
 {
 	struct conv_geometry g;
@@ -213,8 +183,6 @@ enum status exec_convinteger(struct exec *x)
 		memset(y.t.data, 0, tensor_bytes(&y.t));
 		st = add_sums(x, &g, zero, y.t.data);
 	}
-	if (st == STATUS_OK && inputs_of(x)->y_zero >= 0)
-		st = round_sums(x, &y);
 	if (st == STATUS_OK)
 		st = exec_finish(x, 0, &y);
 	rep_drop(&y);

@@ -134,6 +134,7 @@ enum status exec_pad(struct exec *x);
 enum status exec_move(struct exec *x);
 enum status exec_if(struct exec *x);
 enum status exec_convinteger(struct exec *x);
+enum status exec_qlinearconv(struct exec *x);
 
 void *exec_scratch(struct exec *x, size_t size);
 // Runs a kernel with the scratch memory that it wants and the threads of the step, which are put into *io.
