@@ -69,7 +69,7 @@ static enum status runs_split(struct repair *r, const struct trial *t, const str
 	if (st == STATUS_OK && parts->n > 0)
 		s.at[s.n++] = (struct run){.last = parts->n, .alone = s.total};
 	for (struct run *run; st == STATUS_OK && (run = worst_run(&s, floor)) != NULL;) {
-		if (repair_over(r, err))
+		if (repair_over(r))
 			break;
 		rest = s.total > 0 ? run->alone / s.total : 0;
 		repair_tell(r, 1 - fmin(rest, 1), "blame: %d networks run, largest region left %.4f of %.4f", probe_runs(r->probe), run->alone, s.total);
@@ -280,7 +280,7 @@ static enum status measure_half(const struct blaming *b, bool constants, bool sc
 static enum status measure_halves(const struct blaming *b, bool score, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (int constants = 1; constants >= 0 && st == STATUS_OK && !repair_over(b->r, err); constants--) {
+	for (int constants = 1; constants >= 0 && st == STATUS_OK && !repair_over(b->r); constants--) {
 		repair_tell(b->r, 0.5 * !constants, "blame: what %s alone do", constants ? "weights" : "activations");
 		st = measure_half(b, constants, score, err);
 	}
@@ -310,7 +310,7 @@ static enum status measure_gains(const struct blaming *b, struct error *err)
 	const struct blames *out = b->out;
 	int n = out->n < GAINS ? out->n : GAINS;
 	enum status st = STATUS_OK;
-	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r, err); i++) {
+	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r); i++) {
 		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d", b->r->g->node[out->at[i].node].name, i + 1, n);
 		st = add_gains(b, i, false, err);
 		publish(b);
@@ -322,7 +322,7 @@ static enum status measure_scores(const struct blaming *b, struct error *err)
 {
 	bool scored[GAINS] = {0};
 	enum status st = b->r->opt.score ? measure_halves(b, true, err) : STATUS_OK;
-	for (int k = 0, i; b->r->opt.score && k < SCORES && st == STATUS_OK && !repair_over(b->r, err); k++) {
+	for (int k = 0, i; b->r->opt.score && k < SCORES && st == STATUS_OK && !repair_over(b->r); k++) {
 		if ((i = most_promising(b->out, scored)) < 0)
 			break;
 		scored[i] = true;

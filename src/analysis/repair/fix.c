@@ -136,10 +136,10 @@ enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct er
 	return st;
 }
 
-bool fix_may_go_on(struct fixing *f, struct error *err)
+bool fix_may_go_on(struct fixing *f)
 {
-	if (repair_over(f->r, err)) {
-		f->r->end = err->status == STATUS_CANCELLED ? "cancelled" : "the time is over";
+	if (repair_over(f->r)) {
+		f->r->end = repair_cancelled(f->r) ? "cancelled" : "the time is over";
 		return false;
 	}
 	if (repair_goal_met(f->r)) {
@@ -169,7 +169,7 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";
-	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f, err) && i < n; i++) // also behind the last one: it says why it ends
+	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f) && i < n; i++) // also behind the last one: it says why it ends
 		st = remedy[i](&f, err);
 	if (st == STATUS_OK)
 		st = repair_measure_states(r, err);

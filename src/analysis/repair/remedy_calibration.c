@@ -12,7 +12,7 @@ enum status remedy_calibration(struct fixing *f, struct error *err)
 	for (enum calib_method m = 0; m < CALIB_COUNT; m++) {
 		struct repair_figures now;
 		struct trial t = {.edits = r->now.edits, .method = m};
-		if (m == r->now.method || !fix_may_go_on(f, err))
+		if (m == r->now.method || !fix_may_go_on(f))
 			continue;
 		repair_tell(r, (double)m / CALIB_COUNT, "calibration %s", calib_name(m));
 		enum status st = repair_estimate(r, &t, &now, err);

@@ -132,7 +132,7 @@ static enum status find_best(struct fixing *f, struct logits *l, double *scale, 
 	struct repair *r = f->r;
 	double least = r->reader ? r->figures.damage : -r->figures.score - GAIN, step = coarsest(l, r);
 	enum status st = STATUS_OK;
-	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f, err); i++) {
+	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f); i++) {
 		double loss = NAN;
 		step /= 2;
 		if (!refine(l, r, step, scale))

@@ -37,7 +37,7 @@ enum status remedy_own(struct fixing *f, struct error *err)
 		if (is_own(r, i))
 			own[n++] = i;
 	int tries = n < TRIES ? n : TRIES;
-	for (int i = 0; i < tries && st == STATUS_OK && fix_may_go_on(f, err); i++) {
+	for (int i = 0; i < tries && st == STATUS_OK && fix_may_go_on(f); i++) {
 		int first = n * i / tries, last = n * (i + 1) / tries;
 		repair_tell(r, (double)i / tries, "scales set by hand: %s", r->g->node[own[first]].name);
 		st = take_back(f, own + first, last - first, err);

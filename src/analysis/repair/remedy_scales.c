@@ -37,7 +37,7 @@ struct search {
 static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, int patience, struct error *err)
 {
 	double scale = s->scale;
-	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r, err); i++) {
+	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r); i++) {
 		double damage;
 		scale *= factor;
 		if (plan_check_edit(r->bare, s->node, PREC_INT8, scale, err) != STATUS_OK)
@@ -86,9 +86,9 @@ static enum status try_scales(struct fixing *f, const struct search *s, int n, i
 	c.reason = reason_of(r, s, n);
 	enum status st = fix_try(f, &c, &kept, err);
 	(*tries)--;
-	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f, err))
+	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f))
 		st = try_scales(f, s, n / 2, tries, err);
-	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f, err))
+	if (st == STATUS_OK && !kept && n > 1 && *tries > 0 && fix_may_go_on(f))
 		st = try_scales(f, s + n / 2, n - n / 2, tries, err);
 	return st;
 }
@@ -127,7 +127,7 @@ static enum status find_scales(struct repair *r, const struct plan *p, const str
 {
 	enum status st = STATUS_OK;
 	double end = repair_lend(r, 0.5);
-	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r, err); i++) {
+	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r); i++) {
 		const struct run *run = &runs->at[i];
 		if (run->last - run->first > 1 || run->alone < REPAIR_SHARE * runs->total || !has_scale(r, p, &parts->at[run->first]))
 			continue;
@@ -155,11 +155,11 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	if (st == STATUS_OK)
 		st = find_scales(r, p, parts, &runs, found, &n, err);
 	// The chief one for itself, so that its gain is seen; where it does not pay, once more beside the others.
-	if (st == STATUS_OK && n > 0 && fix_may_go_on(f, err))
+	if (st == STATUS_OK && n > 0 && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);
-	if (st == STATUS_OK && n > 1 && fix_may_go_on(f, err))
+	if (st == STATUS_OK && n > 1 && fix_may_go_on(f))
 		st = try_scales(f, found + 1, n - 1, &tries, err);
-	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->node] != found->scale && fix_may_go_on(f, err))
+	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->node] != found->scale && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);
 	free(found);
 	runs_done(&runs);

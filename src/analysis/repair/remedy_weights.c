@@ -26,7 +26,7 @@ static enum status tune_stretch(struct weights *w, int first, int last, struct e
 
 static enum status tune_half(struct weights *w, int first, int last, struct error *err)
 {
-	return first < last && !repair_over(w->r, err) ? tune_stretch(w, first, last, err) : err->status;
+	return repair_over(w->r) ? STATUS_OK : tune_stretch(w, first, last, err);
 }
 
 // What does not pay as a whole is tried in halves, which the part that harms is not in.
@@ -56,7 +56,7 @@ static enum status tune_all(struct weights *w, struct error *err)
 	int n = tuner_nodes(w->tuner);
 	enum status st = STATUS_OK;
 	double end = repair_lend(w->r, 0.7); // the task is to be asked too
-	for (int i = 0; i < STRETCHES && st == STATUS_OK && !repair_over(w->r, err); i++) {
+	for (int i = 0; i < STRETCHES && st == STATUS_OK && !repair_over(w->r); i++) {
 		int first = i * n / STRETCHES, last = (i + 1) * n / STRETCHES;
 		if (first < last)
 			st = tune_stretch(w, first, last, err);

@@ -144,7 +144,7 @@ static enum status try_seeds(struct widener *w, struct error *err)
 	struct repair *r = w->f->r;
 	int part[SEEDS], n = find_seeds(w, part), from = w->best;
 	enum status st = STATUS_OK;
-	for (int i = 0; i < 2 * n && st == STATUS_OK && !repair_over(r, err); i++) {
+	for (int i = 0; i < 2 * n && st == STATUS_OK && !repair_over(r); i++) {
 		bool *seed = copy_of(w, w->option[from].seed);
 		repair_tell(r, (double)i / (2 * n), "more bits: %s first", r->g->node[w->parts->at[part[i / 2]].node].name);
 		parts_widen(w->parts, w->plan, part[i / 2], i % 2, seed);
@@ -158,7 +158,7 @@ static enum status try_seeds(struct widener *w, struct error *err)
 static enum status try_cheaper(struct widener *w, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (int part = 2; st == STATUS_OK && part < 16 && !repair_over(w->f->r, err); part *= 2) {
+	for (int part = 2; st == STATUS_OK && part < 16 && !repair_over(w->f->r); part *= 2) {
 		int found;
 		st = measure(w, w->option[w->best].seed, (struct outlay){w->budget.wide / part, w->budget.cost / part}, &found, err);
 		if (found < 0 || w->option[found].damage > w->option[w->best].damage * (1 + CHEAPER))
@@ -199,7 +199,7 @@ static enum status judge(struct widener *w, struct error *err)
 	enum status st = STATUS_OK;
 	int best = 0;
 	double least = INFINITY;
-	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !repair_over(r, err); i++) {
+	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !repair_over(r); i++) {
 		struct repair_figures f = {.apart = NAN};
 		struct candidate c;
 		struct plan *p = NULL;
@@ -234,7 +234,7 @@ static enum status apply_best(struct widener *w, struct error *err)
 	w->option[0] = best;
 	qsort(w->option + 1, (size_t)w->n_options - 1, sizeof best, by_damage);
 	enum status st = w->f->r->opt.task ? judge(w, err) : STATUS_OK;
-	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !kept && (i == 0 || fix_may_go_on(w->f, err)); i++)
+	for (int i = 0; i < w->n_options && i < TRIED && st == STATUS_OK && !kept && (i == 0 || fix_may_go_on(w->f)); i++)
 		st = apply(w, &w->option[i], &kept, err);
 	return st;
 }

@@ -33,13 +33,14 @@ const char *repair_text(struct repair *r, const char *fmt, ...)
 	return arena_strdup(r->arena, text);
 }
 
-bool repair_over(const struct repair *r, struct error *err)
+bool repair_cancelled(const struct repair *r)
 {
-	if (r->opt.cancel && atomic_load(r->opt.cancel)) {
-		error_set(err, STATUS_CANCELLED, "cancelled");
-		return true;
-	}
-	return r->deadline > 0 && clock_seconds() > r->deadline;
+	return r->opt.cancel && atomic_load(r->opt.cancel);
+}
+
+bool repair_over(const struct repair *r)
+{
+	return repair_cancelled(r) || (r->deadline > 0 && clock_seconds() > r->deadline);
 }
 
 double repair_lend(struct repair *r, double share)

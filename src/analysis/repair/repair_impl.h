@@ -122,7 +122,8 @@ struct repair {
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
 	int n_tuned;
 };
-bool repair_over(const struct repair *r, struct error *err); // cancelled or out of time
+bool repair_cancelled(const struct repair *r);
+bool repair_over(const struct repair *r); // cancelled or out of time
 // Moves the deadline to a share of the time that is left; returns the old one, to be put back.
 double repair_lend(struct repair *r, double share);
 void repair_tell(const struct repair *r, double progress, const char *fmt, ...) PRINTF(3, 4);
@@ -196,7 +197,7 @@ struct candidate {
 };
 // Measures the candidate and keeps it when it pays; the trial goes over to the repair or is freed. *kept may be NULL.
 MUST_CHECK enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct error *err);
-bool fix_may_go_on(struct fixing *f, struct error *err); // neither at the goal nor out of time
+bool fix_may_go_on(struct fixing *f); // neither at the goal nor out of time
 MUST_CHECK enum status remedy_own(struct fixing *f, struct error *err);         // remedy_own.c
 MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
 bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap

@@ -51,7 +51,7 @@ static int first_estimate(const struct frontier *f)
 enum status repair_measure_states(struct repair *r, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (int i; st == STATUS_OK && (i = first_estimate(r->frontier)) >= 0 && !repair_over(r, err);) {
+	for (int i; st == STATUS_OK && (i = first_estimate(r->frontier)) >= 0 && !repair_over(r);) {
 		repair_tell(r, (double)i / r->frontier->n, "states that nothing beats: %d of %d", i + 1, r->frontier->n);
 		st = measure_state(r, &r->frontier->at[i], err); // it is known now, or gone
 	}

@@ -7,7 +7,8 @@ static void *run(void *background)
 {
 	struct background *b = background;
 	thread_yield();
-	(void)!b->work(b->arg, &b->error);
+	if (b->work(b->arg, &b->error) == STATUS_OK)
+		b->error = (struct error){0}; // what was tried in vain on the way
 	atomic_store(&b->over, true);
 	study_wake(b->study);
 	return NULL;
