@@ -44,6 +44,15 @@ static void print_row(const char *name, const double value[TASK_VARIANTS])
 	putchar('\n');
 }
 
+// Below the figures, the name last: it may be long.
+static void print_lost(double before, double now, double change, const char *name)
+{
+	print_value(before, 22);
+	print_value(now, 11);
+	print_value(change, 12);
+	say("  %s\n", name);
+}
+
 static int by_loss(const void *a, const void *b)
 {
 	const struct task_class *x = *(const struct task_class *const *)a, *y = *(const struct task_class *const *)b;
@@ -64,7 +73,8 @@ static void print_classes(const struct task_report *r)
 	for (int i = 0; i < n && i < SHOWN; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "%d", order[i]->id);
-		print_row(order[i]->name ? order[i]->name : name, order[i]->value);
+		print_lost(order[i]->value[TASK_FLOAT], order[i]->value[TASK_QUANT], order[i]->value[TASK_QUANT] - order[i]->value[TASK_FLOAT],
+		    order[i]->name ? order[i]->name : name);
 	}
 	free(order);
 }
@@ -80,10 +90,7 @@ static void print_samples(const struct task_report *r)
 		if (!any)
 			puts("\nSamples that lost most:");
 		any = true;
-		print_value(r->sample[i].value[TASK_FLOAT], 22);
-		print_value(r->sample[i].value[TASK_QUANT], 11);
-		print_value(-lost, 12);
-		say("  %s\n", r->sample[i].name);
+		print_lost(r->sample[i].value[TASK_FLOAT], r->sample[i].value[TASK_QUANT], -lost, r->sample[i].name);
 	}
 }
 

@@ -236,6 +236,11 @@ void test_labels__lists(void **state)
 		assert_true(l->label[1].known && l->label[1].class == 0);
 		labels_free(&l);
 	}
+	struct labels *named = read_ok(write_text("named.csv", texts[0]), &samples);
+	assert_string_equal(named->name[5], "x");
+	assert_string_equal(named->name[0], "y");
+	assert_true(!named->name[1] && !named->folders); // numbers say which classes are meant, whatever their names
+	labels_free(&named);
 	read_bad(write_text("1.csv", "a.jpg,5\nb.jpg,x\n"), "1.csv:2");
 	read_bad(write_text("2.csv", "a.jpg,5\nb.jpg,-1\n"), "2.csv:2");
 	read_bad(write_text("3.csv", "a.jpg,5\nb.jpg,1000000000\n"), "3.csv:2");

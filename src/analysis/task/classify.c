@@ -30,7 +30,7 @@ static enum status classify_open(struct task *t, struct error *err)
 		return error_set(err, STATUS_UNSUPPORTED, "%s: a class for each sample, but no output of the model has one score a class",
 		    t->labels->source);
 	int64_t folders = t->labels->n_classes;
-	if (!folders || !t->labels->name[0])
+	if (!folders || !t->labels->folders)
 		return STATUS_OK;
 	enum status st = labels_number(t->labels, &t->names, err);
 	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && folders == n - 1);

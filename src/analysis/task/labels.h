@@ -24,6 +24,7 @@ struct labels {
 	int n_classes; // numbered from 0: by rising category id
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
+	bool folders;  // the names are those of folders, and say which class of the model is meant
 	char *stray;   // the first file that they name and that is no sample; NULL: none
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is

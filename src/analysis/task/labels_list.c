@@ -57,15 +57,14 @@ static bool is_class(const char *text, int *out)
 	return true;
 }
 
-// The column of the class: named in a heading, else the second.
-static int find_column(const struct cells *heading)
+// The first of these names that a heading has, from its second column on; 0: it has none.
+static int find_column(const struct cells *heading, const char *const *names)
 {
-	static const char *const names[] = {"class_index", "class_id", "label", "class", "index", "target"};
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+	for (; *names; names++)
 		for (int i = 1; i < heading->n; i++)
-			if (strcmp(heading->at[i], names[k]) == 0)
+			if (strcmp(heading->at[i], *names) == 0)
 				return i;
-	return 1;
+	return 0;
 }
 
 struct list {
@@ -73,9 +72,26 @@ struct list {
 	const char *path;
 	const char *const *file; // of the samples
 	struct sample_index *sample;
-	int column; // 0: not known yet
+	int column; // of the class, 0: not known yet
+	int name;   // of the class's name, 0: there is none
 	int line;
 };
+
+// The column of the class is named in a heading, else the second.
+static void find_columns(struct list *t, const struct cells *heading)
+{
+	static const char *const class[] = {"class_index", "class_id", "label", "class", "index", "target", NULL};
+	static const char *const name[] = {"name", "class_name", "label_name", NULL};
+	t->column = find_column(heading, class);
+	t->column = t->column ? t->column : 1;
+	t->name = find_column(heading, name);
+}
+
+static void name_class(struct labels *l, int class, const char *name)
+{
+	if (*name && !l->name[class])
+		l->name[class] = xstrdup(name);
+}
 
 static enum status read_row(struct list *t, char *text, struct error *err)
 {
@@ -85,7 +101,8 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	if (c.n < 2 && !*c.at[0])
 		return STATUS_OK;
 	bool heading = !t->column && c.n > 1 && !is_class(c.at[1], &class);
-	t->column = t->column ? t->column : find_column(&c);
+	if (!t->column)
+		find_columns(t, &c);
 	if (heading)
 		return STATUS_OK;
 	if (t->column >= c.n || !is_class(c.at[t->column], &class))
@@ -98,7 +115,10 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	if (before->known && before->class != class)
 		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
 		    file_base(t->file[sample]), before->class, class);
-	return labels_set_class(t->l, sample, class, t->path, err);
+	enum status st = labels_set_class(t->l, sample, class, t->path, err);
+	if (st == STATUS_OK && t->name && t->name < c.n)
+		name_class(t->l, class, c.at[t->name]);
+	return st;
 }
 
 static enum status read_rows(struct list *t, char *text, struct error *err)
@@ -206,6 +226,7 @@ enum status labels_read_folders(struct labels *l, const struct labels_samples *s
 	struct namemap *order = namemap_new();
 	enum status st = add_folder_classes(l, name, n, &numbers, err);
 	l->kind = LABELS_CLASSES;
+	l->folders = !numbers;
 	l->source = xstrdup("the folders of the samples");
 	for (int i = 0; i < n; i++) {
 		int class = i;

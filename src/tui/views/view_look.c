@@ -233,7 +233,8 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	draw_title(c, (struct rect){r.x + 2, r.y, r.w - 3, 1}, l);
 	if (p.picture.h) {
-		draw_legend(c, ui, (struct rect){r.x + 2, r.y + 1, r.w - 3, 1});
+		if (l->kind == TASK_DETECT)
+			draw_legend(c, ui, (struct rect){r.x + 2, r.y + 1, r.w - 3, 1});
 		draw_picture(c, ui, p.picture, l);
 	}
 	draw_said(c, p.list, l, ui->task.changes);
