@@ -17,6 +17,14 @@ extern int blas_thread_shutdown_(void) __attribute__((weak));
 enum { PROGRAM_MB = 128 };
 static const char alone[] = "OPENBLAS_NUM_THREADS=1";
 
+// The first of its name is the one that counts.
+static bool is_alone(char **env)
+{
+	while (*env && strncmp(*env, alone, sizeof(alone) - 2) != 0)
+		env++;
+	return *env && strcmp(*env, alone) == 0;
+}
+
 static void begin_anew(char **argv, char **env)
 {
 	const char *self = (const char *)getauxval(AT_EXECFN);
@@ -24,12 +32,12 @@ static void begin_anew(char **argv, char **env)
 	while (env[n])
 		n++;
 	char **with = malloc((n + 2) * sizeof(*with));
-	if (!self || !with)
-		return;
-	with[0] = (char *)alone; // the first of its name is the one that is read
-	memcpy(with + 1, env, (n + 1) * sizeof(*with));
-	execve(self, argv, with);
-	free(with);
+	if (self && with) {
+		with[0] = (char *)alone;
+		memcpy(with + 1, env, (n + 1) * sizeof(*with));
+		execve(self, argv, with);
+	}
+	error_end("there is a limit on address space (ulimit -v): set %s", alone);
 }
 
 static void begin(int argc, char **argv, char **env)
@@ -40,7 +48,7 @@ static void begin(int argc, char **argv, char **env)
 		return;
 	if (r.rlim_cur >> 20 < PROGRAM_MB)
 		error_end("the limit on address space (ulimit -v) is %d MB: %d are needed to begin", (int)(r.rlim_cur >> 20), PROGRAM_MB);
-	if (!env[0] || strcmp(env[0], alone) != 0)
+	if (!is_alone(env))
 		begin_anew(argv, env);
 }
 __attribute__((section(".preinit_array"), used)) static void (*const begin_first)(int, char **, char **) = begin;
