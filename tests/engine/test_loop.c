@@ -1,5 +1,9 @@
 // Loop beyond what ONNX's own cases show: no iteration, no end, what it captures and collects, and the executor that runs it.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "onnx_case.h"
+#include "qtui/base/mem.h"
 #include "qtui/engine/run.h"
 
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
@@ -7,7 +11,7 @@
 #define INT64 ONNX__TENSOR_PROTO__DATA_TYPE__INT64
 
 // s = s + h (h from outside) as long as the condition holds, and every s is collected.
-static void loop_case(struct onnx_case *c, const char *inputs, const char *condition_out)
+static void loop_of(struct onnx_case *c, const char *inputs, const char *condition_out, int64_t length)
 {
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
@@ -16,20 +20,25 @@ static void loop_case(struct onnx_case *c, const char *inputs, const char *condi
 	body = case_graph(c);
 	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
 	body->input[body->n_input++] = case_value(c, "condition", BOOL, 0, NULL);
-	body->input[body->n_input++] = case_value(c, "s", FLOAT, 1, (const int64_t[]){4});
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, 1, &length);
 	case_node_in(c, body, "Add", "sum", "s h", "t");
 	case_node_in(c, body, "Neg", "negative", "t", "u");
 	case_node_in(c, body, "Identity", "same", "condition", "again");
 	case_output(c, body, condition_out);
 	case_output(c, body, "t");
 	case_output(c, body, "u");
-	case_input(c, "x", FLOAT, 1, (const int64_t[]){4});
+	case_input(c, "x", FLOAT, 1, &length);
 	case_input(c, "trips", INT64, 0, NULL);
 	case_node(c, "Relu", "before", "x", "h");
 	n = case_node(c, "Loop", "loop", inputs, "y all");
 	case_attr_graph(c, n, "body", body);
 	case_output(c, c->graph, "y");
 	case_output(c, c->graph, "all");
+}
+
+static void loop_case(struct onnx_case *c, const char *inputs, const char *condition_out)
+{
+	loop_of(c, inputs, condition_out, 4);
 }
 
 static enum status run(const struct graph *g, int64_t trips, struct tensor out[2], struct error *err)
@@ -151,6 +160,43 @@ void test_loop__without_an_end_is_an_error(void **state)
 	assert_int_equal(run(c.loaded, 0, out, &err), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "node loop (Loop)"));
 	assert_non_null(strstr(err.text, "runs more than"));
+	case_done(&c);
+}
+
+// A gigabyte in pieces of one MiB, with room for a quarter of it: no piece alone would be refused before memory is full.
+static bool refuses_in_time(const struct onnx_case *c)
+{
+	enum { LENGTH = 1 << 18 };
+	int64_t trips = 1000;
+	float *x = calloc(LENGTH, sizeof *x);
+	struct tensor in[2] = {{.type = DT_F32, .shape = {1, {LENGTH}}, .data = x}, {.type = DT_I64, .data = &trips}}, out[2];
+	struct engine *e = engine_new(c->loaded, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	struct rlimit most = {(rlim_t)1 << 40, (rlim_t)1 << 40};
+	struct error err = {0};
+
+	setrlimit(RLIMIT_AS, &most);
+	most.rlim_cur = most.rlim_cur - mem_address_space_left() + ((rlim_t)256 << 20);
+	setrlimit(RLIMIT_AS, &most);
+	return engine_infer(e, NULL, &(struct inference){.in = in, .want = c->loaded->output, .n_want = 2, .out = out}, &err) == STATUS_NOMEM &&
+	    strstr(err.text, "node loop (Loop): no memory for what it collects: 128 MiB");
+}
+
+void test_loop__what_it_collects_is_refused_before_memory_is_full(void **state)
+{
+	struct onnx_case c;
+	pid_t child;
+	int status = 1;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); // their memory lies where no limit allows it
+#endif
+	loop_of(&c, "trips - x", "again", 1 << 18);
+	case_load(&c);
+	child = fork();
+	if (!child)
+		_exit(refuses_in_time(&c) ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	case_done(&c);
 }
 

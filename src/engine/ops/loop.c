@@ -8,7 +8,7 @@
 
 struct parts { // what one scan output collects
 	struct tensor *at;
-	size_t n, cap;
+	size_t n, cap, bytes, asked; // asked: the bytes at which the system was last asked for as many again
 };
 struct looping {
 	const struct node *n;
@@ -62,10 +62,26 @@ static void looping_done(struct looping *l)
 	free(l->result);
 }
 
+// In the end all parts become one tensor. Each of them alone is too small to be refused.
+static enum status check_room(struct parts *p, const struct tensor *t, struct error *err)
+{
+	enum { STEP = 64 << 20 };
+
+	p->bytes += tensor_bytes(t);
+	if (p->bytes - p->asked < STEP)
+		return STATUS_OK;
+	p->asked = p->bytes;
+	if (!mem_may_take(p->bytes))
+		return error_set(err, STATUS_NOMEM, "no memory for what it collects: %zu MiB in %zu iterations", p->bytes >> 20, p->n + 1);
+	return STATUS_OK;
+}
+
 static enum status add_part(struct parts *p, struct tensor *t, struct error *err)
 {
 	if (p->n && (p->at->type != t->type || !shape_equal(&p->at->shape, &t->shape)))
 		return error_set(err, STATUS_UNSUPPORTED, "an output that it collects changes its shape");
+	if (check_room(p, t, err))
+		return err->status;
 	p->at = xgrow(p->at, &p->cap, p->n + 1, sizeof(*p->at));
 	p->at[p->n++] = *t;
 	*t = (struct tensor){0};
