@@ -79,6 +79,21 @@ void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 	live_close(&l);
 }
 
+void test_ui_study__a_mistyped_name_leaves_the_task(void **state)
+{
+	struct live l;
+
+	(void)state;
+	live_open(&l, "esp32p4", 1);
+	press(&l.ui, ":eval<Space>examples/nowhere<Enter>");
+	assert_string_equal(l.ui.note, "E: examples/nowhere: there is no such file or directory");
+	assert_true(study_task_wish(l.st)->none && !study_task_wish(l.st)->data);
+	press(&l.ui, ":labels<Space>examples/nowhere.json<Enter>");
+	assert_string_equal(l.ui.note, "E: examples/nowhere.json: there is no such file or directory");
+	assert_false(l.ui.unsaved);
+	live_close(&l);
+}
+
 // One scale for many: of the marked nodes with a key, of a pattern with a command, each one step back.
 void test_ui_study__a_scale_for_many_nodes(void **state)
 {

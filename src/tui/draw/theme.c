@@ -304,15 +304,18 @@ const char *theme_builtin(int i)
 
 static enum status load_builtin(cJSON **out, const char *name, struct error *err)
 {
-	const char *names[32] = {NULL};
+	struct str known = {0};
 
 	for (int i = 0; theme_embedded[i].name; i++) {
-		if (!strcmp(name, theme_embedded[i].name))
+		if (!strcmp(name, theme_embedded[i].name)) {
+			str_done(&known);
 			return json_parse(out, theme_embedded[i].text, strlen(theme_embedded[i].text), name, err);
-		if (i < 31)
-			names[i] = theme_embedded[i].name;
+		}
+		str_addf(&known, "%s%s", i ? ", " : "", theme_embedded[i].name);
 	}
-	return unknown(err, "themes", "theme", name, next_text, names);
+	error_set(err, STATUS_NOTFOUND, "theme %.80s is not known; known are %.300s", name, str_text(&known));
+	str_done(&known);
+	return err->status;
 }
 
 // $XDG_CONFIG_HOME/qtui/themes/NAME.json; heap, NULL when there is none.

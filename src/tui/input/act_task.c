@@ -1,6 +1,7 @@
 // The task view: what its keys and commands do, and asking for the sample under the cursor.
 #include <string.h>
 
+#include "qtui/base/file.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/view_task.h"
@@ -89,6 +90,12 @@ static enum status wish(struct ui *ui, const struct task_wish *w)
 	return STATUS_OK;
 }
 
+// A name that is mistyped leaves the task that is measured as it is.
+static enum status need_file(const char *path, struct error *err)
+{
+	return file_exists(path) ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "%s: there is no such file or directory", path);
+}
+
 enum status command_eval(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
@@ -100,6 +107,8 @@ enum status command_eval(struct ui *ui, char *args, struct error *err)
 	}
 	if (!*args && !own)
 		return error_set(err, STATUS_USAGE, "random samples have no labels: :eval DIR names others");
+	if (*args && need_file(args, err))
+		return err->status;
 	w.data = *args ? args : own;
 	w.none = false;
 	ui_note(ui, "measuring on %s", w.data);
@@ -110,7 +119,8 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
 
-	(void)err;
+	if (need_file(args, err))
+		return err->status;
 	w.labels = args;
 	w.none = false;
 	ui_note(ui, "labels %s", args);
