@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "onnx_case.h"
+#include "infer_case.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/run.h"
@@ -104,6 +104,24 @@ void test_infer__dequantized_weights_are_constants(void **state)
 		if (g->node[i].op->id == OP_Conv)
 			assert_non_null(g->value[g->node[i].in[1]].constant);
 	graph_free(&g);
+}
+
+// Of a Split in blocks of channels one part is not wanted, and has no name.
+void test_infer__a_split_with_a_part_that_nobody_wants(void **state)
+{
+	(void)state;
+	float w[48 * 4] = {0};
+	struct support_random r = {83};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 5, 5));
+	support_random_floats(&r, w, 48 * 4, -1, 1);
+	case_floats(&c, "w", DIMS(48, 4, 1, 1), w);
+	case_node(&c, "Conv", "conv", "x w", "a");
+	case_ints(&c, "sizes", 3, (int64_t[]){16, 16, 16});
+	case_attr_int(&c, case_node(&c, "Split", "split", "a sizes", "b - d"), "axis", 1);
+	case_node(&c, "Add", "add", "b d", "y");
+	infer_check(&c, 1e-5f);
 }
 
 // The mask of a Dropout is an output of its own beside the elements that are passed on.

@@ -2,28 +2,25 @@
 // nearest, and (in plain layout, through the operator's own code) Reshape, Transpose, Split, Gather and the like.
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
-#include <string.h>
 #include "exec.h"
 #include "places.h"
 
 enum status exec_on_output_grid(struct exec *x, int i, struct rep *out)
 {
 	const struct quantizer *oq = exec_out_quantizer(x, 0);
-	if (oq && x->in[i]->t.type == DT_F32 && !x->in[i]->coded)
-		return rep_apply(out, x->in[i], oq, x->width, x->err);
-	if (oq && x->in[i]->coded)
+	if (oq && exec_float_input(x, i))
 		return rep_apply(out, x->in[i], oq, x->width, x->err);
 	*out = rep_share(x->in[i]);
 	return STATUS_OK;
 }
 
 // May the data inputs 0..n-1 be moved as codes: all on one grid, or all float?
-static bool same_form(struct rep *const *in, int n)
+static bool same_form(struct rep *in, int n)
 {
 	for (int i = 1; i < n; i++) {
-		if (in[i]->coded != in[0]->coded || in[i]->t.type != in[0]->t.type)
+		if (in[i].coded != in[0].coded || in[i].t.type != in[0].t.type)
 			return false;
-		if (in[0]->coded && !quantizer_same_grid(rep_quantizer(in[0]), rep_quantizer(in[i])))
+		if (in[0].coded && !quantizer_same_grid(rep_quantizer(&in[0]), rep_quantizer(&in[i])))
 			return false;
 	}
 	return true;
@@ -110,27 +107,62 @@ static bool moves_codes(const struct exec *x)
 }
 
 // Split over channels in whole blocks: each part is a run of blocks of the input.
-static enum status split_blocks(struct exec *x, struct rep *in)
+static bool splits_blocks(const struct exec *x, const struct tensor *in)
 {
-	if (x->node->op->id != OP_Split || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || in->t.shape.dim[0] != 1)
-		return STATUS_UNSUPPORTED;
+	if (x->node->op->id != OP_Split || in->layout != LAYOUT_BLOCK || in->shape.rank != 4 || in->shape.dim[0] != 1)
+		return false;
 	const struct axis_attrs *a = x->node->attrs;
-	if ((a->axis < 0 ? a->axis + in->t.shape.rank : a->axis) != 1)
-		return STATUS_UNSUPPORTED;
+	if ((a->axis < 0 ? a->axis + in->shape.rank : a->axis) != 1)
+		return false;
 	for (int i = 0; i < x->node->n_out; i++) {
-		const struct shape *s = &x->g->value[x->node->out[i]].shape;
-		if (s->rank != 4 || (i + 1 < x->node->n_out && s->dim[1] % layout_block() != 0))
-			return STATUS_UNSUPPORTED;
+		const struct value *v = x->node->out[i] < 0 ? NULL : &x->g->value[x->node->out[i]];
+		if (!v || v->shape.rank != 4 || (i + 1 < x->node->n_out && v->shape.dim[1] % layout_block() != 0))
+			return false;
 	}
+	return true;
+}
+
+static void split_share(const struct exec *x, struct rep *in, struct rep *y)
+{
 	size_t at = 0;
 	for (int i = 0; i < x->node->n_out; i++) {
-		struct rep *y = &x->out[i];
-		*y = rep_share(in);
-		y->t.shape = x->g->value[x->node->out[i]].shape;
-		y->t.data = (char *)in->t.data + at;
-		at += tensor_bytes(&y->t);
+		y[i] = rep_share(in);
+		y[i].t.shape = x->g->value[x->node->out[i]].shape;
+		y[i].t.data = (char *)in->t.data + at;
+		at += tensor_bytes(&y[i].t);
 	}
-	return STATUS_OK;
+}
+
+// The inputs in one form: codes on the output's grid, or floats.
+static enum status take_inputs(struct exec *x, struct rep *data, int n)
+{
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < n; i++)
+		st = exec_on_output_grid(x, i, &data[i]);
+	bool as_they_are = st != STATUS_OK || same_form(data, n);
+	for (int i = 0; st == STATUS_OK && !as_they_are && i < n; i++) {
+		struct rep f = {0};
+		st = rep_to_float(&f, &data[i], x->width, x->err);
+		rep_drop(&data[i]);
+		data[i] = f;
+	}
+	return st;
+}
+
+static enum status move(struct exec *x, struct rep *data, int n, struct rep *y)
+{
+	if (x->whole && whole_take(x->whole, data, n, y, x->width)) {
+		exec_inherit(y, &data[0]);
+		return STATUS_OK;
+	}
+	if (x->node->op->id == OP_Concat && concat_blocks(x, data, n))
+		return concat_copy(x, data, n, y);
+	if (splits_blocks(x, &data[0].t)) {
+		split_share(x, &data[0], y);
+		return STATUS_OK;
+	}
+	enum status st = resize_blocks(x, &data[0], y);
+	return st == STATUS_UNSUPPORTED && x->err->text[0] == '\0' ? move_plain(x, data, n, y) : st;
 }
 
 enum status exec_move(struct exec *x)
@@ -139,37 +171,9 @@ enum status exec_move(struct exec *x)
 		return STATUS_UNSUPPORTED;
 	int n = data_inputs(x->node), n_out = x->node->n_out;
 	struct rep *data = xcalloc((size_t)n, sizeof *data), *y = xcalloc((size_t)n_out, sizeof *y);
-	struct rep **form = xcalloc((size_t)n, sizeof *form);
-	enum status st = STATUS_OK;
-	for (int i = 0; st == STATUS_OK && i < n; i++) {
-		st = exec_on_output_grid(x, i, &data[i]);
-		form[i] = &data[i];
-	}
-	for (int i = 0; st == STATUS_OK && !same_form(form, n) && i < n; i++) {
-		struct rep f = {0};
-		st = rep_to_float(&f, &data[i], x->width, x->err);
-		rep_drop(&data[i]);
-		data[i] = f;
-	}
-	bool done = false;
-	if (st == STATUS_OK && x->whole && whole_take(x->whole, data, n, y, x->width)) {
-		exec_inherit(y, &data[0]);
-		done = true;
-	}
-	if (st == STATUS_OK && !done && x->node->op->id == OP_Concat && concat_blocks(x, data, n)) {
-		st = concat_copy(x, data, n, y);
-		done = true;
-	}
-	if (st == STATUS_OK && !done && split_blocks(x, &data[0]) == STATUS_OK) {
-		memcpy(y, x->out, (size_t)n_out * sizeof *y);
-		memset(x->out, 0, (size_t)n_out * sizeof *y);
-		done = true;
-	}
-	if (st == STATUS_OK && !done) {
-		st = resize_blocks(x, &data[0], y);
-		if (st == STATUS_UNSUPPORTED && x->err->text[0] == '\0')
-			st = move_plain(x, data, n, y);
-	}
+	enum status st = take_inputs(x, data, n);
+	if (st == STATUS_OK)
+		st = move(x, data, n, y);
 	for (int i = 0; st == STATUS_OK && i < n_out; i++)
 		st = exec_finish(x, i, &y[i]);
 	for (int i = 0; i < n; i++)
@@ -177,7 +181,6 @@ enum status exec_move(struct exec *x)
 	for (int i = 0; i < n_out; i++)
 		rep_drop(&y[i]);
 	free(data);
-	free(form);
 	free(y);
 	return st;
 }
