@@ -108,21 +108,24 @@ static unsigned long repetitions(const char *p)
 	return most;
 }
 
+// Copies of brackets around nothing cost the third power of their number.
 bool str_is_small_regex(const char *pattern)
 {
 	enum { SIZE_MOST = 1 << 15, BRACKETS_MOST = 100 };
-	size_t size = strlen(pattern), brackets = 0;
+	size_t size = strlen(pattern), brackets = 0, copies = 1;
 
 	for (const char *p = pattern; *p; p++) {
 		brackets += *p == '(';
 		if (*p == '\\' && p[1]) {
 			if (isdigit((unsigned char)*++p))
 				return false;
-		} else if (*p == '{' && __builtin_mul_overflow(size, repetitions(p), &size)) {
-			return false;
+		} else if (*p == '{') {
+			size_t n = repetitions(p), of_group = p > pattern && strchr(")*+?}", p[-1]) ? n : 1;
+			if (__builtin_mul_overflow(size, n, &size) || __builtin_mul_overflow(copies, of_group, &copies))
+				return false;
 		}
 	}
-	return size <= SIZE_MOST && brackets <= BRACKETS_MOST;
+	return size <= SIZE_MOST && brackets <= BRACKETS_MOST && (brackets == 0 || copies <= BRACKETS_MOST / brackets);
 }
 
 bool str_has_suffix(const char *s, const char *suffix)
