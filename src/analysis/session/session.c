@@ -4,6 +4,7 @@
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
+#include "session_impl.h"
 
 static char *copy_member(const cJSON *obj, const char *key)
 {
@@ -66,20 +67,24 @@ static void read_task(struct task_wish *w, const cJSON *o)
 	    .iou = iou <= 1 ? iou : 0};
 }
 
-// A member that is ignored would be lost with the next writing.
-static enum status check_members(const cJSON *root, struct error *err)
+static const struct json_member members[] = {
+    {NULL, "qtui_session", cJSON_Number}, {NULL, "model", cJSON_Object}, {"model", "path", cJSON_String}, {"model", "sha256", cJSON_String},
+    {NULL, "calibration", cJSON_Object}, {"calibration", "path", cJSON_String}, {"calibration", "method", cJSON_String},
+    {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
+    {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
+    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
+    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
+    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
+    {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
+};
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+bool session_has_member(const char *name)
 {
-	static const struct json_member member[] = {
-	    {NULL, "model", cJSON_Object}, {"model", "path", cJSON_String}, {"model", "sha256", cJSON_String},
-	    {NULL, "calibration", cJSON_Object}, {"calibration", "path", cJSON_String}, {"calibration", "method", cJSON_String},
-	    {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
-	    {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
-	    {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
-	    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
-	    {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
-	    {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
-	};
-	return json_check(root, member, sizeof member / sizeof *member, false, err);
+	for (int i = 0; i < N_MEMBERS; i++)
+		if (!members[i].in && strcmp(members[i].name, name) == 0)
+			return true;
+	return false;
 }
 
 static enum status read_members(struct session *s, struct error *err)
@@ -88,7 +93,7 @@ static enum status read_members(struct session *s, struct error *err)
 	double version = json_number(root, "qtui_session", 0);
 	if (version != SESSION_VERSION)
 		return error_set(err, STATUS_FORMAT, version > SESSION_VERSION ? "written by a newer qtui: update it" : "not a qtui session");
-	if (check_members(root, err) != STATUS_OK)
+	if (json_check(root, members, N_MEMBERS, false, err) != STATUS_OK) // one that is ignored would be lost with the next writing
 		return err->status;
 	s->model = copy_member(model, "path");
 	s->model_sha256 = copy_member(model, "sha256");

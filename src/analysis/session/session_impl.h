@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct cJSON;
+bool session_has_member(const char *name); // of the file itself: one that this version knows, and writes
 bool session_is_tuned(const struct cJSON *item); // a member of "tuned": the name of tuned weights that lie beside the session
 
 #endif

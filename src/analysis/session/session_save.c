@@ -10,6 +10,7 @@
 #include "qtui/base/json.h"
 #include "qtui/engine/onnx.h"
 #include "../study/study_impl.h"
+#include "session_impl.h"
 
 struct session_save {
 	cJSON *root;                 // all but the results
@@ -87,17 +88,10 @@ static cJSON *latency_json(const struct study *st)
 // What else the file held that was read.
 static cJSON *copy_unknown(const struct session *base)
 {
-	static const char *const own[] = {"qtui_session", "model", "calibration", "target", "truncate", "task", "edits", "journal", "current",
-	    "variants", "runs", "results", "tuned", "latency",
-	    "pareto"};
 	cJSON *root = cJSON_CreateObject();
-	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next) {
-		bool known = false;
-		for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-			known |= strcmp(item->string, own[i]) == 0;
-		if (!known)
+	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next)
+		if (!session_has_member(item->string))
 			cJSON_AddItemToObject(root, item->string, cJSON_Duplicate(item, true));
-	}
 	return root;
 }
 
