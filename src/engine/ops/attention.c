@@ -73,7 +73,7 @@ static void products(const struct attention *t, int64_t b, int64_t h, float *s, 
 		for (int64_t c = 0; c < t->size; c++)
 			turned[c * t->keys + j] = k[j * t->size + c];
 	memset(s, 0, (size_t)(t->queries * t->keys) * sizeof *s);
-	matmul_float(&m, row_of(&t->q, b, h, 0), turned, s, 1);
+	product_floats(&m, row_of(&t->q, b, h, 0), turned, s, 1);
 	for (int64_t i = 0; i < t->queries * t->keys; i++)
 		s[i] *= t->scale;
 }
@@ -112,7 +112,7 @@ static void weigh(const struct attention *t, int64_t b, int64_t h, const float *
 	const struct matrices m = {.m = t->queries, .n = t->v_size, .k = t->keys, .a_row = t->keys, .a_col = 1, .b_row = t->v_size, .b_col = 1};
 
 	memset(rows, 0, (size_t)(t->queries * t->v_size) * sizeof *rows);
-	matmul_float(&m, s, v, rows, 1);
+	product_floats(&m, s, v, rows, 1);
 	for (int64_t i = 0; i < t->queries; i++)
 		memcpy((float *)row_of(&t->y, b, h, i), rows + i * t->v_size, (size_t)t->v_size * sizeof *rows);
 }

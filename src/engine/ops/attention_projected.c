@@ -107,7 +107,7 @@ static enum status project(float *y, const struct projection *p, int width, stru
 	} else {
 		struct matrices all = p->p.t.one;
 		all.m *= matmul_batches(&p->p.t);
-		matmul_float(&all, p->p.a->data, p->p.b->data, y, width);
+		product_floats(&all, p->p.a->data, p->p.b->data, y, width);
 	}
 	for (int64_t i = 0; s == STATUS_OK && bias && i < count; i++)
 		y[i] += bias[i % columns];

@@ -98,7 +98,7 @@ static void multiply(const struct pair *p, const float *a, const float *b, float
 		one.b_col = 1;
 		b = packed;
 	}
-	matmul_float(&one, a, b, product, width);
+	product_floats(&one, a, b, product, width);
 }
 
 static void one_matrix(const struct pair *p, int64_t o, float *y, float *scratch, int width)

@@ -146,7 +146,7 @@ enum status fusedmatmul_eval(
 	for (int64_t i = 0; i < matmul_batches(&t); i++) {
 		int64_t a, b;
 		matmul_offsets(&t, i, &a, &b);
-		matmul_float(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b,
+		product_floats(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b,
 		    y + i * t.one.m * t.one.n, width);
 	}
 	for (int64_t i = 0; i < tensor_count(&out[0]); i++)

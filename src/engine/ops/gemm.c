@@ -59,7 +59,7 @@ enum status gemm_eval(
 	if (s != STATUS_OK)
 		return s;
 	memset(y, 0, tensor_bytes(&out[0]));
-	matmul_float(&t.one, in[0]->data, in[1]->data, y, width);
+	product_floats(&t.one, in[0]->data, in[1]->data, y, width);
 	for (int64_t i = 0; g->alpha != 1 && i < tensor_count(&out[0]); i++)
 		y[i] *= g->alpha;
 	if (n->n_in > 2 && in[2])

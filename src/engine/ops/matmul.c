@@ -1,36 +1,9 @@
-// MatMul, and the product that Gemm and the fused ones are made from.
+// MatMul: its batches.
 #include "matmul.h"
 
 #include <string.h>
 #include "element.h"
 #include "rule.h"
-
-#define BLOCK_K 256 // rows of b that stay in the cache while a block of rows of y is made
-
-// Row of y += row of a times rows k0 to k1 of b.
-static void add_row(const struct matrices *t, const float *a, const float *b, float *y, int64_t k0, int64_t k1)
-{
-	for (int64_t k = k0; k < k1; k++) {
-		const float v = a[k * t->a_col], *row = b + k * t->b_row;
-		const int64_t step = t->b_col, n = t->n;
-		if (step == 1) {
-			_Pragma("omp simd") for (int64_t j = 0; j < n; j++) y[j] += v * row[j];
-		} else {
-			for (int64_t j = 0; j < n; j++)
-				y[j] += v * row[j * step];
-		}
-	}
-}
-
-void matmul_float(const struct matrices *t, const float *a, const float *b, float *y, int width)
-{
-	for (int64_t k = 0; k < t->k; k += BLOCK_K) {
-		int64_t end = t->k - k < BLOCK_K ? t->k : k + BLOCK_K;
-#pragma omp parallel for num_threads(width) if (width > 1)
-		for (int64_t i = 0; i < t->m; i++)
-			add_row(t, a + i * t->a_row, b, y + i * t->n, k, end);
-	}
-}
 
 struct side { // one operand as a batch of matrices
 	struct shape batch;
@@ -154,7 +127,7 @@ enum status matmul_eval(
 	for (int64_t i = 0; i < matmul_batches(&t); i++) {
 		int64_t a, b;
 		matmul_offsets(&t, i, &a, &b);
-		matmul_float(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b,
+		product_floats(&t.one, (const float *)in[0]->data + a, (const float *)in[1]->data + b,
 		    (float *)out[0].data + i * t.one.m * t.one.n, width);
 	}
 	return STATUS_OK;

@@ -1,14 +1,9 @@
-// Matrix products in row-major order. Every element is a sum over k in rising order, whatever the number of threads.
+// Matrix products in row-major order.
 #ifndef QTUI_ENGINE_OPS_MATMUL_H
 #define QTUI_ENGINE_OPS_MATMUL_H
 
+#include "../kernels/product.h"
 #include "ops.h"
-
-struct matrices { // strides in elements; y is dense
-	int64_t m, n, k;
-	int64_t a_row, a_col, b_row, b_col;
-};
-void matmul_float(const struct matrices *t, const float *a, const float *b, float *y, int width); // y += a b
 
 // NumPy's matmul over batches: vectors become matrices and lose the dimension again, batches are broadcast.
 struct matmul {

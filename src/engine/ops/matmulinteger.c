@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/code_product.h"
 #include "element.h"
 #include "qlinear.h"
 #include "rule.h"
@@ -67,7 +66,7 @@ static struct buf *centred(const struct tensor *codes, const struct tensor *zero
 }
 
 // A matrix b that all batches share takes their rows as those of one.
-static int64_t fold(struct code_product *c, const struct integer_product *p)
+static int64_t fold(struct matrices *c, const struct integer_product *p)
 {
 	int64_t batches = matmul_batches(&p->t);
 
@@ -81,16 +80,16 @@ static int64_t fold(struct code_product *c, const struct integer_product *p)
 static enum status add_product(uint32_t *sums, const struct integer_product *p, int width, struct error *err)
 {
 	const struct matrices *one = &p->t.one;
-	struct code_product c = {one->m, one->n, one->k, one->a_row, one->a_col, one->b_row, one->b_col};
+	struct matrices c = {one->m, one->n, one->k, one->a_row, one->a_col, one->b_row, one->b_col};
 	int64_t batches = fold(&c, p);
 	struct buf *a = centred(p->a, p->a_zero, p->trans_a ? 1 : one->k), *b = centred(p->b, p->b_zero, p->trans_b ? one->k : 1);
-	struct buf *scratch = buf_new(code_product_scratch(&c), NULL);
+	struct buf *scratch = buf_new(product_codes_scratch(&c), NULL);
 	enum status s = a && b && scratch ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the codes of both matrices");
 
 	for (int64_t i = 0; s == STATUS_OK && i < batches; i++) {
 		int64_t from_a, from_b;
 		matmul_offsets(&p->t, i, &from_a, &from_b);
-		code_product_run(
+		product_codes(
 		    &c, (const int16_t *)a->data + from_a, (const int16_t *)b->data + from_b, sums + i * c.m * c.n, scratch->data, width);
 	}
 	buf_drop(&a);

@@ -81,7 +81,7 @@ static float zero_point(const struct packed *p, int64_t column, int64_t block)
 	return (float)code((const uint8_t *)p->zeros->data + column * p->zero_bytes, block, p->bits);
 }
 
-// w[k][n], as matmul_float reads it fastest.
+// w[k][n], as product_floats reads it fastest.
 static void unpack(float *w, const struct packed *p)
 {
 	int64_t bytes = up(p->block * p->bits, 8);
@@ -123,7 +123,7 @@ enum status matmulnbits_eval(const struct node *n, const struct tensor *const *i
 	const int64_t k = w.shape.dim[0], columns = w.shape.dim[1];
 	for (int64_t i = 0; i < count; i++)
 		y[i] = bias ? ((const float *)bias->data)[i % columns] : 0;
-	matmul_float(&(struct matrices){.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1}, in[A]->data,
+	product_floats(&(struct matrices){.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1}, in[A]->data,
 	    w.data, y, width);
 	tensor_drop(&w);
 	return STATUS_OK;

@@ -1,9 +1,9 @@
-// The loop of code_product.h, compiled once for every processor level; the including file defines CODE_ROWS, the name of the function.
+// The loop of product_codes, compiled once for every processor level; the including file defines PRODUCT_ROWS, the name of the function.
 // Two products of neighbours are one instruction's (vpmaddwd); sums of some rows and of the columns of a panel stay in registers.
 #include "../vector.h"
-#include "code_product.h"
+#include "product.h"
 
-enum { VECTORS = CODE_PANEL / VLANES, MOST = VECTORS == 2 ? 8 : 2 };
+enum { VECTORS = PRODUCT_PANEL / VLANES, MOST = VECTORS == 2 ? 8 : 2 };
 
 VINLINE vint pairs_of(const int16_t *p)
 {
@@ -26,7 +26,7 @@ VINLINE void tile(
 {
 	vint sum[MOST][VECTORS] = {{{0}}};
 
-	for (int64_t k = 0; k < pairs; k++, panel += 2 * CODE_PANEL) {
+	for (int64_t k = 0; k < pairs; k++, panel += 2 * PRODUCT_PANEL) {
 		vint b[VECTORS];
 		_Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
 			b[v] = pairs_of(panel + 2 * v * VLANES);
@@ -38,17 +38,17 @@ VINLINE void tile(
 		}
 	}
 	for (int r = 0; r < rows; r++) {
-		uint32_t all[CODE_PANEL], *to = y + r * n;
+		uint32_t all[PRODUCT_PANEL], *to = y + r * n;
 		memcpy(all, sum[r], sizeof all);
 		for (int64_t i = 0; i < columns; i++)
 			to[i] += all[i];
 	}
 }
 
-void CODE_ROWS(uint32_t *y, int64_t n, const int16_t *a, int64_t pitch, int64_t rows, const int16_t *panels, int64_t pairs)
+void PRODUCT_ROWS(uint32_t *y, int64_t n, const int16_t *a, int64_t pitch, int64_t rows, const int16_t *panels, int64_t pairs)
 {
-	for (int64_t at = 0; at < n; at += CODE_PANEL, panels += 2 * CODE_PANEL * pairs) {
-		int64_t r = 0, columns = n - at < CODE_PANEL ? n - at : CODE_PANEL;
+	for (int64_t at = 0; at < n; at += PRODUCT_PANEL, panels += 2 * PRODUCT_PANEL * pairs) {
+		int64_t r = 0, columns = n - at < PRODUCT_PANEL ? n - at : PRODUCT_PANEL;
 		for (; r + MOST <= rows; r += MOST)
 			tile(y + r * n + at, n, columns, a + r * pitch, pitch, panels, pairs, MOST);
 		for (; r < rows; r++)

@@ -1,0 +1,51 @@
+#define PRODUCT_PANEL_FN product_panel_plain
+#include <stdbool.h>
+#include "cpu.h"
+#include "product_floats_body.h"
+
+enum {
+	ROWS = 64,    // of a thread's turn, which share what is copied of b
+	BLOCK_K = 256 // rows of b that stay in the cache meanwhile
+};
+
+static product_panel_fn *panel_here(void)
+{
+#if defined(__x86_64__)
+	if (cpu_level() >= CPU_AVX512)
+		return product_panel_avx512;
+#endif
+	return cpu_level() >= CPU_AVX2 ? product_panel_avx2 : product_panel_plain;
+}
+
+// Columns that are not side by side, or too few to be read as a panel, are copied.
+static void copy_panel(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
+{
+	for (int64_t i = 0; i < k; i++, b += t->b_row, to += PRODUCT_PANEL)
+		for (int64_t j = 0; j < PRODUCT_PANEL; j++)
+			to[j] = j < columns ? b[j * t->b_col] : 0;
+}
+
+static void multiply_rows(const struct matrices *t, const float *a, const float *b, float *y, int64_t rows)
+{
+	product_panel_fn *multiply = panel_here();
+	float copy[BLOCK_K * PRODUCT_PANEL];
+
+	for (int64_t from = 0; from < t->k; from += BLOCK_K) {
+		int64_t k = t->k - from < BLOCK_K ? t->k - from : BLOCK_K;
+		for (int64_t j = 0; j < t->n; j += PRODUCT_PANEL) {
+			int64_t columns = t->n - j < PRODUCT_PANEL ? t->n - j : PRODUCT_PANEL;
+			const float *panel = b + from * t->b_row + j * t->b_col;
+			bool as_it_lies = t->b_col == 1 && columns == PRODUCT_PANEL;
+			if (!as_it_lies)
+				copy_panel(copy, t, panel, columns, k);
+			multiply(y + j, t->n, columns, a + from * t->a_col, t, rows, as_it_lies ? panel : copy, as_it_lies ? t->b_row : PRODUCT_PANEL, k);
+		}
+	}
+}
+
+void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width)
+{
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < t->m; i += ROWS)
+		multiply_rows(t, a + i * t->a_row, b, y + i * t->n, t->m - i < ROWS ? t->m - i : ROWS);
+}
