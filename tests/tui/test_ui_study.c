@@ -79,6 +79,42 @@ void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 	live_close(&l);
 }
 
+// The ASCII of a line of the screen, counted from below.
+static bool line_has(const struct ui *ui, int from_below, const char *what)
+{
+	struct canvas c;
+	char text[256] = "";
+
+	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
+	draw_screen(&c, ui);
+	for (int x = 0; x < c.w && x < (int)sizeof text - 1; x++) {
+		uint32_t g = c.cell[(c.h - 1 - from_below) * c.w + x].glyph;
+		text[x] = g >= ' ' && g < 127 ? (char)g : '?';
+	}
+	canvas_done(&c);
+	return strstr(text, what) != NULL;
+}
+
+// In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores, which counts more than what it clips.
+void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
+{
+	struct live l;
+
+	(void)state;
+	live_open(&l, "esp32p4", 2);
+	ui_resize(&l.ui, 80, 24);
+	press(&l.ui, ":set<Space>/model.12/Concat../model.12/Concat_4<Space>float<Enter>");
+	live_wait(&l);
+	press(&l.ui, ":goto<Space>/model.12/cv3.0/cv3.0.2/Conv<Enter>-");
+	assert_true(line_has(&l.ui, 0, "alone ") && line_has(&l.ui, 0, "scores "));
+	assert_false(line_has(&l.ui, 0, "clipped"));
+	ui_resize(&l.ui, 120, 40);
+	assert_true(line_has(&l.ui, 0, "scores ") && line_has(&l.ui, 0, "clipped"));
+	press(&l.ui, "<Esc>:goto<Space>/model.0/conv/Conv<Enter>+");
+	assert_true(line_has(&l.ui, 0, "clipped") && !line_has(&l.ui, 0, "scores"));
+	live_close(&l);
+}
+
 void test_ui_study__a_mistyped_name_leaves_the_task(void **state)
 {
 	struct live l;

@@ -49,12 +49,13 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 		}
 }
 
-// "alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
-static void trial_text(char *out, size_t size, const struct ui *ui)
+// "alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect. Of logits their scores count more than
+// what is clipped of them, which is told where there is room.
+static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 {
 	const struct trial *t = &ui->trial;
 	const struct site *site = &ui->snap->site[t->site];
-	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE];
+	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE], more[3 * FIGURE];
 	double now = site->n_scale == 1 ? (double)site->scale[0] : NAN, scores = logits_predict(ui->snap, site, now);
 	int used;
 
@@ -62,22 +63,25 @@ static void trial_text(char *out, size_t size, const struct ui *ui)
 		snprintf(out, size, "no figures to predict from yet");
 		return;
 	}
-	used = snprintf(out, size, "alone %s → ≈%s dB  clipped %s → ≈%s %%", format_db(was, figures_snr(&site->layerwise)),
-	    format_db(snr, t->predicted.snr_db), format_percent(was_clipped, figures_clipped(&site->graphwise)),
-	    format_percent(clipped, 100 * t->predicted.clipped));
-	if (!isnan(scores) && used > 0 && (size_t)used < size)
-		snprintf(out + used, size - (size_t)used, "  scores ≈%s → ≈%s dB", format_db(was, scores),
+	used = snprintf(out, size, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
+	if (!isnan(scores))
+		used += snprintf(out + used, size - (size_t)used, "  scores ≈%s → ≈%s dB", format_db(was, scores),
 		    format_db(snr, logits_predict(ui->snap, site, t->scale)));
+	snprintf(more, sizeof more, "  clipped %s → ≈%s %%", format_percent(was_clipped, figures_clipped(&site->graphwise)),
+	    format_percent(clipped, 100 * t->predicted.clipped));
+	if (isnan(scores) || text_width(out) + text_width(more) <= room)
+		snprintf(out + used, size - (size_t)used, "%s", more);
 }
 
 // "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ..." and the keys of the trial.
 static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct site *site = &ui->snap->site[ui->trial.site];
+	enum { SCALES = 20, HINTS = 14 };
 	char from[FIGURE], to[FIGURE], predicted[192], text[320];
 	int used;
 
-	trial_text(predicted, sizeof predicted, ui);
+	trial_text(predicted, sizeof predicted, ui, r.w - SCALES - HINTS);
 	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
 	    format_scale(to, ui->trial.scale), predicted);
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
@@ -114,7 +118,7 @@ static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
 		before -= text_glyph_width(g);
 	}
 	if (l->kind == LINE_SCALE && ui->trial.active)
-		trial_text(side, sizeof side, ui);
+		trial_text(side, sizeof side, ui, room - text_width(l->text) - 4);
 	else if (l->kind == LINE_SCALE && !l->text[0])
 		snprintf(side, sizeof side, "2^-4, a number, or auto");
 	else if (ui->note[0])

@@ -7,7 +7,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/plot.h"
 
-enum { BINS_MAX = 512 };
+enum { BINS_MAX = 512, LEAST_OF_FOUR = 8 }; // columns of figures, beside each other without touching: in less room what was before is left out
 
 enum change_kind { CHANGE_MINUS, CHANGE_RATIO };
 struct figure_row {
@@ -51,7 +51,8 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 	if (row->value != figures_clipped)
 		canvas_right(p->c, x + w, p->y, w, isnan(alone) ? ROLE_DIM : ROLE_TEXT, row->format(text, alone));
 	if (s->before.known) {
-		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));
+		if (w >= LEAST_OF_FOUR)
+			canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));
 		change_text(text, row, now, before);
 		canvas_right(p->c, x + 3 * w, p->y, w, (now - before) * row->better > 0 ? ROLE_BETTER : ROLE_WORSE, text);
 	}
@@ -70,7 +71,8 @@ void detail_figures(struct page *p, const struct site *s)
 	canvas_right(p->c, x, p->y, w, ROLE_HEAD, "now");
 	canvas_right(p->c, x + w, p->y, w, ROLE_HEAD, "alone");
 	if (s->before.known) {
-		canvas_right(p->c, x + 2 * w, p->y, w, ROLE_HEAD, "before");
+		if (w >= LEAST_OF_FOUR)
+			canvas_right(p->c, x + 2 * w, p->y, w, ROLE_HEAD, "before");
 		canvas_right(p->c, x + 3 * w, p->y, w, ROLE_HEAD, "change");
 	}
 	p->y++;
