@@ -295,6 +295,22 @@ void test_findings_rules__a_softmax_at_8_bit(void **state)
 	assert_found(m, FINDING_softmax_at_8, N_SOFTMAX, "set Softmax int16");
 }
 
+// Two that are not in the sum of the nodes' noise are shares of one whole all the same.
+void test_findings_rules__decisions_share_one_whole(void **state)
+{
+	struct made *m = make();
+	set_figures(&m->site[S_MEAN].layerwise, 10);
+	set_figures(&m->site[S_Y].layerwise, 10);
+	struct findings *f = findings_new(NULL, &m->s);
+	double sum = 0;
+	assert_int_equal(f->n, 2);
+	for (int i = 0; i < f->n; i++)
+		sum += f->at[i].share;
+	assert_true(sum > 0.9 && sum <= 1);
+	findings_drop(&f);
+	free(m);
+}
+
 void test_findings_rules__an_input_that_never_changes(void **state)
 {
 	struct made *m = make();

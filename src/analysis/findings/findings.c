@@ -81,12 +81,22 @@ static double nodes_noise(const struct look *l)
 	return sum;
 }
 
-// Of all nodes, and what the nodes' own figures do not show: narrow tensors in a joint, decisions.
+// What is in no sum yet: narrow tensors in a joint, and decisions, of which a rule has found that they are harmed. Post-processing has the
+// damage of one of these.
+static bool is_apart(const struct look *l, const struct finding *f)
+{
+	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits)
+		return true;
+	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
+	return about[f->rule] != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
+}
+
+// Of all nodes, and what the nodes' own figures do not show.
 static double all_noise(const struct look *l)
 {
 	double sum = l->noise;
 	for (int i = 0; i < l->out->n; i++)
-		if (l->out->at[i].rule == FINDING_joined_ranges || l->out->at[i].rule == FINDING_coarse_logits)
+		if (is_apart(l, &l->out->at[i]))
 			sum += l->out->at[i].damage;
 	return sum;
 }

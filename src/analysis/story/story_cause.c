@@ -43,7 +43,7 @@ static void tell_gain(struct telling *t, const struct finding *f)
 	if (isfinite(f->gain_db))
 		tell(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
 	if (isfinite(f->share))
-		tell(t, STORY_GAIN, "At most %.*f %% of all noise, what joints and logits lose counted too.", f->share < 0.1, 100 * f->share);
+		tell(t, STORY_GAIN, "Takes away at most %.*f %% of all noise that arises.", f->share < 0.1, 100 * f->share);
 	else if (!b && !isfinite(f->gain_db) && f->edit)
 		tell(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }
