@@ -282,6 +282,9 @@ cp "$dir/table.json" "$dir/table.before"
 expect json_spares_what_is_imported 2 "is read here and is not written over" analyze $model $calib --samples 1 --import "$dir/table.json" --json "$dir/table.json" -q
 expect json_spares_the_target 2 "is read here and is not written over" analyze $model $calib --samples 1 --target "$dir/mine.json" --json "$dir/mine.json" -q
 cmp -s "$dir/table.json" "$dir/table.before" && cmp -s targets/esp32p4.json "$dir/mine.json"; report what_was_read_is_untouched $?
+mkdir "$dir/named"
+named=$(root=$PWD; cd "$dir/named" && "$root/$qtui" export "$root/$model" "$root/$calib" --samples 1 --format esp-ppq-dispatch -q)
+report export_says_what_it_named "$([ "$named" = digits.dispatch.json ] && [ -s "$dir/named/$named" ]; echo $?)" "said: $named"
 expect export_brings_a_table_up_to_date 0 "" export $model $calib --samples 1 --import "$dir/table.json" --format esp-ppq-dispatch -o "$dir/table.json" -q
 cp "$dir/x.npy" "$dir/output0.npy"
 expect run_spares_its_input 1 "is read here and is not written over" run $model -i "$dir/output0.npy" -o "$dir"
