@@ -156,7 +156,7 @@ void ui_arrange(struct ui *ui)
 	arrange_detail(ui);
 }
 
-void ui_update(struct ui *ui, struct snapshot *snap)
+void ui_take(struct ui *ui, struct snapshot *snap)
 {
 	struct snapshot *was = ui->snap;
 
@@ -169,6 +169,11 @@ void ui_update(struct ui *ui, struct snapshot *snap)
 	snapshot_drop(&was);
 	if (ui->trial.active)
 		trial_set(ui, ui->trial.node, ui->trial.scale, ui->trial.typed);
+}
+
+void ui_update(struct ui *ui, struct snapshot *snap)
+{
+	ui_take(ui, snap);
 	beside_news(ui);
 }
 

@@ -338,6 +338,8 @@ void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
 	assert_int_equal(study_edits(l.st)->precision[conv], PREC_FLOAT);
 	press(&l.ui, "u");
 	type(&l.ui, "import", path);
+	while (background_running(l.ui.beside[BESIDE_FILE].job)) // what it has to say is not lost behind the edit's own note
+		poll(NULL, 0, 1);
 	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
 	wait_for_file(&l.ui);
 	assert_non_null(strstr(l.ui.note, "decided meanwhile"));

@@ -106,7 +106,9 @@ struct ui {
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii);
 void ui_done(struct ui *ui);
 void ui_resize(struct ui *ui, int w, int h);
-// Takes over a newer snapshot.
+// Takes over a newer snapshot; ui_update also what jobs beside the screen have come to. A key does only the first: its own note would stand in
+// the place of theirs.
+void ui_take(struct ui *ui, struct snapshot *snap);
 void ui_update(struct ui *ui, struct snapshot *snap);
 // Computes the layout and brings cursors into their windows: before every frame.
 void ui_arrange(struct ui *ui);

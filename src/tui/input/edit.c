@@ -19,7 +19,7 @@ void edit_done(struct ui *ui)
 	edit_unsaved(ui);
 	ui->notes_run = true;
 	study_run(ui->study);
-	ui_update(ui, study_snapshot(ui->study));
+	ui_take(ui, study_snapshot(ui->study));
 }
 
 // A row that was edited is followed, wherever the new figures put it.
