@@ -23,7 +23,7 @@ static int eval(int n, ...)
 	va_end(ap);
 	log_to_stderr(0, LOG_ERROR);
 	bool right = options_parse(&o, 4 + n, argv, 2, VERB_EVAL, &err) == STATUS_OK && options_resolve(&o, VERB_EVAL, &err) == STATUS_OK;
-	int code = right ? verb_eval(&o) : EXIT_USAGE;
+	int code = right ? verb_eval(&o) : (fail)(&err); // in parentheses: cmocka has a macro of that name
 	options_done(&o);
 	return code;
 }
