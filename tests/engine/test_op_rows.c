@@ -289,3 +289,30 @@ void test_op_rows__windows_that_hang_over_the_end(void **state)
 	assert_int_equal(pooled(2, 3, 2, false), -1);
 	assert_int_equal(pooled(2, 4, 2, true), -1); // a whole stride short
 }
+
+// Rows too short for vectors, one without elements, and NaN, which is the largest and the least.
+void test_op_rows__ends_of_short_rows(void **state)
+{
+	static const float x[] = {1, NAN, 3, -2, -1, -5, 7, 7, 0};
+	static const int64_t axis = 1;
+	static const struct {
+		const char *op;
+		float none, want[2];
+	} cases[] = {{"ReduceMax", -INFINITY, {-1, 7}}, {"ReduceMin", INFINITY, {-5, 0}}};
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		for (int64_t n = 0; n <= 3; n += 3) {
+			struct node_run r;
+			node_run_init(&r, "", cases[i].op, 18, 1);
+			node_run_add(&r, DT_F32, SHAPE_OF(3, n), x);
+			node_run_add(&r, DT_I64, SHAPE_OF(1), &axis);
+			node_run(&r);
+			const float *y = r.out[0].data;
+			if (n == 0)
+				assert_true(y[0] == cases[i].none && y[2] == cases[i].none);
+			else
+				assert_true(isnan(y[0]) && y[1] == cases[i].want[0] && y[2] == cases[i].want[1]);
+			node_run_done(&r);
+		}
+}

@@ -8,7 +8,7 @@
 
 #define CHUNK 16384 // elements that a thread takes at a time
 
-static const struct ordered_loops *loops(void)
+const struct ordered_loops *ordered_here(void)
 {
 #ifdef __x86_64__
 	if (cpu_level() >= CPU_AVX2)
@@ -26,7 +26,7 @@ static enum status ordered_sigmoid(const struct node *n, const struct tensor *co
 	(void)n, (void)err;
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t i = 0; i < count; i += CHUNK)
-		loops()->sigmoid(x + i, y + i, count - i < CHUNK ? count - i : CHUNK);
+		ordered_here()->sigmoid(x + i, y + i, count - i < CHUNK ? count - i : CHUNK);
 	return STATUS_OK;
 }
 
@@ -65,7 +65,7 @@ static void softmax(const float *x, float *y, int64_t n)
 
 	for (int64_t i = 0; i < n; i++)
 		most = x[i] > most ? x[i] : most;
-	float scale = 1.0f / loops()->sum_exp(x, -most, y, n);
+	float scale = 1.0f / ordered_here()->sum_exp(x, -most, y, n);
 	for (int64_t i = 0; i < n; i++)
 		y[i] *= scale;
 }

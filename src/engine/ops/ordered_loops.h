@@ -82,6 +82,33 @@ static float sum_exp(const float *x, float minus_max, float *y, int64_t n)
 	return ((lane[4] + lane[5]) + (lane[6] + lane[7])) + ((lane[0] + lane[1]) + (lane[2] + lane[3]));
 }
 
-#define ORDERED_LOOPS {sigmoid, sum_exp}
+static inline float to_code(float v, float low, float high)
+{
+	float code = rintf(v);
+
+	return code >= high ? high : code >= low ? code : low; // NaN: the lowest
+}
+
+static void add_codes(const float *a, const float *b, const struct codes_by *by, float *y, int64_t n)
+{
+	const struct codes_by k = *by;
+
+	if (a && b)
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+			y[i] = to_code(fmaf(a[i], k.a, fmaf(b[i], k.b, k.rest)), k.low, k.high);
+	else
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+			y[i] = to_code(a ? fmaf(a[i], k.a, k.rest) : fmaf(b[i], k.b, k.rest), k.low, k.high);
+}
+
+static void multiply_codes(const float *a, const float *b, const struct codes_by *by, float *y, int64_t n)
+{
+	const struct codes_by k = *by;
+
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+		y[i] = to_code((a[i] - k.a) * (b[i] - k.b) * k.ratio + k.rest, k.low, k.high);
+}
+
+#define ORDERED_LOOPS {sigmoid, sum_exp, add_codes, multiply_codes}
 
 #endif
