@@ -1,5 +1,6 @@
 // ConvInteger by the executor, on float kernels, and QLinearConv, on those for codes, against the plain evaluation in integers: the same
 // bits.
+#include <math.h>
 #include "onnx_case.h"
 #include "qtui/engine/run.h"
 
@@ -10,6 +11,8 @@ struct layer {
 	int64_t in, out, kernel, size, group;
 	int spread;      // weights lie in -spread..spread
 	bool zero_points, codes; // codes: QLinearConv
+	float y_step;            // of QLinearConv
+	bool long_bias;          // of 64 bits
 };
 
 static void constant(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
@@ -42,7 +45,13 @@ static void scales_and_bias(struct onnx_case *c, const struct layer *l, struct s
 		bias[i] = support_random_int(r, -100000, 100000);
 	}
 	case_floats(c, "w_step", 1, &l->out, scale);
-	constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &l->out, bias, (size_t)l->out * sizeof *bias);
+	int64_t *wide = case_new(c, (size_t)l->out * sizeof *wide);
+	for (int64_t i = 0; i < l->out; i++)
+		wide[i] = bias[i];
+	if (l->long_bias)
+		constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &l->out, wide, (size_t)l->out * sizeof *wide);
+	else
+		constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &l->out, bias, (size_t)l->out * sizeof *bias);
 }
 
 static void check(const struct layer *l)
@@ -59,7 +68,7 @@ static void check(const struct layer *l)
 	weights(&c, l, &r);
 	constant(&c, "zero", UINT8, 0, none, &zero, 1);
 	constant(&c, "w_zero", INT8, 0, none, &w_zero, 1);
-	const float scales[2] = {0.02f, 30.0f};
+	const float scales[2] = {0.02f, l->y_step};
 	case_floats(&c, "step", 0, none, &scales[0]);
 	case_floats(&c, "y_step", 0, none, &scales[1]);
 	if (l->codes)
@@ -98,10 +107,13 @@ void test_convinteger__small_sums(void **state)
 
 void test_convinteger__rounded_to_codes(void **state)
 {
-	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 2, .spread = 127, .codes = true});
-	check(&(struct layer){.in = 3, .out = 20, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true});
-	check(&(struct layer){.in = 24, .out = 24, .kernel = 3, .size = 8, .group = 24, .spread = 127, .codes = true});
-	check(&(struct layer){.in = 40, .out = 2, .kernel = 1, .size = 7, .group = 1, .spread = 127, .codes = true});
+	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 2, .spread = 127, .codes = true, .y_step = 30});
+	check(&(struct layer){.in = 3, .out = 20, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 30});
+	check(&(struct layer){.in = 24, .out = 24, .kernel = 3, .size = 8, .group = 24, .spread = 127, .codes = true, .y_step = 30});
+	check(&(struct layer){.in = 40, .out = 2, .kernel = 1, .size = 7, .group = 1, .spread = 127, .codes = true, .y_step = 30});
+	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 30, .long_bias = true});
+	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 0});
+	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = NAN});
 }
 
 // 192 channels of 3x3 with weights around 64: sums beyond what a float counts one by one.

@@ -75,6 +75,34 @@ void test_op_codes__zero_points_of_rows_and_columns(void **state)
 	node_run_done(&run);
 }
 
+// One matrix b for all batches, and one for each.
+void test_op_codes__products_of_batches(void **state)
+{
+	enum { BATCHES = 3 };
+	struct support_random r = { 3 };
+	uint8_t a[BATCHES * M * K], a_zero[M], b[BATCHES * K * N], b_zero[N];
+
+	random_bytes(&r, a, sizeof a);
+	random_bytes(&r, b, sizeof b);
+	random_bytes(&r, a_zero, sizeof a_zero);
+	random_bytes(&r, b_zero, sizeof b_zero);
+	for (int own = 0; own < 2; own++) {
+		struct node_run run;
+		node_run_init(&run, "", "MatMulInteger", 10, 1);
+		node_run_add(&run, DT_U8, SHAPE_OF(BATCHES, M, K), a);
+		node_run_add(&run, DT_I8, own ? SHAPE_OF(BATCHES, K, N) : SHAPE_OF(K, N), b);
+		node_run_add(&run, DT_U8, SHAPE_OF(M), a_zero);
+		node_run_add(&run, DT_I8, SHAPE_OF(N), b_zero);
+		node_run(&run);
+		for (int i = 0; i < BATCHES * M * N; i++) {
+			int batch = i / (M * N), at = i % (M * N);
+			assert_true(((int32_t *)run.out[0].data)[i] ==
+			    product(a + batch * M * K, a_zero, (int8_t *)b + own * batch * K * N, (int8_t *)b_zero, at / N, at % N));
+		}
+		node_run_done(&run);
+	}
+}
+
 void test_op_codes__products_as_floats(void **state)
 {
 	struct support_random r = { 2 };
@@ -202,27 +230,54 @@ void test_op_codes__convolution_with_scales_of_channels(void **state)
 	node_run_done(&run);
 }
 
+// Every piece of memory that products take is refused once: an error, and nothing is lost.
+void test_op_codes__products_without_memory(void **state)
+{
+	const float scale = 0.02f;
+	const uint8_t a[M * K] = { 1 }, b[K * N] = { 2 };
+	enum status s = STATUS_NOMEM;
+	long n = 0;
+
+	while (s != STATUS_OK) {
+		struct node_run run;
+		struct error err = { 0 };
+		node_run_init(&run, "com.microsoft", "MatMulIntegerToFloat", 1, 1);
+		node_run_add(&run, DT_U8, SHAPE_OF(M, K), a);
+		node_run_add(&run, DT_I8, SHAPE_OF(K, N), b);
+		node_run_add(&run, DT_F32, SCALAR, &scale);
+		node_run_add(&run, DT_F32, SCALAR, &scale);
+		mem_fail_at(++n);
+		s = node_run_try(&run, &err);
+		mem_fail_at(0);
+		assert_true(s == STATUS_OK || (s == STATUS_NOMEM && strstr(err.text, "no memory")));
+		node_run_done(&run);
+	}
+	assert_in_range(n, 6, 9); // the output, the sums, either matrix and what is packed are refused
+}
+
+// A row, or one value, on either side.
 void test_op_codes__add_and_multiply_broadcast(void **state)
 {
 	static const char *const names[] = { "QLinearAdd", "QLinearMul" };
-	const uint8_t a[] = { 0, 10, 100, 130, 200, 255 }, b[] = { 5, 90, 255 }, a_zero = 128, b_zero = 9, y_zero = 100;
-	const float a_scale = 0.03f, b_scale = 0.07f, y_scale = 0.11f;
+	static const int counts[][2] = { { 6, 3 }, { 6, 1 }, { 1, 6 }, { 1, 1 } };
+	const uint8_t code[2][6] = { { 77, 0, 100, 130, 200, 255 }, { 5, 90, 255, 33, 120, 200 } }, zero[] = { 128, 9, 100 };
+	const float scale[] = { 0.03f, 0.07f, 0.11f };
 
-	for (int op = 0; op < 2; op++) {
+	for (int mode = 0; mode < 8; mode++) {
 		struct node_run run;
-		node_run_init(&run, "com.microsoft", names[op], 1, 1);
-		node_run_add(&run, DT_U8, SHAPE_OF(2, 3), a);
-		node_run_add(&run, DT_F32, SCALAR, &a_scale);
-		node_run_add(&run, DT_U8, SCALAR, &a_zero);
-		node_run_add(&run, DT_U8, SHAPE_OF(3), b);
-		node_run_add(&run, DT_F32, SCALAR, &b_scale);
-		node_run_add(&run, DT_U8, SCALAR, &b_zero);
-		node_run_add(&run, DT_F32, SCALAR, &y_scale);
-		node_run_add(&run, DT_U8, SCALAR, &y_zero);
+		const int *n = counts[mode / 2];
+		node_run_init(&run, "com.microsoft", names[mode % 2], 1, 1);
+		for (int i = 0; i < 2; i++) {
+			node_run_add(&run, DT_U8, n[i] == 6 ? SHAPE_OF(2, 3) : SHAPE_OF(n[i]), code[i]);
+			node_run_add(&run, DT_F32, SCALAR, &scale[i]);
+			node_run_add(&run, DT_U8, SCALAR, &zero[i]);
+		}
+		node_run_add(&run, DT_F32, SCALAR, &scale[2]);
+		node_run_add(&run, DT_U8, SCALAR, &zero[2]);
 		node_run(&run);
-		for (int i = 0; i < 6; i++) {
-			double x = (a[i] - a_zero) * 0.03, z = (b[i % 3] - b_zero) * 0.07;
-			assert_int_equal(((uint8_t *)run.out[0].data)[i], clamp((op ? x * z : x + z) / 0.11 + y_zero, 0, 255));
+		for (int i = 0; i < tensor_count(&run.out[0]); i++) {
+			double x = (code[0][i % n[0]] - zero[0]) * 0.03, z = (code[1][i % n[1]] - zero[1]) * 0.07;
+			assert_int_equal(((uint8_t *)run.out[0].data)[i], clamp((mode % 2 ? x * z : x + z) / 0.11 + zero[2], 0, 255));
 		}
 		node_run_done(&run);
 	}

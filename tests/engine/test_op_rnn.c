@@ -127,6 +127,15 @@ void test_op_rnn__shapes_that_do_not_fit_are_refused(void **state)
 	*(const char **)node_run_field(&run, "activations") = "Sigmoid Tanh";
 	assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
 	node_run_done(&run);
+	for (int b = 0; b < BATCH; b++) { // of any sample of those that run together
+		int32_t lengths[BATCH] = { STEPS, STEPS };
+		lengths[b] = b ? -1 : STEPS + 1;
+		start(&run, "GRU", 3, "forward", &v, v.x, 0);
+		node_run_add(&run, DT_I32, SHAPE_OF(BATCH), lengths);
+		assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
+		assert_non_null(strstr(err.text, b ? "sequence_lens[1]" : "sequence_lens[0]"));
+		node_run_done(&run);
+	}
 }
 
 enum { ROWS = 4 * HIDDEN };

@@ -316,3 +316,36 @@ void test_op_rows__ends_of_short_rows(void **state)
 			node_run_done(&r);
 		}
 }
+
+// Of so many elements that two threads share them: rows, and columns.
+void test_op_rows__the_first_and_the_best_shared_by_threads(void **state)
+{
+	enum { N = 600, M = 64 };
+	static const char *const ops[] = {"TopK", "ArgMax"};
+	static const int64_t k = 5;
+	struct support_random r = {44};
+	float *x = calloc(N * M, sizeof *x);
+
+	(void)state;
+	for (int i = 0; i < N * M; i++)
+		x[i] = (float)support_random_int(&r, -50, 50);
+	for (int mode = 0; mode < 4; mode++) {
+		struct node_run run;
+		struct tensor one[2] = {{0}}, two[2] = {{0}};
+		node_run_init(&run, "", ops[mode % 2], mode % 2 ? 13 : 11, mode % 2 ? 1 : 2);
+		run.out_id[1] = 1;
+		*(int64_t *)node_run_field(&run, "axis") = mode / 2;
+		node_run_add(&run, DT_F32, SHAPE_OF(N, M), x);
+		if (mode % 2 == 0)
+			node_run_add(&run, DT_I64, SHAPE_OF(1), &k);
+		run_wide(&run, one, 1);
+		run_wide(&run, two, SUPPORT_WIDTH(2));
+		for (int i = 0; i < run.n.n_out; i++) {
+			assert_memory_equal(one[i].data, two[i].data, tensor_bytes(&one[i]));
+			tensor_drop(&one[i]);
+			tensor_drop(&two[i]);
+		}
+		node_run_done(&run);
+	}
+	free(x);
+}

@@ -25,8 +25,20 @@ static struct matrices shape_of_case(size_t i, int turned)
 	return t;
 }
 
-static void check_floats(struct matrices t, const float *a, const float *b, int width)
+static void on_every_level(void (*check)(struct matrices t, const void *a, const void *b, int width), const void *a, const void *b)
 {
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+			for (int turned = 0; turned < 4; turned++) {
+				cpu_limit((enum cpu_level)level);
+				check(shape_of_case(i, turned), a, b, 1 + turned % 2);
+			}
+	cpu_limit(CPU_LEVELS);
+}
+
+static void check_floats(struct matrices t, const void *left, const void *right, int width)
+{
+	const float *a = left, *b = right;
 	float *y = malloc((size_t)(t.m * t.n + 1) * sizeof *y);
 
 	for (int64_t i = 0; i < t.m * t.n; i++)
@@ -49,19 +61,14 @@ void test_product__floats_in_order_on_every_level(void **state)
 	(void)state;
 	support_random_floats(&r, a, MOST * MOST, -1, 1);
 	support_random_floats(&r, b, MOST * MOST, -1, 1);
-	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
-		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-			for (int turned = 0; turned < 4; turned++) {
-				cpu_limit((enum cpu_level)level);
-				check_floats(shape_of_case(i, turned), a, b, 1 + turned % 2);
-			}
-	cpu_limit(CPU_LEVELS);
+	on_every_level(check_floats, a, b);
 	free(a);
 	free(b);
 }
 
-static void check_codes(struct matrices t, const int16_t *a, const int16_t *b, int width)
+static void check_codes(struct matrices t, const void *left, const void *right, int width)
 {
+	const int16_t *a = left, *b = right;
 	uint32_t *y = malloc((size_t)(t.m * t.n + 1) * sizeof *y);
 	void *scratch = malloc(product_codes_scratch(&t) + 1);
 
@@ -88,13 +95,7 @@ void test_product__codes_every_shape_on_every_level(void **state)
 		a[i] = (int16_t)support_random_int(&r, -255, 255);
 		b[i] = (int16_t)support_random_int(&r, -255, 255);
 	}
-	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
-		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-			for (int turned = 0; turned < 4; turned++) {
-				cpu_limit((enum cpu_level)level);
-				check_codes(shape_of_case(i, turned), a, b, 1 + turned % 2);
-			}
-	cpu_limit(CPU_LEVELS);
+	on_every_level(check_codes, a, b);
 	free(a);
 	free(b);
 }

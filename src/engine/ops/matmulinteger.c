@@ -52,14 +52,15 @@ static struct buf *centred(const struct tensor *codes, const struct tensor *zero
 {
 	int64_t count = tensor_count(codes), zeros = zero ? tensor_count(zero) : 1;
 	struct buf *out = buf_new((size_t)(count + zeros) * sizeof(int16_t), NULL);
-	int16_t *y = out ? out->data : NULL, *own = y + count;
-
-	for (int64_t i = 0; y && i < zeros; i++)
+	if (!out)
+		return NULL;
+	int16_t *y = out->data, *own = y + count;
+	for (int64_t i = 0; i < zeros; i++)
 		own[i] = (int16_t)(zero ? element_int(zero, i) : 0);
-	if (y && run == 1 && zeros > 1)
+	if (run == 1 && zeros > 1)
 		for (int64_t i = 0; i < count; i += zeros)
 			subtract(y + i, codes, i, own, 1, zeros);
-	else if (y)
+	else
 		for (int64_t i = 0, n = zeros > 1 ? run : count; i < count; i += n)
 			subtract(y + i, codes, i, own + i / n % zeros, 0, n);
 	return out;

@@ -113,13 +113,13 @@ static int64_t turned_rows(const struct recurrent *r)
 }
 
 // Matrices that serve often enough are turned, if they stay in the second-level cache or serve several samples at once: a single one waits
-// for the memory of large ones either way.
+// for the memory of large ones either way. The largest of all are not, since that is a copy.
 static int64_t turned_size(const struct recurrent *r)
 {
-	enum { OFTEN = 16, MOST = 1 << 17 };
+	enum { OFTEN = 16, MOST = 1 << 17, MOST_TOGETHER = 1 << 22 };
 	int64_t size = turned_rows(r) * (r->input + r->hidden);
 
-	return r->steps * r->batch >= OFTEN && (size <= MOST || r->batch >= RNN_TOGETHER) ? size : 0;
+	return r->steps * r->batch >= OFTEN && size <= (r->batch < RNN_TOGETHER ? MOST : MOST_TOGETHER) ? size : 0;
 }
 
 // `turned` (may be NULL) has room for it.

@@ -145,6 +145,11 @@ enum status exec_out_shape(struct exec *x, struct shape *out)
 	return out->rank >= 0 && shape_count(out) >= 0 ? STATUS_OK : shape_of_run(x, out);
 }
 
+const struct tensor *exec_constant(const struct exec *x, int i)
+{
+	return i < x->node->n_in && x->node->in[i] >= 0 ? x->g->value[x->node->in[i]].constant : NULL;
+}
+
 bool exec_raw_parameter(const struct exec *x, int i)
 {
 	return i > 0 && (x->node->op->flags & OPF_WEIGHTED) && slot_constant(x->g, x->plan, x->sim, x->step->node, i);

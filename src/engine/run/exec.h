@@ -28,6 +28,7 @@ bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layo
 enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
 void exec_copy(char *to, const char *from, size_t bytes, int width);
 enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
+const struct tensor *exec_constant(const struct exec *x, int i); // input i where the file holds it; NULL: left out, or computed
 // Does input i reach the step unrounded? Kernels round and pack the parameters of weighted operators once, when they are made.
 bool exec_raw_parameter(const struct exec *x, int i);
 // Inputs of the main node as plain tensors of floats (or of the integers that they are), parameters rounded; hold[n_in] keeps what was

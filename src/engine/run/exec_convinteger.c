@@ -15,11 +15,6 @@ static int code_of(const struct tensor *t, int64_t i)
 	return t->type == DT_I8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
 }
 
-static const struct tensor *constant_in(const struct exec *x, int i)
-{
-	return i < x->node->n_in && x->node->in[i] >= 0 ? x->g->value[x->node->in[i]].constant : NULL;
-}
-
 static bool is_8_bit(const struct tensor *t)
 {
 	return t->type == DT_I8 || t->type == DT_U8;
@@ -46,7 +41,7 @@ static bool read_zero(const struct exec *x, int *zero)
 // Weights less their zero points, which are one, or one an output channel; heap.
 static int *centred_weights(const struct exec *x, int64_t channels)
 {
-	const struct tensor *w = constant_in(x, W), *zero = constant_in(x, W_ZERO);
+	const struct tensor *w = exec_constant(x, W), *zero = exec_constant(x, W_ZERO);
 	int64_t n = tensor_count(w), zeros = zero ? tensor_count(zero) : 0;
 	int *out = xcalloc((size_t)n + 1, sizeof *out);
 	for (int64_t i = 0; i < n; i++)
@@ -84,7 +79,7 @@ static enum status make_kernel(void *arg, struct prepared *p)
 	const struct making *m = arg;
 	struct exec *x = m->x;
 	const struct conv_geometry *g = m->g;
-	int64_t n = tensor_count(constant_in(x, W));
+	int64_t n = tensor_count(exec_constant(x, W));
 	int *w = centred_weights(x, g->oc);
 	float *f = xcalloc((size_t)n + 1, sizeof *f);
 	enum status st = STATUS_UNSUPPORTED;
@@ -149,8 +144,8 @@ static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *s
 {
 	if (x->node->op->id != OP_ConvInteger || x->e->opt.backend == BACKEND_REF)
 		return false;
-	const struct tensor *w = constant_in(x, W);
-	return w && is_8_bit(w) && (!is_given(x, W_ZERO) || constant_in(x, W_ZERO)) && is_8_bit(&x->in[0]->t) &&
+	const struct tensor *w = exec_constant(x, W);
+	return w && is_8_bit(w) && (!is_given(x, W_ZERO) || exec_constant(x, W_ZERO)) && is_8_bit(&x->in[0]->t) &&
 	    x->in[0]->t.layout == LAYOUT_PLAIN && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
 	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }

@@ -1,24 +1,15 @@
 // QLinearConv by the integer kernels of quantized convolutions, which end in the same steps: the sum, with the bias, times
 // x_scale * w_scale / y_scale, rounded to the nearest. What it holds besides the input has to be known when the kernel is made.
 #include <stdlib.h>
+#include "../ops/element.h"
 #include "../ops/qlinear.h"
 #include "exec_conv.h"
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, BIAS };
 
-static const struct tensor *constant_in(const struct exec *x, int i)
-{
-	return i < x->node->n_in && x->node->in[i] >= 0 ? x->g->value[x->node->in[i]].constant : NULL;
-}
-
-static int32_t code_at(const struct tensor *t, int64_t i)
-{
-	return t->type == DT_I8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
-}
-
 static float float_of(const struct exec *x, int i)
 {
-	return *(const float *)constant_in(x, i)->data;
+	return *(const float *)exec_constant(x, i)->data;
 }
 
 static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *shape)
@@ -26,9 +17,9 @@ static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *s
 	if (x->node->op->id != OP_QLinearConv || x->e->opt.backend == BACKEND_REF || x->in[X]->t.layout != LAYOUT_PLAIN)
 		return false;
 	for (int i = X_SCALE; i < x->node->n_in; i++)
-		if (x->node->in[i] >= 0 && !constant_in(x, i))
+		if ((i < BIAS || x->node->in[i] >= 0) && !exec_constant(x, i))
 			return false;
-	const struct shape *w = &constant_in(x, W)->shape;
+	const struct shape *w = &exec_constant(x, W)->shape;
 	return exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 && conv_geometry(g, x->node, &x->in[X]->t.shape, w, shape) &&
 	    shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
@@ -41,18 +32,18 @@ struct parameters { // heap
 
 static void parameters_make(struct parameters *p, const struct exec *x, int64_t channels)
 {
-	const struct tensor *w = constant_in(x, W), *zero = constant_in(x, W_ZERO), *scale = constant_in(x, W_SCALE), *bias = constant_in(x, BIAS);
+	const struct tensor *w = exec_constant(x, W), *zero = exec_constant(x, W_ZERO), *scale = exec_constant(x, W_SCALE), *bias = exec_constant(x, BIAS);
 	int64_t n = tensor_count(w), zeros = tensor_count(zero), scales = tensor_count(scale);
 
 	*p = (struct parameters){.weight = xcalloc((size_t)n, sizeof *p->weight), .scale = xcalloc((size_t)channels, sizeof *p->scale)};
 	for (int64_t i = 0; i < n; i++)
-		p->weight[i] = (int16_t)(code_at(w, i) - code_at(zero, i / (n / channels) % zeros));
+		p->weight[i] = (int16_t)(element_int(w, i) - element_int(zero, i / (n / channels) % zeros));
 	for (int64_t c = 0; c < channels; c++)
 		p->scale[c] = float_of(x, X_SCALE) * ((const float *)scale->data)[c % scales] / float_of(x, Y_SCALE);
 	if (bias)
 		p->bias = xcalloc((size_t)channels, sizeof *p->bias);
 	for (int64_t c = 0; bias && c < channels; c++)
-		p->bias[c] = ((const int32_t *)bias->data)[c];
+		p->bias[c] = element_int(bias, c);
 }
 
 static void parameters_done(struct parameters *p)
@@ -71,16 +62,16 @@ static enum status make(void *arg, struct prepared *out)
 {
 	const struct making *m = arg;
 	struct exec *x = m->x;
-	const struct tensor *zero = constant_in(x, Y_ZERO);
+	const struct tensor *zero = exec_constant(x, Y_ZERO);
 	const float one = 1;
-	const int32_t y_zero = code_at(zero, 0);
+	const int32_t y_zero = (int32_t)element_int(zero, 0);
 	struct parameters p;
 
 	parameters_make(&p, x, m->g->oc);
 	out->in = exec_conv_input_layout(x, m->g);
 	out->out = exec_conv_output_layout(x, m->g);
 	enum status st = kernel_qconv(&out->kernel, x->e->opt.backend,
-	    &(struct qconv_task){.g = *m->g, .in = out->in, .out = out->out, .in_type = x->in[X]->t.type, .in_zero = code_at(constant_in(x, X_ZERO), 0),
+	    &(struct qconv_task){.g = *m->g, .in = out->in, .out = out->out, .in_type = x->in[X]->t.type, .in_zero = (int32_t)element_int(exec_constant(x, X_ZERO), 0),
 		.weight = p.weight, .bias = p.bias, .scale = p.scale, .out_quant = qlinear_quantizer(zero->type, &one, &y_zero, 1, -1)},
 	    x->err);
 	parameters_done(&p);
@@ -109,7 +100,7 @@ enum status exec_qlinearconv(struct exec *x)
 	if (st == STATUS_OK)
 		st = rep_to_layout(&in, x->in[X], p.in, x->width, x->err);
 	if (st == STATUS_OK)
-		st = rep_alloc(&codes, constant_in(x, Y_ZERO)->type, p.out, &shape, x->err);
+		st = rep_alloc(&codes, exec_constant(x, Y_ZERO)->type, p.out, &shape, x->err);
 	if (st == STATUS_OK)
 		st = exec_kernel(x, p.kernel, &(struct kernel_io){.x = in.t.data, .y = codes.t.data});
 	if (st == STATUS_OK)
