@@ -94,7 +94,7 @@ struct plan {
 	struct refusal *refused;
 	bool finished;
 	struct tuning *tuning;         // of the edits, or NULL; counted
-	void *priv;
+	struct plan_priv *priv; // of src/engine/plan
 };
 static inline struct slot *plan_in(const struct plan *p, int node, int i) { return &p->slot[p->first_in[node] + i]; }
 static inline struct slot *plan_out(const struct plan *p, int node, int i) { return &p->slot[p->first_out[node] + i]; }
@@ -124,7 +124,7 @@ const struct tuned *plan_tuned(const struct plan *p, int node);
 struct plan *plan_bare(const struct graph *g, const struct target *t);
 // A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest. An edit that
 // changes no width takes no time; any other takes a plan.
-enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
+MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
 // The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
 // The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). Writes ids to

@@ -5,8 +5,8 @@
 
 #include "tiles.h"
 
-enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err);
-enum status blas_conv_transpose(struct kernel **out, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status blas_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status blas_conv_transpose(struct kernel **out, const struct conv_task *t, struct error *err);
 
 tiles_gemm_fn blas_gemm;
 

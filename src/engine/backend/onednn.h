@@ -9,8 +9,8 @@
 #include "kernel_impl.h"
 #include "onednn_api.h"
 
-enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err);
-enum status onednn_product(struct kernel **out, const struct matmul_task *t, struct error *err);
+MUST_CHECK enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status onednn_product(struct kernel **out, const struct matmul_task *t, struct error *err);
 
 // One for the process; NULL when oneDNN cannot make it.
 dnnl_engine_t onednn_engine(void);

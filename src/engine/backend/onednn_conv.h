@@ -46,8 +46,8 @@ int conv_desc_residual_index(const struct epilogue *e);
 void conv_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width);
 // A convolution with a plain input or output, by a kernel for blocked ones.
 enum relaid { RELAID_INPUT, RELAID_OUTPUT };
-enum status onednn_relaid(struct kernel **out, const struct conv_task *t, enum relaid what, struct error *err);
+MUST_CHECK enum status onednn_relaid(struct kernel **out, const struct conv_task *t, enum relaid what, struct error *err);
 // A transposed convolution as one kernel for every phase of its stride.
-enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "kernel_impl.h"
 
-enum status ordered_conv(struct kernel **out, const struct conv_task *t, struct error *err);
+MUST_CHECK enum status ordered_conv(struct kernel **out, const struct conv_task *t, struct error *err);
 
 enum { ORDERED_ROWS = 6, ORDERED_COLUMNS = 16 };
 // Private to ordered_conv*.c.

@@ -64,12 +64,12 @@ struct qtap {
 	int64_t row, col, kh, kw;
 };
 // The phases of a convolution with runs, tiles and no weights yet; STATUS_UNSUPPORTED when tiles would be too large.
-enum status qconv_plan(struct qconv *k, const struct qconv_task *t);
+MUST_CHECK enum status qconv_plan(struct qconv *k, const struct qconv_task *t);
 // The taps of phase p in the order of its runs; returns how many. taps has room for kh * kw.
 int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w);
 // Taps first .. end-1 make one run: `whole` (all channels of a pixel are wanted) neighbours in a row of the tile.
 int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool whole);
 // Weights, sums and destinations of all panels.
-enum status qconv_pack(struct qconv *k, const struct qconv_task *t, struct error *err);
+MUST_CHECK enum status qconv_pack(struct qconv *k, const struct qconv_task *t, struct error *err);
 
 #endif

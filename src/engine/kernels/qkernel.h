@@ -49,11 +49,11 @@ static inline int64_t qweight_offset(const struct qconv_task *t, int64_t oc, int
 bool qcode_type(enum dtype t); // DT_I8, DT_U8, DT_I16, DT_U16
 int32_t qcode_at(const void *x, enum dtype t, int64_t i);
 
-enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
-enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
-enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
-enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, struct error *err);
-enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, struct error *err);
-enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
+MUST_CHECK enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
+MUST_CHECK enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
+MUST_CHECK enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct error *err);
+MUST_CHECK enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, struct error *err);
+MUST_CHECK enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, struct error *err);
+MUST_CHECK enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err);
 
 #endif

@@ -19,7 +19,7 @@ static void cover(const struct plan *p, int slot, double *lo, double *hi)
 {
 	const struct quantizer *q = &p->slot[slot].quant;
 	int root = plan_root(p, slot);
-	double scale = priv(p)->scale[root], zero = priv(p)->zero[root];
+	double scale = p->priv->slot[root].scale, zero = p->priv->slot[root].zero;
 	*lo = scale * ((double)q->qmin - zero) < *lo ? scale * ((double)q->qmin - zero) : *lo;
 	*hi = scale * ((double)q->qmax - zero) > *hi ? scale * ((double)q->qmax - zero) : *hi;
 }
@@ -27,7 +27,7 @@ static void cover(const struct plan *p, int slot, double *lo, double *hi)
 // One range that holds all inputs: input 0 becomes its owner, the others follow; the output is left alone.
 static int align_to_large(struct plan *p, int node)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	int master = p->first_in[node], n_in = p->g->node[node].n_in;
 	double lo = 0, hi = 0;
 	if (is_floating(&p->slot[master]))
@@ -36,13 +36,13 @@ static int align_to_large(struct plan *p, int node)
 		if (is_floating(plan_in(p, node, i)))
 			continue;
 		int root = plan_root(p, master + i);
-		v->needed[root] |= v->from[root] != SCALE_DERIVED;
+		v->slot[root].needed |= v->slot[root].from != SCALE_DERIVED;
 		cover(p, master + i, &lo, &hi);
 	}
-	v->dominator[master] = master;
+	v->slot[master].dominator = master;
 	p->slot[master].state = SLOT_ACTIVE;
-	v->from[master] = SCALE_DERIVED;
-	scale_of_range(&v->scale[master], &v->zero[master], p->target, &p->slot[master].quant, lo, hi);
+	v->slot[master].from = SCALE_DERIVED;
+	scale_of_range(&v->slot[master].scale, &v->slot[master].zero, p->target, &p->slot[master].quant, lo, hi);
 	for (int i = 1; i < n_in; i++)
 		if (!is_floating(plan_in(p, node, i)))
 			plan_master(p, master + i, master);
@@ -94,9 +94,9 @@ static void pull(struct plan *p, int node, int up, int master)
 {
 	const struct target *t = p->target;
 	const struct node *n = &p->g->node[up];
-	if (priv(p)->platform[up] == PLATFORM_FLOAT)
+	if (p->priv->node[up].platform == PLATFORM_FLOAT)
 		return;
-	if (!t->pull_shared && priv(p)->readers[up] != 1)
+	if (!t->pull_shared && p->priv->node[up].readers != 1)
 		return;
 	if (!t->pull_passive && is_passive(p, up))
 		return;
@@ -109,31 +109,30 @@ static void pull(struct plan *p, int node, int up, int master)
 static void pull_producers(struct plan *p, int node, int master)
 {
 	const struct node *n = &p->g->node[node];
-	int *pulled_by = priv(p)->pulled_by;
 	for (int i = 0; i < n->n_in; i++) {
 		int up = n->in[i] < 0 ? -1 : p->g->value[n->in[i]].producer;
-		if (up >= 0 && pulled_by[up] != node)
-			pull(p, node, up, master);
-		if (up >= 0)
-			pulled_by[up] = node;
+		if (up < 0 || p->priv->node[up].pulled_by == node)
+			continue;
+		pull(p, node, up, master);
+		p->priv->node[up].pulled_by = node;
 	}
 }
 
 // In the order of execution: a later operator may move what an earlier one has settled, as it does in PPQ.
 void plan_align(struct plan *p)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++)
-		v->pulled_by[i] = -1;
+		v->node[i].pulled_by = -1;
 	for (int i = 0; i < p->g->n_nodes && p->target->kind == TARGET_LINEAR; i++) {
 		int master = -1;
-		if (v->platform[i] == PLATFORM_FLOAT)
+		if (v->node[i].platform == PLATFORM_FLOAT)
 			continue;
-		if (v->rule[i]->align == ALIGN_OUTPUT && !is_floating(plan_out(p, i, 0)))
+		if (v->node[i].rule->align == ALIGN_OUTPUT && !is_floating(plan_out(p, i, 0)))
 			align_to(p, i, master = p->first_out[i]);
-		else if (v->rule[i]->align == ALIGN_LARGE)
+		else if (v->node[i].rule->align == ALIGN_LARGE)
 			master = align_to_large(p, i);
-		else if (v->rule[i]->align == ALIGN_FIRST)
+		else if (v->node[i].rule->align == ALIGN_FIRST)
 			master = align_states(p, i);
 		if (master >= 0)
 			pull_producers(p, i, master);

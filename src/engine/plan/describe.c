@@ -11,30 +11,29 @@ void plan_refuse(struct plan *p, int node, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	p->refused = xgrow(p->refused, &priv(p)->refused_cap, (size_t)p->n_refused + 1, sizeof *p->refused);
-	p->refused[p->n_refused++] = (struct refusal){ .node = node, .reason = arena_strdup(priv(p)->arena, text) };
+	p->refused = xgrow(p->refused, &p->priv->refused_cap, (size_t)p->n_refused + 1, sizeof *p->refused);
+	p->refused[p->n_refused++] = (struct refusal){.node = node, .reason = arena_strdup(p->priv->arena, text)};
 }
 
 static int next_in_group(const struct plan *p, int node)
 {
-	const struct plan_priv *v = priv(p);
-	if (v->fused_next[node] >= 0)
-		return v->fused_next[node];
-	return v->merged[node] > node ? v->merged[node] : -1;
+	const struct plan_priv *v = p->priv;
+	if (v->node[node].fused_next >= 0)
+		return v->node[node].fused_next;
+	return v->node[node].merged > node ? v->node[node].merged : -1;
 }
 
 static void describe_group(struct plan *p, int head)
 {
-	struct group g = { .kind = GROUP_ACTIVATION, .owner = head, .last = head };
+	struct group g = {.kind = GROUP_ACTIVATION, .owner = head, .last = head};
 	for (int at = head; at >= 0; at = next_in_group(p, at)) {
 		int next = next_in_group(p, at);
-		if (next >= 0 && strcmp(p->g->node[at].op->name, "Sigmoid") == 0 &&
-		    strcmp(p->g->node[next].op->name, "Mul") == 0)
+		if (next >= 0 && p->g->node[at].op->id == OP_Sigmoid && p->g->node[next].op->id == OP_Mul)
 			g.kind = GROUP_SWISH;
 		g.last = at;
 	}
-	if (priv(p)->merged[head] >= 0)
-		g.owner = priv(p)->merged[head];
+	if (p->priv->node[head].merged >= 0)
+		g.owner = p->priv->node[head].merged;
 	for (int at = head; at >= 0; at = next_in_group(p, at))
 		p->group[at] = g;
 }
@@ -42,7 +41,7 @@ static void describe_group(struct plan *p, int head)
 static void describe_groups(struct plan *p)
 {
 	for (int i = 0; i < p->g->n_nodes; i++)
-		p->group[i] = (struct group){ .kind = GROUP_NONE, .owner = i, .last = i };
+		p->group[i] = (struct group){.kind = GROUP_NONE, .owner = i, .last = i};
 	// A producer comes before what is fused to it, so a node that has a group already is not a head.
 	for (int i = 0; i < p->g->n_nodes; i++)
 		if (p->group[i].kind == GROUP_NONE && next_in_group(p, i) >= 0)
@@ -52,7 +51,7 @@ static void describe_groups(struct plan *p)
 static enum precision effective(const struct plan *p, int node)
 {
 	int last = p->group[node].last;
-	if (p->target->kind != TARGET_LINEAR || priv(p)->platform[last] == PLATFORM_FLOAT)
+	if (p->target->kind != TARGET_LINEAR || p->priv->node[last].platform == PLATFORM_FLOAT)
 		return PREC_FLOAT;
 	int slot = p->first_out[last];
 	if (p->slot[slot].state == SLOT_OVERLAPPED)
@@ -76,7 +75,7 @@ static void explain(struct plan *p, int node, enum precision want)
 	const struct node *n = &p->g->node[node];
 	const struct target *t = p->target;
 	const char *got = precision_name(p->precision[node]);
-	int other = priv(p)->merged[node] >= 0 ? priv(p)->merged[node] : deciding_member(p, node);
+	int other = p->priv->node[node].merged >= 0 ? p->priv->node[node].merged : deciding_member(p, node);
 	if (!plan_quantizes(p, node))
 		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
 	else if (!p->quantizable[node])

@@ -10,9 +10,8 @@ static bool is_float(const struct graph *g, int value)
 }
 
 // Compares what it reads element by element: its result has no scale, what it reads may have one.
-static bool compares(const struct node *n)
+static bool compares(enum op_id id)
 {
-	enum op_id id = n->op->id;
 	return id == OP_Equal || id == OP_Greater || id == OP_GreaterOrEqual || id == OP_Less || id == OP_LessOrEqual;
 }
 
@@ -21,25 +20,20 @@ static bool works_on_floats(const struct graph *g, const struct node *n)
 {
 	if (n->n_in < 1 || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
 		return false;
-	return is_float(g, n->in[0]) && (is_float(g, n->out[0]) || compares(n)) && g->value[n->out[0]].shape.rank >= 0;
+	return is_float(g, n->in[0]) && (is_float(g, n->out[0]) || compares(n->op->id)) && g->value[n->out[0]].shape.rank >= 0;
 }
 
 static bool has_source_of_swish(const struct plan *p, int value)
 {
 	int producer = p->g->value[value].producer;
-	return producer >= 0 && ((priv(p)->rule[producer]->flags & RULE_COMPUTING) || is_passive(p, producer));
+	return producer >= 0 && ((p->priv->node[producer].rule->flags & RULE_COMPUTING) || is_passive(p, producer));
 }
 
 // Takes what it gets: an operator that passes its input's quantizer on, or an activation that fuses to what is in front.
 static bool is_transparent(const struct plan *p, int node)
 {
-	unsigned flags = priv(p)->rule[node]->flags;
+	unsigned flags = p->priv->node[node].rule->flags;
 	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS | RULE_ONLY_ZEROS));
-}
-
-static bool is_op(const struct node *n, const char *name)
-{
-	return strcmp(n->op->name, name) == 0 && n->op->domain[0] == '\0';
 }
 
 // The Mul of x * Sigmoid(x), where `sigmoid` feeds nothing else; -1 when there is none.
@@ -50,7 +44,7 @@ static int swish_mul(const struct graph *g, int sigmoid)
 	if (y->n_consumers != 1 || y->is_output)
 		return -1;
 	const struct node *m = &g->node[y->consumer[0]];
-	if (!is_op(m, "Mul") || m->n_in != 2)
+	if (m->op->id != OP_Mul || m->n_in != 2)
 		return -1;
 	int other = m->in[0] == s->out[0] ? m->in[1] : m->in[0];
 	return other == s->in[0] ? y->consumer[0] : -1;
@@ -61,13 +55,13 @@ static void merge_swish(struct plan *p)
 {
 	const struct graph *g = p->g;
 	for (int i = 0; i < g->n_nodes; i++) {
-		if (!is_op(&g->node[i], "Sigmoid"))
+		if (g->node[i].op->id != OP_Sigmoid)
 			continue;
 		int mul = swish_mul(g, i);
 		if (mul < 0 || !has_source_of_swish(p, g->node[i].in[0]))
 			continue;
-		priv(p)->merged[i] = mul;
-		priv(p)->merged[mul] = i;
+		p->priv->node[i].merged = mul;
+		p->priv->node[mul].merged = i;
 	}
 }
 
@@ -75,26 +69,26 @@ static void merge_swish(struct plan *p)
 static void mark_reached(struct plan *p)
 {
 	const struct graph *g = p->g;
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < g->n_nodes; i++) {
 		if (!plan_quantizes(p, i))
 			continue;
-		v->reached[i] = (v->rule[i]->flags & RULE_COMPUTING) != 0;
-		for (int k = 0; k < g->node[i].n_in && !v->reached[i]; k++) {
+		v->node[i].reached = (v->node[i].rule->flags & RULE_COMPUTING) != 0;
+		for (int k = 0; k < g->node[i].n_in && !v->node[i].reached; k++) {
 			int producer = g->node[i].in[k] < 0 ? -1 : g->value[g->node[i].in[k]].producer;
-			v->reached[i] = producer >= 0 && v->reached[producer];
+			v->node[i].reached = producer >= 0 && v->node[producer].reached;
 		}
 	}
 }
 
 static bool target_takes(const struct plan *p, int node)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	if (!plan_quantizes(p, node) || !works_on_floats(p->g, &p->g->node[node]))
 		return false;
-	if (p->target->gates && is_op(&p->g->node[node], "HardSigmoid") && !plan_is_gate(&p->g->node[node]))
+	if (p->target->gates && p->g->node[node].op->id == OP_HardSigmoid && !plan_is_gate(&p->g->node[node]))
 		return false;
-	return !p->target->after_computing || v->reached[node];
+	return !p->target->after_computing || v->node[node].reached;
 }
 
 static bool is_made_quantized(const struct plan *p, int value)
@@ -121,26 +115,26 @@ static void mark_quantizable(struct plan *p)
 
 static void count_readers(struct plan *p)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++)
 		for (int k = 0; k < p->g->node[i].n_out; k++) {
 			const struct value *y = p->g->node[i].out[k] < 0 ? NULL : &p->g->value[p->g->node[i].out[k]];
 			for (int c = 0; y && c < y->n_consumers; c++)
-				v->readers[i] += !(v->merged[y->consumer[c]] > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
+				v->node[i].readers += !(v->node[y->consumer[c]].merged > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
 		}
 }
 
 // The edit that counts: of a merged Swish the Mul's, else the Sigmoid's.
 static int wanted_precision(const struct plan *p, const struct edits *e, int node)
 {
-	int other = priv(p)->merged[node];
+	int other = p->priv->node[node].merged;
 	if (other < 0)
 		return e->precision[node];
 	int mul = node > other ? node : other;
 	return e->precision[mul] >= 0 ? e->precision[mul] : e->precision[node < other ? node : other];
 }
 
-static signed char platform_for(const struct plan *p, const struct edits *e, int node)
+static int platform_for(const struct plan *p, const struct edits *e, int node)
 {
 	int want = e ? wanted_precision(p, e, node) : -1;
 	if (!p->quantizable[node] || want == PREC_FLOAT)
@@ -150,10 +144,10 @@ static signed char platform_for(const struct plan *p, const struct edits *e, int
 
 void plan_dispatch(struct plan *p, const struct edits *e)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		v->rule[i] = target_rule(p->target, p->g->node[i].op->name);
-		v->merged[i] = v->fused_next[i] = -1;
+		v->node[i].rule = target_rule(p->target, p->g->node[i].op->name);
+		v->node[i].merged = v->node[i].fused_next = -1;
 	}
 	if (p->target->swish == SWISH_MERGE || p->target->swish == SWISH_MERGE_AND_FUSE)
 		merge_swish(p);
@@ -161,8 +155,8 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	mark_reached(p);
 	mark_quantizable(p);
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		v->platform[i] = platform_for(p, e, i);
-		if (v->platform[i] != PLATFORM_FLOAT)
-			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->rule[i]);
+		v->node[i].platform = platform_for(p, e, i);
+		if (v->node[i].platform != PLATFORM_FLOAT)
+			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->node[i].rule);
 	}
 }

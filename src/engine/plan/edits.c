@@ -63,7 +63,7 @@ bool edits_equal(const struct edits *a, const struct edits *b)
 
 struct key edits_key(const struct edits *e)
 {
-	struct key k = key_add_int((struct key){ 0 }, e->n_nodes);
+	struct key k = key_add_int((struct key){0}, e->n_nodes);
 	k = key_add(k, e->precision, (size_t)e->n_nodes);
 	k = key_add(k, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
 	return tuning_count(e->tuning) ? key_add_key(k, tuning_key(e->tuning)) : k;

@@ -6,12 +6,13 @@
 
 int plan_root(const struct plan *p, int slot)
 {
-	int *dominator = priv(p)->dominator, root = slot;
-	while (dominator[root] != root)
-		root = dominator[root];
-	while (dominator[slot] != root && slot != root) { // shorter next time
-		int next = dominator[slot];
-		dominator[slot] = root;
+	struct slot_plan *s = p->priv->slot;
+	int root = slot;
+	while (s[root].dominator != root)
+		root = s[root].dominator;
+	while (s[slot].dominator != root && slot != root) { // shorter next time
+		int next = s[slot].dominator;
+		s[slot].dominator = root;
 		slot = next;
 	}
 	return root;
@@ -23,7 +24,7 @@ static void dominate(struct plan *p, int slot, int by)
 	int root = plan_root(p, slot), top = plan_root(p, by);
 	if (root == top)
 		return;
-	priv(p)->dominator[root] = priv(p)->dominator[slot] = top;
+	p->priv->slot[root].dominator = p->priv->slot[slot].dominator = top;
 	p->slot[root].state = p->slot[slot].state = SLOT_OVERLAPPED;
 }
 
@@ -31,7 +32,7 @@ void plan_master(struct plan *p, int slot, int master)
 {
 	if (plan_root(p, master) == slot)
 		return;
-	priv(p)->dominator[slot] = master;
+	p->priv->slot[slot].dominator = master;
 	p->slot[slot].state = SLOT_PASSIVE;
 }
 
@@ -43,7 +44,7 @@ static bool same_scheme(const struct quantizer *a, const struct quantizer *b)
 
 static bool quantized_node(const struct plan *p, int node)
 {
-	return node >= 0 && priv(p)->platform[node] != PLATFORM_FLOAT;
+	return node >= 0 && p->priv->node[node].platform != PLATFORM_FLOAT;
 }
 
 // Inputs of a node that other nodes compute.
@@ -63,7 +64,7 @@ static int fusable_producer(const struct plan *p, int act)
 	int producer = x->producer;
 	if (!quantized_node(p, act) || !quantized_node(p, producer) || (p->target->outputs_end && x->is_output))
 		return -1;
-	return priv(p)->readers[producer] == 1 && count_producers(p, act) == 1 ? producer : -1;
+	return p->priv->node[producer].readers == 1 && count_producers(p, act) == 1 ? producer : -1;
 }
 
 static void fuse_pair(struct plan *p, int producer, int act)
@@ -71,14 +72,14 @@ static void fuse_pair(struct plan *p, int producer, int act)
 	int end = p->first_out[act];
 	dominate(p, p->first_out[producer], end);
 	dominate(p, p->first_in[act], end);
-	priv(p)->fused_next[producer] = act;
+	p->priv->node[producer].fused_next = act;
 }
 
 // Some targets fuse a Clip only with the limits of ReLU6 and the like.
 static bool clips_like_activation(const struct plan *p, int act)
 {
 	const struct node *n = &p->g->node[act];
-	if (strcmp(n->op->name, "Clip") != 0 || p->target->n_clips == 0)
+	if (n->op->id != OP_Clip || p->target->n_clips == 0)
 		return true;
 	float limit[2];
 	for (int i = 0; i < 2; i++) {
@@ -95,13 +96,13 @@ static bool clips_like_activation(const struct plan *p, int act)
 
 static void fuse_activations(struct plan *p)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	for (int act = 0; act < p->g->n_nodes; act++) {
-		if (!(v->rule[act]->flags & RULE_ACTIVATION) || !p->quantizable[act])
+		if (!(v->node[act].rule->flags & RULE_ACTIVATION) || !p->quantizable[act])
 			continue;
 		int producer = fusable_producer(p, act);
-		bool takes = producer >= 0 && (v->rule[producer]->flags & (RULE_COMPUTING | RULE_FRONT));
-		if (takes && v->platform[producer] == v->platform[act] && clips_like_activation(p, act))
+		bool takes = producer >= 0 && (v->node[producer].rule->flags & (RULE_COMPUTING | RULE_FRONT));
+		if (takes && v->node[producer].platform == v->node[act].platform && clips_like_activation(p, act))
 			fuse_pair(p, producer, act);
 	}
 }
@@ -111,24 +112,24 @@ static bool swish_behind(const struct plan *p, int sigmoid, int *producer, int *
 {
 	const struct graph *g = p->g;
 	const struct node *s = &g->node[sigmoid];
-	if (strcmp(s->op->name, "Sigmoid") != 0 || g->value[s->out[0]].n_consumers != 1)
+	if (s->op->id != OP_Sigmoid || g->value[s->out[0]].n_consumers != 1)
 		return false;
 	*producer = g->value[s->in[0]].producer;
 	*mul = g->value[s->out[0]].consumer[0];
 	const struct node *m = &g->node[*mul];
-	if (*producer < 0 || !(priv(p)->rule[*producer]->flags & RULE_COMPUTING) || strcmp(m->op->name, "Mul") != 0)
+	if (*producer < 0 || !(p->priv->node[*producer].rule->flags & RULE_COMPUTING) || m->op->id != OP_Mul)
 		return false;
 	return m->n_in == 2 && (m->in[0] == s->in[0] || m->in[1] == s->in[0]);
 }
 
 static void fuse_swish(struct plan *p)
 {
-	const signed char *platform = priv(p)->platform;
+	const struct node_plan *v = p->priv->node;
 	int producer, mul;
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		if (!swish_behind(p, i, &producer, &mul) || !quantized_node(p, i))
 			continue;
-		if (platform[producer] != platform[i] || platform[mul] != platform[i])
+		if (v[producer].platform != v[i].platform || v[mul].platform != v[i].platform)
 			continue;
 		int end = p->first_out[mul];
 		dominate(p, p->first_out[producer], end);
@@ -136,29 +137,29 @@ static void fuse_swish(struct plan *p)
 		dominate(p, p->first_out[i], end);
 		dominate(p, p->first_in[mul], end);
 		dominate(p, p->first_in[mul] + 1, end);
-		priv(p)->fused_next[producer] = i;
-		priv(p)->fused_next[i] = mul;
+		p->priv->node[producer].fused_next = i;
+		p->priv->node[i].fused_next = mul;
 	}
 }
 
 // Computing operator -> merged Swish, which nothing else reads past: its input has no quantizer.
 static void fuse_merged(struct plan *p)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		int mul = v->merged[i], producer = mul > i ? fusable_producer(p, i) : -1;
-		if (producer < 0 || !(v->rule[producer]->flags & RULE_COMPUTING) || v->platform[producer] != v->platform[i])
+		int mul = v->node[i].merged, producer = mul > i ? fusable_producer(p, i) : -1;
+		if (producer < 0 || !(v->node[producer].rule->flags & RULE_COMPUTING) || v->node[producer].platform != v->node[i].platform)
 			continue;
 		dominate(p, p->first_out[producer], p->first_out[mul]);
 		dominate(p, p->first_in[i], p->first_out[mul]);
-		priv(p)->fused_next[producer] = i;
+		p->priv->node[producer].fused_next = i;
 	}
 }
 
 // A Pad by an attribute has no quantizer that rounds its value, as an input that is one has.
 static bool only_moves(const struct plan *p, int node)
 {
-	bool rounded = p->g->node[node].n_in > 2 && (priv(p)->rule[node]->follow_in & 1u << 2);
+	bool rounded = p->g->node[node].n_in > 2 && (p->priv->node[node].rule->follow_in & 1u << 2);
 	return (p->g->node[node].op->flags & OPF_MOVES) && (rounded || !plan_adds_value(p, node));
 }
 
@@ -166,13 +167,13 @@ static bool only_moves(const struct plan *p, int node)
 // a tensor which its producer leaves in float is kept where the tool looks at the tensor (needs_input), not at who makes it.
 static void fuse_passive(struct plan *p)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		int source = p->g->node[i].n_in > 0 && p->g->node[i].in[0] >= 0 ? p->g->value[p->g->node[i].in[0]].producer : -1;
-		bool behind = source >= 0 && v->platform[source] == v->platform[i];
+		bool behind = source >= 0 && v->node[source].platform == v->node[i].platform;
 		if (!is_passive(p, i) || !quantized_node(p, i) || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;
-		if ((!behind && !p->target->needs_input) || v->fused_next[i] >= 0) // its activation ends what runs as one
+		if ((!behind && !p->target->needs_input) || v->node[i].fused_next >= 0) // its activation ends what runs as one
 			continue;
 		void (*share)(struct plan *, int, int) = only_moves(p, i) ? dominate : plan_master;
 		for (int k = 0; k < p->g->node[i].n_out; k++)
@@ -194,20 +195,20 @@ static void widen_slot(struct plan *p, int slot, const struct quantizer *like)
 // An activation behind a promoter of another precision moves to that precision, with the larger width of the two.
 static void promote(struct plan *p, int producer, int act)
 {
-	struct plan_priv *v = priv(p);
-	if (v->platform[producer] == v->platform[act] || !(v->rule[producer]->flags & RULE_PROMOTER) ||
-	    !(v->rule[act]->flags & RULE_PROMOTED))
+	struct plan_priv *v = p->priv;
+	if (v->node[producer].platform == v->node[act].platform || !(v->node[producer].rule->flags & RULE_PROMOTER) ||
+	    !(v->node[act].rule->flags & RULE_PROMOTED))
 		return;
 	const struct quantizer *like = &p->slot[p->first_out[producer]].quant;
 	widen_slot(p, p->first_in[act], like);
 	widen_slot(p, p->first_out[act], like);
-	v->platform[act] = v->platform[producer];
+	v->node[act].platform = v->node[producer].platform;
 }
 
 static void fuse_behind_any(struct plan *p)
 {
 	for (int act = 0; act < p->g->n_nodes; act++) {
-		if (!(priv(p)->rule[act]->flags & RULE_BEHIND_ANY) || !p->quantizable[act])
+		if (!(p->priv->node[act].rule->flags & RULE_BEHIND_ANY) || !p->quantizable[act])
 			continue;
 		int producer = fusable_producer(p, act);
 		if (producer < 0 || p->g->node[act].in[0] != p->g->node[producer].out[0])
@@ -245,11 +246,11 @@ void plan_simplify(struct plan *p)
 		if (in->is_output || in->parameter || in->state != SLOT_ACTIVE)
 			continue;
 		int producer = p->g->value[in->value].producer;
-		if (!quantized_node(p, producer) || priv(p)->platform[producer] != priv(p)->platform[in->node])
+		if (!quantized_node(p, producer) || p->priv->node[producer].platform != p->priv->node[in->node].platform)
 			continue;
 		int out = slot_of_output(p, in->value);
 		// A fixed scale comes with a range of its own, which readers take over.
-		bool fixed = priv(p)->rule[p->slot[out].node]->fixed_scale > 0 && in->quant.bits == p->slot[out].quant.bits;
+		bool fixed = p->priv->node[p->slot[out].node].rule->fixed_scale.scale > 0 && in->quant.bits == p->slot[out].quant.bits;
 		if (p->slot[out].state != SLOT_FLOAT && (fixed || same_scheme(&in->quant, &p->slot[out].quant)))
 			dominate(p, i, out);
 	}

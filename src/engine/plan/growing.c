@@ -12,7 +12,7 @@ enum { BINS = MSE_BINS, STRIDE = BINS + 1, LEVELS = 256, FINER = 16 };
 static int range_up_to(const struct observer *o, int sample, struct range *r)
 {
 	int grown = 0;
-	*r = (struct range){ 0 };
+	*r = (struct range){0};
 	for (int i = 0; i <= sample; i++) {
 		struct range before = *r;
 		range_join(r, &o->range[i]);
@@ -34,7 +34,7 @@ static void count(uint32_t *hist, const struct range *r, const float *x, int64_t
 
 static void hist_feed(struct observer *o, int sample, const float *x, int64_t n)
 {
-	uint32_t aside[STRIDE] = { 0 };
+	uint32_t aside[STRIDE] = {0};
 	struct range r;
 	int grown = range_up_to(o, sample, &r);
 	if (!r.seen)
@@ -76,7 +76,7 @@ static void spread(double *h, const struct range *from, const struct range *to)
 static void place(double *h, float value, const struct range *to)
 {
 	double n = h[0];
-	uint32_t hist[STRIDE] = { 0 };
+	uint32_t hist[STRIDE] = {0};
 	scan_hist(hist, BINS, to->lo, to->hi, &value, 1);
 	for (int i = 0; i < BINS; i++)
 		h[i] = hist[i] * n;
@@ -84,7 +84,7 @@ static void place(double *h, float value, const struct range *to)
 
 static void merge(double *h, const struct observer *o)
 {
-	struct range before = { 0 }, r;
+	struct range before = {0}, r;
 	int done = -1;
 	for (int s = 0; s < o->samples; s++) {
 		int grown = range_up_to(o, s, &r);
@@ -174,5 +174,5 @@ static void finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, lo, hi);
 }
 
-const struct method observer_mse_growing = { .phases = 2, .gathers = GATHERS_RANGE,
-	.feed = { observer_feed_range, hist_feed }, .finish = finish };
+const struct method observer_mse_growing = {.phases = 2, .gathers = GATHERS_RANGE,
+	.feed = {observer_feed_range, hist_feed}, .finish = finish};

@@ -136,11 +136,11 @@ static struct candidate *candidate_at(struct joint *j, int start, int width)
 
 static void try_width(struct joint *j, int width)
 {
-	struct left left = { 0 };
+	struct left left = {0};
 	fill_errors(j, width);
 	for (int start = 0; start + width <= BINS; start += STEP) {
 		*candidate_at(j, start, width) = (struct candidate){
-			.divergence = divergence_at(j, start, width, &left), .error = error_at(j, start, width), .start = start, .width = width };
+			.divergence = divergence_at(j, start, width, &left), .error = error_at(j, start, width), .start = start, .width = width};
 		leave(&left, j, start, width);
 	}
 }
@@ -187,7 +187,7 @@ void joint_search(const uint32_t *hist, bool error, int *start, int *width)
 	struct joint *j = xcalloc(1, sizeof *j);
 	fill_sums(j, hist);
 	fill_errors(j, *width);
-	j->range[0] = (struct candidate){ divergence_anywhere(j, *start, *width), error_at(j, *start, *width), *start, *width };
+	j->range[0] = (struct candidate){divergence_anywhere(j, *start, *width), error_at(j, *start, *width), *start, *width};
 	for (int w = LEVELS; w <= BINS; w += STEP)
 		try_width(j, w);
 	double weight = error ? weight_of_error(j) : 0, least = INFINITY;
@@ -244,4 +244,4 @@ static void finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, q, lo, hi);
 }
 
-const struct method observer_joint = { .phases = 2, .at_once = true, .feed = { feed_both, feed_counts }, .finish = finish };
+const struct method observer_joint = {.phases = 2, .at_once = true, .feed = {feed_both, feed_counts}, .finish = finish};

@@ -16,7 +16,7 @@ static void minmax_finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, r.lo, r.hi);
 }
 
-const struct method observer_minmax = { .phases = 1, .gathers = GATHERS_RANGE, .feed = { observer_feed_range }, .finish = minmax_finish };
+const struct method observer_minmax = {.phases = 1, .gathers = GATHERS_RANGE, .feed = {observer_feed_range}, .finish = minmax_finish};
 
 // Phase 1 may be fed by several threads; at the end there is one, and perhaps nothing was fed.
 static void start_counting(struct observer *o, int bins)
@@ -49,8 +49,8 @@ static void kl_finish(struct observer *o, float *scale, int32_t *zero)
 		scale_of_range(scale, zero, s->target, &s->quant, fmax(o->total.lo, -threshold), fmin(o->total.hi, threshold));
 }
 
-const struct method observer_kl = { .phases = 2, .gathers = GATHERS_RANGE, .counts = true,
-	.feed = { observer_feed_range, kl_feed }, .finish = kl_finish };
+const struct method observer_kl = {.phases = 2, .gathers = GATHERS_RANGE, .counts = true,
+	.feed = {observer_feed_range, kl_feed}, .finish = kl_finish};
 
 // Mean square error over a grid of ranges.
 static void grid_feed(struct observer *o, int sample, const float *x, int64_t n)
@@ -81,8 +81,8 @@ static void grid_finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, s->target, &s->quant, lo, hi);
 }
 
-const struct method observer_mse_grid = { .phases = 2, .gathers = GATHERS_RANGE, .counts = true,
-	.feed = { observer_feed_range, grid_feed }, .finish = grid_finish };
+const struct method observer_mse_grid = {.phases = 2, .gathers = GATHERS_RANGE, .counts = true,
+	.feed = {observer_feed_range, grid_feed}, .finish = grid_finish};
 
 // Mean square error over five neighbouring powers of two, on the data themselves: 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
 static float exponent_scale(const struct observer *o, int i)
@@ -119,5 +119,5 @@ static void exponents_finish(struct observer *o, float *scale, int32_t *zero)
 	*zero = scale_middle(&o->setup.quant);
 }
 
-const struct method observer_mse_exponents = { .phases = 2, .at_once = true, .gathers = GATHERS_RANGE,
-	.feed = { observer_feed_range, exponents_feed }, .finish = exponents_finish };
+const struct method observer_mse_exponents = {.phases = 2, .at_once = true, .gathers = GATHERS_RANGE,
+	.feed = {observer_feed_range, exponents_feed}, .finish = exponents_finish};

@@ -13,7 +13,7 @@ static int kl_bins(const struct target *t, int bits)
 
 static bool is_gate(const struct node *n)
 {
-	return strcmp(n->op->name, "Sigmoid") == 0 || strcmp(n->op->name, "HardSigmoid") == 0;
+	return n->op->id == OP_Sigmoid || n->op->id == OP_HardSigmoid;
 }
 
 // Where gates, or a gate and the Mul that it gates, are all that reads a tensor, what is far below 0 is all the same to them.
@@ -27,14 +27,14 @@ static double floor_of(const struct plan *p, const struct slot *s)
 		const struct node *n = &p->g->node[x->consumer[i]];
 		if (is_gate(n) && (!gate || gate->op == n->op))
 			gate = gate ? gate : n;
-		else if (strcmp(n->op->name, "Mul") == 0)
+		else if (n->op->id == OP_Mul)
 			mul = n;
 		else
 			return -INFINITY;
 	}
 	if (!gate || (mul && x->n_consumers != 2))
 		return -INFINITY;
-	if (strcmp(gate->op->name, "Sigmoid") == 0)
+	if (gate->op->id == OP_Sigmoid)
 		return -p->target->calibration.gate_reach;
 	const struct act_attrs *a = gate->attrs;
 	bool gated = !mul || mul->in[0] == gate->out[0] || mul->in[1] == gate->out[0];
@@ -43,29 +43,29 @@ static double floor_of(const struct plan *p, const struct slot *s)
 
 static struct observer_setup setup_of(const struct plan *p, const struct slot *s, int samples)
 {
-	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = p->method,
-		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples, .floor = floor_of(p, s) };
+	return (struct observer_setup){.target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = p->method,
+		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples, .floor = floor_of(p, s)};
 }
 
 static bool wants_observation(const struct plan *p, int i)
 {
-	const struct plan_priv *v = priv(p);
+	const struct plan_priv *v = p->priv;
 	const struct slot *s = &p->slot[i];
-	if (s->parameter || s->quant.kind != QUANT_LINEAR || v->from[i] == SCALE_FIXED)
+	if (s->parameter || s->quant.kind != QUANT_LINEAR || v->slot[i].from == SCALE_FIXED)
 		return false;
 	if (s->locked && s->quant.symmetric)
 		return false;
-	bool decides = plan_root(p, i) == i && s->state == SLOT_ACTIVE && v->from[i] != SCALE_DERIVED;
-	return decides || v->needed[i];
+	bool decides = plan_root(p, i) == i && s->state == SLOT_ACTIVE && v->slot[i].from != SCALE_DERIVED;
+	return decides || v->slot[i].needed;
 }
 
 static int add_observation(struct plan *p, int slot, struct key k)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	const struct slot *s = &p->slot[slot];
 	p->observe = xgrow(p->observe, &v->observe_cap, (size_t)p->n_observe + 1, sizeof *p->observe);
-	p->observe[p->n_observe] = (struct observe){ .slot = slot, .value = s->value, .method = p->method,
-		.bits = s->quant.bits, .key = k };
+	p->observe[p->n_observe] = (struct observe){.slot = slot, .value = s->value, .method = p->method,
+		.bits = s->quant.bits, .key = k};
 	return p->n_observe++;
 }
 

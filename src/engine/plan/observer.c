@@ -6,7 +6,7 @@
 
 static const struct method *method_of(const struct observer_setup *s)
 {
-	static const struct method *const kl[] = { [KL_THRESHOLD] = &observer_kl, [KL_RANGES] = &observer_joint };
+	static const struct method *const kl[] = {[KL_THRESHOLD] = &observer_kl, [KL_RANGES] = &observer_joint};
 	static const struct method *const percentile[] = {
 		[PERCENTILE_SAMPLES] = &observer_percentile, [PERCENTILE_POOLED] = &observer_percentile_pooled,
 	};
@@ -55,19 +55,16 @@ struct key observer_setup_key(const struct observer_setup *s)
 {
 	const struct target *t = s->target;
 	const struct quantizer *q = &s->quant;
-	const double real[] = { t->scale.minimum, t->scale.below, t->calibration.percentile, s->floor };
-	const int64_t whole[] = { s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
-		t->calibration.mse, t->calibration.kl, t->calibration.percentile_of, t->scale.single };
-	return key_add(key_add((struct key){ 0 }, real, sizeof real), whole, sizeof whole);
+	const double real[] = {t->scale.minimum, t->scale.below, t->calibration.percentile, s->floor};
+	const int64_t whole[] = {s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
+		t->calibration.mse, t->calibration.kl, t->calibration.percentile_of, t->scale.single};
+	return key_add(key_add((struct key){0}, real, sizeof real), whole, sizeof whole);
 }
 
 int observer_phases(const struct observer *o)
 {
 	return o->method->phases;
 }
-
-// Histograms of more bins are too large to be kept for later.
-#define KEPT_BINS 8192
 
 static int bins_of(const struct observer *o)
 {
@@ -78,13 +75,13 @@ bool observer_gathers(const struct observer *o, int phase, struct key *k)
 {
 	const struct method *m = o->method;
 	if (phase == 0) {
-		*k = key_add_int((struct key){ 0 }, m->gathers);
+		*k = key_add_int((struct key){0}, m->gathers);
 		if (m->gathers == GATHERS_TAILS)
 			*k = key_add(*k, &o->setup.target->calibration.percentile, sizeof o->setup.target->calibration.percentile);
 		return m->gathers != GATHERS_OWN;
 	}
 	bool absolute = m == &observer_kl || o->setup.quant.symmetric;
-	*k = key_add_int(key_add_int(key_add_text((struct key){ 0 }, "counts"), bins_of(o)), absolute);
+	*k = key_add_int(key_add_int(key_add_text((struct key){0}, "counts"), bins_of(o)), absolute);
 	return m->counts && bins_of(o) <= KEPT_BINS;
 }
 
@@ -98,6 +95,11 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from)
 	observer_start(o, bins_of(o));
 	if (from->hist)
 		memcpy(o->hist, from->hist, ((size_t)o->bins + 1) * sizeof *o->hist);
+}
+
+float range_largest(const struct range *r)
+{
+	return fmaxf(-r->lo, r->hi);
 }
 
 void range_join(struct range *into, const struct range *one)
@@ -121,103 +123,9 @@ void observer_join(struct observer *o, const struct observer *part)
 		range_join(&o->range[s], &part->range[s]);
 }
 
-// ---- the elements of a tensor
-
-typedef void span_fn(void *arg, const float *x, int64_t n);
-
-// The last channel block without its padding, so many pixels at a time.
-static void fringe_spans(const float *x, int64_t pixels, int64_t valid, span_fn *fn, void *arg)
-{
-	enum { PIXELS = 2048, MOST = 16 };
-	float packed[PIXELS * MOST];
-	int64_t block = layout_block();
-	for (int64_t at = 0; at < pixels; at += PIXELS) {
-		int64_t n = pixels - at < PIXELS ? pixels - at : PIXELS;
-		for (int64_t k = 0; k < n; k++)
-			memcpy(packed + k * valid, x + (at + k) * block, (size_t)valid * sizeof *packed);
-		fn(arg, packed, n * valid);
-	}
-}
-
-// Calls fn with all elements but the padding of LAYOUT_BLOCK, as they lie side by side.
-static void each_span(const struct tensor *x, span_fn *fn, void *arg)
-{
-	int64_t block = layout_block(), pixels = 1;
-	const float *at = x->data;
-	if (x->layout != LAYOUT_BLOCK || x->shape.dim[1] % block == 0) {
-		fn(arg, at, tensor_count(x));
-		return;
-	}
-	for (int i = 2; i < x->shape.rank; i++)
-		pixels *= x->shape.dim[i];
-	int64_t valid = x->shape.dim[1] % block, whole = (x->shape.dim[1] - valid) * pixels;
-	for (int64_t i = 0; i < x->shape.dim[0]; i++, at += whole + block * pixels) {
-		if (whole > 0)
-			fn(arg, at, whole);
-		fringe_spans(at + whole, pixels, valid, fn, arg);
-	}
-}
-
-// What a thin observer takes of a large tensor.
-enum { PIECE = 4096, TAKEN = 512, LARGE = 1 << 18 };
-
-struct feeding {
-	struct observer *o;
-	int phase, sample;
-	float *gathered; // of a thin count, or of a method that wants all elements at once
-	int64_t n;
-};
-
-static void feed_span(void *arg, const float *x, int64_t n)
-{
-	const struct feeding *f = arg;
-	f->o->method->feed[f->phase](f->o, f->sample, x, n);
-}
-
-static void gather_all(void *arg, const float *x, int64_t n)
-{
-	struct feeding *f = arg;
-	memcpy(f->gathered + f->n, x, (size_t)n * sizeof *x);
-	f->n += n;
-}
-
-static void gather_few(void *arg, const float *x, int64_t n)
-{
-	for (int64_t at = 0; at < n; at += PIECE)
-		gather_all(arg, x + at, n - at < TAKEN ? n - at : TAKEN);
-}
-
-static void feed_gathered(struct feeding *f, const struct tensor *x, span_fn *gather)
-{
-	f->gathered = xmalloc((size_t)tensor_count(x) * sizeof *f->gathered);
-	each_span(x, gather, f);
-	feed_span(f, f->gathered, f->n);
-	free(f->gathered);
-}
-
-void observer_thin(struct observer *o)
-{
-	o->thin = true;
-}
-
-void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x)
-{
-	struct feeding f = { o, phase, sample, NULL, 0 };
-	bool padded = x->layout == LAYOUT_BLOCK && x->shape.dim[1] % layout_block() != 0;
-	if (tensor_count(x) < 1)
-		return;
-	atomic_store(&o->fed, true);
-	if (o->thin && phase > 0 && tensor_count(x) >= LARGE)
-		feed_gathered(&f, x, gather_few);
-	else if (o->method->at_once && padded)
-		feed_gathered(&f, x, gather_all);
-	else
-		each_span(x, feed_span, &f);
-}
-
 struct range observer_total(const struct observer *o)
 {
-	struct range total = { 0 };
+	struct range total = {0};
 	for (int i = 0; i < o->samples; i++)
 		range_join(&total, &o->range[i]);
 	return total;
@@ -232,58 +140,6 @@ void observer_start(struct observer *o, int bins)
 	o->bins = bins;
 	if (bins > 0)
 		o->hist = xcalloc((size_t)bins + 1, sizeof *o->hist);
-}
-
-// Large histograms are counted in place, small ones aside and then added, so that threads seldom wait.
-#define COUNT_ASIDE 8192
-
-void observer_add_counts(struct observer *o, const uint32_t *hist)
-{
-	uint32_t *whole = o->hist;
-	_Pragma("omp simd") for (int i = 0; i < o->bins; i++)
-	{
-		uint32_t sum = whole[i] + hist[i];
-		whole[i] = sum < hist[i] ? UINT32_MAX : sum;
-	}
-}
-
-float range_largest(const struct range *r)
-{
-	return fmaxf(-r->lo, r->hi);
-}
-
-static void count_into(uint32_t *hist, const struct observer *o, bool absolute, const float *x, int64_t n)
-{
-	if (absolute)
-		scan_hist_abs(hist, o->bins, range_largest(&o->total), x, n);
-	else
-		scan_hist(hist, o->bins, o->total.lo, o->total.hi, x, n);
-}
-
-static void count(struct observer *o, bool absolute, const float *x, int64_t n)
-{
-	uint32_t aside[COUNT_ASIDE + 1];
-	bool is_aside = o->bins <= COUNT_ASIDE;
-	if (is_aside) {
-		memset(aside, 0, ((size_t)o->bins + 1) * sizeof *aside);
-		count_into(aside, o, absolute, x, n);
-	}
-	pthread_mutex_lock(&o->lock);
-	if (is_aside)
-		observer_add_counts(o, aside);
-	else
-		count_into(o->hist, o, absolute, x, n);
-	pthread_mutex_unlock(&o->lock);
-}
-
-void observer_count_abs(struct observer *o, const float *x, int64_t n)
-{
-	count(o, true, x, n);
-}
-
-void observer_count(struct observer *o, const float *x, int64_t n)
-{
-	count(o, false, x, n);
 }
 
 // A tensor without elements has the scale of zeros: there is nothing that it could round.

@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include "plan_impl.h"
 
-enum { EXPONENTS = 5, MSE_BINS = 2048, JOINT_BINS = 4096 }; // scales that MSE_EXPONENTS tries; bins of MSE's grid, and of the joint search
+// Scales that MSE_EXPONENTS tries; bins of MSE's grid, of the joint search, and the most with which a histogram is kept for later.
+enum { EXPONENTS = 5, MSE_BINS = 2048, JOINT_BINS = 4096, KEPT_BINS = 8192 };
 
 struct range {
 	float lo, hi;
@@ -64,11 +65,11 @@ void observer_count(struct observer *o, const float *x, int64_t n);
 // Adds hist[o->bins] to o->hist, under the lock; a count stays at its largest.
 void observer_add_counts(struct observer *o, const uint32_t *hist);
 
-// The searches, on counts alone. Both return in `*end` and `*start` bins.
+// The searches, on counts alone; what they find is in bins. KL: where magnitudes are clipped. The others: the range [*start, *end).
 int kl_search(const uint32_t *hist, int bins, int levels);
 void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, double lo_bins, int *start, int *end);
-// hist[JOINT_BINS], the last one not empty. The divergence decides, or, with `error`, both. Called with the percentiles' range in *start and *width,
-// which is a candidate too.
+// hist[JOINT_BINS], the last one not empty. The divergence decides, or, with `error`, both. Called with the percentiles' range in *start
+// and *width, which is a candidate too.
 void joint_search(const uint32_t *hist, bool error, int *start, int *width);
 
 // scan.c: passes over floats, vectorised where the processor allows. Values that are not finite are skipped.

@@ -12,7 +12,7 @@ static int last_node(const struct plan *p, int node)
 static int override_slot(const struct plan *p, int node, char *reason, size_t size)
 {
 	int last = last_node(p, node);
-	if (p->g->node[last].n_out < 1 || priv(p)->platform[last] == PLATFORM_FLOAT ||
+	if (p->g->node[last].n_out < 1 || p->priv->node[last].platform == PLATFORM_FLOAT ||
 	    plan_out(p, last, 0)->state == SLOT_FLOAT) {
 		snprintf(reason, size, "its output stays float, so it has no scale");
 		return -1;
@@ -72,7 +72,7 @@ static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero,
 // Nodes of one fused operator share a slot: the edit of the last one counts.
 void plan_apply_overrides(struct plan *p, const struct edits *e)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; e && i < p->g->n_nodes; i++) {
 		const struct node *n = &p->g->node[last_node(p, i)];
 		if (e->scale[i] == 0 || n->n_out < 1)
@@ -81,7 +81,7 @@ void plan_apply_overrides(struct plan *p, const struct edits *e)
 		const struct quantizer *q = &p->slot[slot].quant;
 		if (!p->slot[slot].locked || (q->pow2 && !scale_is_pow2(e->scale[i])))
 			continue;
-		v->zero[slot] = q->symmetric ? scale_middle(q) : zero_for(q, v->scale[slot], v->zero[slot], e->scale[i]);
-		v->scale[slot] = (float)e->scale[i];
+		v->slot[slot].zero = q->symmetric ? scale_middle(q) : zero_for(q, v->slot[slot].scale, v->slot[slot].zero, e->scale[i]);
+		v->slot[slot].scale = (float)e->scale[i];
 	}
 }

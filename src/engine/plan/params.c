@@ -61,7 +61,7 @@ static int64_t gather_channel(float *dst, const struct tensor *x, int axis, int6
 static enum status observe_channel(struct cached *e, int c, const struct observer_setup *s, float *data, int64_t n,
     struct error *err)
 {
-	struct tensor x = { .type = DT_F32, .data = data, .shape = shape_of(1, &n) };
+	struct tensor x = {.type = DT_F32, .data = data, .shape = shape_of(1, &n)};
 	struct observer *o = observer_make(s);
 	for (int phase = 0; phase < observer_phases(o); phase++)
 		observer_feed(o, phase, 0, &x);
@@ -91,17 +91,17 @@ static enum status measure_constant(struct cached **out, const struct graph *g, 
 		*out = e;
 		return st;
 	}
-	cached_free((struct key){ 0 }, e, NULL);
+	cached_free((struct key){0}, e, NULL);
 	return graph_error(g, value, err);
 }
 
 static struct observer_setup constant_setup(const struct plan *p, const struct slot *s)
 {
-	const struct op_rule *rule = priv(p)->rule[s->node];
+	const struct op_rule *rule = p->priv->node[s->node].rule;
 	bool weight = s->index == 1 && rule->weight.weighted;
-	return (struct observer_setup){ .target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .samples = 1,
+	return (struct observer_setup){.target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .samples = 1,
 		.method = weight ? rule->weight.observer : p->target->constants,
-		.kl_bins = node_width(p, s->node)->kl_bins, .floor = -INFINITY };
+		.kl_bins = node_width(p, s->node)->kl_bins, .floor = -INFINITY};
 }
 
 // The cache owns what it has; without one, *mine is to be freed.
@@ -128,16 +128,16 @@ static enum status find_constant(const struct cached **out, struct cached **mine
 
 static void take_constant(struct plan *p, int slot, const struct cached *e)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	struct slot *s = &p->slot[slot];
-	v->from[slot] = SCALE_CONSTANT;
-	v->scale[slot] = e->scale[0];
-	v->zero[slot] = e->zero[0];
+	v->slot[slot].from = SCALE_CONSTANT;
+	v->slot[slot].scale = e->scale[0];
+	v->slot[slot].zero = e->zero[0];
 	s->quant.n = e->n;
 	s->quant.scale = arena_memdup(v->arena, e->scale, (size_t)e->n * sizeof *e->scale);
 	s->quant.zero = arena_memdup(v->arena, e->zero, (size_t)e->n * sizeof *e->zero);
 	if (p->target->calibration.rounded_weights)
-		v->calibration[slot] = arena_memdup(v->arena, &s->quant, sizeof s->quant);
+		v->slot[slot].calibration = arena_memdup(v->arena, &s->quant, sizeof s->quant);
 }
 
 // Constants that are codes already, signed or not: 2, -1, a row of strides.
@@ -156,12 +156,12 @@ static bool take_whole(struct plan *p, int slot)
 	const struct tensor *x = p->g->value[s->value].constant;
 	float scale = 1;
 	int32_t zero = 0;
-	bool fits = p->target->whole_constants && !(priv(p)->rule[s->node]->flags & RULE_COMPUTING) && s->quant.qmin == -128;
+	bool fits = p->target->whole_constants && !(p->priv->node[s->node].rule->flags & RULE_COMPUTING) && s->quant.qmin == -128;
 	if (!fits || (!is_whole(x, -128) && !is_whole(x, 0)))
 		return false;
 	if (!is_whole(x, -128))
 		zero = (int32_t)s->quant.qmin;
-	take_constant(p, slot, &(struct cached){ .n = 1, .scale = &scale, .zero = &zero });
+	take_constant(p, slot, &(struct cached){.n = 1, .scale = &scale, .zero = &zero});
 	return true;
 }
 
@@ -187,55 +187,55 @@ static void spare_divisor(struct plan *p, int slot)
 	if (s->is_output || plan_lost_divisors(p, s->node) == 0 || s != plan_in(p, s->node, 1))
 		return;
 	s->state = SLOT_FLOAT;
-	priv(p)->calibration[slot] = NULL;
+	p->priv->slot[slot].calibration = NULL;
 }
 
 // Biases of a recurrence are still floats while observers watch.
 static bool take_step_scale(struct plan *p, int slot)
 {
 	const struct slot *s = &p->slot[slot];
-	float scale = priv(p)->rule[s->node]->step_scale;
+	float scale = p->priv->node[s->node].rule->step_scale;
 	int32_t zero = 0;
 	if (scale <= 0 || s->index != RNN_BIAS)
 		return false;
-	take_constant(p, slot, &(struct cached){ .n = 1, .scale = &scale, .zero = &zero });
-	priv(p)->calibration[slot] = NULL;
+	take_constant(p, slot, &(struct cached){.n = 1, .scale = &scale, .zero = &zero});
+	p->priv->slot[slot].calibration = NULL;
 	return true;
 }
 
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot)
 {
-	return priv(p)->calibration[slot];
+	return p->priv->slot[slot].calibration;
 }
 
 static void take_cell(struct plan *p, int node)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	int slot = p->first_out[node] + RNN_CELL;
-	if (v->rule[node]->step_scale <= 0 || p->g->node[node].n_out <= RNN_CELL || p->slot[slot].quant.kind != QUANT_LINEAR)
+	if (v->node[node].rule->step_scale <= 0 || p->g->node[node].n_out <= RNN_CELL || p->slot[slot].quant.kind != QUANT_LINEAR)
 		return;
-	v->from[slot] = SCALE_FIXED;
-	v->scale[slot] = v->rule[node]->step_scale;
-	v->zero[slot] = 0;
+	v->slot[slot].from = SCALE_FIXED;
+	v->slot[slot].scale = v->node[node].rule->step_scale;
+	v->slot[slot].zero = 0;
 }
 
 // Outputs whose range is known beforehand (Softmax: 0 to 1).
 static void take_fixed(struct plan *p)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++) {
-		const struct op_rule *rule = v->rule[i];
+		const struct op_rule *rule = v->node[i].rule;
 		int slot = p->first_out[i];
 		take_cell(p, i);
-		if ((!rule->fixed && rule->fixed_scale <= 0) || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
+		if ((!rule->fixed_range.known && rule->fixed_scale.scale <= 0) || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
 			continue;
 		struct quantizer q = scale_chosen_for(p->target, &p->slot[slot].quant);
-		v->from[slot] = SCALE_FIXED;
-		if (rule->fixed)
-			scale_of_range(&v->scale[slot], &v->zero[slot], p->target, &q, rule->low, rule->high);
-		if (rule->fixed_scale > 0) {
-			v->scale[slot] = rule->fixed_scale;
-			v->zero[slot] = scale_clamp_zero(&q, rule->fixed_zero);
+		v->slot[slot].from = SCALE_FIXED;
+		if (rule->fixed_range.known)
+			scale_of_range(&v->slot[slot].scale, &v->slot[slot].zero, p->target, &q, rule->fixed_range.low, rule->fixed_range.high);
+		if (rule->fixed_scale.scale > 0) {
+			v->slot[slot].scale = rule->fixed_scale.scale;
+			v->slot[slot].zero = scale_clamp_zero(&q, rule->fixed_scale.zero);
 		}
 	}
 }
@@ -256,7 +256,7 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		take_constant(p, i, e);
 		spare_divisor(p, i);
 		if (mine)
-			cached_free((struct key){ 0 }, mine, NULL);
+			cached_free((struct key){0}, mine, NULL);
 	}
 	return STATUS_OK;
 }
@@ -264,8 +264,8 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 // Clip's limits and Pad's value are in units of the tensor that they work on.
 static void follow_input(struct plan *p, int node)
 {
-	unsigned follow = priv(p)->rule[node]->follow_in;
-	if (!follow || priv(p)->platform[node] == PLATFORM_FLOAT || plan_in(p, node, 0)->state == SLOT_FLOAT)
+	unsigned follow = p->priv->node[node].rule->follow_in;
+	if (!follow || p->priv->node[node].platform == PLATFORM_FLOAT || plan_in(p, node, 0)->state == SLOT_FLOAT)
 		return;
 	for (int i = 1; i < p->g->node[node].n_in && i < 32; i++)
 		if ((follow >> i & 1) && plan_in(p, node, i)->quant.kind == QUANT_LINEAR)
@@ -294,7 +294,7 @@ static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 {
 	struct quantizer *w = &plan_in(p, s->node, 1)->quant;
 	const struct tensor *bias = p->g->value[s->value].constant;
-	float *scale = arena_memdup(priv(p)->arena, w->scale, (size_t)w->n * sizeof *scale);
+	float *scale = arena_memdup(p->priv->arena, w->scale, (size_t)w->n * sizeof *scale);
 	int64_t n = tensor_count(bias);
 	for (int64_t i = 0; i < n; i++) {
 		float *step = &scale[i % w->n];
@@ -308,10 +308,10 @@ static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 // One scale an output channel: input's times weight's. Weights of grouped transposed convolutions have fewer than biases.
 static void bias_scale(struct plan *p, struct slot *s)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	const struct tensor *bias = p->g->value[s->value].constant;
 	const struct quantizer *w = &plan_in(p, s->node, 1)->quant;
-	float in = v->scale[plan_root(p, p->first_in[s->node])];
+	float in = v->slot[plan_root(p, p->first_in[s->node])].scale;
 	int64_t n = tensor_count(bias);
 	int last = bias->shape.rank - 1;
 	bool channels = s->quant.axis >= 0 && w->n > 1;

@@ -55,7 +55,7 @@ struct ranks {
 static struct ranks ranks_of(int64_t n, double p)
 {
 	int64_t high = (int64_t)((double)n * p);
-	return (struct ranks){ (int64_t)((double)n * (1 - p)), high < n - 1 ? high : n - 1 };
+	return (struct ranks){(int64_t)((double)n * (1 - p)), high < n - 1 ? high : n - 1};
 }
 
 static void select_all(struct range *r, const float *x, int64_t n, double p)
@@ -95,7 +95,7 @@ static bool pick(float *out, float *collected, int64_t n, int64_t equal, float l
 static bool select_tails(struct range *r, const float *x, int64_t n, double p)
 {
 	struct ranks k = ranks_of(n, p);
-	struct tails t = { .max = n / 8 };
+	struct tails t = {.max = n / 8};
 	bool found = false;
 	t.low = xmalloc((size_t)t.max * 2 * sizeof *t.low);
 	t.high = t.low + t.max;
@@ -141,5 +141,5 @@ static void percentile_finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, lo, hi);
 }
 
-const struct method observer_percentile = { .phases = 1, .at_once = true, .gathers = GATHERS_TAILS,
-	.feed = { percentile_feed }, .finish = percentile_finish };
+const struct method observer_percentile = {.phases = 1, .at_once = true, .gathers = GATHERS_TAILS,
+	.feed = {percentile_feed}, .finish = percentile_finish};

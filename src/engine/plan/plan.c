@@ -23,7 +23,7 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	struct plan *p = xcalloc(1, sizeof *p);
 	struct plan_priv *v = arena_alloc(a, sizeof *v);
 	int nodes = g->n_nodes;
-	*p = (struct plan){ .g = g, .target = t, .method = m, .n_slots = count_slots(g), .priv = v };
+	*p = (struct plan){.g = g, .target = t, .method = m, .n_slots = count_slots(g), .priv = v};
 	int slots = p->n_slots;
 	v->arena = a;
 	p->slot = zeroed(a, slots, sizeof *p->slot);
@@ -33,19 +33,8 @@ static struct plan *plan_alloc(const struct graph *g, const struct target *t, en
 	p->group = zeroed(a, nodes, sizeof *p->group);
 	p->quantizable = zeroed(a, nodes, sizeof *p->quantizable);
 	p->stand_in = zeroed(a, nodes, sizeof *p->stand_in);
-	v->rule = zeroed(a, nodes, sizeof *v->rule);
-	v->platform = zeroed(a, nodes, sizeof *v->platform);
-	v->merged = zeroed(a, nodes, sizeof *v->merged);
-	v->readers = zeroed(a, nodes, sizeof *v->readers);
-	v->pulled_by = zeroed(a, nodes, sizeof *v->pulled_by);
-	v->fused_next = zeroed(a, nodes, sizeof *v->fused_next);
-	v->reached = zeroed(a, nodes, sizeof *v->reached);
-	v->dominator = zeroed(a, slots, sizeof *v->dominator);
-	v->scale = zeroed(a, slots, sizeof *v->scale);
-	v->zero = zeroed(a, slots, sizeof *v->zero);
-	v->from = zeroed(a, slots, sizeof *v->from);
-	v->calibration = zeroed(a, slots, sizeof *v->calibration);
-	v->needed = zeroed(a, slots, sizeof *v->needed);
+	v->node = zeroed(a, nodes, sizeof *v->node);
+	v->slot = zeroed(a, slots, sizeof *v->slot);
 	v->before = zeroed(a, slots, sizeof *v->before);
 	return p;
 }
@@ -57,7 +46,7 @@ void plan_free(struct plan **p)
 	free((*p)->observe);
 	free((*p)->refused);
 	tuning_drop(&(*p)->tuning);
-	struct arena *a = priv(*p)->arena;
+	struct arena *a = (*p)->priv->arena;
 	arena_free(&a);
 	free(*p);
 	*p = NULL;
@@ -65,19 +54,19 @@ void plan_free(struct plan **p)
 
 static void save_slots(struct plan *p)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->n_slots; i++)
-		v->before[i] = (struct slot_before){ p->slot[i].state, v->dominator[i], v->scale[i], v->zero[i] };
+		v->before[i] = (struct slot_before){p->slot[i].state, v->slot[i].dominator, v->slot[i].scale, v->slot[i].zero};
 }
 
 static void restore_slots(struct plan *p)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->n_slots; i++) {
 		p->slot[i].state = v->before[i].state;
-		v->dominator[i] = v->before[i].dominator;
-		v->scale[i] = v->before[i].scale;
-		v->zero[i] = v->before[i].zero;
+		v->slot[i].dominator = v->before[i].dominator;
+		v->slot[i].scale = v->before[i].scale;
+		v->slot[i].zero = v->before[i].zero;
 	}
 }
 
@@ -91,15 +80,15 @@ static void mirror_swish_input(struct plan *p, int sigmoid, int mul)
 		return;
 	p->slot[to].state = state == SLOT_ACTIVE ? SLOT_PASSIVE : state;
 	p->slot[to].quant = p->slot[from].quant;
-	priv(p)->dominator[to] = from;
+	p->priv->slot[to].dominator = from;
 }
 
 // Who follows whom, for readers of the plan.
 static void publish_follows(struct plan *p)
 {
 	for (int i = 0; i < p->g->n_nodes; i++)
-		if (priv(p)->merged[i] > i)
-			mirror_swish_input(p, i, priv(p)->merged[i]);
+		if (p->priv->node[i].merged > i)
+			mirror_swish_input(p, i, p->priv->node[i].merged);
 	for (int i = 0; i < p->n_slots; i++) {
 		struct slot *s = &p->slot[i];
 		int root = plan_root(p, i);
@@ -148,7 +137,7 @@ enum status plan_new(struct plan **out, const struct graph *g, const struct targ
 
 static void place_observed(struct plan *p, const float *scale, const int32_t *zero)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->n_observe; i++) {
 		p->observe[i].scale = scale[i];
 		p->observe[i].zero = zero[i];
@@ -157,20 +146,15 @@ static void place_observed(struct plan *p, const float *scale, const int32_t *ze
 		int o = p->slot[i].observe;
 		if (o < 0)
 			continue;
-		v->scale[i] = scale[o];
-		v->zero[i] = zero[o];
+		v->slot[i].scale = scale[o];
+		v->slot[i].zero = zero[o];
 	}
-}
-
-static bool has_fixed_scale(const struct plan *p, int slot)
-{
-	return p->slot[slot].is_output && p->slot[slot].index == 0 && priv(p)->rule[p->slot[slot].node]->fixed_scale > 0;
 }
 
 // Gives every per-tensor slot the scale of its root; a PASSIVE slot keeps its own bits.
 static void publish_quantizers(struct plan *p)
 {
-	struct plan_priv *v = priv(p);
+	struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->n_slots; i++) {
 		struct slot *s = &p->slot[i];
 		if (s->state == SLOT_FLOAT || s->quant.axis >= 0)
@@ -178,12 +162,12 @@ static void publish_quantizers(struct plan *p)
 		int root = plan_root(p, i);
 		if (s->state == SLOT_OVERLAPPED)
 			s->quant = p->slot[root].quant;
-		if (s->state == SLOT_PASSIVE && has_fixed_scale(p, root) && s->quant.bits == p->slot[root].quant.bits) {
+		if (s->state == SLOT_PASSIVE && slot_has_fixed_scale(p, &p->slot[root]) && s->quant.bits == p->slot[root].quant.bits) {
 			s->quant.qmin = p->slot[root].quant.qmin;
 			s->quant.qmax = p->slot[root].quant.qmax;
 		}
-		s->quant.scale = &v->scale[root];
-		s->quant.zero = &v->zero[root];
+		s->quant.scale = &v->slot[root].scale;
+		s->quant.zero = &v->slot[root].zero;
 		s->quant.n = 1;
 	}
 }

@@ -1,5 +1,4 @@
-// What the parts of the planner share. Reading order: plan.c (the passes in order), dispatch.c, slots.c, fuse.c, params.c,
-// align.c, refine.c, observe.c, describe.c.
+// What the parts of the planner share, in the order of the passes (plan.c).
 #ifndef PLAN_PLAN_IMPL_H
 #define PLAN_PLAN_IMPL_H
 
@@ -19,39 +18,41 @@ struct slot_before {
 	float scale;
 	int32_t zero;
 };
+// What the planner keeps of a node beside what it tells of it.
+struct node_plan {
+	const struct op_rule *rule;
+	int platform;   // what the node is sent to: width index or PLATFORM_FLOAT
+	int merged;     // the other half of a merged Swish, or -1
+	int readers;    // operators that read the node's outputs, a merged Swish once
+	int fused_next; // the activation that runs with this node as one operator, or -1
+	int pulled_by;  // scratch of the alignment: whose scale its slots were last asked to take
+	bool reached;   // from a computing operator
+};
+struct slot_plan {
+	int dominator; // the slot that it follows, up to a root that follows itself: union-find, as PPQ does it
+	enum origin_of_scale from;
+	float scale;   // of roots that have one for the whole tensor, and their zero point
+	int32_t zero;
+	bool needed;   // its observation decides something
+	const struct quantizer *calibration; // of a constant while observers watch, or NULL
+};
 struct plan_priv {
 	struct arena *arena;
-	const struct op_rule **rule; // [n_nodes]
-	signed char *platform;       // [n_nodes] what the node is sent to: width index or PLATFORM_FLOAT
-	int *merged;                 // [n_nodes] the other half of a merged Swish, or -1
-	int *readers;                // [n_nodes] operators that read the node's outputs, a merged Swish once
-	int *pulled_by;              // [n_nodes] scratch of the alignment: whose scale its slots were last asked to take
-	int *fused_next;             // [n_nodes] the activation that runs with this node as one operator, or -1
-	bool *reached;               // [n_nodes] reached from a computing operator
-	// Union-find over slots, as PPQ does it: a slot follows dominator[slot] up to a root that follows itself.
-	int *dominator;              // [n_slots]
-	float *scale;                // [n_slots] of per-tensor roots
-	int32_t *zero;               // [n_slots]
-	unsigned char *from;         // [n_slots] enum origin_of_scale
-	const struct quantizer **calibration; // [n_slots] of constants while observers watch, or NULL
-	bool *needed;                // [n_slots] its observation decides something
-	struct slot_before *before;  // [n_slots]
+	struct node_plan *node;     // [n_nodes]
+	struct slot_plan *slot;     // [n_slots]
+	struct slot_before *before; // [n_slots]
 	size_t observe_cap, refused_cap;
 };
 
-static inline struct plan_priv *priv(const struct plan *p)
-{
-	return p->priv;
-}
 static inline const struct width *node_width(const struct plan *p, int node)
 {
-	return &p->target->width[(int)priv(p)->platform[node]];
+	return &p->target->width[p->priv->node[node].platform];
 }
 
 // Does the target quantize this type of operator?
 static inline bool plan_quantizes(const struct plan *p, int node)
 {
-	return p->target->all_types || (priv(p)->rule[node]->flags & RULE_QUANTIZED);
+	return p->target->all_types || (p->priv->node[node].rule->flags & RULE_QUANTIZED);
 }
 
 // slots.c: a Pad by a constant that is another value than 0, or is not known.
@@ -59,7 +60,7 @@ bool plan_adds_value(const struct plan *p, int node);
 
 static inline bool is_passive(const struct plan *p, int node)
 {
-	const struct op_rule *rule = priv(p)->rule[node];
+	const struct op_rule *rule = p->priv->node[node].rule;
 	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since && !(rule->flags & RULE_ONLY_ZEROS && plan_adds_value(p, node));
 }
 
@@ -68,6 +69,7 @@ void plan_dispatch(struct plan *p, const struct edits *e);
 // slots.c: a quantizer template and a state for every slot.
 void plan_make_slots(struct plan *p);
 bool slot_is_bias(const struct plan *p, const struct slot *s);
+bool slot_has_fixed_scale(const struct plan *p, const struct slot *s); // which the target gives it
 // fuse.c
 int plan_root(const struct plan *p, int slot);
 void plan_master(struct plan *p, int slot, int master); // slot takes the scale of master and still quantizes (PASSIVE)
@@ -81,17 +83,15 @@ void plan_bias_scales(struct plan *p);
 void plan_align(struct plan *p);
 // stand_in.c: what runs in a node's place where it is quantized.
 struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const struct op_rule *rule);
-bool shape_is_image_mean(const struct shape *x, const struct shape *y); // rows and columns gone, their dimensions kept
+bool plan_is_gate(const struct node *n); // a HardSigmoid as AMD's NPU has it: x / 6 + 1/2
+bool plan_is_image_mean(const struct shape *x, const struct shape *y); // rows and columns gone, their dimensions kept
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
-bool plan_is_gate(const struct node *n);
 // override.c: the user's scales.
 // The slot whose scale an override of `node` would set; -1 and a reason where `scale` cannot be that of its output.
 int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
-bool scale_is_pow2(double scale);
-double scale_nearest_pow2(double scale);
 // observe.c
 void plan_list_observations(struct plan *p);
 // describe.c: groups, effective precisions, refusals.
@@ -102,6 +102,8 @@ struct plan *plan_outline(const struct graph *g, const struct target *t, enum ca
 
 // scale.c: from the range that a quantizer must cover to its scale and zero point.
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
+bool scale_is_pow2(double scale);
+double scale_nearest_pow2(double scale);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
 int32_t scale_clamp_zero(const struct quantizer *q, double zero); // to a code
 double scale_at_least(const struct target *t, double scale);

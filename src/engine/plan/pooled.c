@@ -20,7 +20,7 @@ static void range_feed(struct observer *o, int sample, const float *x, int64_t n
 
 static struct range magnitudes(const struct range *r)
 {
-	return (struct range){ .lo = r->least, .hi = range_largest(r), .seen = r->seen };
+	return (struct range){.lo = r->least, .hi = range_largest(r), .seen = r->seen};
 }
 
 static void count(uint32_t *hist, const struct range *m, const float *x, int64_t n)
@@ -37,7 +37,7 @@ static void count(uint32_t *hist, const struct range *m, const float *x, int64_t
 
 static void hist_feed(struct observer *o, int sample, const float *x, int64_t n)
 {
-	uint32_t aside[BINS + 1] = { 0 };
+	uint32_t aside[BINS + 1] = {0};
 	(void)sample;
 	pthread_mutex_lock(&o->lock);
 	observer_start(o, BINS);
@@ -63,5 +63,5 @@ static void finish(struct observer *o, float *scale, int32_t *zero)
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, fmaxf(-end, o->total.lo), fminf(end, o->total.hi));
 }
 
-const struct method observer_percentile_pooled = { .phases = 2, .gathers = GATHERS_MAGNITUDES,
-	.feed = { range_feed, hist_feed }, .finish = finish };
+const struct method observer_percentile_pooled = {.phases = 2, .gathers = GATHERS_MAGNITUDES,
+	.feed = {range_feed, hist_feed}, .finish = finish};

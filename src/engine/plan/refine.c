@@ -1,7 +1,7 @@
-// AMD Quark's corrections behind calibration: operators whose tensors must have one scale take the coarsest, or the output's, and scales move until
-// every shift that the NPU needs between them exists. Positions are -log2 of scales. A rule moves the scale of a tensor wherever it is read, so that
-// one rule undoes what another did: the tool goes through all of them at most five times. Where several nodes quantize one tensor that nobody
-// did before them, the first one's quantizer stands for all.
+// AMD Quark's corrections behind calibration: operators whose tensors must have one scale take the coarsest, or the output's, and scales
+// move until every shift that the NPU needs between them exists. Positions are -log2 of scales. A rule moves the scale of a tensor wherever
+// it is read, so that one rule may undo what another did: the tool goes through all of them at most five times. Where several nodes quantize
+// a tensor that no node has quantized before them, the first one's quantizer stands for all.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +53,20 @@ static void find_first(struct refining *r)
 
 static void follow_first(struct refining *r)
 {
-	struct plan_priv *v = priv(r->p);
+	struct plan_priv *v = r->p->priv;
 	for (int i = 0; i < r->p->n_slots; i++) {
 		if (!rules_itself(r, i))
 			continue;
 		int first = r->first[r->p->slot[i].value] - 1;
-		v->scale[i] = v->scale[first];
-		v->zero[i] = v->zero[first];
+		v->slot[i].scale = v->slot[first].scale;
+		v->slot[i].zero = v->slot[first].zero;
 	}
 	free(r->first);
 }
 
 static int position(const struct refining *r, int root)
 {
-	return (int)lround(-log2(priv(r->p)->scale[root]));
+	return (int)lround(-log2(r->p->priv->slot[root].scale));
 }
 
 static int clamped(int x, int least, int most)
@@ -77,37 +77,37 @@ static int clamped(int x, int least, int most)
 // The scale of who is given by the user stays.
 static bool give(struct refining *r, int root, float scale, int32_t zero)
 {
-	struct plan_priv *v = priv(r->p);
-	if (r->p->slot[root].locked || (v->scale[root] == scale && v->zero[root] == zero))
+	struct plan_priv *v = r->p->priv;
+	if (r->p->slot[root].locked || (v->slot[root].scale == scale && v->slot[root].zero == zero))
 		return false;
-	v->scale[root] = scale;
-	v->zero[root] = zero;
+	v->slot[root].scale = scale;
+	v->slot[root].zero = zero;
 	return true;
 }
 
 static bool move(struct refining *r, int root, int to)
 {
-	return give(r, root, (float)ldexp(1, -to), priv(r->p)->zero[root]);
+	return give(r, root, (float)ldexp(1, -to), r->p->priv->slot[root].zero);
 }
 
-static bool is(const struct refining *r, const char *name)
+static bool is(const struct refining *r, enum op_id id)
 {
-	return strcmp(r->n->op->name, name) == 0;
+	return r->n->op->id == id;
 }
 
 // All inputs and the output of a Concat; of other operators input 0 and each output.
 static void take_coarsest(struct refining *r)
 {
-	int n_in = is(r, "Concat") ? r->n->n_in : 1;
+	int n_in = is(r, OP_Concat) ? r->n->n_in : 1;
 	for (int k = 0; k < r->n->n_out; k++) {
 		int out = output(r, k), coarsest = out;
 		if (out < 0)
 			continue;
 		for (int i = 0; i < n_in; i++)
-			if (input(r, i) >= 0 && priv(r->p)->scale[input(r, i)] > priv(r->p)->scale[coarsest])
+			if (input(r, i) >= 0 && r->p->priv->slot[input(r, i)].scale > r->p->priv->slot[coarsest].scale)
 				coarsest = input(r, i);
-		float scale = priv(r->p)->scale[coarsest];
-		int32_t zero = priv(r->p)->zero[coarsest];
+		float scale = r->p->priv->slot[coarsest].scale;
+		int32_t zero = r->p->priv->slot[coarsest].zero;
 		r->changed |= give(r, out, scale, zero);
 		for (int i = 0; i < n_in; i++)
 			if (input(r, i) >= 0)
@@ -120,19 +120,19 @@ static void take_output(struct refining *r)
 	int out = output(r, 0);
 	for (int i = 0; i < r->n->n_in && out >= 0; i++)
 		if (input(r, i) >= 0)
-			r->changed |= give(r, input(r, i), priv(r->p)->scale[out], priv(r->p)->zero[out]);
+			r->changed |= give(r, input(r, i), r->p->priv->slot[out].scale, r->p->priv->slot[out].zero);
 }
 
 // A ReduceMean is a pool when it is the mean of an image, which keeps its dimensions; another one is not aligned.
 static bool is_pool_or_no_mean(const struct refining *r)
 {
 	const struct shape *x = &r->p->g->value[r->n->in[0]].shape, *y = &r->p->g->value[r->n->out[0]].shape;
-	return !is(r, "ReduceMean") || shape_is_image_mean(x, y);
+	return !is(r, OP_ReduceMean) || plan_is_image_mean(x, y);
 }
 
 static void align(struct refining *r)
 {
-	switch (priv(r->p)->rule[r->node]->align) {
+	switch (r->p->priv->node[r->node].rule->align) {
 	case ALIGN_COARSEST:
 		if (is_pool_or_no_mean(r))
 			take_coarsest(r);
@@ -167,7 +167,7 @@ static bool inputs(const struct refining *r, int *finest, int *coarsest, int *su
 static void limit_read(struct refining *r)
 {
 	int finest, coarsest, sum;
-	if ((!is(r, "Add") && !is(r, "Sub")) || !inputs(r, &finest, &coarsest, &sum))
+	if ((!is(r, OP_Add) && !is(r, OP_Sub)) || !inputs(r, &finest, &coarsest, &sum))
 		return;
 	int least = position(r, coarsest);
 	if (position(r, finest) - least > 7)
@@ -177,8 +177,8 @@ static void limit_read(struct refining *r)
 static void limit_write(struct refining *r)
 {
 	int finest, coarsest, sum, out = output(r, 0);
-	bool add = is(r, "Add");
-	if ((!add && !is(r, "Mul")) || out < 0 || !inputs(r, &finest, &coarsest, &sum))
+	bool add = is(r, OP_Add);
+	if ((!add && !is(r, OP_Mul)) || out < 0 || !inputs(r, &finest, &coarsest, &sum))
 		return;
 	int from = add ? position(r, coarsest) : sum, shift = from - position(r, out);
 	bool moved = move(r, out, from - (add ? clamped(shift, -7, 25) : clamped(shift, 0, 32)));
@@ -189,7 +189,7 @@ static void limit_write(struct refining *r)
 static void limit_cut(struct refining *r)
 {
 	int in = input(r, 0), weight = input(r, 1), out = output(r, 0);
-	if ((!is(r, "Conv") && !is(r, "Gemm")) || in < 0 || weight < 0 || out < 0)
+	if ((!is(r, OP_Conv) && !is(r, OP_Gemm)) || in < 0 || weight < 0 || out < 0)
 		return;
 	int between = position(r, out) - position(r, in);
 	r->changed |= move(r, weight, clamped(position(r, weight) - between, 0, 16) + between);
@@ -197,28 +197,19 @@ static void limit_cut(struct refining *r)
 
 static bool runs_with_leaky_relu(const struct refining *r)
 {
-	int act = priv(r->p)->fused_next[r->node];
-	return act >= 0 && strcmp(r->p->g->node[act].op->name, "LeakyRelu") == 0;
+	int act = r->p->priv->node[r->node].fused_next;
+	return act >= 0 && r->p->g->node[act].op->id == OP_LeakyRelu;
 }
 
 // From the bias to the accumulator.
 static void limit_bias(struct refining *r)
 {
 	int in = input(r, 0), weight = input(r, 1), bias = input(r, 2), out = output(r, 0);
-	if ((!is(r, "Conv") && !is(r, "Gemm")) || in < 0 || weight < 0 || bias < 0 || out < 0)
+	if ((!is(r, OP_Conv) && !is(r, OP_Gemm)) || in < 0 || weight < 0 || bias < 0 || out < 0)
 		return;
 	int sum = position(r, in) + position(r, weight), cut = sum - position(r, out);
 	int least = cut < 16 && !runs_with_leaky_relu(r) ? cut - 16 : 0;
 	r->changed |= move(r, bias, sum - clamped(sum - position(r, bias), least, 15));
-}
-
-// A HardSigmoid as the NPU has it: x / 6 + 1/2.
-bool plan_is_gate(const struct node *n)
-{
-	if (strcmp(n->op->name, "HardSigmoid") != 0)
-		return false;
-	const struct act_attrs *a = n->attrs;
-	return fabsf(a->alpha - 1 / 6.f) < 1e-6f && fabsf(a->beta - .5f) < 1e-6f;
 }
 
 static bool is_gate(const struct plan *p, int node)
@@ -253,7 +244,7 @@ static bool multiplies_gate(const struct refining *r)
 static void limit_swish(struct refining *r)
 {
 	int a = input(r, 0), b = input(r, 1), out = output(r, 0);
-	if (!is(r, "Mul") || a < 0 || b < 0 || out < 0 || !multiplies_gate(r))
+	if (!is(r, OP_Mul) || a < 0 || b < 0 || out < 0 || !multiplies_gate(r))
 		return;
 	int sum = position(r, a) + position(r, b);
 	r->changed |= move(r, out, sum - clamped(sum - position(r, out), 0, 15));
@@ -263,7 +254,7 @@ static void for_each_node(struct refining *r, void (*rule)(struct refining *))
 {
 	for (r->node = 0; r->node < r->p->g->n_nodes; r->node++) {
 		r->n = &r->p->g->node[r->node];
-		if (priv(r->p)->platform[r->node] != PLATFORM_FLOAT)
+		if (r->p->priv->node[r->node].platform != PLATFORM_FLOAT)
 			rule(r);
 	}
 }
@@ -274,7 +265,7 @@ void plan_refine(struct plan *p)
 		[LIMIT_READ] = limit_read, [LIMIT_WRITE] = limit_write, [LIMIT_CUT] = limit_cut, [LIMIT_BIAS] = limit_bias,
 		[LIMIT_GATE] = limit_gate, [LIMIT_SWISH] = limit_swish,
 	};
-	struct refining r = { .p = p, .changed = true };
+	struct refining r = {.p = p, .changed = true};
 	if (!p->target->refines)
 		return;
 	find_first(&r);

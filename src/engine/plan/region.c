@@ -130,13 +130,15 @@ static void add_group(struct region *r, int node)
 			r->in[i] = true;
 }
 
+enum { FARTHEST = 16 }; // operators in a row through which producers are looked for
+
 // Who makes the data of input 0..n, through operators that only pass a quantizer on: those come along.
 static void add_producers(struct region *r, int node, int depth)
 {
 	const struct graph *g = r->p->g;
 	for (int i = 0; i < g->node[node].n_in; i++) {
 		int up = g->node[node].in[i] < 0 ? -1 : g->value[g->node[node].in[i]].producer;
-		if (up < 0 || priv(r->p)->platform[up] == PLATFORM_FLOAT)
+		if (up < 0 || r->p->priv->node[up].platform == PLATFORM_FLOAT)
 			continue;
 		bool inside = r->p->group[node].kind != GROUP_NONE && r->p->group[up].last == r->p->group[node].last;
 		add_group(r, up);
@@ -180,14 +182,13 @@ static void add_aligned(struct region *r)
 
 static bool will_be_wide(const struct region *r, int node)
 {
-	return node >= 0 && (r->in[node] || priv(r->p)->platform[node] == 1);
+	return node >= 0 && (r->in[node] || r->p->priv->node[node].platform == 1);
 }
 
 // Quantized tensors that cross from one width to another once the region is wide.
 static int count_conversions(const struct region *r)
 {
 	const struct graph *g = r->p->g;
-	const signed char *platform = priv(r->p)->platform;
 	int n = 0;
 	for (int i = 0; i < r->p->n_slots; i++) {
 		const struct slot *s = &r->p->slot[i];
@@ -195,7 +196,7 @@ static int count_conversions(const struct region *r)
 			continue;
 		int up = g->value[s->value].producer;
 		bool touches = r->in[s->node] || (up >= 0 && r->in[up]);
-		if (touches && up >= 0 && platform[up] != PLATFORM_FLOAT && will_be_wide(r, up) != will_be_wide(r, s->node))
+		if (touches && up >= 0 && r->p->priv->node[up].platform != PLATFORM_FLOAT && will_be_wide(r, up) != will_be_wide(r, s->node))
 			n++;
 	}
 	return n;
@@ -203,14 +204,14 @@ static int count_conversions(const struct region *r)
 
 int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions)
 {
-	struct region r = { .p = p, .in = xcalloc((size_t)p->g->n_nodes + 1, sizeof *r.in) };
+	struct region r = {.p = p, .in = xcalloc((size_t)p->g->n_nodes + 1, sizeof *r.in)};
 	int n = 0;
 	add_group(&r, node);
-	if (priv(p)->platform[node] != PLATFORM_FLOAT) {
+	if (p->priv->node[node].platform != PLATFORM_FLOAT) {
 		for (int i = 0; i < p->g->n_nodes; i++)
 			if (p->group[i].kind != GROUP_NONE && p->group[i].last == p->group[node].last && p->group[node].kind != GROUP_NONE)
-				add_producers(&r, i, 16);
-		add_producers(&r, node, 16);
+				add_producers(&r, i, FARTHEST);
+		add_producers(&r, node, FARTHEST);
 		add_master(&r, node);
 		add_aligned(&r);
 	}

@@ -6,13 +6,9 @@
 static void plain_range(struct range *r, const float *x, int64_t n)
 {
 	float lo = INFINITY, hi = -INFINITY;
-	for (int64_t i = 0; i < n; i++) {
-		if (fabsf(x[i]) <= FLT_MAX) {
-			lo = x[i] < lo ? x[i] : lo;
-			hi = x[i] > hi ? x[i] : hi;
-		}
-	}
-	*r = (struct range){ .lo = lo, .hi = hi, .seen = lo <= hi };
+	for (int64_t i = 0; i < n; i++)
+		scan_range_one(&lo, &hi, x[i]);
+	*r = (struct range){.lo = lo, .hi = hi, .seen = lo <= hi};
 }
 
 static void plain_hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
@@ -32,15 +28,12 @@ static bool plain_tails(struct tails *t, const float *x, int64_t n)
 static double plain_squared_error(float scale, float zero, float qmin, float qmax, const float *x, int64_t n)
 {
 	double sum = 0;
-	for (int64_t i = 0; i < n; i++) {
-		float q = fminf(fmaxf(rintf(x[i] / scale) + zero, qmin), qmax);
-		float e = (q - zero) * scale - x[i];
-		sum += e - e == 0 ? (double)e * (double)e : 0;
-	}
+	for (int64_t i = 0; i < n; i++)
+		sum += scan_squared_error_one(scale, zero, qmin, qmax, x[i]);
 	return sum;
 }
 
-static const struct scan_ops plain = { plain_range, plain_hist, plain_tails, plain_squared_error, scan_weighted_in_lanes };
+static const struct scan_ops plain = {plain_range, plain_hist, plain_tails, plain_squared_error, scan_weighted_in_lanes};
 
 static const struct scan_ops *ops(void)
 {

@@ -36,7 +36,8 @@ VINLINE vfloat where_le(vfloat a, vfloat b, vfloat x, vfloat y)
 }
 VINLINE unsigned lanes_inside(vfloat v, vfloat lo, vfloat hi)
 {
-	return (unsigned)_mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps((__m256)v, (__m256)lo, _CMP_GT_OQ), _mm256_cmp_ps((__m256)v, (__m256)hi, _CMP_LT_OQ)));
+	__m256 above = _mm256_cmp_ps((__m256)v, (__m256)lo, _CMP_GT_OQ), below = _mm256_cmp_ps((__m256)v, (__m256)hi, _CMP_LT_OQ);
+	return (unsigned)_mm256_movemask_ps(_mm256_and_ps(above, below));
 }
 VINLINE unsigned lanes_equal(vfloat a, vfloat b)
 {
@@ -71,13 +72,9 @@ static void range(struct range *r, const float *x, int64_t n)
 		neg = vmin(neg, where_le(size, most, -v, inf));
 	}
 	float low = lowest(lo), high = -lowest(neg);
-	for (; i < n; i++) {
-		if (fabsf(x[i]) <= FLT_MAX) {
-			low = x[i] < low ? x[i] : low;
-			high = x[i] > high ? x[i] : high;
-		}
-	}
-	*r = (struct range){ .lo = low, .hi = high, .seen = low <= high };
+	for (; i < n; i++)
+		scan_range_one(&low, &high, x[i]);
+	*r = (struct range){.lo = low, .hi = high, .seen = low <= high};
 }
 
 // Bins are computed like the plain form: (v - lo) * bins / width, each step in float; `spill` outside.
@@ -88,9 +85,9 @@ struct bins {
 
 static struct bins bins_of(int bins, bool absolute, float lo, float hi)
 {
-	vint none = { 0 };
-	return (struct bins){ vall(lo), vall(hi), vall(hi - lo), vall((float)bins), vall((float)(bins - 1)), none + (absolute ? 0x7fffffff : -1),
-		none + bins };
+	vint none = {0};
+	return (struct bins){vall(lo), vall(hi), vall(hi - lo), vall((float)bins), vall((float)(bins - 1)), none + (absolute ? 0x7fffffff : -1),
+		none + bins};
 }
 
 VINLINE vint bins_at(const struct bins *b, const float *x)
@@ -205,11 +202,8 @@ static double squared_error(float scale, float zero, float qmin, float qmax, con
 		for (int k = 0; k < VLANES; k++)
 			sum += e[k] - e[k] == 0 ? (double)e[k] * (double)e[k] : 0;
 	}
-	for (; i < n; i++) {
-		float q = fminf(fmaxf(rintf(x[i] / scale) + zero, qmin), qmax);
-		float e = (q - zero) * scale - x[i];
-		sum += e - e == 0 ? (double)e * (double)e : 0;
-	}
+	for (; i < n; i++)
+		sum += scan_squared_error_one(scale, zero, qmin, qmax, x[i]);
 	return sum;
 }
 
@@ -218,4 +212,4 @@ static double weighted(const double *weight, const double *x, int n)
 	return scan_weighted_in_lanes(weight, x, n);
 }
 
-const struct scan_ops SCAN_OPS = { range, hist, tails, squared_error, weighted };
+const struct scan_ops SCAN_OPS = {range, hist, tails, squared_error, weighted};

@@ -1,4 +1,4 @@
-// The passes of scan.c as a table, one a processor level. All levels give the same bits.
+// The passes of scan.c as a table, one a processor level, and what they do to one element. All levels give the same bits.
 #ifndef PLAN_SCAN_IMPL_H
 #define PLAN_SCAN_IMPL_H
 
@@ -19,7 +19,7 @@ extern const struct scan_ops scan_avx2, scan_avx512;
 static inline double scan_weighted_in_lanes(const double *weight, const double *x, int n)
 {
 	enum { LANES = 16 };
-	double lane[LANES] = { 0 }, sum = 0;
+	double lane[LANES] = {0}, sum = 0;
 	int i = 0;
 	for (; i + LANES <= n; i += LANES)
 		for (int k = 0; k < LANES; k++)
@@ -29,6 +29,20 @@ static inline double scan_weighted_in_lanes(const double *weight, const double *
 	for (int k = 0; k < LANES; k++)
 		sum += lane[k];
 	return sum;
+}
+
+static inline void scan_range_one(float *lo, float *hi, float x)
+{
+	if (fabsf(x) <= FLT_MAX) {
+		*lo = x < *lo ? x : *lo;
+		*hi = x > *hi ? x : *hi;
+	}
+}
+
+static inline double scan_squared_error_one(float scale, float zero, float qmin, float qmax, float x)
+{
+	float q = fminf(fmaxf(rintf(x / scale) + zero, qmin), qmax), e = (q - zero) * scale - x;
+	return e - e == 0 ? (double)e * (double)e : 0;
 }
 
 static inline void scan_hist_one(uint32_t *hist, int bins, bool absolute, float lo, float hi, float x)

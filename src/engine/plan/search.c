@@ -40,13 +40,13 @@ static uint32_t kl_occupied(const struct kl *k, unsigned bin)
 }
 
 // Divergence of the distribution clipped at r bins (the clipped mass in the last) from its form in `levels` groups, up to a
-// factor: sum p (log p - log q), where q is constant over the occupied bins of a group. P and Q are sums to normalise by.
+// factor: sum p (log p - log q), where q is constant over the occupied bins of a group. The masses are what p and q are normalised by.
 static double kl_divergence(const struct kl *k, int r, double entropy)
 {
 	int ratio = r / k->levels;
 	uint32_t seen = 0, below = kl_occupied(k, r - ratio), inside = kl_occupied(k, r);
 	uint64_t all = k->sum[kl_occupied(k, k->bins)], tail = all - k->sum[inside];
-	double P = (double)all, Q = (double)k->sum[inside], last = (double)(kl_count(k, r - 1) + tail), cross = 0;
+	double mass_p = (double)all, mass_q = (double)k->sum[inside], last = (double)(kl_count(k, r - 1) + tail), cross = 0;
 	for (int end = ratio; end <= r; end += ratio) {
 		uint32_t next = kl_occupied(k, end);
 		if (next > seen) {
@@ -58,10 +58,10 @@ static double kl_divergence(const struct kl *k, int r, double entropy)
 	// The tail sits in the last bin, whose q is that of its group, or nothing where the bin was empty.
 	double tail_q = log(1e-30);
 	if (kl_count(k, r - 1) > 0)
-		tail_q = log_of(k->sum[inside] - k->sum[below]) - log_of(inside - below) - log(Q);
+		tail_q = log_of(k->sum[inside] - k->sum[below]) - log_of(inside - below) - log(mass_q);
 	entropy += last > 0 ? last * log(last) : 0;
-	double divergence = (entropy - P * log(P)) - (cross - Q * log(Q)) - (double)tail * tail_q;
-	return divergence / P;
+	double divergence = (entropy - mass_p * log(mass_p)) - (cross - mass_q * log(mass_q)) - (double)tail * tail_q;
+	return divergence / mass_p;
 }
 
 static double add_entropy(const struct kl *k, double entropy, int from, int to)
@@ -117,7 +117,7 @@ int kl_search(const uint32_t *hist, int bins, int levels)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, fill_logs);
-	struct kl k = { .hist = hist, .bins = bins, .levels = levels, .first = (int)(bins * .002) };
+	struct kl k = {.hist = hist, .bins = bins, .levels = levels, .first = (int)(bins * .002)};
 	k.before = xcalloc((size_t)bins / WORD + 1, sizeof *k.before);
 	k.within = xcalloc((size_t)bins + 1, sizeof *k.within);
 	k.sum = xcalloc((size_t)number_bins(&k) + 2, sizeof *k.sum);
@@ -175,7 +175,7 @@ static void consider(struct best *b, const struct mse *m, int start, int step)
 	int end = start + m->levels * step;
 	double error = range_error(m, start, end);
 	if (error < b->error)
-		*b = (struct best){ error, start, end };
+		*b = (struct best){error, start, end};
 }
 
 static void fill_sums(struct mse *m, const uint32_t *hist)
@@ -206,8 +206,8 @@ static void try_starts(struct best *b, struct mse *m, const uint32_t *hist, int 
 
 void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, double zero_bin, int *start, int *end)
 {
-	struct mse m = { .bins = bins, .levels = levels };
-	struct best best = { INFINITY, 0, bins };
+	struct mse m = {.bins = bins, .levels = levels};
+	struct best best = {INFINITY, 0, bins};
 	size_t n = (size_t)bins + 1;
 	m.n = xcalloc(4 * n, sizeof *m.n);
 	m.n1 = m.n + n;

@@ -36,18 +36,18 @@ bool plan_adds_value(const struct plan *p, int node)
 
 static bool is_weight(const struct plan *p, const struct slot *s)
 {
-	return !s->is_output && s->index == 1 && s->parameter && priv(p)->rule[s->node]->weight.weighted;
+	return !s->is_output && s->index == 1 && s->parameter && p->priv->node[s->node].rule->weight.weighted;
 }
 
 bool slot_is_bias(const struct plan *p, const struct slot *s)
 {
-	return !s->is_output && s->index == 2 && s->parameter && priv(p)->rule[s->node]->weight.weighted;
+	return !s->is_output && s->index == 2 && s->parameter && p->priv->node[s->node].rule->weight.weighted;
 }
 
 static void weight_template(const struct plan *p, struct slot *s)
 {
 	const struct node *n = &p->g->node[s->node];
-	const struct weight_rule *w = &priv(p)->rule[s->node]->weight;
+	const struct weight_rule *w = &p->priv->node[s->node].rule->weight;
 	set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
 	s->quant.pow2 = w->pow2;
 	s->quant.axis = weight_axis(n, w, &p->g->value[s->value].shape);
@@ -55,7 +55,7 @@ static void weight_template(const struct plan *p, struct slot *s)
 
 static void bias_template(const struct plan *p, struct slot *s)
 {
-	static const struct scheme plain = { .sign = true, .symmetric = true };
+	static const struct scheme plain = {.sign = true, .symmetric = true};
 	set_range(&s->quant, p->target->bias.own_scale ? &p->target->weight : &plain, node_width(p, s->node)->bias);
 	s->quant.axis = p->target->bias.per_channel && !p->target->bias.own_scale ? 0 : AXIS_TENSOR;
 	s->state = !p->target->bias.quantized ? SLOT_FLOAT : p->target->bias.own_scale ? SLOT_ACTIVE : SLOT_PASSIVE;
@@ -63,13 +63,13 @@ static void bias_template(const struct plan *p, struct slot *s)
 
 static bool can_be_quantized(const struct plan *p, const struct slot *s)
 {
-	return priv(p)->platform[s->node] != PLATFORM_FLOAT && s->value >= 0 && p->g->value[s->value].type == DT_F32;
+	return p->priv->node[s->node].platform != PLATFORM_FLOAT && s->value >= 0 && p->g->value[s->value].type == DT_F32;
 }
 
 // By the target's rule for the operator; alignment may still pull such a slot in.
 static bool starts_float(const struct plan *p, const struct slot *s)
 {
-	const struct op_rule *rule = priv(p)->rule[s->node];
+	const struct op_rule *rule = p->priv->node[s->node].rule;
 	unsigned bit = s->index < 32 ? 1u << s->index : 0;
 	return ((s->is_output ? rule->float_out : rule->float_in | rule->follow_in) & bit) != 0;
 }
@@ -78,22 +78,22 @@ static bool starts_float(const struct plan *p, const struct slot *s)
 // Mul is the same tensor as x of the Sigmoid and has its quantizer.
 static bool inside_swish(const struct plan *p, const struct slot *s)
 {
-	int other = priv(p)->merged[s->node];
+	int other = p->priv->node[s->node].merged;
 	if (other < 0)
 		return false;
 	return s->node < other ? s->is_output : !s->is_output;
 }
 
-static bool output_is_fixed(const struct plan *p, const struct slot *s)
+bool slot_has_fixed_scale(const struct plan *p, const struct slot *s)
 {
-	return s->is_output && s->index == 0 && priv(p)->rule[s->node]->fixed_scale > 0;
+	return s->is_output && s->index == 0 && p->priv->node[s->node].rule->fixed_scale.scale > 0;
 }
 
 // A bias or the cell of a recurrence whose steps have a scale of their own.
 static bool has_step_scale(const struct plan *p, const struct slot *s)
 {
 	bool bias = !s->is_output && s->index == RNN_BIAS && s->parameter, cell = s->is_output && s->index == RNN_CELL;
-	return priv(p)->rule[s->node]->step_scale > 0 && (bias || cell);
+	return p->priv->node[s->node].rule->step_scale > 0 && (bias || cell);
 }
 
 static void slot_template(struct plan *p, int id)
@@ -102,11 +102,11 @@ static void slot_template(struct plan *p, int id)
 	static const enum quantizer_kind kinds[] = {
 		[TARGET_LINEAR] = QUANT_LINEAR, [TARGET_FLOAT16] = QUANT_FP16, [TARGET_BFLOAT16] = QUANT_BF16,
 	};
-	static const struct scheme steps = { .sign = true, .symmetric = true };
+	static const struct scheme steps = {.sign = true, .symmetric = true};
 	struct scheme full = p->target->activation;
 	full.reduce_range = false;
 	s->state = SLOT_FLOAT;
-	s->quant = (struct quantizer){ .axis = AXIS_TENSOR };
+	s->quant = (struct quantizer){.axis = AXIS_TENSOR};
 	if (!can_be_quantized(p, s) || inside_swish(p, s))
 		return;
 	s->state = SLOT_ACTIVE;
@@ -117,14 +117,14 @@ static void slot_template(struct plan *p, int id)
 		s->quant.bits = 16;
 	else if (is_weight(p, s))
 		weight_template(p, s);
-	else if (s->parameter && (priv(p)->rule[s->node]->flags & RULE_LIKE_WEIGHTS) && !slot_is_bias(p, s))
+	else if (s->parameter && (p->priv->node[s->node].rule->flags & RULE_LIKE_WEIGHTS) && !slot_is_bias(p, s))
 		set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
 	else if (has_step_scale(p, s))
 		set_range(&s->quant, &steps, 16);
 	else
-		set_range(&s->quant, output_is_fixed(p, s) ? &full : &p->target->activation, node_width(p, s->node)->activation);
+		set_range(&s->quant, slot_has_fixed_scale(p, s) ? &full : &p->target->activation, node_width(p, s->node)->activation);
 	if (starts_float(p, s))
 		s->state = SLOT_FLOAT;
 }
@@ -135,10 +135,10 @@ static int add_slots(struct plan *p, int next, int node, bool output)
 	int count = output ? n->n_out : n->n_in;
 	for (int i = 0; i < count; i++, next++) {
 		struct slot *s = &p->slot[next];
-		*s = (struct slot){ .node = node, .index = i, .is_output = output, .follows = -1, .observe = -1 };
+		*s = (struct slot){.node = node, .index = i, .is_output = output, .follows = -1, .observe = -1};
 		s->value = output ? n->out[i] : n->in[i];
 		s->parameter = s->value >= 0 && p->g->value[s->value].constant != NULL;
-		priv(p)->dominator[next] = next;
+		p->priv->slot[next].dominator = next;
 		slot_template(p, next);
 	}
 	return next;

@@ -1,14 +1,8 @@
 // What a target runs in place of an operator where it is quantized: functions of constants that AMD's NPU has, means by an integer and a shift,
 // recurrences that round within their steps.
 #include <math.h>
-#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
-
-static bool is_op(const struct node *n, const char *name)
-{
-	return strcmp(n->op->name, name) == 0;
-}
 
 // The k / 2^n next to 1 / count, as a factor on the true mean. The first n is taken that nothing beats, ties of k go to even.
 static double factor_of_count(int64_t count)
@@ -31,7 +25,7 @@ static double factor_of_window(int64_t rows, int64_t columns)
 	static const struct {
 		int side;
 		double factor;
-	} own[] = { { 3, 9 * 7 / 64.0 }, { 5, 25 * 10 / 256.0 }, { 6, 36 * 7 / 256.0 }, { 7, 49 * 21 / 1024.0 }, { 14, 196 * 21 / 4096.0 } };
+	} own[] = {{3, 9 * 7 / 64.0}, {5, 25 * 10 / 256.0}, {6, 36 * 7 / 256.0}, {7, 49 * 21 / 1024.0}, {14, 196 * 21 / 4096.0}};
 	if (rows != columns || rows < 1 || rows > 255)
 		return 1;
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -46,7 +40,15 @@ static double factor_of_reduced(const struct shape *x, const struct shape *y)
 	return from > 0 && to > 0 ? factor_of_count(from / to) : 1;
 }
 
-bool shape_is_image_mean(const struct shape *x, const struct shape *y)
+bool plan_is_gate(const struct node *n)
+{
+	if (n->op->id != OP_HardSigmoid)
+		return false;
+	const struct act_attrs *a = n->attrs;
+	return fabsf(a->alpha - 1 / 6.f) < 1e-6f && fabsf(a->beta - .5f) < 1e-6f;
+}
+
+bool plan_is_image_mean(const struct shape *x, const struct shape *y)
 {
 	return x->rank == 4 && y->rank == 4 && y->dim[0] == x->dim[0] && y->dim[1] == x->dim[1] && y->dim[2] == 1 && y->dim[3] == 1;
 }
@@ -55,11 +57,11 @@ bool shape_is_image_mean(const struct shape *x, const struct shape *y)
 static double factor_of_mean(const struct graph *g, const struct node *n, bool pools)
 {
 	const struct shape *x = &g->value[n->in[0]].shape, *y = &g->value[n->out[0]].shape;
-	if (is_op(n, "AveragePool")) {
+	if (n->op->id == OP_AveragePool) {
 		const struct ints *kernel = &((const struct pool_attrs *)n->attrs)->kernel_shape;
 		return kernel->n == 2 ? factor_of_window(kernel->at[0], kernel->at[1]) : 1;
 	}
-	if (is_op(n, "GlobalAveragePool") || (pools && shape_is_image_mean(x, y)))
+	if (n->op->id == OP_GlobalAveragePool || (pools && plan_is_image_mean(x, y)))
 		return x->rank == 4 ? factor_of_window(x->dim[2], x->dim[3]) : 1;
 	return factor_of_reduced(x, y);
 }
@@ -70,20 +72,20 @@ struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const
 	const struct act_attrs *a = n->attrs;
 	switch (rule->becomes) {
 	case BECOMES_HARD_SIGMOID:
-		if (is_op(n, "Sigmoid") || plan_is_gate(n))
-			return (struct stand_in){ .op = "HardSigmoid", .alpha = sixth, .beta = 3 * sixth };
+		if (n->op->id == OP_Sigmoid || plan_is_gate(n))
+			return (struct stand_in){.op = "HardSigmoid", .alpha = sixth, .beta = 3 * sixth};
 		break;
 	case BECOMES_ROUNDED_SLOPE:
-		if (is_op(n, "LeakyRelu"))
-			return (struct stand_in){ .op = "LeakyRelu", .alpha = nearbyintf(a->alpha * 256) / 256 };
+		if (n->op->id == OP_LeakyRelu)
+			return (struct stand_in){.op = "LeakyRelu", .alpha = nearbyintf(a->alpha * 256) / 256};
 		break;
 	case BECOMES_POOLED_MEAN:
 	case BECOMES_SHIFTED_MEAN: {
 		double factor = factor_of_mean(g, n, rule->becomes == BECOMES_POOLED_MEAN);
-		return (struct stand_in){ .gain = factor == 1 ? 0 : (float)factor };
+		return (struct stand_in){.gain = factor == 1 ? 0 : (float)factor};
 	}
 	default:
 		break;
 	}
-	return (struct stand_in){ .step_scale = rule->step_scale };
+	return (struct stand_in){.step_scale = rule->step_scale};
 }

@@ -13,19 +13,19 @@
 
 extern const struct embed target_embedded[];
 
-static const char *const calib_text[CALIB_COUNT] = {
+const char *const target_calibrations[CALIB_COUNT + 1] = {
 	[CALIB_MINMAX] = "minmax", [CALIB_PERCENTILE] = "percentile", [CALIB_KL] = "kl", [CALIB_MSE] = "mse",
 };
 
 const char *calib_name(enum calib_method m)
 {
-	return calib_text[m];
+	return target_calibrations[m];
 }
 
 bool calib_parse(enum calib_method *out, const char *name)
 {
 	for (int i = 0; i < CALIB_COUNT; i++) {
-		if (strcmp(calib_text[i], name) == 0) {
+		if (strcmp(target_calibrations[i], name) == 0) {
 			*out = (enum calib_method)i;
 			return true;
 		}
@@ -35,7 +35,7 @@ bool calib_parse(enum calib_method *out, const char *name)
 
 const struct op_rule *target_rule(const struct target *t, const char *op_type)
 {
-	static const struct op_rule none = { .weight = { .axis = AXIS_TENSOR } };
+	static const struct op_rule none = {.weight = {.axis = AXIS_TENSOR}};
 	int i = namemap_get(t->rule_by_name, op_type);
 	return i < 0 ? &none : &t->rule[i];
 }
@@ -47,11 +47,11 @@ struct op_rule *target_rule_add(struct target *t, const char *op_type)
 	if (i >= 0)
 		return &t->rule[i];
 	if (t->n_rules >= TARGET_MAX_RULES) {
-		overflow = (struct op_rule){ 0 };
+		overflow = (struct op_rule){0};
 		return &overflow;
 	}
 	t->rule = xgrow(t->rule, &t->rule_cap, (size_t)t->n_rules + 1, sizeof *t->rule);
-	t->rule[t->n_rules] = (struct op_rule){ .weight = { .axis = AXIS_TENSOR } };
+	t->rule[t->n_rules] = (struct op_rule){.weight = {.axis = AXIS_TENSOR}};
 	namemap_put(t->rule_by_name, op_type, t->n_rules);
 	return &t->rule[t->n_rules++];
 }
@@ -64,7 +64,7 @@ static struct target *target_new(void)
 	t->scale.range = ROUND_UP;
 	t->scale.kl = ROUND_HALF_UP;
 	t->scale.minimum = 1e-8;
-	t->activation = t->weight = (struct scheme){ .sign = true, .symmetric = true };
+	t->activation = t->weight = (struct scheme){.sign = true, .symmetric = true};
 	t->calibration.rounded_weights = true;
 	t->calibration.percentile = 0.9999;
 	return t;
@@ -93,7 +93,7 @@ static char *target_dir(int i)
 	for (const char *at = env ? env : ""; *at;) {
 		size_t n = strcspn(at, ":");
 		if (n > 0 && i-- == 0) {
-			struct str s = { 0 };
+			struct str s = {0};
 			str_addn(&s, at, n);
 			return str_detach(&s);
 		}
@@ -106,7 +106,7 @@ static char *target_file(const char *name)
 {
 	if (is_path(name))
 		return xstrdup(name);
-	struct str base = { 0 };
+	struct str base = {0};
 	str_addf(&base, "%s.json", name);
 	char *found = NULL, *dir;
 	for (int i = 0; !found && (dir = target_dir(i)); i++) {
@@ -133,7 +133,7 @@ static enum status unknown_target(const char *name, struct error *err)
 {
 	int n;
 	char **all = target_list(&n);
-	struct str known = { 0 };
+	struct str known = {0};
 	for (int i = 0; i < n; i++) {
 		str_addf(&known, "%s%s", i ? ", " : "", all[i]);
 		free(all[i]);
@@ -147,7 +147,7 @@ static enum status unknown_target(const char *name, struct error *err)
 // The text of a target by name or path; the caller frees.
 static enum status target_text(struct str *out, const char *name, struct error *err)
 {
-	struct bytes b = { 0 };
+	struct bytes b = {0};
 	char *path = target_file(name);
 	enum status st = STATUS_OK;
 	if (path) {
@@ -166,7 +166,7 @@ static enum status target_text(struct str *out, const char *name, struct error *
 
 static enum status load_onto(struct target *t, const char *name, int depth, struct error *err)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	cJSON *json = NULL;
 	enum status st = target_text(&text, name, err);
 	if (!st)
@@ -244,7 +244,7 @@ static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t
 		if (strlen((*list)[i]) == len && strncmp((*list)[i], name, len) == 0)
 			return;
 	*list = xgrow(*list, cap, (size_t)*n + 1, sizeof **list);
-	struct str s = { 0 };
+	struct str s = {0};
 	str_addn(&s, name, len);
 	(*list)[(*n)++] = str_detach(&s);
 }
@@ -257,8 +257,8 @@ char **target_list(int *n)
 	for (const struct embed *e = target_embedded; e->name; e++)
 		list_add(&list, &cap, n, e->name, strlen(e->name));
 	for (int i = 0; (dir = target_dir(i)); i++) {
-		struct file_list files = { 0 };
-		struct error err = { 0 };
+		struct file_list files = {0};
+		struct error err = {0};
 		if (!file_list_dir(&files, dir, &err)) // a directory that is not there has no targets
 			for (size_t k = 0; k < files.n; k++)
 				if (str_has_suffix(files.name[k], ".json"))

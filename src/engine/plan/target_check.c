@@ -3,7 +3,7 @@
 
 static enum status check_width(const struct target *t, int i, const char *name, struct error *err)
 {
-	static const char *const label[] = { "int8", "int16" };
+	static const char *const label[] = {"int8", "int16"};
 	const struct width *w = &t->width[i];
 	if (!w->present || t->kind != TARGET_LINEAR)
 		return STATUS_OK;

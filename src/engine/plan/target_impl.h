@@ -32,16 +32,22 @@ struct weight_rule {
 	bool pow2;
 	enum calib_method observer;
 };
+struct fixed_range { // that of output 0 is known
+	bool known;
+	float low, high;
+};
+struct fixed_scale { // of output 0, in the full range of its bits; scale 0: it has none
+	float scale;
+	int zero;
+};
 struct op_rule {
 	unsigned flags;
 	unsigned float_in, float_out; // bit i: that input or output is never quantized
 	unsigned follow_in;           // bit i: that input takes the quantizer of input 0 (Clip's limits)
 	enum align_mode align;
 	int passive_since;            // RULE_PASSIVE holds from this opset of the model on
-	bool fixed;                   // the range of output 0 is known: low..high
-	float low, high;
-	float fixed_scale;            // not 0: output 0 has this scale and zero point, in the full range of its bits
-	int fixed_zero;
+	struct fixed_range fixed_range;
+	struct fixed_scale fixed_scale;
 	enum becoming becomes;        // where it is quantized
 	float step_scale;             // of GRU and LSTM: their biases, cell state and the sums of a time step have 16 bits of it; 0: no others
 	struct weight_rule weight;
@@ -55,8 +61,8 @@ enum swish_rule { // ORDER SWISH
 	SWISH_MERGE,          // one operator
 	SWISH_MERGE_AND_FUSE, // the same, an activation that fuses to a computing operator in front
 };
-enum kl_search { KL_THRESHOLD, KL_RANGES };
-enum mse_search { MSE_GRID, MSE_EXPONENTS, MSE_GROWING, MSE_JOINT };
+enum kl_form { KL_THRESHOLD, KL_RANGES };
+enum mse_form { MSE_GRID, MSE_EXPONENTS, MSE_GROWING, MSE_JOINT };
 enum percentile_of { PERCENTILE_SAMPLES, PERCENTILE_POOLED };
 
 struct width {            // what a node at int8 or int16 gets
@@ -94,8 +100,8 @@ struct target {
 		bool rounded_weights;
 		double percentile;
 		enum percentile_of percentile_of;
-		enum kl_search kl;
-		enum mse_search mse;
+		enum kl_form kl;
+		enum mse_form mse;
 		double gate_reach;           // how far below 0 the input of a Sigmoid is observed; 0: without limit
 	} calibration;
 	bool after_computing;            // quantize only what follows a computing operator
@@ -115,6 +121,8 @@ struct target {
 	struct namemap *rule_by_name;
 };
 
+// How methods of calibration are called; NULL at the end.
+extern const char *const target_calibrations[CALIB_COUNT + 1];
 // The rule of an operator type; an empty one for types that the file does not name. Never NULL.
 const struct op_rule *target_rule(const struct target *t, const char *op_type);
 // The rule to fill in while a file is read.

@@ -81,7 +81,7 @@ enum status member_flags(struct member_reading *r, const cJSON *j, const struct 
 	const cJSON *name;
 	cJSON_ArrayForEach(name, j) {
 		int bit = 0;
-		enum status st = member_choice(r, name, &(struct member){ .name = f->name, .more = f->more }, &bit);
+		enum status st = member_choice(r, name, &(struct member){.name = f->name, .more = f->more}, &bit);
 		if (st)
 			return st;
 		*flags |= 1u << bit;

@@ -11,84 +11,92 @@ static enum status read_width(struct member_reading *r, const cJSON *j, const st
 	return w->present ? member_object(r, j, f, base) : STATUS_OK;
 }
 
-// A list of operator types replaces the one of a base target: first the flag is taken from all rules.
-static enum status read_ops(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+static void mark_flag(struct op_rule *rule, long flag, bool on)
 {
-	(void)base;
+	rule->flags = on ? rule->flags | (unsigned)flag : rule->flags & ~(unsigned)flag;
+}
+
+static void mark_align(struct op_rule *rule, long mode, bool on)
+{
+	if (on || rule->align == (enum align_mode)mode)
+		rule->align = on ? (enum align_mode)mode : ALIGN_NONE;
+}
+
+// A list of operator types replaces the one of a base target: first the mark is taken from all rules.
+static enum status read_types(
+    struct member_reading *r, const cJSON *j, const struct member *f, void (*mark)(struct op_rule *rule, long what, bool on))
+{
 	if (!cJSON_IsArray(j))
 		return member_fault(r, f->name, "must be a list of operator types");
 	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].flags &= ~(unsigned)f->flag;
+		mark(&r->t->rule[i], f->flag, false);
 	const cJSON *op;
 	cJSON_ArrayForEach(op, j) {
 		if (!cJSON_IsString(op))
 			return member_fault(r, f->name, "must be a list of operator types");
-		target_rule_add(r->t, op->valuestring)->flags |= (unsigned)f->flag;
+		mark(target_rule_add(r->t, op->valuestring), f->flag, true);
 	}
 	return STATUS_OK;
+}
+
+static enum status read_ops(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+{
+	(void)base;
+	return read_types(r, j, f, mark_flag);
 }
 
 static enum status read_aligned(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
 	(void)base;
-	if (!cJSON_IsArray(j))
-		return member_fault(r, f->name, "must be a list of operator types");
-	for (int i = 0; i < r->t->n_rules; i++)
-		if (r->t->rule[i].align == (enum align_mode)f->flag)
-			r->t->rule[i].align = ALIGN_NONE;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		if (!cJSON_IsString(op))
-			return member_fault(r, f->name, "must be a list of operator types");
-		target_rule_add(r->t, op->valuestring)->align = (enum align_mode)f->flag;
-	}
-	return STATUS_OK;
+	return read_types(r, j, f, mark_align);
 }
 
-static enum status read_slot_mask(struct member_reading *r, const cJSON *list, const struct member *f, unsigned *mask)
-{
-	const cJSON *n;
-	*mask = 0;
-	cJSON_ArrayForEach(n, list) {
-		if (!cJSON_IsNumber(n) || n->valuedouble < 0 || n->valuedouble > 31)
-			return member_fault(r, f->name, "must list slot numbers 0 to 31");
-		*mask |= 1u << n->valueint;
-	}
-	return cJSON_IsArray(list) ? STATUS_OK : member_fault(r, f->name, "must map an operator type to a list of slot numbers");
-}
+// A member that maps operator types to a part of their rules, which is all zero for the types that it does not name.
+struct rule_map {
+	size_t size;         // of the part
+	member_reader *read; // reads it, from what stands under the type's name
+	const void *more;    // for the reader
+};
 
-// {"Resize": [1, 2]}: f->flag is the offset of the mask in struct op_rule.
-static enum status read_slots(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+// Replaces the map of a base target.
+static enum status read_map(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
+	const struct rule_map *map = f->more;
 	(void)base;
 	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to slot numbers");
+		return member_fault(r, f->name, "must be an object with a member for each operator type");
 	for (int i = 0; i < r->t->n_rules; i++)
-		*(unsigned *)((char *)&r->t->rule[i] + f->flag) = 0;
+		memset(member_place(&r->t->rule[i], f), 0, map->size);
 	const cJSON *op;
 	cJSON_ArrayForEach(op, j) {
-		unsigned *mask = (unsigned *)((char *)target_rule_add(r->t, op->string) + f->flag);
-		enum status st = read_slot_mask(r, op, f, mask);
+		struct member part = {.name = op->string, .read = map->read, .offset = f->offset, .more = map->more};
+		enum status st = part.read(r, op, &part, target_rule_add(r->t, op->string));
 		if (st)
 			return st;
 	}
 	return STATUS_OK;
 }
 
-// {"MaxPool": 12}
-static enum status read_since(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+// {"Resize": [1, 2]}
+static enum status read_mask(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to opsets");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].passive_since = 0;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		if (!cJSON_IsNumber(op) || op->valuedouble < 1 || op->valuedouble > 1000)
-			return member_fault(r, f->name, "must map operator types to opsets");
-		target_rule_add(r->t, op->string)->passive_since = op->valueint;
+	unsigned *mask = member_place(base, f);
+	bool sound = cJSON_IsArray(j);
+	const cJSON *n;
+	*mask = 0;
+	cJSON_ArrayForEach(n, j) {
+		sound = sound && cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= 31;
+		*mask |= sound ? 1u << n->valueint : 0;
 	}
+	return sound ? STATUS_OK : member_fault(r, f->name, "must be a list of slot numbers 0 to 31");
+}
+
+// {"MaxPool": 12}
+static enum status read_opset(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+{
+	if (!cJSON_IsNumber(j) || j->valuedouble < 1 || j->valuedouble > 1000)
+		return member_fault(r, f->name, "must be an opset");
+	*(int *)member_place(base, f) = j->valueint;
 	return STATUS_OK;
 }
 
@@ -102,79 +110,36 @@ static bool read_pair(double pair[2], const cJSON *j)
 	return true;
 }
 
-static enum status read_ranges(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+static enum status read_range(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to [low, high]");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].fixed = false;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		double range[2];
-		if (!read_pair(range, op) || !(range[0] < range[1]))
-			return member_fault(r, f->name, "must map operator types to [low, high]");
-		struct op_rule *rule = target_rule_add(r->t, op->string);
-		rule->fixed = true;
-		rule->low = (float)range[0];
-		rule->high = (float)range[1];
-	}
+	double range[2];
+	if (!read_pair(range, j) || !(range[0] < range[1]))
+		return member_fault(r, f->name, "must be [low, high]");
+	*(struct fixed_range *)member_place(base, f) = (struct fixed_range){true, (float)range[0], (float)range[1]};
 	return STATUS_OK;
+}
+
+static bool is_scale(double x)
+{
+	return x > 1e-30 && x < 1e30;
 }
 
 // {"Sigmoid": [0.00390625, 0]}
-static enum status read_fixed_scales(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+static enum status read_fixed_scale(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to [scale, zero point]");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].fixed_scale = 0;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		double given[2]; // scale, zero point
-		if (!read_pair(given, op) || !(given[0] > 1e-30) || !(given[0] < 1e30) || !(fabs(given[1]) <= 65535))
-			return member_fault(r, f->name, "must map operator types to [scale, zero point]");
-		struct op_rule *rule = target_rule_add(r->t, op->string);
-		rule->fixed_scale = (float)given[0];
-		rule->fixed_zero = (int)given[1];
-	}
-	return STATUS_OK;
-}
-
-// {"Sigmoid": "hard_sigmoid"}
-static enum status read_becoming(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
-{
-	static const char *const names[] = { "itself", "hard_sigmoid", "rounded_slope", "pooled_mean", "shifted_mean", NULL }; // ORDER BECOMES
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to functions");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].becomes = BECOMES_ITSELF;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		struct member to = { .name = op->string, .offset = offsetof(struct op_rule, becomes), .more = names };
-		enum status st = member_choice(r, op, &to, target_rule_add(r->t, op->string));
-		if (st)
-			return st;
-	}
+	double given[2];
+	if (!read_pair(given, j) || !is_scale(given[0]) || !(fabs(given[1]) <= 65535))
+		return member_fault(r, f->name, "must be [scale, zero point]");
+	*(struct fixed_scale *)member_place(base, f) = (struct fixed_scale){(float)given[0], (int)given[1]};
 	return STATUS_OK;
 }
 
 // {"GRU": 0.001953125}
-static enum status read_step_scales(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+static enum status read_scale(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to scales");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].step_scale = 0;
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		if (!cJSON_IsNumber(op) || !(op->valuedouble > 1e-30) || !(op->valuedouble < 1e30))
-			return member_fault(r, f->name, "must map operator types to scales");
-		target_rule_add(r->t, op->string)->step_scale = (float)op->valuedouble;
-	}
+	if (!cJSON_IsNumber(j) || !is_scale(j->valuedouble))
+		return member_fault(r, f->name, "must be a scale");
+	*(float *)member_place(base, f) = (float)j->valuedouble;
 	return STATUS_OK;
 }
 
@@ -201,7 +166,7 @@ static enum status read_axis(struct member_reading *r, const cJSON *j, const str
 	static const struct {
 		const char *name;
 		int axis;
-	} named[] = { { "tensor", AXIS_TENSOR }, { "output", AXIS_OUTPUT }, { "last", AXIS_LAST } };
+	} named[] = {{"tensor", AXIS_TENSOR}, {"output", AXIS_OUTPUT}, {"last", AXIS_LAST}};
 	int *axis = member_place(base, f);
 	for (size_t i = 0; cJSON_IsString(j) && i < sizeof named / sizeof *named; i++) {
 		if (strcmp(named[i].name, j->valuestring) == 0) {
@@ -215,166 +180,155 @@ static enum status read_axis(struct member_reading *r, const cJSON *j, const str
 	return STATUS_OK;
 }
 
-static const char *const calib_names[] = { "minmax", "percentile", "kl", "mse", NULL }; // ORDER CALIB
-static const char *const rounding_names[] = { "half_even", "half_up", "half_down", "half_towards_zero",
-	"half_far_from_zero", "up", "down", NULL }; // ORDER ROUNDING
-static const char *const kind_names[] = { "linear", "float16", "bfloat16", NULL };
-static const char *const swish_names[] = { "separate", "fuse", "merge", "merge_and_fuse", NULL }; // ORDER SWISH
-static const char *const limit_names[] = { "read", "write", "cut", "bias", "hard_sigmoid", "swish", NULL }; // ORDER LIMIT
-static const char *const percentile_names[] = { "samples", "pooled", NULL };
-static const char *const kl_names[] = { "threshold", "ranges", NULL };
-static const char *const mse_names[] = { "grid", "exponents", "growing", "joint", NULL };
+static const char *const rounding_names[] = {"half_even", "half_up", "half_down", "half_towards_zero",
+	"half_far_from_zero", "up", "down", NULL}; // ORDER ROUNDING
+static const char *const kind_names[] = {"linear", "float16", "bfloat16", NULL};
+static const char *const swish_names[] = {"separate", "fuse", "merge", "merge_and_fuse", NULL}; // ORDER SWISH
+static const char *const limit_names[] = {"read", "write", "cut", "bias", "hard_sigmoid", "swish", NULL}; // ORDER LIMIT
+static const char *const becoming_names[] = {"itself", "hard_sigmoid", "rounded_slope", "pooled_mean", "shifted_mean", NULL}; // ORDER BECOMES
+static const char *const percentile_names[] = {"samples", "pooled", NULL};
+static const char *const kl_names[] = {"threshold", "ranges", NULL};
+static const char *const mse_names[] = {"grid", "exponents", "growing", "joint", NULL};
 
 static const struct member weight_op_fields[] = {
-	{ "axis", read_axis, offsetof(struct weight_rule, axis), NULL, 0 },
-	{ "power_of_two", member_bool, offsetof(struct weight_rule, pow2), NULL, 0 },
-	{ "observer", member_choice, offsetof(struct weight_rule, observer), calib_names, 0 },
-	{ 0 },
+	{"axis", read_axis, offsetof(struct weight_rule, axis), NULL, 0},
+	{"power_of_two", member_bool, offsetof(struct weight_rule, pow2), NULL, 0},
+	{"observer", member_choice, offsetof(struct weight_rule, observer), target_calibrations, 0},
+	{0},
 };
 
-static enum status read_weights(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
+static enum status read_weight(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
 {
-	(void)base;
-	if (!cJSON_IsObject(j))
-		return member_fault(r, f->name, "must map operator types to their weight's rule");
-	for (int i = 0; i < r->t->n_rules; i++)
-		r->t->rule[i].weight = (struct weight_rule){ 0 };
-	const cJSON *op;
-	cJSON_ArrayForEach(op, j) {
-		struct weight_rule *w = &target_rule_add(r->t, op->string)->weight;
-		*w = (struct weight_rule){ .weighted = true, .axis = AXIS_TENSOR, .pow2 = r->t->scale.pow2 };
-		if (!cJSON_IsObject(op))
-			return member_fault(r, op->string, "must be an object with the weight's rule");
-		enum status st = members_read(r, op, weight_op_fields, w);
-		if (st)
-			return st;
-	}
-	return STATUS_OK;
+	struct weight_rule *w = member_place(base, f);
+	*w = (struct weight_rule){.weighted = true, .axis = AXIS_TENSOR, .pow2 = r->t->scale.pow2};
+	return cJSON_IsObject(j) ? members_read(r, j, weight_op_fields, w) : member_fault(r, f->name, "must be an object with the weight's rule");
 }
 
 #define AT(member) offsetof(struct target, member)
 #define IN(type, member) offsetof(struct type, member)
+#define MAP(part, reader, more) \
+	read_map, IN(op_rule, part), &(const struct rule_map){sizeof((struct op_rule *)0)->part, reader, more}, 0
 static const struct member scheme_fields[] = {
-	{ "signed", member_bool, IN(scheme, sign), NULL, 0 },
-	{ "symmetric", member_bool, IN(scheme, symmetric), NULL, 0 },
-	{ "narrow", member_bool, IN(scheme, narrow), NULL, 0 },
-	{ "reduce_range", member_bool, IN(scheme, reduce_range), NULL, 0 },
-	{ "balanced", member_bool, IN(scheme, balanced), NULL, 0 },
-	{ 0 },
+	{"signed", member_bool, IN(scheme, sign), NULL, 0},
+	{"symmetric", member_bool, IN(scheme, symmetric), NULL, 0},
+	{"narrow", member_bool, IN(scheme, narrow), NULL, 0},
+	{"reduce_range", member_bool, IN(scheme, reduce_range), NULL, 0},
+	{"balanced", member_bool, IN(scheme, balanced), NULL, 0},
+	{0},
 };
 static const struct member width_fields[] = {
-	{ "activation", member_int, IN(width, activation), NULL, 16 },
-	{ "weight", member_int, IN(width, weight), NULL, 16 },
-	{ "bias", member_int, IN(width, bias), NULL, 62 },
-	{ "kl_bins", member_int, IN(width, kl_bins), NULL, 1 << 22 },
-	{ 0 },
+	{"activation", member_int, IN(width, activation), NULL, 16},
+	{"weight", member_int, IN(width, weight), NULL, 16},
+	{"bias", member_int, IN(width, bias), NULL, 62},
+	{"kl_bins", member_int, IN(width, kl_bins), NULL, 1 << 22},
+	{0},
 };
 // Members of unnamed structs: offsets from the start of struct target.
 static const struct member scale_fields[] = {
-	{ "power_of_two", member_bool, AT(scale.pow2), NULL, 0 },
-	{ "range_rounding", member_choice, AT(scale.range), rounding_names, 0 },
-	{ "kl_rounding", member_choice, AT(scale.kl), rounding_names, 0 },
-	{ "minimum", member_number, AT(scale.minimum), NULL, 0 },
-	{ "below_minimum", member_number, AT(scale.below), NULL, 0 },
-	{ "single_precision", member_bool, AT(scale.single), NULL, 0 },
-	{ 0 },
+	{"power_of_two", member_bool, AT(scale.pow2), NULL, 0},
+	{"range_rounding", member_choice, AT(scale.range), rounding_names, 0},
+	{"kl_rounding", member_choice, AT(scale.kl), rounding_names, 0},
+	{"minimum", member_number, AT(scale.minimum), NULL, 0},
+	{"below_minimum", member_number, AT(scale.below), NULL, 0},
+	{"single_precision", member_bool, AT(scale.single), NULL, 0},
+	{0},
 };
 static const struct member bias_fields[] = {
-	{ "quantized", member_bool, AT(bias.quantized), NULL, 0 },
-	{ "per_channel", member_bool, AT(bias.per_channel), NULL, 0 },
-	{ "own_scale", member_bool, AT(bias.own_scale), NULL, 0 },
-	{ "widens_weights", member_bool, AT(bias.widens_weights), NULL, 0 },
-	{ 0 },
+	{"quantized", member_bool, AT(bias.quantized), NULL, 0},
+	{"per_channel", member_bool, AT(bias.per_channel), NULL, 0},
+	{"own_scale", member_bool, AT(bias.own_scale), NULL, 0},
+	{"widens_weights", member_bool, AT(bias.widens_weights), NULL, 0},
+	{0},
 };
 static const struct member constants_fields[] = {
-	{ "observer", member_choice, AT(constants), calib_names, 0 },
-	{ "whole_numbers", member_bool, AT(whole_constants), NULL, 0 },
-	{ "like_weights", read_ops, 0, NULL, RULE_LIKE_WEIGHTS },
-	{ 0 },
+	{"observer", member_choice, AT(constants), target_calibrations, 0},
+	{"whole_numbers", member_bool, AT(whole_constants), NULL, 0},
+	{"like_weights", read_ops, 0, NULL, RULE_LIKE_WEIGHTS},
+	{0},
 };
 static const struct member precision_fields[] = {
-	{ "int8", read_width, AT(width[0]), width_fields, 0 },
-	{ "int16", read_width, AT(width[1]), width_fields, 0 },
-	{ 0 },
+	{"int8", read_width, AT(width[0]), width_fields, 0},
+	{"int16", read_width, AT(width[1]), width_fields, 0},
+	{0},
 };
 static const struct member calibration_fields[] = {
-	{ "default", member_choice, AT(calibration.method), calib_names, 0 },
-	{ "rounded_weights", member_bool, AT(calibration.rounded_weights), NULL, 0 },
-	{ "percentile", member_number, AT(calibration.percentile), NULL, 0 },
-	{ "percentile_of", member_choice, AT(calibration.percentile_of), percentile_names, 0 },
-	{ "kl", member_choice, AT(calibration.kl), kl_names, 0 },
-	{ "mse", member_choice, AT(calibration.mse), mse_names, 0 },
-	{ "gate_reach", member_number, AT(calibration.gate_reach), NULL, 0 },
-	{ 0 },
+	{"default", member_choice, AT(calibration.method), target_calibrations, 0},
+	{"rounded_weights", member_bool, AT(calibration.rounded_weights), NULL, 0},
+	{"percentile", member_number, AT(calibration.percentile), NULL, 0},
+	{"percentile_of", member_choice, AT(calibration.percentile_of), percentile_names, 0},
+	{"kl", member_choice, AT(calibration.kl), kl_names, 0},
+	{"mse", member_choice, AT(calibration.mse), mse_names, 0},
+	{"gate_reach", member_number, AT(calibration.gate_reach), NULL, 0},
+	{0},
 };
 static const struct member operator_fields[] = {
-	{ "quantized", read_ops, 0, NULL, RULE_QUANTIZED },
-	{ "all_types", member_bool, AT(all_types), NULL, 0 },
-	{ "only_hard_sigmoid_of_sixths", member_bool, AT(gates), NULL, 0 },
-	{ "computing", read_ops, 0, NULL, RULE_COMPUTING },
-	{ "passive", read_ops, 0, NULL, RULE_PASSIVE },
-	{ "passive_since", read_since, 0, NULL, 0 },
-	{ "passive_with_zeros", read_ops, 0, NULL, RULE_ONLY_ZEROS },
-	{ "quantizing_input", read_ops, 0, NULL, RULE_TAKES_INPUT },
-	{ "following", read_ops, 0, NULL, RULE_FOLLOWS },
-	{ "after_computing", member_bool, AT(after_computing), NULL, 0 },
-	{ "needs_quantized_input", member_bool, AT(needs_input), NULL, 0 },
-	{ "float_inputs", read_slots, 0, NULL, offsetof(struct op_rule, float_in) },
-	{ "float_outputs", read_slots, 0, NULL, offsetof(struct op_rule, float_out) },
-	{ "following_inputs", read_slots, 0, NULL, offsetof(struct op_rule, follow_in) },
-	{ "fixed_ranges", read_ranges, 0, NULL, 0 },
-	{ "fixed_scales", read_fixed_scales, 0, NULL, 0 },
-	{ "becomes", read_becoming, 0, NULL, 0 },
-	{ "step_scales", read_step_scales, 0, NULL, 0 },
-	{ 0 },
+	{"quantized", read_ops, 0, NULL, RULE_QUANTIZED},
+	{"all_types", member_bool, AT(all_types), NULL, 0},
+	{"only_hard_sigmoid_of_sixths", member_bool, AT(gates), NULL, 0},
+	{"computing", read_ops, 0, NULL, RULE_COMPUTING},
+	{"passive", read_ops, 0, NULL, RULE_PASSIVE},
+	{"passive_since", MAP(passive_since, read_opset, NULL)},
+	{"passive_with_zeros", read_ops, 0, NULL, RULE_ONLY_ZEROS},
+	{"quantizing_input", read_ops, 0, NULL, RULE_TAKES_INPUT},
+	{"following", read_ops, 0, NULL, RULE_FOLLOWS},
+	{"after_computing", member_bool, AT(after_computing), NULL, 0},
+	{"needs_quantized_input", member_bool, AT(needs_input), NULL, 0},
+	{"float_inputs", MAP(float_in, read_mask, NULL)},
+	{"float_outputs", MAP(float_out, read_mask, NULL)},
+	{"following_inputs", MAP(follow_in, read_mask, NULL)},
+	{"fixed_ranges", MAP(fixed_range, read_range, NULL)},
+	{"fixed_scales", MAP(fixed_scale, read_fixed_scale, NULL)},
+	{"becomes", MAP(becomes, member_choice, becoming_names)},
+	{"step_scales", MAP(step_scale, read_scale, NULL)},
+	{0},
 };
 static const struct member fusion_fields[] = {
-	{ "activations", read_ops, 0, NULL, RULE_ACTIVATION },
-	{ "in_front", read_ops, 0, NULL, RULE_FRONT },
-	{ "clips", read_clips, 0, NULL, 0 },
-	{ "behind_any", read_ops, 0, NULL, RULE_BEHIND_ANY },
-	{ "promoted", read_ops, 0, NULL, RULE_PROMOTED },
-	{ "promoters", read_ops, 0, NULL, RULE_PROMOTER },
-	{ "swish", member_choice, AT(swish), swish_names, 0 },
-	{ "ends_at_outputs", member_bool, AT(outputs_end), NULL, 0 },
-	{ 0 },
+	{"activations", read_ops, 0, NULL, RULE_ACTIVATION},
+	{"in_front", read_ops, 0, NULL, RULE_FRONT},
+	{"clips", read_clips, 0, NULL, 0},
+	{"behind_any", read_ops, 0, NULL, RULE_BEHIND_ANY},
+	{"promoted", read_ops, 0, NULL, RULE_PROMOTED},
+	{"promoters", read_ops, 0, NULL, RULE_PROMOTER},
+	{"swish", member_choice, AT(swish), swish_names, 0},
+	{"ends_at_outputs", member_bool, AT(outputs_end), NULL, 0},
+	{0},
 };
 static const struct member alignment_fields[] = {
-	{ "to_output", read_aligned, 0, NULL, ALIGN_OUTPUT },
-	{ "to_large", read_aligned, 0, NULL, ALIGN_LARGE },
-	{ "to_first", read_aligned, 0, NULL, ALIGN_FIRST },
-	{ "to_output_whole", read_aligned, 0, NULL, ALIGN_WHOLE },
-	{ "to_coarsest", read_aligned, 0, NULL, ALIGN_COARSEST },
-	{ "shift_limits", member_flags, AT(shift_limits), limit_names, 0 },
-	{ "pull_shared", member_bool, AT(pull_shared), NULL, 0 },
-	{ "pull_passive", member_bool, AT(pull_passive), NULL, 0 },
-	{ "pull_inputs", member_bool, AT(pull_inputs), NULL, 0 },
-	{ 0 },
+	{"to_output", read_aligned, 0, NULL, ALIGN_OUTPUT},
+	{"to_large", read_aligned, 0, NULL, ALIGN_LARGE},
+	{"to_first", read_aligned, 0, NULL, ALIGN_FIRST},
+	{"to_output_whole", read_aligned, 0, NULL, ALIGN_WHOLE},
+	{"to_coarsest", read_aligned, 0, NULL, ALIGN_COARSEST},
+	{"shift_limits", member_flags, AT(shift_limits), limit_names, 0},
+	{"pull_shared", member_bool, AT(pull_shared), NULL, 0},
+	{"pull_passive", member_bool, AT(pull_passive), NULL, 0},
+	{"pull_inputs", member_bool, AT(pull_inputs), NULL, 0},
+	{0},
 };
 // "base" is dealt with before (target.c); weights come after "scale", whose kind is their default.
 static const struct member target_fields[] = {
-	{ "name", member_text, AT(name), NULL, 0 },
-	{ "title", member_text, AT(title), NULL, 0 },
-	{ "base", NULL, 0, NULL, 0 },
-	{ "kind", member_choice, AT(kind), kind_names, 0 },
-	{ "rounding", member_choice, AT(rounding), rounding_names, 0 },
-	{ "scale", member_object, 0, scale_fields, 0 },
-	{ "activation", member_object, AT(activation), scheme_fields, 0 },
-	{ "weight", member_object, AT(weight), scheme_fields, 0 },
-	{ "weights", read_weights, 0, NULL, 0 },
-	{ "bias", member_object, 0, bias_fields, 0 },
-	{ "constants", member_object, 0, constants_fields, 0 },
-	{ "precisions", member_object, 0, precision_fields, 0 },
-	{ "calibration", member_object, 0, calibration_fields, 0 },
-	{ "operators", member_object, 0, operator_fields, 0 },
-	{ "fusion", member_object, 0, fusion_fields, 0 },
-	{ "alignment", member_object, 0, alignment_fields, 0 },
-	{ 0 },
+	{"name", member_text, AT(name), NULL, 0},
+	{"title", member_text, AT(title), NULL, 0},
+	{"base", NULL, 0, NULL, 0},
+	{"kind", member_choice, AT(kind), kind_names, 0},
+	{"rounding", member_choice, AT(rounding), rounding_names, 0},
+	{"scale", member_object, 0, scale_fields, 0},
+	{"activation", member_object, AT(activation), scheme_fields, 0},
+	{"weight", member_object, AT(weight), scheme_fields, 0},
+	{"weights", MAP(weight, read_weight, NULL)},
+	{"bias", member_object, 0, bias_fields, 0},
+	{"constants", member_object, 0, constants_fields, 0},
+	{"precisions", member_object, 0, precision_fields, 0},
+	{"calibration", member_object, 0, calibration_fields, 0},
+	{"operators", member_object, 0, operator_fields, 0},
+	{"fusion", member_object, 0, fusion_fields, 0},
+	{"alignment", member_object, 0, alignment_fields, 0},
+	{0},
 };
 
 enum status target_read(struct target *t, const cJSON *json, const char *name, struct error *err)
 {
-	struct member_reading r = { .t = t, .file = name, .err = err };
+	struct member_reading r = {.t = t, .file = name, .err = err};
 	if (!cJSON_IsObject(json))
 		return error_set(err, STATUS_FORMAT, "target %s: the file must hold one JSON object", name);
 	return members_read(&r, json, target_fields, t);

@@ -9,7 +9,7 @@
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
 bool exec_float_input(const struct exec *x, int i);
-enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
+MUST_CHECK enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
 // A recurrence whose steps the target rounds: attributes that say so, with all that they point to. False: the node's own are right.
 struct rounded_steps {
 	struct rnn_attrs attrs;
@@ -19,22 +19,22 @@ struct rounded_steps {
 };
 bool exec_rounds_steps(const struct exec *x, struct rounded_steps *own);
 // Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
-enum status exec_on_output_grid(struct exec *x, int i, struct rep *out);
+MUST_CHECK enum status exec_on_output_grid(struct exec *x, int i, struct rep *out);
 void exec_inherit(struct rep *y, struct rep *from); // of moving `from`: its codes mean what they meant
 bool exec_is_pool(const struct exec *x);                        // exec_pool computes it, if anything does without floats
 void exec_gain(const struct exec *x, struct rep *y); // the factor on what the node itself gives, where the target has one
 // Memory for output 0, or for what becomes output 0 by exec_finish; exec_place: only where it has a place.
 bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
-enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
+MUST_CHECK enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape);
 void exec_copy(char *to, const char *from, size_t bytes, int width);
-enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
+MUST_CHECK enum status exec_out_shape(struct exec *x, struct shape *out);   // of the step's output; STATUS_UNSUPPORTED when it has none
 const struct tensor *exec_constant(const struct exec *x, int i); // input i where the file holds it; NULL: left out, or computed
 // Does input i reach the step unrounded? Kernels round and pack the parameters of weighted operators once, when they are made.
 bool exec_raw_parameter(const struct exec *x, int i);
 // Inputs of the main node as plain tensors of floats (or of the integers that they are), parameters rounded; hold[n_in] keeps what was
 // made for it.
-enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in);
-enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
+MUST_CHECK enum status exec_plain_inputs(struct exec *x, struct rep *hold, const struct tensor **in);
+MUST_CHECK enum status exec_eval(struct exec *x, const struct tensor *const *in, struct rep *y);
 // Output channels from..from + n of an operator with weights; NULL stands for all.
 struct channels {
 	int64_t from, n;
@@ -44,7 +44,7 @@ const float *exec_weights(struct exec *x, int i, const struct channels *part, fl
 bool exec_splits_channels(const struct exec *x, int i); // the parameter's scale, if any, is one for all or one for each channel
 // A Resize that only selects elements; and its run on blocks where it can be done (else STATUS_UNSUPPORTED).
 bool resize_selects(const struct exec *x);
-enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y);
+MUST_CHECK enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y);
 // The key that all kernels of this step share: operator, parameters with their quantizers, epilogue, backend.
 struct key exec_kernel_key(struct exec *x, const char *kind);
 void exec_conv_prepare(struct exec *x); // the kernel of a convolution whose input has a form but no data yet; an error will come again
@@ -57,7 +57,7 @@ struct affine {
 };
 // Possible when input 0 is coded and the weights in slot 1 are symmetric codes of at most 16 bit, with one scale or one an output channel.
 bool affine_possible(const struct exec *x);
-enum status affine_make(struct affine *a, struct exec *x, int64_t channels, const struct channels *part); // `channels`: of them all
+MUST_CHECK enum status affine_make(struct affine *a, struct exec *x, int64_t channels, const struct channels *part); // `channels`: of them all
 void affine_done(struct affine *a);
 bool act_in_integer_epilogue(const struct act *a);
 

@@ -10,8 +10,8 @@ enum layout exec_conv_output_layout(const struct exec *x, const struct conv_geom
 // The weights, where they and the bias are constants that kernels are made from; else NULL.
 const struct tensor *exec_conv_weights(const struct exec *x);
 // The step's kernel for this geometry, of codes if `integer`: made, or from an earlier run.
-enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p);
+MUST_CHECK enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p);
 enum dtype exec_conv_type(const struct exec *x, bool integer); // of what the kernel writes
-enum status exec_conv_finish(struct exec *x, bool integer, struct rep *y); // takes y's count
+MUST_CHECK enum status exec_conv_finish(struct exec *x, bool integer, struct rep *y); // takes y's count
 
 #endif

@@ -118,27 +118,27 @@ struct exec {
 	const struct place *whole; // of a Concat: where its result lies if its parts do; or NULL
 	struct error *err;
 };
-enum status exec_step(struct exec *x);
+MUST_CHECK enum status exec_step(struct exec *x);
 // Families: STATUS_UNSUPPORTED with err untouched means "not this way".
-enum status exec_norm(struct exec *x);
-enum status exec_conv(struct exec *x);
-enum status exec_conv_deep(struct exec *x);
-enum status exec_conv_computed(struct exec *x); // weights or bias that the network computes
-enum status exec_matmul(struct exec *x);
-enum status exec_product(struct exec *x);
-enum status exec_unary(struct exec *x);
-enum status exec_binary(struct exec *x);
-enum status exec_pool(struct exec *x);
-enum status exec_resize(struct exec *x);
-enum status exec_pad(struct exec *x);
-enum status exec_move(struct exec *x);
-enum status exec_if(struct exec *x);
-enum status exec_convinteger(struct exec *x);
-enum status exec_qlinearconv(struct exec *x);
+MUST_CHECK enum status exec_norm(struct exec *x);
+MUST_CHECK enum status exec_conv(struct exec *x);
+MUST_CHECK enum status exec_conv_deep(struct exec *x);
+MUST_CHECK enum status exec_conv_computed(struct exec *x); // weights or bias that the network computes
+MUST_CHECK enum status exec_matmul(struct exec *x);
+MUST_CHECK enum status exec_product(struct exec *x);
+MUST_CHECK enum status exec_unary(struct exec *x);
+MUST_CHECK enum status exec_binary(struct exec *x);
+MUST_CHECK enum status exec_pool(struct exec *x);
+MUST_CHECK enum status exec_resize(struct exec *x);
+MUST_CHECK enum status exec_pad(struct exec *x);
+MUST_CHECK enum status exec_move(struct exec *x);
+MUST_CHECK enum status exec_if(struct exec *x);
+MUST_CHECK enum status exec_convinteger(struct exec *x);
+MUST_CHECK enum status exec_qlinearconv(struct exec *x);
 
 void *exec_scratch(struct exec *x, size_t size);
 // Runs a kernel with the scratch memory that it wants and the threads of the step, which are put into *io.
-enum status exec_kernel(struct exec *x, const struct kernel *k, struct kernel_io *io);
+MUST_CHECK enum status exec_kernel(struct exec *x, const struct kernel *k, struct kernel_io *io);
 // The quantizer that the plan puts on the step's output i under this simulation; NULL: none.
 const struct quantizer *exec_out_quantizer(const struct exec *x, int i);
 // Does the parameter in slot i of the main node carry an active quantizer here? (weights: FULL, ALONE, WEIGHTS; biases: not WEIGHTS)
@@ -147,8 +147,8 @@ bool exec_integer(const struct exec *x); // FULL or ALONE
 
 // Reps.
 void rep_set_quantizer(struct rep *r, const struct quantizer *q);
-enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
-enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
+MUST_CHECK enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
+MUST_CHECK enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
 void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again, in codes what stands for zero
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
 bool is_float_value(const struct graph *g, int value);

@@ -41,7 +41,7 @@ void kept_free(struct kept_runner **k);
 // The runner of a branch of an If node (0: then, 1: else) that gives the branch's outputs. Thread-safe.
 const struct runner *engine_branch(struct engine *e, int node, int which);
 // Of values that the runner wants under q->sim.
-enum status runner_infer(const struct runner *r, const struct inference *q, int worker, int width, struct error *err);
-enum status run_sample(const struct runner *r, const struct sample *s, struct error *err);
+MUST_CHECK enum status runner_infer(const struct runner *r, const struct inference *q, int worker, int width, struct error *err);
+MUST_CHECK enum status run_sample(const struct runner *r, const struct sample *s, struct error *err);
 
 #endif

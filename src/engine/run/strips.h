@@ -25,6 +25,6 @@ struct strips {
 };
 enum { STRIPS_PIXEL = 2048 };
 // Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not spread have the result's size and layout.
-enum status strips_run(struct exec *x, const struct strips *s);
+MUST_CHECK enum status strips_run(struct exec *x, const struct strips *s);
 
 #endif

@@ -104,10 +104,10 @@ const struct tensor *tuner_weight(const struct tuner *t, const struct tune_site 
 // The weights of a group as a dense [m][k]; heap, NULL when there is no memory.
 float *tuner_group_weights(const struct tune_site *s, const struct tensor *w, int64_t group);
 // Fills `wanted` (SIM_FLOAT) or `row` (SIM_FULL) of the nodes first..last-1 from one pass over the samples.
-enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err);
+MUST_CHECK enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err);
 
 // ---- node.c
 // New weights for a node whose rows are there: p->done, and p->tuned where they changed.
-enum status tuner_fit(struct tuner *t, struct place *p, struct error *err);
+MUST_CHECK enum status tuner_fit(struct tuner *t, struct place *p, struct error *err);
 
 #endif
