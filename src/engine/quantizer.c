@@ -12,11 +12,11 @@ enum dtype quantizer_dtype(const struct quantizer *q)
 		int64_t min, max;
 		enum dtype type;
 	} types[] = {
-		{ 0, UINT8_MAX, DT_U8 },
-		{ INT8_MIN, INT8_MAX, DT_I8 },
-		{ 0, UINT16_MAX, DT_U16 },
-		{ INT16_MIN, INT16_MAX, DT_I16 },
-		{ INT32_MIN, INT32_MAX, DT_I32 },
+		{0, UINT8_MAX, DT_U8},
+		{INT8_MIN, INT8_MAX, DT_I8},
+		{0, UINT16_MAX, DT_U16},
+		{INT16_MIN, INT16_MAX, DT_I16},
+		{INT32_MIN, INT32_MAX, DT_I32},
 	};
 	if (q->kind != QUANT_LINEAR)
 		return DT_F32;
@@ -29,7 +29,7 @@ enum dtype quantizer_dtype(const struct quantizer *q)
 // Only what decides the numbers goes in: two plans that come to the same scales share their results.
 struct key quantizer_key(const struct quantizer *q)
 {
-	struct key k = { 0, 0 };
+	struct key k = {0, 0};
 
 	if (!q || q->kind == QUANT_NONE)
 		return k;
@@ -172,21 +172,21 @@ static void span_values(struct tensor *dst, const struct tensor *src, int64_t at
 
 void quantize_run(void *codes, enum dtype type, const float *x, int64_t n, const struct quantizer *q)
 {
-	struct tensor dst = { .type = type, .data = codes }, src = { .type = DT_F32, .data = (void *)x };
+	struct tensor dst = {.type = type, .data = codes}, src = {.type = DT_F32, .data = (void *)x};
 	struct qspan s = qspan_of(q, 0);
 	span_codes(&dst, &src, 0, n, &s);
 }
 
 void dequantize_run(float *x, const void *codes, enum dtype type, int64_t n, const struct quantizer *q)
 {
-	struct tensor dst = { .type = DT_F32, .data = x }, src = { .type = type, .data = (void *)codes };
+	struct tensor dst = {.type = DT_F32, .data = x}, src = {.type = type, .data = (void *)codes};
 	struct qspan s = qspan_of(q, 0);
 	span_values(&dst, &src, 0, n, &s);
 }
 
 struct qruns qruns_of(const struct tensor *t, const struct quantizer *q)
 {
-	struct qruns r = { .total = tensor_stored(t), .channels = 1 };
+	struct qruns r = {.total = tensor_stored(t), .channels = 1};
 	int64_t inner = 1;
 
 	r.run = r.total;
@@ -248,7 +248,7 @@ static void one_piece(void *arg, int64_t i, int thread)
 
 static void each_span(struct tensor *dst, const struct tensor *src, const struct quantizer *q, span_fn *fn, int width)
 {
-	struct spans s = { dst, src, q, fn, qruns_of(src, q) };
+	struct spans s = {dst, src, q, fn, qruns_of(src, q)};
 
 	parts_share((s.runs.total + PIECE - 1) / PIECE, width, one_piece, &s);
 }
@@ -298,7 +298,7 @@ void dequantize(struct tensor *x, const struct tensor *codes, const struct quant
 void codes_of_weights(int16_t *codes, const struct tensor *x, const struct quantizer *q)
 {
 	int64_t n = tensor_count(x);
-	struct tensor c = { .type = quantizer_dtype(q), .shape = x->shape };
+	struct tensor c = {.type = quantizer_dtype(q), .shape = x->shape};
 	if (dtype_size(c.type) == sizeof *codes) {
 		c.data = codes;
 		quantize(&c, x, q, 1);

@@ -112,7 +112,7 @@ VLOAD_CODES(vcodes_u16, uint16_t, _mm_loadu_si128, _mm256_cvtepu16_epi32)
 #define VLOAD_CODES(name, type)                                                                                        \
 	VINLINE vint name(const type *p)                                                                               \
 	{                                                                                                              \
-		return (vint) { p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] };                                      \
+		return (vint){p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};                                         \
 	}
 VLOAD_CODES(vcodes_i8, int8_t)
 VLOAD_CODES(vcodes_u8, uint8_t)

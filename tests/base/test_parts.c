@@ -32,12 +32,12 @@ static void note(void *arg, int64_t i, int thread)
 
 void test_parts__each_once_and_one_a_thread(void **state)
 {
-	static void (*const run[])(int64_t n, int width, part_fn *fn, void *arg) = { parts_share, parts_deal };
+	static void (*const run[])(int64_t n, int width, part_fn *fn, void *arg) = {parts_share, parts_deal};
 
 	for (size_t r = 0; r < sizeof run / sizeof *run; r++)
 		for (int width = 0; width <= THREADS; width++)
 			for (int n = 0; n <= PARTS; n += n < 4 ? 1 : 32) {
-				struct seen s = { .wrong = false };
+				struct seen s = {.wrong = false};
 				run[r](n, width, note, &s);
 				for (int i = 0; i < PARTS; i++)
 					assert_int_equal(atomic_load(&s.calls[i]), i < n);

@@ -29,7 +29,7 @@ static inline const char *text_of(const cJSON *obj, const char *key)
 
 static inline struct shape shape_from(const cJSON *list)
 {
-	struct shape s = { .rank = cJSON_GetArraySize(list) };
+	struct shape s = {.rank = cJSON_GetArraySize(list)};
 	for (int i = 0; i < s.rank; i++)
 		s.dim[i] = cJSON_GetArrayItem(list, i)->valueint;
 	return s;
@@ -38,7 +38,7 @@ static inline struct shape shape_from(const cJSON *list)
 // Shapes, axes and indices are integers; the run lists them as float slots of unquantized state.
 static inline bool is_index(const cJSON *op, const cJSON *tqc)
 {
-	static const char *const types[] = { "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze", "Gather" };
+	static const char *const types[] = {"Reshape", "Slice", "Split", "Squeeze", "Unsqueeze", "Gather"};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (strcmp(text_of(op, "type"), types[i]) == 0)
 			return strcmp(text_of(tqc, "slot"), "in0") != 0;
@@ -97,8 +97,8 @@ static inline const char *target_for(const char *platform, bool *wide)
 		const char *platform, *target;
 		bool wide;
 	} known[] = {
-		{ "ESPDL_INT8", "esp32p4", false }, { "ESPDL_INT16", "esp32p4", true }, { "ESPDL_S3_INT8", "esp32s3", false },
-		{ "ESPDL_C_INT8", "esp32", false }, { "TRT_INT8", "tensorrt", false },
+		{"ESPDL_INT8", "esp32p4", false}, {"ESPDL_INT16", "esp32p4", true}, {"ESPDL_S3_INT8", "esp32s3", false},
+		{"ESPDL_C_INT8", "esp32", false}, {"TRT_INT8", "tensorrt", false},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		*wide = known[i].wide;
@@ -156,7 +156,7 @@ static inline struct graph *graph_of_model(const struct run *r)
 	const char *path = support_data(text_of(r->json, "model"));
 	if (!path)
 		skip();
-	if (onnx_load(&g, path, &(struct onnx_options){ 0 }, &err))
+	if (onnx_load(&g, path, &(struct onnx_options){0}, &err))
 		fail_msg("%s", err.text);
 	return g;
 }
@@ -169,7 +169,7 @@ static inline bool run_open(struct run *r, const char *name, bool from_model)
 	bool wide = false;
 	snprintf(path, sizeof path, "golden/esp-ppq/%s.json", name);
 	const char *file = support_data(path);
-	*r = (struct run){ 0 };
+	*r = (struct run){0};
 	if (!file)
 		return false;
 	r->json = read_run(file);

@@ -26,7 +26,7 @@ static inline struct builder builder_new(void)
 	g->node_by_name = namemap_new();
 	g->value_by_name = namemap_new();
 	g->origin_by_name = namemap_new();
-	return (struct builder){ g };
+	return (struct builder){g};
 }
 
 // The value with this name, made as a float tensor of unknown use when it is new.
@@ -38,8 +38,8 @@ static inline int builder_value(struct builder *b, const char *name)
 		return id;
 	assert_true(g->n_values < BUILDER_MAX);
 	id = g->n_values++;
-	g->value[id] = (struct value){ .name = arena_strdup(g->arena, name), .type = DT_F32, .producer = -1 };
-	g->value[id].shape = (struct shape){ .rank = 1, .dim = { 1 } };
+	g->value[id] = (struct value){.name = arena_strdup(g->arena, name), .type = DT_F32, .producer = -1};
+	g->value[id].shape = (struct shape){.rank = 1, .dim = {1}};
 	namemap_put(g->value_by_name, name, id);
 	return id;
 }
@@ -65,7 +65,7 @@ static inline int builder_constant(struct builder *b, const char *name, enum dty
 	struct graph *g = b->g;
 	int id = builder_value(b, name);
 	struct tensor *t = arena_alloc(g->arena, sizeof *t);
-	*t = (struct tensor){ .type = type, .shape = shape };
+	*t = (struct tensor){.type = type, .shape = shape};
 	size_t size = (size_t)shape_count(&shape) * dtype_size(type);
 	t->data = arena_alloc(g->arena, size + 64);
 	if (data)
@@ -94,7 +94,7 @@ static inline int builder_node(struct builder *b, const char *op, const char *na
 	int id = g->n_nodes++;
 	assert_true(id < BUILDER_MAX);
 	struct node *n = &g->node[id];
-	*n = (struct node){ .name = arena_strdup(g->arena, name), .op = op_find("", op, g->opset), .origin = id };
+	*n = (struct node){.name = arena_strdup(g->arena, name), .op = op_find("", op, g->opset), .origin = id};
 	if (!n->op)
 		fail_msg("operator %s is not in the table", op);
 	n->attrs = arena_alloc(g->arena, n->op->attrs_size + 64);

@@ -28,7 +28,7 @@ static inline void *node_run_field(struct node_run *r, const char *name)
 // Attributes have their defaults.
 static inline void node_run_init(struct node_run *r, const char *domain, const char *op, int opset, int n_out)
 {
-	*r = (struct node_run){ .n = { .name = op, .op = op_find(domain, op, opset), .n_out = n_out, .out = r->out_id } };
+	*r = (struct node_run){.n = {.name = op, .op = op_find(domain, op, opset), .n_out = n_out, .out = r->out_id}};
 	if (!r->n.op)
 		fail_msg("operator %s is not in the table", op);
 	r->n.attrs = r->attrs = calloc(1, r->n.op->attrs_size + 1);
@@ -50,7 +50,7 @@ static inline void node_run_init(struct node_run *r, const char *domain, const c
 static inline void node_run_add(struct node_run *r, enum dtype type, struct shape shape, const void *data)
 {
 	assert_true(r->n.n_in < NODE_RUN_MAX);
-	r->in[r->n.n_in++] = (struct tensor){ .type = type, .shape = shape, .data = (void *)data };
+	r->in[r->n.n_in++] = (struct tensor){.type = type, .shape = shape, .data = (void *)data};
 }
 
 static inline enum status node_run_try(struct node_run *r, struct error *err)
@@ -90,7 +90,7 @@ static inline void node_run_floats(const struct node_run *r, int n, const float 
 			fail_msg("element %d is %g, not %g", i, (double)y[i], (double)want[i]);
 }
 
-#define SHAPE_OF(...) shape_of((int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (int64_t[]){ __VA_ARGS__ })
-#define SCALAR ((struct shape){ .rank = 0 })
+#define SHAPE_OF(...) shape_of((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
+#define SCALAR ((struct shape){.rank = 0})
 
 #endif

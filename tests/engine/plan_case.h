@@ -16,7 +16,7 @@ struct fixture {
 static inline void fixture_plan(struct fixture *f, struct graph *g, const char *target, int method)
 {
 	struct error err;
-	*f = (struct fixture){ .g = g, .e = edits_new(g->n_nodes) };
+	*f = (struct fixture){.g = g, .e = edits_new(g->n_nodes)};
 	if (target_load(&f->t, target, &err) ||
 	    plan_new(&f->p, g, f->t, method < 0 ? target_default_calibration(f->t) : (enum calib_method)method, f->e, NULL, &err))
 		fail_msg("%s", err.text);

@@ -124,9 +124,9 @@ static inline void make_channels(struct support_random *r, struct trial *b)
 
 static inline void make_output(struct support_random *r, struct trial *b)
 {
-	static const struct act acts[] = { { ACT_NONE, 0, 0 }, { ACT_NONE, 0, 0 }, { ACT_RELU, 0, 0 }, { ACT_CLIP, 0.0f, 6.0f },
-		{ ACT_CLIP, -0.37f, 0.9f }, { ACT_LEAKY, 0.1f, 0 } };
-	static const enum dtype types[] = { DT_I8, DT_U8, DT_I8, DT_I16 };
+	static const struct act acts[] = {{ACT_NONE, 0, 0}, {ACT_NONE, 0, 0}, {ACT_RELU, 0, 0}, {ACT_CLIP, 0.0f, 6.0f},
+		{ACT_CLIP, -0.37f, 0.9f}, {ACT_LEAKY, 0.1f, 0}};
+	static const enum dtype types[] = {DT_I8, DT_U8, DT_I8, DT_I16};
 	struct quantizer *q = &b->t.out_quant;
 	enum dtype type = types[support_random_int(r, 0, 3)];
 	int32_t low, high;
@@ -136,8 +136,8 @@ static inline void make_output(struct support_random *r, struct trial *b)
 	if (type == DT_I16)
 		b->out_scale /= 64.0f;
 	b->out_zero = type == DT_U8 || support_random_int(r, 0, 3) == 0 ? support_random_int(r, low, high) : 0;
-	*q = (struct quantizer) { .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = low, .qmax = high,
-		.scale = &b->out_scale, .zero = &b->out_zero };
+	*q = (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = low, .qmax = high,
+		.scale = &b->out_scale, .zero = &b->out_zero};
 	q->rounding = support_random_int(r, 0, 1) ? ROUND_HALF_EVEN : (enum rounding)support_random_int(r, ROUND_HALF_EVEN, ROUND_DOWN);
 	b->t.act = acts[support_random_int(r, 0, 5)];
 	b->t.to_float = support_random_int(r, 0, 5) == 0;
@@ -165,7 +165,7 @@ static inline void trial_done(struct trial *b)
 // Output bytes between guards that must stay as they are.
 static inline uint8_t *trial_run(const struct trial *b, enum kernel_backend backend, int width)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct kernel *k;
 	uint8_t *y = malloc(b->out_size + 2 * GUARD);
 	enum status s = kernel_qconv(&k, backend, &b->t, &err);
@@ -175,7 +175,7 @@ static inline uint8_t *trial_run(const struct trial *b, enum kernel_backend back
 	memset(y, 0xa5, b->out_size + 2 * GUARD);
 	size_t need = kernel_scratch(k, width);
 	void *scratch = need ? aligned_alloc(64, (need + 63) / 64 * 64) : NULL;
-	kernel_run(k, &(struct kernel_io) { .x = b->x, .y = y + GUARD, .scratch = scratch, .width = width });
+	kernel_run(k, &(struct kernel_io){.x = b->x, .y = y + GUARD, .scratch = scratch, .width = width});
 	for (size_t i = 0; i < GUARD; i++)
 		assert_true(y[i] == 0xa5 && y[GUARD + b->out_size + i] == 0xa5);
 	free(scratch);
@@ -208,9 +208,9 @@ static inline void trial_check(const struct trial *b)
 static inline struct conv_geometry square(int64_t c, int64_t oc, int64_t size, int64_t k, int64_t stride, int64_t group)
 {
 	int64_t pad = k / 2, out = (size + 2 * pad - k) / stride + 1;
-	return (struct conv_geometry) { .n = 1, .c = c, .h = size, .w = size, .oc = oc, .kh = k, .kw = k, .oh = out, .ow = out,
+	return (struct conv_geometry){.n = 1, .c = c, .h = size, .w = size, .oc = oc, .kh = k, .kw = k, .oh = out, .ow = out,
 		.stride_h = stride, .stride_w = stride, .dil_h = 1, .dil_w = 1, .pad_t = pad, .pad_l = pad, .pad_b = pad, .pad_r = pad,
-		.group = group };
+		.group = group};
 }
 
 #endif

@@ -16,7 +16,7 @@ static inline float noise(void) // -1 .. 1
 static inline struct tensor tensor(enum dtype type, enum layout layout, int rank, const int64_t *dim)
 {
 	struct error err;
-	struct tensor t = { .type = type, .layout = layout, .shape = shape_of(rank, dim) };
+	struct tensor t = {.type = type, .layout = layout, .shape = shape_of(rank, dim)};
 	assert_int_equal(tensor_alloc(&t, NULL, &err), STATUS_OK);
 	memset(t.data, 0, tensor_bytes(&t));
 	return t;
@@ -27,14 +27,14 @@ static const struct {
 	int32_t zero;
 	float scale;
 } codes[] = {
-	{ -128, 127, 0, 0.0625f }, { 0, 255, 100, 0.05f }, { -32768, 32767, 3, 0.0005f }, { 0, 65535, 32768, 0.0002f },
+	{-128, 127, 0, 0.0625f}, {0, 255, 100, 0.05f}, {-32768, 32767, 3, 0.0005f}, {0, 65535, 32768, 0.0002f},
 };
 enum { CODES = sizeof(codes) / sizeof(codes[0]) };
 
 static inline struct quantizer quantizer(int i)
 {
-	return (struct quantizer) { .kind = QUANT_LINEAR, .qmin = codes[i].min, .qmax = codes[i].max, .axis = -1, .n = 1,
-		.scale = &codes[i].scale, .zero = &codes[i].zero };
+	return (struct quantizer){.kind = QUANT_LINEAR, .qmin = codes[i].min, .qmax = codes[i].max, .axis = -1, .n = 1,
+		.scale = &codes[i].scale, .zero = &codes[i].zero};
 }
 
 static inline double total(const uint32_t *count, int n)

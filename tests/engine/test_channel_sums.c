@@ -12,7 +12,7 @@ enum { UNKNOWN = CHANNELS_UNKNOWN, WHOLE = CHANNELS_WHOLE };
 // Whose channel is element i? From its index along every dimension.
 static int64_t channel_of(const struct channel_split *s, const struct shape *shape, int64_t i)
 {
-	int64_t at[SHAPE_MAX_RANK] = { 0 }, group = 0;
+	int64_t at[SHAPE_MAX_RANK] = {0}, group = 0;
 	if (s->axis < 0)
 		return 0;
 	for (int d = shape->rank - 1; d >= 0; i /= shape->dim[d--])
@@ -26,7 +26,7 @@ static void check_channel(const struct channel_sums *got, int64_t c, const struc
     const struct tensor *q, const struct quantizer *quant)
 {
 	const float *x = f->data, *y = q->data;
-	bool seen[65536] = { 0 };
+	bool seen[65536] = {0};
 	double n = 0, f2 = 0, fq = 0, e2 = 0, shift = 0, most = 0, clipped = 0;
 	float lo = INFINITY, hi = -INFINITY, qlo = INFINITY, qhi = -INFINITY, scale = quant->scale[quant->n > 1 ? c % quant->n : 0];
 	int codes_seen = 0;
@@ -83,9 +83,9 @@ void test_channel_sums__figures_are_those_of_a_plain_computation(void **state)
 		int axis;
 		int64_t groups;
 	} at[] = {
-		{ { 4, { 2, 5, 3, 7 } }, 1, 1 }, { { 4, { 6, 2, 3, 3 } }, 0, 1 }, { { 4, { 6, 4, 3, 3 } }, 1, 3 }, { { 4, { 5, 1, 3, 3 } }, 1, 5 },
-		{ { 3, { 2, 9, 33 } }, 2, 1 }, { { 3, { 2, 9, 33 } }, 1, 1 }, { { 2, { 7, 10 } }, 1, 1 }, { { 2, { 7, 10 } }, 0, 1 },
-		{ { 1, { 13 } }, 0, 1 }, { { 1, { 1 } }, 0, 1 }, { { 0, { 0 } }, 0, 1 }, { { 3, { 4, 5, 6 } }, WHOLE, 1 }, { { 3, { 2, 0, 6 } }, 2, 1 },
+		{{4, {2, 5, 3, 7}}, 1, 1}, {{4, {6, 2, 3, 3}}, 0, 1}, {{4, {6, 4, 3, 3}}, 1, 3}, {{4, {5, 1, 3, 3}}, 1, 5},
+		{{3, {2, 9, 33}}, 2, 1}, {{3, {2, 9, 33}}, 1, 1}, {{2, {7, 10}}, 1, 1}, {{2, {7, 10}}, 0, 1},
+		{{1, {13}}, 0, 1}, {{1, {1}}, 0, 1}, {{0, {0}}, 0, 1}, {{3, {4, 5, 6}}, WHOLE, 1}, {{3, {2, 0, 6}}, 2, 1},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
@@ -97,21 +97,21 @@ void test_channel_sums__figures_are_those_of_a_plain_computation(void **state)
 
 void test_channel_sums__a_scale_for_each(void **state)
 {
-	const float scale[] = { 0.01f, 0.05f, 0.2f, 0.07f, 0.4f };
-	const int32_t zero[5] = { 0 };
-	struct quantizer quant = { .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = 1, .n = 5, .scale = scale, .zero = zero };
+	const float scale[] = {0.01f, 0.05f, 0.2f, 0.07f, 0.4f};
+	const int32_t zero[5] = {0};
+	struct quantizer quant = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = 1, .n = 5, .scale = scale, .zero = zero};
 	(void)state;
-	check_sums(&(struct shape){ 3, { 3, 5, 11 } }, 1, 1, &quant);
+	check_sums(&(struct shape){3, {3, 5, 11}}, 1, 1, &quant);
 	quant.n = 2; // the columns of a ConvTranspose with three groups: two scales for six channels
-	check_sums(&(struct shape){ 3, { 6, 2, 5 } }, 1, 3, &quant);
+	check_sums(&(struct shape){3, {6, 2, 5}}, 1, 3, &quant);
 	quant.axis = 0;
 	quant.n = 5;
-	check_sums(&(struct shape){ 2, { 5, 40 } }, 0, 1, &quant);
+	check_sums(&(struct shape){2, {5, 40}}, 0, 1, &quant);
 }
 
 void test_channel_sums__sums_merge_as_if_they_were_of_all(void **state)
 {
-	const int64_t dim[] = { 2, 3, 50 };
+	const int64_t dim[] = {2, 3, 50};
 	struct quantizer quant = quantizer(0);
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 3, dim), q = tensor(DT_F32, LAYOUT_PLAIN, 3, dim);
 	struct channel_sums part[3], all[3], whole[3];
@@ -139,8 +139,8 @@ void test_channel_sums__sums_merge_as_if_they_were_of_all(void **state)
 
 void test_channel_sums__values_that_are_not_finite(void **state)
 {
-	float x[] = { 1, NAN, INFINITY, 2, NAN, -INFINITY }, y[] = { 1.5f, NAN, 3, 2, 1, -INFINITY };
-	struct tensor f = { .type = DT_F32, .shape = { 2, { 2, 3 } }, .data = x }, q = { .type = DT_F32, .shape = { 2, { 2, 3 } }, .data = y };
+	float x[] = {1, NAN, INFINITY, 2, NAN, -INFINITY}, y[] = {1.5f, NAN, 3, 2, 1, -INFINITY};
+	struct tensor f = {.type = DT_F32, .shape = {2, {2, 3}}, .data = x}, q = {.type = DT_F32, .shape = {2, {2, 3}}, .data = y};
 	struct channel_split s = channel_split(&f.shape, 0);
 	struct channel_sums got[2];
 	(void)state;
@@ -214,7 +214,7 @@ void test_channel_sums__convolutions(void **state)
 	case_node(&c, "Softmax", "y", "flat", "y");
 	case_output(&c, c.graph, "y");
 	case_load(&c);
-	const char *along_1[] = { "x", "conv", "depthwise", "relu", "up", "gate", "swish", "scaled", "shifted", "mean", "flat", "y" };
+	const char *along_1[] = {"x", "conv", "depthwise", "relu", "up", "gate", "swish", "scaled", "shifted", "mean", "flat", "y"};
 	for (size_t i = 0; i < sizeof along_1 / sizeof *along_1; i++)
 		expect_axis(&c, along_1[i], 1);
 	expect_constant(&c, "conv", 1, 0, 1, 8);
@@ -243,11 +243,11 @@ void test_channel_sums__products(void **state)
 	case_node(&c, "Add", "biased", "dense bias", "biased");
 	case_node(&c, "Tanh", "act", "biased", "act");
 	case_node(&c, "MatMul", "mixed", "left act", "mixed"); // rows of the weights make the channels
-	attr_ints(&c, case_node(&c, "Transpose", "turned", "act", "turned"), "perm", 3, (int64_t[]){ 0, 2, 1 });
+	attr_ints(&c, case_node(&c, "Transpose", "turned", "act", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
 	case_node(&c, "MatMul", "scores", "act turned", "scores");
 	case_attr_int(&c, case_node(&c, "Gemm", "gemm", "u g", "gemm"), "transB", 1);
 	case_node(&c, "Gemm", "plain", "u gt gb", "plain");
-	const char *out[] = { "mixed", "scores", "gemm", "plain" };
+	const char *out[] = {"mixed", "scores", "gemm", "plain"};
 	for (int i = 0; i < 4; i++)
 		case_output(&c, c.graph, out[i]);
 	case_load(&c);
@@ -275,25 +275,25 @@ void test_channel_sums__what_moves_dimensions(void **state)
 	case_input(&c, "image", FLOAT, DIMS(1, 8, 8, 3)); // as pictures come
 	random_weights(&c, "w", DIMS(12, 3, 2, 2));
 	random_weights(&c, "proj", DIMS(12, 12));
-	case_ints(&c, "tokens", 3, (int64_t[]){ 1, 12, 49 });
-	case_ints(&c, "heads", 4, (int64_t[]){ 1, 49, 3, 4 });
-	case_ints(&c, "back", 3, (int64_t[]){ 1, 49, 12 });
-	case_ints(&c, "axes", 1, (int64_t[]){ 0 });
-	attr_ints(&c, case_node(&c, "Transpose", "nchw", "image", "nchw"), "perm", 4, (int64_t[]){ 0, 3, 1, 2 });
+	case_ints(&c, "tokens", 3, (int64_t[]){1, 12, 49});
+	case_ints(&c, "heads", 4, (int64_t[]){1, 49, 3, 4});
+	case_ints(&c, "back", 3, (int64_t[]){1, 49, 12});
+	case_ints(&c, "axes", 1, (int64_t[]){0});
+	attr_ints(&c, case_node(&c, "Transpose", "nchw", "image", "nchw"), "perm", 4, (int64_t[]){0, 3, 1, 2});
 	case_node(&c, "Conv", "conv", "nchw w", "conv");
 	case_node(&c, "Reshape", "rows", "conv tokens", "rows");
-	attr_ints(&c, case_node(&c, "Transpose", "cols", "rows", "cols"), "perm", 3, (int64_t[]){ 0, 2, 1 });
-	attr_ints(&c, case_node(&c, "ReduceMean", "pooled", "cols", "pooled"), "axes", 1, (int64_t[]){ -2 });
+	attr_ints(&c, case_node(&c, "Transpose", "cols", "rows", "cols"), "perm", 3, (int64_t[]){0, 2, 1});
+	attr_ints(&c, case_node(&c, "ReduceMean", "pooled", "cols", "pooled"), "axes", 1, (int64_t[]){-2});
 	case_attr_int(&c, c.graph->node[c.graph->n_node - 1], "keepdims", 0);
-	attr_ints(&c, case_node(&c, "ReduceMax", "over", "cols", "over"), "axes", 1, (int64_t[]){ 2 });
+	attr_ints(&c, case_node(&c, "ReduceMax", "over", "cols", "over"), "axes", 1, (int64_t[]){2});
 	case_node(&c, "Reshape", "split", "cols heads", "split");
-	attr_ints(&c, case_node(&c, "Transpose", "by_head", "split", "by_head"), "perm", 4, (int64_t[]){ 0, 2, 1, 3 });
-	attr_ints(&c, case_node(&c, "Transpose", "again", "by_head", "again"), "perm", 4, (int64_t[]){ 0, 2, 1, 3 });
+	attr_ints(&c, case_node(&c, "Transpose", "by_head", "split", "by_head"), "perm", 4, (int64_t[]){0, 2, 1, 3});
+	attr_ints(&c, case_node(&c, "Transpose", "again", "by_head", "again"), "perm", 4, (int64_t[]){0, 2, 1, 3});
 	case_node(&c, "Reshape", "joined", "again back", "joined");
 	case_node(&c, "MatMul", "out", "joined proj", "out");
 	case_node(&c, "Squeeze", "flat", "out axes", "flat");
 	case_attr_int(&c, case_node(&c, "Concat", "both", "out cols", "both"), "axis", 1);
-	const char *out[] = { "pooled", "over", "flat", "both" };
+	const char *out[] = {"pooled", "over", "flat", "both"};
 	for (int i = 0; i < 4; i++)
 		case_output(&c, c.graph, out[i]);
 	case_load(&c);
@@ -322,18 +322,18 @@ void test_channel_sums__what_joins_and_picks(void **state)
 	case_input(&c, "v", FLOAT, DIMS(12, 3));
 	random_weights(&c, "w", DIMS(12, 5));
 	random_weights(&c, "g", DIMS(12, 9));
-	case_ints(&c, "two", 2, (int64_t[]){ 0, 1 });
-	case_ints(&c, "few", 4, (int64_t[]){ 2, 0, 1, 1 });
-	case_ints(&c, "by_two", 2, (int64_t[]){ 2, 2 });
+	case_ints(&c, "two", 2, (int64_t[]){0, 1});
+	case_ints(&c, "few", 4, (int64_t[]){2, 0, 1, 1});
+	case_ints(&c, "by_two", 2, (int64_t[]){2, 2});
 	case_node(&c, "MatMul", "dense", "x w", "dense"); // [4, 5, 5], along 2
 	case_node(&c, "Reshape", "pairs", "few by_two", "pairs");
 	case_attr_int(&c, case_node(&c, "Gather", "before", "dense pairs", "before"), "axis", 0);
 	case_attr_int(&c, case_node(&c, "Gather", "some", "dense two", "some"), "axis", 2);
 	case_attr_int(&c, case_node(&c, "Gather", "apart", "dense pairs", "apart"), "axis", 2);
-	attr_ints(&c, case_node(&c, "Transpose", "turned", "dense", "turned"), "perm", 3, (int64_t[]){ 0, 2, 1 });
+	attr_ints(&c, case_node(&c, "Transpose", "turned", "dense", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
 	case_node(&c, "Add", "torn", "dense turned", "torn");
 	case_attr_int(&c, case_node(&c, "Gemm", "gemm", "v g", "gemm"), "transA", 1);
-	const char *out[] = { "before", "some", "apart", "torn", "gemm" };
+	const char *out[] = {"before", "some", "apart", "torn", "gemm"};
 	for (int i = 0; i < 5; i++)
 		case_output(&c, c.graph, out[i]);
 	case_load(&c);

@@ -12,7 +12,7 @@ struct deep_case {
 // With outputs along every dimension.
 static struct deep_case random_case(struct support_random *r)
 {
-	struct deep_case k = { .n = support_random_int(r, 1, 2), .group = support_random_int(r, 1, 3) };
+	struct deep_case k = {.n = support_random_int(r, 1, 2), .group = support_random_int(r, 1, 3)};
 	k.c = k.group * support_random_int(r, 1, 9);
 	k.oc = k.group * support_random_int(r, 1, 9);
 	for (int i = 0; i < DIMS; i++) {
@@ -30,7 +30,7 @@ static struct ints ints_of(struct builder *b, const int64_t *v, int n)
 {
 	int64_t *own = arena_alloc(b->g->arena, (size_t)n * sizeof *own);
 	memcpy(own, v, (size_t)n * sizeof *own);
-	return (struct ints){ .at = own, .n = n };
+	return (struct ints){.at = own, .n = n};
 }
 
 // x -> the operator -> y, as a model file would be read.
@@ -38,22 +38,22 @@ static struct graph *graph_of(const struct deep_case *k, const char *op, const f
 {
 	struct builder b = builder_new();
 	bool conv = strcmp(op, "Conv") == 0;
-	struct shape w = shape_of(5, (int64_t[]){ k->oc, k->c / k->group, k->kernel[0], k->kernel[1], k->kernel[2] });
-	struct error err = { 0 };
-	b.g->value[builder_input(&b, "x")].shape = shape_of(5, (int64_t[]){ k->n, k->c, k->in[0], k->in[1], k->in[2] });
+	struct shape w = shape_of(5, (int64_t[]){k->oc, k->c / k->group, k->kernel[0], k->kernel[1], k->kernel[2]});
+	struct error err = {0};
+	b.g->value[builder_input(&b, "x")].shape = shape_of(5, (int64_t[]){k->n, k->c, k->in[0], k->in[1], k->in[2]});
 	if (conv) {
 		builder_constant(&b, "w", DT_F32, w, weights);
 		builder_constant(&b, "b", DT_F32, shape_of(1, &k->oc), bias);
 	}
 	struct node *n = &b.g->node[builder_node(&b, op, "node", conv ? "x w b" : "x", "y")];
 	if (conv)
-		*(struct conv_attrs *)n->attrs = (struct conv_attrs){ .auto_pad = "NOTSET", .group = k->group, .output_padding.n = -1, .output_shape.n = -1, .kernel_shape = ints_of(&b, k->kernel, DIMS),
-			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS) };
+		*(struct conv_attrs *)n->attrs = (struct conv_attrs){.auto_pad = "NOTSET", .group = k->group, .output_padding.n = -1, .output_shape.n = -1, .kernel_shape = ints_of(&b, k->kernel, DIMS),
+			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS)};
 	else
-		*(struct pool_attrs *)n->attrs = (struct pool_attrs){ .auto_pad = "NOTSET", .kernel_shape = ints_of(&b, k->kernel, DIMS),
-			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS) };
-	const struct tensor x = { .type = DT_F32, .shape = b.g->value[0].shape };
-	const struct tensor *in[] = { &x, b.g->value[conv ? 1 : 0].constant, b.g->value[conv ? 2 : 0].constant };
+		*(struct pool_attrs *)n->attrs = (struct pool_attrs){.auto_pad = "NOTSET", .kernel_shape = ints_of(&b, k->kernel, DIMS),
+			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS)};
+	const struct tensor x = {.type = DT_F32, .shape = b.g->value[0].shape};
+	const struct tensor *in[] = {&x, b.g->value[conv ? 1 : 0].constant, b.g->value[conv ? 2 : 0].constant};
 	struct tensor y;
 	assert_int_equal(n->op->shape(n, in, &y, &err), STATUS_OK);
 	b.g->value[n->out[0]].shape = y.shape;
@@ -63,8 +63,8 @@ static struct graph *graph_of(const struct deep_case *k, const char *op, const f
 
 static struct tensor allocated(const struct shape *shape)
 {
-	struct error err = { 0 };
-	struct tensor t = { .type = DT_F32, .shape = *shape };
+	struct error err = {0};
+	struct tensor t = {.type = DT_F32, .shape = *shape};
 	assert_int_equal(tensor_alloc(&t, NULL, &err), STATUS_OK);
 	return t;
 }
@@ -80,9 +80,9 @@ static void assert_same(const struct tensor *a, const struct tensor *b, float to
 
 static struct tensor infer(struct graph *g, const struct plan *p, const struct tensor *x, enum kernel_backend b)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct tensor y;
-	struct engine *e = engine_new(g, NULL, &(struct engine_options){ .backend = b, .threads = 2 });
+	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = b, .threads = 2});
 	if (engine_infer(e, p, &(struct inference){.sim = p ? SIM_FULL : SIM_FLOAT, .in = x, .want = g->output, .n_want = 1, .out = &y}, &err))
 		fail_msg("%s", err.text);
 	engine_free(&e);
@@ -91,8 +91,8 @@ static struct tensor infer(struct graph *g, const struct plan *p, const struct t
 
 static struct tensor interpreted(struct graph *g, const struct tensor *x)
 {
-	struct error err = { 0 };
-	struct tensor y = { 0 };
+	struct error err = {0};
+	struct tensor y = {0};
 	assert_int_equal(graph_eval(g, &x, &y, 1, &err), STATUS_OK);
 	return y;
 }
@@ -119,14 +119,14 @@ static void check_floats(struct support_random *r, const char *op)
 
 void test_deep__convolutions(void **state)
 {
-	struct support_random r = { 1 };
+	struct support_random r = {1};
 	for (int i = 0; i < 40; i++)
 		check_floats(&r, "Conv");
 }
 
 void test_deep__maxima(void **state)
 {
-	struct support_random r = { 2 };
+	struct support_random r = {2};
 	for (int i = 0; i < 40; i++)
 		check_floats(&r, "MaxPool");
 }
@@ -140,7 +140,7 @@ static void fill_exact(struct support_random *r, float *w, int64_t channels, int
 
 static struct plan *plan_of(struct graph *g, struct edits *e, const struct target *t, float in_scale, float out_scale)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct plan *p;
 	float scale[8];
 	int32_t zero[8];
@@ -160,7 +160,7 @@ static struct plan *plan_of(struct graph *g, struct edits *e, const struct targe
 static void check_codes(struct support_random *r, const struct target *t)
 {
 	struct deep_case k = random_case(r);
-	float w[27 * 9 * 27], bias[27] = { 0 };
+	float w[27 * 9 * 27], bias[27] = {0};
 	fill_exact(r, w, k.oc, k.c / k.group * k.kernel[0] * k.kernel[1] * k.kernel[2]);
 	struct graph *g = graph_of(&k, "Conv", w, bias);
 	struct edits *e = edits_new(g->n_nodes);
@@ -190,9 +190,9 @@ static void check_codes(struct support_random *r, const struct target *t)
 // Zero points that are not zero: what lies outside of the input stands for it.
 void test_deep__convolutions_of_codes(void **state)
 {
-	struct support_random r = { 3 };
+	struct support_random r = {3};
 	struct target *t;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (target_load(&t, "onnxruntime", &err))
 		fail_msg("%s", err.text);
 	for (int i = 0; i < 40; i++)

@@ -6,14 +6,14 @@
 static struct grid *grid_of(const struct tensor *f)
 {
 	struct grid *g = calloc(1, sizeof(*g));
-	stats_site(&(struct stats_site) { .f = f, .q = { f, f }, .grid = g });
+	stats_site(&(struct stats_site){.f = f, .q = {f, f}, .grid = g});
 	return g;
 }
 
 // Parts of any ranges and in any order give the grid of the whole.
 void test_grid__parts_merge_exactly(void **state)
 {
-	static const float reach[] = { 1e-6f, 0.02f, 7.0f, 3000.0f }, shift[] = { 0.0f, -50.0f, 1e5f };
+	static const float reach[] = {1e-6f, 0.02f, 7.0f, 3000.0f}, shift[] = {0.0f, -50.0f, 1e5f};
 	const int64_t each = 3000, parts = 4, n = each * parts;
 	for (int s = 0; s < 3; s++) {
 		struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
@@ -76,7 +76,7 @@ void test_grid__odd_values(void **state)
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
 	float *x = f.data;
 	struct grid *g = grid_of(&f);
-	uint32_t hist[8] = { 0 };
+	uint32_t hist[8] = {0};
 	assert_int_equal(g->n, 1); // zeros
 	assert_int_equal(g->bin[0], 16);
 	free(g);
@@ -103,7 +103,7 @@ void test_grid__odd_values(void **state)
 void test_grid__codes(void **state)
 {
 	struct quantizer quant = quantizer(0), wide = quantizer(2);
-	uint32_t count[4096] = { 0 }, hist[64] = { 0 };
+	uint32_t count[4096] = {0}, hist[64] = {0};
 	count[0] = 3;    // 0
 	count[0x80] = 5; // -128 * 0.0625 = -8
 	count[0x40] = 7; // 4

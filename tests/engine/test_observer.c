@@ -19,9 +19,9 @@ static struct target *load(const char *name)
 
 static struct observer_setup setup_for(const struct target *t, enum calib_method m, bool symmetric, int samples)
 {
-	struct observer_setup s = { .target = t, .method = m, .kl_bins = 4096, .samples = samples, .floor = -INFINITY };
-	s.quant = (struct quantizer){ .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .symmetric = symmetric,
-		.pow2 = target_needs_pow2(t), .qmin = symmetric ? -128 : 0, .qmax = symmetric ? 127 : 255 };
+	struct observer_setup s = {.target = t, .method = m, .kl_bins = 4096, .samples = samples, .floor = -INFINITY};
+	s.quant = (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .symmetric = symmetric,
+		.pow2 = target_needs_pow2(t), .qmin = symmetric ? -128 : 0, .qmax = symmetric ? 127 : 255};
 	return s;
 }
 
@@ -33,7 +33,7 @@ static float scale_of(const struct observer_setup *s, const float *x, int64_t ea
 	for (int phase = 0; phase < observer_phases(o); phase++) {
 		for (int i = 0; i < s->samples; i++) {
 			int k = backwards ? s->samples - 1 - i : i;
-			struct tensor t = { .type = DT_F32, .shape = shape_of(1, &each), .data = (float *)x + each * k };
+			struct tensor t = {.type = DT_F32, .shape = shape_of(1, &each), .data = (float *)x + each * k};
 			observer_feed(o, phase, k, &t);
 		}
 	}
@@ -47,7 +47,7 @@ static float scale_of(const struct observer_setup *s, const float *x, int64_t ea
 #define SAMPLES 3
 static float *values(bool relu)
 {
-	struct support_random r = { 7 };
+	struct support_random r = {7};
 	float *x = malloc(sizeof *x * EACH * SAMPLES);
 	for (int i = 0; i < EACH * SAMPLES; i++) {
 		x[i] = support_random_normal(&r) * (i % 1000 == 0 ? 5.0f : 1.0f);
@@ -89,12 +89,12 @@ void test_observer__percentile_is_the_sorted_one(void **state)
 void test_observer__small_tensors_too(void **state)
 {
 	struct target *t = load("tensorrt");
-	static const float x[10] = { 3, -4, 2, 1, 0, 5, -2, 7, -1, 6 };
+	static const float x[10] = {3, -4, 2, 1, 0, 5, -2, 7, -1, 6};
 	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, true, 1);
 	int32_t zero;
 	// ranks 1 and 10 of 10 counted from 1: int(10 * .9999) + 1 = 10
 	assert_float_equal(scale_of(&s, x, 10, &zero, false), 14.0f / 255, 1e-9);
-	static const float one[1] = { 2 };
+	static const float one[1] = {2};
 	assert_float_equal(scale_of(&s, one, 1, &zero, false), 4.0f / 255, 1e-9);
 	target_free(&t);
 }
@@ -103,18 +103,18 @@ void test_observer__minmax_rounds_up_to_powers_of_two(void **state)
 {
 	struct target *t = load("esp32p4");
 	struct observer_setup s = setup_for(t, CALIB_MINMAX, true, 1);
-	static const float x[3] = { -1.0f, 0.5f, 0.2f };
+	static const float x[3] = {-1.0f, 0.5f, 0.2f};
 	int32_t zero = 5;
 	assert_float_equal(scale_of(&s, x, 3, &zero, false), 0x1p-6, 0); // 2 / 255 is over 2^-7
 	assert_int_equal(zero, 0);
-	static const float zeros[3] = { 0 };
+	static const float zeros[3] = {0};
 	assert_true(scale_of(&s, zeros, 3, &zero, false) > 0);
 	target_free(&t);
 }
 
 void test_observer__kl_search_is_the_definition(void **state)
 {
-	struct support_random r = { 11 };
+	struct support_random r = {11};
 	for (int round = 0; round < 20; round++) {
 		enum { BINS = 512, LEVELS = 16 };
 		uint32_t hist[BINS];
@@ -140,7 +140,7 @@ void test_observer__kl_search_is_the_definition(void **state)
 void test_observer__kl_search_of_mostly_empty_bins(void **state)
 {
 	enum { BINS = 8192, LEVELS = 1024, VALUES = 40 };
-	struct support_random r = { 12 };
+	struct support_random r = {12};
 	for (int round = 0; round < 20; round++) {
 		uint32_t *hist = calloc(BINS, sizeof *hist);
 		double *h = calloc(BINS, sizeof *h), least = INFINITY;
@@ -180,7 +180,7 @@ static double mse_plain(const uint32_t *h, int bins, int start, int step, int en
 
 void test_observer__mse_search_is_the_definition(void **state)
 {
-	struct support_random r = { 5 };
+	struct support_random r = {5};
 	for (int round = 0; round < 10; round++) {
 		enum { BINS = 512, LEVELS = 64, WIDEST = BINS / LEVELS + 1 };
 		uint32_t hist[BINS];
@@ -229,7 +229,7 @@ void test_observer__exponents_are_the_best_of_five(void **state)
 
 void test_observer__order_and_processor_do_not_show(void **state)
 {
-	static const char *const targets[] = { "esp32p4", "onnxruntime", "xint8" };
+	static const char *const targets[] = {"esp32p4", "onnxruntime", "xint8"};
 	float *x = values(false);
 	x[17] = NAN;
 	x[EACH + 3] = INFINITY;
@@ -256,7 +256,7 @@ void test_observer__order_and_processor_do_not_show(void **state)
 // Values whose scales torch's HistogramObserver (quint8, reduced range) was asked for: four samples, one after the other.
 static float torch_value(int set, int sample, int i)
 {
-	static const double loud[2][4] = { { 8, 4, 32, 16 }, { 3, 1, 5, 2 } }, late[4] = { 0, 0, 1, 3 };
+	static const double loud[2][4] = {{8, 4, 32, 16}, {3, 1, 5, 2}}, late[4] = {0, 0, 1, 3};
 	double v = (i * 7919 + sample * 131) % 10007 / 10007.0 - .5;
 	switch (set) {
 	case 0: return (float)(v * v * v * loud[0][sample]);
@@ -296,13 +296,13 @@ void test_observer__zero_points_of_pytorch_are_of_single_precision(void **state)
 	static const struct {
 		float end;
 		int32_t zero;
-	} cases[] = { { 1, 64 }, { 1.3f, 63 }, { 1.37f, 64 }, { 5.5f, 63 } };
+	} cases[] = {{1, 64}, {1.3f, 63}, {1.37f, 64}, {5.5f, 63}};
 	struct target *t = load("pytorch");
 	struct observer_setup s = setup_for(t, CALIB_MINMAX, false, 1);
 	s.quant.qmax = 127;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int32_t zero;
-		float x[2] = { -cases[i].end, cases[i].end };
+		float x[2] = {-cases[i].end, cases[i].end};
 		assert_true(scale_of(&s, x, 2, &zero, false) == (float)(2.0 * x[1] / 127));
 		assert_int_equal(zero, cases[i].zero);
 	}
@@ -312,7 +312,7 @@ void test_observer__zero_points_of_pytorch_are_of_single_precision(void **state)
 // The range grows, one value alone comes first or nothing else does, a single value is far out.
 void test_observer__mse_of_pytorch_is_torchs(void **state)
 {
-	static const struct grid_wanted torch[SETS] = { { 0.0627580062f, 64 }, { 0.00975691807f, 0 }, { 0.0235733036f, 64 }, { 0.954258263f, 1 }, { 0.00590551179f, 0 } };
+	static const struct grid_wanted torch[SETS] = {{0.0627580062f, 64}, {0.00975691807f, 0}, {0.0235733036f, 64}, {0.954258263f, 1}, {0.00590551179f, 0}};
 	struct target *t = load("pytorch");
 	struct observer_setup s = setup_for(t, CALIB_MSE, false, 4);
 	s.quant.qmax = 127;
@@ -323,7 +323,7 @@ void test_observer__mse_of_pytorch_is_torchs(void **state)
 // As numpy.histogram of the magnitudes of all samples and ONNX Runtime's PercentileCalibrater have it.
 void test_observer__percentile_of_onnxruntime_is_pooled(void **state)
 {
-	static const struct grid_wanted numpy[SETS] = { { 0.0313554853f, 128 }, { 0.00489760889f, 0 }, { 0.0117542613f, 128 }, { 0.475260407f, 3 }, { 0.00294117653f, 0 } };
+	static const struct grid_wanted numpy[SETS] = {{0.0313554853f, 128}, {0.00489760889f, 0}, {0.0117542613f, 128}, {0.475260407f, 3}, {0.00294117653f, 0}};
 	struct target *t = load("onnxruntime");
 	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 4);
 	check_sets(&s, numpy);
@@ -336,8 +336,8 @@ void test_observer__smallest_scales(void **state)
 	static const struct {
 		const char *target;
 		float scale;
-	} smallest[] = { { "pytorch", 0x1p-23f }, { "onnxruntime", 1 }, { "a8w8", 1 }, { "xquant", 0x1p-23f }, { "tensorrt", 1e-8f } };
-	static const float zeros[3] = { 0 };
+	} smallest[] = {{"pytorch", 0x1p-23f}, {"onnxruntime", 1}, {"a8w8", 1}, {"xquant", 0x1p-23f}, {"tensorrt", 1e-8f}};
+	static const float zeros[3] = {0};
 	for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++) {
 		struct target *t = load(smallest[i].target);
 		struct observer_setup s = setup_for(t, CALIB_MINMAX, false, 1);
@@ -352,7 +352,7 @@ static void feed_phase(struct observer *o, int phase, float *x)
 {
 	int64_t n = EACH;
 	for (int i = 0; i < SAMPLES; i++)
-		observer_feed(o, phase, i, &(struct tensor){ .type = DT_F32, .shape = shape_of(1, &n), .data = x + EACH * i });
+		observer_feed(o, phase, i, &(struct tensor){.type = DT_F32, .shape = shape_of(1, &n), .data = x + EACH * i});
 }
 
 static bool same_kind(const struct observer *a, const struct observer *b, int phase)
@@ -405,7 +405,7 @@ void test_observer__what_another_gathered_is_adopted(void **state)
 static void feed_ranges(struct observer *o, float *x, int64_t each, int64_t stride)
 {
 	for (int i = 0; i < SAMPLES; i++) {
-		struct tensor t = { .type = DT_F32, .shape = shape_of(1, &each), .data = x + i * stride };
+		struct tensor t = {.type = DT_F32, .shape = shape_of(1, &each), .data = x + i * stride};
 		observer_feed(o, 0, i, &t);
 	}
 }
@@ -414,8 +414,8 @@ static void feed_ranges(struct observer *o, float *x, int64_t each, int64_t stri
 void test_observer__ranges_of_parts_are_joined(void **state)
 {
 	enum { FRONT = 1000, BACK = EACH - FRONT };
-	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_KL, CALIB_MSE };
-	static const char *const targets[] = { "onnxruntime", "esp32p4", "tensorrt" };
+	static const enum calib_method methods[] = {CALIB_MINMAX, CALIB_KL, CALIB_MSE};
+	static const char *const targets[] = {"onnxruntime", "esp32p4", "tensorrt"};
 	float *x = values(false);
 	for (int i = 0; i < FRONT; i++)
 		x[EACH + i] = i % 2 ? NAN : INFINITY;
@@ -456,10 +456,10 @@ void test_observer__ranks_are_not_joined(void **state)
 void test_observer__padding_is_not_seen(void **state)
 {
 	struct target *t = load("tensorrt");
-	int64_t dim[] = { 2, 5, 3, 7 };
-	struct support_random r = { 3 };
-	struct tensor plain = { .type = DT_F32, .shape = shape_of(4, dim) };
-	struct tensor block = { .type = DT_F32, .shape = shape_of(4, dim), .layout = LAYOUT_BLOCK };
+	int64_t dim[] = {2, 5, 3, 7};
+	struct support_random r = {3};
+	struct tensor plain = {.type = DT_F32, .shape = shape_of(4, dim)};
+	struct tensor block = {.type = DT_F32, .shape = shape_of(4, dim), .layout = LAYOUT_BLOCK};
 	struct error err;
 	assert_int_equal(tensor_alloc(&plain, NULL, &err), STATUS_OK);
 	assert_int_equal(tensor_alloc(&block, NULL, &err), STATUS_OK);
@@ -492,7 +492,7 @@ static float scale_of_one(const struct observer_setup *s, float *x, int64_t n, b
 	if (thin)
 		observer_thin(o);
 	for (int phase = 0; phase < observer_phases(o); phase++)
-		observer_feed(o, phase, 0, &(struct tensor){ .type = DT_F32, .shape = shape_of(1, &n), .data = x });
+		observer_feed(o, phase, 0, &(struct tensor){.type = DT_F32, .shape = shape_of(1, &n), .data = x});
 	assert_int_equal(observer_finish(o, &scale, &zero, &err), STATUS_OK);
 	observer_free(&o);
 	return scale;
@@ -503,7 +503,7 @@ void test_observer__thin(void **state)
 {
 	enum { LARGE = 1 << 19 };
 	struct target *t = load("tensorrt");
-	struct support_random r = { 11 };
+	struct support_random r = {11};
 	float *x = malloc(LARGE * sizeof *x);
 	int differ = 0;
 	(void)state;
@@ -544,8 +544,8 @@ void test_observer__the_largest_floats_are_counted(void **state)
 // What masks hold: 0 and the lowest float. The farthest code stands for a finite number all the same.
 void test_observer__no_code_is_infinity(void **state)
 {
-	static const char *const names[] = { "esp32p4", "pytorch", "onnxruntime", "xint8" };
-	static const enum calib_method methods[] = { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL, CALIB_MSE };
+	static const char *const names[] = {"esp32p4", "pytorch", "onnxruntime", "xint8"};
+	static const enum calib_method methods[] = {CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL, CALIB_MSE};
 	float *x = calloc(EACH, sizeof *x);
 	for (int i = 0; i < EACH / 2; i++)
 		x[i] = -FLT_MAX;
@@ -574,10 +574,10 @@ static void hist_plainly(uint32_t *hist, int bins, bool absolute, float lo, floa
 void test_observer__levels_count_alike(void **state)
 {
 	enum { MOST = 8192, LONGEST = 1037 };
-	static const int64_t length[] = { 0, 1, 15, 16, 31, 33, 64, 127, 128, 129, 159, 160, 161, 256, 512, LONGEST };
-	static const int bins[] = { 1, 7, 2048, 4096, MOST };
-	static const float odd[] = { NAN, INFINITY, -INFINITY, 3, -3, 2, -2, 0, -0.0f, FLT_MAX, 1e-40f };
-	struct support_random r = { 5 };
+	static const int64_t length[] = {0, 1, 15, 16, 31, 33, 64, 127, 128, 129, 159, 160, 161, 256, 512, LONGEST};
+	static const int bins[] = {1, 7, 2048, 4096, MOST};
+	static const float odd[] = {NAN, INFINITY, -INFINITY, 3, -3, 2, -2, 0, -0.0f, FLT_MAX, 1e-40f};
+	struct support_random r = {5};
 	float x[LONGEST];
 	static uint32_t got[MOST + 1], want[MOST + 1];
 	(void)state;
@@ -615,7 +615,7 @@ void test_observer__nothing_finite_is_an_error(void **state)
 		struct error err;
 		for (int i = 0; i < 9; i++)
 			x[i] = i % 2 ? NAN : INFINITY;
-		struct tensor bad = { .type = DT_F32, .shape = shape_of(1, &n), .data = x };
+		struct tensor bad = {.type = DT_F32, .shape = shape_of(1, &n), .data = x};
 		for (int phase = 0; phase < observer_phases(o); phase++)
 			observer_feed(o, phase, 0, &bad);
 		assert_int_equal(observer_finish(o, &scale, &zero, &err), STATUS_FORMAT);

@@ -6,7 +6,7 @@ enum { A = 5, B = 7, C = 300 };
 
 static float *floats(uint64_t seed, int64_t n)
 {
-	struct support_random random = { seed };
+	struct support_random random = {seed};
 	float *x = malloc((size_t)n * sizeof *x);
 	support_random_floats(&random, x, (size_t)n, -2, 2);
 	return x;
@@ -51,7 +51,7 @@ static void check_reduction(const char *op, const float *x, const int64_t *axes,
 {
 	static double want[A * B * C];
 	struct node_run r;
-	int64_t step[3] = { B * C, C, 1 }, count[3] = { A, B, C };
+	int64_t step[3] = {B * C, C, 1}, count[3] = {A, B, C};
 
 	node_run_init(&r, "", op, 18, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
@@ -64,7 +64,7 @@ static void check_reduction(const char *op, const float *x, const int64_t *axes,
 	for (int64_t i = 0; i < A * B * C; i++) {
 		int64_t to = 0;
 		for (int d = 0; d < 3; d++)
-			to = to * count[d] + i / step[d] % (int64_t[]){ A, B, C }[d] % count[d];
+			to = to * count[d] + i / step[d] % (int64_t[]){A, B, C}[d] % count[d];
 		want[to] = fold(op, want[to], (double)x[i]);
 	}
 	assert_int_equal(tensor_count(&r.out[0]), count[0] * count[1] * count[2]);
@@ -78,27 +78,27 @@ static void check_reduction(const char *op, const float *x, const int64_t *axes,
 
 void test_op_along__reductions_of_any_axis(void **state)
 {
-	static const char *const ops[] = { "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceProd" };
+	static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceProd"};
 	float *x = floats(2, A * B * C);
 
 	(void)state;
 	x[C + 3] = NAN;
 	x[2 * C + 4] = -INFINITY;
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-		check_reduction(ops[i], x, (int64_t[]){ 0 }, 1);
-		check_reduction(ops[i], x, (int64_t[]){ 1 }, 1);
-		check_reduction(ops[i], x, (int64_t[]){ 0, 1 }, 2);
-		check_reduction(ops[i], x, (int64_t[]){ 0, 2 }, 2);
+		check_reduction(ops[i], x, (int64_t[]){0}, 1);
+		check_reduction(ops[i], x, (int64_t[]){1}, 1);
+		check_reduction(ops[i], x, (int64_t[]){0, 1}, 2);
+		check_reduction(ops[i], x, (int64_t[]){0, 2}, 2);
 	}
 	free(x);
 }
 
-static const enum dtype sized[] = { DT_U8, DT_I16, DT_F32, DT_I64 };
+static const enum dtype sized[] = {DT_U8, DT_I16, DT_F32, DT_I64};
 
 // Elements of 1, 2, 4 and 8 bytes, one or three of them at a time.
 void test_op_along__gather_of_elements(void **state)
 {
-	static const int64_t pick[] = { 6, -7, 2 };
+	static const int64_t pick[] = {6, -7, 2};
 	unsigned char x[A * B * 3 * 8];
 
 	(void)state;
@@ -189,7 +189,7 @@ static bool goes_first(const float *x, int64_t a, int64_t b)
 // All of a row and a part of it, few and many, with equal elements and some that are no numbers: element i of the result has i before it.
 void test_op_along__ranks(void **state)
 {
-	static const int64_t sizes[][2] = { { 54, 54 }, { 54, 53 }, { C, C }, { C, 100 }, { C, 30 }, { 20, 20 }, { 25, 25 }, { 1, 1 } };
+	static const int64_t sizes[][2] = {{54, 54}, {54, 53}, {C, C}, {C, 100}, {C, 30}, {20, 20}, {25, 25}, {1, 1}};
 	float *x = floats(4, C);
 
 	(void)state;
@@ -224,11 +224,11 @@ void test_op_along__scattered(void **state)
 	(void)state;
 	for (int64_t axis = 0; axis < 3; axis++) {
 		struct node_run s, g;
-		int64_t index[N], step = (int64_t[]){ B * 9, 9, 1 }[axis], dim = (int64_t[]){ A, B, 9 }[axis];
+		int64_t index[N], step = (int64_t[]){B * 9, 9, 1}[axis], dim = (int64_t[]){A, B, 9}[axis];
 		float want[A * B * 9];
 		memcpy(want, x, sizeof want);
 		for (int64_t i = 0; i < N; i++) {
-			int64_t at[3] = { i / (J * K), i / K % J, i % K };
+			int64_t at[3] = {i / (J * K), i / K % J, i % K};
 			index[i] = i * 5 % dim - (i % 2 ? dim : 0);
 			at[axis] = 0;
 			want[(at[0] * B + at[1]) * 9 + at[2] + (index[i] + dim) % dim * step] += updates[i];
@@ -247,7 +247,7 @@ void test_op_along__scattered(void **state)
 		node_run_add(&g, DT_I64, SHAPE_OF(I, J, K), index);
 		node_run(&g);
 		for (int64_t i = 0; i < N; i++) {
-			int64_t at[3] = { i / (J * K), i / K % J, i % K };
+			int64_t at[3] = {i / (J * K), i / K % J, i % K};
 			at[axis] = 0;
 			assert_true(((float *)g.out[0].data)[i] == want[(at[0] * B + at[1]) * 9 + at[2] + (index[i] + dim) % dim * step]);
 		}
@@ -281,7 +281,7 @@ void test_op_along__the_best(void **state)
 	for (int mode = 0; mode < 12; mode++) {
 		struct node_run r;
 		bool max = mode & 1, last = mode & 2;
-		int64_t axis = mode / 4, step = (int64_t[]){ B * C, C, 1 }[axis], n = (int64_t[]){ A, B, C }[axis];
+		int64_t axis = mode / 4, step = (int64_t[]){B * C, C, 1}[axis], n = (int64_t[]){A, B, C}[axis];
 		node_run_init(&r, "", max ? "ArgMax" : "ArgMin", 13, 1);
 		*(int64_t *)node_run_field(&r, "axis") = axis;
 		*(int64_t *)node_run_field(&r, "select_last_index") = last;
@@ -302,9 +302,9 @@ static bool related(const char *op, float a, float b)
 // Every relation, of two rows, of a row with one value on either side, and across.
 void test_op_along__relations(void **state)
 {
-	static const char *const ops[] = { "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual" };
+	static const char *const ops[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
 	float *x = floats(8, 2 * C);
-	const struct shape shapes[][2] = { { SHAPE_OF(C), SHAPE_OF(C) }, { SHAPE_OF(C), SHAPE_OF(1) }, { SHAPE_OF(1), SHAPE_OF(C) }, { SHAPE_OF(20, 1), SHAPE_OF(1, 15) } };
+	const struct shape shapes[][2] = {{SHAPE_OF(C), SHAPE_OF(C)}, {SHAPE_OF(C), SHAPE_OF(1)}, {SHAPE_OF(1), SHAPE_OF(C)}, {SHAPE_OF(20, 1), SHAPE_OF(1, 15)}};
 
 	(void)state;
 	for (int i = 0; i < 2 * C; i++)
@@ -327,7 +327,7 @@ void test_op_along__relations(void **state)
 
 void test_op_along__logic(void **state)
 {
-	static const char *const ops[] = { "And", "Or", "Xor", "Not" };
+	static const char *const ops[] = {"And", "Or", "Xor", "Not"};
 	uint8_t x[2 * C];
 
 	(void)state;
@@ -378,8 +378,8 @@ void test_op_along__regions_of_all_channels(void **state)
 {
 	enum { W = 50 };
 	static float x[3 * W * W];
-	static const float regions[] = { 2, 3, 42, 45, 10.5f, 20, 14.5f, 26 };
-	static const int64_t image[] = { 0, 0 };
+	static const float regions[] = {2, 3, 42, 45, 10.5f, 20, 14.5f, 26};
+	static const int64_t image[] = {0, 0};
 	struct node_run r;
 
 	(void)state;

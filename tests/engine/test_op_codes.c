@@ -17,9 +17,9 @@ static int clamp(double v, int low, int high)
 
 void test_op_codes__quantizes_in_blocks(void **state)
 {
-	const float x[] = { 0.5f, 1.4f, -3.0f, 10.0f, 2.5f, 0.26f, 1.0f, -1.0f, 4.0f, 500.0f };
-	const float scale[] = { 1.0f, 0.5f, 2.0f, 0.25f, 1.0f, 3.0f };
-	const int8_t zero[] = { 0, 1, -1, 2, 0, 5 };
+	const float x[] = {0.5f, 1.4f, -3.0f, 10.0f, 2.5f, 0.26f, 1.0f, -1.0f, 4.0f, 500.0f};
+	const float scale[] = {1.0f, 0.5f, 2.0f, 0.25f, 1.0f, 3.0f};
+	const int8_t zero[] = {0, 1, -1, 2, 0, 5};
 	struct node_run q, d;
 
 	node_run_init(&q, "", "QuantizeLinear", 21, 1);
@@ -56,7 +56,7 @@ static double product(const uint8_t *a, const uint8_t *a_zero, const int8_t *b, 
 
 void test_op_codes__zero_points_of_rows_and_columns(void **state)
 {
-	struct support_random r = { 1 };
+	struct support_random r = {1};
 	uint8_t a[M * K], a_zero[M], b[K * N], b_zero[N];
 	struct node_run run;
 
@@ -79,7 +79,7 @@ void test_op_codes__zero_points_of_rows_and_columns(void **state)
 void test_op_codes__products_of_batches(void **state)
 {
 	enum { BATCHES = 3 };
-	struct support_random r = { 3 };
+	struct support_random r = {3};
 	uint8_t a[BATCHES * M * K], a_zero[M], b[BATCHES * K * N], b_zero[N];
 
 	random_bytes(&r, a, sizeof a);
@@ -105,10 +105,10 @@ void test_op_codes__products_of_batches(void **state)
 
 void test_op_codes__products_as_floats(void **state)
 {
-	struct support_random r = { 2 };
-	const float a_scale = 0.02f, b_scale[N] = { 0.5f, 1, 2, 0.1f, 0.2f, 0.3f, 4 }, bias[N] = { 1, 2, 3, 4, 5, 6, 7 };
-	uint8_t a[M * K], a_zero[M] = { 9, 9, 9, 9, 9 }, b[K * N];
-	int8_t b_zero[N] = { -3, -3, -3, -3, -3, -3, -3 };
+	struct support_random r = {2};
+	const float a_scale = 0.02f, b_scale[N] = {0.5f, 1, 2, 0.1f, 0.2f, 0.3f, 4}, bias[N] = {1, 2, 3, 4, 5, 6, 7};
+	uint8_t a[M * K], a_zero[M] = {9, 9, 9, 9, 9}, b[K * N];
+	int8_t b_zero[N] = {-3, -3, -3, -3, -3, -3, -3};
 	struct node_run run;
 
 	random_bytes(&r, a, sizeof a);
@@ -131,7 +131,7 @@ void test_op_codes__products_as_floats(void **state)
 
 void test_op_codes__left_side_quantized_by_its_range(void **state)
 {
-	struct support_random r = { 3 };
+	struct support_random r = {3};
 	float a[M * K], b_scale = 0.01f, high = 0;
 	uint8_t b[K * N];
 	struct node_run run;
@@ -158,7 +158,7 @@ void test_op_codes__left_side_quantized_by_its_range(void **state)
 // QGemm with both sides transposed and a bias, to codes.
 void test_op_codes__gemm(void **state)
 {
-	struct support_random r = { 4 };
+	struct support_random r = {4};
 	const float a_scale = 0.1f, b_scale = 0.05f, y_scale = 3.1f;
 	const uint8_t a_zero = 100, y_zero = 120;
 	const int8_t b_zero = 3;
@@ -194,20 +194,20 @@ void test_op_codes__gemm(void **state)
 void test_op_codes__convolution_with_scales_of_channels(void **state)
 {
 	enum { C = 4, OC = 6, SIDE = 5, GROUP = 2, CG = C / GROUP };
-	struct support_random r = { 5 };
-	const float x_scale = 0.02f, y_scale = 0.7f, w_scale[OC] = { 0.01f, 0.02f, 0.03f, 0.04f, 0.05f, 0.06f };
+	struct support_random r = {5};
+	const float x_scale = 0.02f, y_scale = 0.7f, w_scale[OC] = {0.01f, 0.02f, 0.03f, 0.04f, 0.05f, 0.06f};
 	const uint8_t x_zero = 77, y_zero = 10;
-	const int8_t w_zero[OC] = { 0, 1, 2, 3, 4, 5 };
-	const int32_t bias[OC] = { 0, 100, -1000, 2000, 5, 6 };
+	const int8_t w_zero[OC] = {0, 1, 2, 3, 4, 5};
+	const int32_t bias[OC] = {0, 100, -1000, 2000, 5, 6};
 	uint8_t x[C * SIDE * SIDE], w[OC * CG * 9];
-	int64_t pads[] = { 1, 1, 1, 1 };
+	int64_t pads[] = {1, 1, 1, 1};
 	struct node_run run;
 
 	random_bytes(&r, x, sizeof x);
 	random_bytes(&r, w, sizeof w);
 	node_run_init(&run, "", "QLinearConv", 10, 1);
 	*(int64_t *)node_run_field(&run, "group") = GROUP;
-	*(struct ints *)node_run_field(&run, "pads") = (struct ints){ pads, 4 };
+	*(struct ints *)node_run_field(&run, "pads") = (struct ints){pads, 4};
 	node_run_add(&run, DT_U8, SHAPE_OF(1, C, SIDE, SIDE), x);
 	node_run_add(&run, DT_F32, SCALAR, &x_scale);
 	node_run_add(&run, DT_U8, SCALAR, &x_zero);
@@ -234,13 +234,13 @@ void test_op_codes__convolution_with_scales_of_channels(void **state)
 void test_op_codes__products_without_memory(void **state)
 {
 	const float scale = 0.02f;
-	const uint8_t a[M * K] = { 1 }, b[K * N] = { 2 };
+	const uint8_t a[M * K] = {1}, b[K * N] = {2};
 	enum status s = STATUS_NOMEM;
 	long n = 0;
 
 	while (s != STATUS_OK) {
 		struct node_run run;
-		struct error err = { 0 };
+		struct error err = {0};
 		node_run_init(&run, "com.microsoft", "MatMulIntegerToFloat", 1, 1);
 		node_run_add(&run, DT_U8, SHAPE_OF(M, K), a);
 		node_run_add(&run, DT_I8, SHAPE_OF(K, N), b);
@@ -258,10 +258,10 @@ void test_op_codes__products_without_memory(void **state)
 // A row, or one value, on either side.
 void test_op_codes__add_and_multiply_broadcast(void **state)
 {
-	static const char *const names[] = { "QLinearAdd", "QLinearMul" };
-	static const int counts[][2] = { { 6, 3 }, { 6, 1 }, { 1, 6 }, { 1, 1 } };
-	const uint8_t code[2][6] = { { 77, 0, 100, 130, 200, 255 }, { 5, 90, 255, 33, 120, 200 } }, zero[] = { 128, 9, 100 };
-	const float scale[] = { 0.03f, 0.07f, 0.11f };
+	static const char *const names[] = {"QLinearAdd", "QLinearMul"};
+	static const int counts[][2] = {{6, 3}, {6, 1}, {1, 6}, {1, 1}};
+	const uint8_t code[2][6] = {{77, 0, 100, 130, 200, 255}, {5, 90, 255, 33, 120, 200}}, zero[] = {128, 9, 100};
+	const float scale[] = {0.03f, 0.07f, 0.11f};
 
 	for (int mode = 0; mode < 8; mode++) {
 		struct node_run run;
@@ -319,18 +319,18 @@ void test_op_codes__functions_of_a_row(void **state)
 		double (*fn)(double x, const double *row, int n);
 		int outputs; // of a row
 	} functions[] = {
-		{ "QLinearLeakyRelu", leaky, 5 }, { "QLinearSigmoid", sigmoid, 5 }, { "QLinearSoftmax", softmax, 5 },
-		{ "QLinearGlobalAveragePool", average, 1 }, { "QLinearAveragePool", average, 1 },
+		{"QLinearLeakyRelu", leaky, 5}, {"QLinearSigmoid", sigmoid, 5}, {"QLinearSoftmax", softmax, 5},
+		{"QLinearGlobalAveragePool", average, 1}, {"QLinearAveragePool", average, 1},
 	};
-	const int8_t x[] = { -128, -50, 0, 3, 127, 10, 20, 30, 40, 50 }, x_zero = 3, y_zero = -100;
+	const int8_t x[] = {-128, -50, 0, 3, 127, 10, 20, 30, 40, 50}, x_zero = 3, y_zero = -100;
 	const float x_scale = 0.021f, y_scale = 0.0117f;
-	int64_t kernel[] = { 1, 5 };
+	int64_t kernel[] = {1, 5};
 
 	for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
 		struct node_run run;
 		node_run_init(&run, "com.microsoft", functions[f].name, 1, 1);
 		if (!strcmp(functions[f].name, "QLinearAveragePool"))
-			*(struct ints *)node_run_field(&run, "kernel_shape") = (struct ints){ kernel, 2 };
+			*(struct ints *)node_run_field(&run, "kernel_shape") = (struct ints){kernel, 2};
 		node_run_add(&run, DT_I8, SHAPE_OF(1, 2, 1, 5), x);
 		node_run_add(&run, DT_F32, SCALAR, &x_scale);
 		node_run_add(&run, DT_I8, SCALAR, &x_zero);
@@ -351,9 +351,9 @@ void test_op_codes__functions_of_a_row(void **state)
 
 void test_op_codes__concat_brings_parts_to_one_scale(void **state)
 {
-	const uint8_t a[] = { 0, 128, 255, 7 }, b[] = { 1, 2 }, a_zero = 128, b_zero = 0, y_zero = 50;
+	const uint8_t a[] = {0, 128, 255, 7}, b[] = {1, 2}, a_zero = 128, b_zero = 0, y_zero = 50;
 	const float a_scale = 0.5f, b_scale = 3.0f, y_scale = 0.9f;
-	const double want[] = { -64, 0, 3, 63.5, -60.5, 6 };
+	const double want[] = {-64, 0, 3, 63.5, -60.5, 6};
 	struct node_run run;
 
 	node_run_init(&run, "com.microsoft", "QLinearConcat", 1, 1);
@@ -374,9 +374,9 @@ void test_op_codes__concat_brings_parts_to_one_scale(void **state)
 // Condition [2, 1] over x [2, 3] and a scalar y: two scales and zero points become a third.
 void test_op_codes__where_brings_both_to_one_scale(void **state)
 {
-	const uint8_t condition[] = { 1, 0 }, x[] = { 0, 128, 255, 7, 9, 200 }, y[] = { 30 }, x_zero = 128, y_zero = 10, z_zero = 50;
+	const uint8_t condition[] = {1, 0}, x[] = {0, 128, 255, 7, 9, 200}, y[] = {30}, x_zero = 128, y_zero = 10, z_zero = 50;
 	const float x_scale = 0.5f, y_scale = 3.0f, z_scale = 0.9f;
-	const double want[] = { -64, 0, 63.5, 60, 60, 60 };
+	const double want[] = {-64, 0, 63.5, 60, 60, 60};
 	struct node_run run;
 
 	node_run_init(&run, "com.microsoft", "QLinearWhere", 1, 1);
@@ -397,8 +397,8 @@ void test_op_codes__where_brings_both_to_one_scale(void **state)
 
 void test_op_codes__wrong_counts_are_refused(void **state)
 {
-	const uint8_t x[4] = { 0 };
-	const float scale[3] = { 1, 1, 1 };
+	const uint8_t x[4] = {0};
+	const float scale[3] = {1, 1, 1};
 	struct error err;
 	struct node_run run;
 

@@ -5,12 +5,12 @@
 
 static int64_t size_of(char label)
 {
-	return (int64_t[]){ 3, 4, 5, 2, 6 }[(label - 'a') % 5];
+	return (int64_t[]){3, 4, 5, 2, 6}[(label - 'a') % 5];
 }
 
 static struct shape term_shape(const char *term, size_t n)
 {
-	struct shape s = { 0 };
+	struct shape s = {0};
 
 	for (size_t i = 0; i < n; i++)
 		s.dim[s.rank++] = size_of(term[i]);
@@ -31,15 +31,15 @@ static void run(struct node_run *r, const char *equation, const char *factor, co
 	node_run_add(r, DT_F32, term_shape(equation, first), x);
 	node_run_add(r, DT_F32, term_shape(equation + first + 1, second), x + 500);
 	if (*factor)
-		node_run_add(r, DT_F32, (struct shape){ 0 }, &one);
+		node_run_add(r, DT_F32, (struct shape){0}, &one);
 	node_run(r);
 }
 
 void test_op_einsum__pairs_are_their_sums(void **state)
 {
-	static const char *const equation[] = { "ab,bc->ac", "ab,cb->ca", "abc,adc->abd", "acbd,aebd->abce", "abce,aebd->acbd", "a,b->ab", "a,a->",
-		"ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca", "ab,->ba", ",ab->ab" };
-	struct support_random random = { 5 };
+	static const char *const equation[] = {"ab,bc->ac", "ab,cb->ca", "abc,adc->abd", "acbd,aebd->abce", "abce,aebd->acbd", "a,b->ab", "a,a->",
+		"ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca", "ab,->ba", ",ab->ab"};
+	struct support_random random = {5};
 	float x[1000];
 
 	(void)state;
@@ -59,8 +59,8 @@ void test_op_einsum__pairs_are_their_sums(void **state)
 
 void test_op_einsum__threads_do_not_matter(void **state)
 {
-	static const char *const equation[] = { "ab,bc->ac", "acbd,aebd->abce" };
-	struct support_random random = { 6 };
+	static const char *const equation[] = {"ab,bc->ac", "acbd,aebd->abce"};
+	struct support_random random = {6};
 	struct error err;
 	float x[1000];
 
@@ -69,8 +69,8 @@ void test_op_einsum__threads_do_not_matter(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct node_run one;
 		run(&one, equation[i], "", x);
-		const struct tensor *in[] = { &one.in[0], &one.in[1] };
-		struct tensor wide = { 0 };
+		const struct tensor *in[] = {&one.in[0], &one.in[1]};
+		struct tensor wide = {0};
 		assert_int_equal(one.n.op->shape(&one.n, in, &wide, &err), STATUS_OK);
 		assert_int_equal(op_finish(&one.n, in, &wide, SUPPORT_WIDTH(4), &err), STATUS_OK);
 		assert_memory_equal(wide.data, one.out[0].data, tensor_bytes(&wide));
@@ -82,7 +82,7 @@ void test_op_einsum__threads_do_not_matter(void **state)
 void test_op_einsum__nothing_to_sum(void **state)
 {
 	struct node_run r;
-	float x[1] = { 7 };
+	float x[1] = {7};
 
 	(void)state;
 	node_run_init(&r, "", "Einsum", 12, 1);
@@ -96,7 +96,7 @@ void test_op_einsum__nothing_to_sum(void **state)
 	node_run_init(&r, "", "Einsum", 12, 1); // a dimension of one is repeated
 	*(const char **)node_run_field(&r, "equation") = "ij,jk->ik";
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 1), x);
-	node_run_add(&r, DT_F32, SHAPE_OF(2, 1), (float[]){ 2, 3 });
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 1), (float[]){2, 3});
 	node_run(&r);
 	assert_true(((float *)r.out[0].data)[0] == 35);
 	node_run_done(&r);

@@ -10,7 +10,7 @@ struct weights { // of two directions
 
 static void fill(struct weights *v)
 {
-	struct support_random r = { 11 };
+	struct support_random r = {11};
 
 	support_random_floats(&r, v->x, sizeof v->x / sizeof(float), -1, 1);
 	support_random_floats(&r, v->w, sizeof v->w / sizeof(float), -1, 1);
@@ -68,7 +68,7 @@ void test_op_rnn__both_directions_are_two_networks(void **state)
 
 void test_op_rnn__short_sequences_end_early(void **state)
 {
-	const int32_t lengths[BATCH] = { 2, 4 };
+	const int32_t lengths[BATCH] = {2, 4};
 	struct weights v;
 	struct node_run full, cut;
 
@@ -90,15 +90,15 @@ void test_op_rnn__short_sequences_end_early(void **state)
 // One weight, so that a step is h = f(w x + r h + b): the parameters go to the activations that take them, in order.
 void test_op_rnn__activations_take_their_parameters(void **state)
 {
-	const float x[] = { 0.3f, -0.7f }, w[] = { 2, -1 }, r[] = { 0.5f, 0.25f }, b[] = { 0.1f, 0.2f, -0.1f, 0.4f };
-	float alpha[] = { 0.75f, 0.5f }, beta[] = { 0.3f, 2 };
+	const float x[] = {0.3f, -0.7f}, w[] = {2, -1}, r[] = {0.5f, 0.25f}, b[] = {0.1f, 0.2f, -0.1f, 0.4f};
+	float alpha[] = {0.75f, 0.5f}, beta[] = {0.3f, 2};
 	struct node_run run;
 
 	node_run_init(&run, "", "RNN", 14, 1);
 	*(const char **)node_run_field(&run, "direction") = "bidirectional";
 	*(const char **)node_run_field(&run, "activations") = "Affine ScaledTanh";
-	*(struct floats *)node_run_field(&run, "activation_alpha") = (struct floats){ alpha, 2 };
-	*(struct floats *)node_run_field(&run, "activation_beta") = (struct floats){ beta, 2 };
+	*(struct floats *)node_run_field(&run, "activation_alpha") = (struct floats){alpha, 2};
+	*(struct floats *)node_run_field(&run, "activation_beta") = (struct floats){beta, 2};
 	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), x);
 	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), w);
 	node_run_add(&run, DT_F32, SHAPE_OF(2, 1, 1), r);
@@ -106,7 +106,7 @@ void test_op_rnn__activations_take_their_parameters(void **state)
 	node_run(&run);
 	double first = 0.75 * (2 * 0.3 + 0.3) + 0.3, second = 0.75 * (2 * -0.7 + 0.5 * first + 0.3) + 0.3;
 	double back = 0.5 * tanh(2 * (0.7 + 0.3)), front = 0.5 * tanh(2 * (-0.3 + 0.25 * back + 0.3));
-	const double want[] = { first, front, second, back };
+	const double want[] = {first, front, second, back};
 	for (int i = 0; i < 4; i++)
 		assert_true(fabs((double)((float *)run.out[0].data)[i] - want[i]) < 1e-6);
 	node_run_done(&run);
@@ -128,7 +128,7 @@ void test_op_rnn__shapes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(node_run_try(&run, &err), STATUS_FORMAT);
 	node_run_done(&run);
 	for (int b = 0; b < BATCH; b++) { // of any sample of those that run together
-		int32_t lengths[BATCH] = { STEPS, STEPS };
+		int32_t lengths[BATCH] = {STEPS, STEPS};
 		lengths[b] = b ? -1 : STEPS + 1;
 		start(&run, "GRU", 3, "forward", &v, v.x, 0);
 		node_run_add(&run, DT_I32, SHAPE_OF(BATCH), lengths);
@@ -225,9 +225,9 @@ void test_op_rnn__weights_of_codes(void **state)
 static void check_steps(const char *op, int gates, const char *direction)
 {
 	enum { LONG = 15 }; // more than are made at once, fewer than small matrices are turned for
-	struct support_random random = { 12 };
+	struct support_random random = {12};
 	struct weights v;
-	float x[LONG * INPUT], state[2][HIDDEN] = { { 0 } };
+	float x[LONG * INPUT], state[2][HIDDEN] = {{0}};
 	int64_t rows = gates * HIDDEN;
 	bool reverse = !strcmp(direction, "reverse");
 	struct node_run all;
@@ -279,8 +279,8 @@ void test_op_rnn__steps_made_ahead(void **state)
 static void check_samples(const char *op, int gates, const char *direction)
 {
 	enum { LONG = 17, MANY = 6 }; // as many steps as matrices are turned for
-	static const int32_t lengths[MANY] = { 17, 9, 0, 16, 3, 17 };
-	struct support_random random = { 13 };
+	static const int32_t lengths[MANY] = {17, 9, 0, 16, 3, 17};
+	struct support_random random = {13};
 	struct weights v;
 	float x[LONG * MANY * INPUT], own[LONG * INPUT];
 	int64_t rows = gates * HIDDEN;

@@ -25,7 +25,7 @@ struct operand {
 
 static struct operand some_operand(struct support_random *r, const struct shape *full)
 {
-	struct operand o = { .shape = *full };
+	struct operand o = {.shape = *full};
 
 	for (int i = 0; i < full->rank; i++)
 		o.shape.dim[i] = support_random_int(r, 0, 1) ? full->dim[i] : 1;
@@ -58,7 +58,7 @@ static void check_broadcast(struct support_random *r, const struct shape *dims)
 	node_run_add(&run, DT_F32, a.shape, a.x);
 	node_run_add(&run, DT_F32, b.shape, b.x);
 	for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
-		struct tensor out = { 0 };
+		struct tensor out = {0};
 		run_wide(&run, &out, width);
 		for (int64_t i = 0; i < shape_count(&y); i++)
 			assert_true(((float *)out.data)[i] == met(&a, &y, i) - met(&b, &y, i));
@@ -71,11 +71,11 @@ static void check_broadcast(struct support_random *r, const struct shape *dims)
 
 void test_op_rows__broadcast(void **state)
 {
-	static const int64_t sizes[] = { 1, 2, 3, 7, 12, 40 };
-	struct support_random r = { 41 };
+	static const int64_t sizes[] = {1, 2, 3, 7, 12, 40};
+	struct support_random r = {41};
 
 	for (int i = 0; i < 300; i++) {
-		struct shape s = { .rank = support_random_int(&r, 1, 4) };
+		struct shape s = {.rank = support_random_int(&r, 1, 4)};
 		for (int d = 0; d < s.rank; d++)
 			s.dim[d] = sizes[support_random_int(&r, 0, 5)];
 		check_broadcast(&r, &s);
@@ -111,9 +111,9 @@ static void check_reduction(struct support_random *r, const char *op, int64_t ro
 	x[rows * n / 2] = support_random_int(r, 0, 3) ? 0.5f : NAN;
 	node_run_init(&run, "", op, 11, 1);
 	node_run_add(&run, DT_F32, SHAPE_OF(1, rows, n), x);
-	*(struct ints *)node_run_field(&run, "axes") = (struct ints) { (int64_t[]) { 2 }, 1 };
+	*(struct ints *)node_run_field(&run, "axes") = (struct ints){(int64_t[]){2}, 1};
 	for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
-		struct tensor out = { 0 };
+		struct tensor out = {0};
 		run_wide(&run, &out, width);
 		for (int64_t i = 0; i < rows; i++) {
 			float want = reduced(op, x + i * n, n), got = ((float *)out.data)[i];
@@ -127,8 +127,8 @@ static void check_reduction(struct support_random *r, const char *op, int64_t ro
 
 void test_op_rows__reductions(void **state)
 {
-	static const char *const ops[] = { "ReduceSum", "ReduceMax", "ReduceMean" };
-	struct support_random r = { 42 };
+	static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMean"};
+	struct support_random r = {42};
 
 	for (int i = 0; i < 60; i++)
 		check_reduction(&r, ops[i % 3], support_random_int(&r, 1, 11), support_random_int(&r, 1, 70));
@@ -154,7 +154,7 @@ static void check_softmax(struct support_random *r, int64_t outer, int64_t n, in
 {
 	size_t count = (size_t)(outer * n * inner);
 	float *x = calloc(count, sizeof *x);
-	struct tensor first = { 0 };
+	struct tensor first = {0};
 	struct node_run run;
 
 	support_random_floats(r, x, count, -6, 6);
@@ -162,7 +162,7 @@ static void check_softmax(struct support_random *r, int64_t outer, int64_t n, in
 	*(int64_t *)node_run_field(&run, "axis") = 1;
 	node_run_add(&run, DT_F32, SHAPE_OF(outer, n, inner), x);
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
-		struct tensor out = { 0 };
+		struct tensor out = {0};
 		cpu_limit((enum cpu_level)level);
 		run_wide(&run, &out, SUPPORT_WIDTH(2));
 		const float *y = out.data;
@@ -185,7 +185,7 @@ static void check_softmax(struct support_random *r, int64_t outer, int64_t n, in
 
 void test_op_rows__softmax(void **state)
 {
-	struct support_random r = { 44 };
+	struct support_random r = {44};
 
 	for (int i = 0; i < 60; i++)
 		check_softmax(&r, support_random_int(&r, 1, 5), support_random_int(&r, 1, 70), i % 2 ? 1 : support_random_int(&r, 1, 150));
@@ -195,7 +195,7 @@ void test_op_rows__softmax(void **state)
 
 void test_op_rows__softmax_of_what_is_no_number(void **state)
 {
-	float x[3][11] = { { 0 } };
+	float x[3][11] = {{0}};
 	struct node_run run;
 
 	for (int i = 0; i < 11; i++)
@@ -249,7 +249,7 @@ static void check_topk(struct support_random *r, int64_t n, int64_t k, bool larg
 
 void test_op_rows__topk(void **state)
 {
-	struct support_random r = { 43 };
+	struct support_random r = {43};
 
 	for (int i = 0; i < 200; i++) {
 		int64_t n = support_random_int(&r, 1, 120);
@@ -262,14 +262,14 @@ void test_op_rows__topk(void **state)
 
 static int64_t pooled(int64_t in, int64_t kernel, int64_t stride, bool ceil)
 {
-	int64_t k[] = { kernel }, s[] = { stride };
-	float x[8] = { 1, 4, 2, 8, 5, 7, 3, 6 };
+	int64_t k[] = {kernel}, s[] = {stride};
+	float x[8] = {1, 4, 2, 8, 5, 7, 3, 6};
 	struct node_run r;
 	struct error err;
 
 	node_run_init(&r, "", "MaxPool", 17, 1);
-	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){ k, 1 };
-	*(struct ints *)node_run_field(&r, "strides") = (struct ints){ s, 1 };
+	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){k, 1};
+	*(struct ints *)node_run_field(&r, "strides") = (struct ints){s, 1};
 	*(int64_t *)node_run_field(&r, "ceil_mode") = ceil;
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, in), x);
 	int64_t n = node_run_try(&r, &err) == STATUS_OK ? r.out[0].shape.dim[2] : -1;

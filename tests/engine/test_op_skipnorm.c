@@ -10,7 +10,7 @@ struct values {
 
 static void fill(struct values *v)
 {
-	struct support_random r = { 3 };
+	struct support_random r = {3};
 
 	support_random_floats(&r, (float *)v, sizeof *v / sizeof(float), -2, 2);
 }

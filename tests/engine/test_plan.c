@@ -6,16 +6,16 @@
 // x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
 static struct graph *small_graph(void)
 {
-	static const float w1[2 * 1 * 1 * 1] = { 1.0f, -0.25f }, b1[2] = { 0.5f, -0.125f };
-	static const float w2[2 * 2 * 1 * 1] = { 0.5f, 0.25f, -1.5f, 2.0f };
-	static const int64_t shape[2] = { 1, -1 };
+	static const float w1[2 * 1 * 1 * 1] = {1.0f, -0.25f}, b1[2] = {0.5f, -0.125f};
+	static const float w2[2 * 2 * 1 * 1] = {0.5f, 0.25f, -1.5f, 2.0f};
+	static const int64_t shape[2] = {1, -1};
 	struct builder b = builder_new();
 	int x = builder_input(&b, "x");
-	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
-	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w1);
-	builder_constant(&b, "b1", DT_F32, shape_of(1, (int64_t[]){ 2 }), b1);
-	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){ 2, 2, 1, 1 }), w2);
-	builder_constant(&b, "shape", DT_I64, shape_of(1, (int64_t[]){ 2 }), shape);
+	b.g->value[x].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w1);
+	builder_constant(&b, "b1", DT_F32, shape_of(1, (int64_t[]){2}), b1);
+	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w2);
+	builder_constant(&b, "shape", DT_I64, shape_of(1, (int64_t[]){2}), shape);
 	builder_node(&b, "Conv", "conv1", "x w1 b1", "c1");
 	builder_node(&b, "Relu", "relu1", "c1", "r1");
 	builder_node(&b, "MaxPool", "pool", "r1", "p");
@@ -53,7 +53,7 @@ static int id_of(const struct fixture *f, const struct slot *s)
 static void finish(struct fixture *f)
 {
 	float scale[64];
-	int32_t zero[64] = { 0 };
+	int32_t zero[64] = {0};
 	struct error err;
 	assert_in_range(f->p->n_observe, 1, 64);
 	for (int i = 0; i < f->p->n_observe; i++)
@@ -97,7 +97,7 @@ void test_plan__is_a_pure_function(void **state)
 
 void test_plan__every_follower_has_a_root(void **state)
 {
-	static const char *const targets[] = { "esp32p4", "tensorrt", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16" };
+	static const char *const targets[] = {"esp32p4", "tensorrt", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16"};
 	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
 		struct fixture f;
 		setup(&f, targets[k]);
@@ -200,13 +200,13 @@ void test_plan__alignment_pulls_single_consumers_only(void **state)
 // What is compared shares one range, also where it is made; what comes of it has no scale.
 void test_plan__comparisons_read_one_scale(void **state)
 {
-	static const float w1[2] = { 1, -0.25f }, w2[2] = { 4, 8 }, limit = 0.5f;
+	static const float w1[2] = {1, -0.25f}, w2[2] = {4, 8}, limit = 0.5f;
 	struct fixture f;
 	struct builder b = builder_new();
 	int x = builder_input(&b, "x");
-	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
-	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w1);
-	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w2);
+	b.g->value[x].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w1);
+	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w2);
 	builder_constant(&b, "limit", DT_F32, shape_of(0, NULL), &limit);
 	builder_node(&b, "Conv", "conv1", "x w1", "c1");
 	builder_node(&b, "Conv", "conv2", "x w2", "c2");
@@ -215,7 +215,7 @@ void test_plan__comparisons_read_one_scale(void **state)
 	builder_node(&b, "LessOrEqual", "less", "r limit", "l");
 	builder_node(&b, "And", "and", "g l", "y");
 	builder_output(&b, "y");
-	const char *const bools[] = { "g", "l", "y" };
+	const char *const bools[] = {"g", "l", "y"};
 	for (size_t i = 0; i < sizeof bools / sizeof *bools; i++)
 		b.g->value[namemap_get(b.g->value_by_name, bools[i])].type = DT_BOOL;
 	fixture_plan(&f, b.g, "esp32p4", -1);
@@ -325,11 +325,11 @@ void test_plan__a_bias_widens_the_weights_steps(void **state)
 // x is read by a Transpose, then by a Conv, then by another Transpose; t, which nobody quantizes, by a Transpose and by a Split.
 static struct graph *moves_of_floats(void)
 {
-	static const float w[4] = { 1, -0.25f, 0.5f, 2 };
+	static const float w[4] = {1, -0.25f, 0.5f, 2};
 	struct builder b = builder_new();
 	int x = builder_input(&b, "x");
-	b.g->value[x].shape = shape_of(4, (int64_t[]){ 1, 2, 4, 4 });
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 2, 1, 1 }), w);
+	b.g->value[x].shape = shape_of(4, (int64_t[]){1, 2, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w);
 	builder_node(&b, "Transpose", "early", "x", "a");
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	builder_node(&b, "Transpose", "late", "x", "d");
@@ -337,14 +337,14 @@ static struct graph *moves_of_floats(void)
 	builder_node(&b, "Transpose", "alone", "t", "e");
 	builder_node(&b, "Split", "split", "t", "f g");
 	for (const char *y = "acdefg"; *y; y++)
-		builder_output(&b, (const char[]){ *y, '\0' });
+		builder_output(&b, (const char[]){*y, '\0'});
 	return b.g;
 }
 
 // ONNX Runtime goes through the nodes once: what is quantized by then keeps its scale where it is only moved, whoever makes it.
 void test_plan__moves_of_what_others_quantize(void **state)
 {
-	struct fixture f = { .g = moves_of_floats() };
+	struct fixture f = {.g = moves_of_floats()};
 	struct error err;
 	assert_int_equal(target_load(&f.t, "onnxruntime", &err), STATUS_OK);
 	f.e = edits_new(f.g->n_nodes);
@@ -363,15 +363,15 @@ static struct graph *padded(int opset, float value)
 {
 	struct builder b = builder_new();
 	b.g->opset = opset;
-	b.g->value[builder_input(&b, "x")].shape = (struct shape){ 4, { 1, 2, 4, 4 } };
-	b.g->value[builder_value(&b, "c")].shape = (struct shape){ 4, { 1, 3, 4, 4 } };
-	b.g->value[builder_value(&b, "y")].shape = (struct shape){ 4, { 1, 3, 6, 6 } };
-	builder_constant(&b, "w", DT_F32, (struct shape){ 4, { 3, 2, 1, 1 } }, (const float[]){ 1, 2, 3, 4, 5, 6 });
-	builder_constant(&b, "pads", DT_I64, (struct shape){ 1, { 8 } }, (const int64_t[]){ 0, 0, 1, 1, 0, 0, 1, 1 });
-	builder_constant(&b, "value", DT_F32, (struct shape){ 0 }, &value);
+	b.g->value[builder_input(&b, "x")].shape = (struct shape){4, {1, 2, 4, 4}};
+	b.g->value[builder_value(&b, "c")].shape = (struct shape){4, {1, 3, 4, 4}};
+	b.g->value[builder_value(&b, "y")].shape = (struct shape){4, {1, 3, 6, 6}};
+	builder_constant(&b, "w", DT_F32, (struct shape){4, {3, 2, 1, 1}}, (const float[]){1, 2, 3, 4, 5, 6});
+	builder_constant(&b, "pads", DT_I64, (struct shape){1, {8}}, (const int64_t[]){0, 0, 1, 1, 0, 0, 1, 1});
+	builder_constant(&b, "value", DT_F32, (struct shape){0}, &value);
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	int pad = builder_node(&b, "Pad", "pad", opset < 11 ? "c" : "c pads value", "y");
-	*(struct pad_attrs *)b.g->node[pad].attrs = (struct pad_attrs){ .mode = "constant", .value = value };
+	*(struct pad_attrs *)b.g->node[pad].attrs = (struct pad_attrs){.mode = "constant", .value = value};
 	builder_output(&b, "y");
 	return b.g;
 }
@@ -402,8 +402,8 @@ void test_plan__pad_by_another_value_than_zero(void **state)
 static struct graph *two_outputs(void)
 {
 	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = (struct shape){ 4, { 1, 1, 4, 4 } };
-	builder_constant(&b, "w", DT_F32, (struct shape){ 4, { 2, 1, 1, 1 } }, (const float[]){ 1, -2 });
+	b.g->value[builder_input(&b, "x")].shape = (struct shape){4, {1, 1, 4, 4}};
+	builder_constant(&b, "w", DT_F32, (struct shape){4, {2, 1, 1, 1}}, (const float[]){1, -2});
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	builder_node(&b, "Relu", "relu", "c", "y");
 	builder_output(&b, "c");
@@ -415,9 +415,9 @@ static struct graph *two_outputs(void)
 void test_plan__fusion_ends_at_outputs(void **state)
 {
 	static const struct { const char *target; enum slot_state conv, relu; } cases[] = {
-		{ "onnxruntime", SLOT_ACTIVE, SLOT_ACTIVE }, { "a8w8", SLOT_ACTIVE, SLOT_ACTIVE }, { "xint8", SLOT_ACTIVE, SLOT_ACTIVE },
-		{ "pytorch", SLOT_ACTIVE, SLOT_PASSIVE }, { "esp32p4", SLOT_OVERLAPPED, SLOT_ACTIVE },
-		{ "tensorrt", SLOT_OVERLAPPED, SLOT_ACTIVE }, { "xquant", SLOT_OVERLAPPED, SLOT_ACTIVE },
+		{"onnxruntime", SLOT_ACTIVE, SLOT_ACTIVE}, {"a8w8", SLOT_ACTIVE, SLOT_ACTIVE}, {"xint8", SLOT_ACTIVE, SLOT_ACTIVE},
+		{"pytorch", SLOT_ACTIVE, SLOT_PASSIVE}, {"esp32p4", SLOT_OVERLAPPED, SLOT_ACTIVE},
+		{"tensorrt", SLOT_OVERLAPPED, SLOT_ACTIVE}, {"xquant", SLOT_OVERLAPPED, SLOT_ACTIVE},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

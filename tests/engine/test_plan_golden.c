@@ -42,7 +42,7 @@ static void observe(const struct run *r, int i, const struct npy *a, float *scal
 {
 	struct error err;
 	int samples = (int)a->dim[0];
-	struct tensor x = { .type = DT_F32, .shape = shape_of(a->rank - 1, a->dim + 1) };
+	struct tensor x = {.type = DT_F32, .shape = shape_of(a->rank - 1, a->dim + 1)};
 	size_t count = (size_t)shape_count(&x.shape);
 	struct observer *o = observer_new(r->p, i, samples);
 	for (int phase = 0; phase < observer_phases(o); phase++) {
@@ -83,11 +83,11 @@ void test_plan_golden__scales_of_resnet20(void **state)
 		double tolerance;
 		int differ;
 	} observed[] = {
-		{ "resnet20_esp_ESPDL_INT8_n8", 0, 0 }, { "resnet20_esp_ESPDL_INT8_n8_minmax", 0, 0 },
-		{ "resnet20_esp_ESPDL_INT8_n8_percentile", 0, 0 }, { "resnet20_esp_ESPDL_INT8_n8_mse", 0, 0 },
-		{ "resnet20_esp_ESPDL_S3_INT8_n8", 0, 0 }, { "resnet20_esp_ESPDL_C_INT8_n8", 0, 0 },
-		{ "resnet20_ppq_TRT_INT8_n8", .02, 0 }, { "resnet20_esp_ESPDL_INT16_n8", 0, 1 },
-		{ "resnet20_esp_ESPDL_INT8_n8_mixed16", 0, 1 },
+		{"resnet20_esp_ESPDL_INT8_n8", 0, 0}, {"resnet20_esp_ESPDL_INT8_n8_minmax", 0, 0},
+		{"resnet20_esp_ESPDL_INT8_n8_percentile", 0, 0}, {"resnet20_esp_ESPDL_INT8_n8_mse", 0, 0},
+		{"resnet20_esp_ESPDL_S3_INT8_n8", 0, 0}, {"resnet20_esp_ESPDL_C_INT8_n8", 0, 0},
+		{"resnet20_ppq_TRT_INT8_n8", .02, 0}, {"resnet20_esp_ESPDL_INT16_n8", 0, 1},
+		{"resnet20_esp_ESPDL_INT8_n8_mixed16", 0, 1},
 	};
 	const char *file = support_data("golden/esp-ppq/resnet20_calib_tensors.npz");
 	struct npz z;

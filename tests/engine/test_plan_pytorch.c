@@ -31,12 +31,12 @@ static void has(const struct slot *s, float scale, int32_t zero, int qmax)
 // x -> Conv, its weights {1, -.25}.
 static struct builder convolution(const char *result)
 {
-	static const float w[2] = { 1, -.25f };
+	static const float w[2] = {1, -.25f};
 	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w);
-	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){ 0 });
-	builder_constant(&b, "high", DT_F32, shape_of(0, NULL), &(float){ 6 });
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
+	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){0});
+	builder_constant(&b, "high", DT_F32, shape_of(0, NULL), &(float){6});
 	builder_node(&b, "Conv", "conv", "x w", result);
 	return b;
 }
@@ -70,7 +70,7 @@ void test_plan_pytorch__what_keeps_the_scale(void **state)
 	builder_output(&b, "y");
 	struct fixture f;
 	setup(&f, &b);
-	static const char *const keep[] = { "conv", "relu6", "pool", "alone", "mean" };
+	static const char *const keep[] = {"conv", "relu6", "pool", "alone", "mean"};
 	for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
 		has(out(&f, keep[i]), 0x1p-4f, 50, 127);
 	assert_int_equal(out(&f, "add")->state, SLOT_OVERLAPPED);

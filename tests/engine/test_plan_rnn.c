@@ -6,8 +6,8 @@
 #include "qtui/engine/run.h"
 
 enum { STEPS = 24 };
-static const float x[STEPS] = { .5f, -1.25f, 2, 0, .75f, -2 }, w[3] = { .5f, -.25f, 1 }, r[3] = { .25f, .5f, -.5f }; // on their grids
-static const float bias[6] = { 2.1f, -.2f, .3f, 1.05f, .07f, -.11f }, first = .3f; // the state moves slowly
+static const float x[STEPS] = {.5f, -1.25f, 2, 0, .75f, -2}, w[3] = {.5f, -.25f, 1}, r[3] = {.25f, .5f, -.5f}; // on their grids
+static const float bias[6] = {2.1f, -.2f, .3f, 1.05f, .07f, -.11f}, first = .3f; // the state moves slowly
 
 static struct graph *gru(struct onnx_case *c)
 {
@@ -31,8 +31,8 @@ static struct graph *gru(struct onnx_case *c)
 static void plan_gru(struct fixture *f, struct onnx_case *c, const char *target)
 {
 	float scale[4];
-	int32_t zero[4] = { 0 };
-	struct error err = { 0 };
+	int32_t zero[4] = {0};
+	struct error err = {0};
 	fixture_plan(f, gru(c), target, CALIB_MINMAX);
 	assert_in_range(f->p->n_observe, 1, 4);
 	for (int i = 0; i < f->p->n_observe; i++)
@@ -86,11 +86,11 @@ void test_plan_rnn__every_step_is_rounded(void **state)
 	(void)state;
 	struct onnx_case c;
 	struct fixture f;
-	struct error err = { 0 };
+	struct error err = {0};
 	float b[6], h = even(first, 0x1p-7f), floating = h, apart = 0;
 	plan_gru(&f, &c, "esp32p4");
-	struct tensor in = { .type = DT_F32, .shape = shape_of(3, (int64_t[]){ STEPS, 1, 1 }), .data = (float *)x }, got = { 0 };
-	struct engine *e = engine_new(f.g, NULL, &(struct engine_options){ .backend = BACKEND_ONEDNN, .threads = 1 });
+	struct tensor in = {.type = DT_F32, .shape = shape_of(3, (int64_t[]){STEPS, 1, 1}), .data = (float *)x}, got = {0};
+	struct engine *e = engine_new(f.g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
 	struct inference run = {.sim = SIM_FULL, .in = &in, .want = f.g->output, .n_want = 1, .out = &got};
 	if (engine_infer(e, f.p, &run, &err) != STATUS_OK)
 		fail_msg("%s", err.text);

@@ -23,8 +23,8 @@ void test_plan_xquant__ranges_are_the_tools(void **state)
 		int first, wide;      // the percentiles' range
 		int start, chosen;
 	} wanted[] = {
-		{ 0, 300, 50, 0, 2600, 0, 2400 }, { 0, 30, 200, 0, 500, 0, 512 }, { 2048, 2000, 30, 100, 3900, 0, 4032 },
-		{ 600, 50, 400, 300, 700, 224, 736 }, { 1200, 9000, 2000, 7, 3001, 0, 3296 }, { 100, 4, 900, 90, 33, 32, 512 },
+		{0, 300, 50, 0, 2600, 0, 2400}, {0, 30, 200, 0, 500, 0, 512}, {2048, 2000, 30, 100, 3900, 0, 4032},
+		{600, 50, 400, 300, 700, 224, 736}, {1200, 9000, 2000, 7, 3001, 0, 3296}, {100, 4, 900, 90, 33, 32, 512},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -44,10 +44,10 @@ void test_plan_xquant__ranges_are_the_tools(void **state)
 // x -> Conv -> c, whose readers the case adds.
 static struct builder convolution(void)
 {
-	static const float w[2] = { 1, -.25f };
+	static const float w[2] = {1, -.25f};
 	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w);
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	return b;
 }
@@ -69,7 +69,7 @@ static double lowest(struct builder *b, enum calib_method m)
 	assert_in_range(f.p->n_observe, 1, 8);
 	for (int i = 0; i < f.p->n_observe; i++) {
 		struct observer *o = observer_new(f.p, i, 2);
-		struct tensor t = { .type = DT_F32, .shape = shape_of(1, (int64_t[]){ N }), .data = x };
+		struct tensor t = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){N}), .data = x};
 		for (int phase = 0; phase < observer_phases(o); phase++)
 			for (int s = 0; s < 2; s++)
 				observer_feed(o, phase, s, &t);
@@ -112,7 +112,7 @@ static void check_constant(const float *value, float scale, int32_t zero)
 {
 	struct fixture f;
 	struct builder b = convolution();
-	builder_constant(&b, "k", DT_F32, shape_of(1, (int64_t[]){ 2 }), value);
+	builder_constant(&b, "k", DT_F32, shape_of(1, (int64_t[]){2}), value);
 	builder_node(&b, "Mul", "mul", "c k", "y");
 	builder_output(&b, "y");
 	fixture_plan(&f, b.g, "xquant", CALIB_MINMAX);
@@ -124,20 +124,20 @@ static void check_constant(const float *value, float scale, int32_t zero)
 void test_plan_xquant__constants_that_are_codes(void **state)
 {
 	(void)state;
-	check_constant((float[]){ 2, -128 }, 1, 0);
-	check_constant((float[]){ 2, 255 }, 1, -128);
-	check_constant((float[]){ 2, 256 }, 256 / 255.f, -128);
-	check_constant((float[]){ 2.5f, -1 }, 3.5f / 255, -55);
+	check_constant((float[]){2, -128}, 1, 0);
+	check_constant((float[]){2, 255}, 1, -128);
+	check_constant((float[]){2, 256}, 256 / 255.f, -128);
+	check_constant((float[]){2.5f, -1}, 3.5f / 255, -55);
 }
 
 // Weights of a convolution have a scale for each channel; all others one power of two, rounded up. Sums are not aligned, a SiLU is two operators.
 void test_plan_xquant__weights_and_activations(void **state)
 {
 	(void)state;
-	static const float w[4] = { 1, .1f, -.3f, .2f };
+	static const float w[4] = {1, .1f, -.3f, .2f};
 	struct fixture f;
 	struct builder b = convolution();
-	builder_constant(&b, "v", DT_F32, shape_of(2, (int64_t[]){ 4, 1 }), w);
+	builder_constant(&b, "v", DT_F32, shape_of(2, (int64_t[]){4, 1}), w);
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "Mul", "mul", "c s", "m");
 	builder_node(&b, "Add", "add", "m c", "a");

@@ -33,7 +33,7 @@ static void random_trial(struct support_random *r, struct trial *b, bool transpo
 	struct conv_geometry *g = &b->t.g;
 	int32_t low, high;
 
-	*b = (struct trial) { .t = { .transposed = transposed, .in_type = type }, .wide = bits == 16 };
+	*b = (struct trial){.t = {.transposed = transposed, .in_type = type}, .wide = bits == 16};
 	while (!geometry(r, g, transposed))
 		;
 	g->group = support_random_int(r, 0, 3) ? 1 : support_random_int(r, 2, 5);
@@ -48,7 +48,7 @@ static void random_trial(struct support_random *r, struct trial *b, bool transpo
 
 static void random_trials(int n, uint64_t seed, bool transposed, enum dtype type, int bits)
 {
-	struct support_random r = { seed };
+	struct support_random r = {seed};
 	for (int i = 0; i < n; i++) {
 		struct trial b;
 		random_trial(&r, &b, transposed, type, bits);
@@ -88,8 +88,8 @@ void test_qconv__fast_equals_ref_transposed(void **state)
 
 static void fixed_trial(struct trial *b, uint64_t seed, struct conv_geometry g, enum layout in, enum layout out)
 {
-	struct support_random r = { seed };
-	*b = (struct trial) { .t = { .g = g, .in = in, .out = out, .in_type = DT_I8 } };
+	struct support_random r = {seed};
+	*b = (struct trial){.t = {.g = g, .in = in, .out = out, .in_type = DT_I8}};
 	trial_fill(&r, b);
 	trial_check(b);
 	trial_done(b);
@@ -109,15 +109,15 @@ void test_qconv__shapes_of_known_networks(void **state)
 // Dilations as wide as the image and wider: taps that see padding only.
 void test_qconv__taps_beyond_the_image(void **state)
 {
-	struct support_random r = { 17 };
+	struct support_random r = {17};
 	for (int64_t d = 1; d <= 9; d++)
 		for (int i = 0; i < 4; i++) {
 			struct conv_geometry g = square(11, 13, 6, 3, i == 2 ? 2 : 1, 1);
 			g.dil_h = g.dil_w = g.pad_t = g.pad_l = g.pad_b = g.pad_r = d;
 			g.dil_w = i == 3 ? 1 : d;
 			g.pad_l = g.pad_r = g.dil_w;
-			struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 77,
-				.transposed = i == 1 } };
+			struct trial b = {.t = {.g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 77,
+				.transposed = i == 1}};
 			trial_fill(&r, &b);
 			trial_check(&b);
 			trial_done(&b);
@@ -126,7 +126,7 @@ void test_qconv__taps_beyond_the_image(void **state)
 
 static void depthwise_trial(struct support_random *r, struct conv_geometry g, enum dtype type, int bits, enum layout layout)
 {
-	struct trial b = { .t = { .g = g, .in_type = type, .in = layout, .out = layout }, .wide = bits == 16 };
+	struct trial b = {.t = {.g = g, .in_type = type, .in = layout, .out = layout}, .wide = bits == 16};
 	b.t.g.c = b.t.g.oc = b.t.g.group = support_random_int(r, 2, 40);
 	b.t.in_zero = type == DT_U8 ? 77 : type == DT_U16 ? 40000 : support_random_int(r, 0, 1) * (type == DT_I16 ? -321 : -5);
 	trial_fill(r, &b);
@@ -136,10 +136,10 @@ static void depthwise_trial(struct support_random *r, struct conv_geometry g, en
 
 void test_qconv__depthwise(void **state)
 {
-	static const enum dtype types[] = { DT_I8, DT_U8, DT_I16, DT_U16 };
-	struct support_random r = { 21 };
+	static const enum dtype types[] = {DT_I8, DT_U8, DT_I16, DT_U16};
+	struct support_random r = {21};
 	for (int i = 0; i < 120; i++) {
-		struct conv_geometry g = { 0 };
+		struct conv_geometry g = {0};
 		while (!geometry(&r, &g, false))
 			;
 		depthwise_trial(&r, g, types[i % 4], i % 9 == 8 ? 16 : 8, i % 5 == 0 ? LAYOUT_PLAIN : LAYOUT_BLOCK);
@@ -153,8 +153,8 @@ void test_qconv__depthwise(void **state)
 // seven rows, and dilations and strides that meet other rows.
 void test_qconv__depthwise_rows_and_remainders(void **state)
 {
-	static const int64_t kernels[][2] = { { 3, 3 }, { 5, 5 }, { 7, 7 }, { 1, 7 }, { 7, 1 }, { 2, 3 } };
-	struct support_random r = { 24 };
+	static const int64_t kernels[][2] = {{3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}, {2, 3}};
+	struct support_random r = {24};
 	for (int64_t size = 1; size <= 7; size++)
 		for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 			for (int64_t variant = 0; variant < 4; variant++) { // plain, stride 2, stride 3, dilated
@@ -177,19 +177,19 @@ void test_qconv__depthwise_rows_and_remainders(void **state)
 // without a sign.
 void test_qconv__depthwise_scales_and_zero_points(void **state)
 {
-	static const int32_t zeros[] = { -128, -5, 127 };
-	static const int exponents[] = { -110, -40, 0, 14, 30, 60 };
-	struct support_random r = { 25 };
+	static const int32_t zeros[] = {-128, -5, 127};
+	static const int exponents[] = {-110, -40, 0, 14, 30, 60};
+	struct support_random r = {25};
 	for (int i = 0; i < 36; i++) {
 		bool in_signed = i % 2, out_signed = i / 2 % 2;
-		struct trial b = { .t = { .g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8,
-			.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_zero = zeros[i % 3] + (in_signed ? 0 : 128) } };
+		struct trial b = {.t = {.g = square(32, 32, 9, 3, 1 + i % 2, 32), .in_type = in_signed ? DT_I8 : DT_U8,
+			.in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_zero = zeros[i % 3] + (in_signed ? 0 : 128)}};
 		trial_fill(&r, &b);
 		b.out_scale = i % 5 ? 0.0625f : 0.07f;
 		b.out_zero = zeros[i / 3 % 3] + (out_signed ? 0 : 128);
-		b.t.out_quant = (struct quantizer) { .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = out_signed ? -128 : 0,
-			.qmax = out_signed ? 127 : 255, .scale = &b.out_scale, .zero = &b.out_zero };
-		b.t.act = (struct act) { i % 4 == 3 ? ACT_CLIP : ACT_NONE, -1.0f, 3.0f };
+		b.t.out_quant = (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = out_signed ? -128 : 0,
+			.qmax = out_signed ? 127 : 255, .scale = &b.out_scale, .zero = &b.out_zero};
+		b.t.act = (struct act){i % 4 == 3 ? ACT_CLIP : ACT_NONE, -1.0f, 3.0f};
 		b.t.to_float = false;
 		b.t.fbias = i % 7 ? NULL : b.fbias;
 		b.out_size = b.out_elems;
@@ -203,8 +203,8 @@ void test_qconv__depthwise_scales_and_zero_points(void **state)
 void test_qconv__sums_past_int32(void **state)
 {
 	struct conv_geometry g = square(2048, 17, 5, 5, 1, 1);
-	struct support_random r = { 31 };
-	struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 0 } };
+	struct support_random r = {31};
+	struct trial b = {.t = {.g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 0}};
 	trial_fill(&r, &b);
 	memset(b.x, 255, b.in_elems);
 	for (int64_t i = 0; i < g.oc * g.c * 25; i++)
@@ -218,18 +218,18 @@ void test_qconv__sums_past_int32(void **state)
 // Sums that fit int32, though those of codes that still carry 128 do not, of weights that just have 8 bits and that just do not.
 void test_qconv__sums_of_bytes_may_wrap(void **state)
 {
-	static const int16_t weights[] = { 127, -128, 128, -129 };
-	struct support_random r = { 35 };
+	static const int16_t weights[] = {127, -128, 128, -129};
+	struct support_random r = {35};
 	for (int i = 0; i < 4; i++) {
 		struct conv_geometry g = square(11000, 17, 3, 3, 1, 1);
-		struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8 } };
+		struct trial b = {.t = {.g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8}};
 		trial_fill(&r, &b);
 		memset(b.x, 127, b.in_elems);
 		for (int64_t j = 0; j < g.oc * g.c * 9; j++)
 			b.weight[j] = weights[i];
 		for (int64_t c = 0; c < g.oc; c++)
 			b.scale[c] = ldexpf(1.0f, -28);
-		b.t.out_quant.zero = &(int32_t) { 0 };
+		b.t.out_quant.zero = &(int32_t) {0};
 		trial_check(&b);
 		trial_done(&b);
 	}
@@ -248,11 +248,11 @@ void test_qconv__every_remainder_of_rows_and_panels(void **state)
 // 15 give halves that sums times its inverse miss), limits between two codes, with and without an addend.
 void test_qconv__ends_to_the_nearest(void **state)
 {
-	static const float scales[] = { 0.0625f, 0.0611f, 15.0f / 1024 };
-	struct support_random r = { 36 };
+	static const float scales[] = {0.0625f, 0.0611f, 15.0f / 1024};
+	struct support_random r = {36};
 	for (int i = 0; i < 144; i++) {
 		int64_t k = i % 3 ? 3 : 1, group = i % 3 == 2 ? 37 : 1;
-		struct trial b = { .t = { .g = square(37, 37, 13, k, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8 } };
+		struct trial b = {.t = {.g = square(37, 37, 13, k, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_I8}};
 		trial_fill(&r, &b);
 		for (int64_t c = 0; c < 37; c++)
 			b.scale[c] = ldexpf(1.0f, i % 3 == 2 ? -13 : -16);
@@ -261,7 +261,7 @@ void test_qconv__ends_to_the_nearest(void **state)
 		b.t.out_quant.qmin = INT8_MIN;
 		b.t.out_quant.qmax = INT8_MAX;
 		b.t.out_quant.rounding = i / 18 % 2 ? ROUND_HALF_UP : ROUND_HALF_EVEN;
-		b.t.act = i / 36 % 2 ? (struct act) { ACT_CLIP, -0.53f, 1.97f } : (struct act) { ACT_NONE, 0, 0 };
+		b.t.act = i / 36 % 2 ? (struct act){ACT_CLIP, -0.53f, 1.97f} : (struct act){ACT_NONE, 0, 0};
 		b.t.fbias = i / 72 % 2 ? b.fbias : NULL;
 		b.t.to_float = false;
 		b.out_size = b.out_elems;
@@ -273,12 +273,12 @@ void test_qconv__ends_to_the_nearest(void **state)
 // Channels of which nothing but the bias is left: it may be past int32, and all of its sums may be one code, or not.
 void test_qconv__biases_past_int32(void **state)
 {
-	static const int64_t past[] = { INT32_MAX, -(int64_t)INT32_MAX - 1, (int64_t)1 << 33, -((int64_t)1 << 52) };
-	struct support_random r = { 33 };
+	static const int64_t past[] = {INT32_MAX, -(int64_t)INT32_MAX - 1, (int64_t)1 << 33, -((int64_t)1 << 52)};
+	struct support_random r = {33};
 	for (int i = 0; i < 48; i++) {
 		int64_t group = i % 2 ? 20 : 1;
-		struct trial b = { .t = { .g = square(20, 20, 7, 3, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
-			.in_zero = 77 } };
+		struct trial b = {.t = {.g = square(20, 20, 7, 3, 1, group), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
+			.in_zero = 77}};
 		trial_fill(&r, &b);
 		for (int64_t c = 0; c < 4; c++) {
 			b.bias[c] = past[c];
@@ -293,13 +293,13 @@ void test_qconv__biases_past_int32(void **state)
 // ref against sums written out in the order of the definition.
 void test_qconv__ref_is_the_definition(void **state)
 {
-	struct support_random r = { 41 };
+	struct support_random r = {41};
 	for (int i = 0; i < 40; i++) {
 		struct trial b;
 		random_trial(&r, &b, false, DT_I8, 8);
 		const struct conv_geometry *g = &b.t.g;
 		b.t.to_float = true;
-		b.t.act = (struct act) { ACT_NONE, 0, 0 };
+		b.t.act = (struct act){ACT_NONE, 0, 0};
 		b.out_size = b.out_elems * sizeof(float);
 		uint8_t *y = trial_run(&b, BACKEND_REF, 1);
 		for (int check_no = 0; check_no < 60; check_no++) {
@@ -328,7 +328,7 @@ void test_qconv__ref_is_the_definition(void **state)
 // A transposed convolution spreads each input over the outputs that an ordinary one would have read for it.
 void test_qconv__ref_transposed_is_the_definition(void **state)
 {
-	struct support_random r = { 51 };
+	struct support_random r = {51};
 	for (int i = 0; i < 20; i++) {
 		struct trial b;
 		random_trial(&r, &b, true, DT_I8, 8);
@@ -338,7 +338,7 @@ void test_qconv__ref_transposed_is_the_definition(void **state)
 		b.t.to_float = true;
 		b.t.bias = NULL;
 		b.t.fbias = NULL;
-		b.t.act = (struct act) { ACT_NONE, 0, 0 };
+		b.t.act = (struct act){ACT_NONE, 0, 0};
 		b.out_size = b.out_elems * sizeof(float);
 		for (int64_t e = 0; e < g->n * g->c * g->h * g->w; e++) {
 			int64_t w = e % g->w, h = e / g->w % g->h, c = e / (g->w * g->h) % g->c, n = e / (g->w * g->h * g->c);
@@ -366,8 +366,8 @@ void test_qconv__ref_transposed_is_the_definition(void **state)
 
 void test_qconv__refuses_zero_points_outside_of_the_type(void **state)
 {
-	struct support_random r = { 61 };
-	struct error err = { 0 };
+	struct support_random r = {61};
+	struct error err = {0};
 	struct kernel *k;
 	struct trial b;
 	random_trial(&r, &b, false, DT_I8, 8);

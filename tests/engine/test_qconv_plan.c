@@ -8,14 +8,14 @@ void test_qconv_plan__tiles_of_wide_dilations(void **state)
 {
 	static const struct {
 		int64_t channels, size, dilation;
-	} layers[] = { { 320, 33, 6 }, { 320, 33, 12 }, { 320, 33, 18 }, { 100, 40, 20 }, { 640, 33, 15 } };
-	struct support_random r = { 31 };
+	} layers[] = {{320, 33, 6}, {320, 33, 12}, {320, 33, 18}, {100, 40, 20}, {640, 33, 15}};
+	struct support_random r = {31};
 
 	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_geometry g = square(layers[i].channels, 17, layers[i].size, 3, 1, 1);
 		g.dil_h = g.dil_w = g.pad_t = g.pad_l = g.pad_b = g.pad_r = layers[i].dilation;
-		struct trial b = { .t = { .g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 3 } };
-		struct error err = { 0 };
+		struct trial b = {.t = {.g = g, .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8, .in_zero = 3}};
+		struct error err = {0};
 		struct kernel *k;
 		trial_fill(&r, &b);
 		trial_check(&b);

@@ -74,7 +74,7 @@ static void make(struct support_random *r, struct trial *x, enum dtype a, enum d
 
 static void make_output(struct support_random *r, struct trial *x)
 {
-	static const struct act acts[] = { { ACT_NONE, 0, 0 }, { ACT_RELU, 0, 0 }, { ACT_LEAKY, 0.25f, 0 }, { ACT_CLIP, -1.0f, 2.5f } };
+	static const struct act acts[] = {{ACT_NONE, 0, 0}, {ACT_RELU, 0, 0}, {ACT_LEAKY, 0.25f, 0}, {ACT_CLIP, -1.0f, 2.5f}};
 	struct qmatmul_task *t = &x->t;
 	size_t n = (size_t)t->n;
 	float size = 0.5f / (float)t->k;
@@ -100,8 +100,8 @@ static void make_output(struct support_random *r, struct trial *x)
 	t->to_float = support_random_int(r, 0, 3) == 0;
 	x->out_scale = support_random_int(r, 0, 1) ? 0.03125f : 0.021f;
 	x->out_zero = support_random_int(r, 0, 1) ? 5 : 0;
-	t->out_quant = (struct quantizer) { .kind = QUANT_LINEAR, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &x->out_scale,
-		.zero = &x->out_zero, .rounding = support_random_int(r, 0, 1) ? ROUND_HALF_EVEN : ROUND_HALF_UP };
+	t->out_quant = (struct quantizer){.kind = QUANT_LINEAR, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &x->out_scale,
+		.zero = &x->out_zero, .rounding = support_random_int(r, 0, 1) ? ROUND_HALF_EVEN : ROUND_HALF_UP};
 	x->out_size = (size_t)(t->batch * t->m * t->n) * (t->to_float ? sizeof(float) : 1);
 }
 
@@ -117,7 +117,7 @@ static void done(struct trial *x)
 
 static uint8_t *run(const struct trial *x, enum kernel_backend backend, int width)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct kernel *k;
 	uint8_t *y = malloc(x->out_size + 2 * GUARD);
 
@@ -126,7 +126,7 @@ static uint8_t *run(const struct trial *x, enum kernel_backend backend, int widt
 	memset(y, 0x5a, x->out_size + 2 * GUARD);
 	size_t need = kernel_scratch(k, width);
 	void *scratch = need ? aligned_alloc(64, (need + 63) / 64 * 64) : NULL;
-	kernel_run(k, &(struct kernel_io) { .x = x->a, .w = x->b, .y = y + GUARD, .scratch = scratch, .width = width });
+	kernel_run(k, &(struct kernel_io){.x = x->a, .w = x->b, .y = y + GUARD, .scratch = scratch, .width = width});
 	for (size_t i = 0; i < GUARD; i++)
 		assert_true(y[i] == 0x5a && y[GUARD + x->out_size + i] == 0x5a);
 	free(scratch);
@@ -154,9 +154,9 @@ static void check(const struct trial *x)
 
 static void trials(int n, uint64_t seed, enum dtype a, enum dtype b, bool constant)
 {
-	struct support_random r = { seed };
+	struct support_random r = {seed};
 	for (int i = 0; i < n; i++) {
-		struct trial x = { 0 };
+		struct trial x = {0};
 		make(&r, &x, a, b, constant);
 		make_output(&r, &x);
 		check(&x);
@@ -186,9 +186,9 @@ void test_qmatmul__sixteen_bits(void **state)
 
 void test_qmatmul__ref_is_the_definition(void **state)
 {
-	struct support_random r = { 9 };
+	struct support_random r = {9};
 	for (int i = 0; i < 30; i++) {
-		struct trial x = { 0 };
+		struct trial x = {0};
 		make(&r, &x, DT_I8, DT_U8, false);
 		make_output(&r, &x);
 		struct qmatmul_task *t = &x.t;
@@ -213,7 +213,7 @@ void test_qmatmul__ref_is_the_definition(void **state)
 
 void test_qlut__every_entry_and_every_length(void **state)
 {
-	struct support_random r = { 10 };
+	struct support_random r = {10};
 	enum { LONG = 170001 };
 	uint8_t lut[256], x[600], y[600 + 64], *many = malloc(3 * LONG), *same = many + LONG, *wide = same + LONG;
 	for (int i = 0; i < 256; i++)

@@ -5,19 +5,19 @@
 #include "../../src/engine/kernels/cpu.h"
 #include "qtui/engine/quantizer.h"
 
-static const float one[] = { 1.0f };
-static const int32_t none[] = { 0 };
+static const float one[] = {1.0f};
+static const int32_t none[] = {0};
 
 static struct quantizer linear(const float *scale, const int32_t *zero, int64_t qmin, int64_t qmax)
 {
-	return (struct quantizer) { .kind = QUANT_LINEAR, .bits = 8, .qmin = qmin, .qmax = qmax, .axis = -1, .n = 1,
-		.scale = scale, .zero = zero };
+	return (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .qmin = qmin, .qmax = qmax, .axis = -1, .n = 1,
+		.scale = scale, .zero = zero};
 }
 
 static struct tensor tensor(enum dtype type, enum layout layout, int rank, const int64_t *dim)
 {
 	struct error err;
-	struct tensor t = { .type = type, .layout = layout, .shape = shape_of(rank, dim) };
+	struct tensor t = {.type = type, .layout = layout, .shape = shape_of(rank, dim)};
 	assert_int_equal(tensor_alloc(&t, NULL, &err), STATUS_OK);
 	return t;
 }
@@ -32,7 +32,7 @@ static float noise(void) // -1 .. 1
 // Values on, near and between all half-way points, and the odd ones.
 static void fill(float *x, int64_t n, float reach)
 {
-	static const float odd[] = { NAN, INFINITY, -INFINITY, -0.0f, 3e38f, -3e38f, 1e-40f, 0.49999997f, -0.49999997f };
+	static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 3e38f, -3e38f, 1e-40f, 0.49999997f, -0.49999997f};
 	for (int64_t i = 0; i < n; i++) {
 		float u = noise() * reach;
 		x[i] = i % 3 == 0 ? rintf(2.0f * u) / 2.0f : i % 3 == 1 ? nextafterf(rintf(2.0f * u) / 2.0f, u) : u;
@@ -59,13 +59,13 @@ void test_quantizer__every_rounding_at_half_way_points(void **state)
 		enum rounding r;
 		float x[8], want[8];
 	} rows[] = {
-		{ ROUND_HALF_EVEN, { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.51f }, { -2, -2, 0, 0, 2, 2, 3, -3 } },
-		{ ROUND_HALF_UP, { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.49f, -2.51f }, { -2, -1, 0, 1, 2, 3, 2, -3 } },
-		{ ROUND_HALF_DOWN, { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.49f }, { -3, -2, -1, 0, 1, 2, 3, -2 } },
-		{ ROUND_HALF_TOWARDS_ZERO, { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.51f }, { -2, -1, 0, 0, 1, 2, 3, -3 } },
-		{ ROUND_HALF_FAR_FROM_ZERO, { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.49f, -2.49f }, { -3, -2, -1, 1, 2, 3, 2, -2 } },
-		{ ROUND_UP, { -2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.1f, 0.0f, -2.9f }, { -2, -1, 0, 1, 1, 3, 0, -2 } },
-		{ ROUND_DOWN, { -2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.9f, 0.0f, -2.1f }, { -3, -1, -1, 0, 1, 2, 0, -3 } },
+		{ROUND_HALF_EVEN, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.51f}, {-2, -2, 0, 0, 2, 2, 3, -3}},
+		{ROUND_HALF_UP, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.49f, -2.51f}, {-2, -1, 0, 1, 2, 3, 2, -3}},
+		{ROUND_HALF_DOWN, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.49f}, {-3, -2, -1, 0, 1, 2, 3, -2}},
+		{ROUND_HALF_TOWARDS_ZERO, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.51f, -2.51f}, {-2, -1, 0, 0, 1, 2, 3, -3}},
+		{ROUND_HALF_FAR_FROM_ZERO, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 2.49f, -2.49f}, {-3, -2, -1, 1, 2, 3, 2, -2}},
+		{ROUND_UP, {-2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.1f, 0.0f, -2.9f}, {-2, -1, 0, 1, 1, 3, 0, -2}},
+		{ROUND_DOWN, {-2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.9f, 0.0f, -2.1f}, {-3, -1, -1, 0, 1, 2, 0, -3}},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct quantizer q = linear(one, none, -128, 127);
@@ -83,15 +83,15 @@ void test_quantizer__types_follow_the_range(void **state)
 		int64_t min, max;
 		enum dtype type;
 	} rows[] = {
-		{ -128, 127, DT_I8 }, { -127, 127, DT_I8 }, { -8, 7, DT_I8 }, { 0, 255, DT_U8 }, { 0, 127, DT_U8 },
-		{ -32768, 32767, DT_I16 }, { 0, 65535, DT_U16 }, { -524288, 524287, DT_I32 },
-		{ INT32_MIN, INT32_MAX, DT_I32 }, { -((int64_t)1 << 39), ((int64_t)1 << 39) - 1, DT_I64 },
+		{-128, 127, DT_I8}, {-127, 127, DT_I8}, {-8, 7, DT_I8}, {0, 255, DT_U8}, {0, 127, DT_U8},
+		{-32768, 32767, DT_I16}, {0, 65535, DT_U16}, {-524288, 524287, DT_I32},
+		{INT32_MIN, INT32_MAX, DT_I32}, {-((int64_t)1 << 39), ((int64_t)1 << 39) - 1, DT_I64},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct quantizer q = linear(one, none, rows[i].min, rows[i].max);
 		assert_int_equal(quantizer_dtype(&q), rows[i].type);
 	}
-	assert_int_equal(quantizer_dtype(&(struct quantizer) { .kind = QUANT_BF16 }), DT_F32);
+	assert_int_equal(quantizer_dtype(&(struct quantizer){.kind = QUANT_BF16}), DT_F32);
 }
 
 void test_quantizer__all_codes_survive_a_round_trip(void **state)
@@ -99,8 +99,8 @@ void test_quantizer__all_codes_survive_a_round_trip(void **state)
 	static const struct {
 		int64_t min, max;
 		int32_t zero;
-	} ranges[] = { { -128, 127, 0 }, { 0, 255, 128 }, { 0, 255, 3 }, { -128, 127, -128 }, { -32768, 32767, 0 }, { 0, 65535, 1000 } };
-	static const float scales[] = { 1.0f, 0.0625f, 0.1f, 0.0078431377f, 3.7e-5f, 16.0f };
+	} ranges[] = {{-128, 127, 0}, {0, 255, 128}, {0, 255, 3}, {-128, 127, -128}, {-32768, 32767, 0}, {0, 65535, 1000}};
+	static const float scales[] = {1.0f, 0.0625f, 0.1f, 0.0078431377f, 3.7e-5f, 16.0f};
 	for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++) {
 		for (size_t s = 0; s < sizeof(scales) / sizeof(scales[0]); s++) {
 			int64_t n = ranges[r].max - ranges[r].min + 1;
@@ -166,12 +166,12 @@ static void check_loops(const struct quantizer *q, float reach)
 
 void test_quantizer__loops_give_the_bits_of_one_value(void **state)
 {
-	static const float scales[] = { 1.0f, 0.5f, 0.3f, 1.0f / 3.0f, 2.0f };
+	static const float scales[] = {1.0f, 0.5f, 0.3f, 1.0f / 3.0f, 2.0f};
 	static const struct {
 		int64_t min, max;
 		int32_t zero;
-	} ranges[] = { { -128, 127, 0 }, { 0, 255, 128 }, { -32768, 32767, 7 }, { 0, 65535, 32768 }, { -524288, 524287, 0 },
-		{ INT32_MIN, INT32_MAX, 0 } };
+	} ranges[] = {{-128, 127, 0}, {0, 255, 128}, {-32768, 32767, 7}, {0, 65535, 32768}, {-524288, 524287, 0},
+		{INT32_MIN, INT32_MAX, 0}};
 	for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
 		for (size_t s = 0; s < sizeof(scales) / sizeof(scales[0]); s++)
 			for (int round = ROUND_HALF_EVEN; round <= ROUND_DOWN; round++) {
@@ -196,9 +196,9 @@ void test_quantizer__dividing_is_not_multiplying_by_the_inverse(void **state)
 
 void test_quantizer__scales_per_channel(void **state)
 {
-	const int64_t dim[] = { 2, 5, 3, 4 };
-	float scale[5] = { 0.5f, 0.25f, 0.1f, 1.0f, 2.0f };
-	int32_t zero[5] = { 0, 3, -7, 1, 0 };
+	const int64_t dim[] = {2, 5, 3, 4};
+	float scale[5] = {0.5f, 0.25f, 0.1f, 1.0f, 2.0f};
+	int32_t zero[5] = {0, 3, -7, 1, 0};
 	for (int axis = 0; axis < 4; axis++) {
 		struct quantizer q = linear(scale, zero, -128, 127);
 		struct tensor x = tensor(DT_F32, LAYOUT_PLAIN, 4, dim), c = tensor(DT_I8, LAYOUT_PLAIN, 4, dim);
@@ -207,7 +207,7 @@ void test_quantizer__scales_per_channel(void **state)
 		fill(x.data, 120, 40.0f);
 		quantize(&c, &x, &q, 1);
 		for (int64_t i = 0; i < 120; i++) {
-			int64_t at[4] = { i / 60, i / 12 % 5, i / 4 % 3, i % 4 };
+			int64_t at[4] = {i / 60, i / 12 % 5, i / 4 % 3, i % 4};
 			assert_int_equal(code_at(&c, i), quantize_one(&q, (int)at[axis], ((float *)x.data)[i]));
 		}
 		tensor_drop(&x);
@@ -217,7 +217,7 @@ void test_quantizer__scales_per_channel(void **state)
 
 void test_quantizer__blocked_layout_pads_with_zero(void **state)
 {
-	const int64_t dim[] = { 2, 11, 3, 5 }, block = layout_block(), blocks = (11 + block - 1) / block;
+	const int64_t dim[] = {2, 11, 3, 5}, block = layout_block(), blocks = (11 + block - 1) / block;
 	float scale[11];
 	int32_t zero[11];
 	struct quantizer q = linear(scale, zero, 0, 255);
@@ -255,11 +255,11 @@ void test_quantizer__casts_round_to_nearest_even(void **state)
 	static const struct {
 		float x, half, brain;
 	} rows[] = {
-		{ 1.0f, 1.0f, 1.0f }, { 65504.0f, 65504.0f, 65536.0f }, { 65519.0f, 65504.0f, 65536.0f }, { 65520.0f, INFINITY, 65536.0f },
-		{ 1.00048828125f, 1.0f, 1.0f }, { 1.00146484375f, 1.001953125f, 1.0f }, { 1.00390625f, 1.00390625f, 1.0f },
-		{ 1.01171875f, 1.01171875f, 1.015625f }, { -2.9802322e-8f, -0.0f, -2.9802322e-8f },
-		{ 8.9406967e-8f, 1.1920929e-7f, 8.9406967e-8f }, { 6.1035156e-5f, 6.1035156e-5f, 6.1035156e-5f },
-		{ INFINITY, INFINITY, INFINITY }, { 3.4e38f, INFINITY, INFINITY }, { -0.0f, -0.0f, -0.0f },
+		{1.0f, 1.0f, 1.0f}, {65504.0f, 65504.0f, 65536.0f}, {65519.0f, 65504.0f, 65536.0f}, {65520.0f, INFINITY, 65536.0f},
+		{1.00048828125f, 1.0f, 1.0f}, {1.00146484375f, 1.001953125f, 1.0f}, {1.00390625f, 1.00390625f, 1.0f},
+		{1.01171875f, 1.01171875f, 1.015625f}, {-2.9802322e-8f, -0.0f, -2.9802322e-8f},
+		{8.9406967e-8f, 1.1920929e-7f, 8.9406967e-8f}, {6.1035156e-5f, 6.1035156e-5f, 6.1035156e-5f},
+		{INFINITY, INFINITY, INFINITY}, {3.4e38f, INFINITY, INFINITY}, {-0.0f, -0.0f, -0.0f},
 	};
 	const int64_t n = sizeof(rows) / sizeof(rows[0]);
 	struct tensor x = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), y = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
@@ -267,16 +267,16 @@ void test_quantizer__casts_round_to_nearest_even(void **state)
 		cpu_limit((enum cpu_level)level);
 		for (int64_t i = 0; i < n; i++)
 			((float *)x.data)[i] = rows[i].x;
-		fake_quantize(&y, &x, &(struct quantizer) { .kind = QUANT_FP16 }, 1);
+		fake_quantize(&y, &x, &(struct quantizer){.kind = QUANT_FP16}, 1);
 		for (int64_t i = 0; i < n; i++)
 			assert_memory_equal((float *)y.data + i, &rows[i].half, sizeof(float));
-		fake_quantize(&y, &x, &(struct quantizer) { .kind = QUANT_BF16 }, 1);
+		fake_quantize(&y, &x, &(struct quantizer){.kind = QUANT_BF16}, 1);
 		for (int64_t i = 0; i < n; i++)
 			assert_memory_equal((float *)y.data + i, &rows[i].brain, sizeof(float));
 		((float *)x.data)[0] = NAN;
-		fake_quantize(&y, &x, &(struct quantizer) { .kind = QUANT_FP16 }, 1);
+		fake_quantize(&y, &x, &(struct quantizer){.kind = QUANT_FP16}, 1);
 		assert_true(isnan(((float *)y.data)[0]));
-		fake_quantize(&y, &x, &(struct quantizer) { .kind = QUANT_BF16 }, 1);
+		fake_quantize(&y, &x, &(struct quantizer){.kind = QUANT_BF16}, 1);
 		assert_true(isnan(((float *)y.data)[0]));
 	}
 	tensor_drop(&x);
@@ -285,11 +285,11 @@ void test_quantizer__casts_round_to_nearest_even(void **state)
 
 void test_quantizer__keys_tell_results_apart(void **state)
 {
-	static const float half[] = { 0.5f };
-	static const int32_t seven[] = { 7 };
+	static const float half[] = {0.5f};
+	static const int32_t seven[] = {7};
 	struct quantizer a = linear(one, none, -128, 127), b = a;
 	assert_true(key_is_zero(quantizer_key(NULL)));
-	assert_true(key_is_zero(quantizer_key(&(struct quantizer) { .kind = QUANT_NONE })));
+	assert_true(key_is_zero(quantizer_key(&(struct quantizer){.kind = QUANT_NONE})));
 	b.pow2 = true;
 	assert_true(quantizer_equal(&a, &b));
 	b.scale = half;
@@ -303,5 +303,5 @@ void test_quantizer__keys_tell_results_apart(void **state)
 	b = a;
 	b.qmin = -127;
 	assert_false(quantizer_equal(&a, &b));
-	assert_false(quantizer_equal(&(struct quantizer) { .kind = QUANT_FP16 }, &(struct quantizer) { .kind = QUANT_BF16 }));
+	assert_false(quantizer_equal(&(struct quantizer){.kind = QUANT_FP16}, &(struct quantizer){.kind = QUANT_BF16}));
 }

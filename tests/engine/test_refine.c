@@ -11,7 +11,7 @@ struct observed {
 static void finish(struct fixture *f, const struct observed *seen)
 {
 	float scale[32];
-	int32_t zero[32] = { 0 };
+	int32_t zero[32] = {0};
 	struct error err;
 	assert_in_range(f->p->n_observe, 1, 32);
 	for (int i = 0; i < f->p->n_observe; i++) {
@@ -38,16 +38,16 @@ static int position(const struct fixture *f, const char *name)
 static struct builder image(void)
 {
 	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, 4, 4 });
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
 	return b;
 }
 
 // x -> Conv -> LeakyRelu -> r, x -> MaxPool -> p, both -> Concat -> AveragePool.
 static struct graph *joined(void)
 {
-	static const float w[1] = { 1 };
+	static const float w[1] = {1};
 	struct builder b = image();
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){1, 1, 1, 1}), w);
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	builder_node(&b, "LeakyRelu", "leaky", "c", "r");
 	builder_node(&b, "MaxPool", "pool", "x", "p");
@@ -62,7 +62,7 @@ void test_refine__all_of_a_concat_take_the_coarsest(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 5}, {"r", 6}, {"j", 7}, {"y", 3}, {0}});
 	assert_int_equal(position(&f, "mean"), 3); // the mean's output is the coarsest, and moves the Concat, which moves what it reads
 	assert_int_equal(position(&f, "concat"), 3);
 	assert_int_equal(position(&f, "leaky"), 3);
@@ -76,7 +76,7 @@ void test_refine__float_scales_follow_the_output(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, joined(), "a8w8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { "x", 5 }, { "r", 6 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 5}, {"r", 6}, {"j", 7}, {"y", 3}, {0}});
 	assert_int_equal(position(&f, "mean"), 3);
 	assert_int_equal(position(&f, "concat"), 7);
 	assert_int_equal(position(&f, "leaky"), 7);
@@ -93,7 +93,7 @@ void test_refine__a_scale_of_the_user_stays(void **state)
 	f.e->scale[node(&f, "leaky")] = 0x1p-6;
 	plan_free(&f.p);
 	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
-	finish(&f, (struct observed[]){ { "x", 5 }, { "j", 7 }, { "y", 3 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 5}, {"j", 7}, {"y", 3}, {0}});
 	assert_int_equal(position(&f, "leaky"), 6);
 	assert_int_equal(position(&f, "concat"), 3);
 	teardown(&f);
@@ -102,10 +102,10 @@ void test_refine__a_scale_of_the_user_stays(void **state)
 // x -> Conv with a bias -> u; u + v -> s, where v = Tanh(u).
 static struct graph *sums(void)
 {
-	static const float w[1] = { 1 }, bias[1] = { 0x1p-18f };
+	static const float w[1] = {1}, bias[1] = {0x1p-18f};
 	struct builder b = image();
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
-	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){ 1 }), bias);
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){1, 1, 1, 1}), w);
+	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){1}), bias);
 	builder_node(&b, "Conv", "conv", "x w bias", "u");
 	builder_node(&b, "Tanh", "tanh", "u", "v");
 	builder_node(&b, "Add", "add", "u v", "s");
@@ -119,7 +119,7 @@ void test_refine__a_bias_is_as_fine_as_its_shift_allows(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { "x", 4 }, { "u", -5 }, { "v", -8 }, { "s", -5 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 4}, {"u", -5}, {"v", -8}, {"s", -5}, {0}});
 	assert_int_equal(position_in(&f, "conv", 1), 6);
 	assert_int_equal(position_in(&f, "conv", 2), 11); // cut 6 + 4 + 5 = 15: at most 16 - 15 finer than the sums
 	assert_int_equal(position(&f, "conv"), -5);
@@ -133,7 +133,7 @@ void test_refine__shifts_are_brought_within_limits(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { "x", 0 }, { "u", 12 }, { "v", 2 }, { "s", 14 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 0}, {"u", 12}, {"v", 2}, {"s", 14}, {0}});
 	assert_int_equal(position(&f, "conv"), 9);       // read: operands of a sum at most 7 apart
 	assert_int_equal(position(&f, "add"), 9);        // write: 7 finer than the coarsest operand
 	assert_int_equal(position_in(&f, "conv", 1), 9); // cut: 6 + 0 - 9 is below 0
@@ -146,7 +146,7 @@ void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **stat
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "vint8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { 0 } });
+	finish(&f, (struct observed[]){{0}});
 	const struct slot *bias = in(&f, "conv", 2);
 	assert_int_equal(bias->state, SLOT_ACTIVE);
 	assert_int_equal(bias->quant.bits, 8);
@@ -160,15 +160,15 @@ void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **stat
 void test_refine__scales_of_balanced_ranges(void **state)
 {
 	(void)state;
-	static const float w[2] = { 1, -.5f };
+	static const float w[2] = {1, -.5f};
 	struct builder b = image();
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 2, 1, 1, 1 }), w);
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	builder_node(&b, "Softmax", "softmax", "c", "y");
 	builder_output(&b, "y");
 	struct fixture f;
 	fixture_plan(&f, b.g, "a8w8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { 0 } });
+	finish(&f, (struct observed[]){{0}});
 	const struct quantizer *y = &out(&f, "softmax")->quant, *q = &in(&f, "conv", 1)->quant;
 	assert_float_equal(y->scale[0], 1 / 127.0, 1e-9);
 	assert_int_equal(y->qmin, -128);
@@ -197,7 +197,7 @@ void test_refine__shifts_of_a_gate(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
-	finish(&f, (struct observed[]){ { "x", 17 }, { "s", 5 }, { "y", 3 }, { 0 } });
+	finish(&f, (struct observed[]){{"x", 17}, {"s", 5}, {"y", 3}, {0}});
 	assert_int_equal(position_in(&f, "sigmoid", 0), 15);
 	assert_int_equal(position(&f, "sigmoid"), 7);
 	assert_int_equal(position(&f, "mul"), 7);
@@ -230,19 +230,19 @@ void test_refine__what_runs_in_a_nodes_place(void **state)
 // The factor on the mean of a Conv's output of so many rows and columns.
 static double gain_of(const char *op, int rows, int columns, const char *target)
 {
-	static const float w[1] = { 1 };
-	int64_t kernel[2] = { rows, columns };
+	static const float w[1] = {1};
+	int64_t kernel[2] = {rows, columns};
 	struct fixture f;
 	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){ 1, 1, rows, columns });
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){ 1, 1, 1, 1 }), w);
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, rows, columns});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){1, 1, 1, 1}), w);
 	builder_node(&b, "Conv", "conv", "x w", "c");
 	int mean = builder_node(&b, op, "mean", "c", "y");
-	b.g->value[builder_value(&b, "c")].shape = shape_of(4, (int64_t[]){ 1, 1, rows, columns });
-	b.g->value[builder_value(&b, "y")].shape = shape_of(4, (int64_t[]){ 1, 1, 1, 1 });
+	b.g->value[builder_value(&b, "c")].shape = shape_of(4, (int64_t[]){1, 1, rows, columns});
+	b.g->value[builder_value(&b, "y")].shape = shape_of(4, (int64_t[]){1, 1, 1, 1});
 	if (strcmp(op, "AveragePool") == 0) {
 		struct pool_attrs *a = arena_alloc(b.g->arena, sizeof *a);
-		*a = (struct pool_attrs){ .kernel_shape = { kernel, 2 } };
+		*a = (struct pool_attrs){.kernel_shape = {kernel, 2}};
 		b.g->node[mean].attrs = a;
 	}
 	builder_output(&b, "y");

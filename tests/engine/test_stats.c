@@ -35,7 +35,7 @@ static bool next(const struct tensor *t, struct walk *w)
 // Fills the elements, and the padding with what would show if it counted.
 static void fill(struct tensor *t, float reach, float padding)
 {
-	struct walk w = { 0, 0, 0 };
+	struct walk w = {0, 0, 0};
 	for (int64_t i = 0; i < tensor_stored(t); i++)
 		((float *)t->data)[i] = padding;
 	do {
@@ -56,8 +56,8 @@ static float value(const struct tensor *q, int64_t i, float scale, int32_t zero)
 
 static struct tensor_sums naive(const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
 {
-	struct tensor_sums s = { .fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY };
-	struct walk w = { 0, 0, 0 };
+	struct tensor_sums s = {.fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY};
+	struct walk w = {0, 0, 0};
 	do {
 		int c = quant && quant->n > 1 ? (int)(quant->axis == 1 ? w.c : w.n) : 0;
 		int64_t i = stored_at(f, w.n, w.c, w.p);
@@ -97,8 +97,8 @@ static void check_sums(const struct tensor_sums *got, const struct tensor_sums *
 }
 
 static const int64_t shapes[][4] = {
-	{ 1, 1, 1, 1 }, { 1, 3, 7, 5 }, { 2, 8, 6, 6 }, { 2, 11, 9, 13 }, { 1, 21, 33, 40 }, { 3, 16, 1, 1 }, { 1, 5, 1, 1 },
-	{ 1, 25, 80, 80 },
+	{1, 1, 1, 1}, {1, 3, 7, 5}, {2, 8, 6, 6}, {2, 11, 9, 13}, {1, 21, 33, 40}, {3, 16, 1, 1}, {1, 5, 1, 1},
+	{1, 25, 80, 80},
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 static void check_compare(const struct tensor *f, struct tensor *q, const struct quantizer *quant)
@@ -148,7 +148,7 @@ void test_stats__compare_with_a_scale_per_channel(void **state)
 	}
 	for (int i = 0; i < SHAPES; i++) {
 		for (int variant = 0; variant < 3; variant++) { // axis 0 and 1 in plain layout, axis 1 in LAYOUT_BLOCK
-			struct quantizer quant = { .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero };
+			struct quantizer quant = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero};
 			struct tensor f = tensor(DT_F32, variant == 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, shapes[i]);
 			struct tensor q = tensor(DT_I8, f.layout, 4, shapes[i]);
 			quant.n = (int)shapes[i][quant.axis];
@@ -216,7 +216,7 @@ static int bin_of(float x, int bins, float lo, float hi)
 static void check_hist(const struct tensor *f, int bins, float lo, float hi)
 {
 	uint32_t *got = calloc((size_t)bins, sizeof(*got)), *want = calloc((size_t)bins, sizeof(*want));
-	struct walk w = { 0, 0, 0 };
+	struct walk w = {0, 0, 0};
 	want[0] = got[0] = 7; // it adds
 	do {
 		want[bin_of(((float *)f->data)[stored_at(f, w.n, w.c, w.p)], bins, lo, hi)]++;
@@ -229,7 +229,7 @@ static void check_hist(const struct tensor *f, int bins, float lo, float hi)
 
 void test_stats__hist_bins_as_histc(void **state)
 {
-	static const int bins[] = { 1, 64, 2048, 5000 };
+	static const int bins[] = {1, 64, 2048, 5000};
 	for (int i = 0; i < SHAPES; i++) {
 		for (int layout = LAYOUT_PLAIN; layout <= LAYOUT_BLOCK; layout++) {
 			struct tensor f = tensor(DT_F32, (enum layout)layout, 4, shapes[i]);
@@ -252,7 +252,7 @@ void test_stats__hist_of_constant_and_odd_values(void **state)
 {
 	const int64_t n = 40;
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
-	uint32_t hist[8] = { 0 };
+	uint32_t hist[8] = {0};
 	stats_hist(hist, 8, 0.0f, 0.0f, &f);
 	assert_int_equal(hist[0], 40);
 	((float *)f.data)[3] = NAN;
@@ -270,7 +270,7 @@ void test_stats__merging_in_order(void **state)
 {
 	const int64_t n = 5000;
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), q = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
-	struct tensor_sums all = { 0 }, one, none = { 0 };
+	struct tensor_sums all = {0}, one, none = {0};
 	for (int part = 0; part < 3; part++) {
 		for (int i = 0; i < n; i++) {
 			((float *)f.data)[i] = noise() - (float)part;
@@ -292,20 +292,20 @@ void test_stats__merging_in_order(void **state)
 void test_stats__metrics(void **state)
 {
 	struct metrics m;
-	m = sums_metrics(&(struct tensor_sums) { .n = 4, .f2 = 100, .q2 = 100, .fq = 99, .e2 = 1, .max_error = 0.5, .clipped = 1 });
+	m = sums_metrics(&(struct tensor_sums){.n = 4, .f2 = 100, .q2 = 100, .fq = 99, .e2 = 1, .max_error = 0.5, .clipped = 1});
 	assert_true(fabs(m.snr_db - 20.0) < 1e-12 && m.nsr == 0.01 && m.mse == 0.25 && fabs(m.cosine - 0.99) < 1e-12);
 	assert_true(m.max_error == 0.5 && m.clipped == 0.25 && !m.exact);
-	m = sums_metrics(&(struct tensor_sums) { .n = 4, .f2 = 3, .q2 = 3, .fq = 3 });
+	m = sums_metrics(&(struct tensor_sums){.n = 4, .f2 = 3, .q2 = 3, .fq = 3});
 	assert_true(m.exact && isnan(m.snr_db) && m.nsr == 0 && m.cosine <= 1.0 && m.cosine > 0.999999);
-	m = sums_metrics(&(struct tensor_sums) { .n = 4, .q2 = 3, .e2 = 3 });
+	m = sums_metrics(&(struct tensor_sums){.n = 4, .q2 = 3, .e2 = 3});
 	assert_true(!m.exact && isnan(m.snr_db) && isnan(m.nsr) && isnan(m.cosine) && m.mse == 0.75);
-	m = sums_metrics(&(struct tensor_sums) { 0 });
+	m = sums_metrics(&(struct tensor_sums){0});
 	assert_true(!m.exact && isnan(m.mse) && isnan(m.clipped));
 }
 
 static void count_bits(uint32_t *count, const struct tensor *q)
 {
-	struct walk w = { 0, 0, 0 };
+	struct walk w = {0, 0, 0};
 	do {
 		int64_t i = stored_at(q, w.n, w.c, w.p);
 		count[dtype_size(q->type) == 1 ? ((uint8_t *)q->data)[i] : ((uint16_t *)q->data)[i]]++;
@@ -316,7 +316,7 @@ static void count_bits(uint32_t *count, const struct tensor *q)
 static void check_grid(const struct grid *g, const struct tensor *f)
 {
 	uint32_t *want = calloc(GRID_BINS, sizeof(*want));
-	struct walk w = { 0, 0, 0 };
+	struct walk w = {0, 0, 0};
 	do {
 		double x = ((float *)f->data)[stored_at(f, w.n, w.c, w.p)];
 		int64_t i = (int64_t)floor(ldexp(x, -g->exponent)) - g->first;
@@ -337,8 +337,8 @@ static void check_site(struct tensor *f, const struct quantizer *full, const str
 	struct grid *grid = calloc(2, sizeof(*grid));
 	quantize(&q, f, full, 1);
 	quantize(&a, f, alone, 1);
-	stats_site(&(struct stats_site) { .f = f, .q = { &q, &a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] },
-		.range = &range, .grid = grid, .codes_q = count });
+	stats_site(&(struct stats_site){.f = f, .q = {&q, &a}, .quant = {full, alone}, .sums = {&sums[0], &sums[1]},
+		.range = &range, .grid = grid, .codes_q = count});
 	stats_compare(&one[0], f, &q, full);
 	stats_compare(&one[1], f, &a, alone);
 	stats_range(&plain, f);
@@ -349,7 +349,7 @@ static void check_site(struct tensor *f, const struct quantizer *full, const str
 	assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);
 	check_grid(grid, f);
 	dequantize(f, &q, full, 1);
-	stats_site(&(struct stats_site) { .f = f, .q = { f, f }, .quant = { full, full }, .grid_q = grid + 1 });
+	stats_site(&(struct stats_site){.f = f, .q = {f, f}, .quant = {full, full}, .grid_q = grid + 1});
 	check_grid(grid + 1, f);
 	free(count);
 	free(want);
@@ -377,7 +377,7 @@ void test_stats__site_in_one_walk(void **state)
 // One value in all elements, more of them than the small counters of a walk can hold.
 void test_stats__site_of_one_value(void **state)
 {
-	static const int64_t dims[][4] = { { 1, 1, 800, 801 }, { 1, 21, 240, 241 } };
+	static const int64_t dims[][4] = {{1, 1, 800, 801}, {1, 21, 240, 241}};
 	struct quantizer full = quantizer(0), alone = quantizer(1);
 	(void)state;
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
@@ -395,7 +395,7 @@ void test_stats__site_of_one_value(void **state)
 // Codes are counted once, whatever their comparison meets: values that are not finite, strips that are not of whole vectors.
 void test_stats__codes_beside_odd_floats(void **state)
 {
-	static const float odd[] = { NAN, INFINITY, 0 };
+	static const float odd[] = {NAN, INFINITY, 0};
 	(void)state;
 	for (int i = 0; i < SHAPES * 2 * CODES * 3 * CPU_LEVELS; i++) {
 		struct quantizer quant = quantizer(i % CODES);
@@ -407,7 +407,7 @@ void test_stats__codes_beside_odd_floats(void **state)
 		fill(&f, 3.0f, 1e6f);
 		quantize(&q, &f, &quant, 1);
 		((float *)f.data)[stored_at(&f, 0, f.shape.dim[1] - 1, 0)] = odd[i / CODES / 2 / SHAPES % 3];
-		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &sums }, .codes_q = count });
+		stats_site(&(struct stats_site){.f = &f, .q = {&q, &q}, .quant = {&quant, &quant}, .sums = {&sums}, .codes_q = count});
 		count_bits(want, &q);
 		assert_memory_equal(count, want, 65536 * sizeof(*count));
 		assert_true(sums.n == (double)tensor_count(&f));
@@ -426,12 +426,12 @@ static void check_two(const struct tensor *f, const struct tensor *q, const stru
 	struct tensor_sums first[2], sums[2];
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
-		stats_site(&(struct stats_site) { .f = f, .q = { q, a }, .quant = { full, alone }, .sums = { &sums[0], &sums[1] } });
+		stats_site(&(struct stats_site){.f = f, .q = {q, a}, .quant = {full, alone}, .sums = {&sums[0], &sums[1]}});
 		if (level == CPU_PLAIN)
 			memcpy(first, sums, sizeof(first));
 		assert_memory_equal(sums, first, sizeof(first));
 	}
-	struct tensor_sums want[2] = { naive(f, q, full), naive(f, a, alone) };
+	struct tensor_sums want[2] = {naive(f, q, full), naive(f, a, alone)};
 	for (int k = 0; k < 2 && isfinite(want[0].f2); k++)
 		check_sums(&sums[k], &want[k]);
 }
@@ -472,8 +472,8 @@ void test_stats__two_comparisons_at_once(void **state)
 // A thin walk compares every element and counts an eighth of them; of a small tensor it counts all.
 void test_stats__thin_site(void **state)
 {
-	static const int64_t dims[][4] = { { 1, 24, 64, 64 }, { 1, 24, 16, 16 } };
-	static const double share[] = { 1.0 / 8, 1 };
+	static const int64_t dims[][4] = {{1, 24, 64, 64}, {1, 24, 16, 16}};
+	static const double share[] = {1.0 / 8, 1};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct quantizer quant = quantizer(0);
@@ -484,9 +484,9 @@ void test_stats__thin_site(void **state)
 		struct tensor_range range, plain;
 		fill(&f, 3.0f, 5.0f);
 		quantize(&q, &f, &quant, 1);
-		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &sums }, .range = &range,
-			.grid = grid, .codes_q = count, .thin = true });
-		stats_site(&(struct stats_site) { .f = &f, .q = { &q, &q }, .quant = { &quant, &quant }, .sums = { &whole } });
+		stats_site(&(struct stats_site){.f = &f, .q = {&q, &q}, .quant = {&quant, &quant}, .sums = {&sums}, .range = &range,
+			.grid = grid, .codes_q = count, .thin = true});
+		stats_site(&(struct stats_site){.f = &f, .q = {&q, &q}, .quant = {&quant, &quant}, .sums = {&whole}});
 		stats_range(&plain, &f);
 		assert_memory_equal(&sums, &whole, sizeof sums);
 		assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);

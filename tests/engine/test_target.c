@@ -30,9 +30,9 @@ void test_target__facts(void **state)
 		enum calib_method calibration;
 		bool pow2, wide;
 	} facts[] = {
-		{ "esp32p4", CALIB_KL, true, true }, { "esp32s3", CALIB_KL, true, true },
-		{ "esp32", CALIB_KL, true, true }, { "tensorrt", CALIB_PERCENTILE, false, false },
-		{ "onnxruntime", CALIB_MINMAX, false, true }, { "xint8", CALIB_MSE, true, false },
+		{"esp32p4", CALIB_KL, true, true}, {"esp32s3", CALIB_KL, true, true},
+		{"esp32", CALIB_KL, true, true}, {"tensorrt", CALIB_PERCENTILE, false, false},
+		{"onnxruntime", CALIB_MINMAX, false, true}, {"xint8", CALIB_MSE, true, false},
 	};
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		struct target *t;

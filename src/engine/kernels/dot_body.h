@@ -32,7 +32,7 @@ VINLINE float rest(const float *row, const float *x, int64_t from, int64_t n)
 // Some of eight rows, the first `rows`.
 VINLINE void some_rows(float *y, const float *matrix, const float *x, int rows, int64_t n)
 {
-	vfloat sum[ROWS] = { { 0 } }, more = { 0 };
+	vfloat sum[ROWS] = {{0}}, more = {0};
 	int64_t k = 0;
 
 	for (; k + 8 <= n; k += 8) {

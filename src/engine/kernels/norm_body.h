@@ -27,7 +27,7 @@ static double total(const struct sums *s)
 
 static float mean_of(const float *x, int64_t n)
 {
-	struct sums s = { 0 };
+	struct sums s = {0};
 	double rest = 0;
 	int64_t i = 0;
 
@@ -41,7 +41,7 @@ static float mean_of(const float *x, int64_t n)
 // y = x - mean; the mean of its squares.
 static float centre(const float *x, float *y, int64_t n, float mean)
 {
-	struct sums s = { 0 };
+	struct sums s = {0};
 	double rest = 0;
 	int64_t i = 0;
 

@@ -22,13 +22,13 @@ static void take(void *to, int64_t step, const void *from, int64_t from_step, in
 // Where byte j of the vector `out` of three comes from in the source `of`; -128: from another one.
 #define FROM(out, of, j) (16 * (out) + (j)) % 3 == (of) ? (16 * (out) + (j)) / 3 : -128
 #define FROM4(out, of, j) FROM(out, of, j), FROM(out, of, j + 1), FROM(out, of, j + 2), FROM(out, of, j + 3)
-#define FROM16(out, of) { FROM4(out, of, 0), FROM4(out, of, 4), FROM4(out, of, 8), FROM4(out, of, 12) }
-#define FROM48(out) { FROM16(out, 0), FROM16(out, 1), FROM16(out, 2) }
+#define FROM16(out, of) {FROM4(out, of, 0), FROM4(out, of, 4), FROM4(out, of, 8), FROM4(out, of, 12)}
+#define FROM48(out) {FROM16(out, 0), FROM16(out, 1), FROM16(out, 2)}
 
 static void interleave3_bytes(void *to, const void *from_a, const void *from_b, const void *from_c, int64_t n)
 {
-	static const int8_t places[3][3][16] = { FROM48(0), FROM48(1), FROM48(2) };
-	const char *const from[3] = { from_a, from_b, from_c };
+	static const int8_t places[3][3][16] = {FROM48(0), FROM48(1), FROM48(2)};
+	const char *const from[3] = {from_a, from_b, from_c};
 	char *y = to;
 	int64_t i = 0;
 
@@ -46,6 +46,6 @@ static void interleave3_bytes(void *to, const void *from_a, const void *from_b, 
 }
 
 const struct qmicro qmicro_bytes_vnni = {
-	VNNI_COMMON, .size = 1, .lot = 16, .widen = { [DT_I8] = take, [DT_U8] = take }, .interleave3 = interleave3_bytes,
+	VNNI_COMMON, .size = 1, .lot = 16, .widen = {[DT_I8] = take, [DT_U8] = take}, .interleave3 = interleave3_bytes,
 };
 #endif

@@ -66,7 +66,7 @@ struct corner {
 static struct corner corner_of(const struct qconv *k, int64_t tile)
 {
 	int64_t tiles = tiles_all(k) / k->g.n;
-	struct corner x = { .n = tile / tiles };
+	struct corner x = {.n = tile / tiles};
 
 	tile %= tiles;
 	for (x.p = k->phases; tile >= tiles_of(x.p); x.p++)
@@ -85,7 +85,7 @@ static size_t workspace_size(const struct qconv *k)
 static struct workspace workspace_at(const struct qconv *k, void *scratch, int thread)
 {
 	char *p = (char *)scratch + (size_t)thread * workspace_size(k);
-	struct workspace ws = { .tile = p };
+	struct workspace ws = {.tile = p};
 
 	p += round_up(k->tile_bytes + QTILE_SLACK, 64);
 	ws.row = (const char **)p;
@@ -152,7 +152,7 @@ struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int wid
 
 	if (width > 1 && tiles < each * width)
 		shares = (each * width + tiles - 1) / tiles;
-	return (struct qshares) { .n = shares < units ? shares : units, .units = units, .together = together, .panels = panels };
+	return (struct qshares){.n = shares < units ? shares : units, .units = units, .together = together, .panels = panels};
 }
 
 struct call {
@@ -166,7 +166,7 @@ struct call {
 static void draw_shares(void *arg, int64_t drawer, int thread)
 {
 	struct call *c = arg;
-	struct opened t = { .tile = -1, .ws = workspace_at(c->k, c->io->scratch, (int)drawer) };
+	struct opened t = {.tile = -1, .ws = workspace_at(c->k, c->io->scratch, (int)drawer)};
 	int64_t n = c->shares.n, all = tiles_all(c->k) * n;
 
 	(void)thread;
@@ -180,7 +180,7 @@ static void draw_shares(void *arg, int64_t drawer, int thread)
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
-	struct call c = { k, io, qconv_shares(tiles_all(k), k->panels * k->g.group, k->micro->panels, io->width), 0 };
+	struct call c = {k, io, qconv_shares(tiles_all(k), k->panels * k->g.group, k->micro->panels, io->width), 0};
 
 	qconv_pad_channels(k, io->y);
 	parts_share(io->width, io->width, draw_shares, &c);
@@ -214,7 +214,7 @@ static void destroy(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = destroy};
 
 // How many groups of few channels fill the lanes of a panel together.
 static int64_t groups_together(const struct conv_geometry *g)
@@ -257,7 +257,7 @@ enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error
 	k->g = *g;
 	k->out = t->out;
 	k->micro = qmicro_here();
-	k->image = (struct qimage) { .layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w };
+	k->image = (struct qimage){.layout = t->in, .type = t->in_type, .c = g->c, .h = g->h, .w = g->w};
 	k->image.pitch = qimage_pitch(&k->image, k->micro);
 	if (s == STATUS_OK && (!qfinish_is_plain(&k->finish) || !qentry_of(&k->image.entry, t->in_type, t->in_zero) || !split_of(k, t)))
 		s = STATUS_UNSUPPORTED;

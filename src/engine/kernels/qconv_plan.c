@@ -42,12 +42,12 @@ static bool tap_at(int64_t *at, const struct axis *a, int64_t t)
 
 int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w)
 {
-	const struct axis h = { transposed, g->h, g->oh, phase_h, g->stride_h, g->dil_h, g->pad_t };
-	const struct axis w = { transposed, g->w, g->ow, phase_w, g->stride_w, g->dil_w, g->pad_l };
+	const struct axis h = {transposed, g->h, g->oh, phase_h, g->stride_h, g->dil_h, g->pad_t};
+	const struct axis w = {transposed, g->w, g->ow, phase_w, g->stride_w, g->dil_w, g->pad_l};
 	int64_t n = 0;
 
 	for (int64_t i = 0; i < g->kh; i++) {
-		struct qtap tap = { .kh = transposed ? g->kh - 1 - i : i }; // rising input coordinates either way
+		struct qtap tap = {.kh = transposed ? g->kh - 1 - i : i}; // rising input coordinates either way
 		if (!tap_at(&tap.row, &h, tap.kh))
 			continue;
 		for (int64_t j = 0; j < g->kw; j++) {
@@ -190,7 +190,7 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 
 static bool is_moderate(const struct conv_geometry *g)
 {
-	const int64_t sizes[] = { g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l };
+	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (sizes[i] < 0 || sizes[i] > SIZE_MOST)

@@ -106,8 +106,8 @@ static struct qdw_band band_of(const struct qdw *k, int64_t v)
 {
 	size_t weights = (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
 
-	return (struct qdw_band) { .shared = k->shared, .n_taps = k->taps, .step = k->g.stride_w * (int64_t)k->number,
-		.weight = k->weight + (size_t)v * weights * k->number, .bias = k->bias + (size_t)(v * k->lanes) * sum_size(k) };
+	return (struct qdw_band){.shared = k->shared, .n_taps = k->taps, .step = k->g.stride_w * (int64_t)k->number,
+		.weight = k->weight + (size_t)v * weights * k->number, .bias = k->bias + (size_t)(v * k->lanes) * sum_size(k)};
 }
 
 // The band's output rows from y on.
@@ -116,7 +116,7 @@ static void run_band(const struct qdw *k, char *y, const struct qdw_band *band, 
 	uint8_t *to = (uint8_t *)y;
 
 	if (k->direct)
-		k->loops->direct((uint8_t *const[]) { to, to + k->g.ow * k->block }, k->block, band, k->g.ow, &k->scaling,
+		k->loops->direct((uint8_t *const[]){to, to + k->g.ow * k->block}, k->block, band, k->g.ow, &k->scaling,
 		    k->scale + v * QLANES, k->fbias + v * QLANES);
 	else
 		run_pieces(k, y, band, v);
@@ -178,8 +178,8 @@ static int64_t part_begin(const struct qdw *k, int64_t i, int64_t parts)
 
 static struct qdw_ring ring_in(const struct qdw *k, char *workspace)
 {
-	struct qdw_ring ring = { .blank = workspace, .rows = workspace + blank_size(k),
-		.tap = (const char **)(void *)(workspace + blank_size(k) + ring_size(k)) };
+	struct qdw_ring ring = {.blank = workspace, .rows = workspace + blank_size(k),
+		.tap = (const char **)(void *)(workspace + blank_size(k) + ring_size(k))};
 
 	qdw_ring_begin(k, &ring);
 	return ring;
@@ -208,7 +208,7 @@ static void draw_parts(void *arg, int64_t drawer, int thread)
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qdw *k = (const struct qdw *)base;
-	parts_share(io->width, io->width, draw_parts, &(struct call){ k, io, parts_of(k, io->width), 0 });
+	parts_share(io->width, io->width, draw_parts, &(struct call){k, io, parts_of(k, io->width), 0});
 }
 
 static size_t scratch(const struct kernel *base, int width)
@@ -227,12 +227,12 @@ static void destroy(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = destroy};
 
 static bool is_depthwise(const struct qconv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
-	const int64_t sizes[] = { g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l };
+	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (sizes[i] < (i < 6 ? 1 : 0) || sizes[i] > SIZE_MOST)

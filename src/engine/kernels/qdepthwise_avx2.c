@@ -50,5 +50,5 @@ static void direct(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_ba
 	}
 }
 
-const struct qdw_table qdw_avx2 = { .narrow = { QDW_NARROW, .direct = direct }, .wide = { QDW_WIDE } };
+const struct qdw_table qdw_avx2 = {.narrow = {QDW_NARROW, .direct = direct}, .wide = {QDW_WIDE}};
 #endif

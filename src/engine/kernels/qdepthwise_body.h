@@ -57,7 +57,7 @@ SPREAD(i8, int8_t)
 SPREAD(u8, uint8_t)
 SPREAD(i16, int16_t)
 SPREAD(u16, uint16_t)
-#define SPREADS(form) { [DT_I8] = i8_##form, [DT_U8] = u8_##form, [DT_I16] = i16_##form, [DT_U16] = u16_##form }
+#define SPREADS(form) {[DT_I8] = i8_##form, [DT_U8] = u8_##form, [DT_I16] = i16_##form, [DT_U16] = u16_##form}
 
 struct pair {
 	int16_t of[2];

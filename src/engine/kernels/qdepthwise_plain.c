@@ -1,3 +1,3 @@
 #include "qdepthwise_body.h"
 
-const struct qdw_table qdw_plain = { .narrow = { QDW_NARROW }, .wide = { QDW_WIDE } };
+const struct qdw_table qdw_plain = {.narrow = {QDW_NARROW}, .wide = {QDW_WIDE}};

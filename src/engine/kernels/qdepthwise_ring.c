@@ -43,7 +43,7 @@ static void point_taps(const struct qdw *k, struct qdw_ring ring)
 void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 {
 	int64_t elems = (k->inside ? k->inside : 1) * k->block, right = k->g.pad_l + k->inside;
-	const void *const blank[QDW_TOGETHER] = { ring->blank, ring->blank, ring->blank, ring->blank };
+	const void *const blank[QDW_TOGETHER] = {ring->blank, ring->blank, ring->blank, ring->blank};
 
 	if (k->in_size == 1)
 		memset(ring->blank, k->in_zero, (size_t)elems);

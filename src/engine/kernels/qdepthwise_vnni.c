@@ -69,7 +69,7 @@ static struct ending ending_of(const struct qscaling *s, const float *scale, con
 {
 	int32_t offset = s->type == DT_I8 ? 0 : 128, zero = s->out.zero - offset;
 
-	return (struct ending) {
+	return (struct ending){
 		.scale = _mm512_loadu_ps(scale),
 		.fbias = _mm512_loadu_ps(fbias),
 		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
@@ -143,6 +143,6 @@ static void direct(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_ba
 		direct_band(y, band, n, &e, false);
 }
 
-const struct qdw_loops qdw_vnni = { .lanes = LANES, .size = sizeof(struct quad), .together = 4, .spread = { [DT_I8] = spread, [DT_U8] = spread },
-	.taps = quad_taps, .direct = direct };
+const struct qdw_loops qdw_vnni = {.lanes = LANES, .size = sizeof(struct quad), .together = 4, .spread = {[DT_I8] = spread, [DT_U8] = spread},
+	.taps = quad_taps, .direct = direct};
 #endif

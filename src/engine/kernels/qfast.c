@@ -65,7 +65,7 @@ static struct qscaling in_steps(struct qscaling s)
 
 struct qscaling qscaling_of(const struct qfinish *f)
 {
-	struct qscaling s = { .slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out };
+	struct qscaling s = {.slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out};
 
 	if (f->act.kind == ACT_LEAKY)
 		s.slope = f->act.a;
@@ -120,7 +120,7 @@ bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)
 struct qentry qentry_bytes(enum dtype type, int32_t zero)
 {
 	int32_t shift = type == DT_I8 ? INT8_MIN : 0;
-	return (struct qentry) { .shift = shift, .reach = UINT8_MAX, .pad = (int16_t)(zero - shift) };
+	return (struct qentry){.shift = shift, .reach = UINT8_MAX, .pad = (int16_t)(zero - shift)};
 }
 
 bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t high, double sum)
@@ -145,7 +145,7 @@ bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t hi
 
 static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, const char *const *row)
 {
-	double sum[QROWS * QLANES] = { 0 };
+	double sum[QROWS * QLANES] = {0};
 	int32_t acc[QROWS * QLANES];
 	const char *w = p->w;
 	int n = job->micro->rows * QLANES;
@@ -216,7 +216,7 @@ static void run_some(const struct qjob *job, const struct qpanel *p, char *y, co
 {
 	const struct qmicro *m = job->micro;
 	_Alignas(64) char codes[QROWS * QLANES * sizeof(float)];
-	float v[QROWS * QLANES] = { 0 };
+	float v[QROWS * QLANES] = {0};
 
 	for (int64_t i = 0; i < n; i += m->rows) {
 		const char *some[QROWS];
@@ -236,7 +236,7 @@ static void run_some(const struct qjob *job, const struct qpanel *p, char *y, co
 
 static struct qpanel panel_at(const struct qpanel *p, int64_t i)
 {
-	return (struct qpanel) {
+	return (struct qpanel){
 		.w = p->w + i * p->step, .init = p->init + i * QLANES, .bias = p->bias + i * QLANES, .scale = p->scale + i * QLANES,
 		.fbias = p->fbias + i * QLANES, .dest = p->dest + i, .step = p->step, .first = p->first,
 	};

@@ -46,13 +46,13 @@ static enum status init(struct qfinish *f, const float *scale, int64_t scale_n, 
 
 enum status qfinish_of_conv(struct qfinish *f, const struct qconv_task *t, struct error *err)
 {
-	*f = (struct qfinish) { .channels = t->g.oc, .act = t->act, .to_float = t->to_float };
+	*f = (struct qfinish){.channels = t->g.oc, .act = t->act, .to_float = t->to_float};
 	return init(f, t->scale, t->g.oc, t->fbias, t->bias, &t->out_quant, err);
 }
 
 enum status qfinish_of_matmul(struct qfinish *f, const struct qmatmul_task *t, struct error *err)
 {
-	*f = (struct qfinish) { .channels = t->n, .act = t->act, .to_float = t->to_float };
+	*f = (struct qfinish){.channels = t->n, .act = t->act, .to_float = t->to_float};
 	return init(f, t->scale, t->scale_n, t->fbias, t->bias, &t->out_quant, err);
 }
 
@@ -134,7 +134,7 @@ void qfinish_tame(struct qfinish *f, int64_t c, double reach)
 
 void qfinish_pad(const struct qfinish *f, void *y, int64_t at, int64_t lanes, int64_t pixels, int64_t step)
 {
-	char run[16 * sizeof(int64_t)] = { 0 };
+	char run[16 * sizeof(int64_t)] = {0};
 	size_t elem = dtype_size(f->type);
 
 	for (int64_t l = 0; l < lanes && !f->to_float; l++)

@@ -41,5 +41,5 @@ void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, i
 {
 	int64_t pieces = (n + PIECE - 1) / PIECE;
 
-	parts_share(pieces, pieces >= 2 * width ? width : 1, one_piece, &(struct lookup) { lut, x, y, n });
+	parts_share(pieces, pieces >= 2 * width ? width : 1, one_piece, &(struct lookup){lut, x, y, n});
 }

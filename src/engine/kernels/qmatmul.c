@@ -42,7 +42,7 @@ static size_t packed_size(const struct qmatmul *k)
 
 static struct packed packed_at(const struct qmatmul *k, char *p)
 {
-	struct packed b = { .w = p };
+	struct packed b = {.w = p};
 
 	p += (size_t)(k->panels * QLANES) * (size_t)(k->words * QWORD);
 	b.init = (int32_t *)p;
@@ -133,7 +133,7 @@ static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dt
 
 	b += (size_t)n * dtype_size(type);
 	for (int64_t i = 0; i < k->t.k; i += values, w += QWORD * QLANES, b += (size_t)values * row) {
-		_Alignas(64) char part[QWORD * QLANES] = { 0 };
+		_Alignas(64) char part[QWORD * QLANES] = {0};
 		for (int64_t j = 0; j < values && i + j < k->t.k; j++)
 			k->micro->widen[type](part + j * QLANES * size, lot, b + (size_t)j * row, lot, QLANES / lot, k->t.b_zero);
 		(size == 1 ? words_of_bytes : words_of_pairs)(w, part);
@@ -154,7 +154,7 @@ static void sums_of(const struct qmatmul *k, int64_t sum[QLANES], const char *w)
 		row[r] = ones;
 	for (int64_t i = 0; i < k->words; i += (int64_t)sizeof(ones) / QWORD, w += sizeof(ones) * QLANES) {
 		int64_t left = k->words - i, most = sizeof(ones) / QWORD;
-		k->micro->gemm(acc, 0, 1, row, &(struct qrun) { .words = left < most ? left : most }, 1, w, 0);
+		k->micro->gemm(acc, 0, 1, row, &(struct qrun){.words = left < most ? left : most}, 1, w, 0);
 		for (int l = 0; l < QLANES; l++)
 			sum[l] += acc[l];
 	}
@@ -163,7 +163,7 @@ static void sums_of(const struct qmatmul *k, int64_t sum[QLANES], const char *w)
 static void pack_panel(const struct qmatmul *k, const struct packed *to, const void *b, enum dtype type, int64_t panel)
 {
 	int64_t lanes = qsplit_lanes(&k->split), first = panel * lanes, values = QWORD / k->micro->size;
-	int64_t here = k->t.n - first < lanes ? k->t.n - first : lanes, sum[QLANES] = { 0 };
+	int64_t here = k->t.n - first < lanes ? k->t.n - first : lanes, sum[QLANES] = {0};
 	char *w = to->w + panel * k->words * QWORD * QLANES;
 	bool bytes = k->micro->size == 1, fast = here == QLANES && (k->entry.pad == 0 || bytes) && k->micro->widen[type];
 
@@ -268,7 +268,7 @@ static void one_share(void *arg, int64_t i, int thread)
 
 static void run_batch(const struct qmatmul *k, const struct kernel_io *io, const struct packed *b, int64_t batch, char *space)
 {
-	struct call c = { k, io, b, batch, 1, space };
+	struct call c = {k, io, b, batch, 1, space};
 	int64_t tiles = (k->t.m + k->tile_m - 1) / k->tile_m;
 	int width = k->t.m * k->t.n * k->t.k > ALONE ? io->width : 1;
 
@@ -314,7 +314,7 @@ static void destroy(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = destroy};
 
 // Constant batches of b.
 static int64_t batches(const struct qmatmul_task *t)
@@ -360,7 +360,7 @@ static void plan_runs(struct qmatmul *k)
 	k->runs = xcalloc((size_t)k->n_runs, sizeof(*k->runs));
 	for (int i = 0; i < k->n_runs; i++) {
 		int64_t left = k->words - i * chunk;
-		k->runs[i] = (struct qrun) { .offset = QWORD * i * chunk, .words = left < chunk ? left : chunk, .flush = true };
+		k->runs[i] = (struct qrun){.offset = QWORD * i * chunk, .words = left < chunk ? left : chunk, .flush = true};
 	}
 }
 

@@ -119,7 +119,7 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
     int64_t n)
 {
 	const struct simple s = simple_of(job->scaling, p->scale, p->fbias);
-	uint8_t *const to[2] = { y + p->dest->lane[0], p->dest->lanes > 8 ? y + p->dest->lane[8] : NULL };
+	uint8_t *const to[2] = {y + p->dest->lane[0], p->dest->lanes > 8 ? y + p->dest->lane[8] : NULL};
 	int64_t i = 0;
 
 	(void)panels;

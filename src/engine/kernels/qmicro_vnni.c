@@ -11,5 +11,5 @@ static inline __m512i dot(__m512i sums, __m512i inputs, __m512i weights)
 #include "qmicro_vnni_body.h"
 #include "qmicro_pairs.h"
 
-const struct qmicro qmicro_vnni = { VNNI_COMMON, QMICRO_PAIRS };
+const struct qmicro qmicro_vnni = {VNNI_COMMON, QMICRO_PAIRS};
 #endif

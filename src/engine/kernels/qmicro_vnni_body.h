@@ -156,8 +156,8 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
     int64_t n)
 {
 	static void (*const steps[PANELS][ROWS])(const struct qjob *, const struct qpanel *, uint8_t *, const char *const *, const int64_t *) = {
-		{ step_1_1, step_2_1, step_3_1, step_4_1, step_5_1, step_6_1, step_7_1, step_8_1 },
-		{ step_1_2, step_2_2, step_3_2, step_4_2, step_5_2, step_6_2, step_7_2, step_8_2 },
+		{step_1_1, step_2_1, step_3_1, step_4_1, step_5_1, step_6_1, step_7_1, step_8_1},
+		{step_1_2, step_2_2, step_3_2, step_4_2, step_5_2, step_6_2, step_7_2, step_8_2},
 	};
 	int64_t pieces = (n + ROWS - 1) / ROWS;
 

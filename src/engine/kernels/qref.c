@@ -105,7 +105,7 @@ static void conv_free(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops conv_ops = { .run = conv_run, .scratch = conv_scratch, .free = conv_free };
+static const struct kernel_ops conv_ops = {.run = conv_run, .scratch = conv_scratch, .free = conv_free};
 
 static void order_weights(int32_t *y, const struct qconv_task *t)
 {
@@ -125,7 +125,7 @@ enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct er
 
 	if (s != STATUS_OK)
 		goto fail;
-	k->base = (struct kernel) { .ops = &conv_ops, .bytes = n * sizeof(int32_t) };
+	k->base = (struct kernel){.ops = &conv_ops, .bytes = n * sizeof(int32_t)};
 	k->g = t->g;
 	k->transposed = t->transposed;
 	k->in = t->in;
@@ -194,7 +194,7 @@ static void matmul_free(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops matmul_ops = { .run = matmul_run, .scratch = matmul_scratch, .free = matmul_free };
+static const struct kernel_ops matmul_ops = {.run = matmul_run, .scratch = matmul_scratch, .free = matmul_free};
 
 enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err)
 {
@@ -204,7 +204,7 @@ enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struc
 
 	if (s != STATUS_OK)
 		goto fail;
-	k->base = (struct kernel) { .ops = &matmul_ops, .bytes = n * sizeof(int16_t) };
+	k->base = (struct kernel){.ops = &matmul_ops, .bytes = n * sizeof(int16_t)};
 	k->t = *t;
 	if (t->weight) {
 		k->weight = mem_try_array(n, sizeof(int16_t));

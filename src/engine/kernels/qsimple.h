@@ -19,9 +19,9 @@ static inline __m256i simple_limit(float limit, const struct qscaling *s)
 
 static inline struct simple simple_of(const struct qscaling *s, const float *scale, const float *fbias)
 {
-	return (struct simple) {
-		.scale = { _mm256_loadu_ps(scale), _mm256_loadu_ps(scale + 8) },
-		.fbias = { _mm256_loadu_ps(fbias), _mm256_loadu_ps(fbias + 8) },
+	return (struct simple){
+		.scale = {_mm256_loadu_ps(scale), _mm256_loadu_ps(scale + 8)},
+		.fbias = {_mm256_loadu_ps(fbias), _mm256_loadu_ps(fbias + 8)},
 		.step = _mm256_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.high = _mm256_set1_ps(s->code_high),
 		.low = simple_limit(s->code_low, s),
@@ -66,7 +66,7 @@ static inline void simple_store_apart(uint8_t *const y[2], const int64_t *at, __
 {
 	__m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7); // first halves, second halves
 	codes = _mm256_permutevar8x32_epi32(codes, order);
-	__m128i half[2] = { _mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1) };
+	__m128i half[2] = {_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1)};
 	for (int h = 0; h < 2 && y[h]; h++) {
 		_mm_storel_epi64((__m128i *)(y[h] + at[0]), half[h]);
 		_mm_storel_epi64((__m128i *)(y[h] + at[1]), _mm_unpackhi_epi64(half[h], half[h]));

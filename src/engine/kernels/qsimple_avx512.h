@@ -13,7 +13,7 @@ struct simple512 {
 
 static inline struct simple512 simple512_of(const struct qscaling *s, const float *scale, const float *fbias)
 {
-	return (struct simple512) {
+	return (struct simple512){
 		.scale = _mm512_loadu_ps(scale), .fbias = _mm512_loadu_ps(fbias),
 		.step = _mm512_set1_ps(s->out.inverse != 0.0f ? s->out.inverse : s->out.scale),
 		.low = _mm512_set1_ps(s->code_low), .high = _mm512_set1_ps(s->code_high), .zero = _mm512_set1_epi32(s->out.zero),
@@ -41,7 +41,7 @@ struct dest512 {
 };
 static inline struct dest512 dest512_of(const struct qdest *d)
 {
-	return (struct dest512) { .lane = { d->lane[0], d->lane[8] }, .whole = d->whole, .both = d->lanes > 8 };
+	return (struct dest512){.lane = {d->lane[0], d->lane[8]}, .whole = d->whole, .both = d->lanes > 8};
 }
 
 static inline void simple512_store(uint8_t *y, const struct dest512 *d, __m128i codes)

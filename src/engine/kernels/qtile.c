@@ -78,7 +78,7 @@ static void row_plain(char *y, const struct qimage *im, const struct qmicro *m, 
 	if (im->c == 1) {
 		widen_all(y, im, m, x, at, count);
 	} else if (im->c == 3) {
-		row_of_three(y, im, m, x, (const int64_t[]) { at, at + plane, at + 2 * plane }, count);
+		row_of_three(y, im, m, x, (const int64_t[]){at, at + plane, at + 2 * plane}, count);
 	} else {
 		for (int64_t c = 0; c < im->c; c++, at += plane)
 			widen_one(y + c * m->size, im, m, x, at, count, im->pitch);

@@ -34,7 +34,7 @@ static struct sizes sizes_of(const struct qwinograd *k)
 {
 	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
 
-	return (struct sizes) {
+	return (struct sizes){
 		.tile = round_up((size_t)(pixels * k->conv.image.pitch + k->loops->channels) * sizeof(int16_t), 64),
 		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(k->conv.micro->panels * QWG_PLACES * k->step_m) * sizeof(int32_t),
 		.row = (size_t)k->block * sizeof(char *), .square = (size_t)k->block * sizeof(struct square),
@@ -51,7 +51,7 @@ static struct workspace workspace_at(const struct qwinograd *k, char *scratch, i
 	const struct sizes s = sizes_of(k);
 	char *base = scratch + (size_t)thread * sizes_sum(&s);
 
-	return (struct workspace) {
+	return (struct workspace){
 		.tile = (int16_t *)base, .v = (int16_t *)(base + s.tile), .m = (int32_t *)(base + s.tile + s.v),
 		.row = (const char **)(base + s.tile + s.v + s.m), .square = (struct square *)(base + s.tile + s.v + s.m + s.row),
 	};
@@ -71,7 +71,7 @@ static struct square square_at(const struct qconv *c, int64_t n, int64_t i, int6
 {
 	int64_t block = c->out == LAYOUT_BLOCK ? layout_block() : 1, stored = (c->g.oc + block - 1) / block * block;
 
-	return (struct square) {
+	return (struct square){
 		.rows = (int)least(c->g.oh - i, QWG_OUT), .cols = (int)least(c->g.ow - j, QWG_OUT),
 		.at = stored * c->g.oh * c->g.ow * n + (i * c->g.ow + j) * block,
 	};
@@ -114,7 +114,7 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, int6
 	const char *w = k->weight + panel * QWG_PLACES * place;
 
 	for (int p = 0; p < QWG_PLACES; p++, w += place) {
-		const struct qrun run = { .offset = p * k->step_v * (int64_t)sizeof(*ws->v), .words = k->pairs };
+		const struct qrun run = {.offset = p * k->step_v * (int64_t)sizeof(*ws->v), .words = k->pairs};
 		for (int64_t t = 0; t < n; t += micro->rows)
 			micro->gemm(ws->m + p * k->step_m + t * QLANES, QWG_PLACES * k->step_m, panels, ws->row + t, &run, 1, w,
 			    QWG_PLACES * place);
@@ -124,7 +124,7 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, int6
 // As 8-bit codes, from registers.
 static void store_codes(const struct qwinograd *k, const struct qpanel *panel, uint8_t *y, const int32_t *m, const struct square *s)
 {
-	static const struct qdest aside = { .lane = { [8] = 8 }, .lanes = QLANES, .whole = true };
+	static const struct qdest aside = {.lane = {[8] = 8}, .lanes = QLANES, .whole = true};
 	int64_t block = layout_block(), down = k->conv.g.ow * block;
 	const struct qdest *d = panel->dest;
 	struct qpanel part = *panel;
@@ -162,7 +162,7 @@ static void store_any(const struct qwinograd *k, const struct qjob *job, const s
 static void store(const struct qwinograd *k, const struct workspace *ws, const struct qpanel *panel, char *y, const int32_t *m, int64_t n)
 {
 	const struct qconv *c = &k->conv;
-	const struct qjob job = { .micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split };
+	const struct qjob job = {.micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split};
 	bool direct = k->loops->collect_codes && qpanel_is_direct(&job, panel);
 
 	for (int64_t t = 0; t < n; t++) {
@@ -220,7 +220,7 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qwinograd *k = (const struct qwinograd *)base;
 	int64_t blocks = (squares_all(k) + k->block - 1) / k->block;
-	struct call c = { k, io, qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width), blocks, 0 };
+	struct call c = {k, io, qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width), blocks, 0};
 
 	qconv_pad_channels(&k->conv, io->y);
 	parts_share(io->width, io->width, draw_shares, &c);
@@ -242,7 +242,7 @@ static void destroy(struct kernel *base)
 	free(k);
 }
 
-static const struct kernel_ops ops = { .run = run, .scratch = scratch, .free = destroy };
+static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = destroy};
 
 static const struct qwg_loops *loops_here(void)
 {
@@ -276,7 +276,7 @@ struct costs {
 // Whether it is the faster way than loops of `micro`, which take the sum directly.
 static bool pays(const struct qwinograd *k, const struct qmicro *micro)
 {
-	static const struct costs of_pairs = { 7, 3, 214, 250, 0.125 }, of_bytes = { 20, 0, 700, 160, 0.06 };
+	static const struct costs of_pairs = {7, 3, 214, 250, 0.125}, of_bytes = {20, 0, 700, 160, 0.06};
 	const struct costs *cost = micro->size == 1 ? &of_bytes : &of_pairs;
 	const struct conv_geometry *g = &k->conv.g;
 	int64_t squares = squares_all(k), outputs = g->n * g->oh * g->ow;

@@ -12,13 +12,13 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 {
 	const struct simple s = simple_of(scaling, p->scale, p->fbias);
 	const struct qdest *d = p->dest;
-	const int64_t at[QWG_OUT] = { 0, right, 2 * right, 3 * right };
+	const int64_t at[QWG_OUT] = {0, right, 2 * right, 3 * right};
 	vwords half[2][QWG_OUT][QWG_IN];
 
 	collect_columns(half[0], m, step);
 	collect_columns(half[1], m + QLANES / 2, step);
 	for (int i = 0; i < QWG_OUT; i++, y += down) {
-		uint8_t *const row[2] = { y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL };
+		uint8_t *const row[2] = {y + d->lane[0], d->lanes > 8 ? y + d->lane[8] : NULL};
 		vsums a[QWG_OUT], b[QWG_OUT];
 		collect_row(a, half[0][i], p->init);
 		collect_row(b, half[1][i], p->init + QLANES / 2);
@@ -28,5 +28,5 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 	}
 }
 
-const struct qwg_loops qwg_avx2 = { QWG_COMMON, .collect_codes = collect_codes };
+const struct qwg_loops qwg_avx2 = {QWG_COMMON, .collect_codes = collect_codes};
 #endif

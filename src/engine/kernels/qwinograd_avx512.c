@@ -20,5 +20,5 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 	}
 }
 
-const struct qwg_loops qwg_avx512 = { QWG_COMMON, .collect_codes = collect_codes };
+const struct qwg_loops qwg_avx512 = {QWG_COMMON, .collect_codes = collect_codes};
 #endif

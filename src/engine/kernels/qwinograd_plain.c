@@ -1,3 +1,3 @@
 #include "qwinograd_body.h"
 
-const struct qwg_loops qwg_plain = { QWG_COMMON };
+const struct qwg_loops qwg_plain = {QWG_COMMON};

@@ -66,5 +66,5 @@ static void over_each(float *y, const float *s, int64_t n)
 	SIMD_FOR(i, n) y[i] /= s[i];
 }
 
-const struct rows_loops ROWS_TABLE = { .most = most, .sum = sum, .less = less, .over = over, .most_each = most_each, .less_each = less_each,
-	.sum_each = sum_each, .over_each = over_each };
+const struct rows_loops ROWS_TABLE = {.most = most, .sum = sum, .less = less, .over = over, .most_each = most_each, .less_each = less_each,
+	.sum_each = sum_each, .over_each = over_each};

@@ -12,42 +12,42 @@
 // SPEC(name, struct): a list that ends with END; struct fields not listed stay zero.
 #define SPEC(name, type) enum { name##_size = sizeof(struct type) }; static const struct attr_spec name##_spec[]
 #define END { NULL, ATTR_INT, 0, 0, NULL }
-#define INT(type, field, text, dflt) { text, ATTR_INT, offsetof(struct type, field), dflt, NULL }
-#define FLOAT(type, field, text, dflt) { text, ATTR_FLOAT, offsetof(struct type, field), dflt, NULL }
-#define INTS(type, field, text) { text, ATTR_INTS, offsetof(struct type, field), 0, NULL }
-#define FLOATS(type, field, text) { text, ATTR_FLOATS, offsetof(struct type, field), 0, NULL }
-#define TEXT(type, field, text, dflt) { text, ATTR_TEXT, offsetof(struct type, field), 0, dflt }
-#define TENSOR(type, field, text) { text, ATTR_TENSOR, offsetof(struct type, field), 0, NULL }
+#define INT(type, field, text, dflt) {text, ATTR_INT, offsetof(struct type, field), dflt, NULL}
+#define FLOAT(type, field, text, dflt) {text, ATTR_FLOAT, offsetof(struct type, field), dflt, NULL}
+#define INTS(type, field, text) {text, ATTR_INTS, offsetof(struct type, field), 0, NULL}
+#define FLOATS(type, field, text) {text, ATTR_FLOATS, offsetof(struct type, field), 0, NULL}
+#define TEXT(type, field, text, dflt) {text, ATTR_TEXT, offsetof(struct type, field), 0, dflt}
+#define TENSOR(type, field, text) {text, ATTR_TENSOR, offsetof(struct type, field), 0, NULL}
 
 struct none_attrs {
 	char unused;
 };
-SPEC(none, none_attrs) = { END };
+SPEC(none, none_attrs) = {END};
 
 // Element by element
-SPEC(celu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1), END };
-SPEC(clip, act_attrs) = { FLOAT(act_attrs, low, "min", -FLT_MAX), FLOAT(act_attrs, high, "max", FLT_MAX), END };
-SPEC(elu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1), END };
-SPEC(hardsigmoid, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 0.2f), FLOAT(act_attrs, beta, "beta", 0.5), END };
-SPEC(leakyrelu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 0.01f), END };
-SPEC(quickgelu, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1.702f), END };
+SPEC(celu, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 1), END};
+SPEC(clip, act_attrs) = {FLOAT(act_attrs, low, "min", -FLT_MAX), FLOAT(act_attrs, high, "max", FLT_MAX), END};
+SPEC(elu, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 1), END};
+SPEC(hardsigmoid, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 0.2f), FLOAT(act_attrs, beta, "beta", 0.5), END};
+SPEC(leakyrelu, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 0.01f), END};
+SPEC(quickgelu, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 1.702f), END};
 SPEC(selu, act_attrs) = {
 	FLOAT(act_attrs, alpha, "alpha", 1.67326319217681884765625),
 	FLOAT(act_attrs, gamma, "gamma", 1.05070102214813232421875), END,
 };
-SPEC(shrink, act_attrs) = { FLOAT(act_attrs, beta, "bias", 0), FLOAT(act_attrs, alpha, "lambd", 0.5), END };
-SPEC(swish, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1), END };
-SPEC(threshold, act_attrs) = { FLOAT(act_attrs, alpha, "alpha", 1), END };
-SPEC(gelu, gelu_attrs) = { TEXT(gelu_attrs, approximate, "approximate", "none"), END };
+SPEC(shrink, act_attrs) = {FLOAT(act_attrs, beta, "bias", 0), FLOAT(act_attrs, alpha, "lambd", 0.5), END};
+SPEC(swish, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 1), END};
+SPEC(threshold, act_attrs) = {FLOAT(act_attrs, alpha, "alpha", 1), END};
+SPEC(gelu, gelu_attrs) = {TEXT(gelu_attrs, approximate, "approximate", "none"), END};
 SPEC(isinf, isinf_attrs) = {
 	INT(isinf_attrs, negative, "detect_negative", 1), INT(isinf_attrs, positive, "detect_positive", 1), END,
 };
-SPEC(cast, cast_attrs) = { INT(cast_attrs, to, "to", 0), END };
+SPEC(cast, cast_attrs) = {INT(cast_attrs, to, "to", 0), END};
 SPEC(broadcast, broadcast_attrs) = {
 	INT(broadcast_attrs, axis, "axis", NO_AXIS), INT(broadcast_attrs, broadcast, "broadcast", 0), END,
 };
-SPEC(mod, mod_attrs) = { INT(mod_attrs, fmod, "fmod", 0), END };
-SPEC(bitshift, bitshift_attrs) = { TEXT(bitshift_attrs, direction, "direction", ""), END };
+SPEC(mod, mod_attrs) = {INT(mod_attrs, fmod, "fmod", 0), END};
+SPEC(bitshift, bitshift_attrs) = {TEXT(bitshift_attrs, direction, "direction", ""), END};
 
 // Windows and products
 #define CONV_ATTRS(type, at) \
@@ -64,10 +64,10 @@ SPEC(bitshift, bitshift_attrs) = { TEXT(bitshift_attrs, direction, "direction", 
 #define GEMM_ATTRS(type, at) \
 	FLOAT(type, at alpha, "alpha", 1), FLOAT(type, at beta, "beta", 1), \
 	INT(type, at trans_a, "transA", 0), INT(type, at trans_b, "transB", 0)
-SPEC(conv, conv_attrs) = { CONV_ATTRS(conv_attrs, ), END };
-SPEC(pool, pool_attrs) = { POOL_ATTRS(pool_attrs, ), END };
-SPEC(gemm, gemm_attrs) = { GEMM_ATTRS(gemm_attrs, ), END };
-SPEC(globallp, pool_attrs) = { INT(pool_attrs, p, "p", 2), END };
+SPEC(conv, conv_attrs) = {CONV_ATTRS(conv_attrs, ), END};
+SPEC(pool, pool_attrs) = {POOL_ATTRS(pool_attrs, ), END};
+SPEC(gemm, gemm_attrs) = {GEMM_ATTRS(gemm_attrs, ), END};
+SPEC(globallp, pool_attrs) = {INT(pool_attrs, p, "p", 2), END};
 SPEC(deform, deform_attrs) = {
 	INTS(deform_attrs, dilations, "dilations"), INT(deform_attrs, group, "group", 1),
 	INTS(deform_attrs, pads, "pads"),
@@ -91,15 +91,15 @@ SPEC(fusedmatmul, fusedmatmul_attrs) = {
 SPEC(nbits, nbits_attrs) = {
 	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "bits", 4), INT(nbits_attrs, block, "block_size", 0), END,
 };
-SPEC(einsum, einsum_attrs) = { TEXT(einsum_attrs, equation, "equation", ""), END };
+SPEC(einsum, einsum_attrs) = {TEXT(einsum_attrs, equation, "equation", ""), END};
 #define ROIALIGN_ATTRS(transform_dflt) \
 	TEXT(roialign_attrs, transform, "coordinate_transformation_mode", transform_dflt), \
 	TEXT(roialign_attrs, mode, "mode", "avg"), INT(roialign_attrs, output_height, "output_height", 1), \
 	INT(roialign_attrs, output_width, "output_width", 1), \
 	INT(roialign_attrs, sampling_ratio, "sampling_ratio", 0), \
 	FLOAT(roialign_attrs, spatial_scale, "spatial_scale", 1)
-SPEC(roialign, roialign_attrs) = { ROIALIGN_ATTRS("output_half_pixel"), END };
-SPEC(roialign_16, roialign_attrs) = { ROIALIGN_ATTRS("half_pixel"), END };
+SPEC(roialign, roialign_attrs) = {ROIALIGN_ATTRS("output_half_pixel"), END};
+SPEC(roialign_16, roialign_attrs) = {ROIALIGN_ATTRS("half_pixel"), END};
 
 // Attention; scores are softmaxed in float32, whatever softmax_precision asks for
 SPEC(attention, attention_attrs) = {
@@ -133,22 +133,22 @@ SPEC(batchnorm, norm_attrs) = {
 SPEC(groupnorm, norm_attrs) = {
 	FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, num_groups, "num_groups", 0), END,
 };
-SPEC(instancenorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), END };
-SPEC(layernorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, axis, "axis", -1), END };
-SPEC(skipnorm, norm_attrs) = { FLOAT(norm_attrs, epsilon, "epsilon", 1e-12f), END };
+SPEC(instancenorm, norm_attrs) = {FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), END};
+SPEC(layernorm, norm_attrs) = {FLOAT(norm_attrs, epsilon, "epsilon", 1e-5f), INT(norm_attrs, axis, "axis", -1), END};
+SPEC(skipnorm, norm_attrs) = {FLOAT(norm_attrs, epsilon, "epsilon", 1e-12f), END};
 SPEC(lrn, norm_attrs) = {
 	FLOAT(norm_attrs, alpha, "alpha", 0.0001f), FLOAT(norm_attrs, beta, "beta", 0.75),
 	FLOAT(norm_attrs, bias, "bias", 1),
 	INT(norm_attrs, size, "size", 0), END,
 };
-SPEC(lpnorm, norm_attrs) = { INT(norm_attrs, axis, "axis", -1), INT(norm_attrs, p, "p", 2), END };
-SPEC(mvn, norm_attrs) = { INTS(norm_attrs, axes, "axes"), END };
+SPEC(lpnorm, norm_attrs) = {INT(norm_attrs, axis, "axis", -1), INT(norm_attrs, p, "p", 2), END};
+SPEC(mvn, norm_attrs) = {INTS(norm_attrs, axes, "axes"), END};
 
 // Axes, shapes and positions
-SPEC(axis_0, axis_attrs) = { INT(axis_attrs, axis, "axis", 0), END };
-SPEC(axis_1, axis_attrs) = { INT(axis_attrs, axis, "axis", 1), END };
-SPEC(loss, loss_attrs) = { INT(loss_attrs, ignore_index, "ignore_index", NO_CLASS), TEXT(loss_attrs, reduction, "reduction", "mean"), END };
-SPEC(axis_last, axis_attrs) = { INT(axis_attrs, axis, "axis", -1), END };
+SPEC(axis_0, axis_attrs) = {INT(axis_attrs, axis, "axis", 0), END};
+SPEC(axis_1, axis_attrs) = {INT(axis_attrs, axis, "axis", 1), END};
+SPEC(loss, loss_attrs) = {INT(loss_attrs, ignore_index, "ignore_index", NO_CLASS), TEXT(loss_attrs, reduction, "reduction", "mean"), END};
+SPEC(axis_last, axis_attrs) = {INT(axis_attrs, axis, "axis", -1), END};
 SPEC(split, axis_attrs) = {
 	INT(axis_attrs, axis, "axis", 0), INTS(axis_attrs, split, "split"),
 	INT(axis_attrs, num_outputs, "num_outputs", 0), END,
@@ -168,13 +168,13 @@ SPEC(topk, topk_attrs) = {
 	INT(topk_attrs, axis, "axis", -1), INT(topk_attrs, k, "k", -1), INT(topk_attrs, largest, "largest", 1),
 	INT(topk_attrs, sorted, "sorted", 1), END,
 };
-SPEC(dropout, none_attrs) = { END };
+SPEC(dropout, none_attrs) = {END};
 SPEC(reshape, reshape_attrs) = {
 	INTS(reshape_attrs, shape, "shape"), INT(reshape_attrs, allowzero, "allowzero", 0), END,
 };
-SPEC(axes, reshape_attrs) = { INTS(reshape_attrs, axes, "axes"), END };
-SPEC(depth, depth_attrs) = { INT(depth_attrs, blocksize, "blocksize", 0), TEXT(depth_attrs, mode, "mode", "DCR"), END };
-SPEC(gathernd, gathernd_attrs) = { INT(gathernd_attrs, batch_dims, "batch_dims", 0), END };
+SPEC(axes, reshape_attrs) = {INTS(reshape_attrs, axes, "axes"), END};
+SPEC(depth, depth_attrs) = {INT(depth_attrs, blocksize, "blocksize", 0), TEXT(depth_attrs, mode, "mode", "DCR"), END};
+SPEC(gathernd, gathernd_attrs) = {INT(gathernd_attrs, batch_dims, "batch_dims", 0), END};
 SPEC(pad, pad_attrs) = {
 	TEXT(pad_attrs, mode, "mode", "constant"), INTS(pad_attrs, pads, "pads"), INTS(pad_attrs, paddings, "paddings"),
 	FLOAT(pad_attrs, value, "value", 0), END,
@@ -186,7 +186,7 @@ SPEC(random_normal, random_attrs) = {
 SPEC(random_uniform, random_attrs) = {
 	RANDOM_ATTRS, FLOAT(random_attrs, low, "low", 0), FLOAT(random_attrs, high, "high", 1), END,
 };
-SPEC(bernoulli, random_attrs) = { INT(random_attrs, dtype, "dtype", 0), FLOAT(random_attrs, seed, "seed", 0), END };
+SPEC(bernoulli, random_attrs) = {INT(random_attrs, dtype, "dtype", 0), FLOAT(random_attrs, seed, "seed", 0), END};
 SPEC(imagescaler, imagescaler_attrs) = {
 	FLOAT(imagescaler_attrs, scale, "scale", 1), FLOATS(imagescaler_attrs, bias, "bias"), END,
 };
@@ -202,41 +202,41 @@ SPEC(tensorscatter, tensorscatter_attrs) = {
 SPEC(slice, slice_attrs) = {
 	INTS(slice_attrs, starts, "starts"), INTS(slice_attrs, ends, "ends"), INTS(slice_attrs, axes, "axes"), END,
 };
-SPEC(transpose, transpose_attrs) = { INTS(transpose_attrs, perm, "perm"), END };
-SPEC(trilu, trilu_attrs) = { INT(trilu_attrs, upper, "upper", 1), END };
+SPEC(transpose, transpose_attrs) = {INTS(transpose_attrs, perm, "perm"), END};
+SPEC(trilu, trilu_attrs) = {INT(trilu_attrs, upper, "upper", 1), END};
 SPEC(constant, constant_attrs) = {
 	TENSOR(constant_attrs, value, "value"), FLOAT(constant_attrs, value_float, "value_float", NAN),
 	INT(constant_attrs, value_int, "value_int", NO_AXIS), FLOATS(constant_attrs, value_floats, "value_floats"),
 	INTS(constant_attrs, value_ints, "value_ints"), END,
 };
-SPEC(fill, fill_attrs) = { TENSOR(fill_attrs, value, "value"), END };
-SPEC(eyelike, eyelike_attrs) = { INT(eyelike_attrs, dtype, "dtype", 0), INT(eyelike_attrs, k, "k", 0), END };
-SPEC(shape, shapeof_attrs) = { INT(shapeof_attrs, start, "start", 0), INT(shapeof_attrs, end, "end", INT32_MAX), END };
-SPEC(compress, compress_attrs) = { INT(compress_attrs, axis, "axis", NO_AXIS), END };
-SPEC(nms, nms_attrs) = { INT(nms_attrs, center_point_box, "center_point_box", 0), END };
+SPEC(fill, fill_attrs) = {TENSOR(fill_attrs, value, "value"), END};
+SPEC(eyelike, eyelike_attrs) = {INT(eyelike_attrs, dtype, "dtype", 0), INT(eyelike_attrs, k, "k", 0), END};
+SPEC(shape, shapeof_attrs) = {INT(shapeof_attrs, start, "start", 0), INT(shapeof_attrs, end, "end", INT32_MAX), END};
+SPEC(compress, compress_attrs) = {INT(compress_attrs, axis, "axis", NO_AXIS), END};
+SPEC(nms, nms_attrs) = {INT(nms_attrs, center_point_box, "center_point_box", 0), END};
 SPEC(scan, scan_attrs) = {
 	INT(scan_attrs, num_scan_inputs, "num_scan_inputs", 0), INTS(scan_attrs, scan_input_axes, "scan_input_axes"),
 	INTS(scan_attrs, scan_input_directions, "scan_input_directions"), INTS(scan_attrs, scan_output_axes, "scan_output_axes"),
 	INTS(scan_attrs, scan_output_directions, "scan_output_directions"), END,
 };
-SPEC(unique, unique_attrs) = { INT(unique_attrs, axis, "axis", NO_AXIS), INT(unique_attrs, sorted, "sorted", 1), END };
+SPEC(unique, unique_attrs) = {INT(unique_attrs, axis, "axis", NO_AXIS), INT(unique_attrs, sorted, "sorted", 1), END};
 
 // Spectra
 SPEC(dft, signal_attrs) = {
 	INT(signal_attrs, axis, "axis", 1), INT(signal_attrs, inverse, "inverse", 0), INT(signal_attrs, onesided, "onesided", 0), END,
 };
-SPEC(stft, signal_attrs) = { INT(signal_attrs, onesided, "onesided", 1), END };
+SPEC(stft, signal_attrs) = {INT(signal_attrs, onesided, "onesided", 1), END};
 SPEC(window, signal_attrs) = {
 	INT(signal_attrs, output_dtype, "output_datatype", 1), INT(signal_attrs, periodic, "periodic", 1), END,
 };
-SPEC(mel, signal_attrs) = { INT(signal_attrs, output_dtype, "output_datatype", 1), END };
+SPEC(mel, signal_attrs) = {INT(signal_attrs, output_dtype, "output_datatype", 1), END};
 
 // Sampling
 SPEC(gridsample, gridsample_attrs) = {
 	TEXT(gridsample_attrs, mode, "mode", "linear"), TEXT(gridsample_attrs, padding_mode, "padding_mode", "zeros"),
 	INT(gridsample_attrs, align_corners, "align_corners", 0), END,
 };
-SPEC(affinegrid, gridsample_attrs) = { INT(gridsample_attrs, align_corners, "align_corners", 0), END };
+SPEC(affinegrid, gridsample_attrs) = {INT(gridsample_attrs, align_corners, "align_corners", 0), END};
 SPEC(col2im, col2im_attrs) = {
 	INTS(col2im_attrs, dilations, "dilations"), INTS(col2im_attrs, pads, "pads"), INTS(col2im_attrs, strides, "strides"), END,
 };
@@ -267,7 +267,7 @@ SPEC(quantize, quantize_attrs) = {
 	INT(quantize_attrs, axis, "axis", 1), INT(quantize_attrs, block_size, "block_size", 0),
 	INT(quantize_attrs, output_dtype, "output_dtype", 0), INT(quantize_attrs, saturate, "saturate", 1), END,
 };
-SPEC(qpool, qpool_attrs) = { POOL_ATTRS(qpool_attrs, pool.), INT(qpool_attrs, channels_last, "channels_last", 0), END };
+SPEC(qpool, qpool_attrs) = {POOL_ATTRS(qpool_attrs, pool.), INT(qpool_attrs, channels_last, "channels_last", 0), END};
 SPEC(qsoftmax, qsoftmax_attrs) = {
 	INT(qsoftmax_attrs, axis, "axis", -1), INT(qsoftmax_attrs, opset, "opset", 13), END,
 };
@@ -276,8 +276,8 @@ SPEC(qsoftmax, qsoftmax_attrs) = {
 	INT(rnn_attrs, layout, "layout", 0), FLOAT(rnn_attrs, clip, "clip", 0), \
 	TEXT(rnn_attrs, activations, "activations", ""), \
 	FLOATS(rnn_attrs, alpha, "activation_alpha"), FLOATS(rnn_attrs, beta, "activation_beta")
-SPEC(rnn, rnn_attrs) = { RNN_ATTRS, END };
-SPEC(gru, rnn_attrs) = { RNN_ATTRS, INT(rnn_attrs, linear_before_reset, "linear_before_reset", 0), END };
-SPEC(lstm, rnn_attrs) = { RNN_ATTRS, INT(rnn_attrs, input_forget, "input_forget", 0), END };
+SPEC(rnn, rnn_attrs) = {RNN_ATTRS, END};
+SPEC(gru, rnn_attrs) = {RNN_ATTRS, INT(rnn_attrs, linear_before_reset, "linear_before_reset", 0), END};
+SPEC(lstm, rnn_attrs) = {RNN_ATTRS, INT(rnn_attrs, input_forget, "input_forget", 0), END};
 
 #endif

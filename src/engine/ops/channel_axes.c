@@ -63,7 +63,7 @@ struct axes {
 
 static const struct shape *shape_at(const struct axes *a, int value)
 {
-	static const struct shape none = { .rank = -1 };
+	static const struct shape none = {.rank = -1};
 
 	return value >= 0 ? &a->g->value[value].shape : &none;
 }
@@ -144,7 +144,7 @@ static bool reduced(const struct axes *a, const struct node *n, int rank, bool *
 
 static int across_reduction(const struct axes *a, const struct node *n, int axis, int rank)
 {
-	bool gone[SHAPE_MAX_RANK] = { 0 };
+	bool gone[SHAPE_MAX_RANK] = {0};
 	int before = 0;
 
 	if (in_rank(axis, rank) == NONE || !reduced(a, n, rank, gone) || gone[axis])
@@ -266,7 +266,7 @@ static void ask_readers(struct axes *a)
 
 int *channel_axes(const struct graph *g)
 {
-	struct axes a = { g, xcalloc((size_t)g->n_values + 1, sizeof *a.of) };
+	struct axes a = {g, xcalloc((size_t)g->n_values + 1, sizeof *a.of)};
 
 	for (int v = 0; v < g->n_values; v++)
 		a.of[v] = NONE;
@@ -283,12 +283,12 @@ int *channel_axes(const struct graph *g)
 struct channel_split channel_split(const struct shape *s, int axis)
 {
 	if (shape_count(s) < 0)
-		return (struct channel_split) { CHANNELS_UNKNOWN, 1, 0 };
+		return (struct channel_split){CHANNELS_UNKNOWN, 1, 0};
 	if (shape_count(s) == 1 || axis == CHANNELS_WHOLE)
-		return (struct channel_split) { CHANNELS_WHOLE, 1, 1 };
+		return (struct channel_split){CHANNELS_WHOLE, 1, 1};
 	if (in_rank(axis, s->rank) == NONE)
-		return (struct channel_split) { CHANNELS_UNKNOWN, 1, 0 };
-	return (struct channel_split) { axis, 1, s->dim[axis] };
+		return (struct channel_split){CHANNELS_UNKNOWN, 1, 0};
+	return (struct channel_split){axis, 1, s->dim[axis]};
 }
 
 // [C_in, C_out / groups, ...]: the rows of each group make channels of their own.
@@ -318,7 +318,7 @@ static struct channel_split split_broadcast(const struct axes *a, const struct n
 
 struct channel_split channel_split_constant(const struct graph *g, const int *axes, int node, int input)
 {
-	struct axes a = { g, (int *)axes }; // only read
+	struct axes a = {g, (int *)axes}; // only read
 	const struct node *n = &g->node[node];
 	const struct shape *c = &g->value[n->in[input]].constant->shape;
 	enum rule rule = rule_of(n);

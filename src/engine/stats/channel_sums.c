@@ -15,10 +15,10 @@ static struct grid_of grid_of(const struct quantizer *q, int64_t channel)
 	int64_t i = q && q->n > 1 ? channel % q->n : 0, zero;
 
 	if (!q || q->kind != QUANT_LINEAR)
-		return (struct grid_of) { .low = -INFINITY, .high = INFINITY };
+		return (struct grid_of){.low = -INFINITY, .high = INFINITY};
 	zero = q->zero ? q->zero[i] : 0;
-	return (struct grid_of) { q->scale[i], (float)(q->qmin - zero) * q->scale[i], (float)(q->qmax - zero) * q->scale[i], zero - q->qmin,
-		q->qmax - q->qmin < SEEN };
+	return (struct grid_of){q->scale[i], (float)(q->qmin - zero) * q->scale[i], (float)(q->qmax - zero) * q->scale[i], zero - q->qmin,
+		q->qmax - q->qmin < SEEN};
 }
 
 static void note_code(struct channel_sums *s, const struct grid_of *g, float q)
@@ -69,12 +69,12 @@ struct runs {
 
 static struct runs runs_of(const struct channel_split *split, const struct shape *s)
 {
-	struct runs r = { 1, split->axis < 0 ? 1 : s->dim[split->axis], shape_count(s), 1 };
+	struct runs r = {1, split->axis < 0 ? 1 : s->dim[split->axis], shape_count(s), 1};
 
 	for (int d = 0; d < split->axis; d++)
 		r.rows *= s->dim[d];
 	if (r.inner == 0)
-		return (struct runs) { 0, 0, 0, 1 };
+		return (struct runs){0, 0, 0, 1};
 	r.inner /= r.rows * r.here;
 	r.group = r.rows / split->groups;
 	return r;
@@ -87,7 +87,7 @@ void channel_sums(struct channel_sums *out, const struct channel_split *split, c
 	const float *x = f->data, *y = q->data;
 
 	for (int64_t c = 0; c < split->n; c++)
-		out[c] = (struct channel_sums) { .sums = { .fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY } };
+		out[c] = (struct channel_sums){.sums = {.fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY}};
 	for (int64_t r = 0; r < runs.rows; r++)
 		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, x += runs.inner, y += runs.inner) {
 			struct grid_of g = grid_of(quant, c);

@@ -121,7 +121,7 @@ static struct codings codings_of(const struct compare_by *const by[])
 	    const struct compare_by *const by[], uint32_t *count)                                                      \
 	{                                                                                                              \
 		const struct codings codings = codings_of(by);                                                         \
-		struct ends ends = { vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0), { 0 } }; \
+		struct ends ends = {vall(INFINITY), vall(-INFINITY), vall(INFINITY), vall(-INFINITY), vall(0), {0}}; \
 		for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK)                                               \
 			name##_chunk(out, &ends, f, q, v * strip.step, chunk_of(strip, v), &codings, count);           \
 		for (int k = 0; k < SIDES; k++) {                                                                      \

@@ -133,7 +133,7 @@ void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_r
     uint16_t (*count)[GRID_BINS + 1])
 {
 	assert(f->type == DT_F32);
-	*c = (struct gridding) { .grid = grid, .range = range, .f = f->data, .count = count };
+	*c = (struct gridding){.grid = grid, .range = range, .f = f->data, .count = count};
 	set_limits(c);
 }
 
@@ -153,7 +153,7 @@ static void flush(struct gridding *c)
 
 static void count_piece(struct gridding *c, const float *f, int n)
 {
-	struct steps_by by = { 1.0f / c->step, (float)c->grid->first, c->grid->n };
+	struct steps_by by = {1.0f / c->step, (float)c->grid->first, c->grid->n};
 	int share = n / GRID_TABLES + 1; // at most, of every table
 
 	if (c->most > UINT16_MAX - share)

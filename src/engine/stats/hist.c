@@ -19,7 +19,7 @@ struct histogram {
 
 struct hist_by hist_by_of(int bins, float lo, float hi)
 {
-	return (struct hist_by) { .lo = lo, .span = hi > lo ? hi - lo : 1.0f, .bins = bins };
+	return (struct hist_by){.lo = lo, .span = hi > lo ? hi - lo : 1.0f, .bins = bins};
 }
 
 static void count_piece(const struct histogram *h, const float *f, int n)
@@ -75,7 +75,7 @@ static void hist_strip(void *arg, int64_t at, struct strip strip)
 
 void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f)
 {
-	struct histogram h = { .hist = hist, .f = f->data, .by = hist_by_of(bins, lo, hi) };
+	struct histogram h = {.hist = hist, .f = f->data, .by = hist_by_of(bins, lo, hi)};
 	size_t size = (size_t)bins + 1;
 
 	assert(f->type == DT_F32 && bins > 0);
@@ -106,7 +106,7 @@ void codes_strip(void *arg, int64_t at, struct strip strip)
 {
 	const struct counting *c = arg;
 	const char *codes = (const char *)c->codes + (size_t)at * c->elem;
-	uint16_t packed[PIECE] = { 0 };
+	uint16_t packed[PIECE] = {0};
 
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
 		count_codes(c, codes, strip.vectors * STATS_LANES);
@@ -130,7 +130,7 @@ int32_t code_of_index(enum dtype type, size_t i)
 
 void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count)
 {
-	*c = (struct counting) { .codes = q->data, .type = q->type, .elem = dtype_size(q->type), .count = count };
+	*c = (struct counting){.codes = q->data, .type = q->type, .elem = dtype_size(q->type), .count = count};
 	assert(c->elem <= 2);
 	c->values = (size_t)1 << (8 * c->elem);
 }

@@ -12,9 +12,9 @@ static const struct tensor_sums no_sums = {
 static struct compare_by by_of(const struct quantizer *q, int channel)
 {
 	if (!q || q->kind != QUANT_LINEAR)
-		return (struct compare_by) { 1.0f, -INFINITY, INFINITY, 0 };
+		return (struct compare_by){1.0f, -INFINITY, INFINITY, 0};
 	struct qspan s = qspan_of(q, channel);
-	return (struct compare_by) {
+	return (struct compare_by){
 		s.scale, (float)(s.qmin - s.zero) * s.scale, (float)(s.qmax - s.zero) * s.scale, s.zero,
 	};
 }
@@ -83,13 +83,13 @@ static const void *readable(void *last, const void *at, size_t elem, struct stri
 void summing_begin(struct summing *s, const struct tensor *f)
 {
 	assert(f->type == DT_F32);
-	*s = (struct summing) { .f = f->data };
+	*s = (struct summing){.f = f->data};
 }
 
 void sums_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct summing *s = arg;
-	float last[STATS_LANES] = { 0 };
+	float last[STATS_LANES] = {0};
 
 	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
 }
@@ -97,7 +97,7 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 // What a loop has found out about a strip goes to the comparison's sums; were its values not all finite, they are gone through one by one.
 static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, struct strip strip)
 {
-	c->floats->sums = (struct float_sums) { s->f2, s->fmin, s->fmax };
+	c->floats->sums = (struct float_sums){s->f2, s->fmin, s->fmax};
 	if (!isfinite(s->f2 + s->q2 + s->fq + s->e2)) {
 		compare_slowly(c, at, strip);
 		return;
@@ -121,19 +121,19 @@ void compare_strip(void *arg, int64_t at, struct strip strip)
 	struct comparison *c = arg;
 	struct tensor_sums s = no_sums;
 	size_t elem = dtype_size(c->q->type);
-	float last_f[STATS_LANES] = { 0 }, last_q[STATS_LANES] = { 0 };
+	float last_f[STATS_LANES] = {0}, last_q[STATS_LANES] = {0};
 	const float *f = readable(last_f, (const float *)c->f->data + at, sizeof last_f[0], strip);
 	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
 
-	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]) { &s }, f, (const void *const[]) { q }, strip,
-	    (const struct compare_by *const[]) { &c->by }, count_of(c, at, strip));
+	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]){&s}, f, (const void *const[]){q}, strip,
+	    (const struct compare_by *const[]){&c->by}, count_of(c, at, strip));
 	settle(c, &s, at, strip);
 }
 
 void compare_two_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
-	struct tensor_sums s[2] = { no_sums, no_sums };
+	struct tensor_sums s[2] = {no_sums, no_sums};
 	size_t first = (size_t)at * dtype_size(c->q->type);
 	const float *f = (const float *)c->f->data + at;
 
@@ -142,9 +142,9 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 		compare_strip(&c[1], at, strip);
 		return;
 	}
-	stats_loops()->compare_two[c->q->type]((struct tensor_sums *const[]) { &s[0], &s[1] }, f,
-	    (const void *const[]) { (const char *)c[0].q->data + first, (const char *)c[1].q->data + first }, strip,
-	    (const struct compare_by *const[]) { &c[0].by, &c[1].by }, count_of(c, at, strip));
+	stats_loops()->compare_two[c->q->type]((struct tensor_sums *const[]){&s[0], &s[1]}, f,
+	    (const void *const[]){(const char *)c[0].q->data + first, (const char *)c[1].q->data + first}, strip,
+	    (const struct compare_by *const[]){&c[0].by, &c[1].by}, count_of(c, at, strip));
 	settle(&c[0], &s[0], at, strip);
 	settle(&c[1], &s[1], at, strip);
 }
@@ -158,7 +158,7 @@ void compare_begin(struct comparison *c, struct tensor_sums *out, const struct t
     const struct quantizer *quant, struct summing *floats)
 {
 	assert(f->type == DT_F32 && f->layout == q->layout && shape_equal(&f->shape, &q->shape));
-	*c = (struct comparison) { .out = out, .floats = floats, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0) };
+	*c = (struct comparison){.out = out, .floats = floats, .f = f, .q = q, .quant = quant, .by = by_of(quant, 0)};
 	*out = no_sums;
 	c->runs.channels = 1;
 	if (is_per_channel(quant))
@@ -217,7 +217,7 @@ void sums_merge(struct tensor_sums *into, const struct tensor_sums *one)
 
 struct metrics sums_metrics(const struct tensor_sums *s)
 {
-	struct metrics m = { NAN, NAN, NAN, NAN, NAN, NAN, false };
+	struct metrics m = {NAN, NAN, NAN, NAN, NAN, NAN, false};
 
 	if (s->n == 0)
 		return m;
@@ -268,8 +268,8 @@ void range_strip(void *arg, int64_t at, struct strip strip)
 
 void ranging_begin(struct ranging *r, struct tensor_range *out, struct summing *floats)
 {
-	*out = (struct tensor_range) { .min = INFINITY, .max = -INFINITY };
-	*r = (struct ranging) { out, floats };
+	*out = (struct tensor_range){.min = INFINITY, .max = -INFINITY};
+	*r = (struct ranging){out, floats};
 }
 
 static void sum_and_range(void *arg, int64_t at, struct strip strip)

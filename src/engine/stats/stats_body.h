@@ -8,7 +8,7 @@ static void floats(struct float_sums *out, const float *f, struct strip strip)
 {
 	vfloat low = vall(INFINITY), high = vall(-INFINITY);
 
-	*out = (struct float_sums) { 0, INFINITY, -INFINITY };
+	*out = (struct float_sums){0, INFINITY, -INFINITY};
 	for (int64_t at = 0; at < strip.vectors; at += STATS_CHUNK, f += STATS_CHUNK * strip.step) {
 		struct strip part = chunk_of(strip, at);
 		vfloat f2 = vall(0);

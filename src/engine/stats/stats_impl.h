@@ -22,7 +22,7 @@ struct strip {
 static inline struct strip chunk_of(struct strip strip, int64_t v)
 {
 	int64_t left = strip.vectors - v;
-	return (struct strip) { left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid };
+	return (struct strip){left < STATS_CHUNK ? left : STATS_CHUNK, strip.step, strip.valid};
 }
 // One scale for the strip, and the range in which values are not clipped.
 struct compare_by {

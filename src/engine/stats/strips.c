@@ -18,9 +18,9 @@ void strips_of_run(int64_t at, int64_t n, strip_fn *fn, void *arg)
 	int64_t whole = n / STATS_LANES, rest = n % STATS_LANES;
 
 	if (whole)
-		fn(arg, at, (struct strip) { whole, STATS_LANES, STATS_LANES });
+		fn(arg, at, (struct strip){whole, STATS_LANES, STATS_LANES});
 	if (rest)
-		fn(arg, at + whole * STATS_LANES, (struct strip) { 1, STATS_LANES, (int)rest });
+		fn(arg, at + whole * STATS_LANES, (struct strip){1, STATS_LANES, (int)rest});
 }
 
 // The last channel block of an image: `channels` of `block` count.
@@ -28,7 +28,7 @@ static void strips_of_fringe(int64_t at, int64_t plane, int64_t channels, int64_
 {
 	for (int64_t c = 0; c < channels; c += STATS_LANES) {
 		int64_t left = channels - c;
-		fn(arg, at + c, (struct strip) { plane, block, (int)(left < STATS_LANES ? left : STATS_LANES) });
+		fn(arg, at + c, (struct strip){plane, block, (int)(left < STATS_LANES ? left : STATS_LANES)});
 	}
 }
 

@@ -34,7 +34,7 @@ static void each_piece(void *arg, int64_t at, struct strip strip)
 		int64_t left = strip.vectors - v;
 		for (int i = 0; i < t->n; i++) {
 			int64_t most = t->visitor[i].most;
-			struct strip piece = { left < most ? left : most, strip.step, strip.valid };
+			struct strip piece = {left < most ? left : most, strip.step, strip.valid};
 			t->visitor[i].fn(t->visitor[i].arg, at + v * strip.step, piece);
 		}
 	}
@@ -58,7 +58,7 @@ static bool are_same(const struct stats_site *s)
 // False when the floats' own sums are left to be made.
 static bool add_comparisons(struct together *t, struct comparison *c, const struct stats_site *s, struct summing *floats)
 {
-	bool wanted[2] = { s->sums[0] != NULL, s->sums[1] && !are_same(s) }, summed = false;
+	bool wanted[2] = {s->sums[0] != NULL, s->sums[1] && !are_same(s)}, summed = false;
 
 	for (int i = 0; i < 2; i++)
 		if (wanted[i])
@@ -103,11 +103,11 @@ static void add_counted(struct together *t, struct counted *c, const struct tens
 
 void stats_site(const struct stats_site *s)
 {
-	struct together t = { .counted = s->thin && tensor_count(s->f) >= LARGE ? THIN : STATS_CHUNK };
+	struct together t = {.counted = s->thin && tensor_count(s->f) >= LARGE ? THIN : STATS_CHUNK};
 	struct summing floats, floats_q;
 	struct comparison compare[2];
-	struct counted f = { 0 }, q = { 0 };
-	struct counting codes = { 0 };
+	struct counted f = {0}, q = {0};
+	struct counting codes = {0};
 	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof(*tables));
 
 	summing_begin(&floats, s->f);
