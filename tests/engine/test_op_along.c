@@ -402,3 +402,55 @@ void test_op_along__regions_of_all_channels(void **state)
 	}
 	node_run_done(&r);
 }
+
+static const void *element_at(const void *data, enum dtype type, int64_t i)
+{
+	return (const char *)data + (size_t)i * dtype_size(type);
+}
+
+// [rows, 3 * C * C]: longer than a thread's turn. What is bit k of `repeated` has one element for all of a row.
+static void check_where(enum dtype type, int64_t rows, unsigned repeated)
+{
+	const int64_t run = 3 * C * C;
+	const struct shape whole = SHAPE_OF(rows, run), one = SHAPE_OF(rows, 1);
+	struct support_random random = { 1 + repeated };
+	size_t bytes = (size_t)(rows * run) * dtype_size(type);
+	uint8_t *c = malloc((size_t)(rows * run)), *x = malloc(bytes), *y = malloc(bytes);
+	struct node_run r;
+
+	for (int64_t i = 0; i < rows * run; i++)
+		c[i] = (uint8_t)(support_random_bits(&random) & 1);
+	for (size_t i = 0; i < bytes; i++) {
+		x[i] = (uint8_t)support_random_bits(&random);
+		y[i] = (uint8_t)support_random_bits(&random);
+	}
+	node_run_init(&r, "", "Where", 16, 1);
+	node_run_add(&r, DT_BOOL, repeated & 1 ? one : whole, c);
+	node_run_add(&r, type, repeated & 2 ? one : whole, x);
+	node_run_add(&r, type, repeated & 4 ? one : whole, y);
+	node_run(&r);
+	bool all_one = repeated == 7;
+	assert_int_equal(tensor_count(&r.out[0]), all_one ? rows : rows * run);
+	for (int64_t i = 0; i < tensor_count(&r.out[0]); i++) {
+		int64_t row = all_one ? i : i / run;
+		bool holds = c[repeated & 1 ? row : i];
+		const void *want = holds ? element_at(x, type, repeated & 2 ? row : i) : element_at(y, type, repeated & 4 ? row : i);
+		if (memcmp(element_at(r.out[0].data, type, i), want, dtype_size(type)))
+			fail_msg("type %d, repeated %u: element %d is not the one that was chosen", (int)type, repeated, (int)i);
+	}
+	node_run_done(&r);
+	free(c);
+	free(x);
+	free(y);
+}
+
+void test_op_along__where_with_all_or_one_of_a_row(void **state)
+{
+	static const enum dtype of_each_size[] = { DT_U8, DT_U16, DT_F32, DT_I64 };
+
+	(void)state;
+	for (int t = 0; t < 4; t++)
+		for (unsigned repeated = 0; repeated < 8; repeated++)
+			for (int64_t rows = 1; rows <= 2; rows++)
+				check_where(of_each_size[t], rows, repeated);
+}

@@ -15,44 +15,61 @@ enum status where_shape(const struct node *n, const struct tensor *const *in, st
 	return s;
 }
 
-#define SELECT(type)                                                                                                   \
-	for (int64_t i = 0; i < n; i++)                                                                                \
-	((type *)y->data)[at[0] + i] = cond[at[1] + i * step[1]] ? ((const type *)in[1]->data)[at[2] + i * step[2]]    \
-	                                                         : ((const type *)in[2]->data)[at[3] + i * step[3]]
+// A run of elements; steps that are constants let the compiler choose by masks: a branch is guessed wrong where a condition has no order.
+#define CHOOSE(type, c_step, x_step, y_step)                                                                           \
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
+	{                                                                                                              \
+		type a = x[i * (x_step)], b = y[i * (y_step)];                                                         \
+		to[i] = c[i * (c_step)] ? a : b;                                                                       \
+	}
+#define CHOOSE_RUN(name, type)                                                                                         \
+	static void name(void *out, const uint8_t *c, const void *from_x, const void *from_y, const int64_t *step, int64_t n) \
+	{                                                                                                              \
+		type *to = out;                                                                                        \
+		const type *x = from_x, *y = from_y;                                                                   \
+		bool each = step[1] == 1;                                                                              \
+		if (each && step[2] == 1 && step[3] == 1)                                                              \
+			CHOOSE(type, 1, 1, 1)                                                                          \
+		else if (each && step[2] == 1 && step[3] == 0)                                                         \
+			CHOOSE(type, 1, 1, 0)                                                                          \
+		else if (each && step[2] == 0 && step[3] == 1)                                                         \
+			CHOOSE(type, 1, 0, 1)                                                                          \
+		else                                                                                                   \
+			CHOOSE(type, step[1], step[2], step[3])                                                        \
+	}
+CHOOSE_RUN(choose1, uint8_t)
+CHOOSE_RUN(choose2, uint16_t)
+CHOOSE_RUN(choose4, uint32_t)
+CHOOSE_RUN(choose8, uint64_t)
 
-static void select_run(
-    const struct tensor *const *in, struct tensor *y, const int64_t *at, const int64_t *step, int64_t n)
+enum {
+	PIECE = 16384, // elements of a thread's turn
+	ALONE = 32768  // elements that are not worth a second thread
+};
+
+enum status where_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const uint8_t *cond = in[0]->data;
-	size_t elem = dtype_size(y->type);
-
-	if (elem == 1)
-		SELECT(uint8_t);
-	else if (elem == 2)
-		SELECT(uint16_t);
-	else if (elem == 4)
-		SELECT(uint32_t);
-	else
-		SELECT(uint64_t);
-}
-
-enum status where_eval(
-    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
-{
+	static void (*const choose[9])(void *, const uint8_t *, const void *, const void *, const int64_t *, int64_t) = {
+	    [1] = choose1, [2] = choose2, [4] = choose4, [8] = choose8};
+	size_t elem = dtype_size(out[0].type);
 	struct strided s;
 	int64_t step[STRIDED_MAX];
 
 	(void)n;
-	(void)width;
 	(void)err;
 	strided_broadcast(
 	    &s, &out[0].shape, (const struct shape *const[]){&in[0]->shape, &in[1]->shape, &in[2]->shape}, 3);
 	for (int k = 0; k < STRIDED_MAX; k++)
 		step[k] = strided_step(&s, k);
-	for (int64_t r = 0; r < strided_rows(&s); r++) {
-		int64_t at[STRIDED_MAX];
-		strided_at(&s, r, at);
-		select_run(in, &out[0], at, step, strided_run(&s));
+	int64_t run = strided_run(&s), pieces = (run + PIECE - 1) / PIECE, all = strided_rows(&s) * pieces;
+#pragma omp parallel for num_threads(width) if (width > 1 && strided_rows(&s) * run > ALONE)
+	for (int64_t i = 0; i < all; i++) {
+		int64_t at[STRIDED_MAX], first = i % pieces * PIECE, count = run - first < PIECE ? run - first : PIECE;
+		strided_at(&s, i / pieces, at);
+		for (int k = 0; k < STRIDED_MAX; k++)
+			at[k] += first * step[k];
+		choose[elem]((char *)out[0].data + at[0] * (int64_t)elem, (const uint8_t *)in[0]->data + at[1],
+		    (const char *)in[1]->data + at[2] * (int64_t)elem, (const char *)in[2]->data + at[3] * (int64_t)elem, step, count);
 	}
 	return STATUS_OK;
 }
