@@ -12,6 +12,7 @@
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
+#include "qtui/tui/command.h"
 
 // A screen on a study of a small network whose first run is over.
 struct live {
@@ -112,6 +113,23 @@ void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
 	assert_true(line_has(&l.ui, 0, "scores ") && line_has(&l.ui, 0, "clipped"));
 	press(&l.ui, "<Esc>:goto<Space>/model.0/conv/Conv<Enter>+");
 	assert_true(line_has(&l.ui, 0, "clipped") && !line_has(&l.ui, 0, "scores"));
+	live_close(&l);
+}
+
+// What goes to float has no figure that could have changed: what it brings stands at the output.
+void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
+{
+	struct live l;
+	char command[] = "set /model.12/Concat../model.12/Concat_4 float";
+	struct error err = {0};
+
+	(void)state;
+	live_open(&l, "onnxruntime", 2);
+	assert_int_equal(command_run(&l.ui, command, &err), STATUS_OK);
+	live_wait(&l);
+	assert_non_null(strstr(l.ui.note, "worst output"));
+	assert_non_null(strstr(l.ui.note, "→"));
+	assert_null(strstr(l.ui.note, "NO figure has changed"));
 	live_close(&l);
 }
 

@@ -9,7 +9,7 @@
 #include "qtui/tui/format.h"
 
 // How many nodes the last edit has made better and worse; "nothing" is said loudly, since an edit without effect is a find.
-static void describe_change(struct str *out, const struct snapshot *s)
+static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
 {
 	int better = 0, worse = 0;
 
@@ -20,20 +20,24 @@ static void describe_change(struct str *out, const struct snapshot *s)
 	}
 	if (better || worse)
 		str_addf(out, "; %d node%s better, %d worse", better, plural(better), worse);
-	else
+	else if (!outputs)
 		str_add(out, "; NO figure has changed");
 }
 
-static void describe_output(struct str *out, const struct run_note *now, const struct run_note *was)
+// Whether the worst output has another figure than before, which it says.
+static bool describe_output(struct str *out, const struct run_note *now, const struct run_note *was)
 {
 	char snr[FIGURE], before[FIGURE], change[FIGURE];
 	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
 
 	format_db(snr, now->out_snr_db);
-	if (fabs(by) >= 0.05)
+	bool other = fabs(by) >= 0.05;
+
+	if (other)
 		str_addf(out, "worst output %s → %s dB (%s)", format_db(before, was->out_snr_db), snr, format_change(change, by));
 	else
 		str_addf(out, "worst output %s dB", snr);
+	return other;
 }
 
 // What a finished run has brought, in a sentence. A run that had nothing to compute leaves the message of the edit.
@@ -47,9 +51,9 @@ static void note_run(struct ui *ui)
 
 	if (!now || now->computed == 0)
 		return;
-	describe_output(&text, now, was);
+	bool other = describe_output(&text, now, was);
 	if (was)
-		describe_change(&text, s);
+		describe_change(&text, s, other);
 	ui_note(ui, "run %d: %s; %d of %d computed, %s", now->number, str_text(&text), now->computed, now->total,
 	    format_seconds(time, now->seconds));
 	str_done(&text);
