@@ -241,7 +241,7 @@ void test_findings__a_lonely_16_bit_node(void **state)
 	study_close(&st);
 }
 
-// A region that is the node alone is wide already: the first Conv reads the image.
+// Nothing in front of the first Conv can be widened, which reads the image: those who read it can.
 void test_findings__a_lonely_16_bit_node_that_reads_the_input(void **state)
 {
 	struct study *st = open_study(CALIB_MINMAX, SAMPLES, 0);
@@ -249,8 +249,11 @@ void test_findings__a_lonely_16_bit_node_that_reads_the_input(void **state)
 	struct findings *f = find(st);
 	const struct finding *lonely = of_rule(f, FINDING_lonely_16);
 	assert_sound(lonely, study_graph(st));
-	assert_null(lonely->edit);
-	assert_string_equal(lonely->advice, "take it back to 8 bit");
+	assert_string_equal(lonely->edit, "set /model.0/act/Sigmoid /model.0/act/Mul int16");
+	apply(st, lonely->edit);
+	struct findings *mended = find(st);
+	assert_null(of_rule(mended, FINDING_lonely_16));
+	findings_drop(&mended);
 	findings_drop(&f);
 	study_close(&st);
 }

@@ -311,6 +311,25 @@ void test_findings_rules__decisions_share_one_whole(void **state)
 	free(m);
 }
 
+// One edit of four scales takes away what four nodes lose: it stands in front of what takes away as much as the worst of these.
+void test_findings_rules__many_that_are_one_count_together(void **state)
+{
+	static const int output[] = {S_A, S_SUM, S_MEAN, S_Y};
+	struct made *m = make();
+	set_figures(&m->site[S_A].layerwise, 0.5);
+	m->bias[3] = 1e6f;
+	for (int n = 0; n < N_NODES; n++)
+		m->row[n].scale_requested = m->scale[output[n]] = 1.0f / 2048;
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 2);
+	assert_int_equal(f->at[0].rule, FINDING_stale_override);
+	assert_int_equal(f->at[0].n_nodes, N_NODES);
+	assert_int_equal(f->at[1].rule, FINDING_bias);
+	assert_true(f->at[0].share > f->at[1].share);
+	findings_drop(&f);
+	free(m);
+}
+
 void test_findings_rules__an_input_that_never_changes(void **state)
 {
 	struct made *m = make();
@@ -332,6 +351,18 @@ void test_findings_rules__noise_is_traced_to_where_it_began(void **state)
 	assert_int_equal(f->at[0].node[1], N_CONV);
 	findings_drop(&f);
 	free(m);
+}
+
+// What is said of the node where it began is not said again of the output.
+void test_findings_rules__noise_with_a_cause_is_not_traced(void **state)
+{
+	struct made *m = make();
+	static const int way[] = {S_A, S_SUM, S_MEAN, S_Y};
+	for (int i = 0; i < 4; i++)
+		set_figures(&m->site[way[i]].graphwise, 4 - 0.5 * i);
+	set_figures(&m->site[S_A].layerwise, 4);
+	m->site[S_A].used_levels = 0.01;
+	assert_found(m, FINDING_dead_levels, N_CONV, "set Conv int16");
 }
 
 // Rungs of movers that a Concat joins again: WIDTH to the RUNGS ways lead from the first tensor to what follows, which is no decision.

@@ -44,6 +44,14 @@ static struct study *open_study(const char *model, const char *calib, const char
 	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES, .pre = pre}});
 }
 
+// What takes away more stands in front, also where it is many scales in one.
+static void assert_ranked(const struct findings *f)
+{
+	for (int i = 1; i < f->n; i++)
+		if (f->at[i].share > f->at[i - 1].share)
+			fail_msg("%s with %g behind %s with %g", finding_name(f->at[i].rule), f->at[i].share, finding_name(f->at[i - 1].rule), f->at[i - 1].share);
+}
+
 // What the study shows when it has nothing more to do.
 static void see(struct patient *p)
 {
@@ -53,6 +61,7 @@ static void see(struct patient *p)
 	snapshot_drop(&p->snapshot);
 	p->snapshot = study_snapshot(p->study);
 	p->findings = p->snapshot->findings;
+	assert_ranked(p->findings);
 }
 
 static void look(struct patient *p)
@@ -384,6 +393,30 @@ void test_planted__a_coarse_logit(void **state)
 	look(&p);
 	const struct finding *f = assert_first(&p, FINDING_coarse_logits, "/model.12/cv3.0/cv3.0.2/Conv");
 	assert_non_null(strstr(f->edit, " 2^-4"));
+	release(&p);
+}
+
+// The scale that is offered clips far below zero, which no score shows: a scale set by hand that does no harm. Its share is that of the scores'
+// noise, and the logits are hardly worth more.
+void test_planted__a_coarse_logit_is_not_worth_much_and_stays_mended(void **state)
+{
+	struct surgery s;
+	struct error err = {0};
+	surgery_open(&s, MODEL);
+	float *bias = surgery_weights(&s, "model.12.cv3.0.2.bias");
+	for (int c = 0; c < 10; c++)
+		bias[c] -= 7; // scores are small
+	bias[7] = -250;
+	const char *model = surgery_close(&s, "low_logit.onnx");
+	struct patient p = {.study = open_study(model, CALIB, "esp32p4", CALIB_MINMAX, healthy)};
+	set(p.study, TAIL, PREC_FLOAT);
+	look(&p);
+	const struct finding *f = of_rule(p.findings, FINDING_coarse_logits, INT32_MAX);
+	assert_non_null(f);
+	assert_true(p.snapshot->site[p.snapshot->row[f->node[0]].first_site].range.max < 1);
+	assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+	look(&p);
+	assert_null(of_rule(p.findings, FINDING_stale_override, INT32_MAX));
 	release(&p);
 }
 

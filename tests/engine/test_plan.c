@@ -615,11 +615,28 @@ void test_plan__widen_region_takes_producer_and_activation(void **state)
 	struct fixture f;
 	int ids[16], conversions, n;
 	setup(&f, "esp32p4");
-	n = plan_widen_region(f.p, node(&f, "conv2"), ids, 16, &conversions);
+	n = plan_widen_region(f.p, node(&f, "conv2"), false, ids, 16, &conversions);
 	assert_int_equal(n, 4); // conv1, relu1, pool, conv2
 	assert_int_equal(ids[0], node(&f, "conv1"));
 	assert_int_equal(ids[3], node(&f, "conv2"));
 	assert_true(conversions >= 2); // to the Sigmoid and to the Add
+	teardown(&f);
+}
+
+// A tensor that is to keep 16 bit is read at 16 bit too: by all who read it, and behind the pool, which passes it on, by those.
+void test_plan__widen_region_takes_readers(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions;
+	bool in_region[16] = {0};
+	setup(&f, "esp32p4");
+	assert_int_equal(plan_widen_region(f.p, node(&f, "conv1"), false, ids, 16, &conversions), 2); // relu1
+	int n = plan_widen_region(f.p, node(&f, "conv1"), true, ids, 16, &conversions);
+	for (int i = 0; i < n; i++)
+		in_region[ids[i]] = true;
+	assert_true(in_region[node(&f, "conv1")] && in_region[node(&f, "relu1")] && in_region[node(&f, "pool")]);
+	assert_true(in_region[node(&f, "conv2")] && in_region[node(&f, "add")]);
+	assert_false(in_region[node(&f, "softmax")]);
 	teardown(&f);
 }
 
@@ -632,7 +649,7 @@ void test_plan__widen_region_takes_what_is_read_on_its_scale(void **state)
 	const struct slot *m = out(&f, "mul");
 	assert_int_equal(m->state, SLOT_PASSIVE);
 	assert_int_equal(f.p->slot[m->follows].node, node(&f, "add"));
-	int n = plan_widen_region(f.p, node(&f, "softmax"), ids, 16, &conversions), mul = -1;
+	int n = plan_widen_region(f.p, node(&f, "softmax"), false, ids, 16, &conversions), mul = -1;
 	for (int i = 0; i < n; i++)
 		mul = ids[i] == node(&f, "mul") ? i : mul;
 	assert_in_range(mul, 0, n - 1);

@@ -33,6 +33,7 @@ struct findings { // reference-counted, shared by snapshots
 	atomic_int refs;
 	struct finding *at;       // the most harmful first
 	int n;
+	double noise;             // of which each has its share: noise over signal of all nodes, and what only rules see
 	bool surveyed;            // the preparation of the pictures was judged: what is not among them is in order
 };
 // A study looks for them behind each of its runs: snapshot.findings. `study` gives options and samples; NULL (a snapshot from elsewhere):

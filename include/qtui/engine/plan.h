@@ -127,9 +127,10 @@ struct plan *plan_bare(const struct graph *g, const struct target *t);
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
 // The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
-// The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). Writes ids to
+// The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). `readers`:
+// and those behind it, without which its tensor is read at 8 bit as before: where the tensor is what loses, not the node's weights. Writes ids to
 // out[max] in order, returns their number; *conversions: how many requantizations the region adds at its border.
-int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions);
+int plan_widen_region(const struct plan *p, int node, bool readers, int *out, int max, int *conversions);
 
 // Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
 // observer_feed may be called from several threads; results do not depend on the order. Between the first feed of phase 1 and

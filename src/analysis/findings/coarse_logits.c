@@ -45,6 +45,13 @@ static void say_coarse(struct finding *f, const struct look *l, int sigmoid, con
 	finding_prove(f, "SNR dB of the scores with the offer", logits_predict(l->s, s, fit));
 }
 
+// The harm is the noise over signal of the scores. Where no logit makes one, of so many codes one pair of logits in as many falls together.
+static double scores_noise(const struct look *l, const struct site *s)
+{
+	double db = logits_predict(l->s, s, s->scale[0]);
+	return fmin(1, isnan(db) ? 1 / fmax(ceil((s->range.max - NEAR) / s->scale[0]), 1) : pow(10, -db / 10));
+}
+
 static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
 {
 	double fit = fitting_scale(s), low = (double)s->qmin * fit;
@@ -52,8 +59,7 @@ static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
 	char offer[32];
 	if (!is_symmetric(s) || !(s->scale[0] >= COARSE) || !(fit <= s->scale[0] / 2) || s->range.max < NEAR || s->locked)
 		return;
-	// Of so many codes one pair of scores in as many falls together: the harm, as noise over signal is that of a tensor.
-	struct finding *f = finding_add(l, s->node, 1 / fmax(ceil((s->range.max - NEAR) / s->scale[0]), 1));
+	struct finding *f = finding_add(l, s->node, scores_noise(l, s));
 	finding_about(f, sigmoid);
 	say_coarse(f, l, sigmoid, s, fit);
 	if (s->state == SLOT_ACTIVE && finding_scale(f, l, s->node, fit))

@@ -146,15 +146,21 @@ static int by_damage(const void *a, const void *b)
 	return (nx > ny) - (nx < ny);
 }
 
+static void sort(struct findings *f)
+{
+	if (f->n > 1)
+		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
+}
+
 static void rank(struct look *l)
 {
 	struct findings *f = l->out;
-	double noise = all_noise(l);
+	double noise = f->noise = all_noise(l);
 	share_out(f, noise);
-	if (f->n > 1)
-		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
+	sort(f);
 	drop_small(f, noise);
 	findings_merge(f);
+	sort(f); // several that are one now have the damage of all
 	f->surveyed = l->survey && l->survey->preparation.known;
 }
 

@@ -29,11 +29,20 @@ static const struct site *find_origin(const struct look *l, const struct site *s
 	}
 }
 
+// A finding about the node where the noise began has said it, with a remedy; or another output that it reaches has.
+static bool is_named(const struct look *l, int node)
+{
+	for (int r = 0; r < FINDING_RULES; r++)
+		if (is_explained(l, node, (enum finding_rule)r))
+			return true;
+	return false;
+}
+
 static void inherited(struct look *l, const struct site *s)
 {
 	int steps;
 	const struct site *origin = find_origin(l, s, &steps), *up = worst_input(l, origin->node);
-	if (steps == 0)
+	if (steps == 0 || is_named(l, origin->node))
 		return;
 	struct finding *f = finding_add(l, s->node, fmin(1, s->graphwise.pooled.nsr) * 0.01);
 	finding_about(f, origin->node);

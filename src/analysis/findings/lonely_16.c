@@ -84,7 +84,7 @@ static void say_lonely(struct look *l, int node)
 {
 	enum { MOST = 64 };
 	int region[MOST], conversions = 0;
-	int n = plan_widen_region(l->plan, node, region, MOST, &conversions);
+	int n = plan_widen_region(l->plan, node, true, region, MOST, &conversions);
 	const struct site *y = snapshot_output(l->s, node);
 	struct finding *f = finding_add(l, node, 0.001);
 	finding_say(f, "%s is at 16 bit between nodes that read and write 8 bit: what it gains is rounded away behind it.",

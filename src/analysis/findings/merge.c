@@ -16,6 +16,7 @@ static void absorb(struct finding *into, struct finding *f, struct str *edit)
 	for (int i = 0; i < f->n_nodes; i++)
 		finding_about(into, f->node[i]);
 	into->share += f->share;
+	into->damage += f->damage;
 	str_addf(edit, " %s", f->edit + sizeof scale_word - 1);
 	finding_done(f);
 }

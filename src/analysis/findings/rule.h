@@ -68,8 +68,10 @@ void finding_advise(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
 void finding_prove(struct finding *f, const char *name, double value); // left out when not finite
 // The edit, when the target allows it; false: it does not, and the finding has none. Nodes that refuse are left out.
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p);
-// To 16 bit with its region, or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
+// To 16 bit with its region and those who read its output, which else lose there what it keeps, or float where there is none. Of a finding
+// that is too small to be kept: false, it needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);
+bool finding_widen_weights(struct finding *f, const struct look *l, int node); // without the readers: its constants are what loses
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale);

@@ -99,7 +99,7 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 	return kept > 0;
 }
 
-bool finding_widen(struct finding *f, const struct look *l, int node)
+static bool widen(struct finding *f, const struct look *l, int node, bool readers)
 {
 	enum { MOST = 64 };
 	int region[MOST] = {node}, n = 1, conversions;
@@ -108,8 +108,18 @@ bool finding_widen(struct finding *f, const struct look *l, int node)
 	if (!allowed(l, node, PREC_INT16, 0))
 		return finding_set(f, l, &node, 1, PREC_FLOAT);
 	if (l->plan)
-		n = plan_widen_region(l->plan, node, region, MOST, &conversions);
+		n = plan_widen_region(l->plan, node, readers, region, MOST, &conversions);
 	return finding_set(f, l, region, n < 1 ? 1 : n > MOST ? MOST : n, PREC_INT16);
+}
+
+bool finding_widen(struct finding *f, const struct look *l, int node)
+{
+	return widen(f, l, node, true);
+}
+
+bool finding_widen_weights(struct finding *f, const struct look *l, int node)
+{
+	return widen(f, l, node, false);
 }
 
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale)

@@ -1,17 +1,25 @@
 // A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
 // or be coarser than it has to be. Not so one that a repair has measured at the network's outputs: the tensor alone knows less.
+// Logits are judged by their scores, as where a scale is offered for them: what is clipped of them far below zero is no harm.
 #include <math.h>
+#include "qtui/analysis/logits.h"
 #include "../study/study_impl.h"
 #include "rule.h"
 
 enum { REACH = 4 };          // powers of two tried to either side
-static const double WORTH = 3; // dB
+static const double WORTH = 3, GOOD_DB = 25; // dB
+
+static double worth(const struct look *l, const struct site *s, double scale)
+{
+	double scores = logits_predict(l->s, s, scale);
+	return isnan(scores) ? predicted_snr(l, s, scale) : scores;
+}
 
 static double best_scale(const struct look *l, const struct site *s, double now, double *snr)
 {
 	double best = now;
 	for (int k = -REACH; k <= REACH; k++) {
-		double try = predicted_snr(l, s, ldexp(now, k));
+		double try = worth(l, s, ldexp(now, k));
 		if (try > *snr) {
 			*snr = try;
 			best = ldexp(now, k);
@@ -36,14 +44,15 @@ static bool was_measured(const struct look *l, int node)
 
 static void stale(struct look *l, int node, const struct site *s, double now)
 {
-	double snr = predicted_snr(l, s, now), better = snr, best = best_scale(l, s, now, &better);
+	double snr = worth(l, s, now), better = snr, best = best_scale(l, s, now, &better);
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), now);
 	char was[32], offer[32];
-	if (!(better - snr > WORTH) || serves_decision(l, s, now))
+	if (!(better - snr > WORTH) || snr > GOOD_DB || serves_decision(l, s, now))
 		return;
 	struct finding *f = finding_add(l, node, pow(10, -snr / 10));
-	finding_say(f, "The scale %s set on %s %s: %.1f dB where %s would give %.1f dB.", scale_phrase(was, now), l->g->node[node].name,
-	    best > now ? "clips its tensor" : "is coarser than its tensor needs", snr, scale_phrase(offer, best), better);
+	finding_say(f, "The scale %s set on %s %s: %.1f dB%s where %s would give %.1f dB.", scale_phrase(was, now), l->g->node[node].name,
+	    best > now ? "clips its tensor" : "is coarser than its tensor needs", snr, isnan(logits_predict(l->s, s, now)) ? "" : " of its scores",
+	    scale_phrase(offer, best), better);
 	finding_advise(f, "go back to the calibrated scale, or set %s", offer);
 	finding_prove(f, "scale", now);
 	finding_prove(f, "clipped share", p.clipped);

@@ -46,7 +46,7 @@ static void unequal(struct look *l, const struct site *s, const struct reaches *
 	finding_prove(f, "largest / median", c->top / c->median);
 	finding_prove(f, "SNR dB of the weight", figures_snr(&s->graphwise));
 	finding_prove(f, "equalizable", equal);
-	if (finding_widen(f, l, s->node))
+	if (finding_widen_weights(f, l, s->node))
 		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: :equalize FILE (qtui equalize)" : "");
 }
 

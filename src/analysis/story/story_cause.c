@@ -4,6 +4,7 @@
 #include "telling.h"
 
 enum { CHAPTERS = 3, EDIT = 120 };
+static const double LITTLE = 0.001; // of all noise: what has no digits
 static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
 
 // The part of the finding's nodes that gains most at 16 bit.
@@ -42,7 +43,9 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		    telling_name(t, b->node), b->in_wide.damage, t->s->blames->total, b->in_float.damage, 100 * b->wide);
 	if (isfinite(f->gain_db))
 		tell(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
-	if (isfinite(f->share))
+	if (f->share < LITTLE)
+		tell(t, STORY_GAIN, "Takes away less than %g %% of all noise that arises.", 100 * LITTLE);
+	else if (isfinite(f->share))
 		tell(t, STORY_GAIN, "Takes away at most %.*f %% of all noise that arises.", f->share < 0.1, 100 * f->share);
 	else if (!b && !isfinite(f->gain_db) && f->edit)
 		tell(t, STORY_GAIN, "Not known beforehand: the next run measures it.");

@@ -84,6 +84,7 @@ static void tell_noise(struct telling *t)
 			n += n < PLACES;
 		}
 	}
+	all = t->f ? fmax(all, t->f->noise) : all; // the whole that remedies speak of
 	for (int i = 0; i < n; i++)
 		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i]), noise[i] < 0.1 * all, 100 * noise[i] / all);
 	t->node = n ? best[0] : -1;

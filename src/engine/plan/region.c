@@ -155,6 +155,32 @@ static void add_master(struct region *r, int node)
 		add_group(r, r->p->slot[out->follows].node);
 }
 
+static void add_readers_of(struct region *r, int value, int depth);
+
+// What the node's group makes is read by those behind it on a grid of their own width, which would lose what 16 bit have kept: they come
+// along, and behind those that only pass it on their readers.
+static void add_readers(struct region *r, int node, int depth)
+{
+	const struct group *g = &r->p->group[node];
+	const struct node *last = &r->p->g->node[g->kind != GROUP_NONE ? g->last : node];
+	for (int o = 0; o < last->n_out; o++)
+		if (last->out[o] >= 0)
+			add_readers_of(r, last->out[o], depth);
+}
+
+static void add_readers_of(struct region *r, int value, int depth)
+{
+	const struct value *v = &r->p->g->value[value];
+	for (int c = 0; c < v->n_consumers; c++) {
+		int reader = v->consumer[c];
+		if (r->in[reader] || r->p->priv->node[reader].platform == PLATFORM_FLOAT)
+			continue;
+		add_group(r, reader);
+		if (is_passive(r->p, reader) && depth > 0)
+			add_readers(r, reader, depth - 1);
+	}
+}
+
 static bool is_read_inside(const struct region *r, int value)
 {
 	const struct value *v = &r->p->g->value[value];
@@ -202,7 +228,7 @@ static int count_conversions(const struct region *r)
 	return n;
 }
 
-int plan_widen_region(const struct plan *p, int node, int *out, int max, int *conversions)
+int plan_widen_region(const struct plan *p, int node, bool readers, int *out, int max, int *conversions)
 {
 	struct region r = {.p = p, .in = xcalloc((size_t)p->g->n_nodes + 1, sizeof *r.in)};
 	int n = 0;
@@ -213,6 +239,8 @@ int plan_widen_region(const struct plan *p, int node, int *out, int max, int *co
 				add_producers(&r, i, FARTHEST);
 		add_producers(&r, node, FARTHEST);
 		add_master(&r, node);
+		if (readers)
+			add_readers(&r, node, 16);
 		add_aligned(&r);
 	}
 	for (int i = 0; i < p->g->n_nodes && n < max; i++)

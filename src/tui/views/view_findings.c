@@ -57,7 +57,9 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 
 	if (isfinite(f->gain_db))
 		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
-	if (isfinite(f->share))
+	if (f->share < 0.001)
+		snprintf(share, sizeof share, "less than 0.1 %% of all noise");
+	else if (isfinite(f->share))
 		snprintf(share, sizeof share, "%.*f %% of all noise", f->share < 0.1, 100 * f->share);
 	const char *between = gain[0] && share[0] ? ", " : "";
 	bool any = gain[0] || share[0];
