@@ -66,7 +66,8 @@ static void prepare_step(const struct runner *r, enum sim sim, const struct step
 	if ((n->op->id != OP_Conv && n->op->id != OP_ConvTranspose) || !guess_input(r, sim, s, &first))
 		return;
 	struct rep **in = xcalloc((size_t)n->n_in, sizeof *in);
-	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = r->e->opt.threads, .width = 1, .step = s, .node = n, .in = in, .err = &err};
+	struct exec x = {.e = r->e, .g = r->g, .plan = r->plan, .sim = sim, .worker = r->e->opt.threads, .width = 1, .step = s, .node = n,
+	    .in = in, .err = &err};
 	in[0] = &first;
 	kernels_step(r->e->kernels, x.worker);
 	exec_conv_prepare(&x);

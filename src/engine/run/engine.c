@@ -43,7 +43,7 @@ static struct weights weights_of(const struct graph *g)
 	return w;
 }
 
-static size_t less(size_t a, size_t b)
+static size_t less_or_0(size_t a, size_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -63,11 +63,11 @@ struct room {
 static struct room share(const struct graph *g, const struct engine_options *opt)
 {
 	struct weights w = weights_of(g);
-	size_t in_hand = 2 * (live_peak(g) + w.largest) * (size_t)opt->threads, free = less(opt->memory, in_hand), full = PACKED * w.bytes;
+	size_t in_hand = 2 * (live_peak(g) + w.largest) * (size_t)opt->threads, free = less_or_0(opt->memory, in_hand), full = PACKED * w.bytes;
 	if (opt->memory == 0)
 		return (struct room){.kernels = full + BESIDE};
-	struct room r = {.kernels = free / 2 + less(BESIDE, less(in_hand, opt->memory))};
-	r.store = less(free, less(full < r.kernels ? full : r.kernels, BESIDE));
+	struct room r = {.kernels = free / 2 + less_or_0(BESIDE, less_or_0(in_hand, opt->memory))};
+	r.store = less_or_0(free, less_or_0(full < r.kernels ? full : r.kernels, BESIDE));
 	return r;
 }
 

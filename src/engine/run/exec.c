@@ -44,26 +44,9 @@ const struct quantizer *exec_param_quantizer(const struct exec *x, int i)
 	return slot_in_quantizer(x->plan, x->sim, x->step->node, i);
 }
 
-bool quantizer_has_codes(const struct quantizer *q)
-{
-	return q->kind == QUANT_LINEAR && q->axis < 0 && q->bits <= 16;
-}
-
 bool exec_float_input(const struct exec *x, int i)
 {
 	return x->in[i] && (x->in[i]->coded || x->in[i]->t.type == DT_F32);
-}
-
-enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
-{
-	if (quantizer_has_codes(q))
-		return rep_to_codes(out, r, q, width, err);
-	struct rep x = {0};
-	enum status st = rep_to_float(&x, r, width, err);
-	if (st == STATUS_OK && (st = rep_alloc(out, DT_F32, x.t.layout, &x.t.shape, err)) == STATUS_OK)
-		fake_quantize(&out->t, &x.t, q, width);
-	rep_drop(&x);
-	return st;
 }
 
 // In place: what is scaled was made by the step itself, nobody else holds it.
@@ -78,7 +61,7 @@ static void scale(struct rep *y, float gain, float shift, int width)
 	rep_clear_padding(y);
 }
 
-// What the output's quantizer makes anew is only on its way.
+// Floats that the output's quantizer rounds into a tensor of their own do not stay: they get no place.
 bool exec_place(struct exec *x, struct rep *y, enum dtype type, enum layout layout, const struct shape *shape)
 {
 	bool last = type != DT_F32 || !exec_out_quantizer(x, 0);
@@ -116,10 +99,33 @@ enum status exec_finish(struct exec *x, int i, struct rep *y)
 		st = rep_apply(&x->out[i], y, q, x->width, x->err);
 		rep_drop(y);
 	} else {
-		x->out[i] = *y;
-		memset(y, 0, sizeof *y);
+		x->out[i] = rep_move(y);
 	}
 	return st;
+}
+
+bool exec_writes_codes(const struct exec *x)
+{
+	const struct quantizer *q = exec_out_quantizer(x, 0);
+	enum act_kind act = x->step->epi.act.kind;
+	return q && quantizer_has_codes(q) && (act == ACT_NONE || act == ACT_RELU || act == ACT_CLIP || act == ACT_LEAKY);
+}
+
+enum dtype exec_kernel_type(const struct exec *x, bool integer)
+{
+	return integer && exec_writes_codes(x) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
+}
+
+enum status exec_finish_kernel(struct exec *x, bool integer, struct rep *y)
+{
+	if (integer && exec_writes_codes(x)) {
+		rep_set_quantizer(y, exec_out_quantizer(x, 0));
+		x->out[0] = rep_move(y);
+		return STATUS_OK;
+	}
+	if (integer && x->step->epi.act.kind != ACT_NONE)
+		elt_act(&x->step->epi.act, y->t.data, y->t.data, tensor_stored(&y->t));
+	return exec_finish(x, 0, y);
 }
 
 // The shape of output 0 when only this run's inputs tell it (what follows in the step keeps the shape).
@@ -158,17 +164,10 @@ bool exec_raw_parameter(const struct exec *x, int i)
 static enum status plain_input(struct exec *x, int i, struct rep *out)
 {
 	const struct quantizer *q = exec_raw_parameter(x, i) && exec_float_input(x, i) ? exec_param_quantizer(x, i) : NULL;
-	struct rep rounded = {0}, f = {0};
-	enum status st = STATUS_OK;
-	if (q)
-		st = rep_apply(&rounded, x->in[i], q, x->width, x->err);
-	else
-		rounded = rep_share(x->in[i]);
+	struct rep rounded = {0};
+	enum status st = q ? rep_apply(&rounded, x->in[i], q, x->width, x->err) : STATUS_OK;
 	if (st == STATUS_OK)
-		st = rep_to_float(&f, &rounded, x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_to_layout(out, &f, LAYOUT_PLAIN, x->width, x->err);
-	rep_drop(&f);
+		st = rep_to_float_layout(out, q ? &rounded : x->in[i], LAYOUT_PLAIN, x->width, x->err);
 	rep_drop(&rounded);
 	return st;
 }
@@ -299,8 +298,9 @@ static enum status name_node(const struct exec *x)
 
 enum status exec_step(struct exec *x)
 {
-	static enum status (*const family[])(struct exec *) = {
-	    exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_conv_computed, exec_convinteger, exec_qlinearconv, exec_matmul, exec_product, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move, exec_if, exec_plain};
+	static enum status (*const family[])(struct exec *) = {exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_conv_computed,
+	    exec_convinteger, exec_qlinearconv, exec_matmul, exec_product, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move,
+	    exec_if, exec_plain};
 	kernels_step(x->e->kernels, x->worker);
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		enum status st = family[i](x);

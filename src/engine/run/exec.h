@@ -6,7 +6,6 @@
 #include "../ops/rnn.h"
 #include "run_impl.h"
 
-bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)
 bool exec_float_input(const struct exec *x, int i);
 MUST_CHECK enum status exec_finish(struct exec *x, int i, struct rep *y);   // takes y's count
@@ -59,6 +58,9 @@ struct affine {
 bool affine_possible(const struct exec *x);
 MUST_CHECK enum status affine_make(struct affine *a, struct exec *x, int64_t channels, const struct channels *part); // `channels`: of them all
 void affine_done(struct affine *a);
-bool act_in_integer_epilogue(const struct act *a);
+// Does an integer kernel of this step write codes? Else floats, for an activation or a quantizer that its epilogue does not know.
+bool exec_writes_codes(const struct exec *x);
+enum dtype exec_kernel_type(const struct exec *x, bool integer); // of what the kernel writes
+MUST_CHECK enum status exec_finish_kernel(struct exec *x, bool integer, struct rep *y); // takes y's count
 
 #endif

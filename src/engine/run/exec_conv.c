@@ -1,6 +1,5 @@
 // Conv and ConvTranspose: integer kernels on codes, float kernels otherwise. Blocked layout is carried on where the backend has it.
 #include <stdlib.h>
-#include <string.h>
 #include "exec_conv.h"
 
 // With so few channels a blocked tensor would be mostly padding.
@@ -60,17 +59,10 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	return st;
 }
 
-// Does the integer kernel write codes (else float, for an activation or a quantizer that its epilogue does not know)?
-static bool writes_codes(const struct exec *x, bool integer)
-{
-	const struct quantizer *oq = exec_out_quantizer(x, 0);
-	return integer && oq && quantizer_has_codes(oq) && act_in_integer_epilogue(&x->step->epi.act);
-}
-
 // The integer kernels share the float backends' layouts, so that float and quantized tensors are compared as they lie in memory.
 static enum status prepare_int(struct exec *x, const struct conv_geometry *g, struct prepared *p)
 {
-	bool fits = writes_codes(x, true);
+	bool fits = exec_writes_codes(x);
 	struct affine a;
 	enum status st = affine_make(&a, x, g->oc, NULL);
 	if (st == STATUS_OK) {
@@ -114,37 +106,13 @@ enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool
 static enum status run(struct exec *x, const struct prepared *p, struct rep *in, struct rep *y)
 {
 	struct kernel_io io = {.x = in->t.data, .y = y->t.data};
-	struct rep residual = {0}, dense = {0};
-	enum status st = STATUS_OK;
-	if (x->residual) {
-		st = rep_to_float(&dense, x->residual, x->width, x->err);
-		if (st == STATUS_OK)
-			st = rep_to_layout(&residual, &dense, p->out, x->width, x->err);
-		io.residual = residual.t.data;
-	}
+	struct rep residual = {0};
+	enum status st = x->residual ? rep_to_float_layout(&residual, x->residual, p->out, x->width, x->err) : STATUS_OK;
+	io.residual = residual.t.data;
 	if (st == STATUS_OK)
 		st = exec_kernel(x, p->kernel, &io);
-	rep_drop(&dense);
 	rep_drop(&residual);
 	return st;
-}
-
-enum status exec_conv_finish(struct exec *x, bool integer, struct rep *y)
-{
-	if (writes_codes(x, integer)) {
-		rep_set_quantizer(y, exec_out_quantizer(x, 0));
-		x->out[0] = *y;
-		memset(y, 0, sizeof *y);
-		return STATUS_OK;
-	}
-	if (integer && x->step->epi.act.kind != ACT_NONE)
-		elt_act(&x->step->epi.act, y->t.data, y->t.data, tensor_stored(&y->t));
-	return exec_finish(x, 0, y);
-}
-
-enum dtype exec_conv_type(const struct exec *x, bool integer)
-{
-	return writes_codes(x, integer) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
 }
 
 const struct tensor *exec_conv_weights(const struct exec *x)
@@ -160,10 +128,15 @@ static bool is_conv(const struct exec *x)
 	return x->node->op->id == OP_Conv || x->node->op->id == OP_ConvTranspose;
 }
 
+bool exec_conv_geometry(struct exec *x, const struct shape *w, struct conv_geometry *g, struct shape *shape)
+{
+	return exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
+	    conv_geometry(g, x->node, &x->in[0]->t.shape, w, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+}
+
 static bool geometry(struct exec *x, const struct tensor *w, struct conv_geometry *g, struct shape *shape)
 {
-	return w && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
-	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+	return w && exec_conv_geometry(x, &w->shape, g, shape);
 }
 
 void exec_conv_prepare(struct exec *x)
@@ -194,11 +167,11 @@ enum status exec_conv(struct exec *x)
 	if (st == STATUS_OK)
 		st = rep_to_layout(&in, &held, p.in, x->width, x->err);
 	if (st == STATUS_OK)
-		st = exec_alloc(x, &y, exec_conv_type(x, integer), p.out, &shape);
+		st = exec_alloc(x, &y, exec_kernel_type(x, integer), p.out, &shape);
 	if (st == STATUS_OK)
 		st = run(x, &p, &in, &y);
 	if (st == STATUS_OK)
-		st = exec_conv_finish(x, integer, &y);
+		st = exec_finish_kernel(x, integer, &y);
 	rep_drop(&in);
 	rep_drop(&held);
 	rep_drop(&y);
@@ -219,7 +192,7 @@ static enum status run_once(struct exec *x, const struct conv_geometry *g, const
 	if (st == STATUS_OK)
 		st = run(x, &p, &laid, &y);
 	if (st == STATUS_OK)
-		st = exec_conv_finish(x, false, &y);
+		st = exec_finish_kernel(x, false, &y);
 	kernel_free(&p.kernel);
 	rep_drop(&laid);
 	rep_drop(&y);

@@ -110,11 +110,11 @@ enum status exec_conv_deep(struct exec *x)
 	if (st == STATUS_OK)
 		st = exec_conv_kernel(x, &k.g, k.integer, &k.p);
 	if (st == STATUS_OK)
-		st = exec_alloc(x, &y, exec_conv_type(x, k.integer), LAYOUT_PLAIN, &k.shape);
+		st = exec_alloc(x, &y, exec_kernel_type(x, k.integer), LAYOUT_PLAIN, &k.shape);
 	if (st == STATUS_OK)
 		st = run(x, &k, &in, &y);
 	if (st == STATUS_OK)
-		st = exec_conv_finish(x, k.integer, &y);
+		st = exec_finish_kernel(x, k.integer, &y);
 	rep_drop(&in);
 	rep_drop(&y);
 	return st;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
+#include "exec_conv.h"
 
 enum { W = 1, X_ZERO, W_ZERO }; // inputs
 enum part { WHOLE, HIGH, LOW };
@@ -146,8 +146,7 @@ static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *s
 		return false;
 	const struct tensor *w = exec_constant(x, W);
 	return w && is_8_bit(w) && (!is_given(x, W_ZERO) || exec_constant(x, W_ZERO)) && is_8_bit(&x->in[0]->t) &&
-	    x->in[0]->t.layout == LAYOUT_PLAIN && exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
-	    conv_geometry(g, x->node, &x->in[0]->t.shape, &w->shape, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+	    x->in[0]->t.layout == LAYOUT_PLAIN && exec_conv_geometry(x, &w->shape, g, shape);
 }
 
 // sums: zeroes, in plain layout.

@@ -81,15 +81,9 @@ static bool product_of(struct exec *x, struct product *p)
 	return ok && bias_fits(x, p) && exec_out_shape(x, &p->shape) == STATUS_OK;
 }
 
-static bool writes_codes(const struct exec *x, bool integer)
-{
-	const struct quantizer *oq = exec_out_quantizer(x, 0);
-	return integer && oq && quantizer_has_codes(oq) && act_in_integer_epilogue(&x->step->epi.act);
-}
-
 static void set_output(struct exec *x, struct qmatmul_task *t)
 {
-	t->to_float = !writes_codes(x, true);
+	t->to_float = !exec_writes_codes(x);
 	if (!t->to_float) {
 		t->act = x->step->epi.act;
 		t->out_quant = *exec_out_quantizer(x, 0);
@@ -201,16 +195,7 @@ static enum status prepare(struct exec *x, const struct product *p, enum mode mo
 // An operand in plain layout: as codes for the integer modes, else as float.
 static enum status operand(struct exec *x, int i, bool codes, struct rep *out)
 {
-	struct rep held = {0};
-	enum status st = STATUS_OK;
-	if (codes)
-		held = rep_share(x->in[i]);
-	else
-		st = rep_to_float(&held, x->in[i], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_to_layout(out, &held, LAYOUT_PLAIN, x->width, x->err);
-	rep_drop(&held);
-	return st;
+	return (codes ? rep_to_layout : rep_to_float_layout)(out, x->in[i], LAYOUT_PLAIN, x->width, x->err);
 }
 
 static void put_columns(struct rep *y, const struct rep *part, const struct product *p)
@@ -275,19 +260,6 @@ static enum status run(struct exec *x, const struct product *p, enum mode mode, 
 	return st;
 }
 
-static enum status finish(struct exec *x, enum mode mode, struct rep *y)
-{
-	if (writes_codes(x, mode != FLOAT)) {
-		rep_set_quantizer(y, exec_out_quantizer(x, 0));
-		x->out[0] = *y;
-		memset(y, 0, sizeof *y);
-		return STATUS_OK;
-	}
-	if (mode != FLOAT && x->step->epi.act.kind != ACT_NONE)
-		elt_act(&x->step->epi.act, y->t.data, y->t.data, tensor_stored(&y->t));
-	return exec_finish(x, 0, y);
-}
-
 enum status exec_matmul(struct exec *x)
 {
 	struct product p;
@@ -295,12 +267,11 @@ enum status exec_matmul(struct exec *x)
 	if ((x->node->op->id != OP_MatMul && x->node->op->id != OP_Gemm) || !product_of(x, &p))
 		return STATUS_UNSUPPORTED;
 	enum mode mode = mode_of(x, &p);
-	enum dtype type = writes_codes(x, mode != FLOAT) ? quantizer_dtype(exec_out_quantizer(x, 0)) : DT_F32;
-	enum status st = rep_alloc(&y, type, LAYOUT_PLAIN, &p.shape, x->err);
+	enum status st = rep_alloc(&y, exec_kernel_type(x, mode != FLOAT), LAYOUT_PLAIN, &p.shape, x->err);
 	if (st == STATUS_OK)
 		st = run(x, &p, mode, &y);
 	if (st == STATUS_OK)
-		st = finish(x, mode, &y);
+		st = exec_finish_kernel(x, mode != FLOAT, &y);
 	rep_drop(&y);
 	return st;
 }

@@ -5,12 +5,10 @@
 enum status exec_norm(struct exec *x)
 {
 	const struct step_norm *s = &x->step->norm;
-	struct rep dense = {0}, in = {0}, y = {0};
+	struct rep in = {0}, y = {0};
 	if (!s->on)
 		return STATUS_UNSUPPORTED;
-	enum status st = rep_to_float(&dense, x->in[0], x->width, x->err);
-	if (st == STATUS_OK)
-		st = rep_to_layout(&in, &dense, LAYOUT_PLAIN, x->width, x->err);
+	enum status st = rep_to_float_layout(&in, x->in[0], LAYOUT_PLAIN, x->width, x->err);
 	if (st == STATUS_OK)
 		st = rep_alloc(&y, DT_F32, LAYOUT_PLAIN, &in.t.shape, x->err);
 	if (st == STATUS_OK) {
@@ -20,7 +18,6 @@ enum status exec_norm(struct exec *x)
 		norm_run(&k, in.t.data, y.t.data, x->width);
 		st = exec_finish(x, 0, &y);
 	}
-	rep_drop(&dense);
 	rep_drop(&in);
 	rep_drop(&y);
 	return st;

@@ -1,6 +1,5 @@
 // Pad of rows and columns with a constant, in the blocked layout; what else Pad can do is the plain code's.
 #include <string.h>
-#include "attr.h"
 #include "exec.h"
 
 struct frame {
@@ -27,7 +26,7 @@ static bool read_frame(struct exec *x, struct frame *f)
 	const struct rep *pads = x->node->n_in > 1 ? x->in[1] : NULL;
 	bool axes = x->node->n_in > 3 && x->in[3];
 	if (!pads || axes || x->node->op->since < 11 || pads->t.type != DT_I64 || tensor_count(&pads->t) != 8 ||
-	    strcmp(attr_text(x->node, "mode", "constant"), "constant") != 0 || exec_out_shape(x, &f->shape) != STATUS_OK)
+	    strcmp(((const struct pad_attrs *)x->node->attrs)->mode, "constant") != 0 || exec_out_shape(x, &f->shape) != STATUS_OK)
 		return false;
 	const int64_t *before = pads->t.data, *after = before + 4;
 	for (int i = 0; i < 4; i++)

@@ -1,7 +1,6 @@
 // Parameters as a simulation sees them: rounded weights for float kernels, codes and scales for integer ones.
 #include <stdlib.h>
 #include <string.h>
-#include "attr.h"
 #include "exec.h"
 #include "keys.h"
 
@@ -19,7 +18,7 @@ static int channel_axis(const struct exec *x)
 	case OP_ConvTranspose:
 		return 1;
 	case OP_Gemm:
-		return attr_int(x->node, "transB", 0) ? 0 : 1;
+		return ((const struct gemm_attrs *)x->node->attrs)->trans_b ? 0 : 1;
 	case OP_MatMul:
 		return param(x, 1)->shape.rank - 1;
 	default:
@@ -121,11 +120,6 @@ struct key exec_kernel_key(struct exec *x, const char *kind)
 	const struct shape *s = &x->in[0]->t.shape;
 	k = key_add(k, s->dim, (size_t)s->rank * sizeof *s->dim);
 	return key_add_key(k, quantizer_key(exec_out_quantizer(x, 0)));
-}
-
-bool act_in_integer_epilogue(const struct act *a)
-{
-	return a->kind == ACT_NONE || a->kind == ACT_RELU || a->kind == ACT_CLIP || a->kind == ACT_LEAKY;
 }
 
 static bool all_zero(const int32_t *zero, int n)

@@ -19,9 +19,7 @@ static bool is_possible(struct exec *x, struct conv_geometry *g, struct shape *s
 	for (int i = X_SCALE; i < x->node->n_in; i++)
 		if ((i < BIAS || x->node->in[i] >= 0) && !exec_constant(x, i))
 			return false;
-	const struct shape *w = &exec_constant(x, W)->shape;
-	return exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 && conv_geometry(g, x->node, &x->in[X]->t.shape, w, shape) &&
-	    shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+	return exec_conv_geometry(x, &exec_constant(x, W)->shape, g, shape);
 }
 
 struct parameters { // heap
@@ -32,7 +30,8 @@ struct parameters { // heap
 
 static void parameters_make(struct parameters *p, const struct exec *x, int64_t channels)
 {
-	const struct tensor *w = exec_constant(x, W), *zero = exec_constant(x, W_ZERO), *scale = exec_constant(x, W_SCALE), *bias = exec_constant(x, BIAS);
+	const struct tensor *w = exec_constant(x, W), *zero = exec_constant(x, W_ZERO);
+	const struct tensor *scale = exec_constant(x, W_SCALE), *bias = exec_constant(x, BIAS);
 	int64_t n = tensor_count(w), zeros = tensor_count(zero), scales = tensor_count(scale);
 
 	*p = (struct parameters){.weight = xcalloc((size_t)n, sizeof *p->weight), .scale = xcalloc((size_t)channels, sizeof *p->scale)};
@@ -70,10 +69,10 @@ static enum status make(void *arg, struct prepared *out)
 	parameters_make(&p, x, m->g->oc);
 	out->in = exec_conv_input_layout(x, m->g);
 	out->out = exec_conv_output_layout(x, m->g);
-	enum status st = kernel_qconv(&out->kernel, x->e->opt.backend,
-	    &(struct qconv_task){.g = *m->g, .in = out->in, .out = out->out, .in_type = x->in[X]->t.type, .in_zero = (int32_t)element_int(exec_constant(x, X_ZERO), 0),
-		.weight = p.weight, .bias = p.bias, .scale = p.scale, .out_quant = qlinear_quantizer(zero->type, &one, &y_zero, 1, -1)},
-	    x->err);
+	const struct qconv_task t = {.g = *m->g, .in = out->in, .out = out->out, .in_type = x->in[X]->t.type,
+	    .in_zero = (int32_t)element_int(exec_constant(x, X_ZERO), 0), .weight = p.weight, .bias = p.bias, .scale = p.scale,
+	    .out_quant = qlinear_quantizer(zero->type, &one, &y_zero, 1, -1)};
+	enum status st = kernel_qconv(&out->kernel, x->e->opt.backend, &t, x->err);
 	parameters_done(&p);
 	return st;
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../ops/resize.h"
-#include "attr.h"
 #include "exec.h"
 
 static bool is_one_of(const char *text, const char *const *list)
@@ -15,8 +14,8 @@ static bool is_one_of(const char *text, const char *const *list)
 
 bool resize_selects(const struct exec *x)
 {
-	return x->node->op->id == OP_Resize && strcmp(attr_text(x->node, "mode", "nearest"), "nearest") == 0 &&
-	    strcmp(attr_text(x->node, "coordinate_transformation_mode", ""), "tf_crop_and_resize") != 0;
+	const struct resize_attrs *a = x->node->attrs;
+	return x->node->op->id == OP_Resize && strcmp(a->mode, "nearest") == 0 && strcmp(a->transform, "tf_crop_and_resize") != 0;
 }
 
 // The input that holds the scales, if they decide the coordinates: where sizes are given they do not.
@@ -36,10 +35,9 @@ static bool factor_is_scale(const struct exec *x, int axis, int64_t factor)
 static bool whole_factor(const struct exec *x, int axis, int64_t in, int64_t out, int32_t *index)
 {
 	static const char *const halves[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", NULL};
-	const struct node *n = x->node;
-	const char *coord = attr_text(n, "coordinate_transformation_mode", "asymmetric"), *near = attr_text(n, "nearest_mode", "floor");
-	bool floors = strcmp(coord, "asymmetric") == 0 && strcmp(near, "floor") == 0;
-	bool rounds = is_one_of(coord, halves) && strcmp(near, "round_prefer_floor") == 0;
+	const struct resize_attrs *a = x->node->attrs;
+	bool floors = strcmp(a->transform, "asymmetric") == 0 && strcmp(a->nearest_mode, "floor") == 0;
+	bool rounds = is_one_of(a->transform, halves) && strcmp(a->nearest_mode, "round_prefer_floor") == 0;
 	if (in <= 0 || out % in != 0 || !(floors || rounds) || !factor_is_scale(x, axis, out / in))
 		return false;
 	for (int64_t i = 0; i < out; i++)
@@ -49,9 +47,10 @@ static bool whole_factor(const struct exec *x, int axis, int64_t in, int64_t out
 
 enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
 {
+	const struct resize_attrs *a = x->node->attrs;
 	struct shape s;
 	if (x->node->op->id != OP_Resize || in->t.layout != LAYOUT_BLOCK || in->t.shape.rank != 4 || exec_out_shape(x, &s) != STATUS_OK ||
-	    strcmp(attr_text(x->node, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
+	    (a->keep_aspect && strcmp(a->keep_aspect, "stretch") != 0))
 		return STATUS_UNSUPPORTED;
 	int32_t *at = xmalloc((size_t)(s.dim[2] + s.dim[3]) * sizeof *at);
 	enum status st = STATUS_UNSUPPORTED;

@@ -15,17 +15,11 @@ static void collect(void *arg, const struct sighting *s)
 	struct collecting *f = arg;
 	const struct inference *q = f->q;
 	for (int i = 0; i < q->n_want && f->status == STATUS_OK; i++) {
-		struct rep dense = {0}, plain = {0};
+		struct rep plain = {0};
 		if (q->want[i] != s->value)
 			continue;
-		if (q->codes)
-			dense = rep_share(s->rep[q->sim]);
-		else
-			f->status = rep_to_float(&dense, s->rep[q->sim], s->width, f->err);
-		if (f->status == STATUS_OK)
-			f->status = rep_to_layout(&plain, &dense, LAYOUT_PLAIN, s->width, f->err);
+		f->status = (q->codes ? rep_to_layout : rep_to_float_layout)(&plain, s->rep[q->sim], LAYOUT_PLAIN, s->width, f->err);
 		q->out[i] = plain.t;
-		rep_drop(&dense);
 	}
 }
 

@@ -52,6 +52,11 @@ enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const 
 	return tensor_alloc(&r->t, NULL, err);
 }
 
+bool quantizer_has_codes(const struct quantizer *q)
+{
+	return q->kind == QUANT_LINEAR && q->axis < 0 && q->bits <= 16;
+}
+
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b)
 {
 	return a->kind == b->kind && a->bits == b->bits && a->qmin == b->qmin && a->qmax == b->qmax && a->axis < 0 && b->axis < 0 &&
@@ -85,6 +90,16 @@ enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int wid
 	if (out->coded && out->zero != 0)
 		rep_clear_padding(out);
 	return STATUS_OK;
+}
+
+enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err)
+{
+	struct rep dense = {0};
+	enum status st = rep_to_float(&dense, r, width, err);
+	if (st == STATUS_OK)
+		st = rep_to_layout(out, &dense, l, width, err);
+	rep_drop(&dense);
+	return st;
 }
 
 // 8-bit codes onto another 8-bit grid: 256 cases, so a table.
@@ -127,9 +142,16 @@ out:
 	return st;
 }
 
-bool is_float_value(const struct graph *g, int value)
+enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
 {
-	return value >= 0 && g->value[value].type == DT_F32;
+	if (quantizer_has_codes(q))
+		return rep_to_codes(out, r, q, width, err);
+	struct rep x = {0};
+	enum status st = rep_to_float(&x, r, width, err);
+	if (st == STATUS_OK && (st = rep_alloc(out, DT_F32, x.t.layout, &x.t.shape, err)) == STATUS_OK)
+		fake_quantize(&out->t, &x.t, q, width);
+	rep_drop(&x);
+	return st;
 }
 
 // Sixty-four bytes of pixels: what stays of them, and what comes into the padding.

@@ -54,11 +54,11 @@ int step_out(const struct graph *g, const struct step *s, int i); // value id
 struct store;
 struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
-// *out gets its own count, *owed the work that it takes to have the tensor again if it is only held, else 0. What is kept and worth less than
-// `least` times the least that is kept goes out of the store: it was wanted once.
+// *out gets its own count, *owed the work that it takes to have the tensor again if it is only held, else 0. A tensor that is worth less
+// than `least` times least_worth leaves the store with this reading.
 bool store_get(struct store *s, struct key k, double least, struct rep *out, double *owed);
-// What is worth less than `least` times the least that is kept is not; but with `until` > 0 the tensor is held, whatever it is worth, until
-// store_release(until) or a later one. True: it is kept for its worth.
+// Keeps the tensor, which takes `work` to have again, if it is worth at least `least` times least_worth; with `until` > 0 it is held,
+// whatever it is worth, until store_release(until) or a later one. True: it is kept for its worth.
 bool store_put(struct store *s, struct key k, const struct rep *r, double work, double least, int until);
 void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
@@ -149,8 +149,9 @@ bool exec_integer(const struct exec *x); // FULL or ALONE
 void rep_set_quantizer(struct rep *r, const struct quantizer *q);
 MUST_CHECK enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
 MUST_CHECK enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
+MUST_CHECK enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
 void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again, in codes what stands for zero
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
-bool is_float_value(const struct graph *g, int value);
+bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 
 #endif

@@ -27,7 +27,8 @@ static void drop_use(struct state *st, enum sim sim, int v)
 
 static void show(struct state *st, int v)
 {
-	struct sighting g = {.sample = st->s->index, .value = v, .round = st->sweep->round, .worker = st->s->worker, .width = st->showing ? 1 : st->width};
+	struct sighting g = {.sample = st->s->index, .value = v, .round = st->sweep->round, .worker = st->s->worker,
+	    .width = st->showing ? 1 : st->width};
 	bool any = false;
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		if (state_wants(st, (enum sim)sim, v)) {
@@ -135,8 +136,8 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 	if (v < 0)
 		return STATUS_OK;
 	const struct tensor *c = slot_constant(x->g, x->plan, x->sim, x->step->node, i);
-	const struct quantizer *q = is_float_value(x->g, v) && !exec_raw_parameter(x, i) ?
-	    slot_in_quantizer(x->plan, x->sim, x->step->node, i) : NULL;
+	bool takes_quantizer = x->g->value[v].type == DT_F32 && !exec_raw_parameter(x, i);
+	const struct quantizer *q = takes_quantizer ? slot_in_quantizer(x->plan, x->sim, x->step->node, i) : NULL;
 	struct rep constant = {0};
 	struct rep *r = &env[v];
 	if (c) {

@@ -1,7 +1,7 @@
 // Steps: which nodes are executed at once. Fusion never changes what is computed, only how often memory is walked.
 #include <math.h>
 #include <stdlib.h>
-#include "attr.h"
+#include "qtui/engine/op.h"
 #include "run_impl.h"
 
 static bool constant_scalar(const struct graph *g, const struct node *n, int i, float dflt, float *out)
@@ -18,15 +18,20 @@ static bool constant_scalar(const struct graph *g, const struct node *n, int i, 
 
 static bool clip_act(const struct graph *g, const struct node *n, struct act *a)
 {
-	*a = (struct act){.kind = ACT_CLIP, .a = attr_float(n, "min", -INFINITY), .b = attr_float(n, "max", INFINITY)};
-	if (n->n_in == 1)
+	const struct act_attrs *limits = n->attrs;
+	*a = (struct act){.kind = ACT_CLIP};
+	if (n->op->since < 11) {
+		a->a = limits->low;
+		a->b = limits->high;
 		return true;
+	}
 	return constant_scalar(g, n, 1, -INFINITY, &a->a) && constant_scalar(g, n, 2, INFINITY, &a->b);
 }
 
 // The activation that a node is, if the epilogues know it.
 bool step_act(const struct graph *g, const struct node *n, struct act *a)
 {
+	const struct act_attrs *of = n->attrs;
 	switch (n->op->id) {
 	case OP_Relu:
 		*a = (struct act){.kind = ACT_RELU};
@@ -34,7 +39,7 @@ bool step_act(const struct graph *g, const struct node *n, struct act *a)
 	case OP_Clip:
 		return clip_act(g, n, a);
 	case OP_LeakyRelu:
-		*a = (struct act){.kind = ACT_LEAKY, .a = attr_float(n, "alpha", 0.01f)};
+		*a = (struct act){.kind = ACT_LEAKY, .a = of->alpha};
 		return true;
 	case OP_Sigmoid:
 		*a = (struct act){.kind = ACT_SIGMOID};
@@ -49,7 +54,7 @@ bool step_act(const struct graph *g, const struct node *n, struct act *a)
 		*a = (struct act){.kind = ACT_MISH};
 		return true;
 	case OP_HardSigmoid:
-		*a = (struct act){.kind = ACT_HARDSIGMOID, .a = attr_float(n, "alpha", 0.2f), .b = attr_float(n, "beta", 0.5f)};
+		*a = (struct act){.kind = ACT_HARDSIGMOID, .a = of->alpha, .b = of->beta};
 		return true;
 	default:
 		return false;

@@ -162,15 +162,11 @@ static size_t forget(struct store *s, struct entry *e)
 	return freed;
 }
 
-static void evict(struct store *s, struct entry *e)
-{
-	out_of_heap(s, e);
-	forget(s, e);
-}
-
 static void evict_least(struct store *s)
 {
-	evict(s, s->heap[0]);
+	struct entry *e = s->heap[0];
+	out_of_heap(s, e);
+	forget(s, e);
 }
 
 void store_trim(struct store *s, size_t budget)

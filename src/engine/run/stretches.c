@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 // In multiply-adds: a value is held when having it again takes more than this a byte, which is what writing and reading it takes at the
 // least; a byte of memory that is fresh from the system and does not stay in the cache, of the first AT_HAND bytes, which the machine mostly has
@@ -20,33 +19,55 @@ enum { ROUNDS = 2 };
 #define FEW (4.0 * 1024 * 1024)
 #define MORE 2.0
 
+// A value, as both rounds need it.
+struct cut_value {
+	bool begun;   // shown in the first round, or needed for what is
+	bool read;    // the same in any round
+	double bytes; // held for all samples; 0: it is not held
+	double owed;  // the work to have it again from what is held
+	int last;     // the last step that is computed from it, or from what is not held and comes from it
+};
+struct cut_step {
+	double work;  // 0: nothing wants it
+	double made;  // bytes held of its results
+	double alive; // bytes held of results before the step that are read from it on
+	double lost;  // work to have again what is not held of results before the step and is read from it on
+};
 struct cutter {
 	const struct graph *g;
 	const struct steps *steps;
-	const bool *any;  // [n_values] shown
-	bool *read;       // [n_values] shown, or needed for what is shown
-	bool *begun;      // [n_values] the same in the first round
-	double *bytes;    // [n_values] of a held value, for all samples; 0: it is not held
-	double *owed;     // [n_values] the work to have it again from what is held
-	int *last;        // [n_values] the last step that is computed from the value, or from what is not held and comes from it
-	double *work;     // [steps] of the step
-	double *made;     // [steps] bytes held of its results
-	double *alive;    // [steps] bytes held of results before the step that are read from it on
-	double *lost;     // [steps] work to have again what is not held of results before the step and is read from it on
+	const bool *any;         // [n_values] shown
+	struct cut_value *value; // [n_values]
+	struct cut_step *step;   // [steps + 1]: the sums behind the last
 };
 
-static void find_read(struct cutter *c, bool *read, const bool *shown)
+static bool is_read(const struct cutter *c, const struct step *s, bool first)
 {
-	memcpy(read, shown, (size_t)c->g->n_values);
+	for (int k = 0; k < step_n_out(c->g, s); k++) {
+		int v = step_out(c->g, s, k);
+		if (v >= 0 && (first ? c->value[v].begun : c->value[v].read))
+			return true;
+	}
+	return false;
+}
+
+static void find_read(struct cutter *c, const bool *first)
+{
+	for (int v = 0; v < c->g->n_values; v++) {
+		c->value[v].begun = first[v];
+		c->value[v].read = c->any[v];
+	}
 	for (int i = c->steps->n - 1; i >= 0; i--) {
 		const struct step *s = &c->steps->step[i];
-		bool any = false;
-		for (int k = 0; k < step_n_out(c->g, s); k++)
-			any |= step_out(c->g, s, k) >= 0 && read[step_out(c->g, s, k)];
-		for (int k = 0; any && k < step_n_in(c->g, s); k++)
-			if (step_in(c->g, s, k) >= 0)
-				read[step_in(c->g, s, k)] = true;
-		c->work[i] = any ? (double)s->cost : 0;
+		bool begun = is_read(c, s, true), read = is_read(c, s, false);
+		for (int k = 0; k < step_n_in(c->g, s); k++) {
+			struct cut_value *in = step_in(c->g, s, k) >= 0 ? &c->value[step_in(c->g, s, k)] : NULL;
+			if (in && begun)
+				in->begun = true;
+			if (in && read)
+				in->read = true;
+		}
+		c->step[i].work = read ? (double)s->cost : 0;
 	}
 }
 
@@ -55,19 +76,19 @@ static void find_held(struct cutter *c, int samples)
 {
 	for (int i = 0; i < c->steps->n; i++) {
 		const struct step *s = &c->steps->step[i];
-		double work = c->work[i];
+		double work = c->step[i].work;
 		for (int k = 0; k < step_n_in(c->g, s); k++)
 			if (step_in(c->g, s, k) >= 0)
-				work += c->owed[step_in(c->g, s, k)];
+				work += c->value[step_in(c->g, s, k)].owed;
 		for (int k = 0; k < step_n_out(c->g, s); k++) {
 			int v = step_out(c->g, s, k);
-			if (v < 0 || !c->read[v])
+			if (v < 0 || !c->value[v].read)
 				continue;
 			int64_t count = shape_count(&c->g->value[v].shape);
 			double bytes = (double)count * sizeof(float);
-			bool held = c->any[v] && c->begun[v] && count > 0 && work >= HOLD_WORTH * bytes;
-			c->owed[v] = held ? 0 : work;
-			c->bytes[v] = held ? bytes * samples : 0;
+			bool held = c->any[v] && c->value[v].begun && count > 0 && work >= HOLD_WORTH * bytes;
+			c->value[v].owed = held ? 0 : work;
+			c->value[v].bytes = held ? bytes * samples : 0;
 		}
 	}
 }
@@ -75,21 +96,21 @@ static void find_held(struct cutter *c, int samples)
 static void find_last(struct cutter *c)
 {
 	for (int v = 0; v < c->g->n_values; v++)
-		c->last[v] = c->steps->of_value[v];
+		c->value[v].last = c->steps->of_value[v];
 	for (int i = c->steps->n - 1; i >= 0; i--) {
 		const struct step *s = &c->steps->step[i];
 		int last = i;
-		if (c->work[i] == 0)
+		if (c->step[i].work == 0)
 			continue;
 		for (int k = 0; k < step_n_out(c->g, s); k++) {
-			int v = step_out(c->g, s, k);
-			if (v >= 0 && c->read[v] && c->bytes[v] == 0 && c->last[v] > last)
-				last = c->last[v];
+			const struct cut_value *v = step_out(c->g, s, k) >= 0 ? &c->value[step_out(c->g, s, k)] : NULL;
+			if (v && v->read && v->bytes == 0 && v->last > last)
+				last = v->last;
 		}
 		for (int k = 0; k < step_n_in(c->g, s); k++) {
 			int v = step_in(c->g, s, k);
-			if (v >= 0 && c->last[v] < last)
-				c->last[v] = last;
+			if (v >= 0 && c->value[v].last < last)
+				c->value[v].last = last;
 		}
 	}
 }
@@ -98,19 +119,21 @@ static void find_last(struct cutter *c)
 static void sum_up(struct cutter *c)
 {
 	int n = c->steps->n;
-	for (int v = 0; v < c->g->n_values; v++) {
-		int at = c->steps->of_value[v];
-		if (at < 0 || !c->read[v])
+	for (int i = 0; i < c->g->n_values; i++) {
+		const struct cut_value *v = &c->value[i];
+		int at = c->steps->of_value[i];
+		if (at < 0 || !v->read)
 			continue;
-		c->made[at] += c->bytes[v];
-		c->alive[at + 1] += c->bytes[v];
-		c->alive[c->last[v] + 1] -= c->bytes[v];
-		c->lost[at + 1] += c->owed[v];
-		c->lost[c->last[v] + 1] -= c->owed[v];
+		struct cut_step *made = &c->step[at], *behind = made + 1, *done = &c->step[v->last + 1];
+		made->made += v->bytes;
+		behind->alive += v->bytes;
+		done->alive -= v->bytes;
+		behind->lost += v->owed;
+		done->lost -= v->owed;
 	}
 	for (int i = 1; i <= n; i++) {
-		c->alive[i] += c->alive[i - 1];
-		c->lost[i] += c->lost[i - 1];
+		c->step[i].alive += c->step[i - 1].alive;
+		c->step[i].lost += c->step[i - 1].lost;
 	}
 }
 
@@ -127,18 +150,19 @@ static void find_cuts(const struct cutter *c, double most, struct choice *best)
 	best[0] = (struct choice){0};
 	for (int end = 1; end <= c->steps->n; end++) {
 		double made = 0, work = 0;
-		whole += c->made[end - 1];
+		whole += c->step[end - 1].made;
 		if (whole <= most) { // nothing is cheaper than one stretch with all held
 			best[end] = (struct choice){ROUNDS * SWEEP_COST, 0, true};
 			continue;
 		}
 		best[end] = (struct choice){.lost = INFINITY};
 		for (int first = end - 1; first >= 0; first--) {
-			made += c->made[first];
-			work += c->work[first];
-			bool held = c->alive[first] + made <= most;
-			double lost = best[first].lost + ROUNDS * (c->lost[first] + SWEEP_COST) + (held ? 0 : work);
-			if ((held || c->alive[end] <= most) && lost < best[end].lost)
+			const struct cut_step *s = &c->step[first];
+			made += s->made;
+			work += s->work;
+			bool held = s->alive + made <= most;
+			double lost = best[first].lost + ROUNDS * (s->lost + SWEEP_COST) + (held ? 0 : work);
+			if ((held || c->step[end].alive <= most) && lost < best[end].lost)
 				best[end] = (struct choice){lost, first, held};
 			if (!held && work > best[end].lost)
 				break; // a longer one is not held either, and has more to compute again
@@ -156,11 +180,13 @@ static void cut(const struct cutter *c, struct stretches *out, const struct choi
 		out->end[--i] = end;
 	for (int v = 0; v < c->g->n_values; v++) {
 		int made = 0, read = 0;
-		while (c->bytes[v] > 0 && c->steps->of_value[v] >= out->end[made])
+		if (c->value[v].bytes == 0)
+			continue;
+		while (c->steps->of_value[v] >= out->end[made])
 			made++;
-		while (c->bytes[v] > 0 && c->last[v] >= out->end[read])
+		while (c->value[v].last >= out->end[read])
 			read++;
-		if (c->bytes[v] > 0 && (read > made || best[out->end[made]].held))
+		if (read > made || best[out->end[made]].held)
 			out->until[v] = read + 1;
 	}
 }
@@ -195,15 +221,12 @@ void stretches_whole(struct stretches *out, const struct steps *steps)
 void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *first, const bool *any, int samples,
     size_t most)
 {
-	size_t values = (size_t)g->n_values + 1, n = (size_t)steps->n + 2;
-	struct cutter c = {.g = g, .steps = steps, .any = any, .read = xcalloc(values, sizeof *c.read),
-	    .begun = xcalloc(values, sizeof *c.begun), .bytes = xcalloc(values, sizeof *c.bytes),
-	    .owed = xcalloc(values, sizeof *c.owed), .last = xcalloc(values, sizeof *c.last), .work = xcalloc(n, sizeof *c.work),
-	    .made = xcalloc(n, sizeof *c.made), .alive = xcalloc(n, sizeof *c.alive), .lost = xcalloc(n, sizeof *c.lost)};
+	size_t n = (size_t)steps->n + 2;
+	struct cutter c = {.g = g, .steps = steps, .any = any, .value = xcalloc((size_t)g->n_values + 1, sizeof *c.value),
+	    .step = xcalloc(n, sizeof *c.step)};
 	struct choice *best = xcalloc(n, sizeof *best);
 	stretches_whole(out, steps);
-	find_read(&c, c.begun, first);
-	find_read(&c, c.read, any);
+	find_read(&c, first);
 	find_held(&c, samples);
 	find_last(&c);
 	sum_up(&c);
@@ -211,15 +234,8 @@ void stretches_find(struct stretches *out, const struct graph *g, const struct s
 	if (steps->n > 0)
 		cut(&c, out, best);
 	free(best);
-	free(c.read);
-	free(c.begun);
-	free(c.bytes);
-	free(c.owed);
-	free(c.last);
-	free(c.work);
-	free(c.made);
-	free(c.alive);
-	free(c.lost);
+	free(c.value);
+	free(c.step);
 }
 
 void stretches_done(struct stretches *s)

@@ -11,8 +11,8 @@ struct stretches {
 	int *end;   // [n] stretch i is the steps end[i - 1]..end[i] - 1
 	int *until; // [n_values] 1 + the stretch with which a held value is let go; 0: it is not held. NULL: nothing is
 };
-// Of a pass over so many samples that shows some values in its first round and `any` in one or both, [n_values] each; what is held at once takes about `most` bytes at the most. Where that is
-// too little for anything that pays: one stretch.
+// Of a pass over so many samples that shows the values `first` in its first round and `any` in one or both, [n_values] each; what is held
+// at once takes about `most` bytes at the most. Where that is too little for anything that pays: one stretch.
 void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *first, const bool *any, int samples,
     size_t most);
 void stretches_whole(struct stretches *out, const struct steps *steps); // one stretch, and nothing held

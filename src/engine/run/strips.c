@@ -1,7 +1,7 @@
-#include "qtui/base/parts.h"
 #include "strips.h"
 
 #include <string.h>
+#include "qtui/base/parts.h"
 
 enum { STRIP = STRIPS_PIXEL, ALONE = 16 }; // elements of a strip at the most; strips that are not worth a second thread
 

@@ -24,7 +24,8 @@ struct strips {
 	int64_t pixel;       // spread: elements of a pixel: 1, the channels of a block, or a row (the last dimension); STRIPS_PIXEL at the most
 };
 enum { STRIPS_PIXEL = 2048 };
-// Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not spread have the result's size and layout.
+// Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not
+// spread have the result's size and layout.
 MUST_CHECK enum status strips_run(struct exec *x, const struct strips *s);
 
 #endif
