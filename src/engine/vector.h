@@ -20,6 +20,8 @@ typedef int32_t vint __attribute__((vector_size(VBYTES)));
 typedef uint32_t vuint __attribute__((vector_size(VBYTES))); // of sums that may wrap
 typedef int16_t vpairs __attribute__((vector_size(VBYTES)));
 #define VINLINE static inline __attribute__((always_inline))
+// A loop that is vectorised whatever the level of optimisation: of elements that do not depend on each other.
+#define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 
 VINLINE vfloat vall(float x)
 {

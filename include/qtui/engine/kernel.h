@@ -92,6 +92,11 @@ struct qmatmul_task { // codes [m,k] x [k,n] batches; both sides may be activati
 	bool to_float;
 	struct quantizer out_quant;
 };
+// The activations that integer kernels know, as the tasks' `act`.
+static inline bool act_is_for_codes(const struct act *a)
+{
+	return a->kind == ACT_NONE || a->kind == ACT_RELU || a->kind == ACT_CLIP || a->kind == ACT_LEAKY;
+}
 MUST_CHECK enum status kernel_qconv(struct kernel **out, enum kernel_backend b, const struct qconv_task *t, struct error *err);
 MUST_CHECK enum status kernel_qmatmul(struct kernel **out, enum kernel_backend b, const struct qmatmul_task *t, struct error *err);
 

@@ -64,7 +64,8 @@ static void filter_column(const struct interp *r, const float *x, float *y)
 }
 
 // Two rows of pixels into one, each of whose pixels is four products; `upper` and `lower` are the weights of the rows.
-static inline void mix_rows(const struct interp_axis *a, const float *row, const float *below, float upper, float lower, float *y, const int64_t lanes)
+static inline void mix_rows(
+    const struct interp_axis *a, const float *row, const float *below, float upper, float lower, float *y, const int64_t lanes)
 {
 	for (int64_t o = 0; o < a->out; o++) {
 		const int64_t left = a->index[2 * o] * lanes, right = a->index[2 * o + 1] * lanes;

@@ -3,8 +3,6 @@
 #include "../vector.h"
 #include "norm.h"
 
-#define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
-
 typedef float vquad __attribute__((vector_size(16)));
 
 struct sums {

@@ -1,5 +1,6 @@
-// Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order (row,
-// column) of the taps; a window's maximum may be taken of its rows' maxima, which is the same element. Padding of the blocked layout comes out as what it holds: the same value everywhere.
+// Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order (row, column) of the taps;
+// a window's maximum may be taken of its rows' maxima, which is the same element. Padding of the blocked layout comes out as what it holds:
+// the same value everywhere.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

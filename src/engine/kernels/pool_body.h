@@ -37,7 +37,6 @@ ROW_LOOP(max_u8, uint8_t, MAX_OF)
 ROW_LOOP(max_i16, int16_t, MAX_OF)
 ROW_LOOP(sum_f32, float, SUM_OF)
 
-
 // Sums of `taps` elements, of which the first is added to 0: what lies outside the image is 0, too, and changes none.
 static void window(float *y, const float *x, const int64_t *tap, int64_t taps, const float *by, int64_t n)
 {

@@ -21,8 +21,8 @@ size_t product_codes_scratch(const struct matrices *t);
 
 // By processor level.
 enum { PRODUCT_PANEL = 32 }; // columns that are taken at a time
-// Rows of floats times the columns of a panel, `columns` of them, which lie side by side with `b_row` from one k to the next. Read are all of
-// the panel.
+// Rows of floats times the first `columns` columns of a panel, which lie side by side with `b_row` from one k to the next. Reads all of the
+// panel.
 typedef void product_panel_fn(float *y, int64_t y_row, int64_t columns, const float *a, const struct matrices *t, int64_t rows, const float *b,
     int64_t b_row, int64_t k);
 product_panel_fn product_panel_plain, product_panel_avx2, product_panel_avx512;

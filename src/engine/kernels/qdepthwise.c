@@ -261,12 +261,12 @@ static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 		qfinish_tame(&k->finish, c, sum);
 		all = fmax(all, sum + fabs((double)k->finish.bias[c]));
 	}
-	k->loops = loops_here(t->in_type, all < 2147483648.0, bytes);
+	k->loops = loops_here(t->in_type, all < 0x1p31, bytes);
 	k->lanes = k->loops->lanes;
 	k->vectors = (t->g.c + k->block - 1) / k->block * (k->block / k->lanes);
 	if (k->loops->together == 4)
 		k->shift = t->in_type == DT_I8 ? INT8_MIN : 0; // bytes without a sign
-	return all < 9007199254740992.0;
+	return all < 0x1p53;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)

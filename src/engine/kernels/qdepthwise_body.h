@@ -75,4 +75,6 @@ static void double_to_float(float *y, const void *src, int64_t n)
 }
 
 #define QDW_NARROW .lanes = LANES, .size = sizeof(struct pair), .together = 2, .spread = SPREADS(pairs), .taps = pair_taps
-#define QDW_WIDE .lanes = LANES, .size = sizeof(double), .together = 1, .spread = SPREADS(doubles), .taps = double_taps, .to_float = double_to_float
+#define QDW_WIDE                                                                                                        \
+	.lanes = LANES, .size = sizeof(double), .together = 1, .spread = SPREADS(doubles), .taps = double_taps,        \
+	.to_float = double_to_float

@@ -126,10 +126,10 @@ struct qentry qentry_bytes(enum dtype type, int32_t zero)
 bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t high, double sum)
 {
 	int64_t most = -low > high ? -low : high;
-	const double fits = 2147483647.0;
+	const double fits = INT32_MAX;
 	const int64_t worthwhile = 64;
 
-	if (!(sum < 9007199254740992.0))
+	if (!(sum < 0x1p53))
 		return false;
 	s->parts = 1;
 	s->wide = sum > fits || most > INT16_MAX;
@@ -178,19 +178,23 @@ static void set_padding(const struct qjob *job, const struct qdest *d, char *cod
 		qfinish_pad(job->finish, codes, d->valid, d->lanes - d->valid, rows, QLANES);
 }
 
-#define SCATTER_GROUPS(bytes)                                                                                          \
-	for (int l = 0; l < d->lanes; l += 8)                                                                          \
-		for (int r = 0; r < rows; r++)                                                                         \
-			memcpy(y + (at[r] + d->lane[l]) * (bytes / 8), codes + (r * QLANES + l) * (bytes / 8), bytes)
+// Groups of eight lanes; with `elem` constant a copy is one move.
+static inline __attribute__((always_inline)) void scatter_groups(
+    const struct qdest *d, const size_t elem, const char *codes, char *y, const int64_t *at, int rows)
+{
+	for (int l = 0; l < d->lanes; l += 8)
+		for (int r = 0; r < rows; r++)
+			memcpy(y + (size_t)(at[r] + d->lane[l]) * elem, codes + (size_t)(r * QLANES + l) * elem, 8 * elem);
+}
 
 static void scatter(const struct qdest *d, size_t elem, const char *codes, char *y, const int64_t *at, int rows)
 {
 	if (d->packed && elem == 1)
-		SCATTER_GROUPS(8);
+		scatter_groups(d, 1, codes, y, at, rows);
 	else if (d->packed && elem == 2)
-		SCATTER_GROUPS(16);
+		scatter_groups(d, 2, codes, y, at, rows);
 	else if (d->packed)
-		SCATTER_GROUPS(32);
+		scatter_groups(d, 4, codes, y, at, rows);
 	else
 		for (int l = 0; l < d->lanes; l++)
 			for (int r = 0; r < rows; r++)

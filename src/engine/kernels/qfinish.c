@@ -14,17 +14,11 @@ static void *copy_array(const void *src, int64_t n, size_t elem)
 	return p;
 }
 
-static enum status act_check(const struct act *a)
-{
-	return a->kind == ACT_NONE || a->kind == ACT_RELU || a->kind == ACT_CLIP || a->kind == ACT_LEAKY ? STATUS_OK :
-	    STATUS_UNSUPPORTED;
-}
-
 // Takes the sizes and arrays; scale_n is 1 or f->channels.
 static enum status init(struct qfinish *f, const float *scale, int64_t scale_n, const float *fbias, const int64_t *bias,
     const struct quantizer *q, struct error *err)
 {
-	if (act_check(&f->act) != STATUS_OK)
+	if (!act_is_for_codes(&f->act))
 		return STATUS_UNSUPPORTED;
 	f->scale = copy_array(scale_n == f->channels ? scale : NULL, f->channels, sizeof(float));
 	f->bias = copy_array(bias, f->channels, sizeof(int64_t));

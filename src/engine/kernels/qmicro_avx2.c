@@ -147,7 +147,7 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
 }
 
 const struct qmicro qmicro_avx2 = {
-	.rows = ROWS, .panels = 1, .gemm = gemm, .tile = tile, .direct = direct, .add = add, .narrow = narrow, .finish = finish, .finish_wide = finish_wide,
-	QMICRO_PAIRS,
+	.rows = ROWS, .panels = 1, .gemm = gemm, .tile = tile, .direct = direct, .add = add, .narrow = narrow, .finish = finish,
+	.finish_wide = finish_wide, QMICRO_PAIRS,
 };
 #endif

@@ -56,7 +56,9 @@ WIDEN(u8, uint8_t)
 WIDEN(i16, int16_t)
 WIDEN(u16, uint16_t)
 
-#define QMICRO_PAIRS .size = 2, .lot = QMICRO_LOT, .interleave3 = interleave3, .widen = {[DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16}
+#define QMICRO_PAIRS                                                                                                    \
+	.size = 2, .lot = QMICRO_LOT, .interleave3 = interleave3,                                                      \
+	.widen = {[DT_I8] = widen_i8, [DT_U8] = widen_u8, [DT_I16] = widen_i16, [DT_U16] = widen_u16}
 
 typedef int16_t vshort __attribute__((vector_size(16)));
 

@@ -2,8 +2,6 @@
 #include "row_moments.h"
 #include "row_sums.h"
 
-#define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
-
 VINLINE vdouble value(vdouble v, double mean)
 {
 	(void)mean;

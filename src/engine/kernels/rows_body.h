@@ -2,7 +2,6 @@
 #include "../vector.h"
 #include "rows.h"
 
-#define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 static float most(const float *x, int64_t n)

@@ -107,8 +107,7 @@ enum status exec_finish(struct exec *x, int i, struct rep *y)
 bool exec_writes_codes(const struct exec *x)
 {
 	const struct quantizer *q = exec_out_quantizer(x, 0);
-	enum act_kind act = x->step->epi.act.kind;
-	return q && quantizer_has_codes(q) && (act == ACT_NONE || act == ACT_RELU || act == ACT_CLIP || act == ACT_LEAKY);
+	return q && quantizer_has_codes(q) && act_is_for_codes(&x->step->epi.act);
 }
 
 enum dtype exec_kernel_type(const struct exec *x, bool integer)
