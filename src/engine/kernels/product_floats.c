@@ -2,10 +2,12 @@
 #include <stdbool.h>
 #include "cpu.h"
 #include "product_floats_body.h"
+#include "transpose.h"
 
 enum {
-	ROWS = 64,    // of a thread's turn, which share what is copied of b
-	BLOCK_K = 256 // rows of b that stay in the cache meanwhile
+	ROWS = 256,    // of a thread's turn at most, which share what is copied of b
+	BLOCK_K = 256, // rows of b that stay in the cache meanwhile
+	TILE = 8       // rows and columns that are transposed in registers
 };
 
 static product_panel_fn *panel_here(void)
@@ -18,11 +20,30 @@ static product_panel_fn *panel_here(void)
 }
 
 // Columns that are not side by side, or too few to be read as a panel, are copied.
-static void copy_panel(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
+static void copy_plain(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
 {
 	for (int64_t i = 0; i < k; i++, b += t->b_row, to += PRODUCT_PANEL)
-		for (int64_t j = 0; j < PRODUCT_PANEL; j++)
-			to[j] = j < columns ? b[j * t->b_col] : 0;
+		for (int64_t j = 0; j < columns; j++)
+			to[j] = b[j * t->b_col];
+}
+
+// Of a matrix that lies transposed, tiles are turned in registers; returns the rows that are whole tiles of a whole panel.
+static int64_t copy_turned(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
+{
+	const size_t row = PRODUCT_PANEL * sizeof *to, column = (size_t)t->b_col * sizeof *b;
+	transpose_fn *turn = t->b_row == 1 && columns == PRODUCT_PANEL ? transpose_find(sizeof *b) : NULL;
+
+	for (int64_t j = 0; turn && j < PRODUCT_PANEL; j += TILE)
+		turn((uint8_t *)(to + j), row, TILE * row, (const uint8_t *)(b + j * t->b_col), column, TILE * sizeof *b, k / TILE);
+	return turn ? k / TILE * TILE : 0;
+}
+
+static void copy_panel(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
+{
+	if (columns < PRODUCT_PANEL)
+		memset(to, 0, (size_t)k * PRODUCT_PANEL * sizeof *to);
+	int64_t done = copy_turned(to, t, b, columns, k);
+	copy_plain(to + done * PRODUCT_PANEL, t, b + done * t->b_row, columns, k - done);
 }
 
 static void multiply_rows(const struct matrices *t, const float *a, const float *b, float *y, int64_t rows)
@@ -45,7 +66,9 @@ static void multiply_rows(const struct matrices *t, const float *a, const float 
 
 void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width)
 {
+	int64_t share = (t->m + width - 1) / width, rows = share < ROWS ? share + !share : ROWS;
+
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < t->m; i += ROWS)
-		multiply_rows(t, a + i * t->a_row, b, y + i * t->n, t->m - i < ROWS ? t->m - i : ROWS);
+	for (int64_t i = 0; i < t->m; i += rows)
+		multiply_rows(t, a + i * t->a_row, b, y + i * t->n, t->m - i < rows ? t->m - i : rows);
 }

@@ -17,6 +17,11 @@ struct heads heads_of(const struct tensor *t, int64_t heads)
 	return (struct heads){t->data, d[1] * d[2], d[2] / heads, d[2]};
 }
 
+struct heads heads_dense(const float *at, int64_t heads, int64_t rows, int64_t size)
+{
+	return (struct heads){at, heads * rows * size, rows * size, size};
+}
+
 struct addend addend_of(const struct shape *s, const float *at)
 {
 	int64_t step[4] = {0}, p = 1;
@@ -63,17 +68,13 @@ static void keep(const struct attention *t, enum attention_stage stage, int64_t 
 		memcpy(t->kept[stage] + (b * t->heads + h) * n, s, (size_t)n * sizeof *s);
 }
 
-// s = scale Q K'; `turned` has room for K'.
-static void products(const struct attention *t, int64_t b, int64_t h, float *s, float *turned)
+// s = scale Q K'
+static void products(const struct attention *t, int64_t b, int64_t h, float *s)
 {
-	const float *k = t->k + (b * t->kv_heads + h / (t->heads / t->kv_heads)) * t->keys * t->size;
-	const struct matrices m = {.m = t->queries, .n = t->keys, .k = t->size, .a_row = t->q.row, .a_col = 1, .b_row = t->keys, .b_col = 1};
+	const struct matrices m = {.m = t->queries, .n = t->keys, .k = t->size, .a_row = t->q.row, .a_col = 1, .b_row = 1, .b_col = t->k.row};
 
-	for (int64_t j = 0; j < t->keys; j++)
-		for (int64_t c = 0; c < t->size; c++)
-			turned[c * t->keys + j] = k[j * t->size + c];
 	memset(s, 0, (size_t)(t->queries * t->keys) * sizeof *s);
-	product_floats(&m, row_of(&t->q, b, h, 0), turned, s, 1);
+	product_floats(&m, row_of(&t->q, b, h, 0), row_of(&t->k, b, h / (t->heads / t->kv_heads), 0), s, 1);
 	for (int64_t i = 0; i < t->queries * t->keys; i++)
 		s[i] *= t->scale;
 }
@@ -108,8 +109,8 @@ static enum status shares(const struct attention *t, float *s, struct error *err
 // Y = s V, through `rows`, which has room for it.
 static void weigh(const struct attention *t, int64_t b, int64_t h, const float *s, float *rows)
 {
-	const float *v = t->v + (b * t->kv_heads + h / (t->heads / t->kv_heads)) * t->keys * t->v_size;
-	const struct matrices m = {.m = t->queries, .n = t->v_size, .k = t->keys, .a_row = t->keys, .a_col = 1, .b_row = t->v_size, .b_col = 1};
+	const float *v = row_of(&t->v, b, h / (t->heads / t->kv_heads), 0);
+	const struct matrices m = {.m = t->queries, .n = t->v_size, .k = t->keys, .a_row = t->keys, .a_col = 1, .b_row = t->v.row, .b_col = 1};
 
 	memset(rows, 0, (size_t)(t->queries * t->v_size) * sizeof *rows);
 	product_floats(&m, s, v, rows, 1);
@@ -119,10 +120,10 @@ static void weigh(const struct attention *t, int64_t b, int64_t h, const float *
 
 static enum status one_head(const struct attention *t, int64_t b, int64_t h, float *scratch, struct error *err)
 {
-	float *s = scratch, *room = scratch + t->queries * t->keys;
+	float *s = scratch, *rows = scratch + t->queries * t->keys;
 	enum status st;
 
-	products(t, b, h, s, room);
+	products(t, b, h, s);
 	keep(t, ATTENTION_PRODUCTS, b, h, s);
 	cap(s, t->softcap, t->queries * t->keys);
 	keep(t, ATTENTION_CAPPED, b, h, s);
@@ -134,7 +135,7 @@ static enum status one_head(const struct attention *t, int64_t b, int64_t h, flo
 	st = shares(t, s, err);
 	keep(t, ATTENTION_SHARES, b, h, s);
 	if (st == STATUS_OK)
-		weigh(t, b, h, s, room);
+		weigh(t, b, h, s, rows);
 	return st;
 }
 
@@ -147,8 +148,7 @@ enum status attention_check(int64_t batch, int64_t heads, int64_t queries, int64
 
 enum status attention_run(const struct attention *t, int width, struct error *err)
 {
-	int64_t turned = t->keys * t->size, rows = t->queries * t->v_size;
-	size_t each = (size_t)(t->queries * t->keys + (turned > rows ? turned : rows));
+	size_t each = (size_t)(t->queries * (t->keys + t->v_size));
 	float *scratch = mem_try_array(each * (size_t)width + 1, sizeof *scratch);
 	enum status s = STATUS_OK;
 
@@ -168,12 +168,21 @@ enum status attention_run(const struct attention *t, int width, struct error *er
 	return s;
 }
 
-static void copy_rows(const struct attention_rows *r, const struct heads *from, int64_t i, int64_t rows, const float *bias, float *to)
+void heads_copy(float *to, const struct heads *from, int64_t batch, int64_t heads, int64_t rows, int64_t size)
 {
-	for (int64_t row = 0; row < rows; row++) {
-		memcpy(to + row * r->size, row_of(from, i / r->heads, i % r->heads, row), (size_t)r->size * sizeof *to);
-		for (int64_t c = 0; bias && c < r->size; c++)
-			to[row * r->size + c] += bias[i % r->heads * r->size + c];
+	for (int64_t i = 0; i < batch * heads; i++)
+		for (int64_t row = 0; row < rows; row++, to += size)
+			memcpy(to, row_of(from, i / heads, i % heads, row), (size_t)size * sizeof *to);
+}
+
+static void join_head(float *to, const struct attention_rows *r, int64_t b, int64_t h)
+{
+	for (int64_t row = 0; row < r->past_rows; row++, to += r->size)
+		memcpy(to, row_of(&r->past, b, h, row), (size_t)r->size * sizeof *to);
+	for (int64_t row = 0; row < r->now_rows; row++, to += r->size) {
+		memcpy(to, row_of(&r->now, b, h, row), (size_t)r->size * sizeof *to);
+		for (int64_t c = 0; r->bias && c < r->size; c++)
+			to[c] += r->bias[h * r->size + c];
 	}
 }
 
@@ -184,9 +193,20 @@ enum status attention_join(float **out, const struct attention_rows *r, struct e
 
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld rows of keys", (long long)(r->past_rows + r->now_rows));
-	for (int64_t i = 0; i < r->batch * r->heads; i++) {
-		copy_rows(r, &r->past, i, r->past_rows, NULL, y + i * each);
-		copy_rows(r, &r->now, i, r->now_rows, r->bias, y + i * each + r->past_rows * r->size);
-	}
+	for (int64_t i = 0; i < r->batch * r->heads; i++)
+		join_head(y + i * each, r, i / r->heads, i % r->heads);
 	return STATUS_OK;
+}
+
+enum status attention_place(struct heads *at, float **made, const struct attention_rows *r, struct error *err)
+{
+	enum status s = STATUS_OK;
+
+	*at = r->now;
+	*made = NULL;
+	if (r->past_rows || r->bias) {
+		s = attention_join(made, r, err);
+		*at = heads_dense(*made, r->heads, r->past_rows + r->now_rows, r->size);
+	}
+	return s;
 }

@@ -12,6 +12,8 @@ struct heads {
 };
 // Of a tensor [batch, heads, rows, size], or [batch, rows, heads * size].
 struct heads heads_of(const struct tensor *t, int64_t heads);
+// Of an array [batch, heads, rows, size].
+struct heads heads_dense(const float *at, int64_t heads, int64_t rows, int64_t size);
 
 // Added to the products; a step of 0 repeats what there is. at NULL: nothing is added.
 struct addend {
@@ -29,8 +31,7 @@ enum attention_stage { ATTENTION_PRODUCTS, ATTENTION_CAPPED, ATTENTION_MASKED, A
 struct attention {
 	int64_t batch, heads, kv_heads, queries, size, v_size; // kv_heads divides heads: neighbouring heads share one
 	int64_t keys;                                           // those of the past counted
-	struct heads q;
-	const float *k, *v;                                     // dense, [batch, kv_heads, keys, size]
+	struct heads q, k, v;
 	struct heads y;                                         // written
 	struct addend mask, bias;
 	float scale, softcap;                                   // softcap 0: none
@@ -43,13 +44,17 @@ MUST_CHECK enum status attention_check(int64_t batch, int64_t heads, int64_t que
 // Checked before; `width` threads.
 MUST_CHECK enum status attention_run(const struct attention *t, int width, struct error *err);
 
-// The rows of `now` behind those of `past` (at NULL: there are none), dense; `bias`, one row for all heads or NULL, is added to `now`. The
-// caller frees *out.
+// The rows of `now` behind those of `past` (at NULL: there are none); `bias`, one row for all heads or NULL, is added to `now`.
 struct attention_rows {
 	int64_t batch, heads, size, past_rows, now_rows;
 	struct heads past, now;
 	const float *bias;
 };
+// All of them, [batch, heads, past_rows + now_rows, size]. The caller frees *out.
 MUST_CHECK enum status attention_join(float **out, const struct attention_rows *r, struct error *err);
+// Where they lie: as they are, if nothing is before them and nothing is added, else joined. The caller frees *made, NULL where nothing was.
+MUST_CHECK enum status attention_place(struct heads *at, float **made, const struct attention_rows *r, struct error *err);
+// Copies `rows` rows of each head to [batch, heads, rows, size].
+void heads_copy(float *to, const struct heads *from, int64_t batch, int64_t heads, int64_t rows, int64_t size);
 
 #endif

@@ -210,17 +210,17 @@ static enum status attend(const struct group *g, const struct group_attention_at
 		s = hide_far(&made[3], g, a->window, err);
 	if (s != STATUS_OK)
 		return s;
-	t.q = (struct heads){made[0], g->heads * g->queries * g->size, g->queries * g->size, g->size};
-	t.k = made[1];
-	t.v = made[2];
+	t.q = heads_dense(made[0], g->heads, g->queries, g->size);
+	t.k = heads_dense(made[1], g->kv_heads, g->keys, g->size);
+	t.v = heads_dense(made[2], g->kv_heads, g->keys, g->size);
 	if (made[3])
 		t.mask = addend_of(&(struct shape){2, {g->queries, g->keys}}, made[3]);
 	if (g->added)
 		t.bias = addend_of(&g->added->shape, g->added->data);
 	if (n_out > PRESENT_KEY && out[PRESENT_KEY].data)
-		keep_present(&out[PRESENT_KEY], g, t.k, &g->past_k);
+		keep_present(&out[PRESENT_KEY], g, made[1], &g->past_k);
 	if (n_out > PRESENT_VALUE && out[PRESENT_VALUE].data)
-		keep_present(&out[PRESENT_VALUE], g, t.v, &g->past_v);
+		keep_present(&out[PRESENT_VALUE], g, made[2], &g->past_v);
 	return attention_run(&t, width, err);
 }
 

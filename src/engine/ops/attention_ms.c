@@ -60,40 +60,30 @@ static enum status mask_floats(float **out, struct attention *t, const struct at
 
 // ---- running
 
-static enum status join(float **out, const struct attention_ms *j, const struct heads *now, const struct heads *past, int64_t size,
-    const float *bias, struct error *err)
-{
-	struct attention_rows r = {j->batch, j->heads, size, j->past, j->now, *past, *now, bias};
-
-	return attention_join(out, &r, err);
-}
-
 enum status attention_ms_run(const struct attention_ms *j, const struct fused_attention_attrs *a, struct tensor *y, int width, struct error *err)
 {
+	const struct attention_rows k = {j->batch, j->heads, j->size, j->past, j->now, j->past_k, j->k, j->k_bias};
+	const struct attention_rows v = {j->batch, j->heads, j->v_size, j->past, j->now, j->past_v, j->v, j->v_bias};
+	const struct attention_rows q = {.batch = j->batch, .heads = j->heads, .size = j->size, .now_rows = j->queries, .now = j->q, .bias = j->q_bias};
 	float *made[4] = {NULL}; // keys, values, queries, mask
 	struct attention t = {.batch = j->batch, .heads = j->heads, .kv_heads = j->heads, .queries = j->queries, .size = j->size,
-	    .v_size = j->v_size, .before = j->past, .keys = j->keys, .q = j->q, .y = heads_of(y, j->heads),
+	    .v_size = j->v_size, .before = j->past, .keys = j->keys, .y = heads_of(y, j->heads),
 	    .scale = a->scale == 0 ? 1 / sqrtf((float)j->size) : a->scale, .causal = a->causal != 0,
 	    .kept[ATTENTION_MASKED] = j->masked};
-	struct attention_rows biased = {j->batch, j->heads, j->size, 0, j->queries, j->q, j->q, j->q_bias};
-	enum status s = join(&made[0], j, &j->k, &j->past_k, j->size, j->k_bias, err);
+	enum status s = attention_place(&t.k, &made[0], &k, err);
 
 	if (s == STATUS_OK)
-		s = join(&made[1], j, &j->v, &j->past_v, j->v_size, j->v_bias, err);
-	if (s == STATUS_OK && j->q_bias) {
-		s = attention_join(&made[2], &biased, err);
-		t.q = (struct heads){made[2], j->heads * j->queries * j->size, j->queries * j->size, j->size};
-	}
+		s = attention_place(&t.v, &made[1], &v, err);
+	if (s == STATUS_OK)
+		s = attention_place(&t.q, &made[2], &q, err);
 	if (s == STATUS_OK && j->mask)
 		s = mask_floats(&made[3], &t, j, a->hidden, err);
 	if (j->added)
 		t.bias = addend_of(&j->added->shape, j->added->data);
-	t.k = made[0];
-	t.v = made[1];
 	if (s == STATUS_OK && j->present_k)
-		memcpy(j->present_k, t.k, (size_t)(j->batch * j->heads * j->keys * j->size) * sizeof(float));
+		heads_copy(j->present_k, &t.k, j->batch, j->heads, j->keys, j->size);
 	if (s == STATUS_OK && j->present_v)
-		memcpy(j->present_v, t.v, (size_t)(j->batch * j->heads * j->keys * j->v_size) * sizeof(float));
+		heads_copy(j->present_v, &t.v, j->batch, j->heads, j->keys, j->v_size);
 	if (s == STATUS_OK)
 		s = attention_run(&t, width, err);
 	for (int i = 0; i < 4; i++)

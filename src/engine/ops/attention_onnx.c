@@ -150,14 +150,14 @@ static enum status padding_floats(float **out, struct attention *t, const struct
 	return STATUS_OK;
 }
 
-static enum status join(float **out, const struct sizes *s, int now, int past, int64_t size, struct error *err)
+static enum status place(struct heads *at, float **made, const struct sizes *s, int now, int past, int64_t size, struct error *err)
 {
 	struct attention_rows r = {.batch = s->batch, .heads = s->kv_heads, .size = size, .past_rows = s->past, .now_rows = s->now};
 
 	r.now = heads_of(s->in[now], s->kv_heads);
 	if (s->in[past])
 		r.past = heads_of(s->in[past], s->kv_heads);
-	return attention_join(out, &r, err);
+	return attention_place(at, made, &r, err);
 }
 
 enum status attention_eval(
@@ -173,18 +173,17 @@ enum status attention_eval(
 	struct attention t = {.batch = s.batch, .heads = s.heads, .kv_heads = s.kv_heads, .queries = s.queries, .size = s.size,
 	    .v_size = s.v_size, .before = s.past, .keys = s.keys, .q = heads_of(in[Q], s.heads), .y = heads_of(&out[0], s.heads),
 	    .scale = isnan(a->scale) ? 1 / sqrtf((float)s.size) : a->scale, .softcap = a->softcap, .causal = a->causal != 0};
-	st = join(&made[0], &s, K, PAST_KEY, s.size, err);
+	st = place(&t.k, &made[0], &s, K, PAST_KEY, s.size, err);
 	if (st == STATUS_OK)
-		st = join(&made[1], &s, V, PAST_VALUE, s.v_size, err);
+		st = place(&t.v, &made[1], &s, V, PAST_VALUE, s.v_size, err);
 	if (st == STATUS_OK && s.in[MASK])
 		st = mask_floats(&made[2], &t.mask, &s, err);
 	if (st == STATUS_OK && s.in[NONPAD])
 		st = padding_floats(&made[3], &t, &s, err);
-	t.k = made[0];
-	t.v = made[1];
-	for (int i = PRESENT_KEY; i <= PRESENT_VALUE && i < n->n_out && st == STATUS_OK; i++)
-		if (out[i].data)
-			memcpy(out[i].data, made[i - PRESENT_KEY], tensor_bytes(&out[i]));
+	if (st == STATUS_OK && n->n_out > PRESENT_KEY && out[PRESENT_KEY].data)
+		heads_copy(out[PRESENT_KEY].data, &t.k, s.batch, s.kv_heads, s.keys, s.size);
+	if (st == STATUS_OK && n->n_out > PRESENT_VALUE && out[PRESENT_VALUE].data)
+		heads_copy(out[PRESENT_VALUE].data, &t.v, s.batch, s.kv_heads, s.keys, s.v_size);
 	if (n->n_out > PRODUCTS)
 		t.kept[a->output_mode] = out[PRODUCTS].data;
 	if (st == STATUS_OK)

@@ -98,8 +98,6 @@ enum status projected_attention_shape(
 // y = input * weights + bias, rows of queries, keys and values.
 static enum status project(float *y, const struct projection *p, int width, struct error *err)
 {
-	int64_t columns = p->p.t.one.n, count = shape_count(&p->p.t.y);
-	const float *bias = p->bias ? p->bias->data : NULL;
 	enum status s = STATUS_OK;
 
 	if (p->scales.a) {
@@ -109,8 +107,8 @@ static enum status project(float *y, const struct projection *p, int width, stru
 		all.m *= matmul_batches(&p->p.t);
 		product_floats(&all, p->p.a->data, p->p.b->data, y, width);
 	}
-	for (int64_t i = 0; s == STATUS_OK && bias && i < count; i++)
-		y[i] += bias[i % columns];
+	if (s == STATUS_OK && p->bias)
+		matmul_add_row(y, shape_count(&p->p.t.y), p->bias->data, p->p.t.one.n);
 	return s;
 }
 

@@ -132,3 +132,10 @@ enum status matmul_eval(
 	}
 	return STATUS_OK;
 }
+
+void matmul_add_row(float *y, int64_t count, const float *row, int64_t columns)
+{
+	for (int64_t i = 0; i < count; i += columns)
+		for (int64_t c = 0; c < columns; c++)
+			y[i + c] += row[c];
+}

@@ -16,5 +16,7 @@ MUST_CHECK enum status matmul_resolve(
     struct matmul *t, const struct shape *a, const struct shape *b, bool trans_a, bool trans_b, struct error *err);
 int64_t matmul_batches(const struct matmul *t);
 void matmul_offsets(const struct matmul *t, int64_t batch, int64_t *a, int64_t *b);
+// Adds a row to every row of y, which has `count` elements.
+void matmul_add_row(float *y, int64_t count, const float *row, int64_t columns);
 
 #endif

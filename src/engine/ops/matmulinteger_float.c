@@ -54,11 +54,10 @@ enum status dynamicmatmul_shape(
 static enum status multiply(struct tensor *y, const struct operands *o, int width, struct error *err)
 {
 	struct product_scales scales = {o->a_scale, o->b_scale, 1};
-	int64_t columns = o->p.t.one.n, count = tensor_count(y);
 	enum status s = matmulinteger_floats(y->data, &o->p, NULL, &scales, width, err);
 
-	for (int64_t i = 0; s == STATUS_OK && o->bias && i < count; i++)
-		((float *)y->data)[i] += ((const float *)o->bias->data)[i % columns];
+	if (s == STATUS_OK && o->bias)
+		matmul_add_row(y->data, tensor_count(y), o->bias->data, o->p.t.one.n);
 	return s;
 }
 

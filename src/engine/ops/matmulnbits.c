@@ -1,4 +1,5 @@
 // MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero point of its own.
+#include <string.h>
 #include "matmul.h"
 #include "qlinear.h"
 #include "rule.h"
@@ -121,8 +122,9 @@ enum status matmulnbits_eval(const struct node *n, const struct tensor *const *i
 	if (s != STATUS_OK)
 		return s;
 	const int64_t k = w.shape.dim[0], columns = w.shape.dim[1];
-	for (int64_t i = 0; i < count; i++)
-		y[i] = bias ? ((const float *)bias->data)[i % columns] : 0;
+	memset(y, 0, (size_t)count * sizeof *y);
+	if (bias)
+		matmul_add_row(y, count, bias->data, columns);
 	product_floats(&(struct matrices){.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1}, in[A]->data,
 	    w.data, y, width);
 	tensor_drop(&w);

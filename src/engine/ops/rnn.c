@@ -2,7 +2,7 @@
 #include "rnn.h"
 
 #include <string.h>
-#include "../graph/transpose.h"
+#include "../kernels/transpose.h"
 #include "../kernels/dot.h"
 #include "element.h"
 #include "rule.h"
