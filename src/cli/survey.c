@@ -2,15 +2,6 @@
 #include "qtui/analysis/survey.h"
 #include "verbs.h"
 
-static struct task_options task_options(const struct task_wish *w)
-{
-	struct task_options t = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
-	enum task_kind kind;
-	if (w->kind && task_kind_parse(&kind, w->kind))
-		t.kind = (int)kind;
-	return t;
-}
-
 struct surveying {
 	struct survey_options opt;
 	const struct study *study;
@@ -33,7 +24,7 @@ enum status survey_study(struct study *st, const struct options *o, struct error
 		return STATUS_OK;
 	s.opt.cancel = &s.cancel;
 	s.opt.done = &s.done;
-	s.opt.task = task_options(&o->study.task);
+	s.opt.task = task_wish_options(&o->study.task);
 	s.snapshot = study_snapshot(st);
 	const struct watch work = {survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, .quiet = o->quiet};
 	enum status status = run_watched(&work, err);

@@ -17,6 +17,8 @@ struct task_wish {
 	double iou;                    // of NMS: 0 the decoder's own, < 0 none
 	bool none;                     // nothing is measured
 };
+// What a task is opened with; its texts are the wish's. A kind that is none is as one that is not given.
+struct task_options task_wish_options(const struct task_wish *w);
 struct study_options {
 	const char *model, *calib;     // paths; calib may be NULL with data.random
 	const char *target;            // name or file; NULL: "esp32p4"

@@ -55,9 +55,9 @@ enum status session_read_tuned(const struct session *s, struct study *st, struct
 
 static enum status load_history(const struct session *s, struct study *st, struct error *err)
 {
-	pthread_mutex_lock(&st->lock);
+	study_lock(st);
 	enum status status = history_load(&st->history, st, cJSON_GetObjectItemCaseSensitive(s->root, "runs"), err);
-	pthread_mutex_unlock(&st->lock);
+	study_unlock(st);
 	return status;
 }
 

@@ -159,13 +159,12 @@ static void save_done(struct session_save **sp)
 
 static struct history take_history(const struct study *st)
 {
-	struct study *s = (struct study *)st; // the lock is not part of the value
 	struct history copy = {0};
-	pthread_mutex_lock(&s->lock);
+	study_lock(st);
 	copy.at = xcalloc(st->history.n + 1, sizeof *copy.at);
 	for (; copy.n < st->history.n; copy.n++)
 		copy.at[copy.n] = run_record_take(&st->history.at[copy.n]);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(st);
 	return copy;
 }
 

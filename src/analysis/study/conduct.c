@@ -17,57 +17,56 @@ void study_wake(struct study *s)
 
 void study_publish(struct study *s, struct snapshot *snap)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	struct snapshot *old = s->snap;
 	s->snap = snap;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	snapshot_drop(&old);
 	study_wake(s);
 }
 
-// The newest snapshot in a copy that the caller, who holds the lock, may change; what it takes the place of goes to *old.
-static struct snapshot *renew(struct study *s, struct snapshot **old)
+struct snapshot *study_renew(struct study *s, struct snapshot **old)
 {
+	study_lock(s);
 	*old = s->snap;
 	return s->snap = snapshot_copy(*old);
 }
 
+void study_renewed(struct study *s, struct snapshot **old)
+{
+	study_unlock(s);
+	snapshot_drop(old);
+	study_wake(s);
+}
+
 void study_publish_look(struct study *s, struct task_look *l)
 {
-	struct snapshot *old;
-	pthread_mutex_lock(&s->lock);
+	struct snapshot *old, *snap = study_renew(s, &old);
 	struct task_look *old_look = s->look;
-	struct snapshot *snap = renew(s, &old);
 	s->look = l;
 	task_look_drop(&snap->look);
 	snap->look = task_look_take(l);
-	pthread_mutex_unlock(&s->lock);
+	study_renewed(s, &old);
 	task_look_drop(&old_look);
-	snapshot_drop(&old);
-	study_wake(s);
 }
 
 void study_publish_channels(struct study *s, struct channels *c)
 {
-	struct snapshot *old;
-	pthread_mutex_lock(&s->lock);
+	struct snapshot *old, *snap = study_renew(s, &old);
 	struct channels *old_channels = s->channels;
-	struct snapshot *snap = renew(s, &old);
 	s->channels = c;
 	channels_drop(&snap->channels);
 	snap->channels = channels_take(c);
-	pthread_mutex_unlock(&s->lock);
+	study_renewed(s, &old);
 	channels_drop(&old_channels);
-	snapshot_drop(&old);
-	study_wake(s);
 }
 
 void study_fetch(struct study *s, int sample)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	s->fetch = sample + 1;
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 static void publish(struct work *w, enum stage stage, const struct error *failed)
@@ -116,7 +115,7 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 static void title_of(char *out, size_t size, const struct work *w, bool first)
 {
 	const struct request *req = &w->req;
-	int more = req->steps - w->study->steps;
+	int more = req->steps - w->study->last_steps;
 	if (!first && req->step[0] && more > 1)
 		snprintf(out, size, "%d steps to %s", more, req->step);
 	else if (!first && req->step[0])
@@ -145,26 +144,26 @@ static void note_run(struct work *w)
 	r.note.computed = atomic_load(&w->computed);
 	r.note.total = r.note.computed + atomic_load(&w->reused);
 	title_of(r.note.title, sizeof r.note.title, w, first);
-	s->steps = w->req.steps;
+	s->last_steps = w->req.steps;
 	study_task_note(w, &r.note);
 	r.state = run_state_take(w->req.state);
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	history_add(&s->history, &r);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 // What the task has said since the last run was noted.
 static void note_task(struct work *w)
 {
 	struct study *s = w->study;
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	struct run_note n = s->history.at[s->history.n - 1].note;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	study_task_note(w, &n); // may take its time
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	n.number = s->history.at[s->history.n - 1].note.number; // a session that was opened meanwhile has its runs before it
 	s->history.at[s->history.n - 1].note = n;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 // A first look at one sample, where nothing is known yet.
@@ -194,11 +193,11 @@ static enum status run_all(struct work *w, struct error *err)
 static void keep_latest(const struct work *w)
 {
 	struct study *s = w->study;
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	snapshot_drop(&s->latest[STUDY_LATEST - 1]);
 	memmove(s->latest + 1, s->latest, (STUDY_LATEST - 1) * sizeof *s->latest);
 	s->latest[0] = snapshot_take(w->shown);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 // The figures are complete: shown, noted, and the task measured behind them.
@@ -237,9 +236,9 @@ static enum status conduct_run(struct study *s, struct request *req)
 		st = finish(&w, &err);
 	else
 		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	s->error = err;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		free(w.key[sim]);
 	work_reset(&w);
@@ -254,12 +253,12 @@ static void begin(struct study *s, bool *busy)
 {
 	*busy = true;
 	atomic_store(&s->cancel, false);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 static void end(struct study *s, bool *busy)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	*busy = false;
 	pthread_cond_broadcast(&s->changed);
 }
@@ -343,7 +342,7 @@ static duty_fn *next_duty(const struct study *s)
 void *study_conduct(void *arg)
 {
 	struct study *s = arg;
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	while (!s->quit) {
 		duty_fn *duty = next_duty(s);
 		if (duty)
@@ -351,6 +350,6 @@ void *study_conduct(void *arg)
 		else
 			pthread_cond_wait(&s->changed, &s->lock);
 	}
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	return NULL;
 }

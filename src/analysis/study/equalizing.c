@@ -7,6 +7,7 @@
 #include "qtui/base/file.h"
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
+#include "study_task.h"
 
 enum { SHARE = 3 /* of the memory: the study goes on */, PERCENT = 100 };
 
@@ -23,48 +24,42 @@ enum status study_reach(
 }
 
 // What is in force when it begins, which may change meanwhile.
-struct decided {
+struct beginning {
 	struct edits *edits;
 	const struct dataset *samples; // the study's, as long as it is open
-	struct study_options opt;
-	char *target, *calib, *data, *labels, *decoder, *kind;
+	struct study_options opt;      // of the study beside; target, calib and the task's texts are heap
 };
 struct equalizing {
 	struct background background;
 	struct study *study;
-	struct decided decided;
+	struct beginning begun;
 	char *path;
 	bool sums, weights, quark;
 	struct equalizing_result result; // the thread's until it is over
 };
 
-static void note_decision(struct decided *to, const struct study *st)
+static void note_beginning(struct beginning *b, const struct study *st)
 {
 	const struct decision *d = &st->step[st->current];
-	const struct task_wish *w = study_task_wish(st);
-	*to = (struct decided){.edits = study_effective(st, d->edits), .samples = study_dataset(st), .opt = st->opt, .target = xstrdup(d->target), .calib = xstrdup(st->opt.calib),
-	    .data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind)};
-	struct study_options *o = &to->opt;
-	o->target = to->target;
-	o->calib = to->calib;
+	*b = (struct beginning){.edits = study_effective(st, d->edits), .samples = study_dataset(st), .opt = st->opt};
+	struct study_options *o = &b->opt;
+	o->target = xstrdup(d->target);
+	o->calib = xstrdup(st->opt.calib);
 	o->method = (int)d->method;
-	o->data.pre = *dataset_preprocess(study_dataset(st));
+	o->data.pre = *dataset_preprocess(b->samples);
 	o->memory = st->opt.memory / SHARE;
 	o->skip_layerwise = o->batch = true;
-	o->task = (struct task_wish){.data = to->data, .labels = to->labels, .decoder = to->decoder, .kind = to->kind, .iou = w->iou, .none = w->none};
+	o->task = task_wish_copy(study_task_wish(st));
 	o->truncate = NULL; // the edits have it
 	o->n_truncate = 0;
 }
 
-static void decided_done(struct decided *d)
+static void beginning_done(struct beginning *b)
 {
-	edits_free(&d->edits);
-	free(d->target);
-	free(d->calib);
-	free(d->data);
-	free(d->labels);
-	free(d->decoder);
-	free(d->kind);
+	edits_free(&b->edits);
+	free((char *)b->opt.target);
+	free((char *)b->opt.calib);
+	task_wish_done(&b->opt.task);
 }
 
 // ---- the thread
@@ -111,7 +106,7 @@ static enum status run(struct equalizing *j, struct study *st, struct error *err
 		if (atomic_load(&j->background.cancel))
 			study_cancel(st);
 		struct snapshot *s = study_snapshot(st);
-		double share[] = {[STAGE_CALIBRATE] = 0, [STAGE_MEASURE] = 0.4, [STAGE_TASK] = 0.8, [STAGE_DONE] = 1};
+		static const double share[] = {[STAGE_CALIBRATE] = 0, [STAGE_MEASURE] = 0.4, [STAGE_TASK] = 0.8, [STAGE_DONE] = 1};
 		if (s->stage >= STAGE_CALIBRATE && s->stage <= STAGE_DONE)
 			background_tell(&j->background, fmin(1, share[s->stage] + 0.4 * s->progress));
 		snapshot_drop(&s);
@@ -137,12 +132,12 @@ static enum status measure(struct equalizing *j, struct error *err)
 	struct study *beside = NULL;
 	if (atomic_load(&j->background.cancel))
 		return error_set(err, STATUS_CANCELLED, "cancelled"); // opening takes a moment, too
-	j->decided.opt.model = j->path;
-	enum status st = study_open(&beside, &j->decided.opt, err);
+	j->begun.opt.model = j->path;
+	enum status st = study_open(&beside, &j->begun.opt, err);
 	if (st != STATUS_OK)
 		return st;
 	study_yield(beside);
-	st = decide_alike(beside, j->study, j->decided.edits, err);
+	st = decide_alike(beside, j->study, j->begun.edits, err);
 	if (st == STATUS_OK)
 		st = run(j, beside, err);
 	if (st == STATUS_OK)
@@ -155,7 +150,7 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 {
 	struct equalize_options opt = j->quark ? EQUALIZE_DEFAULT_QUARK : EQUALIZE_DEFAULT;
 	double **reach = NULL;
-	enum status st = j->weights || j->quark ? STATUS_OK : study_reach(&reach, j->study, j->decided.samples, j->sums, &j->background.cancel, err);
+	enum status st = j->weights || j->quark ? STATUS_OK : study_reach(&reach, j->study, j->begun.samples, j->sums, &j->background.cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
 	opt.cancel = &j->background.cancel;
@@ -192,7 +187,7 @@ void equalizing_free(struct equalizing **jp)
 	if (!j)
 		return;
 	background_join(&j->background);
-	decided_done(&j->decided);
+	beginning_done(&j->begun);
 	free(j->path);
 	free(j);
 }
@@ -214,8 +209,8 @@ enum status equalizing_start(struct equalizing **out, struct study *st, const st
 	struct snapshot *s = study_latest(st);
 	struct run_record now;
 	*j = (struct equalizing){.study = st, .path = xstrdup(wish->path), .sums = wish->sums, .weights = wish->weights, .quark = wish->quark};
-	note_decision(&j->decided, st);
-	j->result.untuned = tuning_count(j->decided.edits->tuning);
+	note_beginning(&j->begun, st);
+	j->result.untuned = tuning_count(j->begun.edits->tuning);
 	enum status status = check(j, s, err);
 	if (status == STATUS_OK && study_figures(&now, st, "now", err) == STATUS_OK) {
 		j->result.now = now.note;

@@ -102,14 +102,13 @@ struct results_save {
 // The run on the screen and the ones before it, so that undo computes nothing tomorrow either. Those of other samples do not count.
 static void take_runs(struct results_save *r, const struct study *s)
 {
-	struct study *m = (struct study *)s; // the lock is not part of the value
-	pthread_mutex_lock(&m->lock);
+	study_lock(s);
 	if (!s->snap->dirty) // else its figures may be of samples that were prepared otherwise
 		r->run[r->n_runs++] = snapshot_take(s->snap);
 	for (int i = 0; i < STUDY_LATEST && s->latest[i]; i++)
 		if (s->latest[i]->bench == s->step[s->current].bench)
 			r->run[r->n_runs++] = snapshot_take(s->latest[i]);
-	pthread_mutex_unlock(&m->lock);
+	study_unlock(s);
 }
 
 struct results_save *results_save_begin(const struct study *s)
@@ -272,10 +271,10 @@ void results_load(struct study *s, const struct cJSON *results)
 
 void study_load_results(struct study *s, struct cJSON *results)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	if (!s->loads)
 		s->loads = cJSON_CreateArray();
 	cJSON_AddItemToArray(s->loads, results);
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }

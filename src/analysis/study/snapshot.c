@@ -69,10 +69,10 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->n_edits = req->n_edits;
 	s->decision = req->decision;
 	s->bench = req->bench;
-	s->samples = st->n_benches ? dataset_count(st->bench[0].d) : 0;
-	s->left_out = st->n_benches ? dataset_left_out(st->bench[0].d) : 0;
+	s->samples = dataset_count(study_first_dataset(st));
+	s->left_out = dataset_left_out(study_first_dataset(st));
 	s->left = -1;
-	pthread_mutex_lock(&st->lock);
+	study_lock(st);
 	s->look = task_look_take(st->look);
 	s->channels = channels_take(st->channels);
 	s->findings = study_findings_of(st, s->decision);
@@ -81,7 +81,7 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->run = xcalloc(st->history.n + 1, sizeof *s->run);
 	for (int i = 0; i < s->n_runs; i++)
 		s->run[i] = st->history.at[i].note;
-	pthread_mutex_unlock(&st->lock);
+	study_unlock(st);
 	return s;
 }
 

@@ -181,11 +181,11 @@ static void stop(struct study *s)
 {
 	if (!s->conducted)
 		return;
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	s->quit = true;
 	atomic_store(&s->cancel, true);
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	pthread_join(s->thread, NULL);
 }
 
@@ -283,7 +283,7 @@ void study_run(struct study *s)
 	struct str step = {0};
 	if (d->text)
 		study_add_step(&step, d->text, STEP);
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	edits_free(&s->req.edits);
 	run_state_drop(&s->req.state);
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .state = state_of(s, d), .method = d->method,
@@ -291,22 +291,22 @@ void study_run(struct study *s)
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
 	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));
 	s->req.bench = d->bench;
-	s->req.steps = s->current;
+	s->req.steps = (int)s->current;
 	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	str_done(&step);
 }
 
 void study_cancel(struct study *s)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	s->requested = false;
 	s->channels_slot = 0;
 	atomic_store(&s->cancel, true);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }
 
 // The caller holds the lock.
@@ -317,20 +317,19 @@ static bool is_busy(const struct study *s)
 
 enum status study_wait(struct study *s, struct error *err)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	while (is_busy(s))
 		pthread_cond_wait(&s->changed, &s->lock);
 	*err = s->error;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	return err->status;
 }
 
 bool study_running(const struct study *s)
 {
-	struct study *m = (struct study *)s; // the lock is not part of the value
-	pthread_mutex_lock(&m->lock);
-	bool running = is_busy(m);
-	pthread_mutex_unlock(&m->lock);
+	study_lock(s);
+	bool running = is_busy(s);
+	study_unlock(s);
 	return running;
 }
 
@@ -341,9 +340,9 @@ int study_fd(const struct study *s)
 
 struct snapshot *study_latest(struct study *s)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	struct snapshot *snap = snapshot_take(s->snap);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	return snap;
 }
 

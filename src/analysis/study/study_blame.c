@@ -20,16 +20,20 @@ static int find(const struct study *s, struct key decision)
 	return -1;
 }
 
+static void remove_at(struct study *s, int at)
+{
+	blames_drop(&s->blames[at]);
+	memmove(&s->blames[at], &s->blames[at + 1], (size_t)(s->n_blames - at - 1) * sizeof *s->blames);
+	s->n_blames--;
+}
+
 static void put(struct study *s, struct blames *b)
 {
 	int at = find(s, b->decision);
 	if (at < 0 && s->n_blames == KEPT)
 		at = 0;
-	if (at >= 0) {
-		blames_drop(&s->blames[at]);
-		memmove(&s->blames[at], &s->blames[at + 1], (size_t)(s->n_blames - at - 1) * sizeof *s->blames);
-		s->n_blames--;
-	}
+	if (at >= 0)
+		remove_at(s, at);
 	if (!s->blames)
 		s->blames = xcalloc(KEPT, sizeof *s->blames);
 	s->blames[s->n_blames++] = b;
@@ -45,29 +49,22 @@ struct blames *study_blames_of(const struct study *s, struct key decision, bool 
 
 void study_set_blames(struct study *s, struct blames *b)
 {
-	pthread_mutex_lock(&s->lock);
+	struct snapshot *old, *snap = study_renew(s, &old);
 	put(s, blames_take(b));
-	struct snapshot *old = s->snap, *snap = snapshot_copy(old);
 	blames_drop(&snap->blames);
 	snap->blames = study_blames_of(s, snap->decision, &snap->blames_old);
 	story_drop(&snap->story); // it goes on with what is known now
-	s->snap = snap;
 	study_find_again(s);
-	pthread_mutex_unlock(&s->lock);
-	snapshot_drop(&old);
-	study_wake(s);
+	study_renewed(s, &old);
 }
 
 void study_blames_lose_task(struct study *s)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	for (int i = s->n_blames - 1; i >= 0; i--)
-		if (s->blames[i]->task[0]) {
-			blames_drop(&s->blames[i]);
-			memmove(&s->blames[i], &s->blames[i + 1], (size_t)(s->n_blames - i - 1) * sizeof *s->blames);
-			s->n_blames--;
-		}
-	pthread_mutex_unlock(&s->lock);
+		if (s->blames[i]->task[0])
+			remove_at(s, i);
+	study_unlock(s);
 }
 
 void study_blames_free(struct study *s)
@@ -81,12 +78,11 @@ void study_blames_free(struct study *s)
 
 struct cJSON *study_blames_save(const struct study *s)
 {
-	struct study *m = (struct study *)s; // the lock is not part of the value
 	cJSON *list = cJSON_CreateArray();
-	pthread_mutex_lock(&m->lock);
+	study_lock(s);
 	for (int i = 0; i < s->n_blames; i++)
 		cJSON_AddItemToArray(list, blames_json(s->blames[i], s->g));
-	pthread_mutex_unlock(&m->lock);
+	study_unlock(s);
 	return list;
 }
 

@@ -253,19 +253,18 @@ void study_gather_channels(struct study *s, int slot)
 
 bool study_gathering(const struct study *s)
 {
-	struct study *m = (struct study *)s; // the lock is not part of the value
-	pthread_mutex_lock(&m->lock);
-	bool gathering = m->channels_slot || m->gathering;
-	pthread_mutex_unlock(&m->lock);
+	study_lock(s);
+	bool gathering = s->channels_slot || s->gathering;
+	study_unlock(s);
 	return gathering;
 }
 
 void study_channels(struct study *s, int slot)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	s->channels_slot = slot + 1;
 	if (s->gathering)
 		atomic_store(&s->cancel, true);
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 }

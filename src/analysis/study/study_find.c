@@ -33,35 +33,31 @@ static void put(struct study *s, struct key basis, struct findings *f)
 // A snapshot of a finished run whose findings or story are not known yet, else NULL. *f: its findings, where it is only the story.
 static struct snapshot *begin(struct study *s, struct key *basis, struct findings **f)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	struct snapshot *snap = s->snap;
 	*basis = basis_of(s, snap->decision);
 	*f = findings_take(find(s, *basis));
 	bool due = snapshot_plan(snap) && !snap->dirty && !(*f && snap->story);
 	snap = due ? snapshot_take(snap) : NULL;
 	s->find = false;
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	if (!snap)
 		findings_drop(f);
 	return snap;
 }
 
 // A snapshot like the one that is shown, with the findings and the story that were read off `from`; unless there is another meanwhile.
-static void show(struct study *s, const struct snapshot *from, struct findings *f, struct story *story)
+static void show(struct study *s, const struct snapshot *from, const struct findings *f, struct story *story)
 {
-	pthread_mutex_lock(&s->lock);
-	struct snapshot *old = s->snap;
-	s->snap = snapshot_copy(old);
-	findings_drop(&s->snap->findings);
-	s->snap->findings = study_findings_of(s, old->decision);
+	struct snapshot *old, *snap = study_renew(s, &old);
+	findings_drop(&snap->findings);
+	snap->findings = study_findings_of(s, old->decision);
 	bool same = key_equal(old->decision, from->decision) && old->blames == from->blames && old->task == from->task;
 	if (f && same && !old->dirty) {
-		story_drop(&s->snap->story);
-		s->snap->story = story_take(story);
+		story_drop(&snap->story);
+		snap->story = story_take(story);
 	}
-	pthread_mutex_unlock(&s->lock);
-	snapshot_drop(&old);
-	study_wake(s);
+	study_renewed(s, &old);
 }
 
 void study_find(struct study *s)
@@ -75,11 +71,11 @@ void study_find(struct study *s)
 	if (!known)
 		f = findings_new(s, snap);
 	struct story *story = f ? story_new(snap, f) : NULL;
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	if (f && !known)
 		put(s, basis, findings_take(f));
 	s->find |= !f; // stopped: again, unless there is another run before
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	show(s, snap, f, story);
 	findings_drop(&f);
 	story_drop(&story);
@@ -102,12 +98,12 @@ void study_found_free(struct study *s)
 
 void study_set_survey(struct study *s, struct survey *v)
 {
-	pthread_mutex_lock(&s->lock);
+	study_lock(s);
 	struct survey *old = s->survey;
 	s->survey = v;
 	s->n_surveys++;
 	study_find_again(s);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	survey_drop(&old);
 }
 
@@ -123,9 +119,8 @@ const struct survey *study_survey(const struct study *s)
 
 struct survey *study_take_survey(const struct study *s, const struct dataset *samples)
 {
-	struct study *m = (struct study *)s; // the lock is not part of the value
-	pthread_mutex_lock(&m->lock);
+	study_lock(s);
 	struct survey *v = fits(s->survey, samples) ? survey_take(s->survey) : NULL;
-	pthread_mutex_unlock(&m->lock);
+	study_unlock(s);
 	return v;
 }

@@ -13,7 +13,7 @@ struct decision {
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
-	int bench;  // how pictures are prepared
+	int bench;  // how pictures are prepared: an index into study.bench
 	char *text; // of a step the command that led here, NULL for the first; of a variant its name
 };
 // The samples prepared in one way, and the figures on them.
@@ -22,140 +22,187 @@ struct bench {
 	struct memo *memo;
 };
 enum { STUDY_LATEST = 4, STUDY_BENCHES = 16, STUDY_FOUND = 32 };
+// Findings, and the key of all that they were read from.
 struct found {
 	struct key basis;
 	struct findings *findings;
 };
 struct study {
+	// Set when it is opened; nobody changes it.
 	struct study_options opt;          // its strings are the study's own copies
 	struct graph *g;
-	struct bench bench[STUDY_BENCHES]; // [0]: as the study was opened; those there are never change
-	atomic_int n_benches;              // snapshots ask whether there is one
-	struct dataset *d;                 // of the run's bench; used by the conductor only, as is memo
+	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
+	double load_s;                     // what opening took
+
+	// Parts that any thread may use; they have locks of their own.
+	struct engine *engine;
+	struct study_task *task;           // study_task.h
+	struct looker *looker;             // study_look.c
+	struct repair_memo *repairs;       // what repairs have measured
+	atomic_bool yield, cancel;         // cancel: what the conductor is at is void
+
+	// Of the study's thread, the one that calls the functions of study.h.
 	struct target *target;             // of the decision in force
 	struct refusals *refusals;         // what that has been asked; NULL: nothing
-	struct engine *engine;
-	struct study_task *task;           // see study_task.h
-	struct looker *looker;
-	struct plan_cache *plan_cache;     // used by the conductor only
-	struct memo *memo;                 // likewise
-	struct isolation *isolation;       // NULL: none was made
-	bool *truncated;                   // [n_nodes] behind --truncate: float unless the user says otherwise
-
-	struct decision *step;
+	struct decision *step;             // step[current] is in force; those behind it can be redone
+	size_t n_steps, current, cap_steps;
 	bool replaying;                    // steps of a session, of which only the last is shown
-	size_t cap_steps;
-	atomic_size_t n_steps, current;    // step[current] is in force; snapshots say whether there are others
-
+	uint64_t generation;               // grows with every decision
 	struct decision *variant;
 	size_t n_variants, cap_variants;
-
-	pthread_t thread;
-	bool conducted; // the thread runs
-	pthread_mutex_t lock;              // guards what follows
-	pthread_cond_t changed;
-	bool requested, running, quit;
-	struct request req;
-	struct cJSON *loads;               // results of sessions that the conductor is to take over; NULL: none
-	uint64_t generation;
-	atomic_bool cancel, yield;
-	struct error error;                // of the last run
-	struct snapshot *snap;
-	struct task_look *look;            // shown by every snapshot
-	struct blames **blames;            // of decisions, the newest last
-	int n_blames;
-	struct repair_memo *repairs;       // what repairs have measured; has a lock of its own
-	struct frontier *frontier;         // what accuracy costs, of the latest repair; NULL: none. Of the study's thread
-	struct survey *survey;             // NULL: none was made; the study's thread, which sets it, may read it without the lock
-	int n_surveys;
-	struct latency *latency;           // NULL: none; the study's thread, which sets it, may read it without the lock
+	struct isolation *isolation;       // NULL: none was made
+	struct frontier *frontier;         // what accuracy costs, of the latest repair; NULL: none
 	char *latency_missed;              // the file that the session names and that could not be read: it is still named when that is saved
-	struct found found[STUDY_FOUND];   // a ring
-	unsigned n_found;
-	bool find;                         // they are to be looked for again
+	struct bench bench[STUDY_BENCHES]; // [0]: as the study was opened. Others come behind it and stay; any thread may read those there are
+	atomic_int n_benches;
+
+	// Of the conductor, the thread that computes (conduct.c).
+	pthread_t thread;
+	bool conducted;                    // it was started
+	struct dataset *d;                 // of the run's bench
+	struct memo *memo;                 // likewise
+	struct plan_cache *plan_cache;
+	int last_steps;                    // that were in force in its last run
+
+	pthread_mutex_t publishing;        // one snapshot is built at a time; taken before `lock`
+	pthread_mutex_t lock;              // study_lock: guards all that follows
+	pthread_cond_t changed;            // what the conductor is asked for, or has done
+	int pipe[2];                       // a byte: there is a newer snapshot
+
+	// What the conductor is asked for, and what it is at.
+	bool quit, requested, running;
+	struct request req;                // the run that is wanted, if `requested`
+	struct cJSON *loads;               // results of sessions that it is to take over; NULL: none
+	bool find;                         // findings are to be looked for again
 	int fetch;                         // sample + 1 that a look lacks; 0: none
 	int channels_slot;                 // slot + 1 whose channels are wanted; 0: none
 	bool gathering;                    // channels, right now: `cancel` is about them
-	struct channels *channels;         // shown by every snapshot
-	int pipe[2];
+	struct error error;                // of the last run
 
-	struct history history;
+	// What is known. Snapshots take counts of it.
+	struct snapshot *snap;             // the newest
 	struct snapshot *latest[STUDY_LATEST]; // of the ends of runs, the newest first; only the conductor writes
-
-	// Kept by the conductor between runs.
-	double load_s;
-	int steps;                         // that were in force in the last run
-	pthread_mutex_t publishing;        // one snapshot is built at a time
+	struct history history;
+	struct task_look *look;            // NULL: none; shown by every snapshot, as are the channels
+	struct channels *channels;
+	struct blames **blames;            // of decisions, the newest last
+	int n_blames;
+	struct found found[STUDY_FOUND];   // a ring
+	unsigned n_found;
+	struct survey *survey;             // NULL: none was made; the study's thread, which sets it, reads it without the lock
+	int n_surveys;
+	struct latency *latency;           // NULL: none; likewise
 };
 
+// The lock is no part of the value: who only asks takes it, too.
+static inline void study_lock(const struct study *s)
+{
+	pthread_mutex_lock(&((struct study *)s)->lock);
+}
+
+static inline void study_unlock(const struct study *s)
+{
+	pthread_mutex_unlock(&((struct study *)s)->lock);
+}
+
+// ---- study.c
+struct edits *study_effective(const struct study *s, const struct edits *user); // with truncation; heap
+struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
+
+// ---- conduct.c
+void *study_conduct(void *study);                            // the conductor thread
+void study_wake(struct study *s);                            // whoever reads the pipe
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
-void study_publish_look(struct study *s, struct task_look *l); // takes the caller's count
+// A copy of the newest snapshot in its place, whose head the caller changes: the lock is held until study_renewed, which tells of it.
+struct snapshot *study_renew(struct study *s, struct snapshot **old);
+void study_renewed(struct study *s, struct snapshot **old);
+void study_publish_look(struct study *s, struct task_look *l);    // takes the caller's count
 void study_publish_channels(struct study *s, struct channels *c); // likewise
-void study_gather_channels(struct study *s, int slot);       // by the conductor
-const struct bench *study_bench(const struct study *s);      // of the decision in force
+void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
+
+// ---- snapshot.c, publish.c
+// A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
+struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
+struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
+
+// ---- decide.c
+int edits_count(const struct edits *e);
+struct decision decision_copy(const struct decision *from, char *text); // which the copy owns
+void decision_done(struct decision *d);
+void study_replay(struct study *s, bool begin);     // what is decided from here on is shown when it ends
+void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
+// Brings the state of a variant back, as a step of the history.
+MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
+// Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
+void study_add_word(struct str *out, const char *word);
+void study_scale_text(char *out, size_t size, double scale);
+
+// ---- edits_commands.c, session/edits_json.c
+// The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.
+char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to, enum calib_method after,
+    int *n);
+void edits_commands_free(char **list, int n);
+// Edits as JSON, and back (heap): an error names the node.
+struct cJSON *edits_json(const struct graph *g, const struct edits *e);
+MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err);
+
+// ---- refusals.c: what the target in force says of edits, of which none is in the way of another's: each is asked once
+int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err); // as plan_check_edits
+const struct plan *refusals_bare(struct study *s); // the plan that is asked
+void refusals_forget(struct study *s);             // before the target goes
+
+// ---- variant.c
+// Takes a state as one step of the history: as a copy of this variant; where another state has its name, with a number behind.
+MUST_CHECK enum status study_become(struct study *s, const struct decision *wanted, struct error *err);
+void variants_cut(struct study *s, size_t n); // the first n stay
+void variants_free(struct study *s);
+
+// ---- study_prepare.c
+const struct bench *study_bench(const struct study *s);           // of the decision in force
 const struct dataset *study_first_dataset(const struct study *s); // as the study was opened
 struct key all_samples_key(const struct dataset *d);              // of all samples as they are prepared
-void bench_use(struct study *s, int bench);                  // by the conductor
+void bench_use(struct study *s, int bench);                       // by the conductor
 void benches_free(struct study *s);
 // The bench that the words of a command ask for ("auto", or options), made where there is none yet.
 MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err);
 // The same for a whole preparation.
 MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
-void study_wake(struct study *s);                            // whoever reads the pipe
-void study_fetch(struct study *s, int sample);               // has the conductor measure one sample when it is idle
-struct snapshot *study_latest(struct study *s);              // as study_snapshot, without emptying the pipe
-void *study_conduct(void *study);                            // the conductor thread
-struct edits *study_effective(const struct study *s, const struct edits *user); // with truncation; heap
-// A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
-struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
-struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
+
+// ---- results.c
+// study_save_results in two halves: the second needs no more of the study than that it is not closed, and may run in another thread.
+struct results_save *results_save_begin(const struct study *s);
+struct cJSON *results_save_end(struct results_save **r); // also frees
+void results_save_free(struct results_save **r);         // one that nobody wants
+void results_load(struct study *s, const struct cJSON *results); // by the conductor
+
+// ---- study_blame.c
 struct key decision_key(const char *target, enum calib_method method, const struct edits *effective, const struct bench *b);
-void study_miss_latency(struct study *s, const char *path);
-struct costs *study_costs(struct study *st, const struct snapshot *s); // of a snapshot that has its rows
 // The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now
 void study_blames_free(struct study *s);
-// study_save_results in two halves: the second needs no more of the study than that it is not closed, and may run in another thread.
-struct results_save *results_save_begin(const struct study *s);
-struct cJSON *results_save_end(struct results_save **r); // also frees
-void results_save_free(struct results_save **r); // one that nobody wants
-void results_load(struct study *s, const struct cJSON *results); // by the conductor
 struct cJSON *study_blames_save(const struct study *s);
 void study_blames_load(struct study *s, const struct cJSON *list);
+
+// ---- study_find.c
+// Of a decision, as far as is known by now: the caller holds the lock, and drops them.
+struct findings *study_findings_of(const struct study *s, struct key decision);
+void study_find(struct study *s);       // by the conductor: those of the snapshot, unless they are known
+void study_find_again(struct study *s); // has the conductor look when it is idle; the lock is held
+void study_found_free(struct study *s);
+struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted
+
+// ---- study_frontier.c
 // The list of states that nothing beats, as sessions keep it; NULL: there is none.
 struct cJSON *study_frontier_save(const struct study *s);
 MUST_CHECK enum status study_frontier_load(struct study *s, const struct cJSON *j, struct error *err);
-// Of a decision, as far as is known by now: the caller holds the lock, and drops them.
-struct findings *study_findings_of(const struct study *s, struct key decision);
-void study_find(struct study *s);                            // by the conductor: those of the snapshot, unless they are known
-void study_find_again(struct study *s);                      // has the conductor look when it is idle; the lock is held
-void study_found_free(struct study *s);
+
+// ---- study_latency.c
+void study_miss_latency(struct study *s, const char *path);
+struct costs *study_costs(struct study *st, const struct snapshot *s); // of a snapshot that has its rows
+
+// ---- study_channels.c, study_task.c
+void study_gather_channels(struct study *s, int slot);               // by the conductor
 void run_note_task(struct run_note *n, const struct task_report *r); // its first figure
-struct survey *study_take_survey(const struct study *s, const struct dataset *samples); // if it is of these; counted
-int edits_count(const struct edits *e);
-void study_replay(struct study *s, bool begin);      // what is decided from here on is shown when it ends
-void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
-struct decision decision_copy(const struct decision *from, char *text); // which the copy owns
-void decision_done(struct decision *d);
-void variants_cut(struct study *s, size_t n); // the first n stay
-void variants_free(struct study *s);
-// What the target in force says of edits, of which none is in the way of another's: each is asked once. As plan_check_edits.
-int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
-const struct plan *refusals_bare(struct study *s); // the plan that is asked
-void refusals_forget(struct study *s);             // before the target goes
-// Brings the state of a variant back, as a step of the history.
-MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
-// Edits as JSON, and back (heap): an error names the node.
-struct cJSON *edits_json(const struct graph *g, const struct edits *e);
-MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err);
-// The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.
-char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to, enum calib_method after, int *n);
-void edits_commands_free(char **list, int n);
-// Takes a state as one step of the history: as a copy of this variant; where another state has its name, with a number behind.
-MUST_CHECK enum status study_become(struct study *s, const struct decision *wanted, struct error *err);
-// Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
-void study_add_word(struct str *out, const char *word);
-void study_scale_text(char *out, size_t size, double scale);
 
 #endif

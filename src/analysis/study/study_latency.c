@@ -5,9 +5,9 @@
 
 struct costs *study_costs(struct study *st, const struct snapshot *s)
 {
-	pthread_mutex_lock(&st->lock);
+	study_lock(st);
 	struct latency *l = latency_take(st->latency);
-	pthread_mutex_unlock(&st->lock);
+	study_unlock(st);
 	struct costs *c = costs_new(s, l);
 	latency_drop(&l);
 	return c;
@@ -16,19 +16,15 @@ struct costs *study_costs(struct study *st, const struct snapshot *s)
 void study_set_latency(struct study *s, struct latency *l)
 {
 	pthread_mutex_lock(&s->publishing);
-	pthread_mutex_lock(&s->lock);
+	struct snapshot *old, *snap = study_renew(s, &old);
 	struct latency *before = s->latency;
-	struct snapshot *old = s->snap, *snap = snapshot_copy(old);
 	s->latency = latency_take(l);
 	costs_drop(&snap->costs);
 	snap->costs = costs_new(snap, l);
-	s->snap = snap;
-	pthread_mutex_unlock(&s->lock);
+	study_renewed(s, &old);
 	pthread_mutex_unlock(&s->publishing);
 	study_miss_latency(s, NULL);
 	latency_drop(&before);
-	snapshot_drop(&old);
-	study_wake(s);
 }
 
 void study_miss_latency(struct study *s, const char *path)

@@ -25,7 +25,7 @@ struct study_task {
 	// Of the conductor alone.
 	unsigned opened;        // the wish that `task` is for
 	int bench;              // and how pictures were prepared for it
-	bool wanted, asked;     // asked: the user did; else it is measured because it can be
+	bool asked;             // the user did; else it is measured because it can be
 	struct key identity;    // of the lease, and of the backend
 	struct task_net *noted; // of the run noted last
 
@@ -38,6 +38,8 @@ struct study_task {
 	struct key network;     // of the quantized one
 	char problem[sizeof ((struct error *)0)->text];            // why there is none; under study.publishing
 };
+struct task_wish task_wish_copy(const struct task_wish *w); // owns its texts
+void task_wish_done(struct task_wish *w);
 struct study_task *study_task_new(const struct task_wish *wish);
 void study_task_free(struct study_task **p);
 // Opens what is wished for now, unless it is open: p->task is NULL where there is none.

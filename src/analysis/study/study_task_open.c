@@ -2,22 +2,27 @@
 #include <stdlib.h>
 #include "study_task.h"
 
-static struct task_wish wish_copy(const struct task_wish *w)
+struct task_wish task_wish_copy(const struct task_wish *w)
 {
-	return (struct task_wish){.data = xstrdup(w->data),
-	    .labels = xstrdup(w->labels),
-	    .decoder = xstrdup(w->decoder),
-	    .kind = xstrdup(w->kind),
-	    .iou = w->iou,
-	    .none = w->none};
+	return (struct task_wish){.data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind),
+	    .iou = w->iou, .none = w->none};
 }
 
-static void wish_done(struct task_wish *w)
+void task_wish_done(struct task_wish *w)
 {
 	free((char *)w->data);
 	free((char *)w->labels);
 	free((char *)w->decoder);
 	free((char *)w->kind);
+}
+
+struct task_options task_wish_options(const struct task_wish *w)
+{
+	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
+	enum task_kind kind;
+	if (w->kind && task_kind_parse(&kind, w->kind))
+		o.kind = (int)kind;
+	return o;
 }
 
 // Something was asked for, in contrast to what merely lies beside the samples.
@@ -26,12 +31,17 @@ static bool is_explicit(const struct task_wish *w)
 	return w->data || w->labels || w->decoder || w->kind;
 }
 
+static bool is_wanted(const struct task_wish *w, const struct study *s)
+{
+	return !w->none && (is_explicit(w) || !s->opt.calibrate_only);
+}
+
 struct study_task *study_task_new(const struct task_wish *wish)
 {
 	struct study_task *p = xcalloc(1, sizeof *p);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->looking, NULL);
-	p->wish = wish_copy(wish);
+	p->wish = task_wish_copy(wish);
 	p->wished = 1;
 	p->report = keymap_new();
 	return p;
@@ -100,7 +110,7 @@ void study_task_free(struct study_task **pp)
 	close_task(p);
 	keymap_each(p->report, drop_report, NULL);
 	keymap_free(&p->report);
-	wish_done(&p->wish);
+	task_wish_done(&p->wish);
 	pthread_mutex_destroy(&p->lock);
 	pthread_mutex_destroy(&p->looking);
 	free(p);
@@ -110,13 +120,13 @@ void study_task_free(struct study_task **pp)
 void study_set_task(struct study *s, const struct task_wish *wish)
 {
 	struct study_task *p = s->task;
-	struct task_wish now = wish_copy(wish);
+	struct task_wish now = task_wish_copy(wish);
 	pthread_mutex_lock(&p->lock);
 	struct task_wish old = p->wish;
 	p->wish = now;
 	p->wished++;
 	pthread_mutex_unlock(&p->lock);
-	wish_done(&old);
+	task_wish_done(&old);
 	study_blames_lose_task(s);
 }
 
@@ -129,8 +139,7 @@ bool study_task_due(const struct work *w)
 {
 	struct study_task *p = w->study->task;
 	pthread_mutex_lock(&p->lock);
-	const struct task_wish *wish = &p->wish;
-	bool wanted = !wish->none && (is_explicit(wish) || !w->study->opt.calibrate_only);
+	bool wanted = is_wanted(&p->wish, w->study);
 	pthread_mutex_unlock(&p->lock);
 	return wanted;
 }
@@ -152,12 +161,10 @@ static enum status open_data(struct study *s, struct study_task *p, const struct
 
 static enum status open_wish(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
 {
-	enum task_kind kind = TASK_DETECT;
-	if (w->kind && !task_kind_parse(&kind, w->kind))
+	const struct task_options o = task_wish_options(w);
+	if (w->kind && o.kind < 0)
 		return error_set(err, STATUS_USAGE, "task %s: detect, classify or agree", w->kind);
 	enum status st = open_data(s, p, w, err);
-	struct task_options o = {
-	    .kind = w->kind ? (int)kind : -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
 	if (st == STATUS_OK)
 		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);
 	// Without labels the outputs' own figures say as much as a comparison of outputs would.
@@ -170,22 +177,21 @@ enum status study_task_open(struct work *w, struct error *err)
 {
 	struct study_task *p = w->study->task;
 	pthread_mutex_lock(&p->lock);
-	struct task_wish wish = wish_copy(&p->wish);
+	struct task_wish wish = task_wish_copy(&p->wish);
 	unsigned wished = p->wished;
 	pthread_mutex_unlock(&p->lock);
 	enum status st = STATUS_OK;
 	if (wished != p->opened || p->bench != w->req.bench) {
 		pthread_mutex_lock(&p->looking);
 		close_task(p);
-		p->wanted = !wish.none && (is_explicit(&wish) || !w->study->opt.calibrate_only);
 		p->asked = is_explicit(&wish);
-		st = p->wanted ? open_wish(w->study, p, &wish, err) : STATUS_OK;
+		st = is_wanted(&wish, w->study) ? open_wish(w->study, p, &wish, err) : STATUS_OK;
 		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
 		p->identity = p->task ? key_add_int(p->lease->identity, w->study->opt.backend) : (struct key){0};
 		p->bench = w->req.bench;
 		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
 		pthread_mutex_unlock(&p->looking);
 	}
-	wish_done(&wish);
+	task_wish_done(&wish);
 	return st;
 }

@@ -89,15 +89,21 @@ static enum status no_run(const struct study *s, const char *what, struct error 
 	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number, r->at[r->n - 1].note.number);
 }
 
+// NULL: `what` is not the number of a run. The caller holds the lock.
+static const struct run_record *run_of(const struct study *s, const char *what)
+{
+	return is_number(what) && strlen(what) < 9 ? history_find(&s->history, atoi(what)) : NULL;
+}
+
 // The run of that number, whose parts the caller drops.
 static enum status find_run(struct run_record *out, struct study *s, const char *number, struct error *err)
 {
-	pthread_mutex_lock(&s->lock);
-	const struct run_record *found = strlen(number) < 9 ? history_find(&s->history, atoi(number)) : NULL;
+	study_lock(s);
+	const struct run_record *found = run_of(s, number);
 	enum status st = found ? STATUS_OK : no_run(s, number, err);
 	if (found)
 		*out = run_record_take(found);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	return st;
 }
 
@@ -182,15 +188,15 @@ enum status study_figures(struct run_record *out, struct study *s, const char *w
 		*out = now(s);
 		return STATUS_OK;
 	}
-	pthread_mutex_lock(&s->lock);
-	const struct run_record *found = v ? history_of(&s->history, decision, samples) : is_number(what) && strlen(what) < 9 ? history_find(&s->history, atoi(what)) : NULL;
+	study_lock(s);
+	const struct run_record *found = v ? history_of(&s->history, decision, samples) : run_of(s, what);
 	if (found)
 		*out = run_record_take(found);
 	else if (v)
 		st = error_set(err, STATUS_NOTFOUND, "variant %s has not been run on these samples: :variant %s brings it back and runs it", what, what);
 	else
 		st = no_run(s, what, err);
-	pthread_mutex_unlock(&s->lock);
+	study_unlock(s);
 	return st;
 }
 

@@ -1,6 +1,7 @@
 // A survey in the background.
 #include <stdlib.h>
 #include "../study/background_impl.h"
+#include "../study/study_task.h"
 #include "qtui/analysis/survey.h"
 
 struct survey_job {
@@ -8,7 +9,7 @@ struct survey_job {
 	struct study *study;
 	struct snapshot *snap;
 	struct survey_options opt;
-	char *eval, *labels, *decoder; // copies: wishes may change meanwhile
+	struct task_wish wish; // a copy: that of the study may change meanwhile
 	struct survey *survey;         // the thread's until it is over
 };
 
@@ -27,22 +28,8 @@ void survey_job_free(struct survey_job **jp)
 	background_join(&j->background);
 	survey_drop(&j->survey);
 	snapshot_drop(&j->snap);
-	free(j->eval);
-	free(j->labels);
-	free(j->decoder);
+	task_wish_done(&j->wish);
 	free(j);
-}
-
-static void set_options(struct survey_job *j, const struct task_wish *w)
-{
-	enum task_kind kind;
-	j->eval = xstrdup(w->data);
-	j->labels = xstrdup(w->labels);
-	j->decoder = xstrdup(w->decoder);
-	j->opt = (struct survey_options){.eval = j->eval, .task = {.kind = -1, .labels = j->labels, .decoder = j->decoder, .iou = w->iou},
-	    .calib = study_dataset(j->study), .cancel = &j->background.cancel, .done = &j->background.done};
-	if (w->kind && task_kind_parse(&kind, w->kind))
-		j->opt.task.kind = (int)kind;
 }
 
 enum status survey_job_start(struct survey_job **out, struct study *st, struct error *err)
@@ -50,7 +37,9 @@ enum status survey_job_start(struct survey_job **out, struct study *st, struct e
 	struct survey_job *j = xcalloc(1, sizeof *j);
 	j->study = st;
 	j->snap = study_latest(st);
-	set_options(j, study_task_wish(st));
+	j->wish = task_wish_copy(study_task_wish(st));
+	j->opt = (struct survey_options){.eval = j->wish.data, .task = task_wish_options(&j->wish), .calib = study_dataset(st),
+	    .cancel = &j->background.cancel, .done = &j->background.done};
 	enum status status = snapshot_complete(j->snap) ? STATUS_OK : error_set(err, STATUS_REFUSED, "the analysis has not run to its end: wait for the run");
 	if (status == STATUS_OK)
 		status = background_start(&j->background, st, SURVEY_STEPS, work, j, err);
