@@ -24,12 +24,6 @@ static bool is_depthwise(const struct conv_geometry *g)
 	return g->c == g->group && g->oc == g->group;
 }
 
-// A 1x1 convolution reads the input itself as the matrix.
-static bool is_pointwise(const struct conv_geometry *g)
-{
-	return g->kh * g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->h == g->oh && g->w == g->ow;
-}
-
 static void copy_tap_row(float *dst, const float *x_row, const struct conv_geometry *g, int64_t kx)
 {
 	int64_t offset = kx * g->dil_w - g->pad_l;
@@ -104,7 +98,7 @@ static void run_strip(const struct conv_task *t, const struct strip *s, float *m
 		.a = {t->weight + s->group * oc_group * k, k, false}, .b = {s->x + s->y0 * g->ow, plane, false},
 		.m = oc_group, .n = pixels, .k = k, .alpha = 1.0f, .beta = 1.0f, .c = s->y, .c_row = plane,
 	};
-	if (!is_pointwise(g)) {
+	if (!conv_is_pointwise(g)) { // else the input itself is the matrix
 		fill_matrix(matrix, s->x, g, s->y0, s->rows);
 		p.b = (struct mat){matrix, pixels, false};
 	}
@@ -131,7 +125,7 @@ static void conv_run(const struct kernel *k, const struct kernel_io *io)
 static size_t conv_scratch(const struct kernel *k, int width)
 {
 	const struct conv_geometry *g = &kept_conv(k)->g;
-	return is_pointwise(g) ? 0 : (size_t)width * (size_t)(taps(g) * strip_rows(g) * g->ow) * sizeof(float);
+	return conv_is_pointwise(g) ? 0 : (size_t)width * (size_t)(taps(g) * strip_rows(g) * g->ow) * sizeof(float);
 }
 
 static const struct kernel_ops conv_ops = {conv_run, conv_scratch, kept_conv_free};

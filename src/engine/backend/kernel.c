@@ -35,18 +35,14 @@ enum status kernel_conv(struct kernel **out, enum kernel_backend b, const struct
 {
 	enum status s = check_room(err);
 	*out = NULL;
-	if (s != STATUS_OK)
-		return s;
-	return backends[b]->conv ? backends[b]->conv(out, t, err) : STATUS_UNSUPPORTED;
+	return s == STATUS_OK ? backends[b]->conv(out, t, err) : s;
 }
 
 enum status kernel_matmul(struct kernel **out, enum kernel_backend b, const struct matmul_task *t, struct error *err)
 {
 	enum status s = check_room(err);
 	*out = NULL;
-	if (s != STATUS_OK)
-		return s;
-	return backends[b]->matmul ? backends[b]->matmul(out, t, err) : STATUS_UNSUPPORTED;
+	return s == STATUS_OK ? backends[b]->matmul(out, t, err) : s;
 }
 
 void kernel_run(const struct kernel *k, const struct kernel_io *io)

@@ -17,7 +17,7 @@ struct kernel {
 	size_t bytes; // packed constants held
 };
 
-// What a backend offers; a NULL slot, like STATUS_UNSUPPORTED from a filled one, sends the executor to the next backend.
+// What a backend offers; STATUS_UNSUPPORTED sends the executor to the next backend.
 struct backend {
 	const char *name;
 	enum status (*conv)(struct kernel **out, const struct conv_task *t, struct error *err);
@@ -44,6 +44,11 @@ static inline struct span conv_span(int64_t n, int64_t step, int64_t offset, int
 	int64_t end = offset >= limit ? 0 : (limit - 1 - offset) / step + 1;
 	return (struct span){first, end < n ? end : n};
 }
+// Each output pixel is made of the input pixel in its place.
+static inline bool conv_is_pointwise(const struct conv_geometry *g)
+{
+	return g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w && g->pad_t == 0 && g->pad_l == 0;
+}
 // Sets the OpenMP width of the calling thread, which libraries follow; returns what it was.
 static inline int width_set(int width)
 {
@@ -54,6 +59,14 @@ static inline int width_set(int width)
 static inline size_t round_up(size_t n, size_t step)
 {
 	return (n + step - 1) / step * step;
+}
+static inline int64_t ceil_div(int64_t n, int64_t step)
+{
+	return (n + step - 1) / step;
+}
+static inline int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
 }
 
 #endif

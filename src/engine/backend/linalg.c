@@ -6,11 +6,6 @@
 
 enum { TILE = 128, PIECE = 1024 }; // columns of a tile; rows that are summed in float
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 void linalg_apply(const struct linalg_rows *t)
 {
 	struct product p = {.a = {t->x, t->x_row, false}, .b = {t->w, t->w_row, true}, .m = t->rows, .n = t->m, .k = t->k, .alpha = 1.0f,

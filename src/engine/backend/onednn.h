@@ -21,8 +21,8 @@ struct onednn_arg {
 };
 struct onednn_prims;
 // Runs on the calling thread with `width` OpenMP threads. What is made for it stays with prims for the next time (NULL: does not); the
-// same primitive of one prims always takes the same arguments, with other data. Ends the program where memory for a few descriptors is gone: oneDNN has no
-// other reason to refuse what it made the primitive for.
+// same primitive of one prims always takes the same arguments, with other data. Ends the program where memory for a few descriptors is
+// gone: oneDNN has no other reason to refuse what it made the primitive for.
 void onednn_execute(struct onednn_prims *prims, dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width);
 bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst);
 

@@ -134,7 +134,8 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 	const void *x = k->padded ? io->scratch : io->x;
 	if (k->padded)
 		pad_input(k, io->x, io->scratch, io->width);
-	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), x, io->residual, io->y, (char *)io->scratch + padded_bytes(k), io->width);
+	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), x, io->residual, io->y, (char *)io->scratch + padded_bytes(k),
+	    io->width);
 	if (!k->fused)
 		conv_epilogue(&k->task.epi, io->y, io->residual, g->n * k->as.oc * g->oh * g->ow, io->width);
 	conv_desc_clear_padding(io->y, g, &k->task.epi.act);

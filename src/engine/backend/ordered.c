@@ -4,11 +4,6 @@
 #include <string.h>
 #include "../kernels/cpu.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void element(const struct product *p, int64_t i, int64_t j, int64_t k0, int64_t k1)
 {
 	float acc = 0;

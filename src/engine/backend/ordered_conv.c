@@ -18,11 +18,6 @@ struct ordered {
 	int64_t k, outputs, pixels; // values of a sum, outputs of a group, pixels of a strip
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t tiles_of(const struct ordered *o)
 {
 	return (o->outputs + ORDERED_ROWS - 1) / ORDERED_ROWS;
@@ -98,7 +93,6 @@ static void find_places(struct places *p, const struct conv_geometry *g, int64_t
 		}
 	}
 }
-
 
 // A strip of pixels of one image.
 struct strip {
@@ -276,7 +270,7 @@ static void pack(const struct ordered *o, const float *weight)
 // Where pixel meets pixel there are no rows: values lie side by side throughout.
 static void flatten(struct conv_geometry *g)
 {
-	if (g->kh * g->kw != 1 || g->pad_t || g->pad_l || g->stride_h != 1 || g->stride_w != 1 || g->h != g->oh || g->w != g->ow)
+	if (!conv_is_pointwise(g))
 		return;
 	g->w = g->ow = g->w * g->h;
 	g->h = g->oh = 1;

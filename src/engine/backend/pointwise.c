@@ -57,8 +57,9 @@ static void run_slice(void *arg, int64_t part, int thread)
 	struct panel_blocks b = panel_blocks(&k->task.g, panel);
 	int64_t at = (image * k->out_blocks + b.begin) * plane + first * LANES;
 	struct pointwise_panel p = {
-	    .product = {.v = (const float *)io->x + (image * k->blocks + b.from) * plane + first * LANES, .v_step = plane, .now = weights_at(k, b.begin),
-	        .next = weights_at(k, b.end < k->out_blocks ? b.end : 0), .blocks = b.to - b.from, .tiles = count, .width = (int)(b.end - b.begin)},
+	    .product = {.v = (const float *)io->x + (image * k->blocks + b.from) * plane + first * LANES, .v_step = plane,
+	        .now = weights_at(k, b.begin), .next = weights_at(k, b.end < k->out_blocks ? b.end : 0), .blocks = b.to - b.from,
+	        .tiles = count, .width = (int)(b.end - b.begin)},
 	    .bias = k->bias + b.begin * LANES, .y = (float *)io->y + at, .y_step = plane,
 	    .residual = e->add == ADD_NONE ? NULL : (const float *)io->residual + at};
 	bool done = panel_finish_of(&p.finish, e);
@@ -122,8 +123,7 @@ static bool serves(const struct conv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
 	return cpu_level() >= CPU_AVX512 && !t->transposed && !t->ordered && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK &&
-	    g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w &&
-	    !g->pad_t && !g->pad_l && (g->group == 1 ? g->oh * g->ow <= MOST_PIXELS : saves_products(g));
+	    conv_is_pointwise(g) && (g->group == 1 ? g->oh * g->ow <= MOST_PIXELS : saves_products(g));
 }
 
 static struct pointwise *new_kernel(const struct conv_task *t)

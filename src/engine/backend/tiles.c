@@ -16,21 +16,11 @@ struct tiles {
 	tiles_gemm_fn *gemm;
 };
 
-static int64_t tiles_in(int64_t n, int64_t step)
-{
-	return (n + step - 1) / step;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 // The columns of a tile depend on the product alone.
 static int64_t tile_columns(const struct matmul_task *t)
 {
-	int64_t rows = t->batch * tiles_in(t->m, TILE_ROWS), columns = TILE_COLUMNS;
-	while (columns > LEAST_COLUMNS && rows * tiles_in(t->n, columns) < FEW && t->m * t->n * t->k >= WORTH_THREADS)
+	int64_t rows = t->batch * ceil_div(t->m, TILE_ROWS), columns = TILE_COLUMNS;
+	while (columns > LEAST_COLUMNS && rows * ceil_div(t->n, columns) < FEW && t->m * t->n * t->k >= WORTH_THREADS)
 		columns /= 2;
 	return columns;
 }
@@ -71,7 +61,7 @@ static void matmul_run(const struct kernel *kernel, const struct kernel_io *io)
 	const struct tiles *k = (const struct tiles *)kernel;
 	const struct matmul_task *t = &k->kept.task;
 	int64_t columns = tile_columns(t);
-	struct tiling cut = {.k = k, .io = io, .down = tiles_in(t->m, TILE_ROWS), .across = tiles_in(t->n, columns), .columns = columns};
+	struct tiling cut = {.k = k, .io = io, .down = ceil_div(t->m, TILE_ROWS), .across = ceil_div(t->n, columns), .columns = columns};
 	int before = width_set(1); // the library may follow it
 	parts_deal(t->batch * cut.down * cut.across, io->width, run_tile, &cut);
 	omp_set_num_threads(before);

@@ -1,12 +1,12 @@
 // An image's tiles are taken in chunks whose transformed inputs stay in the second-level cache. For each panel of output channels, the
 // sums of a chunk are made position by position and become outputs at once, epilogue included.
-#include "qtui/base/parts.h"
 #include "winograd.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
 #include "onednn_conv.h"
+#include "qtui/base/parts.h"
 
 enum {
 	CHUNK_FLOATS = 1 << 15, // of transformed inputs
@@ -24,19 +24,9 @@ struct winograd {
 	float *weight, *bias;        // bias: of all blocks, zero where there is none
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t most(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
 }
 
 // The kernels of the panel that begins with this block of outputs.

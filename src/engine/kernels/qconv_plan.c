@@ -202,11 +202,10 @@ enum status qconv_plan(struct qconv *k, const struct qconv_task *t)
 {
 	struct conv_geometry *g = &k->g;
 	int64_t phases_h = t->transposed ? g->stride_h : 1, phases_w = t->transposed ? g->stride_w : 1;
-	bool point = g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w;
 
 	if (!is_moderate(g) || phases_h * phases_w > PHASES_MOST)
 		return STATUS_UNSUPPORTED;
-	if (point && g->pad_t == 0 && g->pad_l == 0) {
+	if (conv_is_pointwise(g)) {
 		g->w = g->ow = k->image.w = g->h * g->w;
 		g->h = g->oh = k->image.h = 1;
 	}

@@ -57,11 +57,6 @@ static struct workspace workspace_at(const struct qwinograd *k, char *scratch, i
 	};
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t squares_all(const struct qwinograd *k)
 {
 	return k->across * k->down * k->conv.g.n;
