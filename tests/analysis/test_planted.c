@@ -467,6 +467,7 @@ void test_planted__a_scale_in_the_file_that_clips(void **state)
 {
 	check_clipped(0.005f, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, &(int8_t){0}, 1);
 	check_clipped(0.00002f, ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, &(uint16_t){32768}, 2);
+	check_clipped(0.0015f, 17, &(uint8_t){0}, 1); // float8e4m3fn, which ends at 448
 }
 
 // The scores are lost in the file already: to give them a step of their own here mends nothing.

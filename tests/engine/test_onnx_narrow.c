@@ -90,9 +90,64 @@ void test_onnx_narrow__codes_of_four_bits_stay_so_when_written(void **state)
 		case_rewrite(&c);
 	}
 	case_done(&c);
+}
+
+// The engine has them as floats; the type of the zero point says what to round to, and both are in the file again.
+void test_onnx_narrow__codes_of_floats_stay_so_when_written(void **state)
+{
+	static const float x[4] = {.3f, -7, 10, 1000}, want[4] = {.3125f, -7, 10, 224};
+	struct onnx_case c;
+
+	(void)state;
 	pair_case(&c, 17, 0);
-	case_refused(&c, STATUS_UNSUPPORTED, "node quantize (QuantizeLinear): codes that are floats");
+	case_load(&c);
+	for (int again = 0; again < 2; again++) {
+		const struct tensor in = {.type = DT_F32, .shape = shape_of(1, (const int64_t[]){4}), .data = (void *)x}, *list = &in;
+		struct tensor y;
+
+		assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "zero")].minifloat, 17);
+		assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "codes")].minifloat, 17);
+		assert_int_equal(graph_eval(c.loaded, &list, &y, 1, &c.err), STATUS_OK);
+		assert_memory_equal(y.data, want, sizeof want);
+		tensor_drop(&y);
+		case_rewrite(&c);
+	}
 	case_done(&c);
+}
+
+// By a cast there and back, of a number and like a constant of the file.
+void test_onnx_narrow__casts_to_floats_of_few_bits_round(void **state)
+{
+	static const float x[4] = {.3f, -7.4f, 10, 1000}, want[2][4] = {{.3125f, -7.5f, 10, NAN}, {.3125f, -7, 10, 1024}};
+
+	(void)state;
+	for (int like = 0; like < 2; like++) {
+		struct onnx_case c;
+
+		case_init(&c);
+		c.opset.version = 19;
+		case_input(&c, "x", FLOAT, DIMS(4));
+		add_bytes(&c, "zero", 19, 1, &(uint8_t){0}, 1);
+		Onnx__NodeProto *n = case_node(&c, like ? "CastLike" : "Cast", "narrow", like ? "x zero" : "x", "codes");
+		case_attr_int(&c, n, "saturate", 0);
+		if (!like)
+			case_attr_int(&c, n, "to", 17);
+		case_attr_int(&c, case_node(&c, "Cast", "back", "codes", "y"), "to", FLOAT);
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		for (int again = 0; again < 2; again++) {
+			const struct tensor in = {.type = DT_F32, .shape = shape_of(1, (const int64_t[]){4}), .data = (void *)x}, *list = &in;
+			struct tensor y;
+
+			assert_int_equal(c.loaded->n_nodes, 2);
+			assert_int_equal(graph_eval(c.loaded, &list, &y, 1, &c.err), STATUS_OK);
+			for (int i = 0; i < 4; i++)
+				assert_true(isnan(want[like][i]) ? isnan(((float *)y.data)[i]) : ((float *)y.data)[i] == want[like][i]);
+			tensor_drop(&y);
+			case_rewrite(&c);
+		}
+		case_done(&c);
+	}
 }
 
 // Two columns in blocks of two rows: an odd number of codes, packed in bytes or, two each, in the typed field.

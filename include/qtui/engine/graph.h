@@ -22,6 +22,7 @@ struct value {
 	struct key content;    // of a constant: key of type, shape and bytes
 	bool is_input, is_output;
 	int float_bytes;       // of an output that the file declares as half (2) or double (8), which are DT_F32 here; else 0
+	int minifloat;         // what the file has as floats of 8 or 4 bits, which are DT_F32 here: their TensorProto.DataType; else 0
 };
 
 struct node {

@@ -1,11 +1,13 @@
 // A QuantizeLinear of the file (the model was quantized before) whose scale clips its tensor or is too coarse for it. What is lost there
 // is lost for the float network too: no edit mends it, and no other figure shows it.
 #include <math.h>
+#include "qtui/engine/minifloat.h"
 #include "rule.h"
 
 enum { REACH = 4 };
 static const double WORTH = 3; // dB: half a bit
 static const double GOOD_DB = 24;
+static const double MEAN_SQUARE = 7 / 3.0; // of what lies anywhere from 1 to 2
 
 static double first_of(const struct tensor *t)
 {
@@ -31,8 +33,11 @@ static const struct tensor *one_number(const struct look *l, const struct node *
 	return t && tensor_count(t) == 1 ? t : NULL;
 }
 
+// Floats of 8 or 4 bits end as a grid does, and what is left of small values they lose about where 16 bits do: such a grid stands for them,
+// with `finer` steps to one of the file's scale.
 struct file_grid {
-	double scale, zero;
+	double scale, zero, finer;
+	double rounding; // noise over signal of what has the steps of floats
 	int64_t qmin, qmax;
 };
 
@@ -52,18 +57,29 @@ static bool read_grid(struct file_grid *out, const struct look *l, const struct 
 	    [DT_I4] = {-8, 7},
 	    [DT_U4] = {0, 15},
 	};
-	enum dtype type = l->g->value[n->out[0]].type;
-	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, codes[type].qmin, codes[type].qmax};
-	return out->scale > 0 && isfinite(out->zero);
+	const struct value *y = &l->g->value[n->out[0]];
+	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, 1, 0, codes[y->type].qmin, codes[y->type].qmax};
+	if (y->minifloat)
+		*out = (struct file_grid){first_of(scale) * (double)minifloat_largest(y->minifloat) / INT16_MAX, 0,
+		    INT16_MAX / (double)minifloat_largest(y->minifloat), ldexp(1, -2 * minifloat_fraction(y->minifloat)) / 12 / MEAN_SQUARE, -INT16_MAX,
+		    INT16_MAX};
+	return out->scale > 0 && isfinite(out->zero) && out->qmax > 0;
+}
+
+static struct prediction predict(const struct hist *h, const struct file_grid *g, double scale)
+{
+	struct prediction p = hist_predict(h, scale, g->zero, g->qmin, g->qmax);
+	p.snr_db = -10 * log10(pow(10, -p.snr_db / 10) + g->rounding);
+	return p;
 }
 
 static void lossy(struct look *l, int node, const struct site *s, const struct file_grid *g)
 {
 	const struct node *n = &l->g->node[node];
-	struct prediction now = hist_predict(s->hist_float, g->scale, g->zero, g->qmin, g->qmax);
+	struct prediction now = predict(s->hist_float, g, g->scale);
 	double best = now.snr_db, at = g->scale;
 	for (int k = -REACH; now.known && k <= REACH; k++) {
-		struct prediction p = hist_predict(s->hist_float, ldexp(g->scale, k), g->zero, g->qmin, g->qmax);
+		struct prediction p = predict(s->hist_float, g, ldexp(g->scale, k));
 		if (p.known && p.snr_db > best) {
 			best = p.snr_db;
 			at = ldexp(g->scale, k);
@@ -73,10 +89,10 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 		return;
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now.snr_db / 10)));
 	finding_say(f, "The file itself quantizes %s (%.4g .. %.4g) by %s with the scale %.4g, which %s: %.1f dB are left where %.4g would leave %.1f dB.",
-	    l->g->value[s->value].name, s->range.min, s->range.max, n->name, g->scale, at > g->scale ? "clips it" : "is too coarse", now.snr_db, at,
-	    best);
+	    l->g->value[s->value].name, s->range.min, s->range.max, n->name, g->scale * g->finer, at > g->scale ? "clips it" : "is too coarse",
+	    now.snr_db, at * g->finer, best);
 	finding_advise(f, "start from the float model, or correct this scale in the file: what is lost here no edit brings back");
-	finding_prove(f, "scale", g->scale);
+	finding_prove(f, "scale", g->scale * g->finer);
 	finding_prove(f, "zero point", g->zero);
 	finding_prove(f, "clipped share", now.clipped);
 	finding_prove(f, "min", s->range.min);
@@ -106,7 +122,7 @@ static struct narrow narrowest(const struct look *l, const struct node *concat, 
 	}
 	struct prediction p = {0};
 	if (least.site)
-		p = hist_predict(least.site->hist_float, g->scale, g->zero, g->qmin, g->qmax);
+		p = predict(least.site->hist_float, g, g->scale);
 	least.snr = p.known ? p.snr_db : NAN;
 	return least;
 }
@@ -121,10 +137,10 @@ static void joined(struct look *l, int node, int concat, const struct file_grid 
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -least.snr / 10)));
 	finding_about(f, concat);
 	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%.4g .. %.4g), %.1f dB.",
-	    joint->name, n->name, g->scale, least.codes, l->g->value[least.site->value].name, least.site->range.min, least.site->range.max,
+	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.site->value].name, least.site->range.min, least.site->range.max,
 	    shown_db(least.snr));
 	finding_advise(f, "start from the float model and keep this Concat and what follows it in float: what is lost here no edit brings back");
-	finding_prove(f, "scale", g->scale);
+	finding_prove(f, "scale", g->scale * g->finer);
 	finding_prove(f, "codes of the narrow input", least.codes);
 	finding_prove(f, "codes of the widest input", least.widest);
 	finding_prove(f, "SNR dB of the narrow input", shown_db(least.snr));

@@ -95,6 +95,7 @@ static enum status add_formal(struct draft *sub, struct scope *scope, const Onnx
 	if (s)
 		return s;
 	sub->value[id].type = t ? tensor_proto_type(t->elem_type) : DT_NONE;
+	sub->value[id].elements = t ? t->elem_type : 0;
 	if (known && known->shape.rank >= 0) {
 		sub->value[id].type = known->type;
 		sub->value[id].shape = known->shape;

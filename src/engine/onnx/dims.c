@@ -246,6 +246,7 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 	if (s)
 		return s;
 	d->value[id].type = tensor_proto_type(in.type->elem_type);
+	d->value[id].elements = in.type->elem_type;
 	d->value[id].shape = shape;
 	if (d->value[id].type == DT_NONE)
 		return error_set(

@@ -1,6 +1,7 @@
 // The end of a draft: live nodes and the values they touch get their final ids; every node of the file gets its origin.
 #include <math.h>
 #include <stdlib.h>
+#include "qtui/engine/minifloat.h"
 #include "draft.h"
 #include "proto.h"
 #include "qtui/base/log.h"
@@ -54,6 +55,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .is_input = v->is_input,
 	    .is_output = v->is_output,
 	    .float_bytes = v->float_bytes,
+	    .minifloat = v->type == DT_F32 && is_minifloat(v->elements) ? v->elements : 0,
 	};
 	if (out->constant)
 		note_constant(out);

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include "../ops/attrs.h"
 #include "attr.h"
 #include "import.h"
 #include "proto.h"
@@ -32,6 +33,7 @@ static enum status import_initializer(
 		return STATUS_OK;
 	}
 	snprintf(what, sizeof(what), "initializer '%s'", text_of(t->name));
+	d->value[id].elements = t->data_type;
 	s = sparse ? sparse_read(&value, sparse, d->externals, what, err) : tensor_proto_read(&value, t, d->externals, what, err);
 	if (!s)
 		draft_set_constant(d, id, &value);
@@ -127,6 +129,7 @@ static enum status import_constant(struct draft *d, struct draft_node *n, const 
 	d->value[n->n.out[0]].unread = unread_constant(p->attribute[0]);
 	if (d->value[n->n.out[0]].unread)
 		return STATUS_OK;
+	d->value[n->n.out[0]].elements = p->attribute[0]->t ? p->attribute[0]->t->data_type : 0;
 	s = constant_value(&value, d, n, p->attribute[0], err);
 	if (!s)
 		draft_set_constant(d, n->n.out[0], &value);
@@ -198,7 +201,31 @@ static enum status import_node(
 		s = check_arity(n, p->n_input, p->n_output, err);
 	if (!s)
 		s = attr_parse(d, n, p, err);
+	if (!s && n->n.op->id == OP_Cast && n->n.out[0] >= 0)
+		d->value[n->n.out[0]].elements = (int)((const struct cast_attrs *)n->n.attrs)->to;
 	return s;
+}
+
+static int elements_in(const struct draft *d, const struct draft_node *n, int input)
+{
+	return n->n.n_in > input && n->n.in[input] >= 0 ? d->value[n->n.in[input]].elements : 0;
+}
+
+// Operators whose result has the elements of an input, which the engine may have no type for.
+static void tell_elements(struct draft *d, struct draft_node *n)
+{
+	struct quantize_attrs *q = (struct quantize_attrs *)n->n.attrs;
+
+	int elements = 0;
+
+	if (n->n.op->id == OP_CastLike) {
+		((struct cast_attrs *)n->n.attrs)->to = elements = elements_in(d, n, 1);
+	} else if (n->n.op->id == OP_QuantizeLinear) {
+		q->zero_type = elements_in(d, n, 2);
+		elements = (int)(q->zero_type ? q->zero_type : q->output_dtype);
+	}
+	if (elements && n->n.out[0] >= 0)
+		d->value[n->n.out[0]].elements = elements;
 }
 
 enum status import_readable(const struct draft *d, const struct draft_node *n, int id, const char *name, struct error *err)
@@ -227,6 +254,8 @@ static enum status import_inputs(struct draft *d, struct draft_node *n, struct e
 		if (n->n.in[i] >= 0)
 			s = import_readable(d, n, n->n.in[i], p->input[i], err);
 	}
+	if (!s && n->n.op)
+		tell_elements(d, n);
 	return !s && has_graphs(p) ? capture_outer(d, n, err) : s;
 }
 

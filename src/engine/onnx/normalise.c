@@ -41,6 +41,8 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 			return error_set(err, STATUS_UNSUPPORTED, "output '%s' has elements of type %s: nothing is computed with them", name, d->value[id].unread);
 		draft_mark_output(d, id);
 		d->value[id].float_bytes = float_bytes(g->output[i]);
+		if (g->output[i]->type && g->output[i]->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+			d->value[id].elements = g->output[i]->type->tensor_type->elem_type;
 	}
 	return g->n_output ? STATUS_OK : error_set(err, STATUS_FORMAT, "the model has no outputs: nothing of it is computed");
 }

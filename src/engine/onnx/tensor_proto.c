@@ -1,5 +1,6 @@
 // One row a data type; every row knows the size of an item in raw bytes and how an item becomes an element.
 #include <string.h>
+#include "qtui/engine/minifloat.h"
 #include "narrow.h"
 #include "qtui/base/str.h"
 #include "tensor_proto.h"
@@ -88,14 +89,14 @@ static const struct type_row {
     [ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = {DT_U32, 4, 1, NULL, FIELD(uint64), 8},
     [ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = {DT_U64, 8, 1, NULL, FIELD(uint64), 8},
     [ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = {DT_F32, 2, 1, from_bfloat, FIELD(int32), 4},
-    [NARROW_FLOAT8E4M3FN] = {DT_F32, 1, 1, narrow_e4m3fn, FIELD(int32), 4},
-    [NARROW_FLOAT8E4M3FNUZ] = {DT_F32, 1, 1, narrow_e4m3fnuz, FIELD(int32), 4},
-    [NARROW_FLOAT8E5M2] = {DT_F32, 1, 1, narrow_e5m2, FIELD(int32), 4},
-    [NARROW_FLOAT8E5M2FNUZ] = {DT_F32, 1, 1, narrow_e5m2fnuz, FIELD(int32), 4},
+    [MINIFLOAT_E4M3FN] = {DT_F32, 1, 1, narrow_e4m3fn, FIELD(int32), 4},
+    [MINIFLOAT_E4M3FNUZ] = {DT_F32, 1, 1, narrow_e4m3fnuz, FIELD(int32), 4},
+    [MINIFLOAT_E5M2] = {DT_F32, 1, 1, narrow_e5m2, FIELD(int32), 4},
+    [MINIFLOAT_E5M2FNUZ] = {DT_F32, 1, 1, narrow_e5m2fnuz, FIELD(int32), 4},
     [NARROW_UINT4] = {DT_U4, 1, 2, narrow_uint4, FIELD(int32), 4},
     [NARROW_INT4] = {DT_I4, 1, 2, narrow_int4, FIELD(int32), 4},
-    [NARROW_FLOAT4E2M1] = {DT_F32, 1, 2, narrow_e2m1, FIELD(int32), 4},
-    [NARROW_FLOAT8E8M0] = {DT_F32, 1, 1, narrow_e8m0, FIELD(int32), 4},
+    [MINIFLOAT_E2M1] = {DT_F32, 1, 2, narrow_e2m1, FIELD(int32), 4},
+    [MINIFLOAT_E8M0] = {DT_F32, 1, 1, narrow_e8m0, FIELD(int32), 4},
 #undef FIELD
 };
 

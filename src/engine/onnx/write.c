@@ -40,7 +40,7 @@ Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struc
 	type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
 	type->tensor_type = tensor;
 	tensor->has_elem_type = true;
-	tensor->elem_type = write_type(v->type);
+	tensor->elem_type = write_type(v);
 	if (v->shape.rank >= 0)
 		tensor->shape = make_shape(w, &v->shape);
 	return info;
@@ -174,7 +174,7 @@ static void add_constants(struct writer *w)
 		const struct value *v = &w->g->value[i];
 
 		if (v->constant && (plain[i] || v->is_output))
-			write_constant(w, v->name, v->constant);
+			write_constant_value(w, v->name, v);
 	}
 	free(plain);
 }
@@ -273,7 +273,7 @@ static void add_metadata(struct writer *w, Onnx__ModelProto *m)
 // The oldest version of the format that knows the opset.
 static int ir_version(int opset)
 {
-	return opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 9 ? 8 : 4;
+	return opset >= 24 ? 12 : opset >= 23 ? 11 : opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 9 ? 8 : 4;
 }
 
 static void fill_model(struct writer *w, Onnx__ModelProto *m)

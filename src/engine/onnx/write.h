@@ -42,10 +42,11 @@ void write_all_attributes(struct writer *w, Onnx__NodeProto *to, const struct no
 Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v);
 // Appends an initializer that borrows the tensor's bytes (plain layout).
 void write_constant(struct writer *w, const char *name, const struct tensor *t);
+void write_constant_value(struct writer *w, const char *name, const struct value *v); // in the elements that the file had
 // A tensor of this type and shape, allocated, that lives until the file is packed.
 MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
-int32_t write_type(enum dtype t); // TensorProto.DataType
+int32_t write_type(const struct value *v); // TensorProto.DataType
 
 // write_opset.c
 int opset_of_file(const struct plan *p);

@@ -1,5 +1,7 @@
 // Messages of an ONNX file: nodes with their attributes, initializers.
+#include <math.h>
 #include <string.h>
+#include "qtui/engine/minifloat.h"
 #include "narrow.h"
 #include "qtui/engine/op.h"
 #include "write.h"
@@ -19,7 +21,7 @@ const char *write_name(struct writer *w, const char *base, const char *suffix)
 	return kept;
 }
 
-int32_t write_type(enum dtype t)
+static int32_t type_of(enum dtype t)
 {
 	static const int32_t type[DT_COUNT] = {
 	    [DT_F32] = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT,
@@ -39,16 +41,20 @@ int32_t write_type(enum dtype t)
 	return type[t];
 }
 
+int32_t write_type(const struct value *v)
+{
+	return v->minifloat ? v->minifloat : type_of(v->type);
+}
+
 // ---- tensors
 
 // Two elements a byte, the first in the low bits.
-static ProtobufCBinaryData packed_nibbles(struct writer *w, const struct tensor *t)
+static ProtobufCBinaryData packed_nibbles(struct writer *w, const uint8_t *code, size_t n)
 {
-	size_t n = (size_t)tensor_count(t);
 	uint8_t *to = arena_alloc(w->arena, (n + 1) / 2 + 1);
 
 	for (size_t i = 0; i < n; i++)
-		to[i / 2] |= (uint8_t)((((const uint8_t *)t->data)[i] & 15) << i % 2 * 4);
+		to[i / 2] |= (uint8_t)((code[i] & 15) << i % 2 * 4);
 	return (ProtobufCBinaryData){.len = (n + 1) / 2, .data = to};
 }
 
@@ -61,18 +67,47 @@ static Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const
 	p->n_dims = (size_t)t->shape.rank;
 	p->dims = arena_memdup(w->arena, t->shape.dim, p->n_dims * sizeof(int64_t));
 	p->has_data_type = p->has_raw_data = true;
-	p->data_type = write_type(t->type);
+	p->data_type = type_of(t->type);
 	p->raw_data = dtype_held(t->type) == t->type ? (ProtobufCBinaryData){.len = tensor_bytes(t), .data = t->data}
-	                                             : packed_nibbles(w, t);
+	                                             : packed_nibbles(w, t->data, (size_t)tensor_count(t));
 	return p;
 }
 
-void write_constant(struct writer *w, const char *name, const struct tensor *t)
+static Onnx__TensorProto *add_constant(struct writer *w, const char *name, const struct tensor *t)
 {
 	Onnx__GraphProto *g = &w->out;
 
 	g->initializer = xgrow(g->initializer, &w->cap_constants, g->n_initializer + 1, sizeof(*g->initializer));
-	g->initializer[g->n_initializer++] = write_tensor(w, name, t);
+	return g->initializer[g->n_initializer++] = write_tensor(w, name, t);
+}
+
+void write_constant(struct writer *w, const char *name, const struct tensor *t)
+{
+	add_constant(w, name, t);
+}
+
+static uint8_t code_in(const float *value, int n, float x)
+{
+	for (int i = 0; i < n; i++)
+		if (isnan(x) ? isnan(value[i]) : value[i] == x && !signbit(value[i]) == !signbit(x))
+			return (uint8_t)i;
+	return 0;
+}
+
+void write_constant_value(struct writer *w, const char *name, const struct value *v)
+{
+	Onnx__TensorProto *p = add_constant(w, name, v->constant);
+	size_t n = (size_t)tensor_count(v->constant);
+	float value[256];
+
+	if (!v->minifloat)
+		return;
+	int n_codes = minifloat_values(value, v->minifloat);
+	uint8_t *code = arena_alloc(w->arena, n + 1);
+	for (size_t i = 0; i < n; i++)
+		code[i] = code_in(value, n_codes, ((const float *)v->constant->data)[i]);
+	p->data_type = v->minifloat;
+	p->raw_data = n_codes == 16 ? packed_nibbles(w, code, n) : (ProtobufCBinaryData){.len = n, .data = code};
 }
 
 enum status write_own(struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err)
@@ -261,7 +296,7 @@ void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *
 		if (!spec->name || !spec->name[0] || opset_leaves_out(w, n, spec->name))
 			continue;
 		if (says_type(spec) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
-			write_int_attribute(w, to, spec->name, write_type(w->g->value[n->out[0]].type));
+			write_int_attribute(w, to, spec->name, write_type(&w->g->value[n->out[0]]));
 		else
 			add_spec(w, to, n, spec, (const char *)n->attrs + spec->offset);
 	}

@@ -144,7 +144,7 @@ static enum status add_casts(const char *in, const char *out, struct writer *w, 
 		    half ? "float16" : "bfloat16", least, w->opset);
 	const char *narrow = write_name(w, base, "_Cast_Output");
 	write_int_attribute(w, write_node(w, "", "Cast", NULL, &in, 1, &narrow, 1), "to", type);
-	write_int_attribute(w, write_node(w, "", "Cast", NULL, &narrow, 1, &out, 1), "to", write_type(DT_F32));
+	write_int_attribute(w, write_node(w, "", "Cast", NULL, &narrow, 1, &out, 1), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
 	return STATUS_OK;
 }
 

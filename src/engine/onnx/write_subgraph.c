@@ -39,7 +39,7 @@ static void add_constants(struct inner *s, int n_captured)
 {
 	for (int v = 0; v < s->g->n_values; v++)
 		if (s->g->value[v].constant && !is_captured(s, v, n_captured))
-			write_constant(s->w, s->name[v], s->g->value[v].constant);
+			write_constant_value(s->w, s->name[v], &s->g->value[v]);
 }
 
 static const char **names_of(const struct inner *s, const int *value, int n)

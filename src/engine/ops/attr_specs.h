@@ -42,7 +42,9 @@ SPEC(gelu, gelu_attrs) = {TEXT(gelu_attrs, approximate, "approximate", "none"), 
 SPEC(isinf, isinf_attrs) = {
 	INT(isinf_attrs, negative, "detect_negative", 1), INT(isinf_attrs, positive, "detect_positive", 1), END,
 };
-SPEC(cast, cast_attrs) = {INT(cast_attrs, to, "to", 0), END};
+#define CAST_ATTRS INT(cast_attrs, saturate, "saturate", 1), TEXT(cast_attrs, round_mode, "round_mode", "up")
+SPEC(cast, cast_attrs) = {INT(cast_attrs, to, "to", 0), CAST_ATTRS, END};
+SPEC(castlike, cast_attrs) = {INT(cast_attrs, to, "", 0), CAST_ATTRS, END};
 SPEC(broadcast, broadcast_attrs) = {
 	INT(broadcast_attrs, axis, "axis", NO_AXIS), INT(broadcast_attrs, broadcast, "broadcast", 0), END,
 };
@@ -265,8 +267,13 @@ SPEC(resize_11, resize_attrs) = {
 // Quantization and recurrent networks
 SPEC(quantize, quantize_attrs) = {
 	INT(quantize_attrs, axis, "axis", 1), INT(quantize_attrs, block_size, "block_size", 0),
-	INT(quantize_attrs, output_dtype, "output_dtype", 0), INT(quantize_attrs, saturate, "saturate", 1), END,
+	INT(quantize_attrs, output_dtype, "output_dtype", 0), INT(quantize_attrs, saturate, "saturate", 1),
+	INT(quantize_attrs, zero_type, "", 0), END,
 };
+#define QUANTIZE_TO(type) INT(quantize_attrs, axis, "axis", 1), INT(quantize_attrs, block_size, "block_size", 0), \
+	INT(quantize_attrs, output_dtype, "", type), INT(quantize_attrs, saturate, "", 1)
+SPEC(quantize_e4m3, quantize_attrs) = {QUANTIZE_TO(17), END};
+SPEC(quantize_int4, quantize_attrs) = {QUANTIZE_TO(22), END};
 SPEC(qpool, qpool_attrs) = {POOL_ATTRS(qpool_attrs, pool.), INT(qpool_attrs, channels_last, "channels_last", 0), END};
 SPEC(qsoftmax, qsoftmax_attrs) = {
 	INT(qsoftmax_attrs, axis, "axis", -1), INT(qsoftmax_attrs, opset, "opset", 13), END,

@@ -16,7 +16,9 @@ struct broadcast_attrs { // before opset 7: b is aligned with the dimensions of 
 	int64_t axis, broadcast;
 };
 struct cast_attrs {
-	int64_t to; // a TensorProto.DataType
+	int64_t to; // a TensorProto.DataType; of CastLike where the file says it, else 0
+	int64_t saturate;
+	const char *round_mode;
 };
 struct col2im_attrs {
 	struct ints dilations, pads, strides;
@@ -113,6 +115,7 @@ struct qsoftmax_attrs {
 };
 struct quantize_attrs {
 	int64_t axis, block_size, output_dtype, saturate;
+	int64_t zero_type; // TensorProto.DataType of the zero point where the file says it, else 0
 };
 struct reduce_attrs { // ArgMax, ArgMin: axis
 	struct ints axes;

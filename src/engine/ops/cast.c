@@ -2,17 +2,20 @@
 // cannot hold become what x86 makes of them, to whose instructions ONNX Runtime leaves it: the least int64, or, where 32 bits suffice
 // for the type, the least int32; of those a narrower type has the low bits.
 #include <string.h>
+#include "qtui/engine/minifloat.h"
 #include "element.h"
 #include "qtui/engine/quantizer.h"
 #include "rule.h"
 
 enum status cast_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	enum dtype to = n->op->id == OP_CastLike ? in[1]->type : rule_dtype(((const struct cast_attrs *)n->attrs)->to);
+	const struct cast_attrs *a = n->attrs;
+	enum dtype to = n->op->id == OP_CastLike ? in[1]->type : rule_dtype(a->to);
 
 	if (to == DT_NONE)
-		return error_set(err, STATUS_UNSUPPORTED, "element type %lld of attribute `to` is not supported",
-		    (long long)((const struct cast_attrs *)n->attrs)->to);
+		return error_set(err, STATUS_UNSUPPORTED, "element type %lld of attribute `to` is not supported", (long long)a->to);
+	if (strcmp(a->round_mode, "up") && strcmp(a->round_mode, "down") && strcmp(a->round_mode, "nearest"))
+		return error_set(err, STATUS_FORMAT, "round_mode is '%s', must be up, down or nearest", a->round_mode);
 	rule_set(&out[0], to, &in[0]->shape);
 	return STATUS_OK;
 }
@@ -72,13 +75,23 @@ static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, in
 	elements_store_double(y->data, y->type, at, v, m);
 }
 
-// A float that goes to 16 bits keeps its type here, and of its digits those that they hold.
+// A float that goes to 16 bits keeps its type here, and of its digits those that they hold; so does all that goes to floats of 8 or 4 bits.
 static enum quantizer_kind rounds_to(const struct node *n, enum dtype from)
 {
 	enum { HALF = 10, BFLOAT = 16 };
-	int64_t to = n->op->id == OP_Cast && from == DT_F32 ? ((const struct cast_attrs *)n->attrs)->to : 0;
+	int64_t to = from == DT_F32 ? ((const struct cast_attrs *)n->attrs)->to : 0;
 
 	return to == HALF ? QUANT_FP16 : to == BFLOAT ? QUANT_BF16 : QUANT_NONE;
+}
+
+static void round_to_format(struct tensor *y, const struct cast_attrs *a)
+{
+	int64_t n = tensor_count(y);
+
+	if (a->to == MINIFLOAT_E8M0)
+		minifloat_round_power(y->data, y->data, n, a->round_mode[0], a->saturate != 0);
+	else if (is_minifloat(a->to))
+		minifloat_round(y->data, y->data, n, (int)a->to, a->saturate != 0);
 }
 
 enum status cast_eval(
@@ -95,15 +108,13 @@ enum status cast_eval(
 		fake_quantize(&out[0], in[0], &(struct quantizer){.kind = rounding}, width);
 		return STATUS_OK;
 	}
-	if (in[0]->type == out[0].type) {
-		if (count)
-			memcpy(out[0].data, in[0]->data, tensor_bytes(&out[0]));
-		return STATUS_OK;
-	}
-	for (int64_t at = 0; at < count; at += ELEMENTS_CHUNK) {
+	if (in[0]->type == out[0].type && count)
+		memcpy(out[0].data, in[0]->data, tensor_bytes(&out[0]));
+	for (int64_t at = 0; at < count && in[0]->type != out[0].type; at += ELEMENTS_CHUNK) {
 		int64_t m = count - at < ELEMENTS_CHUNK ? count - at : ELEMENTS_CHUNK;
 		if (!cast_directly(in[0], &out[0], at, m))
 			cast(in[0], &out[0], at, m);
 	}
+	round_to_format(&out[0], n->attrs);
 	return STATUS_OK;
 }

@@ -8,6 +8,7 @@
 
 #define ONNX ""
 #define MS "com.microsoft"
+#define TRT "trt"
 #define MAX_ELEMENTS ((int64_t)1 << 40)
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 

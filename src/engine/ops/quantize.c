@@ -1,6 +1,7 @@
 // QuantizeLinear and DequantizeLinear: one scale for the tensor, one for each index along `axis`, or one for each
-// block_size elements along it.
+// block_size elements along it. Codes that are floats of 8 or 4 bits are floats here, rounded to what those hold.
 #include <stdlib.h>
+#include "qtui/engine/minifloat.h"
 #include "element.h"
 #include "qlinear.h"
 #include "rule.h"
@@ -82,6 +83,18 @@ static enum status make_quantizer(struct quantizer *q, int32_t **zero, const str
 	return STATUS_OK;
 }
 
+// The TensorProto.DataType of float codes; 0: codes are integers. The file says it of the zero point or in an attribute; a zero point that is
+// computed says only that they are floats: those of most files.
+static int float_codes(const struct node *n, const struct tensor *const *in)
+{
+	const struct quantize_attrs *a = n->attrs;
+	bool has_zero = n->n_in > 2 && in[2];
+
+	if (is_minifloat(has_zero ? a->zero_type : a->output_dtype))
+		return (int)(has_zero ? a->zero_type : a->output_dtype);
+	return has_zero && in[2]->type == DT_F32 ? MINIFLOAT_E4M3FN : 0;
+}
+
 static enum dtype code_type(const struct node *n, const struct tensor *const *in)
 {
 	int64_t wanted = ((const struct quantize_attrs *)n->attrs)->output_dtype;
@@ -96,16 +109,46 @@ enum status quantizelinear_shape(
 {
 	struct scales s;
 	enum dtype type = code_type(n, in);
+	int floats = float_codes(n, in);
 	enum status status = resolve(&s, n, in, err);
 
 	if (status != STATUS_OK)
 		return status;
-	if (type == DT_NONE || type == DT_F32)
-		return error_set(err, STATUS_UNSUPPORTED, "codes that are floats of 8 or 4 bits are not computed, only integers");
-	if (type == DT_BOOL || dtype_size(type) > 2)
-		return error_set(err, STATUS_UNSUPPORTED, "codes must be integers of 4, 8 or 16 bits");
+	if (floats ? floats == MINIFLOAT_E8M0 : type == DT_NONE || type == DT_F32 || type == DT_BOOL || dtype_size(type) > 2)
+		return error_set(err, STATUS_UNSUPPORTED, "codes must be integers of 4, 8 or 16 bits or floats of 4 or 8");
 	rule_set(&out[0], type, &in[0]->shape);
 	return STATUS_OK;
+}
+
+// Element i goes with the scale of this index.
+static int64_t scale_of(const struct scales *s, int64_t inner, int64_t i)
+{
+	return s->blocks.size ? block_of(&s->blocks, i) : i / inner % s->n;
+}
+
+static int64_t inner_of(const struct scales *s, const struct tensor *x)
+{
+	return s->axis < 0 ? 1 : rule_product(&x->shape, s->axis + 1, x->shape.rank);
+}
+
+static void quantize_to_floats(struct tensor *y, const struct tensor *x, const float *scale, const struct scales *s, int type, bool saturate)
+{
+	int64_t inner = inner_of(s, x), n = tensor_count(x);
+	float *to = y->data;
+	const float *from = x->data;
+
+	for (int64_t i = 0; i < n; i++)
+		to[i] = from[i] / scale[s->n > 1 ? scale_of(s, inner, i) : 0];
+	minifloat_round(to, to, n, type, saturate);
+}
+
+// Their zero point can only be 0.
+static void dequantize_floats(struct tensor *y, const struct tensor *x, const float *scale, const struct scales *s)
+{
+	int64_t inner = inner_of(s, x), n = tensor_count(x);
+
+	for (int64_t i = 0; i < n; i++)
+		((float *)y->data)[i] = ((const float *)x->data)[i] * scale[s->n > 1 ? scale_of(s, inner, i) : 0];
 }
 
 static void quantize_blocks(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
@@ -119,22 +162,10 @@ static void quantize_blocks(struct tensor *y, const struct tensor *x, const stru
 static void dequantize_blocks(
     struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b)
 {
-	const float *floats = x->type == DT_F32 ? x->data : NULL;
-
 	for (int64_t i = 0; i < tensor_count(x); i++) {
 		int64_t c = block_of(b, i);
-		float code = floats ? floats[i] : (float)(element_int(x, i) - q->zero[c]);
-		((float *)y->data)[i] = code * q->scale[c];
+		((float *)y->data)[i] = (float)(element_int(x, i) - q->zero[c]) * q->scale[c];
 	}
-}
-
-// Codes that were floats of few bits in the file; their zero point can only be 0.
-static void dequantize_floats(struct tensor *y, const struct tensor *x, const struct quantizer *q)
-{
-	int64_t inner = q->axis < 0 ? 1 : rule_product(&x->shape, q->axis + 1, x->shape.rank);
-
-	for (int64_t i = 0; i < tensor_count(x); i++)
-		((float *)y->data)[i] = ((const float *)x->data)[i] * q->scale[i / inner % q->n];
 }
 
 // Codes of 4 bits lie in bytes.
@@ -157,10 +188,7 @@ static void dequantize_whole(struct tensor *y, const struct tensor *x, const str
 {
 	struct tensor held = as_held(x);
 
-	if (x->type == DT_F32)
-		dequantize_floats(y, x, q);
-	else
-		dequantize(y, &held, q, width);
+	dequantize(y, &held, q, width);
 }
 
 typedef void whole_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width);
@@ -189,7 +217,14 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 enum status quantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
+	struct scales s;
+
+	if (out[0].type != DT_F32)
+		return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
+	enum status status = resolve(&s, n, in, err);
+	if (status == STATUS_OK)
+		quantize_to_floats(&out[0], in[0], in[1]->data, &s, float_codes(n, in), ((const struct quantize_attrs *)n->attrs)->saturate != 0);
+	return status;
 }
 
 enum status dequantizelinear_shape(
@@ -206,5 +241,12 @@ enum status dequantizelinear_shape(
 enum status dequantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	return convert(n, in, out, in[0]->type, dequantize_whole, dequantize_blocks, width, err);
+	struct scales s;
+
+	if (in[0]->type != DT_F32)
+		return convert(n, in, out, in[0]->type, dequantize_whole, dequantize_blocks, width, err);
+	enum status status = resolve(&s, n, in, err);
+	if (status == STATUS_OK)
+		dequantize_floats(&out[0], in[0], in[1]->data, &s);
+	return status;
 }

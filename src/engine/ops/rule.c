@@ -121,8 +121,14 @@ enum dtype rule_dtype(int64_t onnx_type)
 	    [12] = DT_U32,
 	    [13] = DT_U64,
 	    [16] = DT_F32,
+	    [17] = DT_F32,
+	    [18] = DT_F32,
+	    [19] = DT_F32,
+	    [20] = DT_F32,
 	    [21] = DT_U4,
 	    [22] = DT_I4,
+	    [23] = DT_F32,
+	    [24] = DT_F32,
 	};
 	return onnx_type >= 0 && onnx_type < (int64_t)(sizeof map / sizeof *map) ? map[onnx_type] : DT_NONE;
 }

@@ -29,8 +29,8 @@ MUST_CHECK enum status rule_broadcast(
 // Appends a dimension; false when the rank would be too high.
 bool rule_push(struct shape *s, int64_t dim);
 void rule_set(struct tensor *out, enum dtype type, const struct shape *shape);
-// An element type of the engine from a TensorProto.DataType; float16, bfloat16 and double become float32. DT_NONE: not
-// supported.
+// An element type of the engine from a TensorProto.DataType; float16, bfloat16, double and floats of 8 and
+// 4 bits become float32. DT_NONE: not supported.
 enum dtype rule_dtype(int64_t onnx_type);
 // Product of the dimensions in [from, to).
 int64_t rule_product(const struct shape *s, int from, int to);
