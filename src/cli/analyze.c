@@ -47,8 +47,11 @@ static void print_summary(const struct snapshot *s)
 	qsort(order, (size_t)n, sizeof *order, by_snr);
 	printf("%s, %s, %s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples), s->n_edits,
 	    plural(s->n_edits), n, s->timing.total_s);
-	printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB", "alone dB",
-	    "cosine", "node");
+	if (n == 0)
+		printf("Nothing is quantized: the target leaves all operators of this network in float, or they lie inside of an If, Loop or Scan.\n");
+	else
+		printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB",
+		    "alone dB", "cosine", "node");
 	for (int i = 0; i < n && i < SHOWN; i++) {
 		print_db(order[i]->graphwise.pooled.snr_db, order[i]->graphwise.pooled.exact);
 		print_db(order[i]->layerwise.known ? order[i]->layerwise.pooled.snr_db : NAN, order[i]->layerwise.pooled.exact);

@@ -17,15 +17,27 @@ static enum status survey(void *arg, struct error *err)
 	return survey_new(&s->survey, s->study, s->snapshot, &s->opt, err);
 }
 
+// A survey takes longer than the analysis. Whoever names labels asks for it; those that were found beside the samples judge a preparation
+// that nobody stated, or that leaves the float network blind. What the file says of its training costs next to nothing.
+static bool is_doubtful(const struct study *st, const struct snapshot *s)
+{
+	const struct task_report *t = s->task;
+	if (survey_has_statistics(study_graph(st)))
+		return true;
+	return t && t->kind != TASK_AGREE && (dataset_preprocess(study_dataset(st))->warn || task_is_blind(t));
+}
+
 enum status survey_study(struct study *st, const struct options *o, struct error *err)
 {
 	struct surveying s = {.study = st, .opt = {.eval = o->eval}};
-	if (!o->labels && !o->eval && !(o->findings && survey_has_statistics(study_graph(st))))
+	s.snapshot = study_snapshot(st);
+	if (!o->labels && !o->eval && !(o->findings && is_doubtful(st, s.snapshot))) {
+		snapshot_drop(&s.snapshot);
 		return STATUS_OK;
+	}
 	s.opt.cancel = &s.cancel;
 	s.opt.done = &s.done;
 	s.opt.task = task_wish_options(&o->study.task);
-	s.snapshot = study_snapshot(st);
 	const struct watch work = {survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, .quiet = o->quiet};
 	enum status status = run_watched(&work, err);
 	snapshot_drop(&s.snapshot);

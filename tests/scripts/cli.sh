@@ -352,6 +352,16 @@ expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
 grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
 for n in 1 3; do "$qtui" compare $model "$dir/q.onnx" $calib --samples 5 --threads $n -q --json "$dir/threads$n.json"; done
 cmp -s "$dir/threads1.json" "$dir/threads3.json"; report compare_models_with_any_threads $?
+# What the layers behind a quantizer get is what the analysis says of it: the file does what was promised.
+"$qtui" quantize $model $calib --samples 2 -q -o "$dir/promised.onnx"
+"$qtui" analyze $model $calib --samples 2 -q --json "$dir/promised.json"
+"$qtui" compare $model "$dir/promised.onnx" $calib --samples 2 -q --json "$dir/kept.json"
+snr_of() { awk -v name="$2\"" '/"tensor":/ {hit = index($0, name)} hit && /"snr_db"/ {printf "%.3f\n", $2; exit}' "$1"; }
+for t in /model.7/cv2/conv/Conv_output_0 /model.12/Sigmoid_output_0; do
+	a=$(snr_of "$dir/promised.json" $t) b=$(snr_of "$dir/kept.json" $t)
+	[ -n "$a" ] && [ "$a" = "$b" ]; report "compare_models_behind_the_quantizer_of_${t##*/}" $? "$a dB in the analysis, $b in the file"
+done
+expect quantized_already 0 "the model is quantized already" analyze "$dir/promised.onnx" $calib --samples 1
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
 expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
 expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/xquant.json"
@@ -397,6 +407,11 @@ expect no_such_samples 1 "--eval nowhere: there is no such" analyze $model $cali
 expect bad_labels 1 "a.json" analyze $model $calib --samples 1 --labels "$dir/a.json" --json "$dir/figures.json" -q
 grep -q graphwise "$dir/figures.json"; report bad_labels_lose_no_figures $?
 rm -f "$dir/figures.json"
+# Labels that lie beside the samples tell of their preparation without being named, where nobody said how the pictures are prepared.
+cp -r examples/val examples/val.json "$dir/"
+sed 's/"imgsz"/"imgsx"/; s/imgsz/imgsx/; s/names/namex/' $model >"$dir/plain.onnx"
+expect survey_with_labels_that_were_found 0 "say otherwise with --mean" analyze "$dir/plain.onnx" "$dir/val" --samples 8 --findings
+grep -q ':survey' "$dir/out"; [ $? = 1 ]; report survey_is_not_proposed_by_what_does_it $? "$(grep survey "$dir/out")"
 expect bad_labels_for_findings 1 "a.json" analyze $model $calib --samples 1 --labels "$dir/a.json" --findings --json "$dir/figures.json" -q
 grep -q graphwise "$dir/figures.json"; report bad_labels_for_findings_lose_no_figures $?
 

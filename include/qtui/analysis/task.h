@@ -129,6 +129,8 @@ struct task_report *task_report(
     struct task *t, const struct task_net *before, const struct task_net *quant, int draws);
 // What a session tells of samples and labels that lie elsewhere by now is told of where this task has them. Nobody else may have it yet.
 void task_report_place(struct task *t, struct task_report *r);
+// The float network itself recognizes next to nothing: labels, decoder or the pictures' preparation are not its own.
+bool task_is_blind(const struct task_report *r);
 struct task_report *task_report_take(struct task_report *r);
 void task_report_drop(struct task_report **r);
 enum { TASK_DRAWS = 500 };

@@ -93,6 +93,8 @@ enum status graph_no_node(const struct graph *g, const char *name, struct error 
 // Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value` is -1, without the
 // file where the graph has none (one in a node). Returns its status.
 enum status graph_error(const struct graph *g, int value, struct error *err);
+// Whether the file quantizes activations itself: it went through a quantizer before.
+bool graph_is_quantized(const struct graph *g);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
 // others).

@@ -7,7 +7,8 @@
 
 struct matched {
 	int n;
-	int *a, *b;              // value ids
+	int *name;               // value ids of a: under which name they are known
+	int *a, *b;              // value ids: what is compared
 	struct tensor_sums *sums;
 };
 // What computes one sample at a time; several do so side by side.
@@ -27,20 +28,48 @@ struct comparison {
 	atomic_int *done;
 };
 
-// Computed float tensors of the same name and shape.
+// For each value the one that its readers get: of a file that is quantized, whose values keep their names in front of the quantizer (and
+// may lie beyond it: a Relu goes where its quantizer cuts off what it would), what is behind DequantizeLinear.
+static int *values_as_read(const struct graph *g)
+{
+	int *read = xcalloc((size_t)g->n_values + 1, sizeof *read), *dequantized = xcalloc((size_t)g->n_values + 1, sizeof *dequantized);
+	for (int v = 0; v < g->n_values; v++)
+		read[v] = dequantized[v] = v;
+	for (int i = g->n_nodes - 1; i >= 0; i--)
+		if (g->node[i].op->id == OP_DequantizeLinear)
+			dequantized[g->node[i].in[0]] = g->node[i].out[0];
+	for (int i = g->n_nodes - 1; i >= 0; i--)
+		if (g->node[i].op->id == OP_QuantizeLinear && dequantized[g->node[i].out[0]] != g->node[i].out[0])
+			read[g->node[i].in[0]] = dequantized[g->node[i].out[0]];
+	for (int i = 0; i < g->n_nodes; i++)
+		for (int k = 0; k < g->node[i].n_in && g->node[i].op->id != OP_QuantizeLinear; k++)
+			if (g->node[i].in[k] >= 0)
+				read[g->node[i].in[k]] = g->node[i].in[k]; // as a float, too
+	for (int i = 0; i < g->n_outputs; i++)
+		read[g->output[i]] = g->output[i];
+	free(dequantized);
+	return read;
+}
+
+// Computed float tensors of the same name and shape, as they are read.
 static void match_tensors(struct matched *t, const struct graph *a, const struct graph *b)
 {
 	t->a = xcalloc((size_t)a->n_values + 1, sizeof *t->a);
 	t->b = xcalloc((size_t)a->n_values + 1, sizeof *t->b);
+	int *read_a = values_as_read(a), *read_b = values_as_read(b);
+	t->name = xcalloc((size_t)a->n_values + 1, sizeof *t->name);
 	for (int i = 0; i < a->n_values; i++) {
 		const struct value *x = &a->value[i];
 		int other = x->producer >= 0 ? graph_find_value(b, x->name) : -1;
 		const struct value *y = other >= 0 ? &b->value[other] : NULL;
 		if (!y || y->producer < 0 || x->type != DT_F32 || y->type != DT_F32 || !shape_equal(&x->shape, &y->shape))
 			continue;
-		t->a[t->n] = i;
-		t->b[t->n++] = other;
+		t->name[t->n] = i;
+		t->a[t->n] = read_a[i];
+		t->b[t->n++] = read_b[other];
 	}
+	free(read_a);
+	free(read_b);
 	t->sums = xcalloc((size_t)t->n + 1, sizeof *t->sums);
 }
 
@@ -208,7 +237,7 @@ static cJSON *to_json(const struct comparison *c)
 	cJSON_AddNumberToObject(root, "samples", dataset_count(c->m->d));
 	cJSON *outputs = cJSON_AddArrayToObject(root, "outputs"), *tensors = cJSON_AddArrayToObject(root, "tensors");
 	for (int i = 0; i < c->tensors.n; i++) {
-		const struct value *v = &a->value[c->tensors.a[i]];
+		const struct value *v = &a->value[c->tensors.name[i]];
 		cJSON *row = cJSON_CreateObject();
 		cJSON_AddStringToObject(row, "tensor", v->name);
 		cJSON_AddStringToObject(row, "node", a->node[v->producer].name);
@@ -235,6 +264,7 @@ enum status compare_models(
 	}
 	if (st == STATUS_OK)
 		*out = to_json(&c);
+	free(c.tensors.name);
 	free(c.tensors.a);
 	free(c.tensors.b);
 	free(c.tensors.sums);

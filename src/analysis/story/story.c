@@ -10,7 +10,6 @@
 
 static const double GOOD_DB = 30; // of an output
 static const double LEAST_GOAL_DB = 25, GOAL_DB = 3; // a goal to propose, and how far above what there is
-static const double BLIND = 0.01; // of a task metric
 
 const char *story_part_name(enum story_part p)
 {
@@ -53,7 +52,7 @@ static void tell_task(struct telling *t)
 		    chance ? ", which may be chance" : "");
 	else
 		tell(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", task_word(f->name), f->value[TASK_FLOAT], f->value[TASK_QUANT]);
-	t->blind = f->value[TASK_FLOAT] < BLIND && r->kind != TASK_AGREE;
+	t->blind = task_is_blind(r);
 	if (t->blind)
 		tell(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
 		    "pictures are prepared (:survey) are not its own, or the file was ruined before.");
@@ -110,7 +109,7 @@ static void tell_next(struct telling *t)
 	if (!t->blind && (t->lost || (t->f && t->f->n)))
 		tell_repair(t);
 	if (t->s->task && t->f && !t->f->surveyed)
-		tell(t, STORY_NEXT, ":survey (qtui analyze --findings) asks the labels whether pictures are prepared as in the training: "
+		tell(t, STORY_NEXT, ":survey (qtui analyze --findings --labels F) asks the labels whether pictures are prepared as in the training: "
 		    "colours, range, mean, resizing.");
 }
 

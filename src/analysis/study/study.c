@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/base/log.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/channels.h"
 #include "qtui/analysis/frontier.h"
@@ -116,6 +117,14 @@ static size_t engine_memory(const struct study *s)
 	return s->opt.memory > figures ? s->opt.memory - figures : 0;
 }
 
+// What such a file loses stands in no figure: it is the reference here, and would be taken for the float network.
+static void warn_of_quantized(const struct graph *g)
+{
+	if (graph_is_quantized(g))
+		log_warn("the model is quantized already: float means the file as it computes, and the target's quantizers come on top of its own; "
+		    "start from the float model, or see what the file loses with qtui compare FLOAT.onnx THIS.onnx CALIB");
+}
+
 static enum status open_parts(struct study *s, struct error *err)
 {
 	enum status st;
@@ -126,6 +135,7 @@ static enum status open_parts(struct study *s, struct error *err)
 		return st;
 	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
 		return st;
+	warn_of_quantized(s->g);
 	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = engine_memory(s)};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();

@@ -6,6 +6,12 @@
 #include "task_impl.h"
 #include "qtui/base/mem.h"
 
+bool task_is_blind(const struct task_report *r)
+{
+	static const double least = 0.01;
+	return r->kind != TASK_AGREE && r->n_figures && r->figure[0].value[TASK_FLOAT] < least;
+}
+
 const char *task_word(const char *figure)
 {
 	static const char *const word[][2] = {{"AP", "mAP"}, {"AP50", "mAP50"}, {"AP75", "mAP75"}, {"AP_small", "mAP small"},

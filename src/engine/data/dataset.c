@@ -174,7 +174,8 @@ static void report(const struct dataset *d)
 	bool images = !d->opt.random && listing_is_image(d->files.path[0]);
 
 	if (images && d->opt.pre.guess[0])
-		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s", d->opt.pre.guess);
+		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
+		    d->opt.pre.warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	report_left_out(d);
 	for (int i = 0; i < d->g->n_inputs && images; i++)
 		if (i != d->image_input && convention_known(dataset_input(d, i), &text))

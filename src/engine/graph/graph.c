@@ -67,6 +67,14 @@ enum status graph_fits(const struct graph *g, int times, struct error *err)
 	return graph_error(g, -1, err);
 }
 
+bool graph_is_quantized(const struct graph *g)
+{
+	for (int i = 0; i < g->n_nodes; i++)
+		if (g->node[i].op->id == OP_QuantizeLinear || g->node[i].op->id == OP_DynamicQuantizeLinear)
+			return true;
+	return false;
+}
+
 int graph_find_node(const struct graph *g, const char *name)
 {
 	int id = namemap_get(g->node_by_name, name);

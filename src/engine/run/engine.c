@@ -84,10 +84,9 @@ struct engine *engine_bare(const struct graph *g, const struct engine_options *o
 	pthread_mutex_init(&e->branch_lock, NULL);
 	e->worker = xcalloc((size_t)opt->threads, sizeof *e->worker);
 	e->node_sig = xcalloc((size_t)g->n_nodes + 1, sizeof *e->node_sig);
-	for (int i = 0; i < g->n_nodes; i++) {
+	for (int i = 0; i < g->n_nodes; i++)
 		e->node_sig[i] = key_add_int(graph_node_key(&g->node[i]), i);
-		e->quantized_file |= g->node[i].op->id == OP_QuantizeLinear || g->node[i].op->id == OP_DynamicQuantizeLinear;
-	}
+	e->quantized_file = graph_is_quantized(g);
 	return e;
 }
 
