@@ -76,6 +76,13 @@ static const struct case_of {
     {"Cos", 13, cos, -4, 4, 0.51f},
     {"Cos", 13, cos, -1e6f, 1e6f, 0.51f},
     {"Cos", 13, cos, 1e6f, 1e9f, 1},
+    {"Atan", 7, atan, -3, 3, 0.51f},
+    {"Atan", 7, atan, -1e-3f, 1e-3f, 0.51f},
+    {"Atan", 7, atan, 1, 1e6f, 0.51f},
+    {"Asin", 7, asin, -1, 1, 0.51f},
+    {"Asin", 7, asin, -1e-3f, 1e-3f, 0.51f},
+    {"Acos", 7, acos, -1, 1, 0.51f},
+    {"Acos", 7, acos, 0.999f, 1, 0.51f},
 };
 
 void test_unary__errors_are_small(void **state)
@@ -115,6 +122,12 @@ void test_unary__special_values(void **state)
 	assert_true(y[0] == 1 && y[1] == -1 && isnan(y[2]) && y[3] == 0 && y[4] == x[4]);
 	run("Erf", 13, NULL, x, y, 5);
 	assert_true(y[0] == 1 && y[1] == -1 && isnan(y[2]) && y[3] == 0);
+	run("Atan", 7, NULL, x, y, 5);
+	assert_true(y[0] == (float)M_PI_2 && y[1] == -(float)M_PI_2 && isnan(y[2]) && y[3] == 0 && y[4] == x[4]);
+	run("Asin", 7, NULL, (const float[]){INFINITY, -1.5f, NAN, -0.0f, -1}, y, 5);
+	assert_true(isnan(y[0]) && isnan(y[1]) && isnan(y[2]) && y[3] == 0 && signbit(y[3]) && y[4] == -(float)M_PI_2);
+	run("Acos", 7, NULL, (const float[]){INFINITY, -1.5f, NAN, 1, -1}, y, 5);
+	assert_true(isnan(y[0]) && isnan(y[1]) && isnan(y[2]) && y[3] == 0 && y[4] == (float)M_PI);
 }
 
 // Every piece of an array, however it begins and ends, gives the bits that the whole gives.

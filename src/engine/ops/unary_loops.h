@@ -182,6 +182,39 @@ static inline float sin_f(float x, uint64_t turn)
 	return (float)(quarters & 2 ? -s : s);
 }
 
+// The angle whose tangent is y / x, both not negative, in double: within an eighth turn of 0 or of 45 degrees, whichever is nearer, by Taylor's
+// polynomial (up to t^23, within 3e-11).
+static inline double angle(double y, double x)
+{
+	int steep = y > x;
+	double low = steep ? x : y, high = steep ? y : x;
+	int near_45 = low > 0.41421356237309503 * high;
+	double t = (near_45 ? low - high : low) / (near_45 ? low + high : high), z = t * t;
+	double q = (((((z * (-1.0 / 23) + 1.0 / 21) * z - 1.0 / 19) * z + 1.0 / 17) * z - 1.0 / 15) * z + 1.0 / 13) * z - 1.0 / 11;
+	double r = ((((q * z + 1.0 / 9) * z - 1.0 / 7) * z + 1.0 / 5) * z - 1.0 / 3) * z * t + t + (near_45 ? 0.78539816339744828 : 0.0);
+
+	return steep ? 1.5707963267948966 - r : r;
+}
+
+static inline float atan_f(float x)
+{
+	return copysignf((float)angle(fabs((double)x), 1.0), x);
+}
+
+static inline float asin_f(float x)
+{
+	double v = fabs((double)x);
+
+	return copysignf((float)angle(v, sqrt((1.0 - v) * (1.0 + v))), x);
+}
+
+static inline float acos_f(float x)
+{
+	double v = fabs((double)x), r = angle(sqrt((1.0 - v) * (1.0 + v)), v);
+
+	return (float)(x < 0.0f ? 3.1415926535897931 - r : r);
+}
+
 static inline float mish_f(float x) // x * tanh(log(1 + e^x)) = x * (w^2 + 2w) / (w^2 + 2w + 2), w = e^x
 {
 	float w = exp_f(x > 20.0f ? 20.0f : x), u = w * (w + 2.0f);
@@ -212,11 +245,11 @@ static inline float clamp_f(float x, float low, float high)
 		}                                                                                                      \
 	}
 LOOP(loop_abs, fabsf(v))
-LOOP(loop_acos, acosf(v))
+LOOP(loop_acos, acos_f(v))
 LOOP(loop_acosh, acoshf(v))
-LOOP(loop_asin, asinf(v))
+LOOP(loop_asin, asin_f(v))
 LOOP(loop_asinh, asinhf(v))
-LOOP(loop_atan, atanf(v))
+LOOP(loop_atan, atan_f(v))
 LOOP(loop_atanh, atanhf(v))
 LOOP(loop_ceil, ceilf(v))
 LOOP(loop_celu, v > 0.0f ? v : alpha * expm1_f(v / alpha))
