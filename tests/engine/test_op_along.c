@@ -454,3 +454,44 @@ void test_op_along__where_with_all_or_one_of_a_row(void **state)
 			for (int64_t rows = 1; rows <= 2; rows++)
 				check_where(of_each_size[t], rows, repeated);
 }
+
+static void check_moments(const float *x, const int64_t *axes, int64_t n_axes)
+{
+	const int64_t dim[3] = { A, B, C };
+	double sum[A * B * C] = { 0 }, squares[A * B * C] = { 0 };
+	int64_t group[A * B * C], each = 1;
+	struct node_run r;
+
+	node_run_init(&r, "", "MeanVarianceNormalization", 13, 1);
+	*(struct ints *)node_run_field(&r, "axes") = (struct ints){ .n = (int)n_axes, .at = (int64_t *)axes };
+	node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+	node_run(&r);
+	for (int64_t i = 0; i < n_axes; i++)
+		each *= dim[axes[i]];
+	for (int64_t i = 0; i < A * B * C; i++) {
+		int64_t at[3] = { i / (B * C), i / C % B, i % C };
+		for (int64_t k = 0; k < n_axes; k++)
+			at[axes[k]] = 0;
+		group[i] = (at[0] * B + at[1]) * C + at[2];
+		sum[group[i]] += (double)x[i] / (double)each;
+	}
+	for (int64_t i = 0; i < A * B * C; i++)
+		squares[group[i]] += pow((double)x[i] - sum[group[i]], 2) / (double)each;
+	for (int64_t i = 0; i < A * B * C; i++) {
+		double want = ((double)x[i] - sum[group[i]]) / (sqrt(squares[group[i]]) + 1e-9), y = (double)((float *)r.out[0].data)[i];
+		if (fabs(y - want) > 1e-6)
+			fail_msg("%d axes from %d: element %d is %g, not %g", (int)n_axes, (int)axes[0], (int)i, y, want);
+	}
+	node_run_done(&r);
+}
+
+void test_op_along__moments_over_any_axes(void **state)
+{
+	static const int64_t axes[][3] = { { 0, 1, 2 }, { 1, 2 }, { 0, 1 }, { 0, 2 }, { 0 }, { 1 }, { 2 } }, n_axes[] = { 3, 2, 2, 2, 1, 1, 1 };
+	float *x = floats(7, A * B * C);
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		check_moments(x, axes[i], n_axes[i]);
+	free(x);
+}

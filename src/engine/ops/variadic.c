@@ -25,6 +25,11 @@ static void spread(struct tensor *y, const struct tensor *x)
 	strided_copy(&s, y->data, x->data, dtype_size(x->type));
 }
 
+static void divide(float *y, float by, int64_t n)
+{
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] /= by;
+}
+
 enum status variadic_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -40,7 +45,7 @@ enum status variadic_eval(
 		else
 			binary_ints(n, &s, &out[0], in[i], &out[0]);
 	}
-	for (int64_t i = 0; n->op->id == OP_Mean && i < tensor_count(&out[0]); i++)
-		y[i] /= (float)n->n_in;
+	if (n->op->id == OP_Mean)
+		divide(y, (float)n->n_in, tensor_count(&out[0]));
 	return STATUS_OK;
 }
