@@ -495,3 +495,58 @@ void test_op_along__moments_over_any_axes(void **state)
 		check_moments(x, axes[i], n_axes[i]);
 	free(x);
 }
+
+void test_op_along__lp_normalization_of_any_axis(void **state)
+{
+	const int64_t dim[3] = { A, B, C }, step[3] = { B * C, C, 1 };
+	float *x = floats(8, A * B * C);
+
+	(void)state;
+	for (int64_t i = 0; i < A * B * C; i++)
+		x[i] = i / C == 3 || i % C == 5 || i / C % B == 2 ? 0 : x[i]; // whole rows and columns of zeros among them
+	for (int64_t p = 1; p <= 2; p++)
+		for (int axis = 0; axis < 3; axis++) {
+			struct node_run r;
+			node_run_init(&r, "", "LpNormalization", 1, 1);
+			*(int64_t *)node_run_field(&r, "axis") = axis;
+			*(int64_t *)node_run_field(&r, "p") = p;
+			node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+			node_run(&r);
+			for (int64_t i = 0; i < A * B * C; i++) {
+				double sum = 0, want, y = (double)((float *)r.out[0].data)[i];
+				for (int64_t k = 0; k < dim[axis]; k++)
+					sum += pow(fabs((double)x[i + (k - i / step[axis] % dim[axis]) * step[axis]]), (double)p);
+				want = sum == 0 ? 0 : (double)x[i] / (p == 1 ? sum : sqrt(sum));
+				if (fabs(y - want) > 1e-7)
+					fail_msg("p %d, axis %d: element %d is %g, not %g", (int)p, axis, (int)i, y, want);
+			}
+			node_run_done(&r);
+		}
+	free(x);
+}
+
+void test_op_along__lp_pool_of_two_columns(void **state)
+{
+	int64_t kernel = 2;
+	float *x = floats(9, A * B * C);
+
+	(void)state;
+	for (int64_t p = 1; p <= 3; p++) {
+		struct node_run r;
+		node_run_init(&r, "", "LpPool", 18, 1);
+		*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){ .n = 1, .at = &kernel };
+		*(int64_t *)node_run_field(&r, "p") = p;
+		node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+		node_run(&r);
+		assert_int_equal(tensor_count(&r.out[0]), A * B * (C - 1));
+		for (int i = 0; i < A * B * (C - 1); i++) {
+			const float *at = x + i / (C - 1) * C + i % (C - 1);
+			double want = pow(pow(fabs((double)at[0]), (double)p) + pow(fabs((double)at[1]), (double)p), 1 / (double)p);
+			double y = (double)((float *)r.out[0].data)[i];
+			if (fabs(y - want) > 1e-6)
+				fail_msg("p %d: element %d is %g, not %g", (int)p, i, y, want);
+		}
+		node_run_done(&r);
+	}
+	free(x);
+}

@@ -146,6 +146,44 @@ enum status lpnorm_shape(const struct node *n, const struct tensor *const *in, s
 	return s;
 }
 
+// By norms in double. What is all zeros stays so, and NaN stays NaN.
+static void normalize_row(const float *x, float *y, int64_t dim, bool absolute)
+{
+	double sum = 0, norm;
+
+	_Pragma("omp simd reduction(+ : sum)") for (int64_t i = 0; i < dim; i++)
+		sum += absolute ? fabs((double)x[i]) : (double)x[i] * (double)x[i];
+	norm = absolute ? sum : sqrt(sum);
+	_Pragma("omp simd") for (int64_t i = 0; i < dim; i++)
+	{
+		float v = (float)((double)x[i] / norm);
+		y[i] = norm == 0 ? 0.0f : v;
+	}
+}
+
+enum { COLUMNS = 256 }; // that are normalized side by side
+
+// Columns of `dim` elements, which lie `inner` apart.
+static void normalize_columns(const float *x, float *y, int64_t dim, int64_t inner, int64_t columns, bool absolute)
+{
+	double norm[COLUMNS] = {0};
+
+	for (int64_t i = 0; i < dim; i++)
+		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
+		{
+			double v = (double)x[i * inner + c];
+			norm[c] += absolute ? fabs(v) : v * v;
+		}
+	for (int64_t c = 0; c < columns && !absolute; c++)
+		norm[c] = sqrt(norm[c]);
+	for (int64_t i = 0; i < dim; i++)
+		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
+		{
+			float v = (float)((double)x[i * inner + c] / norm[c]);
+			y[i * inner + c] = norm[c] == 0 ? 0.0f : v;
+		}
+}
+
 enum status lpnorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -153,19 +191,18 @@ enum status lpnorm_eval(
 	const struct shape *x = &in[0]->shape;
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	int64_t outer = rule_product(x, 0, axis), inner = rule_product(x, axis + 1, x->rank), dim = x->dim[axis];
+	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
 
-	(void)width;
 	(void)err;
-	for (int64_t r = 0; r < outer * inner; r++) {
-		const float *from = (const float *)in[0]->data + r / inner * dim * inner + r % inner;
-		float *to = (float *)out[0].data + (from - (const float *)in[0]->data);
-		double sum = 0;
-		for (int64_t i = 0; i < dim; i++)
-			sum += a->p == 1 ? fabs((double)from[i * inner])
-			                 : (double)from[i * inner] * (double)from[i * inner];
-		sum = a->p == 1 ? sum : sqrt(sum);
-		for (int64_t i = 0; i < dim; i++)
-			to[i * inner] = sum == 0 ? 0 : (float)((double)from[i * inner] / sum); // NaN stays
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < outer * pieces; i++) {
+		int64_t c = i % pieces * COLUMNS, at = i / pieces * dim * inner + c;
+		const float *from = (const float *)in[0]->data + at;
+		float *to = (float *)out[0].data + at;
+		if (inner == 1)
+			normalize_row(from, to, dim, a->p == 1);
+		else
+			normalize_columns(from, to, dim, inner, inner - c < COLUMNS ? inner - c : COLUMNS, a->p == 1);
 	}
 	return STATUS_OK;
 }

@@ -143,6 +143,10 @@ static float lp_norm(const struct window *w, const struct field *f, const float 
 {
 	double sum = 0;
 
+	if (p == 2) {
+		EACH_POSITION(w, f, sum += (double)x[at] * (double)x[at];)
+		return (float)sqrt(sum);
+	}
 	EACH_POSITION(w, f, sum += pow(fabs((double)x[at]), p);)
 	return (float)pow(sum, 1 / p);
 }
