@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ static struct {
 	struct termios terminal;
 	int has_terminal;
 	char reset[256], message[512];
-	void *stack;
+	char stack[1 << 16]; // of the handlers of crashes, which may come of the process's own having no room left
 } guard;
 
 static void on_signal(int sig)
@@ -76,7 +75,7 @@ static void install(void)
 {
 	struct sigaction on = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	struct sigaction crash = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-	stack_t stack = {.ss_sp = guard.stack, .ss_size = 65536};
+	stack_t stack = {.ss_sp = guard.stack, .ss_size = sizeof guard.stack};
 
 	sigemptyset(&on.sa_mask);
 	sigemptyset(&crash.sa_mask);
@@ -95,7 +94,6 @@ enum status guard_open(struct error *err)
 	set_flags(guard.pipe[0]);
 	set_flags(guard.pipe[1]);
 	guard.has_terminal = tcgetattr(STDIN_FILENO, &guard.terminal) == 0;
-	guard.stack = malloc(65536);
 	install();
 	return STATUS_OK;
 }
@@ -110,7 +108,6 @@ void guard_close(void)
 	for (int i = 0; i < N_CRASHES; i++)
 		sigaction(crashes[i], &guard.old_crash[i], NULL);
 	sigaltstack(&off, NULL);
-	free(guard.stack);
 	close(guard.pipe[0]);
 	close(guard.pipe[1]);
 }

@@ -16,6 +16,7 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/autosave.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/guard.h"
 #include "qtui/tui/screen.h"
 #include "qtui/tui/script.h"

@@ -148,9 +148,9 @@ void ui_arrange(struct ui *ui)
 	layout_compute(&ui->layout, ui->w, ui->h, &want);
 	task_list_refresh(&ui->task, ui->snap->task, &ui->scroll[VIEW_TASK]);
 	if (ui->view == VIEW_TASK)
-		task_ask(ui);
+		ui_ask_sample(ui);
 	if (ui->view == VIEW_CHANNELS)
-		channels_ask(ui);
+		ui_ask_channels(ui);
 	scroll_fit(ui_scroll(ui), view_row(ui->view)->count(ui), ui_page(ui, PANEL_MAIN));
 	arrange_around(ui);
 	arrange_detail(ui);

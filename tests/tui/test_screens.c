@@ -12,6 +12,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/tui/ui.h"
+#include "qtui/tui/draw.h"
 
 static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 {

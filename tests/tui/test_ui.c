@@ -10,7 +10,9 @@
 #include "press.h"
 #include "qtui/base/log.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/help.h"
+#include "qtui/tui/screen.h"
 #include "qtui/tui/ui.h"
 
 static void start(struct ui *ui, enum fake_kind kind)
@@ -204,7 +206,7 @@ void test_ui__mouse(void **state)
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);
-	ui.mouse_button = 1;
+	ui.mouse_button = MOUSE_LEFT;
 	ui.mouse_x = 40;
 	ui.mouse_y = 6;
 	ui_key(&ui, K_MOUSE);
@@ -299,7 +301,7 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 	press(&ui, "K");
 	assert_int_equal(ui_node(&ui), row);
 	press(&ui, "J");
-	ui.mouse_button = 1;
+	ui.mouse_button = MOUSE_LEFT;
 	ui.mouse_x = 4 + 6 + 7 + 3; // the head of "noise %", or of what stands there
 	ui.mouse_y = 1 + view_channels_head(&ui);
 	ui_key(&ui, K_MOUSE);

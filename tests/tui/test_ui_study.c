@@ -13,6 +13,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/draw.h"
 
 // A screen on a study of a small network whose first run is over.
 struct live {
@@ -411,5 +412,32 @@ void test_ui_study__a_session_is_compared(void **state)
 	type(&l.ui, "diff", "nosuch");
 	assert_non_null(strstr(l.ui.note, "no variant"));
 	str_done(&both);
+	live_close(&l);
+}
+
+// What is so already is told, and is no edit: nothing is unsaved and no run begins. The caller's error may be fresh from the stack.
+void test_ui_study__a_command_that_changes_nothing(void **state)
+{
+	static const struct {
+		const char *command, *why;
+	} at[] = {
+		{"target esp32p4", "nothing changed: this is the target already"},
+		{"calibration minmax", "nothing changed: this is the calibrator already"},
+		{"preprocess auto", "nothing changed: pictures are prepared so already"},
+		{"tune auto", "nothing changed: the weights are these already"},
+	};
+	struct live l;
+
+	(void)state;
+	live_open(&l, "esp32p4", 1);
+	press(&l.ui, ":calibration<Space>minmax<Enter>");
+	live_wait(&l);
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		struct error err = {.text = "left by another call"};
+		int edits = l.ui.edits;
+		assert_int_equal(command_run(&l.ui, at[i].command, &err), STATUS_OK);
+		assert_string_equal(l.ui.note, at[i].why);
+		assert_int_equal(l.ui.edits, edits);
+	}
 	live_close(&l);
 }

@@ -137,6 +137,8 @@ bool snapshot_complete(const struct snapshot *s);
 const char *snapshot_samples(const struct snapshot *s, char *out, size_t size);
 // The plan that a run ended with; lives as long as the snapshot. NULL: none has ended yet.
 const struct plan *snapshot_plan(const struct snapshot *s);
+// The SNR of the worst output in dB; NAN: none is known.
+double snapshot_worst_output(const struct snapshot *s);
 // The site that shows a node's output figures, or NULL.
 const struct site *snapshot_output(const struct snapshot *s, int node);
 // Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is next to

@@ -4,12 +4,12 @@
 
 #include "qtui/analysis/snapshot.h"
 
-#define AROUND_LINES 96
+enum { AROUND_LINES = 96, AROUND_RAIL = 24 };
 struct around_line {
 	int node;        // -1: an input or output of the network
 	int value;       // the tensor then
 	int depth;       // 0: the node in the middle; < 0: feeds it, > 0: is fed by it
-	char rail[24];   // the lines of the tree in front of it
+	char rail[AROUND_RAIL]; // the lines of the tree in front of it
 };
 struct around {
 	int n, centre;   // lines, and which of them is the middle

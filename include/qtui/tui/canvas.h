@@ -39,6 +39,9 @@ struct canvas {
 };
 void canvas_init(struct canvas *c, int w, int h, const struct theme *theme, bool ascii);
 void canvas_done(struct canvas *c);
+const struct cell *canvas_row(const struct canvas *c, int y);
+// Of two canvases of one size.
+bool canvas_row_differs(const struct canvas *a, const struct canvas *b, int y);
 // Empties and, if needed, resizes.
 void canvas_reset(struct canvas *c, int w, int h);
 // Narrows the clip to its part inside `r`; returns what it was, to be put back by canvas_unclip.

@@ -31,10 +31,4 @@ MUST_CHECK enum status columns_find(enum column *out, const char *name, struct e
 // Worst first, unknown last, equal ones in the order of execution.
 int columns_compare(const struct snapshot *s, enum column c, bool turned, int a, int b);
 
-// How bad an SNR is: the thresholds are 10, 20 and 30 dB (noise of 10 %, 1 %, 0.1 % of the signal's power).
-enum severity { SEVERITY_NONE, SEVERITY_BAD, SEVERITY_WEAK, SEVERITY_FAIR, SEVERITY_GOOD };
-enum severity severity_of(double snr_db);
-enum role severity_role(enum severity s);
-const char *severity_glyph(enum severity s);
-
 #endif

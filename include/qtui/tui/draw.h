@@ -1,8 +1,15 @@
-// The frame around the views: top line, titles with tabs, bottom line.
+// The whole screen: the frame around the views (top line, titles with tabs, bottom line), and what the views draw alike.
 #ifndef QTUI_TUI_DRAW_H
 #define QTUI_TUI_DRAW_H
 
 #include "qtui/tui/ui.h"
+
+// The whole screen.
+void draw_screen(struct canvas *c, const struct ui *ui);
+// Why there are no figures to speak of: none yet, or a run that failed.
+void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r);
+// Text with the part that the search has found picked out.
+int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text);
 
 // The tab at column x of the main panel's title: a view, or -1.
 int draw_tab_at(const struct ui *ui, int x);

@@ -11,6 +11,9 @@ int *edit_selection(const struct ui *ui, int *n);
 void edit_unsaved(struct ui *ui); // what the session keeps has changed: it is autosaved
 // After any change of the study's edits: that, and shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);
+// After an edit that the study did not fail: edit_done, or where `err` tells that nothing changed, that as the message, and false.
+// `err` was empty before the edit.
+bool edit_taken(struct ui *ui, const struct error *err);
 void edit_note(struct ui *ui, const char *what, const char *step); // "undone: set A B and 20 more float"
 
 // The trial of a scale for the node under the cursor: begun by the first step, moved by 2^by.

@@ -13,6 +13,6 @@ int view_fix_head(const struct ui *ui);
 void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r);
 void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row);
 // "mAP .290 → .341 (float .361: 72 % of the loss regained), damage ...": what the steps came to
-void fix_summary(char *out, size_t size, const struct ui *ui);
+void view_fix_summary(char *out, size_t size, const struct ui *ui);
 
 #endif

@@ -5,9 +5,11 @@
 #include "qtui/tui/canvas.h"
 
 struct screen;
+// As terminals number them; the wheel is two.
+enum { MOUSE_NONE = 0, MOUSE_LEFT = 1, MOUSE_WHEEL_UP = 4, MOUSE_WHEEL_DOWN = 5 };
 struct screen_key {
 	int key;          // K_NONE: none is waiting
-	int x, y, button; // of K_MOUSE
+	int x, y, button; // of K_MOUSE: MOUSE_*
 	bool pasted;      // part of a text that the terminal pastes
 };
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);

@@ -100,7 +100,7 @@ struct ui {
 	bool scripted;                 // a line of a script is being done
 	bool notes_run;                // the run in progress was begun here: say what it brought
 	double cancelled_at;           // time of the last C-c, for the second one
-	int mouse_x, mouse_y, mouse_button; // of K_MOUSE: 1 left, 4 wheel up, 5 wheel down
+	int mouse_x, mouse_y, mouse_button; // of K_MOUSE: MOUSE_* (screen.h)
 };
 // `snap` is taken over.
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii);
@@ -121,8 +121,8 @@ struct scroll *ui_scroll(struct ui *ui);                 // of the main panel's 
 const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at
 int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows
 int ui_head(const struct ui *ui);                        // lines above the first row of the main panel's view
-void task_ask(struct ui *ui);                            // for the sample under the cursor, unless it is on its way
-void channels_ask(struct ui *ui);                        // for those of the tensor in the detail, unless they are on their way
+void ui_ask_sample(struct ui *ui);                       // for the sample under the cursor, unless it is on its way
+void ui_ask_channels(struct ui *ui);                     // for those of the tensor in the detail, unless they are on their way
 bool ui_rows_are_nodes(const struct ui *ui);             // those of the main panel
 void ui_new_node(struct ui *ui);                         // the panels are about another one: they begin at their tops
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way

@@ -40,11 +40,4 @@ void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r);
 int view_detail_height(const struct ui *ui, int width, int height); // lines that it needs
 void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r);
 
-// The whole screen.
-void draw_screen(struct canvas *c, const struct ui *ui);
-// Why there are no figures to speak of: none yet, or a run that failed.
-void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r);
-// Text with the part that the search has found picked out.
-int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text);
-
 #endif

@@ -5,8 +5,8 @@
 #include "qtui/tui/ui.h"
 
 // "mAP .371 → .318 (-.053 ±.012)"; what chance may have done is said, and of how many samples it is while there are more to come.
-void task_headline(char *out, size_t size, const struct task_report *r);
-void task_brief(char *out, size_t size, const struct task_report *r); // "mAP .371 → .318"
+void view_task_headline(char *out, size_t size, const struct task_report *r);
+void view_task_brief(char *out, size_t size, const struct task_report *r); // "mAP .371 → .318"
 
 int view_task_sample(const struct ui *ui); // under the cursor (or open); -1: none
 

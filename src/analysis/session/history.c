@@ -78,14 +78,6 @@ static struct run_nodes *nodes_of(const struct snapshot *s)
 	return to;
 }
 
-static double worst_output(const struct snapshot *s)
-{
-	double worst = NAN;
-	for (int i = 0; i < s->n_outputs; i++)
-		worst = fmin(worst, figures_snr(&s->output[i])); // of a number and none the number
-	return worst;
-}
-
 static double mean_node(const struct run_nodes *nodes)
 {
 	double sum = 0;
@@ -101,7 +93,7 @@ static double mean_node(const struct run_nodes *nodes)
 struct run_record run_record_of(const struct snapshot *s)
 {
 	struct run_record r = {.nodes = nodes_of(s)};
-	r.note = (struct run_note){.method = s->method, .n_edits = s->n_edits, .decision = s->decision, .out_snr_db = worst_output(s),
+	r.note = (struct run_note){.method = s->method, .n_edits = s->n_edits, .decision = s->decision, .out_snr_db = snapshot_worst_output(s),
 	    .mean_snr_db = mean_node(r.nodes), .task_float = NAN, .task_quant = NAN};
 	memcpy(r.note.target, s->target, sizeof r.note.target);
 	return r;

@@ -150,6 +150,14 @@ double figures_snr(const struct figures *f)
 	return shown_db(f->pooled.snr_db);
 }
 
+double snapshot_worst_output(const struct snapshot *s)
+{
+	double worst = NAN;
+	for (int i = 0; i < s->n_outputs; i++)
+		worst = fmin(worst, figures_snr(&s->output[i])); // of a number and none the number
+	return worst;
+}
+
 const struct site *snapshot_output(const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];

@@ -111,6 +111,21 @@ static uint32_t shown_glyph(const struct canvas *c, uint32_t g)
 	return c->ascii ? '?' : g;
 }
 
+const struct cell *canvas_row(const struct canvas *c, int y)
+{
+	return c->cell + (size_t)y * (size_t)c->w;
+}
+
+bool canvas_row_differs(const struct canvas *a, const struct canvas *b, int y)
+{
+	const struct cell *p = canvas_row(a, y), *q = canvas_row(b, y);
+
+	for (int x = 0; x < a->w; x++)
+		if (!cell_equal(&p[x], &q[x]))
+			return true;
+	return false;
+}
+
 static struct cell *cell_at(struct canvas *c, int x, int y)
 {
 	return &c->cell[(size_t)y * (size_t)c->w + (size_t)x];
@@ -120,7 +135,7 @@ bool canvas_blank(const struct canvas *c, struct rect r)
 {
 	for (int y = r.y; y < r.y + r.h; y++)
 		for (int x = r.x; x < r.x + r.w; x++)
-			if (canvas_holds(&c->clip, x, y) && c->cell[(size_t)y * (size_t)c->w + (size_t)x].glyph != ' ')
+			if (canvas_holds(&c->clip, x, y) && canvas_row(c, y)[x].glyph != ' ')
 				return false;
 	return true;
 }
@@ -203,13 +218,13 @@ int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role)
 {
 	for (int i = 0; i < w; i++)
-		canvas_put(c, x + i, y, 0x2500, role);
+		canvas_put(c, x + i, y, U'─', role);
 }
 
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role)
 {
 	for (int i = 0; i < h; i++)
-		canvas_put(c, x, y + i, 0x2502, role);
+		canvas_put(c, x, y + i, U'│', role);
 }
 
 void canvas_clear(struct canvas *c, struct rect r, enum role ground)
@@ -266,7 +281,7 @@ static void dump_roles(const struct canvas *c, struct str *out)
 	bool used[ROLE_COUNT] = {false};
 
 	for (int y = 0; y < c->h; y++) {
-		const struct cell *row = c->cell + (size_t)y * (size_t)c->w;
+		const struct cell *row = canvas_row(c, y);
 		int w = c->w;
 		while (w > 0 && role_letter(&row[w - 1]) == ' ')
 			w--;
@@ -284,7 +299,7 @@ static void dump_roles(const struct canvas *c, struct str *out)
 void canvas_dump(const struct canvas *c, struct str *out, bool roles)
 {
 	for (int y = 0; y < c->h; y++)
-		dump_row(c->cell + (size_t)y * (size_t)c->w, c->w, out);
+		dump_row(canvas_row(c, y), c->w, out);
 	if (!roles)
 		return;
 	str_add(out, "--\n");

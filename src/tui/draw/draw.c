@@ -46,18 +46,6 @@ struct piece {
 	enum role role;
 };
 
-static double worst_output(const struct snapshot *s)
-{
-	double worst = NAN;
-
-	for (int i = 0; i < s->n_outputs; i++) {
-		double v = figures_snr(&s->output[i]);
-		if (isnan(worst) || v < worst)
-			worst = v;
-	}
-	return worst;
-}
-
 // How many samples the figures are of: those of the first run begin with one, while all are calibrated on.
 static int samples_shown(const struct snapshot *s)
 {
@@ -72,7 +60,7 @@ static int samples_shown(const struct snapshot *s)
 static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 {
 	const struct snapshot *s = ui->snap;
-	double worst = worst_output(s);
+	double worst = snapshot_worst_output(s);
 	char snr[FIGURE];
 	int n = 0;
 
@@ -81,8 +69,8 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	snprintf(out[n].text, sizeof out->text, "%s %s", s->target, calib_name(s->method));
 	out[n++].role = ROLE_BAR;
 	if (s->task) {
-		task_headline(out[n].text, sizeof out->text, s->task);
-		task_brief(out[n].brief, sizeof out->brief, s->task);
+		view_task_headline(out[n].text, sizeof out->text, s->task);
+		view_task_brief(out[n].brief, sizeof out->brief, s->task);
 		out[n++].role = s->task_old ? ROLE_BAR : ROLE_BAR_STRONG;
 	}
 	if (!isnan(worst)) {
@@ -164,8 +152,8 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	if (!busy || !gauge)
 		return w;
 	plot_gauge(c, r.x + r.w - w - gauge - 2, r.y, gauge, progress, ROLE_BAR_BUSY);
-	canvas_put(c, r.x + r.w - w - gauge - 3, r.y, 0x2502, ROLE_BAR);
-	canvas_put(c, r.x + r.w - w - 2, r.y, 0x2502, ROLE_BAR);
+	canvas_put(c, r.x + r.w - w - gauge - 3, r.y, U'│', ROLE_BAR);
+	canvas_put(c, r.x + r.w - w - 2, r.y, U'│', ROLE_BAR);
 	return w + gauge + 4;
 }
 
@@ -330,9 +318,9 @@ static void draw_rules(struct canvas *c, const struct ui *ui)
 	if (!main->w || !detail->w || detail->y != main->y)
 		return;
 	canvas_stroke(c, detail->x - 1, main->y, main->h, ROLE_RULE);
-	canvas_put(c, detail->x - 1, main->y, 0x252C, ROLE_RULE);
+	canvas_put(c, detail->x - 1, main->y, U'┬', ROLE_RULE);
 	if (around->w)
-		canvas_put(c, detail->x - 1, around->y, 0x251C, ROLE_RULE);
+		canvas_put(c, detail->x - 1, around->y, U'├', ROLE_RULE);
 }
 
 static struct rect inside(struct rect r)

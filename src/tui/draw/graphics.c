@@ -50,19 +50,11 @@ static void sixel_show(struct str *out, const struct canvas_image *image)
 	sixel_encode(out, image->rgb, image->w, image->h);
 }
 
-static bool line_changed(const struct canvas *now, const struct canvas *before, int y)
-{
-	for (int x = 0; x < now->w; x++)
-		if (!cell_equal(&now->cell[(size_t)y * (size_t)now->w + (size_t)x], &before->cell[(size_t)y * (size_t)now->w + (size_t)x]))
-			return true;
-	return false;
-}
-
 // Curses may have written over it: only Kitty keeps pictures apart from the text.
 static bool is_touched(const struct graphics *g, const struct canvas *now, const struct canvas *before)
 {
 	for (int y = g->at.y; g->how != PICTURES_KITTY && y < g->at.y + g->at.h && y < now->h; y++)
-		if (line_changed(now, before, y))
+		if (canvas_row_differs(now, before, y))
 			return true;
 	return false;
 }
@@ -74,7 +66,7 @@ static bool is_covered(const struct graphics *g, const struct canvas *now)
 
 	for (int y = at->y; g->how != PICTURES_KITTY && y < at->y + at->h; y++)
 		for (int x = at->x; x < at->x + at->w; x++) {
-			const struct cell *c = &now->cell[(size_t)y * (size_t)now->w + (size_t)x];
+			const struct cell *c = &canvas_row(now, y)[x];
 			if (c->fg < 0 && c->glyph != CANVAS_UNDER_IMAGE)
 				return true;
 		}

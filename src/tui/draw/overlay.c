@@ -37,15 +37,6 @@ static bool is_picture(const struct cell *c)
 	return c->fg >= 0;
 }
 
-// Curses may write unchanged cells of a line anew where that is shorter than going past them.
-static bool line_touched(const struct cell *now, const struct cell *before, int w)
-{
-	for (int x = 0; x < w; x++)
-		if (!cell_equal(&now[x], &before[x]))
-			return true;
-	return false;
-}
-
 static void add_line(struct str *out, const struct cell *row, int y, int w, bool direct)
 {
 	int fg = -1, bg = -1, at = -1;
@@ -71,11 +62,10 @@ void overlay_text(struct str *out, const struct canvas *now, const struct canvas
 {
 	struct str lines = {0};
 
-	for (int y = 0; y < now->h; y++) {
-		size_t at = (size_t)y * (size_t)now->w;
-		if (all || line_touched(now->cell + at, before->cell + at, now->w))
-			add_line(&lines, now->cell + at, y, now->w, direct);
-	}
+	// Whole lines: curses may write unchanged cells of a line anew where that is shorter than going past them.
+	for (int y = 0; y < now->h; y++)
+		if (all || canvas_row_differs(now, before, y))
+			add_line(&lines, canvas_row(now, y), y, now->w, direct);
 	if (lines.len)
 		str_addf(out, "\0337%s\0338", str_text(&lines)); // cursor and attributes stay those that curses knows
 	str_done(&lines);

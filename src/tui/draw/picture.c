@@ -96,7 +96,7 @@ void picture_draw(struct canvas *c, struct picture *p, bool blocks)
 		for (int x = 0; x < p->at.w; x++) {
 			struct mean top = half(p, x, 2 * y), low = half(p, x, 2 * y + 1);
 			if (blocks) {
-				canvas_pixels(c, p->at.x + x, p->at.y + y, 0x2580, rgb_of(top), rgb_of(low));
+				canvas_pixels(c, p->at.x + x, p->at.y + y, U'▀', rgb_of(top), rgb_of(low));
 				continue;
 			}
 			top = (struct mean){(top.r + low.r) / 2, (top.g + low.g) / 2, (top.b + low.b) / 2};
@@ -112,9 +112,9 @@ struct pen {
 	char letter;
 };
 static const struct pen pens[PEN_KINDS] = {
-	[PEN_TRUTH] = {0x2500, 0x2502, {0x250C, 0x2510, 0x2514, 0x2518}, ROLE_BOX_TRUTH, 't'},
-	[PEN_FLOAT] = {0x254C, 0x254E, {0x256D, 0x256E, 0x2570, 0x256F}, ROLE_BOX_FLOAT, 'f'},
-	[PEN_QUANT] = {0x2550, 0x2551, {0x2554, 0x2557, 0x255A, 0x255D}, ROLE_BOX_QUANT, 'q'},
+	[PEN_TRUTH] = {U'─', U'│', {U'┌', U'┐', U'└', U'┘'}, ROLE_BOX_TRUTH, 't'},
+	[PEN_FLOAT] = {U'╌', U'╎', {U'╭', U'╮', U'╰', U'╯'}, ROLE_BOX_FLOAT, 'f'},
+	[PEN_QUANT] = {U'═', U'║', {U'╔', U'╗', U'╚', U'╝'}, ROLE_BOX_QUANT, 'q'},
 };
 
 enum role picture_role(enum pen_kind k)

@@ -2,7 +2,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/view_channels.h"
 
-void channels_ask(struct ui *ui)
+void ui_ask_channels(struct ui *ui)
 {
 	const struct site *site = ui_site(ui);
 	const struct snapshot *s = ui->snap;

@@ -63,7 +63,7 @@ void act_task_next(struct ui *ui)
 	step(ui, 1);
 }
 
-void task_ask(struct ui *ui)
+void ui_ask_sample(struct ui *ui)
 {
 	int sample = view_task_sample(ui);
 	struct task_list *l = &ui->task;

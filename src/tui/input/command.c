@@ -102,6 +102,7 @@ enum status command_run(struct ui *ui, const char *line, struct error *err)
 	enum action action;
 	enum status st = STATUS_OK;
 
+	*err = (struct error){0}; // a command that changes nothing says so in it, with STATUS_OK
 	trim_end(text);
 	args = text + strcspn(text, " \t");
 	if (*args)

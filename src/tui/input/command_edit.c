@@ -104,8 +104,8 @@ enum status command_target(struct ui *ui, char *args, struct error *err)
 {
 	if (study_set_target(ui->study, args, err))
 		return err->status;
-	edit_done(ui);
-	ui_note(ui, "target %s", ui->snap->target);
+	if (edit_taken(ui, err))
+		ui_note(ui, "target %s", ui->snap->target);
 	return STATUS_OK;
 }
 
@@ -117,8 +117,8 @@ enum status command_calibration(struct ui *ui, char *args, struct error *err)
 		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse", args);
 	if (study_set_method(ui->study, m, err))
 		return err->status;
-	edit_done(ui);
-	ui_note(ui, "calibration %s", calib_name(m));
+	if (edit_taken(ui, err))
+		ui_note(ui, "calibration %s", calib_name(m));
 	return STATUS_OK;
 }
 

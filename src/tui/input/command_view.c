@@ -6,6 +6,7 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/help.h"
 #include "qtui/tui/view_layers.h"
 

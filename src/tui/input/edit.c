@@ -22,13 +22,35 @@ void edit_done(struct ui *ui)
 	ui_take(ui, study_snapshot(ui->study));
 }
 
-// A row that was edited is followed, wherever the new figures put it.
-static void nodes_edited(struct ui *ui, const int *nodes, int n)
+bool edit_taken(struct ui *ui, const struct error *err)
 {
+	if (err->text[0])
+		ui_note(ui, "%s", err->text);
+	else
+		edit_done(ui);
+	return !err->text[0];
+}
+
+// As edit_taken, where some of the nodes may have refused; a row that was edited is followed, wherever the new figures put it.
+static bool nodes_taken(struct ui *ui, const int *nodes, int n, int refused, const struct error *err)
+{
+	if (!refused && err->text[0])
+		return edit_taken(ui, err);
 	for (int i = 0; i < n; i++)
 		if (nodes[i] == layers_node(&ui->layers))
 			layers_choose(&ui->layers);
 	edit_done(ui);
+	return true;
+}
+
+static void note_nodes(struct ui *ui, const char *done, int refused, const struct error *err)
+{
+	if (!refused) {
+		ui_note(ui, "%s", done);
+		return;
+	}
+	log_warn("%s; %d refused: %s", done, refused, err->text);
+	ui_note(ui, "%s; %d refused (%s)", done, refused, err->text);
 }
 
 void edit_note(struct ui *ui, const char *what, const char *step)
@@ -58,25 +80,20 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 {
 	bool same = are_all(ui, nodes, n, precision);
 	int refused = 0;
+	char done[UI_TEXT];
 
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
-	err->text[0] = '\0';
+	*err = (struct error){0};
 	if (study_set(ui->study, nodes, n, precision, &refused, err))
 		return err->status;
-	if (err->text[0] && !refused) {
-		ui_note(ui, "%s", err->text);
+	if (!nodes_taken(ui, nodes, n, refused, err))
 		return STATUS_OK;
-	}
-	nodes_edited(ui, nodes, n);
 	if (n == 1)
-		ui_note(ui, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
+		snprintf(done, sizeof done, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
 	else
-		ui_note(ui, "%s: %d node%s%s", precision_text(precision), n - refused, plural(n - refused), same ? ", as they were" : "");
-	if (refused) {
-		log_warn("%d of %d nodes refused %s: %s", refused, n, precision_text(precision), err->text);
-		ui_note(ui, "%s: %d node%s; %d refused (%s)", precision_text(precision), n - refused, plural(n - refused), refused, err->text);
-	}
+		snprintf(done, sizeof done, "%s: %d node%s%s", precision_text(precision), n - refused, plural(n - refused), same ? ", as they were" : "");
+	note_nodes(ui, done, refused, err);
 	return STATUS_OK;
 }
 
@@ -93,28 +110,23 @@ int *edit_selection(const struct ui *ui, int *n)
 
 enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, struct error *err)
 {
-	char text[FIGURE] = "auto", some[64];
-	const char *who = n == 1 ? ui->snap->g->node[nodes[0]].name : some;
+	char text[FIGURE] = "auto", done[UI_TEXT];
 	int refused = 0;
 
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
-	err->text[0] = '\0';
+	*err = (struct error){0};
 	if (study_scale_all(ui->study, nodes, n, scale, &refused, err))
 		return err->status;
-	if (err->text[0] && !refused) {
-		ui_note(ui, "%s", err->text);
+	if (!nodes_taken(ui, nodes, n, refused, err))
 		return STATUS_OK;
-	}
-	nodes_edited(ui, nodes, n);
-	snprintf(some, sizeof some, "%d node%s", n - refused, plural(n - refused));
 	if (scale > 0)
 		format_scale(text, scale);
-	ui_note(ui, "%s: scale %s", who, text);
-	if (refused) {
-		log_warn("%d of %d nodes refused the scale %s: %s", refused, n, text, err->text);
-		ui_note(ui, "%s: scale %s; %d refused (%s)", who, text, refused, err->text);
-	}
+	if (n == 1)
+		snprintf(done, sizeof done, "%s: scale %s", ui->snap->g->node[nodes[0]].name, text);
+	else
+		snprintf(done, sizeof done, "%d node%s: scale %s", n - refused, plural(n - refused), text);
+	note_nodes(ui, done, refused, err);
 	return STATUS_OK;
 }
 

@@ -64,7 +64,12 @@ static struct screen_key mouse_key(void)
 	if (getmouse(&e) != OK)
 		return out;
 	out = (struct screen_key){.key = K_MOUSE, .x = e.x, .y = e.y};
-	out.button = e.bstate & BUTTON1_PRESSED ? 1 : e.bstate & BUTTON4_PRESSED ? 4 : e.bstate & BUTTON5_PRESSED ? 5 : 0;
+	if (e.bstate & BUTTON1_PRESSED)
+		out.button = MOUSE_LEFT;
+	else if (e.bstate & BUTTON4_PRESSED)
+		out.button = MOUSE_WHEEL_UP;
+	else if (e.bstate & BUTTON5_PRESSED)
+		out.button = MOUSE_WHEEL_DOWN;
 	return out;
 }
 
@@ -80,7 +85,7 @@ static int character(struct keyboard *k, wint_t c)
 	case REPLY_KEY:
 		return plain_key(c);
 	case REPLY_ESC_KEY:
-		k->held = c == 27 ? 0 : (int)c; // a second Escape is looked at by the reply itself
+		k->held = c == '\033' ? 0 : (int)c; // a second Escape is looked at by the reply itself
 		return K_ESC;
 	default:
 		return K_NONE;

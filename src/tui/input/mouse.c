@@ -2,10 +2,11 @@
 
 #include "qtui/tui/action.h"
 #include "qtui/tui/draw.h"
+#include "qtui/tui/screen.h"
 #include "qtui/tui/view_channels.h"
 #include "qtui/tui/view_layers.h"
 
-enum { BUTTON_LEFT = 1, WHEEL_UP = 4, WHEEL_DOWN = 5, WHEEL_ROWS = 3 };
+enum { WHEEL_ROWS = 3 };
 
 static void wheel(struct ui *ui, enum panel p, int by)
 {
@@ -78,10 +79,10 @@ void mouse_do(struct ui *ui)
 		const struct rect *r = &ui->layout.panel[p];
 		if (!r->w || !canvas_holds(r, ui->mouse_x, ui->mouse_y))
 			continue;
-		if (ui->mouse_button == BUTTON_LEFT)
+		if (ui->mouse_button == MOUSE_LEFT)
 			click(ui, (enum panel)p, ui->mouse_x, ui->mouse_y);
-		else if (ui->mouse_button == WHEEL_UP || ui->mouse_button == WHEEL_DOWN)
-			wheel(ui, (enum panel)p, ui->mouse_button == WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
+		else if (ui->mouse_button == MOUSE_WHEEL_UP || ui->mouse_button == MOUSE_WHEEL_DOWN)
+			wheel(ui, (enum panel)p, ui->mouse_button == MOUSE_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
 		return;
 	}
 }

@@ -79,7 +79,7 @@ static enum reply_verdict begin(struct reply *r, int c)
 	else if (c == 'P' || c == '_') {
 		r->state = REPLY_STRING;
 		r->kind = (char)c;
-	} else if (c == 27) {
+	} else if (c == '\033') {
 		return REPLY_ESC_KEY; // the one before was a key; this one is looked at
 	} else {
 		r->state = REPLY_NONE;
@@ -100,13 +100,13 @@ static void in_csi(struct reply *r, int c)
 
 static void in_string(struct reply *r, int c)
 {
-	bool end = c == 7 || (r->state == REPLY_STRING_ESC && c == '\\');
+	bool end = c == '\a' || (r->state == REPLY_STRING_ESC && c == '\\');
 
 	if (end)
 		take_string(r);
-	else if (c != 27)
+	else if (c != '\033')
 		add(r, c);
-	r->state = end ? REPLY_NONE : c == 27 ? REPLY_STRING_ESC : REPLY_STRING;
+	r->state = end ? REPLY_NONE : c == '\033' ? REPLY_STRING_ESC : REPLY_STRING;
 }
 
 enum reply_verdict reply_feed(struct reply *r, int c, double now)
@@ -115,7 +115,7 @@ enum reply_verdict reply_feed(struct reply *r, int c, double now)
 		r->state = REPLY_NONE; // its end never came
 	switch (r->state) {
 	case REPLY_NONE:
-		if (c != 27)
+		if (c != '\033')
 			return REPLY_KEY;
 		r->state = REPLY_ESC;
 		r->since = now;

@@ -82,10 +82,10 @@ enum status command_tune(struct ui *ui, char *args, struct error *err)
 
 	if (!*args || parse_time(args, &seconds))
 		return start(ui, args, REPAIR_TUNE, err);
-	enum status s = study_tune(ui->study, args, err);
-	if (s == STATUS_OK)
-		edit_done(ui);
-	return s;
+	if (study_tune(ui->study, args, err))
+		return err->status;
+	edit_taken(ui, err);
+	return STATUS_OK;
 }
 
 // A kept step becomes a step of the history for each of its commands.
@@ -118,7 +118,7 @@ void repair_ended(struct ui *ui)
 		edit_done(ui);
 	if (ui->repair.tried) {
 		char bought[UI_TEXT];
-		fix_summary(bought, sizeof bought, ui);
+		view_fix_summary(bought, sizeof bought, ui);
 		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
 		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
 	} else if (!failed && why[0]) {

@@ -7,6 +7,7 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/columns.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 
 // How many nodes the last edit has made better and worse; "nothing" is said loudly, since an edit without effect is a find.
 static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
@@ -14,9 +15,9 @@ static void describe_change(struct str *out, const struct snapshot *s, bool outp
 	int better = 0, worse = 0;
 
 	for (int i = 0; i < s->n_rows; i++) {
-		double change = columns_row(COLUMN_CHANGE)->value(s, i);
-		better += change >= 0.05;
-		worse += change <= -0.05;
+		int sign = gain_sign(columns_row(COLUMN_CHANGE)->value(s, i));
+		better += sign > 0;
+		worse += sign < 0;
 	}
 	if (better || worse)
 		str_addf(out, "; %d node%s better, %d worse", better, plural(better), worse);
@@ -31,7 +32,7 @@ static bool describe_output(struct str *out, const struct run_note *now, const s
 	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
 
 	format_db(snr, now->out_snr_db);
-	bool other = fabs(by) >= 0.05;
+	bool other = gain_sign(by) != 0;
 
 	if (other)
 		str_addf(out, "worst output %s → %s dB (%s)", format_db(before, was->out_snr_db), snr, format_change(change, by));

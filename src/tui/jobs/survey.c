@@ -57,9 +57,6 @@ enum status command_preprocess(struct ui *ui, char *args, struct error *err)
 		word[n++] = w;
 	if (study_preprocess(ui->study, word, n, err))
 		return err->status;
-	if (err->text[0])
-		ui_note(ui, "%s", err->text);
-	else
-		edit_done(ui);
+	edit_taken(ui, err);
 	return STATUS_OK;
 }

@@ -97,16 +97,16 @@ static void add_line(struct around *a, int id, int depth, const char *rail)
 	snprintf(l->rail, sizeof l->rail, "%s", rail);
 }
 
-static void extend(char out[24], const char *rail, const char *more)
+static void extend(char out[AROUND_RAIL], const char *rail, const char *more)
 {
-	snprintf(out, 24, "%.18s%s", rail, more);
+	snprintf(out, AROUND_RAIL, "%.*s%s", AROUND_RAIL - 6, rail, more);
 }
 
 // Above a node: the lines of what feeds it, each with its own feeders above it.
 static void build_up(struct around *a, const struct snapshot *s, int node, int level, int deepest, const char *rail)
 {
 	int id[NEIGHBOURS], n = neighbours(s, node, member_producers, id, NEIGHBOURS);
-	char deeper[24], own[24];
+	char deeper[AROUND_RAIL], own[AROUND_RAIL];
 
 	for (int i = 0; i < n; i++) {
 		extend(deeper, rail, i ? "│ " : "  ");
@@ -120,7 +120,7 @@ static void build_up(struct around *a, const struct snapshot *s, int node, int l
 static void build_down(struct around *a, const struct snapshot *s, int node, int level, int deepest, const char *rail)
 {
 	int id[NEIGHBOURS], n = neighbours(s, node, member_consumers, id, NEIGHBOURS);
-	char deeper[24], own[24];
+	char deeper[AROUND_RAIL], own[AROUND_RAIL];
 
 	for (int i = 0; i < n; i++) {
 		extend(own, rail, i < n - 1 ? "├ " : "└ ");

@@ -7,6 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/tui/columns.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 
 // ---- columns
 
@@ -86,11 +87,6 @@ static double value_mse(const struct channels *c, int i)
 static double value_max_error(const struct channels *c, int i)
 {
 	return c->at[i].now.max_error;
-}
-
-static enum role role_snr(double v)
-{
-	return severity_role(severity_of(v));
 }
 
 static char *format_bits(char *out, double v)

@@ -131,7 +131,7 @@ static void draw_limits(struct canvas *c, struct rect r, const struct site *site
 		bool inside = limit[k] >= e->low && limit[k] <= e->high;
 		for (int x = r.x; inside && x < r.x + r.w; x++)
 			if (canvas_blank(c, (struct rect){x, y, 1, 1}))
-				canvas_put(c, x, y, 0x254C, ROLE_HIST_LIMIT);
+				canvas_put(c, x, y, U'╌', ROLE_HIST_LIMIT);
 	}
 }
 

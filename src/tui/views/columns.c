@@ -8,6 +8,7 @@
 #include "qtui/engine/op.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 
 // Of the tensor that a node makes; NAN when not known.
 static double of_output(const struct snapshot *s, int node, double (*figure)(const struct figures *f))
@@ -125,19 +126,11 @@ static const char *text_name(const struct snapshot *s, int node)
 	return s->g->node[node].name;
 }
 
-static enum role role_snr(double v)
-{
-	return severity_role(severity_of(v));
-}
-
-static enum role role_change(double v)
-{
-	return v >= 0.05 ? ROLE_BETTER : v <= -0.05 ? ROLE_WORSE : ROLE_DIM;
-}
-
 static enum role role_blame(double v)
 {
-	return v >= 0.00005 ? ROLE_BETTER : v <= -0.00005 ? ROLE_WORSE : ROLE_DIM;
+	double seen = 0.00005; // what does not round to nothing in the four digits of format_blame
+
+	return v >= seen ? ROLE_BETTER : v <= -seen ? ROLE_WORSE : ROLE_DIM;
 }
 
 static const struct column_row rows[COLUMN_COUNT] = {
@@ -199,25 +192,4 @@ int columns_compare(const struct snapshot *s, enum column c, bool turned, int a,
 	}
 	d *= row->worst * (turned ? -1 : 1);
 	return d ? d : a - b;
-}
-
-enum severity severity_of(double snr)
-{
-	if (isnan(snr))
-		return SEVERITY_NONE;
-	return snr < 10 ? SEVERITY_BAD : snr < 20 ? SEVERITY_WEAK : snr < 30 ? SEVERITY_FAIR : SEVERITY_GOOD;
-}
-
-enum role severity_role(enum severity s)
-{
-	static const enum role role[] = {ROLE_DIM, ROLE_SNR_BAD, ROLE_SNR_WEAK, ROLE_SNR_FAIR, ROLE_SNR_GOOD};
-
-	return role[s];
-}
-
-const char *severity_glyph(enum severity s)
-{
-	static const enum glyph glyph[] = {GLYPH_DASH, GLYPH_BAD, GLYPH_WEAK, GLYPH_FAIR, GLYPH_GOOD};
-
-	return s == SEVERITY_NONE ? " " : glyph_text(glyph[s]);
 }

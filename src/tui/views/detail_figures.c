@@ -5,6 +5,7 @@
 #include "qtui/tui/detail.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/plot.h"
 
 enum { BINS_MAX = 512, LEAST_OF_FOUR = 8 }; // columns of figures, beside each other without touching: in less room what was before is left out
@@ -42,7 +43,7 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 {
 	bool old = p->ui->snap->row[s->node].pending;
 	double now = row->value(&s->graphwise), before = row->value(&s->before), alone = row->value(&s->layerwise);
-	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? severity_role(severity_of(now)) : ROLE_TEXT;
+	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? snr_role(now) : ROLE_TEXT;
 	char text[FIGURE];
 	int x = p->x + DETAIL_LABEL;
 
@@ -104,10 +105,10 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 
 	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
 	if (h->lo < 0 && h->hi > 0)
-		axis_mark(p, h, 0, 1, ROLE_TEXT, 0x253C);
+		axis_mark(p, h, 0, 1, ROLE_TEXT, U'┼');
 	if (detail_grid(s, scale, &low, &high)) {
-		axis_mark(p, h, low, rows + 1, ROLE_HIST_LIMIT, 0x2506);
-		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, 0x2506);
+		axis_mark(p, h, low, rows + 1, ROLE_HIST_LIMIT, U'┆');
+		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, U'┆');
 	}
 	p->y++;
 	canvas_text(p->c, p->x, p->y, 12, ROLE_DIM, format_value(text, (double)h->lo));

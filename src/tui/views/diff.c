@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "qtui/base/mem.h"
+#include "qtui/tui/grade.h"
 
 // Exact against exact is no difference; exact against a figure is the greatest there is.
 static double gain_of(double a, double b)
@@ -18,7 +19,7 @@ static bool compare_node(struct diff_row *r, const struct run_nodes *a, const st
 	*r = (struct diff_row){.node = node, .a_db = a->snr_db[node], .b_db = b->snr_db[node]};
 	r->gain = gain_of(r->a_db, r->b_db);
 	r->decided = a->precision[node] != b->precision[node] || a->scale[node] != b->scale[node];
-	return r->decided || fabs(r->gain) >= 0.05;
+	return r->decided || gain_sign(r->gain) != 0;
 }
 
 static int by_gain(const void *x, const void *y)

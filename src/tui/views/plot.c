@@ -42,13 +42,16 @@ static void put_ascii(struct canvas *c, int x, int y, int below, struct span s, 
 	canvas_put(c, x, y, (uint32_t)" .:+#"[fill > 0 ? fill : 0], role);
 }
 
+// Braille patterns: a bit for each dot.
+enum { BRAILLE_BLANK = 0x2800 };
+
 static void put_braille(struct canvas *c, int x, int y, int below, struct span left, struct span right, enum role role)
 {
 	uint32_t bits = braille_column(clamp4(left.from - below), clamp4(left.to - below), 0) |
 	    braille_column(clamp4(right.from - below), clamp4(right.to - below), 1);
 
 	if (bits)
-		canvas_put(c, x, y, 0x2800 + bits, role);
+		canvas_put(c, x, y, BRAILLE_BLANK + bits, role);
 }
 
 // What the columns of dots of cell x show, over all lines.
@@ -87,5 +90,5 @@ void plot_gauge(struct canvas *c, int x, int y, int width, double share, enum ro
 	if (share > 0 && eighths == 0)
 		eighths = 1;
 	for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
-		canvas_put(c, x + i, y, eighths >= 8 ? 0x2588 : (uint32_t)(0x2590 - eighths), role);
+		canvas_put(c, x + i, y, U'█' + (uint32_t)(eighths < 8 ? 8 - eighths : 0), role);
 }

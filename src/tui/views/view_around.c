@@ -3,6 +3,7 @@
 
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
@@ -31,8 +32,7 @@ static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int 
 	if (r.w >= WIDE)
 		canvas_text(c, r.x + r.w - 20, r.y, 9, ROLE_DIM, node->op->name);
 	x = r.x + r.w - 10;
-	canvas_text(c, x, r.y, 2, row->precision == PREC_INT8 ? ROLE_INT8 : row->precision == PREC_INT16 ? ROLE_INT16 : ROLE_FLOAT,
-	    row->precision == PREC_INT8 ? "8" : row->precision == PREC_INT16 ? "16" : "f");
+	canvas_text(c, x, r.y, 2, precision_role(row->precision), precision_short(row->precision));
 	canvas_right(c, x + 3, r.y, 6, isnan(snr) ? ROLE_DIM : row->pending ? ROLE_PENDING : severity_role(severity),
 	    format_db(text, snr));
 }

@@ -7,6 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 #include "qtui/tui/rows.h"

@@ -1,14 +1,15 @@
 // Channels of the tensor that the detail is about: a plot of all, and a list with the worst first.
-#include "qtui/base/str.h"
-#include "qtui/tui/rows.h"
 #include "qtui/tui/view_channels.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/detail.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
+#include "qtui/tui/rows.h"
 
 enum { HEADING = 2, MARKS = 4, FLAGS_WANT = 12, LOW = 10, MIDDLE = 16 };
 
@@ -116,7 +117,7 @@ static void draw_samples(struct canvas *c, struct rect r, const struct channels 
 		snprintf(text, sizeof text, "  %.120s %s", ch->sample[i].name, format_db(snr, ch->sample[i].snr_db));
 		if (x + text_width(text) > r.x + r.w)
 			break;
-		x += canvas_text(c, x, r.y, r.x + r.w - x, severity_role(severity_of(ch->sample[i].snr_db)), text);
+		x += canvas_text(c, x, r.y, r.x + r.w - x, snr_role(ch->sample[i].snr_db), text);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "qtui/analysis/traffic.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/plot.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
@@ -106,23 +107,16 @@ void view_cost_text(char *out, size_t size, const struct ui *ui, int row)
 	snprintf(out, size, "%s", op >= 0 ? c.op[op].op : "");
 }
 
-static enum role precision_role(int p)
-{
-	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
-
-	return role[p];
-}
-
 static void draw_share(struct canvas *c, struct rect r, int p, double share, const char *amount)
 {
 	char percent[FIGURE];
 	int bar = r.w - 36 < 60 ? r.w - 36 : 60;
 
-	canvas_text(c, r.x + 2, r.y, 6, precision_role(p), precision_name((enum precision)p));
+	canvas_text(c, r.x + 2, r.y, 6, precision_role((enum precision)p), precision_name((enum precision)p));
 	canvas_right(c, r.x + 9, r.y, 6, ROLE_STRONG, format_percent(percent, 100 * share));
 	canvas_text(c, r.x + 16, r.y, 1, ROLE_DIM, "%");
 	canvas_right(c, r.x + 18, r.y, 10, ROLE_TEXT, amount);
-	plot_gauge(c, r.x + 30, r.y, bar, share, precision_role(p));
+	plot_gauge(c, r.x + 30, r.y, bar, share, precision_role((enum precision)p));
 }
 
 static void draw_macs(struct canvas *c, struct rect r, const struct cost *cost, int p)
@@ -207,7 +201,7 @@ static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, c
 	draw_figure(c, r, at, OP_TIME, takes ? ROLE_TEXT : ROLE_DIM, takes ? cost_time(text, op->time) : "–");
 	draw_figure(c, r, at, OP_TIME_SHARE, ROLE_TEXT, takes ? format_percent(text, 100 * op->time / cost->times.all) : "");
 	for (int p = 0; p < PREC_COUNT; p++)
-		draw_figure(c, r, at, (enum op_column)(OP_WIDTHS + p), op->by[p] ? precision_role(p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
+		draw_figure(c, r, at, (enum op_column)(OP_WIDTHS + p), op->by[p] ? precision_role((enum precision)p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
 }
 
 static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)

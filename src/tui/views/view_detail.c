@@ -7,6 +7,7 @@
 #include "qtui/engine/op.h"
 #include "qtui/tui/detail.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 
 enum { TWO_COLUMNS = 76, TALL = 28 };
 
@@ -64,7 +65,6 @@ static void put_reason(struct page *p, const char *reason)
 
 static void put_precision(struct page *p, const struct node_row *row)
 {
-	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
 	const char *why = row->requested >= 0 || row->scale_requested > 0 ? "edited by you"
 	    : row->quantizable ? "as the target chooses" : "the target leaves it so";
 
@@ -72,7 +72,7 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
 		    precision_name((enum precision)row->requested));
 	else
-		put(p, "precision", role[row->precision], "%s, %s", precision_name(row->precision), why);
+		put(p, "precision", precision_role(row->precision), "%s, %s", precision_name(row->precision), why);
 	if (row->refused)
 		put_reason(p, row->refused);
 }

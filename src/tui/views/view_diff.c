@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "qtui/base/str.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
@@ -77,13 +79,12 @@ static int name_at(int width)
 static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct diff_row *x = &ui->diff.row[row];
-	enum role better = x->gain >= 0.05 ? ROLE_BETTER : x->gain <= -0.05 ? ROLE_WORSE : ROLE_DIM;
 	int name = name_at(r.w);
 	char text[FIGURE];
 
-	canvas_right(c, r.x + X_A, r.y, W_DB, severity_role(severity_of(x->a_db)), format_db(text, x->a_db));
-	canvas_right(c, r.x + X_B, r.y, W_DB, severity_role(severity_of(x->b_db)), format_db(text, x->b_db));
-	canvas_right(c, r.x + X_GAIN, r.y, W_DB - 1, better, format_change(text, x->gain));
+	canvas_right(c, r.x + X_A, r.y, W_DB, snr_role(x->a_db), format_db(text, x->a_db));
+	canvas_right(c, r.x + X_B, r.y, W_DB, snr_role(x->b_db), format_db(text, x->b_db));
+	canvas_right(c, r.x + X_GAIN, r.y, W_DB - 1, gain_role(x->gain), format_change(text, x->gain));
 	if (r.w >= MEDIUM)
 		draw_decision(c, &ui->diff, r, x->node);
 	draw_found(c, ui, r.x + name, r.y, r.w - name - 1, x->decided ? ROLE_STRONG : ROLE_TEXT, CUT_LEFT, node_name(ui, row));

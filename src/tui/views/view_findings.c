@@ -6,6 +6,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/findings.h"
 #include "qtui/tui/rows.h"
@@ -124,10 +125,10 @@ void act_view_findings(struct ui *ui)
 
 void act_finding_apply(struct ui *ui)
 {
-	finding_apply(ui, under_cursor(ui));
+	view_findings_apply(ui, under_cursor(ui));
 }
 
-void finding_apply(struct ui *ui, const struct finding *f)
+void view_findings_apply(struct ui *ui, const struct finding *f)
 {
 	struct error err = {0};
 	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next findings are others
@@ -138,12 +139,8 @@ void finding_apply(struct ui *ui, const struct finding *f)
 		ui_note(ui, "these findings are from before the last edit: wait for the run");
 	else if (study_command(ui->study, edit, &err))
 		ui_fail(ui, &err);
-	else if (err.text[0])
-		ui_note(ui, "%s", err.text);
-	else {
-		edit_done(ui);
+	else if (edit_taken(ui, &err))
 		edit_note(ui, "", edit);
-	}
 	free(edit);
 }
 

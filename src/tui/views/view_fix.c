@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "qtui/analysis/cost.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/repair.h"
 
@@ -83,7 +84,7 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 	return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
 }
 
-void fix_summary(char *out, size_t size, const struct ui *ui)
+void view_fix_summary(char *out, size_t size, const struct ui *ui)
 {
 	const struct ui_repair *r = &ui->repair;
 	char was[COST_TIME], now[COST_TIME];
@@ -130,7 +131,7 @@ void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
 
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
 	if (ui->repair.tried) {
-		fix_summary(text, sizeof text, ui);
+		view_fix_summary(text, sizeof text, ui);
 		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y + 1, r.w - LEFT - 1, summary_lines(ui)}, ROLE_TEXT, text);
 	}
 	if (has_sentence(ui))

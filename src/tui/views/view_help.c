@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/tui/draw.h"
 #include "qtui/tui/help.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/text.h"

@@ -1,11 +1,13 @@
-#include "qtui/tui/rows.h"
 #include "qtui/tui/view_layers.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "qtui/analysis/cost.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
+#include "qtui/tui/rows.h"
 
 enum { MARKS = 4, NAME_WANTS = 28 }; // columns for cursor, mark and severity; columns that the name should keep
 
@@ -102,23 +104,16 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r, con
 	}
 }
 
-static const char *short_precision(int p)
-{
-	static const char *const name[PREC_COUNT] = {[PREC_INT8] = "8", [PREC_INT16] = "16", [PREC_FLOAT] = "f"};
-
-	return p >= 0 && p < PREC_COUNT ? name[p] : "?";
-}
-
 // "8", "16*" (edited), "8→16*" (edited, not computed yet), "8!" (refused)
 static void draw_precision(struct canvas *c, const struct node_row *row, int x, int y)
 {
-	static const enum role role[PREC_COUNT] = {ROLE_INT8, ROLE_INT16, ROLE_FLOAT};
+	enum precision requested = (enum precision)row->requested;
 	bool edited = row->requested >= 0 || row->scale_requested > 0;
 	bool coming = row->pending && row->requested >= 0 && row->requested != (int)row->precision && !row->refused;
 
-	x += canvas_text(c, x, y, 2, role[row->precision], short_precision((int)row->precision));
+	x += canvas_text(c, x, y, 2, precision_role(row->precision), precision_short(row->precision));
 	if (coming)
-		x += canvas_textf(c, x, y, 3, role[row->requested], "→%s", short_precision(row->requested));
+		x += canvas_textf(c, x, y, 3, precision_role(requested), "→%s", precision_short(requested));
 	if (row->refused)
 		canvas_text(c, x, y, 1, ROLE_REFUSED, "!");
 	else if (edited)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "qtui/base/log.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/text.h"
 #include "qtui/tui/ui.h"

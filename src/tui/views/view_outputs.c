@@ -1,8 +1,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/tui/draw.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 

@@ -6,6 +6,7 @@
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/task.h"
 #include "qtui/tui/action.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/rows.h"

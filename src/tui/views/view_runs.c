@@ -4,7 +4,9 @@
 
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 #include "qtui/tui/ui.h"
 
@@ -163,13 +165,12 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int a
 {
 	const struct run_note *run = &ui->snap->run[at_run];
 	double change = change_of(ui->snap, at_run);
-	enum role better = change >= 0.05 ? ROLE_BETTER : change <= -0.05 ? ROLE_WORSE : ROLE_DIM;
 	struct places at = columns_of(ui, r.w);
 	char text[FIGURE];
 
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
-	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : severity_role(severity_of(run->out_snr_db)), format_db(text, run->out_snr_db));
-	canvas_right(c, r.x + X_CHANGE, r.y, 6, run->earlier ? ROLE_DIM : better, format_change(text, change));
+	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : snr_role(run->out_snr_db), format_db(text, run->out_snr_db));
+	canvas_right(c, r.x + X_CHANGE, r.y, 6, run->earlier ? ROLE_DIM : gain_role(change), format_change(text, change));
 	if (at.mean)
 		canvas_right(c, r.x + at.mean, r.y, 7, run->earlier ? ROLE_DIM : ROLE_TEXT, format_db(text, run->mean_snr_db));
 	draw_cost(c, run, at, r);

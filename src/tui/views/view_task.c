@@ -1,12 +1,13 @@
 // The task: what quantization costs in mAP or top-1, in all, by class, by sample; and the sample under the cursor.
-#include "qtui/tui/rows.h"
 #include "qtui/tui/view_task.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/rows.h"
 
 enum { SUMMARY = 6, TALL = 18, WIDE = 100, LIST = 58 };
 enum { X_CHANGE = 2, X_FLOAT = 10, X_QUANT = 17, X_OBJECTS = 24, X_NAME = 26, OBJECTS = 7 };
@@ -58,7 +59,7 @@ static bool task_is_chance(const struct task_report *r)
 	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
 }
 
-void task_brief(char *out, size_t size, const struct task_report *r)
+void view_task_brief(char *out, size_t size, const struct task_report *r)
 {
 	char before[FIGURE], after[FIGURE];
 	const double *v = r->figure[0].value;
@@ -69,13 +70,13 @@ void task_brief(char *out, size_t size, const struct task_report *r)
 		snprintf(out, size, "%s %s → %s", task_word(r->figure[0].name), format_score(before, v[TASK_FLOAT]), format_score(after, v[TASK_QUANT]));
 }
 
-void task_headline(char *out, size_t size, const struct task_report *r)
+void view_task_headline(char *out, size_t size, const struct task_report *r)
 {
 	char brief[64], change[FIGURE], spread[FIGURE];
 	const double *v = r->figure[0].value;
 	size_t n;
 
-	task_brief(brief, sizeof brief, r);
+	view_task_brief(brief, sizeof brief, r);
 	if (r->kind == TASK_AGREE)
 		n = (size_t)snprintf(out, size, "%s", brief);
 	else
@@ -116,7 +117,7 @@ static void draw_top(struct canvas *c, const struct ui *ui, struct rect r)
 	char text[160];
 	int x;
 
-	task_headline(text, sizeof text, t);
+	view_task_headline(text, sizeof text, t);
 	x = r.x + 2 + canvas_text(c, r.x + 2, r.y, r.w - 3, ui->snap->task_old ? ROLE_PENDING : ROLE_STRONG, text) + 3;
 	if (ui->snap->task_old)
 		canvas_text(c, x, r.y, r.x + r.w - x - 1, ROLE_PENDING, "before the last edit");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "qtui/tui/action.h"
+#include "qtui/tui/draw.h"
 #include "qtui/tui/findings.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/rows.h"
@@ -174,11 +175,11 @@ void act_why_apply(struct ui *ui)
 	unsigned edits = ui->edits;
 
 	if (line && line->finding >= 0)
-		finding_apply(ui, &ui->findings->at[line->finding]);
+		view_findings_apply(ui, &ui->findings->at[line->finding]);
 	else if (line && line->part == STORY_NEXT && line->text[0] == ':')
 		type_command(ui, line->text);
 	else if (first)
-		finding_apply(ui, first);
+		view_findings_apply(ui, first);
 	else
 		ui_note(ui, n_lines(ui) ? "no edit mends what is told here: the last lines say what to try" : "nothing is told yet: wait for the run");
 	if (ui->edits != edits)
