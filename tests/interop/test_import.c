@@ -308,13 +308,13 @@ void test_import__quark_s_other_members(void **state)
 	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
-	    "\"exclude\": [[[\"a\"], [\"b\"]]], \"subgraphs_to_exclude\": [[[\"a\"], [\"b\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
+	    "\"exclude\": [[[\"a\"], [\"b\"]], 7], \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" STEM "\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
 	    "\"nodes_to_quantize\": [], \"extra_options\": {\"MixedPrecisionTensor\": {\"ExtendedQuantType.QBFloat16\": [\"" CLASS_CONV
 	    "_output_0\"], \"QInt4\": [\"" STEM_OUT "\"], \"Q7\": [\"" STEM_OUT "\"]}}}"));
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
 	assert_int_equal(precision(st, STEM), -1);
-	static const char *const note[] = {"layer_type_config: only", "exclude: only names are read, no subgraphs", "subgraphs_to_exclude is not read",
+	static const char *const note[] = {"layer_type_config: only", "a: the model has no such node", "exclude: neither a name", "no way leads to its end",
 	    "specific_layer_config is not read", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		if (!strstr(str_text(&r.notes), note[i]))
@@ -322,6 +322,54 @@ void test_import__quark_s_other_members(void **state)
 	assert_int_equal(r.n_notes, sizeof note / sizeof *note);
 	import_report_done(&r);
 	study_close(&st);
+}
+
+// The words of both tools for a calibrator, as Python prints them.
+void test_import__calibrators_by_their_enumerations(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		enum calib_method method;
+	} t[] = {
+	    {"{\"calibrate_method\": \"CalibrationMethod.Percentile\"}", CALIB_PERCENTILE},
+	    {"{\"calibrate_method\": \"PowerOfTwoMethod.MinMSE\"}", CALIB_MSE},
+	    {"{\"calibrate_method\": \"PowerOfTwoMethod.NonOverflow\"}", CALIB_MINMAX},
+	    {"{\"global_config\": {\"input_tensors\": {\"calibration_method\": \"CalibMethod.MinMSE\"}}}", CALIB_MSE},
+	};
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(t[i].text));
+		struct snapshot *s = study_snapshot(st);
+		assert_int_equal(s->method, t[i].method);
+		assert_int_equal(r.n_notes, 0);
+		snapshot_drop(&s);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// What AMD's documents advise for the head of a YOLO: the region between nodes, in float. NNCF says the same otherwise.
+void test_import__subgraphs_between_nodes(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+	    "{\"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
+	    "{\"exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
+	    "{\"subgraphs\": [{\"inputs\": [\"" SUB "\"], \"outputs\": [\"/model.12/Concat_4\"]}]}",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(r.n_notes, 0);
+		assert_int_equal(precision(st, SUB), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Sub_1"), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Concat_4"), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Sigmoid"), -1); // leads to the end, but not from the start
+		assert_int_equal(precision(st, STEM), -1);
+		import_report_done(&r);
+		study_close(&st);
+	}
 }
 
 void test_import__expressions_of_python(void **state)

@@ -11,6 +11,21 @@ static void exclude(struct wishes *w, const char *name)
 		wish_name(w, name, PREC_FLOAT);
 }
 
+// Names, and subgraphs: a list of nodes where they begin and one where they end, each a tuple in Python.
+static void exclude_list(struct wishes *w, const cJSON *root, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list_in(w, root, name))
+	{
+		if (cJSON_IsString(item))
+			exclude(w, item->valuestring);
+		else if (cJSON_IsArray(item) && cJSON_GetArraySize(item) == 2)
+			wish_region(w, cJSON_GetArrayItem(item, 0), cJSON_GetArrayItem(item, 1), PREC_FLOAT);
+		else
+			wish_note(w, "%s: neither a name nor [[starts], [ends]]", name);
+	}
+}
+
 static void exclude_pattern(struct wishes *w, const char *pattern)
 {
 	wish_pattern(w, pattern, PREC_FLOAT);
@@ -57,14 +72,17 @@ static void read_override(struct wishes *w, const cJSON *list)
 	wish_type_of_tensor(w, list->string, json_text(o, "quant_type", "QInt8"), fixed && symmetric ? scale->valuedouble : 0);
 }
 
+// With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
 static void read_method(struct wishes *w, const char *name)
 {
 	static const struct {
 		const char *name;
 		enum calib_method method;
-	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}}; // 128 bins for 128 levels
+	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // 128 bins for 128 levels
+	    {"NonOverflow", CALIB_MINMAX}, {"MinMSE", CALIB_MSE}};
+	const char *dot = strrchr(name, '.');
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(known[i].name, name) == 0)
+		if (strcmp(known[i].name, dot ? dot + 1 : name) == 0)
 			w->method = (int)known[i].method;
 	if (w->method < 0)
 		wish_note(w, "calibrate_method %.40s is not known here", name);
@@ -93,7 +111,6 @@ static void note_what_is_not_read(struct wishes *w, const cJSON *root)
 	static const char *const name[][2] = {
 	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
 	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
-	    {"subgraphs_to_exclude", "name their nodes in nodes_to_exclude"},
 	    {"specific_layer_config", "give tensors in MixedPrecisionTensor"},
 	};
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
@@ -118,11 +135,13 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 void read_arguments(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *extra = object_in(w, root, "extra_options");
-	const char *method = json_text(root, "calibrate_method", NULL);
+	const cJSON *inputs = object_in(w, object_in(w, root, "global_config"), "input_tensors"); // Quark's newer way to say it
+	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));
 	if (method)
 		read_method(w, method);
-	each_text_in(w, root, "nodes_to_exclude", exclude);
-	each_text_in(w, root, "exclude", exclude);
+	exclude_list(w, root, "nodes_to_exclude");
+	exclude_list(w, root, "subgraphs_to_exclude");
+	exclude_list(w, root, "exclude");
 	read_types(w, root);
 	note_what_is_not_read(w, root);
 	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))
@@ -133,10 +152,10 @@ void read_arguments(struct wishes *w, const cJSON *root)
 
 void read_nncf(struct wishes *w, const cJSON *root)
 {
-	const cJSON *inner = object_in(w, root, "ignored_scope"), *scope = inner ? inner : root;
+	const cJSON *item, *inner = object_in(w, root, "ignored_scope"), *scope = inner ? inner : root;
 	each_text_in(w, scope, "names", exclude);
 	each_text_in(w, scope, "patterns", exclude_pattern);
 	each_text_in(w, scope, "types", exclude_type);
-	if (cJSON_GetArraySize(list_in(w, scope, "subgraphs")))
-		wish_note(w, "subgraphs are not read: name their nodes");
+	cJSON_ArrayForEach(item, list_in(w, scope, "subgraphs"))
+		wish_region(w, cJSON_GetObjectItemCaseSensitive(item, "inputs"), cJSON_GetObjectItemCaseSensitive(item, "outputs"), PREC_FLOAT);
 }

@@ -61,26 +61,31 @@ void wish_all(struct wishes *w, enum precision p)
 			wish_precision(w, n, p);
 }
 
-static bool mark_tensor(struct wishes *w, bool *mark, const cJSON *name)
+// Ends of a region: tensors, or nodes by their names.
+enum ends { END_TENSORS, END_NODES };
+
+static bool mark_end(struct wishes *w, bool *mark, const cJSON *name, enum ends e)
 {
-	int v = cJSON_IsString(name) ? graph_find_value(w->g, name->valuestring) : -1;
-	if (v < 0)
-		wish_note(w, "%.120s: the model has no such tensor: nothing of its region is set", cJSON_IsString(name) ? name->valuestring : "a name that is no text");
+	const char *text = cJSON_IsString(name) ? name->valuestring : NULL;
+	int at = !text ? -1 : e == END_NODES ? graph_find_node(w->g, text) : graph_find_value(w->g, text);
+	if (at < 0)
+		wish_note(w, "%.120s: the model has no such %s: nothing of its region is set", text ? text : "a name that is no text",
+		    e == END_NODES ? "node" : "tensor");
 	else
-		mark[v] = true;
-	return v >= 0;
+		mark[at] = true;
+	return at >= 0;
 }
 
-// The tensors as marks [n_values]; NULL, with a note, when one is not there.
-static bool *marked(struct wishes *w, const cJSON *names)
+// The ends as marks [n_values or n_nodes]; NULL, with a note, when one is not there.
+static bool *marked(struct wishes *w, const cJSON *names, enum ends e)
 {
-	bool *mark = xcalloc((size_t)w->g->n_values + 1, sizeof *mark), sound = true;
+	bool *mark = xcalloc((size_t)(e == END_NODES ? w->g->n_nodes : w->g->n_values) + 1, sizeof *mark), sound = true;
 	const cJSON *name;
 	if (!cJSON_IsArray(names))
-		sound = mark_tensor(w, mark, names);
+		sound = mark_end(w, mark, names, e);
 	else
 		cJSON_ArrayForEach(name, names)
-			sound = sound && mark_tensor(w, mark, name);
+			sound = sound && mark_end(w, mark, name, e);
 	if (!sound)
 		free(mark);
 	return sound ? mark : NULL;
@@ -121,9 +126,41 @@ static void wish_marked(struct wishes *w, bool *from, bool *to, enum precision p
 
 void wish_between(struct wishes *w, const cJSON *from, const cJSON *to, enum precision p)
 {
-	bool *after = marked(w, from), *before = after ? marked(w, to) : NULL;
+	bool *after = marked(w, from, END_TENSORS), *before = after ? marked(w, to, END_TENSORS) : NULL;
 	if (before)
 		wish_marked(w, after, before, p);
 	free(after);
 	free(before);
+}
+
+// The same between nodes: what reads a start comes after it, what an end reads leads to it.
+static bool wish_on_the_ways(struct wishes *w, const bool *start, const bool *end, enum precision p)
+{
+	const struct graph *g = w->g;
+	bool *from = xcalloc((size_t)g->n_values + 1, sizeof *from), *to = xcalloc((size_t)g->n_values + 1, sizeof *to);
+	bool *after = xcalloc((size_t)g->n_nodes + 1, sizeof *after), any = false;
+	for (int n = 0; n < g->n_nodes; n++)
+		if ((after[n] = start[n] || has_mark(from, g->node[n].in, g->node[n].n_in)))
+			mark_all(from, g->node[n].out, g->node[n].n_out);
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		if (!end[n] && !has_mark(to, g->node[n].out, g->node[n].n_out))
+			continue;
+		mark_all(to, g->node[n].in, g->node[n].n_in);
+		any |= after[n];
+		if (after[n] && w->p->quantizable[n])
+			wish_precision(w, n, p);
+	}
+	free(from);
+	free(to);
+	free(after);
+	return any;
+}
+
+void wish_region(struct wishes *w, const cJSON *from, const cJSON *to, enum precision p)
+{
+	bool *start = marked(w, from, END_NODES), *end = start ? marked(w, to, END_NODES) : NULL;
+	if (end && !wish_on_the_ways(w, start, end, p))
+		wish_note(w, "a subgraph from whose start no way leads to its end: nothing is set");
+	free(start);
+	free(end);
 }

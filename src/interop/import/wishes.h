@@ -44,6 +44,8 @@ void wish_type(struct wishes *w, const char *op_type, enum precision p);
 void wish_all(struct wishes *w, enum precision p);
 // Of the nodes that lie behind one of some tensors and before one of others, each a text or a list of texts.
 void wish_between(struct wishes *w, const struct cJSON *from, const struct cJSON *to, enum precision p);
+// Of the nodes on the ways from some nodes to others, both ends included: names as there.
+void wish_region(struct wishes *w, const struct cJSON *from, const struct cJSON *to, enum precision p);
 
 // A tool's word for one of our enums.
 struct word {
