@@ -29,6 +29,11 @@ signed char *operator_precisions(const struct decided *d, const struct snapshot 
 	return want;
 }
 
+int operator_end(const struct snapshot *s, int node)
+{
+	return snapshot_plan(s)->group[node].last;
+}
+
 bool origin_in_graph(const struct origin *o)
 {
 	return o->fate == FATE_KEPT || o->fate == FATE_FUSED;

@@ -110,7 +110,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s, p));
 	for (int n = 0; n < s->n_rows; n++)
 		if (e->scale[n] != 0)
-			add_operator(scales, loss, s, n, e->scale[n]);
+			add_operator(scales, loss, s, operator_end(s, n), e->scale[n]); // esp-ppq skips an output that is fused into the next
 	cJSON_AddBoolToObject(root, "quant_config_modify", scales->child != NULL);
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "quant_config_modify_setting"), "custom_config", scales);
 	finish_json(out, root);

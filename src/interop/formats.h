@@ -14,6 +14,8 @@
 int decided_precision(const struct decided *d, const struct snapshot *s, int node);
 // The same of whole operators, [n_nodes], for tools that name each part or the end of one: the widest that any part is to have. The caller frees it.
 signed char *operator_precisions(const struct decided *d, const struct snapshot *s);
+// The node at whose output a scale that is given to `node` acts: the last of what is fused to it.
+int operator_end(const struct snapshot *s, int node);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
 // The node of the file is a node of the graph or a part of one: not removed, not computed at load.

@@ -60,7 +60,7 @@ cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)
 		if (out >= 0 && s->row[n].precision == PREC_INT16)
 			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", "QInt16");
 		if (out >= 0 && scale != 0 && s->row[n].precision != PREC_FLOAT) {
-			cJSON *o = first_entry(overrides, s->g->value[out].name);
+			cJSON *o = first_entry(overrides, s->g->value[s->g->node[operator_end(s, n)].out[0]].name);
 			set_text(o, "quant_type", type_of(s->row[n].precision));
 			cJSON_AddNumberToObject(o, "scale", scale);
 			cJSON_AddNumberToObject(o, "zero_point", 0);

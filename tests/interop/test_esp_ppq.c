@@ -23,6 +23,26 @@ void test_esp_ppq__setting_has_precision_scale_and_calibrator(void **state)
 	study_close(&st);
 }
 
+// Conv + BatchNormalization + Relu is quantized behind the Relu: esp-ppq skips a scale at the Conv, and ONNX Runtime looks for the tensor.
+void test_esp_ppq__a_scale_is_of_the_operator_at_the_end(void **state)
+{
+	(void)state;
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "esp32p4");
+	case_scale(st, "Conv_40", 0.125);
+	cJSON *j = case_export_json(st, "esp-ppq-setting", NULL), *ort = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *scales = case_at(j, "quant_config_modify_setting|custom_config"), *overrides = case_at(ort, "extra_options|TensorQuantOverrides");
+	assert_int_equal(cJSON_GetArraySize(scales), 1);
+	assert_true(json_number(scales, "Relu_42", 0) == 0.125);
+	assert_int_equal(cJSON_GetArraySize(overrides), 1);
+	assert_true(json_number(cJSON_GetArrayItem(case_at(overrides, "171"), 0), "scale", 0) == 0.125);
+	cJSON_Delete(j);
+	cJSON_Delete(ort);
+	study_close(&st);
+}
+
 void test_esp_ppq__dispatch_reports_scales_as_lost(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");

@@ -324,6 +324,24 @@ void test_import__quark_s_other_members(void **state)
 	study_close(&st);
 }
 
+// esp-ppq skips a scale whose operator is quantized behind another; the file's author learns of it here.
+void test_import__a_scale_that_esp_ppq_skips(void **state)
+{
+	(void)state;
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "esp32p4");
+	struct import_report r = take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"Conv_40\": 0.125, \"Relu_5\": 0.25}}}"));
+	assert_int_equal(r.scales, 1);
+	assert_true(scale(st, "Conv_40") == 0);
+	assert_true(scale(st, "Conv_3") == 0.25);
+	assert_non_null(strstr(str_text(&r.notes), "Conv_40: esp-ppq skips its scale"));
+	assert_non_null(strstr(str_text(&r.notes), "behind Relu_42: name that"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // The words of both tools for a calibrator, as Python prints them.
 void test_import__calibrators_by_their_enumerations(void **state)
 {
