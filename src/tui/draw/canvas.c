@@ -169,6 +169,20 @@ int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const
 	return canvas_cut(c, x, y, width, role, CUT_RIGHT, text);
 }
 
+// Without UTF-8 an arrow or a plus-minus takes the blank before it too: one character in its place would mean something else. Not where a
+// theme has another one.
+static void put_pair(struct canvas *c, int x, int y, uint32_t glyph, enum role role)
+{
+	static const struct {
+		uint32_t glyph, alone;
+		const char *pair;
+	} pairs[] = {{0x2192, '>', "->"}, {0xB1, '~', "+-"}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		for (int k = 0; glyph == pairs[i].glyph && shown_glyph(c, glyph) == pairs[i].alone && k < 2; k++)
+			canvas_put(c, x - 1 + k, y, (uint32_t)pairs[i].pair[k], role);
+}
+
 int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum cut cut, const char *text)
 {
 	char cut_text[2048];
@@ -176,8 +190,10 @@ int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum c
 	int x0 = x;
 
 	text_cut(cut_text, sizeof cut_text, text, width, cut);
-	for (uint32_t g; (g = text_next(&p));) {
+	for (uint32_t g, before = 0; (g = text_next(&p)); before = g) {
 		canvas_put(c, x, y, g, role);
+		if (c->ascii && before == ' ')
+			put_pair(c, x, y, g, role);
 		x += text_glyph_width(g);
 	}
 	return x - x0;
