@@ -492,6 +492,25 @@ void test_planted__a_concat_that_the_file_has_put_on_one_scale(void **state)
 	release(&p);
 }
 
+// With the post-processing in float its tensors have no histograms: what the file does to the scores is said all the same.
+void test_planted__what_the_file_has_lost_stays_lost_in_float(void **state)
+{
+	static const float scale = 2.5f;
+	static const uint8_t zero = 0;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_floats(&s, "wide", 0, NULL, &scale);
+	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
+	surgery_node(&s, "QuantizeLinear", "quantize", "output0 wide zero", "codes");
+	surgery_node(&s, "DequantizeLinear", "dequantize", "codes wide zero", "lost");
+	surgery_output(&s, "lost");
+	struct patient p = examine(surgery_close(&s, "lost.onnx"), CALIB, "onnxruntime", -1);
+	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
+	assert_null(f->edit);
+	assert_non_null(strstr(f->text, "0.4 codes are left to /model.12/Sigmoid_output_0"));
+	release(&p);
+}
+
 // As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear before they are joined with the boxes.
 void test_planted__a_concat_behind_quantizers_of_the_file(void **state)
 {

@@ -11,6 +11,7 @@
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/tui/run_news.h"
 #include "qtui/tui/ui.h"
 #include "qtui/tui/draw.h"
 
@@ -451,6 +452,35 @@ void test_screens__task_in_little_room(void **state)
 	start(&ui, FAKE_MEASURED, 60, 16, false);
 	press(&ui, "T");
 	expect(&ui, "task_60x16");
+}
+
+// What is the same on every sample is no matter of chance.
+void test_screens__a_task_that_does_not_move(void **state)
+{
+	struct ui ui;
+	struct snapshot was;
+	struct run_note run[3];
+	struct canvas c;
+	struct str now = {0};
+
+	(void)state;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	was = *ui.snap;
+	memcpy(run, ui.snap->run, sizeof run);
+	run[was.n_runs - 1].has_task_change = false;
+	was.run = run;
+	((struct run_note *)ui.snap->run)[was.n_runs - 1].task_change = (struct task_interval){0, 0, 0, 100};
+	run_news(&ui, &was);
+	assert_string_equal(ui.note, "run 3: mAP .318 as before");
+	press(&ui, "T");
+	fake.task.interval = (struct task_interval){0, 0, 0, 100};
+	canvas_init(&c, ui.w, ui.h, &ui.theme, ui.ascii);
+	draw_screen(&c, &ui);
+	canvas_dump(&c, &now, false);
+	assert_non_null(strstr(str_text(&now), "(the same on every sample)"));
+	canvas_done(&c);
+	str_done(&now);
+	ui_done(&ui);
 }
 
 void test_screens__task_classes_80x24(void **state)

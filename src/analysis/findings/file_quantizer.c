@@ -104,26 +104,44 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 
 // Of what a Concat joins, what the file's grid behind it leaves the fewest codes.
 struct narrow {
-	const struct site *site;
-	double codes, widest, snr;
+	int value;                // -1: not known
+	const struct site *site;  // NULL: it is in float
+	double min, max, codes, widest, snr;
 };
+
+static void take_narrower(struct narrow *least, int value, const struct site *s, double min, double max, double scale)
+{
+	double codes = (max - min) / scale;
+	least->widest = fmax(least->widest, codes);
+	if (codes > 0 && codes < least->codes)
+		*least = (struct narrow){value, s, min, max, codes, least->widest, NAN};
+}
+
+// A tensor in float has no histogram, but scores lie in 0 .. 1 whatever the samples: on a coarser step than that all are 0 or 1.
+static bool is_score_in_float(const struct look *l, int value)
+{
+	int p = l->g->value[value_behind(l, value)].producer;
+	return p >= 0 && (is_op(&l->g->node[p], OP_Sigmoid) || is_op(&l->g->node[p], OP_Softmax));
+}
 
 static struct narrow narrowest(const struct look *l, const struct node *concat, const struct file_grid *g)
 {
-	struct narrow least = {.codes = INFINITY};
+	struct narrow least = {.value = -1, .codes = INFINITY};
 	for (int i = 0; i < concat->n_in; i++) {
 		const struct site *s = site_behind(l, concat->in[i]);
-		double codes = s && s->hist_float ? site_span(s) / g->scale : 0;
-		least.widest = fmax(least.widest, codes);
-		if (codes > 0 && codes < least.codes) {
-			least.codes = codes;
-			least.site = s;
-		}
+		if (s && s->hist_float)
+			take_narrower(&least, s->value, s, s->range.min, s->range.max, g->scale);
+		else if (is_score_in_float(l, concat->in[i]))
+			take_narrower(&least, value_behind(l, concat->in[i]), NULL, 0, 1, g->scale);
+		else
+			least.widest = fmax(least.widest, (double)(g->qmax - g->qmin)); // whose grid it is
 	}
-	struct prediction p = {0};
-	if (least.site)
-		p = predict(least.site->hist_float, g, g->scale);
-	least.snr = p.known ? p.snr_db : NAN;
+	if (least.site) {
+		struct prediction p = predict(least.site->hist_float, g, g->scale);
+		least.snr = p.known ? p.snr_db : NAN;
+	} else if (least.codes < 1) {
+		least.snr = 0;
+	}
 	return least;
 }
 
@@ -132,12 +150,12 @@ static void joined(struct look *l, int node, int concat, const struct file_grid 
 {
 	const struct node *n = &l->g->node[node], *joint = &l->g->node[concat];
 	struct narrow least = narrowest(l, joint, g);
-	if (!least.site || !is_lost_in_joint(least.codes, least.widest, least.snr))
+	if (least.value < 0 || !is_lost_in_joint(least.codes, least.widest, least.snr))
 		return;
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -least.snr / 10)));
 	finding_about(f, concat);
 	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%.4g .. %.4g), %.1f dB.",
-	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.site->value].name, least.site->range.min, least.site->range.max,
+	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.value].name, least.min, least.max,
 	    shown_db(least.snr));
 	finding_advise(f, "start from the float model and keep this Concat and what follows it in float: what is lost here no edit brings back");
 	finding_prove(f, "scale", g->scale * g->finer);

@@ -27,18 +27,22 @@ const struct site *site_of(const struct look *l, int value)
 	return value >= 0 ? l->at[value] : NULL;
 }
 
-const struct site *site_behind(const struct look *l, int value)
+int value_behind(const struct look *l, int value)
 {
-	const struct site *s = site_of(l, value);
-	// What a DequantizeLinear writes may be quantized again for the joint: that site has no histogram.
-	for (int p = l->g->value[value].producer; !(s && s->hist_float) && p >= 0; p = l->g->value[value].producer) {
+	for (int p = l->g->value[value].producer; p >= 0; p = l->g->value[value].producer) {
 		const struct node *n = &l->g->node[p];
 		if (!is_op(n, OP_QuantizeLinear) && !is_op(n, OP_DequantizeLinear))
 			break;
 		value = n->in[0];
-		s = site_of(l, value);
 	}
-	return s;
+	return value;
+}
+
+const struct site *site_behind(const struct look *l, int value)
+{
+	const struct site *s = site_of(l, value);
+	// What a DequantizeLinear writes may be quantized again for the joint: that site has no histogram.
+	return s && s->hist_float ? s : site_of(l, value_behind(l, value));
 }
 
 bool is_lost_in_joint(double codes, double widest, double snr)

@@ -30,7 +30,8 @@ bool is_op(const struct node *n, enum op_id id);
 bool is_weighted(const struct node *n);
 bool is_mover(const struct node *n);                  // one tensor in, its elements out
 const struct site *site_of(const struct look *l, int value);
-// Of the tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds.
+// The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds; where there are none the same one.
+int value_behind(const struct look *l, int value);
 const struct site *site_behind(const struct look *l, int value);
 // So many codes are left to a tensor on the grid that it shares with a wider one, which has so many.
 enum { JOINT_MANY_CODES = 64 };

@@ -79,6 +79,8 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 	view_task_brief(brief, sizeof brief, r);
 	if (r->kind == TASK_AGREE)
 		n = (size_t)snprintf(out, size, "%s", brief);
+	else if (r->has_interval && r->interval.low == 0 && r->interval.high == 0)
+		n = (size_t)snprintf(out, size, "%s (the same on every sample)", brief);
 	else
 		n = (size_t)snprintf(out, size, "%s (%s%s%s%s)", brief, format_gain(change, v[TASK_QUANT] - v[TASK_FLOAT]), r->has_interval ? " ±" : "",
 		    r->has_interval ? format_score(spread, (r->interval.high - r->interval.low) / 2) : "",
