@@ -11,6 +11,14 @@ struct surveying {
 	atomic_int done;
 };
 
+enum { PERCENT = 100 };
+
+static void tell(void *arg, double progress)
+{
+	struct surveying *s = arg;
+	atomic_store(&s->done, (int)(PERCENT * progress));
+}
+
 static enum status survey(void *arg, struct error *err)
 {
 	struct surveying *s = arg;
@@ -36,9 +44,10 @@ enum status survey_study(struct study *st, const struct options *o, struct error
 		return STATUS_OK;
 	}
 	s.opt.cancel = &s.cancel;
-	s.opt.done = &s.done;
+	s.opt.tell = tell;
+	s.opt.arg = &s;
 	s.opt.task = task_wish_options(&o->study.task);
-	const struct watch work = {survey, &s, "survey", &s.done, SURVEY_STEPS, &s.cancel, .quiet = o->quiet};
+	const struct watch work = {survey, &s, "survey", &s.done, PERCENT, &s.cancel, .quiet = o->quiet};
 	enum status status = run_watched(&work, err);
 	snapshot_drop(&s.snapshot);
 	if (status != STATUS_OK)

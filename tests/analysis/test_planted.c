@@ -85,14 +85,22 @@ static void release(struct patient *p)
 	study_close(&p->study);
 }
 
+static void note_progress(void *told, double progress)
+{
+	assert_true(progress > 0 && progress <= 1);
+	atomic_fetch_add((atomic_int *)told, 1);
+}
+
 static void survey(struct patient *p, const char *eval, const char *labels, int samples)
 {
 	struct error err = {0};
 	struct survey *v = NULL;
-	struct survey_options o = {.eval = eval, .samples = samples, .task = {.kind = -1, .labels = labels}};
+	atomic_int told = 0;
+	struct survey_options o = {.eval = eval, .samples = samples, .task = {.kind = -1, .labels = labels}, .tell = note_progress, .arg = &told};
 	if (survey_new(&v, p->study, p->snapshot, &o, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	study_set_survey(p->study, v);
+	assert_true(told >= 5 * v->preparation.ways); // many times within each of its checks
 	see(p);
 }
 

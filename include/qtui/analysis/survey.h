@@ -8,14 +8,14 @@
 #include "qtui/analysis/study.h"
 #include "qtui/analysis/task.h"
 
-enum { SURVEY_STEPS = 12 };
 struct survey_options {
 	const char *eval;         // evaluation samples; NULL: those of the study
 	struct task_options task; // labels; none found: preparation is not judged
 	int samples;              // at most; 0: 128
 	const struct dataset *calib; // NULL: the study's now; for a thread of its own
 	const atomic_bool *cancel; // may be NULL
-	atomic_int *done;         // of SURVEY_STEPS; may be NULL
+	void (*tell)(void *arg, double progress); // 0..1, after every sample, from several threads; may be NULL
+	void *arg;
 };
 // Agreement with the labels, sample by sample: the probability of the right class, or the AP of the image. Without labels (kind
 // TASK_AGREE): of the first layer's channels with the means and deviations that they had in training, where the file has these.

@@ -6,12 +6,21 @@
 #include "survey_impl.h"
 
 enum { SAMPLES = 128, LOOKED_AT = 16 };
+static const double LOOK = 0.2; // of the work
 
-void survey_step(const struct survey_work *w)
+void survey_part(const struct survey_work *w, double share, int steps)
 {
-	atomic_int *done = w->opt->done;
-	if (done && atomic_load(done) + 1 < SURVEY_STEPS) // rounds of the search are not known beforehand
-		atomic_fetch_add(done, 1);
+	struct survey_progress *p = w->progress;
+	*p = (struct survey_progress){.from = p->to, .to = p->to + share * (1 - p->to), .steps = steps};
+}
+
+void survey_step(void *work)
+{
+	const struct survey_work *w = work;
+	struct survey_progress *p = w->progress;
+	double done = atomic_fetch_add(&p->done, 1) + 1;
+	if (w->opt->tell)
+		w->opt->tell(w->opt->arg, p->from + (p->to - p->from) * fmin(1, done / p->steps));
 }
 
 // ---- what the inputs look like
@@ -52,6 +61,7 @@ static enum status look_at_inputs(struct survey_input *out, const struct graph *
 // ---- what the network makes of them
 
 struct counting {
+	const struct survey_work *w;
 	struct hist **hist;
 	pthread_mutex_t lock;
 };
@@ -68,6 +78,7 @@ static void count(void *arg, const struct sighting *s)
 	for (int i = 0; i < STATS_BINS; i++)
 		h->bin[i] += bin[i];
 	pthread_mutex_unlock(&c->lock);
+	survey_step((void *)c->w);
 }
 
 // Edges a span beyond those of the calibration: what lies farther is as bad as what lies there.
@@ -97,8 +108,12 @@ static bool *open_hists(struct survey *out, const struct snapshot *s)
 static enum status look_behind(struct survey *out, const struct survey_work *w, const struct dataset *d, const struct snapshot *s,
     struct error *err)
 {
-	struct counting c = {.hist = out->hist};
+	struct counting c = {.w = w, .hist = out->hist};
 	bool *want = open_hists(out, s);
+	int wanted = 0;
+	for (int v = 0; v < w->g->n_values; v++)
+		wanted += want[v];
+	survey_part(w, LOOK, wanted * out->eval_samples);
 	struct engine *e = engine_new(w->g, d, &w->engine);
 	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = out->eval_samples, .visit = count, .arg = &c, .cancel = w->opt->cancel};
 	pthread_mutex_init(&c.lock, NULL);
@@ -130,7 +145,6 @@ static enum status look_at_samples(struct survey *out, const struct survey_work 
 	if (st == STATUS_OK)
 		st = look_behind(out, w, d, s, err);
 	dataset_free(&d);
-	survey_step(w);
 	return st;
 }
 
@@ -141,7 +155,8 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 {
 	const struct study_options *so = study_options(study);
 	struct survey *v = xcalloc(1, sizeof *v);
-	struct survey_work w = {.study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
+	struct survey_progress progress = {0};
+	struct survey_work w = {.progress = &progress, .study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
 	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
 	atomic_store(&v->refs, 1);

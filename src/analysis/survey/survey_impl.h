@@ -4,6 +4,12 @@
 
 #include "qtui/analysis/survey.h"
 
+// How many parts there are is not known beforehand: each takes a share of what is left.
+struct survey_progress {
+	double from, to;  // of the part that runs
+	int steps;        // in it
+	atomic_int done;
+};
 struct survey_work {
 	const struct study *study;
 	const struct graph *g;
@@ -12,8 +18,10 @@ struct survey_work {
 	const struct survey_options *opt;
 	int samples;
 	struct engine_options engine;
+	struct survey_progress *progress;
 };
-void survey_step(const struct survey_work *w); // a part of the work is done
+void survey_part(const struct survey_work *w, double share, int steps); // begins, once the one before is over
+void survey_step(void *work);                                           // of the part, from any thread; `work` is a struct survey_work
 // Agreement of the samples from..to-1 with what the network's first BatchNormalization saw in training: value[to], NAN where not known.
 // Only where the file has such statistics.
 MUST_CHECK enum status survey_statistics(double *value, int from, int to, const struct survey_work *w, struct engine *e, struct error *err);

@@ -4,6 +4,8 @@
 #include "../study/study_task.h"
 #include "qtui/analysis/survey.h"
 
+enum { PERCENT = 100 };
+
 struct survey_job {
 	struct background background;
 	struct study *study;
@@ -12,6 +14,11 @@ struct survey_job {
 	struct task_wish wish; // a copy: that of the study may change meanwhile
 	struct survey *survey;         // the thread's until it is over
 };
+
+static void tell(void *background, double progress)
+{
+	background_tell(background, progress);
+}
 
 static enum status work(void *arg, struct error *err)
 {
@@ -39,10 +46,10 @@ enum status survey_job_start(struct survey_job **out, struct study *st, struct e
 	j->snap = study_latest(st);
 	j->wish = task_wish_copy(study_task_wish(st));
 	j->opt = (struct survey_options){.eval = j->wish.data, .task = task_wish_options(&j->wish), .calib = study_dataset(st),
-	    .cancel = &j->background.cancel, .done = &j->background.done};
+	    .cancel = &j->background.cancel, .tell = tell, .arg = &j->background};
 	enum status status = snapshot_complete(j->snap) ? STATUS_OK : error_set(err, STATUS_REFUSED, "the analysis has not run to its end: wait for the run");
 	if (status == STATUS_OK)
-		status = background_start(&j->background, st, SURVEY_STEPS, work, j, err);
+		status = background_start(&j->background, st, PERCENT, work, j, err);
 	if (status == STATUS_OK)
 		*out = j;
 	else

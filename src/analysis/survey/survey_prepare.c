@@ -10,6 +10,7 @@
 
 enum { SCREENED = 24, LEAST = 8, ROUNDS = 3 };
 static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
+static const double SCREENING = 0.6, PROVING = 0.7; // of the work that is left
 // Of an agreement of 1. Channels' statistics differ between one set of pictures and another, and a wrong range shifts them by far more.
 static const double WORTH = 0.02, WORTH_STATISTICS = 0.1;
 
@@ -102,7 +103,7 @@ static void read_values(struct scores *s, struct task *t)
 static enum status score(struct scores *s, const struct survey_work *w, const struct preprocess *pre, struct error *err)
 {
 	struct dataset_options o = {.pre = *pre, .samples = s->to};
-	struct task_pass pass = {.first = s->from, .last = s->to, .cancel = w->opt->cancel};
+	struct task_pass pass = {.first = s->from, .last = s->to, .cancel = w->opt->cancel, .news = survey_step, .arg = (void *)w};
 	struct dataset *d = NULL;
 	struct task *t = NULL;
 	struct engine *e = NULL;
@@ -123,7 +124,6 @@ static enum status score(struct scores *s, const struct survey_work *w, const st
 	engine_free(&e);
 	task_free(&t);
 	dataset_free(&d);
-	survey_step(w);
 	return st;
 }
 
@@ -181,10 +181,21 @@ static void look_at(struct trial *t, int from, int to)
 	t->now.to = t->other.to = to;
 }
 
+static int count_ways(const struct prepared *from)
+{
+	int n = 0;
+	for (int i = 0; i < WAYS; i++) {
+		struct prepared p = *from;
+		n += change(&p, &ways[i]);
+	}
+	return n;
+}
+
 // The best of the ways that differ in one property from *from; *chosen stays as it is where none is promising.
 static enum status screen(struct trial *t, const struct prepared *from, struct prepared *chosen, bool *found, struct error *err)
 {
 	look_at(t, 0, t->screen);
+	survey_part(t->w, SCREENING, t->screen * (1 + count_ways(from)));
 	*found = false;
 	enum status st = score(&t->now, t->w, &from->pre, err);
 	double best = worth(&t->now);
@@ -208,6 +219,7 @@ static enum status screen(struct trial *t, const struct prepared *from, struct p
 static enum status prove(struct paired *out, struct trial *t, const struct prepared *now, const struct prepared *chosen, struct error *err)
 {
 	look_at(t, t->all - t->screen >= LEAST ? t->screen : 0, t->all);
+	survey_part(t->w, PROVING, 2 * (t->now.to - t->now.from));
 	enum status st = score_both(t, now, chosen, err);
 	*out = compare(&t->now, &t->other);
 	return st;

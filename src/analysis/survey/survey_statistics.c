@@ -19,6 +19,7 @@ bool survey_has_statistics(const struct graph *g)
 }
 
 struct comparing {
+	const struct survey_work *w;
 	const struct node *node;
 	double *value;               // [samples]
 };
@@ -65,11 +66,12 @@ static void compare_sample(void *arg, const struct sighting *s)
 		c->value[s->sample] = agreement(&plain.t, c->node);
 	rep_drop(&f);
 	rep_drop(&plain);
+	survey_step((void *)c->w);
 }
 
 enum status survey_statistics(double *value, int from, int to, const struct survey_work *w, struct engine *e, struct error *err)
 {
-	struct comparing c = {first_trained(w->g), value};
+	struct comparing c = {w, first_trained(w->g), value};
 	bool *want = xcalloc((size_t)w->g->n_values + 1, sizeof *want);
 	struct pass p = {.want = {[SIM_FLOAT] = want}, .first = from, .last = to, .visit = compare_sample, .arg = &c, .cancel = w->opt->cancel,
 	    .keep = KEEP_NOTHING};
