@@ -97,6 +97,26 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 	return strstr(text, what) != NULL;
 }
 
+// The trial would be of another tensor than the one that the detail shows.
+void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
+{
+	struct live l;
+
+	(void)state;
+	live_open(&l, "onnxruntime", 2);
+	ui_resize(&l.ui, 120, 40);
+	press(&l.ui, ":goto<Space>/model.0/conv/Conv<Enter>l+");
+	assert_non_null(strstr(l.ui.note, "keeps its scale"));
+	assert_false(l.ui.trial.active);
+	press(&l.ui, "s");
+	assert_int_equal(l.ui.line.kind, LINE_NONE);
+	press(&l.ui, "h+");
+	assert_true(l.ui.trial.active);
+	press(&l.ui, "<Esc>:goto<Space>/model.12/Split<Enter>");
+	assert_true(line_has(&l.ui, 33, "[output 1] output 2"));
+	live_close(&l);
+}
+
 // In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores, which counts more than what it clips.
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
 {

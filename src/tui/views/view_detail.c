@@ -77,13 +77,19 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put_reason(p, row->refused);
 }
 
-static const char *site_title(const struct snapshot *s, const struct site *site)
+static void site_title(char *out, size_t size, const struct snapshot *s, const struct site *site)
 {
 	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight"};
 	const struct node *node = &s->g->node[site->node];
 	bool bias = site->kind == SITE_WEIGHT && node->n_in > 2 && node->in[2] == site->value;
+	int at = 0;
 
-	return bias ? "bias" : title[site->kind];
+	while (site->kind == SITE_OUTPUT && at < node->n_out && node->out[at] != site->value)
+		at++;
+	if (site->kind == SITE_OUTPUT && node->n_out > 1 && at < node->n_out)
+		snprintf(out, size, "output %d", at + 1);
+	else
+		snprintf(out, size, "%s", bias ? "bias" : title[site->kind]);
 }
 
 int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, const struct site *chosen)
@@ -93,8 +99,9 @@ int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, con
 
 	for (int i = 0; i < row->n_sites; i++) {
 		const struct site *site = &s->site[row->first_site + i];
-		x += canvas_textf(c, x, r.y, r.x + r.w - x, site == chosen ? ROLE_HEAD_SORT : ROLE_DIM, site == chosen ? "[%s]" : " %s ",
-		    site_title(s, site));
+		char title[24];
+		site_title(title, sizeof title, s, site);
+		x += canvas_textf(c, x, r.y, r.x + r.w - x, site == chosen ? ROLE_HEAD_SORT : ROLE_DIM, site == chosen ? "[%s]" : " %s ", title);
 	}
 	return x - r.x;
 }

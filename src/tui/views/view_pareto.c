@@ -132,7 +132,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 void view_pareto_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	if (!ui->repair.frontier) {
-		canvas_text(c, r.x + LEFT, r.y, r.w - 3, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
+		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y, r.w - 3, r.h}, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
 		return;
 	}
 	enum role role = stale(ui) ? ROLE_DIM : ROLE_TEXT;
