@@ -103,12 +103,30 @@ static int by_name(const void *a, const void *b)
 // docs/OPS.md is what the rows say.
 void test_op__documentation_is_current(void **state)
 {
-	static const char head[] = "# Operators\n\nSince which opset a meaning is known; an operator that is not here "
-	                           "is refused by name when a "
-	                           "model is loaded.\nCalls of the model's own functions, and sequences whose length is known or that a Loop appends to "
-	                           "(SequenceConstruct, SequenceInsert,\nSplitToSequence, SequenceAt, SequenceLength, "
-	                           "ConcatFromSequence), and com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last, give way to these.\nFlags: include/qtui/engine/op.h.\n\n| domain | operator | since "
-	                           "| flags |\n|---|---|---|---|\n";
+	static const char head[] =
+	    "# Operators\n"
+	    "\n"
+	    "Which ONNX operators qtui evaluates. An operator that is not here is refused by name when a model is loaded. `qtui ops` prints the list.\n"
+	    "\n"
+	    "*since*: the opsets from which a meaning of the operator holds that is known here.\n"
+	    "\n"
+	    "| flag | meaning |\n"
+	    "|---|---|\n"
+	    "| unary | y = f(x) for each element; on 8-bit codes it is a table of 256 entries |\n"
+	    "| binary | element by element, with broadcasting |\n"
+	    "| moves | only moves or selects elements of its first input |\n"
+	    "| view | gives its first input another shape |\n"
+	    "| weighted | multiplies and accumulates |\n"
+	    "| data-dependent | its shapes depend on values |\n"
+	    "\n"
+	    "These are rewritten when a model is loaded, and need no row:\n"
+	    "- calls of the model's own functions;\n"
+	    "- sequences whose length is known or that a Loop appends to: "
+	    "SequenceConstruct, SequenceInsert, SplitToSequence, SequenceAt, SequenceLength, ConcatFromSequence;\n"
+	    "- com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last.\n"
+	    "\n"
+	    "| domain | operator | since | flags |\n"
+	    "|---|---|---|---|\n";
 	const struct op *order[512];
 	struct str s = {0};
 	struct bytes file = {0};
