@@ -2,9 +2,11 @@
 MODE    ?= release
 BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
-CC      ?= gcc
 V       ?= 0
 Q       := $(if $(filter 1,$(V)),,@)
+ifeq ($(origin CC),default)
+  CC := gcc
+endif
 
 LAYERS  := base engine analysis interop cli tui
 # Every Debian package that the project builds, tests or runs with; `make deps` installs those that are missing.
@@ -39,10 +41,10 @@ ifeq ($(origin $(MODE)_FLAGS),undefined)
   $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz)
 endif
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
-CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
 CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
-LDFLAGS  += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
+override LDFLAGS += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
 
 # Files named *_avx2.c and so on are compiled for that processor level and are called only after a run-time check.
 ARCH       := $(shell $(CC) -dumpmachine | cut -d- -f1)
@@ -60,7 +62,10 @@ EMBED_target := $(wildcard targets/*.json)
 EMBED_theme := $(wildcard themes/*.json)
 embedded_engine := target
 embedded_tui := theme
-objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) $(if $(filter engine,$(1)),$(PROTO).o) $(embedded_$(1):%=$(BUILD)/gen/embed_%.o)
+EMBEDDED := target theme
+generated_engine := $(PROTO).o
+objs     = $(patsubst %.c,$(BUILD)/%.o,$(filter src/$(1)/%,$(filter-out src/cli/main.c,$(SRC)))) \
+           $(generated_$(1)) $(embedded_$(1):%=$(BUILD)/gen/embed_%.o)
 
 all: build/qtui
 
@@ -81,10 +86,11 @@ $(BUILD)/lib$(1).a: $(call objs,$(1))
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
 
+COMPILE  = $(CC) $(CFLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: %.c | $(PROTO).h
 	@mkdir -p $(dir $@)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE)
 
 # Kernels and backends read no files, and are in gcc's dialect of vectors.
 ifeq ($(MODE),fuzz)
@@ -95,16 +101,19 @@ endif
 $(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
 	@mkdir -p $(BUILD)/gen
 	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
+# Nobody mends what protoc-c writes: it is compiled without our warnings.
+$(PROTO).o: CFLAGS := $(filter-out $(WARN),$(CFLAGS))
 $(PROTO).o: $(PROTO).c
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(WARN),$(CFLAGS)) -c -o $@ $<
+	$(Q)$(COMPILE)
 
-$(BUILD)/gen/embed_target.c: $(EMBED_target)
-$(BUILD)/gen/embed_theme.c: $(EMBED_theme)
-$(BUILD)/gen/embed_%.c: tools/embed.awk
+# The folder: of one file less the others are no newer.
+$(BUILD)/gen/embed_target.c: $(EMBED_target) targets
+$(BUILD)/gen/embed_theme.c: $(EMBED_theme) themes
+$(EMBEDDED:%=$(BUILD)/gen/embed_%.c): $(BUILD)/gen/embed_%.c: tools/embed.awk
 	@mkdir -p $(BUILD)/gen
 	$(Q)awk -v table=$*_embedded -f tools/embed.awk $(EMBED_$*) >$@
-$(BUILD)/gen/embed_%.o: $(BUILD)/gen/embed_%.c
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+$(EMBEDDED:%=$(BUILD)/gen/embed_%.o): %.o: %.c
+	$(Q)$(COMPILE)
 
 # Tests: tests/LAYER/test_*.c is one program each, linked with the whole of its own layer and the ones below it, so that
 # a call from a lower layer to a higher one does not link.
@@ -132,13 +141,13 @@ $(BUILD)/tests/%.main.c: tests/%.c tests/registry.awk
 	@mkdir -p $(dir $@)
 	$(Q)awk -f tests/registry.awk $< >$@
 $(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE)
 # A test is declared in the generated main() only, and most ignore cmocka's state.
-$(BUILD)/tests/%.o: CPPFLAGS += -Itests -Wno-missing-prototypes -Wno-unused-parameter
+$(BUILD)/tests/%.o: override CPPFLAGS += -Itests -Wno-missing-prototypes -Wno-unused-parameter
 
 $(BUILD)/replay: $(FUZZED) $(BUILD)/tests/fuzz/replay.o $(LIBS)
 $(BUILD)/fuzz: $(FUZZED) $(BUILD)/tests/fuzz/libfuzzer.o $(LIBS)
-$(BUILD)/fuzz: LDFLAGS += -fsanitize=fuzzer
+$(BUILD)/fuzz: override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/replay $(BUILD)/fuzz:
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(STACK) $(LDLIBS)
@@ -160,7 +169,7 @@ deps:
 	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$need
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/qtui/targets $(DESTDIR)$(PREFIX)/share/qtui/themes $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/qtui/themes share/man/man1)
 	install -m755 $(BUILD)/qtui $(DESTDIR)$(PREFIX)/bin/qtui
 	install -m644 $(wildcard targets/*.json) $(DESTDIR)$(PREFIX)/share/qtui/targets
 	$(if $(wildcard themes/*.json),install -m644 $(wildcard themes/*.json) $(DESTDIR)$(PREFIX)/share/qtui/themes)
@@ -193,7 +202,7 @@ clean:
 	rm -rf build
 
 help:
-	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui"; \
+	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui; V=1 shows the commands; EXTRA_CFLAGS=, CPPFLAGS= and LDFLAGS= are added"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
 	echo "make fuzz       every parser under libFuzzer for FUZZ_TIME seconds (needs clang); INPUTS=\"onnx npy\" for some"; \
@@ -204,4 +213,5 @@ help:
 
 .PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench fuzz objects portable clean help
 .SECONDARY:
+.DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -102,6 +102,7 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 		status = run_watched(&work, err);
 	}
 	*out = m.out;
+	session_free(&se);
 	study_close(&st);
 	graph_free(&b);
 	return status;
@@ -141,12 +142,10 @@ static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 	const cJSON *first = cJSON_GetArrayItem(scale, 0);
 	snprintf(out, size, "%s", cJSON_IsString(precision) ? precision->valuestring : "");
 	size_t used = strlen(out);
-	const char *more = cJSON_GetArraySize(scale) > 1 ? " ..." : "";
-	int exponent;
-	if (cJSON_IsNumber(first) && frexp(first->valuedouble, &exponent) == 0.5) // as it is typed and shown elsewhere
-		snprintf(out + used, size - used, "%s2^%d%s", used ? " " : "", exponent - 1, more);
-	else if (cJSON_IsNumber(first))
-		snprintf(out + used, size - used, "%s%.5g%s", used ? " " : "", first->valuedouble, more);
+	char text[SCALE_TEXT];
+	if (cJSON_IsNumber(first))
+		snprintf(out + used, size - used, "%s%s%s", used ? " " : "", scale_text(text, first->valuedouble, 5),
+		    cJSON_GetArraySize(scale) > 1 ? " ..." : "");
 	if (!out[0])
 		snprintf(out, size, "%s", strcmp(json_text(row, "only_in", side), side) == 0 ? "." : "-");
 }

@@ -107,12 +107,6 @@ static const char *keep(struct config *c, char *heap)
 	return c->text[c->n_texts++] = heap;
 }
 
-static void append(struct list *l, const char *text)
-{
-	l->at = xrealloc(l->at, ((size_t)l->n + 1) * sizeof *l->at);
-	l->at[l->n++] = text;
-}
-
 // As given, from the working directory; else from the directory of the configuration.
 static const char *keep_path(struct config *c, const char *path)
 {
@@ -182,7 +176,7 @@ static enum status read_inputs(struct config *c, struct options *o, unsigned ver
 	if (verb == VERB_EVAL)
 		o->calib = o->calib ? o->calib : keep_path(c, data);
 	else if (o->positional.n == 1)
-		append(&o->positional, keep_path(c, data));
+		list_add(&o->positional, keep_path(c, data));
 	return STATUS_OK;
 }
 
@@ -215,7 +209,7 @@ static enum status read_truncation(const struct config *c, struct options *o, st
 		if (!cJSON_IsString(item))
 			return config_need(c, false, "truncate_var_names is a list of tensors", err);
 		if (!given)
-			append(&o->truncate, item->valuestring);
+			list_add(&o->truncate, item->valuestring);
 	}
 	return STATUS_OK;
 }
@@ -262,7 +256,7 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 		return s;
 	const char *model = json_text(config_section(c, "model_parameters"), "onnx_model", NULL);
 	if (model && o->positional.n == 0)
-		append(&o->positional, keep_path(c, model));
+		list_add(&o->positional, keep_path(c, model));
 	if (!o->target)
 		o->target = "xquant";
 	if ((s = read_inputs(c, o, verb, err)) != STATUS_OK || (s = read_calibration(c, o, err)) != STATUS_OK)

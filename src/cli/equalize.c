@@ -104,13 +104,9 @@ static const char *rules_of(const struct work *w)
 static enum status write_model(const struct work *w, struct error *err)
 {
 	const char *path = w->o->output;
-	struct bytes model = {0};
-	enum status st = tuning_count(w->out.weights) ? onnx_write_tuned(&model, w->g, w->out.weights, err) :
-	    error_set(err, STATUS_REFUSED, "no weights of %s can be equalized: %s is not written", w->g->path, path);
-	if (st == STATUS_OK)
-		st = file_write(path, model.data, model.size, err);
-	bytes_done(&model);
-	return st;
+	if (!tuning_count(w->out.weights))
+		return error_set(err, STATUS_REFUSED, "no weights of %s can be equalized: %s is not written", w->g->path, path);
+	return onnx_save_tuned(path, w->g, w->out.weights, err);
 }
 
 static enum status read_options(struct work *w, struct error *err)

@@ -104,7 +104,7 @@ static const char *nearest(const char *name)
 	return near.best;
 }
 
-static void append(struct list *l, const char *text)
+void list_add(struct list *l, const char *text)
 {
 	l->at = xrealloc(l->at, ((size_t)l->n + 1) * sizeof *l->at);
 	l->at[l->n++] = text;
@@ -119,7 +119,7 @@ static enum status store(struct options *o, const struct row *r, const char *val
 		*(const char **)field = value;
 		return STATUS_OK;
 	case LIST:
-		append(field, value);
+		list_add(field, value);
 		return STATUS_OK;
 	case FLAG:
 		*(bool *)field = true;
@@ -334,7 +334,7 @@ enum status options_parse(struct options *o, int argc, char **argv, int first, u
 		else if (!only_words && argv[i][0] == '-' && argv[i][1])
 			st = parse_one(o, argc, argv, &i, verb, err);
 		else
-			append(&o->positional, argv[i]);
+			list_add(&o->positional, argv[i]);
 		if (st != STATUS_OK)
 			return st;
 	}

@@ -64,8 +64,7 @@ static void on_step(void *arg, const struct repair_step *step)
 	cJSON_AddItemToObject(o, "after", repair_figures_json(&step->after));
 	cJSON_AddItemToArray(s->steps, o);
 	for (int i = 0; step->kept && i < step->n_commands; i++) {
-		s->commands.at = xrealloc(s->commands.at, ((size_t)s->commands.n + 1) * sizeof *s->commands.at);
-		s->commands.at[s->commands.n++] = step->command[i];
+		list_add(&s->commands, step->command[i]);
 	}
 	if (options_take_stdout(s->o))
 		return;
@@ -288,14 +287,10 @@ static enum status show(struct search *s, struct error *err)
 
 static enum status write_model(const struct search *s, struct error *err)
 {
-	struct bytes model = {0};
 	const struct tuning *t = repair_tuning(s->repair);
-	enum status st = tuning_count(t) ? onnx_write_tuned(&model, study_graph(s->study), t, err) :
-	    error_set(err, STATUS_REFUSED, "no weights were tuned that pay: %s is not written", s->o->output);
-	if (st == STATUS_OK)
-		st = file_write(s->o->output, model.data, model.size, err);
-	bytes_done(&model);
-	return st;
+	if (!tuning_count(t))
+		return error_set(err, STATUS_REFUSED, "no weights were tuned that pay: %s is not written", s->o->output);
+	return onnx_save_tuned(s->o->output, study_graph(s->study), t, err);
 }
 
 static enum status read_options(struct search *s, struct error *err)

@@ -171,14 +171,12 @@ static const char *equalized_model(const char *model, int opt_level)
 	struct error err = {0};
 	struct graph *g = NULL;
 	struct equalization e;
-	struct bytes file = {0};
 	struct equalize_options opt = EQUALIZE_DEFAULT;
 	const char *path = support_temp("equalized.onnx");
 	opt.sums = opt_level == 2;
 	if (onnx_load(&g, model, &(struct onnx_options){0}, &err) != STATUS_OK || equalize(&e, g, &opt, &err) != STATUS_OK ||
-	    onnx_write_tuned(&file, g, e.weights, &err) != STATUS_OK || file_write(path, file.data, file.size, &err) != STATUS_OK)
+	    onnx_save_tuned(path, g, e.weights, &err) != STATUS_OK)
 		fail_msg("%s: %s", model, err.text);
-	bytes_done(&file);
 	equalization_done(&e);
 	graph_free(&g);
 	return path;

@@ -28,14 +28,12 @@ static inline float *random_floats(struct onnx_case *c, int64_t n, uint64_t seed
 // The caller frees it.
 static inline struct graph *written(const struct graph *g, const struct tuning *t)
 {
-	struct bytes model = {0};
 	struct graph *back = NULL;
 	struct error err = {0};
 	const char *path = support_temp("equalized.onnx");
-	if (onnx_write_tuned(&model, g, t, &err) != STATUS_OK || file_write(path, model.data, model.size, &err) != STATUS_OK ||
+	if (onnx_save_tuned(path, g, t, &err) != STATUS_OK ||
 	    onnx_load(&back, path, &(struct onnx_options){0}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
-	bytes_done(&model);
 	return back;
 }
 

@@ -8,7 +8,7 @@
 #define FINDING_EVIDENCE 8
 
 enum finding_rule {
-#define RULE(id, name, title) FINDING_##id,
+#define RULE(id, ...) FINDING_##id,
 #include "qtui/analysis/findings.def"
 #undef RULE
 	FINDING_RULES

@@ -19,6 +19,7 @@ struct hist *hist_take(struct hist *h);
 void hist_drop(struct hist **h);
 // Sums neighbouring bins into out[n] (n divides or not: each fine bin goes where its centre falls).
 void hist_shrink(const struct hist *h, uint64_t *out, int n);
+double hist_share(const struct hist *h, double above, double below); // 0..1 of the values, each taken as the middle of its bin
 
 struct figures {
 	int known;             // samples that the figures are over; 0: not known

@@ -80,6 +80,10 @@ void study_add_step(struct str *out, const char *step, int room);
 MUST_CHECK enum status study_command(struct study *s, const char *text, struct error *err);
 // "2^-4", a positive number, or "auto" (0).
 bool scale_parse(const char *text, double *out);
+enum { SCALE_TEXT = 40 };
+// "2^-4", else so many digits; returns out.
+char *scale_text(char out[SCALE_TEXT], double scale, int digits);
+bool scale_exponent(double scale, int *out); // true: 2^*out
 // Rebuilds the history from commands (of a session file): applies each, then steps back to `current`.
 MUST_CHECK enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err);
 

@@ -9,6 +9,7 @@ struct list {
 	const char **at;
 	int n;
 };
+void list_add(struct list *l, const char *text); // which is borrowed
 struct options {
 	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
@@ -23,11 +24,15 @@ struct options {
 	int repeat, random, rounds;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.
-enum { VERB_TUI = 1, VERB_ANALYZE = 2, VERB_RUN = 4, VERB_EXPORT = 8, VERB_OPS = 16, VERB_EVAL = 32, VERB_QUANTIZE = 64,
-	VERB_COMPARE = 128, VERB_SEARCH = 256, VERB_TUNE = 512, VERB_EQUALIZE = 1024, VERB_ANY = 4095, VERB_DECISION = 4096,
+enum {
+	VERB_TUI = 1 << 0, VERB_ANALYZE = 1 << 1, VERB_RUN = 1 << 2, VERB_EXPORT = 1 << 3, VERB_OPS = 1 << 4, VERB_EVAL = 1 << 5,
+	VERB_QUANTIZE = 1 << 6, VERB_COMPARE = 1 << 7, VERB_SEARCH = 1 << 8, VERB_TUNE = 1 << 9, VERB_EQUALIZE = 1 << 10,
+	VERB_DECISION = 1 << 12, // no verb: the option only means something for a quantized network
+	VERB_ANY = VERB_DECISION - 1,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
 	VERB_SAMPLES = VERB_STUDY | VERB_COMPARE | VERB_EQUALIZE, // those that read samples
-	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE };
+	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
+};
 
 // Takes the words apart; what they say is checked by options_resolve, which also reads --config.
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);

@@ -21,7 +21,5 @@ char *format_scale(char *out, double v);   // "2^-4", else four digits
 char *format_rate(char *out, double v);    // "0.42", "4.2", "42"
 char *format_seconds(char *out, double v); // "0.42 s", "1:23 min"
 char *format_date(char *out, double v);    // of seconds since 1970: "2026-11-22 14:03", here
-// The exponent when v is a power of two.
-bool format_exponent(int *out, double v);
 
 #endif

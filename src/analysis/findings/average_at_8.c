@@ -4,9 +4,15 @@
 
 static const double POOR_DB = 20;
 
-static double decibels(double noise)
+static bool is_poor_average(const struct look *l, int node)
 {
-	return -10 * log10(noise);
+	const struct node *n = &l->g->node[node];
+	const struct site *y = snapshot_output(l->s, node);
+	if (!is_op(n, OP_GlobalAveragePool) && !is_op(n, OP_ReduceMean))
+		return false;
+	if (!y || y->bits != 8 || y->range.n == 0 || !(site_snr(y) < POOR_DB) || !(-10 * log10(made_damage(l, y)) < POOR_DB))
+		return false;
+	return !is_explained(l, node, FINDING_outlier_range) && !is_explained(l, node, FINDING_saturation);
 }
 
 void rule_average_at_8(struct look *l)
@@ -14,8 +20,7 @@ void rule_average_at_8(struct look *l)
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		const struct node *n = &l->g->node[node];
 		const struct site *y = snapshot_output(l->s, node);
-		if ((!is_op(n, OP_GlobalAveragePool) && !is_op(n, OP_ReduceMean)) || !y || y->bits != 8 || y->range.n == 0 ||
-		    !(site_snr(y) < POOR_DB) || !(decibels(made_damage(l, y)) < POOR_DB) || is_explained(l, y->node, FINDING_outlier_range) || is_explained(l, y->node, FINDING_saturation))
+		if (!is_poor_average(l, node))
 			continue;
 		struct finding *f = finding_add(l, node, made_damage(l, y));
 		finding_say(f, "The average %s keeps %.1f dB at 8 bit: it lies in %.4g .. %.4g on a step of %.4g.", n->name, site_snr(y), y->range.min,

@@ -8,16 +8,6 @@ static const double NEAR = -4, FAR = -8; // Sigmoid(-4) = .018, Sigmoid(-8) = .0
 static const double COARSE = 0.1;        // half a step moves a score by up to a quarter of it: over 1 %
 static const double COARSE_SOFTMAX = 0.5;
 
-static double share_above(const struct hist *h, double x)
-{
-	double width = ((double)h->hi - h->lo) / STATS_BINS, above = 0, all = 0;
-	for (int i = 0; i < STATS_BINS; i++) {
-		all += h->bin[i];
-		above += h->lo + (i + 0.5) * width > x ? h->bin[i] : 0;
-	}
-	return all > 0 ? above / all : 0;
-}
-
 // The finest scale, a power of two, that reaches the largest logit above and FAR below.
 static double fitting_scale(const struct site *s)
 {
@@ -38,7 +28,7 @@ static void say_coarse(struct finding *f, const struct look *l, int sigmoid, con
 	finding_prove(f, "step", step);
 	finding_prove(f, "min", s->range.min);
 	finding_prove(f, "max", s->range.max);
-	finding_prove(f, "share above -4", share_above(s->hist_float, NEAR));
+	finding_prove(f, "share above -4", hist_share(s->hist_float, NEAR, INFINITY));
 	finding_prove(f, "codes above -4", ceil((s->range.max - NEAR) / step));
 	finding_prove(f, "codes above -4 with the offer", ceil((s->range.max - NEAR) / fit));
 	finding_prove(f, "SNR dB of the scores", logits_predict(l->s, s, step));
@@ -56,7 +46,7 @@ static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
 {
 	double fit = fitting_scale(s), low = (double)s->qmin * fit;
 	int owner = scale_owner(l, s);
-	char offer[32];
+	char offer[SCALE_TEXT];
 	if (!is_symmetric(s) || !(s->scale[0] >= COARSE) || !(fit <= s->scale[0] / 2) || s->range.max < NEAR || s->locked)
 		return;
 	struct finding *f = finding_add(l, s->node, scores_noise(l, s));

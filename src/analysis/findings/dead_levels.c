@@ -62,7 +62,7 @@ static double filling_scale(const struct site *s)
 
 static void dead(struct look *l, const struct site *s)
 {
-	char to[32];
+	char to[SCALE_TEXT];
 	double offer = s->n_scale == 1 ? filling_scale(s) : s->scale[0];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
 	say_why(f, l, s);

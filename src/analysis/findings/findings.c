@@ -7,11 +7,13 @@
 #include "../study/study_impl.h"
 #include "rule.h"
 
+enum about { ABOUT_RUN, ABOUT_NOISE, ABOUT_COSTLY_NOISE }; // findings.def says what each is
 static const struct {
 	const char *name;
+	enum about about;
 	void (*run)(struct look *);
 } rules[] = {
-#define RULE(id, name, title) [FINDING_##id] = {name, rule_##id},
+#define RULE(id, name, about, title) [FINDING_##id] = {name, ABOUT_##about, rule_##id},
 #include "qtui/analysis/findings.def"
 #undef RULE
 };
@@ -45,14 +47,6 @@ static bool *find_tail(const struct graph *g)
 	}
 	return tail;
 }
-
-// What a finding is about: something that no node makes, noise that arises at its node, or such noise that only costlier nodes take away.
-enum about { ABOUT_RUN, ABOUT_NOISE, ABOUT_COSTLY_NOISE };
-static const enum about about[FINDING_RULES] = {[FINDING_stale_override] = ABOUT_NOISE, [FINDING_joined_ranges] = ABOUT_NOISE,
-    [FINDING_postprocessing] = ABOUT_NOISE, [FINDING_coarse_logits] = ABOUT_NOISE, [FINDING_saturation] = ABOUT_NOISE,
-    [FINDING_outlier_range] = ABOUT_NOISE, [FINDING_dead_levels] = ABOUT_COSTLY_NOISE, [FINDING_unequal_channels] = ABOUT_COSTLY_NOISE,
-    [FINDING_bias] = ABOUT_COSTLY_NOISE, [FINDING_unequal_add] = ABOUT_COSTLY_NOISE, [FINDING_average_at_8] = ABOUT_COSTLY_NOISE,
-    [FINDING_softmax_at_8] = ABOUT_COSTLY_NOISE};
 
 // Elements that lie where they did before, or elsewhere, on the grid that they had: the noise in them arose where they were made.
 static bool only_moves(const struct look *l, int node)
@@ -88,7 +82,7 @@ static bool is_apart(const struct look *l, const struct finding *f)
 	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits)
 		return true;
 	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
-	return about[f->rule] != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
+	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
 }
 
 // Of all nodes, and what the nodes' own figures do not show.
@@ -109,7 +103,7 @@ static double share_of(const struct finding *f, double noise)
 static void share_out(struct findings *f, double noise)
 {
 	for (int i = 0; i < f->n; i++)
-		if (about[f->at[i].rule] != ABOUT_RUN)
+		if (rules[f->at[i].rule].about != ABOUT_RUN)
 			f->at[i].share = share_of(&f->at[i], noise);
 }
 
@@ -117,7 +111,7 @@ static void share_out(struct findings *f, double noise)
 bool finding_is_small(const struct finding *f, double noise)
 {
 	static const double LEAST = 0.01;
-	return about[f->rule] == ABOUT_COSTLY_NOISE && share_of(f, noise) < LEAST;
+	return rules[f->rule].about == ABOUT_COSTLY_NOISE && share_of(f, noise) < LEAST;
 }
 
 static void drop_small(struct findings *f, double noise)

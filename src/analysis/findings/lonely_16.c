@@ -66,7 +66,7 @@ static bool widen_followers(struct finding *f, const struct look *l, int node)
 
 static void say_squeezed(struct look *l, int node, const struct site *s)
 {
-	char step[32];
+	char step[SCALE_TEXT];
 	struct finding *f = finding_add(l, node, site_damage(s));
 	finding_about(f, s->node);
 	finding_say(f, "%s is at 16 bit, and %s takes its step of %s with 8 bit: %.3g %% of it is clipped, %.1f dB.", l->g->node[node].name,

@@ -7,7 +7,7 @@ static const double WORTH = 3, GOOD_DB = 24; // dB: half a bit; what 8 bit ought
 static void outliers(struct look *l, const struct site *s)
 {
 	double scale = s->scale[0], now = predicted_snr(l, s, scale), best = now, offer = scale;
-	char to[32];
+	char to[SCALE_TEXT];
 	if (!(now < GOOD_DB))
 		return;
 	for (int k = 1; k <= 4; k++) {

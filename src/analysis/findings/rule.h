@@ -3,6 +3,7 @@
 #define QTUI_ANALYSIS_FINDINGS_RULE_H
 
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/study.h"
 #include "qtui/engine/op.h"
 
 struct look {
@@ -76,7 +77,7 @@ bool finding_widen_weights(struct finding *f, const struct look *l, int node); /
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale);
-const char *scale_phrase(char out[32], double scale); // "2^-4" or "0.0613"
+const char *scale_phrase(char out[SCALE_TEXT], double scale); // "2^-4" or "0.0613"
 
 // ---- afterwards
 

@@ -4,16 +4,6 @@
 
 static const double POOR_DB = 20;
 
-static double share_below(const struct hist *h, double x)
-{
-	double width = ((double)h->hi - h->lo) / STATS_BINS, below = 0, all = 0;
-	for (int i = 0; i < STATS_BINS; i++) {
-		all += h->bin[i];
-		below += h->lo + (i + 0.5) * width < x ? h->bin[i] : 0;
-	}
-	return all > 0 ? below / all : 0;
-}
-
 void rule_softmax_at_8(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
@@ -21,7 +11,7 @@ void rule_softmax_at_8(struct look *l)
 		const struct site *y = snapshot_output(l->s, node);
 		if (!is_op(n, OP_Softmax) || !y || y->bits != 8 || y->n_scale != 1 || !y->hist_float || !(site_snr(y) < POOR_DB))
 			continue;
-		double lost = share_below(y->hist_float, y->scale[0] / 2);
+		double lost = hist_share(y->hist_float, -INFINITY, y->scale[0] / 2);
 		struct finding *f = finding_add(l, node, site_damage(y));
 		finding_say(f, "%s keeps %.1f dB at 8 bit: %.1f %% of its probabilities are below half a step of %.4g.", n->name, site_snr(y), 100 * lost,
 		    y->scale[0]);

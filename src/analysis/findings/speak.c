@@ -54,14 +54,9 @@ void finding_prove(struct finding *f, const char *name, double value)
 		f->evidence[f->n_evidence++] = (struct evidence){name, value};
 }
 
-const char *scale_phrase(char out[32], double scale)
+const char *scale_phrase(char out[SCALE_TEXT], double scale)
 {
-	int exponent;
-	if (frexp(scale, &exponent) == 0.5)
-		snprintf(out, 32, "2^%d", exponent - 1);
-	else
-		snprintf(out, 32, "%.4g", scale);
-	return out;
+	return scale_text(out, scale, 4);
 }
 
 static bool allowed(const struct look *l, int node, enum precision p, double scale)
@@ -124,14 +119,11 @@ bool finding_widen_weights(struct finding *f, const struct look *l, int node)
 
 bool finding_scale(struct finding *f, const struct look *l, int node, double scale)
 {
-	char value[32];
 	struct str text = {0};
 	if (node < 0 || (scale != 0 && !allowed(l, node, PREC_INT8, scale)))
 		return false;
-	str_add(&text, "scale ");
-	study_add_word(&text, l->g->node[node].name);
-	study_scale_text(value, sizeof value, scale); // with all its digits
-	str_addf(&text, " %s", value);
+	str_add(&text, "scale");
+	study_add_scale(&text, l->g->node[node].name, scale);
 	take_edit(f, &text);
 	return true;
 }

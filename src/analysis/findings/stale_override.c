@@ -46,7 +46,7 @@ static void stale(struct look *l, int node, const struct site *s, double now)
 {
 	double snr = worth(l, s, now), better = snr, best = best_scale(l, s, now, &better);
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), now);
-	char was[32], offer[32];
+	char was[SCALE_TEXT], offer[SCALE_TEXT];
 	if (!(better - snr > WORTH) || snr > GOOD_DB || serves_decision(l, s, now))
 		return;
 	struct finding *f = finding_add(l, node, pow(10, -snr / 10));

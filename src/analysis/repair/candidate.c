@@ -35,15 +35,11 @@ void candidate_scales(struct repair *r, struct candidate *c, const double *scale
 	bool any = false;
 	str_add(&text, "scale");
 	for (int n = 0; n < r->g->n_nodes; n++) {
-		char value[40];
 		if (scale[n] == e->scale[n])
 			continue;
 		any = true;
 		e->scale[n] = scale[n];
-		study_scale_text(value, sizeof value, scale[n]);
-		str_add(&text, " ");
-		study_add_word(&text, r->g->node[n].name);
-		str_addf(&text, " %s", value);
+		study_add_scale(&text, r->g->node[n].name, scale[n]);
 	}
 	if (any)
 		candidate_say(r, c, str_text(&text));

@@ -102,13 +102,11 @@ static void md_marked(struct str *out, double v, bool bad)
 
 static void md_scale(struct str *out, const struct site *s)
 {
-	int exponent;
+	char text[SCALE_TEXT];
 	if (s->n_scale != 1)
 		str_addf(out, "%d channels", s->n_scale);
-	else if (frexpf(s->scale[0], &exponent) == 0.5f)
-		str_addf(out, "2^%d", exponent - 1);
 	else
-		str_addf(out, "%.6g", s->scale[0]);
+		str_add(out, scale_text(text, s->scale[0], 6));
 }
 
 static void md_row(struct str *out, int index, const struct line *l)

@@ -5,7 +5,7 @@
 #include "qtui/engine/op.h"
 #include "report_parts.h"
 
-enum { NODES = 20, TIME = 32 };
+enum { NODES = 20 };
 
 struct cost_format {
 	const char *title, *after_title, *columns, *row, *cell, *row_end, *table_end;
@@ -46,7 +46,7 @@ static void add_nodes(struct str *out, const struct cost_format *f, const struct
 static void add_cost(struct str *out, const struct cost_format *f, const struct snapshot *s)
 {
 	const struct cost_sum sum = costs_sum(s);
-	char time[TIME], narrow[TIME], phrase[COST_PHRASE];
+	char time[COST_TIME], narrow[COST_TIME], phrase[COST_PHRASE];
 	str_add(out, f->title);
 	str_addf(out, "%s in all (everything at 8 bit: %s); %s. File: ", cost_time(time, sum.all), cost_time(narrow, s->costs->narrow), costs_phrase(phrase, &sum));
 	f->text(out, s->costs->latency->path);

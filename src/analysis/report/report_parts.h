@@ -1,4 +1,4 @@
-// Private to report.c: parts of a report that stand in files of their own.
+// Private to src/analysis/report: parts of a report for people that stand in files of their own, and how all write text.
 #ifndef QTUI_ANALYSIS_REPORT_PARTS_H
 #define QTUI_ANALYSIS_REPORT_PARTS_H
 

@@ -6,33 +6,12 @@
 #include "report_parts.h"
 #include "qtui/base/str.h"
 
-static void add_text(struct str *out, const char *text, const char *special, const char *const as[])
-{
-	for (; *text; text++) {
-		const char *at = strchr(special, *text);
-		if (at)
-			str_add(out, as[at - special]);
-		else
-			str_addn(out, (unsigned char)*text < ' ' ? " " : text, 1); // a name may have line ends, and what a terminal obeys
-	}
-}
-
-void report_html_text(struct str *out, const char *text)
-{
-	add_text(out, text, "<>&", (const char *const[]){"&lt;", "&gt;", "&amp;"});
-}
-
 enum { TASK_ROWS = 10 }; // classes and samples that lost most
 
 struct task_format {
 	const char *title, *after_title, *table, *columns, *row, *cell, *row_end, *table_end;
 	void (*text)(struct str *out, const char *text);
 };
-
-void report_md_text(struct str *out, const char *text)
-{
-	add_text(out, text, "|<", (const char *const[]){"\\|", "&lt;"});
-}
 
 static const struct task_format md_task = {
     "\n## Task: ", "\n\n", "\n| ", " | float | quantized | change |\n|:---|---:|---:|---:|\n", "| ", " | ", " |\n", "", report_md_text};

@@ -47,20 +47,6 @@ static enum status replay_set(struct study *s, char **word, int n, struct error 
 	return st;
 }
 
-bool scale_parse(const char *text, double *out)
-{
-	double exponent;
-	if (strcmp(text, "auto") == 0) {
-		*out = 0;
-		return true;
-	}
-	if (str_has_prefix(text, "2^") && str_to_double(text + 2, &exponent) && exponent == rint(exponent) && fabs(exponent) <= 60) {
-		*out = ldexp(1, (int)exponent);
-		return true;
-	}
-	return str_to_double(text, out) && *out > 0;
-}
-
 static enum status replay_scale(struct study *s, char **word, int n, struct error *err)
 {
 	struct scale_edit *e = xcalloc((size_t)n, sizeof *e);

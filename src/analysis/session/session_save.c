@@ -130,17 +130,12 @@ static void add_tunings(struct session_save *s, const struct study *st)
 // A file that is there has these weights: it is named after them.
 static enum status write_tuned(const struct session_save *s, const struct tuning *t, const char *session, struct error *err)
 {
-	struct bytes model = {0};
 	char name[TUNING_NAME];
 	enum status st = STATUS_OK;
 	tuning_name(t, name);
 	char *path = session_tuned_path(session, name);
-	if (strcmp(session, "-") != 0 && !file_exists(path)) {
-		st = onnx_write_tuned(&model, s->g, t, err);
-		if (st == STATUS_OK)
-			st = file_write(path, model.data, model.size, err);
-		bytes_done(&model);
-	}
+	if (strcmp(session, "-") != 0 && !file_exists(path))
+		st = onnx_save_tuned(path, s->g, t, err);
 	free(path);
 	return st;
 }

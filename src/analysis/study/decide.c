@@ -175,15 +175,13 @@ enum status study_set(struct study *s, const int *nodes, int n, int precision, i
 	return st;
 }
 
-void study_scale_text(char *out, size_t size, double scale)
+void study_add_scale(struct str *out, const char *node, double scale)
 {
-	int exponent;
-	if (scale == 0)
-		snprintf(out, size, "auto");
-	else if (frexp(scale, &exponent) == 0.5)
-		snprintf(out, size, "2^%d", exponent - 1);
-	else
-		snprintf(out, size, "%.9g", scale);
+	enum { EXACT = 9 }; // digits: a float is read back as it was
+	char value[SCALE_TEXT];
+	str_add(out, " ");
+	study_add_word(out, node);
+	str_addf(out, " %s", scale == 0 ? "auto" : scale_text(value, scale, EXACT));
 }
 
 static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
@@ -209,12 +207,8 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 	if (!any)
 		return nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
-	for (int i = 0; i < n; i++) {
-		char value[40];
-		add_nodes(&text, s->g, &e[i].node, 1);
-		study_scale_text(value, sizeof value, e[i].scale);
-		str_addf(&text, " %s", value);
-	}
+	for (int i = 0; i < n; i++)
+		study_add_scale(&text, s->g->node[e[i].node].name, e[i].scale);
 	struct decision *d = branch(s, str_detach(&text));
 	for (int i = 0; i < n; i++)
 		d->edits->scale[e[i].node] = e[i].scale;

@@ -30,13 +30,10 @@ static char **add_scales(char **list, int *n, const struct graph *g, const struc
 {
 	struct str text = {0};
 	for (int i = 0; i < g->n_nodes; i++) {
-		char value[40];
 		if (to->scale[i] == from->scale[i])
 			continue;
-		study_scale_text(value, sizeof value, to->scale[i]);
-		str_add(&text, text.len ? " " : "scale ");
-		study_add_word(&text, g->node[i].name);
-		str_addf(&text, " %s", value);
+		str_add(&text, text.len ? "" : "scale");
+		study_add_scale(&text, g->node[i].name, to->scale[i]);
 	}
 	return text.len ? add_command(list, n, &text) : list;
 }

@@ -64,16 +64,6 @@ static void beginning_done(struct beginning *b)
 
 // ---- the thread
 
-static enum status write_model(const struct equalizing *j, const struct equalization *e, struct error *err)
-{
-	struct bytes model = {0};
-	enum status st = onnx_write_tuned(&model, j->study->g, e->weights, err);
-	if (st == STATUS_OK)
-		st = file_write(j->path, model.data, model.size, err);
-	bytes_done(&model);
-	return st;
-}
-
 // Nodes have the names that they had; what the target refuses of one it refused before.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
@@ -171,7 +161,7 @@ static enum status work(void *arg, struct error *err)
 		j->result.nodes = tuning_count(e.weights);
 	}
 	if (st == STATUS_OK && j->path && j->result.nodes) {
-		st = write_model(j, &e, err);
+		st = onnx_save_tuned(j->path, j->study->g, e.weights, err);
 		j->result.written = st == STATUS_OK;
 	}
 	equalization_done(&e);

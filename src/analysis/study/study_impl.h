@@ -133,9 +133,9 @@ void study_replay(struct study *s, bool begin);     // what is decided from here
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
-// Parts of a command's text: a name with its blanks escaped, a scale as "2^-4", a number or "auto".
+// Parts of a command's text: a name with its blanks escaped; a blank, that, and a scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
-void study_scale_text(char *out, size_t size, double scale);
+void study_add_scale(struct str *out, const char *node, double scale);
 
 // ---- edits_commands.c, session/edits_json.c
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.

@@ -1,6 +1,7 @@
 // The normalised graph as an ONNX file, with the quantizers of a plan or in float.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/file.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/op.h"
 #include "write.h"
@@ -367,4 +368,15 @@ enum status onnx_write_tuned(struct bytes *out, const struct graph *g, const str
 	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
 
 	return write_graph(out, &w, err);
+}
+
+enum status onnx_save_tuned(const char *path, const struct graph *g, const struct tuning *t, struct error *err)
+{
+	struct bytes model = {0};
+	enum status s = onnx_write_tuned(&model, g, t, err);
+
+	if (!s)
+		s = file_write(path, model.data, model.size, err);
+	bytes_done(&model);
+	return s;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "qtui/analysis/snapshot.h"
+#include "qtui/analysis/study.h"
 
 static char *dash(char *out)
 {
@@ -144,23 +144,13 @@ char *format_value(char *out, double v)
 	return out;
 }
 
-bool format_exponent(int *out, double v)
-{
-	int e;
-
-	if (!(v > 0) || !isfinite(v) || frexp(v, &e) != 0.5)
-		return false;
-	*out = e - 1;
-	return true;
-}
-
 char *format_scale(char *out, double v)
 {
-	int e;
+	char text[SCALE_TEXT];
 
-	if (!format_exponent(&e, v))
-		return format_value(out, v);
-	snprintf(out, FIGURE, "2^%d", e);
+	if (isnan(v))
+		return dash(out);
+	snprintf(out, FIGURE, "%s", scale_text(text, v, 4));
 	return out;
 }
 

@@ -139,7 +139,7 @@ static void put_scale(struct page *p, const struct site *s)
 	snprintf(zero, sizeof zero, "   zero point %d", s->zero[0]);
 	if (s->n_scale > 1)
 		put(p, "scale", ROLE_TEXT, "%s to %s, one for each of %d channels", format_scale(a, lo), format_scale(b, hi), s->n_scale);
-	else if (format_exponent(&e, lo)) {
+	else if (scale_exponent(lo, &e)) {
 		snprintf(number, sizeof number, " = %s", format_value(b, lo));
 		bool fits = text_width(format_scale(a, lo)) + text_width(number) + text_width(zero) <= p->w - DETAIL_LABEL;
 		put(p, "scale", ROLE_STRONG, "%s%s%s", a, fits ? number : "", zero);

@@ -51,7 +51,7 @@ static const char *both(char *out, size_t size, const char *a, const char *b)
 	return out;
 }
 
-static const char *scale_text(char *out, float scale)
+static const char *scale_or_dash(char *out, float scale)
 {
 	return scale > 0 ? format_scale(out, scale) : "-";
 }
@@ -62,7 +62,7 @@ static void draw_decision(struct canvas *c, const struct diff *d, struct rect r,
 	const struct run_nodes *a = d->a.figures.nodes, *b = d->b.figures.nodes;
 	enum precision before = (enum precision)a->precision[node], after = (enum precision)b->precision[node];
 	char a_text[FIGURE], b_text[FIGURE], text[2 * FIGURE + 8];
-	const char *was = scale_text(a_text, a->scale[node]), *is = scale_text(b_text, b->scale[node]);
+	const char *was = scale_or_dash(a_text, a->scale[node]), *is = scale_or_dash(b_text, b->scale[node]);
 
 	if (r.w >= WIDE || before != after)
 		canvas_text(c, r.x + X_PRECISION, r.y, X_SCALE - X_PRECISION - 1, ROLE_TEXT,
