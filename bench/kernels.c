@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/engine/kernel.h"
 
 struct layer {

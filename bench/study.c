@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "qtui/analysis/study.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/npy.h"
 #include "qtui/engine/onnx.h"
 

@@ -1,5 +1,5 @@
-// Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators take to
-// fill it, so that pages which are given back are kept for the next requests, BLOCK_KEPT bytes at the most (and what mem_keep_more adds); beyond that the ones
+// Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators take to fill it. So
+// pages that are given back are kept for the next requests, BLOCK_KEPT bytes at the most (and what mem_keep_more adds); beyond that those
 // given back longest ago return to the system. Thread-safe.
 #ifndef QTUI_BASE_BLOCK_H
 #define QTUI_BASE_BLOCK_H
@@ -10,9 +10,9 @@
 // Smaller ones are left to malloc, and so are all where a sanitizer watches what happens to memory.
 #define BLOCK_LEAST ((size_t)32 << 10)
 
-void *block_take(size_t size); // 64-byte aligned, bytes undefined; NULL when there is no memory
+void *block_take(size_t size);         // 64-byte aligned, bytes undefined; NULL when there is no memory
 void block_give(void *p, size_t size); // of block_take(size)
-size_t block_kept(void); // bytes kept now
-size_t block_release(void); // gives all that is kept back to the system; how many bytes that were
+size_t block_kept(void);               // bytes kept now
+size_t block_release(void);            // gives all that is kept back to the system; how many bytes that were
 
 #endif

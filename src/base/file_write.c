@@ -1,3 +1,4 @@
+// Files that are written whole or not at all, and never over one that is read.
 #include "file_impl.h"
 
 #include <errno.h>

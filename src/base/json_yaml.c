@@ -29,7 +29,8 @@ static enum status next(struct reader *r, yaml_event_t *e)
 		return error_set(r->err, STATUS_NOMEM, "%s: no memory for this much YAML", r->name);
 	// The scanner knows the place, the decoder of characters only the byte.
 	size_t line = r->parser.error == YAML_READER_ERROR ? r->parser.mark.line : r->parser.problem_mark.line;
-	return error_set(r->err, STATUS_FORMAT, "%s:%zu: not valid YAML: %s", r->name, line + 1, r->parser.problem ? r->parser.problem : "unknown");
+	return error_set(r->err, STATUS_FORMAT, "%s:%zu: not valid YAML: %s", r->name, line + 1,
+	    r->parser.problem ? r->parser.problem : "unknown");
 }
 
 static const char *text_of(const yaml_event_t *e)

@@ -74,7 +74,7 @@ void log_add(enum log_level level, const char *fmt, ...)
 	pthread_mutex_unlock(&ring.lock);
 }
 
-void log_to_stderr(int enabled, enum log_level min)
+void log_to_stderr(bool enabled, enum log_level min)
 {
 	pthread_mutex_lock(&ring.lock);
 	ring.to_stderr = enabled;
@@ -84,16 +84,16 @@ void log_to_stderr(int enabled, enum log_level min)
 
 int log_line(int i, char *out, int size)
 {
-	int result = 0;
+	int level = -1;
 
 	pthread_mutex_lock(&ring.lock);
 	if (i >= 0 && i < ring.count && size > 0) {
 		int slot = (ring.first + i) % LINES;
 		snprintf(out, (size_t)size, "%s", ring.line[slot].text);
-		result = (int)ring.line[slot].level + 1;
+		level = (int)ring.line[slot].level;
 	}
 	pthread_mutex_unlock(&ring.lock);
-	return result;
+	return level;
 }
 
 int log_count(void)

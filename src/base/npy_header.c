@@ -138,9 +138,11 @@ static enum status read_shape(struct npy_header *h, struct cursor *c)
 	return STATUS_OK;
 }
 
-static enum status (*const read_value[])(struct npy_header *, struct cursor *) = {read_descr, read_order, read_shape};
-static const char *const key_word[] = {"descr", "fortran_order", "shape"};
-#define KEYS 3
+static const struct {
+	const char *name;
+	enum status (*read)(struct npy_header *h, struct cursor *c);
+} keys[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
+enum { KEYS = sizeof keys / sizeof *keys };
 
 static enum status read_pair(struct npy_header *h, struct cursor *c, bool *seen)
 {
@@ -149,12 +151,12 @@ static enum status read_pair(struct npy_header *h, struct cursor *c, bool *seen)
 
 	if (!take_quoted(c, key, sizeof key) || !take(c, ':'))
 		return malformed(c, "a key is missing");
-	while (i < KEYS && strcmp(key, key_word[i]) != 0)
+	while (i < KEYS && strcmp(key, keys[i].name) != 0)
 		i++;
 	if (i == KEYS || seen[i])
 		return malformed(c, "a key is unknown or there twice");
 	seen[i] = true;
-	return read_value[i](h, c);
+	return keys[i].read(h, c);
 }
 
 enum status npy_header_parse(struct npy_header *out, const char *text, size_t len, const char *name, struct error *err)

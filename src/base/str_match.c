@@ -4,14 +4,18 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "str_utf8.h"
 
-// One character of UTF-8; a stray byte counts as one.
-static const char *next_character(const char *s)
+#define NO_CHARACTER 0x110000u // above all of them: stands for a byte that is no UTF-8
+
+// The character at *s, which moves behind it.
+static uint32_t take_character(const char **s)
 {
-	s++;
-	while (((unsigned char)*s & 0xc0) == 0x80)
-		s++;
-	return s;
+	const unsigned char *p = (const unsigned char *)*s;
+	size_t bytes = utf8_bytes(p);
+
+	*s += bytes ? bytes : 1;
+	return bytes ? utf8_decode(p, bytes) : NO_CHARACTER + *p;
 }
 
 // Behind the ']' of the set that begins at p ("[..."), or NULL when it has no end.
@@ -26,20 +30,20 @@ static const char *set_end(const char *p)
 	return p ? p + 1 : NULL;
 }
 
-static bool set_has(const char *p, const char *end, unsigned char c)
+// Is the character in the set [p, end)?
+static bool set_has(const char *p, const char *end, uint32_t c)
 {
 	bool negated = p[1] == '!' || p[1] == '^', in = false;
 
 	p += negated ? 2 : 1;
 	end--;
 	while (p < end) {
-		unsigned char low = (unsigned char)*p, high = low;
-		if (p + 2 < end && p[1] == '-') {
-			high = (unsigned char)p[2];
-			p += 2;
+		uint32_t low = take_character(&p), high = low;
+		if (p + 1 < end && *p == '-') {
+			p++;
+			high = take_character(&p);
 		}
 		in |= low <= c && c <= high;
-		p++;
 	}
 	return in != negated;
 }
@@ -50,15 +54,12 @@ static bool step(const char **pattern, const char **text)
 	const char *p = *pattern, *end;
 
 	if (*p == '[' && (end = set_end(p))) {
-		if (!set_has(p, end, (unsigned char)**text))
-			return false;
 		*pattern = end;
-		*text = next_character(*text);
-		return true;
+		return set_has(p, end, take_character(text));
 	}
 	if (*p == '?') {
 		*pattern = p + 1;
-		*text = next_character(*text);
+		take_character(text);
 		return true;
 	}
 	if (*p == '\\' && p[1])
@@ -84,8 +85,9 @@ bool str_glob(const char *pattern, const char *text)
 		} else if (!step(&pattern, &text)) {
 			if (!star)
 				return false;
+			take_character(&resume);
 			pattern = star;
-			text = ++resume;
+			text = resume;
 		}
 	}
 	while (*pattern == '*')

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/str.h"
 #include "verbs.h"
 

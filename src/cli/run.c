@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -256,7 +256,7 @@ int tui_run(const struct tui_options *opt, struct error *err)
 		script_free(&p.script);
 		return 1;
 	}
-	log_to_stderr(0, LOG_INFO);
+	log_to_stderr(false, LOG_INFO);
 	study_yield(opt->study);
 	ui_init(&p.ui, opt->study, study_snapshot(opt->study), &theme, opt->ascii || !is_utf8());
 	p.ui.session = opt->session;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/session.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/str.h"
 #include "studies.h"
 

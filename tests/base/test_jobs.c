@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 
 struct record {
 	atomic_int calls[1000];

@@ -105,6 +105,14 @@ static const struct {
     {"?", "", false},
     {"?", "\303\251", true},
     {"??", "\303\251", false},
+    {"[\303\244]", "\303\244", true},
+    {"[\303\244]", "\303\266", false}, // a letter with the same first byte
+    {"[!\303\244]", "\303\266", true},
+    {"[\303\240-\303\251]x", "\303\244x", true},
+    {"[a\303\244]", "\303", false},
+    {"[\303]", "\303", true}, // a byte that is no UTF-8 is one character
+    {"?\251", "\303\251", false},
+    {"*[!a]", "\303\251", true},
     {"cv[23].0", "cv3.0", true},
     {"cv[23].0", "cv4.0", false},
     {"cv[!23].0", "cv4.0", true},

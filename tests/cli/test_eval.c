@@ -21,7 +21,7 @@ static int eval(int n, ...)
 	for (int i = 0; i < n; i++)
 		argv[4 + i] = va_arg(ap, char *);
 	va_end(ap);
-	log_to_stderr(0, LOG_ERROR);
+	log_to_stderr(false, LOG_ERROR);
 	bool right = options_parse(&o, 4 + n, argv, 2, VERB_EVAL, &err) == STATUS_OK && options_resolve(&o, VERB_EVAL, &err) == STATUS_OK;
 	int code = right ? verb_eval(&o) : (fail)(&err); // in parentheses: cmocka has a macro of that name
 	options_done(&o);

@@ -356,7 +356,7 @@ void test_ui__the_log_is_broken_at_the_width(void **state)
 	ui_resize(&ui, 40, 20);
 	press(&ui, "5");
 	before = view_log_count(&ui);
-	log_to_stderr(0, LOG_INFO);
+	log_to_stderr(false, LOG_INFO);
 	log_warn("a sentence of some length that does not fit into a line of forty columns, and its end");
 	assert_int_equal(view_log_count(&ui), before + 3);
 	view_log_text(text, sizeof text, &ui, before + 2);
@@ -390,7 +390,7 @@ void test_ui__the_log_says_that_it_has_news(void **state)
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);
 	press(&ui, "51");
-	log_to_stderr(0, LOG_INFO);
+	log_to_stderr(false, LOG_INFO);
 	ui_fail(&ui, &err);
 	assert_true(tabs_have(&ui, 'L') && !tabs_have(&ui, '!'));
 	log_warn("the pictures are prepared by a guess, say");

@@ -34,9 +34,9 @@ struct file_part {
 	const void *data;
 	size_t size;
 };
+MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
 // Whether it could, as far as can be told beforehand: long work should not end in a name that cannot be written.
 MUST_CHECK enum status file_may_write(const char *path, struct error *err);
-MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
 // From now on nothing here writes over this file, by whatever name: it is one that is read. Not meant for devices and directories, which
 // it leaves alone.
 void file_keep(const char *path);

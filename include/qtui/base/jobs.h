@@ -3,11 +3,9 @@
 #ifndef QTUI_BASE_JOBS_H
 #define QTUI_BASE_JOBS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "qtui/base/error.h"
 
 struct jobs;
 // `threads` >= 1 workers, which thread_start starts.
@@ -23,14 +21,5 @@ void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, in
 
 // From now on the workers let others go first: for a program whose screen must answer while they compute.
 void jobs_yield(struct jobs *j);
-void thread_yield(void); // likewise for the calling thread, and those that it will start
-
-// Every thread but the first is started here: signals that someone sends reach the main thread; those of its own faults (SIGSEGV, SIGBUS)
-// reach the handlers. Its stack has THREAD_STACK bytes. false: the system gives no thread.
-#define THREAD_STACK ((size_t)8 << 20)
-MUST_CHECK bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg);
-
-double clock_seconds(void); // monotonic
-int threads_of_machine(void); // processors that this process may use, at least 1
 
 #endif

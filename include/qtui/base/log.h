@@ -2,6 +2,7 @@
 #ifndef QTUI_BASE_LOG_H
 #define QTUI_BASE_LOG_H
 
+#include <stdbool.h>
 #include "qtui/base/error.h"
 
 enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
@@ -9,8 +10,8 @@ void log_add(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 #define log_info(...) log_add(LOG_INFO, __VA_ARGS__)
 #define log_warn(...) log_add(LOG_WARN, __VA_ARGS__)
 // Where lines of at least `min` also go, each text once (stderr in batch, nowhere under curses): whatever is opened twice warns twice.
-void log_to_stderr(int enabled, enum log_level min);
-// Copies line `i` (0 = the oldest kept) into out; 0 when there is no such line. Returns its level + 1.
+void log_to_stderr(bool enabled, enum log_level min);
+// Copies line `i` (0: the oldest that is kept) into `out` and returns its level; -1: there is no such line.
 int log_line(int i, char *out, int size);
 int log_count(void);
 int log_warnings(void); // how many warnings and errors have been said, also those that are no longer kept

@@ -18,6 +18,7 @@ void str_addf(struct str *s, const char *fmt, ...) PRINTF(2, 3);
 void str_vaddf(struct str *s, const char *fmt, va_list ap) PRINTF(2, 0);
 const char *str_text(const struct str *s); // "" when empty
 char *str_detach(struct str *s);           // the caller frees it; never NULL
+char *str_format(const char *fmt, ...) PRINTF(1, 2); // likewise
 void str_clear(struct str *s);
 void str_done(struct str *s);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "../study/study_impl.h"
 #include "../task/boxes.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/json.h"
 #include "repair_impl.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "qtui/analysis/compare.h"
 #include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/json.h"
 
 struct matched {

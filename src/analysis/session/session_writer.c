@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "qtui/analysis/session_writer.h"
 #include "qtui/base/file.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/mem.h"
 
 struct session_writer {

@@ -1,7 +1,7 @@
 #include "background_impl.h"
 #include <math.h>
 #include <stdlib.h>
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 
 static void *run(void *background)
 {

@@ -4,6 +4,7 @@
 
 #include "../measure/figures.h"
 #include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/analysis/study.h"
 #include "qtui/engine/run.h"
 

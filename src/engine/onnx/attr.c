@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 #include "attr.h"
+#include "proto.h"
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -116,7 +117,7 @@ static bool fits(const struct attr_spec *spec, const Onnx__AttributeProto *a)
 	return spec->kind != ATTR_TENSOR || a->t;
 }
 
-static const struct attr_spec *spec_of(const struct op *op, const char *name)
+const struct attr_spec *attr_spec_of(const struct op *op, const char *name)
 {
 	for (int i = 0; i < op->n_attrs; i++)
 		if (!strcmp(op->attrs[i].name, name))
@@ -138,17 +139,17 @@ static bool is_for_training(const char *name)
 static enum status parse_one(
     struct draft *d, struct draft_node *n, void *attrs, const Onnx__AttributeProto *a, struct error *err)
 {
-	const struct attr_spec *spec = a->name ? spec_of(n->n.op, a->name) : NULL;
+	const struct attr_spec *spec = attr_spec_of(n->n.op, text_of(a->name));
 	enum status s;
 
-	if (a->ref_attr_name && a->ref_attr_name[0])
+	if (text_of(a->ref_attr_name)[0])
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "node %s (%s): attribute '%s' refers to a function's attribute", n->n.name, n->op_type,
-		    a->name ? a->name : "");
+		    text_of(a->name));
 	if (!spec) {
-		if (a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH && !is_for_training(a->name ? a->name : ""))
+		if (a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH && !is_for_training(text_of(a->name)))
 			log_warn("node %s (%s): attribute '%s' is not known and is ignored", n->n.name, n->op_type,
-			    a->name ? a->name : "");
+			    text_of(a->name));
 		return STATUS_OK;
 	}
 	if (!fits(spec, a))
@@ -169,7 +170,7 @@ void *attr_defaults(struct draft *d, const struct op *op)
 
 float attr_number(const struct node *n, const char *name)
 {
-	const struct attr_spec *spec = spec_of(n->op, name);
+	const struct attr_spec *spec = attr_spec_of(n->op, name);
 	const char *field;
 
 	assert(spec);
@@ -186,12 +187,4 @@ enum status attr_parse(struct draft *d, struct draft_node *n, const Onnx__NodePr
 		s = parse_one(d, n, attrs, proto->attribute[i], err);
 	n->n.attrs = attrs;
 	return s;
-}
-
-const Onnx__AttributeProto *attr_find(const Onnx__NodeProto *proto, const char *name)
-{
-	for (size_t i = 0; i < proto->n_attribute; i++)
-		if (proto->attribute[i]->name && !strcmp(proto->attribute[i]->name, name))
-			return proto->attribute[i];
-	return NULL;
 }

@@ -1,12 +1,13 @@
 // If, Loop and Scan.
 #include <stdlib.h>
 #include <string.h>
-#include "attr.h"
 #include "branch.h"
 #include "import.h"
 #include "infer.h"
 #include "normalise.h"
 #include "pass.h"
+#include "proto.h"
+#include "proto_constants.h"
 #include "tensor_proto.h"
 #include "qtui/base/log.h"
 
@@ -18,20 +19,11 @@ static enum status connect_output(
     struct draft *d, struct draft_node *n, int output, struct scope *scope, const char *name, struct error *err)
 {
 	int from = scope_find(scope, name), to = n->n.out[output];
-	struct draft_node *copy;
 
 	if (from < 0)
 		return error_set(err, STATUS_FORMAT, "node %s (If): its branch does not compute '%s'", n->n.name, name);
-	if (to < 0 || pass_on(d, to, from))
-		return STATUS_OK;
-	copy = draft_node_add(d, n->n.name);
-	copy->n.op = op_find("", "Identity", 1);
-	copy->op_type = copy->n.op->name;
-	copy->n.attrs = arena_alloc(d->arena, copy->n.op->attrs_size + 1);
-	copy->n.in = arena_memdup(d->arena, &from, sizeof(from));
-	copy->n.out = arena_memdup(d->arena, &to, sizeof(to));
-	copy->n.n_in = copy->n.n_out = 1;
-	d->value[to].producer = copy;
+	if (to >= 0 && !pass_on(d, to, from))
+		pass_add_node(d, n->n.name, "Identity", 1, &from, 1, to);
 	return STATUS_OK;
 }
 
@@ -48,7 +40,7 @@ static enum status inline_if(struct draft *d, size_t at, const Onnx__GraphProto 
 		return error_set(err, STATUS_FORMAT, "node %s (If): its branch has %zu outputs, the node %d", n->n.name,
 		    branch->n_output, n->n.n_out);
 	for (int i = 0; i < n->n.n_out && !s; i++)
-		s = connect_output(d, n, i, scope, branch->output[i]->name ? branch->output[i]->name : "", err);
+		s = connect_output(d, n, i, scope, text_of(branch->output[i]->name), err);
 	draft_remove(n, NULL);
 	draft_move_nodes(d, first, at + 1);
 	return s;
@@ -60,10 +52,10 @@ static const Onnx__GraphProto *taken_branch(const struct draft *d, const struct 
 	const struct tensor *condition = draft_constant(d, n, 0);
 	const Onnx__AttributeProto *a;
 
-	if (n->fate != FATE_KEPT || !n->captured || strcmp(n->op_type, "If") || !condition ||
+	if (n->fate != FATE_KEPT || !n->captured || n->n.op->id != OP_If || !condition ||
 	    tensor_count(condition) != 1)
 		return NULL;
-	a = attr_find(n->proto, *(const uint8_t *)condition->data ? "then_branch" : "else_branch");
+	a = proto_attribute(n->proto, *(const uint8_t *)condition->data ? "then_branch" : "else_branch");
 	return a ? a->g : NULL;
 }
 
@@ -83,14 +75,14 @@ enum status branch_inline(struct draft *d, bool *changed, struct error *err)
 	return s;
 }
 
-static enum status add_formal(struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, const struct tensor *known,
-    struct error *err)
+static enum status add_formal(
+    struct draft *sub, struct scope *scope, const Onnx__ValueInfoProto *info, const struct tensor *known, struct error *err)
 {
 	const Onnx__TypeProto__Tensor *t = info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
 	                                       ? info->type->tensor_type
 	                                       : NULL;
 	int id;
-	enum status s = import_name(&id, sub, scope, info->name ? info->name : "", err);
+	enum status s = import_name(&id, sub, scope, text_of(info->name), err);
 
 	if (s)
 		return s;
@@ -167,7 +159,7 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 
 static const Onnx__GraphProto *graph_attr(const struct draft_node *n, const char *name)
 {
-	const Onnx__AttributeProto *a = attr_find(n->proto, name);
+	const Onnx__AttributeProto *a = proto_attribute(n->proto, name);
 
 	return a ? a->g : NULL;
 }
@@ -204,9 +196,11 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 }
 
 // Shapes that the first iteration sees may be those of all: the body tells.
-static enum status build_body(const struct graph **out, struct draft *d, struct draft_node *n, const Onnx__GraphProto *body, struct error *err)
+static enum status build_body(
+    const struct graph **out, struct draft *d, struct draft_node *n, const Onnx__GraphProto *body, struct error *err)
 {
-	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof(*views)), *formal = xcalloc((size_t)n->n.n_in + 1, sizeof(*formal));
+	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof(*views));
+	struct tensor *formal = xcalloc((size_t)n->n.n_in + 1, sizeof(*formal));
 	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
 	int64_t folded = d->folded_bytes;
 	bool settled = false, failed;
@@ -245,7 +239,7 @@ static enum status build_graphs(struct draft *d, struct draft_node *n, struct er
 	enum status s;
 
 	n->n.subgraph = list;
-	if (!strcmp(n->op_type, "If"))
+	if (n->n.op->id == OP_If)
 		return build_if(d, n, list, err);
 	if (!body)
 		return error_set(err, STATUS_FORMAT, "node %s (%s): it has no body", n->n.name, n->op_type);

@@ -13,9 +13,11 @@ struct capture {
 	struct draft *d;
 	struct draft_node *n;
 	struct namemap *seen;
-	int *ids;
-	const char **names;
-	size_t n_ids, cap_ids, cap_names;
+	struct captured {
+		int id;
+		const char *name;
+	} *at;
+	size_t n_at, cap;
 };
 
 static bool is_local(const struct locals *l, const char *name)
@@ -56,10 +58,8 @@ static enum status capture_name(struct capture *c, const struct locals *l, const
 	if (import_readable(c->d, c->n, id, name, err))
 		return err->status;
 	namemap_put(c->seen, name, id);
-	c->ids = xgrow(c->ids, &c->cap_ids, c->n_ids + 1, sizeof(int));
-	c->names = xgrow(c->names, &c->cap_names, c->n_ids + 1, sizeof(char *));
-	c->names[c->n_ids] = arena_strdup(c->d->arena, name);
-	c->ids[c->n_ids++] = id;
+	c->at = xgrow(c->at, &c->cap, c->n_at + 1, sizeof(*c->at));
+	c->at[c->n_at++] = (struct captured){id, arena_strdup(c->d->arena, name)};
 	return STATUS_OK;
 }
 
@@ -103,17 +103,18 @@ enum status capture_outer(struct draft *d, struct draft_node *n, struct error *e
 	for (size_t i = 0; i < n->proto->n_attribute && !s; i++)
 		if (n->proto->attribute[i]->g)
 			s = capture_graph(&c, NULL, n->proto->attribute[i]->g, err);
-	in = arena_alloc(d->arena, (n_file + c.n_ids + 1) * sizeof(int));
-	for (size_t i = 0; i < n_file + c.n_ids; i++)
-		in[i] = i < n_file ? n->n.in[i] : c.ids[i - n_file];
+	in = arena_alloc(d->arena, (n_file + c.n_at + 1) * sizeof(int));
+	n->captured = arena_alloc(d->arena, (c.n_at + 1) * sizeof(char *));
+	for (size_t i = 0; i < n_file; i++)
+		in[i] = n->n.in[i];
+	for (size_t i = 0; i < c.n_at; i++) {
+		in[n_file + i] = c.at[i].id;
+		n->captured[i] = c.at[i].name;
+	}
 	n->n.in = in;
-	n->n.n_in = (int)(n_file + c.n_ids);
-	n->captured = arena_alloc(d->arena, (c.n_ids + 1) * sizeof(char *));
-	for (size_t i = 0; i < c.n_ids; i++)
-		n->captured[i] = c.names[i];
-	n->n.n_captured = (int)c.n_ids;
+	n->n.n_in = (int)(n_file + c.n_at);
+	n->n.n_captured = (int)c.n_at;
 	namemap_free(&c.seen);
-	free(c.ids);
-	free(c.names);
+	free(c.at);
 	return s;
 }

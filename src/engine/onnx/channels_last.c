@@ -48,25 +48,15 @@ static size_t rank_of(const struct rule *rule, const Onnx__GraphProto *g, const 
 
 static Onnx__NodeProto *transpose(const Onnx__NodeProto *p, const char *what, size_t rank, bool to_last)
 {
-	struct str name = {0};
 	int64_t perm[SHAPE_MAX_RANK] = {0};
-	Onnx__NodeProto *t;
+	char *name = str_format("%s/%s", proto_node_name(p), what);
+	Onnx__NodeProto *t = proto_node("Transpose", name, 1, 1);
 
-	str_addf(&name, "%s/%s", proto_node_name(p), what);
-	t = proto_node("Transpose", str_text(&name), 1, 1);
-	str_done(&name);
+	free(name);
 	for (size_t i = 1; i < rank; i++)
 		perm[i] = (int64_t)(to_last ? i % (rank - 1) + 1 : i == 1 ? rank - 1 : i - 1);
 	proto_add_ints(t, "perm", perm, rank);
 	return t;
-}
-
-static char *joined(const char *name, const char *what)
-{
-	struct str s = {0};
-
-	str_addf(&s, "%s/%s", name, what);
-	return str_detach(&s);
 }
 
 static void set_text(char **field, const char *text)
@@ -109,8 +99,8 @@ static void take(struct proto_list *to, const Onnx__GraphProto *g, Onnx__NodePro
 	after = transpose(p, "channels_last", rank, true);
 	before->input[0] = p->input[0];
 	after->output[0] = p->output[0];
-	before->output[0] = joined(after->output[0], "x_channels_first");
-	after->input[0] = joined(after->output[0], "channels_first");
+	before->output[0] = str_format("%s/x_channels_first", after->output[0]);
+	after->input[0] = str_format("%s/channels_first", after->output[0]);
 	p->input[0] = xstrdup(before->output[0]);
 	p->output[0] = xstrdup(after->input[0]);
 	proto_push(to, before);

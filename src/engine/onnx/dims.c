@@ -1,6 +1,6 @@
-// Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another. Others: the caller's shape, else the same
-// symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first
-// at which every shape rule holds is taken.
+// Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another. Others: the caller's shape, else
+// the same symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first at which every
+// shape rule holds is taken.
 #include <stdio.h>
 #include <string.h>
 #include "dims.h"

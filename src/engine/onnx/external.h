@@ -13,8 +13,8 @@ void externals_free(struct externals **e);
 // its name links to, or below.
 MUST_CHECK enum status externals_get(
     const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size, struct error *err);
-// What of the model's file or of the others has been read, and will hardly be again, leaves memory.
 MUST_CHECK enum status externals_intact(const struct externals *e, struct error *err); // see bytes_intact; NULL is intact
+// What of the model's file or of the others has been read, and will hardly be again, leaves memory.
 void externals_forget(const struct externals *e, const void *data, size_t size);
 
 #endif

@@ -148,25 +148,19 @@ static bool has_name(char *const *list, size_t n, const char *name)
 // A name of the function as the call has it: an argument's, a result's, or one of its own.
 static void rename_one(const struct call *c, char **name)
 {
-	const char *to = NULL;
-	struct str own = {0};
-	int i;
+	char *own = *name;
+	int i = own && own[0] ? namemap_get(c->known->place, own) : -1;
+	size_t at = (size_t)i, result = at - c->f->n_input;
 
-	if (!*name || !**name)
+	if (!own || !own[0])
 		return;
-	i = namemap_get(c->known->place, *name);
-	if (i >= 0 && (size_t)i < c->f->n_input)
-		to = (size_t)i < c->p->n_input ? c->p->input[i] : "";
-	else if (i >= 0 && (size_t)i - c->f->n_input < c->p->n_output && c->p->output[(size_t)i - c->f->n_input][0])
-		to = c->p->output[(size_t)i - c->f->n_input];
-	if (!to) {
-		str_addf(&own, "%s/%s", c->prefix, *name);
-		to = str_text(&own);
-	}
-	to = xstrdup(to);
-	free(*name);
-	*name = (char *)to;
-	str_done(&own);
+	if (i >= 0 && at < c->f->n_input)
+		*name = xstrdup(at < c->p->n_input ? c->p->input[at] : "");
+	else if (i >= 0 && result < c->p->n_output && c->p->output[result][0])
+		*name = xstrdup(c->p->output[result]);
+	else
+		*name = str_format("%s/%s", c->prefix, own);
+	free(own);
 }
 
 static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err);
@@ -202,8 +196,8 @@ static enum status refer(Onnx__AttributeProto **made, const struct call *c, cons
 	if (!*made)
 		*made = default_of(c->f, a->ref_attr_name);
 	if (!*made && !has_name(c->f->attribute, c->f->n_attribute, a->ref_attr_name))
-		return error_set(err, STATUS_FORMAT, "function %s has no attribute %s, to which node %s refers", text_of(c->f->name), a->ref_attr_name,
-		    text_of(c->p->name));
+		return error_set(err, STATUS_FORMAT, "function %s has no attribute %s, to which node %s refers", text_of(c->f->name),
+		    a->ref_attr_name, text_of(c->p->name));
 	if (*made) {
 		free((*made)->name);
 		(*made)->name = xstrdup(text_of(a->name));
@@ -237,16 +231,14 @@ static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, st
 
 static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err)
 {
-	struct str name = {0};
+	char *own = n->name;
 
 	for (size_t i = 0; i < n->n_input; i++)
 		rename_one(c, &n->input[i]);
 	for (size_t i = 0; i < n->n_output; i++)
 		rename_one(c, &n->output[i]);
-	str_addf(&name, "%s/%s", c->prefix, text_of(n->name)[0] ? n->name : text_of(n->op_type));
-	free(n->name);
-	n->name = xstrdup(str_text(&name));
-	str_done(&name);
+	n->name = str_format("%s/%s", c->prefix, text_of(own)[0] ? own : text_of(n->op_type));
+	free(own);
 	return adapt_attributes(c, n, err);
 }
 
@@ -258,7 +250,8 @@ static enum status check_call(const struct call *c, struct error *err)
 	int version = opset_of(c->of->m, "");
 
 	if (c->known->alike > 1)
-		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name), c->known->alike);
+		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name),
+		    c->known->alike);
 	for (size_t i = 0; i < c->f->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *o = c->f->opset_import[i];
 		if (!domain_of(o->domain)[0] && version != (int)o->version)
@@ -275,15 +268,17 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 {
 	made->bytes += bytes;
 	if (++made->nodes > NODES_MAX || made->bytes > BYTES_MAX)
-		return error_set(err, STATUS_UNSUPPORTED, "the functions of the model make more than %d nodes or %d MB", NODES_MAX, BYTES_MAX >> 20);
+		return error_set(err, STATUS_UNSUPPORTED, "the functions of the model make more than %d nodes or %d MB", NODES_MAX,
+		    BYTES_MAX >> 20);
 	return STATUS_OK;
 }
 
 static enum status expand(struct proto_list *to, const struct call *c, int depth, struct error *err)
 {
-	enum status s = depth < DEPTH_MAX_CALLS ? check_call(c, err)
-	                                        : error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
+	enum status s = check_call(c, err);
 
+	if (depth >= DEPTH_MAX_CALLS)
+		return error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
 	for (size_t i = 0; i < c->f->n_node && !s; i++) {
 		s = count_node(&c->of->made, onnx__node_proto__get_packed_size(c->f->node[i]), err);
 		if (s)

@@ -64,8 +64,8 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 	if (n->n.op)
 		return STATUS_OK;
 	if (opset < 1 && op_find(domain, n->op_type, INT_MAX))
-		return error_set(err, STATUS_FORMAT, "node %s: operator %s%s%s: the file names no opset for it (opset_import)", n->n.name, domain,
-		    domain[0] ? "." : "", n->op_type);
+		return error_set(err, STATUS_FORMAT, "node %s: operator %s%s%s: the file names no opset for it (opset_import)", n->n.name,
+		    domain, domain[0] ? "." : "", n->op_type);
 	return error_set(err, STATUS_UNSUPPORTED,
 	    "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)", n->n.name, domain,
 	    domain[0] ? "." : "", n->op_type, opset);
@@ -232,9 +232,10 @@ enum status import_readable(const struct draft *d, const struct draft_node *n, i
 {
 	const char *unread = d->value[id].unread;
 
-	return unread ? error_set(err, STATUS_UNSUPPORTED, "node %s (%s): '%s', which it reads, has elements of type %s: nothing is computed with them",
-	                    n->n.name, n->op_type, name, unread)
-	              : STATUS_OK;
+	if (!unread)
+		return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "node %s (%s): '%s', which it reads, has elements of type %s: nothing is computed with them",
+	    n->n.name, n->op_type, name, unread);
 }
 
 static enum status import_inputs(struct draft *d, struct draft_node *n, struct error *err)

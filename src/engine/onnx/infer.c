@@ -1,5 +1,5 @@
-// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and
-// its outputs become constants (the pass `folded` then takes the node out); Shape, Size and OptionalHasElement need only their input's shape.
+// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and its outputs
+// become constants (the pass `folded` then takes the node out); Shape, Size and OptionalHasElement need only their input's shape.
 // QuantizeLinear is never folded: it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,6 @@ static struct tensor view_of(const struct draft_value *v)
 static bool reads_shape_only(const struct op *op)
 {
 	return op->id == OP_Shape || op->id == OP_Size || op->id == OP_OptionalHasElement;
-}
-
-static bool is_quantizer(const struct op *op)
-{
-	return op->id == OP_QuantizeLinear;
 }
 
 static bool has_room(const struct draft *d, int64_t bytes)
@@ -72,7 +67,7 @@ static bool may_fold(
 {
 	int64_t bytes = output_bytes(n, out);
 
-	if (!n->n_in || n->n_subgraphs || is_quantizer(n->op) || is_much_work(n, in, out))
+	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || is_much_work(n, in, out))
 		return false;
 	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
 		if (in[i] && !in[i]->data)

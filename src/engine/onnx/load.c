@@ -11,11 +11,12 @@
 #include "tensor_proto.h"
 #include "wire.h"
 #include "qtui/base/file.h"
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/log.h"
 
-// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
 #define HASHED_AT_ONCE ((size_t)4 << 20)
+
+// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
 struct hasher {
 	pthread_t thread;
 	const struct bytes *file;
@@ -26,7 +27,6 @@ struct hasher {
 static void *hash_file(void *arg)
 {
 	struct hasher *h = arg;
-
 	struct sha256 *sum = sha256_begin();
 
 	for (size_t at = 0, step; at < h->file->size; at += step) {
@@ -93,8 +93,8 @@ static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, st
 static void tell_newer(const struct graph *g, const char *path)
 {
 	if (g->opset > op_newest())
-		log_warn("%s: opset %d is newer than %d, the newest known here: an operator that has changed since is computed as it was", file_base(path),
-		    g->opset, op_newest());
+		log_warn("%s: opset %d is newer than %d, the newest known here: an operator that has changed since is computed as it was",
+		    file_base(path), g->opset, op_newest());
 }
 
 enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { NARROW_UINT4 = 21, NARROW_INT4 = 22 }; // TensorProto.DataType
+enum { NARROW_UINT4 = 21, NARROW_INT4 = 22, NARROW_UINT2 = 25, NARROW_INT2 = 26 }; // TensorProto.DataType; those of 2 bits are not read
 
 // n elements, in the bytes that elements of the engine's type have; those of 4 bits come two a byte, the first in the low bits.
 typedef void narrow_fn(void *out, const void *in, size_t n);

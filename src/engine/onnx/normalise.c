@@ -38,7 +38,8 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 		if (id < 0)
 			return error_set(err, STATUS_FORMAT, "output '%s' is not computed by any node", name);
 		if (d->value[id].unread)
-			return error_set(err, STATUS_UNSUPPORTED, "output '%s' has elements of type %s: nothing is computed with them", name, d->value[id].unread);
+			return error_set(err, STATUS_UNSUPPORTED, "output '%s' has elements of type %s: nothing is computed with them", name,
+			    d->value[id].unread);
 		draft_mark_output(d, id);
 		d->value[id].float_bytes = float_bytes(g->output[i]);
 		if (g->output[i]->type && g->output[i]->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)

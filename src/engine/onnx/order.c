@@ -3,14 +3,23 @@
 #include <stdlib.h>
 #include "import.h"
 
+struct entry { // of a node, by its `order`
+	int missing;               // inputs that are not there yet
+	struct draft_node **users; // nodes that read it, one entry a use
+	int n_users;
+};
 struct sorter {
 	struct draft *d;
+	size_t first;                       // the nodes before it stay
 	struct draft_node **sorted, **heap; // heap: ready nodes, least `order` on top
 	size_t n_sorted, n_heap;
-	int *missing;               // a node's inputs that are not there yet, by order
-	struct draft_node ***users; // by order: nodes that read it, one entry a use
-	int *n_users;
+	struct entry *entry; // of the nodes from `first` on
 };
+
+static struct entry *entry_of(const struct sorter *s, const struct draft_node *n)
+{
+	return &s->entry[(size_t)n->order - s->first];
+}
 
 static struct draft_node *producer_in(const struct draft *d, const struct draft_node *n, int input, size_t first)
 {
@@ -58,42 +67,46 @@ static struct draft_node *heap_pop(struct sorter *s)
 	return top;
 }
 
-// Fills `missing` and `users` of all nodes from `first` on; users' lists share one block.
-static struct draft_node **link_users(struct sorter *s, size_t first)
+// Fills the entries of all nodes from `first` on; the users' lists share one block.
+static struct draft_node **link_users(struct sorter *s)
 {
 	struct draft *d = s->d;
 	size_t total = 0;
-	struct draft_node **block, *p;
+	struct draft_node **block, **free_from, *p;
 
-	for (size_t i = first; i < d->n_nodes; i++)
+	for (size_t i = s->first; i < d->n_nodes; i++)
 		for (int k = 0; k < d->node[i]->n.n_in; k++)
-			if ((p = producer_in(d, d->node[i], k, first)))
-				s->n_users[(size_t)p->order - first]++, s->missing[i - first]++, total++;
-	block = xmalloc((total + 1) * sizeof(*block));
-	for (size_t i = 0, at = 0; i < d->n_nodes - first; at += (size_t)s->n_users[i], s->n_users[i++] = 0)
-		s->users[i] = block + at;
-	for (size_t i = first; i < d->n_nodes; i++)
+			if ((p = producer_in(d, d->node[i], k, s->first))) {
+				entry_of(s, p)->n_users++;
+				entry_of(s, d->node[i])->missing++;
+				total++;
+			}
+	free_from = block = xmalloc((total + 1) * sizeof(*block));
+	for (size_t i = 0; i < d->n_nodes - s->first; i++) {
+		s->entry[i].users = free_from;
+		free_from += s->entry[i].n_users;
+		s->entry[i].n_users = 0;
+	}
+	for (size_t i = s->first; i < d->n_nodes; i++)
 		for (int k = 0; k < d->node[i]->n.n_in; k++)
-			if ((p = producer_in(d, d->node[i], k, first)))
-				s->users[(size_t)p->order - first][s->n_users[(size_t)p->order - first]++] = d->node[i];
+			if ((p = producer_in(d, d->node[i], k, s->first)))
+				entry_of(s, p)->users[entry_of(s, p)->n_users++] = d->node[i];
 	return block;
 }
 
-static void sort(struct sorter *s, size_t first)
+static void sort(struct sorter *s)
 {
-	size_t n = s->d->n_nodes - first;
-
-	for (size_t i = 0; i < n; i++)
-		if (!s->missing[i])
-			heap_push(s, s->d->node[first + i]);
+	for (size_t i = s->first; i < s->d->n_nodes; i++)
+		if (!s->entry[i - s->first].missing)
+			heap_push(s, s->d->node[i]);
 	while (s->n_heap) {
 		struct draft_node *node = heap_pop(s);
-		size_t at = (size_t)node->order - first;
+		const struct entry *e = entry_of(s, node);
 
 		s->sorted[s->n_sorted++] = node;
-		for (int k = 0; k < s->n_users[at]; k++)
-			if (!--s->missing[(size_t)s->users[at][k]->order - first])
-				heap_push(s, s->users[at][k]);
+		for (int k = 0; k < e->n_users; k++)
+			if (!--entry_of(s, e->users[k])->missing)
+				heap_push(s, e->users[k]);
 	}
 }
 
@@ -102,18 +115,17 @@ static enum status sort_all(struct draft *d, size_t first, struct error *err)
 	size_t n = d->n_nodes - first;
 	struct sorter s = {
 	    .d = d,
+	    .first = first,
 	    .sorted = xcalloc(n, sizeof(*s.sorted)),
 	    .heap = xcalloc(n, sizeof(*s.heap)),
-	    .missing = xcalloc(n, sizeof(*s.missing)),
-	    .users = xcalloc(n, sizeof(*s.users)),
-	    .n_users = xcalloc(n, sizeof(*s.n_users)),
+	    .entry = xcalloc(n, sizeof(*s.entry)),
 	};
-	struct draft_node **block = link_users(&s, first);
+	struct draft_node **block = link_users(&s);
 	enum status status = STATUS_OK;
 
-	sort(&s, first);
+	sort(&s);
 	for (size_t i = 0; i < n && s.n_sorted < n && !status; i++)
-		if (s.missing[i])
+		if (s.entry[i].missing)
 			status = error_set(err, STATUS_FORMAT, "node %s (%s) is part of a cycle, or depends on one",
 			    d->node[first + i]->n.name, d->node[first + i]->op_type);
 	for (size_t i = 0; i < n && !status; i++)
@@ -121,9 +133,7 @@ static enum status sort_all(struct draft *d, size_t first, struct error *err)
 	free(block);
 	free(s.sorted);
 	free(s.heap);
-	free(s.missing);
-	free(s.users);
-	free(s.n_users);
+	free(s.entry);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 // What the passes share, and the small passes.
 #include <string.h>
+#include "attr.h"
 #include "pass.h"
 #include "qtui/base/str.h"
 
@@ -63,6 +64,28 @@ void pass_set_input(struct draft *d, struct draft_node *n, int i, int value)
 		n->n.n_in = i + 1;
 	}
 	n->n.in[i] = value;
+}
+
+void *pass_become(struct draft *d, struct node *n, const char *op, int opset)
+{
+	void *attrs;
+
+	n->op = op_find("", op, opset);
+	n->attrs = attrs = attr_defaults(d, n->op);
+	return attrs;
+}
+
+void pass_add_node(struct draft *d, const char *name, const char *op, int opset, const int *in, int n_in, int out)
+{
+	struct draft_node *n = draft_node_add(d, name);
+
+	pass_become(d, &n->n, op, opset);
+	n->op_type = n->n.op->name;
+	n->n.in = arena_memdup(d->arena, in, (size_t)n_in * sizeof(*in));
+	n->n.n_in = n_in;
+	n->n.out = arena_memdup(d->arena, &out, sizeof(out));
+	n->n.n_out = 1;
+	d->value[out].producer = n;
 }
 
 const char *pass_name(struct draft *d, const struct draft_node *n, const char *suffix)

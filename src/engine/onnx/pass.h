@@ -21,6 +21,10 @@ MUST_CHECK enum status pass_copy_constant(
 MUST_CHECK enum status pass_new_vector(int *out, struct draft *d, const char *name, int64_t n, struct error *err);
 // Sets input i (the arrays grow as needed).
 void pass_set_input(struct draft *d, struct draft_node *n, int i, int value);
+// Appends a node of an operator of ai.onnx with its defaults, which computes value `out`.
+void pass_add_node(struct draft *d, const char *name, const char *op, int opset, const int *in, int n_in, int out);
+// Another operator of ai.onnx in the node's place; its attributes, with their defaults.
+void *pass_become(struct draft *d, struct node *n, const char *op, int opset);
 // A new name "NODE_SUFFIX"; in the arena.
 const char *pass_name(struct draft *d, const struct draft_node *n, const char *suffix);
 

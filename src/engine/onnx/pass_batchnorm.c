@@ -159,10 +159,8 @@ static enum status to_conv(struct draft *d, struct draft_node *n, const struct n
 		((float *)d->value[weight].constant->data)[c] = gain(b, c);
 		((float *)d->value[bias].constant->data)[c] = shifted(b, c, 0);
 	}
-	n->n.op = op_find("", "Conv", 11);
-	attrs = attr_defaults(d, n->n.op);
+	attrs = pass_become(d, &n->n, "Conv", 11);
 	attrs->group = b->channels;
-	n->n.attrs = attrs;
 	n->n.n_in = 3;
 	n->n.n_out = 1;
 	n->n.in[1] = weight;

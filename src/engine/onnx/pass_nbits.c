@@ -1,5 +1,5 @@
 // A MatMulNBits of constant weights becomes a MatMul of what they stand for, and an Add of its bias: what a DequantizeLinear of constants
-// becomes, too. They are unpacked once, and are weights like any other to a target.
+// becomes, too. The weights are unpacked once, and are weights like any other to a target.
 #include "attr.h"
 #include "infer.h"
 #include "pass.h"
@@ -23,29 +23,17 @@ static int64_t float_bytes(const struct node *n, const struct tensor *codes)
 	return tensor_count(codes) * 8 / (int64_t)attr_number(n, "bits") * (int64_t)sizeof(float);
 }
 
-static void become(struct draft *d, struct node *n, const char *op, int opset)
-{
-	n->op = op_find("", op, opset);
-	n->attrs = attr_defaults(d, n->op);
-	n->n_in = 2;
-}
-
 // Behind the node at `at`, whose output it takes over.
 static void add_bias(struct draft *d, size_t at, int bias)
 {
-	struct draft_node *n = d->node[at], *sum = draft_node_add(d, pass_name(d, n, "bias"));
+	struct draft_node *n = d->node[at];
 	int y = n->n.out[0], product = draft_value_add(d, pass_name(d, n, "product"));
 
 	d->value[product].type = d->value[y].type;
 	d->value[product].shape = d->value[y].shape;
 	d->value[product].producer = n;
-	d->value[y].producer = sum;
 	n->n.out[0] = product;
-	become(d, &sum->n, "Add", 7);
-	sum->op_type = sum->n.op->name;
-	sum->n.in = arena_memdup(d->arena, (const int[]){product, bias}, 2 * sizeof(int));
-	sum->n.out = arena_memdup(d->arena, &y, sizeof(y));
-	sum->n.n_out = 1;
+	pass_add_node(d, pass_name(d, n, "bias"), "Add", 7, (const int[]){product, bias}, 2, y);
 	draft_move_nodes(d, d->n_nodes - 1, at + 1);
 }
 
@@ -66,7 +54,8 @@ static enum status to_matmul(struct draft *d, size_t at, struct error *err)
 	weight = draft_value_add(d, pass_name(d, n, "weight"));
 	draft_set_constant(d, weight, &w);
 	pass_set_input(d, n, WEIGHTS, weight);
-	become(d, &n->n, "MatMul", 1);
+	pass_become(d, &n->n, "MatMul", 1);
+	n->n.n_in = 2;
 	if (bias >= 0)
 		add_bias(d, at, bias);
 	return STATUS_OK;

@@ -36,7 +36,8 @@ int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants 
 {
 	const Onnx__NodeProto *maker;
 	const Onnx__TensorProto *p = constant_tensor(c, name, &maker);
-	const Onnx__AttributeProto *list = maker ? proto_attribute(maker, "value_ints") : NULL, *one = maker ? proto_attribute(maker, "value_int") : NULL;
+	const Onnx__AttributeProto *list = maker ? proto_attribute(maker, "value_ints") : NULL;
+	const Onnx__AttributeProto *one = maker ? proto_attribute(maker, "value_int") : NULL;
 	struct tensor t;
 	struct error err;
 	int64_t *v = NULL;

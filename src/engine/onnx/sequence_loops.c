@@ -78,7 +78,6 @@ static void move_to_end(void *list, size_t n, size_t i)
 // Carried value i is collected from now on; the node that makes its sequence of that.
 static Onnx__NodeProto *collect(Onnx__NodeProto *loop, Onnx__GraphProto *body, Onnx__NodeProto *append, size_t i)
 {
-	struct str name = {0};
 	Onnx__NodeProto *split = proto_node("SplitToSequence", proto_node_name(loop), 1, 1);
 	Onnx__ValueInfoProto *element = body->output[BODY_OWN + i];
 
@@ -93,8 +92,7 @@ static Onnx__NodeProto *collect(Onnx__NodeProto *loop, Onnx__GraphProto *body, O
 	free(loop->input[--loop->n_input]);
 	move_to_end(loop->output, loop->n_output, i);
 	split->output[0] = loop->output[loop->n_output - 1];
-	str_addf(&name, "%s/elements", split->output[0]);
-	split->input[0] = str_detach(&name);
+	split->input[0] = str_format("%s/elements", split->output[0]);
 	loop->output[loop->n_output - 1] = xstrdup(split->input[0]);
 	proto_add_int(split, "axis", 0);
 	proto_add_int(split, "keepdims", 0);

@@ -34,9 +34,16 @@ struct resolver {
 
 // ---- what the model says
 
+static struct proto_constants constants(const struct resolver *r)
+{
+	return (struct proto_constants){r->g, r->nodes.at, r->nodes.n};
+}
+
 static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
 {
-	return proto_constant_int(v, &(struct proto_constants){r->g, r->nodes.at, r->nodes.n}, name);
+	struct proto_constants known = constants(r);
+
+	return proto_constant_int(v, &known, name);
 }
 
 static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
@@ -67,14 +74,6 @@ static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from
 
 	proto_push(&r->nodes, p);
 	return p;
-}
-
-static char *numbered(const char *base, size_t i)
-{
-	struct str s = {0};
-
-	str_addf(&s, "%s/%zu", base, i);
-	return str_detach(&s);
 }
 
 // ---- sequences
@@ -127,16 +126,13 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 // The name of a constant that it adds: a number, or a list of that number.
 static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
 {
-	struct str name = {0};
 	Onnx__NodeProto *c = add_node(r, from, "Constant", 0, 1);
 
-	str_addf(&name, "%s/%s", from->output[0], what);
-	c->output[0] = str_detach(&name);
-	if (list) {
+	c->output[0] = str_format("%s/%s", from->output[0], what);
+	if (list)
 		proto_add_ints(c, "value_ints", &v, 1);
-	} else {
+	else
 		proto_add_int(c, "value_int", v);
-	}
 	return xstrdup(c->output[0]);
 }
 
@@ -157,12 +153,10 @@ static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 // Operator `op` on `from`, which gives `name` of what p gives (NULL: p's own output). The caller says the other inputs.
 static Onnx__NodeProto *add_step(struct resolver *r, const Onnx__NodeProto *p, const char *op, const char *from, size_t n_in, const char *name)
 {
-	struct str out = {0};
 	Onnx__NodeProto *to = add_node(r, p, op, n_in, 1);
 
-	str_addf(&out, "%s%s%s", p->output[0], name ? "/" : "", name ? name : "");
 	to->input[0] = xstrdup(from);
-	to->output[0] = str_detach(&out);
+	to->output[0] = name ? str_format("%s/%s", p->output[0], name) : xstrdup(p->output[0]);
 	return to;
 }
 
@@ -226,7 +220,8 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
 	size_t n = 0;
 	int rank = 0;
-	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &(struct proto_constants){r->g, r->nodes.at, r->nodes.n}, p->input[1]) : NULL;
+	struct proto_constants known_now = constants(r);
+	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &known_now, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
 
 	free(sizes);
@@ -238,7 +233,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	to->input[1] = xstrdup(p->input[1]);
 	proto_add_int(to, "axis", proto_int(p, "axis", 0));
 	for (size_t i = 0; i < n; i++) {
-		to->output[i] = numbered(p->output[0], i);
+		to->output[i] = str_format("%s/%zu", p->output[0], i);
 		insert(s, i, to->output[i]);
 	}
 	return true;
@@ -274,13 +269,11 @@ static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 // A new axis of one element, on which they are joined.
 static char *unsqueezed(struct resolver *r, const Onnx__NodeProto *p, const char *element, const char *axes, size_t i)
 {
-	struct str name = {0};
 	Onnx__NodeProto *to = add_node(r, p, "Unsqueeze", 2, 1);
 
-	str_addf(&name, "%s/unsqueezed_%zu", p->output[0], i);
 	to->input[0] = xstrdup(element);
 	to->input[1] = xstrdup(axes);
-	to->output[0] = str_detach(&name);
+	to->output[0] = str_format("%s/unsqueezed_%zu", p->output[0], i);
 	return xstrdup(to->output[0]);
 }
 

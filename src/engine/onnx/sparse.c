@@ -4,8 +4,8 @@
 
 #define DENSE_MAX 4096 // elements for one that is stored: a small file must not ask for gigabytes of zeros
 
-static enum status check_shapes(
-    struct shape *dense, const Onnx__SparseTensorProto *t, const struct tensor *values, const struct tensor *at, const char *what, struct error *err)
+static enum status check_shapes(struct shape *dense, const Onnx__SparseTensorProto *t, const struct tensor *values, const struct tensor *at,
+    const char *what, struct error *err)
 {
 	int64_t n = tensor_count(values), count;
 

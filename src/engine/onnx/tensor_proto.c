@@ -114,12 +114,14 @@ enum dtype tensor_proto_type(int32_t onnx_type)
 
 const char *tensor_proto_type_name(int32_t onnx_type)
 {
-	static const char *const names[] = {[0] = "undefined",
-	    [8] = "string",
-	    [14] = "complex64",
-	    [15] = "complex128",
-	    [25] = "uint2",
-	    [26] = "int2"};
+	static const char *const names[] = {
+	    [ONNX__TENSOR_PROTO__DATA_TYPE__UNDEFINED] = "undefined",
+	    [ONNX__TENSOR_PROTO__DATA_TYPE__STRING] = "string",
+	    [ONNX__TENSOR_PROTO__DATA_TYPE__COMPLEX64] = "complex64",
+	    [ONNX__TENSOR_PROTO__DATA_TYPE__COMPLEX128] = "complex128",
+	    [NARROW_UINT2] = "uint2",
+	    [NARROW_INT2] = "int2",
+	};
 	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof(names) / sizeof(names[0]);
 
 	return named && names[onnx_type] ? names[onnx_type] : "unknown";

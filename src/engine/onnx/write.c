@@ -118,6 +118,15 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
 }
 
+static const char *output_name(struct writer *w, int node, int i)
+{
+	const struct node *n = &w->g->node[node];
+
+	if (n->out[i] >= 0)
+		return w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name;
+	return i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
+}
+
 static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
@@ -127,8 +136,7 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	if (s)
 		goto out;
 	for (int i = 0; i < n->n_out; i++)
-		out[i] = n->out[i] >= 0 ? (w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name) :
-		    i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
+		out[i] = output_name(w, node, i);
 	const struct stand_in none = {0}, *f = w->plan ? &w->plan->stand_in[node] : &none;
 	const char *product = out[0];
 	if (f->gain != 0)
@@ -137,7 +145,8 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	s = opset_add_inputs(in, &n_in, w, n, err);
 	if (s)
 		goto out;
-	Onnx__NodeProto *made = write_node(w, n->op->domain, f->op ? f->op : opset_operator(w, n), n->name, in, n_in, out, without_absent(out, n->n_out));
+	const char *op = f->op ? f->op : opset_operator(w, n);
+	Onnx__NodeProto *made = write_node(w, n->op->domain, op, n->name, in, n_in, out, without_absent(out, n->n_out));
 	if (f->op)
 		write_stand_in(w, made, f);
 	else
@@ -320,7 +329,8 @@ static void tell_losses(const struct writer *w)
 		    target_name(w->plan->target));
 	opset_tell(w);
 	if (w->by_rows)
-		str_addf(w->loss, "%d weights of MatMul with a scale for each row are written as the floats that they stand for\n", w->by_rows);
+		str_addf(w->loss, "%d weights of MatMul with a scale for each row are written as the floats that they stand for\n",
+		    w->by_rows);
 	if (w->wide_biases)
 		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
 }

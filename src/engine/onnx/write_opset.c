@@ -3,6 +3,7 @@
 // is raised to what its pairs need where all of its operators can be written in that form.
 #include <stdio.h>
 #include <string.h>
+#include "attr.h"
 #include "qtui/engine/op.h"
 #include "write.h"
 
@@ -31,17 +32,9 @@ static const struct moved *moved_of(enum op_id op)
 	return NULL;
 }
 
-static const struct attr_spec *spec_of(const struct node *n, const char *name)
-{
-	for (int i = 0; i < n->op->n_attrs; i++)
-		if (strcmp(n->op->attrs[i].name, name) == 0)
-			return &n->op->attrs[i];
-	return NULL;
-}
-
 static const void *attribute(const struct node *n, const char *name)
 {
-	const struct attr_spec *spec = spec_of(n, name);
+	const struct attr_spec *spec = attr_spec_of(n->op, name);
 
 	return spec ? (const char *)n->attrs + spec->offset : NULL;
 }
@@ -192,7 +185,7 @@ bool opset_has_default(const struct writer *w, const struct node *n)
 // A list of integers or floats, or one float; *name stays "" where the node has none.
 static enum status add_input(const char **name, struct writer *w, const struct node *n, const char *attr, struct error *err)
 {
-	const struct attr_spec *spec = spec_of(n, attr);
+	const struct attr_spec *spec = attr_spec_of(n->op, attr);
 	const struct ints *ints = attribute(n, attr);
 	const struct floats *floats = attribute(n, attr);
 	bool whole = spec->kind == ATTR_INTS, number = spec->kind == ATTR_FLOAT;

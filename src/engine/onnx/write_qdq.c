@@ -1,6 +1,6 @@
-// Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as its codes
-// with a DequantizeLinear, a bias as int32 or its own type; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's own
-// quantizer gives, which its tools look for.
+// Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as its codes with a
+// DequantizeLinear, a bias as int32 or its own type; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's
+// own quantizer gives, which its tools look for.
 #include <string.h>
 #include "qtui/engine/op.h"
 #include "write.h"
@@ -18,7 +18,7 @@ static int64_t type_max(enum dtype t)
 }
 
 // ai.onnx has the pair from opset 10 on, an axis from 13, 16 bit from 21; ONNX Runtime's own domain has all of it in any model.
-static const char *domain_of(const struct writer *w, const struct quantizer *q)
+static const char *pair_domain(const struct writer *w, const struct quantizer *q)
 {
 	int least = q->bits > 8 && q->bits <= 16 ? 21 : q->n > 1 ? 13 : 10;
 
@@ -79,7 +79,7 @@ static void add_half(struct writer *w, const char *op, const char *in, const str
     const struct quantizer *q, int axis)
 {
 	const char *inputs[] = {in, t->scale, t->zero};
-	Onnx__NodeProto *n = write_node(w, domain_of(w, q), op, NULL, inputs, t->zero ? 3 : 2, &out, 1);
+	Onnx__NodeProto *n = write_node(w, pair_domain(w, q), op, NULL, inputs, t->zero ? 3 : 2, &out, 1);
 
 	if (q->n > 1 && axis != 1)
 		write_int_attribute(w, n, "axis", axis);
@@ -140,7 +140,8 @@ static enum status add_casts(const char *in, const char *out, struct writer *w, 
 	int least = half ? 6 : 13;
 
 	if (w->opset < least)
-		return error_set(err, STATUS_UNSUPPORTED, "a Cast to %s needs opset %d, and the model has %d: convert it first (onnx.version_converter)",
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "a Cast to %s needs opset %d, and the model has %d: convert it first (onnx.version_converter)",
 		    half ? "float16" : "bfloat16", least, w->opset);
 	const char *narrow = write_name(w, base, "_Cast_Output");
 	write_int_attribute(w, write_node(w, "", "Cast", NULL, &in, 1, &narrow, 1), "to", type);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include "qtui/base/hash.h"
 #include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/engine/run.h"
 
 // The step is a layer normalisation of the main node's input.

@@ -1,7 +1,7 @@
 // Editing: precision, scale, undo, runs, marks.
 #include <stdlib.h>
 
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/autosave.h"

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/tui/overlay.h"
 
 static const double PATIENCE = 10, PATIENCE_AGAIN = 1; // seconds in which an answer may come

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <curses.h>
 
-#include "qtui/base/jobs.h"
+#include "qtui/base/thread.h"
 #include "qtui/tui/keys.h"
 
 enum { K_END_OF_KEYS = -2 }; // nothing more is waiting

@@ -32,7 +32,7 @@ static bool walk_on(struct walk *w, int room)
 	if (w->first) {
 		if (w->next >= log_count())
 			return false;
-		w->level = log_line(w->next++, w->line, sizeof w->line) - 1;
+		w->level = log_line(w->next++, w->line, sizeof w->line);
 		w->rest = w->level < 0 ? "" : w->line;
 	}
 	w->piece = w->rest;
