@@ -17,27 +17,28 @@ static const struct verb {
 	int (*run)(struct options *o);
 } verbs[] = {
     {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--findings] [--check CONDITIONS]",
-     "What the target's quantization does to every tensor, and why: figures, findings, a gate for CI.", VERB_ANALYZE, verb_analyze},
+     "Shows what the target's quantization does to every tensor, and why: figures, findings, a gate for CI.", VERB_ANALYZE, verb_analyze},
     {"eval", "MODEL DATASET [--task detect|classify] [--labels F] [--calib DIR] [--session S] [--json F]",
-     "mAP or top-1 of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
+     "Measures mAP or top-1 of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
     {"search", "MODEL CALIB [--until GOAL] [--budget SECONDS] [--blame] [--session S] [--json F]",
-     "Tries remedies one by one and keeps what pays, or ranks what does the damage.", VERB_SEARCH, verb_search},
+     "Tries remedies one by one and keeps what pays; with --blame only ranks what does the damage.", VERB_SEARCH, verb_search},
     {"tune", "MODEL CALIB [-o OUT.onnx] [--budget SECONDS] [--session S] [--json F]",
-     "Fits weights and biases to what quantization does.", VERB_TUNE, verb_tune},
+     "Fits weights and biases to the inputs that they get in the quantized network.", VERB_TUNE, verb_tune},
     {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--rules quark] [--json F]",
-     "Moves factors between the weights of neighbours, so that one scale suits all channels.", VERB_EQUALIZE, verb_equalize},
-    {"compare", "A B [CALIB] [--json F]", "Two sessions or analyses: what differs and what it bought. Two models on CALIB: how far apart.",
+     "Moves factors between the weights of neighbouring layers, so that one scale suits all channels.", VERB_EQUALIZE, verb_equalize},
+    {"compare", "A B [CALIB] [--json F]",
+     "Compares two sessions or analyses: what differs and what it bought. Or two models on CALIB: how far they are apart.",
      VERB_COMPARE, verb_compare},
-    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "The quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
+    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "Writes the quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
      VERB_QUANTIZE, verb_quantize},
-    {"export", "MODEL CALIB --session S --format NAME [-o F]", "The decisions as a file for another tool, and what that cannot say.", VERB_EXPORT,
+    {"export", "MODEL CALIB --session S --format NAME [-o F]", "Writes the decisions as a file for another tool; lists what that file cannot say.", VERB_EXPORT,
      verb_export},
-    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", "The network on given inputs; outputs or every tensor as NPY.",
+    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", "Runs the network on given inputs; writes its outputs, or every tensor, as NPY.",
      VERB_RUN, verb_run},
-    {"ops", "", "The operators that are supported.", VERB_OPS, verb_ops},
+    {"ops", "", "Lists the operators that are supported.", VERB_OPS, verb_ops},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
-static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json", "Opens the screen, where figures are seen and decisions edited; ? shows its keys.",
+static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json", "Opens the screen, where you see the figures and edit the decisions; ? shows its keys.",
 	VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
@@ -66,7 +67,7 @@ static void print_help(const struct verb *v)
 	printf("usage: qtui%s%s%s%s\n%s\n\n", *v->name ? " " : "", v->name, *v->usage ? " " : "", v->usage, v->about);
 	enum { VERBS = 12 };
 	if (v == &tui) {
-		puts("The same in batch: qtui VERB, with a help of its own");
+		puts("The same in batch: qtui VERB. Each has its own help: qtui VERB --help");
 		for (size_t i = 0; i < N_VERBS; i++)
 			options_help_row(verbs[i].name, VERBS, verbs[i].about);
 		puts("\nOptions of the screen:");

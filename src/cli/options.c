@@ -61,7 +61,7 @@ static enum option_group group_of(const struct row *r)
 
 void options_help(unsigned verb)
 {
-	static const char *const heading[N_GROUPS] = {"", "What is decided, saved with a session:", "And as everywhere:"};
+	static const char *const heading[N_GROUPS] = {"", "Decisions, saved with a session (defaults in brackets):", "Everywhere:"};
 	bool before = false;
 	for (int g = 0; g < N_GROUPS; g++) {
 		bool any = false;
