@@ -53,8 +53,9 @@ static void write_docs(struct str *out)
 {
 	int in_table = 0;
 
-	str_add(out, "# Keys, commands, columns\n\nThe same as the program's own help (`?`), made from its tables; "
-		     "`BLESS=1 build/release/tests/tui/test_docs` writes it anew.\n");
+	str_add(out, "# Keys, commands, columns\n\nEverything that the screen understands: the text of the program's own help (`?`). A key that stands "
+		     "here more than once\nhas a meaning in each view of its own. The first ones to learn are in [README](../README.md#keys).\n\n"
+		     "Made from the program's tables: `BLESS=1 build/release/tests/tui/test_docs` writes it anew.\n");
 	for (int i = 0; i < help_count(); i++) {
 		const struct help_row *row = help_at(i);
 		if (row->kind == HELP_SECTION)
