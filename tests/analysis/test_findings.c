@@ -107,7 +107,7 @@ void test_findings__the_tail_counts_what_its_joints_lose(void **state)
 	const struct finding *post = of_rule(f, FINDING_postprocessing), *joined = of_rule(f, FINDING_joined_ranges);
 	assert_sound(post, study_graph(st));
 	assert_sound(joined, study_graph(st));
-	assert_true(post->damage >= joined->damage && post < joined);
+	assert_true(post->damage > joined->damage && post < joined); // its nodes make noise themselves
 	findings_drop(&f);
 	study_close(&st);
 }

@@ -48,35 +48,17 @@ static bool *find_tail(const struct graph *g)
 	return tail;
 }
 
-// Elements that lie where they did before, or elsewhere, on the grid that they had: the noise in them arose where they were made.
-static bool only_moves(const struct look *l, int node)
-{
-	const struct node *n = &l->g->node[node];
-	double step = output_step(l, node);
-	bool moves = (n->op->flags & (OPF_MOVES | OPF_VIEW)) && step > 0;
-	for (int i = 0; moves && i < n->n_in; i++) {
-		const struct value *v = n->in[i] >= 0 ? &l->g->value[n->in[i]] : NULL;
-		const struct site *s = site_of(l, n->in[i]);
-		if (v && v->type == DT_F32 && !v->constant)
-			moves = s && s->n_scale == 1 && s->scale[0] == step;
-	}
-	return moves;
-}
-
-// Figures of decisions themselves are left out: what is clipped of them far below zero is no harm, and large.
 static double nodes_noise(const struct look *l)
 {
 	double sum = 0;
-	for (int i = 0; i < l->s->n_sites; i++) {
-		const struct site *s = &l->s->site[i];
-		if (s->kind == SITE_OUTPUT && s->layerwise.known && !s->locked && !is_decision(l, s->value) && !only_moves(l, s->node))
-			sum += made_damage(l, s);
-	}
+	for (int i = 0; i < l->s->n_sites; i++)
+		if (l->s->site[i].kind == SITE_OUTPUT)
+			sum += counted_damage(l, &l->s->site[i]);
 	return sum;
 }
 
 // What is in no sum yet: narrow tensors in a joint, and decisions, of which a rule has found that they are harmed. Post-processing has the
-// damage of one of these.
+// damage of all of these.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
 	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits)

@@ -90,6 +90,27 @@ double made_damage(const struct look *l, const struct site *s)
 	return isnan(in_sums) ? site_damage(s) : fmin(in_sums, 1);
 }
 
+// Elements that lie where they did before, or elsewhere, on the grid that they had: the noise in them arose where they were made.
+static bool only_moves(const struct look *l, int node)
+{
+	const struct node *n = &l->g->node[node];
+	double step = output_step(l, node);
+	bool moves = (n->op->flags & (OPF_MOVES | OPF_VIEW)) && step > 0;
+	for (int i = 0; moves && i < n->n_in; i++) {
+		const struct value *v = n->in[i] >= 0 ? &l->g->value[n->in[i]] : NULL;
+		const struct site *s = site_of(l, n->in[i]);
+		if (v && v->type == DT_F32 && !v->constant)
+			moves = s && s->n_scale == 1 && s->scale[0] == step;
+	}
+	return moves;
+}
+
+double counted_damage(const struct look *l, const struct site *s)
+{
+	bool counts = s->layerwise.known && !s->locked && !is_decision(l, s->value) && !only_moves(l, s->node);
+	return counts ? made_damage(l, s) : 0;
+}
+
 static double grid_end(const struct site *s, int64_t code, double scale)
 {
 	return ((double)code - (s->zero ? s->zero[0] : 0)) * scale;

@@ -59,16 +59,18 @@ static const struct site *worst_of(const struct look *l, const int *nodes, int n
 	return worst;
 }
 
-// What joints among these nodes do to their inputs is mended with them, though no figure of a node shows it.
-static double damage_with_joints(const struct look *l, const struct site *worst)
+// What all of them make, and what joints among them do to their inputs, which no figure of a node shows.
+static double damage_of(const struct look *l, const int *nodes, int n, const struct site *worst)
 {
-	double damage = site_damage(worst);
+	double damage = 0;
+	for (int i = 0; i < n; i++)
+		damage += counted_damage(l, snapshot_output(l->s, nodes[i]));
 	for (int i = 0; i < l->out->n; i++) {
 		const struct finding *f = &l->out->at[i];
 		if (f->rule == FINDING_joined_ranges && l->tail[f->node[0]])
-			damage = fmax(damage, f->damage);
+			damage += f->damage;
 	}
-	return damage;
+	return fmax(damage, site_damage(worst));
 }
 
 void rule_postprocessing(struct look *l)
@@ -76,7 +78,7 @@ void rule_postprocessing(struct look *l)
 	int *nodes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *nodes), arithmetic, n = quantized_tail(l, nodes, &arithmetic);
 	const struct site *worst = worst_of(l, nodes, n);
 	if (arithmetic >= LEAST_NODES && worst && site_snr(worst) < GOOD_DB) {
-		struct finding *f = finding_add(l, worst->node, damage_with_joints(l, worst));
+		struct finding *f = finding_add(l, worst->node, damage_of(l, nodes, n, worst));
 		for (int i = 0; i < n; i++)
 			if (nodes[i] != worst->node)
 				finding_about(f, nodes[i]);

@@ -44,6 +44,9 @@ bool site_is_free(const struct look *l, const struct site *s); // and 8 bit
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
 double made_damage(const struct look *l, const struct site *s); // likewise; of a mean that only sums read over theirs
+// The same in the sum of all nodes: 0 where it arose elsewhere, and of decisions, whose figures are large by what is clipped far below zero,
+// which is no harm.
+double counted_damage(const struct look *l, const struct site *s);
 double site_lower_end(const struct site *s, double scale); // what its lowest and its highest code mean if the scale were `scale`
 double site_upper_end(const struct site *s, double scale);
 double site_span(const struct site *s);               // max - min of the float tensor
