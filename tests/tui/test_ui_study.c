@@ -253,7 +253,11 @@ void test_ui_study__a_state_is_taken_where_it_may(void **state)
 	assert_string_equal(l.ui.note, "this state is in force");
 	press(&l.ui, "ja");
 	assert_string_equal(l.ui.note, "taken: 1 int16; u undoes. Its figures are of other samples, or prepared otherwise");
-	press(&l.ui, "u");
+	ui_resize(&l.ui, 80, 24);
+	assert_false(line_has(&l.ui, 20, "the state in force is none of these"));
+	press(&l.ui, "u:set<Space>/model.1/conv/Conv<Space>float<Enter>P");
+	assert_true(line_has(&l.ui, 20, "the state in force is none of these"));
+	press(&l.ui, "uP");
 	assert_int_equal(study_edits(l.st)->precision[0], -1);
 	live_wait(&l);
 	press(&l.ui, ":fix<Space>60s<Enter>Pja");

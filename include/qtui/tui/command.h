@@ -21,6 +21,9 @@ void command_typed(char out[COMMAND_NAME], const char *name); // a name of the t
 MUST_CHECK enum status command_run(struct ui *ui, const char *line, struct error *err);
 // The error that says how it is used: "usage: :goto NODE".
 enum status command_usage(const char *name, struct error *err);
+// ": minmax, kl, ..." of a kind of which there are few; "" of others.
+struct str;
+void command_choices(struct str *out, const struct ui *ui, enum completion kind);
 // For line_open.
 char *command_complete(void *ui, const char *text, int start, int i);
 

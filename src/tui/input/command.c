@@ -78,11 +78,26 @@ enum status command_usage(const char *name, struct error *err)
 	return error_set(err, STATUS_USAGE, "usage: :%s %s", shown, row->usage);
 }
 
+// What is missing, and where it is one of a few, which.
+static enum status missing(const struct ui *ui, const struct command_row *row, struct error *err)
+{
+	struct str choices = {0};
+	char shown[COMMAND_NAME];
+
+	command_typed(shown, row->name);
+	command_choices(&choices, ui, row->first);
+	error_set(err, STATUS_USAGE, "usage: :%s %s%s", shown, row->usage, str_text(&choices));
+	str_done(&choices);
+	return err->status;
+}
+
 static enum status run_row(struct ui *ui, const struct command_row *row, char *args, struct error *err)
 {
 	bool needs = row->usage[0] && row->usage[0] != '[', takes = row->usage[0];
 
-	if ((needs && !*args) || (!takes && *args))
+	if (needs && !*args)
+		return missing(ui, row, err);
+	if (!takes && *args)
 		return command_usage(row->name, err);
 	return row->run(ui, args, err);
 }

@@ -167,6 +167,18 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 		adders[kind](l, ui);
 }
 
+void command_choices(struct str *out, const struct ui *ui, enum completion kind)
+{
+	enum { FEW = 20 };
+	struct names l = {0};
+
+	if (kind == COMPLETE_FORMAT || kind == COMPLETE_TARGET || kind == COMPLETE_THEME || kind == COMPLETE_COLUMN)
+		add_kind(&l, ui, kind, "");
+	for (size_t i = 0; i < l.n && i < FEW; i++)
+		str_addf(out, "%s%s", i ? ", " : ": ", l.at[i]);
+	clear(&l);
+}
+
 static const struct command_row *command_of(const char *text)
 {
 	size_t len = strcspn(text, " ");

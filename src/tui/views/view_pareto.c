@@ -110,6 +110,15 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, role, CUT_RIGHT, frontier_changes(text, f, row));
 }
 
+static bool any_in_force(const struct ui *ui)
+{
+	bool any = !ui->study;
+
+	for (int i = 0; !any && i < view_pareto_count(ui); i++)
+		any = frontier_is_in_force(ui->repair.frontier, i, ui->study);
+	return any;
+}
+
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const char *why = stale(ui);
@@ -121,6 +130,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_textf(c, x, r.y, r.w - LEFT - 1, ROLE_WORSE, "figures are of %s: :fix measures anew", why);
 	else
 		canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, "states that nothing beats in cost and damage; a takes one, u gives it back");
+	if (!beside_busy(ui, BESIDE_REPAIR) && !any_in_force(ui))
+		canvas_text(c, x, r.y + 1, r.w - LEFT - 1, ROLE_DIM, "the state in force is none of these");
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
 			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD, columns[i].head ? columns[i].head : task_word(ui->repair.frontier->basis.task));
