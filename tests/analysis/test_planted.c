@@ -555,6 +555,33 @@ void test_planted__a_softmax_and_an_average_at_8_bit(void **state)
 	release(&p);
 }
 
+// As a layer normalization takes the mean away: the target reads both terms on the scale of their difference, which reaches neither.
+void test_planted__terms_beyond_the_range_of_their_difference(void **state)
+{
+	static const float far = 24;
+	static const int64_t one = 1;
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_floats(&s, "far", 1, &one, &far);
+	surgery_node(&s, "Add", "up", "/model.0/act/Mul_output_0 far", "up_out");
+	surgery_node(&s, "Sub", "down", "up_out far", "down_out");
+	surgery_output(&s, "down_out");
+	struct patient p = {.study = open_study(surgery_close(&s, "terms.onnx"), CALIB, "esp32p4", CALIB_MINMAX, healthy)};
+	look(&p);
+	const struct finding *f = of_rule(p.findings, FINDING_saturation, INT32_MAX);
+	assert_non_null(f);
+	assert_non_null(strstr(f->text, "down reads up_out"));
+	assert_non_null(strstr(f->edit, "scale down 2^"));
+	struct error err = {0};
+	double before = snr_at(&p, "down");
+	assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+	look(&p);
+	assert_null(of_rule(p.findings, FINDING_saturation, INT32_MAX));
+	if (!(snr_at(&p, "down") > before + 10))
+		fail_msg("%.1f dB, before %.1f dB", snr_at(&p, "down"), before);
+	release(&p);
+}
+
 // As a detector with attention divides its positions by 1 to 10000.
 void test_planted__a_divisor_that_rounds_to_zero(void **state)
 {

@@ -7,6 +7,7 @@
 
 static const double SHARE = 0.001, GOOD_DB = 24;
 static const double WORTH = 3; // dB: half a bit
+static const double POOR_TERM_DB = 15; // of what an operator reads
 static const double FAR = 1.25; // the largest probability over the upper end of the range
 
 struct clipping {
@@ -106,6 +107,97 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	finding_scale(f, l, s->node, c->offer);
 }
 
+// ---- terms that an operator reads on the grid of its result
+
+struct term {
+	int input;
+	double share, snr; // of its elements on that grid, dB
+};
+
+static const struct site *input_site(const struct look *l, int node, int value)
+{
+	const struct node_row *row = &l->s->row[node];
+	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
+		if (l->s->site[i].kind == SITE_INPUT && l->s->site[i].value == value)
+			return &l->s->site[i];
+	return NULL;
+}
+
+// From the tensor's histogram, else (where it is quantized for this node alone) from its figures and range: on a wider grid the noise is
+// that of rounding, and at most what its farthest element loses. False: not known.
+static bool read_term(struct term *t, const struct look *l, const struct site *y, int value, double scale)
+{
+	const struct site *x = site_of(l, value), *own = input_site(l, y->node, value);
+	const struct metrics *m = own ? &own->layerwise.pooled : NULL;
+	if (x && x->hist_float) {
+		struct prediction p = hist_predict(x->hist_float, scale, y->zero ? y->zero[0] : 0, y->qmin, y->qmax);
+		t->share = p.clipped;
+		t->snr = p.snr_db;
+		return p.known;
+	}
+	if (!own || !own->layerwise.known || !own->range.n || !(m->nsr > 0))
+		return false;
+	bool now = scale == (double)y->scale[0];
+	double excess = fmax(own->range.max - site_upper_end(y, scale), site_lower_end(y, scale) - own->range.min);
+	double noise = scale * scale / 12 + pow(fmax(excess - scale / 2, 0), 2);
+	t->share = now ? own->graphwise.pooled.clipped : 0;
+	t->snr = now ? figures_snr(&own->layerwise) : 10 * log10(m->mse / m->nsr / noise);
+	return true;
+}
+
+static struct term poorest_term(const struct look *l, const struct site *y, double scale)
+{
+	const struct node *n = &l->g->node[y->node];
+	struct term poorest = {.input = -1, .snr = INFINITY};
+	for (int i = 0; i < n->n_in; i++) {
+		struct term t = {.input = i};
+		bool shares = n->in[i] >= 0 && input_step(l, y->node, i) == (double)y->scale[0] && plan_in(l->plan, y->node, i)->state != SLOT_ACTIVE;
+		if (shares && read_term(&t, l, y, n->in[i], scale) && t.snr < poorest.snr)
+			poorest = t;
+	}
+	return poorest;
+}
+
+static void clipped_term(struct look *l, const struct site *y, const struct term *now, const struct term *then, double offer)
+{
+	int node = y->node;
+	const struct node *n = &l->g->node[node];
+	const struct site *own = input_site(l, node, n->in[now->input]), *x = own ? own : site_of(l, n->in[now->input]);
+	char to[SCALE_TEXT];
+	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now->snr / 10)));
+	finding_say(f, "%s reads %s (%.4g .. %.4g) on the scale of its result, whose codes end at %.4g and %.4g: %.2f %% of it are clipped, %.1f dB are left; "
+	    "%s would leave %.1f dB.", n->name, l->g->value[x->value].name, x->range.min, x->range.max, site_lower_end(y, y->scale[0]),
+	    site_upper_end(y, y->scale[0]), 100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
+	finding_advise(f, "set the scale %s, which result and terms share", to);
+	finding_prove(f, "clipped share", now->share);
+	finding_prove(f, "scale", y->scale[0]);
+	finding_prove(f, "min", x->range.min);
+	finding_prove(f, "max", x->range.max);
+	finding_prove(f, "SNR dB of the term", now->snr);
+	finding_prove(f, "SNR dB of the term with the offer", then->snr);
+	finding_scale(f, l, node, offer);
+}
+
+// A difference is smaller than its terms (x - mean of x, in a layer normalization): where the target has terms read on the scale of the
+// result, the range that the calibrator chose for that one cuts them off, and no figure of any output shows it.
+static void clipped_terms(struct look *l, const struct site *y)
+{
+	double offer = 0;
+	struct term now = poorest_term(l, y, y->scale[0]), best = now;
+	if (now.input < 0 || !(now.share > SHARE) || !(now.snr < POOR_TERM_DB))
+		return;
+	for (int k = 1; k <= 4; k++) {
+		double scale = ldexp(y->scale[0], k);
+		struct term t = poorest_term(l, y, scale);
+		if (t.input >= 0 && t.snr > best.snr + WORTH && predicted_snr(l, y, scale) > site_snr(y) + WORTH) {
+			best = t;
+			offer = scale;
+		}
+	}
+	if (offer > 0)
+		clipped_term(l, y, &now, &best, offer);
+}
+
 void rule_saturation(struct look *l)
 {
 	for (int i = 0; i < l->s->n_sites; i++) {
@@ -115,5 +207,10 @@ void rule_saturation(struct look *l)
 		struct clipping c = look_at(l, s);
 		if (is_harmed(l, s, &c))
 			clipped(l, s, &c);
+	}
+	for (int i = 0; i < l->s->n_sites && l->plan; i++) {
+		const struct site *s = &l->s->site[i];
+		if (site_has_scale(l, s) && !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_saturation))
+			clipped_terms(l, s);
 	}
 }

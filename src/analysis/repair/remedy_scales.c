@@ -1,5 +1,6 @@
 // Other scales for the tensors to blame. Range rules look at numbers of the tensor; here the range is what the network's outputs
-// say: the tensor alone is quantized with finer and finer steps as long as the damage at the outputs falls, clipping included.
+// say: the tensor alone is quantized with finer and finer steps, and with coarser ones, as long as the damage at the outputs falls, clipping
+// included; the better of both ways is taken.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,9 +107,12 @@ static enum status find_scale(struct repair *r, const struct plan *p, const stru
 	const struct part *part = &parts->at[run->first];
 	double scale = (double)p->slot[part->slot].quant.scale[0], down = p->slot[part->slot].quant.pow2 ? 0.5 : 0.75;
 	*s = (struct search){.part = run->first, .node = part->node, .scale = scale, .before = scale, .damage = run->alone, .first = run->alone};
+	struct search coarser = *s;
 	enum status st = descend(r, parts, s, down, FINER, err);
-	if (st == STATUS_OK && s->scale == scale)
-		st = descend(r, parts, s, 1 / down, COARSER, err);
+	if (st == STATUS_OK)
+		st = descend(r, parts, &coarser, 1 / down, COARSER, err); // also where a finer one pays: clipped almost whole is less than clipped by half
+	if (coarser.damage < s->damage)
+		*s = coarser;
 	return st;
 }
 
