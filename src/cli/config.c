@@ -240,11 +240,25 @@ static enum status check_types(const struct config *c, struct error *err)
 	return s == STATUS_OK ? s : error_prefix(err, "%s", c->path);
 }
 
+// The examples of its documents have comments.
+static enum status read_commented(cJSON **root, const char *path, struct error *err)
+{
+	enum { MOST = 1 << 24 };
+	struct bytes b = {0};
+	enum status s = file_read_text(&b, path, MOST, err);
+	if (s != STATUS_OK)
+		return s;
+	json_blank_comments((char *)b.data);
+	s = json_parse(root, (const char *)b.data, b.size, path, err);
+	bytes_done(&b);
+	return s;
+}
+
 enum status config_read(struct options *o, unsigned verb, struct error *err)
 {
 	struct config *c = o->config_data = xcalloc(1, sizeof *c);
 	c->path = xstrdup(o->config);
-	enum status s = json_read(&c->root, o->config, err);
+	enum status s = read_commented(&c->root, o->config, err);
 	if (s == STATUS_OK)
 		s = config_need(c, cJSON_IsObject(c->root), "a JSON object is needed", err);
 	if (s == STATUS_OK)

@@ -187,7 +187,7 @@ same a_session_without_figures "$dir/5.json" "$dir/8.json"
 
 # ---- an xquant configuration, in the old spelling
 cat >"$dir/xquant.json" <<-END
-	{"model_parameters": {"onnx_model": "$model", "working_dir": "x"},
+	{"model_parameters": {"onnx_model": "$model", "working_dir": "x"}, // as in the documents
 	 "calibration_parameters": {"calibration_step": 3, "input_parametres": [
 	  {"mean_value": [0, 0, 0], "std_value": [255, 255, 255], "color_format": "rgb", "data_list_path": "list.txt"}]},
 	 "quantization_parameters": {"truncate_var_names": ["/model.12/Split_output_0"],
