@@ -550,3 +550,31 @@ void test_op_along__lp_pool_of_two_columns(void **state)
 	}
 	free(x);
 }
+
+void test_op_along__log_softmax_of_any_axis(void **state)
+{
+	const int64_t dim[3] = { A, B, C }, step[3] = { B * C, C, 1 };
+	float *x = floats(10, A * B * C);
+
+	(void)state;
+	x[0] = -INFINITY;
+	x[1] = 80;
+	for (int axis = 0; axis < 3; axis++) {
+		struct node_run r;
+		node_run_init(&r, "", "LogSoftmax", 13, 1);
+		*(int64_t *)node_run_field(&r, "axis") = axis;
+		node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+		node_run(&r);
+		for (int64_t i = 0; i < A * B * C; i++) {
+			int64_t first = i - i / step[axis] % dim[axis] * step[axis];
+			double sum = 0, want, y = (double)((float *)r.out[0].data)[i];
+			for (int64_t k = 0; k < dim[axis]; k++)
+				sum += exp((double)x[first + k * step[axis]]);
+			want = (double)x[i] - log(sum);
+			if (!(fabs(y - want) <= 3e-7 * fmax(1, fabs(want))) && y != want)
+				fail_msg("axis %d: element %d is %g, not %g", axis, (int)i, y, want);
+		}
+		node_run_done(&r);
+	}
+	free(x);
+}

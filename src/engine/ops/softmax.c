@@ -91,8 +91,8 @@ enum {
 	ALONE = 1 << 12   // elements that are not worth a second thread
 };
 
-// Up to COLUMNS rows side by side whose elements are `inner` apart.
-static void softmax_columns(const float *x, float *y, int64_t n, int64_t inner, int64_t columns)
+// Softmax or LogSoftmax of up to COLUMNS rows side by side whose elements are `inner` apart.
+static void softmax_columns(enum op_id id, const float *x, float *y, int64_t n, int64_t inner, int64_t columns)
 {
 	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
@@ -108,22 +108,28 @@ static void softmax_columns(const float *x, float *y, int64_t n, int64_t inner, 
 		unary_apply(FN_exp, &none, y + i * inner, y + i * inner, columns);
 		loops->sum_each(sum, y + i * inner, columns);
 	}
+	if (id == OP_LogSoftmax)
+		unary_apply(FN_log, &none, sum, sum, columns);
 	for (int64_t i = 0; i < n; i++)
-		loops->over_each(y + i * inner, sum, columns);
+		if (id == OP_LogSoftmax) {
+			loops->less_each(y + i * inner, x + i * inner, most, columns);
+			loops->less_each(y + i * inner, y + i * inner, sum, columns);
+		} else {
+			loops->over_each(y + i * inner, sum, columns);
+		}
 }
 
-// A row whose elements are `inner` apart, through a buffer.
-static void strided_row(enum op_id id, const float *x, float *y, float *row, int64_t n, int64_t inner)
+// Hardmax of a row whose elements are `inner` apart, through a buffer.
+static void hardmax_strided(const float *x, float *y, float *row, int64_t n, int64_t inner)
 {
 	for (int64_t i = 0; i < n; i++)
 		row[i] = x[i * inner];
-	one_row(id, row, row + n, n);
+	hardmax_row(row, row + n, n);
 	for (int64_t i = 0; i < n; i++)
 		y[i * inner] = row[n + i];
 }
 
-static enum status strided_rows(
-    enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
+static enum status hardmax_along(const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
 {
 	float *row = mem_try_array((size_t)n * 2 + 1, sizeof *row);
 
@@ -131,20 +137,20 @@ static enum status strided_rows(
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)n);
 	for (int64_t r = 0; r < outer * inner; r++) {
 		int64_t from = r / inner * n * inner + r % inner;
-		strided_row(id, x + from, y + from, row, n, inner);
+		hardmax_strided(x + from, y + from, row, n, inner);
 	}
 	free(row);
 	return STATUS_OK;
 }
 
-static void along_columns(const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width)
+static void along_columns(enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width)
 {
 	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
 
 #pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
 	for (int64_t p = 0; p < outer * pieces; p++) {
 		int64_t column = p % pieces * COLUMNS, from = p / pieces * n * inner + column;
-		softmax_columns(x + from, y + from, n, inner, inner - column < COLUMNS ? inner - column : COLUMNS);
+		softmax_columns(id, x + from, y + from, n, inner, inner - column < COLUMNS ? inner - column : COLUMNS);
 	}
 }
 
@@ -163,10 +169,10 @@ static void along_rows(enum op_id id, const float *x, float *y, int64_t rows, in
 enum status softmax_along(
     enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err)
 {
-	if (inner > 1 && id != OP_Softmax)
-		return strided_rows(id, x, y, outer, n, inner, err);
+	if (inner > 1 && id == OP_Hardmax)
+		return hardmax_along(x, y, outer, n, inner, err);
 	if (n && inner > 1)
-		along_columns(x, y, outer, n, inner, width);
+		along_columns(id, x, y, outer, n, inner, width);
 	else if (n && inner)
 		along_rows(id, x, y, outer, n, width);
 	return STATUS_OK;
