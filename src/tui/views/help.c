@@ -107,8 +107,8 @@ static void add_channel_columns(struct help *h)
 	add_section(h, "Columns of the channels");
 	for (int i = 0; i < CHANNEL_COLUMNS; i++)
 		add(h, HELP_ROW, channel_column((enum channel_column)i)->head, channel_column((enum channel_column)i)->help);
-	add(h, HELP_TEXT, "", "Conspicuous are: dead, all zeros; outlier, 4 times as far as the median channel; few codes, its largest value");
-	add(h, HELP_TEXT, "", "is less than 8 steps; clipped, more than 1 %; shifted, its mean by half a step and a tenth of its error.");
+	add(h, HELP_TEXT, "", "Conspicuous channels: dead, all zeros; outlier, reaches 4 times as far as the median channel; few codes, its");
+	add(h, HELP_TEXT, "", "largest value is below 8 steps; clipped, more than 1 %; shifted, its mean by half a step and a tenth of its error.");
 }
 
 static void add_marks(struct help *h)
@@ -131,8 +131,8 @@ static void add_marks(struct help *h)
 		add(h, HELP_ROW, mark[i].key, mark[i].text);
 	add(h, HELP_TEXT, "", "SNR is 10 log10(signal / noise): 10 dB is N/S 0.1, 20 dB is 0.01. Higher is better.");
 	add(h, HELP_TEXT, "", "SNR dB (graphwise): all that comes before is quantized too. alone dB (layerwise): this node only.");
-	add(h, HELP_TEXT, "", "Logits are also given what is left of their scores behind the Sigmoid, from the histogram of floats; less");
-	add(h, HELP_TEXT, "", "than .001 is no score. What is clipped of them far below zero is no harm, but rules their own figures.");
+	add(h, HELP_TEXT, "", "For logits the detail also has the SNR of their scores behind the Sigmoid, from the histogram of floats;");
+	add(h, HELP_TEXT, "", "scores below .001 do not count. Logits clipped far below zero do no harm, but rule the logits' own SNR.");
 	add(h, HELP_TEXT, "", "Dimmed figures are from before the last edit and are being computed again.");
 }
 
