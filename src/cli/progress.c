@@ -11,10 +11,14 @@
 
 static volatile sig_atomic_t interrupted;
 
+// The first one ends the work in good order, between two steps. One of them may wait for a pipe, or take an hour: who insists is let go.
+enum { INTERRUPTS_AT_ONCE = 3 };
+
 static void on_interrupt(int sig)
 {
 	(void)sig;
-	interrupted = 1;
+	if (++interrupted == INTERRUPTS_AT_ONCE)
+		_exit(EXIT_INTERRUPTED);
 }
 
 enum { LINE_EVERY_S = 5, STAGE_TEXT = 240, LONGEST_LINE = 400 };

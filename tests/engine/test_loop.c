@@ -1,9 +1,12 @@
 // Loop beyond what ONNX's own cases show: no iteration, no end, what it captures and collects, and the executor that runs it.
+#include <pthread.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "onnx_case.h"
 #include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
 #include "qtui/engine/run.h"
 
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
@@ -115,29 +118,35 @@ void test_loop__shapes_that_every_iteration_keeps(void **state)
 }
 
 // Of two states one grows: its shape is nobody's before it runs, the other keeps its own.
+static void growing_case(struct onnx_case *c, const char *inputs)
+{
+	Onnx__GraphProto *body;
+
+	case_init(c);
+	body = case_graph(c);
+	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "condition", BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, 1, (const int64_t[]){4});
+	body->input[body->n_input++] = case_value(c, "g", FLOAT, 1, (const int64_t[]){4});
+	case_node_in(c, body, "Neg", "negative", "s", "t");
+	case_attr_int(c, case_node_in(c, body, "Concat", "longer", "g s", "u"), "axis", 0);
+	case_output(c, body, "condition");
+	case_output(c, body, "t");
+	case_output(c, body, "u");
+	case_input(c, "x", FLOAT, 1, (const int64_t[]){4});
+	case_input(c, "trips", INT64, 0, NULL);
+	case_attr_graph(c, case_node(c, "Loop", "loop", inputs, "y z"), "body", body);
+	case_output(c, c->graph, "y");
+	case_output(c, c->graph, "z");
+}
+
 void test_loop__a_shape_that_grows_is_not_known(void **state)
 {
 	struct onnx_case c;
 	struct error err = {0};
 	struct tensor out[2];
-	Onnx__GraphProto *body;
 
-	case_init(&c);
-	body = case_graph(&c);
-	body->input[body->n_input++] = case_value(&c, "i", INT64, 0, NULL);
-	body->input[body->n_input++] = case_value(&c, "condition", BOOL, 0, NULL);
-	body->input[body->n_input++] = case_value(&c, "s", FLOAT, 1, (const int64_t[]){4});
-	body->input[body->n_input++] = case_value(&c, "g", FLOAT, 1, (const int64_t[]){4});
-	case_node_in(&c, body, "Neg", "negative", "s", "t");
-	case_attr_int(&c, case_node_in(&c, body, "Concat", "longer", "g s", "u"), "axis", 0);
-	case_output(&c, body, "condition");
-	case_output(&c, body, "t");
-	case_output(&c, body, "u");
-	case_input(&c, "x", FLOAT, 1, (const int64_t[]){4});
-	case_input(&c, "trips", INT64, 0, NULL);
-	case_attr_graph(&c, case_node(&c, "Loop", "loop", "trips - x x", "y z"), "body", body);
-	case_output(&c, c.graph, "y");
-	case_output(&c, c.graph, "z");
+	growing_case(&c, "trips - x x");
 	case_load(&c);
 	assert_true(output(&c, 0)->shape.rank == 1 && output(&c, 0)->shape.dim[0] == 4);
 	assert_int_equal(output(&c, 1)->shape.rank, -1);
@@ -198,6 +207,62 @@ void test_loop__what_it_collects_is_refused_before_memory_is_full(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	case_done(&c);
+}
+
+static void nothing(void *arg, const struct sighting *s)
+{
+	(void)arg, (void)s;
+}
+
+static void *set_soon(void *flag)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	atomic_store((atomic_bool *)flag, true);
+	return NULL;
+}
+
+// A million iterations are one step.
+void test_loop__is_cancelled_between_iterations(void **state)
+{
+	struct onnx_case c;
+	struct dataset *d = NULL;
+	struct error err = {0};
+	atomic_bool cancel = false;
+	bool want[16];
+	pthread_t thread;
+	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = 1, .visit = nothing, .cancel = &cancel};
+
+	loop_case(&c, "- - x", "again");
+	case_load(&c);
+	memset(want, true, sizeof(want));
+	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);
+	struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
+	assert_int_equal(engine_pass(e, &p, &err), STATUS_CANCELLED);
+	pthread_join(thread, NULL);
+	engine_free(&e);
+	dataset_free(&d);
+	case_done(&c);
+}
+
+// Where all its inputs are constant it is run for its shapes when the model opens, unless that would take long.
+void test_loop__that_takes_long_waits_until_the_network_runs(void **state)
+{
+	const int64_t trips[] = {10, 40000};
+	struct onnx_case c;
+
+	for (int i = 0; i < 2; i++) {
+		growing_case(&c, "constant_trips - start start");
+		case_ints(&c, "constant_trips", 1, &trips[i]);
+		case_floats(&c, "start", 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4});
+		case_load(&c);
+		if (i == 0)
+			assert_int_equal(output(&c, 1)->shape.dim[0], 44);
+		else
+			assert_int_equal(output(&c, 1)->shape.rank, -1);
+		assert_int_equal(output(&c, 0)->shape.dim[0], 4);
+		case_done(&c);
+	}
 }
 
 void test_loop__a_body_that_does_not_fit_is_refused(void **state)

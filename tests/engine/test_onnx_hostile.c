@@ -249,6 +249,38 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 	case_done(&c);
 }
 
+// Small files may ask for much work on constants as well: windows as large as their input, and many products.
+void test_onnx_hostile__work_on_constants_is_bounded(void **state)
+{
+	enum { PRODUCTS = 24 }; // each taken for 2^32 multiplications at the most
+	struct onnx_case c;
+	char in[32], out[32];
+
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1));
+	case_floats(&c, "one", DIMS(1), ones);
+	case_ints(&c, "to", 4, (const int64_t[]){1, 1, 512, 512});
+	case_node(&c, "Expand", "wide", "one to", "wide");
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "wide", "pooled"), "kernel_shape", 2, (const int64_t[]){256, 256});
+	case_ints(&c, "square", 2, (const int64_t[]){256, 256});
+	case_node(&c, "Expand", "matrix", "one square", "p0");
+	for (int i = 1; i <= PRODUCTS; i++) {
+		snprintf(in, sizeof(in), "p%d p0", i - 1);
+		snprintf(out, sizeof(out), "p%d", i);
+		case_node(&c, "MatMul", out, in, out);
+	}
+	case_node(&c, "ReduceMax", "largest", "pooled", "largest");
+	snprintf(in, sizeof(in), "p%d x", PRODUCTS);
+	case_node(&c, "Add", "end", in, "y");
+	case_node(&c, "Add", "sum", "y largest", "z");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_true(graph_find_node(c.loaded, "pool") >= 0);
+	assert_in_range(c.loaded->n_nodes, PRODUCTS / 3, PRODUCTS - PRODUCTS / 3);
+	case_done(&c);
+}
+
 // Behind a Relu it would be 0, and nobody would see it.
 void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
 {

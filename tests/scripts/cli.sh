@@ -378,6 +378,10 @@ interrupt() {
 }
 interrupt analyze $model --random-data 100000; code=$?
 [ $code = 130 ]; report interrupted_is_130 $? "exit code $code"
+# ... and where it waits for a pipe that nobody writes
+mkfifo "$dir/pipe"
+interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
+[ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
 # ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same
 "$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
 pid=$! deadline=$((SECONDS + 120))

@@ -47,6 +47,7 @@ enum {
 	OPF_VIEW = 1 << 3,        // output is input 0 with another shape (Reshape, Squeeze, Flatten ...): no copy in plain layout
 	OPF_WEIGHTED = 1 << 4,    // Conv, ConvTranspose, Gemm, MatMul: a multiply-accumulate operator
 	OPF_DATA_DEPENDENT = 1 << 5, // shapes depend on values (NonZero, NonMaxSuppression)
+	OPF_ONCE = 1 << 6,        // looks at each element of its inputs and outputs once, without being any of the first four
 };
 
 enum op_id {

@@ -141,7 +141,7 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 
 	sub->depth = d->depth + 1;
 	sub->lenient = lenient;
-	sub->folded_bytes = d->folded_bytes;
+	sub->folded = d->folded;
 	if (sub->depth > DEPTH_MAX)
 		s = error_set(
 		    err, STATUS_UNSUPPORTED, "node %s (%s): graphs are nested too deeply", n->n.name, n->op_type);
@@ -150,7 +150,7 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 	if (!s)
 		s = normalise_draft(sub, err);
 	*shape_failed = sub->shape_failed;
-	d->folded_bytes = sub->folded_bytes;
+	d->folded = sub->folded;
 	if (!s)
 		*out = draft_finish(sub);
 	draft_free(&sub);
@@ -202,7 +202,7 @@ static enum status build_body(
 	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof(*views));
 	struct tensor *formal = xcalloc((size_t)n->n.n_in + 1, sizeof(*formal));
 	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
-	int64_t folded = d->folded_bytes;
+	int64_t folded = d->folded.bytes;
 	bool settled = false, failed;
 
 	for (int i = 0; i < n->n.n_in; i++) {
@@ -217,13 +217,13 @@ static enum status build_body(
 	for (int round = 0; round < BODY_ROUNDS && !settled; round++) {
 		enum status s = build_graph(out, &failed, d, n, body, formal, false, err);
 
-		d->folded_bytes = s ? folded : d->folded_bytes;
+		d->folded.bytes = s ? folded : d->folded.bytes;
 		if (s)
 			break;
 		settled = loop_settle(formal, &n->n, *out);
 		if (!settled) {
 			graph_free((struct graph **)out);
-			d->folded_bytes = folded;
+			d->folded.bytes = folded;
 		}
 	}
 	free(in);

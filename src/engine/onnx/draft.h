@@ -58,7 +58,9 @@ struct draft {
 	struct scope **scopes; // all, to free them
 	size_t n_scopes, cap_scopes;
 	struct namemap *node_names, *value_names; // those in use
-	int64_t folded_bytes;                     // what constant folding has made
+	struct {
+		int64_t bytes, work, loop_work;   // what constant folding has made, and what it has spent; on loops apart
+	} folded;
 	int depth;                                // of a graph inside an If: 1
 	bool shape_failed;                        // a shape rule did not hold: another input size may
 	bool lenient;                             // such a rule leaves shapes unknown

@@ -8,6 +8,8 @@
 #define FOLD_VALUE_MAX ((int64_t)64 << 20)
 #define FOLD_TOTAL_MAX ((int64_t)256 << 20)
 #define FOLD_WORK_MAX ((int64_t)1 << 32)
+#define FOLD_WORK_TOTAL_MAX ((int64_t)1 << 36)
+#define LOOP_WORK_MAX ((int64_t)1 << 31) // of the iterations of all loops: their bounds are less wide
 
 static struct tensor view_of(const struct draft_value *v)
 {
@@ -25,14 +27,14 @@ static bool reads_shape_only(const struct op *op)
 
 static bool has_room(const struct draft *d, int64_t bytes)
 {
-	return bytes <= FOLD_VALUE_MAX && d->folded_bytes + bytes <= FOLD_TOTAL_MAX;
+	return bytes <= FOLD_VALUE_MAX && d->folded.bytes + bytes <= FOLD_TOTAL_MAX;
 }
 
 bool infer_takes(struct draft *d, int64_t bytes)
 {
 	bool takes = has_room(d, bytes);
 
-	d->folded_bytes += takes ? bytes : 0;
+	d->folded.bytes += takes ? bytes : 0;
 	return takes;
 }
 
@@ -45,34 +47,28 @@ static int64_t output_bytes(const struct node *n, const struct tensor *out)
 	return total;
 }
 
-// Operators that look at each element once are bounded by their output; for others (products, sorting, suppression) the
-// bound is every output element against every element of the largest input.
-static bool is_much_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
+// Takes the work of a node from what may be spent on constants.
+static bool takes_work(struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
-	const unsigned linear = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW;
-	bool once = n->op->flags & linear || n->op->id == OP_DequantizeLinear || n->op->id == OP_Cast;
-	int64_t largest = 1, made = 1;
+	int64_t work = reads_shape_only(n->op) ? 0 : eval_work(n, in, out);
 
-	for (int i = 0; i < n->n_in; i++)
-		if (in[i] && shape_count(&in[i]->shape) > largest)
-			largest = shape_count(&in[i]->shape);
-	for (int i = 0; i < n->n_out; i++)
-		if (shape_count(&out[i].shape) > made)
-			made = shape_count(&out[i].shape);
-	return !once && !reads_shape_only(n->op) && made > FOLD_WORK_MAX / largest;
+	if (work > FOLD_WORK_MAX || work > FOLD_WORK_TOTAL_MAX - d->folded.work)
+		return false;
+	d->folded.work += work;
+	return true;
 }
 
 static bool may_fold(
-    const struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
+    struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	int64_t bytes = output_bytes(n, out);
 
-	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || is_much_work(n, in, out))
+	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || !has_room(d, bytes))
 		return false;
 	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
 		if (in[i] && !in[i]->data)
 			return false;
-	return has_room(d, bytes);
+	return takes_work(d, n, in, out);
 }
 
 static enum status fold(
@@ -85,7 +81,7 @@ static enum status fold(
 			tensor_drop(&out[i]);
 			continue;
 		}
-		d->folded_bytes += (int64_t)tensor_bytes(&out[i]);
+		d->folded.bytes += (int64_t)tensor_bytes(&out[i]);
 		draft_set_constant(d, n->out[i], &out[i]);
 	}
 	return s;
@@ -117,8 +113,12 @@ static enum status check_shapes(const struct node *n, const struct tensor *out, 
 static enum status infer_known(
     struct draft *d, struct draft_node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
+	int64_t work = LOOP_WORK_MAX - d->folded.loop_work;
+	struct eval_limits before = eval_limit((struct eval_limits){.work = &work});
 	enum status s = n->n.op->shape(&n->n, in, out, err);
 
+	eval_limit(before);
+	d->folded.loop_work = LOOP_WORK_MAX - (work < 0 ? 0 : work);
 	if (s == STATUS_UNSUPPORTED && !err->text[0])
 		return STATUS_OK;
 	if (!s)

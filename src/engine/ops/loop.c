@@ -197,6 +197,12 @@ static enum status give(
 	return s;
 }
 
+// Where there is no work left for the iterations, what is known before it runs has to do.
+static enum status known_instead(enum status s, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	return s == STATUS_UNSUPPORTED && !err->text[0] ? loop_known(n, in, out, err) : s;
+}
+
 static bool can_run(const struct node *n, const struct tensor *const *in)
 {
 	for (int i = 0; i < n->n_in; i++)
@@ -292,7 +298,7 @@ enum status loop_shape(const struct node *n, const struct tensor *const *in, str
 	if (!s)
 		s = give(&l, out, NULL, NULL, err);
 	looping_done(&l);
-	return s;
+	return known_instead(s, n, in, out, err);
 }
 
 // ---- Scan
@@ -363,5 +369,5 @@ enum status scan_shape(const struct node *n, const struct tensor *const *in, str
 	if (!s)
 		s = give(&l, out, &a->scan_output_axes, &a->scan_output_directions, err);
 	looping_done(&l);
-	return s;
+	return known_instead(s, n, in, out, err);
 }

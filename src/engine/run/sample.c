@@ -314,9 +314,12 @@ enum status run_sample(const struct runner *r, const struct sample *s, struct er
 	state_init(&st);
 	state_mark(&st);
 	begin_helpers(&st);
+	struct eval_limits before = eval_limit((struct eval_limits){0});
+	eval_limit(st.pass->cancel ? (struct eval_limits){.cancel = st.pass->cancel} : before); // a branch is cancelled with its sample
 	enum status status = load_inputs(&st);
 	if (status == STATUS_OK)
 		status = forward(&st);
+	eval_limit(before);
 	showing_end(&st.showing);
 	ahead_end(&st.ahead);
 	state_done(&st, status == STATUS_OK);
