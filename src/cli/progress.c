@@ -93,19 +93,33 @@ static void show(const struct progress *p, bool terminal, double *said)
 	}
 }
 
-static void catch_interrupt(struct sigaction *old)
+// What ends the work and keeps what it has found: Ctrl-C, the line that dropped (unless nohup has it ignored), a system that goes down.
+static const int ending[] = {SIGINT, SIGHUP, SIGTERM};
+enum { N_ENDING = sizeof ending / sizeof *ending };
+
+static void catch_interrupt(struct sigaction old[N_ENDING])
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
 	sigemptyset(&act.sa_mask);
-	sigaction(SIGINT, &act, old);
+	for (int i = 0; i < N_ENDING; i++) {
+		sigaction(ending[i], NULL, &old[i]);
+		if (ending[i] == SIGINT || old[i].sa_handler != SIG_IGN)
+			sigaction(ending[i], &act, NULL);
+	}
+}
+
+static void leave_interrupt(const struct sigaction old[N_ENDING])
+{
+	for (int i = 0; i < N_ENDING; i++)
+		sigaction(ending[i], &old[i], NULL);
 }
 
 enum status run_study(struct study *st, bool quiet, struct error *err)
 {
-	struct sigaction old;
+	struct sigaction old[N_ENDING];
 	bool terminal = !quiet && isatty(STDERR_FILENO);
 	double said = clock_seconds();
-	catch_interrupt(&old);
+	catch_interrupt(old);
 	study_run(st);
 	while (study_running(st)) {
 		poll(&(struct pollfd){.fd = study_fd(st), .events = POLLIN}, 1, 100);
@@ -118,7 +132,7 @@ enum status run_study(struct study *st, bool quiet, struct error *err)
 	}
 	if (terminal)
 		take_bar_away();
-	sigaction(SIGINT, &old, NULL);
+	leave_interrupt(old);
 	return study_wait(st, err);
 }
 
@@ -159,13 +173,13 @@ static void show_watched(const struct watch *w, double seconds, bool terminal, d
 enum status run_watched(const struct watch *of, struct error *err)
 {
 	struct watched w = {.of = of, .err = err};
-	struct sigaction old;
+	struct sigaction old[N_ENDING];
 	bool terminal = !of->quiet && isatty(STDERR_FILENO);
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
 	if (!thread_start(&thread, watched_thread, &w))
 		return error_set(err, STATUS_NOMEM, "no thread to be had");
-	catch_interrupt(&old);
+	catch_interrupt(old);
 	while (!atomic_load(&w.over)) {
 		poll(NULL, 0, 50);
 		if (interrupted)
@@ -176,6 +190,6 @@ enum status run_watched(const struct watch *of, struct error *err)
 	pthread_join(thread, NULL);
 	if (terminal)
 		take_bar_away();
-	sigaction(SIGINT, &old, NULL);
+	leave_interrupt(old);
 	return w.status;
 }

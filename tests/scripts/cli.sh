@@ -382,13 +382,16 @@ interrupt analyze $model --random-data 100000; code=$?
 mkfifo "$dir/pipe"
 interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
 [ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
-# ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same
-"$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
-pid=$! deadline=$((SECONDS + 120))
-until grep -q ^kept "$dir/out" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
-kill -INT $pid; wait $pid; code=$?
-[ $code = 130 ] && grep -q 'what was kept' "$dir/err" && grep -q '"journal":.*set\|"journal":.*scale' "$dir/cut.s.json"
-report interrupted_search_is_130_and_saves $? "exit code $code: $(cat "$dir/err")"
+# ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same: of the line that drops, too
+for sig in INT HUP; do
+	rm -f "$dir/cut.s.json"
+	"$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
+	pid=$! deadline=$((SECONDS + 120))
+	until grep -q ^kept "$dir/out" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+	kill -$sig $pid; wait $pid; code=$?
+	[ $code = 130 ] && grep -q 'what was kept' "$dir/err" && grep -q '"journal":.*set\|"journal":.*scale' "$dir/cut.s.json"
+	report interrupted_search_is_130_and_saves_$sig $? "exit code $code: $(cat "$dir/err")"
+done
 "$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
 [ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
 
