@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -63,23 +64,40 @@ static bool is_identity(const struct resize *r, int i)
 	return r->axis[i].in == r->axis[i].out && r->axis[i].scale == 1 && r->transform != TRANSFORM_CROP;
 }
 
-// One pass per axis that changes; *buf holds the input and, in the end, the result.
-static enum status eval_filter(
-    const struct resize *r, const struct resize_taps *t, float **buf, int width, struct error *err)
+// With antialias ONNX Runtime, as Pillow does, rounds what has 8 bits behind each pass.
+static bool rounds_between(const struct resize *r, enum dtype type)
 {
-	for (int i = 0; i < r->rank; i++) {
-		int64_t outer = 1, inner = 1;
+	return r->antialias && (type == DT_U8 || type == DT_I8);
+}
+
+static void round_to_byte(float *y, int64_t n, enum dtype type)
+{
+	float low = type == DT_U8 ? 0 : INT8_MIN, high = type == DT_U8 ? UINT8_MAX : INT8_MAX;
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] = fminf(fmaxf(floorf(y[i] + .5f), low), high);
+}
+
+// One pass per axis that changes, the last axis first; *buf holds the input and, in the end, the result.
+static enum status eval_filter(
+    const struct resize *r, const struct resize_taps *t, float **buf, enum dtype type, int width, struct error *err)
+{
+	for (int i = r->rank - 1; i >= 0; i--) {
+		int64_t outer = 1, inner = 1, count;
 		float *next;
 		if (is_identity(r, i))
 			continue;
 		for (int j = 0; j < r->rank; j++) {
-			outer *= j < i ? r->axis[j].out : 1;
-			inner *= j > i ? r->axis[j].in : 1;
+			outer *= j < i ? r->axis[j].in : 1;
+			inner *= j > i ? r->axis[j].out : 1;
 		}
-		next = mem_try_array((size_t)(outer * inner * r->axis[i].out) + 1, sizeof *next);
+		count = outer * inner * r->axis[i].out;
+		next = mem_try_array((size_t)count + 1, sizeof *next);
 		if (!next)
 			return error_set(err, STATUS_NOMEM, "no memory for a pass over axis %d", i);
 		apply_axis(&r->axis[i], &t[i], *buf, next, outer, inner, width);
+		if (rounds_between(r, type))
+			round_to_byte(next, count, type);
 		free(*buf);
 		*buf = next;
 	}
@@ -115,7 +133,7 @@ static enum status filter_axes(const struct resize *r, const struct resize_taps 
 		return error_set(err, STATUS_NOMEM, "no memory for %lld elements", (long long)count);
 	for (int64_t i = 0; i < count; i++)
 		buf[i] = (float)element_double(x, i);
-	s = eval_filter(r, t, &buf, width, err);
+	s = eval_filter(r, t, &buf, x->type, width, err);
 	for (int64_t i = 0; s == STATUS_OK && i < tensor_count(y); i++) {
 		double v = (double)buf[i];
 		elements_store_double(y->data, y->type, i, &v, 1);
