@@ -157,3 +157,51 @@ void test_op_rare__image_scaler(void **state)
 	node_run_floats(&r, 4, (const float[]){12, 14, -4, -2});
 	node_run_done(&r);
 }
+
+// Corners are rounded, cells overlap, what lies outside has no elements and gives 0.
+void test_op_rare__max_roi_pool(void **state)
+{
+	static const float rois[2][5] = {{0, 0, 0, 3, 2}, {0, -2, 2.6f, 9, 7}}, want[12] = {3, 2, 4, 5, 5, 4, 5, 7, 0, 0, 0, 0};
+	float x[20], elsewhere[5] = {1};
+	struct node_run r;
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		x[i] = (float)(i * 7 % 20 - 12);
+	node_run_init(&r, "", "MaxRoiPool", 11, 1);
+	*(struct ints *)node_run_field(&r, "pooled_shape") = (struct ints){.at = (int64_t[]){2, 3}, .n = 2};
+	*(float *)node_run_field(&r, "spatial_scale") = .9f;
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 4, 5), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 5), rois);
+	node_run(&r);
+	node_run_floats(&r, 12, want);
+	tensor_drop(&r.out[0]);
+	r.in[1] = (struct tensor){.type = DT_F32, .shape = SHAPE_OF(1, 5), .data = elsewhere};
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "region 0 is in image 1 of 1"));
+	node_run_done(&r);
+}
+
+void test_op_rare__inverse_and_distances(void **state)
+{
+	static const float a[4] = {0, 2, 4, 3}, b[2] = {3, -2};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "com.microsoft", "Inverse", 1, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 2), a);
+	node_run(&r);
+	node_run_floats(&r, 4, (const float[]){-.375f, .25f, .5f, 0});
+	node_run_done(&r);
+	for (int squared = 0; squared < 2; squared++) {
+		node_run_init(&r, "com.microsoft", "CDist", 1, 1);
+		if (!squared)
+			*(const char **)node_run_field(&r, "metric") = "euclidean";
+		node_run_add(&r, DT_F32, SHAPE_OF(2, 2), a);
+		node_run_add(&r, DT_F32, SHAPE_OF(1, 2), b);
+		node_run(&r);
+		node_run_floats(&r, 2, squared ? (const float[]){25, 26} : (const float[]){5, 5.0990195f});
+		node_run_done(&r);
+	}
+}

@@ -65,3 +65,26 @@ void test_op_skipnorm__simplified(void **state)
 	(void)state;
 	check("SkipSimplifiedLayerNormalization", true);
 }
+
+// Position embeddings, which all samples share, with a first dimension of 1 or without it.
+void test_op_skipnorm__one_skip_for_all_samples(void **state)
+{
+	static const float x[8] = {0, 2, 4, 3, 1, 5, -2, -3}, skip[4] = {1, 0, 0, 2}, scale[2] = {1, 2}, shift[2] = {.5f, 0};
+	static const float want[8] = {-.20710677f, 1.4142135f, -.20710677f, 1.4142135f, -.44868326f, 1.8973665f, -.20710677f, 1.4142135f};
+
+	(void)state;
+	for (int ones = 0; ones < 2; ones++) {
+		struct node_run r;
+
+		node_run_init(&r, "com.microsoft", "SkipLayerNormalization", 1, 1);
+		*(float *)node_run_field(&r, "epsilon") = .25f;
+		node_run_add(&r, DT_F32, SHAPE_OF(2, 2, 2), x);
+		node_run_add(&r, DT_F32, ones ? SHAPE_OF(1, 2, 2) : SHAPE_OF(2, 2), skip);
+		node_run_add(&r, DT_F32, SHAPE_OF(2), scale);
+		node_run_add(&r, DT_F32, SHAPE_OF(2), shift);
+		node_run(&r);
+		for (int i = 0; i < 8; i++)
+			assert_true(fabsf(((const float *)r.out[0].data)[i] - want[i]) < 1e-6f);
+		node_run_done(&r);
+	}
+}

@@ -69,6 +69,10 @@ SPEC(bitshift, bitshift_attrs) = {TEXT(bitshift_attrs, direction, "direction", "
 SPEC(conv, conv_attrs) = {CONV_ATTRS(conv_attrs, ), END};
 SPEC(pool, pool_attrs) = {POOL_ATTRS(pool_attrs, ), END};
 SPEC(gemm, gemm_attrs) = {GEMM_ATTRS(gemm_attrs, ), END};
+SPEC(cdist, cdist_attrs) = {TEXT(cdist_attrs, metric, "metric", "sqeuclidean"), END};
+SPEC(maxroipool, maxroipool_attrs) = {
+	INTS(maxroipool_attrs, pooled_shape, "pooled_shape"), FLOAT(maxroipool_attrs, spatial_scale, "spatial_scale", 1), END,
+};
 SPEC(globallp, pool_attrs) = {INT(pool_attrs, p, "p", 2), END};
 SPEC(deform, deform_attrs) = {
 	INTS(deform_attrs, dilations, "dilations"), INT(deform_attrs, group, "group", 1),

@@ -20,6 +20,9 @@ struct cast_attrs {
 	int64_t saturate;
 	const char *round_mode;
 };
+struct cdist_attrs {
+	const char *metric;
+};
 struct col2im_attrs {
 	struct ints dilations, pads, strides;
 };
@@ -147,6 +150,10 @@ struct rnn_attrs {
 	struct floats alpha, beta;
 	const char *activations; // names joined by blanks, "" for the operator's own
 	const struct rnn_rounding *rounding; // within the steps (rnn.h); NULL: none. No attribute: the engine sets it
+};
+struct maxroipool_attrs {
+	struct ints pooled_shape;
+	float spatial_scale;
 };
 struct roialign_attrs {
 	const char *transform, *mode;

@@ -1,6 +1,7 @@
-// Det: determinants, by elimination in double.
+// Det and Inverse, by elimination in double; CDist: distances of rows.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "rule.h"
 
 enum status det_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -62,5 +63,101 @@ enum status det_eval(const struct node *n, const struct tensor *const *in, struc
 		((float *)out[0].data)[i] = (float)eliminate(a, size);
 	}
 	free(a);
+	return STATUS_OK;
+}
+
+enum status inverse_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	const struct shape *x = &in[0]->shape;
+	enum status s = rule_rank_at_least(in[0], 0, 2, err);
+
+	(void)n;
+	if (s == STATUS_OK && x->dim[x->rank - 2] != x->dim[x->rank - 1])
+		return error_set(err, STATUS_FORMAT, "the last two dimensions must be those of a square matrix");
+	if (s == STATUS_OK)
+		rule_set(&out[0], DT_F32, x);
+	return s;
+}
+
+// Of rows of n elements and as many of the unit matrix beside them. A singular matrix leaves infinities and NaN.
+static void invert(double *a, int64_t n)
+{
+	for (int64_t k = 0; k < n; k++) {
+		int64_t p = k;
+		double *row = a + k * 2 * n, pivot;
+
+		for (int64_t r = k + 1; r < n; r++)
+			if (fabs(a[r * 2 * n + k]) > fabs(a[p * 2 * n + k]))
+				p = r;
+		for (int64_t c = 0; p != k && c < 2 * n; c++) {
+			double t = row[c];
+			row[c] = a[p * 2 * n + c];
+			a[p * 2 * n + c] = t;
+		}
+		pivot = row[k];
+		for (int64_t c = 0; c < 2 * n; c++)
+			row[c] /= pivot;
+		for (int64_t r = 0; r < n; r++) {
+			double factor = a[r * 2 * n + k];
+			for (int64_t c = 0; r != k && c < 2 * n; c++)
+				a[r * 2 * n + c] -= factor * row[c];
+		}
+	}
+}
+
+enum status inverse_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	int64_t size = in[0]->shape.dim[in[0]->shape.rank - 1], whole = size * size, count = tensor_count(in[0]);
+	double *a = mem_try_array((size_t)(2 * whole) + 1, sizeof *a);
+
+	(void)n;
+	(void)width;
+	if (!a)
+		return error_set(err, STATUS_NOMEM, "no memory for a matrix of %lld rows", (long long)size);
+	for (int64_t at = 0; at < count; at += whole) {
+		const float *x = (const float *)in[0]->data + at;
+		float *y = (float *)out[0].data + at;
+
+		for (int64_t i = 0; i < whole; i++) {
+			a[i / size * 2 * size + i % size] = (double)x[i];
+			a[i / size * 2 * size + size + i % size] = i / size == i % size;
+		}
+		invert(a, size);
+		for (int64_t i = 0; i < whole; i++)
+			y[i] = (float)a[i / size * 2 * size + size + i % size];
+	}
+	free(a);
+	return STATUS_OK;
+}
+
+enum status cdist_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	const char *metric = ((const struct cdist_attrs *)n->attrs)->metric;
+	const struct shape *a = &in[0]->shape, *b = &in[1]->shape;
+
+	if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[1])
+		return error_set(err, STATUS_FORMAT, "needs two matrices with rows of one length");
+	if (strcmp(metric, "euclidean") && strcmp(metric, "sqeuclidean"))
+		return error_set(err, STATUS_UNSUPPORTED, "metric `%s` is not supported", metric);
+	rule_set(&out[0], DT_F32, &(struct shape){.rank = 2, .dim = {a->dim[0], b->dim[0]}});
+	return STATUS_OK;
+}
+
+enum status cdist_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	int64_t rows = in[0]->shape.dim[0], columns = in[1]->shape.dim[0], length = in[0]->shape.dim[1];
+	bool squared = ((const struct cdist_attrs *)n->attrs)->metric[0] == 's';
+	float *y = out[0].data;
+
+	(void)err;
+#pragma omp parallel for num_threads(width) if (width > 1)
+	for (int64_t i = 0; i < rows * columns; i++) {
+		const float *a = (const float *)in[0]->data + i / columns * length, *b = (const float *)in[1]->data + i % columns * length;
+		double sum = 0;
+
+		for (int64_t k = 0; k < length; k++)
+			sum += ((double)a[k] - (double)b[k]) * ((double)a[k] - (double)b[k]);
+		y[i] = (float)(squared ? sum : sqrt(sum));
+	}
 	return STATUS_OK;
 }

@@ -87,12 +87,27 @@ enum status layernorm_eval(
 	return STATUS_OK;
 }
 
+// One for each row of x, or one for each row of a sample, which all samples share.
+static bool is_skip_of(const struct shape *x, const struct shape *skip)
+{
+	int sample = skip->rank > 0 && skip->rank == x->rank && skip->dim[0] == 1; // its first dimension, if it has one
+
+	if (shape_equal(x, skip))
+		return true;
+	if (x->rank < 2 || skip->rank - sample != x->rank - 1)
+		return false;
+	for (int i = 1; i < x->rank; i++)
+		if (skip->dim[i - 1 + sample] != x->dim[i])
+			return false;
+	return true;
+}
+
 enum status skipnorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape row = in[0]->shape;
 
-	if (row.rank < 1 || !shape_equal(&row, &in[1]->shape))
-		return error_set(err, STATUS_FORMAT, "the two inputs must have one shape");
+	if (row.rank < 1 || !is_skip_of(&row, &in[1]->shape))
+		return error_set(err, STATUS_FORMAT, "the two inputs must have one shape, or the second that of a sample");
 	for (int i = 2; i < n->n_in; i++)
 		if (in[i] && tensor_count(in[i]) != row.dim[row.rank - 1])
 			return error_set(err, STATUS_FORMAT, "input %d must be as long as the last dimension", i);
@@ -111,6 +126,7 @@ enum status skipnorm_eval(
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t size = x->dim[x->rank - 1], rows = size ? tensor_count(in[0]) / size : 0;
+	int64_t skip_rows = size ? tensor_count(in[1]) / size : 0;
 	const float *a = in[0]->data, *b = in[1]->data, *bias;
 	bool simplified = n->op->id == OP_SkipSimplifiedLayerNormalization;
 	int at = simplified ? 3 : 4;
@@ -125,7 +141,7 @@ enum status skipnorm_eval(
 	for (int64_t i = 0; i < rows; i++) {
 		double inverse, mean;
 		for (int64_t j = 0; j < size; j++)
-			sum[j] = a[i * size + j] + b[i * size + j] + (bias ? bias[j] : 0);
+			sum[j] = a[i * size + j] + b[i % skip_rows * size + j] + (bias ? bias[j] : 0);
 		mean = normalise_row(&r, sum, (float *)out[0].data + i * size, &inverse);
 		if (wanted(n, 1))
 			((float *)out[1].data)[i] = (float)mean;
