@@ -205,3 +205,18 @@ void test_op_rare__inverse_and_distances(void **state)
 		node_run_done(&r);
 	}
 }
+
+// Its one matrix of the right side serves all batches at once, of which there may be none.
+void test_op_rare__integer_product_of_no_matrices(void **state)
+{
+	static const uint8_t none[1] = {0}, b[6] = {1, 2, 3, 4, 5, 6};
+	struct node_run r;
+
+	(void)state;
+	node_run_init(&r, "", "MatMulInteger", 10, 1);
+	node_run_add(&r, DT_U8, SHAPE_OF(0, 2, 3), none);
+	node_run_add(&r, DT_U8, SHAPE_OF(3, 2), b);
+	node_run(&r);
+	assert_int_equal(tensor_count(&r.out[0]), 0);
+	node_run_done(&r);
+}

@@ -71,7 +71,7 @@ static int64_t fold(struct matrices *c, const struct integer_product *p)
 {
 	int64_t batches = matmul_batches(&p->t);
 
-	if (p->trans_a || tensor_count(p->b) != c->n * c->k)
+	if (batches == 0 || p->trans_a || tensor_count(p->b) != c->n * c->k)
 		return batches;
 	c->m *= batches;
 	return 1;
