@@ -1,6 +1,6 @@
 // The header of an .npy file, apart from its data. Nothing is owned.
-#ifndef BASE_NPY_HEADER_H
-#define BASE_NPY_HEADER_H
+#ifndef QTUI_BASE_NPY_HEADER_H
+#define QTUI_BASE_NPY_HEADER_H
 
 #include <stdbool.h>
 #include "qtui/base/npy.h"

@@ -1,7 +1,7 @@
 // The loops of quantizer_span.h; the including file defines QSPAN_TABLE, the name of the table that it exports.
 //
-// Mostly one loop does all; with rarer roundings a block of elements goes through three in a small buffer: scaled and clamped, rounded, stored. Clamping comes first:
-// the limits are integers and every rounding is monotone and keeps integers, so the order does not show in the result, and
+// Mostly one loop does all; with rarer roundings a block of elements goes through three in a small buffer: scaled and clamped, rounded,
+// stored. Clamping comes first: the limits are integers and every rounding is monotone and keeps integers, so the order does not show in the result, and
 // what is left is small enough for the loops to stay in 32 bits.
 #include <math.h>
 #include <stdint.h>

@@ -45,7 +45,8 @@ const char *dataset_path(const struct dataset *d);
 // The shapes that the data have (of the first file), for inputs of dynamic shape: call before onnx_load when path holds arrays.
 // n_out 0 for images, raw data and subdirectories; a name is "" where the file has none, *file is the one that they are of, or NULL;
 // the caller frees it and the names.
-MUST_CHECK enum status dataset_peek_shapes(struct shape *out, char **names, int max, int *n_out, char **file, const char *path, struct error *err);
+MUST_CHECK enum status dataset_peek_shapes(
+    struct shape *out, char **names, int max, int *n_out, char **file, const char *path, struct error *err);
 // Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
 // The pixels that become the image input of sample i: bytes [h, w, 3], RGB, resized, a quarter of the floats that they become; the caller drops

@@ -38,7 +38,8 @@ struct node {
 	const struct graph *const *subgraph;
 	int n_subgraphs;
 	int n_captured;        // how many of `in` these are
-	const struct graph *unfit; // If: the branch whose shapes do not hold for the inputs that were chosen; its constants mean nothing. NULL: both do
+	// If: the branch whose shapes do not hold for the inputs that were chosen; its constants mean nothing. NULL: both do.
+	const struct graph *unfit;
 	// Of a BatchNormalization that was folded into it: what its output had in training, means[n_trained], then deviations[n_trained], one a
 	// channel. NULL: nothing is known.
 	const float *trained;

@@ -19,8 +19,8 @@ struct linalg_outer {
 	int64_t rows, m, n, a_row, b_row;
 };
 void linalg_outer(const struct linalg_outer *t);
-// The Cholesky factor R of a symmetric matrix, R transposed * R = a, in the upper triangle of a[n][n]; the lower one is left as it is. False where
-// the matrix is not positive definite.
+// The Cholesky factor R of a symmetric matrix, R transposed * R = a, in the upper triangle of a[n][n]; the lower one is left as it is. False
+// where the matrix is not positive definite.
 bool linalg_cholesky(double *a, int64_t n);
 // b[n][m] becomes the solution of R transposed * R * x = b.
 void linalg_solve(const double *r, int64_t n, double *b, int64_t m);

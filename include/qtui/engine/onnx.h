@@ -15,7 +15,8 @@ struct onnx_input_shape {
 struct onnx_options {
 	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL
 	int n_shapes;
-	bool batched; // a first dimension that the file leaves open is that of the shape: samples to run at once. Else it is 1, whatever stands there
+	// A first dimension that the file leaves open is that of the shape: samples to run at once. Else it is 1, whatever stands there.
+	bool batched;
 };
 // Reads, checks, fixes dynamic dimensions (batch 1 unless the caller's; height and width: the caller's, the model's metadata, else the first
 // common size at which every shape rule holds), folds constants, folds BatchNormalization and the Add of a bias into

@@ -139,8 +139,7 @@ struct conv_geometry {
 	int64_t n, c, h, w, oc, kh, kw, oh, ow, stride_h, stride_w, dil_h, dil_w, pad_t, pad_l, pad_b, pad_r, group;
 };
 // False for more than two spatial dimensions.
-bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w,
-    const struct shape *y);
+bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w);
 // The dimension that convolutions over three have beside those of conv_geometry: `in` slices of input, `out` of output.
 struct conv_depth {
 	int64_t n, c, in, out, taps, stride, dil, pad;

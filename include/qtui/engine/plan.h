@@ -55,13 +55,14 @@ struct group {
 	int last;                 // node id whose output is the group's output
 };
 
-// What a target runs in place of a node where it is quantized: another function of the same tensor, a mean that is off by a factor, or a recurrence
-// that rounds within its steps.
+// What a target runs in place of a node where it is quantized: another function of the same tensor, a mean that is off by a factor, or a
+// recurrence that rounds within its steps.
 struct stand_in {
 	const char *op;           // "HardSigmoid" or "LeakyRelu", with these attributes; NULL: the node is what it is
 	float alpha, beta;
 	float gain;               // its result is multiplied by this; 0: it is not
-	float step_scale;         // sums and cell of every time step have 16 bits of this, its state the quantizer of output 0; 0: only results are rounded
+	// Sums and cell of every time step have 16 bits of this, its state the quantizer of output 0; 0: only results are rounded.
+	float step_scale;
 };
 
 struct observe {

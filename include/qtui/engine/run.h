@@ -34,6 +34,7 @@ MUST_CHECK enum status rep_to_float(struct rep *out, struct rep *r, int width, s
 MUST_CHECK enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err);
 // In the layout of another tensor.
 MUST_CHECK enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
+MUST_CHECK enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err); // both
 
 struct engine_options {
 	enum kernel_backend backend;

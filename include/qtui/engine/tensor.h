@@ -46,6 +46,8 @@ size_t tensor_bytes(const struct tensor *t);
 // Allocates t->buf for the type, layout and shape already set (type and shape valid); STATUS_NOMEM when it is not to be had.
 MUST_CHECK enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error *err);
 void tensor_drop(struct tensor *t); // gives the count back and zeroes the struct
+// A tensor of its own with the bytes of `from`, in its layout; the caller drops it. Zeros on failure.
+MUST_CHECK enum status tensor_copy(struct tensor *out, const struct tensor *from, struct error *err);
 struct tensor tensor_share(const struct tensor *t);
 // Plain <-> blocked, for element sizes 1, 2, 4; `dst` has type, shape and layout set and is allocated. Pads with zero bits.
 void tensor_reorder(struct tensor *dst, const struct tensor *src, int width);

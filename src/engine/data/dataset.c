@@ -219,7 +219,9 @@ enum status dataset_open(
 	d->warned = (atomic_flag)ATOMIC_FLAG_INIT;
 	find_image_input(d);
 	guess_preprocess(&d->opt.pre, g, d->image_input < 0 ? DT_F32 : dataset_input(d, d->image_input)->type);
-	s = g->n_inputs ? fill(d, path, err) : error_set(err, STATUS_UNSUPPORTED, "%s: the model has no inputs, so there is nothing to calibrate on; qtui run computes it", g->path);
+	s = g->n_inputs ? fill(d, path, err)
+	                : error_set(err, STATUS_UNSUPPORTED,
+	                      "%s: the model has no inputs, so there is nothing to calibrate on; qtui run computes it", g->path);
 	if (s)
 		dataset_free(&d);
 	else

@@ -62,8 +62,8 @@ enum status graph_fits(const struct graph *g, int times, struct error *err)
 	left = largest < SMALL ? SIZE_MAX : mem_available();
 	if (largest < left / (size_t)times)
 		return STATUS_OK;
-	error_set(err, STATUS_NOMEM, "node %s (%s): its output takes %zu MiB%s, and %zu MiB of memory are free: take smaller inputs", n->name, n->op->name,
-	    largest >> 20, times > 1 ? ", in floats and quantized" : "", left >> 20);
+	error_set(err, STATUS_NOMEM, "node %s (%s): its output takes %zu MiB%s, and %zu MiB of memory are free: take smaller inputs", n->name,
+	    n->op->name, largest >> 20, times > 1 ? ", in floats and quantized" : "", left >> 20);
 	return graph_error(g, -1, err);
 }
 
@@ -117,7 +117,8 @@ enum status graph_no_node(const struct graph *g, const char *name, struct error 
 	if (origin >= 0 && g->origin[origin].fate == FATE_FOLDED)
 		return error_set(err, STATUS_NOTFOUND, "node %.200s is computed when the model is loaded: there is nothing to quantize", name);
 	if (origin >= 0)
-		return error_set(err, STATUS_NOTFOUND, "node %.200s is left out when the model is loaded: it passes its input on, or no output needs it", name);
+		return error_set(err, STATUS_NOTFOUND,
+		    "node %.200s is left out when the model is loaded: it passes its input on, or no output needs it", name);
 	return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s%s%.200s", name, near ? "; the nearest is " : "", near ? near : "");
 }
 

@@ -51,6 +51,19 @@ void tensor_drop(struct tensor *t)
 	memset(t, 0, sizeof(*t));
 }
 
+enum status tensor_copy(struct tensor *out, const struct tensor *from, struct error *err)
+{
+	*out = *from;
+	out->buf = NULL;
+	enum status s = tensor_alloc(out, NULL, err);
+
+	if (s == STATUS_OK)
+		memcpy(out->data, from->data, tensor_bytes(from));
+	else
+		*out = (struct tensor){0};
+	return s;
+}
+
 struct tensor tensor_share(const struct tensor *t)
 {
 	if (t->buf)

@@ -29,12 +29,11 @@ bool pass_on(struct draft *d, int to, int from)
 enum status pass_copy_constant(
     int *out, struct draft *d, const char *name, const struct tensor *value, struct error *err)
 {
-	struct tensor t = {.type = value->type, .shape = value->shape};
-	enum status s = tensor_alloc(&t, NULL, err);
+	struct tensor t;
+	enum status s = tensor_copy(&t, value, err);
 
 	if (s)
 		return s;
-	memcpy(t.data, value->data, tensor_bytes(&t));
 	*out = draft_value_add(d, name);
 	draft_set_constant(d, *out, &t);
 	return STATUS_OK;

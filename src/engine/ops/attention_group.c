@@ -4,7 +4,6 @@
 #include <string.h>
 #include "attention.h"
 #include "element.h"
-#include "qlinear.h"
 #include "rotary.h"
 #include "rule.h"
 
@@ -52,8 +51,8 @@ static bool lay_out(struct group *g, const struct tensor *q, const struct tensor
 
 static enum status read_caches(struct group *g, const struct node *n, const struct tensor *const *in, struct error *err)
 {
-	const struct tensor *k = qlinear_input(n, in, PAST_KEY), *v = qlinear_input(n, in, PAST_VALUE);
-	const struct tensor *lengths = qlinear_input(n, in, LENGTHS), *total = qlinear_input(n, in, TOTAL);
+	const struct tensor *k = rule_input(n, in, PAST_KEY), *v = rule_input(n, in, PAST_VALUE);
+	const struct tensor *lengths = rule_input(n, in, LENGTHS), *total = rule_input(n, in, TOTAL);
 
 	g->past = k && k->shape.rank == 4 ? k->shape.dim[2] : 0;
 	if (!k != !v || (k && (!shape_equal(&k->shape, &(struct shape){4, {g->batch, g->kv_heads, g->past, g->size}}) ||
@@ -69,7 +68,8 @@ static enum status read_caches(struct group *g, const struct node *n, const stru
 		return rule_pending(err);
 	g->present = element_int(total, 0);
 	if (!rule_within(g->present, g->queries, RULE_MAX_DIM))
-		return error_set(err, STATUS_FORMAT, "total_sequence_length is %lld, with %lld queries", (long long)g->present, (long long)g->queries);
+		return error_set(err, STATUS_FORMAT, "total_sequence_length is %lld, with %lld queries", (long long)g->present,
+		    (long long)g->queries);
 	return STATUS_OK;
 }
 
@@ -90,15 +90,15 @@ static enum status resolve(struct group *g, const struct node *n, const struct t
 	const struct tensor *q = in[QUERY];
 	enum status s;
 
-	if (a->smooth || qlinear_input(n, in, SINK))
+	if (a->smooth || rule_input(n, in, SINK))
 		return error_set(err, STATUS_UNSUPPORTED, "smooth_softmax and head_sink are not supported");
 	if (q->shape.rank != 3 || !rule_within(a->heads, 1, RULE_MAX_DIM) || !rule_within(a->kv_heads, 1, a->heads) || a->heads % a->kv_heads)
 		return error_set(err, STATUS_FORMAT, "the query must be of rank 3, num_heads (%lld) a multiple of kv_num_heads (%lld)",
 		    (long long)a->heads, (long long)a->kv_heads);
 	*g = (struct group){.batch = q->shape.dim[0], .heads = a->heads, .kv_heads = a->kv_heads, .queries = q->shape.dim[1],
-	    .cos = qlinear_input(n, in, COS), .sin = qlinear_input(n, in, SIN), .positions = qlinear_input(n, in, POSITIONS),
-	    .added = qlinear_input(n, in, ADDED)};
-	if (!lay_out(g, q, qlinear_input(n, in, KEY), qlinear_input(n, in, VALUE)))
+	    .cos = rule_input(n, in, COS), .sin = rule_input(n, in, SIN), .positions = rule_input(n, in, POSITIONS),
+	    .added = rule_input(n, in, ADDED)};
+	if (!lay_out(g, q, rule_input(n, in, KEY), rule_input(n, in, VALUE)))
 		return error_set(err, STATUS_FORMAT, "query, key and value do not fit each other or %lld and %lld heads", (long long)a->heads,
 		    (long long)a->kv_heads);
 	s = read_caches(g, n, in, err);
@@ -131,13 +131,16 @@ static enum status read_lengths(struct group *g, const struct tensor *lengths, s
 		if (element_int(lengths, b) != last)
 			return error_set(err, STATUS_UNSUPPORTED, "pasts of different lengths in one batch are not supported");
 	if (g->before < 0 || g->before > g->past)
-		return error_set(err, STATUS_FORMAT, "seqlens_k says that %lld rows of the past count, of %lld", (long long)g->before, (long long)g->past);
+		return error_set(err, STATUS_FORMAT, "seqlens_k says that %lld rows of the past count, of %lld", (long long)g->before,
+		    (long long)g->past);
 	if (g->keys > g->present && g->keys > g->past)
-		return error_set(err, STATUS_FORMAT, "seqlens_k says that there are %lld rows, total_sequence_length %lld", (long long)g->keys, (long long)g->present);
+		return error_set(err, STATUS_FORMAT, "seqlens_k says that there are %lld rows, total_sequence_length %lld", (long long)g->keys,
+		    (long long)g->present);
 	if (g->added && (g->added->shape.rank != 4 || g->added->shape.dim[3] != g->keys || g->added->shape.dim[2] != g->queries ||
 	                    (g->added->shape.dim[0] != 1 && g->added->shape.dim[0] != g->batch) ||
 	                    (g->added->shape.dim[1] != 1 && g->added->shape.dim[1] != g->heads)))
-		return error_set(err, STATUS_FORMAT, "attention_bias does not fit %lld queries and %lld keys", (long long)g->queries, (long long)g->keys);
+		return error_set(err, STATUS_FORMAT, "attention_bias does not fit %lld queries and %lld keys", (long long)g->queries,
+		    (long long)g->keys);
 	return attention_check(g->batch, g->heads, g->queries, g->keys, err);
 }
 

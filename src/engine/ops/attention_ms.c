@@ -64,7 +64,8 @@ enum status attention_ms_run(const struct attention_ms *j, const struct fused_at
 {
 	const struct attention_rows k = {j->batch, j->heads, j->size, j->past, j->now, j->past_k, j->k, j->k_bias};
 	const struct attention_rows v = {j->batch, j->heads, j->v_size, j->past, j->now, j->past_v, j->v, j->v_bias};
-	const struct attention_rows q = {.batch = j->batch, .heads = j->heads, .size = j->size, .now_rows = j->queries, .now = j->q, .bias = j->q_bias};
+	const struct attention_rows q = {
+	    .batch = j->batch, .heads = j->heads, .size = j->size, .now_rows = j->queries, .now = j->q, .bias = j->q_bias};
 	float *made[4] = {NULL}; // keys, values, queries, mask
 	struct attention t = {.batch = j->batch, .heads = j->heads, .kv_heads = j->heads, .queries = j->queries, .size = j->size,
 	    .v_size = j->v_size, .before = j->past, .keys = j->keys, .y = heads_of(y, j->heads),

@@ -1,6 +1,5 @@
 // MultiHeadAttention of ONNX Runtime: queries, keys and values are given, apart or packed.
 #include "attention_ms.h"
-#include "qlinear.h"
 #include "rule.h"
 
 enum { MH_QUERY, MH_KEY, MH_VALUE, MH_BIAS, MH_PADDING, MH_ADDED, MH_PAST_KEY, MH_PAST_VALUE };
@@ -68,15 +67,15 @@ static enum status read_past(struct attention_ms *j, const struct tensor *k, con
 
 static enum status multihead_job(struct attention_ms *j, const struct node *n, const struct tensor *const *in, struct error *err)
 {
-	const struct tensor *bias = qlinear_input(n, in, MH_BIAS);
+	const struct tensor *bias = rule_input(n, in, MH_BIAS);
 	enum status s;
 
-	*j = (struct attention_ms){.heads = ((const struct fused_attention_attrs *)n->attrs)->heads, .mask = qlinear_input(n, in, MH_PADDING),
-	    .added = qlinear_input(n, in, MH_ADDED)};
+	*j = (struct attention_ms){.heads = ((const struct fused_attention_attrs *)n->attrs)->heads, .mask = rule_input(n, in, MH_PADDING),
+	    .added = rule_input(n, in, MH_ADDED)};
 	if (j->heads < 1 || (in[0]->shape.rank != 3 && in[0]->shape.rank != 5) ||
-	    !lay_out(j, in[0], qlinear_input(n, in, MH_KEY), qlinear_input(n, in, MH_VALUE)))
+	    !lay_out(j, in[0], rule_input(n, in, MH_KEY), rule_input(n, in, MH_VALUE)))
 		return error_set(err, STATUS_UNSUPPORTED, "query, key and value do not fit each other or %lld heads", (long long)j->heads);
-	s = read_past(j, qlinear_input(n, in, MH_PAST_KEY), qlinear_input(n, in, MH_PAST_VALUE), err);
+	s = read_past(j, rule_input(n, in, MH_PAST_KEY), rule_input(n, in, MH_PAST_VALUE), err);
 	if (s == STATUS_OK && bias && tensor_count(bias) != j->heads * (2 * j->size + j->v_size))
 		s = error_set(err, STATUS_FORMAT, "the bias must have %lld numbers", (long long)(j->heads * (2 * j->size + j->v_size)));
 	if (s == STATUS_OK && bias && bias->data) {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include "attention_ms.h"
 #include "matmulinteger.h"
-#include "qlinear.h"
 #include "rule.h"
 
 enum { AT_INPUT, AT_WEIGHT, AT_BIAS, AT_MASK, AT_PAST, AT_ADDED };
@@ -18,15 +17,15 @@ struct projection {
 static struct projection projection_of(struct attention_ms *j, const struct node *n, const struct tensor *const *in)
 {
 	if (n->op->id == OP_Attention) {
-		j->mask = qlinear_input(n, in, AT_MASK);
-		j->added = qlinear_input(n, in, AT_ADDED);
-		return (struct projection){.p = {.a = in[AT_INPUT], .b = in[AT_WEIGHT]}, .bias = qlinear_input(n, in, AT_BIAS),
-		    .past = qlinear_input(n, in, AT_PAST)};
+		j->mask = rule_input(n, in, AT_MASK);
+		j->added = rule_input(n, in, AT_ADDED);
+		return (struct projection){.p = {.a = in[AT_INPUT], .b = in[AT_WEIGHT]}, .bias = rule_input(n, in, AT_BIAS),
+		    .past = rule_input(n, in, AT_PAST)};
 	}
-	j->mask = qlinear_input(n, in, QA_MASK);
-	return (struct projection){.p = {.a = in[QA_INPUT], .b = in[QA_WEIGHT], .a_zero = qlinear_input(n, in, QA_INPUT_ZERO),
-	                               .b_zero = qlinear_input(n, in, QA_WEIGHT_ZERO)},
-	    .bias = in[QA_BIAS], .past = qlinear_input(n, in, QA_PAST), .scales = {in[QA_INPUT_SCALE], in[QA_WEIGHT_SCALE], 1}};
+	j->mask = rule_input(n, in, QA_MASK);
+	return (struct projection){.p = {.a = in[QA_INPUT], .b = in[QA_WEIGHT], .a_zero = rule_input(n, in, QA_INPUT_ZERO),
+	                               .b_zero = rule_input(n, in, QA_WEIGHT_ZERO)},
+	    .bias = in[QA_BIAS], .past = rule_input(n, in, QA_PAST), .scales = {in[QA_INPUT_SCALE], in[QA_WEIGHT_SCALE], 1}};
 }
 
 static enum status projected_widths(struct projection *p, const struct node *n, struct error *err)
@@ -44,7 +43,8 @@ static enum status projected_widths(struct projection *p, const struct node *n, 
 	if (a->heads < 1 || p->q_width < 0 || p->v_width < 0 || p->q_width > columns || p->v_width > columns ||
 	    2 * p->q_width + p->v_width != columns || p->q_width % a->heads || p->v_width % a->heads)
 		return error_set(err, STATUS_FORMAT, "weights of %lld columns do not make %lld heads", (long long)columns, (long long)a->heads);
-	if ((p->bias && tensor_count(p->bias) != columns) || (p->scales.b && tensor_count(p->scales.b) != 1 && tensor_count(p->scales.b) != columns) ||
+	if ((p->bias && tensor_count(p->bias) != columns) ||
+	    (p->scales.b && tensor_count(p->scales.b) != 1 && tensor_count(p->scales.b) != columns) ||
 	    (p->scales.a && tensor_count(p->scales.a) != 1))
 		return error_set(err, STATUS_FORMAT, "bias and scales do not fit weights of %lld columns", (long long)columns);
 	return STATUS_OK;

@@ -6,7 +6,6 @@
 #include <float.h>
 #include "attrs.h"
 
-#define NO_AXIS INT32_MIN // "all elements", where an attribute `axis` may be left out
 #define NO_CLASS INT32_MIN // no class is ignored
 
 // SPEC(name, struct): a list that ends with END; struct fields not listed stay zero.
@@ -212,7 +211,7 @@ SPEC(transpose, transpose_attrs) = {INTS(transpose_attrs, perm, "perm"), END};
 SPEC(trilu, trilu_attrs) = {INT(trilu_attrs, upper, "upper", 1), END};
 SPEC(constant, constant_attrs) = {
 	TENSOR(constant_attrs, value, "value"), FLOAT(constant_attrs, value_float, "value_float", NAN),
-	INT(constant_attrs, value_int, "value_int", NO_AXIS), FLOATS(constant_attrs, value_floats, "value_floats"),
+	INT(constant_attrs, value_int, "value_int", NO_NUMBER), FLOATS(constant_attrs, value_floats, "value_floats"),
 	INTS(constant_attrs, value_ints, "value_ints"), END,
 };
 SPEC(fill, fill_attrs) = {TENSOR(fill_attrs, value, "value"), END};

@@ -5,6 +5,9 @@
 
 #include "qtui/engine/op.h"
 
+#define NO_AXIS INT32_MIN   // "all elements", where an attribute `axis` may be left out
+#define NO_NUMBER INT32_MIN // a Constant without value_int
+
 struct attention_attrs {
 	float scale, softcap; // scale NaN: one by the root of the heads' size
 	int64_t causal, heads, kv_heads, output_mode;

@@ -12,7 +12,7 @@ enum status binary_shapes(
 	const struct broadcast_attrs *a = n->op->attrs_size == sizeof(struct broadcast_attrs) ? n->attrs : NULL;
 
 	*b = in[1]->shape;
-	if (a && a->broadcast && a->axis != INT32_MIN) {
+	if (a && a->broadcast && a->axis != NO_AXIS) {
 		int axis = 0;
 		enum status s = rule_axis(&axis, a->axis, in[0]->shape.rank, err);
 		if (s != STATUS_OK)

@@ -171,7 +171,7 @@ static int leading(const struct node *n, int i, int out_rank, int rank)
 {
 	const struct broadcast_attrs *a = n->op->attrs_size == sizeof *a && n->op->flags & OPF_BINARY ? n->attrs : NULL;
 
-	if (i == 1 && a && a->broadcast && a->axis != INT32_MIN)
+	if (i == 1 && a && a->broadcast && a->axis != NO_AXIS)
 		return (int)(a->axis < 0 ? a->axis + out_rank : a->axis);
 	return out_rank - rank;
 }
@@ -240,7 +240,7 @@ static int backward(const struct axes *a, const struct node *n, int i, int axis)
 	case RULE_SECOND: return i == 0 ? in_rank(gemm_input(n), x->rank) : NONE;
 	case RULE_LAST: return i == 0 ? in_rank(x->rank - 1, x->rank) : NONE;
 	case RULE_PRODUCT: // the dimension that is summed over
-		return i == 0 && is_constant(a, n, 1) ? in_rank(x->rank - 1, x->rank) : i == 1 && is_constant(a, n, 0) ? in_rank(x->rank - 2, x->rank) : NONE;
+		return i < 2 && is_constant(a, n, 1 - i) ? in_rank(x->rank - 1 - i, x->rank) : NONE;
 	case RULE_SAME: return i == 0 && x->rank == y->rank ? axis : NONE;
 	case RULE_BROADCAST:
 	case RULE_CONCAT: return in_rank(axis - leading(n, i, y->rank, x->rank), x->rank);

@@ -71,7 +71,7 @@ static enum status compress_axis(struct shape *view, const struct node *n, const
 	int axis = 0;
 	enum status s;
 
-	if (given == INT32_MIN) {
+	if (given == NO_AXIS) {
 		*view = (struct shape){3, {1, shape_count(x), 1}};
 		return STATUS_OK;
 	}
@@ -95,7 +95,7 @@ enum status compress_shape(const struct node *n, const struct tensor *const *in,
 		return error_set(err, STATUS_FORMAT, "the condition has %lld elements for %lld", (long long)longest,
 		    (long long)view.dim[1]);
 	kept = count_nonzero(in[1]);
-	if (given == INT32_MIN)
+	if (given == NO_AXIS)
 		y = (struct shape){1, {kept}};
 	else
 		y.dim[given < 0 ? given + y.rank : given] = kept;

@@ -42,7 +42,8 @@ static enum status read_sizes(struct blocks *b, const struct node *n, const stru
 		s = read_list(pads, &a->pads, 2 * b->dims, 0, 0, "pads", err);
 	for (int i = 0; s == STATUS_OK && i < b->dims; i++) {
 		bool known = rule_within(b->image[i], 1, RULE_MAX_DIM) && rule_within(b->block[i], 1, RULE_MAX_DIM);
-		int64_t room = known ? b->image[i] + pads[i] + pads[b->dims + i] : 0, extent = known ? b->dilation[i] * (b->block[i] - 1) + 1 : 1;
+		int64_t room = known ? b->image[i] + pads[i] + pads[b->dims + i] : 0;
+		int64_t extent = known ? b->dilation[i] * (b->block[i] - 1) + 1 : 1;
 		if (room < extent)
 			return error_set(err, STATUS_FORMAT, "blocks of %lld do not fit an image of %lld", (long long)b->block[i],
 			    (long long)b->image[i]);

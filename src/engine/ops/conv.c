@@ -51,7 +51,7 @@ static enum status shape_of_conv(
 	enum status s = conv_resolve(&t, n->attrs, &in[0]->shape, &in[1]->shape, transposed, err);
 
 	if (s == STATUS_OK)
-		s = conv_check_bias(&t, n->n_in > 2 ? in[2] : NULL, err);
+		s = conv_check_bias(&t, rule_input(n, in, 2), err);
 	if (s != STATUS_OK)
 		return s;
 	y = window_shape(&t.win, t.n, t.oc);

@@ -52,8 +52,8 @@ enum status convinteger_eval(
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
-	return accumulate(out[0].data, &t, in[CI_X], qlinear_input(n, in, CI_X_ZERO), in[CI_W],
-	    qlinear_input(n, in, CI_W_ZERO), width, err);
+	return accumulate(out[0].data, &t, in[CI_X], rule_input(n, in, CI_X_ZERO), in[CI_W],
+	    rule_input(n, in, CI_W_ZERO), width, err);
 }
 
 enum status qlinearconv_shape(
@@ -68,7 +68,7 @@ enum status qlinearconv_shape(
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){QC_W_SCALE, QC_W_ZERO}, 2, t.oc, err);
 	if (s == STATUS_OK)
-		s = conv_check_bias(&t, qlinear_input(n, in, QC_BIAS), err);
+		s = conv_check_bias(&t, rule_input(n, in, QC_BIAS), err);
 	if (s != STATUS_OK)
 		return s;
 	y = window_shape(&t.win, t.n, t.oc);
@@ -110,7 +110,7 @@ static enum status round_sums(
 		s = tensor_alloc(&steps, NULL, err);
 	if (s != STATUS_OK)
 		return s;
-	add_bias(acc, &t, qlinear_input(n, in, QC_BIAS));
+	add_bias(acc, &t, rule_input(n, in, QC_BIAS));
 	rescale(steps.data, acc, &t, in);
 	qlinear_encode(out, &steps, &unit, width);
 	tensor_drop(&steps);

@@ -4,11 +4,6 @@
 #include "rule.h"
 #include "window.h"
 
-static const struct tensor *optional(const struct node *n, const struct tensor *const *in, int i)
-{
-	return i < n->n_in ? in[i] : NULL;
-}
-
 static enum status resolve(struct window *w, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct deform_attrs *a = n->attrs;
@@ -30,7 +25,7 @@ static enum status resolve(struct window *w, const struct node *n, const struct 
 enum status deform_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	int64_t groups = ((const struct deform_attrs *)n->attrs)->offset_group;
-	const struct tensor *bias = optional(n, in, 3), *mask = optional(n, in, 4);
+	const struct tensor *bias = rule_input(n, in, 3), *mask = rule_input(n, in, 4);
 	struct window w;
 	struct shape y, wanted;
 	enum status s = resolve(&w, n, in, err);
@@ -98,7 +93,7 @@ enum status deform_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct deform_attrs *a = n->attrs;
-	const struct tensor *bias = optional(n, in, 3), *mask = optional(n, in, 4);
+	const struct tensor *bias = rule_input(n, in, 3), *mask = rule_input(n, in, 4);
 	struct operands t = {.x = in[0]->data,
 	    .weight = in[1]->data,
 	    .offset = in[2]->data,

@@ -6,8 +6,8 @@
 #include "element.h"
 #include "rule.h"
 
-#define ELLIPSIS                                                                                                       \
-	'.' // stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one
+// Stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one.
+#define ELLIPSIS '.'
 
 static int find_label(const struct einsum *e, char label)
 {

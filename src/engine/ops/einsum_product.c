@@ -41,7 +41,8 @@ static bool sort_labels(struct labels group[GROUPS], const struct einsum_walk *w
 }
 
 // The copy of an operand, or of the result, into the order batch, then these two groups. True where it lies so already.
-static bool copy_of(struct strided *s, const struct einsum *e, const int64_t *stride, const struct labels *group, enum group second, enum group third)
+static bool copy_of(
+    struct strided *s, const struct einsum *e, const int64_t *stride, const struct labels *group, enum group second, enum group third)
 {
 	const enum group order[] = {BATCH, second, third};
 	int64_t dense = 1;

@@ -1,16 +1,19 @@
 #include "element.h"
 
-// EACH_TYPE(DO): DO(dtype, C type) for every element type.
-#define EACH_TYPE(DO)                                                                                                  \
-	DO(DT_F32, float)                                                                                              \
-	DO(DT_I8, int8_t) DO(DT_U8, uint8_t) DO(DT_I16, int16_t) DO(DT_U16, uint16_t) DO(DT_I32, int32_t)              \
-	    DO(DT_U32, uint32_t) DO(DT_I64, int64_t) DO(DT_U64, uint64_t) DO(DT_BOOL, uint8_t)
+// DO(dtype, C type) for every type of integers that C has.
+// clang-format off: rows of a table, which stand for cases of a switch
+#define EACH_INT(DO)                               \
+	DO(DT_I8, int8_t)   DO(DT_U8, uint8_t)     \
+	DO(DT_I16, int16_t) DO(DT_U16, uint16_t)   \
+	DO(DT_I32, int32_t) DO(DT_U32, uint32_t)   \
+	DO(DT_I64, int64_t) DO(DT_U64, uint64_t)
+// clang-format on
 
 static int64_t truncate(double v)
 {
-	if (!(v > -9223372036854775808.0))
+	if (!(v > -0x1p63))
 		return v != v ? 0 : INT64_MIN;
-	return v >= 9223372036854775808.0 ? INT64_MAX : (int64_t)v;
+	return v >= 0x1p63 ? INT64_MAX : (int64_t)v;
 }
 
 void elements_load(int64_t *x, enum dtype type, const void *src, int64_t first, int64_t step, int64_t n)
@@ -25,11 +28,11 @@ void elements_load(int64_t *x, enum dtype type, const void *src, int64_t first, 
 		for (int64_t i = 0; i < n; i++)                                                                        \
 			x[i] = (int64_t)((const type *)src)[first + i * step];                                         \
 		break;
-		LOAD(DT_I8, int8_t)
-		LOAD(DT_U8, uint8_t) LOAD(DT_I16, int16_t) LOAD(DT_U16, uint16_t) LOAD(DT_I32, int32_t)
-		    LOAD(DT_U32, uint32_t) LOAD(DT_I64, int64_t) LOAD(DT_U64, uint64_t) LOAD(DT_BOOL, uint8_t)
+		EACH_INT(LOAD)
+		LOAD(DT_BOOL, uint8_t)
 #undef LOAD
-		        default : break;
+	default:
+		break;
 	}
 }
 
@@ -54,10 +57,10 @@ void elements_store(void *dst, enum dtype type, int64_t first, const int64_t *x,
 			((type *)dst)[first + i] = (type)x[i];                                                         \
 		break;
 		STORE(DT_F32, float)
-		STORE(DT_I8, int8_t) STORE(DT_U8, uint8_t) STORE(DT_I16, int16_t) STORE(DT_U16, uint16_t)
-		    STORE(DT_I32, int32_t) STORE(DT_U32, uint32_t) STORE(DT_I64, int64_t) STORE(DT_U64, uint64_t)
+		EACH_INT(STORE)
 #undef STORE
-		        default : break;
+	default:
+		break;
 	}
 }
 
@@ -69,7 +72,9 @@ void elements_load_double(double *x, enum dtype type, const void *src, int64_t f
 		for (int64_t i = 0; i < n; i++)                                                                        \
 			x[i] = (double)((const type *)src)[first + i * step];                                          \
 		break;
-		EACH_TYPE(LOAD)
+		LOAD(DT_F32, float)
+		EACH_INT(LOAD)
+		LOAD(DT_BOOL, uint8_t)
 #undef LOAD
 	default:
 		break;

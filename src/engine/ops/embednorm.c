@@ -3,7 +3,6 @@
 #include <string.h>
 #include "element.h"
 #include "norm.h"
-#include "qlinear.h"
 #include "rule.h"
 
 enum { IDS, SEGMENTS, WORDS, POSITIONS, SEGMENT_TABLE, GAMMA, BETA, MASK, POSITION_IDS };
@@ -24,14 +23,14 @@ enum status embednorm_shape(const struct node *n, const struct tensor *const *in
 	static const int required[] = {WORDS, POSITIONS, GAMMA, BETA};
 
 	for (size_t i = 0; i < sizeof required / sizeof *required; i++)
-		if (!qlinear_input(n, in, required[i]))
+		if (!rule_input(n, in, required[i]))
 			return error_set(err, STATUS_FORMAT, "input %d is missing", required[i]);
-	const struct tensor *ids = in[IDS], *segments = qlinear_input(n, in, SEGMENTS), *table = qlinear_input(n, in, SEGMENT_TABLE);
-	const struct tensor *positions = qlinear_input(n, in, POSITION_IDS);
+	const struct tensor *ids = in[IDS], *segments = rule_input(n, in, SEGMENTS), *table = rule_input(n, in, SEGMENT_TABLE);
+	const struct tensor *positions = rule_input(n, in, POSITION_IDS);
 	int64_t width = in[WORDS]->shape.rank == 2 ? in[WORDS]->shape.dim[1] : -1;
 
 	if (ids->shape.rank != 2 || !is_table(in[WORDS], width) || !is_table(in[POSITIONS], width) || (table && !is_table(table, width)) ||
-	    (segments && !table) || !is_like_ids(segments, ids) || !is_like_ids(qlinear_input(n, in, MASK), ids))
+	    (segments && !table) || !is_like_ids(segments, ids) || !is_like_ids(rule_input(n, in, MASK), ids))
 		return error_set(err, STATUS_FORMAT, "the tables, ids and masks do not fit each other");
 	if (tensor_count(in[GAMMA]) != width || tensor_count(in[BETA]) != width)
 		return error_set(err, STATUS_FORMAT, "gamma and beta must have %lld numbers", (long long)width);
@@ -60,7 +59,7 @@ static enum status add_row(float *to, const struct tensor *table, int64_t at, st
 
 static enum status sum_row(float *to, const struct node *n, const struct tensor *const *in, int64_t i, struct error *err)
 {
-	const struct tensor *segments = qlinear_input(n, in, SEGMENTS), *positions = qlinear_input(n, in, POSITION_IDS);
+	const struct tensor *segments = rule_input(n, in, SEGMENTS), *positions = rule_input(n, in, POSITION_IDS);
 	int64_t length = in[IDS]->shape.dim[1], at = i % length;
 	enum status s = add_row(to, in[WORDS], element_int(in[IDS], i), err);
 
@@ -68,7 +67,7 @@ static enum status sum_row(float *to, const struct node *n, const struct tensor 
 		at = element_int(positions, tensor_count(positions) == length ? at : i);
 	if (s == STATUS_OK)
 		s = add_row(to, in[POSITIONS], at, err);
-	if (s == STATUS_OK && qlinear_input(n, in, SEGMENT_TABLE))
+	if (s == STATUS_OK && rule_input(n, in, SEGMENT_TABLE))
 		s = add_row(to, in[SEGMENT_TABLE], segments ? element_int(segments, i) : 0, err);
 	return s;
 }
@@ -88,7 +87,7 @@ enum status embednorm_eval(const struct node *n, const struct tensor *const *in,
 
 	(void)width;
 	if (n->n_out > COUNTS && out[COUNTS].data)
-		count_mask(&out[COUNTS], qlinear_input(n, in, MASK));
+		count_mask(&out[COUNTS], rule_input(n, in, MASK));
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
 	for (int64_t i = 0; s == STATUS_OK && i < tensor_count(in[IDS]); i++) {
 		float *y = (float *)out[0].data + i * size;

@@ -30,11 +30,6 @@ static enum status conv_activation(
 	    fn, a, f->activation, f->params.at, f->params.at && f->params.n > 0 ? f->params.n : 0, err);
 }
 
-static const struct tensor *optional(const struct node *n, const struct tensor *const *in, int i)
-{
-	return i < n->n_in ? in[i] : NULL;
-}
-
 enum status fusedconv_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct fused_attrs *f = n->attrs;
@@ -45,13 +40,13 @@ enum status fusedconv_shape(const struct node *n, const struct tensor *const *in
 	enum status s = conv_resolve(&t, &f->conv, &in[0]->shape, &in[1]->shape, false, err);
 
 	if (s == STATUS_OK)
-		s = conv_check_bias(&t, optional(n, in, 2), err);
+		s = conv_check_bias(&t, rule_input(n, in, 2), err);
 	if (s == STATUS_OK)
 		s = conv_activation(&fn, &a, f, err);
 	if (s != STATUS_OK)
 		return s;
 	y = window_shape(&t.win, t.n, t.oc);
-	if (optional(n, in, 3) && !shape_equal(&in[3]->shape, &y))
+	if (rule_input(n, in, 3) && !shape_equal(&in[3]->shape, &y))
 		return error_set(err, STATUS_FORMAT, "input 3 is added and must have the shape of the output");
 	rule_set(&out[0], DT_F32, &y);
 	return STATUS_OK;
@@ -61,7 +56,7 @@ enum status fusedconv_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct fused_attrs *f = n->attrs;
-	const struct tensor *bias = optional(n, in, 2), *added = optional(n, in, 3);
+	const struct tensor *bias = rule_input(n, in, 2), *added = rule_input(n, in, 3);
 	struct convolve t;
 	struct act_attrs a;
 	enum unary_fn fn;

@@ -26,7 +26,7 @@ enum status gemm_resolve(struct matmul *t, const struct gemm_attrs *g, const str
 enum status gemm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct matmul t;
-	enum status s = gemm_resolve(&t, n->attrs, in[0], in[1], n->n_in > 2 ? in[2] : NULL, err);
+	enum status s = gemm_resolve(&t, n->attrs, in[0], in[1], rule_input(n, in, 2), err);
 
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[0]->type, &t.y);
@@ -54,7 +54,7 @@ enum status gemm_eval(
 	const struct gemm_attrs *g = n->attrs;
 	struct matmul t;
 	float *y = out[0].data;
-	enum status s = gemm_resolve(&t, g, in[0], in[1], n->n_in > 2 ? in[2] : NULL, err);
+	enum status s = gemm_resolve(&t, g, in[0], in[1], rule_input(n, in, 2), err);
 
 	if (s != STATUS_OK)
 		return s;

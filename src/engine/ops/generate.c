@@ -25,7 +25,7 @@ static enum status constant_value(struct tensor *v, const struct constant_attrs 
 	} else if (!isnan(a->value_float)) {
 		v->type = DT_F32;
 		v->data = (void *)&a->value_float;
-	} else if (a->value_int != INT32_MIN) {
+	} else if (a->value_int != NO_NUMBER) {
 		v->type = DT_I64;
 		v->data = (void *)&a->value_int;
 	} else {

@@ -28,13 +28,11 @@ static bool is_pool(enum op_id id)
 	return id == OP_MaxPool || id == OP_AveragePool || id == OP_LpPool;
 }
 
-bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w,
-    const struct shape *y)
+bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct shape *x, const struct shape *w)
 {
 	struct error err;
 	struct convolve t = {.group = 1};
 
-	(void)y;
 	if (x->rank < 3 || x->rank > 4)
 		return false;
 	if (is_pool(n->op->id)) {

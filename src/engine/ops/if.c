@@ -2,13 +2,7 @@
 // known at load has already made way for its branch.)
 #include <stdlib.h>
 #include <string.h>
-#include "ops.h"
-
-static enum status known_when_it_runs(struct error *err)
-{
-	err->text[0] = '\0';
-	return STATUS_UNSUPPORTED;
-}
+#include "rule.h"
 
 static const struct graph *taken(const struct node *n, const struct tensor *condition)
 {
@@ -39,7 +33,7 @@ static enum status shape_by_run(
 {
 	for (int i = 1; i < n->n_in; i++)
 		if (in[i] && !in[i]->data)
-			return known_when_it_runs(err);
+			return rule_pending(err);
 	return run(n, in, out, 1, err);
 }
 
@@ -57,7 +51,7 @@ enum status if_shape(const struct node *n, const struct tensor *const *in, struc
 	}
 	if (known)
 		return STATUS_OK;
-	return n->n_subgraphs == 2 && in[0]->data ? shape_by_run(n, in, out, err) : known_when_it_runs(err);
+	return n->n_subgraphs == 2 && in[0]->data ? shape_by_run(n, in, out, err) : rule_pending(err);
 }
 
 enum status if_eval(

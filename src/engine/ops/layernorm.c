@@ -1,16 +1,10 @@
-// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization and its
-// simplified form, GroupNormalization:
+// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization and its simplified form, GroupNormalization:
 // moments over a part of each sample.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "norm.h"
 #include "rule.h"
-
-static bool has(const struct node *n, const struct tensor *const *in, int i)
-{
-	return i < n->n_in && in[i];
-}
 
 static bool wanted(const struct node *n, int i)
 {
@@ -68,7 +62,7 @@ enum status layernorm_eval(
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	bool rms = n->op->id != OP_LayerNormalization;
 	struct row r = {
-	    in[1]->data, has(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms};
+	    in[1]->data, rule_input(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms};
 	int64_t rows = rule_product(x, 0, axis);
 	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
 
@@ -130,12 +124,12 @@ enum status skipnorm_eval(
 	const float *a = in[0]->data, *b = in[1]->data, *bias;
 	bool simplified = n->op->id == OP_SkipSimplifiedLayerNormalization;
 	int at = simplified ? 3 : 4;
-	struct row r = {in[2]->data, !simplified && has(n, in, 3) ? in[3]->data : NULL, size,
+	struct row r = {in[2]->data, !simplified && rule_input(n, in, 3) ? in[3]->data : NULL, size,
 	    (double)((const struct norm_attrs *)n->attrs)->epsilon, simplified};
 	float *sum = mem_try_array((size_t)size + 1, sizeof *sum);
 
 	(void)width;
-	bias = has(n, in, at) ? in[at]->data : NULL;
+	bias = rule_input(n, in, at) ? in[at]->data : NULL;
 	if (!sum)
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)size);
 	for (int64_t i = 0; i < rows; i++) {

@@ -29,7 +29,8 @@ static enum status looping_init(struct looping *l, struct error *err)
 	const struct graph *body = l->body;
 
 	l->n_scan = body->n_outputs - l->first_part - l->n_state;
-	if (l->n_state < 0 /* fewer inputs than it must have */ || l->n_scan < 0 || n->n_out > l->n_state + l->n_scan || body->n_inputs != n->n_in)
+	bool too_few = l->n_state < 0; // inputs
+	if (too_few || l->n_scan < 0 || n->n_out > l->n_state + l->n_scan || body->n_inputs != n->n_in)
 		return error_set(err, STATUS_FORMAT, "inputs and outputs of its body do not fit those of the node");
 	for (int i = 0; i < l->n_state; i++)
 		if (!l->in[l->first_state + i])

@@ -75,6 +75,11 @@ static bool goes_on(const struct graph *body)
 	return v == body_in(body, 1);
 }
 
+static const struct scan_attrs *scan_of(const struct node *n)
+{
+	return n->attrs;
+}
+
 // How often it runs whatever the values are; -1: only they tell.
 static int64_t trips_of(const struct node *n, const struct tensor *const *in, const struct graph *body)
 {
@@ -86,7 +91,7 @@ static int64_t trips_of(const struct node *n, const struct tensor *const *in, co
 		const struct tensor *x = in[own - 1];
 		int at;
 
-		if (x && !rule_axis(&at, loop_listed(&((const struct scan_attrs *)n->attrs)->scan_input_axes, loop_scanned(n) - 1), x->shape.rank, &err))
+		if (x && !rule_axis(&at, loop_listed(&scan_of(n)->scan_input_axes, loop_scanned(n) - 1), x->shape.rank, &err))
 			trips = x->shape.dim[at];
 	} else if (in[0] && in[0]->data && (!in[1] || (in[1]->data && loop_is_true(in[1]))) && goes_on(body)) {
 		if (rule_ints(&trips, &count, 1, in[0], "the number of iterations", &err) || count != 1)
@@ -125,7 +130,7 @@ enum status loop_known(const struct node *n, const struct tensor *const *in, str
 		const struct value *v = i < n_state ? body_in(body, first + i) : body_out(body, part + i);
 
 		if (i >= n_state)
-			out[i] = collected(v, trips, n->op->id == OP_Scan ? loop_listed(&((const struct scan_attrs *)n->attrs)->scan_output_axes, i - n_state) : 0);
+			out[i] = collected(v, trips, n->op->id == OP_Scan ? loop_listed(&scan_of(n)->scan_output_axes, i - n_state) : 0);
 		else
 			out[i] = v->type && shape_count(&v->shape) >= 0 ? (struct tensor){.type = v->type, .shape = v->shape} : unknown;
 		any = any || out[i].shape.rank >= 0;

@@ -19,11 +19,6 @@ static enum reduction reduction_of(const struct node *n)
 	return (enum reduction)i;
 }
 
-static const struct tensor *weights_of(const struct node *n, const struct tensor *const *in)
-{
-	return n->n_in > 2 ? in[2] : NULL;
-}
-
 // The shape of the classes: that of the scores without dimension 1.
 static bool classes_fit(const struct shape *scores, const struct shape *classes)
 {
@@ -45,11 +40,12 @@ static enum status check_class(const struct node *n, const struct tensor *classe
 
 enum status loss_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	const struct tensor *weights = weights_of(n, in);
+	const struct tensor *weights = rule_input(n, in, 2);
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
 
 	if (s == STATUS_OK && reduction_of(n) == REDUCTIONS)
-		s = error_set(err, STATUS_FORMAT, "reduction is '%s', must be none, sum or mean", ((const struct loss_attrs *)n->attrs)->reduction);
+		s = error_set(err, STATUS_FORMAT, "reduction is '%s', must be none, sum or mean",
+		    ((const struct loss_attrs *)n->attrs)->reduction);
 	if (s == STATUS_OK && !classes_fit(&in[0]->shape, &in[1]->shape))
 		s = error_set(err, STATUS_FORMAT, "the classes must have the shape of the scores without dimension 1");
 	if (s == STATUS_OK && weights && (weights->shape.rank != 1 || weights->shape.dim[0] != in[0]->shape.dim[1]))
@@ -69,7 +65,7 @@ static enum status losses(const struct node *n, const struct tensor *const *in, 
     struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-	const struct tensor *weights = weights_of(n, in);
+	const struct tensor *weights = rule_input(n, in, 2);
 	int64_t classes = x->dim[1], inner = rule_product(x, 2, x->rank), ignored = ((const struct loss_attrs *)n->attrs)->ignore_index;
 
 	for (int64_t i = 0; i < tensor_count(in[1]); i++) {

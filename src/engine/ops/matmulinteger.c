@@ -145,8 +145,8 @@ static struct integer_product plain_product(const struct node *n, const struct t
 {
 	return (struct integer_product){.a = in[MI_A],
 	    .b = in[MI_B],
-	    .a_zero = qlinear_input(n, in, MI_A_ZERO),
-	    .b_zero = qlinear_input(n, in, MI_B_ZERO)};
+	    .a_zero = rule_input(n, in, MI_A_ZERO),
+	    .b_zero = rule_input(n, in, MI_B_ZERO)};
 }
 
 enum status matmulinteger_shape(

@@ -16,16 +16,16 @@ struct operands {
 static struct operands operands_of(const struct node *n, const struct tensor *const *in)
 {
 	if (n->op->id == OP_DynamicQuantizeMatMul)
-		return (struct operands){.p = {.a = in[DM_A], .b = in[DM_B], .b_zero = qlinear_input(n, in, DM_B_ZERO)},
+		return (struct operands){.p = {.a = in[DM_A], .b = in[DM_B], .b_zero = rule_input(n, in, DM_B_ZERO)},
 		    .b_scale = in[DM_B_SCALE],
-		    .bias = qlinear_input(n, in, DM_BIAS)};
+		    .bias = rule_input(n, in, DM_BIAS)};
 	return (struct operands){.p = {.a = in[MF_A],
 	                             .b = in[MF_B],
-	                             .a_zero = qlinear_input(n, in, MF_A_ZERO),
-	                             .b_zero = qlinear_input(n, in, MF_B_ZERO)},
+	                             .a_zero = rule_input(n, in, MF_A_ZERO),
+	                             .b_zero = rule_input(n, in, MF_B_ZERO)},
 	    .a_scale = in[MF_A_SCALE],
 	    .b_scale = in[MF_B_SCALE],
-	    .bias = qlinear_input(n, in, MF_BIAS)};
+	    .bias = rule_input(n, in, MF_BIAS)};
 }
 
 static bool is_count(const struct tensor *t, int64_t one, int64_t other)

@@ -1,7 +1,6 @@
 // MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero point of its own.
 #include <string.h>
 #include "matmul.h"
-#include "qlinear.h"
 #include "rule.h"
 
 enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
@@ -26,12 +25,12 @@ static enum status read_weights(struct packed *p, const struct node *n, const st
 		return error_set(err, STATUS_UNSUPPORTED, "bits %lld, block_size %lld, K %lld and N %lld are not supported", (long long)a->bits,
 		    (long long)a->block, (long long)a->k, (long long)a->n);
 	*p = (struct packed){.k = a->k, .n = a->n, .bits = a->bits, .block = a->block, .blocks = up(a->k, a->block), .b = in[B],
-	    .scales = in[SCALES], .zeros = qlinear_input(n, in, ZEROS)};
+	    .scales = in[SCALES], .zeros = rule_input(n, in, ZEROS)};
 	p->zero_bytes = up(p->blocks * p->bits, 8);
 	if (shape_count(&p->b->shape) / p->n != p->blocks * up(p->block * p->bits, 8) || shape_count(&p->b->shape) % p->n ||
 	    shape_count(&p->scales->shape) / p->n != p->blocks || shape_count(&p->scales->shape) % p->n)
-		return error_set(err, STATUS_FORMAT, "weights or scales do not fit %lld x %lld in blocks of %lld", (long long)p->k, (long long)p->n,
-		    (long long)p->block);
+		return error_set(err, STATUS_FORMAT, "weights or scales do not fit %lld x %lld in blocks of %lld", (long long)p->k,
+		    (long long)p->n, (long long)p->block);
 	if (p->zeros && p->zeros->type != DT_U8 && p->zeros->type != DT_F32)
 		return error_set(err, STATUS_UNSUPPORTED, "zero points must be packed bytes or floats");
 	if (p->zeros && (shape_count(&p->zeros->shape) / p->n != (p->zeros->type == DT_U8 ? p->zero_bytes : p->blocks) ||
@@ -42,12 +41,12 @@ static enum status read_weights(struct packed *p, const struct node *n, const st
 
 static enum status resolve(struct packed *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
-	const struct tensor *bias = qlinear_input(n, in, BIAS);
+	const struct tensor *bias = rule_input(n, in, BIAS);
 	enum status s = read_weights(p, n, in, err);
 
 	if (s == STATUS_OK && (in[A]->shape.rank < 1 || in[A]->shape.dim[in[A]->shape.rank - 1] != p->k))
 		s = error_set(err, STATUS_FORMAT, "the input's last dimension must be %lld", (long long)p->k);
-	if (s == STATUS_OK && qlinear_input(n, in, GROUPS))
+	if (s == STATUS_OK && rule_input(n, in, GROUPS))
 		s = error_set(err, STATUS_UNSUPPORTED, "g_idx is not supported");
 	if (s == STATUS_OK && bias && shape_count(&bias->shape) != p->n)
 		s = error_set(err, STATUS_FORMAT, "the bias must have %lld numbers", (long long)p->n);
@@ -113,7 +112,7 @@ enum status matmulnbits_weights(struct tensor *w, const struct node *n, const st
 
 enum status matmulnbits_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const struct tensor *bias = qlinear_input(n, in, BIAS);
+	const struct tensor *bias = rule_input(n, in, BIAS);
 	float *y = out[0].data;
 	int64_t count = tensor_count(&out[0]);
 	struct tensor w;
@@ -125,8 +124,8 @@ enum status matmulnbits_eval(const struct node *n, const struct tensor *const *i
 	memset(y, 0, (size_t)count * sizeof *y);
 	if (bias)
 		matmul_add_row(y, count, bias->data, columns);
-	product_floats(&(struct matrices){.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1}, in[A]->data,
-	    w.data, y, width);
+	const struct matrices m = {.m = count / columns, .n = columns, .k = k, .a_row = k, .a_col = 1, .b_row = columns, .b_col = 1};
+	product_floats(&m, in[A]->data, w.data, y, width);
 	tensor_drop(&w);
 	return STATUS_OK;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "attr_specs.h"
-#include "ops.h"
+#include "rule.h"
 
 #define ONNX ""
 #define MS "com.microsoft"
@@ -161,10 +161,8 @@ static enum status check_inputs(const struct node *n, const struct tensor *const
 	for (int i = 0; i < n->n_in; i++) {
 		if (!in[i] && i < n->op->in_min)
 			return error_set(err, STATUS_FORMAT, "input %d is missing", i);
-		if (in[i] && (in[i]->type == DT_NONE || in[i]->shape.rank < 0)) {
-			err->text[0] = '\0';
-			return STATUS_UNSUPPORTED;
-		}
+		if (in[i] && (in[i]->type == DT_NONE || in[i]->shape.rank < 0))
+			return rule_pending(err);
 	}
 	for (int i = 0; i < n->n_in; i++) {
 		char letter = n->op->types[(size_t)i < last ? (size_t)i : last];

@@ -5,6 +5,7 @@
 
 #include "ops.h"
 
+// The terms of the two sums over codes below, which say what each is.
 struct codes_by {
 	float a, b, ratio, rest, low, high;
 };

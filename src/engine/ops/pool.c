@@ -29,8 +29,8 @@ enum status pool_shape(const struct node *n, const struct tensor *const *in, str
 	return STATUS_OK;
 }
 
-struct field { // what one output element sees: kernel positions 0..end-1 from `start`, those below `first` being
-	       // padding
+// What one output element sees: kernel positions 0..end-1 from `start`, those below `first` being padding.
+struct field {
 	int64_t start[WINDOW_DIMS], first[WINDOW_DIMS], end[WINDOW_DIMS], padded_end[WINDOW_DIMS];
 };
 

@@ -12,7 +12,7 @@ static enum status resolve(
     struct integer_product *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct gemm_attrs *a = n->attrs;
-	const struct tensor *c = qlinear_input(n, in, QG_C);
+	const struct tensor *c = rule_input(n, in, QG_C);
 	enum status s;
 
 	if (c && c->type != DT_I32)
@@ -29,7 +29,7 @@ static enum status resolve(
 
 enum status qgemm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	const struct tensor *y_scale = qlinear_input(n, in, QG_Y_SCALE), *y_zero = qlinear_input(n, in, QG_Y_ZERO);
+	const struct tensor *y_scale = rule_input(n, in, QG_Y_SCALE), *y_zero = rule_input(n, in, QG_Y_ZERO);
 	struct integer_product p;
 	enum status s = resolve(&p, n, in, err);
 
@@ -51,13 +51,13 @@ static enum status product(struct tensor *steps, const struct node *n, const str
 	struct integer_product p;
 	enum status s = resolve(&p, n, in, err);
 
-	return s == STATUS_OK ? matmulinteger_floats(steps->data, &p, qlinear_input(n, in, QG_C), &scales, width, err) : s;
+	return s == STATUS_OK ? matmulinteger_floats(steps->data, &p, rule_input(n, in, QG_C), &scales, width, err) : s;
 }
 
 enum status qgemm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const struct tensor *y_scale = qlinear_input(n, in, QG_Y_SCALE), *y_zero = qlinear_input(n, in, QG_Y_ZERO);
+	const struct tensor *y_scale = rule_input(n, in, QG_Y_SCALE), *y_zero = rule_input(n, in, QG_Y_ZERO);
 	struct qlinear unit = {1, y_zero ? (int32_t)element_int(y_zero, 0) : 0};
 	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
 	enum status s;

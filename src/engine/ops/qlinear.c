@@ -1,6 +1,7 @@
 #include "qlinear.h"
 
 #include "element.h"
+#include "rule.h"
 
 struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const int32_t *zero, int n, int axis)
 {
@@ -16,16 +17,11 @@ struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const in
 	return q;
 }
 
-const struct tensor *qlinear_input(const struct node *n, const struct tensor *const *in, int i)
-{
-	return i < n->n_in ? in[i] : NULL;
-}
-
 enum status qlinear_counts(const struct node *n, const struct tensor *const *in, const int *inputs, int n_inputs,
     int64_t channels, struct error *err)
 {
 	for (int i = 0; i < n_inputs; i++) {
-		const struct tensor *t = qlinear_input(n, in, inputs[i]);
+		const struct tensor *t = rule_input(n, in, inputs[i]);
 		int64_t count = t ? shape_count(&t->shape) : 1;
 		if (count != 1 && (channels == 0 || count != channels))
 			return error_set(err, STATUS_UNSUPPORTED, "input %d has %lld elements, which is not one%s",
@@ -37,7 +33,7 @@ enum status qlinear_counts(const struct node *n, const struct tensor *const *in,
 enum status qlinear_read(
     struct qlinear *q, const struct node *n, const struct tensor *const *in, int scale, int zero, struct error *err)
 {
-	const struct tensor *z = qlinear_input(n, in, zero);
+	const struct tensor *z = rule_input(n, in, zero);
 	enum status s = qlinear_counts(n, in, (const int[]){scale, zero}, 2, 0, err);
 
 	if (s == STATUS_OK)

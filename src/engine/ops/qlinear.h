@@ -9,8 +9,6 @@
 // arrays.
 struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const int32_t *zero, int n, int axis);
 
-// Input i, or NULL when it is left out.
-const struct tensor *qlinear_input(const struct node *n, const struct tensor *const *in, int i);
 // Inputs must have one element, or `channels` of them when that is not 0; those left out have none to check.
 MUST_CHECK enum status qlinear_counts(const struct node *n, const struct tensor *const *in, const int *inputs,
     int n_inputs, int64_t channels, struct error *err);

@@ -217,13 +217,14 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 enum status quantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
+	bool saturate = ((const struct quantize_attrs *)n->attrs)->saturate != 0;
 	struct scales s;
 
 	if (out[0].type != DT_F32)
 		return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
 	enum status status = resolve(&s, n, in, err);
 	if (status == STATUS_OK)
-		quantize_to_floats(&out[0], in[0], in[1]->data, &s, float_codes(n, in), ((const struct quantize_attrs *)n->attrs)->saturate != 0);
+		quantize_to_floats(&out[0], in[0], in[1]->data, &s, float_codes(n, in), saturate);
 	return status;
 }
 

@@ -1,3 +1,4 @@
+// The range of codes that are made when the node runs.
 #ifndef QTUI_ENGINE_OPS_QUANTIZE_DYNAMIC_H
 #define QTUI_ENGINE_OPS_QUANTIZE_DYNAMIC_H
 

@@ -1,10 +1,11 @@
-// RandomNormal, RandomUniform, what is like a tensor, and Bernoulli. The numbers depend on the seed alone (none: 0): the network in float and the
-// quantized one must see the same noise, or their difference would be that of the noise.
+// RandomNormal, RandomUniform, what is like a tensor, and Bernoulli. The numbers depend on the seed alone (none: 0): the network in float and
+// the quantized one must see the same noise, or their difference would be that of the noise.
 #include <math.h>
 #include <string.h>
 #include "element.h"
 #include "rule.h"
 
+// The finalizer of splitmix64; the multiplier of the index is its golden ratio.
 static uint64_t mixed(uint64_t z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

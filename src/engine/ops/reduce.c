@@ -29,7 +29,7 @@ enum status reduce_axes(
     bool gone[SHAPE_MAX_RANK], const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct reduce_attrs *a = n->attrs;
-	const struct tensor *list = n->n_in > 1 ? in[1] : NULL;
+	const struct tensor *list = rule_input(n, in, 1);
 	int64_t axes[SHAPE_MAX_RANK];
 	int rank = in[0]->shape.rank, count = -1;
 	enum status s = rule_axes_list(axes, &count, list, &a->axes, err);

@@ -131,7 +131,8 @@ static struct rnn_matrix matrix(const float *rows, int64_t n_rows, int64_t colum
 
 	if (turned && tiles && n_rows % TILE == 0 && columns % TILE == 0)
 		for (int64_t i = 0; i < n_rows; i += TILE)
-			tiles((uint8_t *)(turned + i), to, TILE * to, (const uint8_t *)(rows + i * columns), from, TILE * sizeof *rows, columns / TILE);
+			tiles((uint8_t *)(turned + i), to, TILE * to, (const uint8_t *)(rows + i * columns), from, TILE * sizeof *rows,
+			    columns / TILE);
 	else
 		for (int64_t i = 0; turned && i < n_rows * columns; i++)
 			turned[i % columns * apart + i / columns] = rows[i];

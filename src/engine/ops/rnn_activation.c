@@ -4,13 +4,8 @@
 #include <strings.h>
 #include "rnn.h"
 
-enum role {
-	NONE,
-	ATTR,
-	FACTOR,
-	SUMMAND,
-	STRETCH
-}; // what a parameter is: an attribute of the function, or done around it
+// What a parameter is: an attribute of the function, or done around it.
+enum role { NONE, ATTR, FACTOR, SUMMAND, STRETCH };
 static const struct activation {
 	const char *name;
 	enum unary_fn fn;

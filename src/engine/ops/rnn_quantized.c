@@ -4,6 +4,7 @@
 #include "qlinear.h"
 #include "quantize_dynamic.h"
 #include "rnn.h"
+#include "rule.h"
 
 enum { IN_X, IN_W, IN_R, IN_B, LSTM_INPUTS = 8, W_SCALE = LSTM_INPUTS, W_ZERO, R_SCALE, R_ZERO };
 
@@ -20,7 +21,7 @@ static struct node lstm_node(const struct node *n)
 static enum status weights_shape(struct tensor *w, const struct node *n, const struct tensor *const *in, int i, int scale, struct error *err)
 {
 	const struct shape *codes = &in[i]->shape;
-	const struct tensor *s = qlinear_input(n, in, scale), *zero = qlinear_input(n, in, scale + 1);
+	const struct tensor *s = rule_input(n, in, scale), *zero = rule_input(n, in, scale + 1);
 	int64_t columns;
 
 	if (codes->rank != 3 || !s)
@@ -50,7 +51,7 @@ static enum status resolve(struct floats_of *f, const struct node *n, const stru
 	f->in[IN_W] = &f->w;
 	f->in[IN_R] = &f->r;
 	for (int i = IN_B; i < LSTM_INPUTS; i++)
-		f->in[i] = qlinear_input(n, in, i);
+		f->in[i] = rule_input(n, in, i);
 	return s;
 }
 
@@ -107,8 +108,8 @@ enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *i
 		s = tensor_alloc(&f.r, NULL, err);
 	if (s == STATUS_OK) {
 		quantize_here(f.x.data, in[IN_X]->data, tensor_count(&f.x));
-		decode(&f.w, in[IN_W], in[W_SCALE], qlinear_input(n, in, W_ZERO));
-		decode(&f.r, in[IN_R], in[R_SCALE], qlinear_input(n, in, R_ZERO));
+		decode(&f.w, in[IN_W], in[W_SCALE], rule_input(n, in, W_ZERO));
+		decode(&f.r, in[IN_R], in[R_SCALE], rule_input(n, in, R_ZERO));
 		s = rnn_run(&lstm, f.in, out, step, width, err);
 	}
 	tensor_drop(&f.x);

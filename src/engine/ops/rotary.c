@@ -3,7 +3,6 @@
 #include <string.h>
 #include "attention.h"
 #include "element.h"
-#include "qlinear.h"
 #include "rotary.h"
 #include "rule.h"
 
@@ -18,7 +17,7 @@ static struct turn inputs_of(const struct node *n, const struct tensor *const *i
 {
 	if (!strcmp(n->op->domain, "com.microsoft"))
 		return (struct turn){.positions = in[1], .cos = in[2], .sin = in[3]};
-	return (struct turn){.positions = qlinear_input(n, in, 3), .cos = in[1], .sin = in[2]};
+	return (struct turn){.positions = rule_input(n, in, 3), .cos = in[1], .sin = in[2]};
 }
 
 // The heads of a rank 3 input without a number of them are as long as twice the caches.
@@ -43,7 +42,8 @@ static enum status read_heads(struct turn *t, const struct rotary_attrs *a, cons
 	}
 	t->how.pairs = (a->rotated > 0 ? a->rotated : t->how.size) / 2;
 	if (t->how.pairs * 2 > t->how.size || cached != t->how.pairs)
-		return error_set(err, STATUS_FORMAT, "heads of %lld cannot be turned by caches of %lld", (long long)t->how.size, (long long)cached);
+		return error_set(err, STATUS_FORMAT, "heads of %lld cannot be turned by caches of %lld", (long long)t->how.size,
+		    (long long)cached);
 	t->x = heads_of(x, t->heads);
 	t->how.interleaved = a->interleaved != 0;
 	return STATUS_OK;
@@ -117,8 +117,8 @@ enum status rotary_eval(const struct node *n, const struct tensor *const *in, st
 		s = cache_row(&at, &t, b, row, err);
 		for (int64_t h = 0; s == STATUS_OK && h < t.heads; h++) {
 			int64_t from = b * t.x.batch + h * t.x.head + row * t.x.row;
-			rotary_turn((float *)out[0].data + from, (const float *)in[0]->data + from, &t.how, (const float *)t.cos->data + at * t.how.pairs,
-			    (const float *)t.sin->data + at * t.how.pairs);
+			const float *cos = (const float *)t.cos->data + at * t.how.pairs, *sin = (const float *)t.sin->data + at * t.how.pairs;
+			rotary_turn((float *)out[0].data + from, (const float *)in[0]->data + from, &t.how, cos, sin);
 		}
 	}
 	return s;

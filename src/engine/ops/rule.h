@@ -8,6 +8,12 @@
 // Largest number of output elements, dimension or step that a rule computes with: products of two of them fit an int64.
 #define RULE_MAX_DIM ((int64_t)1 << 31)
 
+// Input i, or NULL when it is left out.
+static inline const struct tensor *rule_input(const struct node *n, const struct tensor *const *in, int i)
+{
+	return i < n->n_in ? in[i] : NULL;
+}
+
 bool rule_within(int64_t v, int64_t low, int64_t high);
 // Is the value of `t` at hand? (An empty tensor has nothing to know.)
 bool rule_known(const struct tensor *t);

@@ -11,7 +11,7 @@
 // The value of an input of one number, `absent` where it is left out. Pending where it is not known yet.
 static enum status number(int64_t *out, const struct node *n, const struct tensor *const *in, int i, int64_t absent, struct error *err)
 {
-	const struct tensor *t = i < n->n_in ? in[i] : NULL;
+	const struct tensor *t = rule_input(n, in, i);
 
 	*out = absent;
 	if (!t)
@@ -201,7 +201,7 @@ static enum status resolve_frames(struct frames *f, const struct node *n, const 
 	const struct shape *x = &in[0]->shape;
 	enum status s = number(&f->step, n, in, 1, 0, err);
 
-	f->window = n->n_in > 2 ? in[2] : NULL;
+	f->window = rule_input(n, in, 2);
 	if (s == STATUS_OK && (x->rank < 2 || x->rank > 3 || (x->rank == 3 && x->dim[2] != 1 && x->dim[2] != 2)))
 		s = error_set(err, STATUS_FORMAT, "the signal must be [batch, length, 1 or 2]");
 	if (s == STATUS_OK && f->window && f->window->shape.rank != 1)
@@ -241,7 +241,8 @@ enum status stft_eval(const struct node *n, const struct tensor *const *in, stru
 
 	if (s != STATUS_OK)
 		return s;
-	const struct lines lines = {.outer = x->dim[0], .inner = f.count, .x = in[0]->data, .window = f.window ? f.window->data : NULL, .y = out[0].data,
+	const struct lines lines = {.outer = x->dim[0], .inner = f.count, .x = in[0]->data, .y = out[0].data,
+	    .window = f.window ? f.window->data : NULL,
 	    .x_outer = x->dim[1] * parts, .x_inner = f.step * parts, .x_step = parts,
 	    .y_outer = f.count * f.bins * 2, .y_inner = f.bins * 2, .y_step = 2,
 	    .n = f.length, .length = f.length, .bins = f.bins, .parts = parts, .y_parts = 2};
@@ -269,8 +270,9 @@ static int64_t edge(const struct mel *m, int64_t i)
 static struct mel mel_of(const struct tensor *const *in, int64_t bins, int64_t rows)
 {
 	double low = 2595 * log10(1 + element_double(in[MEL_LOW], 0) / 700), high = 2595 * log10(1 + element_double(in[MEL_HIGH], 0) / 700);
+	double per_hertz = (double)(element_int(in[MEL_LENGTH], 0) + 1) / (double)element_int(in[MEL_RATE], 0);
 
-	return (struct mel){low, (high - low) / (double)(bins + 2), (double)(element_int(in[MEL_LENGTH], 0) + 1) / (double)element_int(in[MEL_RATE], 0), rows};
+	return (struct mel){.low = low, .step = (high - low) / (double)(bins + 2), .per_hertz = per_hertz, .rows = rows};
 }
 
 static enum status check_band(const struct mel *m, int64_t i, struct error *err)

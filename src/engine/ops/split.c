@@ -27,7 +27,7 @@ static enum status part_length(
 enum status split_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct axis_attrs *a = n->attrs;
-	const struct tensor *parts = n->n_in > 1 ? in[1] : NULL;
+	const struct tensor *parts = rule_input(n, in, 1);
 	struct shape y = in[0]->shape;
 	int axis = 0;
 	int64_t total, sum = 0;

@@ -6,7 +6,9 @@ enum { CACHE, ROWS, INDICES };
 
 static enum status check_mode(const char *mode, struct error *err)
 {
-	return !strcmp(mode, "linear") || !strcmp(mode, "circular") ? STATUS_OK : error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", mode);
+	if (!strcmp(mode, "linear") || !strcmp(mode, "circular"))
+		return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "mode `%s` is not supported", mode);
 }
 
 static enum status check_place(const struct tensorscatter_attrs *a, int64_t entry, int64_t at, int64_t rows, int64_t length, struct error *err)

@@ -19,10 +19,10 @@ static enum status make_slices(struct slices *v, const struct node *n, const str
 {
 	int64_t given = ((const struct unique_attrs *)n->attrs)->axis;
 	int axis = 0;
-	enum status s = given == INT32_MIN ? STATUS_OK : rule_axis(&axis, given, x->shape.rank, err);
+	enum status s = given == NO_AXIS ? STATUS_OK : rule_axis(&axis, given, x->shape.rank, err);
 
 	*v = (struct slices){x, 1, shape_count(&x->shape), 1};
-	if (s == STATUS_OK && given != INT32_MIN)
+	if (s == STATUS_OK && given != NO_AXIS)
 		*v = (struct slices){x, rule_product(&x->shape, 0, axis), x->shape.dim[axis],
 		    rule_product(&x->shape, axis + 1, x->shape.rank)};
 	return s;
@@ -149,7 +149,7 @@ enum status unique_shape(const struct node *n, const struct tensor *const *in, s
 		s = find_distinct(&d, n, &v, err);
 	if (s != STATUS_OK)
 		return s;
-	if (axis == INT32_MIN)
+	if (axis == NO_AXIS)
 		y = (struct shape){.rank = 1, .dim = {d.n}};
 	else
 		y.dim[axis < 0 ? axis + y.rank : axis] = d.n;

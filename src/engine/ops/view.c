@@ -121,7 +121,7 @@ enum status view_squeeze_shape(
 	bool gone[SHAPE_MAX_RANK];
 	struct shape y = {0};
 	int count;
-	enum status s = rule_axes_list(axes, &count, n->n_in > 1 ? in[1] : NULL, &a->axes, err);
+	enum status s = rule_axes_list(axes, &count, rule_input(n, in, 1), &a->axes, err);
 
 	if (s == STATUS_OK)
 		s = rule_axes(gone, axes, count, x->rank, err);
@@ -147,7 +147,7 @@ enum status view_unsqueeze_shape(
 	bool added[SHAPE_MAX_RANK];
 	struct shape y = {0};
 	int count, from = 0;
-	enum status s = rule_axes_list(axes, &count, n->n_in > 1 ? in[1] : NULL, &a->axes, err);
+	enum status s = rule_axes_list(axes, &count, rule_input(n, in, 1), &a->axes, err);
 
 	if (s != STATUS_OK)
 		return s;

@@ -1,6 +1,6 @@
 // What the parts of the planner share, in the order of the passes (plan.c).
-#ifndef PLAN_PLAN_IMPL_H
-#define PLAN_PLAN_IMPL_H
+#ifndef QTUI_ENGINE_PLAN_PLAN_IMPL_H
+#define QTUI_ENGINE_PLAN_PLAN_IMPL_H
 
 #include "qtui/base/mem.h"
 #include "qtui/engine/plan.h"

@@ -131,7 +131,7 @@ static bool is_conv(const struct exec *x)
 bool exec_conv_geometry(struct exec *x, const struct shape *w, struct conv_geometry *g, struct shape *shape)
 {
 	return exec_out_shape(x, shape) == STATUS_OK && shape_count(shape) > 0 &&
-	    conv_geometry(g, x->node, &x->in[0]->t.shape, w, shape) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
+	    conv_geometry(g, x->node, &x->in[0]->t.shape, w) && shape_count(shape) == g->n * g->oc * g->oh * g->ow;
 }
 
 static bool geometry(struct exec *x, const struct tensor *w, struct conv_geometry *g, struct shape *shape)

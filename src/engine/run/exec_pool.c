@@ -53,7 +53,7 @@ static bool pool_task_of(struct exec *x, struct rep *in, struct pool_task *t, st
 	}
 	const struct pool_attrs *a = x->node->attrs;
 	t->count_include_pad = a->count_include_pad != 0;
-	return a->storage_order == 0 && conv_geometry(&t->g, x->node, &in->t.shape, NULL, shape);
+	return a->storage_order == 0 && conv_geometry(&t->g, x->node, &in->t.shape, NULL);
 }
 
 // The result in the shape that the operator gives it: a reduction may leave the dimensions out that it takes.

@@ -1,6 +1,6 @@
 // Private to src/engine/run: steps, the store, and what the exec_*.c files share.
-#ifndef QTUI_ENGINE_RUN_IMPL_H
-#define QTUI_ENGINE_RUN_IMPL_H
+#ifndef QTUI_ENGINE_RUN_RUN_IMPL_H
+#define QTUI_ENGINE_RUN_RUN_IMPL_H
 
 #include <pthread.h>
 #include "qtui/base/hash.h"
@@ -150,7 +150,6 @@ bool exec_integer(const struct exec *x); // FULL or ALONE
 void rep_set_quantizer(struct rep *r, const struct quantizer *q);
 MUST_CHECK enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
 MUST_CHECK enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
-MUST_CHECK enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
 void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again, in codes what stands for zero
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes

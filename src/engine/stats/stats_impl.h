@@ -1,7 +1,7 @@
 // The inner loops of the figures (private). stats_body.h is compiled once for every processor level; all levels give the same
 // bits: sums run in eight fixed lanes, without fused multiply-add, and are added up in one order.
-#ifndef QTUI_ENGINE_STATS_IMPL_H
-#define QTUI_ENGINE_STATS_IMPL_H
+#ifndef QTUI_ENGINE_STATS_STATS_IMPL_H
+#define QTUI_ENGINE_STATS_STATS_IMPL_H
 
 #include <string.h>
 #include "../quantizer_span.h"

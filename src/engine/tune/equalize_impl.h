@@ -1,6 +1,6 @@
 // Private to src/engine/tune: what equalize.c works on, layers and groups.
-#ifndef ENGINE_EQUALIZE_IMPL_H
-#define ENGINE_EQUALIZE_IMPL_H
+#ifndef QTUI_ENGINE_TUNE_EQUALIZE_IMPL_H
+#define QTUI_ENGINE_TUNE_EQUALIZE_IMPL_H
 
 #include "qtui/engine/equalize.h"
 

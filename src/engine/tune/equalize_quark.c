@@ -1,5 +1,5 @@
-// Cross-layer equalization by AMD Quark's rules (`cle`): one convolution or Gemm behind one, biases count, factors have no limits, and a depthwise
-// convolution between two others shares its range with both. The order of the tool is kept, in which the first pair comes once more at the end.
+// Cross-layer equalization by AMD Quark's rules (`cle`): one convolution or Gemm behind one, biases count, factors have no limits, and a
+// depthwise convolution between two others shares its range with both. The order of the tool is kept, in which the first pair comes once more at the end.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +105,8 @@ static int weights_behind(const struct graph *g, int node, bool (*passes)(const 
 
 static void add_group(struct equalize_group *to, const int *node, int n, const struct layer *first)
 {
-	*to = (struct equalize_group){.front = xcalloc((size_t)n, sizeof(int)), .n_front = n - 1, .behind = xcalloc(1, sizeof(int)), .n_behind = 1,
-	    .channels = first->rows, .chained = n == 3};
+	*to = (struct equalize_group){.front = xcalloc((size_t)n, sizeof(int)), .n_front = n - 1,
+	    .behind = xcalloc(1, sizeof(int)), .n_behind = 1, .channels = first->rows, .chained = n == 3};
 	for (int i = 0; i + 1 < n; i++)
 		to->front[i] = node[i];
 	to->behind[0] = node[n - 1];

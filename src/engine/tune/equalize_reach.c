@@ -12,20 +12,10 @@ struct reader {
 	struct error err;  // the first one
 };
 
-static enum status as_floats(struct rep *out, const struct sighting *s, struct error *err)
-{
-	struct rep floats = {0};
-	enum status st = rep_to_float(&floats, s->rep[SIM_FLOAT], s->width, err);
-	if (st == STATUS_OK)
-		st = rep_to_layout(out, &floats, LAYOUT_PLAIN, s->width, err);
-	rep_drop(&floats);
-	return st;
-}
-
 static enum status read_one(struct reader *r, const struct sighting *s, struct error *err)
 {
 	struct rep x = {0};
-	enum status st = as_floats(&x, s, err);
+	enum status st = rep_to_float_layout(&x, s->rep[SIM_FLOAT], LAYOUT_PLAIN, s->width, err);
 	struct channel_split split = channel_split(&r->g->value[s->value].shape, r->axis[s->value]);
 	double *top = st == STATUS_OK ? mem_try_array((size_t)split.n, sizeof *top) : NULL;
 	if (st == STATUS_OK && !top)
@@ -83,7 +73,8 @@ enum status equalize_reach(double ***out, const struct graph *g, struct engine *
     struct error *err)
 {
 	size_t values = (size_t)g->n_values + 1;
-	struct reader r = {.g = g, .reach = xcalloc(values, sizeof *r.reach), .axis = xcalloc(values, sizeof *r.axis), .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct reader r = {
+	    .g = g, .reach = xcalloc(values, sizeof *r.reach), .axis = xcalloc(values, sizeof *r.axis), .lock = PTHREAD_MUTEX_INITIALIZER};
 	bool *want = xcalloc(values, sizeof *want);
 	struct pass p = {.last = samples, .keep = KEEP_NOTHING, .visit = see, .arg = &r, .cancel = cancel};
 	p.want[SIM_FLOAT] = want;

@@ -17,20 +17,11 @@ static struct stripe stripe_of(const struct layer *l, int64_t first)
 	return l->rows_first ? (struct stripe){w, first, other, 0, 1} : (struct stripe){w, other, first, 1, 0};
 }
 
-static enum status copy_constant(struct tensor *out, const struct tensor *x, struct error *err)
-{
-	*out = (struct tensor){.type = DT_F32, .shape = x->shape};
-	enum status st = tensor_alloc(out, NULL, err);
-	if (st == STATUS_OK)
-		memcpy(out->data, x->data, tensor_bytes(x));
-	return st;
-}
-
 enum status layer_open(struct layer *l, const struct graph *g, struct error *err)
 {
-	enum status st = copy_constant(&l->w, l->weight, err);
+	enum status st = tensor_copy(&l->w, l->weight, err);
 	if (st == STATUS_OK && l->bias)
-		st = copy_constant(&l->b, l->bias, err);
+		st = tensor_copy(&l->b, l->bias, err);
 	return st == STATUS_OK ? st : error_prefix(err, "node %s", g->node[l->node].name);
 }
 

@@ -1,5 +1,6 @@
-// New weights for one node: least squares, then rounding that carries every weight's error over to those not yet rounded. The damping
-// of the least squares is what does best on the half of the rows that they did not see, for every output by itself; an output for which none does better than what it has keeps that.
+// New weights for one node: least squares, then rounding that carries every weight's error over to those not yet rounded. The damping of the
+// least squares is what does best on the half of the rows that they did not see, for every output by itself; an output for which none does
+// better than what it has keeps that.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -68,18 +68,6 @@ static void bench_done(struct bench *b)
 	tensor_drop(&b->tuned.bias);
 }
 
-static enum status copy_constant(struct tensor *out, const struct tensor *from, struct error *err)
-{
-	*out = *from;
-	out->buf = NULL;
-	enum status st = tensor_alloc(out, NULL, err);
-	if (st == STATUS_OK)
-		memcpy(out->data, from->data, tensor_bytes(from));
-	else
-		*out = (struct tensor){0};
-	return st;
-}
-
 static void find_ranges(struct bench *b, const float *w)
 {
 	int64_t outputs = b->s->groups * b->s->m;
@@ -108,9 +96,9 @@ static enum status bench_open(struct bench *b, const struct tuner *t, const stru
 	find_ranges(b, tuner_weight(t, s)->data);
 	b->tuned.node = s->node;
 	b->tuned.grid = quantizer_key(b->q);
-	enum status st = copy_constant(&b->tuned.weight, plan_constant(t->plan, in + 1), err);
+	enum status st = tensor_copy(&b->tuned.weight, plan_constant(t->plan, in + 1), err);
 	if (st == STATUS_OK && s->bias)
-		st = copy_constant(&b->tuned.bias, plan_constant(t->plan, in + 2), err);
+		st = tensor_copy(&b->tuned.bias, plan_constant(t->plan, in + 2), err);
 	return st;
 }
 
@@ -146,7 +134,8 @@ static enum status sum_group(struct bench *b, const struct tuner *t, const struc
 	}
 	for (int i = 0; i < t->opt.samples; i++) {
 		const float *x = p->row + i * s->rows * k + group * s->k, *y = p->wanted + i * s->rows * m + group * s->m;
-		linalg_apply(&(struct linalg_rows){.x = x, .w = w, .y = b->left, .rows = s->rows, .k = s->k, .m = s->m, .x_row = k, .w_row = s->k, .y_row = s->m});
+		linalg_apply(&(struct linalg_rows){
+		    .x = x, .w = w, .y = b->left, .rows = s->rows, .k = s->k, .m = s->m, .x_row = k, .w_row = s->k, .y_row = s->m});
 		for (int64_t j = 0; j < s->rows; j++)
 			for (int64_t c = 0; c < s->m; c++)
 				b->left[j * s->m + c] = y[j * m + c] - b->left[j * s->m + c] - (s->bias ? s->bias[group * s->m + c] : 0.0f);

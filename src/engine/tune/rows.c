@@ -25,7 +25,8 @@ static bool outputs(const struct tuner *t, const struct tune_site *s, const floa
 		float *w = tuner_group_weights(s, tuner_weight(t, s), g);
 		if (!w)
 			return false;
-		linalg_apply(&(struct linalg_rows){.x = x + g * s->k, .w = w, .y = y + g * s->m, .rows = s->rows, .k = s->k, .m = s->m, .x_row = k, .w_row = s->k, .y_row = m});
+		linalg_apply(&(struct linalg_rows){.x = x + g * s->k, .w = w, .y = y + g * s->m, .rows = s->rows, .k = s->k, .m = s->m,
+		    .x_row = k, .w_row = s->k, .y_row = m});
 		free(w);
 	}
 	for (int64_t j = 0; s->bias && j < s->rows; j++)
@@ -38,21 +39,16 @@ static bool outputs(const struct tuner *t, const struct tune_site *s, const floa
 static enum status input_of(struct tensor *out, const struct tuner *t, const struct tune_site *s, struct rep *seen, int width, struct error *err)
 {
 	const struct quantizer *q = t->sim == SIM_FULL ? slot_quantizer(plan_in(t->plan, s->node, 0)) : NULL;
-	struct rep a = {0}, f = {0}, p = {0};
+	struct rep a = {0}, x = {0};
 	enum status st = STATUS_OK;
 	if (q && q->kind != QUANT_NONE)
 		st = rep_apply(&a, seen, q, width, err);
 	else
 		a = rep_share(seen);
 	if (st == STATUS_OK)
-		st = rep_to_float(&f, &a, width, err);
-	if (st == STATUS_OK && !s->conv)
-		st = rep_to_layout(&p, &f, LAYOUT_PLAIN, width, err);
-	else if (st == STATUS_OK)
-		p = rep_share(&f);
-	*out = p.t;
+		st = s->conv ? rep_to_float(&x, &a, width, err) : rep_to_float_layout(&x, &a, LAYOUT_PLAIN, width, err);
+	*out = x.t;
 	rep_drop(&a);
-	rep_drop(&f);
 	return st;
 }
 
@@ -100,7 +96,8 @@ static void see(void *arg, const struct sighting *s)
 enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err)
 {
 	bool *want = xcalloc((size_t)t->g->n_values + 1, 1);
-	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t, .cancel = t->opt.cancel, .keep = sim == SIM_FLOAT ? KEEP_NOTHING : KEEP_FOR_EDITS};
+	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t,
+	    .cancel = t->opt.cancel, .keep = sim == SIM_FLOAT ? KEEP_NOTHING : KEEP_FOR_EDITS};
 	for (int i = first; i < last; i++)
 		want[t->place[i].site.value] = true;
 	p.want[sim] = want;

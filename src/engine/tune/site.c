@@ -5,7 +5,7 @@
 static bool conv_site(struct tune_site *s, const struct graph *g, const struct node *n)
 {
 	const struct shape *w = &g->value[n->in[1]].shape, *x = &g->value[n->in[0]].shape, *y = &g->value[n->out[0]].shape;
-	if (x->rank < 0 || shape_count(x) <= 0 || shape_count(y) <= 0 || !conv_geometry(&s->g, n, x, w, y))
+	if (x->rank < 0 || shape_count(x) <= 0 || shape_count(y) <= 0 || !conv_geometry(&s->g, n, x, w))
 		return false;
 	s->conv = true;
 	s->groups = s->g.group;
@@ -51,7 +51,8 @@ bool site_find(struct tune_site *s, const struct plan *p, int node, int64_t most
 		return false;
 	const struct tensor *w = g->value[n->in[1]].constant;
 	const struct quantizer *q = slot_quantizer(plan_in(p, node, 1));
-	if (!w || w->type != DT_F32 || !q || q->kind != QUANT_LINEAR || q->bits > 16 || g->value[n->in[0]].constant || g->value[n->in[0]].type != DT_F32)
+	if (!w || w->type != DT_F32 || !q || q->kind != QUANT_LINEAR || q->bits > 16 || g->value[n->in[0]].constant ||
+	    g->value[n->in[0]].type != DT_F32)
 		return false;
 	if (!(conv ? conv_site : product_site)(s, g, n) || !takes_bias(s, g, n))
 		return false;

@@ -1,7 +1,7 @@
 // Private to src/engine/tune. Reading order: tuning.c (tuned constants), site.c (what can be tuned, and rows of its input), moments.c (sums over
 // rows and what follows from them), fit.c (new weights from sums), rows.c, node.c (one node), tuner.c (the network, level by level).
-#ifndef ENGINE_TUNE_IMPL_H
-#define ENGINE_TUNE_IMPL_H
+#ifndef QTUI_ENGINE_TUNE_TUNE_IMPL_H
+#define QTUI_ENGINE_TUNE_TUNE_IMPL_H
 
 #include <pthread.h>
 #include "qtui/engine/op.h"
