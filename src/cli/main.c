@@ -31,15 +31,15 @@ static const struct verb {
      VERB_COMPARE, verb_compare},
     {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "Writes the quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
      VERB_QUANTIZE, verb_quantize},
-    {"export", "MODEL CALIB --session S --format NAME [-o F]", "Writes the decisions as a file for another tool; lists what that file cannot say.", VERB_EXPORT,
-     verb_export},
+    {"export", "MODEL CALIB --session S --format NAME [-o F]", "Writes the decisions as a file for another tool; lists what that file cannot say.",
+     VERB_EXPORT, verb_export},
     {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", "Runs the network on given inputs; writes its outputs, or every tensor, as NPY.",
      VERB_RUN, verb_run},
     {"ops", "", "Lists the operators that are supported.", VERB_OPS, verb_ops},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
-static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json", "Opens the screen, where you see the figures and edit the decisions; ? shows its keys.",
-	VERB_TUI, verb_tui};
+static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json",
+    "Opens the screen, where you see the figures and edit the decisions; ? shows its keys.", VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
 int verb_tui(struct options *o)

@@ -155,7 +155,8 @@ static void print_blames(const struct search *s)
 	const struct graph *g = study_graph(s->study);
 	struct str halves = {0};
 	blames_halves(&halves, b);
-	printf("damage %.4f with everything quantized%s\n", b->total, b->total <= BLAME_LEAST ? "; no part is to blame" : b->complete ? "" : "; not split to the end");
+	printf("damage %.4f with everything quantized%s\n", b->total,
+	    b->total <= BLAME_LEAST ? "; no part is to blame" : b->complete ? "" : "; not split to the end");
 	if (halves.len)
 		printf("quantized alone: %s\n", str_text(&halves));
 	str_done(&halves);
@@ -219,8 +220,8 @@ static void print_frontier(const struct search *s, const struct frontier *f)
 {
 	char text[FRONTIER_CHANGES], time[COST_TIME];
 	int times = f->n && !isnan(f->at[0].figures.us) ? 10 : 0;
-	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n%6s%8s%*s%9s%9s%9s  changes\n", "steps", "cost",
-	    times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
+	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n"
+	    "%6s%8s%*s%9s%9s%9s  changes\n", "steps", "cost", times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
 	for (int i = 0; i < f->n; i++) {
 		const struct repair_figures *x = &f->at[i].figures;
 		char steps[16] = "-";

@@ -41,7 +41,8 @@ MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err
 // --check, before the work; and whether its conditions hold, after everything is written.
 MUST_CHECK enum status read_checks(struct check *c, const struct options *o, struct error *err);
 
-// With --labels or --eval, and for --findings where the model's file tells how pictures were prepared: judges samples and their preparation (survey.h) and gives that to the study, for its findings.
+// With --labels or --eval, and for --findings where the model's file tells how pictures were prepared: judges samples and their preparation
+// (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
 // Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].

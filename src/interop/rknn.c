@@ -1,5 +1,5 @@
-// RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that operators end with. The rest of that file
-// is what its step 1 calibrated; the block is put into it as text.
+// RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that operators end with. The rest
+// of that file is what its step 1 calibrated; the block is put into it as text.
 #include <stdlib.h>
 #include "formats.h"
 
@@ -48,8 +48,8 @@ enum status rknn(struct str *out, struct str *loss, const struct decided *d, con
 	str_add_utf8(out, str_text(&block));
 	lose_scales(loss, d, s, "custom_quantize_layers");
 	if (block.len)
-		str_add(loss, "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of hybrid_quantization_step1; a name that its "
-		    "quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");
+		str_add(loss, "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of "
+		    "hybrid_quantization_step1; a name that its quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");
 	str_done(&block);
 	free(want);
 	return STATUS_OK;

@@ -1,6 +1,6 @@
-// tpu-mlir: the quantization table (operator -> mode) and the calibration table (operator -> range). Its operators have no names of their own: one
-// is called TENSOR_Type, after its first output. What it fuses keeps the last name, and only its run shows what that is; it passes over names that
-// it does not have, so that every name an operator may get is written.
+// tpu-mlir: the quantization table (operator -> mode) and the calibration table (operator -> range). Its operators have no names of their
+// own: one is called TENSOR_Type, after its first output. What it fuses keeps the last name, and only its run shows what that is; it passes
+// over names that it does not have, so that every name an operator may get is written.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static void add_line(struct table *t, const char *tensor, const char *type, cons
 		str_addf(t->out, "%s%s%s %s\n", tensor, *type ? "_" : "", type, columns);
 }
 
-// By the type that the node of the file has, and by that of the node which a simplifier makes of it (a Conv with its BatchNormalization is a Conv).
+// By the type that the node of the file has, and by that of the node which a simplifier makes of it (a Conv with its BatchNormalization is
+// a Conv).
 static void add_lines(struct table *t, const struct graph *g, const struct origin *o, const char *tensor, const char *columns)
 {
 	const struct node *n = &g->node[o->node];

@@ -48,8 +48,8 @@ void test_alone__the_first_node_is_computed_once(void **state)
 {
 	struct error err = {0};
 	struct study *s;
-	struct study_options opt = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_MINMAX, .data = {.samples = 2}, .threads = 2,
-	    .calibrate_only = true};
+	struct study_options opt = {.model = "examples/digits.onnx", .calib = "examples/calib", .method = CALIB_MINMAX, .data = {.samples = 2},
+	    .threads = 2, .calibrate_only = true};
 	assert_int_equal(study_open(&s, &opt, &err), STATUS_OK);
 	study_run(s);
 	assert_int_equal(study_wait(s, &err), STATUS_OK);

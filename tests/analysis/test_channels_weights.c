@@ -12,8 +12,8 @@
 
 static struct study *open_study(const char *target)
 {
-	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = target, .method = CALIB_MINMAX,
-	    .data = {.samples = 1}, .threads = 1, .task = {.none = true}});
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = target,
+	    .method = CALIB_MINMAX, .data = {.samples = 1}, .threads = 1, .task = {.none = true}});
 }
 
 static const struct site *weight_of(const struct snapshot *s, const char *node)

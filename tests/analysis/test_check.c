@@ -26,7 +26,8 @@ void test_check__words(void **state)
 	struct check c = check_nothing;
 	assert_int_equal(check_parse(&c, "snr>20, cos>0.99 ,map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(check_parse(&c, "wide<0.15", &err), STATUS_OK);
-	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_map_drop == 0.005 && isnan(c.max_drop) && isnan(c.max_top1_drop) && c.max_wide == 0.15 && isnan(c.max_cost));
+	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_map_drop == 0.005 && isnan(c.max_drop) && isnan(c.max_top1_drop) &&
+	    c.max_wide == 0.15 && isnan(c.max_cost));
 	static const char *const bad[] = {"", ",", "snr>20,", "snr", "snr<20", "cos>2", "snr>20 cos>0.9", "nsr<0.1",
 	    "snr>1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

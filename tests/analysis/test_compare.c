@@ -75,7 +75,8 @@ void test_compare__nodes_of_one_side_only(void **state)
 // Members of other types than the contract's are as good as absent.
 void test_compare__malformed_analyses(void **state)
 {
-	static const char *const odd[] = {"{\"qtui\":1}", "{\"nodes\":5,\"outputs\":{}}", "{\"nodes\":[null,5,{\"name\":3},{\"name\":\"p\",\"outputs\":7}]}",
+	static const char *const odd[] = {"{\"qtui\":1}", "{\"nodes\":5,\"outputs\":{}}",
+	    "{\"nodes\":[null,5,{\"name\":3},{\"name\":\"p\",\"outputs\":7}]}",
 	    "{\"nodes\":{\"p\":{\"name\":\"p\"}},\"outputs\":[[],{\"tensor\":\"y\",\"graphwise\":[1]}]}"};
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {

@@ -213,7 +213,8 @@ void test_equalizing__only_looks_without_a_file(void **state)
 // What an Add reads has one factor with its result only where groups may reach through sums.
 void test_equalizing__reaches_through_sums_where_it_may(void **state)
 {
-	static const float front[2][MID * IN] = {{8, 1, -2, 0.5f, 0.25f, 0.125f, 1, -1, 2, 0.01f, -0.01f, 0.005f}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}};
+	static const float front[2][MID * IN] = {{8, 1, -2, 0.5f, 0.25f, 0.125f, 1, -1, 2, 0.01f, -0.01f, 0.005f},
+	    {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}};
 	static const float behind[OUT * MID] = {0.5f, 2, 1, 9, -0.25f, 0.5f, 1, -7};
 	struct onnx_case c;
 	case_init(&c);

@@ -17,8 +17,8 @@ static bool look(struct frontier **f, double id, double cost, double damage, dou
 {
 	struct edits *e = edits_new(NODES);
 	e->scale[0] = id;
-	struct frontier *more = frontier_with(*f, &(struct repair_state){.steps = (int)id, .figures = {.cost = cost, .damage = damage, .score = score, .us = NAN},
-	    .as_run = as_run, .edits = e}, &basis);
+	struct frontier *more = frontier_with(*f, &(struct repair_state){.steps = (int)id,
+	    .figures = {.cost = cost, .damage = damage, .score = score, .us = NAN}, .as_run = as_run, .edits = e}, &basis);
 	edits_free(&e);
 	if (!more)
 		return false;
@@ -320,15 +320,16 @@ void test_frontier__of_a_session_is_checked(void **state)
 	expect_refused("{\"states\": 1}", "\"states\"");
 	expect_refused("{\"states\": [{}]}", "the 1. state: \"calibration\"");
 	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": []}]}", "lack cost");
-	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": [{\"node\": \"nobody\"}], \"figures\": {\"cost\": 1, \"damage\": 0}}]}", "nobody");
+	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": [{\"node\": \"nobody\"}], \"figures\": {\"cost\": 1, \"damage\": 0}}]}",
+	    "nobody");
 }
 
 // A repair sees what a truncation leaves in float as an edit; the user has made none.
 void test_frontier__a_truncation_is_no_edit(void **state)
 {
 	const char *cut[] = {"/model.9/Concat_output_0"};
-	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
-	    .data = {.random = 1, .samples = 1}, .calibrate_only = true, .truncate = cut, .n_truncate = 1});
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX,
+	    .threads = 1, .data = {.random = 1, .samples = 1}, .calibrate_only = true, .truncate = cut, .n_truncate = 1});
 	struct error err = {0};
 	struct edits *e = study_effective(st, study_edits(st));
 	int node = graph_find_node(study_graph(st), "/model.10/conv/Conv"), first = graph_find_node(study_graph(st), "/model.0/conv/Conv");

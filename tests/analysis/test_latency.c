@@ -129,8 +129,10 @@ void test_latency__refuses_what_is_no_table_of_the_model(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-	    {"", "board.csv:1: nothing names a column"}, {"\n\n\r\n", "board.csv:1: nothing names a column"}, {"name,op\na,b\n", "board.csv:1: nothing names a column"},
-	    {"name,start time us,time ratio %\na,1,2\n", "board.csv:1: nothing names a column"}, {"{\"a\": 1}", "board.csv: entry 1: nothing names a column"}, {"[{\"name\": \"x\", \"dur\": 1}", "board.csv:1: not valid JSON"},
+	    {"", "board.csv:1: nothing names a column"}, {"\n\n\r\n", "board.csv:1: nothing names a column"},
+	    {"name,op\na,b\n", "board.csv:1: nothing names a column"},
+	    {"name,start time us,time ratio %\na,1,2\n", "board.csv:1: nothing names a column"},
+	    {"{\"a\": 1}", "board.csv: entry 1: nothing names a column"}, {"[{\"name\": \"x\", \"dur\": 1}", "board.csv:1: not valid JSON"},
 	    {"[{\"name\": \"x\", \"dur\": 1}]", "board.csv: entry 1: the model has no node x"},
 	    {"name,us\n", "there is no line below the heading"}, {"name,us\nnowhere,1\n", "board.csv:2: the model has no node nowhere"},
 	    {"name,latency\n" CONV ",1\n", "board.csv:2: \"1\" of what? Name the column latency_us or latency_ms"},

@@ -237,7 +237,8 @@ void test_planted__a_wrong_range(void **state)
 
 void test_planted__swapped_colours(void **state)
 {
-	const char *resnet = support_data("models/resnet20_cifar10.onnx"), *cifar = support_data("cifar10"), *labels = support_data("cifar10/labels.csv");
+	const char *resnet = support_data("models/resnet20_cifar10.onnx"), *cifar = support_data("cifar10"),
+	    *labels = support_data("cifar10/labels.csv");
 	struct preprocess pre = {.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true,
 	    .bgr = true, .color_set = true};
 	if (!resnet || !cifar || !labels)

@@ -57,7 +57,8 @@ void test_prepare__what_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {"preprocess", "preprocess --color", "preprocess --color pink", "preprocess --std 0", "preprocess --std -1",
-	    "preprocess --mean x", "preprocess --mean 1,2", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan", "preprocess --resize twice", "preprocess --sharpen 1"};
+	    "preprocess --mean x", "preprocess --mean 1,2", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan", "preprocess --resize twice",
+	    "preprocess --sharpen 1"};
 	struct error err = {0};
 	struct study *st = open_study(0);
 	int current;

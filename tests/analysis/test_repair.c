@@ -13,8 +13,8 @@
 
 static struct study *open_study_of(const char *model, int threads)
 {
-	struct study *st = open_for_test((struct study_options){.model = model, .calib = "examples/calib", .target = "esp32p4", .method = CALIB_PERCENTILE,
-	    .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true});
+	struct study *st = open_for_test((struct study_options){.model = model, .calib = "examples/calib", .target = "esp32p4",
+	    .method = CALIB_PERCENTILE, .threads = threads, .memory = (size_t)512 << 20, .data = {.samples = 4}, .calibrate_only = true});
 	wait_for_run(st);
 	return st;
 }

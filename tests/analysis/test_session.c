@@ -119,7 +119,8 @@ void test_session__wrong_kinds_inside_are_named(void **state)
 	    {"\"calibration\": {\"preprocess\": {\"resize\": \"twice\"}}", "twice is none of"},
 	    {"\"variants\": [1]", "name is one word"},
 	    {"\"variants\": [{\"name\": \"a\", \"target\": \"esp32p4\", \"calibration\": \"kl\", \"edits\": 5}]", "\"edits\" must be a list"},
-	    {"\"variants\": [{\"name\": \"a\", \"target\": \"esp32p4\", \"calibration\": \"kl\", \"preprocess\": {\"mean\": [1]}}]", "resize is missing"},
+	    {"\"variants\": [{\"name\": \"a\", \"target\": \"esp32p4\", \"calibration\": \"kl\", \"preprocess\": {\"mean\": [1]}}]",
+	    "resize is missing"},
 	};
 	struct study *st = open_study();
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -194,7 +195,8 @@ void test_session__a_journal_asks_each_target(void **state)
 	    " \"set " OTHER " int16\"]}", &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "edit 3: " OTHER ": target tensorrt has no 16-bit form"));
 	assert_int_equal(precision(st, CONV), -1);
-	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"target\": \"tensorrt\", \"journal\": [\"target esp32p4\", \"set " CONV " int16\"]}", &err), STATUS_OK);
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"target\": \"tensorrt\", \"journal\": [\"target esp32p4\", \"set " CONV " int16\"]}",
+	    &err), STATUS_OK);
 	assert_int_equal(precision(st, CONV), PREC_INT16);
 	study_close(&st);
 }

@@ -14,8 +14,8 @@
 
 static struct study *open_study(const char *target)
 {
-	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = target, .method = CALIB_PERCENTILE,
-	    .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 8}, .task = {.none = true}});
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = target,
+	    .method = CALIB_PERCENTILE, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 8}, .task = {.none = true}});
 	wait_for_run(st);
 	return st;
 }

@@ -180,7 +180,8 @@ void test_task__what_quantization_costs_and_where(void **state)
 	assert_true(r->sample[0].value[TASK_FLOAT] > .5 && r->sample[0].value[TASK_QUANT] == 0);
 	assert_true(r->sample[1].value[TASK_FLOAT] == r->sample[1].value[TASK_QUANT]);
 	assert_true(r->figure[0].value[TASK_QUANT] < r->figure[0].value[TASK_FLOAT]);
-	assert_true(task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &interval) && task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &again));
+	assert_true(task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &interval) &&
+	    task_interval(b.t, float_net(b.t), quantized(b.t), 200, 1, &again));
 	assert_true(interval.difference == again.difference && interval.low == again.low && interval.high == again.high);
 	assert_int_equal(interval.samples, again.samples);
 	assert_true(

@@ -129,7 +129,8 @@ void test_tuned__moves_with_its_session(void **state)
 	struct error err = {0};
 	struct study *st = open_study(), *again = open_study();
 	struct session *s = NULL;
-	char *path = xstrdup(support_temp("moved.json")), *to = xstrdup(support_temp("moved.json~")), *nowhere = xstrdup(support_temp("no/such/place.json"));
+	char *path = xstrdup(support_temp("moved.json")), *to = xstrdup(support_temp("moved.json~")),
+	    *nowhere = xstrdup(support_temp("no/such/place.json"));
 	tune(st);
 	char *file = only_tuned_file(path, st), *there = only_tuned_file(to, st);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);

@@ -192,7 +192,8 @@ void test_options__options_win_over_a_config(void **state)
 {
 	struct options o;
 	char line[512];
-	snprintf(line, sizeof line, "other.onnx images --config %s --target esp32p4 --samples 3 --truncate c --color bgr --mean 0", config_file(xquant));
+	snprintf(line, sizeof line, "other.onnx images --config %s --target esp32p4 --samples 3 --truncate c --color bgr --mean 0",
+	    config_file(xquant));
 	accept(&o, VERB_ANALYZE, line);
 	assert_string_equal(o.positional.at[0], "other.onnx");
 	assert_string_equal(o.positional.at[1], "images");

@@ -81,7 +81,8 @@ void test_hmct__what_is_not_known_here_is_said(void **state)
 	    "\"subgraph_config\": {\"a\": {}}, \"node_config\": {\"" STEM "\": {\"qtype\": \"mxfp4\"}, \"" SUB "\": {}, \"" CLASS_CONV "\": 3, "
 	    "\"nothing\": {\"qtype\": \"int16\"}}}"));
 	static const char *const note[] = {"all_node_type: int4", "calibration_type: one of max and kl is known here, not a search among several",
-	    "per_channel and asymmetric", "bias_correction: changes biases", "Nothing: the model has no operator of this type", "subgraph_config is not read",
+	    "per_channel and asymmetric", "bias_correction: changes biases", "Nothing: the model has no operator of this type",
+	    "subgraph_config is not read",
 	    STEM ": the qtype mxfp4 is not known", SUB ": neither a qtype", CLASS_CONV ": neither a qtype", "the model has no node nothing"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);

@@ -288,7 +288,8 @@ void test_import__members_of_the_wrong_kind(void **state)
 	    "{\"configs\": [[{\"state\": \"ACTIVATED\", \"hash\": 1, \"dominator\": 1}]], \"values\": {\"1\": {\"scale\": 1}}}",
 	    "{\"activation_encodings\": [[], 3, {\"name\": 4}]}", "{\"activation_encodings\": {\"x\": 3}}", "{\"encodings\": \"x\"}",
 	    "{\"nodes_to_exclude\": {\"a\": [1]}, \"extra_options\": {\"TensorQuantOverrides\": {\"" STEM_OUT "\": 7}, \"MixedPrecisionTensor\": [[\"a\"]]}}",
-	    "{\"act_quant_info\": [1, 2]}", "{\"ignored_scope\": 5}", "{\"patterns\": [\"(\"], \"types\": [1]}", "TRT-8\nabc\nx: zz\ny: 1234567890123\n",
+	    "{\"act_quant_info\": [1, 2]}", "{\"ignored_scope\": 5}", "{\"patterns\": [\"(\"], \"types\": [1]}",
+	    "TRT-8\nabc\nx: zz\ny: 1234567890123\n",
 	};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		struct study *st = bare();
@@ -396,7 +397,8 @@ void test_import__expressions_of_python(void **state)
 	static const struct {
 		const char *pattern;
 		bool matches;
-	} t[] = {{"/model\\\\.\\\\d+/Sub$", true}, {"(?:/model)[.]12/Sub", true}, {"/model\\\\.\\\\D", false}, {"/model..\\\\w/S", true}, {"Sub", false}, {"(?=x)", false}};
+	} t[] = {{"/model\\\\.\\\\d+/Sub$", true}, {"(?:/model)[.]12/Sub", true}, {"/model\\\\.\\\\D", false}, {"/model..\\\\w/S", true},
+	    {"Sub", false}, {"(?=x)", false}};
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct study *st = bare();
 		char text[128];

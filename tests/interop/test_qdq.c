@@ -367,7 +367,8 @@ static void of_opset_7(struct onnx_case *c)
 {
 	begin_conv(c);
 	c->opset.version = 7;
-	Onnx__AttributeProto *a = case_attr(c, case_node(c, "Upsample", "larger", "conv_y", "y"), "scales", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+	Onnx__AttributeProto *a = case_attr(c, case_node(c, "Upsample", "larger", "conv_y", "y"), "scales",
+	    ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
 	static float scales[] = {1, 1, 1.5f, 2};
 	a->n_floats = 4;
 	a->floats = scales;

@@ -93,8 +93,10 @@ void test_rknn__files_that_are_refused(void **state)
 void test_rknn__members_of_the_wrong_kind(void **state)
 {
 	(void)state;
-	static const char *const text[] = {"custom_quantize_layers: [a, b]\n", "custom_quantize_layers: {a: [1], b: {c: d}, ? {} \n", "custom_quantize_layers:\n    a: 3\n",
-	    "quantize_parameters: {a: 1, " CLASS_CONV "_output_0: {scale: x, dtype: 4}}\n", "quantize_parameters: {" CLASS_CONV "_output_0: {scale: [1, 2], dtype: int8}}\n"};
+	static const char *const text[] = {"custom_quantize_layers: [a, b]\n", "custom_quantize_layers: {a: [1], b: {c: d}, ? {} \n",
+	    "custom_quantize_layers:\n    a: 3\n",
+	    "quantize_parameters: {a: 1, " CLASS_CONV "_output_0: {scale: x, dtype: 4}}\n",
+	    "quantize_parameters: {" CLASS_CONV "_output_0: {scale: [1, 2], dtype: int8}}\n"};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		struct study *st = bare();
 		struct error err = {0};

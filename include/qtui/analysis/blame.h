@@ -48,8 +48,8 @@ struct blames {
 #define BLAME_LEAST 1e-7
 struct blames *blames_take(struct blames *b);
 void blames_drop(struct blames **b);
-// What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time: of the task metric where that is known, else of the damage. Work
-// without MACs is not free: it counts as half a hundredth.
+// What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time: of the task metric where that is known, else of the
+// damage. Work without MACs is not free: it counts as half a hundredth.
 double blame_worth(const struct blame *b);
 bool blames_are_timed(const struct blames *b); // in a board's time
 // The chief figure of a gain: of the task metric where one was measured, else of the damage.

@@ -9,7 +9,8 @@
 
 // How far the channels reach on the samples d of the study, as equalize_reach has it, with workers of its own; from any thread.
 // STATUS_CANCELLED: `cancel`, which may be NULL, was set. The caller frees it with equalize_reach_free.
-MUST_CHECK enum status study_reach(double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel, struct error *err);
+MUST_CHECK enum status study_reach(double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel,
+    struct error *err);
 
 struct equalizing;
 struct equalizing_wish {

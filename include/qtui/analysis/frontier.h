@@ -8,7 +8,8 @@
 
 enum { FRONTIER_EARLIER = -1 };
 struct repair_state {
-	int steps;                     // remedies that lead there from the first; 0: it is the first; FRONTIER_EARLIER: an earlier repair has measured it
+	// remedies that lead there from the first; 0: it is the first; FRONTIER_EARLIER: an earlier repair has measured it
+	int steps;
 	struct repair_figures figures; // score NAN: the task was not asked
 	bool as_run;                   // with the scales that its own run has; else with those of other states: an estimate
 	struct edits *edits;           // with what the study's options add (truncation); the frontier's own

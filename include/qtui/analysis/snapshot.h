@@ -142,8 +142,9 @@ const struct plan *snapshot_plan(const struct snapshot *s);
 double snapshot_worst_output(const struct snapshot *s);
 // The site that shows a node's output figures, or NULL.
 const struct site *snapshot_output(const struct snapshot *s, int node);
-// Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is next to
-// nothing and has the grid of what it is taken from, so that its own figure is bad and does no harm. NAN: it is no such mean, or not known.
+// Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is
+// next to nothing and has the grid of what it is taken from, so that its own figure is bad and does no harm. NAN: it is no such mean, or
+// not known.
 double snapshot_mean_in_sums(const struct snapshot *s, const struct site *mean);
 
 #endif

@@ -51,7 +51,8 @@ MUST_CHECK enum status study_select(const struct study *s, const char *selection
 // Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target refuses, with the
 // reason of one in err->text; when all are refused nothing changes and the status is STATUS_REFUSED. An edit that changes nothing
 // says so in err->text with STATUS_OK and none refused, and adds no step.
-MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n, int precision /* -1: the target's choice */, int *refused, struct error *err);
+MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
+    int precision /* -1: the target's choice */, int *refused, struct error *err);
 MUST_CHECK enum status study_scale(struct study *s, int node, double scale /* 0: auto */, struct error *err);
 struct scale_edit {
 	int node;

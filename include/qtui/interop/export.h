@@ -26,8 +26,8 @@ MUST_CHECK enum status export_write(const char *format, const char *path, const 
     struct str *loss, struct error *err);
 // The same in two halves, of which the first takes little time and the second may run in another thread, but before the study is closed.
 struct exporting;
-MUST_CHECK enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st, const struct snapshot *s,
-    struct error *err);
+MUST_CHECK enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st,
+    const struct snapshot *s, struct error *err);
 MUST_CHECK enum status export_end(struct exporting *e, struct error *err);
 const char *export_loss(const struct exporting *e); // after it
 void export_free(struct exporting **e);

@@ -1,5 +1,5 @@
-// Decisions of other tools as edits: precision of nodes, scales, the calibrator. Which tool's file it is shows from its members, of tables from their lines
-// (src/interop/import/readers.def). What is imported wins over earlier edits; the rest of them stays.
+// Decisions of other tools as edits: precision of nodes, scales, the calibrator. Which tool's file it is shows from its members, of tables
+// from their lines (src/interop/import/readers.def). What is imported wins over earlier edits; the rest of them stays.
 #ifndef QTUI_INTEROP_IMPORT_H
 #define QTUI_INTEROP_IMPORT_H
 
@@ -15,10 +15,12 @@ struct import_report {
 };
 // Adds at most five steps to the history of `st`. The caller calls import_report_done, whatever the status.
 MUST_CHECK enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err);
-// The same in three parts: the second may run in another thread, but before the study is closed. The first and the last take little time. `now` is of
-// what is decided; the last is STATUS_REFUSED where something else has been decided meanwhile. It fills the report whatever it returns.
+// The same in three parts: the second may run in another thread, but before the study is closed. The first and the last take little time.
+// `now` is of what is decided; the last is STATUS_REFUSED where something else has been decided meanwhile. It fills the report whatever it
+// returns.
 struct importing;
-MUST_CHECK enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err);
+MUST_CHECK enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path,
+    struct error *err);
 MUST_CHECK enum status import_read(struct importing *m, struct error *err);
 MUST_CHECK enum status import_end(struct import_report *r, struct importing *m, struct study *st, struct error *err);
 void import_free(struct importing **m);

@@ -59,7 +59,8 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text);
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
-// A black image of w x h pixels over the cells of `at`, in place of another; NULL: there is no memory for it. canvas_image_done when it is drawn.
+// A black image of w x h pixels over the cells of `at`, in place of another; NULL: there is no memory for it. canvas_image_done when it is
+// drawn.
 struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h);
 void canvas_image_done(struct canvas_image *image);
 bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there

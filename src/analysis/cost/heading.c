@@ -16,12 +16,14 @@ struct words {
 typedef const char *const *list; // ends with NULL
 
 // The first that a heading has is taken; a column of operator types ("op", "type") is none of them.
-static const char *const names[] = {"node name", "full name", "layer name", "module name", "name", "node", "layer", "module", "operator", "tensor", NULL};
+static const char *const names[] = {"node name", "full name", "layer name", "module name", "name", "node", "layer", "module", "operator",
+    "tensor", NULL};
 static const char *const indices[] = {"node index", "index", "idx", "node id", "layer id", "id", "order", NULL};
 static const char *const precisions[] = {"precision", "bits", "bit", "bit width", "bitwidth", "data type", "dtype", "quant type", NULL};
 // A heading of times has one of the first and otherwise only words of the second, so that "start time" and "time ratio" are none.
 static const char *const times[] = {"latency", "time", "dur", "duration", "elapsed", "runtime", "avg", "average", "mean", "median", NULL};
-static const char *const beside[] = {"execution", "exec", "run", "inference", "kernel", "layer", "node", "op", "module", "measured", "wall", NULL};
+static const char *const beside[] = {"execution", "exec", "run", "inference", "kernel", "layer", "node", "op", "module", "measured", "wall",
+    NULL};
 
 static const struct unit {
 	const char *word;

@@ -131,7 +131,8 @@ static bool read_time(struct reading *r, const struct heading *h, const char *ce
 // What profilers write beside the nodes: sums, and what ONNX Runtime does before and behind a node.
 static bool is_aside(const char *name)
 {
-	return strcasecmp(name, "total") == 0 || strcasecmp(name, "sum") == 0 || str_has_suffix(name, "_fence_before") || str_has_suffix(name, "_fence_after");
+	return strcasecmp(name, "total") == 0 || strcasecmp(name, "sum") == 0 || str_has_suffix(name, "_fence_before") ||
+	    str_has_suffix(name, "_fence_after");
 }
 
 static void take_row(struct reading *r, const struct heading *h, struct cells *c)

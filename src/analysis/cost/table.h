@@ -48,7 +48,7 @@ void node_finder_done(struct node_finder *f);
 // JSON of objects that are a line each: a trace of ONNX Runtime, the profile of TensorRT's trtexec. What is in "args" is of the object, too.
 bool trace_is(const char *text); // can it be JSON?
 // Calls row() for each object with the names of its members and their values, as text; others than texts and numbers are "".
-MUST_CHECK enum status trace_read(const char *text, size_t size, const char *path, void (*row)(void *arg, const struct cells *names, struct cells *values),
-    void *arg, struct error *err);
+MUST_CHECK enum status trace_read(const char *text, size_t size, const char *path,
+    void (*row)(void *arg, const struct cells *names, struct cells *values), void *arg, struct error *err);
 
 #endif

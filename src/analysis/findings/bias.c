@@ -52,7 +52,8 @@ static void speak(struct look *l, const struct site *s, const struct bias *b, do
 	finding_prove(f, "SNR dB", site_snr(y));
 	// At 16 bit the unit shrinks faster than the accumulator grows: that helps what rounds away, not what overflows.
 	if (b->over > 0 && finding_set(f, l, &s->node, 1, PREC_FLOAT))
-		finding_advise(f, "run %s in float; channels with such weights are pruned: their bias could move into the next node", l->g->node[s->node].name);
+		finding_advise(f, "run %s in float; channels with such weights are pruned: their bias could move into the next node",
+		    l->g->node[s->node].name);
 	else if (b->over == 0 && finding_widen_weights(f, l, s->node))
 		finding_advise(f, "give %s more bits: the unit of its bias gets finer with them", l->g->node[s->node].name);
 }

@@ -88,7 +88,8 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 	if (!now.known || !(now.snr_db < GOOD_DB) || !(best - now.snr_db > WORTH))
 		return;
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now.snr_db / 10)));
-	finding_say(f, "The file itself quantizes %s (%.4g .. %.4g) by %s with the scale %.4g, which %s: %.1f dB are left where %.4g would leave %.1f dB.",
+	finding_say(f, "The file itself quantizes %s (%.4g .. %.4g) by %s with the scale %.4g, which %s: %.1f dB are left where %.4g would leave "
+	    "%.1f dB.",
 	    l->g->value[s->value].name, s->range.min, s->range.max, n->name, g->scale * g->finer, at > g->scale ? "clips it" : "is too coarse",
 	    now.snr_db, at * g->finer, best);
 	finding_advise(f, "start from the float model, or correct this scale in the file: what is lost here no edit brings back");

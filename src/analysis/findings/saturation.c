@@ -94,8 +94,8 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	char to[SCALE_TEXT];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
 	finding_say(f, "%.2f %% of %s (%.4g .. %.4g) lie beyond its codes (%.4g .. %.4g) and are clipped: %.1f dB; %s would give %.1f dB.",
-	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]), c->now,
-	    scale_phrase(to, c->offer), c->better);
+	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]),
+	    c->now, scale_phrase(to, c->offer), c->better);
 	finding_advise(f, "set the scale %s", to);
 	finding_prove(f, "clipped share", c->share);
 	finding_prove(f, "scale", s->scale[0]);

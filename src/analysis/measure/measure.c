@@ -84,7 +84,8 @@ static void measure_output(struct work *w, struct site_work *sw, const struct si
 {
 	struct lack *l = &w->lack[g->worker];
 	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
-	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch, .thin = w->look};
+	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch,
+	    .thin = w->look};
 	ask(&site, l, sw, g->sample);
 	stats_site(&site);
 	keep(&site, sw, g->sample);

@@ -11,12 +11,11 @@ enum { GAINS = 16, SCORES = 6 };    // of so many parts the opposite is measured
 static const double SPLIT = 0.6;    // of the time there is; the rest is for gains
 static const double SHARE = 0.02;   // of the whole damage: a run below it is not split
 
-static enum status damage_of(struct repair *r, const struct trial *t, const struct parts *parts, int first, int last, double *out,
-    struct error *err)
+static enum status damage_of(struct repair *r, const struct parts *parts, int first, int last, double *out, struct error *err)
 {
 	struct plan *p = NULL;
 	struct damage d = {0};
-	enum status st = scales_plan(r->scales, &p, t, err);
+	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st == STATUS_OK) {
 		parts_isolate(parts, p, first, last, false);
 		st = probe_alone(r->probe, p, &d, err);
@@ -35,14 +34,13 @@ static struct run *worst_run(const struct runs *s, double floor)
 	return worst;
 }
 
-static enum status split(struct repair *r, const struct trial *t, const struct parts *parts, struct runs *s, struct run *run,
-    struct error *err)
+static enum status split(struct repair *r, const struct parts *parts, struct runs *s, struct run *run, struct error *err)
 {
 	int middle = run->first + (run->last - run->first) / 2;
 	struct run left = {.first = run->first, .last = middle}, right = {.first = middle, .last = run->last};
-	enum status st = damage_of(r, t, parts, left.first, left.last, &left.alone, err);
+	enum status st = damage_of(r, parts, left.first, left.last, &left.alone, err);
 	if (st == STATUS_OK)
-		st = damage_of(r, t, parts, right.first, right.last, &right.alone, err);
+		st = damage_of(r, parts, right.first, right.last, &right.alone, err);
 	if (st != STATUS_OK)
 		return st;
 	*run = left;
@@ -60,20 +58,20 @@ static int by_damage(const void *a, const void *b)
 
 // Splits what does more than `share` of the whole damage. Stops early, with what is known by then, when time is over or the work is
 // cancelled.
-static enum status runs_split(struct repair *r, const struct trial *t, const struct parts *parts, double share, struct runs *out,
-    struct error *err)
+static enum status runs_split(struct repair *r, const struct parts *parts, double share, struct runs *out, struct error *err)
 {
 	struct runs s = {.at = xcalloc((size_t)parts->n + 1, sizeof *s.at)};
-	enum status st = damage_of(r, t, parts, 0, parts->n, &s.total, err);
-	double floor = fmax(s.total * share, BLAME_LEAST), rest = 0;
+	enum status st = damage_of(r, parts, 0, parts->n, &s.total, err);
+	double floor = fmax(s.total * share, BLAME_LEAST);
 	if (st == STATUS_OK && parts->n > 0)
 		s.at[s.n++] = (struct run){.last = parts->n, .alone = s.total};
 	for (struct run *run; st == STATUS_OK && (run = worst_run(&s, floor)) != NULL;) {
 		if (repair_over(r))
 			break;
-		rest = s.total > 0 ? run->alone / s.total : 0;
-		repair_tell(r, 1 - fmin(rest, 1), "blame: %d networks run, largest region left %.4f of %.4f", probe_runs(r->probe), run->alone, s.total);
-		st = split(r, t, parts, &s, run, err);
+		double rest = s.total > 0 ? run->alone / s.total : 0;
+		repair_tell(r, 1 - fmin(rest, 1), "blame: %d networks run, largest region left %.4f of %.4f", probe_runs(r->probe), run->alone,
+		    s.total);
+		st = split(r, parts, &s, run, err);
 	}
 	s.complete = st == STATUS_OK && !worst_run(&s, floor);
 	if (st == STATUS_CANCELLED)
@@ -86,7 +84,7 @@ static enum status runs_split(struct repair *r, const struct trial *t, const str
 enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err)
 {
 	double end = repair_lend(r, 1. / 3);
-	enum status st = runs_split(r, &r->now, parts, REPAIR_SHARE, out, err);
+	enum status st = runs_split(r, parts, REPAIR_SHARE, out, err);
 	r->deadline = end;
 	return st;
 }
@@ -168,7 +166,7 @@ static void publish(const struct blaming *b)
 		b->r->opt.blamed(b->r->opt.tell_arg, copy(b->out));
 }
 
-static struct blames *begin(struct blaming *b)
+static void begin(struct blaming *b)
 {
 	static const struct blame_half unknown = {NAN, NAN, NAN};
 	const struct repair *r = b->r;
@@ -182,7 +180,6 @@ static struct blames *begin(struct blaming *b)
 		out->at[i] = describe(b, &b->runs.at[i]);
 	b->out = out;
 	index_nodes(b);
-	return out;
 }
 
 // The plan of everything quantized but the run (invert), or of it alone.
@@ -194,16 +191,15 @@ static enum status isolated(struct plan **out, const struct blaming *b, const st
 	return st;
 }
 
-// The plan with what the part needs at 16 bit.
+// The plan with what the part needs made wide.
 static enum status widened(struct plan **out, const struct blaming *b, const struct run *run, struct error *err)
 {
 	struct trial t = trial_copy(&b->r->now);
-	enum precision p = target_has_precision(b->r->target, 16) ? PREC_INT16 : PREC_FLOAT;
 	bool *wide = xcalloc((size_t)b->r->g->n_nodes + 1, 1);
 	parts_widen(b->parts, b->plan, run->first, true, wide);
 	for (int n = 0; n < b->r->g->n_nodes; n++)
 		if (wide[n]) {
-			t.edits->precision[n] = (signed char)p;
+			t.edits->precision[n] = (signed char)repair_wide_precision(b->r);
 			t.edits->scale[n] = 0;
 		}
 	enum status st = scales_plan(b->r->scales, out, &t, err);
@@ -311,7 +307,8 @@ static enum status measure_gains(const struct blaming *b, struct error *err)
 	int n = out->n < GAINS ? out->n : GAINS;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r); i++) {
-		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d", b->r->g->node[out->at[i].node].name, i + 1, n);
+		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d", b->r->g->node[out->at[i].node].name,
+		    i + 1, n);
 		st = add_gains(b, i, false, err);
 		publish(b);
 	}
@@ -326,7 +323,8 @@ static enum status measure_scores(const struct blaming *b, struct error *err)
 		if ((i = most_promising(b->out, scored)) < 0)
 			break;
 		scored[i] = true;
-		repair_tell(b->r, (double)k / SCORES, "blame: %s with and without %s, %d of %d", task_word(b->out->task), b->r->g->node[b->out->at[i].node].name, k + 1, SCORES);
+		repair_tell(b->r, (double)k / SCORES, "blame: %s with and without %s, %d of %d", task_word(b->out->task),
+		    b->r->g->node[b->out->at[i].node].name, k + 1, SCORES);
 		st = add_gains(b, i, true, err);
 		if (st == STATUS_OK)
 			st = add_loss(b, i, err);
@@ -339,7 +337,7 @@ static enum status blame(struct blaming *b, struct error *err)
 {
 	struct damage all = {0};
 	double deadline = repair_lend(b->r, SPLIT);
-	enum status st = runs_split(b->r, &b->r->now, b->parts, SHARE, &b->runs, err);
+	enum status st = runs_split(b->r, b->parts, SHARE, &b->runs, err);
 	b->r->deadline = deadline;
 	begin(b);
 	if (st == STATUS_OK)

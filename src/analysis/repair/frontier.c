@@ -163,7 +163,8 @@ struct cJSON *frontier_json(const struct frontier *f, const struct graph *g)
 bool frontier_is_in_force(const struct frontier *f, int i, const struct study *s)
 {
 	struct edits *now = study_effective(s, study_edits(s));
-	bool same = s->step[s->current].method == f->at[i].method && edits_equal(now, f->at[i].edits) && strcmp(s->step[s->current].target, f->basis.target) == 0;
+	bool same = s->step[s->current].method == f->at[i].method && edits_equal(now, f->at[i].edits) &&
+	    strcmp(s->step[s->current].target, f->basis.target) == 0;
 	edits_free(&now);
 	return same;
 }

@@ -74,7 +74,8 @@ static enum status work(void *arg, struct error *err)
 	return st;
 }
 
-enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, enum repair_work what, struct error *err)
+enum status repair_job_start(struct repair_job **out, struct study *st, const struct repair_options *opt, enum repair_work what,
+    struct error *err)
 {
 	struct repair_job *j = xcalloc(1, sizeof *j);
 	struct repair_options o = *opt;

@@ -1,5 +1,6 @@
 // Finer steps for logits: what a Sigmoid or Softmax behind the last weights reads. Scores are compared with each other, the small
-// ones too, while damage sees how large they are: this is asked of the task, where there is one. Logits that are far from deciding may be clipped.
+// ones too, while damage sees how large they are: this is asked of the task, where there is one. Logits that are far from deciding may be
+// clipped.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

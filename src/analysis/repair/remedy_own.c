@@ -23,8 +23,9 @@ static enum status take_back(struct fixing *f, const int *node, int n, struct er
 		scale[node[i]] = 0;
 	candidate_scales(r, &c, scale);
 	free(scale);
-	c.reason = n == 1 ? repair_text(r, "The scale %.4g that was set on %s by hand, taken back.", r->now.edits->scale[*node], r->g->node[*node].name)
-	                  : repair_text(r, "%d scales that were set by hand, from %s to %s, taken back.", n, r->g->node[*node].name, r->g->node[node[n - 1]].name);
+	const char *first = r->g->node[*node].name, *last = r->g->node[node[n - 1]].name;
+	c.reason = n == 1 ? repair_text(r, "The scale %.4g that was set on %s by hand, taken back.", r->now.edits->scale[*node], first)
+	                  : repair_text(r, "%d scales that were set by hand, from %s to %s, taken back.", n, first, last);
 	return fix_try(f, &c, NULL, err);
 }
 

@@ -125,7 +125,7 @@ static int by_saving(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-// found[runs->n]; returns how many there are, those that save most first.
+// found[runs->n], *n of them, those that save most first.
 static enum status find_scales(struct repair *r, const struct plan *p, const struct parts *parts, const struct runs *runs,
     struct search *found, int *n, struct error *err)
 {

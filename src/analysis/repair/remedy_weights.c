@@ -1,5 +1,6 @@
-// Weights and biases fitted anew to what the quantized network delivers (engine/tune.h). Every node is better off at its own output; whether the network
-// is, damage says, stretch by stretch: in a head that decides by a few rare values most of the rows that a fit sees speak of the others.
+// Weights and biases fitted anew to what the quantized network delivers (engine/tune.h). Every node is better off at its own output;
+// whether the network is, damage says, stretch by stretch: in a head that decides by a few rare values most of the rows that a fit sees
+// speak of the others.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,8 @@ static struct candidate candidate_of(struct weights *w)
 		before += 10 * log10(r->tuned[i].signal / r->tuned[i].before);
 		after += 10 * log10(r->tuned[i].signal / r->tuned[i].after);
 	}
-	c.reason = repair_text(r, "weights and biases of %d nodes fitted to what quantization delivers them: %.1f dB at their outputs, %.1f with what is upstream alone, on samples that were not fitted.",
-	    r->n_tuned, after / r->n_tuned, before / r->n_tuned);
+	c.reason = repair_text(r, "weights and biases of %d nodes fitted to what quantization delivers them: %.1f dB at their outputs, %.1f with "
+	    "what is upstream alone, on samples that were not fitted.", r->n_tuned, after / r->n_tuned, before / r->n_tuned);
 	return c;
 }
 
@@ -106,7 +107,8 @@ static enum status open_tuner(struct weights *w, struct error *err)
 {
 	struct repair *r = w->r;
 	int first = first_sample(r);
-	struct tune_options o = {.first = first, .samples = dataset_count(r->data) - first, .memory = r->memory / MEMORY_SHARE, .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
+	struct tune_options o = {.first = first, .samples = dataset_count(r->data) - first, .memory = r->memory / MEMORY_SHARE,
+	    .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
 	enum status st = scales_plan(r->scales, &w->p, &r->now, err);
 	if (st == STATUS_OK)
 		st = tuner_open(&w->tuner, r->engine, w->p, &o, err);

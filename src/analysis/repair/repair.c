@@ -78,7 +78,8 @@ static void cost_of_plan(const struct repair *r, const struct plan *p, struct re
 	out->us = r->costs->latency ? cost : NAN;
 }
 
-enum status repair_measure(struct repair *r, const struct trial *t, struct scales *s, struct plan **p, struct repair_figures *out, struct error *err)
+enum status repair_measure(struct repair *r, const struct trial *t, struct scales *s, struct plan **p, struct repair_figures *out,
+    struct error *err)
 {
 	struct damage d = {0};
 	plan_free(p);
@@ -130,14 +131,14 @@ static void count_macs(struct repair *r)
 static enum status begin(struct repair *r, struct error *err)
 {
 	struct plan *p = NULL;
-	struct repair_figures without = {0}; // any quantization
+	struct repair_figures in_float = {0};
 	enum status st = repair_measure(r, &r->now, r->scales, &p, &r->figures, err);
 	if (st == STATUS_OK)
-		st = repair_score(r, NULL, &without, err);
+		st = repair_score(r, NULL, &in_float, err);
 	if (st == STATUS_OK)
 		st = repair_score(r, p, &r->figures, err);
 	if (st == STATUS_OK) {
-		r->float_score = without.score;
+		r->float_score = in_float.score;
 		r->begin = r->figures;
 		repair_look(r, &(struct repair_state){.figures = r->figures, .as_run = true, .edits = r->now.edits, .method = r->now.method});
 		repair_look_earlier(r);

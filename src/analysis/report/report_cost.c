@@ -48,7 +48,8 @@ static void add_cost(struct str *out, const struct cost_format *f, const struct 
 	const struct cost_sum sum = costs_sum(s);
 	char time[COST_TIME], narrow[COST_TIME], phrase[COST_PHRASE];
 	str_add(out, f->title);
-	str_addf(out, "%s in all (everything at 8 bit: %s); %s. File: ", cost_time(time, sum.all), cost_time(narrow, s->costs->narrow), costs_phrase(phrase, &sum));
+	str_addf(out, "%s in all (everything at 8 bit: %s); %s. File: ", cost_time(time, sum.all), cost_time(narrow, s->costs->narrow),
+	    costs_phrase(phrase, &sum));
 	f->text(out, s->costs->latency->path);
 	str_addf(out, ", %d of %d lines taken.", s->costs->latency->taken, s->costs->latency->lines);
 	str_add(out, f->after_title);

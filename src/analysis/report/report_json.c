@@ -306,7 +306,8 @@ struct cJSON *latency_json(const struct snapshot *s)
 	if (!l)
 		return NULL;
 	const struct cost_sum sum = costs_sum(s);
-	cJSON *o = cJSON_CreateObject(), *now = cost_sum_json(&sum), *widths = cJSON_AddObjectToObject(now, "by_precision"), *all = cJSON_CreateObject();
+	cJSON *o = cJSON_CreateObject(), *now = cost_sum_json(&sum), *widths = cJSON_AddObjectToObject(now, "by_precision"),
+	    *all = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "file", l->path);
 	cJSON_AddNumberToObject(o, "lines", l->lines);
 	cJSON_AddNumberToObject(o, "taken", l->taken);

@@ -1,4 +1,5 @@
-// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any; {"tuned"} names tuned weights.
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any; {"tuned"} names tuned
+// weights.
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
 

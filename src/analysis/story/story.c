@@ -48,8 +48,8 @@ static void tell_task(struct telling *t)
 		    plural(r->samples[TASK_QUANT]));
 	else if (r->has_interval)
 		tell(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d sample%s%s.", task_word(f->name), f->value[TASK_FLOAT],
-		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]),
-		    chance ? ", which may be chance" : "");
+		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
+		    plural(r->samples[TASK_QUANT]), chance ? ", which may be chance" : "");
 	else
 		tell(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", task_word(f->name), f->value[TASK_FLOAT], f->value[TASK_QUANT]);
 	t->blind = task_is_blind(r);

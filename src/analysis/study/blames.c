@@ -181,7 +181,8 @@ struct blames *blames_parse(const struct cJSON *j, const struct graph *g)
 	bool good = cJSON_IsArray(parts) && key_parse(&b->decision, json_text(j, "decision", ""));
 	*b = (struct blames){.refs = 1, .decision = b->decision, .total = json_number(j, "damage", NAN), .total_score = json_number(j, "task", NAN),
 	    .float_score = json_number(j, "task_float", NAN), .weights = parse_half(cJSON_GetObjectItemCaseSensitive(j, "weights")),
-	    .activations = parse_half(cJSON_GetObjectItemCaseSensitive(j, "activations")), .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
+	    .activations = parse_half(cJSON_GetObjectItemCaseSensitive(j, "activations")),
+	    .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
 	snprintf(b->task, sizeof b->task, "%.11s", json_text(j, "metric", ""));
 	b->at = xcalloc((size_t)(good ? cJSON_GetArraySize(parts) : 0) + 1, sizeof *b->at);
 	if (good)

@@ -227,7 +227,8 @@ static enum status conduct_run(struct study *s, struct request *req)
 	struct error err = {0};
 	struct snapshot *before = study_latest(s);
 	bench_use(s, req->bench);
-	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(), .task = task_report_take(before->task), .task_old = true};
+	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(),
+	    .task = task_report_take(before->task), .task_old = true};
 	snapshot_drop(&before);
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		w.key[sim] = xcalloc((size_t)s->g->n_values + 1, sizeof **w.key);

@@ -50,7 +50,8 @@ static char **add_tuning(char **list, int *n, const struct edits *from, const st
 	return add_command(list, n, &text);
 }
 
-char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to, enum calib_method after, int *n)
+char **edits_commands(const struct graph *g, const struct edits *from, enum calib_method before, const struct edits *to,
+    enum calib_method after, int *n)
 {
 	char **list = NULL;
 	*n = 0;

@@ -253,7 +253,8 @@ void results_load(struct study *s, const struct cJSON *results)
 	static const struct {
 		const char *name;
 		void (*load)(const struct loading *, struct key, const cJSON *);
-	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", load_task}, {"damage", load_damage}};
+	} part[] = {{"figures", load_figure}, {"ranges", load_range}, {"histograms", load_hist}, {"scales", load_scale}, {"tasks", load_task},
+	    {"damage", load_damage}};
 	const struct loading l = {s, memo_of(s, json_text(results, "samples", ""))};
 	if (!l.memo)
 		return;

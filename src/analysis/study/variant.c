@@ -86,7 +86,8 @@ static enum status no_run(const struct study *s, const char *what, struct error 
 	const struct history *r = &s->history;
 	if (r->n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no variant is named %.60s, and nothing has been run yet", what);
-	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number, r->at[r->n - 1].note.number);
+	return error_set(err, STATUS_NOTFOUND, "no variant or run is named %.60s: runs are %d to %d", what, r->at[0].note.number,
+	    r->at[r->n - 1].note.number);
 }
 
 // NULL: `what` is not the number of a run. The caller holds the lock.
@@ -114,7 +115,8 @@ static enum status become_run(struct study *s, const struct run_record *run, str
 	char name[24];
 	int bench = 0;
 	if (!state)
-		return error_set(err, STATUS_REFUSED, "run %d does not say what was decided: it is of an older session, or one of very many", run->note.number);
+		return error_set(err, STATUS_REFUSED, "run %d does not say what was decided: it is of an older session, or one of very many",
+		    run->note.number);
 	if (state->prepared && study_bench_of(&bench, s, &state->pre, err) != STATUS_OK)
 		return err->status;
 	snprintf(name, sizeof name, "run-%d", run->note.number);

@@ -157,7 +157,8 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	struct survey *v = xcalloc(1, sizeof *v);
 	struct survey_progress progress = {0};
 	struct survey_work w = {.progress = &progress, .study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
-	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES, .engine = {.backend = so->backend, .threads = so->threads}};
+	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES,
+	    .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
 	atomic_store(&v->refs, 1);
 	v->n_values = w.g->n_values;

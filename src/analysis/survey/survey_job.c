@@ -47,7 +47,8 @@ enum status survey_job_start(struct survey_job **out, struct study *st, struct e
 	j->wish = task_wish_copy(study_task_wish(st));
 	j->opt = (struct survey_options){.eval = j->wish.data, .task = task_wish_options(&j->wish), .calib = study_dataset(st),
 	    .cancel = &j->background.cancel, .tell = tell, .arg = &j->background};
-	enum status status = snapshot_complete(j->snap) ? STATUS_OK : error_set(err, STATUS_REFUSED, "the analysis has not run to its end: wait for the run");
+	enum status status = snapshot_complete(j->snap) ? STATUS_OK : error_set(err, STATUS_REFUSED,
+	    "the analysis has not run to its end: wait for the run");
 	if (status == STATUS_OK)
 		status = background_start(&j->background, st, PERCENT, work, j, err);
 	if (status == STATUS_OK)

@@ -1,7 +1,7 @@
 // The preparation half of a survey: whether pictures reach the network as they did in training. The labels know, and without them what a
-// BatchNormalization in the file says of the first layer; so the float network is scored with the pictures prepared in other ways that are common, one property changed at a time, and then from the best of
-// them again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must
-// prove itself on others.
+// BatchNormalization in the file says of the first layer; so the float network is scored with the pictures prepared in other ways that are
+// common, one property changed at a time, and then from the best of them again, since mistakes come together (BGR in 0..255). Each is
+// chosen on some samples and must prove itself on others.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -59,7 +59,8 @@ static enum status read_tree(struct wishes *w, const char **format, const cJSON 
 	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
 		if (has_member(root, elsewhere[i].members))
 			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, elsewhere[i].instead);
-	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or RKNN that is known here", path);
+	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or "
+	    "RKNN that is known here", path);
 }
 
 static bool read_text(struct wishes *w, const char **format, char *text)

@@ -50,7 +50,8 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 		if (!name)
 			wish_note(w, "activation_encodings: one has no name");
 		else
-			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : json_number(e, "bw", 8), json_bool(e, "is_sym", false), member(e, "scale"));
+			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : json_number(e, "bw", 8), json_bool(e, "is_sym", false),
+			    member(e, "scale"));
 	}
 }
 

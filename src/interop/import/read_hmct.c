@@ -64,7 +64,8 @@ static void read_activation(struct wishes *w, const cJSON *activation)
 	const cJSON *type = cJSON_GetObjectItemCaseSensitive(activation, "calibration_type");
 	w->method = cJSON_IsString(type) ? WORD_MEANS(methods, type->valuestring) : -1;
 	if (type && w->method < 0)
-		wish_note(w, "calibration_type: one of max and kl is known here, not %.40s", cJSON_IsString(type) ? type->valuestring : "a search among several");
+		wish_note(w, "calibration_type: one of max and kl is known here, not %.40s",
+		    cJSON_IsString(type) ? type->valuestring : "a search among several");
 	if (json_bool(activation, "per_channel", false) || json_bool(activation, "asymmetric", false))
 		wish_note(w, "activation: per_channel and asymmetric are the target's own: choose one that has them");
 }

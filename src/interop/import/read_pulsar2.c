@@ -1,5 +1,5 @@
-// Axera Pulsar2: quant.layer_configs of a build configuration. An entry speaks of layers, of types of operators, or of what lies between tensors;
-// this is also the order in which they count.
+// Axera Pulsar2: quant.layer_configs of a build configuration. An entry speaks of layers, of types of operators, or of what lies between
+// tensors; this is also the order in which they count.
 #include <string.h>
 #include "wishes.h"
 

@@ -42,6 +42,6 @@ void read_rknn(struct wishes *w, const cJSON *root)
 	cJSON_ArrayForEach(item, parameters)
 		left += !read_scale(w, item);
 	if (left)
-		wish_note(w, "quantize_parameters: %d of %d scales are not taken: of parameters, with a zero point, or of tensors that nothing quantizes here", left,
-		    cJSON_GetArraySize(parameters));
+		wish_note(w, "quantize_parameters: %d of %d scales are not taken: of parameters, with a zero point, "
+		    "or of tensors that nothing quantizes here", left, cJSON_GetArraySize(parameters));
 }

@@ -1,5 +1,5 @@
-// tpu-mlir: the quantization table, lines "TENSOR_Type MODE", and the calibration table, lines "TENSOR_Type THRESHOLD MIN MAX". An operator goes by
-// its first output and its type; an input of the network by its own name.
+// tpu-mlir: the quantization table, lines "TENSOR_Type MODE", and the calibration table, lines "TENSOR_Type THRESHOLD MIN MAX". An operator
+// goes by its first output and its type; an input of the network by its own name.
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"

@@ -95,7 +95,8 @@ static void take_step(struct ui *ui, const struct repair_step *s)
 
 	ui->repair.begin = ui->repair.tried ? ui->repair.begin : s->before;
 	ui->repair.now = s->kept ? s->after : s->before;
-	log_info("%s: damage %.4f to %.4f, %s: %s", repair_work_name(ui->repair.work), s->before.damage, s->after.damage, s->kept ? "kept" : "does not pay", s->reason);
+	log_info("%s: damage %.4f to %.4f, %s: %s", repair_work_name(ui->repair.work), s->before.damage, s->after.damage,
+	    s->kept ? "kept" : "does not pay", s->reason);
 	for (int i = 0; s->kept && i < s->n_commands; i++)
 		if (study_command(ui->study, s->command[i], &err) != STATUS_OK)
 			ui_fail(ui, &err);
@@ -120,7 +121,8 @@ void repair_ended(struct ui *ui)
 		char bought[UI_TEXT];
 		view_fix_summary(bought, sizeof bought, ui);
 		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
-		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work), ui->repair.kept,
+		    ui->repair.tried, why, bought);
 	} else if (!failed && why[0]) {
 		ui_note(ui, "%s: %s", repair_work_name(ui->repair.work), why);
 	}

@@ -13,7 +13,8 @@
 
 enum { OPS = 128 }; // rows of operators at most
 enum { TIME_PHRASE = PREC_COUNT + 1, TIMES = TIME_PHRASE + 2 }; // lines of the times, where there are some
-enum { ROW_WEIGHTS = PREC_COUNT + 2, ROW_ACTIVATIONS, ROW_CONVERSIONS, ROW_HEADS = ROW_CONVERSIONS + 2, SUMMARY }; // and of the rest, above the operators
+// and of the rest, above the operators
+enum { ROW_WEIGHTS = PREC_COUNT + 2, ROW_ACTIVATIONS, ROW_CONVERSIONS, ROW_HEADS = ROW_CONVERSIONS + 2, SUMMARY };
 
 struct op_cost {
 	const char *op;
@@ -201,7 +202,8 @@ static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, c
 	draw_figure(c, r, at, OP_TIME, takes ? ROLE_TEXT : ROLE_DIM, takes ? cost_time(text, op->time) : "–");
 	draw_figure(c, r, at, OP_TIME_SHARE, ROLE_TEXT, takes ? format_percent(text, 100 * op->time / cost->times.all) : "");
 	for (int p = 0; p < PREC_COUNT; p++)
-		draw_figure(c, r, at, (enum op_column)(OP_WIDTHS + p), op->by[p] ? precision_role((enum precision)p) : ROLE_DIM, op->by[p] ? format_int(text, op->by[p]) : "–");
+		draw_figure(c, r, at, (enum op_column)(OP_WIDTHS + p), op->by[p] ? precision_role((enum precision)p) : ROLE_DIM,
+		    op->by[p] ? format_int(text, op->by[p]) : "–");
 }
 
 static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)

@@ -79,7 +79,8 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
 		n += snprintf(out + n, size - (size_t)n, " (float %s", format_score(most, r->float_score));
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
-		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)", fabs(regained / lost) < 0.005 ? 0 : 100 * regained / lost) :
+		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)",
+		    fabs(regained / lost) < 0.005 ? 0 : 100 * regained / lost) :
 		    snprintf(out + n, size - (size_t)n, ")");
 	return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
 }

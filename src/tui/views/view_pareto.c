@@ -134,7 +134,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_text(c, x, r.y + 1, r.w - LEFT - 1, ROLE_DIM, "the state in force is none of these");
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
-			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD, columns[i].head ? columns[i].head : task_word(ui->repair.frontier->basis.task));
+			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD,
+			    columns[i].head ? columns[i].head : task_word(ui->repair.frontier->basis.task));
 			x += columns[i].width;
 		}
 	canvas_text(c, x + 1, r.y + HEAD - 1, r.x + r.w - x - 2, ROLE_HEAD, "nodes and scales changed since it began");

@@ -89,8 +89,8 @@ void act_run_take(struct ui *ui)
 		ui_fail(ui, &err);
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12, NARROW = 72, WIDE = 100,
-	WIDEST = 130 };
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12,
+    NARROW = 72, WIDE = 100, WIDEST = 130 };
 
 // Where the columns that not every width has room for begin; 0: not shown.
 struct places {

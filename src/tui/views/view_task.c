@@ -223,7 +223,8 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_paragraph(c, line, ROLE_DIM, "The first samples are on their way.");
 		return;
 	}
-	line.y += canvas_paragraph(c, line, ROLE_TEXT, running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
+	line.y += canvas_paragraph(c, line, ROLE_TEXT,
+	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
 	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes) are found by themselves;");

@@ -10,7 +10,8 @@
 #include "qtui/tui/rows.h"
 
 enum { LEFT = 2, TEXT = 12 };
-static const char what_keys_do[] = "a applies the remedy under the cursor (above the causes: the first) or types the command of a next step, u takes an edit back, Enter goes to the node; F: all findings, B: blame.";
+static const char what_keys_do[] = "a applies the remedy under the cursor (above the causes: the first) or types the command of a next "
+    "step, u takes an edit back, Enter goes to the node; F: all findings, B: blame.";
 
 // A line of the screen: a piece of a part's text.
 struct row {
