@@ -6,8 +6,7 @@
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
 
-enum { KEPT = 300 };
-static const double LEAST_SCORE = .001, OVERLAP = .3;
+static const double OVERLAP = .3;
 
 struct boxes_reader {
 	struct head head; // as declared
@@ -68,11 +67,11 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	if (!r->decoder->bind(&b, &h))
 		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", r->decoder->name);
 	if (st == STATUS_OK)
-		decode_run(&c, r->decoder, &b, &h, LEAST_SCORE);
+		decode_run(&c, r->decoder, &b, &h, DECODE_LEAST_SCORE);
 	head_drain(&h);
 	if (st != STATUS_OK)
 		return st;
-	nms_keep(&c, r->decoder->iou, KEPT);
+	nms_keep(&c, r->decoder->iou, DECODE_KEPT);
 	*out = sorted(&c);
 	return st;
 }

@@ -91,7 +91,7 @@ static enum status classify_read(struct task *t, int sample, const struct tensor
 		return error_set(err, STATUS_UNSUPPORTED, "no output has one score a class");
 	int64_t n = tensor_count(&out[at]), class = t->labels->label[sample].class;
 	if (n == TENSORFLOW_CLASSES && t->labels->n_classes < TENSORFLOW_CLASSES)
-		class ++; // the first is the background
+		class++; // the first is the background
 	if (class >= n)
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = task_floats(&out[at], &heap);

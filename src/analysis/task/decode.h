@@ -50,6 +50,11 @@ int decode_classes(const struct bound *b);
 void decode_run(
     struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
 
+// Of a picture where nothing else is asked for, as figures of detectors are commonly taken: boxes that NMS leaves, and the score below
+// which a candidate is none.
+enum { DECODE_KEPT = 300 };
+#define DECODE_LEAST_SCORE .001
+
 // What the families share.
 enum squash decode_squash(const struct field *f); // what is left to do: logits need a sigmoid
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1

@@ -7,9 +7,6 @@
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 
-enum { BOXES_KEPT = 300 };
-static const double least_score = .001;
-
 // ---- opening
 
 static void warn_of_unknown(const struct task *t, const struct detect *d)
@@ -100,7 +97,7 @@ static enum status decode(struct task *t, struct candidates *c, const struct ten
 		st = error_set(
 		    err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
 	if (st == STATUS_OK)
-		decode_run(c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : least_score);
+		decode_run(c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE);
 	head_drain(&h);
 	return st;
 }
@@ -171,7 +168,7 @@ static enum status match(
 	if (st == STATUS_OK)
 		st = decode(t, &c, out, err);
 	if (st == STATUS_OK) {
-		nms_keep(&c, ((const struct detect *)t->state)->iou, t->opt.boxes > 0 ? t->opt.boxes : BOXES_KEPT);
+		nms_keep(&c, ((const struct detect *)t->state)->iou, t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT);
 		struct coco_found *found = to_image(t, &c, &where, &n);
 		coco_image_match(&d->image, label->truth, label->n, found, n);
 		keep_boxes(d, found, n);

@@ -33,8 +33,8 @@ struct task_ops {
 	// What makes scoring quick; may be NULL.
 	void *(*pool)(const struct task *t, struct task_result *const *at, int n);
 	void (*drain)(void *pool);
-	double (*score)(const struct task *t, const struct frozen *f, const int *weight); // figure[0], each sample
-	                                                                                  // counted weight times
+	// figure[0], each sample counted weight times; `weight` NULL: once.
+	double (*score)(const struct task *t, const struct frozen *f, const int *weight);
 	// How far two networks' results of a sample list are apart, 0..1; NULL: the kind does not know.
 	double (*apart)(const struct frozen *before, const struct frozen *after);
 	void (*report)(
