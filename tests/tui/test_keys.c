@@ -1,3 +1,4 @@
+// The table of keys: no key twice in one context, every row complete, names and notation read back.
 #include "support.h"
 
 #include <stdbool.h>

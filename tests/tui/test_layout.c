@@ -1,3 +1,4 @@
+// Where the panels are in a terminal of any size.
 #include "support.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// The loop over the rows of a list: as many as there is room for, with its cursor.
 #include "support.h"
 
 #include "qtui/tui/rows.h"

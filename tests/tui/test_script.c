@@ -1,3 +1,4 @@
+// Scripts: keys and commands line by line, up to the first that fails.
 #include "support.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Text in columns: what is cut off, wide and hostile characters; figures as they are written.
 #include "support.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Themes: roles that inherit, glyphs, and what is wrong with a file.
 #include "support.h"
 
 #include <stdio.h>
@@ -126,13 +127,17 @@ void test_theme__damaged_files(void **state)
 				    "\"glyphs\":{\"cursor\":[\"x\",\"x\"]}}";
 	struct support_random r = {3};
 	struct theme t;
-	struct error err;
+	int themes = 0;
 
 	(void)state;
 	for (int i = 0; i < 4000; i++) {
+		struct error err = {0};
 		char text[sizeof whole];
 		memcpy(text, whole, sizeof whole);
 		text[support_random_int(&r, 0, (int)sizeof whole - 2)] = (char)support_random_int(&r, 1, 255);
-		(void)!parse(&t, text, &err);
+		bool is_theme = parse(&t, text, &err) == STATUS_OK;
+		assert_true(is_theme ? t.glyph[0][GLYPH_CURSOR] != 0 : err.text[0] != '\0');
+		themes += is_theme;
 	}
+	assert_in_range(themes, 1, 3999);
 }
