@@ -60,34 +60,49 @@ static double noise_made(const struct snapshot *s, const struct site *site)
 	return fmin(isnan(in_sums) ? site->layerwise.pooled.nsr : in_sums, 1);
 }
 
+// Noise over signal that a node makes alone; 0: none, or it is not known.
+static double noise_of_node(const struct telling *t, int node)
+{
+	const struct site *site = snapshot_output(t->s, node);
+	bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
+	return makes ? noise_made(t->s, site) : 0;
+}
+
+struct place {
+	int node;
+	double noise;
+};
+
+// Puts it among those that make most, of which there are *n; of equal ones the first stays in front.
+static void rank_place(struct place best[PLACES], int *n, struct place p)
+{
+	int at = *n;
+	for (; at > 0 && p.noise > best[at - 1].noise; at--)
+		if (at < PLACES)
+			best[at] = best[at - 1];
+	if (at < PLACES) {
+		best[at] = p;
+		*n += *n < PLACES;
+	}
+}
+
 // The nodes whose own quantization makes the most noise.
 static void tell_noise(struct telling *t)
 {
-	int best[PLACES];
-	double noise[PLACES], all = 0;
+	struct place best[PLACES];
 	struct str places = {0};
+	double all = 0;
 	int n = 0;
 	for (int node = 0; node < t->s->n_rows; node++) {
-		const struct site *site = snapshot_output(t->s, node);
-		bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
-		double nsr = makes ? noise_made(t->s, site) : 0;
-		int at = n;
-		all += nsr;
-		for (; at > 0 && nsr > noise[at - 1]; at--)
-			if (at < PLACES) {
-				noise[at] = noise[at - 1];
-				best[at] = best[at - 1];
-			}
-		if (nsr > 0 && at < PLACES) {
-			noise[at] = nsr;
-			best[at] = node;
-			n += n < PLACES;
-		}
+		double noise = noise_of_node(t, node);
+		all += noise;
+		if (noise > 0)
+			rank_place(best, &n, (struct place){node, noise});
 	}
 	all = t->f ? fmax(all, t->f->noise) : all; // the whole that remedies speak of
 	for (int i = 0; i < n; i++)
-		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i]), noise[i] < 0.1 * all, 100 * noise[i] / all);
-	t->node = n ? best[0] : -1;
+		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i].node), best[i].noise < 0.1 * all, 100 * best[i].noise / all);
+	t->node = n ? best[0].node : -1;
 	if (n)
 		tell(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));
 	t->node = -1;
@@ -99,41 +114,51 @@ struct jump {
 	double from, to;
 };
 
-// Where most noise is added between what a node reads and what it makes. What has no figure of its own, or one that hides how good it is to
-// the Sigmoid behind it, has that of what it reads.
-static struct jump find_jump(const struct snapshot *s)
+// at[n_values]: the SNR of each tensor, at most MOST_DB; NAN where it has no figure, or one that hides how good it is to the Sigmoid behind
+// it. Outputs also where they are computed in float. Heap.
+static double *find_figures(const struct snapshot *s)
 {
 	const struct graph *g = s->g;
-	struct jump worst = {.node = -1};
-	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at);
-	bool *known = xcalloc((size_t)g->n_values + 1, sizeof *known);
-	double behind;
+	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at), behind;
 	for (int v = 0; v < g->n_values; v++)
-		at[v] = MOST_DB;
-	for (int i = 0; i < s->n_sites; i++)
-		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known && !logits_hide(s, &s->site[i], &behind)) {
-			at[s->site[i].value] = fmin(figures_snr(&s->site[i].graphwise), MOST_DB);
-			known[s->site[i].value] = true;
-		}
-	for (int i = 0; i < s->n_outputs; i++) // also of what computes in float
-		if (s->output[i].known && !isnan(figures_snr(&s->output[i]))) {
+		at[v] = NAN;
+	for (int i = 0; i < s->n_sites; i++) {
+		const struct site *site = &s->site[i];
+		if (site->kind == SITE_OUTPUT && site->graphwise.known && !logits_hide(s, site, &behind))
+			at[site->value] = fmin(figures_snr(&site->graphwise), MOST_DB);
+	}
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->output[i].known && !isnan(figures_snr(&s->output[i])))
 			at[g->output[i]] = fmin(figures_snr(&s->output[i]), MOST_DB);
-			known[g->output[i]] = true;
-		}
-	for (int n = 0; n < g->n_nodes; n++) {
-		double from = MOST_DB;
-		for (int i = 0; i < g->node[n].n_in; i++)
-			from = g->node[n].in[i] >= 0 ? fmin(from, at[g->node[n].in[i]]) : from;
-		for (int i = 0; i < g->node[n].n_out; i++) {
-			int v = g->node[n].out[i];
-			if (v >= 0 && !known[v])
+	return at;
+}
+
+// The worst figure of what a node reads.
+static double worst_read(const struct node *n, const double *at)
+{
+	double worst = MOST_DB;
+	for (int i = 0; i < n->n_in; i++)
+		worst = n->in[i] >= 0 ? fmin(worst, at[n->in[i]]) : worst;
+	return worst;
+}
+
+// Where most noise is added between what a node reads and what it makes. A tensor without a figure has that of what its node reads.
+static struct jump find_jump(const struct snapshot *s)
+{
+	struct jump worst = {.node = -1};
+	double *at = find_figures(s);
+	for (int n = 0; n < s->g->n_nodes; n++) {
+		const struct node *node = &s->g->node[n];
+		double from = worst_read(node, at);
+		for (int i = 0; i < node->n_out; i++) {
+			int v = node->out[i];
+			if (v >= 0 && isnan(at[v]))
 				at[v] = from;
 			else if (v >= 0 && (worst.node < 0 || noise_of(at[v]) - noise_of(from) > noise_of(worst.to) - noise_of(worst.from)))
 				worst = (struct jump){n, from, at[v]};
 		}
 	}
 	free(at);
-	free(known);
 	return worst;
 }
 

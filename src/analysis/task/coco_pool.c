@@ -184,7 +184,7 @@ static double figure_value(const struct coco_pool *p, const struct figure *f, co
 {
 	double sum = 0;
 	int n = 0;
-	for (int class = 0; class < p->n_classes; class ++) {
+	for (int class = 0; class < p->n_classes; class++) {
 		struct curve c = {.class = class, .area = f->area, .limit = f->limit, .weight = weight};
 		c.wanted = wanted(p, class, f->area, weight);
 		double v = c.wanted ? curve_value(p, &c, f->recall, f->threshold) : NAN;

@@ -130,8 +130,7 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 
 struct place {
 	bool boxes;
-	const char
-	    *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
+	const char *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
 };
 static const struct place places[] = {
     {true, "D/instances.json"},
