@@ -23,7 +23,7 @@ static cJSON *encoding(const struct snapshot *s, const struct site *x)
 enum status aimet(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject();
-	(void)err, (void)d;
+	(void)err;
 	cJSON_AddStringToObject(root, "version", "1.0.0");
 	cJSON *acts = cJSON_AddArrayToObject(root, "activation_encodings"), *params = cJSON_AddArrayToObject(root, "param_encodings");
 	for (int v = 0; v < s->g->n_values; v++) {
@@ -39,6 +39,7 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 			str_addf(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use\n", s->g->value[x->value].name, x->bits,
 			    s->g->node[x->node].name);
 	}
+	cJSON_AddItemToObject(root, "excluded_layers", excluded_nodes(d, s));
 	finish_json(out, root);
 	return STATUS_OK;
 }
