@@ -48,6 +48,34 @@ void test_ui__walks_the_graph_and_back(void **state)
 	ui_done(&ui);
 }
 
+static void press_often(struct ui *ui, const char *keys, int times)
+{
+	for (int i = 0; i < times; i++)
+		press(ui, keys);
+}
+
+// What is typed or yanked past the end of the prompt's room is not kept behind it: each key would look at all of it.
+void test_ui__the_prompt_takes_no_more_than_it_holds(void **state)
+{
+	struct ui ui;
+
+	(void)state;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":");
+	press_often(&ui, "abé", 1000);
+	press_often(&ui, "<BS>", LINE_TEXT);
+	assert_int_equal(ui.line.kind, LINE_NONE); // left by the first one on an empty line
+	press(&ui, ":");
+	press_often(&ui, "ab", 400);
+	press(&ui, "<C-u>");
+	press_often(&ui, "<C-y>", 20);
+	press_often(&ui, "<BS>", LINE_TEXT);
+	assert_int_equal(ui.line.kind, LINE_NONE);
+	press(&ui, ":goto<Space>/model.9/m/MaxPool<Enter>");
+	assert_string_equal(name(&ui), "/model.9/m/MaxPool");
+	ui_done(&ui);
+}
+
 void test_ui__fused_nodes_lead_to_their_owner(void **state)
 {
 	struct ui ui;

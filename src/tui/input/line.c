@@ -186,6 +186,24 @@ static void queue_key(int key)
 	editor.tail = snprintf((char *)editor.queue, sizeof editor.queue, "%s", bytes);
 }
 
+// What the prompt holds no room for is not taken: readline looks at the whole line for every key.
+static bool is_full(const struct line *l, int key)
+{
+	return key >= ' ' && key < K_UP && key != K_BACKSPACE && rl_end + 4 >= (int)sizeof l->text;
+}
+
+static void cut_yanked(const struct line *l)
+{
+	int room = (int)sizeof l->text - 1;
+
+	if (rl_end <= room)
+		return;
+	while (room > 0 && (rl_line_buffer[room] & 0xC0) == 0x80)
+		room--;
+	rl_delete_text(room, rl_end);
+	rl_point = rl_point < rl_end ? rl_point : rl_end;
+}
+
 enum line_event line_key(struct line *l, int key)
 {
 	bool empty = !rl_line_buffer || !rl_line_buffer[0];
@@ -195,7 +213,7 @@ enum line_event line_key(struct line *l, int key)
 		line_close(l);
 		return LINE_CLOSED;
 	}
-	if ((key == K_DEL || key == ('d' & 0x1F)) && rl_point == rl_end)
+	if (((key == K_DEL || key == ('d' & 0x1F)) && rl_point == rl_end) || is_full(l, key))
 		return LINE_EDITED;
 	queue_key(key);
 	while (bytes_waiting() && !editor.accepted)
@@ -204,6 +222,7 @@ enum line_event line_key(struct line *l, int key)
 		line_close(l);
 		return LINE_ACCEPTED;
 	}
+	cut_yanked(l);
 	copy_state(l);
 	return LINE_EDITED;
 }
