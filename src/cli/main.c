@@ -39,7 +39,7 @@ static const struct verb {
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json",
-    "Opens the screen, where you see the figures and edit the decisions; ? shows its keys.", VERB_TUI, verb_tui};
+    "Opens the screen, where you see figures and edit decisions; ? shows its keys.", VERB_TUI, verb_tui};
 
 // The screen is the one verb that is not in the library of verbs: that must not depend on the screen.
 int verb_tui(struct options *o)
