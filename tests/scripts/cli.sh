@@ -364,7 +364,8 @@ done
 expect quantized_already 0 "the model is quantized already" analyze "$dir/promised.onnx" $calib --samples 1
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
 expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
-expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/xquant.json"
+echo '{"version": 1}' >"$dir/other.json"
+expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/other.json"
 expect compare_missing 1 nosuch.json compare "$dir/1.json" "$dir/nosuch.json"
 
 # ---- signals: sent until the program ends, since it may not listen yet
