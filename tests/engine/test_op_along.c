@@ -323,6 +323,7 @@ void test_op_along__relations(void **state)
 			}
 			node_run_done(&r);
 		}
+	free(x);
 }
 
 void test_op_along__logic(void **state)
