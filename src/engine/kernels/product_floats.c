@@ -5,7 +5,7 @@
 #include "transpose.h"
 
 enum {
-	ROWS = 256,    // of a thread's turn at most, which share what is copied of b
+	ROWS = 256,    // of a thread's turn at most, which share what is copied of b; threads have as many turns
 	BLOCK_K = 256, // rows of b that stay in the cache meanwhile
 	TILE = 8       // rows and columns that are transposed in registers
 };
@@ -66,7 +66,8 @@ static void multiply_rows(const struct matrices *t, const float *a, const float 
 
 void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width)
 {
-	int64_t share = (t->m + width - 1) / width, rows = share < ROWS ? share + !share : ROWS;
+	int64_t turns = (t->m + ROWS * width - 1) / (ROWS * width), shares = width * (turns + !turns);
+	int64_t rows = t->m > shares ? (t->m + shares - 1) / shares : 1;
 
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t i = 0; i < t->m; i += rows)

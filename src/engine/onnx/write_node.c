@@ -86,28 +86,38 @@ void write_constant(struct writer *w, const char *name, const struct tensor *t)
 	add_constant(w, name, t);
 }
 
-static uint8_t code_in(const float *value, int n, float x)
+// The upper half of a float's bits: no two values of a float of 8 or 4 bits have the same; every NaN is one.
+static size_t upper_half(float x)
 {
-	for (int i = 0; i < n; i++)
-		if (isnan(x) ? isnan(value[i]) : value[i] == x && !signbit(value[i]) == !signbit(x))
-			return (uint8_t)i;
-	return 0;
+	uint32_t bits;
+
+	memcpy(&bits, isnan(x) ? &(float){NAN} : &x, sizeof(bits));
+	return bits >> 16;
+}
+
+// code[upper_half(value)], the least where several are NaN.
+static void codes_of_values(uint8_t code[1 << 16], int minifloat)
+{
+	float value[256];
+
+	memset(code, 0, 1 << 16);
+	for (int i = minifloat_values(value, minifloat); i-- > 0;)
+		code[upper_half(value[i])] = (uint8_t)i;
 }
 
 void write_constant_value(struct writer *w, const char *name, const struct value *v)
 {
 	Onnx__TensorProto *p = add_constant(w, name, v->constant);
 	size_t n = (size_t)tensor_count(v->constant);
-	float value[256];
 
 	if (!v->minifloat)
 		return;
-	int n_codes = minifloat_values(value, v->minifloat);
-	uint8_t *code = arena_alloc(w->arena, n + 1);
+	uint8_t code_of[1 << 16], *code = arena_alloc(w->arena, n + 1);
+	codes_of_values(code_of, v->minifloat);
 	for (size_t i = 0; i < n; i++)
-		code[i] = code_in(value, n_codes, ((const float *)v->constant->data)[i]);
+		code[i] = code_of[upper_half(((const float *)v->constant->data)[i])];
 	p->data_type = v->minifloat;
-	p->raw_data = n_codes == 16 ? packed_nibbles(w, code, n) : (ProtobufCBinaryData){.len = n, .data = code};
+	p->raw_data = v->minifloat == MINIFLOAT_E2M1 ? packed_nibbles(w, code, n) : (ProtobufCBinaryData){.len = n, .data = code};
 }
 
 enum status write_own(struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err)

@@ -111,6 +111,7 @@ enum status mvn_eval(
 	if (!sum)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)groups);
 	const struct runs r = runs_of(x, gone, groups);
+	// The mean is the sum of differences from zero: one loop serves both moments.
 	double *zero = sum, *mean = sum + groups, *divisor = sum + 2 * groups;
 	add_all(mean, zero, from, x, gone, &r, 1);
 	for (int64_t g = 0; g < groups; g++)
