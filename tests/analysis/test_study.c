@@ -327,6 +327,37 @@ void test_study__float_everywhere_is_exact(void **state)
 	study_close(&st);
 }
 
+// What makes the network's output has, in float, that output's figures: they are measured apart.
+void test_study__a_node_in_float_shows_the_noise_that_it_passes_on(void **state)
+{
+	struct study *st = open_study(2, 0);
+	const struct graph *g = study_graph(st);
+	int last = g->value[g->output[0]].producer;
+	struct snapshot *quantized = run_study(st);
+	set(st, g->node[last].name, PREC_FLOAT);
+	struct snapshot *s = run_study(st);
+	const struct site *site = snapshot_made(s, last);
+	assert_null(snapshot_output(s, last));
+	assert_non_null(site);
+	assert_int_equal(site->kind, SITE_FLOAT);
+	assert_int_equal(site->bits, 0);
+	assert_int_equal(site->graphwise.known, SAMPLES);
+	assert_true(site->graphwise.pooled.nsr > 0);
+	assert_memory_equal(&site->graphwise.pooled.nsr, &s->output[0].pooled.nsr, sizeof(double));
+	assert_int_equal(site->layerwise.known, 0);
+	assert_memory_equal(&site->before.pooled.nsr, &snapshot_output(quantized, last)->graphwise.pooled.nsr, sizeof(double));
+	assert_non_null(site->hist_float);
+	assert_non_null(site->hist_quant);
+	assert_false(study_predict_scale(s, s->row[last].first_site, 0x1p-4).known);
+	study_run(st);
+	struct snapshot *again = run_study(st);
+	assert_int_equal(again->computed, 0);
+	snapshot_drop(&quantized);
+	snapshot_drop(&s);
+	snapshot_drop(&again);
+	study_close(&st);
+}
+
 void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 {
 	struct error err = {0};

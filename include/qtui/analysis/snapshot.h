@@ -33,9 +33,10 @@ double shown_db(double db);
 // The pooled SNR in shown decibels: INFINITY when exact, NAN when not known.
 double figures_snr(const struct figures *f);
 
-enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT };
+enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT, SITE_FLOAT };
 // A quantized tensor: where a quantizer acts. An output of a node (of the fused group's end), a parameter, or an input that is
-// quantized again for a wider node.
+// quantized again for a wider node. SITE_FLOAT: no quantizer acts, but one would if it had not been decided that the node stays in
+// float: its output, with the noise that it passes on. It has bits 0, no scale, and no layerwise figures.
 struct site {
 	enum site_kind kind;
 	int node, slot, value;        // ids in the graph and the plan of the snapshot
@@ -53,8 +54,13 @@ struct site {
 	struct hist *hist_float, *hist_quant; // NULL: not known. The same edges
 	double used_levels;           // distinct codes / codes available; < 0: not known
 };
+// Is it what its node makes, and not what it reads?
+static inline bool site_is_made(const struct site *s)
+{
+	return s->kind == SITE_OUTPUT || s->kind == SITE_FLOAT;
+}
 struct node_row {
-	int n_sites, first_site;      // in snapshot.site; the first is the node's output, if it has figures
+	int n_sites, first_site;      // in snapshot.site; the first is the node's output, quantized or left in float, if it has figures
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
 	double scale_requested;       // 0: none
@@ -140,8 +146,10 @@ const char *snapshot_samples(const struct snapshot *s, char *out, size_t size);
 const struct plan *snapshot_plan(const struct snapshot *s);
 // The SNR of the worst output in dB; NAN: none is known.
 double snapshot_worst_output(const struct snapshot *s);
-// The site that shows a node's output figures, or NULL.
+// The quantized output of a node whose figures stand in its row, or NULL.
 const struct site *snapshot_output(const struct snapshot *s, int node);
+// Likewise, or the output that was left in float.
+const struct site *snapshot_made(const struct snapshot *s, int node);
 // Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is
 // next to nothing and has the grid of what it is taken from, so that its own figure is bad and does no harm. NAN: it is no such mean, or
 // not known.

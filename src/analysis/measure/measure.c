@@ -163,10 +163,15 @@ static bool wants_quantized(const struct site_work *sw, int samples)
 	return wants_figure(sw->graphwise, samples) || (sw->hist_quant && hist_wants(sw->hist_quant, samples));
 }
 
+static bool wants_alone(const struct site_work *sw, int samples)
+{
+	return sw->site.kind != SITE_FLOAT && wants_figure(sw->layerwise, samples);
+}
+
 // Of what is not that of other sites together.
 static bool site_missing(const struct site_work *sw, int samples)
 {
-	return wants_quantized(sw, samples) || wants_figure(sw->layerwise, samples) ||
+	return wants_quantized(sw, samples) || wants_alone(sw, samples) ||
 	    (sw->range->n_part == 0 && !range_complete(sw->range, samples)) || (sw->hist_float && hist_wants(sw->hist_float, samples));
 }
 
@@ -195,7 +200,7 @@ static enum status measure_values(struct work *w, struct error *err)
 			continue;
 		any = want[SIM_FLOAT][v] = true;
 		want[SIM_FULL][v] |= wants_quantized(sw, w->samples);
-		want[SIM_ALONE][v] |= layerwise && sw->site.kind == SITE_OUTPUT && wants_figure(sw->layerwise, w->samples);
+		want[SIM_ALONE][v] |= layerwise && sw->site.kind == SITE_OUTPUT && wants_alone(sw, w->samples);
 	}
 	for (int i = 0; i < w->study->g->n_outputs; i++)
 		if (w->output[i].graphwise && wants_figure(w->output[i].graphwise, w->samples))
@@ -226,7 +231,7 @@ enum status work_measure(struct work *w, struct error *err)
 void work_reset(struct work *w)
 {
 	for (int i = 0; w->look && i < w->n_sites; i++)
-		if (w->site[i].site.kind == SITE_OUTPUT) {
+		if (site_is_made(&w->site[i].site)) {
 			hist_clear(w->site[i].hist_float, w->samples);
 			hist_clear(w->site[i].hist_quant, w->samples);
 		}

@@ -30,7 +30,7 @@ struct prediction hist_predict(const struct hist *h, double scale, double zero, 
 struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale)
 {
 	const struct site *s = &snap->site[site];
-	if (!s->hist_float || !(scale > 0) || s->kind == SITE_WEIGHT)
+	if (!s->hist_float || !(scale > 0) || s->kind == SITE_WEIGHT || s->kind == SITE_FLOAT)
 		return (struct prediction){.step = scale};
 	return hist_predict(s->hist_float, scale, s->n_scale == 1 && s->zero ? s->zero[0] : 0, s->qmin, s->qmax);
 }

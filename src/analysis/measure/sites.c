@@ -37,6 +37,15 @@ static bool requantizes(const struct work *w, const struct slot *s)
 	return true;
 }
 
+// An output that has no quantizer because somebody has decided so, and that what is quantized before it reaches.
+static bool stays_float(const struct work *w, const struct slot *s)
+{
+	const struct graph *g = w->study->g;
+	int v = s->value;
+	return v >= 0 && s->state == SLOT_FLOAT && w->req.edits->precision[s->node] == PREC_FLOAT && w->plan->quantizable[s->node] &&
+	    g->value[v].type == DT_F32 && engine_group_value(g, w->plan, v) == v && !key_equal(w->key[SIM_FLOAT][v], w->key[SIM_FULL][v]);
+}
+
 // The node at which a group's figures stand is the one that owns the quantizer of the group's end.
 static int row_of(const struct work *w, int node)
 {
@@ -55,6 +64,8 @@ static void node_sites(struct work *w, size_t *cap, int n)
 		    s->quant.kind != QUANT_NONE && g->value[s->value].type == DT_F32;
 		if (quantizes(s) || shared)
 			add_site(w, cap, SITE_OUTPUT, slot, s->value);
+		else if (stays_float(w, s))
+			add_site(w, cap, SITE_FLOAT, slot, s->value);
 	}
 	for (int i = 0; i < node->n_in; i++) {
 		int slot = w->plan->first_in[n] + i;
@@ -82,7 +93,7 @@ static void site_memos(struct work *w, struct site_work *sw)
 	struct memo *m = w->study->memo;
 	const struct slot *slot = &w->plan->slot[sw->site.slot];
 	struct key f = w->key[SIM_FLOAT][sw->site.value], q = w->key[SIM_FULL][sw->site.value], a = w->key[SIM_ALONE][sw->site.value];
-	if (sw->site.kind != SITE_OUTPUT) {
+	if (!site_is_made(&sw->site)) {
 		q = key_add_key(q, quantizer_key(&slot->quant));
 		a = key_add_key(f, quantizer_key(&slot->quant));
 	}
@@ -94,7 +105,7 @@ static void site_memos(struct work *w, struct site_work *sw)
 	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
 	sw->range = memo_range(m, key_add_key(f, base));
 	if (sw->site.kind != SITE_INPUT) {
-		bool part = w->look && sw->site.kind == SITE_OUTPUT; // counts of some elements are not mixed with those of all
+		bool part = w->look && site_is_made(&sw->site); // counts of some elements are not mixed with those of all
 		sw->hist_float = memo_hist(m, part ? key_add_text(sw->range->key, "look") : sw->range->key);
 		sw->hist_quant = memo_hist(m, part ? key_add_text(sw->graphwise->key, "look") : sw->graphwise->key);
 	}
@@ -250,7 +261,7 @@ void work_sites(struct work *w)
 		node_sites(w, &cap, n);
 	for (int i = 0; i < w->n_sites; i++) {
 		site_memos(w, &w->site[i]);
-		if (w->site[i].site.kind == SITE_OUTPUT)
+		if (site_is_made(&w->site[i].site))
 			w->site[i].site.node = row_of(w, w->site[i].site.node);
 	}
 	compose_sites(w);

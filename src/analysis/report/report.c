@@ -30,7 +30,7 @@ static struct ranked *rank(const struct snapshot *s)
 {
 	struct ranked *r = xcalloc((size_t)s->n_rows + 1, sizeof *r);
 	for (int n = 0; n < s->n_rows; n++) {
-		const struct site *site = snapshot_output(s, n);
+		const struct site *site = snapshot_made(s, n);
 		r[n] = (struct ranked){n, site && site->graphwise.known ? site->graphwise.pooled.nsr : -1};
 	}
 	qsort(r, (size_t)s->n_rows, sizeof *r, by_noise);

@@ -142,12 +142,12 @@ static cJSON *site_json(const struct subject *of, const struct site *s)
 	return o;
 }
 
-static void add_sites(cJSON *o, const struct subject *of, const struct node_row *r, enum site_kind kind, const char *key)
+static void add_sites(cJSON *o, const struct subject *of, const struct node_row *r, const char *key, enum site_kind kind, enum site_kind or)
 {
 	const struct snapshot *s = of->s;
 	cJSON *a = NULL;
 	for (int i = r->first_site; i < r->first_site + r->n_sites; i++) {
-		if (s->site[i].kind != kind)
+		if (s->site[i].kind != kind && s->site[i].kind != or)
 			continue;
 		if (!a)
 			a = cJSON_AddArrayToObject(o, key);
@@ -220,9 +220,9 @@ static cJSON *origin_json(const struct subject *of, const struct origin *from)
 		cJSON_AddStringToObject(o, "fused_into", g->node[into].name);
 	if (into >= 0 || !r)
 		return o;
-	add_sites(o, of, r, SITE_OUTPUT, "outputs");
-	add_sites(o, of, r, SITE_WEIGHT, "weights");
-	add_sites(o, of, r, SITE_INPUT, "inputs");
+	add_sites(o, of, r, "outputs", SITE_OUTPUT, SITE_FLOAT);
+	add_sites(o, of, r, "weights", SITE_WEIGHT, SITE_WEIGHT);
+	add_sites(o, of, r, "inputs", SITE_INPUT, SITE_INPUT);
 	add_isolated(o, of->isolation, node);
 	return o;
 }

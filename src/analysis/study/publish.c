@@ -27,7 +27,7 @@ static struct figures *figures_before(const struct work *w)
 		return NULL;
 	struct figures *before = xcalloc((size_t)w->study->g->n_values + 1, sizeof *before);
 	for (int i = 0; i < last->n_sites; i++)
-		if (last->site[i].kind == SITE_OUTPUT)
+		if (site_is_made(&last->site[i]))
 			before[last->site[i].value] = last->site[i].graphwise;
 	return before;
 }
@@ -46,7 +46,7 @@ static void fill_site(struct body *b, int i, const struct site_work *sw, const s
 		s->hist_quant = hist_publish_beside(sw->hist_quant, samples, s->hist_float);
 		s->used_levels = hist_used(sw->hist_quant);
 	}
-	if (before && s->kind == SITE_OUTPUT)
+	if (before && site_is_made(s))
 		s->before = before[s->value];
 	b->keys[i] = (struct site_keys){sw->graphwise->key, sw->layerwise->key, sw->range->key,
 	    sw->hist_float ? sw->hist_float->key : (struct key){0}, sw->hist_quant ? sw->hist_quant->key : (struct key){0}};
@@ -67,7 +67,7 @@ static void fill_sites(struct body *b, const struct work *w)
 		for (int i = 0; i < w->n_sites; i++) {
 			const struct site_work *sw = &w->site[i];
 			struct node_row *r = &b->row[sw->site.node];
-			if ((sw->site.kind == SITE_OUTPUT) != (pass == 0))
+			if (site_is_made(&sw->site) != (pass == 0))
 				continue;
 			fill_site(b, r->first_site + r->n_sites, sw, w, before);
 			if (pass == 0 && b->site[r->first_site + r->n_sites].graphwise.known < w->total_samples)

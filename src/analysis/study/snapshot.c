@@ -158,10 +158,16 @@ double snapshot_worst_output(const struct snapshot *s)
 	return worst;
 }
 
-const struct site *snapshot_output(const struct snapshot *s, int node)
+const struct site *snapshot_made(const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];
 	const struct site *site = r->n_sites > 0 ? &s->site[r->first_site] : NULL;
+	return site && site_is_made(site) ? site : NULL;
+}
+
+const struct site *snapshot_output(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_made(s, node);
 	return site && site->kind == SITE_OUTPUT ? site : NULL;
 }
 

@@ -175,7 +175,7 @@ static enum status gather_weight(struct gathering *w, struct error *err)
 static enum status gather(struct gathering *w, struct error *err)
 {
 	bool weight = w->site->kind == SITE_WEIGHT;
-	w->variants = weight || w->s->opt.skip_layerwise ? 1 : WITH_ALONE;
+	w->variants = weight || w->site->kind == SITE_FLOAT || w->s->opt.skip_layerwise ? 1 : WITH_ALONE;
 	w->samples = weight ? 1 : w->snap->samples;
 	w->all = mem_try_array((size_t)(w->variants * w->split.n), sizeof *w->all);
 	w->part = xcalloc((size_t)w->samples + 1, sizeof *w->part);

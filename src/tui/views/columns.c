@@ -13,7 +13,7 @@
 // Of the tensor that a node makes; NAN when not known.
 static double of_output(const struct snapshot *s, int node, double (*figure)(const struct figures *f))
 {
-	const struct site *site = snapshot_output(s, node);
+	const struct site *site = snapshot_made(s, node);
 
 	return site ? figure(&site->graphwise) : NAN;
 }
@@ -36,14 +36,14 @@ static double value_snr(const struct snapshot *s, int node)
 
 static double value_change(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
+	const struct site *site = snapshot_made(s, node);
 
 	return site ? figures_snr(&site->graphwise) - figures_snr(&site->before) : NAN;
 }
 
 static double value_layerwise(const struct snapshot *s, int node)
 {
-	const struct site *site = snapshot_output(s, node);
+	const struct site *site = snapshot_made(s, node);
 
 	return site ? figures_snr(&site->layerwise) : NAN;
 }
@@ -55,7 +55,9 @@ static double value_cosine(const struct snapshot *s, int node)
 
 static double value_clipped(const struct snapshot *s, int node)
 {
-	return of_output(s, node, figures_clipped);
+	const struct site *site = snapshot_output(s, node);
+
+	return site ? figures_clipped(&site->graphwise) : NAN;
 }
 
 static double value_scale(const struct snapshot *s, int node)

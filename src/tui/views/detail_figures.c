@@ -78,7 +78,8 @@ void detail_figures(struct page *p, const struct site *s)
 	}
 	p->y++;
 	for (size_t i = 0; i < sizeof figure_rows / sizeof *figure_rows; i++)
-		put_figure(p, s, &figure_rows[i], w);
+		if (s->kind != SITE_FLOAT || figure_rows[i].value != figures_clipped) // nothing clips a float
+			put_figure(p, s, &figure_rows[i], w);
 }
 
 static int axis_column(const struct hist *h, double v, int w)
@@ -161,5 +162,5 @@ void detail_histogram(struct page *p, const struct site *s)
 	put_bar_label(p, top, ROLE_HIST_FLOAT, "float");
 	snprintf(label, sizeof label, "int%d", s->bits);
 	if (s->hist_quant)
-		put_bar_label(p, top + rows, ROLE_HIST_QUANT, label);
+		put_bar_label(p, top + rows, ROLE_HIST_QUANT, s->kind == SITE_FLOAT ? "with noise" : label);
 }

@@ -79,14 +79,14 @@ static void put_precision(struct page *p, const struct node_row *row)
 
 static void site_title(char *out, size_t size, const struct snapshot *s, const struct site *site)
 {
-	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight"};
+	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight", [SITE_FLOAT] = "output"};
 	const struct node *node = &s->g->node[site->node];
 	bool bias = site->kind == SITE_WEIGHT && node->n_in > 2 && node->in[2] == site->value;
 	int at = 0;
 
-	while (site->kind == SITE_OUTPUT && at < node->n_out && node->out[at] != site->value)
+	while (site_is_made(site) && at < node->n_out && node->out[at] != site->value)
 		at++;
-	if (site->kind == SITE_OUTPUT && node->n_out > 1 && at < node->n_out)
+	if (site_is_made(site) && node->n_out > 1 && at < node->n_out)
 		snprintf(out, size, "output %d", at + 1);
 	else
 		snprintf(out, size, "%s", bias ? "bias" : title[site->kind]);
