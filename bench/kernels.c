@@ -64,7 +64,7 @@ static struct conv_task task_of(const struct layer *l, enum kernel_backend b)
 
 static float *some_floats(int64_t n)
 {
-	float *x = aligned_alloc(64, ((size_t)n * sizeof(*x) + 127) / 64 * 64);
+	float *x = aligned_alloc(64, ((size_t)n * sizeof *x + 127) / 64 * 64);
 	for (int64_t i = 0; i < n; i++)
 		x[i] = (float)(i * 7919 % 2001 - 1000) * 1e-3f;
 	return x;
@@ -120,7 +120,7 @@ static double time_codes(const struct layer *l, enum kernel_backend b, int64_t w
 	    .out_quant = {.kind = QUANT_LINEAR, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = out_scale, .zero = zero}};
 	struct kernel *k = NULL;
 	struct error err;
-	int16_t *weight = calloc((size_t)weights, sizeof(*weight));
+	int16_t *weight = calloc((size_t)weights, sizeof *weight);
 	float *scale = some_floats(t.g.oc);
 	for (int64_t i = 0; i < weights; i++)
 		weight[i] = (int16_t)(i * 7919 % (1 << bits) - (1 << (bits - 1)));
@@ -152,7 +152,6 @@ static void measure(const struct layer *l, enum kernel_backend b, int width)
 	float *x = some_floats((g->c + padded) * g->h * g->w), *y = some_floats(outputs), *residual = some_floats(outputs);
 	struct kernel_io io = {.x = x, .residual = residual, .y = y, .width = width};
 	double flop = 2.0 * (double)weights * (double)(l->transposed ? g->h * g->w : g->oh * g->ow);
-
 	double s = time_float(l, b, weights, io);
 	printf("%-36s %9.3f ms %8.1f GFLOP/s  int8", l->name, s * 1e3, s > 0 ? flop / s * 1e-9 : 0);
 	print_codes(time_codes(l, b, weights, io, DT_I8, 8), s);
@@ -173,7 +172,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kernels [onednn|blas|ref] [WIDTH] [PART_OF_NAME]\n");
 		return 2;
 	}
-	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++)
+	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
 		if (argc < 4 || strstr(layers[i].name, argv[3]))
 			measure(&layers[i], b, width);
 	return 0;

@@ -34,7 +34,6 @@ static const char *keep(const char *dir, const char *name)
 {
 	size_t n = strlen(dir) + strlen(name) + 2;
 	char *text = malloc(n);
-
 	if (!kept)
 		atexit(release_kept);
 	kept = realloc(kept, (kept_count + 1) * sizeof *kept);
@@ -48,7 +47,6 @@ const char *support_data(const char *relative)
 {
 	const char *dir = getenv("QTUI_DATA");
 	const char *path = keep(dir && *dir ? dir : "../shared/data", relative);
-
 	return access(path, R_OK) == 0 ? path : NULL;
 }
 
@@ -68,7 +66,6 @@ static void remove_temp(void)
 static void make_temp(void)
 {
 	const char *base = getenv("TMPDIR");
-
 	snprintf(temp_dir, sizeof temp_dir, "%.40s/qtui-test-XXXXXX", base && strlen(base) <= 40 ? base : "/tmp");
 	check(mkdtemp(temp_dir) != NULL, temp_dir);
 	temp_owner = getpid();
@@ -86,7 +83,6 @@ const char *support_temp_file(const char *name, const void *data, size_t size)
 {
 	const char *path = support_temp(name);
 	FILE *f = fopen(path, "wb");
-
 	check(f && fwrite(data, 1, size, f) == size, path);
 	check(fclose(f) == 0, path);
 	return path;
@@ -95,7 +91,6 @@ const char *support_temp_file(const char *name, const void *data, size_t size)
 uint64_t support_random_bits(struct support_random *r)
 {
 	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
 	return z ^ z >> 31;
@@ -104,7 +99,6 @@ uint64_t support_random_bits(struct support_random *r)
 int support_random_int(struct support_random *r, int low, int high)
 {
 	uint64_t n = (uint64_t)((int64_t)high - low) + 1;
-
 	assert(low <= high);
 	return (int)(low + (int64_t)(support_random_bits(r) % n));
 }
@@ -118,7 +112,6 @@ float support_random_normal(struct support_random *r)
 {
 	double u = ((double)(support_random_bits(r) >> 11) + 1) * 0x1p-53;
 	double v = (double)(support_random_bits(r) >> 11) * 0x1p-53;
-
 	return (float)(sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
 }
 

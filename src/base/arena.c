@@ -28,7 +28,6 @@ struct arena {
 struct arena *arena_new(void)
 {
 	struct arena *a = xcalloc(1, sizeof *a);
-
 	a->grow = CHUNK_FIRST;
 	return a;
 }
@@ -36,7 +35,6 @@ struct arena *arena_new(void)
 void arena_free(struct arena **a)
 {
 	struct chunk *c = *a ? (*a)->head : NULL;
-
 	while (c) {
 		struct chunk *next = c->next;
 		ASAN_UNPOISON_MEMORY_REGION(c->bytes, c->size);
@@ -50,7 +48,6 @@ void arena_free(struct arena **a)
 static struct chunk *chunk_new(size_t size)
 {
 	struct chunk *c = xcalloc(1, sizeof *c + size);
-
 	c->size = size;
 	ASAN_POISON_MEMORY_REGION(c->bytes, size);
 	return c;
@@ -60,7 +57,6 @@ static struct chunk *chunk_new(size_t size)
 static struct chunk *chunk_for(struct arena *a, size_t need)
 {
 	struct chunk *c;
-
 	if (a->head && a->head->size - a->head->used >= need)
 		return a->head;
 	if (a->head && need > a->grow / 4) {
@@ -83,7 +79,6 @@ void *arena_alloc(struct arena *a, size_t size)
 	size_t need = size > SIZE_MAX / 2 ? size : (size / ALIGN + 1) * ALIGN;
 	struct chunk *c = chunk_for(a, need);
 	void *p = c->bytes + c->used;
-
 	c->used += need;
 	ASAN_UNPOISON_MEMORY_REGION(p, size);
 	return p;
@@ -98,7 +93,6 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);
 	char *copy = arena_alloc(a, len + 1);
-
 	memcpy(copy, s, len);
 	return copy;
 }
@@ -106,7 +100,6 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 void *arena_memdup(struct arena *a, const void *p, size_t size)
 {
 	void *copy = arena_alloc(a, size);
-
 	if (size)
 		memcpy(copy, p, size);
 	return copy;

@@ -42,7 +42,6 @@ static void remove_run(size_t i)
 static size_t best_run(size_t size)
 {
 	size_t best = n_runs;
-
 	for (size_t i = 0; i < n_runs; i++) {
 		const struct run *r = &runs[i];
 		if (r->size >= size && (best == n_runs || r->size < runs[best].size ||
@@ -56,7 +55,6 @@ static void *from_kept(size_t size)
 {
 	size_t i = best_run(size);
 	char *p;
-
 	if (i == n_runs)
 		return NULL;
 	p = runs[i].at;
@@ -71,7 +69,6 @@ static void *from_kept(size_t size)
 static void keep(char *p, size_t size)
 {
 	size_t i = 0, end = n_runs;
-
 	while (i < end) { // the first run behind p
 		size_t middle = (i + end) / 2;
 		if (runs[middle].at < p)
@@ -99,7 +96,6 @@ static struct run excess(size_t limit)
 {
 	struct run out = {NULL, 0, 0};
 	size_t oldest = 0;
-
 	if (bytes <= limit)
 		return out;
 	for (size_t i = 1; i < n_runs; i++)
@@ -126,14 +122,12 @@ static struct run excess(size_t limit)
 static void *fresh(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
 	return p == MAP_FAILED ? NULL : p;
 }
 
 void *block_take(size_t size)
 {
 	void *p;
-
 	if (size < least)
 		return posix_memalign(&p, 64, size) == 0 ? p : NULL;
 	pthread_mutex_lock(&lock);
@@ -146,7 +140,6 @@ void *block_take(size_t size)
 static void release_above(size_t limit)
 {
 	struct run out;
-
 	while ((out = excess(limit)).size) {
 		pthread_mutex_unlock(&lock);
 		munmap(out.at, out.size);
@@ -177,7 +170,6 @@ void mem_keep_more(ptrdiff_t size)
 size_t block_kept(void)
 {
 	size_t n;
-
 	pthread_mutex_lock(&lock);
 	n = bytes;
 	pthread_mutex_unlock(&lock);
@@ -187,7 +179,6 @@ size_t block_kept(void)
 size_t block_release(void)
 {
 	size_t n;
-
 	pthread_mutex_lock(&lock);
 	n = bytes;
 	release_above(0);

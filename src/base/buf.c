@@ -16,7 +16,6 @@ struct buf *buf_new(size_t size, atomic_size_t *account)
 {
 	struct buf *b;
 	uint8_t *block;
-
 	static_assert(sizeof *b <= ALIGN, "the head of a buf fits its alignment");
 	if (size > PTRDIFF_MAX - 4 * ALIGN || !mem_may_take(size))
 		return NULL;
@@ -43,7 +42,6 @@ struct buf *buf_take(struct buf *b)
 void buf_drop(struct buf **b)
 {
 	struct buf *old = *b;
-
 	*b = NULL;
 	if (!old || atomic_fetch_sub_explicit(&old->refs, 1, memory_order_acq_rel) > 1)
 		return;

@@ -13,7 +13,6 @@ enum status error_set(struct error *err, enum status s, const char *fmt, ...)
 {
 	char text[sizeof err->text];
 	va_list ap;
-
 	assert(s != STATUS_OK);
 	va_start(ap, fmt);
 	str_vfit(text, sizeof text, fmt, ap);
@@ -33,7 +32,6 @@ enum status error_prefix(struct error *err, const char *fmt, ...)
 {
 	char prefix[sizeof err->text];
 	va_list ap;
-
 	va_start(ap, fmt);
 	str_vfit(prefix, sizeof prefix, fmt, ap);
 	va_end(ap);
@@ -50,7 +48,6 @@ void error_before_end(const char *(*give_back)(void))
 static void write_all(const char *text)
 {
 	ssize_t n = write(STDERR_FILENO, text, strlen(text));
-
 	(void)n; // nobody is left to be told
 }
 
@@ -60,7 +57,6 @@ void error_end(const char *fmt, ...)
 	const char *(*give_back)(void) = atomic_load(&before_end), *more;
 	char text[sizeof ((struct error *)0)->text];
 	va_list ap;
-
 	while (atomic_flag_test_and_set(&ending))
 		pause();
 	va_start(ap, fmt);

@@ -26,7 +26,6 @@ static enum status refuse_kind(const struct stat *st, const char *path, struct e
 enum status file_open_input(int *fd, struct stat *st, const char *path, struct error *err)
 {
 	enum status s;
-
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return error_errno(err, path);
@@ -45,7 +44,6 @@ static enum status too_large(const char *path, size_t limit, struct error *err)
 static enum status make_room(struct bytes *b, size_t *cap, size_t want, const char *path, struct error *err)
 {
 	void *p;
-
 	if (want < *cap)
 		return STATUS_OK;
 	p = mem_try_resize(b->data, want + 1);
@@ -61,7 +59,6 @@ static enum status read_all(struct bytes *b, int fd, size_t hint, size_t limit, 
 {
 	size_t cap = 0;
 	ssize_t n;
-
 	if (make_room(b, &cap, hint + 1, path, err))
 		return err->status;
 	for (;;) {
@@ -95,7 +92,6 @@ enum status file_read_open(
 {
 	bool regular = S_ISREG(st->st_mode);
 	size_t hint = regular && st->st_size > 0 ? (size_t)st->st_size : 0;
-
 	*out = (struct bytes){0};
 	if (!regular && limit > mem_available() / 2)
 		limit = mem_available() / 2; // a pipe may never end
@@ -111,7 +107,6 @@ enum status file_read(struct bytes *out, const char *path, size_t limit, struct 
 	struct stat st;
 	enum status s;
 	int fd;
-
 	*out = (struct bytes){0};
 	if (file_open_input(&fd, &st, path, err))
 		return err->status;
@@ -144,28 +139,24 @@ struct file_stamp file_stamp_of(const struct stat *st)
 struct file_stamp file_stamp(const char *path)
 {
 	struct stat st;
-
 	return stat(path, &st) == 0 ? file_stamp_of(&st) : (struct file_stamp){0};
 }
 
 bool file_has_stamp(const char *path, const struct file_stamp *s)
 {
 	struct file_stamp now = file_stamp(path);
-
 	return memcmp(&now, s, sizeof now) == 0;
 }
 
 bool file_exists(const char *path)
 {
 	struct stat st;
-
 	return stat(path, &st) == 0;
 }
 
 bool file_is_dir(const char *path)
 {
 	struct stat st;
-
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -178,7 +169,6 @@ static int compare_names(const void *a, const void *b)
 static bool is_listed(int dir, const struct dirent *e, bool subdirs)
 {
 	struct stat st;
-
 	if (e->d_name[0] == '.')
 		return false;
 	if (fstatat(dir, e->d_name, &st, 0) != 0)
@@ -191,7 +181,6 @@ static enum status list(struct file_list *out, const char *dir, bool subdirs, st
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	size_t cap = 0;
-
 	*out = (struct file_list){0};
 	if (!d)
 		return error_errno(err, dir);
@@ -234,7 +223,6 @@ void file_list_done(struct file_list *l)
 char *file_join(const char *dir, const char *name)
 {
 	struct str s = {0};
-
 	if (*dir && *name != '/') {
 		str_add(&s, dir);
 		if (!str_has_suffix(dir, "/"))
@@ -247,7 +235,6 @@ char *file_join(const char *dir, const char *name)
 char *file_safe_name(const char *text)
 {
 	char *name = xstrdup(text);
-
 	for (char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
 			*p = '_';
@@ -257,7 +244,6 @@ char *file_safe_name(const char *text)
 const char *file_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-
 	return slash ? slash + 1 : path;
 }
 
@@ -265,7 +251,6 @@ char *file_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct str s = {0};
-
 	if (!slash)
 		str_add(&s, ".");
 	else

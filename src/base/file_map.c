@@ -32,7 +32,6 @@ static struct sigaction before;
 static bool fill(struct mapping *m, uintptr_t at)
 {
 	uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-
 	atomic_store(&m->torn, true);
 	return mmap((void *)page, m->end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
@@ -43,7 +42,6 @@ bool file_map_fault(const void *address)
 	struct mapping *m;
 	int saved = errno;
 	bool filled;
-
 	atomic_fetch_add(&readers, 1);
 	for (m = atomic_load(&first); m && (at < m->begin || at >= m->end); m = atomic_load(&m->next))
 		;
@@ -64,7 +62,6 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 static void listen(void)
 {
 	struct sigaction on = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
-
 	sigemptyset(&on.sa_mask);
 	sigaction(SIGBUS, &on, &now);
 	if (now.sa_sigaction != on_bus)
@@ -74,7 +71,6 @@ static void listen(void)
 static struct mapping *add_mapping(const void *data, size_t size, const struct stat *st)
 {
 	struct mapping *m = xcalloc(1, sizeof *m);
-
 	m->begin = (uintptr_t)data;
 	m->end = m->begin + size;
 	m->stamp = file_stamp_of(st);
@@ -105,7 +101,6 @@ static bool map_open(struct bytes *out, int fd, const struct stat *st)
 {
 	size_t size = (size_t)st->st_size;
 	void *zeros = mmap(NULL, size + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
 	if (zeros == MAP_FAILED)
 		return false;
 	if (mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
@@ -121,7 +116,6 @@ enum status file_map(struct bytes *out, const char *path, struct error *err)
 	struct stat st;
 	enum status s = STATUS_OK;
 	int fd;
-
 	*out = (struct bytes){0};
 	if (file_open_input(&fd, &st, path, err))
 		return err->status;
@@ -135,7 +129,6 @@ enum status file_map(struct bytes *out, const char *path, struct error *err)
 static bool is_rewritten(const struct mapping *m, const char *path)
 {
 	struct file_stamp now = file_stamp(path);
-
 	return now.device == m->stamp.device && now.inode == m->stamp.inode && memcmp(&now, &m->stamp, sizeof now) != 0;
 }
 
@@ -154,7 +147,6 @@ enum status bytes_intact(const struct bytes *b, const char *path, struct error *
 void bytes_forget(const struct bytes *b, const void *data, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), at, end;
-
 	if (!b->map || (const uint8_t *)data < b->data || (const uint8_t *)data + size > b->data + b->size)
 		return;
 	at = (size_t)((const uint8_t *)data - b->data) / page * page;

@@ -23,7 +23,6 @@ static long maker_of(const char *name)
 	long pid = 0;
 	unsigned number;
 	char end[8];
-
 	if (sscanf(name, ".qtui-%ld-%u%7s", &pid, &number, end) != 3 || strcmp(end, ".tmp") != 0 || pid <= 0 || pid > INT_MAX)
 		return 0;
 	return pid;
@@ -33,7 +32,6 @@ static bool is_stale(int dir, const char *name)
 {
 	long maker = maker_of(name);
 	struct stat st;
-
 	return maker && kill((pid_t)maker, 0) != 0 && errno == ESRCH && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(st.st_mode) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > LEAST_AGE;
 }
@@ -41,7 +39,6 @@ static bool is_stale(int dir, const char *name)
 static void remove_one(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-
 	if (fd < 0)
 		return;
 	if (file_lock(fd))
@@ -52,7 +49,6 @@ static void remove_one(int dir, const char *name)
 static void sweep(DIR *d)
 {
 	struct dirent *e;
-
 	while ((e = readdir(d)))
 		if (is_stale(dirfd(d), e->d_name))
 			remove_one(dirfd(d), e->d_name);
@@ -68,7 +64,6 @@ static bool is_new(const struct stat *st)
 	static size_t n, cap;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	bool found = false;
-
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < n; i++)
 		found = found || (swept[i].device == st->st_dev && swept[i].inode == st->st_ino);
@@ -89,7 +84,6 @@ void file_remove_stale(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct stat st;
-
 	if (!d)
 		return;
 	if (fstat(dirfd(d), &st) == 0 && is_new(&st))

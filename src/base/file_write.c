@@ -27,7 +27,6 @@ static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 void file_keep(const char *path)
 {
 	struct stat st;
-
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
 	pthread_mutex_lock(&keeping);
@@ -40,7 +39,6 @@ enum status file_spare(const char *path, struct error *err)
 {
 	struct stat st;
 	bool there = stat(path, &st) == 0, is_kept = false;
-
 	pthread_mutex_lock(&keeping);
 	for (size_t i = 0; there && i < n_kept; i++)
 		is_kept = is_kept || (kept[i].device == st.st_dev && kept[i].inode == st.st_ino);
@@ -52,7 +50,6 @@ enum status file_spare(const char *path, struct error *err)
 bool file_is_same(const char *a, const char *b)
 {
 	struct stat x, y;
-
 	if (stat(a, &x) != 0 || stat(b, &y) != 0)
 		return strcmp(a, b) == 0;
 	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -62,7 +59,6 @@ static bool write_all(int fd, const struct file_part *part)
 {
 	const char *p = part->data;
 	size_t left = part->size;
-
 	while (left > 0) {
 		ssize_t n = write(fd, p, left);
 		if (n < 0 && errno == EINTR)
@@ -90,7 +86,6 @@ static int open_temporary(char **name, const char *path)
 	char *dir = file_dir(path);
 	struct str s = {0};
 	int fd;
-
 	file_remove_stale(dir);
 	do {
 		str_clear(&s);
@@ -109,7 +104,6 @@ static void sync_dir(const char *path)
 {
 	char *dir = file_dir(path);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
@@ -123,7 +117,6 @@ static void hold_signals(sigset_t *before)
 {
 	static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 	sigset_t held;
-
 	sigemptyset(&held);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		sigaddset(&held, ends[i]);
@@ -137,7 +130,6 @@ static enum status replace_now(
 	char *name;
 	int fd = open_temporary(&name, path);
 	bool ok = fd >= 0;
-
 	ok = ok && (!old || fchmod(fd, old->st_mode & 0777) == 0);
 	ok = ok && write_parts(fd, part, n) && fsync(fd) == 0;
 	if (!ok)
@@ -158,7 +150,6 @@ static enum status replace(
     const char *path, const struct stat *old, const struct file_part *part, int n, struct error *err)
 {
 	sigset_t before;
-
 	hold_signals(&before);
 	enum status s = replace_now(path, old, part, n, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -169,7 +160,6 @@ static enum status write_device(const char *path, const struct file_part *part, 
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && write_parts(fd, part, n);
-
 	if (!ok)
 		error_errno(err, path);
 	if (fd >= 0 && close(fd) != 0 && ok)
@@ -204,7 +194,6 @@ static char *follow_links(const char *path)
 {
 	char target[PATH_MAX];
 	char *at = xstrdup(path);
-
 	for (int depth = 0; depth < MAX_LINKS; depth++) {
 		ssize_t n = readlink(at, target, sizeof target - 1);
 		if (n < 0)
@@ -223,7 +212,6 @@ static enum status may_replace(const char *path, bool there, struct error *err)
 {
 	char *dir = file_dir(path);
 	enum status s = STATUS_OK;
-
 	if (!file_is_dir(dir))
 		s = error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
 	else if (there && access(path, W_OK) != 0)
@@ -239,7 +227,6 @@ enum status file_may_write(const char *path, struct error *err)
 	struct stat st;
 	enum status s;
 	char *real;
-
 	if (strcmp(path, "-") == 0)
 		return STATUS_OK;
 	if (file_is_dir(path))
@@ -257,7 +244,6 @@ enum status file_write_parts(const char *path, const struct file_part *part, int
 	struct stat st;
 	char *real;
 	enum status s;
-
 	if (strcmp(path, "-") == 0)
 		return write_stdout(part, n, err);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) // /dev/stdout may lead to a pipe, which has no name of its own
@@ -286,7 +272,6 @@ enum status file_mkdirs(const char *path, struct error *err)
 	char *copy = xstrdup(path);
 	char *slash = copy;
 	bool ok = true;
-
 	while (ok && (slash = strchr(slash + (*slash != '\0'), '/'))) {
 		*slash = '\0';
 		ok = make_dir(copy);

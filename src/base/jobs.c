@@ -63,7 +63,6 @@ static int wide(const struct jobs *j)
 static void draw_calls(struct jobs *j, const struct run *r, int worker)
 {
 	int width = r->n == 1 ? wide(j) : 1, i;
-
 	if (atomic_load(&j->yield))
 		thread_yield();
 	omp_set_num_threads(width);
@@ -77,7 +76,6 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	struct jobs *j = w->jobs;
 	unsigned seen = 0;
-
 	omp_set_num_threads(1);
 	pthread_mutex_lock(&j->lock);
 	for (;;) {
@@ -100,7 +98,6 @@ static void *work(void *arg)
 static bool start(struct jobs *j, int index)
 {
 	struct worker *w = &j->worker[index];
-
 	w->jobs = j;
 	w->index = index;
 	return thread_start(&w->thread, work, w);
@@ -111,7 +108,6 @@ struct jobs *jobs_new(int threads)
 {
 	struct jobs *j = xcalloc(1, sizeof *j);
 	size_t stacks = stacks_left();
-
 	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
 	j->worker = xcalloc((size_t)threads, sizeof *j->worker);
 	pthread_mutex_init(&j->caller, NULL);
@@ -128,7 +124,6 @@ struct jobs *jobs_new(int threads)
 void jobs_free(struct jobs **j)
 {
 	struct jobs *old = *j;
-
 	*j = NULL;
 	if (!old)
 		return;
@@ -155,7 +150,6 @@ int jobs_threads(const struct jobs *j)
 static bool run_here(const struct jobs *j, const struct run *r)
 {
 	int before = omp_get_max_threads(), width = wide(j);
-
 	if (r->n != 1 || atomic_load(&j->yield))
 		return false;
 	omp_set_num_threads(width);

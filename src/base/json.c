@@ -19,7 +19,6 @@ __attribute__((constructor)) static void never_without_memory(void)
 static size_t tree_size(const char *text, size_t size)
 {
 	size_t values = 1;
-
 	for (size_t i = 0; i < size; i++)
 		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
 	return values * (sizeof(cJSON) + 32) + size;
@@ -28,7 +27,6 @@ static size_t tree_size(const char *text, size_t size)
 static int line_at(const char *text, const char *at)
 {
 	int line = 1;
-
 	for (; text < at; text++)
 		line += *text == '\n';
 	return line;
@@ -38,7 +36,6 @@ static int line_at(const char *text, const char *at)
 static int depth_at(const char *text, const char *at)
 {
 	int depth = 0;
-
 	for (; text < at; text++)
 		depth += (*text == '[' || *text == '{') - (*text == ']' || *text == '}');
 	return depth;
@@ -47,7 +44,6 @@ static int depth_at(const char *text, const char *at)
 static enum status syntax_error(const char *text, const char *at, const char *name, struct error *err)
 {
 	int line = line_at(text, at);
-
 	if (depth_at(text, at) >= CJSON_NESTING_LIMIT)
 		return error_set(
 		    err, STATUS_UNSUPPORTED, "%s:%d: nested more than %d deep", name, line, CJSON_NESTING_LIMIT);
@@ -67,8 +63,7 @@ static bool only_blanks(const char *p, const char *end)
 static size_t python_number(const char *p)
 {
 	static const char *const word[] = {"NaN", "Infinity", "-Infinity"};
-
-	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
 		if (strncmp(p, word[i], strlen(word[i])) == 0)
 			return strlen(word[i]);
 	return 0;
@@ -80,7 +75,6 @@ static char *without_python_numbers(const char *text, size_t size)
 {
 	char *out = NULL, *to = NULL;
 	bool quoted = false;
-
 	for (const char *p = text; *p; p++) {
 		size_t n = quoted || !strchr("NI-", *p) ? 0 : python_number(p);
 		if (quoted && *p == '\\' && p[1]) {
@@ -112,7 +106,6 @@ static char *without_python_numbers(const char *text, size_t size)
 static enum status parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err)
 {
 	const char *end = text;
-
 	*out = NULL;
 	if (strlen(text) != size)
 		return error_set(
@@ -131,7 +124,6 @@ enum status json_parse(cJSON **out, const char *text, size_t size, const char *n
 {
 	char *copy = size < SIZE_MAX ? mem_try_array(size + 1, 1) : NULL;
 	enum status s;
-
 	*out = NULL;
 	if (!copy)
 		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", name, size);
@@ -156,7 +148,6 @@ static char *comment_end(char *p)
 void json_blank_comments(char *text)
 {
 	bool quoted = false;
-
 	for (char *p = text; *p; p++) {
 		char *end = quoted ? p : comment_end(p);
 		for (char *c = p; c < end; c++)
@@ -175,7 +166,6 @@ enum status json_read(cJSON **out, const char *path, struct error *err)
 {
 	struct bytes b;
 	enum status s;
-
 	*out = NULL;
 	if (file_read_text(&b, path, FILE_LIMIT, err))
 		return err->status;
@@ -191,7 +181,6 @@ enum status json_write(const cJSON *j, const char *path, bool exact, struct erro
 	char *text = cJSON_Print(j);
 	struct str sound = {0};
 	enum status s;
-
 	if (!text) // a tree of ours ends, so that there is too much of it for a text
 		return error_set(err, STATUS_NOMEM, "%s: no memory to write the JSON", path);
 	if (!exact)
@@ -224,7 +213,6 @@ enum status json_check(const cJSON *obj, const struct json_member *member, size_
 const char *json_text(const cJSON *obj, const char *key, const char *dflt)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(obj, key));
-
 	return text ? text : dflt;
 }
 
@@ -232,7 +220,6 @@ double json_number(const cJSON *obj, const char *key, double dflt)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
 	double v;
-
 	if (cJSON_IsRaw(item) && str_to_double(item->valuestring, &v)) // what is to be written with all its digits
 		return isfinite(v) ? v : dflt;
 	return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : dflt;
@@ -241,7 +228,6 @@ double json_number(const cJSON *obj, const char *key, double dflt)
 bool json_bool(const cJSON *obj, const char *key, bool dflt)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
-
 	return cJSON_IsBool(item) ? cJSON_IsTrue(item) : dflt;
 }
 

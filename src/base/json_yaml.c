@@ -145,7 +145,6 @@ enum status json_parse_yaml(cJSON **out, const char *text, size_t size, const ch
 {
 	struct reader r = {.name = name, .err = err};
 	enum status s;
-
 	*out = NULL;
 	// A value takes at least one character of the text.
 	if (size > SIZE_MAX / 128 || !mem_may_take(size * (sizeof(cJSON) + 32)) || !yaml_parser_initialize(&r.parser))

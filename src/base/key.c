@@ -16,7 +16,6 @@ struct key key_of(const void *data, size_t size)
 struct key key_add_key(struct key k, struct key other)
 {
 	const uint64_t pair[4] = {k.hi, k.lo, other.hi, other.lo};
-
 	return key_of(pair, sizeof pair);
 }
 
@@ -62,7 +61,6 @@ static int digit_value(char c)
 bool key_parse(struct key *out, const char *text)
 {
 	uint64_t half[2] = {0, 0};
-
 	for (int i = 0; i < 32; i++) {
 		int v = digit_value(text[i]);
 		if (v < 0)

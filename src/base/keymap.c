@@ -19,7 +19,6 @@ struct keymap {
 struct keymap *keymap_new(void)
 {
 	struct keymap *m = xcalloc(1, sizeof *m);
-
 	m->mask = 15;
 	m->pair = xcalloc(m->mask + 1, sizeof *m->pair);
 	return m;
@@ -37,7 +36,6 @@ void keymap_free(struct keymap **m)
 static size_t slot_of(const struct keymap *m, struct key k)
 {
 	size_t i = k.lo & m->mask;
-
 	while (m->pair[i].value && !key_equal(m->pair[i].key, k))
 		i = (i + 1) & m->mask;
 	return i;
@@ -52,7 +50,6 @@ static void grow(struct keymap *m)
 {
 	struct pair *old = m->pair;
 	size_t n = m->mask + 1;
-
 	m->mask = 2 * n - 1;
 	m->pair = xcalloc(2 * n, sizeof *m->pair);
 	for (size_t i = 0; i < n; i++)
@@ -64,7 +61,6 @@ static void grow(struct keymap *m)
 void keymap_put(struct keymap *m, struct key k, void *value)
 {
 	size_t i;
-
 	if (!value) {
 		keymap_remove(m, k);
 		return;
@@ -80,7 +76,6 @@ void keymap_put(struct keymap *m, struct key k, void *value)
 static void close_hole(struct keymap *m, size_t hole)
 {
 	size_t i = hole;
-
 	for (;;) {
 		size_t home;
 		m->pair[hole].value = NULL;
@@ -99,7 +94,6 @@ void *keymap_remove(struct keymap *m, struct key k)
 {
 	size_t i = slot_of(m, k);
 	void *value = m->pair[i].value;
-
 	if (value) {
 		close_hole(m, i);
 		m->count--;

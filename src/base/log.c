@@ -27,7 +27,6 @@ static const char *const level_word[] = {[LOG_INFO] = "", [LOG_WARN] = "warning:
 static int next_slot(void)
 {
 	int slot = (ring.first + ring.count) % LINES;
-
 	if (ring.count < LINES)
 		ring.count++;
 	else
@@ -48,7 +47,6 @@ static bool was_said(enum log_level level, const char *text)
 static bool is_latest(enum log_level level, const char *text)
 {
 	int slot = (ring.first + ring.count - 1) % LINES;
-
 	return ring.count > 0 && ring.line[slot].level == level && strcmp(ring.line[slot].text, text) == 0;
 }
 
@@ -57,7 +55,6 @@ void log_add(enum log_level level, const char *fmt, ...)
 {
 	char text[WIDTH];
 	va_list ap;
-
 	va_start(ap, fmt);
 	str_vfit(text, sizeof text, fmt, ap);
 	va_end(ap);
@@ -85,7 +82,6 @@ void log_to_stderr(bool enabled, enum log_level min)
 int log_line(int i, char *out, int size)
 {
 	int level = -1;
-
 	pthread_mutex_lock(&ring.lock);
 	if (i >= 0 && i < ring.count && size > 0) {
 		int slot = (ring.first + i) % LINES;
@@ -99,7 +95,6 @@ int log_line(int i, char *out, int size)
 int log_count(void)
 {
 	int n;
-
 	pthread_mutex_lock(&ring.lock);
 	n = ring.count;
 	pthread_mutex_unlock(&ring.lock);

@@ -32,7 +32,6 @@ __attribute__((constructor)) static void one_arena(void)
 void mem_exhausted(void)
 {
 	struct rlimit r;
-
 	if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
 		error_end("out of memory: the limit on address space (ulimit -v) is %llu MB", (unsigned long long)(r.rlim_cur >> 20));
 	error_end("out of memory");
@@ -53,7 +52,6 @@ void *xmalloc(size_t size)
 void *xcalloc(size_t n, size_t size)
 {
 	size_t total;
-
 	if (__builtin_mul_overflow(n, size, &total))
 		checked(NULL);
 	return checked(calloc(1, total ? total : 1));
@@ -72,7 +70,6 @@ char *xstrdup(const char *s)
 void *xgrow(void *array, size_t *cap, size_t need, size_t size)
 {
 	size_t want = *cap < 4 ? 8 : *cap, bytes;
-
 	if (need <= *cap)
 		return array;
 	if (__builtin_mul_overflow(want, 2, &want) || want < need)
@@ -92,7 +89,6 @@ void mem_fail_at(long n)
 static bool has_room(size_t size)
 {
 	size_t left;
-
 	if (size < SMALL)
 		return true;
 	left = size < BIG ? mem_address_space_left() : mem_available();
@@ -110,7 +106,6 @@ bool mem_may_take(size_t size)
 void *mem_try_array(size_t n, size_t size)
 {
 	size_t total;
-
 	if (__builtin_mul_overflow(n, size, &total) || total > PTRDIFF_MAX || !mem_may_take(total))
 		return NULL;
 	return calloc(1, total ? total : 1);
@@ -137,7 +132,6 @@ double mem_peak_rss_mib(void)
 	char line[128];
 	long kib = -1;
 	struct rusage r;
-
 	while (f && kib < 0 && fgets(line, sizeof line, f))
 		sscanf(line, "VmHWM: %ld", &kib);
 	if (f)

@@ -28,7 +28,6 @@ static bool number_in(const char *path, const char *word, unsigned long long *ou
 	char line[256];
 	size_t n = strlen(word);
 	bool found = false;
-
 	while (f && !found && fgets(line, sizeof line, f))
 		if (strncmp(line, word, n) == 0)
 			found = sscanf(line + n, " %llu", out) == 1;
@@ -40,7 +39,6 @@ static bool number_in(const char *path, const char *word, unsigned long long *ou
 static bool cgroup_number(const char *dir, const char *file, const char *word, unsigned long long *out)
 {
 	char path[PATH_MAX];
-
 	if (snprintf(path, sizeof path, "%s/%s", dir, file) >= (int)sizeof path)
 		return false;
 	return number_in(path, word, out);
@@ -50,7 +48,6 @@ static bool cgroup_number(const char *dir, const char *file, const char *word, u
 static size_t cgroup_leaves(const char *dir, const struct cgroup_files *names)
 {
 	unsigned long long limit, usage = 0, cache = 0;
-
 	if (!cgroup_number(dir, names->limit, "", &limit))
 		return SIZE_MAX;
 	cgroup_number(dir, names->usage, "", &usage);
@@ -65,7 +62,6 @@ static size_t cgroup_chain(const char *root, const struct cgroup_files *names, c
 	char dir[PATH_MAX];
 	size_t have = SIZE_MAX, top = strlen(root) + strlen(names->mount);
 	int n = snprintf(dir, sizeof dir, "%s%s%s", root, names->mount, group);
-
 	if (n < 0 || n >= (int)sizeof dir)
 		return have;
 	for (;;) {
@@ -83,7 +79,6 @@ static size_t cgroup_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':');
 	char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-
 	if (!group)
 		return SIZE_MAX;
 	*group++ = '\0';
@@ -101,7 +96,6 @@ static size_t cgroups_leave(const char *root)
 	char line[PATH_MAX];
 	size_t have = SIZE_MAX;
 	FILE *f;
-
 	if (snprintf(line, sizeof line, "%s/proc/self/cgroup", root) >= (int)sizeof line)
 		return have;
 	f = fopen(line, "re");
@@ -117,7 +111,6 @@ size_t mem_available_under(const char *root)
 	char path[PATH_MAX];
 	unsigned long long kib;
 	size_t have = cgroups_leave(root);
-
 	if (snprintf(path, sizeof path, "%s/proc/meminfo", root) < (int)sizeof path &&
 	    number_in(path, "MemAvailable:", &kib))
 		have = least(have, (size_t)kib * 1024);
@@ -129,7 +122,6 @@ size_t mem_address_space_left(void)
 	struct rlimit r;
 	unsigned long long pages = 0;
 	size_t used;
-
 	if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
 	number_in("/proc/self/statm", "", &pages);

@@ -21,7 +21,6 @@ struct namemap {
 struct namemap *namemap_new(void)
 {
 	struct namemap *m = xcalloc(1, sizeof *m);
-
 	m->names = arena_new();
 	m->mask = 15;
 	m->entry = xcalloc(m->mask + 1, sizeof *m->entry);
@@ -47,7 +46,6 @@ static uint64_t hash_of(const struct namemap *m, const char *name)
 static struct entry *entry_of(const struct namemap *m, const char *name, uint64_t hash)
 {
 	size_t i = hash & m->mask;
-
 	while (m->entry[i].name && (m->entry[i].hash != hash || strcmp(m->entry[i].name, name) != 0))
 		i = (i + 1) & m->mask;
 	return &m->entry[i];
@@ -56,7 +54,6 @@ static struct entry *entry_of(const struct namemap *m, const char *name, uint64_
 int namemap_get(const struct namemap *m, const char *name)
 {
 	const struct entry *e = entry_of(m, name, hash_of(m, name));
-
 	return e->name ? e->value : -1;
 }
 
@@ -64,7 +61,6 @@ static void grow(struct namemap *m)
 {
 	struct entry *old = m->entry;
 	size_t n = m->mask + 1;
-
 	m->mask = 2 * n - 1;
 	m->entry = xcalloc(2 * n, sizeof *m->entry);
 	for (size_t i = 0; i < n; i++)
@@ -77,7 +73,6 @@ void namemap_put(struct namemap *m, const char *name, int value)
 {
 	uint64_t hash = hash_of(m, name);
 	struct entry *e = entry_of(m, name, hash);
-
 	if (!e->name) {
 		if (4 * (m->count + 1) > 3 * (m->mask + 1)) {
 			grow(m);

@@ -14,7 +14,6 @@ static const char magic[] = "\x93NUMPY";
 static size_t little_endian(const uint8_t *p, int n)
 {
 	size_t v = 0;
-
 	for (int i = n; i-- > 0;)
 		v = v << 8 | p[i];
 	return v;
@@ -25,7 +24,6 @@ static enum status find_header(
     const char **text, size_t *len, const uint8_t *p, size_t size, const char *name, struct error *err)
 {
 	size_t width;
-
 	if (size < MAGIC_SIZE + 4 || memcmp(p, magic, MAGIC_SIZE) != 0)
 		return error_set(err, STATUS_FORMAT, "%s: not an .npy file", name);
 	if (p[6] < 1 || p[6] > 3)
@@ -46,7 +44,6 @@ static bool byte_size(const struct npy *a, size_t *out)
 {
 	size_t product = (size_t)a->item;
 	bool empty = false;
-
 	for (int i = 0; i < a->rank; i++) {
 		empty |= a->dim[i] == 0;
 		if (a->dim[i] && __builtin_mul_overflow(product, (size_t)a->dim[i], &product))
@@ -84,7 +81,6 @@ static void copy_transposed(struct npy *a, const uint8_t *from)
 	int64_t index[NPY_MAX_RANK] = {0};
 	size_t stride[NPY_MAX_RANK], step = (size_t)a->item, offset = 0;
 	uint8_t *to = a->data;
-
 	for (int d = 0; d < a->rank; d++) {
 		stride[d] = step;
 		step *= (size_t)a->dim[d];
@@ -128,7 +124,6 @@ static enum status parse_header(
 {
 	const char *text = NULL;
 	size_t len = 0;
-
 	if (find_header(&text, &len, bytes, size, name, err) || npy_header_parse(h, text, len, name, err))
 		return err->status;
 	*data = (const uint8_t *)text + len;
@@ -139,7 +134,6 @@ enum status npy_view(struct npy *out, const void *bytes, size_t size, const char
 {
 	const uint8_t *p = NULL;
 	struct npy_header h;
-
 	*out = (struct npy){0};
 	if (parse_header(&h, &p, bytes, size, name, err))
 		return err->status;
@@ -154,7 +148,6 @@ enum status npy_parse(struct npy *out, const void *bytes, size_t size, const cha
 {
 	const uint8_t *p = NULL;
 	struct npy_header h;
-
 	*out = (struct npy){0};
 	if (parse_header(&h, &p, bytes, size, name, err))
 		return err->status;
@@ -168,7 +161,6 @@ enum status npy_read(struct npy *out, const char *path, struct error *err)
 {
 	struct bytes b;
 	enum status s;
-
 	*out = (struct npy){0};
 	if (file_map(&b, path, err))
 		return err->status;
@@ -199,7 +191,6 @@ enum status npy_write(const struct npy *a, const char *path, struct error *err)
 	struct str header = {0};
 	uint8_t begin[MAGIC_SIZE + 4] = {0};
 	enum status s;
-
 	add_header(&header, a);
 	memcpy(begin, magic, MAGIC_SIZE);
 	begin[6] = 1;

@@ -27,7 +27,6 @@ static bool take(struct cursor *c, char wanted)
 static bool take_word(struct cursor *c, const char *word)
 {
 	size_t n = strlen(word);
-
 	skip_blanks(c);
 	if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n) != 0)
 		return false;
@@ -46,7 +45,6 @@ static bool take_quoted(struct cursor *c, char *out, size_t size)
 	char quote = take(c, '\'') ? '\'' : take(c, '"') ? '"' : '\0';
 	const char *end;
 	size_t n;
-
 	if (!quote || !(end = memchr(c->p, quote, (size_t)(c->end - c->p))))
 		return false;
 	n = (size_t)(end - c->p);
@@ -77,7 +75,6 @@ static bool is_known_type(char kind, int item)
 static enum status read_descr(struct npy_header *h, struct cursor *c)
 {
 	char d[16];
-
 	skip_blanks(c);
 	if (c->p == c->end)
 		return malformed(c, "it has no end");
@@ -104,7 +101,6 @@ static enum status read_order(struct npy_header *h, struct cursor *c)
 static bool take_extent(struct cursor *c, int64_t *out)
 {
 	const char *begin;
-
 	skip_blanks(c);
 	begin = c->p;
 	*out = 0;
@@ -120,7 +116,6 @@ static bool take_extent(struct cursor *c, int64_t *out)
 static enum status read_shape(struct npy_header *h, struct cursor *c)
 {
 	struct npy *a = &h->array;
-
 	if (!take(c, '('))
 		return malformed(c, "the shape is no tuple");
 	while (!take(c, ')')) {
@@ -148,7 +143,6 @@ static enum status read_pair(struct npy_header *h, struct cursor *c, bool *seen)
 {
 	char key[16];
 	int i = 0;
-
 	if (!take_quoted(c, key, sizeof key) || !take(c, ':'))
 		return malformed(c, "a key is missing");
 	while (i < KEYS && strcmp(key, keys[i].name) != 0)
@@ -163,7 +157,6 @@ enum status npy_header_parse(struct npy_header *out, const char *text, size_t le
 {
 	struct cursor c = {text, text + len, name, err};
 	bool seen[KEYS] = {false};
-
 	*out = (struct npy_header){0};
 	if (!take(&c, '{'))
 		return malformed(&c, "it does not begin with '{'");

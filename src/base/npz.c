@@ -11,7 +11,6 @@ static enum status open_zip(zip_t **out, const char *path, struct error *err)
 {
 	int code = 0;
 	zip_error_t e;
-
 	*out = zip_open(path, ZIP_RDONLY, &code);
 	if (*out)
 		return STATUS_OK;
@@ -29,7 +28,6 @@ static bool read_member(zip_t *z, zip_uint64_t i, uint8_t *to, zip_uint64_t size
 	zip_uint64_t done = 0;
 	zip_int64_t n = 1;
 	uint8_t beyond;
-
 	if (!f)
 		return false;
 	while (done < size && (n = zip_fread(f, to + done, size - done)) > 0)
@@ -45,7 +43,6 @@ static enum status parse_member(struct npy *out, zip_t *z, const zip_stat_t *st,
 {
 	uint8_t *bytes = mem_try_array(st->size, 1);
 	enum status s;
-
 	if (!bytes)
 		return error_set(err, STATUS_NOMEM, "%s: no memory for %llu bytes", name, (unsigned long long)st->size);
 	if (read_member(z, st->index, bytes, st->size))
@@ -60,7 +57,6 @@ static enum status add_member(struct npz *out, zip_t *z, const zip_stat_t *st, c
 {
 	struct str name = {0};
 	enum status s;
-
 	str_addf(&name, "%s(%s)", path, st->name);
 	s = parse_member(&out->array[out->n], z, st, str_text(&name), err);
 	str_done(&name);
@@ -78,7 +74,6 @@ static enum status add_member(struct npz *out, zip_t *z, const zip_stat_t *st, c
 static bool member_stat(zip_t *z, zip_uint64_t i, zip_stat_t *st)
 {
 	const zip_uint64_t wanted = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_INDEX;
-
 	return zip_stat_index(z, i, 0, st) == 0 && (st->valid & wanted) == wanted;
 }
 
@@ -87,7 +82,6 @@ static bool member_stat(zip_t *z, zip_uint64_t i, zip_stat_t *st)
 static size_t file_bytes(const char *path)
 {
 	struct stat st;
-
 	return stat(path, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
 }
 
@@ -97,7 +91,6 @@ static enum status check_sizes(zip_t *z, zip_uint64_t n, const char *path, struc
 {
 	size_t total = 0, largest = 0, size = file_bytes(path);
 	zip_stat_t st;
-
 	for (zip_uint64_t i = 0; i < n; i++) {
 		if (!member_stat(z, i, &st))
 			return error_set(err, STATUS_FORMAT, "%s: the directory of the archive is damaged", path);
@@ -116,7 +109,6 @@ static enum status read_members(struct npz *out, zip_t *z, const char *path, str
 {
 	zip_uint64_t n = (zip_uint64_t)zip_get_num_entries(z, 0);
 	zip_stat_t st;
-
 	if (check_sizes(z, n, path, err))
 		return err->status;
 	out->name = xcalloc(n, sizeof *out->name);
@@ -134,7 +126,6 @@ enum status npz_read(struct npz *out, const char *path, struct error *err)
 {
 	zip_t *z;
 	enum status s;
-
 	*out = (struct npz){0};
 	if (open_zip(&z, path, err))
 		return err->status;

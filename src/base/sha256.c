@@ -14,8 +14,7 @@ struct sha256 {
 
 struct sha256 *sha256_begin(void)
 {
-	struct sha256 *s = xcalloc(1, sizeof(*s));
-
+	struct sha256 *s = xcalloc(1, sizeof *s);
 	SHA256Init(&s->ctx);
 	return s;
 }
@@ -24,7 +23,6 @@ struct sha256 *sha256_begin(void)
 static size_t take_blocks(SHA256_CTX *ctx, const uint8_t *data, size_t size)
 {
 	size_t whole = size / BLOCK * BLOCK;
-
 	if (!whole || ctx->bitcount[0] % (BLOCK * 8) || !sha256_blocks_usable())
 		return 0;
 	sha256_blocks(ctx->state.st32, data, whole / BLOCK);
@@ -35,7 +33,6 @@ static size_t take_blocks(SHA256_CTX *ctx, const uint8_t *data, size_t size)
 void sha256_add(struct sha256 *s, const void *data, size_t size)
 {
 	size_t done = take_blocks(&s->ctx, data, size);
-
 	SHA256Update(&s->ctx, (const uint8_t *)data + done, size - done);
 }
 
@@ -43,7 +40,6 @@ void sha256_end(struct sha256 **sp, char out[65])
 {
 	static const char digit[] = "0123456789abcdef";
 	uint8_t sum[SHA256_DIGEST_LENGTH];
-
 	SHA256Final(sum, &(*sp)->ctx);
 	for (int i = 0; i < SHA256_DIGEST_LENGTH; i++) {
 		out[2 * i] = digit[sum[i] >> 4];

@@ -22,7 +22,6 @@ static const uint32_t round_constants[64] __attribute__((aligned(16))) = {
 bool sha256_blocks_usable(void)
 {
 	unsigned a, b, c, d;
-
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) && __builtin_cpu_supports("sse4.1");
 }
 
@@ -31,13 +30,11 @@ SHA static void one_block(__m128i *abef, __m128i *cdgh, const uint8_t *p)
 {
 	const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
 	__m128i x = *abef, y = *cdgh, w[4];
-
 	for (int i = 0; i < 4; i++)
 		w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), big_endian);
 #pragma GCC unroll 16
 	for (int i = 0; i < 16; i++) {
 		__m128i sum = _mm_add_epi32(w[i & 3], _mm_load_si128((const __m128i *)(round_constants + 4 * i)));
-
 		y = _mm_sha256rnds2_epu32(y, x, sum);
 		x = _mm_sha256rnds2_epu32(x, y, _mm_shuffle_epi32(sum, 0x0e));
 		if (i < 12)
@@ -54,7 +51,6 @@ SHA void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t n)
 	__m128i cdab = _mm_shuffle_epi32(dcba, 0xb1), efgh = _mm_shuffle_epi32(hgfe, 0x1b);
 	__m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
 	__m128i feba, dchg;
-
 	for (size_t i = 0; i < n; i++)
 		one_block(&abef, &cdgh, p + 64 * i);
 	feba = _mm_shuffle_epi32(abef, 0x1b);

@@ -30,7 +30,6 @@ void str_vaddf(struct str *s, const char *fmt, va_list ap)
 {
 	va_list again;
 	int n;
-
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, again);
 	va_end(again);
@@ -45,7 +44,6 @@ void str_vaddf(struct str *s, const char *fmt, va_list ap)
 void str_addf(struct str *s, const char *fmt, ...)
 {
 	va_list ap;
-
 	va_start(ap, fmt);
 	str_vaddf(s, fmt, ap);
 	va_end(ap);
@@ -59,7 +57,6 @@ const char *str_text(const struct str *s)
 char *str_detach(struct str *s)
 {
 	char *text = s->text ? s->text : xstrdup("");
-
 	*s = (struct str){0};
 	return text;
 }
@@ -68,7 +65,6 @@ char *str_format(const char *fmt, ...)
 {
 	struct str s = {0};
 	va_list ap;
-
 	va_start(ap, fmt);
 	str_vaddf(&s, fmt, ap);
 	va_end(ap);
@@ -97,7 +93,6 @@ static void leave_out_middle(char *out, size_t size, const char *text, size_t le
 {
 	static const char gap[] = "...";
 	size_t head = size / 2;
-
 	while (head && continues_character(text[head]))
 		head--;
 	const char *tail = text + len - (size - sizeof gap - head);

@@ -13,7 +13,6 @@ static uint32_t take_character(const char **s)
 {
 	const unsigned char *p = (const unsigned char *)*s;
 	size_t bytes = utf8_bytes(p);
-
 	*s += bytes ? bytes : 1;
 	return bytes ? utf8_decode(p, bytes) : NO_CHARACTER + *p;
 }
@@ -34,7 +33,6 @@ static const char *set_end(const char *p)
 static bool set_has(const char *p, const char *end, uint32_t c)
 {
 	bool negated = p[1] == '!' || p[1] == '^', in = false;
-
 	p += negated ? 2 : 1;
 	end--;
 	while (p < end) {
@@ -52,7 +50,6 @@ static bool set_has(const char *p, const char *end, uint32_t c)
 static bool step(const char **pattern, const char **text)
 {
 	const char *p = *pattern, *end;
-
 	if (*p == '[' && (end = set_end(p))) {
 		*pattern = end;
 		return set_has(p, end, take_character(text));
@@ -75,7 +72,6 @@ static bool step(const char **pattern, const char **text)
 bool str_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL, *resume = NULL;
-
 	if (strcmp(pattern, text) == 0)
 		return true;
 	while (*text) {
@@ -99,7 +95,6 @@ bool str_glob(const char *pattern, const char *text)
 static unsigned long repetitions(const char *p)
 {
 	unsigned long most = 1;
-
 	while (isdigit((unsigned char)*++p) || *p == ',')
 		if (*p != ',') {
 			char *end;
@@ -115,7 +110,6 @@ bool str_is_small_regex(const char *pattern)
 {
 	enum { SIZE_MOST = 1 << 15, BRACKETS_MOST = 100 };
 	size_t size = strlen(pattern), brackets = 0, copies = 1;
-
 	for (const char *p = pattern; *p; p++) {
 		brackets += *p == '(';
 		if (*p == '\\' && p[1]) {
@@ -133,7 +127,6 @@ bool str_is_small_regex(const char *pattern)
 bool str_has_suffix(const char *s, const char *suffix)
 {
 	size_t n = strlen(s), m = strlen(suffix);
-
 	return n >= m && memcmp(s + n - m, suffix, m) == 0;
 }
 
@@ -153,7 +146,6 @@ int str_distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	int row[256];
-
 	if (n > 255 || m > 255)
 		return (int)(strcmp(a, b) == 0 ? 0 : n > m ? n : m);
 	for (size_t j = 0; j <= m; j++)

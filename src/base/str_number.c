@@ -16,7 +16,6 @@ static bool begins_as_number(const char *s)
 bool str_to_int(const char *s, long long *out)
 {
 	char *end;
-
 	if (!begins_as_number(s))
 		return false;
 	errno = 0;
@@ -35,7 +34,6 @@ static bool leading_double(const char *s, double *out, char **end)
 bool str_to_double(const char *s, double *out)
 {
 	char *end;
-
 	return leading_double(s, out, &end) && *end == '\0';
 }
 
@@ -45,7 +43,6 @@ static int unit_power(const char *unit)
 	static const char letters[] = "KMGT";
 	const char *at;
 	int power = 0;
-
 	if (*unit && (at = strchr(letters, toupper((unsigned char)*unit)))) {
 		power = (int)(at - letters) + 1;
 		unit++;
@@ -62,7 +59,6 @@ bool str_to_size(const char *s, size_t *out)
 	double v;
 	char *end;
 	int power;
-
 	if (!leading_double(s, &v, &end) || (power = unit_power(end)) < 0)
 		return false;
 	v = ldexp(v, 10 * power);

@@ -9,7 +9,6 @@
 void thread_yield(void)
 {
 	enum { NICE = 10 };
-
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
@@ -21,7 +20,6 @@ bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
 	pthread_attr_t attr;
 	sigset_t sent, before;
 	bool started;
-
 	if (pthread_attr_init(&attr) != 0)
 		return false;
 	pthread_attr_setstacksize(&attr, THREAD_STACK);
@@ -38,7 +36,6 @@ bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
 double clock_seconds(void)
 {
 	struct timespec t;
-
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

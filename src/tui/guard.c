@@ -28,7 +28,6 @@ static void on_signal(int sig)
 	int saved = errno;
 	unsigned char byte = (unsigned char)sig;
 	ssize_t n = write(guard.pipe[1], &byte, 1);
-
 	(void)n; // a full pipe holds enough signals already
 	errno = saved;
 }
@@ -36,7 +35,6 @@ static void on_signal(int sig)
 static void say(int fd, const char *text)
 {
 	ssize_t n = write(fd, text, strlen(text));
-
 	(void)n;
 }
 
@@ -53,7 +51,6 @@ static const char *give_back(void)
 static void on_crash(int sig, siginfo_t *info, void *context)
 {
 	const char *message;
-
 	(void)context;
 	if (sig == SIGBUS && file_map_fault(info->si_addr))
 		return;
@@ -120,7 +117,6 @@ int guard_fd(void)
 int guard_signal(void)
 {
 	unsigned char byte;
-
 	return read(guard.pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 

@@ -44,7 +44,6 @@ static void take_figures(struct program *p)
 static enum status feed_script(struct program *p, struct error *err)
 {
 	struct ui *ui = &p->ui;
-
 	if (ui->waiting && !study_running(ui->study) && !study_gathering(ui->study) && !beside_first(ui)) {
 		ui->waiting = false;
 		take_figures(p);
@@ -63,7 +62,6 @@ static int env_size(const char *name, int dflt)
 {
 	long long v;
 	const char *s = getenv(name);
-
 	return s && str_to_int(s, &v) && v >= 1 && v <= 1000 ? (int)v : dflt;
 }
 
@@ -71,7 +69,6 @@ static int env_size(const char *name, int dflt)
 static int run_batch(struct program *p, struct error *err)
 {
 	struct pollfd fd = {.fd = study_fd(p->ui.study), .events = POLLIN};
-
 	ui_resize(&p->ui, env_size("COLUMNS", 120), env_size("LINES", 40));
 	while (!p->ui.quit && !(script_over(p->script) && !p->ui.waiting)) {
 		if (feed_script(p, err))
@@ -86,7 +83,6 @@ static int run_batch(struct program *p, struct error *err)
 static void resize(struct program *p)
 {
 	int w, h;
-
 	screen_size(&w, &h);
 	ui_resize(&p->ui, w, h);
 	screen_forget(p->screen);
@@ -143,7 +139,6 @@ static void draw(struct program *p)
 static int figures_rest(const struct program *p)
 {
 	double rest = FRAME_MS - 1000 * (clock_seconds() - p->figures_at);
-
 	if (rest <= 0 && screen_is_behind())
 		return FRAME_MS;
 	return rest > 0 ? (int)rest + 1 : 0;
@@ -158,7 +153,6 @@ static void wait_and_take(struct program *p)
 		{.fd = rest ? -1 : study_fd(p->ui.study), .events = POLLIN}, {.fd = autosave_fd(&p->ui), .events = POLLIN},
 	};
 	int timeout = rest ? rest : p->ui.waiting ? WAIT_POLL_MS : -1;
-
 	if (!p->ui.waiting && !script_over(p->script))
 		timeout = 0;
 	poll(fd, sizeof fd / sizeof *fd, timeout);
@@ -176,7 +170,6 @@ static void wait_and_take(struct program *p)
 static int run_screen(struct program *p, const struct tui_options *opt, struct error *err)
 {
 	int code = 0;
-
 	if (screen_open(&p->screen, opt->mono, opt->mouse, err))
 		return 1;
 	p->ui.blocks &= screen_shows_pictures(p->screen);
@@ -213,7 +206,6 @@ static char *history_path(const struct ui *ui)
 {
 	const char *slash = ui->autosave_path ? strrchr(ui->autosave_path, '/') : NULL;
 	struct str s = {0};
-
 	if (!slash)
 		return NULL;
 	str_addn(&s, ui->autosave_path, (size_t)(slash - ui->autosave_path));
@@ -225,7 +217,6 @@ static int run(struct program *p, const struct tui_options *opt, struct error *e
 {
 	char *history;
 	int code;
-
 	if (!is_terminal() && !opt->script) {
 		error_set(err, STATUS_USAGE, "the screen needs a terminal: use \"qtui analyze\", or --script FILE");
 		return 1;
@@ -248,7 +239,6 @@ int tui_run(const struct tui_options *opt, struct error *err)
 	struct program p = {0};
 	struct theme theme;
 	int code;
-
 	setlocale(LC_CTYPE, "");
 	if (theme_load(&theme, opt->theme ? opt->theme : "default", err) || (opt->script && script_read(&p.script, opt->script, err)))
 		return 1;

@@ -71,7 +71,6 @@ int ui_node(const struct ui *ui)
 {
 	const struct graph *g = ui->snap->g;
 	int row = ui->scroll[VIEW_OUTPUTS].cursor;
-
 	if (ui->view == VIEW_DIFF)
 		return ui->scroll[VIEW_DIFF].cursor < ui->diff.n ? ui->diff.row[ui->scroll[VIEW_DIFF].cursor].node : -1;
 	if (ui->view != VIEW_OUTPUTS)
@@ -85,7 +84,6 @@ const struct site *ui_site(const struct ui *ui)
 {
 	int node = ui_node(ui);
 	const struct node_row *row = node >= 0 ? &ui->snap->row[node] : NULL;
-
 	if (!row || row->n_sites <= 0)
 		return NULL;
 	return &ui->snap->site[row->first_site + (ui->detail_site < row->n_sites ? ui->detail_site : 0)];
@@ -111,7 +109,6 @@ int ui_head(const struct ui *ui)
 int ui_page(const struct ui *ui, enum panel p)
 {
 	int h = ui->layout.panel[p].h - 1 - (p == PANEL_MAIN ? ui_head(ui) : 0);
-
 	return h > 0 ? h : 0;
 }
 
@@ -119,7 +116,6 @@ static void arrange_around(struct ui *ui)
 {
 	struct around a;
 	int page = ui_page(ui, PANEL_AROUND);
-
 	around_build(&a, ui->snap, ui_node(ui), page);
 	if (ui->around.cursor < 0)
 		ui->around.cursor = a.centre;
@@ -130,7 +126,6 @@ static void arrange_detail(struct ui *ui)
 {
 	const struct rect *r = &ui->layout.panel[PANEL_DETAIL];
 	int most = r->w ? view_detail_height(ui, r->w, r->h - 1) - (r->h - 1) : 0;
-
 	if (ui->detail_top > most)
 		ui->detail_top = most;
 	if (ui->detail_top < 0)
@@ -141,7 +136,6 @@ void ui_arrange(struct ui *ui)
 {
 	bool companions = view_row(ui->view)->companions;
 	struct layout_want want;
-
 	if (!companions)
 		ui->focus = PANEL_MAIN;
 	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom};
@@ -159,7 +153,6 @@ void ui_arrange(struct ui *ui)
 void ui_take(struct ui *ui, struct snapshot *snap)
 {
 	struct snapshot *was = ui->snap;
-
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
 	read_findings(ui);
@@ -217,7 +210,6 @@ static void remember_jump(struct ui *ui, int node)
 bool ui_go(struct ui *ui, int node, struct error *err)
 {
 	int owner = around_owner(ui->snap, node), from = layers_node(&ui->layers);
-
 	if (owner < 0) {
 		error_set(err, STATUS_NOTFOUND, "this is an input or output of the network, not a node");
 		return false;
@@ -239,7 +231,6 @@ bool ui_go(struct ui *ui, int node, struct error *err)
 void ui_note(struct ui *ui, const char *fmt, ...)
 {
 	va_list ap;
-
 	va_start(ap, fmt);
 	vsnprintf(ui->note, sizeof ui->note, fmt, ap);
 	va_end(ap);
@@ -249,7 +240,6 @@ void ui_note(struct ui *ui, const char *fmt, ...)
 void ui_fail(struct ui *ui, const struct error *err)
 {
 	int before = log_warnings();
-
 	snprintf(ui->note, sizeof ui->note, "E: %s", err->text);
 	ui->note_role = ROLE_ERROR;
 	log_add(LOG_ERROR, "%s", err->text);
@@ -259,7 +249,6 @@ void ui_fail(struct ui *ui, const struct error *err)
 unsigned ui_contexts(const struct ui *ui)
 {
 	const struct view_row *view = view_row(ui->view);
-
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (view_runs_at(ui) ? 1u << CTX_RUN : 0) |
 	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (view->companions ? 1u << CTX_NODE : 0) | 1u << view->context;
 }
@@ -268,7 +257,6 @@ static void bound_key(struct ui *ui, int key)
 {
 	enum action a = keys_action(key, ui_contexts(ui));
 	char name[16];
-
 	if (ui->trial.active && (a == ACTION_NONE || keys_row(a)->context != CTX_TRIAL))
 		trial_drop(ui);
 	if (a != ACTION_NONE) {

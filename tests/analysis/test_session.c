@@ -253,7 +253,6 @@ void test_session__an_unknown_edit_is_named_whatever_was_said_before(void **stat
 {
 	struct error err = {.text = "said before"};
 	struct study *st = open_study();
-
 	(void)state;
 	assert_int_equal(study_command(st, "sett op:Conv int16", &err), STATUS_NOTFOUND);
 	assert_int_equal(err.status, STATUS_NOTFOUND);

@@ -12,7 +12,6 @@ static atomic_int left = 1000; // threads that the system gives
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
 	*(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
 	return atomic_fetch_sub(&left, 1) > 0 ? create(thread, attr, fn, arg) : EAGAIN;
 }
@@ -28,7 +27,6 @@ void test_study_threads__without_a_conductor_there_is_no_study(void **state)
 	struct study_options o = options();
 	struct error err = {0};
 	struct study *st = NULL;
-
 	atomic_store(&left, 3);
 	assert_int_equal(study_open(&st, &o, &err), STATUS_NOMEM);
 	atomic_store(&left, 1000);
@@ -39,7 +37,6 @@ void test_study_threads__without_a_conductor_there_is_no_study(void **state)
 void test_study_threads__few_are_enough(void **state)
 {
 	struct study *st;
-
 	atomic_store(&left, 3);
 	struct study_options o = options();
 	o.threads = 1;

@@ -10,7 +10,6 @@
 void test_error__set_returns_the_status_and_formats(void **state)
 {
 	struct error e = {0};
-
 	assert_int_equal(error_set(&e, STATUS_IO, "%s:%d", "file", 7), STATUS_IO);
 	assert_int_equal(e.status, STATUS_IO);
 	assert_string_equal(e.text, "file:7");
@@ -19,7 +18,6 @@ void test_error__set_returns_the_status_and_formats(void **state)
 void test_error__errno_names_the_file(void **state)
 {
 	struct error e;
-
 	errno = EACCES;
 	assert_int_equal(error_errno(&e, "dir/f"), STATUS_IO);
 	assert_string_equal(e.text, "dir/f: Permission denied");
@@ -28,7 +26,6 @@ void test_error__errno_names_the_file(void **state)
 void test_error__may_quote_its_own_text(void **state)
 {
 	struct error e;
-
 	error_set(&e, STATUS_IO, "inner");
 	error_set(&e, STATUS_FORMAT, "outer (%s)", e.text);
 	assert_string_equal(e.text, "outer (inner)");
@@ -37,7 +34,6 @@ void test_error__may_quote_its_own_text(void **state)
 void test_error__prefix_keeps_the_status(void **state)
 {
 	struct error e;
-
 	error_set(&e, STATUS_NOTFOUND, "no such node");
 	assert_int_equal(error_prefix(&e, "%s", "m.onnx"), STATUS_NOTFOUND);
 	assert_string_equal(e.text, "m.onnx: no such node");
@@ -46,7 +42,6 @@ void test_error__prefix_keeps_the_status(void **state)
 void test_error__is_one_line_without_control_bytes(void **state)
 {
 	struct error e;
-
 	error_set(&e, STATUS_FORMAT, "a\nb\033[2Jc\177");
 	assert_string_equal(e.text, "a b?[2Jc?");
 }
@@ -55,7 +50,6 @@ void test_error__cuts_long_text_at_a_whole_character(void **state)
 {
 	struct error e;
 	char text[1024];
-
 	for (int shift = 0; shift < 3; shift++) {
 		memset(text, 0, sizeof text);
 		memset(text, 'x', (size_t)shift);
@@ -71,7 +65,6 @@ void test_error__of_a_long_name_the_middle_goes(void **state)
 {
 	struct error e;
 	char *name = calloc(1, 1 << 20);
-
 	memset(name, 'n', (1 << 20) - 1);
 	error_set(&e, STATUS_FORMAT, "node %s (Conv): its weights are missing", name);
 	assert_int_equal(strlen(e.text), sizeof e.text - 1);
@@ -88,7 +81,6 @@ void test_error__prefix_of_a_full_text_stays_inside(void **state)
 {
 	struct error e;
 	char text[sizeof e.text];
-
 	memset(text, 'y', sizeof text);
 	text[sizeof text - 1] = '\0';
 	error_set(&e, STATUS_IO, "%s", text);
@@ -107,7 +99,6 @@ void test_error__the_end_is_one_line_and_exit_code_1(void **state)
 	int status, ends[2];
 	char said[100] = "";
 	pid_t child;
-
 	assert_int_equal(pipe(ends), 0);
 	child = fork();
 	if (!child) {

@@ -19,7 +19,6 @@
 static void write_text(const char *path, const char *text)
 {
 	struct error e;
-
 	if (file_write(path, text, strlen(text), &e))
 		fail_msg("%s", e.text);
 }
@@ -28,7 +27,6 @@ static void check_text(const char *path, const char *text)
 {
 	struct error e;
 	struct bytes b;
-
 	if (file_read(&b, path, 1000, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal((char *)b.data, text);
@@ -40,7 +38,6 @@ static void check_text(const char *path, const char *text)
 static mode_t mode_of(const char *path)
 {
 	struct stat st;
-
 	assert_int_equal(lstat(path, &st), 0);
 	return st.st_mode;
 }
@@ -49,7 +46,6 @@ void test_file__text_is_read_without_its_mark(void **state)
 {
 	struct error e;
 	struct bytes b;
-
 	assert_int_equal(file_read_text(&b, support_temp_file("mark.txt", "\xef\xbb\xbf" "ab", 5), 100, &e), STATUS_OK);
 	assert_int_equal(b.size, 2);
 	assert_string_equal((char *)b.data, "ab");
@@ -67,7 +63,6 @@ void test_file__what_git_left_in_its_place_is_no_file(void **state)
 	const char *path = support_temp_file("weights.npy", pointer, sizeof pointer - 1);
 	struct error e;
 	struct bytes b;
-
 	assert_int_equal(file_map(&b, path, &e), STATUS_FORMAT);
 	assert_non_null(strstr(e.text, "`git lfs pull`"));
 	assert_null(b.data);
@@ -79,7 +74,6 @@ void test_file__what_is_kept_is_not_written_over(void **state)
 {
 	const char *path = support_temp("kept"), *link = support_temp("kept_link"), *other = support_temp("beside");
 	struct error e;
-
 	write_text(path, "content");
 	write_text(other, "content");
 	file_keep(path);
@@ -101,7 +95,6 @@ void test_file__what_is_kept_is_not_written_over(void **state)
 void test_file__write_and_read(void **state)
 {
 	const char *path = support_temp("plain");
-
 	write_text(path, "first content");
 	check_text(path, "first content");
 	write_text(path, "second");
@@ -115,7 +108,6 @@ void test_file__read_stops_at_the_limit(void **state)
 	const char *path = support_temp_file("limit", "12345", 5);
 	struct error e;
 	struct bytes b;
-
 	assert_int_equal(file_read(&b, path, 5, &e), STATUS_OK);
 	bytes_done(&b);
 	assert_int_equal(file_read(&b, path, 4, &e), STATUS_UNSUPPORTED);
@@ -129,7 +121,6 @@ void test_file__read_of_a_file_without_size(void **state)
 {
 	struct error e;
 	struct bytes b;
-
 	assert_int_equal(file_read(&b, "/proc/self/status", 1 << 20, &e), STATUS_OK);
 	assert_true(b.size > 100);
 	assert_int_equal(b.data[b.size], 0);
@@ -142,7 +133,6 @@ void test_file__errors_name_the_file(void **state)
 	struct error e;
 	struct bytes b;
 	struct file_list l;
-
 	assert_int_equal(file_read(&b, "no/such", 10, &e), STATUS_IO);
 	assert_string_equal(e.text, "no/such: No such file or directory");
 	assert_int_equal(file_read(&b, "/", 10, &e), STATUS_IO);
@@ -158,7 +148,6 @@ void test_file__a_device_is_no_input(void **state)
 {
 	struct bytes b;
 	struct error err = {0};
-
 	assert_int_equal(file_read(&b, "/dev/zero", SIZE_MAX, &err), STATUS_FORMAT);
 	assert_string_equal(err.text, "/dev/zero: a device, not a file");
 	assert_int_equal(file_map(&b, "/dev/zero", &err), STATUS_FORMAT);
@@ -171,7 +160,6 @@ void test_file__read_without_memory_is_an_error(void **state)
 	struct error e;
 	struct bytes b;
 	enum status s;
-
 	mem_fail_at(1);
 	s = file_read(&b, path, 100, &e);
 	mem_fail_at(0);
@@ -186,7 +174,6 @@ void test_file__map_has_a_nul_behind(void **state)
 	static char data[(1 << 20) + 4096];
 	struct error e;
 	struct bytes b;
-
 	memset(data, 'z', sizeof data);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		const char *path = support_temp_file("map", data, sizes[i]);
@@ -202,7 +189,6 @@ void test_file__map_has_a_nul_behind(void **state)
 static const char *large_file(const char *name)
 {
 	static char data[2 << 20];
-
 	memset(data, 'z', sizeof data);
 	return support_temp_file(name, data, sizeof data);
 }
@@ -210,7 +196,6 @@ static const char *large_file(const char *name)
 static long count_of(const struct bytes *b, uint8_t value)
 {
 	long n = 0;
-
 	for (size_t i = 0; i < b->size; i++)
 		n += b->data[i] == value;
 	return n;
@@ -221,7 +206,6 @@ void test_file__what_is_cut_off_a_mapped_file_reads_as_zeros(void **state)
 	const char *path = large_file("cut"), *other = large_file("whole");
 	struct bytes b, whole;
 	struct error e;
-
 	assert_int_equal(file_map(&b, path, &e), STATUS_OK);
 	assert_int_equal(file_map(&whole, other, &e), STATUS_OK);
 	assert_int_equal(bytes_intact(&b, path, &e), STATUS_OK);
@@ -241,7 +225,6 @@ void test_file__a_map_keeps_the_file_whose_name_another_has_taken(void **state)
 	const char *path = large_file("taken"), *other = support_temp_file("shorter", "abc", 3);
 	struct bytes b;
 	struct error e;
-
 	assert_int_equal(file_map(&b, path, &e), STATUS_OK);
 	assert_int_equal(rename(other, path), 0);
 	assert_int_equal(count_of(&b, 'z'), b.size);
@@ -253,7 +236,6 @@ void test_file__write_parts_joins(void **state)
 {
 	const char *path = support_temp("parts");
 	struct error e;
-
 	assert_int_equal(
 	    file_write_parts(path, (struct file_part[]){{"ab", 2}, {NULL, 0}, {"cd", 2}}, 3, &e), STATUS_OK);
 	check_text(path, "abcd");
@@ -263,7 +245,6 @@ void test_file__write_keeps_the_mode(void **state)
 {
 	const char *path = support_temp("mode");
 	mode_t before = umask(027);
-
 	write_text(path, "new");
 	umask(before);
 	assert_int_equal(mode_of(path) & 07777, 0640);
@@ -275,7 +256,6 @@ void test_file__write_keeps_the_mode(void **state)
 void test_file__write_goes_through_a_link(void **state)
 {
 	const char *target = support_temp("target"), *link = support_temp("link");
-
 	write_text(target, "old");
 	assert_int_equal(symlink(target, link), 0);
 	write_text(link, "new");
@@ -286,7 +266,6 @@ void test_file__write_goes_through_a_link(void **state)
 void test_file__write_goes_through_a_dangling_link(void **state)
 {
 	const char *target = support_temp("later"), *link = support_temp("dangling");
-
 	assert_int_equal(symlink(target, link), 0);
 	write_text(link, "made");
 	assert_true(S_ISLNK(mode_of(link)));
@@ -299,7 +278,6 @@ void test_file__write_is_atomic_for_readers(void **state)
 	const char *path = support_temp("atomic");
 	char text[8] = "";
 	int fd;
-
 	write_text(path, "before");
 	fd = open(path, O_RDONLY);
 	write_text(path, "after!");
@@ -313,7 +291,6 @@ static int count_entries(const char *dir)
 	struct str command = {0};
 	char line[32] = "";
 	FILE *p;
-
 	str_addf(&command, "ls -A '%s' | wc -l", dir);
 	p = popen(str_text(&command), "r");
 	assert_non_null(fgets(line, sizeof line, p));
@@ -330,7 +307,6 @@ void test_file__failed_write_leaves_the_old_and_no_rest(void **state)
 	struct rlimit before, small;
 	struct error e;
 	enum status s;
-
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 	write_text(path, "precious");
 	signal(SIGXFSZ, SIG_IGN);
@@ -351,7 +327,6 @@ void test_file__failed_write_leaves_the_old_and_no_rest(void **state)
 static pid_t ended_process(void)
 {
 	pid_t child = fork();
-
 	if (!child)
 		_exit(0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -365,7 +340,6 @@ static char *leave(const char *dir, const char *begin, long pid, int age)
 	struct str name = {0};
 	char *path;
 	int fd;
-
 	str_addf(&name, "%s%ld-7.tmp", begin, pid);
 	path = file_join(dir, str_text(&name));
 	str_done(&name);
@@ -383,7 +357,6 @@ void test_file__what_a_killed_run_left_is_removed(void **state)
 	struct error e;
 	char *left, *young, *living, *locked, *other, *path = file_join(dir, "f");
 	int fd;
-
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 	left = leave(dir, ".qtui-", dead, 3600);
 	young = leave(dir, ".qtui-", ended_process(), 1);
@@ -411,7 +384,6 @@ static pid_t write_for_ever(const char *path)
 {
 	enum { SIZE = 1 << 20 };
 	pid_t child = fork();
-
 	if (child)
 		return child;
 	char *data = xcalloc(SIZE, 1);
@@ -426,7 +398,6 @@ void test_file__a_signal_leaves_no_rest(void **state)
 	const char *dir = support_temp("ended");
 	char *path = file_join(dir, "big");
 	struct error e;
-
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 
 	for (int i = 0; i < TIMES; i++) {
@@ -447,7 +418,6 @@ void test_file__a_signal_leaves_no_rest(void **state)
 void test_file__write_to_a_device(void **state)
 {
 	struct error e;
-
 	write_text("/dev/null", "nothing");
 	assert_true(S_ISCHR(mode_of("/dev/null")));
 	assert_int_equal(file_write("/dev/full", "x", 1, &e), STATUS_IO);
@@ -460,7 +430,6 @@ void test_file__write_to_a_pipe_by_its_descriptor(void **state)
 	char name[64], got[8] = "";
 	struct error e;
 	int fd[2];
-
 	assert_int_equal(pipe(fd), 0);
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd[1]);
 	assert_int_equal(file_may_write(name, &e), STATUS_OK);
@@ -477,7 +446,6 @@ static enum status may_write_as_nobody(const char *path)
 	struct error e = {0};
 	int status = 0;
 	pid_t child = fork();
-
 	if (child == 0) {
 		if (geteuid() == 0 && setuid(65534) != 0)
 			_exit(255);
@@ -492,7 +460,6 @@ void test_file__what_cannot_be_written_is_told_beforehand(void **state)
 {
 	struct error e;
 	const char *dir = support_temp("closed"), *link = support_temp("closed_link");
-
 	chmod(support_temp(""), 0755);
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 	char *old = file_join(dir, "old"), *new = file_join(dir, "new"), *below = file_join(dir, "none/x");
@@ -522,7 +489,6 @@ void test_file__write_protected_stays(void **state)
 {
 	const char *path = support_temp_file("protected", "old", 3);
 	struct error e;
-
 	if (geteuid() == 0)
 		skip(); // the system lets root write anything
 	chmod(path, 0444);
@@ -534,7 +500,6 @@ void test_file__dash_is_stdout(void **state)
 {
 	const char *path = support_temp_file("stdout", "", 0);
 	int saved, fd = open(path, O_WRONLY);
-
 	fflush(stdout);
 	saved = dup(STDOUT_FILENO);
 	dup2(fd, STDOUT_FILENO);
@@ -550,7 +515,6 @@ void test_file__dash_is_stdout(void **state)
 void test_file__exists_and_is_dir(void **state)
 {
 	const char *path = support_temp_file("there", "", 0);
-
 	assert_true(file_exists(path));
 	assert_false(file_is_dir(path));
 	assert_true(file_is_dir("/"));
@@ -563,7 +527,6 @@ void test_file__mkdirs(void **state)
 	const char *path = support_temp("a/b//c/"), *file = support_temp_file("plainfile", "", 0);
 	char *below = file_join(file, "x");
 	struct error e;
-
 	assert_int_equal(file_mkdirs(path, &e), STATUS_OK);
 	assert_true(file_is_dir(path));
 	assert_int_equal(file_mkdirs(path, &e), STATUS_OK);
@@ -579,7 +542,6 @@ void test_file__a_stamp_tells_what_was_written_over(void **state)
 {
 	const char *path = support_temp_file("stamped", "one", 3), *absent = support_temp("not_stamped");
 	struct file_stamp s = file_stamp(path), none = file_stamp(absent);
-
 	assert_true(file_has_stamp(path, &s));
 	assert_true(file_has_stamp(absent, &none));
 	assert_false(file_has_stamp(absent, &s));
@@ -593,7 +555,6 @@ void test_file__a_stamp_counts_nanoseconds(void **state)
 {
 	const char *path = support_temp_file("stamped_twice", "one", 3);
 	const struct timespec at = {1700000000, 400000000}, later = {1700000000, 400000001};
-
 	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){at, at}, 0), 0);
 	struct file_stamp s = file_stamp(path);
 	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){at, later}, 0), 0);
@@ -610,7 +571,6 @@ void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)
 	struct error e;
 	struct file_list l;
 	const size_t n = sizeof listing / sizeof *listing;
-
 	assert_int_equal(file_mkdirs(support_temp("list/sub"), &e), STATUS_OK);
 	for (size_t i = n; i-- > 0;) {
 		char *path = file_join(dir, listing[i]);
@@ -635,7 +595,6 @@ void test_file__list_of_an_empty_directory(void **state)
 	const char *dir = support_temp("empty");
 	struct error e;
 	struct file_list l;
-
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 	assert_int_equal(file_list_dir(&l, dir, &e), STATUS_OK);
 	assert_int_equal(l.n, 0);
@@ -666,7 +625,6 @@ void test_file__names(void **state)
 static void sha256_hex(const void *data, size_t size, char out[65])
 {
 	struct sha256 *s = sha256_begin();
-
 	sha256_add(s, data, size);
 	sha256_end(&s, out);
 }
@@ -675,7 +633,6 @@ static void sha256_hex(const void *data, size_t size, char out[65])
 void test_sha256__hex(void **state)
 {
 	char hex[65];
-
 	sha256_hex("", 0, hex);
 	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	sha256_hex("abc", 3, hex);
@@ -699,11 +656,10 @@ void test_sha256__whole_and_broken_blocks(void **state)
 	};
 	uint8_t data[1000];
 	char hex[65];
-
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		data[i] = (uint8_t)(i * 7 + (i >> 8) * 13);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		sha256_hex(data, rows[i].size, hex);
 		assert_string_equal(hex, rows[i].hex);
 	}
@@ -713,13 +669,11 @@ void test_sha256__parts_of_any_size(void **state)
 {
 	uint8_t data[1000];
 	char hex[65];
-
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		data[i] = (uint8_t)(i * 7 + (i >> 8) * 13);
 	for (size_t step = 1; step < 1000; step += 21) {
 		struct sha256 *s = sha256_begin();
-
 		for (size_t at = 0; at < 1000; at += step)
 			sha256_add(s, data + at, at + step < 1000 ? step : 1000 - at);
 		sha256_end(&s, hex);

@@ -10,7 +10,6 @@
 void test_key__is_xxh3(void **state)
 {
 	char text[33];
-
 	key_text(key_of("", 0), text);
 	assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
 }
@@ -19,7 +18,6 @@ void test_key__depends_on_order_and_borders(void **state)
 {
 	const struct key zero = {0};
 	struct key ab = key_add_text(key_add_text(zero, "a"), "b");
-
 	assert_true(key_equal(ab, key_add_text(key_add_text(zero, "a"), "b")));
 	assert_false(key_equal(ab, key_add_text(key_add_text(zero, "b"), "a")));
 	assert_false(key_equal(ab, key_add_text(zero, "ab")));
@@ -42,7 +40,6 @@ void test_key__text_round_trip(void **state)
 	struct support_random r = {3};
 	struct key k = {0, 0}, back;
 	char text[33];
-
 	for (int i = 0; i < 1000; i++) {
 		key_text(k, text);
 		assert_int_equal(strlen(text), 32);
@@ -55,7 +52,6 @@ void test_key__text_round_trip(void **state)
 void test_key__parse_refuses_other_text(void **state)
 {
 	struct key k;
-
 	assert_false(key_parse(&k, ""));
 	assert_false(key_parse(&k, "0123456789abcdef0123456789abcde"));
 	assert_false(key_parse(&k, "0123456789abcdef0123456789abcdef0"));
@@ -74,7 +70,6 @@ void test_keymap__grows(void **state)
 {
 	struct keymap *m = keymap_new();
 	static int value[20000];
-
 	for (int i = 0; i < 20000; i++)
 		keymap_put(m, numbered(i), &value[i]);
 	assert_int_equal(keymap_count(m), 20000);
@@ -91,7 +86,6 @@ void test_keymap__replaces_removes_and_takes_null_as_absent(void **state)
 	struct keymap *m = keymap_new();
 	const struct key zero = {0};
 	int a, b;
-
 	keymap_put(m, zero, &a);
 	keymap_put(m, zero, &b);
 	assert_int_equal(keymap_count(m), 1);
@@ -113,7 +107,6 @@ void test_keymap__agrees_with_a_plain_array(void **state)
 	struct keymap *m = keymap_new();
 	int *model[64] = {0}, value[64];
 	size_t count = 0;
-
 	for (int step = 0; step < 100000; step++) {
 		int i = support_random_int(&r, 0, 63);
 		struct key k = {(uint64_t)i, (uint64_t)(i % 5 + (i & 1 ? 13 : 61))};
@@ -143,7 +136,6 @@ void test_keymap__each_visits_all_once(void **state)
 {
 	struct keymap *m = keymap_new();
 	int value[100], sum = 0;
-
 	for (int i = 0; i < 100; i++) {
 		value[i] = i;
 		keymap_put(m, numbered(i), &value[i]);
@@ -157,7 +149,6 @@ void test_namemap__grows_copies_and_replaces(void **state)
 {
 	struct namemap *m = namemap_new();
 	char name[32];
-
 	for (int i = 0; i < 10000; i++) {
 		snprintf(name, sizeof name, "/model.%d/Conv", i);
 		namemap_put(m, name, i);

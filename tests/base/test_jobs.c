@@ -21,7 +21,6 @@ struct record {
 static void note(void *arg, int i, int worker, int width)
 {
 	struct record *r = arg;
-
 	r->began[i] = atomic_fetch_add(&r->order, 1);
 	atomic_fetch_add(&r->calls[i], 1);
 	if (worker < 0 || worker >= r->workers || atomic_fetch_add(&r->worker_busy[worker], 1) != 0)
@@ -56,7 +55,6 @@ void test_jobs__one_thread_goes_in_order(void **state)
 {
 	struct jobs *j = jobs_new(1);
 	struct record r = {.workers = 1};
-
 	jobs_run(j, 1000, note, &r, NULL);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(r.began[i], i);
@@ -67,7 +65,6 @@ void test_jobs__only_a_lone_call_is_wide(void **state)
 {
 	struct jobs *j = jobs_new(3);
 	struct record lone = {.workers = 3}, many = {.workers = 3};
-
 	jobs_run(j, 1, note, &lone, NULL);
 	assert_int_equal(lone.width, SUPPORT_WIDTH(3));
 	assert_int_equal(lone.omp_width, SUPPORT_WIDTH(3));
@@ -103,7 +100,6 @@ void test_jobs__a_lone_call_stays_with_its_caller(void **state)
 void test_jobs__out_of_range_thread_counts_are_mended(void **state)
 {
 	struct jobs *j = jobs_new(0);
-
 	assert_int_equal(jobs_threads(j), 1);
 	jobs_free(&j);
 	j = jobs_new(-5);
@@ -121,7 +117,6 @@ struct cancelling {
 static void cancel_at(void *arg, int i, int worker, int width)
 {
 	struct cancelling *c = arg;
-
 	atomic_fetch_add(&c->calls, 1);
 	if (i == c->at)
 		atomic_store(&c->cancel, true);
@@ -131,7 +126,6 @@ void test_jobs__cancel_keeps_the_rest_from_beginning(void **state)
 {
 	struct jobs *j = jobs_new(4);
 	struct cancelling c = {.at = 10};
-
 	jobs_run(j, 100000, cancel_at, &c, &c.cancel);
 	assert_in_range(c.calls, 11, 99999);
 	c = (struct cancelling){.cancel = true};
@@ -153,7 +147,6 @@ void test_jobs__all_workers_run_side_by_side(void **state)
 {
 	struct jobs *j = jobs_new(4);
 	pthread_barrier_t barrier;
-
 	pthread_barrier_init(&barrier, NULL, 4);
 	for (int i = 0; i < 50; i++)
 		jobs_run(j, 4, meet, &barrier, NULL);
@@ -171,7 +164,6 @@ void test_jobs__a_run_is_a_memory_barrier(void **state)
 {
 	struct jobs *j = jobs_new(2);
 	int count = 0;
-
 	for (int i = 0; i < 2000; i++) {
 		jobs_run(j, 1, add_one, &count, NULL);
 		count++;
@@ -193,7 +185,6 @@ static void add_atomic(void *arg, int i, int worker, int width)
 static void *call_often(void *arg)
 {
 	struct caller *c = arg;
-
 	for (int i = 0; i < 200; i++)
 		jobs_run(c->jobs, 5, add_atomic, c->count, NULL);
 	return NULL;
@@ -204,7 +195,6 @@ void test_jobs__callers_take_turns(void **state)
 	atomic_int count = 0;
 	struct caller c = {jobs_new(3), &count};
 	pthread_t thread[3];
-
 	for (int i = 0; i < 3; i++)
 		pthread_create(&thread[i], NULL, call_often, &c);
 	for (int i = 0; i < 3; i++)
@@ -216,7 +206,6 @@ void test_jobs__callers_take_turns(void **state)
 static void look_at_mask(void *arg, int i, int worker, int width)
 {
 	sigset_t now;
-
 	pthread_sigmask(SIG_SETMASK, NULL, &now);
 	if (sigismember(&now, SIGWINCH) && sigismember(&now, SIGTERM) && sigismember(&now, SIGINT) && !sigismember(&now, SIGSEGV) &&
 	    !sigismember(&now, SIGBUS))
@@ -228,7 +217,6 @@ void test_jobs__workers_block_signals_that_are_sent_and_the_caller_does_not(void
 	struct jobs *j = jobs_new(2);
 	atomic_int blocked = 0;
 	sigset_t now;
-
 	jobs_run(j, 10, look_at_mask, &blocked, NULL);
 	assert_int_equal(blocked, 10);
 	pthread_sigmask(SIG_SETMASK, NULL, &now);
@@ -239,7 +227,6 @@ void test_jobs__workers_block_signals_that_are_sent_and_the_caller_does_not(void
 void test_jobs__clock_goes_forward(void **state)
 {
 	double a = clock_seconds(), b;
-
 	usleep(2000);
 	b = clock_seconds();
 	assert_true(b - a > 0.001 && b - a < 60);

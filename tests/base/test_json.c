@@ -17,7 +17,6 @@ static struct error e;
 static cJSON *parsed(const char *text)
 {
 	cJSON *j;
-
 	if (json_parse(&j, text, strlen(text), "t.json", &e))
 		fail_msg("%s", e.text);
 	return j;
@@ -26,7 +25,6 @@ static cJSON *parsed(const char *text)
 static void check_refused(const char *text, size_t size, enum status s, const char *message)
 {
 	cJSON *j = (cJSON *)&e;
-
 	assert_int_equal(json_parse(&j, text, size, "t.json", &e), s);
 	assert_null(j);
 	assert_string_equal(e.text, message);
@@ -35,7 +33,6 @@ static void check_refused(const char *text, size_t size, enum status s, const ch
 void test_json__typed_members(void **state)
 {
 	cJSON *j = parsed(" {\"t\":\"x\",\"n\":-2.5,\"b\":true,\"f\":false,\"z\":null,\"big\":1e999,\"N\":1} \n");
-
 	assert_string_equal(json_text(j, "t", "d"), "x");
 	assert_string_equal(json_text(j, "n", "d"), "d");
 	assert_string_equal(json_text(j, "none", "d"), "d");
@@ -67,7 +64,6 @@ void test_json__errors_name_the_line(void **state)
 void test_json__nul_bytes_do_not_hide_the_rest(void **state)
 {
 	cJSON *j;
-
 	check_refused("{}\n\0{", 5, STATUS_FORMAT, "t.json:2: not valid JSON: a NUL byte");
 	check_refused("[\0]", 3, STATUS_FORMAT, "t.json:1: not valid JSON: a NUL byte");
 	check_refused("[\"a\0b\"]", 7, STATUS_FORMAT, "t.json:1: not valid JSON: a NUL byte");
@@ -79,7 +75,6 @@ void test_json__depth_has_a_limit(void **state)
 {
 	char *deep = malloc(2000000);
 	cJSON *j;
-
 	memset(deep, '[', 2000000);
 	assert_int_equal(json_parse(&j, deep, 2000000, "deep", &e), STATUS_UNSUPPORTED);
 	assert_string_equal(e.text, "deep:1: nested more than 1000 deep");
@@ -92,7 +87,6 @@ void test_json__depth_has_a_limit(void **state)
 void test_json__no_memory_is_an_error(void **state)
 {
 	cJSON *j;
-
 	for (int n = 1; n <= 2; n++) {
 		enum status s;
 		mem_fail_at(n);
@@ -132,7 +126,6 @@ void test_json__survives_damage(void **state)
 	size_t n = strlen(good);
 	char bad[128];
 	cJSON *j;
-
 	cJSON_Delete(parsed(good));
 	for (size_t cut = 0; cut < n; cut++)
 		assert_int_equal(json_parse(&j, good, cut, "t", &e), STATUS_FORMAT);
@@ -151,7 +144,6 @@ void test_json__file_round_trip(void **state)
 {
 	const char *path = support_temp("round.json");
 	cJSON *j = cJSON_CreateObject(), *back;
-
 	json_add_number(j, "third", 1.0 / 3);
 	json_add_number(j, "nan", NAN);
 	json_add_number(j, "inf", -INFINITY);
@@ -173,7 +165,6 @@ void test_json__written_text_ends_its_line(void **state)
 	const char *path = support_temp("line.json");
 	cJSON *j = parsed("{\"a\":[1,2]}");
 	struct bytes b;
-
 	assert_int_equal(json_write(j, path, false, &e), STATUS_OK);
 	assert_int_equal(file_read(&b, path, 100, &e), STATUS_OK);
 	assert_string_equal((char *)b.data, "{\n\t\"a\":\t[1, 2]\n}\n");
@@ -190,7 +181,6 @@ void test_json__is_utf8_whatever_names_are(void **state)
 	};
 	const char *path = support_temp("latin.json");
 	cJSON *back;
-
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 		for (int exact = 0; exact <= 1; exact++) {
 			cJSON *j = cJSON_CreateObject();
@@ -207,7 +197,6 @@ void test_json__read_names_the_file(void **state)
 {
 	const char *path = support_temp_file("bad.json", "{\n?", 3);
 	cJSON *j;
-
 	assert_int_equal(json_read(&j, path, &e), STATUS_FORMAT);
 	assert_non_null(strstr(e.text, "bad.json:2:"));
 	assert_null(j);
@@ -218,10 +207,9 @@ void test_json__read_names_the_file(void **state)
 void test_json__numbers_that_only_python_writes_are_null(void **state)
 {
 	static const char text[] = "{\"a\": NaN, \"b\": [-Infinity, 1], \"c\": \"NaN \\\" Infinity\"}";
-	const char *path = support_temp_file("python.json", text, sizeof(text) - 1);
+	const char *path = support_temp_file("python.json", text, sizeof text - 1);
 	struct error err = {0};
 	cJSON *j = NULL;
-
 	assert_int_equal(json_read(&j, path, &err), STATUS_OK);
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(j, "a")));
 	assert_true(cJSON_IsNull(cJSON_GetArrayItem(cJSON_GetObjectItem(j, "b"), 0)));
@@ -234,7 +222,6 @@ void test_json__members_of_the_wrong_kind(void **state)
 	static const struct json_member member[] = {{NULL, "a", cJSON_Object}, {"a", "b", cJSON_Array}, {NULL, "c", cJSON_String}};
 	struct error err;
 	cJSON *j = parsed("{\"a\": {\"b\": [1]}, \"d\": 5}");
-
 	assert_int_equal(json_check(j, member, 3, false, &err), STATUS_OK); // what is absent is fine
 	cJSON_AddNullToObject(j, "c");
 	assert_int_equal(json_check(j, member, 3, true, &err), STATUS_OK);
@@ -250,7 +237,6 @@ void test_json__comments_become_blanks(void **state)
 {
 	char text[] = "{ // \"a\": 1,\n# \"\n\"b\": /* \n * / */ \"# // \\\" /*\", \"c\": 2 } // end", open[] = "[1] /* [2]";
 	struct error err;
-
 	(void)state;
 	json_blank_comments(text);
 	cJSON *j = parsed(text);
@@ -270,7 +256,6 @@ static cJSON *parsed_yaml(const char *text)
 {
 	struct error err;
 	cJSON *j;
-
 	if (json_parse_yaml(&j, text, strlen(text), "x.yaml", &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	return j;
@@ -279,7 +264,6 @@ static cJSON *parsed_yaml(const char *text)
 void test_json__yaml_is_the_same_tree(void **state)
 {
 	cJSON *j = parsed_yaml("# a file\na: 1.5e1\n'b: c': float16\nlist:\n- ~\n- true\n- [x, {y: '2'}]\nempty: {}\nnone:\n? long\n: -3\n");
-
 	(void)state;
 	assert_true(json_number(j, "a", 0) == 15);
 	assert_string_equal(json_text(j, "b: c", ""), "float16");
@@ -304,7 +288,6 @@ void test_json__yaml_that_is_refused(void **state)
 	struct error err;
 	cJSON *j;
 	char deep[400];
-
 	(void)state;
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		assert_int_not_equal(json_parse_yaml(&j, t[i].text, strlen(t[i].text), "x.yaml", &err), STATUS_OK);

@@ -16,7 +16,6 @@ static int newest(int back, char *out, int size)
 void test_log__keeps_lines_in_order_with_levels(void **state)
 {
 	char text[64];
-
 	log_info("one %d", 1);
 	log_warn("two");
 	log_add(LOG_ERROR, "three\n\033[m");
@@ -30,7 +29,6 @@ void test_log__keeps_lines_in_order_with_levels(void **state)
 void test_log__has_no_line_outside(void **state)
 {
 	char text[8] = "same";
-
 	log_info("a line");
 	assert_int_equal(log_line(-1, text, sizeof text), -1);
 	assert_int_equal(log_line(log_count(), text, sizeof text), -1);
@@ -43,7 +41,6 @@ void test_log__forgets_the_oldest(void **state)
 {
 	char text[32];
 	int kept;
-
 	for (int i = 0; i < 5000; i++)
 		log_info("line %d", i);
 	kept = log_count();
@@ -57,7 +54,6 @@ void test_log__forgets_the_oldest(void **state)
 void test_log__cuts_long_lines(void **state)
 {
 	char line[2000], text[2000];
-
 	memset(line, 'x', sizeof line - 1);
 	line[sizeof line - 1] = '\0';
 	log_info("%s", line);
@@ -71,7 +67,6 @@ void test_log__goes_to_stderr_from_a_level_on(void **state)
 	int saved = dup(STDERR_FILENO);
 	char text[128] = "";
 	FILE *f;
-
 	assert_non_null(freopen(path, "w", stderr));
 	log_to_stderr(true, LOG_WARN);
 	log_info("quiet");
@@ -91,7 +86,6 @@ void test_log__goes_to_stderr_from_a_level_on(void **state)
 static void latest_is(int back, const char *what)
 {
 	char text[64];
-
 	assert_true(log_line(log_count() - 1 - back, text, sizeof text) >= 0);
 	assert_string_equal(text, what);
 }
@@ -112,7 +106,6 @@ void test_log__says_the_same_once(void **state)
 static void *chatter(void *arg)
 {
 	char text[64];
-
 	for (int i = 0; i < 2000; i++) {
 		log_info("thread %d line %d", *(int *)arg, i);
 		log_line(i % 100, text, sizeof text);
@@ -125,7 +118,6 @@ void test_log__is_thread_safe(void **state)
 	pthread_t thread[4];
 	int number[4];
 	char text[64];
-
 	for (int i = 0; i < 4; i++) {
 		number[i] = i;
 		pthread_create(&thread[i], NULL, chatter, &number[i]);

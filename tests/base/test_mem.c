@@ -14,7 +14,6 @@
 void test_mem__zero_sizes_give_a_pointer(void **state)
 {
 	void *p[] = {xmalloc(0), xcalloc(0, 8), xcalloc(8, 0), mem_try_array(0, 8), mem_try_resize(NULL, 0)};
-
 	for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
 		assert_non_null(p[i]);
 		free(p[i]);
@@ -26,7 +25,6 @@ void test_mem__grow_doubles_and_keeps(void **state)
 	int *a = NULL;
 	size_t cap = 0;
 	int moves = 0;
-
 	for (int i = 0; i < 100000; i++) {
 		size_t before = cap;
 		a = xgrow(a, &cap, (size_t)i + 1, sizeof *a);
@@ -45,7 +43,6 @@ void test_mem__grow_doubles_and_keeps(void **state)
 void test_mem__try_array_is_zeroed(void **state)
 {
 	uint8_t *p = mem_try_array(1000, 3);
-
 	for (int i = 0; i < 3000; i++)
 		assert_int_equal(p[i], 0);
 	free(p);
@@ -62,7 +59,6 @@ void test_mem__try_array_refuses_what_is_not_there(void **state)
 void test_mem__try_resize_keeps_the_old_block(void **state)
 {
 	char *p = mem_try_array(8, 1), *bigger;
-
 	strcpy(p, "kept");
 	assert_null(mem_try_resize(p, SIZE_MAX));
 	assert_string_equal(p, "kept");
@@ -76,7 +72,6 @@ void test_mem__fail_at_counts_requests(void **state)
 {
 	void *first, *third;
 	struct buf *b;
-
 	mem_fail_at(2);
 	first = mem_try_array(1, 1);
 	b = buf_new(1, NULL);
@@ -99,7 +94,6 @@ void test_mem__peak_follows_use(void **state)
 	double before = mem_peak_rss_mib();
 	size_t size = (size_t)(before + 40) << 20;
 	volatile char *p = xmalloc(size);
-
 	for (size_t i = 0; i < size; i += 512)
 		p[i] = 1;
 	assert_true(mem_peak_rss_mib() >= before + 30);
@@ -111,7 +105,6 @@ static void put(const char *root, const char *name, const char *text)
 {
 	struct error e;
 	char *path = file_join(root, name), *dir = file_dir(path);
-
 	assert_int_equal(file_mkdirs(dir, &e), STATUS_OK);
 	assert_int_equal(file_write(path, text, strlen(text), &e), STATUS_OK);
 	free(dir);
@@ -121,7 +114,6 @@ static void put(const char *root, const char *name, const char *text)
 void test_mem__available_reads_meminfo(void **state)
 {
 	const char *root = support_temp("meminfo");
-
 	put(root, "proc/meminfo", "MemTotal: 9999 kB\nMemFree: 1 kB\nMemAvailable:    2048 kB\n");
 	assert_int_equal(mem_available_under(root), 2048 * 1024);
 }
@@ -134,7 +126,6 @@ void test_mem__available_of_an_unknown_system_is_unlimited(void **state)
 void test_mem__available_respects_cgroup_v1(void **state)
 {
 	const char *root = support_temp("v1");
-
 	put(root, "proc/meminfo", "MemAvailable: 1000000 kB\n");
 	put(root, "proc/self/cgroup", "9:name=systemd:/x\n4:memory:/docker/abc\n");
 	put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -149,7 +140,6 @@ void test_mem__available_respects_cgroup_v1(void **state)
 void test_mem__available_respects_every_ancestor_of_cgroup_v2(void **state)
 {
 	const char *root = support_temp("v2");
-
 	put(root, "proc/self/cgroup", "0::/user.slice/a/b\n");
 	put(root, "sys/fs/cgroup/user.slice/a/b/memory.max", "max\n");
 	assert_true(mem_available_under(root) == SIZE_MAX);
@@ -164,7 +154,6 @@ void test_mem__available_respects_every_ancestor_of_cgroup_v2(void **state)
 void test_mem__available_survives_nonsense(void **state)
 {
 	const char *root = support_temp("nonsense");
-
 	put(root, "proc/self/cgroup", "\n:\n::\n4:memory\n0::relative\n0::/../../..\n");
 	put(root, "proc/meminfo", "MemAvailable: many kB\n");
 	assert_true(mem_available_under(root) == SIZE_MAX);
@@ -177,7 +166,6 @@ void test_mem__available_respects_the_address_space_limit(void **state)
 	unsigned long long pages;
 	size_t have;
 	FILE *f = fopen("/proc/self/statm", "r");
-
 	assert_int_equal(fscanf(f, "%llu", &pages), 1);
 	fclose(f);
 	getrlimit(RLIMIT_AS, &before);
@@ -193,7 +181,6 @@ void test_arena__gives_zeroed_aligned_pieces(void **state)
 {
 	struct arena *a = arena_new();
 	struct support_random r = {2};
-
 	for (int i = 0; i < 5000; i++) {
 		size_t size = (size_t)support_random_int(&r, 0, i % 100 ? 300 : 300000);
 		uint8_t *p = arena_alloc(a, size);
@@ -211,7 +198,6 @@ void test_arena__pieces_do_not_overlap(void **state)
 {
 	struct arena *a = arena_new();
 	char *s[500];
-
 	for (int i = 0; i < 500; i++) {
 		char text[16];
 		snprintf(text, sizeof text, "text %d", i);
@@ -226,7 +212,6 @@ void test_arena__pieces_do_not_overlap(void **state)
 void test_arena__copies(void **state)
 {
 	struct arena *a = arena_new();
-
 	assert_string_equal(arena_strdup(a, ""), "");
 	assert_string_equal(arena_strndup(a, "abcdef", 3), "abc");
 	assert_string_equal(arena_strndup(a, "ab", 10), "ab");
@@ -254,7 +239,6 @@ void test_buf__counts_holders_and_bytes(void **state)
 {
 	atomic_size_t account = 10;
 	struct buf *b = buf_new(1000, &account), *other;
-
 	assert_int_equal(account, 1010);
 	assert_true(buf_is_unique(b));
 	other = buf_take(b);
@@ -271,7 +255,6 @@ void test_buf__counts_holders_and_bytes(void **state)
 void test_buf__refuses_what_is_not_there(void **state)
 {
 	atomic_size_t account = 0;
-
 	assert_null(buf_new(SIZE_MAX, &account));
 	assert_null(buf_new(SIZE_MAX - 100, &account));
 	assert_null(buf_new((size_t)1 << 46, &account));
@@ -283,7 +266,6 @@ void test_mem__large_blocks_are_used_again(void **state)
 	enum { N = 40 };
 	struct buf *b[N];
 	size_t size = BLOCK_KEPT / 16;
-
 	for (int i = 0; i < N; i++)
 		b[i] = buf_new(size + (size_t)i * 5000, NULL);
 	for (int i = 0; i < N; i++)
@@ -344,7 +326,6 @@ static bool in_small_space(bool (*holds)(void))
 {
 	pid_t child = fork();
 	int status = 1;
-
 	if (!child) {
 		size_t left;
 		struct rlimit most = {(rlim_t)1 << 40, (rlim_t)1 << 40};
@@ -362,7 +343,6 @@ static bool in_small_space(bool (*holds)(void))
 static bool leaves_a_reserve(void)
 {
 	size_t n = 0;
-
 	while (n < 64 && mem_try_array((size_t)1 << 20, 1))
 		n++;
 	for (int i = 0; i < 80; i++)
@@ -375,7 +355,6 @@ static bool releases_what_is_kept(void)
 {
 	struct buf *b = buf_new((size_t)40 << 20, NULL);
 	void *p;
-
 	if (!b)
 		return false;
 	buf_drop(&b);

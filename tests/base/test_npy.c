@@ -17,7 +17,6 @@ static struct bytes npy_file(int major, const char *header, const void *data, si
 	struct str s = {0};
 	size_t n = strlen(header);
 	unsigned char length[4] = {n & 255, n >> 8 & 255, n >> 16 & 255, n >> 24 & 255};
-
 	str_addn(&s, "\x93NUMPY", 6);
 	str_addn(&s, (char[]){(char)major, 0}, 2);
 	str_addn(&s, (char *)length, major == 1 ? 2 : 4);
@@ -31,7 +30,6 @@ static enum status parse(struct npy *a, int major, const char *header, const voi
 {
 	struct bytes b = npy_file(major, header, data, size);
 	enum status s = npy_parse(a, b.data, b.size, "a.npy", &e);
-
 	bytes_done(&b);
 	return s;
 }
@@ -39,7 +37,6 @@ static enum status parse(struct npy *a, int major, const char *header, const voi
 static void check_refused(const char *header, enum status want)
 {
 	struct npy a = {.data = &e};
-
 	if (parse(&a, 1, header, "01234567", 8) != want)
 		fail_msg("%s", header);
 	assert_null(a.data);
@@ -50,7 +47,6 @@ void test_npy__reads_every_format(void **state)
 {
 	const char *header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }   \n";
 	const float data[2] = {1.5f, -2};
-
 	for (int major = 1; major <= 3; major++) {
 		struct npy a;
 		assert_int_equal(parse(&a, major, header, data, 8), STATUS_OK);
@@ -69,7 +65,6 @@ void test_npy__reads_every_format(void **state)
 void test_npy__keys_in_any_order_and_spacing(void **state)
 {
 	struct npy a;
-
 	assert_int_equal(
 	    parse(&a, 1, "{\"shape\":(3L,),\n\t'descr' : '|u1','fortran_order':False}", "abc", 3), STATUS_OK);
 	assert_int_equal(a.rank, 1);
@@ -81,7 +76,6 @@ void test_npy__keys_in_any_order_and_spacing(void **state)
 void test_npy__scalars_and_empty_arrays(void **state)
 {
 	struct npy a;
-
 	assert_int_equal(parse(&a, 1, "{'descr':'<i8','fortran_order':False,'shape':()}", "12345678", 8), STATUS_OK);
 	assert_int_equal(a.rank, 0);
 	assert_int_equal(a.size, 8);
@@ -96,7 +90,6 @@ void test_npy__scalars_and_empty_arrays(void **state)
 void test_npy__swaps_big_endian(void **state)
 {
 	struct npy a;
-
 	assert_int_equal(parse(&a, 1, "{'descr':'>i2','fortran_order':False,'shape':(2,)}", "\1\2\3\4", 4), STATUS_OK);
 	assert_memory_equal(a.data, "\2\1\4\3", 4);
 	npy_done(&a);
@@ -108,7 +101,6 @@ void test_npy__transposes_fortran_order(void **state)
 	uint16_t file[24];
 	const uint16_t *got;
 	struct npy a;
-
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 3; j++)
 			for (int k = 0; k < 4; k++)
@@ -126,7 +118,6 @@ void test_npy__known_types(void **state)
 	static const char *const types[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
 	char header[100];
 	struct npy a;
-
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		snprintf(header, sizeof header, "{'descr':'<%s','fortran_order':False,'shape':(1,)}", types[i]);
 		assert_int_equal(parse(&a, 1, header, "12345678", 8), STATUS_OK);
@@ -141,7 +132,6 @@ void test_npy__refuses_other_types(void **state)
 	static const char *const types[] = {"'<c8'", "'|O'", "'<U3'", "'|S1'", "'<f1'", "'<i3'", "'<f16'", "'f4'", "''",
 	    "'<b2'", "[('x', '<f4')]", "4", "'<M8[ns]'", "'a very long type that does not fit'"};
 	char header[200];
-
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		snprintf(header, sizeof header, "{'descr':%s,'fortran_order':False,'shape':(1,)}", types[i]);
 		check_refused(header, STATUS_UNSUPPORTED);
@@ -192,7 +182,6 @@ void test_npy__refuses_cut_and_foreign_files(void **state)
 {
 	const char *header = "{'descr':'<f4','fortran_order':False,'shape':(2,)}\n";
 	struct npy a;
-
 	for (int major = 1; major <= 2; major++) {
 		struct bytes b = npy_file(major, header, "12345678", 8);
 		for (size_t cut = 0; cut < b.size; cut++) {
@@ -215,7 +204,6 @@ void test_npy__survives_any_byte(void **state)
 {
 	struct bytes b = npy_file(1, "{'descr':'<f4','fortran_order':True,'shape':(2,1,)}\n", "12345678", 8);
 	struct npy a;
-
 	for (size_t at = 0; at < b.size; at++) {
 		uint8_t was = b.data[at];
 		for (int byte = 0; byte < 256; byte++) {
@@ -235,7 +223,6 @@ void test_npy__no_memory_is_an_error(void **state)
 	struct npy a;
 	enum status s;
 	struct bytes b = npy_file(1, "{'descr':'|u1','fortran_order':False,'shape':(2,)}\n", "ab", 2);
-
 	mem_fail_at(1);
 	s = npy_parse(&a, b.data, b.size, "a.npy", &e);
 	mem_fail_at(0);
@@ -247,7 +234,6 @@ void test_npy__no_memory_is_an_error(void **state)
 static struct npy random_array(struct support_random *r, int rank)
 {
 	struct npy a = {.kind = 'i', .item = 4, .rank = rank, .size = 4};
-
 	for (int d = 0; d < rank; d++) {
 		a.dim[d] = support_random_int(r, d == 3 ? 0 : 1, 4);
 		a.size *= (size_t)a.dim[d];
@@ -272,7 +258,6 @@ void test_npy__file_round_trip_of_every_rank(void **state)
 {
 	const char *path = support_temp("round.npy");
 	struct support_random r = {5};
-
 	for (int rank = 0; rank <= NPY_MAX_RANK; rank++) {
 		struct npy a = random_array(&r, rank), back;
 		struct bytes b;
@@ -297,7 +282,6 @@ void test_npy__writes_as_numpy_does(void **state)
 	const float one = 1;
 	struct npy a = {.kind = 'f', .item = 4, .rank = 1, .dim = {1}, .data = (void *)&one, .size = 4};
 	struct bytes b;
-
 	assert_int_equal(npy_write(&a, path, &e), STATUS_OK);
 	assert_int_equal(file_read(&b, path, 1000, &e), STATUS_OK);
 	assert_int_equal(b.size, 132);
@@ -310,7 +294,6 @@ void test_npy__read_names_the_file(void **state)
 {
 	const char *path = support_temp_file("bad.npy", "not numpy at all", 16);
 	struct npy a;
-
 	assert_int_equal(npy_read(&a, path, &e), STATUS_FORMAT);
 	assert_non_null(strstr(e.text, "bad.npy: not an .npy file"));
 	assert_int_equal(npy_read(&a, "no/such.npy", &e), STATUS_IO);
@@ -320,7 +303,6 @@ static void add_member(zip_t *z, const char *name, const void *data, size_t size
 {
 	zip_source_t *source = zip_source_buffer(z, data, size, 0);
 	zip_int64_t i = zip_file_add(z, name, source, 0);
-
 	assert_true(i >= 0);
 	zip_set_file_compression(z, (zip_uint64_t)i, compressed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
 }
@@ -332,7 +314,6 @@ static const char *make_npz(const char *name, bool compressed)
 	struct bytes a = npy_file(1, "{'descr':'|u1','fortran_order':False,'shape':(3,)}\n", "abc", 3);
 	struct bytes b = npy_file(1, "{'descr':'<i2','fortran_order':False,'shape':(2,2)}\n", "01234567", 8);
 	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
-
 	add_member(z, "images.npy", a.data, a.size, compressed);
 	add_member(z, "notes.txt", "text", 4, compressed);
 	zip_dir_add(z, "dir", 0);
@@ -364,7 +345,6 @@ void test_npz__reads_stored_and_compressed(void **state)
 static void check_refused_zip(const char *path, enum status s, const char *text)
 {
 	struct npz z = {.n = 1};
-
 	assert_int_equal(npz_read(&z, path, &e), s);
 	assert_int_equal(z.n, 0);
 	assert_null(z.name);
@@ -377,7 +357,6 @@ void test_npz__errors_name_file_and_member(void **state)
 {
 	const char *path = support_temp("member.npz");
 	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
-
 	add_member(z, "a.npy", "not numpy at all", 16, true);
 	assert_int_equal(zip_close(z), 0);
 	check_refused_zip(path, STATUS_FORMAT, "member.npz(a.npy): not an .npy file");
@@ -388,7 +367,6 @@ void test_npz__errors_name_file_and_member(void **state)
 void test_npz__refuses_every_cut(void **state)
 {
 	struct bytes b;
-
 	assert_int_equal(file_read(&b, make_npz("whole.npz", true), 10000, &e), STATUS_OK);
 	for (size_t cut = 0; cut < b.size; cut++) {
 		const char *path = support_temp_file("cut.npz", b.data, cut);
@@ -409,7 +387,6 @@ void test_npz__a_member_larger_than_the_archive_can_hold_is_refused(void **state
 	size_t directory = 0;
 	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
 	struct npz zeros;
-
 	memcpy(member, a.data, a.size);
 	add_member(z, "zeros.npy", member, a.size + SIZE, true);
 	assert_int_equal(zip_close(z), 0);
@@ -430,7 +407,6 @@ void test_npz__survives_any_flipped_bit(void **state)
 {
 	struct bytes b;
 	int refused = 0;
-
 	assert_int_equal(file_read(&b, make_npz("good.npz", true), 10000, &e), STATUS_OK);
 	for (size_t at = 0; at < b.size; at++) {
 		struct npz z;
@@ -453,7 +429,6 @@ void test_npz__refuses_a_bomb(void **state)
 {
 	struct bytes b;
 	struct npz z = {.n = 1};
-
 	assert_int_equal(file_read(&b, make_npz("honest.npz", false), 10000, &e), STATUS_OK);
 	for (size_t at = 0; at + 46 < b.size; at++)
 		if (memcmp(b.data + at, "PK\1\2", 4) == 0)
@@ -472,7 +447,6 @@ void test_npz__no_memory_is_an_error(void **state)
 	struct npz z;
 	int n = 1;
 	enum status s;
-
 	do {
 		mem_fail_at(n++);
 		s = npz_read(&z, path, &e);

@@ -19,7 +19,6 @@ struct seen {
 static void note(void *arg, int64_t i, int thread)
 {
 	struct seen *s = arg;
-
 	atomic_fetch_add(&s->calls[i], 1);
 	if (thread < 0 || thread >= THREADS) {
 		atomic_store(&s->wrong, true);
@@ -33,7 +32,6 @@ static void note(void *arg, int64_t i, int thread)
 void test_parts__each_once_and_one_a_thread(void **state)
 {
 	static void (*const run[])(int64_t n, int width, part_fn *fn, void *arg) = {parts_share, parts_deal};
-
 	for (size_t r = 0; r < sizeof run / sizeof *run; r++)
 		for (int width = 0; width <= THREADS; width++)
 			for (int n = 0; n <= PARTS; n += n < 4 ? 1 : 32) {

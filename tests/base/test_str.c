@@ -9,7 +9,6 @@ void test_str__empty_is_text_too(void **state)
 {
 	struct str s = {0};
 	char *text;
-
 	assert_string_equal(str_text(&s), "");
 	text = str_detach(&s);
 	assert_string_equal(text, "");
@@ -20,7 +19,6 @@ void test_str__empty_is_text_too(void **state)
 void test_str__grows_piece_by_piece(void **state)
 {
 	struct str s = {0};
-
 	for (int i = 0; i < 1000; i++)
 		str_addf(&s, "%d,", i % 10);
 	str_addn(&s, "xyz", 2);
@@ -39,7 +37,6 @@ void test_str__grows_piece_by_piece(void **state)
 void test_str__keeps_embedded_nul_bytes(void **state)
 {
 	struct str s = {0};
-
 	str_addn(&s, "a\0b", 3);
 	assert_int_equal(s.len, 3);
 	assert_memory_equal(s.text, "a\0b", 4);
@@ -50,7 +47,6 @@ void test_str__detach_leaves_an_empty_string(void **state)
 {
 	struct str s = {0};
 	char *text;
-
 	str_add(&s, "mine");
 	text = str_detach(&s);
 	assert_string_equal(text, "mine");
@@ -64,7 +60,6 @@ void test_str__detach_leaves_an_empty_string(void **state)
 static void check_oneline(const char *in, const char *out)
 {
 	char text[64];
-
 	strcpy(text, in);
 	str_oneline(text);
 	assert_string_equal(text, out);
@@ -145,7 +140,6 @@ void test_str__glob(void **state)
 void test_str__glob_is_not_exponential(void **state)
 {
 	char text[2001], pattern[201];
-
 	memset(text, 'a', 2000);
 	text[2000] = '\0';
 	for (int i = 0; i < 100; i++)
@@ -168,7 +162,6 @@ static bool naive_glob(const char *p, const char *t)
 static void random_text(struct support_random *r, const char *letters, char *out)
 {
 	int n = support_random_int(r, 0, 7);
-
 	for (int i = 0; i < n; i++)
 		out[i] = letters[support_random_int(r, 0, (int)strlen(letters) - 1)];
 	out[n] = '\0';
@@ -179,7 +172,6 @@ void test_str__glob_agrees_with_a_naive_one(void **state)
 	struct support_random r = {1};
 	char pattern[8], text[8];
 	int matches = 0;
-
 	for (int i = 0; i < 20000; i++) {
 		random_text(&r, "ab*?", pattern);
 		random_text(&r, "ab", text);
@@ -203,7 +195,6 @@ void test_str__affixes(void **state)
 void test_str__distance(void **state)
 {
 	char longer[301];
-
 	assert_int_equal(str_distance("", ""), 0);
 	assert_int_equal(str_distance("", "abc"), 3);
 	assert_int_equal(str_distance("abc", ""), 3);
@@ -221,7 +212,6 @@ void test_str__distance(void **state)
 void test_str__nearest_is_near_or_none(void **state)
 {
 	struct nearest n = {.name = "exprot"};
-
 	(void)state;
 	nearest_try(&n, "expand");
 	assert_null(n.best);
@@ -236,7 +226,6 @@ void test_str__nearest_is_near_or_none(void **state)
 static void check_int(const char *s, bool ok, long long want)
 {
 	long long v = 0;
-
 	if (str_to_int(s, &v) != ok || (ok && v != want))
 		fail_msg("int %s", s);
 }
@@ -259,7 +248,6 @@ void test_str__to_int(void **state)
 static void check_double(const char *s, bool ok, double want)
 {
 	double v = 0;
-
 	if (str_to_double(s, &v) != ok || (ok && v != want))
 		fail_msg("double %s", s);
 }
@@ -284,7 +272,6 @@ void test_str__to_double(void **state)
 static void check_size(const char *s, bool ok, size_t want)
 {
 	size_t v = 0;
-
 	if (str_to_size(s, &v) != ok || (ok && v != want))
 		fail_msg("size %s gives %zu", s, v);
 }
@@ -319,7 +306,6 @@ void test_str__expressions_that_cost_too_much(void **state)
 {
 	static const char *const small[] = {"", "^conv[0-9]{1,3}$", "model\\.(0|1|22)\\.(cv[0-9]{1,2}\\.)*conv", "(ab){3}(cd){2}", "a{1,255}", "\\({3}"};
 	static const char *const large[] = {"((a{1,255}){1,255}){1,255}", "^((){1,255})", "(()()()){1,100}", "()*{200}", "(a)\\1"};
-
 	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
 		if (!str_is_small_regex(small[i]))
 			fail_msg("%s is refused", small[i]);

@@ -27,7 +27,6 @@ void test_run__outputs_have_the_types_of_the_file(void **state)
 	struct tensor t[] = {{.type = DT_F32, .shape = shape_of(1, (int64_t[]){2}), .data = (void *)x}, {0}};
 	struct error err;
 	const char *dir = support_temp("run");
-
 	t[1] = t[0];
 	for (int quantized = 0; quantized < 2; quantized++) {
 		if (file_mkdirs(dir, &err) != STATUS_OK || write_tensors(dir, &g, quantized, (int[]){0, 1}, t, 2, &err) != STATUS_OK)

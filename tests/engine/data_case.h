@@ -31,7 +31,6 @@ struct data_case {
 static inline void case_input(struct data_case *c, const char *name, enum dtype type, struct shape shape)
 {
 	int i = c->graph.n_inputs++;
-
 	c->value[i] = (struct value){.name = name, .type = type, .shape = shape, .producer = -1, .is_input = true};
 	c->input[i] = i;
 	c->graph.n_values = c->graph.n_inputs;
@@ -73,7 +72,6 @@ static inline void case_done(struct data_case *c)
 static inline uint8_t *case_picture(int w, int h)
 {
 	uint8_t *rgb = malloc((size_t)w * (size_t)h * 3), *p = rgb;
-
 	assert_non_null(rgb);
 	for (int y = 0; y < h; y++)
 		for (int x = 0; x < w; x++) {
@@ -90,7 +88,6 @@ static inline const char *case_png(const char *name, int w, int h)
 	    .version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = (png_uint_32)h, .format = PNG_FORMAT_RGB};
 	const char *path = support_temp(name);
 	uint8_t *rgb = case_picture(w, h);
-
 	assert_true(png_image_write_to_file(&image, path, 0, rgb, 0, NULL));
 	free(rgb);
 	return path;

@@ -11,7 +11,6 @@ static inline struct tensor infer_result(const struct graph *g, const struct ten
 	struct error err = {0};
 	struct tensor y = {0};
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = backend, .threads = SUPPORT_WIDTH(2)});
-
 	if (engine_infer(e, NULL, &(struct inference){.in = x, .want = g->output, .n_want = 1, .out = &y}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	engine_free(&e);
@@ -24,7 +23,6 @@ static inline void infer_check(struct onnx_case *c, float tolerance)
 	struct support_random r = {82};
 	struct error err = {0};
 	struct tensor want = {0};
-
 	case_output(c, c->graph, "y");
 	case_load(c);
 	struct tensor x = {.type = DT_F32, .shape = c->loaded->value[c->loaded->input[0]].shape};

@@ -35,7 +35,7 @@ static inline void guarded_free(void *p, size_t bytes)
 
 static inline float *random_floats(struct support_random *r, int64_t n, float size)
 {
-	float *x = calloc((size_t)n + 1, sizeof(*x));
+	float *x = calloc((size_t)n + 1, sizeof *x);
 	support_random_floats(r, x, (size_t)n, -size, size);
 	return x;
 }

@@ -57,7 +57,6 @@ static inline enum status node_run_try(struct node_run *r, struct error *err)
 {
 	const struct tensor *in[NODE_RUN_MAX];
 	enum status s;
-
 	for (int i = 0; i < r->n.n_in; i++)
 		in[i] = r->in[i].data ? &r->in[i] : NULL;
 	s = r->n.op->shape(&r->n, in, r->out, err);
@@ -67,7 +66,6 @@ static inline enum status node_run_try(struct node_run *r, struct error *err)
 static inline void node_run(struct node_run *r)
 {
 	struct error err;
-
 	if (node_run_try(r, &err) != STATUS_OK)
 		fail_msg("%s: %s", r->n.op->name, err.text);
 }
@@ -83,7 +81,6 @@ static inline void node_run_done(struct node_run *r)
 static inline void node_run_floats(const struct node_run *r, int n, const float *want)
 {
 	const float *y = r->out[0].data;
-
 	assert_int_equal(tensor_count(&r->out[0]), n);
 	for (int i = 0; i < n; i++)
 		if (y[i] != want[i])

@@ -37,13 +37,12 @@ static inline char *case_text(struct onnx_case *c, const char *s)
 
 static inline Onnx__GraphProto *case_graph(struct onnx_case *c)
 {
-	Onnx__GraphProto *g = case_new(c, sizeof(*g));
-
+	Onnx__GraphProto *g = case_new(c, sizeof *g);
 	onnx__graph_proto__init(g);
-	g->node = case_new(c, MANY * sizeof(*g->node));
-	g->initializer = case_new(c, MANY * sizeof(*g->initializer));
-	g->input = case_new(c, MANY * sizeof(*g->input));
-	g->output = case_new(c, MANY * sizeof(*g->output));
+	g->node = case_new(c, MANY * sizeof *g->node);
+	g->initializer = case_new(c, MANY * sizeof *g->initializer);
+	g->input = case_new(c, MANY * sizeof *g->input);
+	g->output = case_new(c, MANY * sizeof *g->output);
 	return g;
 }
 
@@ -72,25 +71,24 @@ static inline void case_done(struct onnx_case *c)
 static inline Onnx__ValueInfoProto *case_value(
     struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
 {
-	Onnx__ValueInfoProto *v = case_new(c, sizeof(*v));
-	Onnx__TensorShapeProto *shape = case_new(c, sizeof(*shape));
+	Onnx__ValueInfoProto *v = case_new(c, sizeof *v);
+	Onnx__TensorShapeProto *shape = case_new(c, sizeof *shape);
 	char symbol[8] = "d0";
-
 	onnx__value_info_proto__init(v);
 	onnx__tensor_shape_proto__init(shape);
 	v->name = case_text(c, name);
-	v->type = case_new(c, sizeof(*v->type));
+	v->type = case_new(c, sizeof *v->type);
 	onnx__type_proto__init(v->type);
 	v->type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-	v->type->tensor_type = case_new(c, sizeof(*v->type->tensor_type));
+	v->type->tensor_type = case_new(c, sizeof *v->type->tensor_type);
 	onnx__type_proto__tensor__init(v->type->tensor_type);
 	v->type->tensor_type->has_elem_type = true;
 	v->type->tensor_type->elem_type = type;
 	v->type->tensor_type->shape = shape;
 	shape->n_dim = (size_t)rank;
-	shape->dim = case_new(c, ((size_t)rank + 1) * sizeof(*shape->dim));
+	shape->dim = case_new(c, ((size_t)rank + 1) * sizeof *shape->dim);
 	for (int i = 0; i < rank; i++) {
-		shape->dim[i] = case_new(c, sizeof(*shape->dim[i]));
+		shape->dim[i] = case_new(c, sizeof *shape->dim[i]);
 		onnx__tensor_shape_proto__dimension__init(shape->dim[i]);
 		symbol[1] = (char)('0' - dims[i]);
 		if (dims[i] < 0) {
@@ -125,8 +123,7 @@ static inline void case_output(struct onnx_case *c, Onnx__GraphProto *g, const c
 static inline Onnx__TensorProto *case_tensor(
     struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims)
 {
-	Onnx__TensorProto *t = case_new(c, sizeof(*t));
-
+	Onnx__TensorProto *t = case_new(c, sizeof *t);
 	onnx__tensor_proto__init(t);
 	t->name = case_text(c, name);
 	t->has_data_type = true;
@@ -148,7 +145,6 @@ static inline Onnx__TensorProto *case_floats(
 {
 	Onnx__TensorProto *t = case_tensor(c, name, FLOAT, rank, dims);
 	size_t n = 1;
-
 	for (int i = 0; i < rank; i++)
 		n *= (size_t)dims[i];
 	case_raw(c, t, v, n * sizeof(float));
@@ -160,7 +156,6 @@ static inline Onnx__TensorProto *case_ints(struct onnx_case *c, const char *name
 {
 	int64_t dims[1] = {n};
 	Onnx__TensorProto *t = case_tensor(c, name, INT64, 1, dims);
-
 	case_raw(c, t, v, (size_t)n * sizeof(int64_t));
 	c->graph->initializer[c->graph->n_initializer++] = t;
 	return t;
@@ -171,7 +166,6 @@ static inline size_t case_words(struct onnx_case *c, char **out, const char *wor
 {
 	char *copy = case_text(c, words), *save, *word;
 	size_t n = 0;
-
 	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		out[n++] = strcmp(word, "-") ? word : case_text(c, "");
 	return n;
@@ -180,14 +174,13 @@ static inline size_t case_words(struct onnx_case *c, char **out, const char *wor
 static inline Onnx__NodeProto *case_node_in(
     struct onnx_case *c, Onnx__GraphProto *g, const char *op, const char *name, const char *in, const char *out)
 {
-	Onnx__NodeProto *n = case_new(c, sizeof(*n));
-
+	Onnx__NodeProto *n = case_new(c, sizeof *n);
 	onnx__node_proto__init(n);
 	n->op_type = case_text(c, op);
 	n->name = case_text(c, name);
 	n->input = case_new(c, MANY * sizeof(char *));
 	n->output = case_new(c, MANY * sizeof(char *));
-	n->attribute = case_new(c, MANY * sizeof(*n->attribute));
+	n->attribute = case_new(c, MANY * sizeof *n->attribute);
 	n->n_input = case_words(c, n->input, in);
 	n->n_output = case_words(c, n->output, out);
 	g->node[g->n_node++] = n;
@@ -202,8 +195,7 @@ static inline Onnx__NodeProto *case_node(
 
 static inline Onnx__AttributeProto *case_attr(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int type)
 {
-	Onnx__AttributeProto *a = case_new(c, sizeof(*a));
-
+	Onnx__AttributeProto *a = case_new(c, sizeof *a);
 	onnx__attribute_proto__init(a);
 	a->name = case_text(c, name);
 	a->has_type = true;
@@ -215,7 +207,6 @@ static inline Onnx__AttributeProto *case_attr(struct onnx_case *c, Onnx__NodePro
 static inline void case_attr_int(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int64_t v)
 {
 	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-
 	a->has_i = true;
 	a->i = v;
 }
@@ -223,7 +214,6 @@ static inline void case_attr_int(struct onnx_case *c, Onnx__NodeProto *n, const 
 static inline void case_attr_float(struct onnx_case *c, Onnx__NodeProto *n, const char *name, float v)
 {
 	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-
 	a->has_f = true;
 	a->f = v;
 }
@@ -231,10 +221,9 @@ static inline void case_attr_float(struct onnx_case *c, Onnx__NodeProto *n, cons
 static inline void case_attr_ints(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int count, const int64_t *v)
 {
 	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
 	a->n_ints = (size_t)count;
-	a->ints = case_new(c, (size_t)count * sizeof(*a->ints));
-	memcpy(a->ints, v, a->n_ints * sizeof(*a->ints));
+	a->ints = case_new(c, (size_t)count * sizeof *a->ints);
+	memcpy(a->ints, v, a->n_ints * sizeof *a->ints);
 }
 
 static inline void case_attr_graph(struct onnx_case *c, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *g)
@@ -246,7 +235,6 @@ static inline const char *case_save(struct onnx_case *c, const char *file)
 {
 	size_t size = onnx__model_proto__get_packed_size(&c->model);
 	uint8_t *packed = case_new(c, size + 1);
-
 	onnx__model_proto__pack(&c->model, packed);
 	return support_temp_file(file, packed, size);
 }
@@ -268,7 +256,6 @@ static inline void case_rewrite(struct onnx_case *c)
 {
 	struct bytes file;
 	struct graph *again;
-
 	if (onnx_write_tuned(&file, c->loaded, NULL, &c->err) ||
 	    onnx_load(&again, support_temp_file("again.onnx", file.data, file.size), NULL, &c->err))
 		fail_msg("%s", c->err.text);

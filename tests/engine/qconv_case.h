@@ -69,7 +69,6 @@ static inline void make_input(struct support_random *r, struct trial *b)
 {
 	const struct conv_geometry *g = &b->t.g;
 	int32_t low, high;
-
 	code_limits(b->t.in_type, &low, &high);
 	b->in_elems = stored(b->t.in, g->n, g->c, g->h * g->w);
 	b->x = calloc(b->in_elems, dtype_size(b->t.in_type));
@@ -89,8 +88,7 @@ static inline void make_weights(struct support_random *r, struct trial *b)
 	const struct conv_geometry *g = &b->t.g;
 	size_t n = (size_t)(g->oc * (g->c / g->group) * g->kh * g->kw);
 	int high = b->wide ? 32767 : 127;
-
-	b->weight = calloc(n, sizeof(*b->weight));
+	b->weight = calloc(n, sizeof *b->weight);
 	for (size_t i = 0; i < n; i++)
 		b->weight[i] = (int16_t)(support_random_int(r, 0, 9) == 0 ? -high - 1 : support_random_int(r, -high - 1, high));
 	b->t.weight = b->weight;
@@ -101,10 +99,9 @@ static inline void make_channels(struct support_random *r, struct trial *b)
 	size_t oc = (size_t)b->t.g.oc;
 	double size = (double)(b->t.g.kh * b->t.g.kw * (b->t.g.c / b->t.g.group));
 	bool powers = support_random_int(r, 0, 2) == 0; // scales as most of the targets have them
-
-	b->bias = calloc(oc, sizeof(*b->bias));
-	b->scale = calloc(oc, sizeof(*b->scale));
-	b->fbias = calloc(oc, sizeof(*b->fbias));
+	b->bias = calloc(oc, sizeof *b->bias);
+	b->scale = calloc(oc, sizeof *b->scale);
+	b->fbias = calloc(oc, sizeof *b->fbias);
 	for (size_t i = 0; i < oc; i++) {
 		b->bias[i] = support_random_int(r, -3000, 3000);
 		b->scale[i] = support_random_int(r, 0, 1) ? 0.0009765625f : support_random_float(r, 0.0001f, 0.002f);
@@ -130,7 +127,6 @@ static inline void make_output(struct support_random *r, struct trial *b)
 	struct quantizer *q = &b->t.out_quant;
 	enum dtype type = types[support_random_int(r, 0, 3)];
 	int32_t low, high;
-
 	code_limits(type, &low, &high);
 	b->out_scale = support_random_int(r, 0, 2) ? 0.0625f : support_random_float(r, 0.01f, 0.1f);
 	if (type == DT_I16)
@@ -169,7 +165,6 @@ static inline uint8_t *trial_run(const struct trial *b, enum kernel_backend back
 	struct kernel *k;
 	uint8_t *y = malloc(b->out_size + 2 * GUARD);
 	enum status s = kernel_qconv(&k, backend, &b->t, &err);
-
 	if (s != STATUS_OK)
 		fail_msg("backend %d refuses: %s", (int)backend, err.text);
 	memset(y, 0xa5, b->out_size + 2 * GUARD);
@@ -187,7 +182,6 @@ static inline void trial_check(const struct trial *b)
 {
 	const struct conv_geometry *g = &b->t.g;
 	uint8_t *want = trial_run(b, BACKEND_REF, 1);
-
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
 		for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {

@@ -29,7 +29,7 @@ static const struct {
 } codes[] = {
 	{-128, 127, 0, 0.0625f}, {0, 255, 100, 0.05f}, {-32768, 32767, 3, 0.0005f}, {0, 65535, 32768, 0.0002f},
 };
-enum { CODES = sizeof(codes) / sizeof(codes[0]) };
+enum { CODES = sizeof codes / sizeof codes[0] };
 
 static inline struct quantizer quantizer(int i)
 {

@@ -29,7 +29,6 @@ static void read_skips(struct skips *s)
 {
 	struct error err;
 	char *save = NULL;
-
 	*s = (struct skips){0};
 	if (file_read(&s->file, SKIP_LIST, 1 << 20, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
@@ -62,7 +61,6 @@ static double tolerance(const char *name)
 	    {"roialign*", 2e-4},         // the expected values have four decimals
 	    {"*window*_expanded", 3e-4}, // the expected values were made with a short pi
 	};
-
 	for (size_t i = 0; i < sizeof looser / sizeof *looser; i++)
 		if (str_glob(looser[i].pattern, name))
 			return looser[i].relative;
@@ -82,7 +80,6 @@ static enum status compare(
     const struct tensor *got, const struct tensor *want, int i, double relative, struct error *err)
 {
 	char a[128], b[128];
-
 	if (got->type != want->type || !shape_equal(&got->shape, &want->shape))
 		return error_set(err, STATUS_FORMAT, "output %d is %s %s, expected %s %s", i, dtype_name(got->type),
 		    shape_text(&got->shape, a, sizeof a), dtype_name(want->type),
@@ -102,7 +99,6 @@ static enum status compare(
 static enum status read_set(struct tensor *t, int *n, const char *dir, const char *kind, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (*n = 0; *n < MAX_TENSORS && s == STATUS_OK; ++*n) {
 		struct str path = {0};
 		char *name = NULL;
@@ -130,7 +126,6 @@ static enum status run_model(const struct graph *g, const struct tensor *in, int
 	const struct tensor *inputs[MAX_TENSORS];
 	struct tensor out[MAX_TENSORS] = {0};
 	enum status s;
-
 	if (g->n_inputs != n_in || g->n_outputs != n_want)
 		return error_set(err, STATUS_FORMAT, "has %d inputs and %d outputs, the data %d and %d", g->n_inputs,
 		    g->n_outputs, n_in, n_want);
@@ -150,7 +145,6 @@ static enum status run_case(const char *dir, const char *name, struct error *err
 	struct str model = {0};
 	int n_in = 0, n_want = 0;
 	enum status s;
-
 	str_addf(&model, "%s/model.onnx", dir);
 	s = onnx_load(&g, str_text(&model), NULL, err);
 	if (s == STATUS_OK)
@@ -176,7 +170,6 @@ void test_conformance__onnx_node_tests(void **state)
 	struct dirent **cases;
 	struct skips skips;
 	int n = scandir(NODE_TESTS, &cases, is_case, alphasort), passed = 0, wrong = 0;
-
 	(void)state;
 	if (n <= 0) {
 		skip();

@@ -18,7 +18,6 @@ struct layer {
 static void constant(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
 {
 	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-
 	case_raw(c, t, data, size);
 	c->graph->initializer[c->graph->n_initializer++] = t;
 }
@@ -28,7 +27,6 @@ static void weights(struct onnx_case *c, const struct layer *l, struct support_r
 	int64_t n = l->out * l->in / l->group * l->kernel * l->kernel;
 	int8_t *w = case_new(c, (size_t)n);
 	const int64_t dims[4] = {l->out, l->in / l->group, l->kernel, l->kernel};
-
 	for (int64_t i = 0; i < n; i++)
 		w[i] = (int8_t)support_random_int(r, -l->spread, l->spread);
 	constant(c, "w", INT8, 4, dims, w, (size_t)n);
@@ -39,7 +37,6 @@ static void scales_and_bias(struct onnx_case *c, const struct layer *l, struct s
 {
 	float *scale = case_new(c, (size_t)l->out * sizeof *scale);
 	int32_t *bias = case_new(c, (size_t)l->out * sizeof *bias);
-
 	for (int64_t i = 0; i < l->out; i++) {
 		scale[i] = support_random_float(r, 0.5f, 2.0f);
 		bias[i] = support_random_int(r, -100000, 100000);
@@ -62,7 +59,6 @@ static void check(const struct layer *l)
 	struct error err = {0};
 	const uint8_t zero = 117;
 	const int8_t w_zero = 3;
-
 	case_init(&c);
 	case_input(&c, "x", UINT8, 4, (const int64_t[]){1, l->in, l->size, l->size});
 	weights(&c, l, &r);

@@ -16,7 +16,6 @@
 static struct data_case vector_case(void)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-
 	case_input(&c, "x", DT_F32, SHAPE(1, 4));
 	return c;
 }
@@ -26,7 +25,6 @@ static const char *write_npy(const char *name, char kind, int item, struct shape
 	struct error err;
 	struct npy a = {.kind = kind, .item = item, .rank = s.rank, .data = (void *)data};
 	const char *path = support_temp(name);
-
 	for (int i = 0; i < s.rank; i++)
 		a.dim[i] = s.dim[i];
 	a.size = (size_t)shape_count(&s) * (size_t)item;
@@ -38,7 +36,6 @@ static char *make_dir(const char *name)
 {
 	struct error err;
 	const char *path = support_temp(name);
-
 	assert_int_equal(file_mkdirs(path, &err), STATUS_OK);
 	return xstrdup(path);
 }
@@ -53,7 +50,6 @@ static const float batch[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 void test_dataset__npy_batch_has_a_sample_a_row(void **state)
 {
 	struct data_case c = vector_case();
-
 	(void)state;
 	case_open(&c, write_npy("batch.npy", 'f', 4, SHAPE(3, 4), batch));
 	assert_int_equal(dataset_count(c.data), 3);
@@ -68,7 +64,6 @@ void test_dataset__npy_batch_has_a_sample_a_row(void **state)
 void test_dataset__npy_has_a_sample_for_each_fixed_batch(void **state)
 {
 	struct data_case c = {0};
-
 	(void)state;
 	case_input(&c, "x", DT_F32, SHAPE(2, 2));
 	case_open(&c, write_npy("batches.npy", 'f', 4, SHAPE(6, 2), batch));
@@ -83,7 +78,6 @@ void test_dataset__npy_without_batch_is_one_sample(void **state)
 	static const int64_t whole[4] = {1, -2, 3, 1 << 20};
 	static const uint8_t bytes[4] = {0, 1, 128, 255};
 	struct data_case c = vector_case();
-
 	(void)state;
 	case_open(&c, write_npy("whole.npy", 'i', 8, SHAPE(4), whole));
 	assert_int_equal(dataset_count(c.data), 1);
@@ -102,7 +96,6 @@ void test_dataset__npy_without_batch_is_one_sample(void **state)
 void test_dataset__samples_takes_the_first(void **state)
 {
 	struct data_case c = vector_case();
-
 	(void)state;
 	c.opt.samples = 2;
 	case_open(&c, write_npy("first.npy", 'f', 4, SHAPE(3, 4), batch));
@@ -113,7 +106,6 @@ void test_dataset__samples_takes_the_first(void **state)
 void test_dataset__what_does_not_fit_is_named(void **state)
 {
 	struct data_case c = vector_case();
-
 	(void)state;
 	assert_int_equal(case_try(&c, write_npy("misfit.npy", 'f', 4, SHAPE(2, 3), batch)), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "misfit.npy"));
@@ -126,9 +118,8 @@ void test_dataset__what_does_not_fit_is_named(void **state)
 void test_dataset__raw_elements(void **state)
 {
 	struct data_case c = vector_case();
-
 	(void)state;
-	case_open(&c, support_temp_file("raw.bin", batch, sizeof(batch)));
+	case_open(&c, support_temp_file("raw.bin", batch, sizeof batch));
 	assert_int_equal(dataset_count(c.data), 3);
 	case_load(&c, 1);
 	assert_memory_equal(c.in[0].data, batch + 4, 16);
@@ -143,7 +134,6 @@ void test_dataset__tensor_proto(void **state)
 	int64_t dims[2] = {1, 4};
 	uint8_t packed[256];
 	size_t size;
-
 	(void)state;
 	t.has_data_type = true;
 	t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
@@ -164,7 +154,6 @@ static const char *write_npz(const char *name, int n, const char *const *pairs)
 {
 	const char *path = support_temp(name);
 	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
-
 	assert_non_null(z);
 	for (int i = 0; i < n; i++)
 		assert_true(zip_file_add(z, pairs[2 * i], zip_source_file(z, pairs[2 * i + 1], 0, -1), 0) >= 0);
@@ -181,7 +170,6 @@ void test_dataset__npz_fills_inputs_by_name(void **state)
 	struct shape shapes[4];
 	char *names[4], *file;
 	int n;
-
 	(void)state;
 	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
 	case_open(&c, write_npz("named.npz", 3, pairs));
@@ -209,7 +197,6 @@ void test_dataset__npz_with_more_than_numbers(void **state)
 	const char *const pairs[] = {"names.npy", file, "x.npy", write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
 	const char *const alone[] = {"x.npy", file};
 	struct data_case c = vector_case(), other = vector_case();
-
 	(void)state;
 	case_open(&c, write_npz("texts.npz", 2, pairs));
 	assert_int_equal(dataset_count(c.data), 2);
@@ -226,7 +213,6 @@ void test_dataset__numbers_that_the_type_lacks_are_refused(void **state)
 	static const float fine[4] = {0, 1, 2, 255}, fraction[4] = {0, .5f, 1, 2}, large[4] = {0, 1, 2, 256}, less[4] = {-1};
 	static const float *const bad[] = {fraction, large, less};
 	struct data_case c = {.opt = {.samples = 0}};
-
 	(void)state;
 	case_input(&c, "x", DT_U8, SHAPE(1, 4));
 	case_open(&c, write_npy("fine.npy", 'f', 4, SHAPE(1, 4), fine));
@@ -235,7 +221,6 @@ void test_dataset__numbers_that_the_type_lacks_are_refused(void **state)
 	case_done(&c);
 	for (size_t i = 0; i < 3; i++) {
 		struct data_case b = {.opt = {.samples = 0}};
-
 		case_input(&b, "x", DT_U8, SHAPE(1, 4));
 		case_open(&b, write_npy("bad.npy", 'f', 4, SHAPE(1, 4), bad[i]));
 		assert_int_equal(dataset_load(b.data, 0, b.in, &b.where, &b.err), STATUS_FORMAT);
@@ -248,12 +233,10 @@ void test_dataset__numbers_that_are_none_are_warned_of(void **state)
 {
 	static const float nan[4] = {0, NAN, 1, 2}, mask[4] = {0, -INFINITY, 0, 0};
 	const float *const rows[] = {mask, nan};
-
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct data_case c = vector_case();
 		int before = log_count();
-
 		case_open(&c, write_npy("nan.npy", 'f', 4, SHAPE(1, 4), rows[i]));
 		case_load(&c, 0);
 		case_load(&c, 0); // once is enough
@@ -267,7 +250,6 @@ void test_dataset__npz_with_unequal_batches_is_refused(void **state)
 	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
 	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
 	struct data_case c = vector_case();
-
 	(void)state;
 	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
 	assert_int_equal(case_try(&c, write_npz("unequal.npz", 2, pairs)), STATUS_FORMAT);
@@ -281,10 +263,9 @@ void test_dataset__a_directory_is_read_in_bytewise_order(void **state)
 	struct data_case c = vector_case();
 	char *dir = make_dir("ordered");
 	char name[64];
-
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
-		snprintf(name, sizeof(name), "ordered/%s", names[i]);
+		snprintf(name, sizeof name, "ordered/%s", names[i]);
 		write_npy(name, 'f', 4, SHAPE(1, 4), batch);
 	}
 	support_temp_file("ordered/notes.txt", "x", 1);
@@ -301,7 +282,6 @@ void test_dataset__images_of_other_kinds_are_said(void **state)
 	struct data_case c = vector_case();
 	char *dir = make_dir("kinds"), *path = file_join(dir, "a.webp");
 	int before = log_count();
-
 	(void)state;
 	assert_int_equal(file_write(path, "RIFF", 4, &c.err), STATUS_OK);
 	assert_int_equal(case_try(&c, dir), STATUS_NOTFOUND);
@@ -319,7 +299,6 @@ static void cut_file(const char *from, const char *to, size_t less)
 {
 	struct error err;
 	struct bytes b;
-
 	assert_int_equal(file_read(&b, from, 1 << 20, &err), STATUS_OK);
 	support_temp_file(to, b.data, b.size - less);
 	bytes_done(&b);
@@ -330,7 +309,6 @@ void test_dataset__pictures_that_cannot_be_read_are_left_out(void **state)
 {
 	struct data_case c = {.opt = {.samples = 2}};
 	char *dir = make_dir("broken");
-
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	cut_file(case_png("broken/b.png", 12, 9), "broken/a.png", 30);
@@ -356,7 +334,6 @@ static const char *case_jpeg(const char *name, int w, int h)
 	const char *path = support_temp(name);
 	uint8_t *rgb = case_picture(w, h);
 	FILE *f = fopen(path, "wb");
-
 	assert_non_null(f);
 	c.err = jpeg_std_error(&errors);
 	jpeg_create_compress(&c);
@@ -381,7 +358,6 @@ static void damage_file(const char *from, const char *to, size_t at, uint8_t byt
 {
 	struct error err;
 	struct bytes b;
-
 	assert_int_equal(file_read(&b, from, 1 << 20, &err), STATUS_OK);
 	assert_true(at < b.size && b.data[at] != byte);
 	b.data[at] = byte;
@@ -395,7 +371,6 @@ void test_dataset__pictures_that_are_damaged_within_are_left_out(void **state)
 	char *dir = make_dir("damaged");
 	struct bytes jpeg;
 	size_t scan = 0;
-
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	damage_file(case_png("damaged/b.png", 64, 64), "damaged/a.png", 60, 0x55);
@@ -424,7 +399,6 @@ void test_dataset__bytes_behind_a_picture_do_not_matter(void **state)
 	char *dir = make_dir("longer");
 	struct bytes b;
 	char longer[4096] = {0};
-
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	assert_int_equal(file_read(&b, case_png("longer.png", 12, 9), sizeof longer - 64, &c.err), STATUS_OK);
@@ -441,7 +415,6 @@ void test_dataset__no_picture_that_can_be_read_is_an_error(void **state)
 {
 	struct data_case c = {0};
 	char *dir = make_dir("all_broken");
-
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	cut_file(case_png("whole.png", 12, 9), "all_broken/a.png", 30);
@@ -457,9 +430,8 @@ void test_dataset__a_line_of_a_list_is_named(void **state)
 {
 	static const char list[] = "a.npy\n\nb.jpg 3\n";
 	struct data_case c = vector_case();
-
 	(void)state;
-	assert_int_equal(case_try(&c, support_temp_file("labels.txt", list, sizeof(list) - 1)), STATUS_FORMAT);
+	assert_int_equal(case_try(&c, support_temp_file("labels.txt", list, sizeof list - 1)), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "labels.txt:3: 'b.jpg 3' is not the path of"));
 }
 
@@ -468,11 +440,10 @@ void test_dataset__a_list_keeps_its_order(void **state)
 	static const char list[] = "# calibration\nsub/z.npy\r\n\n  sub/a.npy  \nsub/z.npy";
 	struct data_case c = vector_case();
 	char *dir = make_dir("sub");
-
 	(void)state;
 	write_npy("sub/z.npy", 'f', 4, SHAPE(4), batch + 4);
 	write_npy("sub/a.npy", 'f', 4, SHAPE(4), batch);
-	case_open(&c, support_temp_file("list.txt", list, sizeof(list) - 1));
+	case_open(&c, support_temp_file("list.txt", list, sizeof list - 1));
 	assert_int_equal(dataset_count(c.data), 3);
 	assert_string_equal(dataset_name(c.data, 0), "z.npy");
 	case_load(&c, 1);
@@ -486,7 +457,6 @@ void test_dataset__a_subdirectory_an_input(void **state)
 	static const int64_t state_value[2] = {5, 6};
 	struct data_case c = vector_case();
 	char *top = make_dir("parts"), *x = make_dir("parts/x"), *h = make_dir("parts/h_0");
-
 	(void)state;
 	case_input(&c, "h:0", DT_I64, SHAPE(2));
 	write_npy("parts/x/0.npy", 'f', 4, SHAPE(4), batch);
@@ -511,7 +481,6 @@ void test_dataset__a_subdirectory_by_the_very_name(void **state)
 	static const char *const outside[] = {"../outside", "/"};
 	struct data_case c = vector_case();
 	char *top = make_dir("names"), *x = make_dir("names/x"), *left = make_dir("names/left"), *image = make_dir("names/left/image 1");
-
 	(void)state;
 	case_input(&c, "left/image 1", DT_F32, SHAPE(4));
 	write_npy("names/x/0.npy", 'f', 4, SHAPE(4), batch);
@@ -538,7 +507,6 @@ void test_dataset__a_subdirectory_by_the_very_name(void **state)
 void test_dataset__second_inputs_by_convention(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-
 	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
 	case_input(&c, "orig_target_sizes", DT_I64, SHAPE(1, 2));
@@ -571,7 +539,6 @@ static void write_floats(const char *path, int rows, float value)
 	float *data = malloc((size_t)rows * sizeof(float) << 16);
 	struct tensor t = {.type = DT_F32, .shape = shape_of(2, dim), .data = data};
 	struct error err;
-
 	assert_non_null(data);
 	for (size_t i = 0; i < (size_t)rows << 16; i++)
 		data[i] = value;
@@ -585,7 +552,6 @@ void test_dataset__a_file_that_changes_is_no_longer_the_sample(void **state)
 {
 	const char *path = support_temp("changing.npy");
 	struct data_case c = {0};
-
 	case_input(&c, "x", DT_F32, SHAPE(1, 1 << 16));
 	write_floats(path, 8, 1);
 	case_open(&c, path);
@@ -605,7 +571,6 @@ void test_dataset__a_file_that_is_cut_short_is_told(void **state)
 {
 	const char *path = support_temp("cut.npy");
 	struct data_case c = {0};
-
 	case_input(&c, "x", DT_F32, SHAPE(1, 1 << 16));
 	write_floats(path, 8, 1);
 	case_open(&c, path);
@@ -619,7 +584,6 @@ void test_dataset__keys_follow_content_and_preprocessing(void **state)
 {
 	struct data_case a = {.opt = {.samples = 0}}, b, bgr;
 	struct key first, second;
-
 	(void)state;
 	case_input(&a, "images", DT_F32, SHAPE(1, 3, 6, 4));
 	b = bgr = a;
@@ -642,7 +606,6 @@ void test_dataset__keys_follow_content_and_preprocessing(void **state)
 void test_dataset__random_data_are_reproducible(void **state)
 {
 	struct data_case a = vector_case(), b = vector_case();
-
 	(void)state;
 	a.opt.random = b.opt.random = 3;
 	a.opt.seed = b.opt.seed = 7;
@@ -664,7 +627,6 @@ void test_dataset__preprocessing_is_guessed_from_metadata(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
 	const struct preprocess *p;
-
 	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
 	case_open(&c, case_png("guess.png", 4, 6));
@@ -693,7 +655,6 @@ void test_dataset__keys_do_not_tell_guessed_from_given(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
 	struct key guessed;
-
 	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
 	case_open(&c, case_png("given.png", 4, 6));
@@ -709,7 +670,6 @@ void test_dataset__keys_do_not_tell_guessed_from_given(void **state)
 void test_dataset__bytes_are_given_as_they_are(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-
 	(void)state;
 	case_input(&c, "images", DT_U8, SHAPE(1, 2, 2, 3));
 	case_open(&c, case_png("as_they_are.png", 2, 2));
@@ -723,7 +683,6 @@ void test_dataset__bytes_are_given_as_they_are(void **state)
 void test_dataset__signed_bytes_are_given_less_128(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-
 	(void)state;
 	case_input(&c, "images", DT_I8, SHAPE(1, 2, 2, 3));
 	case_open(&c, case_png("signed.png", 2, 2));
@@ -738,7 +697,6 @@ void test_dataset__pixels_become_the_same_inputs(void **state)
 {
 	struct data_case c = {.opt = {.pre = {.mean = {10, 20, 30}, .std = {3, 5, 7}, .bgr = true, .resize = RESIZE_LETTERBOX}}};
 	struct tensor pixels, in[CASE_INPUTS];
-
 	(void)state;
 	c.opt.pre.mean_set = c.opt.pre.std_set = c.opt.pre.color_set = c.opt.pre.resize_set = true;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 8));
@@ -762,7 +720,6 @@ void test_dataset__what_is_no_image_of_floats_has_no_pixels(void **state)
 {
 	struct data_case arrays = vector_case(), bytes = {.opt = {.samples = 0}};
 	struct tensor pixels;
-
 	(void)state;
 	case_open(&arrays, write_npy("no_pixels.npy", 'f', 4, SHAPE(3, 4), batch));
 	assert_int_equal(dataset_pixels(arrays.data, 0, &pixels, &arrays.err), STATUS_UNSUPPORTED);
@@ -783,7 +740,6 @@ void test_dataset__halves_and_doubles_are_written(void **state)
 	const char *path = support_temp("halves.npy");
 	struct tensor t = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){N}), .data = (void *)from};
 	struct error err;
-
 	for (int bytes = 2; bytes <= 8; bytes += 6) {
 		struct npy a;
 		struct tensor back = {0};

@@ -37,8 +37,8 @@ void test_elt__within_ulps_of_libm(void **state)
 	static const float size[] = {1e-6f, 1e-3f, 0.1f, 1.0f, 3.0f, 10.0f, 40.0f, 85.0f};
 	struct support_random r = {31};
 	float x[N], y[N];
-	for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
-		for (size_t s = 0; s < sizeof(size) / sizeof(*size); s++) {
+	for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+		for (size_t s = 0; s < sizeof size / sizeof *size; s++) {
 			support_random_floats(&r, x, N, -size[s], size[s]);
 			run(want[k].kind, x, y, N);
 			for (int i = 0; i < N; i++)
@@ -64,7 +64,7 @@ void test_elt__limits(void **state)
 		{ACT_HARDSIGMOID, {0.5f, 0.5f, 1, 0, NAN, 1, 0}},
 		{ACT_TANH, {0, 0, 1, -1, NAN, 1, -1}},
 	};
-	for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+	for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
 		float y[7];
 		run(want[k].kind, x, y, 7);
 		for (int i = 0; i < 7; i++)
@@ -122,9 +122,9 @@ void test_elt__in_place(void **state)
 	support_random_floats(&r, x, 100, -4.0f, 4.0f);
 	for (enum act_kind kind = ACT_NONE; kind <= ACT_MISH; kind++) {
 		float z[100];
-		memcpy(z, x, sizeof(x));
+		memcpy(z, x, sizeof x);
 		run(kind, x, y, 100);
 		run(kind, z, z, 100);
-		assert_memory_equal(z, y, sizeof(y));
+		assert_memory_equal(z, y, sizeof y);
 	}
 }

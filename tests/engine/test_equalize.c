@@ -42,7 +42,6 @@ void test_equalize__one_round_is_the_formula(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 1, .threshold = 0.5};
-
 	(void)state;
 	begin(&c);
 	case_node(&c, "Relu", "relu", "h", "r");
@@ -73,7 +72,6 @@ void test_equalize__channels_below_the_threshold_stay(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 1, .threshold = 2.25};
-
 	(void)state;
 	begin(&c);
 	case_node(&c, "Conv", "two", "h w2", "y");
@@ -100,7 +98,6 @@ static void kernel_of_one(struct onnx_case *c, Onnx__NodeProto *n)
 static void between(const char *op, const char *in, bool passed)
 {
 	struct onnx_case c;
-
 	begin(&c);
 	case_floats(&c, "slope", DIMS(MID, 1, 1), front_bias);
 	Onnx__NodeProto *n = case_node(&c, op, "between", in, "r");
@@ -137,7 +134,6 @@ void test_equalize__passes_what_scales(void **state)
 void test_equalize__what_others_see_stays(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	begin(&c); // an output of the model
 	case_node(&c, "Conv", "two", "h w2", "y");
@@ -160,7 +156,6 @@ void test_equalize__weights_that_are_no_numbers_stay(void **state)
 {
 	struct onnx_case c;
 	const float broken[OUT * MID] = {1, NAN, 1, 1, 1, 1, INFINITY, 1};
-
 	(void)state;
 	begin(&c);
 	case_floats(&c, "w3", DIMS(OUT, MID, 1, 1), broken);
@@ -202,7 +197,6 @@ void test_equalize__the_network_stays_what_it_is(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = EQUALIZE_DEFAULT;
-
 	(void)state;
 	opt.sums = true;
 	build_network(&c);
@@ -256,7 +250,6 @@ void test_equalize__without_memory(void **state)
 	struct equalize_options opt = {.rounds = 1, .threshold = 0, .sums = true};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-
 	(void)state;
 	build_network(&c);
 	while (st == STATUS_NOMEM) {
@@ -287,7 +280,6 @@ void test_equalize__is_cancelled(void **state)
 	atomic_bool cancel = false;
 	struct equalize_options opt = {.rounds = 2000000000, .threshold = 0, .sums = true, .cancel = &cancel};
 	pthread_t thread;
-
 	(void)state;
 	build_network(&c);
 	assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
@@ -304,7 +296,6 @@ void test_equalize__comes_to_rest(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 200, .threshold = 0, .sums = true};
-
 	(void)state;
 	build_network(&c);
 	struct equalization e = equalized(c.loaded, opt);

@@ -286,7 +286,6 @@ void test_equalize_quark__without_memory(void **state)
 	struct error err = {0};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-
 	(void)state;
 	begin(&c);
 	end(&c, "h w2");

@@ -26,7 +26,6 @@ void test_equalize_reach__one_round_is_the_formula(void **state)
 {
 	struct onnx_case c;
 	double top[MID] = {8, 2, 0, 1};
-
 	(void)state;
 	begin(&c);
 	double **reach = xcalloc((size_t)c.loaded->n_values, sizeof *reach);
@@ -59,7 +58,6 @@ void test_equalize_reach__without_memory(void **state)
 	double top[MID] = {8, 2, 0, 1};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-
 	(void)state;
 	begin(&c);
 	double **reach = xcalloc((size_t)c.loaded->n_values, sizeof *reach);
@@ -147,7 +145,6 @@ static bool is_changed(const struct equalization *e, const struct graph *g, cons
 void test_equalize_reach__a_network_of_tokens_stays_what_it_is(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	build_tokens(&c);
 	struct equalization e = equalized_by_samples(c.loaded);
@@ -174,7 +171,6 @@ void test_equalize_reach__a_network_of_tokens_stays_what_it_is(void **state)
 static void between(const char *op, const char *in, int64_t last, bool passed)
 {
 	struct onnx_case c;
-
 	begin_tokens(&c);
 	case_floats(&c, "square", DIMS(TOKENS, 8), random_floats(&c, TOKENS * 8, 6));
 	case_node(&c, "LayerNormalization", "norm", "x gain shift", "n");
@@ -215,7 +211,6 @@ void test_equalize_reach__passes_what_keeps_channels(void **state)
 void test_equalize_reach__one_dimension_for_all(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, IN, MID, MID));
@@ -238,7 +233,6 @@ void test_equalize_reach__is_the_largest_of_all_samples(void **state)
 	struct onnx_case c;
 	struct dataset *d = NULL;
 	double most[MID] = {0};
-
 	(void)state;
 	begin(&c);
 	double **reach = reach_of(c.loaded, &d, false);
@@ -272,7 +266,6 @@ void test_equalize_reach__is_cancelled(void **state)
 	struct error err = {0};
 	atomic_bool cancel = true;
 	double **reach = NULL;
-
 	(void)state;
 	begin(&c);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);

@@ -5,7 +5,7 @@
 
 static struct grid *grid_of(const struct tensor *f)
 {
-	struct grid *g = calloc(1, sizeof(*g));
+	struct grid *g = calloc(1, sizeof *g);
 	stats_site(&(struct stats_site){.f = f, .q = {f, f}, .grid = g});
 	return g;
 }
@@ -17,7 +17,7 @@ void test_grid__parts_merge_exactly(void **state)
 	const int64_t each = 3000, parts = 4, n = each * parts;
 	for (int s = 0; s < 3; s++) {
 		struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
-		struct grid *whole, *up = calloc(1, sizeof(*up)), *down = calloc(1, sizeof(*down)), *part[4];
+		struct grid *whole, *up = calloc(1, sizeof *up), *down = calloc(1, sizeof *down), *part[4];
 		for (int64_t i = 0; i < n; i++)
 			((float *)f.data)[i] = shift[s] + noise() * reach[i / each];
 		whole = grid_of(&f);
@@ -33,8 +33,8 @@ void test_grid__parts_merge_exactly(void **state)
 		}
 		assert_int_equal(whole->exponent, up->exponent);
 		assert_true(whole->n == up->n && whole->first == up->first && whole->n == down->n && whole->first == down->first);
-		assert_memory_equal(whole->bin, up->bin, (size_t)whole->n * sizeof(whole->bin[0]));
-		assert_memory_equal(whole->bin, down->bin, (size_t)whole->n * sizeof(whole->bin[0]));
+		assert_memory_equal(whole->bin, up->bin, (size_t)whole->n * sizeof whole->bin[0]);
+		assert_memory_equal(whole->bin, down->bin, (size_t)whole->n * sizeof whole->bin[0]);
 		for (int i = 0; i < parts; i++)
 			free(part[i]);
 		free(whole);
@@ -109,8 +109,8 @@ void test_grid__codes(void **state)
 	count[0x40] = 7; // 4
 	grid_codes(count, DT_I8, 0, &quant, -8.0f, 8.0f, hist, 64);
 	assert_true(hist[32] == 3 && hist[0] == 5 && hist[48] == 7);
-	memset(hist, 0, sizeof(hist));
-	memset(count, 0, sizeof(count));
+	memset(hist, 0, sizeof hist);
+	memset(count, 0, sizeof count);
 	count[0x800] = 2; // -32768 and the 15 above it
 	count[0x7ff] = 9;
 	grid_codes(count, DT_I16, 4, &wide, -16.5f, 16.5f, hist, 64);

@@ -24,7 +24,6 @@ static uint32_t checksum(const struct tensor *t)
 {
 	int64_t pixels = t->shape.dim[2] * t->shape.dim[3];
 	uint32_t sum = 0;
-
 	for (int64_t p = 0; p < pixels; p++)
 		for (int64_t c = 0; c < t->shape.dim[1]; c++)
 			sum = sum * 31 + (uint32_t)((const float *)t->data)[c * pixels + p];
@@ -49,12 +48,10 @@ void test_resample__is_pillows(void **state)
 	    {100, 3, 10, 3, 2052656946u},
 	    {9, 100, 9, 13, 1580387685u},
 	};
-
 	(void)state;
-	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
-		const size_t n = sizeof(rows) / sizeof(rows[0]);
+	for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+		const size_t n = sizeof rows / sizeof rows[0];
 		struct data_case c;
-
 		cpu_limit(i < n ? CPU_LEVELS : CPU_PLAIN);
 		pixels_case(&c, 3, rows[i % n].to_h, rows[i % n].to_w, RESIZE_STRETCH);
 		case_open(&c, case_png("resample.png", rows[i % n].w, rows[i % n].h));
@@ -68,7 +65,6 @@ void test_resample__is_pillows(void **state)
 void test_place__letterbox_rounds_as_ultralytics(void **state)
 {
 	struct data_case c;
-
 	(void)state;
 	pixels_case(&c, 3, 64, 64, RESIZE_LETTERBOX);
 	case_open(&c, case_png("wide.png", 50, 33)); // r = 1.28: 64 x 42.24, free 22, 11 above
@@ -94,7 +90,6 @@ void test_place__letterbox_rounds_as_ultralytics(void **state)
 void test_place__corner_pads_right_and_below(void **state)
 {
 	struct data_case c;
-
 	(void)state;
 	pixels_case(&c, 3, 20, 20, RESIZE_CORNER);
 	case_open(&c, case_png("tall.png", 10, 40));
@@ -109,7 +104,6 @@ void test_place__corner_pads_right_and_below(void **state)
 void test_place__crop_cuts_both_sides(void **state)
 {
 	struct data_case c;
-
 	(void)state;
 	pixels_case(&c, 3, 8, 8, RESIZE_CROP);
 	case_open(&c, case_png("crop.png", 12, 8)); // not scaled: columns 2 to 9
@@ -124,7 +118,6 @@ void test_place__crop_cuts_both_sides(void **state)
 void test_place__crop_of_a_line_is_refused(void **state)
 {
 	struct data_case c;
-
 	(void)state;
 	pixels_case(&c, 3, 32, 32, RESIZE_CROP);
 	case_open(&c, case_png("line.png", 500000, 1));
@@ -141,7 +134,6 @@ void test_place__pixels_are_normalised_in_the_models_order(void **state)
 	                          .std_set = true,
 	                          .bgr = true,
 	                          .color_set = true}};
-
 	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 2, 2, 3)); // NHWC: channels last
 	case_open(&c, case_png("bgr.png", 2, 2));
@@ -155,7 +147,6 @@ void test_place__pixels_are_normalised_in_the_models_order(void **state)
 void test_place__one_channel_is_luma(void **state)
 {
 	struct data_case c;
-
 	(void)state;
 	pixels_case(&c, 1, 1, 2, RESIZE_STRETCH);
 	case_open(&c, case_png("luma.png", 2, 1));
@@ -173,7 +164,6 @@ static const char *write_png(const char *name, int type, int depth, int w, const
 	FILE *f = fopen(path, "wb");
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png_create_info_struct(png);
-
 	assert_non_null(f);
 	if (setjmp(png_jmpbuf(png)))
 		fail();
@@ -204,13 +194,11 @@ void test_image__png_of_every_kind(void **state)
 	    {PNG_COLOR_TYPE_RGB_ALPHA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
 	    {PNG_COLOR_TYPE_RGB, 16, {1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9}, {1, 2, 3, 4, 5, 6}},
 	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct error err;
 		uint8_t *rgb;
 		int w, h;
-
 		assert_int_equal(
 		    image_read(&rgb, &w, &h, write_png("kind.png", rows[i].type, rows[i].depth, 2, rows[i].row), &err),
 		    0);
@@ -237,7 +225,6 @@ static const char *write_kind(const char *name, const struct jpeg_kind *kind, co
 	FILE *f = fopen(path, "wb");
 	uint8_t line[64];
 	JSAMPROW row = line;
-
 	assert_non_null(f);
 	for (int i = 0; i < 16 * kind->components; i++)
 		line[i] = color[i % kind->components];
@@ -273,7 +260,6 @@ static void check_color(const char *path, int r, int g, int b)
 	struct error err;
 	uint8_t *rgb;
 	int w, h;
-
 	assert_int_equal(image_read(&rgb, &w, &h, path, &err), STATUS_OK);
 	assert_int_equal(w, 16);
 	assert_int_equal(h, 8);
@@ -311,12 +297,10 @@ void test_image__is_turned_as_exif_says(void **state)
 	    {2, {6, 3, 5, 2, 4, 1}},
 	    {2, {3, 6, 2, 5, 1, 4}},
 	};
-
 	(void)state;
 	for (int orientation = 1; orientation <= 8; orientation++) {
 		struct image image = {.rgb = malloc(18), .w = 3, .h = 2};
 		struct error err;
-
 		for (int i = 0; i < 18; i++)
 			image.rgb[i] = (uint8_t)(10 * (i / 3 + 1) + i % 3);
 		assert_int_equal(image_turn(&image, orientation, "x", &err), STATUS_OK);
@@ -333,7 +317,6 @@ static void check_sizes(const char *path, int w, int h)
 	struct error err;
 	uint8_t *rgb;
 	int x, y;
-
 	assert_int_equal(image_read(&rgb, &x, &y, path, &err), STATUS_OK);
 	free(rgb);
 	assert_int_equal(x, w);
@@ -350,7 +333,6 @@ void test_image__exif_is_read_in_either_order(void **state)
 	static const uint8_t big[] = "Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\10\0\0\0\0\0";
 	const uint8_t grey[] = {77};
 	struct jpeg_kind kind = {.space = JCS_GRAYSCALE, .components = 1, .exif = little, .exif_size = sizeof little};
-
 	(void)state;
 	check_sizes(write_kind("little.jpg", &kind, grey), 8, 16);
 	for (kind.exif_size = 0; kind.exif_size < 6 + 8 + 2 + 12 + 10; kind.exif_size++)
@@ -365,7 +347,6 @@ static void check_refused(const char *path, enum status expected)
 	struct error err;
 	uint8_t *rgb;
 	int w, h;
-
 	assert_int_equal(image_read(&rgb, &w, &h, path, &err), expected);
 	assert_null(rgb);
 	assert_non_null(strstr(err.text, file_base(path)));
@@ -374,7 +355,6 @@ static void check_refused(const char *path, enum status expected)
 static long peak_kb(void)
 {
 	struct rusage u;
-
 	getrusage(RUSAGE_SELF, &u);
 	return u.ru_maxrss;
 }
@@ -387,9 +367,8 @@ void test_image__what_lies_between_segments_is_passed_over(void **state)
 	struct error err;
 	struct bytes b;
 	uint8_t loose[4096];
-
 	(void)state;
-	assert_int_equal(file_read(&b, path, sizeof(loose) - 4, &err), STATUS_OK);
+	assert_int_equal(file_read(&b, path, sizeof loose - 4, &err), STATUS_OK);
 	memcpy(loose, b.data, 20); // SOI and APP0
 	memcpy(loose + 20, filling, 4);
 	memcpy(loose + 24, b.data + 20, b.size - 20);
@@ -403,7 +382,6 @@ void test_image__a_huge_picture_costs_nothing(void **state)
 	long before = peak_kb();
 	struct error err;
 	struct bytes b;
-
 	(void)state;
 	assert_int_equal(
 	    file_read(&b, write_jpeg("small.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);
@@ -429,13 +407,11 @@ void test_image__what_it_is_instead_is_said(void **state)
 	    {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull", 43}, // of any file
 	    {"", "empty", 0},
 	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct error err;
 		uint8_t *rgb;
 		int w, h;
-
 		assert_int_equal(image_read(&rgb, &w, &h, support_temp_file("is.jpg", rows[i].bytes, rows[i].size), &err),
 		    STATUS_FORMAT);
 		assert_non_null(strstr(err.text, rows[i].said));
@@ -446,7 +422,6 @@ void test_image__damaged_files_are_refused(void **state)
 {
 	struct error err;
 	struct bytes b;
-
 	(void)state;
 	assert_int_equal(
 	    file_read(&b, write_jpeg("whole.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);

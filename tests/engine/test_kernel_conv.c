@@ -94,7 +94,7 @@ static void check_random(uint64_t seed, bool transposed, int cases)
 	for (int i = 0; i < cases; i++) {
 		struct conv_case c = conv_case_new(&r, random_conv(&r, transposed), support_random_int(&r, 0, 1));
 		float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
-		for (size_t b = 0; b < sizeof(fast) / sizeof(*fast); b++)
+		for (size_t b = 0; b < sizeof fast / sizeof *fast; b++)
 			check_backend(&c, fast[b], expected, &supported[fast[b]]);
 		free(expected);
 		conv_case_free(&c);
@@ -129,7 +129,7 @@ void test_kernel_conv__first_layers(void **state)
 		{.c = 1, .oc = 32, .kh = 41, .kw = 11, .stride_h = 2, .stride_w = 2, .pad_t = 20, .pad_l = 5, .pad_b = 20, .pad_r = 5},
 		{.c = 3, .oc = 16, .kh = 9, .kw = 15, .stride_h = 1, .stride_w = 1, .pad_t = 8, .pad_l = 3, .pad_b = 1, .pad_r = 11},
 	};
-	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.g = layers[i], .epi.act.kind = ACT_SWISH};
 		int supported = 0;
 		t.g.n = t.g.group = t.g.dil_h = t.g.dil_w = 1;
@@ -166,7 +166,7 @@ void test_kernel_conv__transposed_by_phases(void **state)
 		{.h = 1, .w = 1, .c = 30, .oc = 3, .kh = 3, .kw = 4, .stride_h = 2, .stride_w = 1, .pad_t = 1, .pad_r = 2, .group = 1},
 		{.h = 1, .c = 8, .oc = 6, .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 2, .pad_l = 1, .pad_b = 1, .group = 2},
 	};
-	for (size_t i = 0; i < 3 * sizeof(layers) / sizeof(*layers); i++) {
+	for (size_t i = 0; i < 3 * sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.g = layers[i / 3], .transposed = true, .epi = {{ACT_SIGMOID, 0, 0}, (enum add_kind)(i % 3)}};
 		t.g.n = 2;
 		t.g.h = t.g.h ? t.g.h : 9;
@@ -191,7 +191,7 @@ void test_kernel_conv__groups_that_do_not_divide(void **state)
 	const struct {
 		int64_t group, c, oc;
 	} layers[] = {{13, block / 2, block / 2}, {3, block / 2, block / 2}, {7, block / 4, block / 4}, {5, block / 2, block}, {3, block + 4, block + 4}};
-	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.epi = {{ACT_HARDSIGMOID, 0.2f, 0.5f}, ADD_BEFORE}};
 		t.g = (struct conv_geometry){.n = 2, .c = layers[i].group * layers[i].c, .oc = layers[i].group * layers[i].oc, .h = 11, .w = 9,
 		    .group = layers[i].group, .kh = 3, .kw = 3, .stride_h = 2, .stride_w = 1, .dil_h = 1, .dil_w = 1, .pad_t = 1, .pad_l = 1,
@@ -236,7 +236,7 @@ void test_kernel_conv__wide_padding(void **state)
 	static const struct {
 		int64_t kernel, dilation, pad, stride;
 	} layers[] = {{3, 4, 4, 1}, {3, 6, 6, 1}, {3, 12, 12, 1}, {3, 24, 24, 1}, {5, 9, 18, 1}, {3, 20, 20, 2}, {9, 1, 4, 1}, {3, 2, 4, 1}};
-	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.epi = {{ACT_RELU, 0, 0}, ADD_BEFORE}};
 		t.g = (struct conv_geometry){.n = 2, .c = 20, .oc = 24, .h = 14, .w = 13, .group = 1, .kh = layers[i].kernel, .kw = layers[i].kernel,
 		    .dil_h = layers[i].dilation, .dil_w = layers[i].dilation, .stride_h = layers[i].stride, .stride_w = layers[i].stride,

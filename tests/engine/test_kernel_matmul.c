@@ -91,7 +91,7 @@ void test_kernel_matmul__rows_against_a_constant(void **state)
 	(void)state;
 	struct support_random r = {13};
 	static const int size[][3] = {{49, 96, 64}, {200, 512, 512}, {1, 1024, 257}, {50, 520, 511}, {7, 256, 1030}};
-	for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
+	for (size_t i = 0; i < sizeof size / sizeof *size; i++)
 		for (int b = 0; b < BACKEND_COUNT; b++) {
 			struct matmul_case c = matmul_case_new(&r, size[i][0], size[i][1], size[i][2]);
 			c.t.batch = 1;
@@ -108,6 +108,6 @@ void test_kernel_matmul__edges_of_tiles(void **state)
 	(void)state;
 	struct support_random r = {12};
 	static const int size[][3] = {{1, 1000, 64}, {300, 1, 33}, {128, 1024, 8}, {129, 1025, 9}, {257, 40, 16}, {1, 1, 1}};
-	for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
+	for (size_t i = 0; i < sizeof size / sizeof *size; i++)
 		check_size(&r, size[i][0], size[i][1], size[i][2]);
 }

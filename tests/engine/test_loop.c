@@ -18,7 +18,6 @@ static void loop_of(struct onnx_case *c, const char *inputs, const char *conditi
 {
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
-
 	case_init(c);
 	body = case_graph(c);
 	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
@@ -50,7 +49,6 @@ static enum status run(const struct graph *g, int64_t trips, struct tensor out[2
 	struct tensor in[2] = {{.type = DT_F32, .shape = g->value[g->input[0]].shape, .data = x}, {.type = DT_I64, .data = &trips}};
 	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
 	enum status s = engine_infer(e, NULL, &(struct inference){.in = in, .want = g->output, .n_want = g->n_outputs, .out = out}, err);
-
 	engine_free(&e);
 	return s;
 }
@@ -60,7 +58,6 @@ void test_loop__carries_and_collects(void **state)
 	struct onnx_case c;
 	struct tensor out[2];
 	struct error err = {0};
-
 	loop_case(&c, "trips - x", "again");
 	case_load(&c);
 	for (int times = 0; times < 2; times++) {
@@ -83,7 +80,6 @@ void test_loop__without_an_iteration_gives_what_it_was_given(void **state)
 	struct onnx_case c;
 	struct tensor out[2];
 	struct error err = {0};
-
 	loop_case(&c, "trips - x", "again");
 	case_load(&c);
 	assert_int_equal(run(c.loaded, 0, out, &err), STATUS_OK);
@@ -103,7 +99,6 @@ static const struct value *output(const struct onnx_case *c, int i)
 void test_loop__shapes_that_every_iteration_keeps(void **state)
 {
 	struct onnx_case c;
-
 	loop_case(&c, "trips - x", "again");
 	case_load(&c);
 	assert_true(output(&c, 0)->type == DT_F32 && output(&c, 0)->shape.rank == 1 && output(&c, 0)->shape.dim[0] == 4);
@@ -121,7 +116,6 @@ void test_loop__shapes_that_every_iteration_keeps(void **state)
 static void growing_case(struct onnx_case *c, const char *inputs)
 {
 	Onnx__GraphProto *body;
-
 	case_init(c);
 	body = case_graph(c);
 	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
@@ -145,7 +139,6 @@ void test_loop__a_shape_that_grows_is_not_known(void **state)
 	struct onnx_case c;
 	struct error err = {0};
 	struct tensor out[2];
-
 	growing_case(&c, "trips - x x");
 	case_load(&c);
 	assert_true(output(&c, 0)->shape.rank == 1 && output(&c, 0)->shape.dim[0] == 4);
@@ -163,7 +156,6 @@ void test_loop__without_an_end_is_an_error(void **state)
 	struct onnx_case c;
 	struct tensor out[2];
 	struct error err = {0};
-
 	loop_case(&c, "- - x", "again");
 	case_load(&c);
 	assert_int_equal(run(c.loaded, 0, out, &err), STATUS_UNSUPPORTED);
@@ -182,7 +174,6 @@ static bool refuses_in_time(const struct onnx_case *c)
 	struct engine *e = engine_new(c->loaded, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
 	struct rlimit most = {(rlim_t)1 << 40, (rlim_t)1 << 40};
 	struct error err = {0};
-
 	setrlimit(RLIMIT_AS, &most);
 	most.rlim_cur = most.rlim_cur - mem_address_space_left() + ((rlim_t)256 << 20);
 	setrlimit(RLIMIT_AS, &most);
@@ -195,7 +186,6 @@ void test_loop__what_it_collects_is_refused_before_memory_is_full(void **state)
 	struct onnx_case c;
 	pid_t child;
 	int status = 1;
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip(); // their memory lies where no limit allows it
 #endif
@@ -231,10 +221,9 @@ void test_loop__is_cancelled_between_iterations(void **state)
 	bool want[16];
 	pthread_t thread;
 	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = 1, .visit = nothing, .cancel = &cancel};
-
 	loop_case(&c, "- - x", "again");
 	case_load(&c);
-	memset(want, true, sizeof(want));
+	memset(want, true, sizeof want);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);
 	struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
 	assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
@@ -250,7 +239,6 @@ void test_loop__that_takes_long_waits_until_the_network_runs(void **state)
 {
 	const int64_t trips[] = {10, 40000};
 	struct onnx_case c;
-
 	for (int i = 0; i < 2; i++) {
 		growing_case(&c, "constant_trips - start start");
 		case_ints(&c, "constant_trips", 1, &trips[i]);
@@ -270,7 +258,6 @@ void test_loop__a_body_that_does_not_fit_is_refused(void **state)
 	struct onnx_case c;
 	struct tensor out[2];
 	struct error err = {0};
-
 	loop_case(&c, "trips -", "again");
 	case_load(&c);
 	assert_int_equal(run(c.loaded, 1, out, &err), STATUS_FORMAT);

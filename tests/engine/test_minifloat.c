@@ -10,7 +10,6 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 static float rounded(int type, float x, bool saturate)
 {
 	float y;
-
 	minifloat_round(&y, &x, 1, type, saturate);
 	return y;
 }
@@ -23,7 +22,6 @@ static bool same(float a, float b)
 static void check(int type, float x, bool saturate, float want)
 {
 	float y = rounded(type, x, saturate);
-
 	if (!same(y, want))
 		fail_msg("format %d, saturate %d: %.9g becomes %.9g, not %.9g", type, saturate, (double)x, (double)y, (double)want);
 }
@@ -34,7 +32,6 @@ void test_minifloat__codes_are_what_they_round_to(void **state)
 	for (int f = 0; f < FORMATS; f++) {
 		float value[256];
 		int n = minifloat_values(value, formats[f]);
-
 		assert_int_equal(n, formats[f] == MINIFLOAT_E2M1 ? 16 : 256);
 		for (int i = 0; i < n; i++)
 			check(formats[f], value[i], false, value[i]);
@@ -49,7 +46,6 @@ void test_minifloat__ties_go_to_the_even_code(void **state)
 	for (int f = 0; f < FORMATS; f++) {
 		float value[256];
 		int half = minifloat_values(value, formats[f]) / 2;
-
 		for (int i = 0; i + 1 < half && isfinite(value[i + 1]); i++) {
 			float low = value[i], high = value[i + 1], tie = (low + high) / 2;
 			for (int sign = 0; sign < 2; sign++) {
@@ -78,7 +74,6 @@ void test_minifloat__values_out_of_range(void **state)
 	    {MINIFLOAT_E4M3FN, NAN, NAN, NAN}, {MINIFLOAT_E4M3FNUZ, NAN, NAN, NAN}, {MINIFLOAT_E5M2, NAN, NAN, NAN}, {MINIFLOAT_E5M2FNUZ, NAN, NAN, NAN},
 	    {MINIFLOAT_E4M3FN, -0.0f, -0.0f, -0.0f}, {MINIFLOAT_E4M3FNUZ, -0.0f, 0, 0}, {MINIFLOAT_E4M3FNUZ, -1e-9f, 0, 0}, {MINIFLOAT_E5M2, -1e-9f, -0.0f, -0.0f},
 	};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		check(rows[i].type, rows[i].x, true, rows[i].saturated);
@@ -98,7 +93,6 @@ void test_minifloat__powers_of_two(void **state)
 	    {'n', {1, 1, 2, 4, 0x1p-127f, 0x1p-127f, 0x1p-126f, 0x1p127f, 0x1p127f, NAN}},
 	};
 	float y[10];
-
 	(void)state;
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		minifloat_round_power(y, x, 10, rows[r].direction, true);
@@ -113,7 +107,6 @@ void test_minifloat__powers_of_two(void **state)
 static void quantize_case(struct node_run *r, const char *domain, const char *op, int type, int64_t axis, int64_t block, struct shape shape, const float *scale)
 {
 	static const float x[8] = {.3f, -1.1f, 17, 1000, -.06f, 3.3f, -18, 5000};
-
 	node_run_init(r, domain, op, domain[0] ? 1 : 23, 1);
 	if (!domain[0])
 		*(int64_t *)node_run_field(r, "output_dtype") = type;
@@ -131,7 +124,6 @@ void test_minifloat__quantizers_of_floats(void **state)
 	                   blocks[8] = {.3125f, -1.125f, 64, 448, -.46875f, 26, -18, 448}, four[8] = {.5f, -1, 6, 6, -0.0f, 3, -6, 6};
 	const float scale[] = {.25f}, per_row[] = {1, .25f}, per_block[] = {1, .25f, .125f, 1};
 	struct node_run r;
-
 	(void)state;
 	quantize_case(&r, "", "QuantizeLinear", MINIFLOAT_E4M3FN, 1, 0, SCALAR, scale);
 	node_run_floats(&r, 8, whole);

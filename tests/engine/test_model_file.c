@@ -23,7 +23,6 @@ static void add_field(struct wire *w, unsigned number, const void *bytes, size_t
 {
 	uint8_t head[8] = {(uint8_t)(number << 3 | 2)};
 	size_t at = 1;
-
 	for (size_t rest = n; at == 1 || rest; rest >>= 7)
 		head[at++] = (uint8_t)((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
 	add(w, head, at);
@@ -35,7 +34,6 @@ static void add_initializer(struct wire *graph, const size_t *size, int n)
 {
 	struct wire t = {0};
 	uint8_t *raw = xcalloc(LARGE, 1);
-
 	for (int i = 0; i < n; i++) {
 		memset(raw, i + 1, LARGE);
 		add_field(&t, 9, raw, size[i]);
@@ -52,13 +50,11 @@ static void check_same(const struct wire *w)
 	struct error err = {0};
 	struct model_file m;
 	Onnx__ModelProto *plain = onnx__model_proto__unpack(NULL, w->n, w->bytes);
-
 	assert_non_null(plain);
 	assert_int_equal(model_file_unpack(&m, &file, "model", &err), STATUS_OK);
 	assert_int_equal(m.proto->graph->n_initializer, plain->graph->n_initializer);
 	for (size_t i = 0; i < plain->graph->n_initializer; i++) {
 		const Onnx__TensorProto *a = m.proto->graph->initializer[i], *b = plain->graph->initializer[i];
-
 		assert_string_equal(a->name, b->name);
 		assert_int_equal(a->has_raw_data, b->has_raw_data);
 		assert_int_equal(a->raw_data.len, b->raw_data.len);
@@ -74,7 +70,6 @@ void test_model_file__large_weights_are_bytes_of_the_file(void **state)
 {
 	static const size_t once[] = {LARGE}, small[] = {SMALL}, grows[] = {SMALL, LARGE}, shrinks[] = {LARGE, SMALL}, larger[] = {LARGE, LARGE};
 	struct wire graph = {0}, model = {0};
-
 	(void)state;
 	add_initializer(&graph, small, 1);
 	add_initializer(&graph, once, 1);

@@ -49,8 +49,7 @@ static const char *const models[] = {
 static const char *data_path(const char *dir, const char *name, const char *suffix)
 {
 	char path[256];
-
-	snprintf(path, sizeof(path), "%s%s%s", dir, name, suffix);
+	snprintf(path, sizeof path, "%s%s%s", dir, name, suffix);
 	return support_data(path);
 }
 
@@ -59,7 +58,6 @@ static struct graph *load(const char *model, const struct onnx_options *opt)
 	const char *path = data_path("", model, ".onnx");
 	struct graph *g;
 	struct error err;
-
 	if (!path)
 		skip();
 	if (onnx_load(&g, path, opt, &err))
@@ -77,7 +75,6 @@ static void check_wiring(const struct graph *g)
 	}
 	for (int i = 0; i < g->n_values; i++) {
 		const struct value *v = &g->value[i];
-
 		assert_int_equal(graph_find_value(g, v->name), i);
 		assert_true(v->producer >= 0 || v->constant || v->is_input);
 		assert_false(v->constant && key_is_zero(v->content));
@@ -89,10 +86,8 @@ static void check_wiring(const struct graph *g)
 static void check_origins(const struct graph *g)
 {
 	int kept = 0;
-
 	for (int i = 0; i < g->n_origins; i++) {
 		const struct origin *o = &g->origin[i];
-
 		assert_true(o->node >= -1 && o->node < g->n_nodes);
 		kept += o->fate == FATE_KEPT;
 		assert_true(o->fate == FATE_KEPT ? g->node[o->node].origin == i : true);
@@ -106,9 +101,8 @@ static void check_origins(const struct graph *g)
 void test_models__all_load_and_are_sound(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
 		struct graph *g = load(models[i], NULL);
-
 		check_wiring(g);
 		check_origins(g);
 		graph_free(&g);
@@ -126,7 +120,6 @@ static bool reference_read(struct reference *r, const char *model)
 {
 	const char *path = data_path("golden/float/", strchr(model, '/') + 1, ".npz");
 	struct error err;
-
 	*r = (struct reference){.opt.shape = r->shape};
 	if (!path)
 		return false;
@@ -142,20 +135,17 @@ static bool reference_read(struct reference *r, const char *model)
 static const struct npy *reference_array(const struct reference *r, const char *kind, const char *name)
 {
 	char key[256];
-
-	snprintf(key, sizeof(key), "%s:%s", kind, name);
+	snprintf(key, sizeof key, "%s:%s", kind, name);
 	return npz_find(&r->z, key);
 }
 
 void test_models__output_shapes_are_the_reference_ones(void **state)
 {
 	int compared = 0;
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
 		struct reference r;
 		struct graph *g;
-
 		if (!reference_read(&r, models[i]))
 			continue;
 		g = load(models[i], &r.opt);
@@ -163,7 +153,6 @@ void test_models__output_shapes_are_the_reference_ones(void **state)
 			const struct value *v = &g->value[g->output[k]];
 			const struct npy *a = reference_array(&r, "out", v->name);
 			struct shape s;
-
 			if (!a || v->shape.rank < 0)
 				continue;
 			s = shape_of(a->rank, a->dim);
@@ -186,7 +175,6 @@ static void check_tensor_shapes(const char *model, int least)
 	struct graph *g;
 	cJSON *j, *t;
 	int compared = 0;
-
 	if (!path)
 		skip();
 	g = load(model, NULL);
@@ -195,7 +183,6 @@ static void check_tensor_shapes(const char *model, int least)
 	{
 		const cJSON *dims = cJSON_GetObjectItem(t, "shape");
 		int id = graph_find_value(g, t->string), rank = cJSON_GetArraySize(dims);
-
 		if (id < 0 || g->value[id].shape.rank < 0)
 			continue;
 		assert_int_equal(g->value[id].shape.rank, rank);
@@ -232,7 +219,6 @@ static cJSON *read_run(const char *path)
 	struct error err;
 	struct bytes b;
 	cJSON *j;
-
 	assert_int_equal(file_read(&b, path, 64 << 20, &err), STATUS_OK);
 	blank(&b, "NaN");
 	blank(&b, "Infinity");
@@ -249,7 +235,6 @@ static void check_names(const char *model, const char *run)
 	struct graph *g;
 	cJSON *j, *op;
 	int same = 0, swishes = 0;
-
 	if (!path)
 		skip();
 	g = load(model, NULL);
@@ -258,7 +243,6 @@ static void check_names(const char *model, const char *run)
 	{
 		const char *name = json_text(op, "name", ""), *type = json_text(op, "type", "");
 		int id = graph_find_node(g, name);
-
 		if (!strcmp(type, "Swish")) {
 			swishes++;
 			continue;
@@ -284,13 +268,11 @@ void test_models__nodes_are_those_of_esp_ppq(void **state)
 static double distance(const struct tensor *t, const struct npy *a)
 {
 	double noise = 0, signal = 1e-30;
-
 	for (int64_t i = 0; i < tensor_count(t); i++) {
 		double x = t->type == DT_F32 ? ((float *)t->data)[i] : (double)((int64_t *)t->data)[i];
 		double y = a->kind == 'i' ? (double)((int64_t *)a->data)[i]
 		           : a->item == 4 ? ((float *)a->data)[i]
 		                          : NAN;
-
 		noise += (x - y) * (x - y);
 		signal += y * y;
 	}
@@ -304,7 +286,6 @@ static void check_numbers(const char *model, double tolerance)
 	struct tensor in[MAX_INPUTS], out[8];
 	const struct tensor *list[MAX_INPUTS];
 	struct error err;
-
 	if (!reference_read(&r, model))
 		skip();
 	g = load(model, &r.opt);
@@ -312,7 +293,6 @@ static void check_numbers(const char *model, double tolerance)
 	for (int i = 0; i < g->n_inputs; i++) {
 		const struct value *v = &g->value[g->input[i]];
 		const struct npy *a = reference_array(&r, "in", v->name);
-
 		assert_non_null(a);
 		in[i] = (struct tensor){.type = v->type, .shape = v->shape, .data = a->data};
 		list[i] = &in[i];
@@ -322,7 +302,6 @@ static void check_numbers(const char *model, double tolerance)
 	for (int i = 0; i < g->n_outputs; i++) {
 		const char *name = g->value[g->output[i]].name;
 		const struct npy *a = reference_array(&r, "out", name);
-
 		if (a && !(distance(&out[i], a) <= tolerance))
 			fail_msg("%s: output %s differs by %g", model, name, distance(&out[i], a));
 		tensor_drop(&out[i]);

@@ -21,7 +21,6 @@ void test_onnx__nodes_values_and_origins(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-
 	(void)state;
 	small_case(&c);
 	case_load(&c);
@@ -45,7 +44,6 @@ void test_onnx__nodes_values_and_origins(void **state)
 void test_onnx__nodes_are_sorted(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
@@ -67,7 +65,6 @@ void test_onnx__constants_in_every_form_fold(void **state)
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
 	const struct graph *g;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 2));
@@ -103,7 +100,6 @@ void test_onnx__constants_in_every_form_fold(void **state)
 void test_onnx__shapes_fold_through(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 3, 4));
@@ -124,7 +120,6 @@ void test_onnx__identities_keep_the_names_of_outputs(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
@@ -148,7 +143,6 @@ void test_onnx__identities_keep_the_names_of_outputs(void **state)
 void test_onnx__unused_nodes_go(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	small_case(&c);
 	case_node(&c, "Exp", "unused", "h", "u");
@@ -167,7 +161,6 @@ void test_onnx__unused_nodes_go(void **state)
 void test_onnx__equal_node_names_are_told_apart(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
@@ -188,18 +181,17 @@ void test_onnx__initializers_of_all_types(void **state)
 	struct onnx_case c;
 	const struct graph *g;
 	const float *v;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
 	case_raw(&c,
 	    c.graph->initializer[c.graph->n_initializer++] =
 	        case_tensor(&c, "h", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4)),
-	    halves, sizeof(halves));
+	    halves, sizeof halves);
 	case_raw(&c,
 	    c.graph->initializer[c.graph->n_initializer++] =
 	        case_tensor(&c, "d", ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, DIMS(4)),
-	    doubles, sizeof(doubles));
+	    doubles, sizeof doubles);
 	c.graph->initializer[c.graph->n_initializer++] =
 	    case_tensor(&c, "n", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4));
 	c.graph->initializer[2]->int32_data = narrow;
@@ -222,7 +214,6 @@ void test_onnx__initializers_of_all_types(void **state)
 void test_onnx__initializers_that_are_inputs_are_constants(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "w", FLOAT, DIMS(4));
@@ -240,7 +231,6 @@ void test_onnx__initializers_that_are_inputs_are_constants(void **state)
 static void external_case(struct onnx_case *c, Onnx__StringStringEntryProto **entry, size_t n, const char *location)
 {
 	Onnx__TensorProto *t;
-
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(4));
 	t = c->graph->initializer[c->graph->n_initializer++] = case_tensor(c, "w", FLOAT, DIMS(4));
@@ -261,21 +251,20 @@ void test_onnx__external_data_stay_below_the_model(void **state)
 	Onnx__StringStringEntryProto entry[2], *entries[2] = {&entry[0], &entry[1]};
 	struct onnx_case c;
 	float v[6] = {0, 0, 3, 4, 5, 6};
-
 	(void)state;
 	external_case(&c, entries, 2, "weights.bin");
 	entry[1].key = (char *)"offset", entry[1].value = (char *)"8";
-	support_temp_file("weights.bin", v, sizeof(v));
+	support_temp_file("weights.bin", v, sizeof v);
 	assert_int_equal(mkfifo(support_temp("pipe"), 0600), 0); // nobody writes to it
 	case_load(&c);
 	assert_memory_equal(c.loaded->value[c.loaded->node[0].in[1]].constant->data, v + 2, 16);
-	assert_int_equal(file_write(support_temp("weights.bin"), v, sizeof(v), &c.err), STATUS_REFUSED);
+	assert_int_equal(file_write(support_temp("weights.bin"), v, sizeof v, &c.err), STATUS_REFUSED);
 	entry[1].value = (char *)"12";
 	case_refused(&c, STATUS_FORMAT, "weights.bin");
 	entry[1].value = (char *)"-8";
 	case_refused(&c, STATUS_FORMAT, "'w'");
 	entry[1].value = (char *)"8";
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
 		entry[0].value = refused[i];
 		assert_int_not_equal(case_load_with(&c, NULL), STATUS_OK);
 		assert_non_null(strstr(c.err.text, "external data"));
@@ -292,15 +281,14 @@ void test_onnx__external_data_beside_what_the_model_links_to(void **state)
 	struct graph *g = NULL;
 	struct error err;
 	char link[512], data[512];
-
 	(void)state;
 	external_case(&c, entries, 1, "model.onnx_data");
 	assert_int_equal(file_mkdirs(support_temp("blobs"), &err), STATUS_OK);
 	assert_int_equal(file_mkdirs(support_temp("snapshots"), &err), STATUS_OK);
 	case_save(&c, "blobs/aaa");
-	support_temp_file("blobs/bbb", v, sizeof(v));
-	snprintf(link, sizeof(link), "%s", support_temp("snapshots/model.onnx"));
-	snprintf(data, sizeof(data), "%s", support_temp("snapshots/model.onnx_data"));
+	support_temp_file("blobs/bbb", v, sizeof v);
+	snprintf(link, sizeof link, "%s", support_temp("snapshots/model.onnx"));
+	snprintf(data, sizeof data, "%s", support_temp("snapshots/model.onnx_data"));
 	assert_int_equal(symlink("../blobs/aaa", link), 0);
 	assert_int_equal(symlink("../blobs/bbb", data), 0);
 	assert_int_equal(onnx_load(&g, link, NULL, &err), STATUS_OK);
@@ -318,7 +306,6 @@ static void if_case(struct onnx_case *c)
 {
 	Onnx__GraphProto *yes, *no;
 	Onnx__NodeProto *n;
-
 	case_init(c);
 	yes = case_graph(c);
 	no = case_graph(c);
@@ -339,7 +326,6 @@ void test_onnx__an_if_with_a_known_condition_is_its_branch(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-
 	(void)state;
 	if_case(&c);
 	case_node(&c, "Shape", "shape", "x", "s");
@@ -369,7 +355,6 @@ static float run_if(const struct graph *g, bool condition, float x)
 	              out;
 	const struct tensor *list[2] = {&in[0], &in[1]};
 	float result;
-
 	if (graph_eval(g, list, &out, 1, &err))
 		fail_msg("%s", err.text);
 	result = ((float *)out.data)[3];
@@ -381,7 +366,6 @@ void test_onnx__an_if_with_an_unknown_condition_keeps_both(void **state)
 {
 	struct onnx_case c;
 	const struct node *n;
-
 	(void)state;
 	if_case(&c);
 	case_input(&c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
@@ -407,7 +391,6 @@ void test_onnx__branches_that_compute_nothing_are_written(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *yes, *no;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	case_init(&c);
 	yes = case_graph(&c);
@@ -442,7 +425,6 @@ void test_onnx__a_branch_that_does_not_fit_is_kept(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	if_case(&c);
 	case_input(&c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
@@ -465,7 +447,6 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	struct onnx_input_shape shape = {.name = "x", .shape = {.rank = 4, .dim = {7, 3, 96, 160}}};
 	struct onnx_options opt = {.shape = &shape, .n_shapes = 1};
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -3));
@@ -500,7 +481,6 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 void test_onnx__a_plane_is_not_one_element(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "latent", FLOAT, DIMS(-1, 4, -2, -3));
@@ -518,7 +498,6 @@ void test_onnx__a_plane_is_not_one_element(void **state)
 void test_onnx__a_size_is_sought_at_which_shapes_hold(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -2));
@@ -536,7 +515,6 @@ void test_onnx__metadata_size_comes_first(void **state)
 {
 	Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT, *entries[1] = {&entry};
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	entry.key = (char *)"imgsz";
@@ -558,7 +536,6 @@ void test_onnx__keys_follow_structure_and_weights(void **state)
 	struct onnx_case c;
 	struct key first;
 	float other[4] = {1, 1, 1, 2};
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
@@ -574,7 +551,7 @@ void test_onnx__keys_follow_structure_and_weights(void **state)
 	case_load(&c);
 	assert_false(key_equal(first, c.loaded->key));
 	case_words(&c, c.graph->node[0]->input, "x w");
-	case_raw(&c, c.graph->initializer[0], other, sizeof(other));
+	case_raw(&c, c.graph->initializer[0], other, sizeof other);
 	case_load(&c);
 	assert_false(key_equal(first, c.loaded->key));
 	case_done(&c);
@@ -586,7 +563,6 @@ void test_onnx__a_list_of_words_is_a_text(void **state)
 	struct onnx_case c;
 	Onnx__NodeProto *n;
 	Onnx__AttributeProto *a;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(3, 1, 4));
@@ -598,7 +574,7 @@ void test_onnx__a_list_of_words_is_a_text(void **state)
 	a->s = (ProtobufCBinaryData){.data = (uint8_t *)case_text(&c, "bidirectional"), .len = 13};
 	a->has_s = true;
 	a = case_attr(&c, n, "activations", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
-	a->strings = case_new(&c, sizeof(names) / sizeof(names[0]) * sizeof(*a->strings));
+	a->strings = case_new(&c, sizeof names / sizeof names[0] * sizeof *a->strings);
 	for (a->n_strings = 0; a->n_strings < 2; a->n_strings++)
 		a->strings[a->n_strings] = (ProtobufCBinaryData){
 		    .data = (uint8_t *)case_text(&c, names[a->n_strings]), .len = strlen(names[a->n_strings])};
@@ -616,7 +592,6 @@ void test_onnx__a_list_of_words_is_a_text(void **state)
 static void dropout_case(struct onnx_case *c, float ratio)
 {
 	Onnx__TensorProto *t;
-
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, 4));
 	case_floats(c, "ratio", 0, NULL, &ratio);
@@ -631,7 +606,6 @@ static void dropout_case(struct onnx_case *c, float ratio)
 void test_onnx__dropout_of_nothing_is_no_training(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	dropout_case(&c, 0.0f);
 	case_load(&c);

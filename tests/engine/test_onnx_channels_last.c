@@ -8,7 +8,6 @@ static const uint8_t image[H * W * C] = {1, 20, 3, 4, 5, 60, 70, 8, 9, 10, 11, 1
 static Onnx__NodeProto *add_node(struct onnx_case *c, const char *op, const char *in)
 {
 	Onnx__NodeProto *n = case_node(c, op, "it", in, "y");
-
 	n->domain = case_text(c, "com.microsoft");
 	return n;
 }
@@ -16,7 +15,6 @@ static Onnx__NodeProto *add_node(struct onnx_case *c, const char *op, const char
 static void add_code(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
 {
 	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-
 	case_raw(c, t, data, size);
 	c->graph->initializer[c->graph->n_initializer++] = t;
 }
@@ -35,7 +33,6 @@ static void check(struct onnx_case *c, const struct shape *shape, const uint8_t 
 {
 	struct tensor x = {.type = DT_U8, .shape = {4, {1, H, W, C}}, .data = (void *)image}, y;
 	const struct tensor *in[1] = {&x};
-
 	case_load(c);
 	assert_int_equal(c->loaded->n_nodes, 3);
 	assert_string_equal(c->loaded->node[1].name, "it");
@@ -52,7 +49,6 @@ void test_onnx_channels_last__pooling(void **state)
 {
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
-
 	(void)state;
 	image_case(&c);
 	a = case_attr(&c, add_node(&c, "NhwcMaxPool", "x"), "kernel_shape", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
@@ -70,7 +66,6 @@ void test_onnx_channels_last__convolution(void **state)
 	static const int8_t weights[2 * C] = {0, 1, 2, 0};
 	const char *in = "x one zero weights one wzero one zero";
 	struct onnx_case c;
-
 	(void)state;
 	for (int last = 0; last < 2; last++) {
 		image_case(&c);

@@ -13,8 +13,7 @@ struct functions_case {
 static Onnx__GraphProto *add_function(struct functions_case *f, const char *name, const char *in, const char *out, const char *attributes)
 {
 	struct onnx_case *c = &f->c;
-	Onnx__FunctionProto *p = case_new(c, sizeof(*p));
-
+	Onnx__FunctionProto *p = case_new(c, sizeof *p);
 	onnx__function_proto__init(p);
 	p->name = case_text(c, name);
 	p->domain = case_text(c, "mine");
@@ -47,7 +46,6 @@ static void refer(struct functions_case *f, Onnx__NodeProto *n, const char *name
 static Onnx__NodeProto *call(struct functions_case *f, Onnx__GraphProto *g, const char *op, const char *name, const char *in, const char *out)
 {
 	Onnx__NodeProto *n = case_node_in(&f->c, g, op, name, in, out);
-
 	n->domain = case_text(&f->c, "mine");
 	return n;
 }
@@ -55,7 +53,6 @@ static Onnx__NodeProto *call(struct functions_case *f, Onnx__GraphProto *g, cons
 static void give_slope(struct functions_case *f, Onnx__NodeProto *n, float slope)
 {
 	Onnx__AttributeProto *a = case_attr(&f->c, n, "slope", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-
 	a->has_f = true;
 	a->f = slope;
 }
@@ -67,7 +64,6 @@ static float run(const struct graph *g, float x)
 	struct tensor in = {.type = DT_F32, .shape = {1, {1}}, .data = data}, out;
 	const struct tensor *list[1] = {&in};
 	float result;
-
 	if (graph_eval(g, list, &out, 1, &err))
 		fail_msg("%s", err.text);
 	result = *(float *)out.data;
@@ -79,7 +75,6 @@ static float run(const struct graph *g, float x)
 static void twice_case(struct functions_case *f)
 {
 	Onnx__GraphProto *body;
-
 	*f = (struct functions_case){0};
 	case_init(&f->c);
 	case_input(&f->c, "x", FLOAT, DIMS(1));
@@ -94,7 +89,6 @@ static void twice_case(struct functions_case *f)
 void test_onnx_functions__calls_give_way_to_their_nodes(void **state)
 {
 	struct functions_case f;
-
 	(void)state;
 	twice_case(&f);
 	case_node(&f.c, "Neg", "before", "x", "t");
@@ -112,11 +106,11 @@ void test_onnx_functions__calls_give_way_to_their_nodes(void **state)
 // A field that the description of the format is too old for.
 static void add_field(struct onnx_case *c, ProtobufCMessage *m, uint32_t tag, const void *data, size_t size)
 {
-	ProtobufCMessageUnknownField *f = case_new(c, (m->n_unknown_fields + 1) * sizeof(*f));
+	ProtobufCMessageUnknownField *f = case_new(c, (m->n_unknown_fields + 1) * sizeof *f);
 
 	assert_true(size < 128);
 	if (m->n_unknown_fields)
-		memcpy(f, m->unknown_fields, m->n_unknown_fields * sizeof(*f));
+		memcpy(f, m->unknown_fields, m->n_unknown_fields * sizeof *f);
 	m->unknown_fields = f;
 	f += m->n_unknown_fields++;
 	*f = (ProtobufCMessageUnknownField){.tag = tag, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = size + 1};
@@ -129,7 +123,6 @@ static void add_default(struct onnx_case *c, Onnx__FunctionProto *p, const char 
 {
 	Onnx__AttributeProto a = ONNX__ATTRIBUTE_PROTO__INIT;
 	uint8_t packed[128];
-
 	a.name = (char *)name;
 	a.has_type = a.has_f = true;
 	a.type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
@@ -140,7 +133,6 @@ static void add_default(struct onnx_case *c, Onnx__FunctionProto *p, const char 
 void test_onnx_functions__attributes_have_defaults(void **state)
 {
 	struct functions_case f;
-
 	(void)state;
 	twice_case(&f);
 	f.list[0]->n_attribute = 0;
@@ -165,7 +157,6 @@ void test_onnx_functions__overloads_are_told_apart(void **state)
 	struct functions_case f;
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Twice", "v", "w", "");
@@ -186,7 +177,6 @@ void test_onnx_functions__graphs_inside(void **state)
 	struct functions_case f;
 	Onnx__GraphProto *body, *yes, *no;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Either", "v", "w", "");
@@ -213,7 +203,6 @@ void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__GraphProto *body;
-
 	(void)state;
 	twice_case(&f);
 	f.list[0]->n_attribute = 0;
@@ -240,7 +229,6 @@ void test_onnx_functions__calls_that_multiply_are_counted(void **state)
 {
 	static const char *const name[] = {"F0", "F1", "F2", "F3", "F4", "F5"};
 	struct functions_case f = {0};
-
 	(void)state;
 	case_init(&f.c);
 	case_input(&f.c, "x", FLOAT, DIMS(1));
@@ -260,7 +248,6 @@ void test_onnx_functions__two_of_one_name_are_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__GraphProto *body;
-
 	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Twice", "v", "w", "");
@@ -277,7 +264,6 @@ void test_onnx_functions__a_function_of_another_opset_is_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__OperatorSetIdProto own = ONNX__OPERATOR_SET_ID_PROTO__INIT, *list[] = {&own};
-
 	(void)state;
 	twice_case(&f);
 	own.domain = case_text(&f.c, "");

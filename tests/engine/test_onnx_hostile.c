@@ -23,7 +23,6 @@ static void check_bytes(const uint8_t *data, size_t size)
 	struct graph *g = NULL;
 	struct error err;
 	enum status s = onnx_load(&g, support_temp_file("bytes.onnx", data, size), NULL, &err);
-
 	assert_true(s ? !g && err.text[0] && err.status == s : g != NULL);
 	graph_free(&g);
 }
@@ -32,7 +31,6 @@ void test_onnx_hostile__every_truncation(void **state)
 {
 	struct onnx_case c;
 	struct bytes b;
-
 	(void)state;
 	relu_case(&c);
 	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
@@ -49,12 +47,10 @@ void test_onnx_hostile__no_memory(void **state)
 	struct onnx_case c;
 	const char *path;
 	int n;
-
 	relu_case(&c);
 	path = case_save(&c, "whole.onnx");
 	for (n = 1; s; n++) {
 		struct graph *g = NULL;
-
 		mem_fail_at(n);
 		s = onnx_load(&g, path, NULL, &c.err);
 		mem_fail_at(0);
@@ -70,7 +66,6 @@ void test_onnx_hostile__every_byte_changed(void **state)
 {
 	struct onnx_case c;
 	struct bytes b;
-
 	(void)state;
 	relu_case(&c);
 	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
@@ -88,12 +83,11 @@ void test_onnx_hostile__garbage(void **state)
 {
 	struct support_random r = {.state = 5};
 	uint8_t data[512];
-
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		for (size_t i = 0; i < sizeof(data); i++)
+		for (size_t i = 0; i < sizeof data; i++)
 			data[i] = (uint8_t)support_random_bits(&r);
-		check_bytes(data, sizeof(data));
+		check_bytes(data, sizeof data);
 	}
 }
 
@@ -104,13 +98,11 @@ void test_onnx_hostile__deep_nesting(void **state)
 	uint8_t *data = xmalloc(LEVELS * 16);
 	size_t at = LEVELS * 16, size = 0;
 	const uint8_t tags[3] = {6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2}; // attribute.g, node.attribute, graph.node
-
 	(void)state;
 	for (int level = 0; level < LEVELS; level++) {
 		size_t n = size;
 		uint8_t length[5];
 		int digits = 0;
-
 		do {
 			length[digits++] = (uint8_t)((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
 			n >>= 7;
@@ -127,7 +119,6 @@ void test_onnx_hostile__deep_nesting(void **state)
 void test_onnx_hostile__wiring(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	relu_case(&c);
 	case_node(&c, "Neg", "lost", "nowhere", "z");
@@ -163,7 +154,6 @@ void test_onnx_hostile__wiring(void **state)
 void test_onnx_hostile__operators(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	relu_case(&c);
 	case_node(&c, "Frobnicate", "odd", "x", "z");
@@ -184,7 +174,6 @@ void test_onnx_hostile__opsets_that_are_not_known(void **state)
 {
 	struct onnx_case c;
 	int before = log_count();
-
 	(void)state;
 	relu_case(&c);
 	c.opset.version = 99; // taken, and said
@@ -200,7 +189,6 @@ void test_onnx_hostile__opsets_that_are_not_known(void **state)
 void test_onnx_hostile__tensors(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	relu_case(&c);
 	c.graph->initializer[0]->raw_data.len = 12;
@@ -230,7 +218,6 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 {
 	struct onnx_case c;
 	char in[32], out[32];
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
@@ -238,8 +225,8 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 	case_ints(&c, "to", 2, (const int64_t[]){4096, 4096});
 	case_node(&c, "Expand", "big0", "one to", "big0"); // 64 MiB each
 	for (int i = 1; i < 40; i++) {
-		snprintf(in, sizeof(in), "big%d one", i - 1);
-		snprintf(out, sizeof(out), "big%d", i);
+		snprintf(in, sizeof in, "big%d one", i - 1);
+		snprintf(out, sizeof out, "big%d", i);
 		case_node(&c, "Add", out, in, out);
 	}
 	case_node(&c, "Add", "end", "big39 x", "y");
@@ -255,7 +242,6 @@ void test_onnx_hostile__work_on_constants_is_bounded(void **state)
 	enum { PRODUCTS = 24 }; // each taken for 2^32 multiplications at the most
 	struct onnx_case c;
 	char in[32], out[32];
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
@@ -266,12 +252,12 @@ void test_onnx_hostile__work_on_constants_is_bounded(void **state)
 	case_ints(&c, "square", 2, (const int64_t[]){256, 256});
 	case_node(&c, "Expand", "matrix", "one square", "p0");
 	for (int i = 1; i <= PRODUCTS; i++) {
-		snprintf(in, sizeof(in), "p%d p0", i - 1);
-		snprintf(out, sizeof(out), "p%d", i);
+		snprintf(in, sizeof in, "p%d p0", i - 1);
+		snprintf(out, sizeof out, "p%d", i);
 		case_node(&c, "MatMul", out, in, out);
 	}
 	case_node(&c, "ReduceMax", "largest", "pooled", "largest");
-	snprintf(in, sizeof(in), "p%d x", PRODUCTS);
+	snprintf(in, sizeof in, "p%d x", PRODUCTS);
 	case_node(&c, "Add", "end", in, "y");
 	case_node(&c, "Add", "sum", "y largest", "z");
 	case_output(&c, c.graph, "z");
@@ -287,7 +273,6 @@ void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
 	const float w[] = {1, NAN, 1, -INFINITY};
 	struct onnx_case c;
 	char line[256];
-
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
 	case_floats(&c, "w", DIMS(4), w);
@@ -306,7 +291,6 @@ void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 	static const int64_t index[1] = {100};
 	struct tensor at = {.type = DT_I64, .shape = {1, {1}}, .data = (void *)index}, y = {0};
 	struct onnx_case c;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "i", INT64, DIMS(1));
@@ -335,7 +319,6 @@ void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 	    {"NegativeLogLikelihoodLoss", "x i", "class 5 is not one of 5", 5},
 	    {"SoftmaxCrossEntropyLoss", "x i", "class -1 is not one of 5", -1},
 	};
-
 	(void)state;
 	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
 		for (int good = 0; good < 2; good++) {
@@ -363,7 +346,6 @@ void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 void test_onnx_hostile__outputs_that_do_not_fit_memory_are_told_first(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	for (int large = 0; large < 2; large++) {
 		case_init(&c);

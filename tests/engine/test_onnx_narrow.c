@@ -8,7 +8,6 @@ enum { UINT4 = 21, INT4 = 22, STRING = ONNX__TENSOR_PROTO__DATA_TYPE__STRING };
 static Onnx__TensorProto *add_bytes(struct onnx_case *c, const char *name, int type, int64_t n, const void *bytes, size_t size)
 {
 	Onnx__TensorProto *t = case_tensor(c, name, type, 1, &n);
-
 	case_raw(c, t, bytes, size);
 	return c->graph->initializer[c->graph->n_initializer++] = t;
 }
@@ -26,7 +25,6 @@ static void sum_case(struct onnx_case *c, int64_t n)
 static const struct tensor *constant_of(const struct onnx_case *c, const char *name)
 {
 	const struct tensor *t = c->loaded->value[graph_find_value(c->loaded, name)].constant;
-
 	assert_non_null(t);
 	return t;
 }
@@ -47,10 +45,9 @@ static const struct narrow_row {
 void test_onnx_narrow__floats_of_few_bits(void **state)
 {
 	(void)state;
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
 		const struct narrow_row *row = &rows[r];
 		struct onnx_case c;
-
 		sum_case(&c, row->n);
 		add_bytes(&c, "w", row->type, row->n, row->code, (size_t)(row->type == 23 ? row->n / 2 : row->n));
 		case_load(&c);
@@ -79,7 +76,6 @@ static void pair_case(struct onnx_case *c, int type, uint8_t zero)
 void test_onnx_narrow__codes_of_four_bits_stay_so_when_written(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	pair_case(&c, INT4, 0x0d);
 	case_load(&c);
@@ -97,14 +93,12 @@ void test_onnx_narrow__codes_of_floats_stay_so_when_written(void **state)
 {
 	static const float x[4] = {.3f, -7, 10, 1000}, want[4] = {.3125f, -7, 10, 224};
 	struct onnx_case c;
-
 	(void)state;
 	pair_case(&c, 17, 0);
 	case_load(&c);
 	for (int again = 0; again < 2; again++) {
 		const struct tensor in = {.type = DT_F32, .shape = shape_of(1, (const int64_t[]){4}), .data = (void *)x}, *list = &in;
 		struct tensor y;
-
 		assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "zero")].minifloat, 17);
 		assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "codes")].minifloat, 17);
 		assert_int_equal(graph_eval(c.loaded, &list, &y, 1, &c.err), STATUS_OK);
@@ -119,11 +113,9 @@ void test_onnx_narrow__codes_of_floats_stay_so_when_written(void **state)
 void test_onnx_narrow__casts_to_floats_of_few_bits_round(void **state)
 {
 	static const float x[4] = {.3f, -7.4f, 10, 1000}, want[2][4] = {{.3125f, -7.5f, 10, NAN}, {.3125f, -7, 10, 1024}};
-
 	(void)state;
 	for (int like = 0; like < 2; like++) {
 		struct onnx_case c;
-
 		case_init(&c);
 		c.opset.version = 19;
 		case_input(&c, "x", FLOAT, DIMS(4));
@@ -138,7 +130,6 @@ void test_onnx_narrow__casts_to_floats_of_few_bits_round(void **state)
 		for (int again = 0; again < 2; again++) {
 			const struct tensor in = {.type = DT_F32, .shape = shape_of(1, (const int64_t[]){4}), .data = (void *)x}, *list = &in;
 			struct tensor y;
-
 			assert_int_equal(c.loaded->n_nodes, 2);
 			assert_int_equal(graph_eval(c.loaded, &list, &y, 1, &c.err), STATUS_OK);
 			for (int i = 0; i < 4; i++)
@@ -155,12 +146,10 @@ void test_onnx_narrow__weights_of_four_bits_in_blocks(void **state)
 {
 	static const uint8_t packed[3] = {0x81, 0x7f, 0x02};
 	static const float want[5] = {1, -8, -1 * 2, 7 * 2, 2 * 4};
-
 	(void)state;
 	for (int field = 0; field < 2; field++) {
 		struct onnx_case c;
 		Onnx__TensorProto *t;
-
 		sum_case(&c, 5);
 		t = add_bytes(&c, "codes", INT4, 5, packed, sizeof packed);
 		if (field) {
@@ -184,7 +173,6 @@ static void check_saturation(enum dtype type, const float *want)
 	const float x[4] = {-100, -.3f, .6f, 100}, scale = .25f;
 	int8_t zero = 2;
 	struct node_run r;
-
 	node_run_init(&r, "", "QuantizeLinear", 21, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(4), x);
 	node_run_add(&r, DT_F32, SCALAR, &scale);
@@ -206,9 +194,8 @@ void test_onnx_narrow__codes_end_at_four_bits(void **state)
 static void add_text(struct onnx_case *c, const char *name)
 {
 	Onnx__TensorProto *t = case_tensor(c, name, STRING, DIMS(1));
-
 	t->n_string_data = 1;
-	t->string_data = case_new(c, sizeof(*t->string_data));
+	t->string_data = case_new(c, sizeof *t->string_data);
 	t->string_data[0] = (ProtobufCBinaryData){.len = 3, .data = (uint8_t *)case_text(c, "cat")};
 	c->graph->initializer[c->graph->n_initializer++] = t;
 }
@@ -225,7 +212,6 @@ static void relu_case(struct onnx_case *c)
 void test_onnx_narrow__text_may_be_there_but_not_be_read(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	relu_case(&c);
 	case_attr(&c, case_node(&c, "Constant", "k", "", "names"), "value_strings", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
@@ -243,16 +229,15 @@ void test_onnx_narrow__text_may_be_there_but_not_be_read(void **state)
 // [2, 3] of which n are stored
 static Onnx__SparseTensorProto *add_sparse(struct onnx_case *c, const float *v, int64_t n, const int64_t *index, int64_t columns)
 {
-	Onnx__SparseTensorProto *t = case_new(c, sizeof(*t));
-
+	Onnx__SparseTensorProto *t = case_new(c, sizeof *t);
 	onnx__sparse_tensor_proto__init(t);
 	t->values = case_tensor(c, "w", FLOAT, 1, &n);
-	case_raw(c, t->values, v, (size_t)n * sizeof(*v));
+	case_raw(c, t->values, v, (size_t)n * sizeof *v);
 	t->indices = case_tensor(c, "", INT64, columns ? 2 : 1, (const int64_t[]){n, columns});
-	case_raw(c, t->indices, index, (size_t)(n * (columns ? columns : 1)) * sizeof(*index));
+	case_raw(c, t->indices, index, (size_t)(n * (columns ? columns : 1)) * sizeof *index);
 	t->n_dims = 2;
 	t->dims = arena_memdup(c->arena, (const int64_t[]){2, 3}, 2 * sizeof(int64_t));
-	c->graph->sparse_initializer = case_new(c, sizeof(*c->graph->sparse_initializer));
+	c->graph->sparse_initializer = case_new(c, sizeof *c->graph->sparse_initializer);
 	c->graph->sparse_initializer[c->graph->n_sparse_initializer++] = t;
 	return t;
 }
@@ -262,7 +247,6 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 	static const int64_t linear[2] = {1, 5}, pairs[4] = {0, 1, 1, 2}, outside[4] = {0, 1, 1, 3};
 	static const float want[6] = {0, 2, 0, 0, 0, -3};
 	struct onnx_case c;
-
 	(void)state;
 	for (int columns = 0; columns <= 2; columns += 2) {
 		sum_case(&c, 3);
@@ -285,12 +269,10 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 void test_onnx_narrow__outputs_keep_their_width(void **state)
 {
 	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
-
 	(void)state;
 	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;
-
 		case_init(&c);
 		case_input(&c, "x", rows_of[r].type, 1, &dim);
 		case_node(&c, "Relu", "relu", "x", "z");

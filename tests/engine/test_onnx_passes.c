@@ -35,7 +35,6 @@ void test_onnx_passes__batchnorm_folds_into_conv(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-
 	(void)state;
 	conv_case(&c, true);
 	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
@@ -48,7 +47,6 @@ void test_onnx_passes__batchnorm_folds_into_conv(void **state)
 	assert_string_equal(g->value[g->node[0].in[2]].name, "conv_bias");
 	for (int k = 0; k < K; k++) {
 		float root = sqrtf(var[k] + 1e-5f), gain = scale[k] / root;
-
 		for (int i = 0; i < C; i++)
 			assert_true(constant(g, 0, 1)[k * C + i] == weight[k * C + i] * gain);
 		assert_true(constant(g, 0, 2)[k] == scale[k] * (bias[k] - mean[k]) / root + shift[k]);
@@ -62,7 +60,6 @@ void test_onnx_passes__batchnorm_folds_into_conv(void **state)
 void test_onnx_passes__batchnorm_stays_when_conv_has_two_readers(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	conv_case(&c, false);
 	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
@@ -79,7 +76,6 @@ void test_onnx_passes__batchnorm_alone_is_a_depthwise_conv(void **state)
 {
 	struct onnx_case c;
 	const struct node *n;
-
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, C, 2, 2));
@@ -99,7 +95,6 @@ void test_onnx_passes__a_bias_is_taken_in(void **state)
 {
 	static const float added[K] = {5, 6};
 	struct onnx_case c;
-
 	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(1, K, 1, 1), added);
@@ -117,7 +112,6 @@ void test_onnx_passes__batchnorm_folds_over_a_bias(void **state)
 {
 	static const float added[K] = {5, 6};
 	struct onnx_case c;
-
 	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(K, 1, 1), added);
@@ -136,7 +130,6 @@ void test_onnx_passes__what_is_no_bias_stays(void **state)
 {
 	static const float added[4] = {5, 6, 7, 8};
 	struct onnx_case c;
-
 	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(2, 2), added); // over pixels
@@ -160,11 +153,10 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 	static const int8_t codes[K * C] = {1, 2, 3, 4, 5, 6};
 	static const float step[1] = {0.5f};
 	Onnx__TensorProto *t;
-
 	(void)state;
 	conv_case(&c, true);
 	t = case_tensor(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1));
-	case_raw(&c, t, codes, sizeof(codes));
+	case_raw(&c, t, codes, sizeof codes);
 	c.graph->initializer[c.graph->n_initializer++] = t;
 	case_floats(&c, "step", 0, NULL, step);
 	case_node(&c, "DequantizeLinear", "dq", "codes step", "wq");
@@ -184,7 +176,6 @@ static Onnx__NodeProto *nbits_case(struct onnx_case *c, const char *in)
 	static const uint8_t codes[2] = {0x21, 0x0f};
 	Onnx__TensorProto *t;
 	Onnx__NodeProto *n;
-
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, 1, 2));
 	t = case_tensor(c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, DIMS(2, 1, 1));
@@ -209,7 +200,6 @@ void test_onnx_passes__packed_weights_become_weights(void **state)
 	struct tensor in = {.type = DT_F32, .shape = {3, {1, 1, 2}}, .data = (void *)x}, y;
 	const struct tensor *list[1] = {&in};
 	struct onnx_case c;
-
 	(void)state;
 	nbits_case(&c, "x codes scales - - b");
 	case_load(&c);

@@ -15,7 +15,6 @@ static void check(struct onnx_case *c, const char *out, int n, const float *want
 	float x[8];
 	struct tensor in = {.type = DT_F32, .shape = {2, {4, 2}}, .data = x}, y;
 	const struct tensor *list[1] = {&in};
-
 	for (int i = 0; i < 8; i++)
 		x[i] = (float)i;
 	c->graph->n_output = 0;
@@ -31,7 +30,6 @@ static void check(struct onnx_case *c, const char *out, int n, const float *want
 void test_onnx_sequences__elements_are_put_together(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	begin(&c);
 	case_ints(&c, "last", 1, (const int64_t[]){-1});
@@ -49,7 +47,6 @@ void test_onnx_sequences__are_stacked_along_a_new_axis(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	begin(&c);
 	case_node(&c, "Neg", "neg", "x", "n");
@@ -66,7 +63,6 @@ void test_onnx_sequences__pieces_are_cut_where_they_are_read(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	begin(&c);
 	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "three", INT64, 0, NULL), &(int64_t){3}, sizeof(int64_t));
@@ -87,7 +83,6 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	begin(&c);
 	n = case_node(&c, "SplitToSequence", "unbind", "x", "rows");
@@ -112,12 +107,11 @@ static Onnx__GraphProto *appending_loop(struct onnx_case *c, const char *positio
 {
 	Onnx__GraphProto *body;
 	char inputs[64];
-
 	begin(c);
 	case_ints(c, "four", 1, (const int64_t[]){4});
 	case_floats(c, "nothing", DIMS(2), (const float[]){0, 0});
 	case_ints(c, "first", 1, (const int64_t[]){0});
-	snprintf(inputs, sizeof(inputs), "list minus%s", position);
+	snprintf(inputs, sizeof inputs, "list minus%s", position);
 	body = case_graph(c);
 	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
 	body->input[body->n_input++] = case_value(c, "going", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
@@ -140,7 +134,6 @@ void test_onnx_sequences__a_loop_appends(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	appending_loop(&c, "");
 	n = case_node(&c, "ConcatFromSequence", "stack", "rows", "y");
@@ -164,7 +157,6 @@ void test_onnx_sequences__a_loop_appends_to_two_lists(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	begin(&c);
 	case_ints(&c, "four", 1, (const int64_t[]){4});
@@ -196,12 +188,10 @@ void test_onnx_sequences__a_loop_appends_to_two_lists(void **state)
 void test_onnx_sequences__a_list_that_the_loop_reads_is_none_to_collect(void **state)
 {
 	static const char *const read[] = {"list", "longer"};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++) {
+	for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
 		struct onnx_case c;
 		Onnx__GraphProto *body = appending_loop(&c, "");
-
 		case_node_in(&c, body, "SequenceLength", "how_many", read[i], "n");
 		case_output(&c, body, "n");
 		c.graph->node[c.graph->n_node - 1]->output[c.graph->node[c.graph->n_node - 1]->n_output++] = "lengths";
@@ -214,7 +204,6 @@ void test_onnx_sequences__a_list_that_the_loop_reads_is_none_to_collect(void **s
 void test_onnx_sequences__what_is_not_known_is_refused(void **state)
 {
 	struct onnx_case c;
-
 	(void)state;
 	begin(&c);
 	case_node(&c, "SequenceConstruct", "construct", "x x", "both");
@@ -232,18 +221,17 @@ void test_onnx_sequences__copies_are_bounded(void **state)
 	static int64_t ones[LONG];
 	struct onnx_case c;
 	char name[16];
-
 	(void)state;
 	case_init(&c);
 	c.opset.version = 17;
-	c.graph->node = case_new(&c, (COPIES + 8) * sizeof(*c.graph->node));
+	c.graph->node = case_new(&c, (COPIES + 8) * sizeof *c.graph->node);
 	for (int i = 0; i < LONG; i++)
 		ones[i] = 1;
 	case_input(&c, "x", FLOAT, DIMS(LONG, 2));
 	case_ints(&c, "sizes", LONG, ones);
 	case_node(&c, "SplitToSequence", "split", "x sizes", "parts");
 	for (int i = 0; i < COPIES; i++) {
-		snprintf(name, sizeof(name), "more%d", i);
+		snprintf(name, sizeof name, "more%d", i);
 		case_node(&c, "SequenceInsert", name, "parts x", name);
 	}
 	case_node(&c, "SequenceLength", "length", name, "y");

@@ -34,7 +34,6 @@ void test_op__names_and_rows_agree(void **state)
 	int n;
 	const struct op *rows = op_rows(&n);
 	bool used[OP_COUNT] = {false};
-
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		assert_string_equal(rows[i].name, names[rows[i].id]);
@@ -51,7 +50,6 @@ void test_op__rows_are_consistent(void **state)
 {
 	int n;
 	const struct op *rows = op_rows(&n);
-
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		const struct op *op = &rows[i];
@@ -71,7 +69,6 @@ static void add_flags(struct str *s, unsigned flags)
 {
 	static const char *const words[] = {"unary", "binary", "moves", "view", "weighted", "data-dependent"};
 	const char *between = "";
-
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		if (!(flags & 1u << i))
 			continue;
@@ -83,7 +80,6 @@ static void add_flags(struct str *s, unsigned flags)
 static void add_since(struct str *s, const struct op *rows, int n, const struct op *op)
 {
 	const char *between = "";
-
 	for (int i = 0; i < n; i++) {
 		if (rows[i].id != op->id || strcmp(rows[i].domain, op->domain))
 			continue;
@@ -96,7 +92,6 @@ static int by_name(const void *a, const void *b)
 {
 	const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;
 	int c = strcmp(x->domain, y->domain);
-
 	return c ? c : strcmp(x->name, y->name) ? strcmp(x->name, y->name) : x->since - y->since;
 }
 
@@ -133,7 +128,6 @@ void test_op__documentation_is_current(void **state)
 	struct error err = {0};
 	int n;
 	const struct op *rows = op_rows(&n);
-
 	(void)state;
 	assert_true(n <= 512);
 	for (int i = 0; i < n; i++)

@@ -12,7 +12,6 @@ static struct values make(void)
 {
 	struct support_random r = {11};
 	struct values v;
-
 	support_random_floats(&r, (float *)&v, sizeof v / sizeof(float), -2, 2);
 	return v;
 }
@@ -22,7 +21,6 @@ static double expected(const struct values *v, int b, int h, int i, int c)
 {
 	const float *k = v->k + (b * KV + h / (H / KV)) * T * D, *values = v->v + (b * KV + h / (H / KV)) * T * D;
 	double sum = 0, total = 0;
-
 	for (int j = 0; j <= i; j++) {
 		double dot = 0;
 		for (int e = 0; e < D; e++)
@@ -52,7 +50,6 @@ void test_op_attention__is_what_it_is_defined_to_be(void **state)
 {
 	struct values v = make();
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	*(int64_t *)node_run_field(&r, "is_causal") = 1;
@@ -71,7 +68,6 @@ void test_op_attention__a_query_that_sees_nothing_gets_zeros(void **state)
 	struct values v = make();
 	struct node_run r;
 	float *y;
-
 	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	add_qkv(&r, &v);
@@ -98,7 +94,6 @@ void test_op_attention__rank_3_is_rank_4_in_another_order(void **state)
 	struct values v = make(), flat;
 	struct node_run four, three;
 	float want[B * H * S * D];
-
 	(void)state;
 	node_run_init(&four, "", "Attention", 23, 1);
 	add_qkv(&four, &v);
@@ -133,7 +128,6 @@ void test_op_attention__the_past_comes_first(void **state)
 	struct values v = make();
 	float past_k[B * KV * P * D], past_v[B * KV * P * D], k[B * KV * (T - P) * D], val[B * KV * (T - P) * D];
 	struct node_run whole, parts;
-
 	(void)state;
 	cut(past_k, k, v.k);
 	cut(past_v, val, v.v);
@@ -180,7 +174,6 @@ static struct projected make_projected(void)
 {
 	struct support_random r = {5};
 	struct projected p;
-
 	support_random_floats(&r, (float *)&p, sizeof p / sizeof(float), -1, 1);
 	project(&p);
 	return p;
@@ -205,7 +198,6 @@ void test_op_attention__multihead_adds_bias_and_padding(void **state)
 	struct projected p = make_projected(), biased = p;
 	bool seen[B * S * S];
 	struct node_run one, other;
-
 	(void)state;
 	for (int part = 0; part < 3; part++)
 		for (int i = 0; i < B * S * HIDDEN; i++)
@@ -229,7 +221,6 @@ void test_op_attention__projects_its_input(void **state)
 {
 	struct projected p = make_projected();
 	struct node_run one, other;
-
 	(void)state;
 	multihead(&one, &p);
 	node_run_init(&other, "com.microsoft", "Attention", 1, 1);
@@ -253,7 +244,6 @@ void test_op_attention__projects_codes(void **state)
 	uint8_t x[B * S * IN];
 	int8_t w[IN * COLUMNS];
 	struct node_run one, other;
-
 	(void)state;
 	for (int i = 0; i < B * S * IN; i++) {
 		x[i] = (uint8_t)lrintf(p.x[i] / x_scale + x_zero);
@@ -286,7 +276,6 @@ void test_op_attention__what_does_not_fit_is_refused(void **state)
 	struct values v = make();
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	add_qkv(&r, &v);
@@ -301,7 +290,6 @@ void test_op_attention__queries_of_no_elements_have_no_room_for_their_products(v
 {
 	static const char *const domain[] = {"", "com.microsoft"}, *const op[] = {"Attention", "MultiHeadAttention"};
 	const int64_t many = (int64_t)1 << 31;
-
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct node_run r;
@@ -325,7 +313,6 @@ void test_op_attention__a_mask_of_integers_is_added(void **state)
 	static const int64_t whole[] = {0, 1, -2, 3, 0, 0, -4, 1, 2, 0, 5, 0, -1, 0, 2};
 	struct values v = make();
 	struct node_run r[2];
-
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		node_run_init(&r[i], "", "Attention", 23, 1);
@@ -344,7 +331,6 @@ void test_op_attention__projections_without_bound_are_refused(void **state)
 	const int64_t many = (int64_t)1 << 30;
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	node_run_init(&r, "com.microsoft", "Attention", 1, 1);
 	*(int64_t *)node_run_field(&r, "num_heads") = 1;

@@ -11,7 +11,6 @@ static void random_bytes(struct support_random *r, uint8_t *x, int n)
 static int clamp(double v, int low, int high)
 {
 	double t = rint(v);
-
 	return t < low ? low : t > high ? high : (int)t;
 }
 
@@ -21,7 +20,6 @@ void test_op_codes__quantizes_in_blocks(void **state)
 	const float scale[] = {1.0f, 0.5f, 2.0f, 0.25f, 1.0f, 3.0f};
 	const int8_t zero[] = {0, 1, -1, 2, 0, 5};
 	struct node_run q, d;
-
 	node_run_init(&q, "", "QuantizeLinear", 21, 1);
 	*(int64_t *)node_run_field(&q, "block_size") = 2;
 	node_run_add(&q, DT_F32, SHAPE_OF(2, 5), x);
@@ -48,7 +46,6 @@ enum { M = 5, K = 19, N = 7 };
 static double product(const uint8_t *a, const uint8_t *a_zero, const int8_t *b, const int8_t *b_zero, int row, int col)
 {
 	int sum = 0;
-
 	for (int k = 0; k < K; k++)
 		sum += (a[row * K + k] - a_zero[row]) * (b[k * N + col] - b_zero[col]);
 	return sum;
@@ -59,7 +56,6 @@ void test_op_codes__zero_points_of_rows_and_columns(void **state)
 	struct support_random r = {1};
 	uint8_t a[M * K], a_zero[M], b[K * N], b_zero[N];
 	struct node_run run;
-
 	random_bytes(&r, a, sizeof a);
 	random_bytes(&r, b, sizeof b);
 	random_bytes(&r, a_zero, sizeof a_zero);
@@ -81,7 +77,6 @@ void test_op_codes__products_of_batches(void **state)
 	enum { BATCHES = 3 };
 	struct support_random r = {3};
 	uint8_t a[BATCHES * M * K], a_zero[M], b[BATCHES * K * N], b_zero[N];
-
 	random_bytes(&r, a, sizeof a);
 	random_bytes(&r, b, sizeof b);
 	random_bytes(&r, a_zero, sizeof a_zero);
@@ -110,7 +105,6 @@ void test_op_codes__products_as_floats(void **state)
 	uint8_t a[M * K], a_zero[M] = {9, 9, 9, 9, 9}, b[K * N];
 	int8_t b_zero[N] = {-3, -3, -3, -3, -3, -3, -3};
 	struct node_run run;
-
 	random_bytes(&r, a, sizeof a);
 	random_bytes(&r, b, sizeof b);
 	node_run_init(&run, "com.microsoft", "MatMulIntegerToFloat", 1, 1);
@@ -135,7 +129,6 @@ void test_op_codes__left_side_quantized_by_its_range(void **state)
 	float a[M * K], b_scale = 0.01f, high = 0;
 	uint8_t b[K * N];
 	struct node_run run;
-
 	support_random_floats(&r, a, M * K, -1, 1);
 	random_bytes(&r, b, sizeof b);
 	node_run_init(&run, "com.microsoft", "DynamicQuantizeMatMul", 1, 1);
@@ -165,7 +158,6 @@ void test_op_codes__gemm(void **state)
 	uint8_t a[K * M], b[N * K];
 	int32_t c[N];
 	struct node_run run;
-
 	random_bytes(&r, a, sizeof a);
 	random_bytes(&r, b, sizeof b);
 	for (int i = 0; i < N; i++)
@@ -202,7 +194,6 @@ void test_op_codes__convolution_with_scales_of_channels(void **state)
 	uint8_t x[C * SIDE * SIDE], w[OC * CG * 9];
 	int64_t pads[] = {1, 1, 1, 1};
 	struct node_run run;
-
 	random_bytes(&r, x, sizeof x);
 	random_bytes(&r, w, sizeof w);
 	node_run_init(&run, "", "QLinearConv", 10, 1);
@@ -237,7 +228,6 @@ void test_op_codes__products_without_memory(void **state)
 	const uint8_t a[M * K] = {1}, b[K * N] = {2};
 	enum status s = STATUS_NOMEM;
 	long n = 0;
-
 	while (s != STATUS_OK) {
 		struct node_run run;
 		struct error err = {0};
@@ -262,7 +252,6 @@ void test_op_codes__add_and_multiply_broadcast(void **state)
 	static const int counts[][2] = {{6, 3}, {6, 1}, {1, 6}, {1, 1}};
 	const uint8_t code[2][6] = {{77, 0, 100, 130, 200, 255}, {5, 90, 255, 33, 120, 200}}, zero[] = {128, 9, 100};
 	const float scale[] = {0.03f, 0.07f, 0.11f};
-
 	for (int mode = 0; mode < 8; mode++) {
 		struct node_run run;
 		const int *n = counts[mode / 2];
@@ -296,7 +285,6 @@ static double sigmoid(double x, const double *row, int n)
 static double softmax(double x, const double *row, int n)
 {
 	double sum = 0;
-
 	for (int i = 0; i < n; i++)
 		sum += exp(row[i]);
 	return exp(x) / sum;
@@ -305,7 +293,6 @@ static double softmax(double x, const double *row, int n)
 static double average(double x, const double *row, int n)
 {
 	double sum = 0;
-
 	for (int i = 0; i < n; i++)
 		sum += row[i];
 	return sum / n;
@@ -325,7 +312,6 @@ void test_op_codes__functions_of_a_row(void **state)
 	const int8_t x[] = {-128, -50, 0, 3, 127, 10, 20, 30, 40, 50}, x_zero = 3, y_zero = -100;
 	const float x_scale = 0.021f, y_scale = 0.0117f;
 	int64_t kernel[] = {1, 5};
-
 	for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
 		struct node_run run;
 		node_run_init(&run, "com.microsoft", functions[f].name, 1, 1);
@@ -355,7 +341,6 @@ void test_op_codes__concat_brings_parts_to_one_scale(void **state)
 	const float a_scale = 0.5f, b_scale = 3.0f, y_scale = 0.9f;
 	const double want[] = {-64, 0, 3, 63.5, -60.5, 6};
 	struct node_run run;
-
 	node_run_init(&run, "com.microsoft", "QLinearConcat", 1, 1);
 	node_run_add(&run, DT_F32, SCALAR, &y_scale);
 	node_run_add(&run, DT_U8, SCALAR, &y_zero);
@@ -378,7 +363,6 @@ void test_op_codes__where_brings_both_to_one_scale(void **state)
 	const float x_scale = 0.5f, y_scale = 3.0f, z_scale = 0.9f;
 	const double want[] = {-64, 0, 63.5, 60, 60, 60};
 	struct node_run run;
-
 	node_run_init(&run, "com.microsoft", "QLinearWhere", 1, 1);
 	node_run_add(&run, DT_BOOL, SHAPE_OF(2, 1), condition);
 	node_run_add(&run, DT_U8, SHAPE_OF(2, 3), x);
@@ -401,7 +385,6 @@ void test_op_codes__wrong_counts_are_refused(void **state)
 	const float scale[3] = {1, 1, 1};
 	struct error err;
 	struct node_run run;
-
 	node_run_init(&run, "", "QuantizeLinear", 13, 1);
 	*(int64_t *)node_run_field(&run, "axis") = 0;
 	node_run_add(&run, DT_F32, SHAPE_OF(2, 1), scale);
@@ -423,7 +406,6 @@ static void check_ties(const char *op, float y_scale, const uint8_t *want)
 	const uint8_t a_zero = 3, b_zero = 121, y_zero = 61;
 	uint8_t a[48], b[48];
 	struct node_run r;
-
 	for (int i = 0; i < 48; i++) {
 		a[i] = (uint8_t)(i * 7);
 		b[i] = (uint8_t)(i * 13 + 5);
@@ -448,7 +430,6 @@ void test_op_codes__ties_of_sums_and_products(void **state)
 	    112, 125, 138, 152, 165, 178, 191, 204, 218, 231, 244, 255, 143, 156, 0, 0, 4, 17, 30, 44, 57, 70, 83};
 	static const uint8_t product_of[] = {65, 56, 49, 44, 42, 41, 43, 47, 53, 62, 72, 85, 100, 117, 136, 158, 181, 207, 235, 255, 0, 0, 0, 0,
 	    0, 0, 0, 14, 42, 73, 106, 141, 178, 217, 255, 255, 255, 61, 71, 41, 34, 29, 27, 26, 28, 32, 38, 47};
-
 	check_ties("QLinearAdd", 0.04f, sum);
 	check_ties("QLinearMul", 0.05f, product_of);
 }
@@ -461,7 +442,6 @@ void test_op_codes__ties_of_means(void **state)
 	const uint8_t x_zero = 100, y_zero = 91;
 	uint8_t x[30];
 	struct node_run r;
-
 	for (int i = 0; i < 30; i++)
 		x[i] = (uint8_t)(i * 37 + 11);
 	node_run_init(&r, "com.microsoft", "QLinearAveragePool", 1, 1);

@@ -6,7 +6,6 @@ void test_op_corners__slice_backwards_to_the_end(void **state)
 	static const float x[] = {0, 1, 2, 3, 4};
 	static const int64_t start = 3, axis = 0, step = -2, ends[] = {INT32_MAX, INT64_MAX, -100};
 	struct node_run r;
-
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		node_run_init(&r, "", "Slice", 13, 1);
@@ -26,7 +25,6 @@ void test_op_corners__reducing_no_axis_still_squares(void **state)
 	static const float x[] = {-2, 3};
 	static const int64_t none = 0;
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "ReduceSumSquare", 18, 1);
 	*(int64_t *)node_run_field(&r, "noop_with_empty_axes") = 1;
@@ -42,7 +40,6 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 {
 	static const float x[] = {1, 2, 3}, w[] = {10};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "ConvTranspose", 11, 1);
 	*(const char **)node_run_field(&r, "auto_pad") = "SAME_UPPER";
@@ -65,7 +62,6 @@ void test_op_corners__resize_adds_up_four_products(void **state)
 	    0x1.24dd38p-1f, 0x1.028f6p+0f, 0x1.72b026p+0f, 0x1.bd70a8p+0f};
 	float x[9];
 	struct node_run r;
-
 	(void)state;
 	for (int i = 0; i < 9; i++)
 		x[i] = (float)(i * (double)0.73f - (double)4.1f);
@@ -86,7 +82,6 @@ void test_op_corners__resize_rounds_coordinates_in_float(void **state)
 {
 	static const float x[] = {0, 1, 2, 3, 4, 5, 6, 7}, scale = 0.3f, none = 0;
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "Resize", 13, 1);
 	*(const char **)node_run_field(&r, "nearest_mode") = "round_prefer_ceil";
@@ -104,7 +99,6 @@ void test_op_corners__resize_half_pixel_symmetric_adds_up_in_double(void **state
 	static const float x[] = {0, 1, 2, 3, 4};
 	static const int64_t size = 3;
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "Resize", 19, 1);
 	*(const char **)node_run_field(&r, "nearest_mode") = "floor";
@@ -124,7 +118,6 @@ void test_op_corners__pads_below_zero_cut_before_the_rest_is_wrapped(void **stat
 	static const int64_t pads[][2] = {{-2, 4}, {4, -2}, {-6, 1}};
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		node_run_init(&r, "", "Pad", 19, 1);
@@ -145,7 +138,6 @@ void test_op_corners__the_upper_limit_of_a_clip_wins(void **state)
 {
 	static const int8_t x[] = {-100, 0, 100}, low = 50, high = -50;
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "Clip", 13, 1);
 	node_run_add(&r, DT_I8, SHAPE_OF(3), x);
@@ -162,7 +154,6 @@ void test_op_corners__the_first_resize_rounds_up_where_it_shrinks(void **state)
 {
 	static const float x[] = {0, 1, 2, 3, 4}, scale[] = {0.6f, 1.5f};
 	struct node_run r;
-
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		node_run_init(&r, "", "Resize", 10, 1);
@@ -179,7 +170,6 @@ void test_op_corners__resize_multiplies_sizes_in_float(void **state)
 {
 	static const float x[10] = {0}, scale = 2.3f;
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "Resize", 13, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(10), x);
@@ -198,11 +188,9 @@ void test_op_corners__resize_of_bytes_with_antialias(void **state)
 		const char *mode;
 		uint8_t want[6];
 	} rows[] = {{"linear", {109, 60, 49, 104, 95, 52}}, {"cubic", {121, 53, 43, 113, 105, 48}}};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct node_run r;
-
 		node_run_init(&r, "", "Resize", 18, 1);
 		*(const char **)node_run_field(&r, "mode") = rows[i].mode;
 		*(int64_t *)node_run_field(&r, "antialias") = 1;

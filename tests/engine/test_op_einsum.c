@@ -11,7 +11,6 @@ static int64_t size_of(char label)
 static struct shape term_shape(const char *term, size_t n)
 {
 	struct shape s = {0};
-
 	for (size_t i = 0; i < n; i++)
 		s.dim[s.rank++] = size_of(term[i]);
 	return s;
@@ -24,7 +23,6 @@ static void run(struct node_run *r, const char *equation, const char *factor, co
 	static char text[2][64];
 	char *own = text[*factor == ','];
 	size_t first = strcspn(equation, ","), second = strcspn(equation + first + 1, "-");
-
 	snprintf(own, sizeof text[0], "%.*s%s%s", (int)(first + 1 + second), equation, factor, equation + first + 1 + second);
 	node_run_init(r, "", "Einsum", 12, 1);
 	*(const char **)node_run_field(r, "equation") = own;
@@ -41,7 +39,6 @@ void test_op_einsum__pairs_are_their_sums(void **state)
 		"ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca", "ab,->ba", ",ab->ab"};
 	struct support_random random = {5};
 	float x[1000];
-
 	(void)state;
 	support_random_floats(&random, x, 1000, -1, 1);
 	for (size_t i = 0; i < sizeof equation / sizeof *equation; i++) {
@@ -63,7 +60,6 @@ void test_op_einsum__threads_do_not_matter(void **state)
 	struct support_random random = {6};
 	struct error err;
 	float x[1000];
-
 	(void)state;
 	support_random_floats(&random, x, 1000, -1, 1);
 	for (size_t i = 0; i < 2; i++) {
@@ -83,7 +79,6 @@ void test_op_einsum__nothing_to_sum(void **state)
 {
 	struct node_run r;
 	float x[1] = {7};
-
 	(void)state;
 	node_run_init(&r, "", "Einsum", 12, 1);
 	*(const char **)node_run_field(&r, "equation") = "ij,jk->ik";

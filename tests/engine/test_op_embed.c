@@ -26,7 +26,6 @@ static void prepare(struct node_run *r, bool with_segments)
 static void check(bool with_segments, const float *sums)
 {
 	struct node_run r;
-
 	prepare(&r, with_segments);
 	node_run(&r);
 	assert_memory_equal(r.out[2].data, sums, LENGTH * WIDTH * sizeof *sums);
@@ -49,7 +48,6 @@ void test_op_embed__positions_may_be_given(void **state)
 {
 	static const int64_t given[] = {2, 2, 0};
 	struct node_run r;
-
 	(void)state;
 	prepare(&r, false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1, LENGTH), given);
@@ -63,7 +61,6 @@ void test_op_embed__an_id_behind_the_table_is_refused(void **state)
 	static const int32_t wrong[] = {2, 3, 1};
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	prepare(&r, true);
 	r.in[0].data = (void *)wrong;

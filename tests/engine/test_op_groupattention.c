@@ -11,14 +11,12 @@ struct parts {
 static void fill(struct parts *p)
 {
 	struct support_random r = {3};
-
 	support_random_floats(&r, p->q, sizeof *p / sizeof(float), -1, 1);
 }
 
 static void run_group(struct node_run *r, const struct parts *p, int window)
 {
 	static const int32_t length = PAST + ROWS - 1, total = PAST + ROWS;
-
 	node_run_init(r, "com.microsoft", "GroupQueryAttention", 1, 3);
 	*(int64_t *)node_run_field(r, "num_heads") = HEADS;
 	*(int64_t *)node_run_field(r, "kv_num_heads") = KV;
@@ -38,7 +36,6 @@ static void run_group(struct node_run *r, const struct parts *p, int window)
 static void run_rotary(struct node_run *r, const struct parts *p, const float *x, int heads)
 {
 	static const int64_t first = PAST;
-
 	node_run_init(r, "com.microsoft", "RotaryEmbedding", 1, 1);
 	*(int64_t *)node_run_field(r, "num_heads") = heads;
 	*(int64_t *)node_run_field(r, "rotary_embedding_dim") = 2 * PAIRS;
@@ -67,7 +64,6 @@ static void run_plain(struct node_run *r, const struct parts *p, const float *q,
 static void check_window(const struct parts *p, int window, const float *mask)
 {
 	struct node_run group, q, k, plain;
-
 	run_group(&group, p, window);
 	node_run(&group);
 	run_rotary(&q, p, p->q, HEADS);
@@ -88,7 +84,6 @@ void test_op_groupattention__is_rotary_and_attention(void **state)
 {
 	const float far = -INFINITY, near_two[ROWS * (PAST + ROWS)] = {far, 0, 0, 0, 0, far, far, 0, 0, 0, far, far, far, 0, 0};
 	struct parts p;
-
 	(void)state;
 	fill(&p);
 	check_window(&p, -1, NULL);
@@ -101,7 +96,6 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	struct parts p;
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	fill(&p);
 	run_group(&r, &p, -1);

@@ -111,7 +111,6 @@ struct sample { // a node with everything that it points to
 static void *keep(struct sample *s, size_t size)
 {
 	void *p = xcalloc(1, size + 1);
-
 	assert_true(s->blocks < 64);
 	s->block[s->blocks++] = p;
 	return p;
@@ -132,7 +131,6 @@ static enum dtype any_type(struct support_random *r, const struct sample *s, con
 	size_t last = strlen(types) - 1;
 	char letter = types[(size_t)i < last ? (size_t)i : last];
 	static const enum dtype codes[] = {DT_I8, DT_U8}, narrow[] = {DT_I8, DT_U8, DT_I4, DT_U4};
-
 	if (support_random_int(r, 0, 15) == 0)
 		return (enum dtype)support_random_int(r, DT_F32, DT_COUNT - 1);
 	if (letter >= '0' && letter <= '9' && letter - '0' < i)
@@ -166,7 +164,6 @@ static struct shape any_shape(struct support_random *r, const struct sample *s)
 {
 	const struct shape *u = &s->usual;
 	struct shape t = *u;
-
 	switch (support_random_int(r, 0, 11)) {
 	case 0:
 		return (struct shape){.rank = 0};
@@ -195,7 +192,6 @@ static struct shape any_shape(struct support_random *r, const struct sample *s)
 static void fill(struct sample *s, struct tensor *t, struct support_random *r)
 {
 	int64_t n = tensor_count(t);
-
 	t->data = keep(s, tensor_bytes(t));
 	for (int64_t i = 0; i < n; i++) {
 		switch (t->type) {
@@ -227,7 +223,6 @@ static void make_attr(struct sample *s, const struct attr_spec *a, struct suppor
 	int n = support_random_int(r, 0, 5);
 	int64_t *ints;
 	float *floats;
-
 	switch (a->kind) {
 	case ATTR_INT:
 		*(int64_t *)at = dflt ? (int64_t)a->dflt : any_int(r);
@@ -299,7 +294,6 @@ static void shape_without_values(struct sample *s, const struct op *op, struct s
 	struct tensor hidden[MAX_IO], out[MAX_IO] = {0};
 	const struct tensor *input[MAX_IO];
 	struct error err = {0};
-
 	for (int i = 0; i < s->node.n_in; i++) {
 		hidden[i] = s->in[i];
 		if (support_random_int(r, 0, 1))
@@ -317,7 +311,6 @@ static bool may_refuse(const struct op *op)
 {
 	static const enum op_id large[] = {OP_GatherElements, OP_Scatter, OP_ScatterElements, OP_ScatterND, OP_NegativeLogLikelihoodLoss,
 	    OP_SoftmaxCrossEntropyLoss, OP_BatchNormalization};
-
 	for (size_t i = 0; i < sizeof large / sizeof *large; i++)
 		if (op->id == large[i])
 			return true;
@@ -328,7 +321,6 @@ static bool evaluate(struct sample *s, const struct op *op)
 {
 	size_t total = 0;
 	struct error err = {0};
-
 	if (op->shape(&s->node, s->input, s->out, &err) != STATUS_OK)
 		return false;
 	for (int i = 0; i < s->node.n_out; i++) {
@@ -354,7 +346,6 @@ void test_op_hostile__no_row_trusts_its_input(void **state)
 	struct support_random r = {2024};
 	int n, done = 0, rows_done = 0;
 	const struct op *rows = op_rows(&n);
-
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		int before = done;

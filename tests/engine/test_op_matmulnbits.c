@@ -7,7 +7,6 @@ enum { M = 2, K = 19, N = 3, BLOCK = 16, BLOCKS = 2 };
 static int code_at(const uint8_t *column, int k, int bits)
 {
 	int per = 8 / bits;
-
 	return column[k / per] >> (k % per * bits) & ((1 << bits) - 1);
 }
 
@@ -18,7 +17,6 @@ static void check(int bits, bool with_zeros, bool with_bias)
 	uint8_t codes[N * BLOCKS * BLOCK], zeros[N * BLOCKS];
 	int bytes = BLOCK * bits / 8, zero_bytes = (BLOCKS * bits + 7) / 8;
 	struct node_run r;
-
 	support_random_floats(&random, x, M * K, -1, 1);
 	support_random_floats(&random, scales, N * BLOCKS, 0.1f, 1);
 	support_random_floats(&random, bias, N, -1, 1);

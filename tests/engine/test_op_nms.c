@@ -14,14 +14,12 @@ static float iou(const float *a, const float *b)
 	float h = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
 	float w = (a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]);
 	float both = w > 0 && h > 0 ? w * h : 0;
-
 	return both / (area_of(a) + area_of(b) - both);
 }
 
 static int best_left(const float *scores, const bool *gone)
 {
 	int best = -1;
-
 	for (int i = 0; i < BOXES; i++)
 		if (!gone[i] && (best < 0 || scores[i] > scores[best]))
 			best = i;
@@ -33,7 +31,6 @@ static int choose(int *chosen, const float *boxes, const float *scores, float li
 {
 	bool gone[BOXES] = {false};
 	int n = 0;
-
 	for (int best; n < MOST && (best = best_left(scores, gone)) >= 0; n++) {
 		chosen[n] = best;
 		gone[best] = true;
@@ -50,7 +47,6 @@ void test_op_nms__many_boxes(void **state)
 	float boxes[BOXES * 4], scores[BOXES], limit = 0.3f;
 	int64_t most = MOST;
 	int chosen[MOST], n;
-
 	(void)state;
 	support_random_floats(&r, boxes, BOXES * 4, 0, 1);
 	for (int i = 0; i < BOXES; i++) // many are equal: the first goes first

@@ -8,7 +8,6 @@ void test_op_rare__center_crop_and_pad(void **state)
 	static const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 	static const int64_t size[2] = {3, 1};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "CenterCropPad", 18, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 4), x);
@@ -21,7 +20,6 @@ void test_op_rare__center_crop_and_pad(void **state)
 static void scatter(struct node_run *r, const char *mode, const int64_t *at)
 {
 	static const float cache[8] = {1, 2, 3, 4, 5, 6, 7, 8}, rows[4] = {-1, -2, -3, -4};
-
 	node_run_init(r, "", "TensorScatter", 24, 1);
 	*(const char **)node_run_field(r, "mode") = mode;
 	node_run_add(r, DT_F32, SHAPE_OF(2, 4, 1), cache);
@@ -34,7 +32,6 @@ void test_op_rare__tensor_scatter(void **state)
 	static const int64_t inside[2] = {0, 2}, beyond[2] = {0, 3}, outside[2] = {0, 4};
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	scatter(&r, "linear", inside);
 	node_run(&r);
@@ -57,7 +54,6 @@ enum { MANY_NUMBERS = 1 << 16 };
 static void draw(struct node_run *r, const char *op, float seed)
 {
 	static int64_t size = MANY_NUMBERS;
-
 	node_run_init(r, "", op, 17, 1);
 	*(struct ints *)node_run_field(r, "shape") = (struct ints){&size, 1};
 	*(float *)node_run_field(r, "seed") = seed;
@@ -68,7 +64,6 @@ static void check_moments(const char *op, double mean, double deviation)
 {
 	struct node_run r, same, other;
 	double sum = 0, squares = 0;
-
 	draw(&r, op, 1);
 	draw(&same, op, 1);
 	draw(&other, op, 2);
@@ -99,7 +94,6 @@ void test_op_rare__bernoulli(void **state)
 	static float chance[1000];
 	struct node_run r;
 	int ones = 0;
-
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		chance[i] = 0.2f;
@@ -120,7 +114,6 @@ void test_op_rare__optional_values(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *yes, *no;
 	Onnx__NodeProto *n;
-
 	(void)state;
 	case_init(&c);
 	c.opset.version = 18;
@@ -147,7 +140,6 @@ void test_op_rare__image_scaler(void **state)
 {
 	static const float x[4] = {1, 2, 3, 4};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "ImageScaler", 8, 1);
 	*(float *)node_run_field(&r, "scale") = 2;
@@ -165,7 +157,6 @@ void test_op_rare__max_roi_pool(void **state)
 	float x[20], elsewhere[5] = {1};
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		x[i] = (float)(i * 7 % 20 - 12);
@@ -187,7 +178,6 @@ void test_op_rare__inverse_and_distances(void **state)
 {
 	static const float a[4] = {0, 2, 4, 3}, b[2] = {3, -2};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "com.microsoft", "Inverse", 1, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 2), a);
@@ -211,7 +201,6 @@ void test_op_rare__integer_product_of_no_matrices(void **state)
 {
 	static const uint8_t none[1] = {0}, b[6] = {1, 2, 3, 4, 5, 6};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "MatMulInteger", 10, 1);
 	node_run_add(&r, DT_U8, SHAPE_OF(0, 2, 3), none);

@@ -11,7 +11,6 @@ struct weights { // of two directions
 static void fill(struct weights *v)
 {
 	struct support_random r = {11};
-
 	support_random_floats(&r, v->x, sizeof v->x / sizeof(float), -1, 1);
 	support_random_floats(&r, v->w, sizeof v->w / sizeof(float), -1, 1);
 	support_random_floats(&r, v->r, sizeof v->r / sizeof(float), -1, 1);
@@ -22,7 +21,6 @@ static void fill(struct weights *v)
 static void start(struct node_run *run, const char *op, int gates, const char *direction, const struct weights *v, const float *x, int first)
 {
 	int directions = strcmp(direction, "bidirectional") ? 1 : 2, rows = gates * HIDDEN;
-
 	node_run_init(run, "", op, 14, 2);
 	*(const char **)node_run_field(run, "direction") = direction;
 	node_run_add(run, DT_F32, SHAPE_OF(STEPS, BATCH, INPUT), x);
@@ -36,7 +34,6 @@ static void check_directions(const char *op, int gates)
 	struct weights v;
 	struct node_run both, forward, backward;
 	float turned[STEPS * BATCH * INPUT];
-
 	fill(&v);
 	for (int t = 0; t < STEPS; t++)
 		memcpy(turned + t * BATCH * INPUT, v.x + (STEPS - 1 - t) * BATCH * INPUT, BATCH * INPUT * sizeof(float));
@@ -71,7 +68,6 @@ void test_op_rnn__short_sequences_end_early(void **state)
 	const int32_t lengths[BATCH] = {2, 4};
 	struct weights v;
 	struct node_run full, cut;
-
 	fill(&v);
 	start(&full, "GRU", 3, "forward", &v, v.x, 0);
 	start(&cut, "GRU", 3, "forward", &v, v.x, 0);
@@ -93,7 +89,6 @@ void test_op_rnn__activations_take_their_parameters(void **state)
 	const float x[] = {0.3f, -0.7f}, w[] = {2, -1}, r[] = {0.5f, 0.25f}, b[] = {0.1f, 0.2f, -0.1f, 0.4f};
 	float alpha[] = {0.75f, 0.5f}, beta[] = {0.3f, 2};
 	struct node_run run;
-
 	node_run_init(&run, "", "RNN", 14, 1);
 	*(const char **)node_run_field(&run, "direction") = "bidirectional";
 	*(const char **)node_run_field(&run, "activations") = "Affine ScaledTanh";
@@ -117,7 +112,6 @@ void test_op_rnn__shapes_that_do_not_fit_are_refused(void **state)
 	struct weights v;
 	struct error err;
 	struct node_run run;
-
 	fill(&v);
 	start(&run, "LSTM", 4, "forward", &v, v.x, 0);
 	run.in[3].shape.dim[1]--;
@@ -148,7 +142,6 @@ struct codes { // of one direction, transposed; w, r: what they stand for
 static void fill_codes(struct codes *v)
 {
 	struct support_random r = {5};
-
 	v->zero = 120;
 	support_random_floats(&r, v->scale, ROWS, 0.001f, 0.01f);
 	for (int i = 0; i < (INPUT + HIDDEN) * ROWS; i++) {
@@ -162,7 +155,6 @@ static void fill_codes(struct codes *v)
 static void run_codes(struct node_run *run, const struct codes *v, const float *x)
 {
 	static uint8_t zeros[ROWS];
-
 	memset(zeros, v->zero, sizeof zeros);
 	node_run_init(run, "com.microsoft", "DynamicQuantizeLSTM", 1, 3);
 	node_run_add(run, DT_F32, SHAPE_OF(2, 1, INPUT), x);
@@ -198,7 +190,6 @@ void test_op_rnn__weights_of_codes(void **state)
 	struct codes v;
 	struct node_run codes, first, second;
 	float h[HIDDEN], low = 0, high = 0, scale;
-
 	(void)state;
 	fill_codes(&v);
 	run_codes(&codes, &v, x);
@@ -231,7 +222,6 @@ static void check_steps(const char *op, int gates, const char *direction)
 	int64_t rows = gates * HIDDEN;
 	bool reverse = !strcmp(direction, "reverse");
 	struct node_run all;
-
 	fill(&v);
 	support_random_floats(&random, x, LONG * INPUT, -1, 1);
 	for (int t = -1; t < LONG; t++) { // -1: all of them
@@ -285,7 +275,6 @@ static void check_samples(const char *op, int gates, const char *direction)
 	float x[LONG * MANY * INPUT], own[LONG * INPUT];
 	int64_t rows = gates * HIDDEN;
 	struct node_run all, one;
-
 	fill(&v);
 	support_random_floats(&random, x, LONG * MANY * INPUT, -1, 1);
 	for (int s = -1; s < MANY; s++) { // -1: all of them

@@ -19,7 +19,6 @@ static void check(bool interleaved, const float *want)
 {
 	static const int64_t positions[] = {2, 1};
 	struct node_run r;
-
 	prepare(&r, "", interleaved);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
@@ -52,7 +51,6 @@ void test_op_rotary__one_position_is_that_of_the_first_row(void **state)
 {
 	static const int64_t first = 1;
 	struct node_run r;
-
 	(void)state;
 	prepare(&r, "com.microsoft", false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &first);
@@ -68,7 +66,6 @@ void test_op_rotary__without_positions(void **state)
 {
 	static const float rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8};
 	struct node_run r;
-
 	(void)state;
 	node_run_init(&r, "", "RotaryEmbedding", 23, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 2, 4), rows);
@@ -84,7 +81,6 @@ void test_op_rotary__a_position_behind_the_caches_is_refused(void **state)
 	static const int64_t positions[] = {2, 3};
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	prepare(&r, "", false);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
@@ -99,7 +95,6 @@ void test_op_rotary__a_first_position_at_the_end_of_all_numbers_is_refused(void 
 	static const int64_t first = INT64_MAX;
 	struct node_run r;
 	struct error err;
-
 	(void)state;
 	prepare(&r, "com.microsoft", false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &first);

@@ -9,7 +9,6 @@ static void run_wide(struct node_run *r, struct tensor *out, int width)
 {
 	const struct tensor *in[NODE_RUN_MAX];
 	struct error err;
-
 	for (int i = 0; i < r->n.n_in; i++)
 		in[i] = &r->in[i];
 	if (r->n.op->shape(&r->n, in, out, &err) != STATUS_OK || op_finish(&r->n, in, out, width, &err) != STATUS_OK)
@@ -26,7 +25,6 @@ struct operand {
 static struct operand some_operand(struct support_random *r, const struct shape *full)
 {
 	struct operand o = {.shape = *full};
-
 	for (int i = 0; i < full->rank; i++)
 		o.shape.dim[i] = support_random_int(r, 0, 1) ? full->dim[i] : 1;
 	o.x = calloc((size_t)shape_count(&o.shape), sizeof *o.x);
@@ -38,7 +36,6 @@ static struct operand some_operand(struct support_random *r, const struct shape 
 static float met(const struct operand *o, const struct shape *full, int64_t i)
 {
 	int64_t at = 0, step = 1;
-
 	for (int d = full->rank - 1; d >= 0; i /= full->dim[d--]) {
 		at += o->shape.dim[d] == 1 ? 0 : i % full->dim[d] * step;
 		step *= o->shape.dim[d];
@@ -51,7 +48,6 @@ static void check_broadcast(struct support_random *r, const struct shape *dims)
 	struct operand a = some_operand(r, dims), b = some_operand(r, dims);
 	struct shape y = *dims;
 	struct node_run run;
-
 	for (int d = 0; d < y.rank; d++)
 		y.dim[d] = a.shape.dim[d] > b.shape.dim[d] ? a.shape.dim[d] : b.shape.dim[d];
 	node_run_init(&run, "", "Sub", 14, 1);
@@ -73,7 +69,6 @@ void test_op_rows__broadcast(void **state)
 {
 	static const int64_t sizes[] = {1, 2, 3, 7, 12, 40};
 	struct support_random r = {41};
-
 	for (int i = 0; i < 300; i++) {
 		struct shape s = {.rank = support_random_int(&r, 1, 4)};
 		for (int d = 0; d < s.rank; d++)
@@ -93,7 +88,6 @@ void test_op_rows__broadcast(void **state)
 static float reduced(const char *op, const float *x, int64_t n)
 {
 	double acc = strcmp(op, "ReduceMax") ? 0 : -INFINITY;
-
 	for (int64_t i = 0; i < n; i++)
 		if (!strcmp(op, "ReduceMax"))
 			acc = (double)x[i] > acc || isnan(x[i]) ? (double)x[i] : acc;
@@ -106,7 +100,6 @@ static void check_reduction(struct support_random *r, const char *op, int64_t ro
 {
 	float *x = calloc((size_t)(rows * n), sizeof *x);
 	struct node_run run;
-
 	support_random_floats(r, x, (size_t)(rows * n), -1, 1);
 	x[rows * n / 2] = support_random_int(r, 0, 3) ? 0.5f : NAN;
 	node_run_init(&run, "", op, 11, 1);
@@ -129,7 +122,6 @@ void test_op_rows__reductions(void **state)
 {
 	static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMean"};
 	struct support_random r = {42};
-
 	for (int i = 0; i < 60; i++)
 		check_reduction(&r, ops[i % 3], support_random_int(&r, 1, 11), support_random_int(&r, 1, 70));
 	check_reduction(&r, "ReduceSum", 1300, 49);
@@ -143,7 +135,6 @@ void test_op_rows__reductions(void **state)
 static double softmax_at(const float *x, int64_t n, int64_t inner, int64_t i)
 {
 	double sum = 0;
-
 	for (int64_t j = 0; j < n; j++)
 		sum += exp((double)x[j * inner] - (double)x[i * inner]);
 	return 1 / sum;
@@ -156,7 +147,6 @@ static void check_softmax(struct support_random *r, int64_t outer, int64_t n, in
 	float *x = calloc(count, sizeof *x);
 	struct tensor first = {0};
 	struct node_run run;
-
 	support_random_floats(r, x, count, -6, 6);
 	node_run_init(&run, "", "Softmax", 13, 1);
 	*(int64_t *)node_run_field(&run, "axis") = 1;
@@ -186,7 +176,6 @@ static void check_softmax(struct support_random *r, int64_t outer, int64_t n, in
 void test_op_rows__softmax(void **state)
 {
 	struct support_random r = {44};
-
 	for (int i = 0; i < 60; i++)
 		check_softmax(&r, support_random_int(&r, 1, 5), support_random_int(&r, 1, 70), i % 2 ? 1 : support_random_int(&r, 1, 150));
 	check_softmax(&r, 200, 17, 1); // rows that are taken together, of which the last are fewer
@@ -197,7 +186,6 @@ void test_op_rows__softmax_of_what_is_no_number(void **state)
 {
 	float x[3][11] = {{0}};
 	struct node_run run;
-
 	for (int i = 0; i < 11; i++)
 		x[0][i] = -INFINITY, x[1][i] = i == 4 ? -INFINITY : 0, x[2][i] = i == 9 ? NAN : 1;
 	node_run_init(&run, "", "Softmax", 13, 1);
@@ -224,7 +212,6 @@ static void check_topk(struct support_random *r, int64_t n, int64_t k, bool larg
 	float *x = calloc((size_t)n, sizeof *x);
 	bool *gone = calloc((size_t)n, sizeof *gone);
 	struct node_run run;
-
 	for (int64_t i = 0; i < n; i++) // many are equal
 		x[i] = support_random_int(r, 0, 40) ? (float)support_random_int(r, -20, 20) : NAN;
 	node_run_init(&run, "", "TopK", 11, 2);
@@ -250,7 +237,6 @@ static void check_topk(struct support_random *r, int64_t n, int64_t k, bool larg
 void test_op_rows__topk(void **state)
 {
 	struct support_random r = {43};
-
 	for (int i = 0; i < 200; i++) {
 		int64_t n = support_random_int(&r, 1, 120);
 		check_topk(&r, n, support_random_int(&r, 0, (int)n), i % 2);
@@ -266,7 +252,6 @@ static int64_t pooled(int64_t in, int64_t kernel, int64_t stride, bool ceil)
 	float x[8] = {1, 4, 2, 8, 5, 7, 3, 6};
 	struct node_run r;
 	struct error err;
-
 	node_run_init(&r, "", "MaxPool", 17, 1);
 	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){k, 1};
 	*(struct ints *)node_run_field(&r, "strides") = (struct ints){s, 1};
@@ -299,7 +284,6 @@ void test_op_rows__ends_of_short_rows(void **state)
 		const char *op;
 		float none, want[2];
 	} cases[] = {{"ReduceMax", -INFINITY, {-1, 7}}, {"ReduceMin", INFINITY, {-5, 0}}};
-
 	(void)state;
 	for (int i = 0; i < 2; i++)
 		for (int64_t n = 0; n <= 3; n += 3) {
@@ -325,7 +309,6 @@ void test_op_rows__the_first_and_the_best_shared_by_threads(void **state)
 	static const int64_t k = 5;
 	struct support_random r = {44};
 	float *x = calloc(N * M, sizeof *x);
-
 	(void)state;
 	for (int i = 0; i < N * M; i++)
 		x[i] = (float)support_random_int(&r, -50, 50);

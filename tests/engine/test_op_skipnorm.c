@@ -11,7 +11,6 @@ struct values {
 static void fill(struct values *v)
 {
 	struct support_random r = {3};
-
 	support_random_floats(&r, (float *)v, sizeof *v / sizeof(float), -2, 2);
 }
 
@@ -19,7 +18,6 @@ static void fill(struct values *v)
 static double normalised(const double *sum, int i, bool simplified)
 {
 	double mean = 0, square = 0;
-
 	for (int k = 0; k < SIZE; k++)
 		mean += simplified ? 0 : sum[k] / SIZE;
 	for (int k = 0; k < SIZE; k++)
@@ -31,7 +29,6 @@ static void check(const char *op, bool simplified)
 {
 	struct values v;
 	struct node_run run;
-
 	fill(&v);
 	node_run_init(&run, "com.microsoft", op, 1, 1);
 	*(float *)node_run_field(&run, "epsilon") = 0.25f;
@@ -71,11 +68,9 @@ void test_op_skipnorm__one_skip_for_all_samples(void **state)
 {
 	static const float x[8] = {0, 2, 4, 3, 1, 5, -2, -3}, skip[4] = {1, 0, 0, 2}, scale[2] = {1, 2}, shift[2] = {.5f, 0};
 	static const float want[8] = {-.20710677f, 1.4142135f, -.20710677f, 1.4142135f, -.44868326f, 1.8973665f, -.20710677f, 1.4142135f};
-
 	(void)state;
 	for (int ones = 0; ones < 2; ones++) {
 		struct node_run r;
-
 		node_run_init(&r, "com.microsoft", "SkipLayerNormalization", 1, 1);
 		*(float *)node_run_field(&r, "epsilon") = .25f;
 		node_run_add(&r, DT_F32, SHAPE_OF(2, 2, 2), x);

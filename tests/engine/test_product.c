@@ -17,7 +17,6 @@ static struct matrices shape_of_case(size_t i, int turned)
 {
 	int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
 	struct matrices t = {m, n, k, k, 1, n, 1};
-
 	if (turned & 1)
 		t.a_row = 1, t.a_col = m;
 	if (turned & 2)
@@ -40,7 +39,6 @@ static void check_floats(struct matrices t, const void *left, const void *right,
 {
 	const float *a = left, *b = right;
 	float *y = malloc((size_t)(t.m * t.n + 1) * sizeof *y);
-
 	for (int64_t i = 0; i < t.m * t.n; i++)
 		y[i] = (float)i;
 	product_floats(&t, a, b, y, width);
@@ -71,7 +69,6 @@ static void check_codes(struct matrices t, const void *left, const void *right, 
 	const int16_t *a = left, *b = right;
 	uint32_t *y = malloc((size_t)(t.m * t.n + 1) * sizeof *y);
 	void *scratch = malloc(product_codes_scratch(&t) + 1);
-
 	for (int64_t i = 0; i < t.m * t.n; i++)
 		y[i] = (uint32_t)i;
 	product_codes(&t, a, b, y, scratch, width);

@@ -32,7 +32,6 @@ static void random_trial(struct support_random *r, struct trial *b, bool transpo
 {
 	struct conv_geometry *g = &b->t.g;
 	int32_t low, high;
-
 	*b = (struct trial){.t = {.transposed = transposed, .in_type = type}, .wide = bits == 16};
 	while (!geometry(r, g, transposed))
 		;
@@ -156,7 +155,7 @@ void test_qconv__depthwise_rows_and_remainders(void **state)
 	static const int64_t kernels[][2] = {{3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}, {2, 3}};
 	struct support_random r = {24};
 	for (int64_t size = 1; size <= 7; size++)
-		for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
 			for (int64_t variant = 0; variant < 4; variant++) { // plain, stride 2, stride 3, dilated
 				struct conv_geometry g = square(0, 0, size, 1, 1, 0);
 				g.kh = kernels[i][0];
@@ -334,7 +333,7 @@ void test_qconv__ref_transposed_is_the_definition(void **state)
 		random_trial(&r, &b, true, DT_I8, 8);
 		const struct conv_geometry *g = &b.t.g;
 		int64_t cg = g->c / g->group, ocg = g->oc / g->group, plane = g->oh * g->ow;
-		int64_t *acc = calloc((size_t)(g->n * g->oc * plane), sizeof(*acc));
+		int64_t *acc = calloc((size_t)(g->n * g->oc * plane), sizeof *acc);
 		b.t.to_float = true;
 		b.t.bias = NULL;
 		b.t.fbias = NULL;

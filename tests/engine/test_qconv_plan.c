@@ -10,7 +10,6 @@ void test_qconv_plan__tiles_of_wide_dilations(void **state)
 		int64_t channels, size, dilation;
 	} layers[] = {{320, 33, 6}, {320, 33, 12}, {320, 33, 18}, {100, 40, 20}, {640, 33, 15}};
 	struct support_random r = {31};
-
 	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_geometry g = square(layers[i].channels, 17, layers[i].size, 3, 1, 1);
 		g.dil_h = g.dil_w = g.pad_t = g.pad_l = g.pad_b = g.pad_r = layers[i].dilation;

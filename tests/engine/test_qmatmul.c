@@ -47,7 +47,6 @@ static void make(struct support_random *r, struct trial *x, enum dtype a, enum d
 {
 	struct qmatmul_task *t = &x->t;
 	int64_t batch_b;
-
 	t->batch = support_random_int(r, 1, 3);
 	t->m = support_random_int(r, 0, 4) ? support_random_int(r, 1, 40) : 1;
 	t->n = support_random_int(r, 1, 50);
@@ -79,7 +78,6 @@ static void make_output(struct support_random *r, struct trial *x)
 	size_t n = (size_t)t->n;
 	float size = 0.5f / (float)t->k;
 	bool powers = support_random_int(r, 0, 2) == 0; // scales as most of the targets have them
-
 	size /= dtype_size(t->a_type) == 2 ? 256.0f : 1.0f;
 	size /= dtype_size(t->b_type) == 2 ? 256.0f : 1.0f;
 	x->scale = calloc(n, sizeof(float));
@@ -120,7 +118,6 @@ static uint8_t *run(const struct trial *x, enum kernel_backend backend, int widt
 	struct error err = {0};
 	struct kernel *k;
 	uint8_t *y = malloc(x->out_size + 2 * GUARD);
-
 	if (kernel_qmatmul(&k, backend, &x->t, &err) != STATUS_OK)
 		fail_msg("backend %d refuses: %s", (int)backend, err.text);
 	memset(y, 0x5a, x->out_size + 2 * GUARD);
@@ -137,7 +134,6 @@ static uint8_t *run(const struct trial *x, enum kernel_backend backend, int widt
 static void check(const struct trial *x)
 {
 	uint8_t *want = run(x, BACKEND_REF, 1);
-
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
 		for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
@@ -223,7 +219,7 @@ void test_qlut__every_entry_and_every_length(void **state)
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
 		for (int n = 0; n <= 600; n++) {
-			memset(y, 0xee, sizeof(y));
+			memset(y, 0xee, sizeof y);
 			elt_lut8(lut, x, y, n, 1);
 			for (int i = 0; i < n; i++)
 				assert_int_equal(y[i], lut[x[i]]);

@@ -37,7 +37,7 @@ static void fill(float *x, int64_t n, float reach)
 		float u = noise() * reach;
 		x[i] = i % 3 == 0 ? rintf(2.0f * u) / 2.0f : i % 3 == 1 ? nextafterf(rintf(2.0f * u) / 2.0f, u) : u;
 	}
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]) && (int64_t)i < n; i++)
+	for (size_t i = 0; i < sizeof odd / sizeof odd[0] && (int64_t)i < n; i++)
 		x[(i * 37) % (size_t)n] = odd[i];
 }
 
@@ -67,7 +67,7 @@ void test_quantizer__every_rounding_at_half_way_points(void **state)
 		{ROUND_UP, {-2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.1f, 0.0f, -2.9f}, {-2, -1, 0, 1, 1, 3, 0, -2}},
 		{ROUND_DOWN, {-2.5f, -1.0f, -0.5f, 0.5f, 1.0f, 2.9f, 0.0f, -2.1f}, {-3, -1, -1, 0, 1, 2, 0, -3}},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct quantizer q = linear(one, none, -128, 127);
 		q.rounding = rows[i].r;
 		for (int j = 0; j < 8; j++) {
@@ -87,7 +87,7 @@ void test_quantizer__types_follow_the_range(void **state)
 		{-32768, 32767, DT_I16}, {0, 65535, DT_U16}, {-524288, 524287, DT_I32},
 		{INT32_MIN, INT32_MAX, DT_I32}, {-((int64_t)1 << 39), ((int64_t)1 << 39) - 1, DT_I64},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct quantizer q = linear(one, none, rows[i].min, rows[i].max);
 		assert_int_equal(quantizer_dtype(&q), rows[i].type);
 	}
@@ -101,8 +101,8 @@ void test_quantizer__all_codes_survive_a_round_trip(void **state)
 		int32_t zero;
 	} ranges[] = {{-128, 127, 0}, {0, 255, 128}, {0, 255, 3}, {-128, 127, -128}, {-32768, 32767, 0}, {0, 65535, 1000}};
 	static const float scales[] = {1.0f, 0.0625f, 0.1f, 0.0078431377f, 3.7e-5f, 16.0f};
-	for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++) {
-		for (size_t s = 0; s < sizeof(scales) / sizeof(scales[0]); s++) {
+	for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+		for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
 			int64_t n = ranges[r].max - ranges[r].min + 1;
 			struct quantizer q = linear(&scales[s], &ranges[r].zero, ranges[r].min, ranges[r].max);
 			struct tensor c = tensor(quantizer_dtype(&q), LAYOUT_PLAIN, 1, &n), x = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
@@ -146,7 +146,6 @@ static void check_loops(const struct quantizer *q, float reach)
 	const int64_t n = 1531;
 	struct tensor x = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), c = tensor(quantizer_dtype(q), LAYOUT_PLAIN, 1, &n);
 	struct tensor fake = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), back = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
-
 	fill(x.data, n, reach);
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);
@@ -172,8 +171,8 @@ void test_quantizer__loops_give_the_bits_of_one_value(void **state)
 		int32_t zero;
 	} ranges[] = {{-128, 127, 0}, {0, 255, 128}, {-32768, 32767, 7}, {0, 65535, 32768}, {-524288, 524287, 0},
 		{INT32_MIN, INT32_MAX, 0}};
-	for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
-		for (size_t s = 0; s < sizeof(scales) / sizeof(scales[0]); s++)
+	for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+		for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
 			for (int round = ROUND_HALF_EVEN; round <= ROUND_DOWN; round++) {
 				struct quantizer q = linear(&scales[s], &ranges[r].zero, ranges[r].min, ranges[r].max);
 				q.rounding = (enum rounding)round;
@@ -261,7 +260,7 @@ void test_quantizer__casts_round_to_nearest_even(void **state)
 		{8.9406967e-8f, 1.1920929e-7f, 8.9406967e-8f}, {6.1035156e-5f, 6.1035156e-5f, 6.1035156e-5f},
 		{INFINITY, INFINITY, INFINITY}, {3.4e38f, INFINITY, INFINITY}, {-0.0f, -0.0f, -0.0f},
 	};
-	const int64_t n = sizeof(rows) / sizeof(rows[0]);
+	const int64_t n = sizeof rows / sizeof rows[0];
 	struct tensor x = tensor(DT_F32, LAYOUT_PLAIN, 1, &n), y = tensor(DT_F32, LAYOUT_PLAIN, 1, &n);
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		cpu_limit((enum cpu_level)level);

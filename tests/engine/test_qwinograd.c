@@ -6,7 +6,6 @@ static bool is_taken(const struct trial *b)
 {
 	struct error err = {0};
 	struct kernel *k;
-
 	cpu_limit(CPU_AVX2);
 	enum status s = qfast_winograd(&k, &b->t, &err);
 	cpu_limit(CPU_LEVELS);
@@ -19,7 +18,6 @@ static bool is_taken(const struct trial *b)
 static struct conv_geometry random_geometry(struct support_random *r)
 {
 	struct conv_geometry g = square(support_random_int(r, 9, 44), support_random_int(r, 9, 44), 1, 3, 1, 1);
-
 	g.n = support_random_int(r, 1, 2);
 	g.h = support_random_int(r, 5, 26);
 	g.w = support_random_int(r, 5, 26);
@@ -37,7 +35,6 @@ static void random_trials(int n, uint64_t seed, enum dtype type)
 	struct support_random r = {seed};
 	int32_t low, high;
 	int taken = 0;
-
 	code_limits(type, &low, &high);
 	for (int i = 0; i < n; i++) {
 		struct trial b = {.t = {.g = random_geometry(&r), .in_type = type}};
@@ -68,7 +65,6 @@ static void extreme_trial(struct trial *b, int64_t c, int64_t plus, int32_t zero
 	struct support_random r = {3};
 	int64_t above = 127 * plus, below = 128 * (c - plus);
 	int32_t low, high;
-
 	*b = (struct trial){.t = {.g = square(c, 17, 16, 3, 1, 1), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .in_type = DT_U8,
 		.in_zero = zero}};
 	trial_fill(&r, b);
@@ -94,7 +90,7 @@ void test_qwinograd__sums_at_the_limit(void **state)
 		{115, 0, 255, false}, {228, 114, 0, true}, {229, 115, 0, true}, {230, 115, 0, false}, {227, 0, 128, true},
 		{228, 0, 128, false}, {228, 114, 128, true}, {230, 115, 127, false},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct trial b;
 		extreme_trial(&b, rows[i].c, rows[i].plus, rows[i].zero);
 		if (is_taken(&b) != rows[i].taken)
@@ -114,7 +110,7 @@ void test_qwinograd__taken_where_it_pays(void **state)
 		{16, 32, 16, true}, {32, 16, 32, true}, {64, 16, 64, true}, {80, 80, 80, true}, {128, 28, 128, true},
 		{3, 64, 16, false}, {8, 7, 8, false},   {16, 3, 16, false}, {512, 7, 512, false},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct support_random r = {4};
 		struct trial b = {.t = {.g = square(rows[i].c, rows[i].oc, rows[i].size, 3, 1, 1), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK,
 			.in_type = DT_I8}};
@@ -141,7 +137,7 @@ void test_qwinograd__leaves_what_it_is_not_made_for(void **state)
 		{.t = {.g = usual, .in_type = DT_I16}},
 		{.t = {.g = usual, .in_type = DT_I8}, .wide = true},
 	};
-	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
 		struct support_random r = {5};
 		struct trial b = trials[i];
 		trial_fill(&r, &b);

@@ -12,7 +12,6 @@ void test_rep__padding_stands_for_zero(void **state)
 	const struct shape shape = shape_of(4, (int64_t[]){2, 3, 2, 2});
 	struct rep plain = {0}, blocked = {0}, floats = {0};
 	struct error err;
-
 	assert_int_equal(rep_alloc(&plain, DT_U8, LAYOUT_PLAIN, &shape, &err), STATUS_OK);
 	rep_set_quantizer(&plain, &q);
 	for (int i = 0; i < 24; i++)

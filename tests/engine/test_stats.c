@@ -100,7 +100,7 @@ static const int64_t shapes[][4] = {
 	{1, 1, 1, 1}, {1, 3, 7, 5}, {2, 8, 6, 6}, {2, 11, 9, 13}, {1, 21, 33, 40}, {3, 16, 1, 1}, {1, 5, 1, 1},
 	{1, 25, 80, 80},
 };
-enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static void check_compare(const struct tensor *f, struct tensor *q, const struct quantizer *quant)
 {
 	struct tensor_sums first, s, want;
@@ -112,7 +112,7 @@ static void check_compare(const struct tensor *f, struct tensor *q, const struct
 		stats_compare(&s, f, q, quant);
 		if (level == CPU_PLAIN)
 			first = s;
-		assert_memory_equal(&s, &first, sizeof(s));
+		assert_memory_equal(&s, &first, sizeof s);
 		check_sums(&s, &want);
 	}
 }
@@ -215,14 +215,14 @@ static int bin_of(float x, int bins, float lo, float hi)
 
 static void check_hist(const struct tensor *f, int bins, float lo, float hi)
 {
-	uint32_t *got = calloc((size_t)bins, sizeof(*got)), *want = calloc((size_t)bins, sizeof(*want));
+	uint32_t *got = calloc((size_t)bins, sizeof *got), *want = calloc((size_t)bins, sizeof *want);
 	struct walk w = {0, 0, 0};
 	want[0] = got[0] = 7; // it adds
 	do {
 		want[bin_of(((float *)f->data)[stored_at(f, w.n, w.c, w.p)], bins, lo, hi)]++;
 	} while (next(f, &w));
 	stats_hist(got, bins, lo, hi, f);
-	assert_memory_equal(got, want, (size_t)bins * sizeof(*got));
+	assert_memory_equal(got, want, (size_t)bins * sizeof *got);
 	free(got);
 	free(want);
 }
@@ -258,7 +258,7 @@ void test_stats__hist_of_constant_and_odd_values(void **state)
 	((float *)f.data)[3] = NAN;
 	((float *)f.data)[4] = INFINITY;
 	((float *)f.data)[5] = -INFINITY;
-	memset(hist, 0, sizeof(hist));
+	memset(hist, 0, sizeof hist);
 	stats_hist(hist, 8, -4.0f, 4.0f, &f);
 	assert_int_equal(hist[0], 1);
 	assert_int_equal(hist[4], 37);
@@ -284,7 +284,7 @@ void test_stats__merging_in_order(void **state)
 	assert_true(all.fmin < -2.9f && all.fmax > 0.9f && all.n == 15000);
 	one = all;
 	sums_merge(&all, &none);
-	assert_memory_equal(&all, &one, sizeof(all));
+	assert_memory_equal(&all, &one, sizeof all);
 	tensor_drop(&f);
 	tensor_drop(&q);
 }
@@ -315,7 +315,7 @@ static void count_bits(uint32_t *count, const struct tensor *q)
 // Every element is in the bin that its value rounded down to a step says.
 static void check_grid(const struct grid *g, const struct tensor *f)
 {
-	uint32_t *want = calloc(GRID_BINS, sizeof(*want));
+	uint32_t *want = calloc(GRID_BINS, sizeof *want);
 	struct walk w = {0, 0, 0};
 	do {
 		double x = ((float *)f->data)[stored_at(f, w.n, w.c, w.p)];
@@ -323,7 +323,7 @@ static void check_grid(const struct grid *g, const struct tensor *f)
 		assert_in_range(i, 0, g->n - 1);
 		want[i]++;
 	} while (next(f, &w));
-	assert_memory_equal(g->bin, want, (size_t)g->n * sizeof(*want));
+	assert_memory_equal(g->bin, want, (size_t)g->n * sizeof *want);
 	free(want);
 }
 
@@ -331,10 +331,10 @@ static void check_grid(const struct grid *g, const struct tensor *f)
 static void check_site(struct tensor *f, const struct quantizer *full, const struct quantizer *alone)
 {
 	struct tensor q = tensor(quantizer_dtype(full), f->layout, 4, f->shape.dim), a = tensor(quantizer_dtype(alone), f->layout, 4, f->shape.dim);
-	uint32_t *count = calloc(65536, sizeof(*count)), *want = calloc(65536, sizeof(*want));
+	uint32_t *count = calloc(65536, sizeof *count), *want = calloc(65536, sizeof *want);
 	struct tensor_sums sums[2], one[2];
 	struct tensor_range range, plain;
-	struct grid *grid = calloc(2, sizeof(*grid));
+	struct grid *grid = calloc(2, sizeof *grid);
 	quantize(&q, f, full, 1);
 	quantize(&a, f, alone, 1);
 	stats_site(&(struct stats_site){.f = f, .q = {&q, &a}, .quant = {full, alone}, .sums = {&sums[0], &sums[1]},
@@ -345,7 +345,7 @@ static void check_site(struct tensor *f, const struct quantizer *full, const str
 	count_bits(want, &q);
 	check_sums(&sums[0], &one[0]);
 	check_sums(&sums[1], &one[1]);
-	assert_memory_equal(count, want, 65536 * sizeof(*count));
+	assert_memory_equal(count, want, 65536 * sizeof *count);
 	assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);
 	check_grid(grid, f);
 	dequantize(f, &q, full, 1);
@@ -401,7 +401,7 @@ void test_stats__codes_beside_odd_floats(void **state)
 		struct quantizer quant = quantizer(i % CODES);
 		struct tensor f = tensor(DT_F32, (enum layout)(i / CODES % 2), 4, shapes[i / CODES / 2 % SHAPES]);
 		struct tensor q = tensor(quantizer_dtype(&quant), f.layout, 4, f.shape.dim);
-		uint32_t *count = calloc(65536, sizeof(*count)), *want = calloc(65536, sizeof(*want));
+		uint32_t *count = calloc(65536, sizeof *count), *want = calloc(65536, sizeof *want);
 		struct tensor_sums sums;
 		cpu_limit((enum cpu_level)(i / CODES / 2 / SHAPES / 3));
 		fill(&f, 3.0f, 1e6f);
@@ -409,7 +409,7 @@ void test_stats__codes_beside_odd_floats(void **state)
 		((float *)f.data)[stored_at(&f, 0, f.shape.dim[1] - 1, 0)] = odd[i / CODES / 2 / SHAPES % 3];
 		stats_site(&(struct stats_site){.f = &f, .q = {&q, &q}, .quant = {&quant, &quant}, .sums = {&sums}, .codes_q = count});
 		count_bits(want, &q);
-		assert_memory_equal(count, want, 65536 * sizeof(*count));
+		assert_memory_equal(count, want, 65536 * sizeof *count);
 		assert_true(sums.n == (double)tensor_count(&f));
 		free(count);
 		free(want);
@@ -428,8 +428,8 @@ static void check_two(const struct tensor *f, const struct tensor *q, const stru
 		cpu_limit((enum cpu_level)level);
 		stats_site(&(struct stats_site){.f = f, .q = {q, a}, .quant = {full, alone}, .sums = {&sums[0], &sums[1]}});
 		if (level == CPU_PLAIN)
-			memcpy(first, sums, sizeof(first));
-		assert_memory_equal(sums, first, sizeof(first));
+			memcpy(first, sums, sizeof first);
+		assert_memory_equal(sums, first, sizeof first);
 	}
 	struct tensor_sums want[2] = {naive(f, q, full), naive(f, a, alone)};
 	for (int k = 0; k < 2 && isfinite(want[0].f2); k++)
@@ -478,8 +478,8 @@ void test_stats__thin_site(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct quantizer quant = quantizer(0);
 		struct tensor f = tensor(DT_F32, LAYOUT_BLOCK, 4, dims[i]), q = tensor(quantizer_dtype(&quant), LAYOUT_BLOCK, 4, dims[i]);
-		uint32_t *count = calloc(65536, sizeof(*count));
-		struct grid *grid = calloc(1, sizeof(*grid));
+		uint32_t *count = calloc(65536, sizeof *count);
+		struct grid *grid = calloc(1, sizeof *grid);
 		struct tensor_sums sums, whole;
 		struct tensor_range range, plain;
 		fill(&f, 3.0f, 5.0f);

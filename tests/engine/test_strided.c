@@ -15,7 +15,6 @@ static void make(struct support_random *r, struct strided *s)
 	static const int sizes[] = {1, 2, 3, 4, 5, 16, 17, 40};
 	int order[RANK] = {0, 1, 2, 3};
 	int64_t p = 1, q = 1;
-
 	*s = (struct strided){.rank = RANK, .arrays = 2};
 	for (int i = 0; i < RANK; i++)
 		s->dim[i] = sizes[support_random_int(r, 0, 7)];
@@ -42,7 +41,6 @@ static void make(struct support_random *r, struct strided *s)
 static int64_t count(const struct strided *s)
 {
 	int64_t n = 1;
-
 	for (int i = 0; i < s->rank; i++)
 		n *= s->dim[i];
 	return n;
@@ -63,7 +61,6 @@ static void copy_plainly(const struct strided *s, char *dst, const char *src, si
 void test_strided__copies_whatever_the_order(void **state)
 {
 	struct support_random r = {19};
-
 	(void)state;
 	for (int trial = 0; trial < 400; trial++) {
 		struct strided s;
@@ -85,7 +82,6 @@ void test_strided__nothing_to_copy(void **state)
 {
 	struct strided s = {.rank = 3, .arrays = 2, .dim = {20, 0, 3}, .stride = {{0, 3, 1}, {1, 60, 20}}};
 	char x[1] = {1}, y[1] = {2};
-
 	(void)state;
 	strided_copy(&s, y, x, 1);
 	assert_int_equal(y[0], 2);

@@ -15,7 +15,7 @@ static void check_size(struct support_random *r, const struct epilogue *e, float
 	float x[N], y[N], residual[N];
 	support_random_floats(r, x, N, -size, size);
 	support_random_floats(r, residual, N, -size, size);
-	memcpy(y, x, sizeof(y));
+	memcpy(y, x, sizeof y);
 	swish_epilogue(e, y, e->add ? residual : NULL, N, 1);
 	for (int i = 0; i < N; i++) {
 		float in = e->add == ADD_BEFORE ? x[i] + residual[i] : x[i];
@@ -33,7 +33,7 @@ void test_swish__within_two_ulp(void **state)
 	struct support_random r = {51};
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
 		skip();
-	for (size_t s = 0; s < sizeof(size) / sizeof(*size); s++)
+	for (size_t s = 0; s < sizeof size / sizeof *size; s++)
 		for (int i = 0; i < 6; i++)
 			check_size(&r, &(struct epilogue){{i % 2 ? ACT_SWISH : ACT_SIGMOID, 0, 0}, (enum add_kind)(i / 2)}, size[s]);
 }
@@ -46,7 +46,7 @@ void test_swish__limits(void **state)
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
 		skip();
 	swish[8] = nanf("217"); // the sum of bits wraps
-	memcpy(sigmoid, swish, sizeof(swish));
+	memcpy(sigmoid, swish, sizeof swish);
 	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_NONE}, swish, NULL, 16, 1);
 	swish_epilogue(&(struct epilogue){{ACT_SIGMOID, 0, 0}, ADD_NONE}, sigmoid, NULL, 16, 1);
 	for (int i = 0; i < 8; i++) {
@@ -73,11 +73,11 @@ void test_swish__same_bits_for_every_width(void **state)
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
 		skip();
 	support_random_floats(&r, x, 100000, -5.0f, 5.0f);
-	memcpy(y, x, sizeof(x));
+	memcpy(y, x, sizeof x);
 	float *residual = random_floats(&r, 100000, 1.0f);
 	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, x, residual, 100000, 1);
 	swish_epilogue(&(struct epilogue){{ACT_SWISH, 0, 0}, ADD_AFTER}, y, residual, 100000, SUPPORT_WIDTH(2));
-	assert_memory_equal(x, y, sizeof(x));
+	assert_memory_equal(x, y, sizeof x);
 	free(residual);
 }
 

@@ -14,7 +14,6 @@ static void run_op(const struct op *op, const void *attrs, const float *x, float
 	struct node node = {.name = "n", .op = op, .attrs = attrs, .n_in = 1};
 	const struct tensor t = {.type = DT_F32};
 	const struct tensor *in[] = {&t};
-
 	assert_non_null(op);
 	op_unary(&node, in, x, y, n);
 }
@@ -27,7 +26,6 @@ static void run(const char *name, int opset, const void *attrs, const float *x, 
 static double ulps(float got, double want)
 {
 	float w = (float)want;
-
 	if (isnan(w) || isinf(w))
 		return isnan(w) ? (isnan(got) ? 0 : 1e9) : got == w ? 0 : 1e9;
 	return fabs((double)got - want) / (double)(nextafterf(fabsf(w), INFINITY) - fabsf(w));
@@ -89,7 +87,6 @@ void test_unary__errors_are_small(void **state)
 {
 	const struct act_attrs attrs = {.alpha = 1};
 	float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
-
 	(void)state;
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
 		const struct case_of *c = &cases[k];
@@ -109,7 +106,6 @@ void test_unary__special_values(void **state)
 {
 	const float x[] = {INFINITY, -INFINITY, NAN, 0.0f, 1e-42f};
 	float y[5];
-
 	(void)state;
 	run("Exp", 13, NULL, x, y, 5);
 	assert_true(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1);
@@ -138,7 +134,6 @@ void test_unary__bits_do_not_depend_on_length_or_place(void **state)
 	float x[300], whole[300], part[300];
 	int n;
 	const struct op *rows = op_rows(&n);
-
 	(void)state;
 	support_random_floats(&r, x, 300, -6, 6);
 	for (int i = 0; i < n; i++) {

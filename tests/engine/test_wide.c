@@ -16,7 +16,6 @@ static double cpu_seconds(void)
 static Onnx__NodeProto *numbered(struct onnx_case *c, const char *op, int i, const char *in, const char *out)
 {
 	char name[32];
-
 	snprintf(name, sizeof name, "n%d", i);
 	return case_node(c, op, name, in, out);
 }
@@ -33,7 +32,6 @@ static void begin(struct onnx_case *c, size_t nodes)
 static void chain(struct onnx_case *c)
 {
 	char in[32], out[32];
-
 	begin(c, NODES);
 	for (int i = 0; i < NODES; i++) {
 		snprintf(in, sizeof in, "t%d", i);
@@ -49,7 +47,6 @@ static void fan(struct onnx_case *c)
 {
 	Onnx__NodeProto *all;
 	char out[32];
-
 	begin(c, NODES);
 	for (int i = 0; i < NODES; i++) {
 		snprintf(out, sizeof out, "u%d", i);
@@ -68,7 +65,6 @@ static double time_of_plan(void make(struct onnx_case *), const char *target)
 {
 	struct onnx_case c;
 	struct fixture f;
-
 	make(&c);
 	double began = cpu_seconds();
 	fixture_plan(&f, c.loaded, target, -1);
@@ -82,7 +78,6 @@ static double time_of_plan(void make(struct onnx_case *), const char *target)
 void test_wide__a_plan_where_one_tensor_has_all_readers(void **state)
 {
 	static const char *const targets[] = {"esp32p4", "tensorrt", "onnxruntime"};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
 		double plain = time_of_plan(chain, targets[i]), wide = time_of_plan(fan, targets[i]);
@@ -97,7 +92,6 @@ void test_wide__stretches_of_a_network_that_fits(void **state)
 	struct onnx_case c;
 	struct stretches found;
 	struct steps steps;
-
 	(void)state;
 	double began = cpu_seconds();
 	chain(&c);
@@ -119,7 +113,6 @@ void test_wide__stretches_of_a_network_that_fits(void **state)
 static Onnx__FunctionProto *add_function(struct onnx_case *c, Onnx__FunctionProto *f, int i)
 {
 	char name[32];
-
 	snprintf(name, sizeof name, "f%d", i);
 	onnx__function_proto__init(f);
 	f->name = case_text(c, name);
@@ -140,7 +133,6 @@ static double time_of_calls(int functions)
 {
 	char in[32], out[32], name[32];
 	struct onnx_case c;
-
 	begin(&c, FUNCTIONS);
 	c.model.functions = case_new(&c, (size_t)functions * sizeof *c.model.functions);
 	for (int i = 0; i < functions; i++)

@@ -54,7 +54,6 @@ static const struct op *op_named(const char *name)
 {
 	static struct op ops[16];
 	int i = 0;
-
 	for (; ops[i].name; i++)
 		if (!strcmp(ops[i].name, name))
 			return &ops[i];
@@ -66,7 +65,6 @@ static const struct op *op_named(const char *name)
 static int add_value(const char *name, int64_t c, int64_t hw)
 {
 	struct value *v = &fake.value[fake.g.n_values];
-
 	snprintf(fake.name[fake.g.n_values], sizeof fake.name[0], "%s", name);
 	*v = (struct value){.name = fake.name[fake.g.n_values], .type = DT_F32, .producer = -1, .consumer = fake.consumer[fake.g.n_values]};
 	v->shape = shape_of(4, (int64_t[]){1, c, hw, hw});
@@ -79,7 +77,6 @@ static int add_node(const char *name, const char *op, int a, int b, int64_t c, i
 	int id = fake.g.n_nodes++, ids[2] = {a, b};
 	struct node *n = &fake.node[id];
 	char out[110];
-
 	snprintf(fake.node_name[id], sizeof fake.node_name[0], "%s", name);
 	*n = (struct node){.name = fake.node_name[id], .op = op_named(op), .in = fake.in[id], .out = fake.out[id], .n_out = 1};
 	for (int i = 0; i < 2; i++)
@@ -100,7 +97,6 @@ static int add_block(const char *name, int in, int64_t c, int64_t hw, int64_t ma
 {
 	char text[96];
 	int conv, x, owner = fake.g.n_nodes;
-
 	snprintf(text, sizeof text, "%s/conv/Conv", name);
 	conv = add_node(text, "Conv", in, -1, c, hw);
 	snprintf(text, sizeof text, "%s/act/Sigmoid", name);
@@ -115,7 +111,6 @@ static int add_block(const char *name, int in, int64_t c, int64_t hw, int64_t ma
 static void build_graph(void)
 {
 	int x, y, p3, heads[2];
-
 	fake.g = (struct graph){.node = fake.node, .value = fake.value, .input = fake.input, .n_inputs = 1, .output = fake.output_id, .n_outputs = 2,
 	    .path = "yolov5n.onnx", .opset = 13};
 	x = add_value("images", 3, 640);
@@ -154,7 +149,6 @@ static void build_names(void)
 {
 	static struct namemap *nodes, *none;
 	bool first = !nodes;
-
 	if (first) {
 		nodes = namemap_new();
 		none = namemap_new();
@@ -174,7 +168,6 @@ static struct figures figures(int n, double snr)
 {
 	double nsr = pow(10, -snr / 10);
 	struct figures out = {.known = n, .min = -14, .max = 9.875f, .nsr_mean = nsr, .cosine_mean = 1 - nsr / 2};
-
 	out.pooled = (struct metrics){.snr_db = snr, .nsr = nsr, .cosine = 1 - nsr / 2, .mse = 2.5 * nsr, .max_error = 6 * sqrt(nsr),
 	    .clipped = snr < 15 ? 0.0123 : snr < 25 ? 0.00004 : 0};
 	return out;
@@ -197,7 +190,6 @@ static void add_site(enum site_kind kind, int node, int value, double snr, int s
 {
 	struct site *s = &fake.site[fake.s.n_sites];
 	int e = -2 - node % 4;
-
 	fake.scale[fake.s.n_sites] = (float)ldexp(1, e);
 	*s = (struct site){.kind = kind, .node = node, .value = value, .state = SLOT_ACTIVE, .follows = -1, .bits = 8, .axis = -1,
 	    .n_scale = 1, .scale = &fake.scale[fake.s.n_sites], .zero = fake.zero, .qmin = -128, .qmax = 127, .used_levels = -1};
@@ -262,7 +254,6 @@ static void build_task(void)
 	static const struct task_sample sample[] = {{3, "000000000139.jpg", {.8100, .1200}}, {0, "000000000034.jpg", {.5000, .3125}},
 	    {7, "000000000285.jpg", {.4000, .3900}}, {1, "000000000036.jpg", {.2500, .2500}}, {5, "000000000190.jpg", {NAN, NAN}},
 	    {2, "000000000078.jpg", {.1000, .2000}}};
-
 	memcpy(fake.figure, figure, sizeof figure);
 	memcpy(fake.class, class, sizeof class);
 	memcpy(fake.sample, sample, sizeof sample);
@@ -308,7 +299,6 @@ static void make_edits(bool pending)
 	struct node_row *head = &fake.row[node_named("/model.24/m.0/Conv")], *add = &fake.row[node_named("/model.2/m/m.0/Add")];
 	struct node_row *pool = &fake.row[node_named("/model.9/m/MaxPool")];
 	struct site *site = &fake.site[head->first_site];
-
 	head->requested = PREC_INT16;
 	head->precision = pending ? PREC_INT8 : PREC_INT16;
 	head->pending = pending;
@@ -327,7 +317,6 @@ static struct blames *fake_blames(const char *task)
 {
 	struct blames *b = &fake.blames;
 	double unknown = NAN;
-
 	*b = (struct blames){.refs = 1000, .at = fake.blame, .n = 5, .of_node = fake.blame_of, .n_nodes = fake.g.n_nodes, .total = 0.0731,
 		.total_score = .318, .float_score = .371, .weights = {.0112, 24.06, *task ? .004 : unknown},
 		.activations = {.0688, 9.31, *task ? .049 : unknown}};
@@ -362,7 +351,6 @@ static struct costs *fake_costs(void)
 {
 	static double us[NODES][LATENCY_WIDTHS];
 	static struct latency l;
-
 	l = (struct latency){.refs = 1000, .path = "board.csv", .n_nodes = fake.g.n_nodes, .us = us, .lines = 42, .taken = 42};
 	for (int n = 0; n < fake.g.n_nodes; n++) {
 		bool conv = fake.row[n].macs > 0;
@@ -382,7 +370,6 @@ static inline struct channels *fake_channels(int n)
 {
 	static struct channel at[4096];
 	static struct channels c;
-
 	static struct channel_sample sample[] = {{"000000000285.jpg", 8.3}, {"000000000139.jpg", 11.9}, {"000000000034.jpg", 21.4},
 	    {"000000000190.jpg", 22.0}, {"000000000078.jpg", 35.1}};
 	c = (struct channels){.refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4, .sample = sample, .n_samples = 5};
@@ -403,7 +390,6 @@ static inline struct channels *fake_channels(int n)
 static struct snapshot *fake_snapshot(enum fake_kind kind)
 {
 	int samples = kind == FAKE_EMPTY ? 0 : kind == FAKE_RUNNING ? 12 : 32;
-
 	costs_drop(&fake.s.costs);
 	memset(&fake, 0, sizeof fake);
 	for (int i = 0; i < 64; i++)

@@ -23,7 +23,6 @@ static void add_escaped(struct str *out, const char *text)
 static void add_code(struct str *out, const char *text)
 {
 	size_t n = strlen(text);
-
 	while (n > 0 && text[n - 1] == ' ')
 		n--;
 	for (size_t i = 0; i < n; i++) {
@@ -52,7 +51,6 @@ static void add_row(struct str *out, const struct help_row *row, int *in_table)
 static void write_docs(struct str *out)
 {
 	int in_table = 0;
-
 	str_add(out, "# Keys, commands, columns\n\nEverything that the screen understands: the text of the program's own help (`?`). A key that stands "
 		     "here more than once\nhas a meaning in each view of its own. The first ones to learn are in [README](../README.md#keys).\n\n"
 		     "Made from the program's tables: `BLESS=1 build/release/tests/tui/test_docs` writes it anew.\n");
@@ -71,7 +69,6 @@ void test_docs__keys_are_up_to_date(void **state)
 	struct str now = {0};
 	struct bytes then = {0};
 	struct error err;
-
 	(void)state;
 	write_docs(&now);
 	if (getenv("BLESS"))

@@ -13,7 +13,6 @@
 static void check_key(int key, enum action a, int seen[], int *n)
 {
 	const struct key_row *row = keys_row(a);
-
 	for (int i = 0; i < *n; i += 2)
 		if (seen[i] == key && keys_row((enum action)seen[i + 1])->context == row->context)
 			fail_msg("%s and %s are on one key", row->name, keys_row((enum action)seen[i + 1])->name);
@@ -24,7 +23,6 @@ static void check_key(int key, enum action a, int seen[], int *n)
 void test_keys__no_two_actions_on_one_key(void **state)
 {
 	int seen[1024], n = 0;
-
 	(void)state;
 	for (int a = 0; a < ACTION_COUNT; a++)
 		for (const char *p = keys_row((enum action)a)->keys; *p; p += strspn(p, " ")) {
@@ -61,7 +59,6 @@ void test_keys__found_by_key_and_by_name(void **state)
 void test_keys__notation(void **state)
 {
 	const char *p = "j<Down><C-r><lt>é<Nope>";
-
 	(void)state;
 	assert_int_equal(keys_parse(&p), 'j');
 	assert_int_equal(keys_parse(&p), K_DOWN);
@@ -78,7 +75,6 @@ void test_keys__commands_have_names_of_their_own(void **state)
 {
 	int n;
 	const struct command_row *row = command_rows(&n);
-
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		assert_int_equal(keys_named(row[i].name), ACTION_NONE);

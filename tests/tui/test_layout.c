@@ -18,7 +18,6 @@ static bool inside(const struct rect *r, int w, int h)
 static void check(int w, int h, const struct layout_want *want)
 {
 	struct panels l;
-
 	layout_compute(&l, w, h, want);
 	assert_int_equal(l.too_small, w < LAYOUT_MIN_W || h < LAYOUT_MIN_H);
 	if (l.too_small)
@@ -52,7 +51,6 @@ void test_layout__detail_beside_the_list_when_wide(void **state)
 {
 	struct layout_want want = {.companions = true};
 	struct panels l;
-
 	(void)state;
 	layout_compute(&l, 120, 40, &want);
 	assert_int_equal(l.panel[PANEL_DETAIL].y, l.panel[PANEL_MAIN].y);

@@ -10,7 +10,6 @@
 static char *written(const struct canvas *now, const struct canvas *before, bool all, bool direct)
 {
 	struct str out = {0};
-
 	overlay_text(&out, now, before, all, direct);
 	return str_detach(&out);
 }
@@ -18,7 +17,6 @@ static char *written(const struct canvas *now, const struct canvas *before, bool
 static void expect(const struct canvas *now, const struct canvas *before, bool all, bool direct, const char *text)
 {
 	char *out = written(now, before, all, direct);
-
 	assert_string_equal(out, text);
 	free(out);
 }

@@ -10,7 +10,6 @@ static void draws(struct rect r, struct scroll s, int n, const char *want)
 {
 	struct canvas c;
 	struct str text = {0};
-
 	canvas_init(&c, W, H, NULL, false);
 	for (struct rows at = rows_in(&c, r, s, n, true); rows_next(&at);)
 		canvas_textf(&c, at.line.x + 1, at.line.y, at.line.w - 1, ROLE_TEXT, "%d", at.row);

@@ -19,7 +19,6 @@ static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 {
 	struct theme theme;
 	struct error err;
-
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(ui, NULL, fake_snapshot(kind), &theme, ascii);
 	ui->warnings_seen = log_warnings(); // those of the tests before
@@ -35,7 +34,6 @@ static void expect(struct ui *ui, const char *name)
 	struct str now = {0};
 	struct bytes then = {0};
 	struct error err;
-
 	snprintf(path, sizeof path, "tests/tui/screens/%s.txt", name);
 	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
 	draw_screen(&c, ui);
@@ -119,7 +117,6 @@ static void expect_header(struct ui *ui, const char *part, bool there)
 {
 	struct canvas c;
 	struct str now = {0};
-
 	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
 	draw_screen(&c, ui);
 	canvas_dump(&c, &now, false);
@@ -462,7 +459,6 @@ void test_screens__a_task_that_does_not_move(void **state)
 	struct run_note run[3];
 	struct canvas c;
 	struct str now = {0};
-
 	(void)state;
 	start(&ui, FAKE_MEASURED, 120, 40, false);
 	was = *ui.snap;
@@ -575,7 +571,6 @@ static void start_pareto(struct ui *ui, int w, int h, bool timed)
 {
 	static const double damage[] = {.0731, .0412, .0300, .0214};
 	struct frontier *f = xcalloc(1, sizeof *f);
-
 	start(ui, FAKE_MEASURED, w, h, false);
 	atomic_store(&f->refs, 1);
 	f->at = xcalloc(4, sizeof *f->at);
@@ -619,7 +614,6 @@ void test_screens__layers_by_blame(void **state)
 static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 {
 	struct findings *f = xcalloc(1, sizeof *f);
-
 	start(ui, kind, w, h, false);
 	atomic_store(&f->refs, 1);
 	f->at = xcalloc(1, sizeof *f->at);

@@ -11,7 +11,6 @@ static void start(struct ui *ui)
 {
 	struct theme theme;
 	struct error err;
-
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(ui, NULL, fake_snapshot(FAKE_MEASURED), &theme, false);
 }
@@ -20,7 +19,6 @@ static enum status play(struct ui *ui, const char *text, struct error *err)
 {
 	struct script *s = NULL;
 	enum status st = script_parse(&s, text, "t.qtui", err);
-
 	while (!st && !script_over(s))
 		st = script_step(s, ui, err);
 	script_free(&s);
@@ -31,7 +29,6 @@ void test_script__keys_and_commands(void **state)
 {
 	struct ui ui;
 	struct error err;
-
 	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "# a comment\n\n  jj <Down>\r\n:sort cosine\n:view-runs\n", &err), STATUS_OK);
@@ -45,7 +42,6 @@ void test_script__keys_reach_the_prompt(void **state)
 {
 	struct ui ui;
 	struct error err;
-
 	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "/cv3<Enter>\n&op:Conv<Enter>", &err), STATUS_OK);
@@ -76,7 +72,6 @@ void test_script__first_failure_ends_it(void **state)
 		{":help xyzzy", "the help says nothing"},
 	};
 	struct error err;
-
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ui ui;
@@ -93,7 +88,6 @@ void test_script__malformed_keys_do_nothing_at_all(void **state)
 {
 	struct ui ui;
 	struct error err;
-
 	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "jj\nj<Nope>\n", &err), STATUS_FORMAT);
@@ -109,7 +103,6 @@ void test_script__save_screen(void **state)
 	struct bytes b;
 	struct ui ui;
 	struct error err;
-
 	(void)state;
 	start(&ui);
 	snprintf(text, sizeof text, ":save-screen %s\n", path);
@@ -124,7 +117,6 @@ void test_script__files_that_are_not_there(void **state)
 {
 	struct script *s;
 	struct error err;
-
 	(void)state;
 	assert_int_equal(script_read(&s, "/no/such/file", &err), STATUS_IO);
 	assert_null(s);
@@ -134,7 +126,6 @@ void test_script__findings_without_a_run(void **state)
 {
 	struct ui ui;
 	struct error err;
-
 	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, ":why\na\n", &err), STATUS_OK);

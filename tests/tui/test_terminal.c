@@ -31,7 +31,6 @@ struct terminal {
 static void draw(struct canvas *c, int w, int h)
 {
 	struct canvas_image *image;
-
 	canvas_reset(c, 40, 10);
 	canvas_text(c, 0, 0, 40, ROLE_TEXT, "a picture");
 	image = w ? canvas_image_new(c, (struct rect){2, 2, 8, 3}, 8 * w, 3 * h) : NULL;
@@ -52,7 +51,6 @@ static void program(int report)
 	char keys[64] = "";
 	int w = 0, h = 0;
 	bool over = false;
-
 	if (theme_load(&theme, "default", &err) || screen_open(&s, false, false, &err))
 		_exit(3);
 	canvas_init(&c, 40, 10, &theme, false);
@@ -80,7 +78,6 @@ static void become_program(const char *tty, const char *term, const char *multip
 {
 	struct winsize size = {.ws_row = 10, .ws_col = 40};
 	int fd;
-
 	setsid();
 	fd = open(tty, O_RDWR);
 	ioctl(fd, TIOCSWINSZ, &size);
@@ -101,7 +98,6 @@ static void become_program(const char *tty, const char *term, const char *multip
 static void begin(struct terminal *t, const char *term, const char *multiplexer)
 {
 	int ends[2];
-
 	memset(t, 0, sizeof *t);
 	t->master = posix_openpt(O_RDWR | O_NOCTTY);
 	assert_true(t->master >= 0 && grantpt(t->master) == 0 && unlockpt(t->master) == 0 && pipe(ends) == 0);
@@ -117,7 +113,6 @@ static void begin(struct terminal *t, const char *term, const char *multiplexer)
 static bool until(struct terminal *t, const char *what, int ms)
 {
 	struct pollfd fd = {.fd = t->master, .events = POLLIN};
-
 	while (!what || !memmem(t->out, t->n, what, strlen(what))) {
 		ssize_t n = poll(&fd, 1, ms) > 0 ? read(t->master, t->out + t->n, sizeof t->out - 1 - t->n) : 0;
 		if (n <= 0)
@@ -138,7 +133,6 @@ static void end(struct terminal *t, const char *expected)
 	char said[128];
 	ssize_t n;
 	int status;
-
 	say(t, "q");
 	until(t, NULL, PATIENCE_MS); // its end closes the terminal
 	n = read(t->report, said, sizeof said - 1);
@@ -245,7 +239,6 @@ void test_terminal__an_old_one_is_not_asked_at_all(void **state)
 static void picture(struct canvas *c, uint8_t grey)
 {
 	struct canvas_image *image;
-
 	canvas_reset(c, 20, 6);
 	image = canvas_image_new(c, (struct rect){2, 1, 4, 2}, 8, 8);
 	assert_non_null(image);
@@ -257,7 +250,6 @@ static bool sends(struct graphics *g, const struct canvas *now, const struct can
 {
 	struct str out = {0};
 	bool image = graphics_text(&out, g, now, before, false);
-
 	assert_true(image ? out.len > 0 : what == NULL || out.len > 0);
 	assert_true(!what || strstr(str_text(&out), what));
 	str_done(&out);

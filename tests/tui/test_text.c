@@ -10,7 +10,6 @@
 static void cuts_to(const char *s, int width, enum cut cut, const char *want)
 {
 	char out[64];
-
 	text_cut(out, sizeof out, s, width, cut);
 	assert_string_equal(out, want);
 	assert_true(text_width(out) <= width || width < 0);
@@ -34,7 +33,6 @@ void test_text__hostile_bytes_become_one_mark(void **state)
 	static const char *const bad[] = {"\x1b", "\x7f", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x80\xae", "\xc2\x9b",
 		"\xe2\x80\x8b", "\xe2\x80\x8d", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x81\xa0", "\xe2\x81\xa6", "\xef\xbb\xbf", "\xd8\x9c", "\xc2\xad",
 		"\xf3\xa0\x81\xa1"};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *p = bad[i];
@@ -53,7 +51,6 @@ void test_text__hostile_bytes_become_one_mark(void **state)
 void test_text__every_glyph_survives_encoding(void **state)
 {
 	char out[5];
-
 	(void)state;
 	for (uint32_t g = 0x20; g < 0x110000; g += g < 0x3000 ? 1 : 97) {
 		const char *p = out;
@@ -68,7 +65,6 @@ void test_text__every_glyph_survives_encoding(void **state)
 static void reads(char *(*format)(char *, double), double v, const char *want)
 {
 	char out[FIGURE];
-
 	assert_string_equal(format(out, v), want);
 }
 

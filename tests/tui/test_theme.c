@@ -12,7 +12,6 @@ static enum status parse(struct theme *t, const char *text, struct error *err)
 {
 	cJSON *j = NULL;
 	enum status st = json_parse(&j, text, strlen(text), "t.json", err);
-
 	if (!st)
 		st = theme_parse(t, j, "t.json", err);
 	cJSON_Delete(j);
@@ -24,7 +23,6 @@ void test_theme__all_that_are_built_in_load(void **state)
 	struct theme t;
 	struct error err;
 	int n = 0;
-
 	(void)state;
 	for (; theme_builtin(n); n++)
 		if (theme_load(&t, theme_builtin(n), &err))
@@ -36,7 +34,6 @@ void test_theme__roles_inherit(void **state)
 {
 	struct theme t;
 	struct error err;
-
 	(void)state;
 	assert_int_equal(parse(&t,
 	    "{\"palette\":{\"r\":[\"#ff0000\",196,\"red\"],\"b\":[\"#0000ff\",21,\"blue\"]},"
@@ -85,7 +82,6 @@ void test_theme__errors_name_the_nearest(void **state)
 	};
 	struct theme t;
 	struct error err;
-
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		if (parse(&t, bad[i][0], &err) != STATUS_FORMAT)
@@ -99,7 +95,6 @@ void test_theme__unknown_names(void **state)
 {
 	struct theme t;
 	struct error err;
-
 	(void)state;
 	assert_int_equal(theme_load(&t, "ligth", &err), STATUS_NOTFOUND);
 	assert_string_equal(err.text, "theme ligth is not known; known are colorblind, default, light, mono");
@@ -111,7 +106,6 @@ void test_theme__glyphs_are_one_column(void **state)
 {
 	struct theme t;
 	struct error err;
-
 	(void)state;
 	assert_int_equal(theme_load(&t, "default", &err), STATUS_OK);
 	for (int i = 0; i < GLYPH_COUNT; i++) {
@@ -128,7 +122,6 @@ void test_theme__damaged_files(void **state)
 	struct support_random r = {3};
 	struct theme t;
 	int themes = 0;
-
 	(void)state;
 	for (int i = 0; i < 4000; i++) {
 		struct error err = {0};

@@ -19,7 +19,6 @@ static void start(struct ui *ui, enum fake_kind kind)
 {
 	struct theme theme;
 	struct error err;
-
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(ui, NULL, fake_snapshot(kind), &theme, false);
 }
@@ -32,7 +31,6 @@ static const char *name(const struct ui *ui)
 void test_ui__walks_the_graph_and_back(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "/MaxPool<Enter>");
@@ -58,7 +56,6 @@ static void press_often(struct ui *ui, const char *keys, int times)
 void test_ui__the_prompt_takes_no_more_than_it_holds(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":");
@@ -79,7 +76,6 @@ void test_ui__the_prompt_takes_no_more_than_it_holds(void **state)
 void test_ui__fused_nodes_lead_to_their_owner(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":goto<Space>/model.3/act/Mul<Enter>");
@@ -91,7 +87,6 @@ void test_ui__marks_and_ranges_select(void **state)
 {
 	struct ui ui;
 	int n, *nodes;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "<Space><Space>");
@@ -113,7 +108,6 @@ void test_ui__the_chosen_row_stays_while_the_order_changes(void **state)
 {
 	struct ui ui;
 	const char *chosen;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "jjj");
@@ -128,7 +122,6 @@ void test_ui__the_chosen_row_comes_back_with_its_figures(void **state)
 {
 	struct ui ui;
 	const char *chosen;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":filter<Space>snr<lt>25<Enter>jj");
@@ -146,7 +139,6 @@ void test_ui__the_chosen_row_comes_back_with_its_figures(void **state)
 void test_ui__a_new_filter_begins_at_its_first_row(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "G:filter<Space>snr<lt>25<Enter>");
@@ -160,7 +152,6 @@ void test_ui__a_new_filter_begins_at_its_first_row(void **state)
 void test_ui__sorts_worst_first_and_unknown_last(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	assert_string_equal(name(&ui), "/model.24/m.0/Conv");
@@ -175,7 +166,6 @@ void test_ui__search_goes_round(void **state)
 {
 	struct ui ui;
 	const char *first;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "/model.[678]<Enter>");
@@ -194,7 +184,6 @@ void test_ui__help_finds_what_is_named(void **state)
 {
 	int n;
 	const struct command_row *row = command_rows(&n);
-
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		char name[COMMAND_NAME], begin[COMMAND_NAME + 2];
@@ -214,7 +203,6 @@ void test_ui__help_finds_what_is_named(void **state)
 void test_ui__help_comes_and_goes(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "2?");
@@ -230,7 +218,6 @@ void test_ui__help_comes_and_goes(void **state)
 void test_ui__mouse(void **state)
 {
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);
@@ -254,7 +241,6 @@ static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", 
 static void random_key(struct ui *ui, struct support_random *r)
 {
 	const char *key = keys[support_random_int(r, 0, (int)(sizeof keys / sizeof *keys) - 1)];
-
 	if (!strcmp(key, "a") && !ui->line.kind)
 		return; // an edit
 	if (!strcmp(key, "<C-o>") && ui->line.kind == LINE_COMMAND)
@@ -269,7 +255,6 @@ void test_ui__any_keys_at_any_size(void **state)
 	struct support_random r = {11};
 	struct canvas c;
 	struct ui ui;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	canvas_init(&c, 1, 1, &ui.theme, false);
@@ -291,7 +276,6 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 {
 	struct ui ui;
 	int row;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui.snap->channels = fake_channels(200);
@@ -353,7 +337,6 @@ void test_ui__a_channel_stays_under_the_cursor(void **state)
 	struct channel_list l;
 	struct scroll s = {.cursor = 3};
 	int channel;
-
 	(void)state;
 	more.at = memcpy(at, few->at, sizeof at);
 	for (int i = 0; i < N; i++)
@@ -378,7 +361,6 @@ void test_ui__the_log_is_broken_at_the_width(void **state)
 	struct ui ui;
 	char text[UI_TEXT];
 	int before;
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 40, 20);
@@ -399,7 +381,6 @@ static bool tabs_have(const struct ui *ui, uint32_t glyph)
 {
 	struct canvas c;
 	bool has = false;
-
 	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
 	draw_screen(&c, ui);
 	for (int x = 0; x < c.w; x++)
@@ -413,7 +394,6 @@ void test_ui__the_log_says_that_it_has_news(void **state)
 {
 	struct ui ui;
 	struct error err = {.status = STATUS_USAGE, .text = "told on the bottom line"};
-
 	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);

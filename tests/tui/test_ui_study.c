@@ -25,7 +25,6 @@ static void live_study(struct live *l, const char *target, int samples)
 {
 	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = samples}, .method = -1,
 	    .threads = 1, .backend = BACKEND_ONEDNN, .target = target, .task = {.none = true}};
-
 	l->st = open_for_test(o);
 	wait_for_run(l->st);
 }
@@ -34,7 +33,6 @@ static void live_screen(struct live *l)
 {
 	struct theme theme;
 	struct error err;
-
 	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
 	ui_init(&l->ui, l->st, study_snapshot(l->st), &theme, false);
 }
@@ -55,7 +53,6 @@ static void live_close(struct live *l)
 static void live_wait(struct live *l)
 {
 	struct error err;
-
 	assert_int_equal(study_wait(l->st, &err), STATUS_OK);
 	ui_update(&l->ui, study_snapshot(l->st));
 }
@@ -69,7 +66,6 @@ static const struct node_row *snapshot_row(const struct live *l, const char *nam
 void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 {
 	struct live l;
-
 	(void)state;
 	live_open(&l, "tensorrt", 1);
 	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
@@ -86,7 +82,6 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 {
 	struct canvas c;
 	char text[256] = "";
-
 	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
 	draw_screen(&c, ui);
 	for (int x = 0; x < c.w && x < (int)sizeof text - 1; x++) {
@@ -101,7 +96,6 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
 {
 	struct live l;
-
 	(void)state;
 	live_open(&l, "onnxruntime", 2);
 	ui_resize(&l.ui, 120, 40);
@@ -121,7 +115,6 @@ void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
 {
 	struct live l;
-
 	(void)state;
 	live_open(&l, "esp32p4", 2);
 	ui_resize(&l.ui, 80, 24);
@@ -143,7 +136,6 @@ void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
 	struct live l;
 	char command[] = "set /model.12/Concat../model.12/Concat_4 float";
 	struct error err = {0};
-
 	(void)state;
 	live_open(&l, "onnxruntime", 2);
 	assert_int_equal(command_run(&l.ui, command, &err), STATUS_OK);
@@ -157,7 +149,6 @@ void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
 void test_ui_study__a_mistyped_name_leaves_the_task(void **state)
 {
 	struct live l;
-
 	(void)state;
 	live_open(&l, "esp32p4", 1);
 	press(&l.ui, ":eval<Space>examples/nowhere<Enter>");
@@ -174,7 +165,6 @@ void test_ui_study__a_scale_for_many_nodes(void **state)
 {
 	struct live l;
 	struct study *st;
-
 	(void)state;
 	live_open(&l, "esp32p4", 1);
 	st = l.st;
@@ -202,7 +192,6 @@ void test_ui_study__the_story_is_acted_on_from_any_line(void **state)
 {
 	struct live l;
 	int current;
-
 	(void)state;
 	live_open(&l, "esp32p4", 4);
 	press(&l.ui, "W/Edit:<Enter>");
@@ -227,7 +216,6 @@ static struct frontier *two_states(const struct study *st)
 {
 	struct frontier *f = xcalloc(1, sizeof *f);
 	struct snapshot *s = study_snapshot((struct study *)st);
-
 	atomic_store(&f->refs, 1);
 	f->at = xcalloc(2, sizeof *f->at);
 	snprintf(f->basis.target, sizeof f->basis.target, "esp32p4");
@@ -243,7 +231,6 @@ void test_ui_study__a_state_is_taken_where_it_may(void **state)
 {
 	struct live l;
 	struct frontier *f;
-
 	(void)state;
 	live_study(&l, "esp32p4", 1);
 	f = two_states(l.st);
@@ -271,7 +258,6 @@ void test_ui_study__a_state_is_taken_where_it_may(void **state)
 static void type(struct ui *ui, const char *command, const char *argument)
 {
 	struct str line = {0};
-
 	str_addf(&line, ":%s %s<Enter>", command, argument);
 	press(ui, str_text(&line));
 	str_done(&line);
@@ -284,7 +270,6 @@ void test_ui_study__a_session_of_another_run_is_spared(void **state)
 	struct error err;
 	const char *path = support_temp("mine.json"), other[] = "{\"qtui_session\": 1}", times[] = "name,us\n/model.0/conv/Conv,1\n";
 	struct file_stamp theirs;
-
 	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
@@ -319,7 +304,6 @@ void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state
 	struct live l;
 	const char *path = support_temp("a.json"), *text = support_temp_file("text.txt", "mine", 4);
 	int current;
-
 	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
@@ -361,7 +345,6 @@ void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
 	const char *path = support_temp("a.nncf.json");
 	struct str both = {0};
 	int conv, current;
-
 	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
@@ -408,7 +391,6 @@ void test_ui_study__a_session_is_compared(void **state)
 	const char *a = support_temp("a.json"), *b = support_temp("b.json"), other[] = "{\"qtui_session\": 1, \"model\": {\"sha256\": \"00\"}}";
 	const char *alien = support_temp_file("alien.json", other, sizeof other - 1);
 	struct str both = {0};
-
 	(void)state;
 	remove(a);
 	remove(b);
@@ -451,7 +433,6 @@ void test_ui_study__a_command_that_changes_nothing(void **state)
 		{"tune auto", "nothing changed: the weights are these already"},
 	};
 	struct live l;
-
 	(void)state;
 	live_open(&l, "esp32p4", 1);
 	press(&l.ui, ":calibration<Space>minmax<Enter>");

@@ -29,7 +29,6 @@ static void drop_image(struct canvas *c)
 struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h)
 {
 	struct canvas_image *image = xcalloc(1, sizeof *image);
-
 	drop_image(c);
 	*image = (struct canvas_image){.at = at, .w = w, .h = h, .rgb = mem_try_array((size_t)w * (size_t)h, 3)};
 	c->image = image;
@@ -56,7 +55,6 @@ void canvas_done(struct canvas *c)
 void canvas_reset(struct canvas *c, int w, int h)
 {
 	size_t n = (size_t)w * (size_t)h;
-
 	if (w != c->w || h != c->h || !c->cell)
 		c->cell = xrealloc(c->cell, n * sizeof *c->cell);
 	drop_image(c);
@@ -82,7 +80,6 @@ struct rect canvas_clip(struct canvas *c, struct rect r)
 {
 	struct rect old = c->clip;
 	int x = int_max(r.x, old.x), y = int_max(r.y, old.y);
-
 	c->clip = (struct rect){
 		x, y, int_max(0, int_min(r.x + r.w, old.x + old.w) - x), int_max(0, int_min(r.y + r.h, old.y + old.h) - y)};
 	return old;
@@ -102,7 +99,6 @@ bool canvas_holds(const struct rect *r, int x, int y)
 static uint32_t shown_glyph(const struct canvas *c, uint32_t g)
 {
 	int row;
-
 	if (g < 0x80)
 		return g;
 	row = glyph_find(g);
@@ -119,7 +115,6 @@ const struct cell *canvas_row(const struct canvas *c, int y)
 bool canvas_row_differs(const struct canvas *a, const struct canvas *b, int y)
 {
 	const struct cell *p = canvas_row(a, y), *q = canvas_row(b, y);
-
 	for (int x = 0; x < a->w; x++)
 		if (!cell_equal(&p[x], &q[x]))
 			return true;
@@ -144,7 +139,6 @@ void canvas_put(struct canvas *c, int x, int y, uint32_t glyph, enum role role)
 {
 	int width = text_glyph_width(glyph);
 	struct cell *cell;
-
 	if (!width || !canvas_holds(&c->clip, x, y))
 		return;
 	glyph = shown_glyph(c, glyph);
@@ -177,7 +171,6 @@ static void put_pair(struct canvas *c, int x, int y, uint32_t glyph, enum role r
 		uint32_t glyph, alone;
 		const char *pair;
 	} pairs[] = {{0x2192, '>', "->"}, {0xB1, '~', "+-"}};
-
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		for (int k = 0; glyph == pairs[i].glyph && shown_glyph(c, glyph) == pairs[i].alone && k < 2; k++)
 			canvas_put(c, x - 1 + k, y, (uint32_t)pairs[i].pair[k], role);
@@ -188,7 +181,6 @@ int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum c
 	char cut_text[2048];
 	const char *p = cut_text;
 	int x0 = x;
-
 	text_cut(cut_text, sizeof cut_text, text, width, cut);
 	for (uint32_t g, before = 0; (g = text_next(&p)); before = g) {
 		canvas_put(c, x, y, g, role);
@@ -202,7 +194,6 @@ int canvas_cut(struct canvas *c, int x, int y, int width, enum role role, enum c
 int canvas_right(struct canvas *c, int x, int y, int width, enum role role, const char *text)
 {
 	int used = int_min(text_width(text), width);
-
 	canvas_text(c, x + width - used, y, used, role, text);
 	return used;
 }
@@ -211,7 +202,6 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 {
 	char text[1024];
 	va_list ap;
-
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
@@ -221,7 +211,6 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text)
 {
 	int lines = 0;
-
 	for (; lines < r.h && r.w > 0 && *text; lines++) {
 		int n = lines == r.h - 1 ? (int)strlen(text) : text_line(text, r.w);
 		canvas_textf(c, r.x, r.y + lines, r.w, role, "%.*s", n, text);
@@ -254,7 +243,6 @@ void canvas_clear(struct canvas *c, struct rect r, enum role ground)
 void canvas_ground(struct canvas *c, struct rect r, enum role ground)
 {
 	struct rect old = canvas_clip(c, r);
-
 	for (int y = c->clip.y; y < c->clip.y + c->clip.h; y++)
 		for (int x = c->clip.x; x < c->clip.x + c->clip.w; x++)
 			cell_at(c, x, y)->ground = (unsigned char)ground;
@@ -264,7 +252,6 @@ void canvas_ground(struct canvas *c, struct rect r, enum role ground)
 static void dump_row(const struct cell *row, int w, struct str *out)
 {
 	char glyph[5];
-
 	while (w > 0 && row[w - 1].glyph == ' ')
 		w--;
 	for (int x = 0; x < w; x++)
@@ -277,7 +264,6 @@ static void dump_row(const struct cell *row, int w, struct str *out)
 static char role_letter(const struct cell *c)
 {
 	int r = c->ground != ROLE_TEXT ? c->ground : c->role;
-
 	if (r == ROLE_TEXT)
 		return c->glyph == ' ' ? ' ' : '.';
 	return (char)(r <= 26 ? 'a' + r - 1 : 'A' + r - 27);
@@ -295,7 +281,6 @@ static void dump_legend(const bool *used, struct str *out)
 static void dump_roles(const struct canvas *c, struct str *out)
 {
 	bool used[ROLE_COUNT] = {false};
-
 	for (int y = 0; y < c->h; y++) {
 		const struct cell *row = canvas_row(c, y);
 		int w = c->w;

@@ -15,7 +15,6 @@
 void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	char text[UI_TEXT];
-
 	snprintf(text, sizeof text, "The run failed: %.400s", ui->snap->error.text);
 	if (ui->snap->stage == STAGE_FAILED)
 		canvas_paragraph(c, r, ROLE_ERROR, text);
@@ -27,7 +26,6 @@ int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, e
 {
 	char shown[1024], part[1024];
 	int start, end, used;
-
 	text_cut(shown, sizeof shown, text, width, cut);
 	used = canvas_text(c, x, y, width, role, shown);
 	if (search_match(ui, shown, &start, &end)) {
@@ -50,7 +48,6 @@ struct piece {
 static int samples_shown(const struct snapshot *s)
 {
 	int least = s->samples_done;
-
 	for (int i = 0; i < s->n_outputs; i++)
 		if (s->output[i].known && s->output[i].known < least)
 			least = s->output[i].known;
@@ -63,7 +60,6 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	double worst = snapshot_worst_output(s);
 	char snr[FIGURE];
 	int n = 0;
-
 	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
 	out[n++].role = ROLE_BAR_STRONG;
 	snprintf(out[n].text, sizeof out->text, "%s %s", s->target, calib_name(s->method));
@@ -110,7 +106,6 @@ static void beside_text(char *out, size_t size, const struct ui *ui, const struc
 {
 	const char *part = b == &ui->beside[BESIDE_REPAIR] ? ui->repair.text : "";
 	int n = (int)strcspn(part, ":"), longest = 24;
-
 	if (n == 0 || n > longest || !strncmp(part, b->name, (size_t)n))
 		snprintf(out, size, "%s %3.0f %%", b->name, 100 * progress);
 	else
@@ -127,7 +122,6 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	bool busy = is_running(s->stage) || beside;
 	int gauge = r.w >= 70 ? 10 : 0, w;
 	enum role role = s->stage == STAGE_FAILED ? ROLE_BAR_BAD : ROLE_BAR_BUSY;
-
 	if (is_running(s->stage) && s->left >= 0 && r.w >= 90)
 		snprintf(text, sizeof text, "%s %3.0f %%  %s/s  %s left", stage_text(s), 100 * s->progress, format_rate(rate, s->rate),
 		    format_seconds(time, s->left));
@@ -162,7 +156,6 @@ static int kept_room(const struct piece piece[PIECES], int i, int n, int room)
 {
 	enum { LEAST = 10 };
 	int kept = 0;
-
 	for (int k = i + 1; k < n; k++)
 		kept += piece[k].brief[0] ? text_width(piece[k].brief) + 3 : 0;
 	return i > 0 || room - kept >= LEAST ? kept : 0;
@@ -173,7 +166,6 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	struct rect r = ui->layout.header;
 	struct piece piece[PIECES] = {0};
 	int n = header_pieces(ui, piece), x = r.x + 1, right;
-
 	for (int i = 0; i < r.w; i++)
 		canvas_put(c, r.x + i, r.y, ' ', ROLE_BAR);
 	canvas_ground(c, r, ROLE_BAR);
@@ -196,7 +188,6 @@ static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs t
 {
 	const struct view_row *row = view_row(v);
 	bool whole = v == ui->view || tabs == TABS_WHOLE;
-
 	if (v != ui->view && (!row->tab || tabs == TABS_NONE))
 		return false;
 	bool unread = v == VIEW_LOG && v != ui->view && log_warnings() > ui->warnings_seen;
@@ -208,7 +199,6 @@ static int tabs_width(const struct ui *ui, enum tabs tabs)
 {
 	char text[32];
 	int width = 0;
-
 	for (int v = 0; v < VIEW_COUNT; v++)
 		if (tab_text(text, ui, (enum view)v, tabs))
 			width += text_width(text) + 1;
@@ -220,7 +210,6 @@ static enum tabs tabs_of(const struct ui *ui)
 {
 	enum { PLACE = 12 };
 	int room = ui->layout.panel[PANEL_MAIN].w;
-
 	if (tabs_width(ui, TABS_WHOLE) <= room)
 		return TABS_WHOLE;
 	return tabs_width(ui, TABS_KEYS) + PLACE <= room ? TABS_KEYS : TABS_NONE;
@@ -230,7 +219,6 @@ static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)
 {
 	enum tabs tabs = tabs_of(ui);
 	char text[32];
-
 	for (int v = 0; v < VIEW_COUNT; v++) {
 		enum role role = v != (int)ui->view ? ROLE_TITLE : ui->focus == PANEL_MAIN ? ROLE_TITLE_FOCUS : ROLE_STRONG;
 		if (tab_text(text, ui, (enum view)v, tabs))
@@ -244,7 +232,6 @@ int draw_tab_at(const struct ui *ui, int x)
 	enum tabs tabs = tabs_of(ui);
 	int at = ui->layout.panel[PANEL_MAIN].x + 1;
 	char text[32];
-
 	for (int v = 0; v < VIEW_COUNT; v++) {
 		if (!tab_text(text, ui, (enum view)v, tabs))
 			continue;
@@ -262,7 +249,6 @@ static void list_state(char *out, size_t size, const struct ui *ui)
 	const struct scroll *s = ui_cursor(ui);
 	int n = view_row(ui->view)->count(ui);
 	size_t used = 0;
-
 	if (ui->view == VIEW_LAYERS && l->filter)
 		used += (size_t)snprintf(out, size, " %s  %d of %d", l->filter_text, l->n, l->total);
 	else
@@ -280,7 +266,6 @@ static void draw_main_title(struct canvas *c, const struct ui *ui)
 	struct rect r = ui->layout.panel[PANEL_MAIN];
 	char state[512];
 	int x = draw_tabs(c, ui, r.x + 1, r.y);
-
 	list_state(state, sizeof state, ui);
 	if (r.x + r.w - 1 - x > 8)
 		canvas_right(c, x + 1, r.y, r.x + r.w - x - 2, ROLE_TITLE, state);
@@ -291,7 +276,6 @@ static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)
 	struct rect r = ui->layout.panel[p];
 	int node = ui_node(ui), used, below;
 	char cut[1024], text[1100];
-
 	if (p == PANEL_AROUND)
 		snprintf(text, sizeof text, " Neighbourhood ");
 	else if (node < 0)
@@ -311,7 +295,6 @@ static void draw_rules(struct canvas *c, const struct ui *ui)
 {
 	const struct rect *main = &ui->layout.panel[PANEL_MAIN], *detail = &ui->layout.panel[PANEL_DETAIL];
 	const struct rect *around = &ui->layout.panel[PANEL_AROUND];
-
 	for (int p = 0; p < PANEL_COUNT; p++)
 		if (ui->layout.panel[p].w)
 			canvas_line(c, ui->layout.panel[p].x, ui->layout.panel[p].y, ui->layout.panel[p].w, ROLE_RULE);
@@ -333,7 +316,6 @@ typedef void draw_fn(struct canvas *c, const struct ui *ui, struct rect r);
 static void draw_panel(struct canvas *c, const struct ui *ui, enum panel p, draw_fn *draw)
 {
 	struct rect r = inside(ui->layout.panel[p]), old;
-
 	if (!ui->layout.panel[p].w)
 		return;
 	if (p == PANEL_MAIN)
@@ -348,7 +330,6 @@ static void draw_panel(struct canvas *c, const struct ui *ui, enum panel p, draw
 static void draw_too_small(struct canvas *c, const struct ui *ui)
 {
 	char text[64];
-
 	snprintf(text, sizeof text, "qtui needs %dx%d, this is %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H, ui->w, ui->h);
 	canvas_paragraph(c, (struct rect){0, 0, ui->w, ui->h}, ROLE_TEXT, text);
 }

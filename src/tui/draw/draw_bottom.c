@@ -14,7 +14,6 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 {
 	const char *keys = row->keys;
 	char name[16];
-
 	keys_text(name, sizeof name, keys_parse(&keys));
 	if (x + text_width(name) + 1 + text_width(row->hint) > end)
 		return 0;
@@ -27,7 +26,6 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 {
 	const char *keys = keys_row(a)->keys;
-
 	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
@@ -36,7 +34,6 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	unsigned contexts = ui->trial.active ? 1u << CTX_TRIAL : ui_contexts(ui) | 1u << CTX_ANY;
 	int x = r.x + 1, end = r.x + r.w - 1;
-
 	if (contexts >> CTX_ANY & 1 && ui->view != VIEW_HELP) {
 		end -= 8;
 		draw_hint(c, keys_row(ACTION_view_help), end + 2, r.y, r.x + r.w);
@@ -58,7 +55,6 @@ static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE], more[3 * FIGURE];
 	double now = site->n_scale == 1 ? (double)site->scale[0] : NAN, scores = logits_predict(ui->snap, site, now);
 	int used;
-
 	if (!t->predicted.known) {
 		snprintf(out, size, "no figures to predict from yet");
 		return;
@@ -80,7 +76,6 @@ static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 	enum { SCALES = 20, HINTS = 14 };
 	char from[FIGURE], to[FIGURE], predicted[192], text[320];
 	int used;
-
 	trial_text(predicted, sizeof predicted, ui, r.w - SCALES - HINTS);
 	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
 	    format_scale(to, ui->trial.scale), predicted);
@@ -92,7 +87,6 @@ static const char *prompt_label(char *out, size_t size, const struct ui *ui)
 {
 	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/", [LINE_SCALE] = "scale: "};
 	int n = 1;
-
 	if (ui->line.kind == LINE_SCALE)
 		free(edit_selection(ui, &n));
 	if (n > 1)
@@ -110,7 +104,6 @@ static void draw_prompt(struct canvas *c, const struct ui *ui, struct rect r)
 	int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_PROMPT, prompt_label(label, sizeof label, ui));
 	int room = r.x + r.w - x - 1, before;
 	const char *from = l->text;
-
 	snprintf(head, sizeof head, "%.*s", l->point, l->text);
 	before = text_width(head);
 	while (before > room && *from) {
@@ -139,7 +132,6 @@ static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct line *l = &ui->line;
 	int widest = 1, columns, rows, shown, width;
-
 	for (int i = 0; i < l->n_matches; i++)
 		widest = text_width(l->match[i]) > widest ? text_width(l->match[i]) : widest;
 	columns = (r.w - 2) / (widest + 2) > 0 ? (r.w - 2) / (widest + 2) : 1;
@@ -159,7 +151,6 @@ static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_note(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct rect text = {r.x + 1, r.y, r.w - 2, 1};
-
 	for (const char *p = ui->note; text.w > 0 && text.h < r.y - 2; text.h++) {
 		p += text_line(p, text.w);
 		p += *p == ' ';

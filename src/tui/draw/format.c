@@ -46,7 +46,6 @@ char *format_unit(char *out, double v)
 static char *without_zero(char *out)
 {
 	char *zero = out + strspn(out, "+-");
-
 	if (zero[0] == '0' && zero[1] == '.')
 		memmove(zero, zero + 1, strlen(zero));
 	return out;
@@ -88,7 +87,6 @@ char *format_blame(char *out, double v)
 char *format_small(char *out, double v)
 {
 	char text[FIGURE], *e;
-
 	if (!isfinite(v))
 		return dash(out);
 	if (v == 0 || (fabs(v) >= 0.01 && fabs(v) < 1000)) {
@@ -116,7 +114,6 @@ char *format_count(char *out, double v)
 {
 	static const char unit[] = " kMGTP";
 	int i = 0;
-
 	if (!isfinite(v))
 		return dash(out);
 	for (; fabs(v) >= 999.5 && i < 5; i++)
@@ -147,7 +144,6 @@ char *format_value(char *out, double v)
 char *format_scale(char *out, double v)
 {
 	char text[SCALE_TEXT];
-
 	if (isnan(v))
 		return dash(out);
 	snprintf(out, FIGURE, "%s", scale_text(text, v, 4));
@@ -177,7 +173,6 @@ char *format_date(char *out, double v)
 {
 	struct tm tm;
 	time_t t = (time_t)v;
-
 	if (!(v > 0) || !localtime_r(&t, &tm) || !strftime(out, FIGURE, "%Y-%m-%d %H:%M", &tm))
 		return dash(out);
 	return out;

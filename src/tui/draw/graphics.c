@@ -19,7 +19,6 @@ static void kitty_show(struct str *out, const struct canvas_image *image)
 {
 	struct str data = {0};
 	size_t bytes;
-
 	if (!png_base64(&data, image->rgb, image->w, image->h, &bytes))
 		return;
 	for (size_t at = 0; at < data.len; at += KITTY_CHUNK) {
@@ -38,7 +37,6 @@ static void iterm_show(struct str *out, const struct canvas_image *image)
 {
 	struct str data = {0};
 	size_t bytes;
-
 	if (png_base64(&data, image->rgb, image->w, image->h, &bytes))
 		str_addf(out, "\033]1337;File=inline=1;size=%zu;width=%d;height=%d;preserveAspectRatio=0;doNotMoveCursor=1:%s\a", bytes, image->at.w,
 		    image->at.h, str_text(&data));
@@ -63,7 +61,6 @@ static bool is_touched(const struct graphics *g, const struct canvas *now, const
 static bool is_covered(const struct graphics *g, const struct canvas *now)
 {
 	const struct rect *at = &now->image->at;
-
 	for (int y = at->y; g->how != PICTURES_KITTY && y < at->y + at->h; y++)
 		for (int x = at->x; x < at->x + at->w; x++) {
 			const struct cell *c = &canvas_row(now, y)[x];
@@ -86,7 +83,6 @@ bool graphics_text(struct str *out, struct graphics *g, const struct canvas *now
 		[PICTURES_SIXEL] = sixel_show, [PICTURES_ITERM] = iterm_show, [PICTURES_KITTY] = kitty_show};
 	const struct canvas_image *image = now->image;
 	bool same = image && g->shown && key_equal(image->key, g->key) && !memcmp(&image->at, &g->at, sizeof g->at);
-
 	if (!image || g->how == PICTURES_CELLS || is_covered(g, now)) {
 		graphics_end(out, g);
 		return false;

@@ -10,7 +10,6 @@ static void side_by_side(struct panels *l, struct rect body)
 {
 	int w = between(46, body.w * 2 / 5, 84);
 	int around = body.h >= 24 ? between(8, body.h / 4, 16) : 0;
-
 	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w - w - 1, body.h};
 	l->panel[PANEL_DETAIL] = (struct rect){body.x + body.w - w, body.y, w, body.h - around};
 	if (around)
@@ -20,7 +19,6 @@ static void side_by_side(struct panels *l, struct rect body)
 static void stacked(struct panels *l, struct rect body)
 {
 	int detail = between(14, body.h / 2, 21);
-
 	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w, body.h - detail};
 	l->panel[PANEL_DETAIL] = (struct rect){body.x, body.y + body.h - detail, body.w, detail};
 }
@@ -28,7 +26,6 @@ static void stacked(struct panels *l, struct rect body)
 void layout_compute(struct panels *out, int w, int h, const struct layout_want *want)
 {
 	struct rect body = {0, 1, w, h - 2};
-
 	*out = (struct panels){.too_small = w < LAYOUT_MIN_W || h < LAYOUT_MIN_H};
 	if (out->too_small)
 		return;

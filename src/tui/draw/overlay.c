@@ -9,7 +9,6 @@
 static int of_256(int rgb)
 {
 	int c[3] = {rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255}, level[3], grey, cube = 0, far_cube = 0, far_grey = 0;
-
 	for (int i = 0; i < 3; i++) {
 		level[i] = c[i] < 48 ? 0 : c[i] < 115 ? 1 : (c[i] - 35) / 40;
 		cube = 6 * cube + level[i];
@@ -41,7 +40,6 @@ static void add_line(struct str *out, const struct cell *row, int y, int w, bool
 {
 	int fg = -1, bg = -1, at = -1;
 	char glyph[5];
-
 	for (int x = 0; x < w; x++) {
 		if (!is_picture(&row[x]))
 			continue;
@@ -61,7 +59,6 @@ static void add_line(struct str *out, const struct cell *row, int y, int w, bool
 void overlay_text(struct str *out, const struct canvas *now, const struct canvas *before, bool all, bool direct)
 {
 	struct str lines = {0};
-
 	// Whole lines: curses may write unchanged cells of a line anew where that is shorter than going past them.
 	for (int y = 0; y < now->h; y++)
 		if (all || canvas_row_differs(now, before, y))
@@ -74,7 +71,6 @@ void overlay_text(struct str *out, const struct canvas *now, const struct canvas
 void overlay_write(const struct str *text)
 {
 	const char *p = str_text(text);
-
 	for (size_t left = text->len; left > 0;) {
 		ssize_t n = write(STDOUT_FILENO, p, left);
 		if (n < 0 && errno != EINTR)

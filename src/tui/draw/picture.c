@@ -19,7 +19,6 @@ static struct mean mean_of(const struct picture *p, double x0, double y0, double
 	int left = clamp((int)x0, 0, p->w - 1), right = clamp((int)x1, left + 1, p->w);
 	int top = clamp((int)y0, 0, p->h - 1), bottom = clamp((int)y1, top + 1, p->h);
 	long sum[3] = {0}, n = (long)(right - left) * (bottom - top);
-
 	for (int y = top; y < bottom; y++)
 		for (int x = left; x < right; x++)
 			for (int c = 0; c < 3; c++)
@@ -36,7 +35,6 @@ static double aspect_of(const struct picture *p)
 void picture_fit(struct picture *p, struct rect r)
 {
 	double aspect = aspect_of(p), wide = (double)r.w / p->w, high = aspect * r.h / p->h;
-
 	p->scale = wide < high ? wide : high;
 	p->at.w = clamp((int)(p->w * p->scale + .5), 1, r.w);
 	p->at.h = clamp((int)(p->h * p->scale / aspect + .5), 1, r.h);
@@ -52,7 +50,6 @@ static int rgb_of(struct mean m)
 static struct mean half(const struct picture *p, int x, int y2)
 {
 	double sx = (double)p->w / p->at.w, sy = (double)p->h / (2 * p->at.h);
-
 	return mean_of(p, x * sx, y2 * sy, (x + 1) * sx, (y2 + 1) * sy);
 }
 
@@ -60,7 +57,6 @@ static uint32_t shade_of(struct mean m)
 {
 	static const char ramp[] = " .:-=+*#%@";
 	int light = (2 * m.r + 5 * m.g + m.b) / 8;
-
 	return (uint32_t)ramp[light * (int)(sizeof ramp - 2) / 255];
 }
 
@@ -69,7 +65,6 @@ static void draw_pixels(const struct picture *p)
 	struct canvas_image *image = p->image;
 	double sx = (double)p->w / image->w, sy = (double)p->h / image->h;
 	uint8_t *to = image->rgb;
-
 	for (int y = 0; y < image->h; y++)
 		for (int x = 0; x < image->w; x++, to += 3) {
 			struct mean m = mean_of(p, x * sx, y * sy, (x + 1) * sx, (y + 1) * sy);
@@ -127,7 +122,6 @@ static void put(struct canvas *c, const struct picture *p, int x, int y, uint32_
 {
 	int ink = c->theme ? c->theme->style[role].fg.rgb : -1;
 	struct mean back;
-
 	if (!canvas_holds(&p->at, x, y))
 		return;
 	if (!blocks) {
@@ -149,7 +143,6 @@ static void put_text(struct canvas *c, const struct picture *p, int x, int y, co
 static void cell_box(struct canvas *c, const struct picture *p, struct rect r, enum pen_kind kind, bool blocks)
 {
 	const struct pen *pen = &pens[kind];
-
 	for (int x = r.x + 1; x < r.x + r.w; x++) {
 		put(c, p, x, r.y, pen->across, pen->role, blocks);
 		put(c, p, x, r.y + r.h, pen->across, pen->role, blocks);
@@ -165,7 +158,6 @@ static void cell_box(struct canvas *c, const struct picture *p, struct rect r, e
 static void dot(const struct canvas_image *image, int x, int y, int ink)
 {
 	uint8_t *at = image->rgb + 3 * ((size_t)y * (size_t)image->w + (size_t)x);
-
 	if (x < 0 || y < 0 || x >= image->w || y >= image->h)
 		return;
 	for (int i = 0; i < 3; i++)
@@ -176,7 +168,6 @@ static void dot(const struct canvas_image *image, int x, int y, int ink)
 static void pixel_line(const struct canvas_image *image, int x, int y, int n, bool down, enum pen_kind kind, int ink)
 {
 	enum { DASH = 6 };
-
 	for (int i = 0; i <= n; i++)
 		for (int across = -1; across <= 3; across++) {
 			bool lit = kind == PEN_QUANT ? across == 0 || across == 3 : across == 0 || across == 1;
@@ -194,7 +185,6 @@ static void pixel_box(const struct canvas *c, const struct picture *p, const str
 	int ink = c->theme ? c->theme->style[pens[kind].role].fg.rgb : -1;
 	int x0 = clamp((int)(b->x * sx), 0, image->w - 1), x1 = clamp((int)((b->x + b->w) * sx), 0, image->w - 1);
 	int y0 = clamp((int)(b->y * sy), 0, image->h - 1), y1 = clamp((int)((b->y + b->h) * sy), 0, image->h - 1);
-
 	ink = ink < 0 ? 0xffffff : ink;
 	for (int side = 0; side < 2; side++) {
 		pixel_line(image, x0, side ? y1 : y0, x1 - x0, false, kind, ink);
@@ -211,7 +201,6 @@ void picture_box(struct canvas *c, const struct picture *p, const struct task_bo
 	double line = s / aspect_of(p);
 	int y0 = p->at.y + clamp((int)(b->y * line), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * line), 0, p->at.h - 1);
 	char text[48];
-
 	if (p->image)
 		pixel_box(c, p, b, to_picture, kind);
 	else

@@ -37,14 +37,12 @@ struct screen {
 static bool says_truecolor(void)
 {
 	const char *s = getenv("COLORTERM");
-
 	return s && (!strcmp(s, "truecolor") || !strcmp(s, "24bit"));
 }
 
 static enum depth find_depth(bool mono)
 {
 	const char *no = getenv("NO_COLOR");
-
 	if (mono || (no && *no) || !has_colors())
 		return DEPTH_MONO;
 	start_color();
@@ -61,7 +59,6 @@ static void mark_pastes(bool on)
 {
 	const char *move = tigetstr("cup");
 	struct str out = {0};
-
 	if (!move || move == (const char *)-1 || strncmp(move, "\033[", 2) != 0)
 		return;
 	str_add(&out, on ? "\033[?2004h" : "\033[?2004l");
@@ -74,7 +71,6 @@ static void arm_crash(void)
 {
 	const char *name[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
 	char reset[256] = "\033[?1000l\033[?1006l\033[?2004l";
-
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
 		const char *s = tigetstr(name[i]);
 		if (s && s != (char *)-1)
@@ -102,7 +98,6 @@ static void set_up(bool mouse)
 static bool can_place_cursor(void)
 {
 	const char *move = tigetstr("cup");
-
 	return move && move != (const char *)-1;
 }
 
@@ -115,7 +110,6 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 {
 	struct screen *s = xcalloc(1, sizeof *s);
 	const char *term = getenv("TERM");
-
 	*out = NULL;
 	s->term = newterm(NULL, stdout, stdin);
 	if (!s->term) {
@@ -147,7 +141,6 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 static void give_back(void)
 {
 	const char *second = tigetstr("rmcup");
-
 	if (!second || second == (const char *)-1) {
 		move(LINES - 1, 0);
 		clrtoeol();
@@ -160,7 +153,6 @@ static void give_back(void)
 static void end_pictures(struct screen *s)
 {
 	struct str out = {0};
-
 	graphics_end(&out, &s->graphics);
 	overlay_write(&out);
 	str_done(&out);
@@ -183,7 +175,6 @@ void screen_close(struct screen **s)
 void screen_size(int *w, int *h)
 {
 	struct winsize ws;
-
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 0 && ws.ws_row > 0) {
 		*w = ws.ws_col;
 		*h = ws.ws_row;
@@ -196,7 +187,6 @@ void screen_size(int *w, int *h)
 bool screen_is_behind(void)
 {
 	int queued = 0;
-
 	return !ioctl(STDOUT_FILENO, TIOCOUTQ, &queued) && queued > BEHIND_BYTES;
 }
 
@@ -258,7 +248,6 @@ static void look(struct screen *s, const struct theme *t, const struct cell *cel
 {
 	const struct style *role = &t->style[cell->role], *ground = &t->style[cell->ground];
 	int fg = colour_of(s, &role->fg), bg = colour_of(s, &role->bg);
-
 	if (s->depth == DEPTH_MONO) {
 		*attr = attributes(role->mono | ground->mono);
 		*pair = 0;
@@ -306,7 +295,6 @@ void screen_show(struct screen *s, const struct canvas *c)
 	size_t n = (size_t)c->w * (size_t)c->h;
 	struct str picture = {0};
 	bool all = s->forgotten || c->w != s->shown.w || c->h != s->shown.h;
-
 	if (all)
 		forget(s, c->w, c->h);
 	for (size_t i = 0; i < n; i++)
@@ -334,7 +322,6 @@ void screen_forget(struct screen *s)
 struct screen_key screen_read(struct screen *s)
 {
 	struct screen_key out = keyboard_read(&s->keyboard);
-
 	s->graphics.how = ask_pictures(&s->keyboard.ask);
 	return out;
 }
@@ -342,7 +329,6 @@ struct screen_key screen_read(struct screen *s)
 void screen_suspend(struct screen *s)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
-
 	end_pictures(s);
 	mark_pastes(false);
 	give_back();

@@ -11,21 +11,18 @@ static int level_of(int v, int x, int y)
 {
 	static const int bayer[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
 	int level = (v * (LEVELS - 1) * 16 + bayer[y & 3][x & 3] * 255) / (255 * 16);
-
 	return level < LEVELS - 1 ? level : LEVELS - 1;
 }
 
 static int colour_at(const uint8_t *rgb, int w, int x, int y)
 {
 	const uint8_t *p = rgb + 3 * ((size_t)y * (size_t)w + (size_t)x);
-
 	return (level_of(p[0], x, y) * LEVELS + level_of(p[1], x, y)) * LEVELS + level_of(p[2], x, y);
 }
 
 static void add_run(struct str *out, int bits, int n)
 {
 	char c = (char)(63 + bits);
-
 	if (n >= LEAST_RUN)
 		str_addf(out, "!%d%c", n, c);
 	else
@@ -37,7 +34,6 @@ static void add_run(struct str *out, int bits, int n)
 static void add_colour(struct str *out, int colour, const unsigned char *bits, int w)
 {
 	int end = w;
-
 	while (end > 0 && !bits[end - 1])
 		end--;
 	str_addf(out, "#%d", colour);
@@ -52,7 +48,6 @@ static void add_colour(struct str *out, int colour, const unsigned char *bits, i
 static void add_band(struct str *out, const uint8_t *rgb, int w, int rows, int top, unsigned char *bits)
 {
 	bool used[COLOURS] = {0};
-
 	memset(bits, 0, (size_t)COLOURS * (size_t)w);
 	for (int y = 0; y < rows; y++)
 		for (int x = 0; x < w; x++) {
@@ -69,7 +64,6 @@ static void add_band(struct str *out, const uint8_t *rgb, int w, int rows, int t
 void sixel_encode(struct str *out, const uint8_t *rgb, int w, int h)
 {
 	unsigned char *bits = mem_try_array((size_t)w, COLOURS);
-
 	if (!bits)
 		return;
 	str_addf(out, "\033P0;1q\"1;1;%d;%d", w, h);

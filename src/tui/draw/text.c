@@ -16,7 +16,6 @@ uint32_t text_next(const char **p)
 	const unsigned char *s = (const unsigned char *)*p;
 	int n = s[0] < 0x80 ? 1 : (s[0] >> 5) == 6 ? 2 : (s[0] >> 4) == 14 ? 3 : (s[0] >> 3) == 30 ? 4 : 0;
 	uint32_t g = n == 1 ? s[0] : n ? s[0] & (0x7Fu >> n) : TEXT_UNKNOWN;
-
 	if (!s[0])
 		return 0;
 	for (int i = 1; i < n; i++) {
@@ -35,7 +34,6 @@ uint32_t text_next(const char **p)
 int text_encode(uint32_t g, char out[5])
 {
 	int n = g < 0x80 ? 1 : g < 0x800 ? 2 : g < 0x10000 ? 3 : 4;
-
 	if (n == 1) {
 		out[0] = (char)g;
 	} else {
@@ -81,7 +79,6 @@ int text_glyph_width(uint32_t g)
 int text_width(const char *s)
 {
 	int w = 0;
-
 	for (uint32_t g; (g = text_next(&s));)
 		w += text_glyph_width(g);
 	return w;
@@ -103,7 +100,6 @@ static const char *skip_columns(const char *s, int width)
 static const char *skip_until(const char *s, int width)
 {
 	int w = text_width(s);
-
 	while (*s && w > width) {
 		uint32_t g = text_next(&s);
 		w -= text_glyph_width(g);
@@ -114,7 +110,6 @@ static const char *skip_until(const char *s, int width)
 static const char *tail_from_slash(const char *tail, int width)
 {
 	size_t at = strcspn(tail, "/");
-
 	return tail[at] && at <= (size_t)width / 4 ? tail + at : tail;
 }
 
@@ -122,7 +117,6 @@ void text_cut(char *out, size_t size, const char *s, int width, enum cut cut)
 {
 	int head, tail;
 	const char *end;
-
 	if (width <= 0) {
 		out[0] = '\0';
 		return;
@@ -142,7 +136,6 @@ void text_cut(char *out, size_t size, const char *s, int width, enum cut cut)
 const char *text_find(const char *s, const char *part)
 {
 	size_t n = strlen(part);
-
 	for (; *s; s++)
 		if (!strncasecmp(s, part, n))
 			return s;
@@ -158,7 +151,6 @@ static bool is_unit(const char *p)
 int text_line(const char *text, int width)
 {
 	const char *at = text, *before = text, *end = NULL;
-
 	for (uint32_t g; (g = text_next(&at)); before = at) {
 		if (g == ' ' && !is_unit(at))
 			end = before;

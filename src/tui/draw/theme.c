@@ -53,7 +53,6 @@ static uint32_t first_glyph(const char *s)
 int glyph_find(uint32_t utf8)
 {
 	static uint32_t code[GLYPH_COUNT];
-
 	if (!code[0])
 		for (int i = 0; i < GLYPH_COUNT; i++)
 			code[i] = first_glyph(glyph_rows[i].utf8);
@@ -68,7 +67,6 @@ static enum status unknown(struct error *err, const char *file, const char *kind
     const char *(*next)(int i, const void *arg), const void *arg)
 {
 	struct nearest near = {.name = name};
-
 	for (int i = 0; next(i, arg); i++)
 		nearest_try(&near, next(i, arg));
 	return error_set(err, STATUS_FORMAT, "%s: unknown %s \"%.60s\"%s%s%s", file, kind, name, near.best ? ", did you mean \"" : "",
@@ -96,7 +94,6 @@ static const char *next_attr(int i, const void *arg)
 static const char *next_colour(int i, const void *arg)
 {
 	const cJSON *item = cJSON_GetArrayItem(arg, i);
-
 	return item ? item->string : NULL;
 }
 
@@ -108,7 +105,6 @@ static const char *next_text(int i, const void *arg)
 static bool parse_rgb(const char *s, int *out)
 {
 	char *end;
-
 	if (strlen(s) != 7 || s[0] != '#' || strspn(s + 1, "0123456789abcdefABCDEF") != 6)
 		return false;
 	*out = (int)strtol(s + 1, &end, 16);
@@ -118,7 +114,6 @@ static bool parse_rgb(const char *s, int *out)
 static bool parse_c8(const cJSON *j, int *out)
 {
 	const char *name = cJSON_GetStringValue(j);
-
 	for (int i = -1; name && i < 8; i++)
 		if (!strcmp(name, i < 0 ? "default" : colour_names[i])) {
 			*out = i;
@@ -132,7 +127,6 @@ static enum status parse_colour(struct colour *out, const cJSON *j, const char *
 {
 	const char *rgb = cJSON_GetStringValue(cJSON_GetArrayItem(j, 0));
 	const cJSON *c256 = cJSON_GetArrayItem(j, 1);
-
 	if (!cJSON_IsArray(j) || cJSON_GetArraySize(j) != 3 || !rgb || !parse_rgb(rgb, &out->rgb) || !cJSON_IsNumber(c256) ||
 	    c256->valuedouble < 0 || c256->valuedouble > 255 || !parse_c8(cJSON_GetArrayItem(j, 2), &out->c8))
 		return error_set(err, STATUS_FORMAT,
@@ -145,7 +139,6 @@ static enum status named_colour(struct colour *out, const cJSON *palette, const 
 {
 	const char *text = cJSON_GetStringValue(name);
 	const cJSON *row;
-
 	if (!text)
 		return error_set(err, STATUS_FORMAT, "%s: fg and bg are names of the palette, or \"default\"", file);
 	*out = (struct colour){-1, -1, -1};
@@ -162,7 +155,6 @@ static enum status parse_attrs(unsigned *out, const cJSON *j, const char *file, 
 	const char *s = cJSON_GetStringValue(j);
 	char word[32];
 	int n;
-
 	*out = 0;
 	if (!s)
 		return error_set(err, STATUS_FORMAT, "%s: attr is text such as \"bold underline\"", file);
@@ -190,7 +182,6 @@ static const struct style *parent_style(const struct theme *t, int role)
 {
 	const char *dot = strrchr(role_rows[role].name, '.');
 	int parent = dot ? find_role(role_rows[role].name, (size_t)(dot - role_rows[role].name)) : -1;
-
 	return &t->style[parent >= 0 ? parent : ROLE_TEXT];
 }
 
@@ -199,7 +190,6 @@ static enum status parse_role(struct style *s, const cJSON *j, const cJSON *pale
 	static const char *const members[] = {"fg", "bg", "attr", NULL};
 	enum status st = STATUS_OK;
 	const cJSON *item;
-
 	if (!cJSON_IsObject(j))
 		return error_set(err, STATUS_FORMAT, "%s: role \"%s\" must be an object with fg, bg, attr", file, j->string);
 	cJSON_ArrayForEach(item, j) {
@@ -220,7 +210,6 @@ static enum status parse_role(struct style *s, const cJSON *j, const cJSON *pale
 static enum status parse_roles(struct theme *out, const cJSON *roles, const cJSON *palette, const char *file, struct error *err)
 {
 	const cJSON *item;
-
 	cJSON_ArrayForEach(item, roles)
 		if (find_role(item->string, strlen(item->string)) < 0)
 			return unknown(err, file, "role", item->string, next_role, NULL);
@@ -237,7 +226,6 @@ static enum status parse_roles(struct theme *out, const cJSON *roles, const cJSO
 static bool one_column(const char *s, uint32_t *out)
 {
 	const char *p = s;
-
 	*out = s ? text_next(&p) : 0;
 	return *out && !*p && text_glyph_width(*out) == 1;
 }
@@ -245,7 +233,6 @@ static bool one_column(const char *s, uint32_t *out)
 static enum status parse_glyphs(struct theme *out, const cJSON *glyphs, const char *file, struct error *err)
 {
 	const cJSON *item;
-
 	cJSON_ArrayForEach(item, glyphs) {
 		const char *utf8 = cJSON_GetStringValue(cJSON_GetArrayItem(item, 0));
 		const char *ascii = cJSON_GetStringValue(cJSON_GetArrayItem(item, 1));
@@ -265,7 +252,6 @@ static enum status check_members(const cJSON *json, const char *file, struct err
 {
 	static const char *const members[] = {"name", "palette", "roles", "glyphs", NULL};
 	const cJSON *item;
-
 	if (!cJSON_IsObject(json))
 		return error_set(err, STATUS_FORMAT, "%s: a theme is a JSON object with palette, roles, glyphs", file);
 	cJSON_ArrayForEach(item, json) {
@@ -283,7 +269,6 @@ static enum status check_members(const cJSON *json, const char *file, struct err
 enum status theme_parse(struct theme *out, const cJSON *json, const char *file, struct error *err)
 {
 	const cJSON *palette = cJSON_GetObjectItemCaseSensitive(json, "palette");
-
 	*out = (struct theme){.style[ROLE_TEXT] = {.fg = {-1, -1, -1}, .bg = {-1, -1, -1}}};
 	for (int i = 0; i < GLYPH_COUNT; i++) {
 		out->glyph[0][i] = first_glyph(glyph_rows[i].utf8);
@@ -305,7 +290,6 @@ const char *theme_builtin(int i)
 static enum status load_builtin(cJSON **out, const char *name, struct error *err)
 {
 	struct str known = {0};
-
 	for (int i = 0; theme_embedded[i].name; i++) {
 		if (!strcmp(name, theme_embedded[i].name)) {
 			str_done(&known);
@@ -323,7 +307,6 @@ static char *user_theme(const char *name)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	struct str path = {0};
-
 	if (xdg && *xdg)
 		str_addf(&path, "%s/qtui/themes/%s.json", xdg, name);
 	else if (home)
@@ -340,7 +323,6 @@ enum status theme_load(struct theme *out, const char *name, struct error *err)
 	char *path = is_path ? xstrdup(name) : user_theme(name);
 	cJSON *json = NULL;
 	enum status st = path ? json_read(&json, path, err) : load_builtin(&json, name, err);
-
 	if (!st)
 		st = theme_parse(out, json, path ? path : name, err);
 	cJSON_Delete(json);

@@ -9,7 +9,6 @@ void ui_ask_channels(struct ui *ui)
 	const struct channels *c = view_channels_of(ui);
 	struct channel_list *l = &ui->channels;
 	bool known = c && key_equal(c->decision, s->decision) && (c->samples == c->of || c->problem[0]);
-
 	channel_list_refresh(l, view_channels_of(ui), &ui->scroll[VIEW_CHANNELS]);
 	if (!ui->study || !site || known || s->dirty || !snapshot_complete(s))
 		return;
@@ -25,7 +24,6 @@ void act_view_channels(struct ui *ui)
 {
 	struct error err;
 	int node = ui_node(ui);
-
 	ui_show(ui, VIEW_CHANNELS);
 	if (node >= 0 && node != ui_node(ui) && !ui_go(ui, node, &err))
 		ui_fail(ui, &err);
@@ -36,7 +34,6 @@ void act_view_channels(struct ui *ui)
 void view_channels_sort(struct ui *ui, enum channel_column c)
 {
 	struct channel_list *l = &ui->channels;
-
 	l->turned = c == l->sort && !l->turned;
 	l->sort = c;
 	ui_note(ui, "by %s: %s", channel_column(c)->head, channel_column(c)->help);
@@ -86,7 +83,6 @@ static void flagged(struct ui *ui, int by)
 {
 	struct scroll *s = &ui->scroll[VIEW_CHANNELS];
 	const struct channel_list *l = &ui->channels;
-
 	for (int row = s->cursor + by; row >= 0 && row < l->n; row += by)
 		if (l->of->at[l->row[row]].flags) {
 			s->cursor = row;
@@ -109,7 +105,6 @@ void act_channels_prev(struct ui *ui)
 static void choose_kind(struct ui *ui, enum site_kind kind)
 {
 	const struct node_row *row = ui_node(ui) >= 0 ? &ui->snap->row[ui_node(ui)] : NULL;
-
 	for (int i = 0; row && i < row->n_sites; i++)
 		if (ui->snap->site[row->first_site + i].kind == kind) {
 			ui->detail_site = i;
@@ -120,7 +115,6 @@ static void choose_kind(struct ui *ui, enum site_kind kind)
 static void step_node(struct ui *ui, int by)
 {
 	enum site_kind kind = ui_site(ui) ? ui_site(ui)->kind : SITE_OUTPUT;
-
 	scroll_move(&ui->layers.scroll, by, ui->layers.n);
 	ui_new_node(ui);
 	choose_kind(ui, kind);

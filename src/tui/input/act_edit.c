@@ -13,7 +13,6 @@ static void set_precision(struct ui *ui, int precision)
 {
 	struct error err;
 	int n, *nodes = edit_selection(ui, &n);
-
 	if (edit_precision(ui, nodes, n, precision, &err))
 		ui_fail(ui, &err);
 	ui->layers.visual = -1;
@@ -43,7 +42,6 @@ void act_auto(struct ui *ui)
 void act_cycle(struct ui *ui)
 {
 	int node = ui_node(ui), now;
-
 	if (node < 0)
 		return;
 	now = ui->snap->row[node].requested >= 0 ? ui->snap->row[node].requested : (int)ui->snap->row[node].precision;
@@ -55,7 +53,6 @@ static bool aims_elsewhere(struct ui *ui)
 {
 	const struct site *at = ui_site(ui), *first = at ? snapshot_output(ui->snap, at->node) : NULL;
 	struct error err;
-
 	if (!first || at == first || ui->layers.n_marked > 0 || ui->layers.visual >= 0)
 		return false;
 	error_set(&err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of the node's first output, to which h goes",
@@ -67,7 +64,6 @@ static bool aims_elsewhere(struct ui *ui)
 void act_set_scale(struct ui *ui)
 {
 	int node = ui_node(ui);
-
 	if (node < 0 || aims_elsewhere(ui))
 		return;
 	prompt_open(ui, LINE_SCALE, "");
@@ -77,7 +73,6 @@ void act_set_scale(struct ui *ui)
 static void step(struct ui *ui, int by)
 {
 	struct error err;
-
 	if (!ui->trial.active && aims_elsewhere(ui))
 		return;
 	if (trial_step(ui, by, &err))
@@ -108,7 +103,6 @@ void act_trial_apply(struct ui *ui)
 {
 	struct error err;
 	struct trial t = ui->trial;
-
 	trial_drop(ui);
 	if (edit_scale(ui, &t.node, 1, t.scale, &err))
 		ui_fail(ui, &err);
@@ -122,7 +116,6 @@ void act_trial_drop(struct ui *ui)
 void act_undo(struct ui *ui)
 {
 	int current;
-
 	if (!study_undo(ui->study)) {
 		ui_note(ui, "nothing to undo");
 		return;
@@ -135,7 +128,6 @@ void act_undo(struct ui *ui)
 void act_redo(struct ui *ui)
 {
 	int current;
-
 	if (!study_redo(ui->study)) {
 		ui_note(ui, "nothing to redo");
 		return;
@@ -155,7 +147,6 @@ void act_run(struct ui *ui)
 static const char *stop(struct ui *ui)
 {
 	const struct beside *beside = beside_first(ui);
-
 	if (study_running(ui->study) || study_gathering(ui->study)) {
 		study_cancel(ui->study);
 		return "stopped; what is computed stays, r goes on";
@@ -170,7 +161,6 @@ void act_interrupt(struct ui *ui)
 {
 	double now = clock_seconds();
 	const char *stopped;
-
 	if (now - ui->cancelled_at < 1.0) {
 		ui->quit = autosave_may_quit(ui);
 		return;
@@ -186,7 +176,6 @@ void act_interrupt(struct ui *ui)
 enum status command_cancel(struct ui *ui, char *args, struct error *err)
 {
 	const char *stopped = stop(ui);
-
 	(void)args;
 	(void)err;
 	ui_note(ui, "%s", stopped ? stopped : "nothing is running");
@@ -196,7 +185,6 @@ enum status command_cancel(struct ui *ui, char *args, struct error *err)
 void act_mark(struct ui *ui)
 {
 	int node = ui_node(ui);
-
 	if (node < 0)
 		return;
 	layers_mark(&ui->layers, node, !ui->layers.marked[node]);
@@ -208,7 +196,6 @@ void act_mark_all(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
 	bool all = true;
-
 	for (int i = 0; i < l->n; i++)
 		all &= l->marked[l->order[i]];
 	for (int i = 0; i < l->n; i++)

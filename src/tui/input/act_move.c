@@ -5,7 +5,6 @@
 static void move(struct ui *ui, int by)
 {
 	struct around a;
-
 	switch (ui->focus) {
 	case PANEL_DETAIL:
 		ui->detail_top += by;
@@ -70,7 +69,6 @@ void act_bottom(struct ui *ui)
 static void step_site(struct ui *ui, int by)
 {
 	int node = ui_node(ui), n = node >= 0 ? ui->snap->row[node].n_sites : 0;
-
 	if (n > 0)
 		ui->detail_site = (ui->detail_site + by + n) % n;
 }
@@ -88,7 +86,6 @@ void act_right(struct ui *ui)
 static void go(struct ui *ui, int node)
 {
 	struct error err;
-
 	if (!ui_go(ui, node, &err))
 		ui_fail(ui, &err);
 }
@@ -97,7 +94,6 @@ static void go(struct ui *ui, int node)
 static void go_worst(struct ui *ui, const int *id, int n, const char *none)
 {
 	int best = 0;
-
 	if (n == 0) {
 		ui_note(ui, "%s", none);
 		return;
@@ -113,7 +109,6 @@ static void go_worst(struct ui *ui, const int *id, int n, const char *none)
 void act_producer(struct ui *ui)
 {
 	int id[16], node = ui_node(ui);
-
 	if (node >= 0)
 		go_worst(ui, id, around_producers(ui->snap, node, id, 16), "only the network's input feeds this node");
 }
@@ -121,7 +116,6 @@ void act_producer(struct ui *ui)
 void act_consumer(struct ui *ui)
 {
 	int id[16], node = ui_node(ui);
-
 	if (node >= 0)
 		go_worst(ui, id, around_consumers(ui->snap, node, id, 16), "this node feeds no other: it is an output");
 }
@@ -129,7 +123,6 @@ void act_consumer(struct ui *ui)
 void act_jump_back(struct ui *ui)
 {
 	int back;
-
 	if (ui->n_jumps == 0) {
 		ui_note(ui, "no jump to go back from");
 		return;
@@ -143,7 +136,6 @@ static void enter_around(struct ui *ui)
 {
 	struct around a;
 	const struct around_line *l;
-
 	around_build(&a, ui->snap, ui_node(ui), ui_page(ui, PANEL_AROUND));
 	if (ui->around.cursor < 0 || ui->around.cursor >= a.n)
 		return;

@@ -36,7 +36,6 @@ void act_task_page(struct ui *ui)
 void act_task_sort(struct ui *ui)
 {
 	struct task_list *l = &ui->task;
-
 	l->order[l->page] = task_list_next_order(l);
 	ui_note(ui, "%s: %s", l->page == TASK_PAGE_SAMPLES ? "samples" : "classes", task_order_name(l->order[l->page]));
 }
@@ -68,7 +67,6 @@ void ui_ask_sample(struct ui *ui)
 	int sample = view_task_sample(ui);
 	struct task_list *l = &ui->task;
 	const struct snapshot *s = ui->snap;
-
 	if (!ui->study || sample < 0 || s->task_old)
 		return;
 	if (l->asked == sample + 1 && key_equal(l->asked_of, s->task_network))
@@ -100,7 +98,6 @@ enum status command_eval(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
 	const char *own = study_options(ui->study)->calib;
-
 	if (!strcmp(args, "none")) {
 		ui_note(ui, "the task is measured no more");
 		return wish(ui, &(struct task_wish){.none = true});
@@ -118,7 +115,6 @@ enum status command_eval(struct ui *ui, char *args, struct error *err)
 enum status command_labels(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
-
 	if (need_file(args, err))
 		return err->status;
 	w.labels = args;

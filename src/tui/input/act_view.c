@@ -17,7 +17,6 @@ void act_search(struct ui *ui)
 static void search_step(struct ui *ui, int by)
 {
 	int row = search_row(ui, ui_scroll(ui)->cursor + by, by);
-
 	if (row < 0) {
 		ui_note(ui, ui->search[0] ? "no row matches \"%s\"" : "nothing to search for: / begins a search", ui->search);
 		return;
@@ -40,7 +39,6 @@ void act_search_prev(struct ui *ui)
 void act_filter_edit(struct ui *ui)
 {
 	char text[sizeof ui->layers.filter_text + 8] = "filter ";
-
 	strcat(text, ui->layers.filter_text);
 	prompt_open(ui, LINE_COMMAND, text);
 }
@@ -91,7 +89,6 @@ void act_zoom(struct ui *ui)
 void act_back(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
-
 	if (l->visual >= 0) {
 		l->visual = -1;
 	} else if (ui->zoom) {
@@ -156,7 +153,6 @@ void act_save(struct ui *ui)
 {
 	struct error err;
 	char none[] = "";
-
 	if (command_write(ui, none, &err))
 		ui_fail(ui, &err);
 }

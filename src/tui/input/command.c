@@ -40,7 +40,6 @@ static const struct command_row *find_command(const char *name)
 {
 	const struct command_row *only = NULL;
 	int found = 0;
-
 	for (int i = 0; i < N_ROWS; i++) {
 		if (!strcmp(name, rows[i].name) || (*name && !strcmp(name, rows[i].brief)))
 			return &rows[i];
@@ -56,7 +55,6 @@ static enum status unknown_command(const char *name, struct error *err)
 {
 	struct nearest near = {.name = name};
 	char best[COMMAND_NAME];
-
 	for (int i = 0; i < N_ROWS; i++)
 		nearest_try(&near, rows[i].name);
 	for (int a = 0; a < ACTION_COUNT; a++)
@@ -71,7 +69,6 @@ enum status command_usage(const char *name, struct error *err)
 {
 	const struct command_row *row = find_command(name);
 	char shown[COMMAND_NAME];
-
 	command_typed(shown, name);
 	if (!row || !row->usage[0])
 		return error_set(err, STATUS_USAGE, ":%s takes no argument", shown);
@@ -83,7 +80,6 @@ static enum status missing(const struct ui *ui, const struct command_row *row, s
 {
 	struct str choices = {0};
 	char shown[COMMAND_NAME];
-
 	command_typed(shown, row->name);
 	command_choices(&choices, ui, row->first);
 	error_set(err, STATUS_USAGE, "usage: :%s %s%s", shown, row->usage, str_text(&choices));
@@ -94,7 +90,6 @@ static enum status missing(const struct ui *ui, const struct command_row *row, s
 static enum status run_row(struct ui *ui, const struct command_row *row, char *args, struct error *err)
 {
 	bool needs = row->usage[0] && row->usage[0] != '[', takes = row->usage[0];
-
 	if (needs && !*args)
 		return missing(ui, row, err);
 	if (!takes && *args)
@@ -105,7 +100,6 @@ static enum status run_row(struct ui *ui, const struct command_row *row, char *a
 static void trim_end(char *s)
 {
 	size_t n = strlen(s);
-
 	while (n > 0 && strchr(" \t\r\n", s[n - 1]))
 		s[--n] = '\0';
 }
@@ -116,7 +110,6 @@ enum status command_run(struct ui *ui, const char *line, struct error *err)
 	const struct command_row *row;
 	enum action action;
 	enum status st = STATUS_OK;
-
 	*err = (struct error){0}; // a command that changes nothing says so in it, with STATUS_OK
 	trim_end(text);
 	args = text + strcspn(text, " \t");

@@ -11,7 +11,6 @@
 static char *last_word(char *args)
 {
 	char *blank = strrchr(args, ' '), *end = blank;
-
 	if (!blank)
 		return NULL;
 	while (end > args && end[-1] == ' ')
@@ -23,7 +22,6 @@ static char *last_word(char *args)
 static enum status parse_precision(int *out, const char *name, struct error *err)
 {
 	enum precision p;
-
 	*out = -1;
 	if (!strcmp(name, "auto"))
 		return STATUS_OK;
@@ -37,7 +35,6 @@ enum status command_set(struct ui *ui, char *args, struct error *err)
 {
 	char *word = last_word(args);
 	int *nodes = NULL, n = 0, precision;
-
 	if (!word)
 		return command_usage("set", err);
 	if (parse_precision(&precision, word, err) ||
@@ -64,7 +61,6 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 	char *word = last_word(args);
 	double scale;
 	int *nodes = NULL, n = 0;
-
 	if (!word)
 		return command_usage("scale", err);
 	if (!scale_parse(word, &scale))
@@ -81,7 +77,6 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 enum status command_goto(struct ui *ui, char *args, struct error *err)
 {
 	int node;
-
 	if (find_node(&node, ui, args, err))
 		return err->status;
 	return ui_go(ui, node, err) ? STATUS_OK : err->status;
@@ -90,7 +85,6 @@ enum status command_goto(struct ui *ui, char *args, struct error *err)
 enum status command_mark_nodes(struct ui *ui, char *args, struct error *err)
 {
 	int *nodes, n;
-
 	if (study_select(ui->study, args, ui->layers.marked, &nodes, &n, err))
 		return err->status;
 	for (int i = 0; i < n; i++)
@@ -112,7 +106,6 @@ enum status command_target(struct ui *ui, char *args, struct error *err)
 enum status command_calibration(struct ui *ui, char *args, struct error *err)
 {
 	enum calib_method m;
-
 	if (!calib_parse(&m, args))
 		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse", args);
 	if (study_set_method(ui->study, m, err))
@@ -125,7 +118,6 @@ enum status command_calibration(struct ui *ui, char *args, struct error *err)
 enum status command_latency(struct ui *ui, char *args, struct error *err)
 {
 	struct latency *l = NULL;
-
 	if (!*args)
 		return command_usage("latency", err);
 	if (strcmp(args, "none") && latency_read(&l, ui->snap->g, args, err))
@@ -146,7 +138,6 @@ static void list_variants(struct ui *ui)
 {
 	struct str names = {0};
 	int n = study_variants(ui->study);
-
 	for (int i = 0; i < n; i++)
 		str_addf(&names, "%s%s", i ? ", " : "", study_variant_name(ui->study, i));
 	if (n)
@@ -161,7 +152,6 @@ enum status command_variant(struct ui *ui, char *args, struct error *err)
 	const char *what = strspn(args, "0123456789") == strlen(args) ? "run" : "variant"; // as study_variant tells them apart
 	int before, now;
 	bool made;
-
 	if (!*args) {
 		list_variants(ui);
 		return STATUS_OK;

@@ -13,7 +13,6 @@
 enum status command_sort(struct ui *ui, char *args, struct error *err)
 {
 	enum column c;
-
 	for (char *p = args; *p; p++)
 		if (*p == '-')
 			*p = '_';
@@ -34,7 +33,6 @@ enum status command_why(struct ui *ui, char *args, struct error *err)
 enum status command_filter(struct ui *ui, char *args, struct error *err)
 {
 	struct filter *f;
-
 	if (strlen(args) >= sizeof ui->layers.filter_text)
 		return error_set(err, STATUS_USAGE, "a filter has at most %zu characters", sizeof ui->layers.filter_text - 1);
 	if (filter_parse(&f, args, err))
@@ -51,7 +49,6 @@ enum status command_filter(struct ui *ui, char *args, struct error *err)
 enum status command_theme(struct ui *ui, char *args, struct error *err)
 {
 	struct theme t;
-
 	if (theme_load(&t, args, err))
 		return err->status;
 	ui->theme = t;
@@ -66,7 +63,6 @@ enum status command_save_screen(struct ui *ui, char *args, struct error *err)
 	struct canvas c;
 	struct str text = {0};
 	enum status st;
-
 	if (roles)
 		*blank = '\0';
 	ui_arrange(ui);
@@ -90,7 +86,6 @@ enum status command_wait(struct ui *ui, char *args, struct error *err)
 enum status command_help(struct ui *ui, char *args, struct error *err)
 {
 	int row = *args ? help_find(args) : 0;
-
 	if (row < 0)
 		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\"", args);
 	ui_show(ui, VIEW_HELP);

@@ -19,7 +19,6 @@ struct names {
 static void add(struct names *l, const char *prefix, const char *name)
 {
 	size_t len = strlen(prefix) + strlen(name) + 1;
-
 	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof *l->at);
 	l->at[l->n] = xmalloc(len);
 	snprintf(l->at[l->n++], len, "%s%s", prefix, name);
@@ -36,7 +35,6 @@ static void clear(struct names *l)
 static void add_typed(struct names *l, const char *name)
 {
 	char typed[COMMAND_NAME];
-
 	command_typed(typed, name);
 	add(l, "", typed);
 }
@@ -45,7 +43,6 @@ static void add_commands(struct names *l)
 {
 	int n;
 	const struct command_row *row = command_rows(&n);
-
 	for (int i = 0; i < n; i++)
 		add_typed(l, row[i].name);
 	for (int a = 0; a < ACTION_COUNT; a++)
@@ -61,7 +58,6 @@ static void add_nodes(struct names *l, const struct ui *ui)
 static void add_selections(struct names *l, const struct ui *ui)
 {
 	const struct graph *g = ui->snap->g;
-
 	add_nodes(l, ui);
 	add(l, "", "marked");
 	for (int i = 0; i < g->n_nodes; i++)
@@ -87,7 +83,6 @@ static void add_targets(struct names *l, const struct ui *ui)
 {
 	int n;
 	char **name = target_list(&n);
-
 	(void)ui;
 	for (int i = 0; i < n; i++) {
 		add(l, "", name[i]);
@@ -107,7 +102,6 @@ static void add_formats(struct names *l, const struct ui *ui)
 {
 	int n;
 	const struct export_format *row = export_rows(&n);
-
 	(void)ui;
 	for (int i = 0; i < n; i++)
 		add(l, "", row[i].name);
@@ -135,7 +129,6 @@ static void add_files(struct names *l, const char *word)
 	char dir[1024], prefix[1024];
 	struct dirent *e;
 	DIR *d;
-
 	snprintf(prefix, sizeof prefix, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
 	snprintf(dir, sizeof dir, "%s", prefix[0] ? prefix : ".");
 	d = opendir(dir);
@@ -171,7 +164,6 @@ void command_choices(struct str *out, const struct ui *ui, enum completion kind)
 {
 	enum { FEW = 20 };
 	struct names l = {0};
-
 	if (kind == COMPLETE_FORMAT || kind == COMPLETE_TARGET || kind == COMPLETE_THEME || kind == COMPLETE_COLUMN)
 		add_kind(&l, ui, kind, "");
 	for (size_t i = 0; i < l.n && i < FEW; i++)
@@ -184,7 +176,6 @@ static const struct command_row *command_of(const char *text)
 	size_t len = strcspn(text, " ");
 	int n;
 	const struct command_row *row = command_rows(&n);
-
 	for (int i = 0; i < n; i++) {
 		char name[COMMAND_NAME];
 		command_typed(name, row[i].name);
@@ -199,7 +190,6 @@ static const struct command_row *command_of(const char *text)
 static int words_before(const char *text, int start)
 {
 	int n = 0;
-
 	for (int i = 0; i < start; i++)
 		n += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
 	return n;
@@ -209,7 +199,6 @@ static void gather(struct names *l, const struct ui *ui, const char *text, int s
 {
 	const struct command_row *row = command_of(text);
 	int before = words_before(text, start);
-
 	if (before == 0)
 		add_commands(l);
 	else if (row && before == 1)
@@ -228,7 +217,6 @@ char *command_complete(void *arg, const char *text, int start, int i)
 {
 	static struct names l;
 	static size_t next;
-
 	if (i == 0) {
 		clear(&l);
 		next = 0;

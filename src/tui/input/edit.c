@@ -57,7 +57,6 @@ void edit_note(struct ui *ui, const char *what, const char *step)
 {
 	enum { ROOM = 120 };
 	struct str text = {0};
-
 	study_add_step(&text, step, ROOM);
 	ui_note(ui, "%s%s", what, str_text(&text));
 	str_done(&text);
@@ -81,7 +80,6 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	bool same = are_all(ui, nodes, n, precision);
 	int refused = 0;
 	char done[UI_TEXT];
-
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	*err = (struct error){0};
@@ -100,7 +98,6 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 int *edit_selection(const struct ui *ui, int *n)
 {
 	int *nodes = layers_selection(&ui->layers, n);
-
 	if (ui->view != VIEW_LAYERS && ui_node(ui) >= 0) {
 		nodes[0] = ui_node(ui);
 		*n = 1;
@@ -112,7 +109,6 @@ enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, str
 {
 	char text[FIGURE] = "auto", done[UI_TEXT];
 	int refused = 0;
-
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	*err = (struct error){0};
@@ -133,7 +129,6 @@ enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, str
 void trial_set(struct ui *ui, int node, double scale, bool typed)
 {
 	const struct node_row *row = &ui->snap->row[node];
-
 	ui->trial = (struct trial){.active = true, .typed = typed, .node = node, .scale = scale, .site = row->first_site};
 	if (row->n_sites > 0)
 		ui->trial.predicted = study_predict_scale(ui->snap, row->first_site, scale);
@@ -149,7 +144,6 @@ enum status trial_step(struct ui *ui, int by, struct error *err)
 	int node = ui_node(ui);
 	const struct site *site = node >= 0 ? snapshot_output(ui->snap, node) : NULL;
 	double from;
-
 	if (!site || !site->bits)
 		return error_set(err, STATUS_REFUSED, "%s", node >= 0 ? "this output is in float: it has no scale" : "no node is selected");
 	if (site->n_scale != 1)

@@ -52,7 +52,6 @@ static enum relation read_relation(const char **p)
 {
 	char c = *(*p)++;
 	bool equal = (c == '<' || c == '>') && **p == '=';
-
 	*p += equal;
 	switch (c) {
 	case '<':
@@ -75,7 +74,6 @@ static bool read_number(const char *s, double *out)
 	char digits[FILTER_TEXT];
 	size_t n = strlen(s);
 	const char *u = n ? strchr(unit, s[n - 1]) : NULL;
-
 	snprintf(digits, sizeof digits, "%.*s", (int)(u ? n - 1 : n), s);
 	if (!str_to_double(digits, out))
 		return false;
@@ -88,7 +86,6 @@ static enum status parse_comparison(struct term *t, const char *word, const char
 {
 	char name[FILTER_TEXT];
 	bool text;
-
 	snprintf(name, sizeof name, "%.*s", (int)(at - word), word);
 	if (columns_find(&t->column, name, err))
 		return err->status;
@@ -108,7 +105,6 @@ static enum status parse_comparison(struct term *t, const char *word, const char
 static enum status parse_term(struct term *t, const char *word, struct error *err)
 {
 	const char *at;
-
 	*t = (struct term){.negated = word[0] == '!'};
 	word += t->negated;
 	if (!*word)
@@ -131,7 +127,6 @@ enum status filter_parse(struct filter **out, const char *text, struct error *er
 {
 	struct filter *f = xcalloc(1, sizeof *f);
 	char word[FILTER_TEXT];
-
 	*out = NULL;
 	for (;;) {
 		size_t n;
@@ -206,7 +201,6 @@ static bool term_matches(const struct term *t, const struct snapshot *s, bool ma
 {
 	const struct column_row *col = columns_row(t->column);
 	bool yes;
-
 	if (t->relation == REL_FLAG) {
 		yes = has_flag(t->flag, &s->row[node], marked);
 	} else if (col->value) {

@@ -16,7 +16,6 @@ enum { PASTE_BEGINS = KEY_MAX + 1, PASTE_ENDS }; // curses' codes for what it is
 static void set_pasting(struct keyboard *k, bool on)
 {
 	enum { KEY_MS = 25, PASTE_MS = 500 };
-
 	k->pasting = on;
 	set_escdelay(on ? PASTE_MS : KEY_MS);
 }
@@ -33,7 +32,6 @@ static bool is_pasted(struct keyboard *k)
 {
 	static const double PAUSE = 1; // s
 	double now = clock_seconds();
-
 	if (k->pasting && now - k->pasted_at > PAUSE)
 		set_pasting(k, false);
 	k->pasted_at = now;
@@ -60,7 +58,6 @@ static struct screen_key mouse_key(void)
 {
 	struct screen_key out = {.key = K_NONE};
 	MEVENT e;
-
 	if (getmouse(&e) != OK)
 		return out;
 	out = (struct screen_key){.key = K_MOUSE, .x = e.x, .y = e.y};
@@ -97,7 +94,6 @@ static bool more_comes(const struct keyboard *k)
 {
 	enum { TORN_MS = 100 };
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-
 	return k->ask.reply.state == REPLY_ESC && ask_waits(&k->ask) && poll(&fd, 1, TORN_MS) > 0;
 }
 
@@ -105,7 +101,6 @@ static struct screen_key next_key(struct keyboard *k)
 {
 	wint_t c;
 	int kind = get_wch(&c);
-
 	if (kind == KEY_CODE_YES && (c == PASTE_BEGINS || c == PASTE_ENDS)) {
 		set_pasting(k, c == PASTE_BEGINS);
 		k->pasted_at = clock_seconds();
@@ -123,7 +118,6 @@ static struct screen_key next_key(struct keyboard *k)
 struct screen_key keyboard_read(struct keyboard *k)
 {
 	struct screen_key out = {.key = K_NONE};
-
 	if (k->held) {
 		out.key = plain_key((wint_t)k->held);
 		k->held = 0;

@@ -44,7 +44,6 @@ int keys_parse(const char **p)
 	const char *end = **p == '<' ? strchr(*p, '>') : NULL;
 	uint32_t g;
 	int key;
-
 	if (**p == '<') {
 		if (!end)
 			return K_NONE;
@@ -60,7 +59,6 @@ int keys_parse(const char **p)
 void keys_text(char *out, size_t size, int key)
 {
 	char glyph[5];
-
 	for (int i = 0; i < N_NAMES; i++)
 		if (names[i].key == key && key != '<') {
 			snprintf(out, size, "%s", names[i].name);

@@ -69,7 +69,6 @@ static char **find_matches(const char *text, int start, int end)
 static void keep_matches(char **match, int n, int longest)
 {
 	struct line *l = editor.line;
-
 	(void)longest;
 	l->n_matches = n < LINE_MATCHES ? n : LINE_MATCHES;
 	for (int i = 0; i < l->n_matches; i++)
@@ -80,7 +79,6 @@ static void keep_matches(char **match, int n, int longest)
 static void prepare_editor(void)
 {
 	static char nothing[] = "";
-
 	editor.null = fopen("/dev/null", "w");
 	if (editor.null)
 		rl_outstream = editor.null;
@@ -175,7 +173,6 @@ static void queue_key(int key)
 	};
 	char glyph[5];
 	const char *bytes = glyph;
-
 	glyph[0] = '\0';
 	if (key < K_UP)
 		text_encode((uint32_t)key, glyph);
@@ -195,7 +192,6 @@ static bool is_full(const struct line *l, int key)
 static void cut_yanked(const struct line *l)
 {
 	int room = (int)sizeof l->text - 1;
-
 	if (rl_end <= room)
 		return;
 	while (room > 0 && (rl_line_buffer[room] & 0xC0) == 0x80)
@@ -207,7 +203,6 @@ static void cut_yanked(const struct line *l)
 enum line_event line_key(struct line *l, int key)
 {
 	bool empty = !rl_line_buffer || !rl_line_buffer[0];
-
 	l->n_matches = 0;
 	if (key == K_ESC || key == ('c' & 0x1F) || (key == K_BACKSPACE && empty)) {
 		line_close(l);

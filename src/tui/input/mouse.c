@@ -22,7 +22,6 @@ static void wheel(struct ui *ui, enum panel p, int by)
 static void click_title(struct ui *ui, enum panel p, int x)
 {
 	int view = p == PANEL_MAIN ? draw_tab_at(ui, x) : -1;
-
 	ui->focus = p;
 	if (view >= 0)
 		ui_show(ui, (enum view)view);
@@ -34,7 +33,6 @@ static void click_row(struct ui *ui, enum panel p, int line)
 	struct scroll *s = p == PANEL_AROUND ? &ui->around : ui_scroll(ui);
 	int row = s->top + line - (p == PANEL_MAIN ? ui_head(ui) : 0);
 	bool again = ui->focus == p && s->cursor == row;
-
 	ui->focus = p;
 	if (p == PANEL_DETAIL || row < s->top || (p == PANEL_MAIN && row >= view->count(ui)))
 		return;
@@ -53,7 +51,6 @@ static bool click_head(struct ui *ui, enum panel p, int x, int line)
 	bool head = p == PANEL_MAIN && line == ui_head(ui) - 1;
 	int column = !head ? -1 : ui->view == VIEW_LAYERS ? (int)view_layers_column_at(ui, x) :
 	    ui->view == VIEW_CHANNELS ? view_channels_column_at(ui, x) : -1;
-
 	if (column < 0)
 		return false;
 	if (ui->view == VIEW_LAYERS)
@@ -66,7 +63,6 @@ static bool click_head(struct ui *ui, enum panel p, int x, int line)
 static void click(struct ui *ui, enum panel p, int x, int y)
 {
 	const struct rect *r = &ui->layout.panel[p];
-
 	if (y == r->y)
 		click_title(ui, p, x);
 	else if (!click_head(ui, p, x, y - r->y - 1))

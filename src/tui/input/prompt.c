@@ -19,7 +19,6 @@ static void show_match(struct ui *ui, int row)
 static void search_edited(struct ui *ui)
 {
 	int row;
-
 	search_set(ui, ui->line.text);
 	row = search_row(ui, ui->search_from, 1);
 	show_match(ui, row >= 0 ? row : ui->search_from);
@@ -38,7 +37,6 @@ static void search_closed(struct ui *ui)
 static void search_accepted(struct ui *ui)
 {
 	struct error err;
-
 	ui->note[0] = '\0';
 	if (!ui->search[0] || search_row(ui, ui->search_from, 1) >= 0)
 		return;
@@ -50,7 +48,6 @@ static void search_accepted(struct ui *ui)
 static void command_accepted(struct ui *ui)
 {
 	struct error err;
-
 	if (command_run(ui, ui->line.text, &err))
 		ui_fail(ui, &err);
 }
@@ -58,7 +55,6 @@ static void command_accepted(struct ui *ui)
 static void scale_edited(struct ui *ui)
 {
 	double scale;
-
 	if (scale_parse(ui->line.text, &scale) && scale > 0)
 		trial_set(ui, ui->trial.node, scale, true);
 	else
@@ -70,7 +66,6 @@ static void scale_accepted(struct ui *ui)
 	struct error err = {0};
 	double scale;
 	int n, *nodes = edit_selection(ui, &n);
-
 	if (n <= 1)
 		nodes[0] = ui->trial.node; // the cursor may stand on another one by now: a run moves rows
 	trial_drop(ui);
@@ -105,7 +100,6 @@ void prompt_key(struct ui *ui, int key)
 {
 	const struct prompt_ops *op = &ops[ui->line.kind];
 	enum line_event event = line_key(&ui->line, key);
-
 	if (event == LINE_EDITED && op->edited)
 		op->edited(ui);
 	else if (event == LINE_ACCEPTED)

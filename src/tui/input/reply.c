@@ -30,7 +30,6 @@ enum pictures reply_pictures(const struct reply *r)
 static void take_attributes(struct reply *r)
 {
 	const char *p = r->text + 1;
-
 	r->da = true;
 	for (int i = 0; p; i++) {
 		int value = 0;
@@ -44,7 +43,6 @@ static void take_attributes(struct reply *r)
 static void take_csi(struct reply *r, int final)
 {
 	int h, w;
-
 	r->text[r->n] = '\0';
 	if (final == 'c' && r->text[0] == '?')
 		take_attributes(r);
@@ -101,7 +99,6 @@ static void in_csi(struct reply *r, int c)
 static void in_string(struct reply *r, int c)
 {
 	bool end = c == '\a' || (r->state == REPLY_STRING_ESC && c == '\\');
-
 	if (end)
 		take_string(r);
 	else if (c != '\033')
@@ -134,7 +131,6 @@ enum reply_verdict reply_feed(struct reply *r, int c, double now)
 bool reply_give_up(struct reply *r, double now)
 {
 	bool escape = r->state == REPLY_ESC;
-
 	if (escape || (r->state != REPLY_NONE && now - r->since > PATIENCE))
 		r->state = REPLY_NONE;
 	return escape;

@@ -18,7 +18,6 @@ struct script {
 static enum status check_keys(const struct script *s, int i, struct error *err)
 {
 	const char *p = s->line[i];
-
 	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t"))
 		if (keys_parse(&p) == K_NONE)
 			return error_set(err, STATUS_FORMAT, "%s:%d: unknown key at \"%.20s\": write <Enter>, <Esc>, <C-r>, and <lt> for '<'",
@@ -34,14 +33,12 @@ static bool is_command(const char *line)
 static bool is_blank(const char *line)
 {
 	char c = line[strspn(line, " \t")];
-
 	return !c || c == '#';
 }
 
 static void split_lines(struct script *s)
 {
 	size_t cap = 0;
-
 	for (char *p = s->text, *end; p && *p; p = end ? end + 1 : NULL) {
 		end = strchr(p, '\n');
 		if (end)
@@ -55,7 +52,6 @@ static void split_lines(struct script *s)
 enum status script_parse(struct script **out, const char *text, const char *name, struct error *err)
 {
 	struct script *s = xcalloc(1, sizeof *s);
-
 	*out = NULL;
 	s->name = xstrdup(name);
 	s->text = xstrdup(text);
@@ -73,7 +69,6 @@ enum status script_read(struct script **out, const char *path, struct error *err
 {
 	struct bytes b;
 	enum status st;
-
 	*out = NULL;
 	if (file_read_text(&b, path, SCRIPT_LIMIT, err))
 		return err->status;
@@ -128,7 +123,6 @@ enum status script_step(struct script *s, struct ui *ui, struct error *err)
 	int i = s->next++;
 	const char *line = s->line[i];
 	enum status st = STATUS_OK;
-
 	ui->scripted = true;
 	if (is_command(line))
 		st = do_command(ui, line + strspn(line, " \t"), err);

@@ -15,7 +15,6 @@ static bool has_upper(const char *s)
 void search_set(struct ui *ui, const char *text)
 {
 	int flags = REG_EXTENDED | (has_upper(text) ? 0 : REG_ICASE);
-
 	if (ui->has_regex)
 		regfree(&ui->regex);
 	ui->has_regex = false;
@@ -51,7 +50,6 @@ int search_row(const struct ui *ui, int from, int by)
 	const struct view_row *view = view_row(ui->view);
 	int n = view->count(ui), start, end;
 	char text[1024];
-
 	for (int i = 0; i < n; i++) {
 		int row = (((from + i * by) % n) + n) % n;
 		view->text(text, sizeof text, ui, row);

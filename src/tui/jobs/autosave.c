@@ -20,7 +20,6 @@ static void time_of(char *out, size_t size, const char *path)
 {
 	struct stat st;
 	struct tm tm;
-
 	if (stat(path, &st) || !localtime_r(&st.st_mtime, &tm) || !strftime(out, size, "%Y-%m-%d %H:%M", &tm))
 		snprintf(out, size, "an earlier run");
 }
@@ -31,7 +30,6 @@ enum { AT_ONCE = 16 };
 static char *numbered(const char *first, int i)
 {
 	struct str path = {0};
-
 	if (i == 1)
 		str_add(&path, first);
 	else
@@ -45,7 +43,6 @@ static int lock_of(const char *path)
 {
 	struct str name = {0};
 	int fd;
-
 	str_addf(&name, "%s.lock", path);
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	str_done(&name);
@@ -61,7 +58,6 @@ static void take_path(struct ui *ui, const char *first)
 {
 	char *dir = file_dir(first);
 	struct error err;
-
 	ui->autosave_lock = -1;
 	if (file_mkdirs(dir, &err))
 		log_warn("%s", err.text);
@@ -98,7 +94,6 @@ static char *refuge(const struct ui *ui, const char *first, int place, int i)
 	const char *tmp = getenv("TMPDIR");
 	char *model = file_dir(ui->snap->g->path), *name;
 	struct str path = {0};
-
 	str_addf(&path, "%s/%s", place == 0 ? model : tmp && *tmp ? tmp : "/tmp", file_base(first));
 	name = numbered(str_text(&path), i);
 	str_done(&path);
@@ -111,7 +106,6 @@ enum { REFUGES = 2 };
 static bool is_mine(const char *path)
 {
 	struct stat st;
-
 	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
@@ -119,7 +113,6 @@ static bool is_mine(const char *path)
 static char *find_left(const struct ui *ui, const char *first)
 {
 	char *found = file_exists(ui->autosave_path) ? xstrdup(ui->autosave_path) : NULL;
-
 	for (int k = 0; k < REFUGES * AT_ONCE && !found; k++) {
 		found = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
 		if (!is_mine(found)) {
@@ -137,7 +130,6 @@ static void offer(struct ui *ui, const char *first)
 	struct session *s = NULL;
 	struct error err;
 	char when[64];
-
 	if (path && session_read(&s, path, &err)) {
 		log_warn("%s", err.text);
 	} else if (path && s->current > 0) {
@@ -155,7 +147,6 @@ static void offer(struct ui *ui, const char *first)
 static void warn_of_crash(const struct ui *ui)
 {
 	struct str message = {0};
-
 	if (ui->autosave_fails)
 		str_add(&message, "; the last edits could not be autosaved");
 	else
@@ -167,7 +158,6 @@ static void warn_of_crash(const struct ui *ui)
 void autosave_begin(struct ui *ui)
 {
 	char *first = session_autosave_path(ui->snap->g->path);
-
 	if (!first)
 		return;
 	take_path(ui, first);
@@ -185,7 +175,6 @@ static void keep_offered(struct ui *ui)
 {
 	struct str kept = {0};
 	struct error err;
-
 	str_addf(&kept, "%s~", ui->autosave_path);
 	if (session_move(ui->autosave_path, str_text(&kept), &err)) {
 		log_warn("what was offered is not kept: %s", err.text);
@@ -200,7 +189,6 @@ static void keep_offered(struct ui *ui)
 static void tell_news(struct ui *ui)
 {
 	struct error err, why;
-
 	if (!session_writer_news(ui->autosave, &err))
 		return;
 	ui->autosave_fails = err.status != STATUS_OK;
@@ -235,7 +223,6 @@ int autosave_fd(const struct ui *ui)
 bool autosave_may_quit(struct ui *ui)
 {
 	struct error err;
-
 	if (!file_settle(ui))
 		return false;
 	if (!ui->unsaved || !ui->autosave || ui->quit_warned)
@@ -255,7 +242,6 @@ static bool take_refuge(struct ui *ui)
 {
 	char *first = session_autosave_path(ui->snap->g->path);
 	bool kept = false;
-
 	for (int k = 0; k < REFUGES * AT_ONCE && !kept; k++) {
 		char *path = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
 		struct error err;
@@ -279,7 +265,6 @@ void autosave_end(struct ui *ui, bool killed)
 {
 	struct error err = {0};
 	bool kept;
-
 	autosave_write(ui);
 	if (!ui->autosave)
 		return;

@@ -18,11 +18,9 @@ static struct equalizing_wish read_wish(char *args)
 		const char *word;
 		bool *flag;
 	} words[] = {{"sums", &wish.sums}, {"weights", &wish.weights}, {"quark", &wish.quark}};
-
 	while (*args) {
 		char *last = strrchr(args, ' '), *word = last ? last + 1 : args;
 		bool *flag = NULL;
-
 		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 			if (!strcmp(word, words[i].word))
 				flag = words[i].flag;
@@ -38,7 +36,6 @@ static struct equalizing_wish read_wish(char *args)
 enum status command_equalize(struct ui *ui, char *args, struct error *err)
 {
 	struct equalizing_wish wish = read_wish(args);
-
 	if (beside_check(ui, BESIDE_EQUALIZE, err) || equalizing_start(&ui->equalizing, ui->study, &wish, err))
 		return err->status;
 	beside_begin(ui, BESIDE_EQUALIZE, equalizing_background(ui->equalizing), "equalize");
@@ -50,7 +47,6 @@ enum status command_equalize(struct ui *ui, char *args, struct error *err)
 static void add_bought(struct str *out, const struct run_note *was, const struct run_note *now)
 {
 	char a[FIGURE], b[FIGURE];
-
 	str_addf(out, "worst output %s → %s dB", format_db(a, was->out_snr_db), format_db(b, now->out_snr_db));
 	str_addf(out, ", mean of nodes %s → %s dB", format_db(a, was->mean_snr_db), format_db(b, now->mean_snr_db));
 	if (!isnan(was->task_quant) && !isnan(now->task_quant))
@@ -61,7 +57,6 @@ static void tell(struct ui *ui, const struct equalizing_result *r, const char *p
 {
 	const char *calib = study_options(ui->study)->calib;
 	struct str text = {0};
-
 	str_addf(&text, "equalize: %d group%s of tensors, weights of %d node%s", r->groups, plural(r->groups), r->nodes,
 	    plural(r->nodes));
 	if (r->nodes == 0) {
@@ -85,7 +80,6 @@ void equalize_ended(struct ui *ui)
 	struct equalizing_result r;
 	struct error err = {0};
 	enum status st = equalizing_end(&r, ui->equalizing, &err);
-
 	if (st == STATUS_CANCELLED && r.written)
 		ui_note(ui, "stopped: %s is written, what it buys was not measured", equalizing_path(ui->equalizing));
 	else if (st == STATUS_CANCELLED)

@@ -17,7 +17,6 @@
 void file_forget(struct ui *ui)
 {
 	struct ui_file *f = &ui->file;
-
 	background_free(&f->job);
 	session_save_free(&f->save);
 	export_free(&f->exporting);
@@ -35,7 +34,6 @@ static enum status spare_others(const char *path, struct error *err)
 {
 	struct session *old = NULL;
 	enum status st = file_exists(path) ? session_read(&old, path, err) : STATUS_OK;
-
 	session_free(&old);
 	return st ? error_set(err, STATUS_REFUSED, "%.200s is there and is no session: give another name", path) : STATUS_OK;
 }
@@ -43,7 +41,6 @@ static enum status spare_others(const char *path, struct error *err)
 static enum status write_session(void *file, struct error *err)
 {
 	struct ui_file *f = file;
-
 	if (f->spare && spare_others(f->name[0], err))
 		return err->status;
 	return session_save_end(&f->save, f->name[0], err);
@@ -53,7 +50,6 @@ static enum status write_session(void *file, struct error *err)
 static enum status open_session(void *file, struct error *err)
 {
 	struct ui_file *f = file;
-
 	if (session_read(&f->read[0], f->name[0], err))
 		return err->status;
 	return session_read_tuned(f->read[0], f->study, err);
@@ -62,7 +58,6 @@ static enum status open_session(void *file, struct error *err)
 static enum status read_sides(void *file, struct error *err)
 {
 	struct ui_file *f = file;
-
 	for (int i = 0; i < 2; i++)
 		if (f->is_file[i] && session_read(&f->read[i], f->name[i], err))
 			return err->status;
@@ -84,7 +79,6 @@ static enum status read_import(void *file, struct error *err)
 static enum status written(struct ui *ui, struct error *err)
 {
 	struct ui_file *f = &ui->file;
-
 	(void)err;
 	free(ui->session_path);
 	ui->session_path = f->name[0];
@@ -100,7 +94,6 @@ static enum status opened(struct ui *ui, struct error *err)
 {
 	struct ui_file *f = &ui->file;
 	struct session *s = f->read[0];
-
 	if (session_apply(s, ui->study, err))
 		return err->status;
 	f->read[0] = NULL;
@@ -123,7 +116,6 @@ static enum status find_side(struct diff_side *out, struct ui *ui, int i, struct
 {
 	const struct ui_file *f = &ui->file;
 	const struct session *s = f->read[i];
-
 	*out = (struct diff_side){0};
 	snprintf(out->name, sizeof out->name, "%s", s ? file_base(f->name[i]) : f->name[i]);
 	return s ? session_last_run(&out->figures, &out->edited, s, ui->study, err) : study_figures(&out->figures, ui->study, f->name[i], err);
@@ -132,7 +124,6 @@ static enum status find_side(struct diff_side *out, struct ui *ui, int i, struct
 static enum status compared(struct ui *ui, struct error *err)
 {
 	struct diff_side a, b;
-
 	if (find_side(&a, ui, 0, err))
 		return err->status;
 	if (find_side(&b, ui, 1, err)) {
@@ -150,7 +141,6 @@ static enum status compared(struct ui *ui, struct error *err)
 static int log_lines(const char *what, const char *text)
 {
 	int n = 0;
-
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1, n++)
 		log_warn("%s: %.*s", what, (int)(end - text), text);
 	return n;
@@ -159,7 +149,6 @@ static int log_lines(const char *what, const char *text)
 static enum status exported(struct ui *ui, struct error *err)
 {
 	int lost = log_lines("export", export_loss(ui->file.exporting));
-
 	(void)err;
 	ui_note(ui, lost ? "%s written; the log has %d decision%s that it cannot say" : "%s written", ui->file.name[0], lost, plural(lost));
 	return STATUS_OK;
@@ -169,7 +158,6 @@ static enum status imported(struct ui *ui, struct error *err)
 {
 	struct import_report r;
 	enum status st = import_end(&r, ui->file.importing, ui->study, err);
-
 	log_lines("import", str_text(&r.notes));
 	if (!st) {
 		edit_done(ui);
@@ -204,7 +192,6 @@ static enum status finish(struct ui *ui, struct error *err)
 void file_ended(struct ui *ui)
 {
 	struct error err = {0};
-
 	if (finish(ui, &err))
 		ui_fail(ui, &err);
 }
@@ -224,7 +211,6 @@ static enum status begin(struct ui *ui, struct error *err)
 {
 	struct ui_file *f = &ui->file;
 	const char *doing = works[f->work].doing;
-
 	*err = (struct error){0};
 	f->study = ui->study;
 	if (background_new(&f->job, ui->study, works[f->work].work, f, err)) {
@@ -242,7 +228,6 @@ static enum status begin(struct ui *ui, struct error *err)
 static char *session_default(const struct ui *ui)
 {
 	struct str s = {0};
-
 	str_addf(&s, "%s.qtui.json", ui->snap->g->path);
 	return str_detach(&s);
 }
@@ -258,7 +243,6 @@ static enum status spare_another_run(const struct ui *ui, const char *path, stru
 enum status command_write(struct ui *ui, char *args, struct error *err)
 {
 	char *path;
-
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
 	path = *args ? xstrdup(args) : ui->session_path ? xstrdup(ui->session_path) : session_default(ui);
@@ -274,7 +258,6 @@ enum status command_write(struct ui *ui, char *args, struct error *err)
 enum status command_open(struct ui *ui, char *args, struct error *err)
 {
 	const char *path = *args ? args : ui->offered;
-
 	if (!path)
 		return error_set(err, STATUS_USAGE, "no session is offered: :open FILE names one");
 	if (beside_check(ui, BESIDE_FILE, err))
@@ -288,7 +271,6 @@ static bool is_session(const struct ui *ui, const char *name)
 {
 	struct run_record known;
 	struct error ignored;
-
 	if (study_figures(&known, ui->study, name, &ignored))
 		return file_exists(name) || strchr(name, '/') || str_has_suffix(name, ".json");
 	run_record_done(&known);
@@ -299,7 +281,6 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 {
 	char *second = args + strcspn(args, " ");
 	const char *name[2] = {args, NULL};
-
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
 	if (*second)
@@ -322,7 +303,6 @@ enum status command_diff(struct ui *ui, char *args, struct error *err)
 enum status command_export(struct ui *ui, char *args, struct error *err)
 {
 	char *path = args + strcspn(args, " ");
-
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
 	if (*path)

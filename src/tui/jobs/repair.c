@@ -16,7 +16,6 @@ static bool parse_time(const char *word, double *seconds)
 {
 	char number[32];
 	size_t n = strlen(word);
-
 	if (n < 2 || n > sizeof number || (word[n - 1] != 's' && word[n - 1] != 'm'))
 		return false;
 	snprintf(number, sizeof number, "%.*s", (int)n - 1, word);
@@ -29,14 +28,12 @@ static bool parse_time(const char *word, double *seconds)
 static const char *repair_work_name(enum repair_work w)
 {
 	static const char *const name[] = {[REPAIR_FIX] = "fix", [REPAIR_BLAME] = "blame", [REPAIR_TUNE] = "tune"};
-
 	return name[w];
 }
 
 static enum status parse(struct repair_options *o, char *args, enum repair_work work, struct error *err)
 {
 	char *rest = NULL;
-
 	for (char *word = strtok_r(args, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		if (parse_time(word, &o->seconds))
 			continue;
@@ -51,7 +48,6 @@ static enum status parse(struct repair_options *o, char *args, enum repair_work 
 static enum status start(struct ui *ui, char *args, enum repair_work work, struct error *err)
 {
 	struct repair_options o = {.goal = repair_goal_default};
-
 	if (parse(&o, args, work, err) || beside_check(ui, BESIDE_REPAIR, err))
 		return err->status;
 	repair_job_free(&ui->repair.job);
@@ -79,7 +75,6 @@ enum status command_fix(struct ui *ui, char *args, struct error *err)
 enum status command_tune(struct ui *ui, char *args, struct error *err)
 {
 	double seconds;
-
 	if (!*args || parse_time(args, &seconds))
 		return start(ui, args, REPAIR_TUNE, err);
 	if (study_tune(ui->study, args, err))
@@ -92,7 +87,6 @@ enum status command_tune(struct ui *ui, char *args, struct error *err)
 static void take_step(struct ui *ui, const struct repair_step *s)
 {
 	struct error err = {0};
-
 	ui->repair.begin = ui->repair.tried ? ui->repair.begin : s->before;
 	ui->repair.now = s->kept ? s->after : s->before;
 	log_info("%s: damage %.4f to %.4f, %s: %s", repair_work_name(ui->repair.work), s->before.damage, s->after.damage,
@@ -108,7 +102,6 @@ void repair_ended(struct ui *ui)
 	struct error err = {0};
 	const char *why = "";
 	bool failed;
-
 	ui->repair.float_score = repair_job_float_score(ui->repair.job);
 	failed = repair_job_end(ui->repair.job, &err, &why) != STATUS_OK;
 	if (failed)
@@ -132,7 +125,6 @@ void repair_ended(struct ui *ui)
 static void take_blames(struct ui *ui)
 {
 	struct blames *b = repair_job_blames(ui->repair.job);
-
 	if (b && b != ui->repair.taken)
 		study_set_blames(ui->study, b);
 	ui->repair.taken = b; // only compared: the job holds it, or has a newer one
@@ -142,7 +134,6 @@ static void take_blames(struct ui *ui)
 void repair_take_kept(struct ui *ui)
 {
 	struct frontier *old = ui->repair.frontier;
-
 	ui->repair.frontier = frontier_take(study_frontier(ui->study));
 	frontier_drop(&old);
 }
@@ -151,7 +142,6 @@ void repair_take_kept(struct ui *ui)
 static void take_frontier(struct ui *ui)
 {
 	struct frontier *f = repair_job_frontier(ui->repair.job);
-
 	if (!f)
 		return;
 	study_set_frontier(ui->study, f);

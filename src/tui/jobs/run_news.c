@@ -13,7 +13,6 @@
 static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
 {
 	int better = 0, worse = 0;
-
 	for (int i = 0; i < s->n_rows; i++) {
 		int sign = gain_sign(columns_row(COLUMN_CHANGE)->value(s, i));
 		better += sign > 0;
@@ -30,7 +29,6 @@ static bool describe_output(struct str *out, const struct run_note *now, const s
 {
 	char snr[FIGURE], before[FIGURE], change[FIGURE];
 	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
-
 	format_db(snr, now->out_snr_db);
 	bool other = gain_sign(by) != 0;
 
@@ -49,7 +47,6 @@ static void note_run(struct ui *ui)
 	const struct run_note *was = s->n_runs > 1 && !now[-1].earlier ? now - 1 : NULL;
 	struct str text = {0};
 	char time[FIGURE];
-
 	if (!now || now->computed == 0)
 		return;
 	bool other = describe_output(&text, now, was);
@@ -66,7 +63,6 @@ static void note_task(struct ui *ui)
 	const struct run_note *n = &ui->snap->run[ui->snap->n_runs - 1];
 	const struct task_interval *i = &n->task_change;
 	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
-
 	if (i->low == 0 && i->high == 0) {
 		ui_note(ui, "run %d: %s %s as before", n->number, task_word(n->task_name), format_score(now, n->task_quant));
 		return;
@@ -99,7 +95,6 @@ static bool error_stands(const struct ui *ui)
 void run_news(struct ui *ui, const struct snapshot *was)
 {
 	const struct snapshot *snap = ui->snap;
-
 	note_problem(ui, was->task_problem);
 	if (snap->stage == STAGE_FAILED && was->stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);

@@ -22,7 +22,6 @@ static void tell(struct ui *ui)
 	const struct survey *v = study_survey(ui->study);
 	const struct survey_preparation *p = v ? &v->preparation : NULL;
 	const char *judge = p && p->kind == TASK_AGREE ? "the training's statistics in the file" : "the labels";
-
 	if (!p)
 		ui_note(ui, "survey: pictures are prepared otherwise by now; u goes back");
 	else if (p->known && p->option[0])
@@ -37,7 +36,6 @@ void survey_ended(struct ui *ui)
 {
 	struct error err = {0};
 	enum status st = survey_job_end(ui->survey, &err);
-
 	survey_job_free(&ui->survey);
 	if (st == STATUS_CANCELLED)
 		ui_note(ui, "the survey was stopped");
@@ -52,7 +50,6 @@ enum status command_preprocess(struct ui *ui, char *args, struct error *err)
 	enum { WORDS = 9 };
 	char *word[WORDS], *rest = NULL;
 	int n = 0;
-
 	for (char *w = strtok_r(args, " ", &rest); w && n < WORDS; w = strtok_r(NULL, " ", &rest))
 		word[n++] = w;
 	if (study_preprocess(ui->study, word, n, err))

@@ -25,7 +25,6 @@ static int add_unique(int *out, int n, int max, int id)
 static int member_producers(const struct snapshot *s, int owner, int member, int *out, int n, int max)
 {
 	const struct node *node = &s->g->node[member];
-
 	for (int i = 0; i < node->n_in; i++) {
 		const struct value *v = node->in[i] >= 0 ? &s->g->value[node->in[i]] : NULL;
 		int from = v && v->producer >= 0 ? around_owner(s, v->producer) : -1;
@@ -40,7 +39,6 @@ static int member_producers(const struct snapshot *s, int owner, int member, int
 static int member_consumers(const struct snapshot *s, int owner, int member, int *out, int n, int max)
 {
 	const struct node *node = &s->g->node[member];
-
 	for (int i = 0; i < node->n_out; i++) {
 		const struct value *v = node->out[i] >= 0 ? &s->g->value[node->out[i]] : NULL;
 		for (int k = 0; v && k < v->n_consumers; k++) {
@@ -59,7 +57,6 @@ typedef int member_fn(const struct snapshot *s, int owner, int member, int *out,
 static int neighbours(const struct snapshot *s, int owner, member_fn *fn, int *out, int max)
 {
 	int n = fn(s, owner, owner, out, 0, max);
-
 	for (int i = 0; i < s->n_rows; i++)
 		if (s->row[i].fused_into >= 0 && around_owner(s, i) == owner)
 			n = fn(s, owner, i, out, n, max);
@@ -69,7 +66,6 @@ static int neighbours(const struct snapshot *s, int owner, member_fn *fn, int *o
 static int nodes_only(int *id, int n)
 {
 	int kept = 0;
-
 	for (int i = 0; i < n; i++)
 		if (id[i] >= 0)
 			id[kept++] = id[i];
@@ -89,7 +85,6 @@ int around_consumers(const struct snapshot *s, int node, int *out, int max)
 static void add_line(struct around *a, int id, int depth, const char *rail)
 {
 	struct around_line *l;
-
 	if (a->n == AROUND_LINES)
 		return;
 	l = &a->line[a->n++];
@@ -107,7 +102,6 @@ static void build_up(struct around *a, const struct snapshot *s, int node, int l
 {
 	int id[NEIGHBOURS], n = neighbours(s, node, member_producers, id, NEIGHBOURS);
 	char deeper[AROUND_RAIL], own[AROUND_RAIL];
-
 	for (int i = 0; i < n; i++) {
 		extend(deeper, rail, i ? "│ " : "  ");
 		if (id[i] >= 0 && level < deepest)
@@ -121,7 +115,6 @@ static void build_down(struct around *a, const struct snapshot *s, int node, int
 {
 	int id[NEIGHBOURS], n = neighbours(s, node, member_consumers, id, NEIGHBOURS);
 	char deeper[AROUND_RAIL], own[AROUND_RAIL];
-
 	for (int i = 0; i < n; i++) {
 		extend(own, rail, i < n - 1 ? "├ " : "└ ");
 		add_line(a, id[i], level, own);

@@ -20,7 +20,6 @@ static double value_index(const struct channels *c, int i)
 static double value_snr(const struct channels *c, int i)
 {
 	const struct metrics *m = &c->at[i].now;
-
 	return m->exact ? INFINITY : m->snr_db;
 }
 
@@ -112,7 +111,6 @@ const struct channel_column_row *channel_column(enum channel_column c)
 double channel_badness(const struct channels *c, enum channel_column by, int channel)
 {
 	double v = rows[by].value(c, channel);
-
 	return rows[by].worst > 0 ? -v : rows[by].worst == -2 ? fabs(v) : v;
 }
 
@@ -139,7 +137,6 @@ struct keyed {
 static int by_key(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
-
 	if (isnan(x->by) != isnan(y->by))
 		return isnan(x->by) - isnan(y->by);
 	if (x->by > y->by || x->by < y->by)
@@ -150,7 +147,6 @@ static int by_key(const void *a, const void *b)
 static void sort(struct channel_list *l, const struct channels *c)
 {
 	struct keyed *k;
-
 	l->n = c ? c->n : 0;
 	k = xcalloc((size_t)l->n + 1, sizeof *k);
 	for (int i = 0; i < l->n; i++) {
@@ -169,7 +165,6 @@ void channel_list_refresh(struct channel_list *l, struct channels *c, struct scr
 	bool same_tensor = c && l->of && c->slot == l->of->slot && c->n == l->of->n;
 	bool same_order = l->sort == l->rows_sort && l->turned == l->rows_turned;
 	int under = same_tensor && same_order && s->cursor > 0 && s->cursor < l->n ? l->row[s->cursor] : -1;
-
 	if (c == l->of && same_order && l->row)
 		return;
 	sort(l, c);

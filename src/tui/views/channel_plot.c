@@ -18,7 +18,6 @@ struct window {
 static int span_of(int channels, int zoom)
 {
 	int n = channels >> zoom;
-
 	return n > SPAN_LEAST ? n : channels < SPAN_LEAST ? channels : SPAN_LEAST;
 }
 
@@ -34,7 +33,6 @@ static struct window window_of(const struct channel_list *l, int channel, int do
 {
 	struct window w = {.n = l->zoom ? span_of(l->n, l->zoom) : l->n};
 	int half = w.n > 1 ? w.n / 2 : 1;
-
 	w.first = channel < 0 ? 0 : channel / half * half - half / 2;
 	w.first = w.first > l->n - w.n ? l->n - w.n : w.first;
 	w.first = w.first < 0 ? 0 : w.first;
@@ -82,7 +80,6 @@ static void reach_to(struct ends *e, double v)
 static struct ends range_of(const struct channels *c)
 {
 	struct ends e = {0, 0};
-
 	for (int i = 0; i < c->n; i++)
 		if (c->at[i].min <= c->at[i].max) {
 			reach_to(&e, (double)c->at[i].min);
@@ -94,7 +91,6 @@ static struct ends range_of(const struct channels *c)
 static int height_of(const struct ends *e, double v, int rows)
 {
 	double span = e->high - e->low, t = span > 0 ? (v - e->low) / span : 0;
-
 	return (int)(fmin(fmax(t, 0), 1) * (rows - 1) + 0.5);
 }
 
@@ -102,7 +98,6 @@ static int height_of(const struct ends *e, double v, int rows)
 static void draw_range(struct canvas *c, struct rect r, const struct channels *ch, const struct window *w, const struct ends *e)
 {
 	int from[DOTS_MAX] = {0}, to[DOTS_MAX] = {0};
-
 	for (int d = 0; d < w->dots; d++) {
 		struct ends bar = {INFINITY, -INFINITY};
 		int end;
@@ -123,7 +118,6 @@ static void draw_range(struct canvas *c, struct rect r, const struct channels *c
 static void draw_limits(struct canvas *c, struct rect r, const struct site *site, const struct ends *e)
 {
 	double limit[2];
-
 	if (!detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, &limit[0], &limit[1]))
 		return;
 	for (int k = 0; k < 2; k++) {
@@ -138,7 +132,6 @@ static void draw_limits(struct canvas *c, struct rect r, const struct site *site
 static struct ends badness_of(const struct channels *c, enum channel_column by)
 {
 	struct ends e = {INFINITY, -INFINITY};
-
 	for (int i = 0; i < c->n; i++)
 		reach_to(&e, channel_badness(c, by, i));
 	return e;
@@ -149,7 +142,6 @@ static void draw_badness(struct canvas *c, struct rect r, const struct channels 
     const struct ends *e)
 {
 	int from[DOTS_MAX] = {0}, to[DOTS_MAX] = {0};
-
 	for (int d = 0; d < w->dots; d++) {
 		double worst = NAN;
 		int end;
@@ -164,7 +156,6 @@ static void draw_badness(struct canvas *c, struct rect r, const struct channels 
 static void draw_number(struct canvas *c, int x, int y, int number, bool right)
 {
 	char text[16];
-
 	snprintf(text, sizeof text, "%d", number);
 	x -= right ? text_width(text) : 0;
 	if (canvas_blank(c, (struct rect){x - 1, y, text_width(text) + 2, 1}))
@@ -175,7 +166,6 @@ static void draw_number(struct canvas *c, int x, int y, int number, bool right)
 static void draw_axis(struct canvas *c, struct rect r, const struct window *w, int channel)
 {
 	int at = r.x + dot_of(w, channel) / (c->ascii ? 1 : 2);
-
 	if (channel >= w->first && channel < w->first + w->n)
 		canvas_textf(c, at, r.y, r.x + r.w - at, ROLE_STRONG, "▴ %d", channel);
 	draw_number(c, r.x, r.y, w->first, false);
@@ -186,7 +176,6 @@ static void label_range(struct canvas *c, struct rect r, const struct site *site
 {
 	char a[FIGURE], b[FIGURE], low[FIGURE], high[FIGURE];
 	double from, to;
-
 	r.x += canvas_textf(c, r.x, r.y, r.w, ROLE_HIST_FLOAT, "float range %s to %s", format_small(a, e->low), format_small(b, e->high));
 	if (detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, &from, &to))
 		canvas_textf(c, r.x + 2, r.y, r.w - 34, ROLE_HIST_LIMIT, "╌ grid %s to %s", format_small(low, from), format_small(high, to));
@@ -197,7 +186,6 @@ static void label_value(struct canvas *c, struct rect r, const struct channels *
 	const struct channel_column_row *col = channel_column(by);
 	int worst = -1, best = -1;
 	char a[FIGURE], b[FIGURE];
-
 	for (int i = 0; i < ch->n; i++) {
 		double v = channel_badness(ch, by, i);
 		worst = !isnan(v) && (worst < 0 || v > channel_badness(ch, by, worst)) ? i : worst;
@@ -222,7 +210,6 @@ void channel_plot_draw(struct canvas *c, struct rect r, const struct channel_plo
 	enum channel_column by = l->sort == CHANNEL_COLUMN_INDEX ? CHANNEL_COLUMN_SNR : l->sort;
 	struct window w = window_of(l, channel, dots);
 	struct ends range = range_of(l->of), bad = badness_of(l->of, by);
-
 	r.w = dots == DOTS_MAX ? DOTS_MAX / 2 : r.w;
 	if (p->labels && p->range)
 		label_range(c, (struct rect){r.x, r.y++, r.w, 1}, site, &range);

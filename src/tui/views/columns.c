@@ -14,7 +14,6 @@
 static double of_output(const struct snapshot *s, int node, double (*figure)(const struct figures *f))
 {
 	const struct site *site = snapshot_made(s, node);
-
 	return site ? figure(&site->graphwise) : NAN;
 }
 
@@ -37,14 +36,12 @@ static double value_snr(const struct snapshot *s, int node)
 static double value_change(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_made(s, node);
-
 	return site ? figures_snr(&site->graphwise) - figures_snr(&site->before) : NAN;
 }
 
 static double value_layerwise(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_made(s, node);
-
 	return site ? figures_snr(&site->layerwise) : NAN;
 }
 
@@ -56,14 +53,12 @@ static double value_cosine(const struct snapshot *s, int node)
 static double value_clipped(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_output(s, node);
-
 	return site ? figures_clipped(&site->graphwise) : NAN;
 }
 
 static double value_scale(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_output(s, node);
-
 	return site && site->bits && site->n_scale == 1 ? (double)site->scale[0] : NAN;
 }
 
@@ -75,7 +70,6 @@ static double value_macs(const struct snapshot *s, int node)
 static double value_time(const struct snapshot *s, int node)
 {
 	const struct node_cost *c = s->costs && s->costs->latency ? &s->costs->node[node] : NULL;
-
 	return c && c->source[s->row[node].precision] != COST_NOTHING ? c->at[s->row[node].precision] : NAN;
 }
 
@@ -92,7 +86,6 @@ static double value_max_error(const struct snapshot *s, int node)
 static double value_used(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_output(s, node);
-
 	return site && site->used_levels >= 0 ? 100 * site->used_levels : NAN;
 }
 
@@ -100,21 +93,18 @@ static double value_used(const struct snapshot *s, int node)
 static const struct blame *blame_of(const struct snapshot *s, int node)
 {
 	int i = s->blames && node < s->blames->n_nodes ? s->blames->of_node[node] : -1;
-
 	return i >= 0 ? &s->blames->at[i] : NULL;
 }
 
 static double value_blame(const struct snapshot *s, int node)
 {
 	const struct blame *b = blame_of(s, node);
-
 	return b ? blames_gain(s->blames, &b->in_wide) : NAN;
 }
 
 static double value_harm(const struct snapshot *s, int node)
 {
 	const struct blame *b = blame_of(s, node);
-
 	return b ? b->alone : NAN;
 }
 
@@ -131,7 +121,6 @@ static const char *text_name(const struct snapshot *s, int node)
 static enum role role_blame(double v)
 {
 	double seen = 0.00005; // what does not round to nothing in the four digits of format_blame
-
 	return v >= seen ? ROLE_BETTER : v <= -seen ? ROLE_WORSE : ROLE_DIM;
 }
 
@@ -157,7 +146,6 @@ bool columns_known(enum column c, const struct snapshot *s)
 enum status columns_find(enum column *out, const char *name, struct error *err)
 {
 	struct nearest near = {.name = name};
-
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (!strcmp(name, rows[i].name)) {
 			*out = (enum column)i;
@@ -173,7 +161,6 @@ enum status columns_find(enum column *out, const char *name, struct error *err)
 static int compare_text(const char *a, const char *b)
 {
 	int d = strcmp(a, b);
-
 	return (d > 0) - (d < 0);
 }
 
@@ -182,7 +169,6 @@ int columns_compare(const struct snapshot *s, enum column c, bool turned, int a,
 	const struct column_row *row = &rows[c];
 	double x, y;
 	int d;
-
 	if (row->value) {
 		x = row->value(s, a);
 		y = row->value(s, b);

@@ -29,7 +29,6 @@ static const struct figure_row figure_rows[] = {
 static void change_text(char out[FIGURE], const struct figure_row *row, double now, double before)
 {
 	int digits = row->format == format_unit ? 4 : row->format == format_percent ? 2 : 1;
-
 	out[0] = '\0';
 	if (!isfinite(now) || !isfinite(before))
 		return;
@@ -46,7 +45,6 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? snr_role(now) : ROLE_TEXT;
 	char text[FIGURE];
 	int x = p->x + DETAIL_LABEL;
-
 	canvas_text(p->c, p->x, p->y, DETAIL_LABEL, ROLE_DIM, row->label);
 	canvas_right(p->c, x, p->y, w, role, row->format(text, now));
 	if (row->value != figures_clipped)
@@ -63,7 +61,6 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 void detail_figures(struct page *p, const struct site *s)
 {
 	int w = (p->w - DETAIL_LABEL) / 4 < 12 ? (p->w - DETAIL_LABEL) / 4 : 12, x = p->x + DETAIL_LABEL;
-
 	if (!s->graphwise.known && !s->layerwise.known)
 		return;
 	p->y++;
@@ -85,14 +82,12 @@ void detail_figures(struct page *p, const struct site *s)
 static int axis_column(const struct hist *h, double v, int w)
 {
 	double span = (double)h->hi - (double)h->lo;
-
 	return span > 0 ? (int)floor((v - (double)h->lo) / span * w) : -1;
 }
 
 static void axis_mark(struct page *p, const struct hist *h, double v, int rows, enum role role, uint32_t glyph)
 {
 	int at = axis_column(h, v, p->w);
-
 	for (int y = 0; at >= 0 && at < p->w && y < rows; y++)
 		canvas_put(p->c, p->x + at, p->y - rows + 1 + y, glyph, role);
 }
@@ -103,7 +98,6 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 	bool trial = p->ui->trial.active && s == &p->ui->snap->site[p->ui->trial.site];
 	double scale = trial ? p->ui->trial.scale : s->n_scale ? (double)s->scale[0] : 0, low, high;
 	char text[FIGURE];
-
 	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
 	if (h->lo < 0 && h->hi > 0)
 		axis_mark(p, h, 0, 1, ROLE_TEXT, U'┼');
@@ -122,7 +116,6 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 static uint64_t most(const uint64_t *bin, int n)
 {
 	uint64_t m = 0;
-
 	for (int i = 0; i < n; i++)
 		m = bin[i] > m ? bin[i] : m;
 	return m;
@@ -132,7 +125,6 @@ static uint64_t most(const uint64_t *bin, int n)
 static void put_bar_label(struct page *p, int y, enum role role, const char *text)
 {
 	int w = text_width(text), end = p->x + p->w - w, x = p->x;
-
 	if (!canvas_blank(p->c, (struct rect){x, y, w, 1}))
 		for (x = end; x > p->x && !canvas_blank(p->c, (struct rect){x - 1, y, w + 1, 1}); x--)
 			;
@@ -144,7 +136,6 @@ void detail_histogram(struct page *p, const struct site *s)
 	int n = plot_bins(p->c, p->w), rows = (p->height - 24) / 2, top;
 	uint64_t f[BINS_MAX], q[BINS_MAX], full;
 	char label[16];
-
 	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;
 	if (!s->hist_float || n > BINS_MAX)
 		return;

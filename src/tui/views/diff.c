@@ -26,7 +26,6 @@ static int by_gain(const void *x, const void *y)
 {
 	const struct diff_row *a = x, *b = y;
 	double p = isnan(a->gain) ? 0 : fabs(a->gain), q = isnan(b->gain) ? 0 : fabs(b->gain);
-
 	return p != q ? (p < q) - (p > q) : (a->node > b->node) - (a->node < b->node);
 }
 
@@ -58,7 +57,6 @@ void diff_done(struct diff *d)
 const char *diff_reserve(const struct diff *d)
 {
 	const struct run_record *a = &d->a.figures, *b = &d->b.figures;
-
 	if (!d->made)
 		return NULL;
 	if (!a->nodes && !b->nodes)

@@ -12,14 +12,12 @@ enum severity severity_of(double snr)
 enum role severity_role(enum severity s)
 {
 	static const enum role role[] = {ROLE_DIM, ROLE_SNR_BAD, ROLE_SNR_WEAK, ROLE_SNR_FAIR, ROLE_SNR_GOOD};
-
 	return role[s];
 }
 
 const char *severity_glyph(enum severity s)
 {
 	static const enum glyph glyph[] = {GLYPH_DASH, GLYPH_BAD, GLYPH_WEAK, GLYPH_FAIR, GLYPH_GOOD};
-
 	return s == SEVERITY_NONE ? " " : glyph_text(glyph[s]);
 }
 
@@ -36,20 +34,17 @@ int gain_sign(double db)
 enum role gain_role(double db)
 {
 	static const enum role role[] = {ROLE_WORSE, ROLE_DIM, ROLE_BETTER};
-
 	return role[1 + gain_sign(db)];
 }
 
 enum role precision_role(enum precision p)
 {
 	static const enum role role[PREC_COUNT] = {[PREC_INT8] = ROLE_INT8, [PREC_INT16] = ROLE_INT16, [PREC_FLOAT] = ROLE_FLOAT};
-
 	return role[p];
 }
 
 const char *precision_short(enum precision p)
 {
 	static const char *const name[PREC_COUNT] = {[PREC_INT8] = "8", [PREC_INT16] = "16", [PREC_FLOAT] = "f"};
-
 	return name[p];
 }

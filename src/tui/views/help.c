@@ -19,7 +19,6 @@ struct help {
 static void add(struct help *h, enum help_kind kind, const char *key, const char *text)
 {
 	struct help_row *r;
-
 	if (h->n == HELP_MAX)
 		return;
 	r = &h->row[h->n++];
@@ -39,7 +38,6 @@ static void add_section(struct help *h, const char *title)
 static void key_names(char *out, size_t size, const char *keys)
 {
 	size_t used = 0;
-
 	out[0] = '\0';
 	while (*keys && used < size) {
 		char name[16];
@@ -56,7 +54,6 @@ static void add_keys(struct help *h)
 {
 	const char *group = "";
 	char names[64];
-
 	for (int a = 0; a < ACTION_COUNT; a++) {
 		const struct key_row *row = keys_row((enum action)a);
 		if (strcmp(group, row->group))
@@ -72,7 +69,6 @@ static void add_commands(struct help *h)
 	int n;
 	const struct command_row *row = command_rows(&n);
 	char usage[64];
-
 	add_section(h, "Commands (every action above has one too, such as :page-down)");
 	for (int i = 0; i < n; i++) {
 		char name[COMMAND_NAME];
@@ -93,7 +89,6 @@ static void add_filters(struct help *h)
 static void add_columns(struct help *h)
 {
 	char key[64];
-
 	add_section(h, "Columns");
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
@@ -139,7 +134,6 @@ static void add_marks(struct help *h)
 static struct help *help(void)
 {
 	static struct help h;
-
 	if (!h.n) {
 		add_keys(&h);
 		add_commands(&h);
@@ -166,7 +160,6 @@ static bool names(const char *key, const char *topic)
 {
 	static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 	size_t n = strlen(topic);
-
 	for (const char *p = key; n && (p = text_find(p, topic)); p++)
 		if ((p == key || !strchr(inside, p[-1])) && (!p[n] || !strchr(inside, p[n])))
 			return true;
@@ -177,7 +170,6 @@ int help_find(const char *topic)
 {
 	struct help *h = help();
 	int command = -1, key = -1, section = -1, any = -1;
-
 	topic += topic[0] == ':' && topic[1];
 	for (int i = h->n - 1; i >= 0; i--) {
 		const struct help_row *r = &h->row[i];

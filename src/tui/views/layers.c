@@ -22,7 +22,6 @@ void layers_done(struct layers *l)
 static void sort_rows(int *a, int *scratch, int n, const struct snapshot *s, const struct layers *l)
 {
 	int half = n / 2, i = 0, j = half;
-
 	if (n < 2)
 		return;
 	sort_rows(a, scratch, half, s, l);
@@ -40,7 +39,6 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 {
 	int node = layers_node(l), line = l->scroll.cursor - l->scroll.top;
 	int *scratch = xmalloc(((size_t)l->n_nodes + 1) * sizeof *scratch);
-
 	l->n = l->total = 0;
 	for (int i = 0; i < s->n_rows && i < l->n_nodes; i++) {
 		if (s->row[i].fused_into >= 0)
@@ -89,7 +87,6 @@ int layers_row(const struct layers *l, int node)
 bool layers_go(struct layers *l, int node)
 {
 	int row = layers_row(l, node);
-
 	if (row < 0)
 		return false;
 	l->scroll.cursor = row;
@@ -100,7 +97,6 @@ bool layers_go(struct layers *l, int node)
 static void find_visual(const struct layers *l, int *first, int *last)
 {
 	int from = l->visual >= 0 ? layers_row(l, l->visual) : -1, to = l->scroll.cursor;
-
 	*first = from < to ? from : to;
 	*last = from < 0 ? *first : (from < to ? to : from) + 1;
 }
@@ -108,7 +104,6 @@ static void find_visual(const struct layers *l, int *first, int *last)
 bool layers_in_visual(const struct layers *l, int row)
 {
 	int first, last;
-
 	find_visual(l, &first, &last);
 	return row >= first && row < last;
 }
@@ -122,7 +117,6 @@ void layers_mark(struct layers *l, int node, bool on)
 static int take_visual(const struct layers *l, int *out)
 {
 	int n = 0, first, last;
-
 	find_visual(l, &first, &last);
 	for (int i = first; i < last && i < l->n; i++)
 		out[n++] = l->order[i];
@@ -132,7 +126,6 @@ static int take_visual(const struct layers *l, int *out)
 static int take_marked(const struct layers *l, int *out)
 {
 	int n = 0;
-
 	for (int i = 0; i < l->n_nodes; i++)
 		if (l->marked[i])
 			out[n++] = i;
@@ -142,7 +135,6 @@ static int take_marked(const struct layers *l, int *out)
 int *layers_selection(const struct layers *l, int *n)
 {
 	int *out = xmalloc(((size_t)l->n_nodes + 1) * sizeof *out);
-
 	*n = take_visual(l, out);
 	if (!*n)
 		*n = take_marked(l, out);

@@ -25,7 +25,6 @@ static uint32_t braille_column(int low, int high, int right)
 {
 	static const uint32_t dot[2][4] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};
 	uint32_t bits = 0;
-
 	for (int i = low; i < high; i++)
 		bits |= dot[right][i];
 	return bits;
@@ -38,7 +37,6 @@ struct span {
 static void put_ascii(struct canvas *c, int x, int y, int below, struct span s, enum role role)
 {
 	int fill = clamp4(s.to - below) - clamp4(s.from - below);
-
 	canvas_put(c, x, y, (uint32_t)" .:+#"[fill > 0 ? fill : 0], role);
 }
 
@@ -49,7 +47,6 @@ static void put_braille(struct canvas *c, int x, int y, int below, struct span l
 {
 	uint32_t bits = braille_column(clamp4(left.from - below), clamp4(left.to - below), 0) |
 	    braille_column(clamp4(right.from - below), clamp4(right.to - below), 1);
-
 	if (bits)
 		canvas_put(c, x, y, BRAILLE_BLANK + bits, role);
 }
@@ -86,7 +83,6 @@ void plot_spans(struct canvas *c, struct rect r, const int *from, const int *to,
 void plot_gauge(struct canvas *c, int x, int y, int width, double share, enum role role)
 {
 	int eighths = (int)(share * 8 * width + 0.5);
-
 	if (share > 0 && eighths == 0)
 		eighths = 1;
 	for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)

@@ -9,7 +9,6 @@ struct rows rows_in(struct canvas *c, struct rect r, struct scroll s, int n, boo
 struct rows rows_of_view(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct rect rows = {r.x, ui->layout.panel[PANEL_MAIN].y + 1 + ui_head(ui), r.w, ui_page(ui, PANEL_MAIN)};
-
 	return rows_in(c, rows, *ui_cursor(ui), view_row(ui->view)->count(ui), ui->focus == PANEL_MAIN);
 }
 

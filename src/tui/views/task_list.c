@@ -18,7 +18,6 @@ const char *task_order_name(enum task_order o)
 {
 	static const char *const name[TASK_ORDERS] = {[TASK_BY_LOSS] = "lost most first", [TASK_BY_GAIN] = "gained most first",
 	    [TASK_BY_FLOAT] = "best in float first", [TASK_BY_OBJECTS] = "most objects first", [TASK_BY_NAME] = "by name"};
-
 	return name[o];
 }
 
@@ -26,14 +25,12 @@ const char *task_boxes_name(enum task_boxes b)
 {
 	static const char *const name[TASK_BOXES] = {[TASK_BOXES_CHANGED] = "what changed", [TASK_BOXES_ALL] = "all boxes",
 	    [TASK_BOXES_TRUTH] = "truth alone", [TASK_BOXES_NONE] = "no boxes"};
-
 	return name[b];
 }
 
 enum task_order task_list_next_order(const struct task_list *l)
 {
 	enum task_order o = (enum task_order)((l->order[l->page] + 1) % TASK_ORDERS);
-
 	return o == TASK_BY_OBJECTS && l->page == TASK_PAGE_SAMPLES ? TASK_BY_NAME : o;
 }
 
@@ -57,7 +54,6 @@ static double loss(const double value[TASK_VARIANTS])
 static double sort_value(const double value[TASK_VARIANTS], int objects, enum task_order o)
 {
 	bool nothing = isnan(value[TASK_FLOAT]) && isnan(value[TASK_QUANT]);
-
 	if (nothing)
 		return -1e9;
 	if (o == TASK_BY_FLOAT)
@@ -71,7 +67,6 @@ static int by_key(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
 	int names = x->name && y->name ? strcmp(x->name, y->name) : 0;
-
 	if (names)
 		return names;
 	if (x->by != y->by)
@@ -85,7 +80,6 @@ static struct keyed key_of_row(const struct task_list *l, const struct task_repo
 	bool samples = l->page == TASK_PAGE_SAMPLES;
 	const double *value = samples ? r->sample[i].value : r->class[i].value;
 	const char *name = samples ? r->sample[i].name : r->class[i].name;
-
 	return (struct keyed){.by = sort_value(value, samples ? 0 : r->class[i].objects, o),
 	    .name = o == TASK_BY_NAME ? name : NULL, .at = i};
 }
@@ -95,7 +89,6 @@ static void sort(struct task_list *l, const struct task_report *r)
 	bool samples = l->page == TASK_PAGE_SAMPLES;
 	int all = !r ? 0 : samples ? r->n_samples : r->n_classes;
 	struct keyed *k = xcalloc((size_t)all + 1, sizeof *k);
-
 	l->n = 0;
 	for (int i = 0; i < all; i++)
 		if (samples || r->class[i].objects > 0)
@@ -111,7 +104,6 @@ static void sort(struct task_list *l, const struct task_report *r)
 static int identity(const struct task_list *l, int row)
 {
 	const struct task_report *r = l->report;
-
 	if (!r || row >= l->n)
 		return -1;
 	return l->rows_page == TASK_PAGE_SAMPLES ? r->sample[l->row[row]].sample : r->class[l->row[row]].id;
@@ -121,7 +113,6 @@ void task_list_refresh(struct task_list *l, struct task_report *r, struct scroll
 {
 	int under = s->cursor > 0 && l->rows_page == l->page ? identity(l, s->cursor) : -1;
 	bool same_order = l->rows_order == l->order[l->page];
-
 	if (r == l->report && l->rows_page == l->page && same_order && l->row)
 		return;
 	sort(l, r);

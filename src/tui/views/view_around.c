@@ -13,7 +13,6 @@ static void draw_tensor(struct canvas *c, const struct ui *ui, struct rect r, in
 {
 	const struct value *v = &ui->snap->g->value[l->value];
 	char text[1024];
-
 	snprintf(text, sizeof text, "%s %s", l->depth < 0 ? "input" : "output", v->name);
 	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_MIDDLE, text);
 }
@@ -26,7 +25,6 @@ static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int 
 	enum severity severity = severity_of(snr);
 	int right = r.w >= WIDE ? 21 : 11;
 	char text[FIGURE];
-
 	canvas_text(c, x, r.y, 1, severity_role(severity), severity == SEVERITY_NONE ? "–" : severity_glyph(severity));
 	canvas_cut(c, x + 2, r.y, r.x + r.w - x - 3 - right, l->depth ? ROLE_TEXT : ROLE_STRONG, CUT_LEFT, node->name);
 	if (r.w >= WIDE)
@@ -41,7 +39,6 @@ void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct scroll s = ui->around;
 	struct around a;
-
 	around_build(&a, ui->snap, ui_node(ui), r.h);
 	if (ui->focus != PANEL_AROUND)
 		s.cursor = -1;

@@ -82,7 +82,6 @@ static const struct blames *blames_of(const struct ui *ui)
 int view_blame_count(const struct ui *ui)
 {
 	const struct blames *b = blames_of(ui);
-
 	return b ? b->n : ui->repair.tried;
 }
 
@@ -95,7 +94,6 @@ static bool has_halves(const struct ui *ui, const struct blames *b)
 int view_blame_head(const struct ui *ui)
 {
 	const struct blames *b = blames_of(ui);
-
 	return b ? HEAD + has_halves(ui, b) : view_fix_head(ui);
 }
 
@@ -104,7 +102,6 @@ int view_blame_head(const struct ui *ui)
 static int compare(const struct blames *b, const struct blame_column *by, int i, int k)
 {
 	double x = by->value(&b->at[i]), y = by->value(&b->at[k]);
-
 	if (isnan(x) != isnan(y))
 		return isnan(x) - isnan(y);
 	return x != y ? (x < y) - (x > y) : i - k;
@@ -115,7 +112,6 @@ static int *order_of(const struct ui *ui, const struct blames *b)
 {
 	const struct blame_column *by = &columns[ui->repair.order];
 	int *order = xcalloc((size_t)b->n + 1, sizeof *order);
-
 	for (int i = 0; i < b->n; i++) {
 		int at = i;
 		for (; at > 0 && compare(b, by, i, order[at - 1]) < 0; at--)
@@ -128,7 +124,6 @@ static int *order_of(const struct ui *ui, const struct blames *b)
 static const struct blame *row_of(const struct ui *ui, const struct blames *b, int row)
 {
 	int *order = order_of(ui, b), at = row < b->n ? order[row] : -1;
-
 	free(order);
 	return at >= 0 ? &b->at[at] : NULL;
 }
@@ -136,7 +131,6 @@ static const struct blame *row_of(const struct ui *ui, const struct blames *b, i
 static void name_of(char *out, size_t size, const struct ui *ui, const struct blame *b)
 {
 	struct str name = {0};
-
 	blame_name(&name, b, ui->snap->g);
 	snprintf(out, size, "%s", str_text(&name));
 	str_done(&name);
@@ -145,7 +139,6 @@ static void name_of(char *out, size_t size, const struct ui *ui, const struct bl
 void view_blame_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct blames *b = blames_of(ui);
-
 	if (b)
 		name_of(out, size, ui, row_of(ui, b, row));
 	else
@@ -158,7 +151,6 @@ void view_blame_text(char *out, size_t size, const struct ui *ui, int row)
 static int fit(const struct blames *b, int width, bool shown[COLUMNS])
 {
 	int n = 0, rank = 0, name = width < NARROW ? NAME_LEAST : NAME;
-
 	for (int i = 0; i < COLUMNS; i++) {
 		shown[i] = !columns[i].task || b->task[0];
 		n += shown[i];
@@ -177,7 +169,6 @@ static void draw_number(struct canvas *c, int x, int y, const struct blame_colum
 {
 	char text[FIGURE] = "–";
 	bool zero = fabs(v) < 0.5 * pow(10, -col->digits);
-
 	if (!isnan(v))
 		snprintf(text, sizeof text, col->sign && !zero ? "%+.*f" : "%.*f", col->digits, zero ? 0 : v);
 	canvas_right(c, x, y, WIDTH - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
@@ -187,7 +178,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const
 {
 	char name[UI_TEXT];
 	int x = r.x + LEFT;
-
 	for (int i = 0; i < COLUMNS; i++)
 		if (shown[i]) {
 			draw_number(c, x, r.y, &columns[i], columns[i].value(b));
@@ -200,7 +190,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const
 static void draw_heads(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r, const bool *shown, int name_x)
 {
 	int x = r.x + LEFT;
-
 	for (int i = 0; i < COLUMNS; i++) {
 		enum role role = i == ui->repair.order ? ROLE_HEAD_SORT : ROLE_HEAD;
 		if (!shown[i])
@@ -229,7 +218,6 @@ static const char *state_of(const struct ui *ui, const struct blames *b)
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	struct str halves = {0};
-
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state_of(ui, b));
 	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",
 	    b->total, columns[ui->repair.order].order);
@@ -243,7 +231,6 @@ static void draw_list(struct canvas *c, const struct ui *ui, const struct blames
 {
 	bool shown[COLUMNS];
 	int name_x = fit(b, r.w, shown), *order = order_of(ui, b), head = view_blame_head(ui);
-
 	draw_heading(c, ui, b, r);
 	draw_heads(c, ui, b, (struct rect){r.x, r.y + head - 1, r.w, 1}, shown, name_x);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
@@ -261,7 +248,6 @@ static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
 void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct blames *b = blames_of(ui);
-
 	if (b)
 		draw_list(c, ui, b, r);
 	else if (ui->repair.job && ui->repair.work == REPAIR_BLAME)
@@ -284,7 +270,6 @@ void act_blame_go(struct ui *ui)
 	const struct blames *b = blames_of(ui);
 	const struct blame *one = b ? row_of(ui, b, ui_cursor(ui)->cursor) : NULL;
 	struct error err = {0};
-
 	if (one && !ui_go(ui, one->node, &err))
 		ui_fail(ui, &err);
 }

@@ -17,7 +17,6 @@ struct channels *view_channels_of(const struct ui *ui)
 {
 	const struct site *site = ui_site(ui);
 	struct channels *c = ui->snap->channels;
-
 	return site && c && c->slot == site->slot ? c : NULL;
 }
 
@@ -30,7 +29,6 @@ int view_channels_count(const struct ui *ui)
 static int view_channels_cursor(const struct ui *ui)
 {
 	int row = ui->scroll[VIEW_CHANNELS].cursor;
-
 	return row < ui->channels.n ? ui->channels.row[row] : -1;
 }
 
@@ -38,7 +36,6 @@ static int view_channels_cursor(const struct ui *ui)
 static void flags_text(char *out, size_t size, const struct channel *c)
 {
 	size_t used = 0;
-
 	out[0] = '\0';
 	for (int bit = 0; bit < CHANNEL_FLAGS && used < size; bit++)
 		if (c->flags >> bit & 1)
@@ -48,7 +45,6 @@ static void flags_text(char *out, size_t size, const struct channel *c)
 void view_channels_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	char flags[64];
-
 	flags_text(flags, sizeof flags, &ui->channels.of->at[ui->channels.row[row]]);
 	snprintf(out, size, "%d %s", ui->channels.row[row], flags);
 }
@@ -58,7 +54,6 @@ void view_channels_text(char *out, size_t size, const struct ui *ui, int row)
 static struct channel_plot plot_of(int height)
 {
 	int each = (height - 13) / 6;
-
 	if (height < LOW)
 		return (struct channel_plot){.value = 1};
 	if (height < MIDDLE)
@@ -75,7 +70,6 @@ static struct channel_plot plot_in(const struct ui *ui)
 int view_channels_head(const struct ui *ui)
 {
 	struct channel_plot plot = plot_in(ui);
-
 	return ui->channels.n ? HEADING + plot.labels + channel_plot_height(&plot) + 1 : HEADING;
 }
 
@@ -83,7 +77,6 @@ int view_channels_head(const struct ui *ui)
 static void draw_tensor(struct canvas *c, const struct ui *ui, struct rect r, const struct site *site)
 {
 	int x = r.x + detail_choice(c, r, ui->snap, site) + 1;
-
 	canvas_cut(c, x, r.y, r.x + r.w - x, ROLE_TEXT, CUT_LEFT, ui->snap->g->node[ui_node(ui)].name);
 }
 
@@ -91,7 +84,6 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 {
 	char dims[128], along[160] = "", text[512];
 	size_t used;
-
 	detail_shape(dims, sizeof dims, shape);
 	if (ch->axis >= 0)
 		snprintf(along, sizeof along, " on axis %d of %s", ch->axis, dims);
@@ -112,7 +104,6 @@ static void draw_samples(struct canvas *c, struct rect r, const struct channels 
 	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d sample%s, dB" : "the same for all samples", ch->n_samples,
 	    plural(ch->n_samples));
 	char snr[FIGURE], text[160];
-
 	for (int i = 0; i < ch->n_samples; i++) {
 		snprintf(text, sizeof text, "  %.120s %s", ch->sample[i].name, format_db(snr, ch->sample[i].snr_db));
 		if (x + text_width(text) > r.x + r.w)
@@ -127,7 +118,6 @@ static void draw_samples(struct canvas *c, struct rect r, const struct channels 
 static void fit(const struct channel_list *l, int width, bool shown[CHANNEL_COLUMNS])
 {
 	int left = width - MARKS - FLAGS_WANT;
-
 	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
 		const struct channel_column_row *col = channel_column((enum channel_column)i);
 		shown[i] = col->rank == 0 || i == (int)l->sort;
@@ -153,7 +143,6 @@ int view_channels_column_at(const struct ui *ui, int x)
 	const struct rect *r = &ui->layout.panel[PANEL_MAIN];
 	bool shown[CHANNEL_COLUMNS];
 	int at = r->x + MARKS;
-
 	fit(&ui->channels, r->w, shown);
 	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
 		int width = shown[i] ? channel_column((enum channel_column)i)->width + 1 : 0;
@@ -167,7 +156,6 @@ int view_channels_column_at(const struct ui *ui, int x)
 static void draw_heads(struct canvas *c, const struct channel_list *l, struct rect r, const bool *shown)
 {
 	int x = r.x + MARKS;
-
 	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
 		const struct channel_column_row *col = channel_column((enum channel_column)i);
 		bool sorted = i == (int)l->sort;
@@ -189,7 +177,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int c
 	bool old = !key_equal(ch->decision, ui->snap->decision) || ch->samples < ch->of;
 	char text[96];
 	int x = r.x + MARKS;
-
 	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
 	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
 		const struct channel_column_row *col = channel_column((enum channel_column)i);
@@ -207,7 +194,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int c
 static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	bool shown[CHANNEL_COLUMNS];
-
 	fit(&ui->channels, r.w, shown);
 	draw_heads(c, &ui->channels, r, shown);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
@@ -219,7 +205,6 @@ static void draw_list(struct canvas *c, const struct ui *ui, struct rect r)
 static const char *reason(const struct ui *ui)
 {
 	const struct channels *c = view_channels_of(ui);
-
 	if (!ui_site(ui))
 		return "No quantizer acts at this node.";
 	if (c && c->problem[0])
@@ -236,7 +221,6 @@ void view_channels_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct site *site = ui_site(ui);
 	struct channel_plot plot = plot_in(ui);
 	struct rect line = {r.x + 1, r.y, r.w - 2, 1}, rest = {r.x, r.y + view_channels_head(ui) - 1, r.w, r.h - view_channels_head(ui) + 1};
-
 	if (site)
 		draw_tensor(c, ui, line, site);
 	line.y++;

@@ -94,7 +94,6 @@ static int summary_rows(const struct snapshot *s)
 int view_cost_count(const struct ui *ui)
 {
 	struct cost c;
-
 	cost_build(&c, ui->snap);
 	return summary_rows(ui->snap) + c.n;
 }
@@ -103,7 +102,6 @@ void view_cost_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct cost c;
 	int op = row - summary_rows(ui->snap);
-
 	cost_build(&c, ui->snap);
 	snprintf(out, size, "%s", op >= 0 ? c.op[op].op : "");
 }
@@ -112,7 +110,6 @@ static void draw_share(struct canvas *c, struct rect r, int p, double share, con
 {
 	char percent[FIGURE];
 	int bar = r.w - 36 < 60 ? r.w - 36 : 60;
-
 	canvas_text(c, r.x + 2, r.y, 6, precision_role((enum precision)p), precision_name((enum precision)p));
 	canvas_right(c, r.x + 9, r.y, 6, ROLE_STRONG, format_percent(percent, 100 * share));
 	canvas_text(c, r.x + 16, r.y, 1, ROLE_DIM, "%");
@@ -123,7 +120,6 @@ static void draw_share(struct canvas *c, struct rect r, int p, double share, con
 static void draw_macs(struct canvas *c, struct rect r, const struct cost *cost, int p)
 {
 	char macs[FIGURE], amount[FIGURE + 4];
-
 	snprintf(amount, sizeof amount, "%s MAC", format_count(macs, cost->at[p]));
 	draw_share(c, r, p, cost->total > 0 ? cost->at[p] / cost->total : 0, amount);
 }
@@ -131,7 +127,6 @@ static void draw_macs(struct canvas *c, struct rect r, const struct cost *cost, 
 static void draw_times(struct canvas *c, struct rect r, const struct cost *cost, int row)
 {
 	char phrase[COST_PHRASE], all[FIGURE], narrow[FIGURE], amount[FIGURE];
-
 	if (row == 0)
 		canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "time on the board by width of the output: %s; all at 8 bit %s",
 		    cost_time(all, cost->times.all), cost_time(narrow, cost->narrow));
@@ -157,7 +152,6 @@ static void place_columns(int at[OP_COLUMNS], const struct cost *cost, int width
 	enum { NAME = 2 + 18 };
 	static const enum op_column dear[] = {OP_SHARE, OP_MACS, OP_TIME_SHARE, OP_NODES, OP_TIME}; // which goes first
 	int total = NAME, x = NAME;
-
 	for (int i = 0; i < OP_COLUMNS; i++) {
 		at[i] = cost->has_times || (i != OP_TIME && i != OP_TIME_SHARE);
 		total += at[i] ? op_column[i].width + 1 : 0;
@@ -193,7 +187,6 @@ static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, c
 	bool works = op->macs > 0, takes = op->time > 0;
 	int at[OP_COLUMNS];
 	char text[FIGURE];
-
 	place_columns(at, cost, r.w);
 	canvas_text(c, r.x + 2, r.y, first_of(at) - 2, ROLE_TEXT, op->op);
 	draw_figure(c, r, at, OP_NODES, ROLE_TEXT, format_int(text, op->nodes));
@@ -209,7 +202,6 @@ static void draw_op(struct canvas *c, struct rect r, const struct op_cost *op, c
 static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)
 {
 	int at[OP_COLUMNS];
-
 	place_columns(at, cost, r.w);
 	canvas_text(c, r.x + 2, r.y, first_of(at) - 2, ROLE_HEAD, "operator");
 	for (int i = 0; i < OP_COLUMNS; i++)
@@ -220,7 +212,6 @@ static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)
 static const char *bytes_text(char out[FIGURE + 2], double bytes)
 {
 	char count[FIGURE];
-
 	snprintf(out, FIGURE + 2, "%s%sB", format_count(count, bytes), bytes < 999.5 ? " " : "");
 	return out;
 }
@@ -228,7 +219,6 @@ static const char *bytes_text(char out[FIGURE + 2], double bytes)
 static void draw_bytes(struct canvas *c, struct rect r, const char *what, double bytes, double as_float)
 {
 	char text[FIGURE + 2], was[FIGURE + 2];
-
 	canvas_text(c, r.x + 2, r.y, 15, ROLE_HEAD, what);
 	canvas_right(c, r.x + 16, r.y, 8, ROLE_TEXT, bytes_text(text, bytes));
 	canvas_textf(c, r.x + 26, r.y, r.w - 27, ROLE_DIM, "of %s in float", bytes_text(was, as_float));
@@ -237,7 +227,6 @@ static void draw_bytes(struct canvas *c, struct rect r, const char *what, double
 static void draw_traffic(struct canvas *c, struct rect r, const struct traffic *t, int row)
 {
 	char text[TRAFFIC_PHRASE];
-
 	if (row == ROW_WEIGHTS)
 		draw_bytes(c, r, "weights", t->weights, t->weights_float);
 	else if (row == ROW_ACTIVATIONS)
@@ -265,7 +254,6 @@ static void draw_line(struct canvas *c, struct rect r, const struct cost *cost, 
 void view_cost_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct cost cost;
-
 	cost_build(&cost, ui->snap);
 	int times = cost.has_times ? TIMES : 0;
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)

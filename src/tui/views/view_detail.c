@@ -15,7 +15,6 @@ static PRINTF(4, 5) void put(struct page *p, const char *label, enum role role, 
 {
 	char text[1024];
 	va_list ap;
-
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
@@ -32,7 +31,6 @@ static void put_name(struct page *p, const char *label, const char *name)
 void detail_shape(char *out, size_t size, const struct shape *s)
 {
 	size_t used = 0;
-
 	snprintf(out, size, "%s", s->rank < 0 ? "shape known when it runs" : "scalar");
 	for (int i = 0; i < s->rank && used < size; i++)
 		used += (size_t)snprintf(out + used, size - used, "%s%lld", i ? "×" : "", (long long)s->dim[i]);
@@ -44,7 +42,6 @@ static void put_operator(struct page *p, int node)
 	const struct node *n = &s->g->node[node];
 	char dims[128] = "", macs[FIGURE], fused[128] = "";
 	size_t used = 0;
-
 	for (int i = 0; i < s->n_rows && used < sizeof fused; i++)
 		if (s->row[i].fused_into >= 0 && around_owner(s, i) == node)
 			used += (size_t)snprintf(fused + used, sizeof fused - used, " + %s", s->g->node[i].op->name);
@@ -67,7 +64,6 @@ static void put_precision(struct page *p, const struct node_row *row)
 {
 	const char *why = row->requested >= 0 || row->scale_requested > 0 ? "edited by you"
 	    : row->quantizable ? "as the target chooses" : "the target leaves it so";
-
 	if (row->pending && row->requested >= 0 && row->requested != (int)row->precision)
 		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
 		    precision_name((enum precision)row->requested));
@@ -83,7 +79,6 @@ static void site_title(char *out, size_t size, const struct snapshot *s, const s
 	const struct node *node = &s->g->node[site->node];
 	bool bias = site->kind == SITE_WEIGHT && node->n_in > 2 && node->in[2] == site->value;
 	int at = 0;
-
 	while (site_is_made(site) && at < node->n_out && node->out[at] != site->value)
 		at++;
 	if (site_is_made(site) && node->n_out > 1 && at < node->n_out)
@@ -96,7 +91,6 @@ int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, con
 {
 	const struct node_row *row = &s->row[chosen->node];
 	int x = r.x;
-
 	for (int i = 0; i < row->n_sites; i++) {
 		const struct site *site = &s->site[row->first_site + i];
 		char title[24];
@@ -110,7 +104,6 @@ int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, con
 static void put_choice(struct page *p, const struct node_row *row, const struct site *chosen)
 {
 	int x = p->x + DETAIL_LABEL;
-
 	canvas_text(p->c, p->x, p->y, DETAIL_LABEL - 1, ROLE_DIM, "tensor");
 	x += detail_choice(p->c, (struct rect){x, p->y, p->x + p->w - x, 1}, p->ui->snap, chosen);
 	if (row->n_sites > 1 && p->x + p->w - x > 14)
@@ -132,7 +125,6 @@ static void put_scale(struct page *p, const struct site *s)
 	char a[FIGURE], b[FIGURE], number[FIGURE + 4] = "", zero[32];
 	float lo, hi;
 	int e;
-
 	if (s->n_scale < 1)
 		return;
 	scale_range(s, &lo, &hi);
@@ -150,7 +142,6 @@ static void put_scale(struct page *p, const struct site *s)
 static void put_state(struct page *p, const struct site *s)
 {
 	const char *other = s->follows >= 0 ? p->ui->snap->g->value[s->follows].name : NULL;
-
 	if (s->locked) {
 		put(p, "", ROLE_EDITED, "yours: calibration leaves it alone");
 		return;
@@ -164,7 +155,6 @@ static void put_behind(struct page *p, const char *label, enum role role, const 
 {
 	double behind = logits_predict(p->ui->snap, s, scale);
 	char db[FIGURE];
-
 	if (!isnan(behind))
 		put(p, label, role, "≈ %s dB for the scores", format_db(db, behind));
 }
@@ -183,7 +173,6 @@ static void put_grid(struct page *p, const struct site *s)
 {
 	char a[FIGURE], b[FIGURE], used[FIGURE];
 	double scale = s->n_scale ? (double)s->scale[0] : 0, low, high;
-
 	if (!detail_grid(s, scale, &low, &high))
 		return;
 	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
@@ -196,7 +185,6 @@ static void put_grid(struct page *p, const struct site *s)
 static void put_range(struct page *p, const struct site *s)
 {
 	char a[FIGURE], b[FIGURE];
-
 	if (s->range.n > 0)
 		put(p, "float", ROLE_HIST_FLOAT, "%s to %s", format_value(a, (double)s->range.min), format_value(b, (double)s->range.max));
 	if (s->graphwise.known && s->bits)
@@ -224,7 +212,6 @@ static void put_trial(struct page *p, const struct site *s)
 	const struct trial *t = &p->ui->trial;
 	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], low_text[FIGURE], high_text[FIGURE];
 	double low, high;
-
 	if (!t->active || s != &p->ui->snap->site[t->site])
 		return;
 	p->y++;
@@ -256,7 +243,6 @@ static void put_below(struct page *p, const struct node_row *row, const struct s
 static void put_side_by_side(struct page *p, const struct node_row *row, const struct site *site)
 {
 	struct page left = *p, right = *p;
-
 	left.w = p->w / 2 - 2;
 	right.w = p->w - p->w / 2;
 	right.x = p->x + p->w / 2;
@@ -272,7 +258,6 @@ static void put_page(struct page *p)
 	const struct ui *ui = p->ui;
 	int node = ui_node(ui);
 	const struct site *site = ui_site(ui);
-
 	if (node < 0) {
 		put(p, "", ROLE_DIM, "no node is selected");
 		return;
@@ -292,7 +277,6 @@ void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct page p = {.c = c, .ui = ui, .x = r.x + 1, .y = r.y - ui->detail_top, .w = r.w - 2, .height = r.h};
 	struct rect old = canvas_clip(c, r);
-
 	put_page(&p);
 	canvas_unclip(c, old);
 }
@@ -301,7 +285,6 @@ int view_detail_height(const struct ui *ui, int width, int height)
 {
 	struct canvas c;
 	struct page p = {.c = &c, .ui = ui, .x = 1, .w = width - 2, .height = height};
-
 	canvas_init(&c, 1, 1, &ui->theme, ui->ascii);
 	put_page(&p);
 	canvas_done(&c);

@@ -33,7 +33,6 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 {
 	char db[FIGURE], was[FIGURE], now[FIGURE], task[96] = "", when[64] = "";
 	const struct run_note *n = &side->figures.note;
-
 	if (!isnan(n->task_quant))
 		snprintf(task, sizeof task, ", %s %s → %s", task_word(n->task_name), format_score(was, n->task_float), format_score(now, n->task_quant));
 	if (n->earlier)
@@ -64,7 +63,6 @@ static void draw_decision(struct canvas *c, const struct diff *d, struct rect r,
 	enum precision before = (enum precision)a->precision[node], after = (enum precision)b->precision[node];
 	char a_text[FIGURE], b_text[FIGURE], text[2 * FIGURE + 8];
 	const char *was = scale_or_dash(a_text, a->scale[node]), *is = scale_or_dash(b_text, b->scale[node]);
-
 	if (r.w >= WIDE || before != after)
 		canvas_text(c, r.x + X_PRECISION, r.y, X_SCALE - X_PRECISION - 1, ROLE_TEXT,
 		    both(text, sizeof text, precision_name(before), precision_name(after)));
@@ -82,7 +80,6 @@ static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int 
 	const struct diff_row *x = &ui->diff.row[row];
 	int name = name_at(r.w);
 	char text[FIGURE];
-
 	canvas_right(c, r.x + X_A, r.y, W_DB, snr_role(x->a_db), format_db(text, x->a_db));
 	canvas_right(c, r.x + X_B, r.y, W_DB, snr_role(x->b_db), format_db(text, x->b_db));
 	canvas_right(c, r.x + X_GAIN, r.y, W_DB - 1, gain_role(x->gain), format_change(text, x->gain));
@@ -113,7 +110,6 @@ void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct diff *d = &ui->diff;
 	const char *reserve = diff_reserve(d);
 	int head = view_diff_head(ui);
-
 	if (!d->made) {
 		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME), runs (their numbers in 3) or sessions.");
 		return;

@@ -21,7 +21,6 @@ static const struct head {
 static const struct head *head_of(const struct ui *ui)
 {
 	const struct head *h = heads;
-
 	while (ui->h < h->rows)
 		h++;
 	return h;
@@ -40,14 +39,12 @@ int view_findings_count(const struct ui *ui)
 void view_findings_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct finding *f = &ui->findings->at[row];
-
 	snprintf(out, size, "%s %s", finding_name(f->rule), f->text);
 }
 
 static const struct finding *under_cursor(const struct ui *ui)
 {
 	int row = ui_cursor(ui)->cursor;
-
 	return row < view_findings_count(ui) ? &ui->findings->at[row] : NULL;
 }
 
@@ -55,7 +52,6 @@ static const struct finding *under_cursor(const struct ui *ui)
 static const char *worth(const struct finding *f, char *out, size_t size)
 {
 	char gain[32] = "", share[32] = "";
-
 	if (isfinite(f->gain_db))
 		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
 	if (f->share < 0.001)
@@ -73,7 +69,6 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f,
 {
 	char worth_text[80];
 	struct str evidence = {0}, remedy = {0}, edit = {0};
-
 	for (int i = 0; i < f->n_evidence; i++)
 		str_addf(&evidence, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
 	if (f->advice)
@@ -92,7 +87,6 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f,
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct finding *f = &ui->findings->at[row];
-
 	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%2d", row + 1);
 	canvas_text(c, r.x + X_RULE, r.y, X_TEXT - X_RULE - 1, ROLE_TEXT, finding_name(f->rule));
 	draw_found(c, ui, r.x + X_TEXT, r.y, r.w - X_TEXT - 1, ROLE_TEXT, CUT_RIGHT, f->text);
@@ -101,7 +95,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 void view_findings_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct finding *f = under_cursor(ui);
-
 	if (!f) {
 		struct rect where = {r.x + X_NUMBER, r.y, r.w - X_NUMBER - 1, r.h};
 		if (ui->findings)
@@ -132,7 +125,6 @@ void view_findings_apply(struct ui *ui, const struct finding *f)
 {
 	struct error err = {0};
 	char *edit = f && f->edit ? xstrdup(f->edit) : NULL; // the next findings are others
-
 	if (!edit)
 		ui_note(ui, f ? "no edit mends this one: %s" : "there is no finding", f && f->advice ? f->advice : "look at its nodes");
 	else if (ui->snap->dirty || ui->snap->findings != ui->findings)
@@ -148,7 +140,6 @@ void act_finding_go(struct ui *ui)
 {
 	const struct finding *f = under_cursor(ui);
 	struct error err = {0};
-
 	if (f && f->n_nodes && !ui_go(ui, f->node[0], &err))
 		ui_fail(ui, &err);
 }

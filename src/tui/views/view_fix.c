@@ -34,7 +34,6 @@ int view_fix_head(const struct ui *ui)
 static int draw_number(struct canvas *c, int x, int y, int digits, double v)
 {
 	char text[FIGURE] = "–";
-
 	if (!isnan(v))
 		snprintf(text, sizeof text, "%.*f", digits, fabs(v) < 0.5 * pow(10, -digits) ? 0 : v); // never -0.0000
 	canvas_right(c, x, y, NUMBER - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
@@ -45,7 +44,6 @@ static int draw_number(struct canvas *c, int x, int y, int digits, double v)
 static int draw_cost(struct canvas *c, int x, int y, const struct repair_figures *f)
 {
 	char time[COST_TIME];
-
 	if (isnan(f->us))
 		return draw_number(c, x, y, 2, 100 * f->wide);
 	canvas_right(c, x, y, NUMBER - 1, ROLE_TEXT, cost_time(time, f->us));
@@ -57,7 +55,6 @@ void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row
 	const struct repair_step s = repair_job_step(ui->repair.job, row);
 	char score[FIGURE];
 	int x = r.x + LEFT;
-
 	if (ui->repair.task) {
 		canvas_right(c, x, r.y, NUMBER - 1, isnan(s.after.score) ? ROLE_DIM : ROLE_TEXT, format_score(score, s.after.score));
 		x += NUMBER;
@@ -75,7 +72,6 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 	double lost = r->float_score - r->begin.score, regained = r->now.score - r->begin.score;
 	char was[FIGURE], now[FIGURE], most[FIGURE];
 	int n = snprintf(out, size, "%s %s → %s", r->task, format_score(was, r->begin.score), format_score(now, r->now.score));
-
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
 		n += snprintf(out + n, size - (size_t)n, " (float %s", format_score(most, r->float_score));
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
@@ -90,7 +86,6 @@ void view_fix_summary(char *out, size_t size, const struct ui *ui)
 	const struct ui_repair *r = &ui->repair;
 	char was[COST_TIME], now[COST_TIME];
 	size_t used = 0;
-
 	if (r->task && !isnan(r->begin.score)) {
 		used = score_text(out, size, r);
 		used += (size_t)snprintf(out + used, size - used, ", ");
@@ -107,7 +102,6 @@ void view_fix_summary(char *out, size_t size, const struct ui *ui)
 static void draw_sentence(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int row = ui_cursor(ui)->cursor;
-
 	if (row < ui->repair.tried)
 		canvas_paragraph(c, r, ROLE_DIM, repair_job_step(ui->repair.job, row).reason);
 }
@@ -115,7 +109,6 @@ static void draw_sentence(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int x = r.x + LEFT;
-
 	if (ui->repair.task) {
 		canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, ui->repair.task);
 		x += NUMBER;
@@ -129,7 +122,6 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	char text[UI_TEXT];
-
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
 	if (ui->repair.tried) {
 		view_fix_summary(text, sizeof text, ui);

@@ -20,7 +20,6 @@ struct piece {
 static int left_columns(const struct help_row *row, int width)
 {
 	int keys = row->kind == HELP_LONG_ROW ? LONG : SHORT;
-
 	return keys < width * 9 / 20 ? keys : width * 9 / 20;
 }
 
@@ -32,14 +31,12 @@ static bool has_keys(const struct help_row *row)
 static int text_room(const struct help_row *row, int width)
 {
 	int room = has_keys(row) ? width - left_columns(row, width) - 1 : width - (row->kind == HELP_TEXT ? 4 : 2);
-
 	return room > LEAST ? room : LEAST;
 }
 
 static int key_room(const struct help_row *row, int width)
 {
 	int room = left_columns(row, width) - 4;
-
 	return room > LEAST ? room : LEAST;
 }
 
@@ -63,7 +60,6 @@ static bool next_piece(struct piece *l, int width)
 static struct piece first_piece(int entry, int width)
 {
 	const struct help_row *row = help_at(entry);
-
 	return (struct piece){.row = row, .entry = entry, .key = row->key, .text = row->text, .key_length = text_line(row->key, key_room(row, width)),
 	    .text_length = text_line(row->text, text_room(row, width))};
 }
@@ -77,7 +73,6 @@ static int main_width(const struct ui *ui)
 static int find_line(struct piece *found, const struct ui *ui, int number, int entry)
 {
 	int n = 0, width = main_width(ui);
-
 	for (int i = 0; i < help_count(); i++) {
 		*found = first_piece(i, width);
 		do {
@@ -92,14 +87,12 @@ static int find_line(struct piece *found, const struct ui *ui, int number, int e
 int view_help_count(const struct ui *ui)
 {
 	struct piece l;
-
 	return find_line(&l, ui, -1, -1);
 }
 
 int help_line(const struct ui *ui, int entry)
 {
 	struct piece l;
-
 	return find_line(&l, ui, -1, entry);
 }
 
@@ -107,7 +100,6 @@ int help_line(const struct ui *ui, int entry)
 void view_help_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct piece l;
-
 	find_line(&l, ui, row, -1);
 	snprintf(out, size, "%s %s", l.n ? "" : l.row->key, l.n ? "" : l.row->text);
 }
@@ -116,7 +108,6 @@ static void draw_line(struct canvas *c, const struct ui *ui, struct rect r, cons
 {
 	char key[sizeof l->row->key], text[sizeof l->row->text];
 	int keys = left_columns(l->row, r.w);
-
 	snprintf(key, sizeof key, "%.*s", l->key_length, l->key);
 	snprintf(text, sizeof text, "%.*s", l->text_length, l->text);
 	switch (l->row->kind) {

@@ -24,7 +24,6 @@ void view_layers_text(char *out, size_t size, const struct ui *ui, int row)
 void view_layers_sort(struct ui *ui, enum column c)
 {
 	struct layers *l = &ui->layers;
-
 	l->turned = c == l->sort && !l->turned;
 	l->sort = c;
 	layers_refresh(l, ui->snap);
@@ -34,7 +33,6 @@ void view_layers_sort(struct ui *ui, enum column c)
 static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 {
 	int left = width - MARKS - 2;
-
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
 		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
@@ -56,7 +54,6 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 static int column_width(enum column c, int name_width)
 {
 	int w = columns_row(c)->width;
-
 	return w ? w : name_width;
 }
 
@@ -65,7 +62,6 @@ enum column view_layers_column_at(const struct ui *ui, int x)
 	const struct rect *r = &ui->layout.panel[PANEL_MAIN];
 	bool shown[COLUMN_COUNT];
 	int name = fit_columns(ui, r->w, shown), at = r->x + MARKS;
-
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (!shown[i])
 			continue;
@@ -84,7 +80,6 @@ static bool is_text(enum column c)
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r, const bool *shown, int name)
 {
 	int x = r.x + MARKS;
-
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		int w = column_width((enum column)i, name);
 		bool sorted = i == (int)ui->layers.sort;
@@ -110,7 +105,6 @@ static void draw_precision(struct canvas *c, const struct node_row *row, int x, 
 	enum precision requested = (enum precision)row->requested;
 	bool edited = row->requested >= 0 || row->scale_requested > 0;
 	bool coming = row->pending && row->requested >= 0 && row->requested != (int)row->precision && !row->refused;
-
 	x += canvas_text(c, x, y, 2, precision_role(row->precision), precision_short(row->precision));
 	if (coming)
 		x += canvas_textf(c, x, y, 3, precision_role(requested), "→%s", precision_short(requested));
@@ -129,7 +123,6 @@ static bool is_old(enum column column, const struct snapshot *s)
 static bool is_estimate(enum column column, const struct snapshot *s, int node)
 {
 	enum cost_source from = column == COLUMN_TIME && s->costs ? s->costs->node[node].source[s->row[node].precision] : COST_MEASURED;
-
 	return from != COST_MEASURED && from != COST_NOTHING;
 }
 
@@ -148,7 +141,6 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 	const struct node_row *row = &ui->snap->row[node];
 	char text[FIGURE + 1];
 	double v;
-
 	if (column == COLUMN_PREC) {
 		draw_precision(c, row, x, y);
 	} else if (column == COLUMN_NAME) {
@@ -167,7 +159,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 {
 	int node = ui->layers.order[row], x = r.x + MARKS;
 	enum severity severity = severity_of(columns_row(COLUMN_SNR)->value(ui->snap, node));
-
 	if (ui->layers.marked[node])
 		canvas_text(c, r.x + 1, r.y, 1, ROLE_EDITED, "✓");
 	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
@@ -197,7 +188,6 @@ void view_layers_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	bool shown[COLUMN_COUNT];
 	int name = fit_columns(ui, r.w, shown);
-
 	draw_heads(c, ui, r, shown, name);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
 		draw_row(c, ui, at.line, at.row, shown, name);

@@ -22,7 +22,6 @@ struct walk {
 static int text_room(const struct ui *ui)
 {
 	int room = ui->layout.panel[PANEL_MAIN].w - TEXT - 1;
-
 	return room > 8 ? room : 8;
 }
 
@@ -46,7 +45,6 @@ int view_log_count(const struct ui *ui)
 {
 	struct walk w = {0};
 	int n = 0;
-
 	while (walk_on(&w, text_room(ui)))
 		n++;
 	return n;
@@ -56,7 +54,6 @@ void view_log_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct walk w = {0};
 	bool there = row >= 0;
-
 	for (int i = 0; i <= row && there; i++)
 		there = walk_on(&w, text_room(ui));
 	snprintf(out, size, "%.*s", there ? w.length : 0, there ? w.piece : "");
@@ -69,7 +66,6 @@ void view_log_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	int room = text_room(ui), top = ui_cursor(ui)->top;
 	struct walk w = {0};
 	char text[LINE];
-
 	if (!log_count())
 		canvas_text(c, r.x + TEXT, r.y, r.w - TEXT - 1, ROLE_DIM, "Nothing has been said yet.");
 	for (int i = 0; i < top; i++)

@@ -15,7 +15,6 @@ int view_task_sample(const struct ui *ui)
 {
 	const struct task_list *l = &ui->task;
 	int row = ui->scroll[VIEW_TASK].cursor;
-
 	if (ui->view != VIEW_TASK || l->page != TASK_PAGE_SAMPLES || !l->report || row >= l->n)
 		return -1;
 	return l->report->sample[l->row[row]].sample;
@@ -25,21 +24,18 @@ int view_task_sample(const struct ui *ui)
 static const struct task_look *look(const struct ui *ui)
 {
 	const struct task_look *l = ui->snap->look;
-
 	return l && l->sample == view_task_sample(ui) ? l : NULL;
 }
 
 int view_look_count(const struct ui *ui)
 {
 	const struct task_look *l = look(ui);
-
 	return l ? l->n_changes : 0;
 }
 
 void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct task_change *c = &look(ui)->change[row];
-
 	snprintf(out, size, "%s %s", task_change_name(c->kind), c->name);
 }
 
@@ -52,7 +48,6 @@ static void draw_change(struct canvas *c, struct rect r, const struct task_chang
 	char score[TASK_VARIANTS][FIGURE], over[FIGURE];
 	bool wide = r.w >= 40;
 	int right = r.x + r.w - 1 - (wide ? OVERLAP : 0);
-
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		format_score2(score[v], ch->box[v].score > 0 ? (double)ch->box[v].score : NAN);
 	canvas_text(c, r.x + X_KIND, r.y, X_RIGHT - X_KIND - 1, role[ch->kind], task_change_name(ch->kind));
@@ -69,7 +64,6 @@ static void draw_verdict(struct canvas *c, struct rect r, const struct task_look
 {
 	static const char *const label[TASK_VARIANTS] = {[TASK_FLOAT] = "float", [TASK_QUANT] = "quantized"};
 	char text[FIGURE];
-
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "truth      %s", l->class);
 	for (int v = 0; v < TASK_VARIANTS && l->known; v++) {
 		bool right = l->said[v] && !strcmp(l->said[v], l->class);
@@ -90,7 +84,6 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 {
 	char before[FIGURE], after[FIGURE];
 	int n[CHANGE_KINDS], x = r.x;
-
 	count_changes(l, n);
 	x += canvas_cut(c, x, r.y, r.w / 2, ROLE_STRONG, CUT_LEFT, l->name) + 2;
 	if (!l->known) {
@@ -109,7 +102,6 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 static void label_of(char *out, size_t size, const char *name, double score)
 {
 	char text[FIGURE];
-
 	snprintf(out, size, "%.16s%s%s", name, score < 1 ? " " : "", score < 1 ? format_score2(text, score) : "");
 }
 
@@ -117,7 +109,6 @@ static void draw_boxes_of(struct canvas *c, const struct picture *p, const struc
     enum pen_kind kind, bool blocks)
 {
 	char label[32], text[FIGURE];
-
 	for (int i = 0; i < n; i++) {
 		snprintf(label, sizeof label, "%s", kind == PEN_TRUTH ? "" : format_score2(text, (double)b[i].score));
 		picture_box(c, p, &b[i], l->scale, kind, label, blocks);
@@ -128,7 +119,6 @@ static void draw_change_boxes(struct canvas *c, const struct picture *p, const s
 {
 	static const enum pen_kind pen[TASK_VARIANTS] = {[TASK_FLOAT] = PEN_FLOAT, [TASK_QUANT] = PEN_QUANT};
 	char label[32];
-
 	for (int v = 0; v < TASK_VARIANTS; v++) {
 		if ((double)ch->box[v].score < l->least)
 			continue;
@@ -141,7 +131,6 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 {
 	enum task_boxes which = ui->task.boxes;
 	int one = ui->task.open ? ui->task.changes.cursor : -1;
-
 	if (which == TASK_BOXES_NONE)
 		return;
 	draw_boxes_of(c, p, l, l->truth, l->n_truths, PEN_TRUTH, ui->blocks);
@@ -159,7 +148,6 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 {
 	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
 	struct rect old;
-
 	if (!l->rgb || r.w < 4 || r.h < 2) {
 		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, l->rgb ? "" : "this sample has no picture");
 		return 1;
@@ -181,7 +169,6 @@ static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", PEN_TRUTH}, {"f╌ float", PEN_FLOAT}, {"q═ quantized", PEN_QUANT}};
 	int x = r.x;
-
 	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), item[i].text) + 2;
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
@@ -197,7 +184,6 @@ static struct places place(const struct ui *ui, struct rect r)
 {
 	int n = view_look_count(ui), h = r.h - TITLE, rows = n < h / 3 ? n : h / 3;
 	int side = r.w >= WIDE ? CHANGES : CHANGES_NARROW;
-
 	if (r.w >= SIDE)
 		return (struct places){{r.x + 1, r.y + TITLE, r.w - side - 2, h}, {r.x + r.w - side, r.y + TITLE, side, h}};
 	rows = rows < 1 ? 1 : rows;
@@ -226,7 +212,6 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_look *l = look(ui);
 	struct places p = place(ui, r);
-
 	if (!l) {
 		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, "on its way");
 		return;
@@ -244,7 +229,6 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_look *l = look(ui);
 	int rows, top, n = l ? l->n_changes : 0;
-
 	if (!l)
 		return;
 	n = l->kind == TASK_CLASSIFY ? 3 : n < 1 ? 1 : n;

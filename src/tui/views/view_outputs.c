@@ -40,7 +40,6 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 static int columns_that_fit(int width)
 {
 	int n = 0, used = 4;
-
 	while (n < N_COLUMNS && (n < 2 || used + columns[n].width + 34 <= width))
 		used += columns[n++].width + 1;
 	return n;
@@ -52,7 +51,6 @@ static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, in
 	enum severity severity = severity_of(figures_snr(f));
 	char text[FIGURE];
 	int x = r.x + 4;
-
 	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
 	for (int i = 0; i < n; i++) {
 		double v = columns[i].value(f);
@@ -66,7 +64,6 @@ static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, in
 void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int n = columns_that_fit(r.w), x = r.x + 4;
-
 	for (int i = 0; i < n; i++) {
 		canvas_right(c, x, r.y, columns[i].width, ROLE_HEAD, columns[i].head);
 		x += columns[i].width + 1;

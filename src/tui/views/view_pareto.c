@@ -81,7 +81,6 @@ int view_pareto_count(const struct ui *ui)
 void view_pareto_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	char text[FRONTIER_CHANGES];
-
 	snprintf(out, size, "%s", frontier_changes(text, ui->repair.frontier, row));
 }
 
@@ -98,7 +97,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	bool in_force = ui->study && frontier_is_in_force(f, row, ui->study);
 	char text[FRONTIER_CHANGES];
 	int x = r.x + LEFT;
-
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
 			columns[i].text(text, &f->at[row]);
@@ -113,7 +111,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 static bool any_in_force(const struct ui *ui)
 {
 	bool any = !ui->study;
-
 	for (int i = 0; !any && i < view_pareto_count(ui); i++)
 		any = frontier_is_in_force(ui->repair.frontier, i, ui->study);
 	return any;
@@ -123,7 +120,6 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const char *why = stale(ui);
 	int x = r.x + LEFT;
-
 	if (beside_busy(ui, BESIDE_REPAIR))
 		canvas_text(c, x, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
 	else if (why)
@@ -166,7 +162,6 @@ void act_pareto_take(struct ui *ui)
 	char text[FRONTIER_CHANGES];
 	const char *why;
 	struct error err = {0};
-
 	if (row >= view_pareto_count(ui))
 		ui_note(ui, "there is no state to take: :fix looks for them");
 	else if (beside_busy(ui, BESIDE_REPAIR))

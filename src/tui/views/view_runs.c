@@ -27,7 +27,6 @@ struct row {
 static int n_earlier(const struct snapshot *s)
 {
 	int n = 0;
-
 	while (n < s->n_runs && s->run[n].earlier)
 		n++;
 	return n;
@@ -36,7 +35,6 @@ static int n_earlier(const struct snapshot *s)
 static struct row find_row(const struct ui *ui, int row)
 {
 	int earlier = n_earlier(ui->snap), runs = ui->snap->n_runs, own = runs - earlier;
-
 	if (row < own)
 		return (struct row){ROW_RUN, runs - 1 - row};
 	if (earlier && row == own)
@@ -50,14 +48,12 @@ static struct row find_row(const struct ui *ui, int row)
 int view_runs_count(const struct ui *ui)
 {
 	int current, n = steps(ui, &current);
-
 	return ui->snap->n_runs + (n_earlier(ui->snap) > 0) + (n ? n + 1 : 0);
 }
 
 void view_runs_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct row r = find_row(ui, row);
-
 	snprintf(out, size, "%s", r.kind == ROW_RUN ? ui->snap->run[r.at].title : r.kind == ROW_STEP ? study_step(ui->study, r.at) : "");
 }
 
@@ -65,7 +61,6 @@ int view_runs_at(const struct ui *ui)
 {
 	int at = ui->scroll[VIEW_RUNS].cursor;
 	struct row r = find_row(ui, at);
-
 	return ui->view == VIEW_RUNS && at < view_runs_count(ui) && r.kind == ROW_RUN ? ui->snap->run[r.at].number : 0;
 }
 
@@ -73,7 +68,6 @@ void act_run_compare(struct ui *ui)
 {
 	char number[16];
 	struct error err;
-
 	snprintf(number, sizeof number, "%d", view_runs_at(ui));
 	if (ui->study && command_diff(ui, number, &err))
 		ui_fail(ui, &err);
@@ -83,7 +77,6 @@ void act_run_take(struct ui *ui)
 {
 	char number[16];
 	struct error err;
-
 	snprintf(number, sizeof number, "%d", view_runs_at(ui));
 	if (ui->study && command_variant(ui, number, &err))
 		ui_fail(ui, &err);
@@ -109,7 +102,6 @@ static bool has_task(const struct ui *ui)
 static struct places columns_of(const struct ui *ui, int width)
 {
 	bool task = has_task(ui);
-
 	if (task && width >= WIDEST)
 		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + TASK};
 	if (task && width >= WIDE)
@@ -129,7 +121,6 @@ static void draw_task(struct canvas *c, const struct run_note *run, int x, int y
 	char before[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
 	const struct task_interval *i = &run->task_change;
 	bool chance = i->low <= 0 && i->high >= 0;
-
 	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", task_word(run->task_name), format_score(before, run->task_float),
 	    format_score(now, run->task_quant)) + 2;
 	if (run->has_task_change)
@@ -141,7 +132,6 @@ static void draw_task(struct canvas *c, const struct run_note *run, int x, int y
 static void draw_cost(struct canvas *c, const struct run_note *run, struct places at, struct rect r)
 {
 	char text[FIGURE], computed[2 * FIGURE];
-
 	if (run->earlier && at.computed) {
 		canvas_right(c, r.x + at.time, r.y, at.computed + 14 - at.time, ROLE_DIM, format_date(text, run->when));
 		return;
@@ -157,7 +147,6 @@ static void draw_cost(struct canvas *c, const struct run_note *run, struct place
 static double change_of(const struct snapshot *s, int run)
 {
 	const struct run_note *n = &s->run[run];
-
 	return run > 0 && key_equal(n->samples, n[-1].samples) ? n->out_snr_db - n[-1].out_snr_db : NAN;
 }
 
@@ -167,7 +156,6 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int a
 	double change = change_of(ui->snap, at_run);
 	struct places at = columns_of(ui, r.w);
 	char text[FIGURE];
-
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
 	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : snr_role(run->out_snr_db), format_db(text, run->out_snr_db));
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, run->earlier ? ROLE_DIM : gain_role(change), format_change(text, change));
@@ -188,7 +176,6 @@ static void draw_earlier(struct canvas *c, struct rect r)
 static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int current, n = steps(ui, &current);
-
 	canvas_textf(c, r.x + 2, r.y, r.w - 3, ROLE_HEAD, "steps, oldest first: %d in force%s", current,
 	    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
 }
@@ -196,7 +183,6 @@ static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
 {
 	int current;
-
 	steps(ui, &current);
 	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%3d", step + 1);
 	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, step < current ? ROLE_TEXT : ROLE_DIM, CUT_MIDDLE, study_step(ui->study, step));
@@ -222,7 +208,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, struc
 static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct places at = columns_of(ui, r.w);
-
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
 	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
@@ -240,7 +225,6 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int n = view_runs_count(ui);
-
 	draw_heads(c, ui, r);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
 		draw_row(c, ui, at.line, find_row(ui, at.row));

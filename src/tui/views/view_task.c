@@ -20,7 +20,6 @@ static bool is_tall(const struct ui *ui)
 int view_task_head(const struct ui *ui)
 {
 	const struct rect *p = &ui->layout.panel[PANEL_MAIN];
-
 	if (ui->task.open)
 		return p->h - 1 - view_look_rows(ui, (struct rect){p->x, p->y + 1, p->w, p->h - 1});
 	return (is_tall(ui) ? SUMMARY : 1) + 1;
@@ -42,7 +41,6 @@ static void class_text(char *out, size_t size, const struct task_class *c)
 void view_task_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct task_list *l = &ui->task;
-
 	if (l->open)
 		view_look_text(out, size, ui, row);
 	else if (l->page == TASK_PAGE_SAMPLES)
@@ -63,7 +61,6 @@ void view_task_brief(char *out, size_t size, const struct task_report *r)
 {
 	char before[FIGURE], after[FIGURE];
 	const double *v = r->figure[0].value;
-
 	if (r->kind == TASK_AGREE)
 		snprintf(out, size, "%s %s", task_word(r->figure[0].name), format_unit(after, v[TASK_QUANT]));
 	else
@@ -75,7 +72,6 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 	char brief[64], change[FIGURE], spread[FIGURE];
 	const double *v = r->figure[0].value;
 	size_t n;
-
 	view_task_brief(brief, sizeof brief, r);
 	if (r->kind == TASK_AGREE)
 		n = (size_t)snprintf(out, size, "%s", brief);
@@ -100,7 +96,6 @@ static enum role change_role(double change)
 static void draw_interval(struct canvas *c, const struct task_report *r, int x, int y, int width)
 {
 	char low[FIGURE], high[FIGURE], text[3][96];
-
 	if (!r->has_interval)
 		return;
 	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_gain(low, r->interval.low), format_gain(high, r->interval.high));
@@ -118,7 +113,6 @@ static void draw_top(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct task_report *t = ui->snap->task;
 	char text[160];
 	int x;
-
 	view_task_headline(text, sizeof text, t);
 	x = r.x + 2 + canvas_text(c, r.x + 2, r.y, r.w - 3, ui->snap->task_old ? ROLE_PENDING : ROLE_STRONG, text) + 3;
 	if (ui->snap->task_old)
@@ -131,7 +125,6 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_report *t = ui->snap->task;
 	int x = r.x + 2;
-
 	if (ui->snap->task_calibrated)
 		x += canvas_text(c, x, r.y, r.w - 3, ROLE_WORSE, "on the calibration samples themselves; :eval measures others") + 2;
 	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, t->note);
@@ -142,7 +135,6 @@ static const char *figure_head(const char *name)
 {
 	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_small", "AR sml"},
 	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}};
-
 	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
 		if (!strcmp(name, head[i][0]))
 			return head[i][1];
@@ -157,7 +149,6 @@ static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
 	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
 	char text[FIGURE];
 	int x = r.x + 2 + LABEL;
-
 	for (int i = 0; i < 3; i++)
 		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[i]);
 	for (int i = 0; i < t->n_figures && x + WIDTH < r.x + r.w; i++, x += WIDTH) {
@@ -176,7 +167,6 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct task_list *l = &ui->task;
 	bool classes = l->page == TASK_PAGE_CLASSES;
 	char text[64];
-
 	canvas_right(c, r.x + X_CHANGE, r.y, 7, ROLE_HEAD, "change");
 	canvas_right(c, r.x + X_FLOAT, r.y, 6, ROLE_HEAD, "float");
 	canvas_right(c, r.x + X_QUANT, r.y, 6, ROLE_HEAD, "quant");
@@ -195,7 +185,6 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	int x = r.x + X_NAME + (classes ? OBJECTS : 0);
 	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
 	char text[FIGURE], name[512];
-
 	canvas_right(c, r.x + X_CHANGE, r.y, 7, change_role(change), format_gain(text, change));
 	canvas_right(c, r.x + X_FLOAT, r.y, 6, role, format_score(text, v[TASK_FLOAT]));
 	canvas_right(c, r.x + X_QUANT, r.y, 6, role, format_score(text, v[TASK_QUANT]));
@@ -218,7 +207,6 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	enum stage stage = ui->snap->stage;
 	bool running = stage == STAGE_LOAD || stage == STAGE_CALIBRATE || stage == STAGE_MEASURE;
 	struct rect line = {r.x + 2, r.y, r.w - 3, r.h};
-
 	if (stage == STAGE_TASK) {
 		canvas_paragraph(c, line, ROLE_DIM, "The first samples are on their way.");
 		return;
@@ -235,7 +223,6 @@ void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int head = is_tall(ui) ? SUMMARY : 1;
 	struct rect list = {r.x, r.y + head, r.w, r.h - head};
-
 	if (!ui->snap->task) {
 		draw_nothing(c, ui, r);
 		return;

@@ -24,7 +24,6 @@ struct row {
 static int text_room(const struct ui *ui)
 {
 	int room = ui->layout.panel[PANEL_MAIN].w - TEXT - 1;
-
 	return room > 8 ? room : 8;
 }
 
@@ -37,7 +36,6 @@ static int n_lines(const struct ui *ui)
 static struct row find_row(const struct ui *ui, int row, int *count)
 {
 	int n = 0;
-
 	for (int i = 0; i < n_lines(ui); i++) {
 		const struct story_line *line = i < ui->story->n ? &ui->story->at[i] : NULL;
 		const char *text = line ? line->text : what_keys_do;
@@ -57,7 +55,6 @@ static struct row find_row(const struct ui *ui, int row, int *count)
 int view_why_count(const struct ui *ui)
 {
 	int n = 0;
-
 	find_row(ui, -1, &n);
 	return n;
 }
@@ -65,7 +62,6 @@ int view_why_count(const struct ui *ui)
 void view_why_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct row r = find_row(ui, row, NULL);
-
 	snprintf(out, size, "%.*s", r.length, r.text ? r.text : "");
 }
 
@@ -73,7 +69,6 @@ void view_why_text(char *out, size_t size, const struct ui *ui, int row)
 static void find_part(const struct ui *ui, int row, int *begin, int *end)
 {
 	const char *text = find_row(ui, row, NULL).text;
-
 	for (*begin = row; *begin > 0 && !find_row(ui, *begin, NULL).first; --*begin)
 		;
 	for (*end = row + 1; text && find_row(ui, *end, NULL).text && !find_row(ui, *end, NULL).first; ++*end)
@@ -85,7 +80,6 @@ void view_why_step(struct ui *ui, int by)
 {
 	struct scroll *s = ui_scroll(ui);
 	int page = ui_page(ui, PANEL_MAIN), to, begin, end;
-
 	find_part(ui, s->cursor, &begin, &end);
 	if (by > 0)
 		to = end > s->top + page ? s->top + page : end;
@@ -104,7 +98,6 @@ void view_why_step(struct ui *ui, int by)
 static void draw_label(struct canvas *c, int x, int y, const struct story_line *line)
 {
 	char text[32];
-
 	if (line && line->chapter)
 		snprintf(text, sizeof text, "%s %d", story_part_name(line->part), line->chapter);
 	else
@@ -116,7 +109,6 @@ static enum role role_of(const struct story_line *line)
 {
 	static const enum role role[STORY_PARTS] = {[STORY_LOSS] = ROLE_STRONG, [STORY_WHERE] = ROLE_TEXT, [STORY_CAUSE] = ROLE_TEXT,
 		[STORY_REMEDY] = ROLE_NOTE, [STORY_GAIN] = ROLE_TEXT, [STORY_NEXT] = ROLE_TEXT};
-
 	return line ? role[line->part] : ROLE_DIM;
 }
 
@@ -131,7 +123,6 @@ static bool is_labelled(const struct ui *ui, const struct story_line *line)
 void view_why_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	char text[UI_TEXT];
-
 	if (!n_lines(ui))
 		draw_no_run(c, ui, (struct rect){r.x + LEFT, r.y, r.w - LEFT - 1, r.h});
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);) {
@@ -164,7 +155,6 @@ static void type_command(struct ui *ui, const char *text)
 {
 	char command[UI_TEXT];
 	const char *end = strstr(text, " (");
-
 	snprintf(command, sizeof command, "%.*s", end ? (int)(end - text) - 1 : 0, text + 1);
 	prompt_open(ui, LINE_COMMAND, command);
 }
@@ -174,7 +164,6 @@ void act_why_apply(struct ui *ui)
 	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
 	const struct finding *first = first_with_edit(ui);
 	unsigned edits = ui->edits;
-
 	if (line && line->finding >= 0)
 		view_findings_apply(ui, &ui->findings->at[line->finding]);
 	else if (line && line->part == STORY_NEXT && line->text[0] == ':')
@@ -191,7 +180,6 @@ void act_why_go(struct ui *ui)
 {
 	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
 	struct error err = {0};
-
 	if (line && line->node >= 0 && !ui_go(ui, line->node, &err))
 		ui_fail(ui, &err);
 }
