@@ -9,6 +9,7 @@
 #include "studies.h"
 
 #define CONV "/model.0/conv/Conv"
+#define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
 
 static struct study *open_with(uint64_t seed)
 {
@@ -21,11 +22,16 @@ static struct study *open_study(void)
 	return open_with(0);
 }
 
-static void set(struct study *st, int precision)
+static void set_node(struct study *st, const char *name, int precision)
 {
 	struct error err = {0};
-	int n = graph_find_node(study_graph(st), CONV);
+	int n = graph_find_node(study_graph(st), name);
 	assert_int_equal(study_set(st, &n, 1, precision, NULL, &err), STATUS_OK);
+}
+
+static void set(struct study *st, int precision)
+{
+	set_node(st, CONV, precision);
 }
 
 static void save(const struct study *st, const char *path)
@@ -95,6 +101,20 @@ void test_history__comes_back_as_it_was(void **state)
 	assert_int_equal(now.nodes->precision[conv], PREC_FLOAT);
 	assert_true(key_equal(then.note.samples, now.note.samples));
 	run_record_done(&then);
+	run_record_done(&now);
+	study_close(&st);
+}
+
+void test_history__a_run_has_the_noise_that_a_node_in_float_passes_on(void **state)
+{
+	struct study *st = open_study();
+	set_node(st, CLASS_CONV, PREC_FLOAT);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct run_record now = figures(st, "now");
+	int conv = graph_find_node(study_graph(st), CLASS_CONV);
+	assert_int_equal(now.nodes->precision[conv], PREC_FLOAT);
+	assert_true(isfinite(now.nodes->snr_db[conv]));
+	assert_true(now.nodes->scale[conv] == 0);
 	run_record_done(&now);
 	study_close(&st);
 }

@@ -68,7 +68,7 @@ static struct run_nodes *nodes_of(const struct snapshot *s)
 {
 	struct run_nodes *to = run_nodes_new(s->n_rows);
 	for (int i = 0; i < s->n_rows; i++) {
-		const struct site *site = snapshot_output(s, i);
+		const struct site *site = snapshot_made(s, i);
 		if (s->row[i].fused_into >= 0)
 			continue;
 		to->precision[i] = (signed char)s->row[i].precision;
