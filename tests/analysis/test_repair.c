@@ -601,7 +601,8 @@ void test_repair__blame_is_kept_with_the_session(void **state)
 		repair_free(&r);
 		if (k == 0) {
 			study_set_blames(st[0], b[0]);
-			struct cJSON *kept = study_save_results(st[0]);
+			struct results_save *save = results_save_begin(st[0]);
+			struct cJSON *kept = results_save_end(&save);
 			char *text = cJSON_PrintUnformatted(kept);
 			cJSON_Delete(kept);
 			kept = cJSON_Parse(text);

@@ -5,7 +5,6 @@
 #include "qtui/engine/data.h"
 
 bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
-const char *resize_text(enum resize_mode m);
 // "127.5": for all channels, "123.7,116.3,103.5": one for each of 3 or 4. `divides`: it is a deviation, above 0. STATUS_USAGE.
 MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);
 

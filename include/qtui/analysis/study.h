@@ -117,9 +117,12 @@ int study_fd(const struct study *s); // readable when a newer snapshot is there;
 struct snapshot *study_snapshot(struct study *s); // the newest; the caller drops it. Never NULL after study_open
 // As engine_infer, under the plan of the last finished run; blocks.
 MUST_CHECK enum status study_infer(struct study *s, const struct inference *q, struct error *err);
-// What has been computed, to be kept in a session and put back before anything has run (keys -> figures). What is put back is taken over; it
-// is there for the next run: study_wait waits for it.
-struct cJSON *study_save_results(const struct study *s);
+// What has been computed, to be kept in a session and put back before anything has run (keys -> figures). The end of a
+// save needs no more of the study than that it is not closed, and may run in another thread.
+struct results_save *results_save_begin(const struct study *s);
+struct cJSON *results_save_end(struct results_save **r); // also frees r; the caller deletes what it returns
+void results_save_free(struct results_save **r);         // of a save that nobody wants any more
+// Takes the results over. They are there for the next run: study_wait waits for it.
 void study_load_results(struct study *s, struct cJSON *results);
 
 // The sum of an edit before it is made: predicted figures of a site if its scale were `scale`, from the float histogram alone.

@@ -51,7 +51,7 @@ void task_note(struct task *t, char *out, size_t size);
 struct task_net;
 struct key task_key(const struct task *t, const struct plan *plan); // of a finished plan; NULL: the float network
 struct task_net *task_net(struct task *t, struct key network);      // found, or made empty
-int task_net_samples(struct task *t, const struct task_net *n);     // how many it has results of
+bool task_net_has(struct task *t, const struct task_net *n, int sample); // whether it has a result of the sample
 
 // Adds what the network said of one sample: its outputs (order of graph.output, plain layout, floats or the model's
 // integers), and those of the float network, which only TASK_AGREE needs. What was there for the sample is replaced.

@@ -9,11 +9,6 @@
 static const char *const resize_name[] = {
     [RESIZE_STRETCH] = "stretch", [RESIZE_LETTERBOX] = "letterbox", [RESIZE_CORNER] = "corner", [RESIZE_CROP] = "crop"};
 
-const char *resize_text(enum resize_mode m)
-{
-	return resize_name[m];
-}
-
 bool resize_parse(enum resize_mode *out, const char *name)
 {
 	for (size_t i = 0; name && i < sizeof resize_name / sizeof *resize_name; i++)
@@ -85,7 +80,7 @@ cJSON *preprocess_json(const struct preprocess *p)
 	if (p->color_set)
 		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
 	if (p->resize_set)
-		cJSON_AddStringToObject(o, "resize", resize_text(p->resize));
+		cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
 	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
 	return o;
 }

@@ -155,12 +155,6 @@ struct cJSON *results_save_end(struct results_save **rp)
 	return root;
 }
 
-struct cJSON *study_save_results(const struct study *s)
-{
-	struct results_save *r = results_save_begin(s);
-	return results_save_end(&r);
-}
-
 // ---- loading, by the conductor between runs: what is malformed is left out and will be computed
 
 struct loading {

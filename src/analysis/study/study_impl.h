@@ -169,10 +169,6 @@ MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, 
 MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
 
 // ---- results.c
-// study_save_results in two halves: the second needs no more of the study than that it is not closed, and may run in another thread.
-struct results_save *results_save_begin(const struct study *s);
-struct cJSON *results_save_end(struct results_save **r); // also frees
-void results_save_free(struct results_save **r);         // one that nobody wants
 void results_load(struct study *s, const struct cJSON *results); // by the conductor
 
 // ---- study_blame.c

@@ -56,14 +56,6 @@ struct task_net *task_net(struct task *t, struct key network)
 	return n;
 }
 
-int task_net_samples(struct task *t, const struct task_net *n)
-{
-	pthread_mutex_lock(&t->lock);
-	int count = n->n;
-	pthread_mutex_unlock(&t->lock);
-	return count;
-}
-
 struct task_result *task_net_result(struct task *t, const struct task_net *n, int sample)
 {
 	pthread_mutex_lock(&t->lock);

@@ -60,7 +60,6 @@ struct task {
 	uint64_t clock;
 };
 
-bool task_net_has(struct task *t, const struct task_net *n, int sample);
 struct task_result *task_net_result(struct task *t, const struct task_net *n, int sample); // counted, or NULL
 void task_nets_free(struct task *t);
 struct frozen task_freeze(struct task *t, const struct task_net *n, int first, int last); // net NULL: nothing
