@@ -1,6 +1,5 @@
-// The damage of a plan: the quantized network over a few samples beside the float one, compared by what they detect, or else channel by
-// channel at the points. Sums are kept a sample and merge in the order of samples. The float network runs when the first plan is not
-// known yet.
+// The damage of a plan: the quantized network over a few samples beside the float one, compared by what they detect, or
+// else channel by channel at the points (concord.c). The float network runs when the first plan is not known yet.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +10,22 @@
 static const double SEEN = 0.25; // boxes_mass of a sample: where there is less, there is nothing to compare boxes by
 static const double FAINT = 0.05;
 
-struct moments {
-	double sum, square;               // of the float tensor
-	double other_sum, other_square;   // of the quantized one
-	double noise;                     // squares of the difference
-};
 struct probe {
 	const struct graph *g;
 	struct engine *engine;
 	const atomic_bool *cancel;
 	struct point *point;
 	int n_points, samples, runs;
-	bool *want;              // [n_values]
+	bool *want;                        // [n_values]
+	struct concord **concord;          // [n_points]
 	const struct boxes_reader *reader; // NULL: the network is no detector that can be read
-	struct tensor *out;      // [samples * n_outputs] of the pass under way, where there is a reader
-	struct boxes **box[2];   // [samples] of the float network, and of the plan that was measured last
-	struct tensor *ref;      // [samples * n_points] of the float network
-	struct moments **channel;  // [samples * n_points][channels]
-	struct repair_memo *memo; // the study's
-	struct key identity;     // of the samples
-	bool has_ref;
-	atomic_bool failed;
-	enum sim sim;            // of the pass under way
+	struct tensor *out;                // [samples * n_outputs] of the pass under way, where there is a reader
+	struct boxes **box[2];             // [samples] of the float network, and of the plan that was measured last
+	struct repair_memo *memo;          // the study's
+	struct key identity;               // of the samples
+	enum sim sim;                      // of the pass under way
+	bool has_ref;                      // the float network has run
+	atomic_bool failed;                // memory, in the pass under way
 };
 
 static void drop_outputs(struct probe *p)
@@ -58,12 +51,9 @@ void probe_free(struct probe **pp)
 	free(p->out);
 	free(p->box[0]);
 	free(p->box[1]);
-	for (int i = 0; i < p->samples * p->n_points; i++) {
-		tensor_drop(&p->ref[i]);
-		free(p->channel[i]);
-	}
-	free(p->ref);
-	free(p->channel);
+	for (int i = 0; i < p->n_points; i++)
+		concord_free(&p->concord[i]);
+	free(p->concord);
 	free(p->want);
 	free(p->point);
 	free(p);
@@ -80,42 +70,6 @@ static enum status as_plain(struct rep *out, struct rep *from, int width, struct
 	return st;
 }
 
-static void measure_float(const struct point *pt, struct moments *m, const float *x, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++) {
-		struct moments *c = &m[i / pt->inner % pt->channels];
-		c->sum += (double)x[i];
-		c->square += (double)x[i] * (double)x[i];
-	}
-}
-
-static void measure_noise(const struct point *pt, struct moments *m, const float *x, const float *ref, int64_t n)
-{
-	for (int64_t c = 0; c < pt->channels; c++)
-		m[c].noise = m[c].other_sum = m[c].other_square = 0;
-	for (int64_t i = 0; i < n; i++) {
-		struct moments *c = &m[i / pt->inner % pt->channels];
-		double v = isfinite(x[i]) ? (double)x[i] : 0, d = v - (double)ref[i];
-		c->noise += d * d;
-		c->other_sum += v;
-		c->other_square += v * v;
-	}
-}
-
-static void take(struct probe *p, int point, int sample, const struct tensor *x)
-{
-	int at = sample * p->n_points + point;
-	struct tensor *ref = &p->ref[at];
-	const struct point *pt = &p->point[point];
-	if (p->sim == SIM_FLOAT) {
-		*ref = tensor_share(x);
-		measure_float(pt, p->channel[at], x->data, tensor_count(x));
-	} else {
-		int64_t n = tensor_count(x) < tensor_count(ref) ? tensor_count(x) : tensor_count(ref);
-		measure_noise(pt, p->channel[at], x->data, ref->data, n);
-	}
-}
-
 static void see(void *arg, const struct sighting *s)
 {
 	struct probe *p = arg;
@@ -129,7 +83,7 @@ static void see(void *arg, const struct sighting *s)
 	}
 	for (int i = 0; i < p->n_points; i++)
 		if (p->point[i].value == s->value)
-			take(p, i, s->sample, &plain.t);
+			(p->sim == SIM_FLOAT ? concord_float : concord_quantized)(p->concord[i], s->sample, &plain.t);
 	for (int i = 0; p->reader && i < p->g->n_outputs; i++)
 		if (p->g->output[i] == s->value && !p->out[s->sample * p->g->n_outputs + i].data)
 			p->out[s->sample * p->g->n_outputs + i] = tensor_share(&plain.t);
@@ -174,108 +128,34 @@ static void want_outputs(struct probe *p, const struct boxes_reader *reader)
 	p->reader = reader;
 	p->out = xcalloc((size_t)(p->samples * p->g->n_outputs) + 1, sizeof *p->out);
 	for (int i = 0; i < 2; i++)
-		p->box[i] = xcalloc((size_t)p->samples + 1, sizeof(struct boxes *));
+		p->box[i] = xcalloc((size_t)p->samples + 1, sizeof *p->box[i]);
 	for (int i = 0; i < p->g->n_outputs; i++)
 		p->want[p->g->output[i]] |= !p->g->value[p->g->output[i]].constant;
 }
 
-enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo,
-    const struct boxes_reader *reader, int samples, const struct dataset *d, const atomic_bool *cancel, struct error *err)
+enum status probe_new(struct probe **out, const struct repair *r, int samples, struct error *err)
 {
+	int n_points;
+	struct point *point = points_find(r->g, &n_points);
+	if (!n_points) {
+		free(point);
+		return error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
+	}
 	struct probe *p = xcalloc(1, sizeof *p);
-	*p = (struct probe){.g = g, .engine = e, .memo = memo, .cancel = cancel, .samples = samples};
+	*p = (struct probe){.g = r->g, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,
+	    .point = point, .n_points = n_points};
 	for (int i = 0; i < samples; i++)
-		p->identity = key_add_key(p->identity, dataset_key(d, i));
-	p->point = points_find(g, &p->n_points);
-	p->want = xcalloc((size_t)g->n_values + 1, 1);
-	p->ref = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->ref);
-	p->channel = xcalloc((size_t)(samples * p->n_points) + 1, sizeof *p->channel);
-	for (int i = 0; i < p->n_points; i++)
-		p->want[p->point[i].value] = true;
-	if (reader)
-		want_outputs(p, reader);
-	for (int i = 0; i < samples * p->n_points; i++)
-		p->channel[i] = xcalloc((size_t)p->point[i % p->n_points].channels, sizeof **p->channel);
-	enum status st = p->n_points ? STATUS_OK :
-	    error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
-	if (st == STATUS_OK)
-		*out = p;
-	else
-		probe_free(&p);
-	return st;
-}
-
-static struct moments pool(const struct probe *p, int samples, int point, int64_t channel, double *count)
-{
-	struct moments m = {0};
-	*count = 0;
-	for (int s = 0; s < samples; s++) {
-		const struct moments *one = &p->channel[s * p->n_points + point][channel];
-		m.sum += one->sum;
-		m.square += one->square;
-		m.other_sum += one->other_sum;
-		m.other_square += one->other_square;
-		m.noise += one->noise;
-		*count += (double)tensor_count(&p->ref[s * p->n_points + point]) / (double)p->point[point].channels;
+		p->identity = key_add_key(p->identity, dataset_key(r->data, i));
+	p->want = xcalloc((size_t)r->g->n_values + 1, 1);
+	p->concord = xcalloc((size_t)n_points, sizeof *p->concord);
+	for (int i = 0; i < n_points; i++) {
+		p->want[point[i].value] = true;
+		p->concord[i] = concord_new(&point[i], samples);
 	}
-	return m;
-}
-
-static double variance_of(const struct moments *m, double count)
-{
-	return count > 0 ? fmax(0, m->square / count - m->sum / count * (m->sum / count)) : 0;
-}
-
-// One less Lin's concordance: the mean squared difference over both variances and the squared difference of the means.
-static double discord(const struct moments *m, double count)
-{
-	double shift = (m->sum - m->other_sum) / count, other = m->other_sum / count;
-	double other_variance = fmax(0, m->other_square / count - other * other);
-	return fmin(1, m->noise / count / (variance_of(m, count) + other_variance + shift * shift));
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-// The middle one of the channels' variances.
-static double typical(const double *variance, int64_t n)
-{
-	double *sorted = xcalloc((size_t)n + 1, sizeof *sorted);
-	memcpy(sorted, variance, (size_t)n * sizeof *sorted);
-	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
-	double middle = sorted[n / 2];
-	free(sorted);
-	return middle;
-}
-
-// A channel that says less than others (a class that none of the samples shows) counts less: there everything is noise.
-static void add_point(const struct probe *p, int samples, int point, struct damage *d)
-{
-	int64_t n = p->point[point].channels;
-	double damage = 0, weights = 0, signal = 0, noise = 0, count = 0;
-	double *variance = xcalloc((size_t)n + 1, sizeof *variance);
-	struct moments *m = xcalloc((size_t)n + 1, sizeof *m);
-	for (int64_t c = 0; c < n; c++) {
-		m[c] = pool(p, samples, point, c, &count);
-		variance[c] = variance_of(&m[c], count);
-		signal += m[c].square;
-		noise += m[c].noise;
-	}
-	double middle = typical(variance, n);
-	for (int64_t c = 0; c < n; c++) {
-		if (!(variance[c] > 1e-9 * m[c].square / count))
-			continue; // it does not vary
-		double weight = variance[c] / (variance[c] + middle);
-		damage += weight * discord(&m[c], count);
-		weights += weight;
-	}
-	d->damage += weights > 0 ? damage / weights : 0;
-	d->snr_db = fmin(d->snr_db, noise > 0 ? 10 * log10(signal / noise) : INFINITY);
-	free(variance);
-	free(m);
+	if (r->reader)
+		want_outputs(p, r->reader);
+	*out = p;
+	return STATUS_OK;
 }
 
 static struct key key_of_points(const struct probe *p, const struct plan *plan, int samples)
@@ -290,22 +170,12 @@ static struct key key_of_points(const struct probe *p, const struct plan *plan, 
 	return k;
 }
 
-// What a pass that was cancelled has left is not to be added to.
-static void forget_ref(struct probe *p)
-{
-	for (int i = 0; i < p->samples * p->n_points; i++) {
-		tensor_drop(&p->ref[i]);
-		memset(p->channel[i], 0, (size_t)p->point[i % p->n_points].channels * sizeof **p->channel);
-	}
-}
-
-// Sums of a channel that holds NaN or infinite numbers are none. Where all are, no damage could be told from none.
+// Where nothing is finite, no damage could be told from none.
 static enum status check_ref(const struct probe *p, struct error *err)
 {
-	for (int i = 0; i < p->samples * p->n_points; i++)
-		for (int64_t c = 0; c < p->point[i % p->n_points].channels; c++)
-			if (isfinite(p->channel[i][c].square))
-				return STATUS_OK;
+	for (int i = 0; i < p->n_points; i++)
+		if (concord_finite(p->concord[i]))
+			return STATUS_OK;
 	error_set(err, STATUS_UNSUPPORTED, "what the float network gives is not made of finite numbers: check the model's weights and the samples");
 	return graph_error(p->g, -1, err);
 }
@@ -316,8 +186,8 @@ static enum status run_float(struct probe *p, struct error *err)
 	if (st == STATUS_OK && !p->has_ref)
 		st = check_ref(p, err);
 	p->has_ref = st == STATUS_OK;
-	if (!p->has_ref)
-		forget_ref(p);
+	for (int i = 0; i < p->n_points && !p->has_ref; i++)
+		concord_forget(p->concord[i]); // what a pass that was cancelled has left is not to be added to
 	return st;
 }
 
@@ -342,11 +212,15 @@ static enum status measure(struct probe *p, const struct plan *plan, int samples
 	if (st == STATUS_OK)
 		st = run(p, plan, samples, err);
 	*out = (struct damage){.snr_db = INFINITY};
-	for (int i = 0; i < p->n_points && st == STATUS_OK; i++)
-		add_point(p, samples, i, out);
+	for (int i = 0; i < p->n_points && st == STATUS_OK; i++) {
+		struct damage d = concord_damage(p->concord[i], samples);
+		out->damage += d.damage;
+		out->snr_db = fmin(out->snr_db, d.snr_db);
+	}
 	out->damage /= p->n_points;
+	const struct boxes *const *truth = (const struct boxes *const *)p->box[0], *const *seen = (const struct boxes *const *)p->box[1];
 	if (st == STATUS_OK && p->reader && sees_enough(p, samples))
-		out->damage = by_boxes(boxes_apart((const struct boxes *const *)p->box[0], (const struct boxes *const *)p->box[1], samples), out->damage);
+		out->damage = by_boxes(boxes_apart(truth, seen, samples), out->damage);
 	return st;
 }
 

@@ -157,7 +157,7 @@ enum status repair_prepare(struct repair *r, struct error *err)
 		return STATUS_OK;
 	repair_tell(r, 0, "the float network");
 	probe_free(&r->probe); // of a preparation that was cancelled
-	enum status st = probe_new(&r->probe, r->g, r->engine, r->memo, r->reader, samples < count ? samples : count, r->data, r->opt.cancel, err);
+	enum status st = probe_new(&r->probe, r, samples < count ? samples : count, err);
 	return st == STATUS_OK ? begin(r, err) : st;
 }
 

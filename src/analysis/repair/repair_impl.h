@@ -1,5 +1,5 @@
-// Private to src/analysis/repair. Reading order: points.c (where damage is read), probe.c (damage of a plan), scales.c (plans of
-// edits that no run has calibrated), parts.c (what can be blamed), blame.c, remedy_*.c (what can be tried), fix.c.
+// Private to src/analysis/repair. Reading order: points.c (where damage is read), concord.c (how far numbers are apart
+// there), probe.c (damage of a plan), scales.c (plans of edits that no run has calibrated), parts.c (what can be blamed), blame.c, remedy_*.c (what can be tried), fix.c.
 #ifndef REPAIR_REPAIR_IMPL_H
 #define REPAIR_REPAIR_IMPL_H
 
@@ -19,15 +19,26 @@ struct point {
 bool *points_behind(const struct graph *g); // [n_values] a selection decides what the value holds: no point sees it; heap
 struct point *points_find(const struct graph *g, int *n);
 
-// ---- probe.c
+// ---- concord.c
 struct damage {
-	double damage, snr_db;
+	double damage; // 0: the quantized network says what the float one says; 1: nothing of it
+	double snr_db;
 };
+struct concord;
+struct concord *concord_new(const struct point *pt, int samples); // the point is borrowed
+void concord_free(struct concord **c);
+// Take the numbers of a sample: plain floats, first of the float network (a share is kept), then of a quantized one, in
+// place of those of the plan before. Calls for different samples may be made by different threads.
+void concord_float(struct concord *c, int sample, const struct tensor *t);
+void concord_quantized(struct concord *c, int sample, const struct tensor *t);
+void concord_forget(struct concord *c);             // what was taken
+bool concord_finite(const struct concord *c);       // some channel of the float network is made of finite numbers
+struct damage concord_damage(const struct concord *c, int samples); // over the first ones
+
+// ---- probe.c
 struct probe;
-struct boxes_reader;
-// `reader` is borrowed; NULL: damage is read at the points alone.
-MUST_CHECK enum status probe_new(struct probe **out, const struct graph *g, struct engine *e, struct repair_memo *memo,
-    const struct boxes_reader *reader, int samples, const struct dataset *d, const atomic_bool *cancel, struct error *err);
+// Of the repair it borrows graph, engine, memo, samples and reader (NULL: damage is read at the points alone).
+MUST_CHECK enum status probe_new(struct probe **out, const struct repair *r, int samples, struct error *err);
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
@@ -76,7 +87,6 @@ int parts_needs(const struct parts *parts, const struct plan *p, int part, int *
 // ---- allocate.c
 // Which nodes to widen within a budget, judged by what every part does alone.
 struct allocator;
-struct repair;
 // What widening takes, and a limit to it: then NAN is none.
 struct outlay {
 	double wide; // share of the MACs that go above 8 bit
