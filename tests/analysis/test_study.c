@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/traffic.h"
 #include "qtui/base/file.h"

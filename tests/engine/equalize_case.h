@@ -5,6 +5,7 @@
 #include <math.h>
 #include "onnx_case.h"
 #include "qtui/engine/equalize.h"
+#include "qtui/engine/eval.h"
 
 static inline struct equalization equalized(const struct graph *g, struct equalize_options opt)
 {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/run.h"
 
 static inline struct tensor infer_result(const struct graph *g, const struct tensor *x, int backend)

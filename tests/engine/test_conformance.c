@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/engine/eval.h"
 #include "support.h"
 
 #include "qtui/base/file.h"

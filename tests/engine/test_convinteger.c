@@ -2,6 +2,7 @@
 // bits.
 #include <math.h>
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/run.h"
 
 #define UINT8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8

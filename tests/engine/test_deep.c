@@ -1,6 +1,7 @@
 // Convolution and pooling over three spatial dimensions: the engine's kernels for two of them against the plain interpreter.
 #include <math.h>
 #include "graph_builder.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/plan.h"
 #include "qtui/engine/run.h"
 

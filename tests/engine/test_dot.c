@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/kernels/dot.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 
 void test_dot__every_size_on_every_level(void **state)

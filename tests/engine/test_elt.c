@@ -1,6 +1,6 @@
 // Element-wise kernels: against libm, and the same bits at every level, position and length.
+#include "../../src/engine/tensor/cpu.h"
 #include "kernel_case.h"
-#include "../../src/engine/kernels/cpu.h"
 
 #define N 4096
 

@@ -3,7 +3,7 @@
 #include <jpeglib.h>
 #include <sys/resource.h>
 #include "../../src/engine/data/image.h"
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "data_case.h"
 #include "qtui/base/file.h"
 

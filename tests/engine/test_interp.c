@@ -1,7 +1,7 @@
 // Resize by a filter: the sum that it stands for, the same bits in both layouts, on every processor level and any number of threads.
-#include "kernel_case.h"
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/kernels/interp.h"
+#include "../../src/engine/tensor/cpu.h"
+#include "kernel_case.h"
 
 enum { CHANNELS = 16, MOST = 40, TAPS = 4 };
 

@@ -1,8 +1,8 @@
 // Convolutions: ref against the definition, the other backends against ref.
 #include <pthread.h>
-#include "kernel_case.h"
 #include "../../src/engine/backend/ordered.h"
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
+#include "kernel_case.h"
 
 static const enum kernel_backend fast[] = {BACKEND_ONEDNN, BACKEND_BLAS};
 

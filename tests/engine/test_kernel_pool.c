@@ -1,6 +1,6 @@
 // Pooling against the definition, in both layouts and for every type.
+#include "../../src/engine/tensor/cpu.h"
 #include "kernel_case.h"
-#include "../../src/engine/kernels/cpu.h"
 
 static double element(const void *x, enum dtype t, int64_t i)
 {

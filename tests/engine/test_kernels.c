@@ -2,10 +2,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include "support.h"
-#include "../../src/engine/backend/kernel_impl.h"
+#include "../../src/engine/kernels/kernel_impl.h"
 #include "../../src/engine/run/run_impl.h"
 #include "../../src/engine/run/runner.h"
+#include "support.h"
 
 enum { SIZE = 100 };
 

@@ -13,6 +13,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/npy.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/op.h"
 #include "support.h"

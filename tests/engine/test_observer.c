@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../src/engine/plan/observer_impl.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "kl_plain.h"
 #include "support.h"
-#include "../../src/engine/kernels/cpu.h"
-#include "../../src/engine/plan/observer_impl.h"
 
 static struct target *load(const char *name)
 {

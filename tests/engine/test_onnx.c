@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/op.h"
 
 static const float ones[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -1,5 +1,6 @@
 // What ONNX Runtime's optimizer writes for tensors whose channels come last.
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 
 enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, INT8 = ONNX__TENSOR_PROTO__DATA_TYPE__INT8, H = 3, W = 2, C = 2 };
 

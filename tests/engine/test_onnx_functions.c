@@ -1,5 +1,6 @@
 // Functions of the model: what they compute, and what is refused.
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 
 #define FUNCTIONS_MAX 6
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "node_run.h"
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 
 enum { UINT4 = 21, INT4 = 22, STRING = ONNX__TENSOR_PROTO__DATA_TYPE__STRING };
 

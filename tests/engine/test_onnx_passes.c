@@ -1,6 +1,7 @@
 // The normalisation passes: what they fold, what they must leave, and that the numbers stay.
 #include <math.h>
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/op.h"
 
 enum { C = 3, K = 2 };

@@ -1,6 +1,7 @@
 // Sequences of tensors, taken apart at load.
 #include <stdio.h>
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 
 // x is [4, 2]: 0 .. 7.
 static void begin(struct onnx_case *c)

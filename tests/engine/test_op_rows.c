@@ -1,7 +1,7 @@
 // Operators with loops of their own for short rows, against their definitions.
 #include <math.h>
 #include <stdbool.h>
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "node_run.h"
 
 // On as many threads as the second number says, into out.

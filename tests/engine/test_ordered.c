@@ -2,7 +2,7 @@
 // processor level.
 #include <math.h>
 #include <string.h>
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "node_run.h"
 
 enum { N = 13 };

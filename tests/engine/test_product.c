@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/engine/kernels/product.h"
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 
 enum { MOST = 150 };

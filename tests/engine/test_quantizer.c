@@ -1,9 +1,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "support.h"
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "qtui/engine/quantizer.h"
+#include "support.h"
 
 static const float one[] = {1.0f};
 static const int32_t none[] = {0};

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/kernels/row_folds.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 
 enum { MOST = 140 };

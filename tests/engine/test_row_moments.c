@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/kernels/row_moments.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 
 void test_row_moments__every_length_on_every_level(void **state)

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "stats_case.h"
 
 // Where element (n, c, pixel) is stored.

@@ -1,7 +1,8 @@
 // What is executed at once gives the numbers of its parts, each on its own: the bits, unless sums are taken in another order.
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/run/run_impl.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "onnx_case.h"
+#include "qtui/engine/eval.h"
 #include "qtui/engine/run.h"
 
 enum { C = 5, K = 11, SIZE = 9 };

@@ -1,7 +1,7 @@
 // The epilogue for swish and logistic: accuracy, limits, residuals.
-#include "kernel_case.h"
-#include "../../src/engine/kernels/cpu.h"
 #include "../../src/engine/kernels/swish.h"
+#include "../../src/engine/tensor/cpu.h"
+#include "kernel_case.h"
 
 #define N 4096
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
 #include "qtui/engine/tensor.h"
 #include "support.h"
 

@@ -1,7 +1,7 @@
 // Convolutions by Winograd's F(2x2, 3x3), against ref, which sums in double.
-#include "kernel_case.h"
 #include "../../src/engine/backend/winograd.h"
-#include "../../src/engine/kernels/cpu.h"
+#include "../../src/engine/tensor/cpu.h"
+#include "kernel_case.h"
 
 static bool is_here(void)
 {

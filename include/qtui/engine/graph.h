@@ -4,7 +4,6 @@
 #ifndef QTUI_ENGINE_GRAPH_H
 #define QTUI_ENGINE_GRAPH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include "qtui/base/error.h"
 #include "qtui/base/hash.h"
@@ -104,19 +103,6 @@ int64_t graph_macs(const struct graph *g, int node);
 // STATUS_NOMEM and which node where the outputs of one, `times` over, do not fit the memory that the system could give now: a run of the
 // graph would fill it before it fails.
 MUST_CHECK enum status graph_fits(const struct graph *g, int times, struct error *err);
-// Computes the outputs (plain layout; the caller drops them) from the inputs, node by node through op->shape and op->eval:
-// slow and simple, no plan, no store.
-MUST_CHECK enum status graph_eval(const struct graph *g, const struct tensor *const *in, struct tensor *out, int width,
-    struct error *err);
-// What ends graph_eval on the calling thread before its nodes have; NULL: nothing does. A Loop may run its body a million times.
-struct eval_limits {
-	const atomic_bool *cancel; // STATUS_CANCELLED
-	int64_t *work;             // what eval_work says of each node, and EVAL_NODE_WORK, is taken from it; below 0: STATUS_UNSUPPORTED without a text
-};
-#define EVAL_NODE_WORK 1000
-struct eval_limits eval_limit(struct eval_limits l); // returns those that held before
-// An upper bound of the multiplications or comparisons that a node takes, from the shapes of its inputs and outputs.
-int64_t eval_work(const struct node *n, const struct tensor *const *in, const struct tensor *out);
 // Of operator, attributes and subgraphs, for memos of results; not of names, inputs or weights.
 struct key graph_node_key(const struct node *n);
 struct key graph_key(const struct graph *g);       // what g->key holds

@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_BACKEND_KEPT_H
 #define QTUI_ENGINE_BACKEND_KEPT_H
 
-#include "kernel_impl.h"
+#include "backend.h"
 
 struct kept_conv {
 	struct kernel base;

@@ -6,7 +6,7 @@
 #define QTUI_ENGINE_BACKEND_ONEDNN_H
 
 #include <pthread.h>
-#include "kernel_impl.h"
+#include "backend.h"
 #include "onednn_api.h"
 
 MUST_CHECK enum status onednn_conv(struct kernel **out, const struct conv_task *t, struct error *err);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "../kernels/cpu.h"
+#include "../tensor/cpu.h"
 
 static void element(const struct product *p, int64_t i, int64_t j, int64_t k0, int64_t k1)
 {

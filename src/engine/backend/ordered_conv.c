@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/cpu.h"
+#include "../tensor/cpu.h"
 #include "kept.h"
 #include "ordered.h"
 

@@ -3,7 +3,7 @@
 #ifndef QTUI_ENGINE_BACKEND_ORDERED_CONV_H
 #define QTUI_ENGINE_BACKEND_ORDERED_CONV_H
 
-#include "kernel_impl.h"
+#include "backend.h"
 
 MUST_CHECK enum status ordered_conv(struct kernel **out, const struct conv_task *t, struct error *err);
 

@@ -6,8 +6,8 @@
 #ifndef QTUI_ENGINE_BACKEND_PANEL_H
 #define QTUI_ENGINE_BACKEND_PANEL_H
 
-#include "../kernels/cpu.h"
-#include "kernel_impl.h"
+#include "../tensor/cpu.h"
+#include "backend.h"
 
 enum { PANEL_WIDEST = 3 };
 

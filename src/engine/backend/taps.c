@@ -1,7 +1,7 @@
 #include "taps.h"
 
 #include <string.h>
-#include "kernel_impl.h"
+#include "backend.h"
 
 // One side of a convolution.
 struct side {

@@ -4,7 +4,7 @@
 #define QTUI_ENGINE_BACKEND_TILES_H
 
 #include <stdbool.h>
-#include "kernel_impl.h"
+#include "backend.h"
 
 // A row-major matrix as stored; `row` elements from row to row.
 struct mat {

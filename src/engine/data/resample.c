@@ -3,10 +3,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../tensor/cpu.h"
+#include "qtui/base/mem.h"
 #include "resample.h"
 #include "resample_rows.h"
-#include "../kernels/cpu.h"
-#include "qtui/base/mem.h"
 
 static void filter_done(struct resample_filter *f)
 {

@@ -1,4 +1,4 @@
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #define DOT_ROWS dot_rows_plain
 #include "dot_body.h"
 #define DOT_COLUMNS dot_columns_plain

@@ -1,6 +1,6 @@
 // The loop of dot_columns, compiled once for every processor level; the including file defines DOT_COLUMNS, the name of the function. Sums of
 // rows side by side stay in registers, as many as hide the additions' time.
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "dot.h"
 
 enum {

@@ -2,8 +2,8 @@
 // functions of the operators: an activation fused into a kernel gives the bits of the operator on its own.
 #include <assert.h>
 #include <stddef.h>
-#include "../ops/unary.h"
-#include "cpu.h"
+#include "../tensor/cpu.h"
+#include "unary.h"
 #define ELT_TABLE elt_plain
 #include "elt_body.h"
 

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <omp.h>
 #include <string.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #define INTERP_TABLE interp_plain
 #include "interp_body.h"
 

@@ -1,4 +1,4 @@
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #define NORM_ROW norm_row_plain
 #include "norm_body.h"
 

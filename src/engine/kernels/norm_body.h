@@ -1,6 +1,6 @@
 // One row of norm.h, compiled once for every processor level; the including file defines NORM_ROW, the name of the function.
 #include <math.h>
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "norm.h"
 
 typedef float vquad __attribute__((vector_size(16)));

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../backend/kernel_impl.h"
-#include "cpu.h"
+#include "../tensor/cpu.h"
+#include "kernel_impl.h"
 #define POOL_TABLE pool_plain
 #include "pool_body.h"
 #include "qtui/base/parts.h"

@@ -1,5 +1,5 @@
 // The loops of pooling, compiled once for every processor level: the including file defines POOL_TABLE.
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "pool.h"
 
 #define MAX_OF(a, b)  ((a) < (b) ? (b) : (a))

@@ -1,6 +1,6 @@
 #define PRODUCT_ROWS product_rows_plain
 #include <stdbool.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "product_codes_body.h"
 
 enum { ROWS = 64 }; // of a thread's turn, which stay in the second-level cache while panel after panel passes

@@ -1,8 +1,8 @@
 #define PRODUCT_PANEL_FN product_panel_plain
 #include <stdbool.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
+#include "../tensor/transpose.h"
 #include "product_floats_body.h"
-#include "transpose.h"
 
 enum {
 	ROWS = 256,    // of a thread's turn at most, which share what is copied of b; threads have as many turns

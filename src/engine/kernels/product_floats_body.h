@@ -1,6 +1,6 @@
 // The loop of product_floats, compiled once for every processor level; the including file defines PRODUCT_PANEL_FN, the name of the function.
 // Sums of some rows and of the columns of a panel stay in registers.
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "product.h"
 
 enum { VECTORS = PRODUCT_PANEL / VLANES, MOST = VECTORS == 2 ? 8 : 2 };

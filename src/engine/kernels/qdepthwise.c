@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "qdepthwise_impl.h"
 #include "qtui/base/parts.h"
 

@@ -3,7 +3,7 @@
 #define QTUI_ENGINE_KERNELS_QDEPTHWISE_TAPS_H
 
 #include <string.h>
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "qdepthwise.h"
 
 // NAME_round: QDW_ROUND pixels from `at` bytes past the first, of as many channels as a vector of numbers holds, from lane `lane` on.

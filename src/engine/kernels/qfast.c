@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "qfast.h"
 
 const struct qmicro *qmicro_bytes(void)

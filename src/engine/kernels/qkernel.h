@@ -2,8 +2,8 @@
 #ifndef QTUI_ENGINE_KERNELS_QKERNEL_H
 #define QTUI_ENGINE_KERNELS_QKERNEL_H
 
-#include "../backend/kernel_impl.h"
-#include "../quantizer_span.h"
+#include "../tensor/quantizer_span.h"
+#include "kernel_impl.h"
 
 // From a sum to what is stored. Owns its arrays.
 struct qfinish {

@@ -1,5 +1,5 @@
 // Tables of 256 entries over arrays of codes.
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "qlut.h"
 #include "qtui/base/parts.h"
 

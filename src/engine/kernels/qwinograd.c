@@ -2,7 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "qtui/base/parts.h"
 #include "qwinograd.h"
 

@@ -1,6 +1,6 @@
 // The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them. It may define QWG_BYTES, the
 // bytes of a vector.
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "qwinograd.h"
 
 // Unsigned: sums wrap.

@@ -1,5 +1,5 @@
 #define NAME row_folds_plain
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "row_folds_body.h"
 
 const struct row_folds *row_folds_here(void)

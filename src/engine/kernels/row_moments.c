@@ -1,4 +1,4 @@
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "row_moments_body.h"
 
 const struct row_moments_loops row_moments_plain = {of, apply};

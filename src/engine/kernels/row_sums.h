@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_KERNELS_ROW_SUMS_H
 #define QTUI_ENGINE_KERNELS_ROW_SUMS_H
 
-#include "../vector.h"
+#include "../tensor/vector.h"
 
 // Sums side by side: so many additions need not wait for each other. Element i of a row goes to sum i % TURN, whatever a register holds.
 enum { TURN = 32, LANES = VBYTES / 8, SUMS = TURN / LANES };

@@ -1,4 +1,4 @@
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #define ROWS_TABLE rows_plain
 #include "rows_body.h"
 

@@ -1,5 +1,5 @@
 // The loops of rows.h, compiled once for every processor level; the including file defines ROWS_TABLE.
-#include "../vector.h"
+#include "../tensor/vector.h"
 #include "rows.h"
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))

@@ -1,6 +1,6 @@
 #include <assert.h>
 #include <string.h>
-#include "cpu.h"
+#include "../tensor/cpu.h"
 #include "swish.h"
 
 enum {

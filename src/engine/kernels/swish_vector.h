@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_KERNELS_SWISH_VECTOR_H
 #define QTUI_ENGINE_KERNELS_SWISH_VECTOR_H
 
-#include "../vector.h"
+#include "../tensor/vector.h"
 
 // 1 + e^-x for x >= -88. With n the integer nearest to -x / ln 2 and r = x + n ln 2, e^-x is 2^n e^-r; n stands in the low bits of t once
 // 1.5 * 2^23 has been added. The polynomial is a minimax fit of e^-r on |r| <= ln 2 / 2. NaN passes through the clamp.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "infer.h"
+#include "qtui/engine/eval.h"
 
 #define FOLD_VALUE_MAX ((int64_t)64 << 20)
 #define FOLD_TOTAL_MAX ((int64_t)256 << 20)

@@ -1,10 +1,41 @@
 // ONNX Runtime's fused operators in float: FusedConv, FusedGemm, FusedMatMul.
 #include <math.h>
 #include <string.h>
+#include <strings.h>
+#include "../kernels/unary.h"
 #include "conv.h"
 #include "gemm.h"
 #include "rule.h"
-#include "unary.h"
+
+// By the name of its operator, in any case.
+static bool function_named(enum unary_fn *fn, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum unary_fn fn;
+	} names[] = {
+	    {"Clip", FN_clip},
+	    {"Elu", FN_elu},
+	    {"HardSigmoid", FN_hardsigmoid},
+	    {"HardSwish", FN_hardswish},
+	    {"Identity", FN_copy},
+	    {"LeakyRelu", FN_leakyrelu},
+	    {"Relu", FN_relu},
+	    {"Sigmoid", FN_sigmoid},
+	    {"Softplus", FN_softplus},
+	    {"Softsign", FN_softsign},
+	    {"Tanh", FN_tanh},
+	    {"ThresholdedRelu", FN_threshold},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcasecmp(names[i].name, name))
+			continue;
+		*fn = names[i].fn;
+		return true;
+	}
+	return false;
+}
 
 // The activation and its parameters, in the order that the attribute lists them: alpha, beta; Clip: low, high.
 static enum status find_activation(
@@ -18,7 +49,7 @@ static enum status find_activation(
 	    .low = n > 0 ? first : -INFINITY,
 	    .high = n > 1 ? second : INFINITY};
 	*fn = FN_copy;
-	if (!*name || unary_by_name(fn, name))
+	if (!*name || function_named(fn, name))
 		return STATUS_OK;
 	return error_set(err, STATUS_UNSUPPORTED, "activation `%s` is not supported", name);
 }

@@ -1,6 +1,6 @@
 // BiasGelu and FastGelu: Gelu of x + bias, the bias along the last dimension.
+#include "../kernels/unary.h"
 #include "rule.h"
-#include "unary.h"
 
 enum status fused_gelu_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

@@ -2,6 +2,7 @@
 // known at load has already made way for its branch.)
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/engine/eval.h"
 #include "rule.h"
 
 static const struct graph *taken(const struct node *n, const struct tensor *condition)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "loop.h"
+#include "qtui/engine/eval.h"
 #include "rule.h"
 
 struct parts { // what one scan output collects

@@ -2,7 +2,7 @@
 
 #include <float.h>
 #include <math.h>
-#include "../kernels/cpu.h"
+#include "../tensor/cpu.h"
 #include "reduce.h"
 #include "rule.h"
 

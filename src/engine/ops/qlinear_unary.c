@@ -1,9 +1,9 @@
 // QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator
 // between decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point.
+#include "../kernels/unary.h"
 #include "qlinear.h"
 #include "rule.h"
 #include "softmax.h"
-#include "unary.h"
 
 enum { QU_X, QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO };
 

@@ -2,8 +2,8 @@
 #include "rnn.h"
 
 #include <string.h>
-#include "../kernels/transpose.h"
 #include "../kernels/dot.h"
+#include "../tensor/transpose.h"
 #include "element.h"
 #include "rule.h"
 

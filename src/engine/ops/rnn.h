@@ -2,8 +2,9 @@
 #ifndef QTUI_ENGINE_OPS_RNN_H
 #define QTUI_ENGINE_OPS_RNN_H
 
+#include "../kernels/unary.h"
+#include "attrs.h"
 #include "qtui/engine/quantizer.h"
-#include "unary.h"
 
 struct recurrent {
 	int gates, directions;

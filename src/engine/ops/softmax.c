@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../kernels/rows.h"
+#include "../kernels/unary.h"
 #include "rule.h"
 #include "softmax.h"
-#include "unary.h"
 
 enum status softmax_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {

@@ -1,6 +1,6 @@
 // Transpose. Where the result's last dimension is not the input's, the two make matrices that are turned in tiles.
 #include <string.h>
-#include "../kernels/transpose.h"
+#include "../tensor/transpose.h"
 #include "qtui/base/parts.h"
 #include "rule.h"
 #include "strided.h"

@@ -1,58 +1,11 @@
-// y = f(x), element by element: which loop serves which operator, and the integer types of the few that have them.
-#include "unary.h"
-
+// y = f(x), element by element: which function serves which operator, and the integer types of the few that have them.
 #include <math.h>
 #include <string.h>
-#include <strings.h>
-#include "../kernels/cpu.h"
+#include "../kernels/unary.h"
 #include "element.h"
 #include "rule.h"
 
 #define CHUNK 16384 // elements that a thread takes at a time
-
-static unary_loop *loop_here(enum unary_fn fn)
-{
-#ifdef __x86_64__
-	enum cpu_level level = cpu_level();
-	return (level >= CPU_AVX512 ? unary_avx512 : level >= CPU_AVX2 ? unary_avx2 : unary_base)(fn);
-#else
-	return unary_base(fn);
-#endif
-}
-
-void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, float *y, int64_t n)
-{
-	loop_here(fn)(a, x, y, n);
-}
-
-bool unary_by_name(enum unary_fn *fn, const char *name)
-{
-	static const struct {
-		const char *name;
-		enum unary_fn fn;
-	} names[] = {
-	    {"Clip", FN_clip},
-	    {"Elu", FN_elu},
-	    {"HardSigmoid", FN_hardsigmoid},
-	    {"HardSwish", FN_hardswish},
-	    {"Identity", FN_copy},
-	    {"LeakyRelu", FN_leakyrelu},
-	    {"Relu", FN_relu},
-	    {"Sigmoid", FN_sigmoid},
-	    {"Softplus", FN_softplus},
-	    {"Softsign", FN_softsign},
-	    {"Tanh", FN_tanh},
-	    {"ThresholdedRelu", FN_threshold},
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcasecmp(names[i].name, name))
-			continue;
-		*fn = names[i].fn;
-		return true;
-	}
-	return false;
-}
 
 static const enum unary_fn functions[OP_COUNT] = {
     [OP_Abs] = FN_abs,

@@ -1,6 +1,6 @@
 // Passes over floats for the observers, and the choice between plain C and what is compiled for the processor's level.
 #include <math.h>
-#include "../kernels/cpu.h"
+#include "../tensor/cpu.h"
 #include "scan_impl.h"
 
 static void plain_range(struct range *r, const float *x, int64_t n)

@@ -2,8 +2,8 @@
 // a vector, and SCAN_OPS, the name of the table.
 #include <math.h>
 #include <string.h>
+#include "../tensor/vector.h"
 #include "scan_impl.h"
-#include "../vector.h"
 
 #if VBYTES == 64
 // a <= b ? x : y, lane by lane; y beside a NaN.

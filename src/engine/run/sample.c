@@ -5,6 +5,7 @@
 #include <string.h>
 #include "exec.h"
 #include "keys.h"
+#include "qtui/engine/eval.h"
 #include "sample_state.h"
 
 static const struct dataset *samples(const struct state *st)

@@ -1,8 +1,8 @@
 // Comparison of the floats with SIDES codings of them, side by side in a register: one in the 32 bytes that every level has, two in
 // the halves of 64 bytes. Each side runs in STATS_LANES lanes of its own, and so all forms give the same bits.
 #include <math.h>
+#include "../tensor/vector.h"
 #include "stats_impl.h"
-#include "../vector.h"
 
 enum { SIDES = VLANES / STATS_LANES };
 

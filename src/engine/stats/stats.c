@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "../quantizer_span.h"
+#include "../tensor/quantizer_span.h"
 #include "stats_impl.h"
 
 static const struct tensor_sums no_sums = {

@@ -4,7 +4,7 @@
 #define QTUI_ENGINE_STATS_STATS_IMPL_H
 
 #include <string.h>
-#include "../quantizer_span.h"
+#include "../tensor/quantizer_span.h"
 #include "qtui/engine/stats.h"
 
 enum {

@@ -1,5 +1,5 @@
 // Which elements of a tensor count: runs of whole vectors, without the padding of LAYOUT_BLOCK.
-#include "../kernels/cpu.h"
+#include "../tensor/cpu.h"
 #include "stats_impl.h"
 
 const struct stats_table *stats_loops(void)

@@ -1,6 +1,6 @@
 // Which transposition this processor has.
-#include "transpose.h"
 #include "cpu.h"
+#include "transpose.h"
 
 transpose_fn *transpose_find(size_t size)
 {

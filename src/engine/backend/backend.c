@@ -1,6 +1,7 @@
-// Prepared kernels, the part that is common to all: the list of backends, and calls through a kernel's own table.
+// The list of backends.
+#include "backend.h"
+
 #include <string.h>
-#include "kernel_impl.h"
 
 static const struct backend *const backends[BACKEND_COUNT] = {
 	[BACKEND_ONEDNN] = &onednn_backend,
@@ -43,26 +44,4 @@ enum status kernel_matmul(struct kernel **out, enum kernel_backend b, const stru
 	enum status s = check_room(err);
 	*out = NULL;
 	return s == STATUS_OK ? backends[b]->matmul(out, t, err) : s;
-}
-
-void kernel_run(const struct kernel *k, const struct kernel_io *io)
-{
-	k->ops->run(k, io);
-}
-
-size_t kernel_scratch(const struct kernel *k, int width)
-{
-	return k->ops->scratch ? k->ops->scratch(k, width) : 0;
-}
-
-size_t kernel_bytes(const struct kernel *k)
-{
-	return k->bytes;
-}
-
-void kernel_free(struct kernel **k)
-{
-	if (*k)
-		(*k)->ops->free(*k);
-	*k = NULL;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "qtui/base/parts.h"
 #include "qtui/engine/tensor.h"
-#include "../kernels/transpose.h"
+#include "transpose.h"
 
 #define TILE 8
 #define RUN 64      // pixels that a group of fewer than eight channels passes through a buffer at a time

@@ -1,7 +1,7 @@
 // Quantizing a run of elements that share one scale (private). quantizer_body.h is compiled once for every processor level;
 // all levels give the same bits, because each step is one IEEE operation.
-#ifndef QTUI_ENGINE_QUANTIZER_SPAN_H
-#define QTUI_ENGINE_QUANTIZER_SPAN_H
+#ifndef QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
+#define QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
 
 #include "qtui/engine/quantizer.h"
 

@@ -1,6 +1,6 @@
 // Tensors: how much memory they take, and who holds it.
 #include <string.h>
-#include "../kernels/cpu.h"
+#include "cpu.h"
 #include "qtui/engine/tensor.h"
 
 int layout_block(void)

@@ -1,7 +1,8 @@
 #include "cpu.h"
 
+#include <dnnl.h>
 #include <stdatomic.h>
-#include "../backend/onednn_level.h"
+#include <stddef.h>
 
 static atomic_int limit = CPU_LEVELS;
 
@@ -24,6 +25,21 @@ static enum cpu_level of_processor(void)
 }
 #endif
 
+// What oneDNN may use of the processor.
+static enum cpu_level of_onednn(void)
+{
+	static const struct {
+		dnnl_cpu_isa_t isa; // the bits of a level contain those of lower ones; VBMI has none, what may use VNNI may use it
+		enum cpu_level level;
+	} rows[] = {{dnnl_cpu_isa_avx512_core_vnni, CPU_VBMI}, {dnnl_cpu_isa_avx512_core, CPU_AVX512}, {dnnl_cpu_isa_avx2, CPU_AVX2}};
+	unsigned may = (unsigned)dnnl_get_effective_cpu_isa();
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if ((may & (unsigned)rows[i].isa) == (unsigned)rows[i].isa)
+			return rows[i].level;
+	return CPU_PLAIN;
+}
+
 static enum cpu_level lower(enum cpu_level a, enum cpu_level b)
 {
 	return a < b ? a : b;
@@ -35,7 +51,7 @@ enum cpu_level cpu_found(void)
 	int level = atomic_load_explicit(&known, memory_order_relaxed) - 1;
 
 	if (level < 0) {
-		level = (int)lower(of_processor(), onednn_level());
+		level = (int)lower(of_processor(), of_onednn());
 		atomic_store_explicit(&known, level + 1, memory_order_relaxed);
 	}
 	return (enum cpu_level)level;

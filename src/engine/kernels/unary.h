@@ -1,9 +1,9 @@
-// Functions of one float over arrays, for the element-wise operators and for others that contain them (Softmax, LSTM,
-// FusedConv).
-#ifndef QTUI_ENGINE_OPS_UNARY_H
-#define QTUI_ENGINE_OPS_UNARY_H
+// Functions of one float over arrays, for the element-wise operators, for others that contain them (Softmax, LSTM, FusedConv) and for the
+// activations of kernels.
+#ifndef QTUI_ENGINE_KERNELS_UNARY_H
+#define QTUI_ENGINE_KERNELS_UNARY_H
 
-#include "attrs.h"
+#include "qtui/engine/op.h"
 
 enum unary_fn {
 #define FN(name) FN_##name,
@@ -14,9 +14,8 @@ enum unary_fn {
 // x and y may be the same array. The result of an element depends on nothing but that element and `a`.
 typedef void unary_loop(const struct act_attrs *a, const float *x, float *y, int64_t n);
 void unary_apply(enum unary_fn fn, const struct act_attrs *a, const float *x, float *y, int64_t n);
-// The activation of this operator name ("Relu", "Tanh", any case); false when there is none.
-bool unary_by_name(enum unary_fn *fn, const char *name);
 
+// The loop for a processor level.
 unary_loop *unary_base(enum unary_fn fn), *unary_avx2(enum unary_fn fn), *unary_avx512(enum unary_fn fn);
 
 #endif

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "kernels/cpu.h"
+#include "cpu.h"
 #include "qtui/base/parts.h"
 #include "quantizer_span.h"
 

@@ -1,7 +1,7 @@
-// graph_eval: the plain interpreter. It serves the graphs inside If nodes and whatever must be computed without a plan
-// or a store; values are dropped after their last reader.
+// graph_eval: node after node, in their order; a value is dropped after its last reader.
+#include "qtui/engine/eval.h"
+
 #include <stdlib.h>
-#include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
 
 struct run {

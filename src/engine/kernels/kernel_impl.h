@@ -1,9 +1,8 @@
-// What every prepared kernel is made of (private to src/engine/backend and src/engine/kernels). A kind of kernel is a
-// struct whose first member is a struct kernel, and a constant table of functions that know the rest of it.
-#ifndef QTUI_ENGINE_BACKEND_KERNEL_IMPL_H
-#define QTUI_ENGINE_BACKEND_KERNEL_IMPL_H
+// What every prepared kernel is made of, here and in src/engine/backend (private). A kind of kernel is a struct whose first member is a
+// struct kernel, and a constant table of functions that know the rest of it.
+#ifndef QTUI_ENGINE_KERNELS_KERNEL_IMPL_H
+#define QTUI_ENGINE_KERNELS_KERNEL_IMPL_H
 
-#include <omp.h>
 #include "qtui/engine/kernel.h"
 
 struct kernel_ops {
@@ -17,23 +16,6 @@ struct kernel {
 	size_t bytes; // packed constants held
 };
 
-// What a backend offers; STATUS_UNSUPPORTED sends the executor to the next backend.
-struct backend {
-	const char *name;
-	enum status (*conv)(struct kernel **out, const struct conv_task *t, struct error *err);
-	enum status (*matmul)(struct kernel **out, const struct matmul_task *t, struct error *err);
-};
-extern const struct backend onednn_backend, blas_backend, ref_backend;
-
-// Elements of the weights, in the plain order of the task.
-static inline int64_t conv_weight_count(const struct conv_geometry *g)
-{
-	return g->oc * (g->c / g->group) * g->kh * g->kw;
-}
-static inline int64_t matmul_weight_count(const struct matmul_task *t)
-{
-	return t->k * t->n + (t->batch - 1) * t->stride_b;
-}
 // Of `n` positions i on one side of a kernel tap those for which 0 <= i * step + offset < limit: first <= i < end.
 struct span {
 	int64_t first, end;
@@ -49,20 +31,9 @@ static inline bool conv_is_pointwise(const struct conv_geometry *g)
 {
 	return g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w && g->pad_t == 0 && g->pad_l == 0;
 }
-// Sets the OpenMP width of the calling thread, which libraries follow; returns what it was.
-static inline int width_set(int width)
-{
-	int before = omp_get_max_threads();
-	omp_set_num_threads(width);
-	return before;
-}
 static inline size_t round_up(size_t n, size_t step)
 {
 	return (n + step - 1) / step * step;
-}
-static inline int64_t ceil_div(int64_t n, int64_t step)
-{
-	return (n + step - 1) / step;
 }
 static inline int64_t least(int64_t a, int64_t b)
 {

@@ -1,6 +1,6 @@
 // Which of the kernels compiled for a processor level (files *_avx2.c, *_avx512.c, *_vnni.c, *_vbmi.c) may be called here.
-#ifndef QTUI_ENGINE_KERNELS_CPU_H
-#define QTUI_ENGINE_KERNELS_CPU_H
+#ifndef QTUI_ENGINE_TENSOR_CPU_H
+#define QTUI_ENGINE_TENSOR_CPU_H
 
 enum cpu_level {
 	CPU_PLAIN,  // portable C

@@ -1,6 +1,6 @@
 // Transposition of 8 x 8 tiles in registers, for tensor_reorder and Transpose.
-#ifndef QTUI_ENGINE_KERNELS_TRANSPOSE_H
-#define QTUI_ENGINE_KERNELS_TRANSPOSE_H
+#ifndef QTUI_ENGINE_TENSOR_TRANSPOSE_H
+#define QTUI_ENGINE_TENSOR_TRANSPOSE_H
 
 #include <stddef.h>
 #include <stdint.h>
