@@ -103,17 +103,6 @@ double boxes_mass(const struct boxes *b)
 
 // ---- comparing
 
-static double overlap(const struct candidate *a, const struct candidate *b)
-{
-	double w = fmin((double)a->x2, (double)b->x2) - fmax((double)a->x1, (double)b->x1);
-	double h = fmin((double)a->y2, (double)b->y2) - fmax((double)a->y1, (double)b->y1);
-	if (!(w > 0 && h > 0))
-		return 0;
-	double of_a = ((double)a->x2 - (double)a->x1) * ((double)a->y2 - (double)a->y1);
-	double of_b = ((double)b->x2 - (double)b->x1) * ((double)b->y2 - (double)b->y1);
-	return w * h / (of_a + of_b - w * h);
-}
-
 // Of an overlap between two networks' boxes: small shifts may go either way beside the object itself, and count by their square.
 static double worth(double iou)
 {
@@ -137,7 +126,7 @@ static double match_class(const struct boxes *a, int first, int last, const stru
 		double most = OVERLAP;
 		int best = -1;
 		for (int k = from; k < to; k++) {
-			double iou = taken[k] ? 0 : overlap(&a->at[i], &b->at[k]);
+			double iou = taken[k] ? 0 : candidate_iou(&a->at[i], &b->at[k]);
 			if (iou > most) {
 				most = iou;
 				best = k;

@@ -19,14 +19,16 @@ void candidates_done(struct candidates *c)
 	*c = (struct candidates){0};
 }
 
-static double iou_of(const struct candidate *a, const struct candidate *b)
+static double area_of(const struct candidate *c)
 {
-	double w = fmin(a->x2, b->x2) - fmax(a->x1, b->x1), h = fmin(a->y2, b->y2) - fmax(a->y1, b->y1);
-	if (!(w > 0) || !(h > 0))
-		return 0;
-	double shared = w * h;
-	return shared /
-	       ((double)(a->x2 - a->x1) * (a->y2 - a->y1) + (double)(b->x2 - b->x1) * (b->y2 - b->y1) - shared);
+	return ((double)c->x2 - (double)c->x1) * ((double)c->y2 - (double)c->y1);
+}
+
+double candidate_iou(const struct candidate *a, const struct candidate *b)
+{
+	double w = fmin((double)a->x2, (double)b->x2) - fmax((double)a->x1, (double)b->x1);
+	double h = fmin((double)a->y2, (double)b->y2) - fmax((double)a->y1, (double)b->y1);
+	return w > 0 && h > 0 ? w * h / (area_of(a) + area_of(b) - w * h) : 0;
 }
 
 // Pointers into one array compare as positions.
@@ -49,7 +51,7 @@ struct kept {
 static bool overlaps(const struct kept *k, const struct candidate *c, double iou)
 {
 	for (int i = k->last[c->class]; i >= 0; i = k->before[i])
-		if (iou_of(k->at[i], c) > iou)
+		if (candidate_iou(k->at[i], c) > iou)
 			return true;
 	return false;
 }

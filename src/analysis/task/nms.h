@@ -14,6 +14,7 @@ struct candidates {
 };
 void candidates_add(struct candidates *c, const struct candidate *one);
 void candidates_done(struct candidates *c);
+double candidate_iou(const struct candidate *a, const struct candidate *b); // intersection over union
 
 // Keeps, in order of falling score (equal scores: as they came), the candidates of each class that overlap no better
 // one of that class by more than `iou`, and of these the best `most` of all classes. iou <= 0: nothing is suppressed.
