@@ -25,10 +25,10 @@ static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 	ui_resize(ui, w, h);
 }
 
-// The screen is the one that was accepted last; what it is now is left beside the test's other files.
-static void expect(struct ui *ui, const char *name)
+// Whether the screen is the one that was accepted last; ends the user interface.
+static bool is_as_accepted(struct ui *ui, const char *name)
 {
-	bool bless = getenv("BLESS") != NULL;
+	bool bless = getenv("BLESS") != NULL, same = true;
 	char path[256];
 	struct canvas c;
 	struct str now = {0};
@@ -42,64 +42,96 @@ static void expect(struct ui *ui, const char *name)
 		assert_int_equal(file_write(path, str_text(&now), now.len, &err), STATUS_OK);
 	} else {
 		assert_int_equal(file_read(&then, path, 1 << 20, &err), STATUS_OK);
-		if (strcmp((const char *)then.data, str_text(&now)))
+		same = strcmp((const char *)then.data, str_text(&now)) == 0;
+		if (!same)
 			print_error("%s differs; it is now:\n%s\n", path, str_text(&now));
-		assert_string_equal((const char *)then.data, str_text(&now));
 		bytes_done(&then);
 	}
 	canvas_done(&c);
 	str_done(&now);
 	ui_done(ui);
+	return same;
 }
 
-void test_screens__layers_80x24(void **state)
+static void expect(struct ui *ui, const char *name)
 {
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	expect(&ui, "layers_80x24");
+	assert_true(is_as_accepted(ui, name));
 }
 
-void test_screens__layers_120x40(void **state)
+// What is shown once the keys are pressed. The names hold the sizes.
+struct shot {
+	const char *name;
+	int of; // enum fake_kind, or how many channels there are
+	int w, h;
+	bool ascii;
+	const char *keys;
+};
+
+static void press_shot(struct ui *ui, const struct shot *s, int *differ)
 {
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 40, false);
-	press(&ui, "j");
-	expect(&ui, "layers_120x40");
+	press(ui, s->keys);
+	*differ += !is_as_accepted(ui, s->name);
 }
 
-void test_screens__layers_200x60(void **state)
+void test_screens__after_keys(void **state)
 {
+	static const struct shot shot[] = {
+	    {"layers_80x24", FAKE_MEASURED, 80, 24, false, ""},
+	    {"layers_120x40", FAKE_MEASURED, 120, 40, false, "j"},
+	    {"layers_200x60", FAKE_MEASURED, 200, 60, false, "jjjj<Space><Space>vjj"},
+	    {"layers_40x10", FAKE_MEASURED, 40, 10, false, ""},
+	    {"layers_60x15", FAKE_MEASURED, 60, 15, false, ""},
+	    // What the task says stands before the target.
+	    {"layers_52x12", FAKE_MEASURED, 52, 12, false, ""},
+	    {"too_small_39x10", FAKE_MEASURED, 39, 10, false, ""},
+	    {"too_small_20x5", FAKE_MEASURED, 20, 5, false, ""},
+	    {"ascii_120x40", FAKE_MEASURED, 120, 40, true, ""},
+	    // An edit waits for its figures.
+	    {"running_120x40", FAKE_RUNNING, 120, 40, false, ""},
+	    {"empty_80x24", FAKE_EMPTY, 80, 24, false, ""},
+	    {"detail_80x24", FAKE_MEASURED, 80, 24, false, "<Enter>l"},
+	    {"around_80x24", FAKE_MEASURED, 80, 24, false, "/m.0/Add<Enter><Enter><Enter>k"},
+	    {"search_80x24", FAKE_MEASURED, 80, 24, false, "/model.[67]"},
+	    {"filter_80x24", FAKE_MEASURED, 80, 24, false, ":filter<Space>op:Conv<Space>snr<lt>20<Enter>"},
+	    {"completion_80x24", FAKE_MEASURED, 80, 24, false, ":sort<Space><Tab>"},
+	    {"outputs_120x40", FAKE_MEASURED, 120, 40, false, "2"},
+	    {"runs_80x24", FAKE_MEASURED, 80, 24, false, "3"},
+	    {"runs_120x12", FAKE_MEASURED, 120, 12, false, "3"},
+	    {"cost_80x24", FAKE_MEASURED, 80, 24, false, "4"},
+	    {"times_80x24", FAKE_TIMED, 80, 24, false, "4"},
+	    // Columns that have no room are left out: a number that is cut off would be another one.
+	    {"cost_40x20", FAKE_MEASURED, 40, 20, false, "4"},
+	    {"cost_60x20", FAKE_MEASURED, 60, 20, false, "4"},
+	    {"times_60x24", FAKE_TIMED, 60, 24, false, "4"},
+	    {"times_layers_120x24", FAKE_TIMED, 120, 24, false, ""},
+	    {"help_100x50", FAKE_MEASURED, 100, 50, false, "?"},
+	    // Texts are broken at the width, and a topic is found where its row begins.
+	    {"help_40x24", FAKE_MEASURED, 40, 24, false, ":help session<Enter>"},
+	    {"trial_120x40", FAKE_MEASURED, 120, 40, false, "j--"},
+	    {"trial_80x24", FAKE_MEASURED, 80, 24, false, "j--"},
+	    {"error_80x24", FAKE_MEASURED, 80, 24, false, ":sort<Space>snrr<Enter>"},
+	    {"task_120x40", FAKE_MEASURED, 120, 40, false, "T"},
+	    // An interval is there as a whole or not at all.
+	    {"task_60x16", FAKE_MEASURED, 60, 16, false, "T"},
+	    {"task_classes_80x24", FAKE_MEASURED, 80, 24, false, "T<Tab>ssj"},
+	    {"task_old_40x10", FAKE_RUNNING, 40, 10, false, "Tj"},
+	    {"task_picture_100x30", FAKE_MEASURED, 100, 30, false, "T<Enter>jj"},
+	    // Without colours and UTF-8 brightness is a character, and the lines still differ.
+	    {"task_picture_ascii_80x24", FAKE_MEASURED, 80, 24, true, "T<Enter>b"},
+	    {"task_nothing_80x24", FAKE_EMPTY, 80, 24, false, "T"},
+	    {"blame_120x40", FAKE_BLAMED, 120, 40, false, "Bssj"},
+	    {"blame_80x24", FAKE_DAMAGED, 80, 24, false, "Bs"},
+	    {"layers_blame_80x24", FAKE_BLAMED, 80, 24, false, ":sort blame<Enter>"},
+	    {"channels_later_60x15", FAKE_RUNNING, 60, 15, false, "C"},
+	};
 	struct ui ui;
+	int differ = 0;
 	(void)state;
-	start(&ui, FAKE_MEASURED, 200, 60, false);
-	press(&ui, "jjjj<Space><Space>vjj");
-	expect(&ui, "layers_200x60");
-}
-
-void test_screens__layers_40x10(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 40, 10, false);
-	expect(&ui, "layers_40x10");
-}
-
-void test_screens__layers_60x15(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 60, 15, false);
-	expect(&ui, "layers_60x15");
-}
-
-void test_screens__what_the_task_says_before_the_target(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 52, 12, false);
-	expect(&ui, "layers_52x12");
+	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
+		start(&ui, (enum fake_kind)shot[i].of, shot[i].w, shot[i].h, shot[i].ascii);
+		press_shot(&ui, &shot[i], &differ);
+	}
+	assert_int_equal(differ, 0);
 }
 
 // Figures of fewer samples than the folder holds stay recognizable, also where there is no room for the others.
@@ -184,112 +216,6 @@ void test_screens__a_long_message(void **state)
 	expect(&ui, "message_40x10");
 }
 
-void test_screens__too_small(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 39, 10, false);
-	expect(&ui, "too_small_39x10");
-	start(&ui, FAKE_MEASURED, 20, 5, false);
-	expect(&ui, "too_small_20x5");
-}
-
-void test_screens__ascii(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 40, true);
-	expect(&ui, "ascii_120x40");
-}
-
-void test_screens__running_with_pending_edit(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_RUNNING, 120, 40, false);
-	expect(&ui, "running_120x40");
-}
-
-void test_screens__before_any_figure(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_EMPTY, 80, 24, false);
-	expect(&ui, "empty_80x24");
-}
-
-void test_screens__detail_alone(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "<Enter>l");
-	expect(&ui, "detail_80x24");
-}
-
-void test_screens__around(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "/m.0/Add<Enter><Enter><Enter>k");
-	expect(&ui, "around_80x24");
-}
-
-void test_screens__search_as_typed(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "/model.[67]");
-	expect(&ui, "search_80x24");
-}
-
-void test_screens__filter(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, ":filter<Space>op:Conv<Space>snr<lt>20<Enter>");
-	expect(&ui, "filter_80x24");
-}
-
-void test_screens__completion(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, ":sort<Space><Tab>");
-	expect(&ui, "completion_80x24");
-}
-
-void test_screens__outputs(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 40, false);
-	press(&ui, "2");
-	expect(&ui, "outputs_120x40");
-}
-
-void test_screens__runs(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "3");
-	expect(&ui, "runs_80x24");
-}
-
-void test_screens__runs_with_a_task(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 12, false);
-	press(&ui, "3");
-	expect(&ui, "runs_120x12");
-}
-
 // Those of earlier sittings stand apart, with when they were in the place of what they cost.
 void test_screens__runs_of_earlier_sittings(void **state)
 {
@@ -344,113 +270,6 @@ void test_screens__diff_without_nodes(void **state)
 	expect(&ui, "diff_without_nodes_80x24");
 }
 
-void test_screens__cost(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "4");
-	expect(&ui, "cost_80x24");
-}
-
-void test_screens__cost_in_times(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_TIMED, 80, 24, false);
-	press(&ui, "4");
-	expect(&ui, "times_80x24");
-}
-
-// Columns that have no room are left out: a number that is cut off would be another one.
-void test_screens__cost_in_little_room(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 40, 20, false);
-	press(&ui, "4");
-	expect(&ui, "cost_40x20");
-	start(&ui, FAKE_MEASURED, 60, 20, false);
-	press(&ui, "4");
-	expect(&ui, "cost_60x20");
-	start(&ui, FAKE_TIMED, 60, 24, false);
-	press(&ui, "4");
-	expect(&ui, "times_60x24");
-}
-
-void test_screens__times_of_layers(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_TIMED, 120, 24, false);
-	expect(&ui, "times_layers_120x24");
-}
-
-void test_screens__help(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 100, 50, false);
-	press(&ui, "?");
-	expect(&ui, "help_100x50");
-}
-
-// Texts are broken at the width, and a topic is found where its row begins.
-void test_screens__help_narrow(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 40, 24, false);
-	press(&ui, ":help session<Enter>");
-	expect(&ui, "help_40x24");
-}
-
-void test_screens__trial_of_a_scale(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 40, false);
-	press(&ui, "j--");
-	expect(&ui, "trial_120x40");
-}
-
-void test_screens__trial_of_a_scale_in_80_columns(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "j--");
-	expect(&ui, "trial_80x24");
-}
-
-void test_screens__error_message(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, ":sort<Space>snrr<Enter>");
-	expect(&ui, "error_80x24");
-}
-
-void test_screens__task_120x40(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 120, 40, false);
-	press(&ui, "T");
-	expect(&ui, "task_120x40");
-}
-
-// An interval is there as a whole or not at all.
-void test_screens__task_in_little_room(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 60, 16, false);
-	press(&ui, "T");
-	expect(&ui, "task_60x16");
-}
-
 // What is the same on every sample is no matter of chance.
 void test_screens__a_task_that_does_not_move(void **state)
 {
@@ -477,70 +296,6 @@ void test_screens__a_task_that_does_not_move(void **state)
 	canvas_done(&c);
 	str_done(&now);
 	ui_done(&ui);
-}
-
-void test_screens__task_classes_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, false);
-	press(&ui, "T<Tab>ssj");
-	expect(&ui, "task_classes_80x24");
-}
-
-void test_screens__task_old_40x10(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_RUNNING, 40, 10, false);
-	press(&ui, "Tj");
-	expect(&ui, "task_old_40x10");
-}
-
-void test_screens__task_picture_100x30(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 100, 30, false);
-	press(&ui, "T<Enter>jj");
-	expect(&ui, "task_picture_100x30");
-}
-
-// Without colours and UTF-8 brightness is a character, and the lines still differ.
-void test_screens__task_picture_ascii_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_MEASURED, 80, 24, true);
-	press(&ui, "T<Enter>b");
-	expect(&ui, "task_picture_ascii_80x24");
-}
-
-void test_screens__task_nothing_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_EMPTY, 80, 24, false);
-	press(&ui, "T");
-	expect(&ui, "task_nothing_80x24");
-}
-
-void test_screens__blame_with_a_task(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_BLAMED, 120, 40, false);
-	press(&ui, "Bssj");
-	expect(&ui, "blame_120x40");
-}
-
-void test_screens__blame_without_a_task(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_DAMAGED, 80, 24, false);
-	press(&ui, "Bs");
-	expect(&ui, "blame_80x24");
 }
 
 // One row is all there is then, whatever is asked.
@@ -601,15 +356,6 @@ void test_screens__pareto(void **state)
 	expect(&ui, "pareto_nothing_80x10");
 }
 
-void test_screens__layers_by_blame(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_BLAMED, 80, 24, false);
-	press(&ui, ":sort blame<Enter>");
-	expect(&ui, "layers_blame_80x24");
-}
-
 // The same story that a run would tell: of one finding and of what blame says of its node.
 static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 {
@@ -628,44 +374,24 @@ static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 	ui->story = story_new(ui->snap, f);
 }
 
-void test_screens__why_120x40(void **state)
+void test_screens__why(void **state)
 {
+	static const struct shot shot[] = {
+	    {"why_120x40", FAKE_BLAMED, 120, 40, false, ":why<Enter>jjj"},
+	    {"why_80x24", FAKE_MEASURED, 80, 24, false, "W/logits<Enter>"},
+	    {"why_40x10", FAKE_DAMAGED, 40, 10, false, "WG"},
+	    // Parts longer than the panel, by panels; the others whole.
+	    {"why_steps_40x10", FAKE_DAMAGED, 40, 10, false, "Wjjj"},
+	    {"why_steps_back_40x10", FAKE_DAMAGED, 40, 10, false, "WGkkk"},
+	};
 	struct ui ui;
+	int differ = 0;
 	(void)state;
-	start_story(&ui, FAKE_BLAMED, 120, 40);
-	press(&ui, ":why<Enter>jjj");
-	expect(&ui, "why_120x40");
-}
-
-void test_screens__why_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_story(&ui, FAKE_MEASURED, 80, 24);
-	press(&ui, "W/logits<Enter>");
-	expect(&ui, "why_80x24");
-}
-
-void test_screens__why_40x10(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_story(&ui, FAKE_DAMAGED, 40, 10);
-	press(&ui, "WG");
-	expect(&ui, "why_40x10");
-}
-
-// Parts longer than the panel, by panels; the others whole.
-void test_screens__why_goes_from_part_to_part(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_story(&ui, FAKE_DAMAGED, 40, 10);
-	press(&ui, "Wjjj");
-	expect(&ui, "why_steps_40x10");
-	start_story(&ui, FAKE_DAMAGED, 40, 10);
-	press(&ui, "WGkkk");
-	expect(&ui, "why_steps_back_40x10");
+	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
+		start_story(&ui, (enum fake_kind)shot[i].of, shot[i].w, shot[i].h);
+		press_shot(&ui, &shot[i], &differ);
+	}
+	assert_int_equal(differ, 0);
 }
 
 static void start_channels(struct ui *ui, int n, int w, int h, bool ascii)
@@ -675,59 +401,25 @@ static void start_channels(struct ui *ui, int n, int w, int h, bool ascii)
 	ui_arrange(ui);
 }
 
-void test_screens__channels_120x40(void **state)
+void test_screens__channels(void **state)
 {
+	static const struct shot shot[] = {
+	    {"channels_120x40", 64, 120, 40, false, "Cjj"},
+	    {"channels_80x24", 255, 80, 24, false, "C>>"},
+	    {"channels_40x10", 255, 40, 10, false, "C"},
+	    {"channels_ascii_80x24", 16, 80, 24, true, "C"},
+	    {"channels_one_60x15", 1, 60, 15, false, "C"},
+	    // The plot is near the cursor's channel; from the first row down to the next that is conspicuous.
+	    {"channels_many_100x30", 4096, 100, 30, false, "C<lt>}++++"},
+	};
 	struct ui ui;
+	int differ = 0;
 	(void)state;
-	start_channels(&ui, 64, 120, 40, false);
-	press(&ui, "Cjj");
-	expect(&ui, "channels_120x40");
-}
-
-void test_screens__channels_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_channels(&ui, 255, 80, 24, false);
-	press(&ui, "C>>");
-	expect(&ui, "channels_80x24");
-}
-
-void test_screens__channels_40x10(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_channels(&ui, 255, 40, 10, false);
-	press(&ui, "C");
-	expect(&ui, "channels_40x10");
-}
-
-void test_screens__channels_ascii_80x24(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_channels(&ui, 16, 80, 24, true);
-	press(&ui, "C");
-	expect(&ui, "channels_ascii_80x24");
-}
-
-void test_screens__one_channel(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_channels(&ui, 1, 60, 15, false);
-	press(&ui, "C");
-	expect(&ui, "channels_one_60x15");
-}
-
-// The plot is near the cursor's channel; from the first row down to the next that is conspicuous.
-void test_screens__thousands_of_channels_nearer(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start_channels(&ui, 4096, 100, 30, false);
-	press(&ui, "C<lt>}++++");
-	expect(&ui, "channels_many_100x30");
+	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
+		start_channels(&ui, shot[i].of, shot[i].w, shot[i].h, shot[i].ascii);
+		press_shot(&ui, &shot[i], &differ);
+	}
+	assert_int_equal(differ, 0);
 }
 
 void test_screens__channels_that_are_not_known(void **state)
@@ -739,13 +431,4 @@ void test_screens__channels_that_are_not_known(void **state)
 	    "[1, 12, 49, 49] they are");
 	press(&ui, "C");
 	expect(&ui, "channels_unknown_80x24");
-}
-
-void test_screens__channels_not_gathered_yet(void **state)
-{
-	struct ui ui;
-	(void)state;
-	start(&ui, FAKE_RUNNING, 60, 15, false);
-	press(&ui, "C");
-	expect(&ui, "channels_later_60x15");
 }
