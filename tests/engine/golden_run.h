@@ -279,7 +279,7 @@ static inline int check_scale(const struct run *r, const cJSON *op, const cJSON 
 	cJSON_ArrayForEach(one, want) {
 		expected = one->valuedouble;
 		got = s->quant.scale[i < s->quant.n ? i : 0];
-		if (fabs(got - expected) > fmax(tolerance, 2e-6) * expected)
+		if (!(fabs(got - expected) <= fmax(tolerance, 2e-6) * expected))
 			break;
 		i++;
 	}

@@ -8,12 +8,13 @@
 #include "qtui/engine/op.h"
 
 #define NODE_RUN_MAX 16 // inputs
+#define NODE_RUN_OUT 4  // outputs
 
 struct node_run {
 	struct node n;
 	void *attrs;
-	int out_id[3];
-	struct tensor in[NODE_RUN_MAX], out[3];
+	int out_id[NODE_RUN_OUT];
+	struct tensor in[NODE_RUN_MAX], out[NODE_RUN_OUT];
 };
 
 static inline void *node_run_field(struct node_run *r, const char *name)
@@ -72,7 +73,7 @@ static inline void node_run(struct node_run *r)
 
 static inline void node_run_done(struct node_run *r)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < NODE_RUN_OUT; i++)
 		tensor_drop(&r->out[i]);
 	free(r->attrs);
 }

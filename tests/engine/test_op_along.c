@@ -384,7 +384,7 @@ void test_op_along__regions_of_all_channels(void **state)
 		const float *roi = regions + i / 12 * 4;
 		float at_x = roi[0] + (roi[2] - roi[0]) * (i % 2 ? .75f : .25f), at_y = roi[1] + (roi[3] - roi[1]) * (i % 4 / 2 ? .75f : .25f);
 		float want = (float)(i / 4 % 3 + 1) * (at_x + 2 * at_y), y = ((float *)r.out[0].data)[i];
-		if (fabsf(y - want) > 1e-4f * want)
+		if (!(fabsf(y - want) <= 1e-4f * want))
 			fail_msg("element %d is %g, not %g", i, (double)y, (double)want);
 	}
 	node_run_done(&r);
@@ -463,7 +463,7 @@ static void check_moments(const float *x, const int64_t *axes, int64_t n_axes)
 		squares[group[i]] += pow((double)x[i] - sum[group[i]], 2) / (double)each;
 	for (int64_t i = 0; i < A * B * C; i++) {
 		double want = ((double)x[i] - sum[group[i]]) / (sqrt(squares[group[i]]) + 1e-9), y = (double)((float *)r.out[0].data)[i];
-		if (fabs(y - want) > 1e-6)
+		if (!(fabs(y - want) <= 1e-6))
 			fail_msg("%d axes from %d: element %d is %g, not %g", (int)n_axes, (int)axes[0], (int)i, y, want);
 	}
 	node_run_done(&r);
@@ -476,6 +476,37 @@ void test_op_along__moments_over_any_axes(void **state)
 	(void)state;
 	for (int i = 0; i < 7; i++)
 		check_moments(x, axes[i], n_axes[i]);
+	for (int i = 0; i < A * B * C; i++)
+		x[i] *= 1e-9f; // what is added to the deviation counts
+	for (int i = 0; i < 7; i++)
+		check_moments(x, axes[i], n_axes[i]);
+	free(x);
+}
+
+// Of an even number of channels one more lies behind than before.
+void test_op_along__channels_normalized_by_their_neighbours(void **state)
+{
+	float *x = floats(11, A * B * C);
+
+	(void)state;
+	for (int64_t size = 1; size <= B + 1; size++) {
+		struct node_run r;
+		node_run_init(&r, "", "LRN", 13, 1);
+		*(int64_t *)node_run_field(&r, "size") = size;
+		*(float *)node_run_field(&r, "alpha") = 0.5f;
+		node_run_add(&r, DT_F32, SHAPE_OF(A, B, C), x);
+		node_run(&r);
+		for (int64_t i = 0; i < A * B * C; i++) {
+			int64_t channel = i / C % B;
+			double squares = 0, y = (double)((float *)r.out[0].data)[i];
+			for (int64_t k = channel - (size - 1) / 2; k <= channel + size / 2; k++)
+				squares += k >= 0 && k < B ? pow((double)x[i + (k - channel) * C], 2) : 0;
+			double want = (double)x[i] / pow(1 + 0.5 / (double)size * squares, 0.75);
+			if (!(fabs(y - want) <= 1e-6))
+				fail_msg("size %d: element %d is %g, not %g", (int)size, (int)i, y, want);
+		}
+		node_run_done(&r);
+	}
 	free(x);
 }
 
@@ -499,7 +530,7 @@ void test_op_along__lp_normalization_of_any_axis(void **state)
 				for (int64_t k = 0; k < dim[axis]; k++)
 					sum += pow(fabs((double)x[i + (k - i / step[axis] % dim[axis]) * step[axis]]), (double)p);
 				want = sum == 0 ? 0 : (double)x[i] / (p == 1 ? sum : sqrt(sum));
-				if (fabs(y - want) > 1e-7)
+				if (!(fabs(y - want) <= 1e-7))
 					fail_msg("p %d, axis %d: element %d is %g, not %g", (int)p, axis, (int)i, y, want);
 			}
 			node_run_done(&r);
@@ -524,7 +555,7 @@ void test_op_along__lp_pool_of_two_columns(void **state)
 			const float *at = x + i / (C - 1) * C + i % (C - 1);
 			double want = pow(pow(fabs((double)at[0]), (double)p) + pow(fabs((double)at[1]), (double)p), 1 / (double)p);
 			double y = (double)((float *)r.out[0].data)[i];
-			if (fabs(y - want) > 1e-6)
+			if (!(fabs(y - want) <= 1e-6))
 				fail_msg("p %d: element %d is %g, not %g", (int)p, i, y, want);
 		}
 		node_run_done(&r);

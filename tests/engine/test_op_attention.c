@@ -151,6 +151,69 @@ void test_op_attention__the_past_comes_first(void **state)
 	node_run_done(&parts);
 }
 
+// Query i sees the past and the keys up to its own.
+void test_op_attention__causal_queries_see_the_past(void **state)
+{
+	struct values v = make();
+	float past_k[B * KV * P * D], past_v[B * KV * P * D], k[B * KV * (T - P) * D], val[B * KV * (T - P) * D];
+	uint8_t seen[S * T];
+	struct node_run r[2];
+
+	(void)state;
+	cut(past_k, k, v.k);
+	cut(past_v, val, v.v);
+	for (int i = 0; i < S * T; i++)
+		seen[i] = i % T <= i / T + P;
+	for (int causal = 0; causal < 2; causal++) {
+		node_run_init(&r[causal], "", "Attention", 23, 1);
+		*(int64_t *)node_run_field(&r[causal], "is_causal") = causal;
+		node_run_add(&r[causal], DT_F32, SHAPE_OF(B, H, S, D), v.q);
+		node_run_add(&r[causal], DT_F32, SHAPE_OF(B, KV, T - P, D), k);
+		node_run_add(&r[causal], DT_F32, SHAPE_OF(B, KV, T - P, D), val);
+		node_run_add(&r[causal], DT_BOOL, SHAPE_OF(S, T), causal ? NULL : seen);
+		node_run_add(&r[causal], DT_F32, SHAPE_OF(B, KV, P, D), past_k);
+		node_run_add(&r[causal], DT_F32, SHAPE_OF(B, KV, P, D), past_v);
+		node_run(&r[causal]);
+	}
+	assert_near(r[1].out[0].data, r[0].out[0].data, B * H * S * D);
+	node_run_done(&r[0]);
+	node_run_done(&r[1]);
+}
+
+// qk_matmul_output: scaled products, those that tanh has capped, with the mask on top, and the shares.
+void test_op_attention__products_at_every_stage(void **state)
+{
+	struct values v = make();
+
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		struct node_run r;
+		node_run_init(&r, "", "Attention", 23, 4);
+		r.out_id[1] = r.out_id[2] = -1;
+		*(int64_t *)node_run_field(&r, "qk_matmul_output_mode") = mode;
+		*(float *)node_run_field(&r, "softcap") = 1.5f;
+		add_qkv(&r, &v);
+		node_run_add(&r, DT_F32, SHAPE_OF(S, T), v.mask);
+		node_run(&r);
+		for (int row = 0; row < B * H * S; row++) {
+			const float *k = v.k + (row / (H * S) * KV + row / S % H / (H / KV)) * T * D;
+			double want[4][T], total = 0;
+			for (int j = 0; j < T; j++) {
+				double dot = 0;
+				for (int e = 0; e < D; e++)
+					dot += (double)v.q[row * D + e] * (double)k[j * D + e];
+				want[0][j] = dot / sqrt(D);
+				want[1][j] = tanh(want[0][j] / 1.5) * 1.5;
+				want[2][j] = want[1][j] + (double)v.mask[row % S * T + j];
+				total += want[3][j] = exp(want[2][j]);
+			}
+			for (int j = 0; j < T; j++)
+				assert_float_equal(((float *)r.out[3].data)[row * T + j], mode == 3 ? want[3][j] / total : want[mode][j], 1e-5);
+		}
+		node_run_done(&r);
+	}
+}
+
 // ---- ONNX Runtime's own, all of H heads and S positions
 
 enum { HIDDEN = H * D, IN = 6, COLUMNS = 3 * HIDDEN };
@@ -215,6 +278,84 @@ void test_op_attention__multihead_adds_bias_and_padding(void **state)
 	assert_near(one.out[0].data, other.out[0].data, B * S * HIDDEN);
 	node_run_done(&one);
 	node_run_done(&other);
+}
+
+// The bias belongs to what comes now; the past has it already.
+void test_op_attention__multihead_behind_a_past(void **state)
+{
+	struct projected p = make_projected(), biased = p;
+	float past[2][B * H * P * D];
+	struct support_random random = {12};
+	struct node_run one, other;
+
+	(void)state;
+	support_random_floats(&random, past[0], 2 * B * H * P * D, -1, 1);
+	for (int part = 0; part < 3; part++)
+		for (int i = 0; i < B * S * HIDDEN; i++)
+			biased.y[part][i] += p.bias[part * HIDDEN + i % HIDDEN];
+	node_run_init(&one, "com.microsoft", "MultiHeadAttention", 1, 3);
+	*(int64_t *)node_run_field(&one, "num_heads") = H;
+	*(int64_t *)node_run_field(&one, "unidirectional") = 1;
+	node_run_init(&other, "", "Attention", 23, 3);
+	*(int64_t *)node_run_field(&other, "q_num_heads") = *(int64_t *)node_run_field(&other, "kv_num_heads") = H;
+	*(int64_t *)node_run_field(&other, "is_causal") = 1;
+	one.out_id[1] = other.out_id[1] = 1;
+	one.out_id[2] = other.out_id[2] = 2;
+	for (int i = 0; i < 3; i++) {
+		node_run_add(&one, DT_F32, SHAPE_OF(B, S, HIDDEN), p.y[i]);
+		node_run_add(&other, DT_F32, SHAPE_OF(B, S, HIDDEN), biased.y[i]);
+	}
+	node_run_add(&one, DT_F32, SHAPE_OF(COLUMNS), p.bias);
+	for (int i = 0; i < 2; i++)
+		node_run_add(&one, DT_F32, SCALAR, NULL);
+	node_run_add(&other, DT_F32, SCALAR, NULL);
+	for (int i = 0; i < 2; i++) {
+		node_run_add(&one, DT_F32, SHAPE_OF(B, H, P, D), past[i]);
+		node_run_add(&other, DT_F32, SHAPE_OF(B, H, P, D), past[i]);
+	}
+	node_run(&one);
+	node_run(&other);
+	for (int o = 0; o < 3; o++) {
+		assert_true(shape_equal(&one.out[o].shape, &other.out[o].shape));
+		assert_near(one.out[o].data, other.out[o].data, (int)tensor_count(&one.out[o]));
+	}
+	node_run_done(&one);
+	node_run_done(&other);
+}
+
+// Rank 5: queries, keys and values of each head side by side.
+void test_op_attention__multihead_of_what_is_packed(void **state)
+{
+	struct projected p = make_projected();
+	static float qkv[B * S * COLUMNS], kv[B * S * 2 * HIDDEN];
+	struct node_run apart, all, two;
+
+	(void)state;
+	for (int i = 0; i < B * S * HIDDEN; i++)
+		for (int part = 0; part < 3; part++) {
+			qkv[(i / D * 3 + part) * D + i % D] = p.y[part][i];
+			if (part)
+				kv[(i / D * 2 + part - 1) * D + i % D] = p.y[part][i];
+		}
+	multihead(&apart, &p);
+	node_run_init(&all, "com.microsoft", "MultiHeadAttention", 1, 1);
+	node_run_init(&two, "com.microsoft", "MultiHeadAttention", 1, 1);
+	*(int64_t *)node_run_field(&all, "num_heads") = *(int64_t *)node_run_field(&two, "num_heads") = H;
+	node_run_add(&all, DT_F32, SHAPE_OF(B, S, H, 3, D), qkv);
+	node_run_add(&two, DT_F32, SHAPE_OF(B, S, HIDDEN), p.y[0]);
+	node_run_add(&two, DT_F32, SHAPE_OF(B, S, H, 2, D), kv);
+	node_run_add(&all, DT_F32, SCALAR, NULL);
+	node_run_add(&all, DT_F32, SCALAR, NULL);
+	node_run_add(&two, DT_F32, SCALAR, NULL);
+	for (int i = 0; i < 2; i++) {
+		node_run_add(i ? &all : &two, DT_F32, SHAPE_OF(COLUMNS), p.bias);
+		node_run_add(i ? &all : &two, DT_I32, SHAPE_OF(B, S), padding);
+		node_run(i ? &all : &two);
+		assert_near(i ? all.out[0].data : two.out[0].data, apart.out[0].data, B * S * HIDDEN);
+	}
+	node_run_done(&apart);
+	node_run_done(&all);
+	node_run_done(&two);
 }
 
 void test_op_attention__projects_its_input(void **state)

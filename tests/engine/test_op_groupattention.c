@@ -90,6 +90,75 @@ void test_op_groupattention__is_rotary_and_attention(void **state)
 	check_window(&p, 2, near_two);
 }
 
+// Rotary embedding and causal attention of one prompt of the batch, its heads cut out of rows of `all` heads.
+static void run_prompt(struct node_run *plain, const struct parts *p, const float *packed, const int64_t *position)
+{
+	enum { ALL = (HEADS + 2 * KV) * SIZE };
+	static const int first[3] = {0, HEADS * SIZE, (HEADS + KV) * SIZE}, heads[3] = {HEADS, KV, KV};
+	static float part[3][Q];
+	struct node_run turned[2];
+
+	for (int i = 0; i < 3; i++)
+		for (int row = 0; row < ROWS; row++)
+			memcpy(part[i] + row * heads[i] * SIZE, packed + row * ALL + first[i], (size_t)(heads[i] * SIZE) * sizeof(float));
+	node_run_init(plain, "", "Attention", 23, 1);
+	*(int64_t *)node_run_field(plain, "q_num_heads") = HEADS;
+	*(int64_t *)node_run_field(plain, "kv_num_heads") = KV;
+	*(int64_t *)node_run_field(plain, "is_causal") = 1;
+	for (int i = 0; i < 2; i++) {
+		node_run_init(&turned[i], "com.microsoft", "RotaryEmbedding", 1, 1);
+		*(int64_t *)node_run_field(&turned[i], "num_heads") = heads[i];
+		*(int64_t *)node_run_field(&turned[i], "rotary_embedding_dim") = 2 * PAIRS;
+		node_run_add(&turned[i], DT_F32, SHAPE_OF(1, ROWS, heads[i] * SIZE), part[i]);
+		node_run_add(&turned[i], DT_I64, SHAPE_OF(1, ROWS), position);
+		node_run_add(&turned[i], DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->cos);
+		node_run_add(&turned[i], DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->sin);
+		node_run(&turned[i]);
+		node_run_add(plain, DT_F32, SHAPE_OF(1, ROWS, heads[i] * SIZE), turned[i].out[0].data);
+	}
+	node_run_add(plain, DT_F32, SHAPE_OF(1, ROWS, KV * SIZE), part[2]);
+	node_run(plain);
+	node_run_done(&turned[0]);
+	node_run_done(&turned[1]);
+}
+
+// All prompts are as long as the longest; where a shorter one ends its padding follows, which nothing before it sees.
+void test_op_groupattention__packed_prompts_with_positions(void **state)
+{
+	enum { BATCH = 2, ROW = (HEADS + 2 * KV) * SIZE };
+	static const int32_t lengths[BATCH] = {ROWS - 2, ROWS - 1}, total = ROWS;
+	static const int64_t position[BATCH * ROWS] = {0, 1, 2, 5, 9, 7};
+	static float packed[BATCH * ROWS * ROW];
+	struct support_random random = {4};
+	struct parts p;
+	struct node_run r;
+
+	(void)state;
+	fill(&p);
+	support_random_floats(&random, packed, BATCH * ROWS * ROW, -1, 1);
+	node_run_init(&r, "com.microsoft", "GroupQueryAttention", 1, 1);
+	*(int64_t *)node_run_field(&r, "num_heads") = HEADS;
+	*(int64_t *)node_run_field(&r, "kv_num_heads") = KV;
+	*(int64_t *)node_run_field(&r, "do_rotary") = 1;
+	node_run_add(&r, DT_F32, SHAPE_OF(BATCH, ROWS, ROW), packed);
+	for (int i = 0; i < 4; i++)
+		node_run_add(&r, DT_F32, SCALAR, NULL);
+	node_run_add(&r, DT_I32, SHAPE_OF(BATCH), lengths);
+	node_run_add(&r, DT_I32, SCALAR, &total);
+	node_run_add(&r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p.cos);
+	node_run_add(&r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p.sin);
+	node_run_add(&r, DT_I64, SHAPE_OF(BATCH, ROWS), position);
+	node_run(&r);
+	for (int b = 0; b < BATCH; b++) {
+		struct node_run plain;
+		run_prompt(&plain, &p, packed + b * ROWS * ROW, position + b * ROWS);
+		for (int i = 0; i < Q; i++)
+			assert_float_equal(((const float *)r.out[0].data)[b * Q + i], ((const float *)plain.out[0].data)[i], 1e-5);
+		node_run_done(&plain);
+	}
+	node_run_done(&r);
+}
+
 void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 {
 	static const int32_t beyond = PAST + ROWS, fits = PAST + ROWS - 1, few = ROWS - 1;

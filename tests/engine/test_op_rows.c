@@ -83,6 +83,58 @@ void test_op_rows__broadcast(void **state)
 	}
 }
 
+static float folded(const char *op, float acc, float v)
+{
+	if (!strcmp(op, "Max"))
+		return v > acc ? v : acc;
+	if (!strcmp(op, "Min"))
+		return v < acc ? v : acc;
+	return acc + v;
+}
+
+// Max, Min, Sum and Mean fold their inputs from the left, each broadcast to the result.
+static void check_fold(struct support_random *r, const char *op, int n, const struct shape *full)
+{
+	struct operand o[NODE_RUN_MAX];
+	struct shape y = *full;
+	struct node_run run;
+
+	node_run_init(&run, "", op, 13, 1);
+	for (int d = 0; d < y.rank; d++)
+		y.dim[d] = 1;
+	for (int k = 0; k < n; k++) {
+		o[k] = some_operand(r, full);
+		node_run_add(&run, DT_F32, o[k].shape, o[k].x);
+		for (int d = 0; d < y.rank; d++)
+			y.dim[d] = o[k].shape.dim[d] > y.dim[d] ? o[k].shape.dim[d] : y.dim[d];
+	}
+	node_run(&run);
+	assert_true(shape_equal(&run.out[0].shape, &y));
+	for (int64_t i = 0; i < shape_count(&y); i++) {
+		float want = met(&o[0], &y, i);
+		for (int k = 1; k < n; k++)
+			want = folded(op, want, met(&o[k], &y, i));
+		want = strcmp(op, "Mean") ? want : want / (float)n;
+		if (((float *)run.out[0].data)[i] != want)
+			fail_msg("%s of %d: element %d is %g, not %g", op, n, (int)i, (double)((float *)run.out[0].data)[i], (double)want);
+	}
+	node_run_done(&run);
+	for (int k = 0; k < n; k++)
+		free(o[k].x);
+}
+
+void test_op_rows__folds_of_many_inputs(void **state)
+{
+	static const char *const ops[] = {"Max", "Min", "Sum", "Mean"};
+	const struct shape full = SHAPE_OF(3, 5, 7);
+	struct support_random r = {43};
+
+	for (int op = 0; op < 4; op++)
+		for (int n = 1; n <= 5; n++)
+			for (int i = 0; i < 8; i++)
+				check_fold(&r, ops[op], n, &full);
+}
+
 // ---- reductions
 
 static float reduced(const char *op, const float *x, int64_t n)

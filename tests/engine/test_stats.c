@@ -80,7 +80,7 @@ static struct tensor_sums naive(const struct tensor *f, const struct tensor *q, 
 
 static void near(double got, double want, double size)
 {
-	if (fabs(got - want) > 2e-6 * size)
+	if (!(fabs(got - want) <= 2e-6 * size))
 		fail_msg("%.9g is not %.9g", got, want);
 }
 

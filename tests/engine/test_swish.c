@@ -21,7 +21,7 @@ static void check_size(struct support_random *r, const struct epilogue *e, float
 		float in = e->add == ADD_BEFORE ? x[i] + residual[i] : x[i];
 		float near = fabsf((float)exact(e->act.kind, in)), ulp = nextafterf(near, INFINITY) - near;
 		float after = e->add == ADD_AFTER ? residual[i] : 0.0f, error = e->add == ADD_AFTER ? fabsf(y[i]) * 1.2e-7f : 0.0f;
-		if (fabs(y[i] - (exact(e->act.kind, in) + after)) > 2.0 * ulp + error)
+		if (!(fabs(y[i] - (exact(e->act.kind, in) + after)) <= 2.0 * ulp + error))
 			fail_msg("activation %d of %.9g is %.9g", e->act.kind, (double)in, (double)y[i]);
 	}
 }
