@@ -141,11 +141,6 @@ void jobs_free(struct jobs **j)
 	free(old);
 }
 
-int jobs_threads(const struct jobs *j)
-{
-	return j->threads;
-}
-
 // A lone call: waking a worker would take longer than many a call. The caller's own priority stays as it is.
 static bool run_here(const struct jobs *j, const struct run *r)
 {

@@ -106,12 +106,9 @@ void test_tuned__is_kept_beside_sessions(void **state)
 	assert_int_not_equal(session_apply(s, again, &err), STATUS_OK);
 	assert_non_null(strstr(err.text, file)); // says which file is missing
 	// One that has other weights than those of its name is not taken.
-	struct bytes model = {0};
 	struct tuning *none = tuning_new();
-	assert_int_equal(onnx_write_tuned(&model, study_graph(st), none, &err), STATUS_OK);
-	assert_int_equal(file_write(file, model.data, model.size, &err), STATUS_OK);
+	assert_int_equal(onnx_save_tuned(file, study_graph(st), none, &err), STATUS_OK);
 	assert_int_equal(session_apply(s, again, &err), STATUS_FORMAT);
-	bytes_done(&model);
 	tuning_drop(&none);
 	// A session that is not wanted any more goes with them.
 	session_remove(path);
@@ -186,13 +183,12 @@ void test_tuned__models_hold_the_codes(void **state)
 	struct snapshot *snap = study_snapshot(st);
 	const struct plan *p = snapshot_plan(snap);
 	const char *path = support_temp("tuned.onnx"), *qdq = support_temp("qdq.onnx");
-	struct bytes model = {0}, quantized = {0};
+	struct bytes quantized = {0};
 	struct str loss = {0};
 	struct graph *g = NULL, *q = NULL;
 	struct plan *fresh = NULL;
 	struct edits *none;
-	if (onnx_write_tuned(&model, p->g, p->tuning, &err) || file_write(path, model.data, model.size, &err) ||
-	    onnx_load(&g, path, &(struct onnx_options){0}, &err) || onnx_write_qdq(&quantized, p, &loss, &err) ||
+	if (onnx_save_tuned(path, p->g, p->tuning, &err) || onnx_load(&g, path, &(struct onnx_options){0}, &err) || onnx_write_qdq(&quantized, p, &loss, &err) ||
 	    file_write(qdq, quantized.data, quantized.size, &err) || onnx_load(&q, qdq, &(struct onnx_options){0}, &err))
 		fail_msg("%s", err.text);
 	assert_true(tuning_count(p->tuning) > 0);
@@ -213,7 +209,6 @@ void test_tuned__models_hold_the_codes(void **state)
 	edits_free(&none);
 	graph_free(&g);
 	graph_free(&q);
-	bytes_done(&model);
 	bytes_done(&quantized);
 	str_done(&loss);
 	snapshot_drop(&snap);

@@ -38,7 +38,9 @@ void test_jobs__calls_each_once_and_one_a_worker(void **state)
 {
 	for (int threads = 1; threads <= 8; threads++) {
 		struct jobs *j = jobs_new(threads);
-		assert_int_equal(jobs_threads(j), threads);
+		struct record lone = {.workers = threads};
+		jobs_run(j, 1, note, &lone, NULL);
+		assert_int_equal(lone.width, SUPPORT_WIDTH(threads));
 		for (int n = 0; n <= 1000; n = 3 * n + 1) {
 			struct record r = {.workers = threads};
 			jobs_run(j, n, note, &r, NULL);
@@ -99,13 +101,16 @@ void test_jobs__a_lone_call_stays_with_its_caller(void **state)
 
 void test_jobs__out_of_range_thread_counts_are_mended(void **state)
 {
-	struct jobs *j = jobs_new(0);
-	assert_int_equal(jobs_threads(j), 1);
-	jobs_free(&j);
-	j = jobs_new(-5);
-	assert_int_equal(jobs_threads(j), 1);
-	jobs_free(&j);
-	jobs_free(&j);
+	static const int wanted[] = {0, -5};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		struct jobs *j = jobs_new(wanted[i]);
+		struct record r = {.workers = 1};
+		jobs_run(j, 1, note, &r, NULL);
+		assert_int_equal(r.calls[0], 1);
+		assert_int_equal(r.width, 1);
+		jobs_free(&j);
+		jobs_free(&j);
+	}
 }
 
 struct cancelling {

@@ -21,7 +21,7 @@ static struct observer_setup setup_for(const struct target *t, enum calib_method
 {
 	struct observer_setup s = {.target = t, .method = m, .kl_bins = 4096, .samples = samples, .floor = -INFINITY};
 	s.quant = (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .symmetric = symmetric,
-		.pow2 = target_needs_pow2(t), .qmin = symmetric ? -128 : 0, .qmax = symmetric ? 127 : 255};
+		.pow2 = t->scale.pow2, .qmin = symmetric ? -128 : 0, .qmax = symmetric ? 127 : 255};
 	return s;
 }
 

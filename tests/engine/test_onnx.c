@@ -32,7 +32,8 @@ void test_onnx__nodes_values_and_origins(void **state)
 	assert_string_equal(g->node[1].name, "Neg_1"); // no name in the file: operator and index
 	assert_int_equal(graph_find_node(g, "Neg_1"), 1);
 	assert_int_equal(graph_find_node(g, "Neg_2"), -1);
-	assert_string_equal(graph_nearest_node(g, "frist"), "first");
+	assert_int_equal(graph_no_node(g, "frist", &c.err), STATUS_NOTFOUND);
+	assert_non_null(strstr(c.err.text, "the nearest is first"));
 	assert_int_equal(g->n_inputs, 1);
 	assert_int_equal(g->value[g->input[0]].shape.dim[1], 4);
 	assert_int_equal(g->value[graph_find_value(g, "h")].producer, 0);
@@ -155,7 +156,8 @@ void test_onnx__unused_nodes_go(void **state)
 	assert_int_equal(c.loaded->origin[3].node, -1);
 	assert_int_equal(graph_no_node(c.loaded, "unused", &c.err), STATUS_NOTFOUND);
 	assert_non_null(strstr(c.err.text, "node unused is left out"));
-	assert_null(graph_nearest_node(c.loaded, "unusde")); // it could not be taken either
+	assert_int_equal(graph_no_node(c.loaded, "unusde", &c.err), STATUS_NOTFOUND);
+	assert_null(strstr(c.err.text, "nearest")); // it could not be taken either
 	case_done(&c);
 }
 

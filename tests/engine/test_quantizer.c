@@ -70,10 +70,8 @@ void test_quantizer__every_rounding_at_half_way_points(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct quantizer q = linear(one, none, -128, 127);
 		q.rounding = rows[i].r;
-		for (int j = 0; j < 8; j++) {
-			assert_true(round_with(rows[i].r, rows[i].x[j]) == rows[i].want[j]);
+		for (int j = 0; j < 8; j++)
 			assert_int_equal(quantize_one(&q, 0, rows[i].x[j]), (int64_t)rows[i].want[j]);
-		}
 	}
 }
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../src/engine/plan/target_impl.h"
 #include "support.h"
-#include "qtui/engine/target.h"
 
 void test_target__all_that_ship_load(void **state)
 {
@@ -16,7 +16,7 @@ void test_target__all_that_ship_load(void **state)
 		if (target_load(&t, names[i], &err))
 			fail_msg("%s", err.text);
 		assert_string_equal(target_name(t), names[i]);
-		assert_true(strlen(target_title(t)) > 5);
+		assert_true(strlen(t->title) > 5);
 		target_free(&t);
 		free(names[i]);
 	}
@@ -39,7 +39,7 @@ void test_target__facts(void **state)
 		struct error err;
 		assert_int_equal(target_load(&t, facts[i].name, &err), STATUS_OK);
 		assert_int_equal(target_default_calibration(t), facts[i].calibration);
-		assert_int_equal(target_needs_pow2(t), facts[i].pow2);
+		assert_int_equal(t->scale.pow2, facts[i].pow2);
 		assert_int_equal(target_has_precision(t, 16), facts[i].wide);
 		target_free(&t);
 	}

@@ -8,10 +8,9 @@
 #include <stddef.h>
 
 struct jobs;
-// `threads` >= 1 workers, which thread_start starts.
+// `threads` workers, one at the least and as many as the system gives, which thread_start starts.
 struct jobs *jobs_new(int threads);
 void jobs_free(struct jobs **j); // waits for what runs
-int jobs_threads(const struct jobs *j);
 // Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all are done. A lone
 // call is made by the caller itself, whom nobody has to wake, unless the workers yield.
 // `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP threads that it

@@ -87,8 +87,6 @@ void graph_free(struct graph **g);
 // The node with this (file's or normalised) name, following the map of origins; -1 when there is none.
 int graph_find_node(const struct graph *g, const char *name);
 int graph_find_value(const struct graph *g, const char *name); // -1 when there is none
-// The name nearest to `name` that graph_find_node finds, for "did you mean"; NULL when none is near.
-const char *graph_nearest_node(const struct graph *g, const char *name);
 // STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the graph.
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err);
 // Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value` is -1, without the

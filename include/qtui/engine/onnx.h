@@ -33,7 +33,6 @@ MUST_CHECK enum status onnx_write_qdq(struct bytes *out, const struct plan *p, s
 // The same graph in float, with tuned weights and biases in place of its own: what quantizes it on the same grids gets the tuned codes.
 // Metadata ONNX_TUNED says which nodes are tuned, for which grids; those with a zero grid (equalize.h) are for any and not among them.
 #define ONNX_TUNED "qtui_tuned"
-MUST_CHECK enum status onnx_write_tuned(struct bytes *out, const struct graph *g, const struct tuning *t, struct error *err);
 MUST_CHECK enum status onnx_save_tuned(const char *path, const struct graph *g, const struct tuning *t, struct error *err);
 // Tuned constants back from such a file, for the graph that they were made for.
 MUST_CHECK enum status onnx_read_tuned(struct tuning **out, const struct graph *g, const char *path, struct error *err);

@@ -119,8 +119,6 @@ int64_t plan_lost_divisors(const struct plan *p, int node);
 // What stands for the constant at a slot while the plan quantizes: the tuned one, where it fits the grid, or the graph's own; and its key.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
-// The node's tuned constants where they are in force, or NULL.
-const struct tuned *plan_tuned(const struct plan *p, int node);
 // The plan without edits, constants and observations: what may be edited is asked of it. It reads g and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);
 // A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest. An edit that

@@ -28,7 +28,6 @@ struct quantizer {
 enum dtype quantizer_dtype(const struct quantizer *q);
 struct key quantizer_key(const struct quantizer *q); // zero key for NULL or QUANT_NONE
 bool quantizer_equal(const struct quantizer *a, const struct quantizer *b);
-float round_with(enum rounding r, float x);
 
 // Over whole tensors of any layout (padding of LAYOUT_BLOCK written as `zero` codes and 0.0f). dst is allocated with the
 // type that is wanted: codes of quantizer_dtype, or DT_F32 for quantize-then-dequantize. `width` OpenMP threads.

@@ -14,9 +14,7 @@ struct target; // private to src/engine/plan
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
-const char *target_title(const struct target *t);      // a phrase for people
 enum calib_method target_default_calibration(const struct target *t);
-bool target_needs_pow2(const struct target *t);
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 // Names of all targets that can be loaded, in order; the caller frees each and the array.
 char **target_list(int *n);

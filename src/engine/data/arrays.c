@@ -6,6 +6,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
+#include "qtui/engine/half.h"
 #include "qtui/engine/onnx.h"
 
 struct arrays {
@@ -48,23 +49,6 @@ static struct npy as_npy(const struct tensor *t)
 	return a;
 }
 
-// To nearest even; a NaN is the quiet one of its sign.
-static uint16_t half_bits(float v)
-{
-	const uint16_t sign = signbit(v) ? 0x8000 : 0;
-	int exponent;
-
-	v = fabsf(v);
-	if (isnan(v))
-		return sign | 0x7e00;
-	if (v >= 65520)
-		return sign | 0x7c00;
-	if (v < 0x1p-14f)
-		return sign | (uint16_t)nearbyintf(v * 0x1p24f);
-	const float eleven = ldexpf(frexpf(v, &exponent), 11); // bits, the leading one counts up the exponent
-	return (uint16_t)(sign + ((exponent + 13) << 10) + (int)nearbyintf(eleven));
-}
-
 static enum status write_floats(const struct npy *floats, int item, const char *path, struct error *err)
 {
 	const float *from = floats->data;
@@ -78,7 +62,7 @@ static enum status write_floats(const struct npy *floats, int item, const char *
 		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu elements", path, n);
 	for (size_t i = 0; i < n; i++)
 		if (item == 2)
-			((uint16_t *)a.data)[i] = half_bits(from[i]);
+			((uint16_t *)a.data)[i] = half_of_float(from[i]);
 		else
 			((double *)a.data)[i] = (double)from[i];
 	enum status s = npy_write(&a, path, err);
@@ -279,16 +263,6 @@ int arrays_rows(const struct arrays *a, int i, const struct shape *input)
 	return batch_of_one && own.rank == input->rank - 1 && dims_equal(own.dim, input->dim + 1, own.rank);
 }
 
-static double half_value(uint16_t h)
-{
-	int exponent = h >> 10 & 31, fraction = h & 0x3ff;
-	double v = exponent == 31 ? (fraction ? NAN : INFINITY)
-	           : exponent     ? ldexp(1024 + fraction, exponent - 25)
-	                          : ldexp(fraction, -24);
-
-	return h & 0x8000 ? -v : v;
-}
-
 // Element i as a double. (64-bit integers of more than 53 bits lose their low ones; inputs of models do not have
 // those.)
 static double element(const struct npy *x, size_t i)
@@ -303,7 +277,7 @@ static double element(const struct npy *x, size_t i)
 
 	memcpy(&v, p, (size_t)x->item);
 	if (x->kind == 'f')
-		return x->item == 8 ? v.f64 : x->item == 4 ? v.f32 : half_value((uint16_t)v.bits);
+		return x->item == 8 ? v.f64 : x->item == 4 ? v.f32 : half_to_float((uint16_t)v.bits);
 	if (x->kind == 'i')
 		return (double)((int64_t)(v.bits << shift) >> shift);
 	return (double)v.bits;

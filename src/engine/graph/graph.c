@@ -88,7 +88,8 @@ int graph_find_value(const struct graph *g, const char *name)
 	return namemap_get(g->value_by_name, name);
 }
 
-const char *graph_nearest_node(const struct graph *g, const char *name)
+// The name nearest to `name` that graph_find_node finds, for "did you mean"; NULL when none is near.
+static const char *nearest_node(const struct graph *g, const char *name)
 {
 	const size_t longest = 256;
 	const char *best = NULL;
@@ -112,7 +113,7 @@ const char *graph_nearest_node(const struct graph *g, const char *name)
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err)
 {
 	int origin = namemap_get(g->origin_by_name, name);
-	const char *near = origin < 0 ? graph_nearest_node(g, name) : NULL;
+	const char *near = origin < 0 ? nearest_node(g, name) : NULL;
 
 	if (origin >= 0 && g->origin[origin].fate == FATE_FOLDED)
 		return error_set(err, STATUS_NOTFOUND, "node %.200s is computed when the model is loaded: there is nothing to quantize", name);

@@ -1,26 +1,10 @@
 // One row a data type; every row knows the size of an item in raw bytes and how an item becomes an element.
 #include <string.h>
-#include "qtui/engine/minifloat.h"
 #include "narrow.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/half.h"
+#include "qtui/engine/minifloat.h"
 #include "tensor_proto.h"
-
-static float half_to_float(uint16_t h)
-{
-	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 31, fraction = h & 0x3ff, bits;
-	float f;
-
-	if (exponent == 31) {
-		bits = sign | 0x7f800000 | fraction << 13;
-	} else if (exponent) {
-		bits = sign | (exponent + 112) << 23 | fraction << 13;
-	} else {
-		f = (float)fraction * 0x1p-24f;
-		return sign ? -f : f;
-	}
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
 
 static float bfloat_to_float(uint16_t h)
 {

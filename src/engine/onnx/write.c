@@ -373,17 +373,11 @@ enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *
 	return s;
 }
 
-enum status onnx_write_tuned(struct bytes *out, const struct graph *g, const struct tuning *t, struct error *err)
-{
-	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
-
-	return write_graph(out, &w, err);
-}
-
 enum status onnx_save_tuned(const char *path, const struct graph *g, const struct tuning *t, struct error *err)
 {
+	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
 	struct bytes model = {0};
-	enum status s = onnx_write_tuned(&model, g, t, err);
+	enum status s = write_graph(&model, &w, err);
 
 	if (!s)
 		s = file_write(path, model.data, model.size, err);

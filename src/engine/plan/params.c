@@ -337,8 +337,9 @@ void plan_bias_scales(struct plan *p)
 			bias_scale(p, &p->slot[i]);
 }
 
-// A weight that the plan leaves in float, or puts on another grid than it was tuned for, is the graph's own, and so is its bias.
-const struct tuned *plan_tuned(const struct plan *p, int node)
+// The tuned constants of a node where they are in force, or NULL: a weight that the plan leaves in float, or puts on another grid than it was
+// tuned for, is the graph's own, and so is its bias.
+static const struct tuned *tuned_here(const struct plan *p, int node)
 {
 	const struct tuned *t = tuning_of(p->tuning, node);
 	const struct quantizer *q = t ? slot_quantizer(plan_in(p, node, 1)) : NULL;
@@ -348,7 +349,7 @@ const struct tuned *plan_tuned(const struct plan *p, int node)
 const struct tensor *plan_constant(const struct plan *p, int slot)
 {
 	const struct slot *s = &p->slot[slot];
-	const struct tuned *t = plan_tuned(p, s->node);
+	const struct tuned *t = tuned_here(p, s->node);
 	const struct tensor *x = t ? tuned_input(t, s->index) : NULL;
 	return x ? x : p->g->value[s->value].constant;
 }
@@ -356,7 +357,7 @@ const struct tensor *plan_constant(const struct plan *p, int slot)
 struct key plan_content(const struct plan *p, int slot)
 {
 	const struct slot *s = &p->slot[slot];
-	const struct tuned *t = plan_tuned(p, s->node);
+	const struct tuned *t = tuned_here(p, s->node);
 	if (t && s->index == 1)
 		return t->weight_key;
 	return t && s->index == 2 && t->bias.data ? t->bias_key : p->g->value[s->value].content;

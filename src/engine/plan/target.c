@@ -210,19 +210,9 @@ const char *target_name(const struct target *t)
 	return t->name;
 }
 
-const char *target_title(const struct target *t)
-{
-	return t->title;
-}
-
 enum calib_method target_default_calibration(const struct target *t)
 {
 	return t->calibration.method;
-}
-
-bool target_needs_pow2(const struct target *t)
-{
-	return t->scale.pow2;
 }
 
 bool target_has_precision(const struct target *t, int bits)

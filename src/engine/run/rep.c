@@ -115,7 +115,8 @@ static void regrid8(struct tensor *dst, const struct tensor *src, const struct q
 	elt_lut8(lut, src->data, dst->data, tensor_stored(src), width);
 }
 
-enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
+// A holder of its own of the codes of `r` on the grid of `q`.
+static enum status to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
 {
 	const struct quantizer *from = rep_quantizer(r);
 	if (from && quantizer_same_grid(from, q)) {
@@ -145,7 +146,7 @@ out:
 enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err)
 {
 	if (quantizer_has_codes(q))
-		return rep_to_codes(out, r, q, width, err);
+		return to_codes(out, r, q, width, err);
 	struct rep x = {0};
 	enum status st = rep_to_float(&x, r, width, err);
 	if (st == STATUS_OK && (st = rep_alloc(out, DT_F32, x.t.layout, &x.t.shape, err)) == STATUS_OK)

@@ -149,7 +149,6 @@ bool exec_integer(const struct exec *x); // FULL or ALONE
 // Reps.
 void rep_set_quantizer(struct rep *r, const struct quantizer *q);
 MUST_CHECK enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
-MUST_CHECK enum status rep_to_codes(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err); // new count
 void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again, in codes what stands for zero
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes

@@ -49,7 +49,7 @@ bool quantizer_equal(const struct quantizer *a, const struct quantizer *b)
 	return key_equal(quantizer_key(a), quantizer_key(b));
 }
 
-float round_with(enum rounding r, float x)
+static float round_with(enum rounding r, float x)
 {
 	switch (r) {
 	case ROUND_HALF_UP: return floorf(x + 0.5f);
