@@ -28,9 +28,9 @@ static void copy_tap_row(float *dst, const float *x_row, const struct conv_geome
 {
 	int64_t offset = kx * g->dil_w - g->pad_l;
 	struct span s = conv_span(g->ow, g->stride_w, offset, g->w);
-	memset(dst, 0, (size_t)g->ow * sizeof(*dst));
+	memset(dst, 0, (size_t)g->ow * sizeof *dst);
 	if (g->stride_w == 1 && s.first < s.end)
-		memcpy(dst + s.first, x_row + s.first + offset, (size_t)(s.end - s.first) * sizeof(*dst));
+		memcpy(dst + s.first, x_row + s.first + offset, (size_t)(s.end - s.first) * sizeof *dst);
 	else
 		for (int64_t i = s.first; i < s.end; i++)
 			dst[i] = x_row[i * g->stride_w + offset];
@@ -43,7 +43,7 @@ static void fill_tap(float *dst, const float *x, const struct conv_geometry *g, 
 	for (int64_t y = y0; y < y0 + rows; y++, dst += g->ow) {
 		int64_t iy = y * g->stride_h + ky * g->dil_h - g->pad_t;
 		if (iy < 0 || iy >= g->h)
-			memset(dst, 0, (size_t)g->ow * sizeof(*dst));
+			memset(dst, 0, (size_t)g->ow * sizeof *dst);
 		else
 			copy_tap_row(dst, x + iy * g->w, g, kx);
 	}

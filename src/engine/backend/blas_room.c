@@ -22,7 +22,7 @@ static const char alone[] = "OPENBLAS_NUM_THREADS=1";
 // The first of its name is the one that counts.
 static bool is_alone(char **env)
 {
-	while (*env && strncmp(*env, alone, sizeof(alone) - 2) != 0)
+	while (*env && strncmp(*env, alone, sizeof alone - 2) != 0)
 		env++;
 	return *env && strcmp(*env, alone) == 0;
 }
@@ -33,10 +33,10 @@ static void begin_anew(char **argv, char **env)
 	size_t n = 0;
 	while (env[n])
 		n++;
-	char **with = malloc((n + 2) * sizeof(*with));
+	char **with = malloc((n + 2) * sizeof *with);
 	if (self && with) {
 		with[0] = (char *)alone;
-		memcpy(with + 1, env, (n + 1) * sizeof(*with));
+		memcpy(with + 1, env, (n + 1) * sizeof *with);
 		execve(self, argv, with);
 	}
 	error_end("there is a limit on address space (ulimit -v): set %s", alone);

@@ -23,7 +23,7 @@ static enum status no_memory(int64_t n, struct error *err)
 enum status kept_conv_new(struct kernel **out, const struct kernel_ops *ops, const struct conv_task *t,
     struct error *err)
 {
-	struct kept_conv *k = xcalloc(1, sizeof(*k));
+	struct kept_conv *k = xcalloc(1, sizeof *k);
 	int64_t weights = conv_weight_count(&t->g);
 	bool failed = false;
 	k->base = (struct kernel){ops, (size_t)weights * sizeof(float)};

@@ -101,7 +101,7 @@ struct onednn_call {
 
 static struct onednn_call *call_new(dnnl_primitive_t p, const struct onednn_arg *arg, int n)
 {
-	struct onednn_call *c = xcalloc(1, sizeof(*c));
+	struct onednn_call *c = xcalloc(1, sizeof *c);
 	*c = (struct onednn_call){.p = p, .n = n};
 	must(dnnl_stream_create(&c->stream, engine, dnnl_stream_default_flags));
 	for (int i = 0; i < n; i++) {

@@ -23,7 +23,7 @@ struct api_md {
 static inline dnnl_status_t api_md_init(struct api_md *m, int rank, const int64_t *dim, dnnl_format_tag_t tag)
 {
 	dnnl_dims_t dims = {0};
-	memcpy(dims, dim, (size_t)rank * sizeof(*dim));
+	memcpy(dims, dim, (size_t)rank * sizeof *dim);
 	return dnnl_memory_desc_create_with_tag(&m->own, rank, dims, dnnl_f32, tag);
 }
 
@@ -65,7 +65,7 @@ struct api_md {
 static inline dnnl_status_t api_md_init(struct api_md *m, int rank, const int64_t *dim, dnnl_format_tag_t tag)
 {
 	dnnl_dims_t dims = {0};
-	memcpy(dims, dim, (size_t)rank * sizeof(*dim));
+	memcpy(dims, dim, (size_t)rank * sizeof *dim);
 	return dnnl_memory_desc_init_by_tag(&m->own, rank, dims, dnnl_f32, tag);
 }
 

@@ -20,7 +20,7 @@ static void fill_weights(float *dst, const struct onednn_conv *k, const struct c
 	for (int64_t oc = 0; oc < g->oc; oc++) {
 		int64_t c0 = oc / (g->oc / g->group) * c_group;
 		for (int64_t c = c0; c < c0 + c_group; c += side_by_side)
-			memcpy(dst + (oc * dims[2] + c % dims[2]) * taps, kept_weights(t, oc, c), (size_t)(side_by_side * taps) * sizeof(*dst));
+			memcpy(dst + (oc * dims[2] + c % dims[2]) * taps, kept_weights(t, oc, c), (size_t)(side_by_side * taps) * sizeof *dst);
 	}
 }
 
@@ -154,14 +154,14 @@ static const struct kernel_ops conv_ops = {conv_run, conv_scratch, conv_free};
 
 static struct onednn_conv *new_kernel(const struct conv_task *t, const struct grouping *as)
 {
-	struct onednn_conv *k = xcalloc(1, sizeof(*k));
+	struct onednn_conv *k = xcalloc(1, sizeof *k);
 	k->base.ops = &conv_ops;
 	k->task = *t;
 	k->task.weight = k->task.bias = NULL;
 	k->as = *as;
 	if (t->bias) {
-		k->bias = xcalloc((size_t)as->oc, sizeof(*k->bias));
-		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof(*k->bias));
+		k->bias = xcalloc((size_t)as->oc, sizeof *k->bias);
+		memcpy(k->bias, t->bias, (size_t)t->g.oc * sizeof *k->bias);
 	}
 	return k;
 }

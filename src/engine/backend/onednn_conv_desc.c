@@ -126,7 +126,7 @@ void conv_desc_weight_dims(int64_t dims[5], const struct onednn_conv *k)
 {
 	const struct grouping *as = &k->as;
 	int64_t c = (is_flat(k) ? k->task.g.c : as->c) / as->group;
-	memcpy(dims, (int64_t[5]){as->group, as->oc / as->group, c, k->task.g.kh, k->task.g.kw}, 5 * sizeof(*dims));
+	memcpy(dims, (int64_t[5]){as->group, as->oc / as->group, c, k->task.g.kh, k->task.g.kw}, 5 * sizeof *dims);
 }
 
 dnnl_status_t conv_desc_weight_md(struct api_md *out, const struct onednn_conv *k, bool plain)
@@ -222,6 +222,6 @@ void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const stru
 	for (int64_t n = 0; n < g->n; n++) {
 		float *last = y + ((n + 1) * ((g->oc + block - 1) / block) - 1) * plane * block;
 		for (int64_t i = 0; i < plane; i++)
-			memset(last + i * block + used, 0, (size_t)(block - used) * sizeof(*y));
+			memset(last + i * block + used, 0, (size_t)(block - used) * sizeof *y);
 	}
 }

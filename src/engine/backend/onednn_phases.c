@@ -84,14 +84,14 @@ static void fill_taps(float *dst, const struct conv_task *t, const struct part *
 static void fill_bias(float *dst, const struct conv_task *t, const struct part *p)
 {
 	for (int i = 0; i < p->n && t->bias; i++)
-		memcpy(dst + i * t->g.oc, t->bias, (size_t)t->g.oc * sizeof(*dst));
+		memcpy(dst + i * t->g.oc, t->bias, (size_t)t->g.oc * sizeof *dst);
 }
 
 static enum status make_part(struct phases *k, struct part *p, const struct conv_task *t, struct error *err)
 {
 	struct conv_task task = {.g = part_geometry(&t->g, p), .in = LAYOUT_BLOCK, .out = LAYOUT_BLOCK, .exact = t->exact};
 	int64_t weights = conv_weight_count(&task.g);
-	float *constants = mem_try_array((size_t)(weights + task.g.oc), sizeof(*constants));
+	float *constants = mem_try_array((size_t)(weights + task.g.oc), sizeof *constants);
 	if (!constants)
 		return error_set(err, STATUS_NOMEM, "no memory for the weights of a transposed convolution");
 	fill_taps(constants, t, p);
@@ -117,7 +117,7 @@ struct pixels {
 static void place_blocks(const struct pixels *p, int64_t block)
 {
 	for (int64_t i = 0; i < p->n; i++)
-		memcpy(p->to + i * p->step * block, p->from + i * block, (size_t)block * sizeof(*p->to));
+		memcpy(p->to + i * p->step * block, p->from + i * block, (size_t)block * sizeof *p->to);
 }
 
 static void place_lane(const struct pixels *p, int64_t block)
@@ -244,7 +244,7 @@ enum status onednn_phases(struct kernel **out, const struct conv_task *t, struct
 	int64_t n = task.g.stride_h * task.g.stride_w;
 	if (t->in != LAYOUT_BLOCK || n > MAX_PHASES || t->g.dil_h * t->g.dil_w != 1)
 		return STATUS_UNSUPPORTED;
-	struct phases *k = xcalloc(1, sizeof(*k) + (size_t)n * sizeof(*k->part));
+	struct phases *k = xcalloc(1, sizeof *k + (size_t)n * sizeof *k->part);
 	k->base.ops = &ops;
 	k->task = task;
 	k->task.weight = k->task.bias = NULL;

@@ -152,11 +152,11 @@ enum status onednn_product(struct kernel **out, const struct matmul_task *t, str
 {
 	if (!serves(t))
 		return STATUS_UNSUPPORTED;
-	struct onednn_product *k = xcalloc(1, sizeof(*k));
+	struct onednn_product *k = xcalloc(1, sizeof *k);
 	*k = (struct onednn_product){.base.ops = &ops, .m = t->m, .n = t->n, .k = t->k, .act = t->act};
 	if (t->bias) {
-		k->bias = xmalloc((size_t)t->n * sizeof(*k->bias));
-		memcpy(k->bias, t->bias, (size_t)t->n * sizeof(*k->bias));
+		k->bias = xmalloc((size_t)t->n * sizeof *k->bias);
+		memcpy(k->bias, t->bias, (size_t)t->n * sizeof *k->bias);
 	}
 	int before = width_set(1);
 	dnnl_primitive_t p = make(k);

@@ -61,17 +61,17 @@ enum status onednn_relaid(struct kernel **out, const struct conv_task *t, enum r
 {
 	const struct conv_geometry *g = &t->g;
 	struct conv_task task = *t;
-	struct relaid_conv *k = xcalloc(1, sizeof(*k));
+	struct relaid_conv *k = xcalloc(1, sizeof *k);
 	k->base.ops = &ops;
 	k->what = what;
 	if (what == RELAID_INPUT) {
 		task.in = LAYOUT_BLOCK;
-		memcpy(k->dims, (int64_t[]){g->n, g->c, g->h, g->w}, sizeof(k->dims));
+		memcpy(k->dims, (int64_t[]){g->n, g->c, g->h, g->w}, sizeof k->dims);
 	} else {
 		task.out = LAYOUT_BLOCK;
 		task.epi = (struct epilogue){0};
 		k->epi = t->epi;
-		memcpy(k->dims, (int64_t[]){g->n, g->oc, g->oh, g->ow}, sizeof(k->dims));
+		memcpy(k->dims, (int64_t[]){g->n, g->oc, g->oh, g->ow}, sizeof k->dims);
 	}
 	enum status s = onednn_conv(&k->blocked, &task, err);
 	*out = &k->base;

@@ -47,7 +47,7 @@ static void add_rest(float *c, const float *a, const float *b, int64_t b_row, in
 static void single_row(const struct product *p)
 {
 	int64_t k = 0;
-	memset(p->c, 0, (size_t)p->n * sizeof(*p->c));
+	memset(p->c, 0, (size_t)p->n * sizeof *p->c);
 	for (; k + 4 <= p->k; k += 4)
 		add_four(p->c, p->a.at + k, p->b.at + k * p->b.row, p->b.row, p->n);
 	if (k < p->k)

@@ -39,7 +39,7 @@ static void sum_row(double *acc, const struct conv_task *t, const float *x, int6
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t c_group = g->c / g->group, c0 = oc / (g->oc / g->group) * c_group;
-	memset(acc, 0, (size_t)g->ow * sizeof(*acc));
+	memset(acc, 0, (size_t)g->ow * sizeof *acc);
 	for (int64_t c = c0; c < c0 + c_group; c++) {
 		const float *w = kept_weights(t, oc, c);
 		for (int64_t ky = 0; ky < g->kh; ky++) {
@@ -92,7 +92,7 @@ static enum status ref_conv(struct kernel **out, const struct conv_task *t, stru
 static void matmul_row(double *acc, const struct matmul_task *t, const float *a, const float *w)
 {
 	int64_t a_step = t->trans_a ? t->m : 1, w_row = t->trans_b ? 1 : t->n, w_col = t->trans_b ? t->k : 1;
-	memset(acc, 0, (size_t)t->n * sizeof(*acc));
+	memset(acc, 0, (size_t)t->n * sizeof *acc);
 	for (int64_t p = 0; p < t->k; p++) {
 		double x = a[p * a_step];
 		const float *row = w + p * w_row;

@@ -49,7 +49,7 @@ static void run_tile(void *arg, int64_t tile, int thread)
 		.m = rows, .n = columns, .k = t->k, .alpha = t->alpha, .beta = t->bias ? 1.0f : 0.0f, .c = y, .c_row = t->n,
 	};
 	for (int64_t i = 0; t->bias && i < rows; i++)
-		memcpy(y + i * t->n, t->bias + j0, (size_t)columns * sizeof(*y));
+		memcpy(y + i * t->n, t->bias + j0, (size_t)columns * sizeof *y);
 	(void)thread;
 	k->gemm(&p);
 	for (int64_t i = 0; i < rows; i++)
@@ -71,7 +71,7 @@ static const struct kernel_ops ops = {matmul_run, NULL, kept_matmul_free};
 
 enum status tiles_matmul(struct kernel **out, tiles_gemm_fn *gemm, const struct matmul_task *t, struct error *err)
 {
-	struct tiles *k = xcalloc(1, sizeof(*k));
+	struct tiles *k = xcalloc(1, sizeof *k);
 	k->gemm = gemm;
 	return kept_matmul_init(out, &k->kept, &ops, t, err);
 }

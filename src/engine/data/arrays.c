@@ -150,7 +150,7 @@ static const struct format {
 
 static const struct format *format_of(const char *path)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (str_has_suffix(path, formats[i].suffix))
 			return &formats[i];
 	return NULL;
@@ -163,7 +163,7 @@ bool arrays_is_name(const char *path)
 
 enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err)
 {
-	struct arrays *a = xcalloc(1, sizeof(*a));
+	struct arrays *a = xcalloc(1, sizeof *a);
 	const struct format *f = format_of(path);
 	enum status s =
 	    f ? f->open(a, path, raw, err)
@@ -242,7 +242,7 @@ int arrays_find(const struct arrays *a, const struct graph *g, int input, int ma
 // dim[0..n-1] of both agree.
 static bool dims_equal(const int64_t *a, const int64_t *b, int n)
 {
-	return n <= 0 || !memcmp(a, b, (size_t)n * sizeof(*a));
+	return n <= 0 || !memcmp(a, b, (size_t)n * sizeof *a);
 }
 
 int arrays_rows(const struct arrays *a, int i, const struct shape *input)

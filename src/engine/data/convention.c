@@ -27,7 +27,7 @@ static int row_of(const struct value *input)
 
 	if (input->type != DT_F32 && input->type != DT_I64 && input->type != DT_I32)
 		return -1;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if ((rows[i].count == count || rows[i].count == ANY) && str_glob(rows[i].pattern, input->name))
 			return (int)i;
 	return -1;

@@ -60,7 +60,7 @@ static void add_sample(struct dataset *d, size_t file, int row, int rows)
 	if (rows > 1)
 		str_addf(&name, "#%d", row);
 	s.name = str_detach(&name);
-	d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof(s));
+	d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof s);
 	d->sample[d->n++] = s;
 }
 
@@ -71,8 +71,8 @@ static enum status misfit(
 	char has[128], wants[128];
 
 	return error_set(err, STATUS_FORMAT, "%s: %s%san array of shape %s does not fit input '%s' of shape %s", path,
-	    arrays_name(a, array), arrays_name(a, array)[0] ? ": " : "", shape_text(&own, has, sizeof(has)),
-	    dataset_input(d, input)->name, shape_text(&dataset_input(d, input)->shape, wants, sizeof(wants)));
+	    arrays_name(a, array), arrays_name(a, array)[0] ? ": " : "", shape_text(&own, has, sizeof has),
+	    dataset_input(d, input)->name, shape_text(&dataset_input(d, input)->shape, wants, sizeof wants));
 }
 
 // How many samples a file of arrays holds: every array that fills an input must hold as many.
@@ -113,7 +113,7 @@ static bool pictures_are_whole(const struct dataset *d, size_t file, struct erro
 
 static void leave_out(struct dataset *d, const struct error *why)
 {
-	d->left_out = xgrow(d->left_out, &d->cap_left_out, d->n_left_out + 1, sizeof(*d->left_out));
+	d->left_out = xgrow(d->left_out, &d->cap_left_out, d->n_left_out + 1, sizeof *d->left_out);
 	d->left_out[d->n_left_out++] = xstrdup(why->text);
 }
 
@@ -151,9 +151,9 @@ static void add_random(struct dataset *d)
 		struct sample s = {.row = i};
 		char name[32];
 
-		snprintf(name, sizeof(name), "random#%d", i);
+		snprintf(name, sizeof name, "random#%d", i);
 		s.name = xstrdup(name);
-		d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof(s));
+		d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof s);
 		d->sample[d->n++] = s;
 	}
 }
@@ -202,14 +202,14 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 		s = add_file(d, i, err);
 	if (!s && !d->n)
 		s = none_left(d, path, err);
-	d->mark = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof(*d->mark));
+	d->mark = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof *d->mark);
 	return s;
 }
 
 enum status dataset_open(
     struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt, struct error *err)
 {
-	struct dataset *d = xcalloc(1, sizeof(*d));
+	struct dataset *d = xcalloc(1, sizeof *d);
 	enum status s;
 
 	d->g = g;

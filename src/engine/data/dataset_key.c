@@ -67,8 +67,8 @@ enum status dataset_unchanged(const struct dataset *d, int i, struct error *err)
 
 static struct key add_preprocess(struct key k, const struct preprocess *p)
 {
-	k = key_add(k, p->mean, 3 * sizeof(p->mean[0]));
-	k = key_add(k, p->std, 3 * sizeof(p->std[0]));
+	k = key_add(k, p->mean, 3 * sizeof p->mean[0]);
+	k = key_add(k, p->std, 3 * sizeof p->std[0]);
 	k = key_add_int(k, p->bgr);
 	return key_add_int(k, p->resize);
 }
@@ -86,7 +86,7 @@ struct key dataset_key(const struct dataset *d, int i)
 		const struct shape *shape = &dataset_input(d, n)->shape;
 
 		k = key_add_int(key_add_int(k, dataset_input(d, n)->type), shape->rank);
-		k = key_add(k, shape->dim, (size_t)shape->rank * sizeof(shape->dim[0]));
+		k = key_add(k, shape->dim, (size_t)shape->rank * sizeof shape->dim[0]);
 	}
 	return d->opt.random ? k : add_preprocess(k, &d->opt.pre);
 }

@@ -225,7 +225,7 @@ enum status dataset_load_pixels(const struct dataset *d, int i, const struct ten
 	struct image placed = {.h = (int)pixels->shape.dim[0], .w = (int)pixels->shape.dim[1], .rgb = pixels->data};
 	enum status s;
 
-	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
+	memset(in, 0, (size_t)d->g->n_inputs * sizeof *in);
 	s = fill_image(d, &placed, &in[d->image_input], err);
 	if (s)
 		error_prefix(err, "%s", part_path(d, i, 0));
@@ -242,7 +242,7 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 	struct placement ignored;
 	enum status s = STATUS_OK;
 
-	memset(in, 0, (size_t)d->g->n_inputs * sizeof(*in));
+	memset(in, 0, (size_t)d->g->n_inputs * sizeof *in);
 	where = where ? where : &ignored;
 	*where = unplaced(d);
 	for (int part = 0; part < d->files.n_parts && !s; part++)

@@ -34,10 +34,10 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype 
 	pre->guess[0] = '\0';
 	pre->warn = !all && !any && !known;
 	if (known && !all)
-		snprintf(pre->guess, sizeof(pre->guess), "Ultralytics metadata: %s, RGB, /%g%s",
+		snprintf(pre->guess, sizeof pre->guess, "Ultralytics metadata: %s, RGB, /%g%s",
 		    classifies ? "crop" : "letterbox", std, any ? " where no option says otherwise" : "");
 	else if (!all)
-		snprintf(pre->guess, sizeof(pre->guess), "%sRGB, stretched, mean %g, std %g%s",
+		snprintf(pre->guess, sizeof pre->guess, "%sRGB, stretched, mean %g, std %g%s",
 		    any ? "" : "no metadata, no options: images are read as ", mean, std,
 		    any ? " where no option says otherwise" : "");
 }

@@ -52,7 +52,7 @@ static const struct {
 
 static enum status refuse(const struct bytes *file, const char *name, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+	for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
 		size_t n = strlen(foreign[i].magic);
 
 		if (file->size >= foreign[i].at + n && !memcmp(file->data + foreign[i].at, foreign[i].magic, n))
@@ -65,7 +65,7 @@ static enum status refuse(const struct bytes *file, const char *name, struct err
 static enum status image_decode(struct image *out, const struct bytes *file, const char *name, struct error *err)
 {
 	*out = (struct image){0};
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (file->size >= formats[i].size && !memcmp(file->data, formats[i].magic, formats[i].size))
 			return formats[i].decode(out, file, name, err);
 	return refuse(file, name, err);

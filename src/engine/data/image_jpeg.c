@@ -36,7 +36,7 @@ static void on_progress(j_common_ptr c)
 
 	if (((j_decompress_ptr)c)->input_scan_number <= SCANS_MAX)
 		return;
-	snprintf(e->text, sizeof(e->text), "it has more than %d scans", SCANS_MAX);
+	snprintf(e->text, sizeof e->text, "it has more than %d scans", SCANS_MAX);
 	longjmp(e->jump, 1);
 }
 

@@ -22,7 +22,7 @@ static void on_error(png_structp png, png_const_charp text)
 {
 	struct png_source *source = png_get_error_ptr(png);
 
-	strncpy(source->text, text, sizeof(source->text) - 1);
+	strncpy(source->text, text, sizeof source->text - 1);
 	png_longjmp(png, 1);
 }
 
@@ -63,7 +63,7 @@ static enum status read_all(struct png_reader *r, struct image *out, const char 
 		return s;
 	if (png_get_rowbytes(r->png, r->info) != (size_t)out->w * 3)
 		png_error(r->png, "its colour type is not known");
-	r->rows = xmalloc((size_t)out->h * sizeof(*r->rows));
+	r->rows = xmalloc((size_t)out->h * sizeof *r->rows);
 	for (int y = 0; y < out->h; y++)
 		r->rows[y] = out->rgb + (size_t)y * (size_t)out->w * 3;
 	png_read_image(r->png, r->rows);
@@ -74,7 +74,7 @@ static enum status read_all(struct png_reader *r, struct image *out, const char 
 enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err)
 {
 	struct png_source source = {.file = file};
-	struct png_reader *r = xcalloc(1, sizeof(*r));
+	struct png_reader *r = xcalloc(1, sizeof *r);
 	enum status s;
 
 	r->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning);

@@ -180,7 +180,7 @@ static int find_parts(int *input, const char *dir, const struct graph *g)
 // One listing an input, then woven into one: sample i is file i of each.
 static enum status read_parts(struct listing *l, const char *dir, const struct graph *g, struct error *err)
 {
-	struct listing *part = xcalloc((size_t)l->n_parts, sizeof(*part));
+	struct listing *part = xcalloc((size_t)l->n_parts, sizeof *part);
 	enum status s = STATUS_OK;
 
 	for (int p = 0; p < l->n_parts && !s; p++) {

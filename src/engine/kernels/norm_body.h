@@ -12,7 +12,7 @@ struct sums {
 VINLINE void add_eight(struct sums *s, vfloat v)
 {
 	vquad half[2];
-	memcpy(half, &v, sizeof(half));
+	memcpy(half, &v, sizeof half);
 	s->low += __builtin_convertvector(half[0], vdouble);
 	s->high += __builtin_convertvector(half[1], vdouble);
 }
@@ -45,7 +45,7 @@ static float centre(const float *x, float *y, int64_t n, float mean)
 
 	for (; i + 8 <= n; i += 8) {
 		vfloat d = vload(x + i) - vall(mean);
-		memcpy(y + i, &d, sizeof(d));
+		memcpy(y + i, &d, sizeof d);
 		add_eight(&s, d * d);
 	}
 	for (; i < n; i++) {

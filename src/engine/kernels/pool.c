@@ -353,8 +353,8 @@ static enum status measure_columns(struct pool *k, struct error *err)
 {
 	const struct conv_geometry *g = &k->task.g;
 	int64_t before = k->task.count_include_pad ? g->pad_l : 0, after = k->task.count_include_pad ? g->pad_r : 0;
-	k->outputs = mem_try_array((size_t)g->kw, sizeof(*k->outputs));
-	k->columns = mem_try_array((size_t)g->ow, sizeof(*k->columns));
+	k->outputs = mem_try_array((size_t)g->kw, sizeof *k->outputs);
+	k->columns = mem_try_array((size_t)g->ow, sizeof *k->columns);
 	if (!k->outputs || !k->columns)
 		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld columns", (long long)g->kw);
 	for (int64_t kx = 0; kx < g->kw; kx++)
@@ -367,7 +367,7 @@ static enum status measure_columns(struct pool *k, struct error *err)
 static enum status measure_taps(struct pool *k, struct error *err)
 {
 	const struct conv_geometry *g = &k->task.g;
-	k->taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*k->taps));
+	k->taps = mem_try_array((size_t)(g->kh * g->kw), sizeof *k->taps);
 	if (!k->taps)
 		return error_set(err, STATUS_NOMEM, "no memory for a window of %lld by %lld", (long long)g->kh, (long long)g->kw);
 	for (int64_t i = 0; i < g->kh * g->kw; i++)
@@ -379,7 +379,7 @@ static enum status measure_lines(struct pool *k, struct error *err)
 {
 	const struct conv_geometry *g = &k->task.g;
 	int64_t line = line_floats(k), n = g->oh * line + POOL_VECTOR;
-	k->counts = mem_try_array((size_t)n, sizeof(*k->counts));
+	k->counts = mem_try_array((size_t)n, sizeof *k->counts);
 	if (!k->counts)
 		return error_set(err, STATUS_NOMEM, "no memory for averages of %lld by %lld pixels", (long long)g->oh, (long long)g->ow);
 	for (int64_t i = 0; i < n; i++) {
@@ -394,7 +394,7 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	*out = NULL;
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
-	struct pool *k = xcalloc(1, sizeof(*k));
+	struct pool *k = xcalloc(1, sizeof *k);
 	k->base.ops = ops_of(t);
 	k->task = *t;
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;

@@ -280,7 +280,7 @@ static void take_bytes(struct qconv *k, const struct qconv_task *t)
 
 static enum status make(struct kernel **out, const struct qconv_task *t, struct error *err)
 {
-	struct qconv *k = xcalloc(1, sizeof(*k));
+	struct qconv *k = xcalloc(1, sizeof *k);
 	enum status s = qconv_init(k, t, err);
 
 	k->base.ops = &ops;

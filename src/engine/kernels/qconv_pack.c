@@ -36,7 +36,7 @@ static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, cons
 static enum status pack_phase(struct qconv *k, const struct qconv_task *t, struct qphase *p, int64_t ph, int64_t pw)
 {
 	int64_t panels = k->panels * k->g.group, size = p->words * QWORD * QLANES;
-	struct qtap *taps = mem_try_array((size_t)(t->g.kh * t->g.kw), sizeof(*taps));
+	struct qtap *taps = mem_try_array((size_t)(t->g.kh * t->g.kw), sizeof *taps);
 
 	p->weight = qalloc((size_t)panels, (size_t)size);
 	p->init = qalloc((size_t)panels, QLANES * sizeof(int32_t));
@@ -86,7 +86,7 @@ enum status qconv_aim(struct qconv *k)
 
 	k->panels = (k->g.oc / k->g.group + lanes - 1) / lanes;
 	panels = k->panels * k->g.group;
-	k->dest = mem_try_array((size_t)panels, sizeof(*k->dest));
+	k->dest = mem_try_array((size_t)panels, sizeof *k->dest);
 	k->scale = qalloc((size_t)panels, QLANES * sizeof(float));
 	k->fbias = qalloc((size_t)panels, QLANES * sizeof(float));
 	if (!k->dest || !k->scale || !k->fbias)

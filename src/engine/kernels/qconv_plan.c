@@ -147,7 +147,7 @@ static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qta
 	int64_t cg = k->g.c / k->g.group, pitch = k->image.pitch, chunk = k->split.chunk, room = chunk, size = k->micro->size;
 	int64_t total = n * (pitch + 1) / 2 + n; // an upper bound of all words
 
-	p->runs = mem_try_array((size_t)(n + total / chunk + 2), sizeof(*p->runs));
+	p->runs = mem_try_array((size_t)(n + total / chunk + 2), sizeof *p->runs);
 	if (!p->runs)
 		return STATUS_NOMEM;
 	for (int64_t i = 0, end; i < n; i = end) {
@@ -168,7 +168,7 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 {
 	const struct conv_geometry *g = &k->g;
 	int64_t pixel = k->image.pitch * k->micro->size;
-	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof(*taps));
+	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof *taps);
 	enum status s = STATUS_NOMEM;
 
 	if (!taps)
@@ -192,7 +192,7 @@ static bool is_moderate(const struct conv_geometry *g)
 {
 	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		if (sizes[i] < 0 || sizes[i] > SIZE_MOST)
 			return false;
 	return true;
@@ -210,7 +210,7 @@ enum status qconv_plan(struct qconv *k, const struct qconv_task *t)
 		g->h = g->oh = k->image.h = 1;
 	}
 	k->n_phases = (int)(phases_h * phases_w);
-	k->phases = xcalloc((size_t)k->n_phases, sizeof(*k->phases));
+	k->phases = xcalloc((size_t)k->n_phases, sizeof *k->phases);
 	for (int i = 0; i < k->n_phases; i++) {
 		enum status s = plan_phase(k, &k->phases[i], t->transposed, i / phases_w, i % phases_w);
 		if (s != STATUS_OK)

@@ -234,7 +234,7 @@ static bool is_depthwise(const struct qconv_task *t)
 	const struct conv_geometry *g = &t->g;
 	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		if (sizes[i] < (i < 6 ? 1 : 0) || sizes[i] > SIZE_MOST)
 			return false;
 	return !t->transposed && g->group == g->c && g->c == g->oc && g->c > 1 && t->in == LAYOUT_BLOCK && t->out == LAYOUT_BLOCK;
@@ -352,7 +352,7 @@ enum status qfast_depthwise(struct kernel **out, const struct qconv_task *t, str
 {
 	if (!is_depthwise(t))
 		return STATUS_UNSUPPORTED;
-	struct qdw *k = xcalloc(1, sizeof(*k));
+	struct qdw *k = xcalloc(1, sizeof *k);
 	enum status s = qfinish_of_conv(&k->finish, t, err);
 
 	k->base.ops = &ops;

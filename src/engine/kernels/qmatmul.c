@@ -175,7 +175,7 @@ static void plan_runs(struct qmatmul *k)
 	int64_t chunk = k->split.chunk < k->words ? k->split.chunk : k->words;
 
 	k->n_runs = (int)((k->words + chunk - 1) / chunk);
-	k->runs = xcalloc((size_t)k->n_runs, sizeof(*k->runs));
+	k->runs = xcalloc((size_t)k->n_runs, sizeof *k->runs);
 	for (int i = 0; i < k->n_runs; i++) {
 		int64_t left = k->words - i * chunk;
 		k->runs[i] = (struct qrun){.offset = QWORD * i * chunk, .words = left < chunk ? left : chunk, .flush = true};
@@ -187,7 +187,7 @@ static bool plan_panels(struct qmatmul *k)
 	int64_t lanes = qsplit_lanes(&k->split);
 
 	k->panels = (k->t.n + lanes - 1) / lanes;
-	k->dest = mem_try_array((size_t)k->panels, sizeof(*k->dest));
+	k->dest = mem_try_array((size_t)k->panels, sizeof *k->dest);
 	k->scale = qalloc((size_t)k->panels, QLANES * sizeof(float));
 	k->fbias = qalloc((size_t)k->panels, QLANES * sizeof(float));
 	if (!k->dest || !k->scale || !k->fbias)
@@ -223,7 +223,7 @@ static void plan_tile(struct qmatmul *k)
 
 enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err)
 {
-	struct qmatmul *k = xcalloc(1, sizeof(*k));
+	struct qmatmul *k = xcalloc(1, sizeof *k);
 	enum status s = qfinish_of_matmul(&k->finish, t, err);
 
 	k->base.ops = &ops;

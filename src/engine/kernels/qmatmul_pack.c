@@ -79,22 +79,22 @@ static void words_of_bytes(char *w, const char *rows)
 	vbytes v[4], low[2], high[2];
 	vwords y[4];
 
-	memcpy(v, rows, sizeof(v));
+	memcpy(v, rows, sizeof v);
 	zip_bytes(low, v[0], v[1]);
 	zip_bytes(high, v[2], v[3]);
 	zip_words(y, (vwords)low[0], (vwords)high[0]);
 	zip_words(y + 2, (vwords)low[1], (vwords)high[1]);
-	memcpy(w, y, sizeof(y));
+	memcpy(w, y, sizeof y);
 }
 
 static void words_of_pairs(char *w, const char *rows)
 {
 	vwords v[4], y[4];
 
-	memcpy(v, rows, sizeof(v));
+	memcpy(v, rows, sizeof v);
 	zip_words(y, v[0], v[2]);
 	zip_words(y + 2, v[1], v[3]);
-	memcpy(w, y, sizeof(y));
+	memcpy(w, y, sizeof y);
 }
 
 // The same where the channels lie side by side.
@@ -124,8 +124,8 @@ static void sums_of(const struct qmatmul *k, int64_t sum[QLANES], const char *w)
 
 	for (int r = 0; r < QROWS; r++)
 		row[r] = ones;
-	for (int64_t i = 0; i < k->words; i += (int64_t)sizeof(ones) / QWORD, w += sizeof(ones) * QLANES) {
-		int64_t left = k->words - i, most = sizeof(ones) / QWORD;
+	for (int64_t i = 0; i < k->words; i += (int64_t)sizeof ones / QWORD, w += sizeof ones * QLANES) {
+		int64_t left = k->words - i, most = sizeof ones / QWORD;
 		k->micro->gemm(acc, 0, 1, row, &(struct qrun){.words = left < most ? left : most}, 1, w, 0);
 		for (int l = 0; l < QLANES; l++)
 			sum[l] += acc[l];

@@ -46,7 +46,7 @@ static void finish_wide(void *y, const float *v, const struct qscaling *scaling,
 static inline __m256i pair_at(const char *p)
 {
 	int32_t v;
-	memcpy(&v, p, sizeof(v));
+	memcpy(&v, p, sizeof v);
 	return _mm256_set1_epi32(v);
 }
 

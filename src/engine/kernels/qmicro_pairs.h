@@ -71,13 +71,13 @@ static void interleave3(void *to, const void *from_a, const void *from_b, const 
 
 	for (; i + 8 <= n; i += 8, y += 24) {
 		vshort va, vb, vc, out[3];
-		memcpy(&va, a + i, sizeof(va));
-		memcpy(&vb, b + i, sizeof(vb));
-		memcpy(&vc, c + i, sizeof(vc));
+		memcpy(&va, a + i, sizeof va);
+		memcpy(&vb, b + i, sizeof vb);
+		memcpy(&vc, c + i, sizeof vc);
 		out[0] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 0, 8, 0, 1, 9, 0, 2, 10), vc, 0, 1, 8, 3, 4, 9, 6, 7);
 		out[1] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 0, 3, 11, 0, 4, 12, 0, 5), vc, 10, 1, 2, 11, 4, 5, 12, 7);
 		out[2] = __builtin_shufflevector(__builtin_shufflevector(va, vb, 13, 0, 6, 14, 0, 7, 15, 0), vc, 0, 13, 2, 3, 14, 5, 6, 15);
-		memcpy(y, out, sizeof(out));
+		memcpy(y, out, sizeof out);
 	}
 	for (; i < n; i++, y += 3) {
 		y[0] = a[i];

@@ -19,7 +19,7 @@ static void gemm_row(int32_t *acc, const char *row, const struct qrun *runs, int
 static void sums(int32_t *acc, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w)
 {
 	for (int r = 0; r < ROWS; r++, acc += QLANES) {
-		memcpy(acc, from, QLANES * sizeof(*acc));
+		memcpy(acc, from, QLANES * sizeof *acc);
 		gemm_row(acc, row[r], runs, n_runs, (const int16_t *)w);
 	}
 }

@@ -19,7 +19,7 @@ enum {
 ALWAYS __m512i word_at(const char *p)
 {
 	int32_t v;
-	memcpy(&v, p, sizeof(v));
+	memcpy(&v, p, sizeof v);
 	return _mm512_set1_epi32(v);
 }
 

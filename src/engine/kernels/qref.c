@@ -119,7 +119,7 @@ static void order_weights(int32_t *y, const struct qconv_task *t)
 
 enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct error *err)
 {
-	struct qref_conv *k = xcalloc(1, sizeof(*k));
+	struct qref_conv *k = xcalloc(1, sizeof *k);
 	size_t n = (size_t)(t->g.oc * t->g.kh * t->g.kw * (t->g.c / t->g.group));
 	enum status s = qfinish_of_conv(&k->finish, t, err);
 
@@ -198,7 +198,7 @@ static const struct kernel_ops matmul_ops = {.run = matmul_run, .scratch = matmu
 
 enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struct error *err)
 {
-	struct qref_matmul *k = xcalloc(1, sizeof(*k));
+	struct qref_matmul *k = xcalloc(1, sizeof *k);
 	size_t n = t->weight ? (size_t)(t->n * t->k + (t->batch - 1) * t->stride_b) : 0;
 	enum status s = qfinish_of_matmul(&k->finish, t, err);
 

@@ -109,7 +109,7 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, int6
 	const char *w = k->weight + panel * QWG_PLACES * place;
 
 	for (int p = 0; p < QWG_PLACES; p++, w += place) {
-		const struct qrun run = {.offset = p * k->step_v * (int64_t)sizeof(*ws->v), .words = k->pairs};
+		const struct qrun run = {.offset = p * k->step_v * (int64_t)sizeof *ws->v, .words = k->pairs};
 		for (int64_t t = 0; t < n; t += micro->rows)
 			micro->gemm(ws->m + p * k->step_m + t * QLANES, QWG_PLACES * k->step_m, panels, ws->row + t, &run, 1, w,
 			    QWG_PLACES * place);
@@ -130,7 +130,7 @@ static void store_codes(const struct qwinograd *k, const struct qpanel *panel, u
 		return;
 	}
 	part.dest = &aside;
-	k->loops->collect_codes(codes[0][0], sizeof(codes[0]), sizeof(codes[0][0]), m, k->step_m, &part, &k->conv.scaling);
+	k->loops->collect_codes(codes[0][0], sizeof codes[0], sizeof codes[0][0], m, k->step_m, &part, &k->conv.scaling);
 	for (int l = 0; l < d->lanes; l += 8)
 		for (int i = 0; i < s->rows; i++)
 			for (int j = 0; j < s->cols; j++)
@@ -321,7 +321,7 @@ enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, stru
 
 	if (!is_plain_3x3(t))
 		return STATUS_UNSUPPORTED;
-	k = xcalloc(1, sizeof(*k));
+	k = xcalloc(1, sizeof *k);
 	k->conv.base.ops = &ops;
 	k->loops = loops_here();
 	s = qconv_init(&k->conv, t, err);

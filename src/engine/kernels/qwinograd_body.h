@@ -35,7 +35,7 @@ static void spread(int16_t *v, int64_t step, const int16_t *d, int64_t row, int6
 		vinputs column[QWG_IN];
 #pragma GCC unroll 6
 		for (int i = 0; i < QWG_IN; i++)
-			memcpy(&column[i], d + i * row + j * pixel, sizeof(column[i]));
+			memcpy(&column[i], d + i * row + j * pixel, sizeof column[i]);
 		spread_line(line, column);
 #pragma GCC unroll 6
 		for (int i = 0; i < QWG_IN; i++)
@@ -45,7 +45,7 @@ static void spread(int16_t *v, int64_t step, const int16_t *d, int64_t row, int6
 		spread_line(line, half[i]);
 #pragma GCC unroll 6
 		for (int j = 0; j < QWG_IN; j++, v += step)
-			memcpy(v, &line[j], sizeof(line[j]));
+			memcpy(v, &line[j], sizeof line[j]);
 	}
 }
 
@@ -68,7 +68,7 @@ VINLINE void collect_columns(vwords half[QWG_OUT][QWG_IN], const int32_t *m, int
 		vwords column[QWG_IN], line[QWG_OUT];
 #pragma GCC unroll 6
 		for (int i = 0; i < QWG_IN; i++)
-			memcpy(&column[i], m + (i * QWG_IN + j) * step, sizeof(column[i]));
+			memcpy(&column[i], m + (i * QWG_IN + j) * step, sizeof column[i]);
 		collect_line(line, column);
 #pragma GCC unroll 4
 		for (int i = 0; i < QWG_OUT; i++)
@@ -83,7 +83,7 @@ VINLINE void collect_row(vsums y[QWG_OUT], const vwords half[QWG_IN], const int3
 	vwords line[QWG_OUT];
 	vsums first;
 
-	memcpy(&first, init, sizeof(first));
+	memcpy(&first, init, sizeof first);
 	collect_line(line, half);
 #pragma GCC unroll 4
 	for (int j = 0; j < QWG_OUT; j++)
@@ -101,7 +101,7 @@ static void collect(int32_t *acc, const int32_t *m, int64_t step, const int32_t 
 			collect_row(y, half[i], init + l);
 #pragma GCC unroll 4
 			for (int j = 0; j < QWG_OUT; j++)
-				memcpy(acc + (i * QWG_OUT + j) * QLANES + l, &y[j], sizeof(y[j]));
+				memcpy(acc + (i * QWG_OUT + j) * QLANES + l, &y[j], sizeof y[j]);
 		}
 	}
 }
@@ -127,7 +127,7 @@ VINLINE void pack_some(vhalves u[QWG_PLACES], int16_t (*taps)[QLANES])
 	for (int j = 0; j < 3; j++) {
 		vhalves g[3];
 		for (int i = 0; i < 3; i++)
-			memcpy(&g[i], taps[i * 3 + j], sizeof(g[i]));
+			memcpy(&g[i], taps[i * 3 + j], sizeof g[i]);
 		pack_line(line, g);
 		for (int i = 0; i < QWG_IN; i++)
 			half[i][j] = line[i];
@@ -147,7 +147,7 @@ static void pack(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES])
 			__builtin_shufflevector(a[p], b[p], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
 			__builtin_shufflevector(a[p], b[p], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31),
 		};
-		memcpy(w, pairs, sizeof(pairs));
+		memcpy(w, pairs, sizeof pairs);
 	}
 }
 

@@ -15,7 +15,7 @@ VINLINE vdouble load(const float *x)
 {
 	vhalf f;
 
-	memcpy(&f, x, sizeof(f));
+	memcpy(&f, x, sizeof f);
 	return __builtin_convertvector(f, vdouble);
 }
 
@@ -38,7 +38,7 @@ VINLINE vdouble load_some(const float *x, int64_t n)
 {
 	float some[LANES] = {0};
 
-	memcpy(some, x, (size_t)n * sizeof(*x));
+	memcpy(some, x, (size_t)n * sizeof *x);
 	return load(some);
 }
 

@@ -64,7 +64,7 @@ static enum status parse_tensor(struct draft *d, void *field, const Onnx__Attrib
 
 	if (s)
 		return s;
-	kept = arena_alloc(d->arena, sizeof(*kept));
+	kept = arena_alloc(d->arena, sizeof *kept);
 	*kept = t;
 	kept->buf = NULL;
 	kept->data = arena_memdup(d->arena, t.data, tensor_bytes(&t));
@@ -130,7 +130,7 @@ static bool is_for_training(const char *name)
 {
 	static const char *const names[] = {"ratio", "seed", "momentum", "is_test", "consumed_inputs"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;

@@ -199,9 +199,9 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 static enum status build_body(
     const struct graph **out, struct draft *d, struct draft_node *n, const Onnx__GraphProto *body, struct error *err)
 {
-	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof(*views));
-	struct tensor *formal = xcalloc((size_t)n->n.n_in + 1, sizeof(*formal));
-	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
+	struct tensor *views = xcalloc((size_t)n->n.n_in + 1, sizeof *views);
+	struct tensor *formal = xcalloc((size_t)n->n.n_in + 1, sizeof *formal);
+	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof *in);
 	int64_t folded = d->folded.bytes;
 	bool settled = false, failed;
 
@@ -234,7 +234,7 @@ static enum status build_body(
 
 static enum status build_graphs(struct draft *d, struct draft_node *n, struct error *err)
 {
-	const struct graph **list = arena_alloc(d->arena, 2 * sizeof(*list));
+	const struct graph **list = arena_alloc(d->arena, 2 * sizeof *list);
 	const Onnx__GraphProto *body = graph_attr(n, "body");
 	enum status s;
 

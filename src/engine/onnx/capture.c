@@ -58,7 +58,7 @@ static enum status capture_name(struct capture *c, const struct locals *l, const
 	if (import_readable(c->d, c->n, id, name, err))
 		return err->status;
 	namemap_put(c->seen, name, id);
-	c->at = xgrow(c->at, &c->cap, c->n_at + 1, sizeof(*c->at));
+	c->at = xgrow(c->at, &c->cap, c->n_at + 1, sizeof *c->at);
 	c->at[c->n_at++] = (struct captured){id, arena_strdup(c->d->arena, name)};
 	return STATUS_OK;
 }

@@ -27,7 +27,7 @@ static const struct rule {
 
 static const struct rule *rule_of(const Onnx__NodeProto *p)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (!strcmp(text_of(p->domain), MS) && !strcmp(text_of(p->op_type), rules[i].op) && p->n_input && p->n_output)
 			return &rules[i];
 	return NULL;

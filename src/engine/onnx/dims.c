@@ -39,9 +39,9 @@ struct dims_try dims_first(void)
 bool dims_next(struct dims_try *t)
 {
 	int64_t image =
-	    t->used_image ? next_in(image_sizes, sizeof(image_sizes) / sizeof(image_sizes[0]), t->image) : 0;
+	    t->used_image ? next_in(image_sizes, sizeof image_sizes / sizeof image_sizes[0], t->image) : 0;
 	int64_t other =
-	    t->used_other ? next_in(other_sizes, sizeof(other_sizes) / sizeof(other_sizes[0]), t->other) : 0;
+	    t->used_other ? next_in(other_sizes, sizeof other_sizes / sizeof other_sizes[0], t->other) : 0;
 
 	if (image && t->other == other_sizes[0])
 		*t = (struct dims_try){.image = image, .other = t->other};
@@ -189,9 +189,9 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 		return STATUS_OK;
 	if (!in->type->shape)
 		return error_set(err, STATUS_FORMAT, "input '%s' cannot have the shape %s of %s", name,
-		    shape_text(in->given, has, sizeof(has)), by);
+		    shape_text(in->given, has, sizeof has), by);
 	return error_set(err, STATUS_FORMAT, "input '%s' takes %s, and %s has %s", name,
-	    declared_text(in->type, takes, sizeof(takes)), by, shape_text(in->given, has, sizeof(has)));
+	    declared_text(in->type, takes, sizeof takes), by, shape_text(in->given, has, sizeof has));
 }
 
 static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
@@ -330,7 +330,7 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 
 		if (id < 0 || !g->value[id].is_input || !has_symbols(proto->input[i]))
 			continue;
-		shape_text(&g->value[id].shape, text, sizeof(text));
+		shape_text(&g->value[id].shape, text, sizeof text);
 		if (i < 64 && t->guessed >> i & 1)
 			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name,
 			    text);

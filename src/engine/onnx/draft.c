@@ -6,7 +6,7 @@
 
 struct draft *draft_new(const Onnx__ModelProto *model, struct externals *externals)
 {
-	struct draft *d = xcalloc(1, sizeof(*d));
+	struct draft *d = xcalloc(1, sizeof *d);
 
 	d->arena = arena_new();
 	d->model = model;
@@ -47,7 +47,7 @@ void draft_free(struct draft **dp)
 
 struct scope *draft_scope(struct draft *d, struct scope *parent)
 {
-	struct scope *s = arena_alloc(d->arena, sizeof(*s));
+	struct scope *s = arena_alloc(d->arena, sizeof *s);
 
 	s->parent = parent;
 	s->names = namemap_new();
@@ -104,7 +104,7 @@ void draft_set_constant(struct draft *d, int value, struct tensor *t)
 
 	if (v->constant)
 		tensor_drop(v->constant);
-	v->constant = arena_memdup(d->arena, t, sizeof(*t));
+	v->constant = arena_memdup(d->arena, t, sizeof *t);
 	v->type = t->type;
 	v->shape = t->shape;
 	*t = (struct tensor){0};
@@ -112,7 +112,7 @@ void draft_set_constant(struct draft *d, int value, struct tensor *t)
 
 struct draft_node *draft_node_add(struct draft *d, const char *name)
 {
-	struct draft_node *n = arena_alloc(d->arena, sizeof(*n));
+	struct draft_node *n = arena_alloc(d->arena, sizeof *n);
 
 	n->n.name = unique_name(d, d->node_names, name, (int)d->n_nodes);
 	n->fate = FATE_KEPT;
@@ -124,11 +124,11 @@ struct draft_node *draft_node_add(struct draft *d, const char *name)
 void draft_move_nodes(struct draft *d, size_t first, size_t at)
 {
 	size_t n = d->n_nodes - first;
-	struct draft_node **moved = xmalloc((n + 1) * sizeof(*moved));
+	struct draft_node **moved = xmalloc((n + 1) * sizeof *moved);
 
-	memcpy(moved, d->node + first, n * sizeof(*moved));
-	memmove(d->node + at + n, d->node + at, (first - at) * sizeof(*moved));
-	memcpy(d->node + at, moved, n * sizeof(*moved));
+	memcpy(moved, d->node + first, n * sizeof *moved);
+	memmove(d->node + at + n, d->node + at, (first - at) * sizeof *moved);
+	memcpy(d->node + at, moved, n * sizeof *moved);
 	free(moved);
 }
 

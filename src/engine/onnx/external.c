@@ -21,7 +21,7 @@ struct externals {
 
 struct externals *externals_new(const char *model_path, const struct bytes *model)
 {
-	struct externals *e = xcalloc(1, sizeof(*e));
+	struct externals *e = xcalloc(1, sizeof *e);
 	char *real = realpath(model_path, NULL);
 
 	e->dir[0] = file_dir(model_path);
@@ -103,7 +103,7 @@ static enum status open_file(struct externals *e, const char *location, struct e
 	x.location = xstrdup(location);
 	x.path = path;
 	file_keep(path);
-	e->file = xgrow(e->file, &e->cap, e->n + 1, sizeof(x));
+	e->file = xgrow(e->file, &e->cap, e->n + 1, sizeof x);
 	e->file[e->n++] = x;
 	return STATUS_OK;
 }

@@ -107,7 +107,7 @@ static int destination(const struct draft_node *n)
 // The node that the result of a folded node goes to in the end; its `order` is free to keep it. Users come after what they use.
 static void find_served(const struct draft *d)
 {
-	const struct draft_node **user = xcalloc(d->n_values + 1, sizeof(*user));
+	const struct draft_node **user = xcalloc(d->n_values + 1, sizeof *user);
 
 	for (size_t i = d->n_nodes; i-- > 0;) {
 		struct draft_node *n = d->node[i];
@@ -193,7 +193,7 @@ static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
 
 static struct graph *new_graph(struct draft *d)
 {
-	struct graph *g = xcalloc(1, sizeof(*g));
+	struct graph *g = xcalloc(1, sizeof *g);
 
 	g->arena = d->arena;
 	d->arena = NULL;

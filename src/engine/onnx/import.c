@@ -32,7 +32,7 @@ static enum status import_initializer(
 		d->value[id].unread = tensor_proto_type_name(t->data_type);
 		return STATUS_OK;
 	}
-	snprintf(what, sizeof(what), "initializer '%s'", text_of(t->name));
+	snprintf(what, sizeof what, "initializer '%s'", text_of(t->name));
 	d->value[id].elements = t->data_type;
 	s = sparse ? sparse_read(&value, sparse, d->externals, what, err) : tensor_proto_read(&value, t, d->externals, what, err);
 	if (!s)
@@ -97,7 +97,7 @@ static enum status constant_value(
 		return tensor_proto_read(out, a->t, d->externals, n->n.name, err);
 	if (!strcmp(a->name, "sparse_value") && a->sparse_tensor)
 		return sparse_read(out, a->sparse_tensor, d->externals, n->n.name, err);
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
 		if (strcmp(a->name, forms[i]))
 			continue;
 		constant_form(&t, a);
@@ -185,7 +185,7 @@ static enum status import_node(
 	struct draft_node *n;
 	enum status s;
 
-	snprintf(name, sizeof(name), "%.200s_%zu", type, index);
+	snprintf(name, sizeof name, "%.200s_%zu", type, index);
 	n = draft_node_add(d, p->name && p->name[0] ? p->name : name);
 	n->op_type = arena_strdup(d->arena, type);
 	n->proto = p;

@@ -106,7 +106,7 @@ static enum status check_shapes(const struct node *n, const struct tensor *out, 
 		if (n->out[i] >= 0 && out[i].shape.rank >= 0 && shape_count(&out[i].shape) < 0)
 			return error_set(err, STATUS_UNSUPPORTED,
 			    "its output would have the shape %s, which is too large",
-			    shape_text(&out[i].shape, text, sizeof(text)));
+			    shape_text(&out[i].shape, text, sizeof text));
 	return STATUS_OK;
 }
 
@@ -153,9 +153,9 @@ static bool names_node(const char *text, const char *name)
 
 static enum status infer_node(struct draft *d, struct draft_node *n, struct error *err)
 {
-	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof(*views)),
+	struct tensor *views = xcalloc((size_t)n->n.n_in + (size_t)n->n.n_out + 1, sizeof *views),
 	              *out = views + n->n.n_in;
-	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof(*in));
+	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof *in);
 	bool known = true;
 	enum status s = STATUS_OK;
 

@@ -129,7 +129,7 @@ out:
 	}
 	if (!s) {
 		(*out)->path = arena_strdup((*out)->arena, path);
-		memcpy((*out)->sha256, hasher.hex, sizeof(hasher.hex));
+		memcpy((*out)->sha256, hasher.hex, sizeof hasher.hex);
 		tell_newer(*out, path);
 	}
 	externals_free(&externals);

@@ -70,7 +70,7 @@ enum status normalise_draft(struct draft *d, struct error *err)
 
 	if (!s)
 		s = settle_branches(d, err);
-	for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !s; i++)
+	for (size_t i = 0; i < sizeof passes / sizeof passes[0] && !s; i++)
 		s = passes[i](d, err);
 	return s;
 }

@@ -81,7 +81,7 @@ static struct draft_node **link_users(struct sorter *s)
 				entry_of(s, d->node[i])->missing++;
 				total++;
 			}
-	free_from = block = xmalloc((total + 1) * sizeof(*block));
+	free_from = block = xmalloc((total + 1) * sizeof *block);
 	for (size_t i = 0; i < d->n_nodes - s->first; i++) {
 		s->entry[i].users = free_from;
 		free_from += s->entry[i].n_users;
@@ -116,9 +116,9 @@ static enum status sort_all(struct draft *d, size_t first, struct error *err)
 	struct sorter s = {
 	    .d = d,
 	    .first = first,
-	    .sorted = xcalloc(n, sizeof(*s.sorted)),
-	    .heap = xcalloc(n, sizeof(*s.heap)),
-	    .entry = xcalloc(n, sizeof(*s.entry)),
+	    .sorted = xcalloc(n, sizeof *s.sorted),
+	    .heap = xcalloc(n, sizeof *s.heap),
+	    .entry = xcalloc(n, sizeof *s.entry),
 	};
 	struct draft_node **block = link_users(&s);
 	enum status status = STATUS_OK;

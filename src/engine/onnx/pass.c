@@ -80,9 +80,9 @@ void pass_add_node(struct draft *d, const char *name, const char *op, int opset,
 
 	pass_become(d, &n->n, op, opset);
 	n->op_type = n->n.op->name;
-	n->n.in = arena_memdup(d->arena, in, (size_t)n_in * sizeof(*in));
+	n->n.in = arena_memdup(d->arena, in, (size_t)n_in * sizeof *in);
 	n->n.n_in = n_in;
-	n->n.out = arena_memdup(d->arena, &out, sizeof(out));
+	n->n.out = arena_memdup(d->arena, &out, sizeof out);
 	n->n.n_out = 1;
 	d->value[out].producer = n;
 }

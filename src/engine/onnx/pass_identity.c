@@ -71,7 +71,7 @@ static bool passes_on(const struct draft *d, const struct draft_node *n)
 {
 	const struct draft_value *in = draft_in(d, n, 0), *out = draft_out(d, n, 0);
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (rules[i].op == n->n.op->id)
 			return in && out && has_one_output(d, n) && holds(rules[i].when, in, out) && !is_rounding(d, n);
 	return false;

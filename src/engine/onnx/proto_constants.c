@@ -45,13 +45,13 @@ int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants 
 	*n = list ? list->n_ints : 1;
 	*rank = list != NULL;
 	if (list || one) {
-		v = xcalloc(*n + 1, sizeof(*v));
+		v = xcalloc(*n + 1, sizeof *v);
 		for (size_t i = 0; i < *n; i++)
 			v[i] = list ? list->ints[i] : one->i;
 	} else if (p && !tensor_proto_read(&t, p, NULL, name, &err)) {
 		*n = (size_t)tensor_count(&t);
 		*rank = t.shape.rank;
-		v = t.type == DT_I64 || t.type == DT_I32 ? xcalloc(*n + 1, sizeof(*v)) : NULL;
+		v = t.type == DT_I64 || t.type == DT_I32 ? xcalloc(*n + 1, sizeof *v) : NULL;
 		for (size_t i = 0; v && i < *n; i++)
 			v[i] = t.type == DT_I64 ? ((const int64_t *)t.data)[i] : ((const int32_t *)t.data)[i];
 		tensor_drop(&t);

@@ -6,7 +6,7 @@
 
 void proto_push(struct proto_list *l, Onnx__NodeProto *p)
 {
-	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof(*l->at));
+	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof *l->at);
 	l->at[l->n++] = p;
 }
 
@@ -20,7 +20,7 @@ void proto_replace(Onnx__GraphProto *g, struct proto_list *l)
 
 Onnx__NodeProto *proto_node(const char *op, const char *name, size_t n_in, size_t n_out)
 {
-	Onnx__NodeProto *p = xmalloc(sizeof(*p));
+	Onnx__NodeProto *p = xmalloc(sizeof *p);
 
 	onnx__node_proto__init(p);
 	p->op_type = xstrdup(op);
@@ -39,13 +39,13 @@ const char *proto_node_name(const Onnx__NodeProto *p)
 
 static Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
 {
-	Onnx__AttributeProto *a = xmalloc(sizeof(*a));
+	Onnx__AttributeProto *a = xmalloc(sizeof *a);
 
 	onnx__attribute_proto__init(a);
 	a->name = xstrdup(name);
 	a->has_type = true;
 	a->type = type;
-	p->attribute = xrealloc(p->attribute, (p->n_attribute + 1) * sizeof(*p->attribute));
+	p->attribute = xrealloc(p->attribute, (p->n_attribute + 1) * sizeof *p->attribute);
 	return p->attribute[p->n_attribute++] = a;
 }
 
@@ -61,7 +61,7 @@ void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size
 {
 	Onnx__AttributeProto *a = proto_add_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 
-	a->ints = xcalloc(n + 1, sizeof(*a->ints));
-	memcpy(a->ints, v, n * sizeof(*v));
+	a->ints = xcalloc(n + 1, sizeof *a->ints);
+	memcpy(a->ints, v, n * sizeof *v);
 	a->n_ints = n;
 }

@@ -83,10 +83,10 @@ static struct sequence *new_sequence(struct resolver *r, const char *name, const
 	struct sequence s = {0};
 
 	for (size_t i = 0; from && i < from->n; i++) {
-		s.at = xgrow(s.at, &s.cap, s.n + 1, sizeof(*s.at));
+		s.at = xgrow(s.at, &s.cap, s.n + 1, sizeof *s.at);
 		s.at[s.n++] = xstrdup(from->at[i]);
 	}
-	r->list = xgrow(r->list, &r->cap, r->n + 1, sizeof(*r->list));
+	r->list = xgrow(r->list, &r->cap, r->n + 1, sizeof *r->list);
 	r->list[r->n] = s;
 	namemap_put(r->names, name, (int)r->n);
 	return &r->list[r->n++];
@@ -94,8 +94,8 @@ static struct sequence *new_sequence(struct resolver *r, const char *name, const
 
 static void insert(struct sequence *s, size_t at, const char *name)
 {
-	s->at = xgrow(s->at, &s->cap, s->n + 1, sizeof(*s->at));
-	memmove(s->at + at + 1, s->at + at, (s->n - at) * sizeof(*s->at));
+	s->at = xgrow(s->at, &s->cap, s->n + 1, sizeof *s->at);
+	memmove(s->at + at + 1, s->at + at, (s->n - at) * sizeof *s->at);
 	s->at[at] = xstrdup(name);
 	s->n++;
 }
@@ -287,11 +287,11 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 		return concat_pieces(r, p, s, axis->i, stack);
 	if (!s || !s->n || !axis)
 		return false;
-	char *axes = stack ? add_constant(r, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof(*in));
+	char *axes = stack ? add_constant(r, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof *in);
 	for (size_t i = 0; i < s->n; i++)
 		in[i] = stack ? unsqueezed(r, p, s->at[i], axes, i) : xstrdup(s->at[i]);
 	Onnx__NodeProto *to = add_node(r, p, "Concat", s->n, 1);
-	memcpy(to->input, in, s->n * sizeof(*in));
+	memcpy(to->input, in, s->n * sizeof *in);
 	proto_add_int(to, "axis", axis->i);
 	to->output[0] = xstrdup(p->output[0]);
 	free(in);
@@ -314,7 +314,7 @@ static const struct rule {
 
 static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (p->n_output == 1 && p->output[0][0] && !domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
 			return rules[i].resolve(r, p);
 	return false;

@@ -11,7 +11,7 @@ static float bfloat_to_float(uint16_t h)
 	uint32_t bits = (uint32_t)h << 16;
 	float f;
 
-	memcpy(&f, &bits, sizeof(f));
+	memcpy(&f, &bits, sizeof f);
 	return f;
 }
 
@@ -20,7 +20,7 @@ static void from_half(void *out, const void *in, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint16_t h;
 
-		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof(h));
+		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof h);
 		((float *)out)[i] = half_to_float(h);
 	}
 }
@@ -30,7 +30,7 @@ static void from_bfloat(void *out, const void *in, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint16_t h;
 
-		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof(h));
+		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof h);
 		((float *)out)[i] = bfloat_to_float(h);
 	}
 }
@@ -40,7 +40,7 @@ static void from_double(void *out, const void *in, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		double x;
 
-		memcpy(&x, (const uint8_t *)in + 8 * i, sizeof(x));
+		memcpy(&x, (const uint8_t *)in + 8 * i, sizeof x);
 		((float *)out)[i] = (float)x;
 	}
 }
@@ -88,7 +88,7 @@ static const struct type_row *row_of(int32_t onnx_type)
 {
 	static const struct type_row none = {.type = DT_NONE};
 
-	return onnx_type >= 0 && (size_t)onnx_type < sizeof(rows) / sizeof(rows[0]) ? &rows[onnx_type] : &none;
+	return onnx_type >= 0 && (size_t)onnx_type < sizeof rows / sizeof rows[0] ? &rows[onnx_type] : &none;
 }
 
 enum dtype tensor_proto_type(int32_t onnx_type)
@@ -106,7 +106,7 @@ const char *tensor_proto_type_name(int32_t onnx_type)
 	    [NARROW_UINT2] = "uint2",
 	    [NARROW_INT2] = "int2",
 	};
-	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof(names) / sizeof(names[0]);
+	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof names / sizeof names[0];
 
 	return named && names[onnx_type] ? names[onnx_type] : "unknown";
 }
@@ -213,8 +213,8 @@ enum status tensor_proto_read(
 		return s;
 	n = (size_t)tensor_count(out);
 	items = (n + row->per - 1) / row->per;
-	memcpy(&field, (const uint8_t *)t + row->field, sizeof(field));
-	memcpy(&field_n, (const uint8_t *)t + row->count, sizeof(field_n));
+	memcpy(&field, (const uint8_t *)t + row->field, sizeof field);
+	memcpy(&field_n, (const uint8_t *)t + row->count, sizeof field_n);
 	if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
 		s = external_bytes(&raw, t, externals, items * row->item, what, err);
 		if (s)

@@ -10,13 +10,13 @@
 
 static Onnx__TensorShapeProto *make_shape(struct writer *w, const struct shape *shape)
 {
-	Onnx__TensorShapeProto *p = arena_alloc(w->arena, sizeof(*p));
+	Onnx__TensorShapeProto *p = arena_alloc(w->arena, sizeof *p);
 
 	onnx__tensor_shape_proto__init(p);
 	p->n_dim = (size_t)shape->rank;
-	p->dim = arena_alloc(w->arena, (p->n_dim + 1) * sizeof(*p->dim));
+	p->dim = arena_alloc(w->arena, (p->n_dim + 1) * sizeof *p->dim);
 	for (size_t i = 0; i < p->n_dim; i++) {
-		Onnx__TensorShapeProto__Dimension *d = p->dim[i] = arena_alloc(w->arena, sizeof(*d));
+		Onnx__TensorShapeProto__Dimension *d = p->dim[i] = arena_alloc(w->arena, sizeof *d);
 
 		onnx__tensor_shape_proto__dimension__init(d);
 		d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
@@ -27,9 +27,9 @@ static Onnx__TensorShapeProto *make_shape(struct writer *w, const struct shape *
 
 Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v)
 {
-	Onnx__ValueInfoProto *info = arena_alloc(w->arena, sizeof(*info));
-	Onnx__TypeProto *type = arena_alloc(w->arena, sizeof(*type));
-	Onnx__TypeProto__Tensor *tensor = arena_alloc(w->arena, sizeof(*tensor));
+	Onnx__ValueInfoProto *info = arena_alloc(w->arena, sizeof *info);
+	Onnx__TypeProto *type = arena_alloc(w->arena, sizeof *type);
+	Onnx__TypeProto__Tensor *tensor = arena_alloc(w->arena, sizeof *tensor);
 
 	onnx__value_info_proto__init(info);
 	info->name = arena_strdup(w->arena, name);
@@ -112,7 +112,7 @@ static void write_stand_in(struct writer *w, Onnx__NodeProto *to, const struct s
 static void write_gain(struct writer *w, const char *product, const char *mean, float gain)
 {
 	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
-	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof(gain))};
+	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof gain)};
 
 	write_constant(w, factor, &t);
 	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
@@ -130,7 +130,7 @@ static const char *output_name(struct writer *w, int node, int i)
 static enum status add_node(struct writer *w, int node, struct error *err)
 {
 	const struct node *n = &w->g->node[node];
-	const char **in = xcalloc((size_t)n->n_in + OPSET_MOVED, sizeof(*in)), **out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
+	const char **in = xcalloc((size_t)n->n_in + OPSET_MOVED, sizeof *in), **out = xcalloc((size_t)n->n_out + 1, sizeof *out);
 	enum status s = read_inputs(in, w, node, err);
 
 	if (s)
@@ -174,7 +174,7 @@ static bool reads_plain(const struct writer *w, int node, int i)
 // Those that are read as they are, and those that are an output of the model.
 static void add_constants(struct writer *w)
 {
-	bool *plain = xcalloc((size_t)w->g->n_values + 1, sizeof(*plain));
+	bool *plain = xcalloc((size_t)w->g->n_values + 1, sizeof *plain);
 
 	for (int n = 0; n < w->g->n_nodes; n++)
 		for (int i = 0; i < w->g->node[n].n_in; i++)
@@ -216,7 +216,7 @@ static void add_opset(struct writer *w, Onnx__ModelProto *m, const char *domain,
 	for (size_t i = 0; i < m->n_opset_import; i++)
 		if (!strcmp(m->opset_import[i]->domain, domain))
 			return;
-	o = arena_alloc(w->arena, sizeof(*o));
+	o = arena_alloc(w->arena, sizeof *o);
 	onnx__operator_set_id_proto__init(o);
 	o->domain = arena_strdup(w->arena, domain);
 	o->has_version = true;
@@ -236,14 +236,14 @@ static void add_opsets_of(struct writer *w, Onnx__ModelProto *m, const Onnx__Gra
 
 static void add_opsets(struct writer *w, Onnx__ModelProto *m)
 {
-	m->opset_import = arena_alloc(w->arena, DOMAINS_MAX * sizeof(*m->opset_import));
+	m->opset_import = arena_alloc(w->arena, DOMAINS_MAX * sizeof *m->opset_import);
 	add_opset(w, m, "", w->opset);
 	add_opsets_of(w, m, &w->out);
 }
 
 static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key, const char *text)
 {
-	Onnx__StringStringEntryProto *e = m->metadata_props[m->n_metadata_props++] = arena_alloc(w->arena, sizeof(*e));
+	Onnx__StringStringEntryProto *e = m->metadata_props[m->n_metadata_props++] = arena_alloc(w->arena, sizeof *e);
 
 	onnx__string_string_entry_proto__init(e);
 	e->key = arena_strdup(w->arena, key);
@@ -273,7 +273,7 @@ static void add_metadata(struct writer *w, Onnx__ModelProto *m)
 {
 	const struct graph *g = w->g;
 
-	m->metadata_props = arena_alloc(w->arena, ((size_t)g->n_metadata + 2) * sizeof(*m->metadata_props));
+	m->metadata_props = arena_alloc(w->arena, ((size_t)g->n_metadata + 2) * sizeof *m->metadata_props);
 	for (int i = 0; i < g->n_metadata; i++)
 		if (strcmp(g->metadata[i].key, ONNX_TUNED) != 0)
 			add_property(w, m, g->metadata[i].key, g->metadata[i].text);
@@ -344,7 +344,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	w->arena = arena_new();
 	w->taken = namemap_new();
 	w->made = keymap_new();
-	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof(*w->read));
+	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof *w->read);
 	onnx__graph_proto__init(&w->out);
 	s = build(w, err);
 	if (!s) {

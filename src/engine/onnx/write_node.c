@@ -60,7 +60,7 @@ static ProtobufCBinaryData packed_nibbles(struct writer *w, const uint8_t *code,
 
 static Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
 {
-	Onnx__TensorProto *p = arena_alloc(w->arena, sizeof(*p));
+	Onnx__TensorProto *p = arena_alloc(w->arena, sizeof *p);
 
 	onnx__tensor_proto__init(p);
 	p->name = arena_strdup(w->arena, name);
@@ -77,7 +77,7 @@ static Onnx__TensorProto *add_constant(struct writer *w, const char *name, const
 {
 	Onnx__GraphProto *g = &w->out;
 
-	g->initializer = xgrow(g->initializer, &w->cap_constants, g->n_initializer + 1, sizeof(*g->initializer));
+	g->initializer = xgrow(g->initializer, &w->cap_constants, g->n_initializer + 1, sizeof *g->initializer);
 	return g->initializer[g->n_initializer++] = write_tensor(w, name, t);
 }
 
@@ -91,7 +91,7 @@ static size_t upper_half(float x)
 {
 	uint32_t bits;
 
-	memcpy(&bits, isnan(x) ? &(float){NAN} : &x, sizeof(bits));
+	memcpy(&bits, isnan(x) ? &(float){NAN} : &x, sizeof bits);
 	return bits >> 16;
 }
 
@@ -127,7 +127,7 @@ enum status write_own(struct tensor **out, struct writer *w, enum dtype type, co
 
 	if (s)
 		return s;
-	w->own = xgrow(w->own, &w->cap_own, w->n_own + 1, sizeof(*w->own));
+	w->own = xgrow(w->own, &w->cap_own, w->n_own + 1, sizeof *w->own);
 	w->own[w->n_own] = t;
 	*out = &w->own[w->n_own++];
 	return STATUS_OK;
@@ -137,7 +137,7 @@ enum status write_own(struct tensor **out, struct writer *w, enum dtype type, co
 
 static char **copy_names(struct writer *w, const char *const *name, int n)
 {
-	char **copy = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(*copy));
+	char **copy = arena_alloc(w->arena, ((size_t)n + 1) * sizeof *copy);
 
 	for (int i = 0; i < n; i++)
 		copy[i] = arena_strdup(w->arena, name[i]);
@@ -148,7 +148,7 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
     const char *const *out, int n_out)
 {
 	Onnx__GraphProto *g = &w->out;
-	Onnx__NodeProto *p = arena_alloc(w->arena, sizeof(*p));
+	Onnx__NodeProto *p = arena_alloc(w->arena, sizeof *p);
 
 	onnx__node_proto__init(p);
 	p->op_type = arena_strdup(w->arena, op);
@@ -158,7 +158,7 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
 	p->n_input = (size_t)n_in;
 	p->output = copy_names(w, out, n_out);
 	p->n_output = (size_t)n_out;
-	g->node = xgrow(g->node, &w->cap_nodes, g->n_node + 1, sizeof(*g->node));
+	g->node = xgrow(g->node, &w->cap_nodes, g->n_node + 1, sizeof *g->node);
 	g->node[g->n_node++] = p;
 	return p;
 }
@@ -168,7 +168,7 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
 static Onnx__AttributeProto *add_attribute(
     struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__AttributeProto__AttributeType type)
 {
-	Onnx__AttributeProto *a = arena_alloc(w->arena, sizeof(*a));
+	Onnx__AttributeProto *a = arena_alloc(w->arena, sizeof *a);
 	Onnx__AttributeProto **all = arena_alloc(w->arena, (n->n_attribute + 1) * sizeof(Onnx__AttributeProto *));
 
 	onnx__attribute_proto__init(a);
@@ -176,7 +176,7 @@ static Onnx__AttributeProto *add_attribute(
 	a->has_type = true;
 	a->type = type;
 	if (n->n_attribute)
-		memcpy(all, n->attribute, n->n_attribute * sizeof(*all));
+		memcpy(all, n->attribute, n->n_attribute * sizeof *all);
 	n->attribute = all;
 	n->attribute[n->n_attribute++] = a;
 	return a;
@@ -213,7 +213,7 @@ static void add_texts(struct writer *w, Onnx__NodeProto *n, const char *name, co
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
 
-	a->strings = arena_alloc(w->arena, (strlen(text) + 1) * sizeof(*a->strings));
+	a->strings = arena_alloc(w->arena, (strlen(text) + 1) * sizeof *a->strings);
 	for (size_t len; *text; text += len + (text[len] == ' ')) {
 		len = strcspn(text, " ");
 		a->strings[a->n_strings++] = text_data(w, text, len);

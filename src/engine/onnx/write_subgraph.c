@@ -44,7 +44,7 @@ static void add_constants(struct inner *s, int n_captured)
 
 static const char **names_of(const struct inner *s, const int *value, int n)
 {
-	const char **name = xcalloc((size_t)n + 1, sizeof(*name));
+	const char **name = xcalloc((size_t)n + 1, sizeof *name);
 
 	for (int i = 0; i < n; i++)
 		name[i] = value[i] >= 0 ? s->name[value[i]] : "";
@@ -99,12 +99,12 @@ static void fill(struct inner *s, const struct node *n, const char *const *captu
 	add_constants(s, n->n_captured);
 	for (int i = 0; i < s->g->n_nodes; i++)
 		add_node(s, &s->g->node[i]);
-	w->out.input = arena_alloc(w->arena, ((size_t)formals + 1) * sizeof(*w->out.input));
+	w->out.input = arena_alloc(w->arena, ((size_t)formals + 1) * sizeof *w->out.input);
 	for (int i = 0; i < formals; i++) {
 		struct value v = formal(s, n, i);
 		w->out.input[w->out.n_input++] = write_info(w, s->name[s->g->input[i]], &v);
 	}
-	w->out.output = arena_alloc(w->arena, ((size_t)s->g->n_outputs + 1) * sizeof(*w->out.output));
+	w->out.output = arena_alloc(w->arena, ((size_t)s->g->n_outputs + 1) * sizeof *w->out.output);
 	for (int i = 0; i < s->g->n_outputs; i++)
 		w->out.output[w->out.n_output++] = write_info(w, output_name(s, i), &s->g->value[s->g->output[i]]);
 }
@@ -112,9 +112,9 @@ static void fill(struct inner *s, const struct node *n, const char *const *captu
 // `g` as a graph inside of `n`.
 static Onnx__GraphProto *make_graph(struct writer *w, const struct graph *g, const struct node *n, const char *const *captured)
 {
-	struct inner s = {.w = w, .g = g, .name = xcalloc((size_t)g->n_values + 1, sizeof(*s.name))};
+	struct inner s = {.w = w, .g = g, .name = xcalloc((size_t)g->n_values + 1, sizeof *s.name)};
 	struct writer outer = *w;
-	Onnx__GraphProto *made = arena_alloc(w->arena, sizeof(*made));
+	Onnx__GraphProto *made = arena_alloc(w->arena, sizeof *made);
 
 	onnx__graph_proto__init(&w->out);
 	w->cap_nodes = w->cap_constants = 0;
@@ -122,8 +122,8 @@ static Onnx__GraphProto *make_graph(struct writer *w, const struct graph *g, con
 	w->out.name = arena_strdup(w->arena, "inner");
 	fill(&s, n, captured);
 	*made = w->out;
-	made->node = arena_memdup(w->arena, w->out.node, w->out.n_node * sizeof(*made->node));
-	made->initializer = arena_memdup(w->arena, w->out.initializer, w->out.n_initializer * sizeof(*made->initializer));
+	made->node = arena_memdup(w->arena, w->out.node, w->out.n_node * sizeof *made->node);
+	made->initializer = arena_memdup(w->arena, w->out.initializer, w->out.n_initializer * sizeof *made->initializer);
 	free(w->out.node);
 	free(w->out.initializer);
 	w->out = outer.out;

@@ -57,8 +57,8 @@ static enum status within_limits(const struct node *n, const struct tensor *cons
 static void run_init(struct run *r, const struct graph *g, const struct tensor *const *in, int width)
 {
 	*r = (struct run){.g = g, .width = width};
-	r->value = xcalloc((size_t)g->n_values + 1, sizeof(*r->value));
-	r->readers = xcalloc((size_t)g->n_values + 1, sizeof(*r->readers));
+	r->value = xcalloc((size_t)g->n_values + 1, sizeof *r->value);
+	r->readers = xcalloc((size_t)g->n_values + 1, sizeof *r->readers);
 	for (int i = 0; i < g->n_values; i++) {
 		r->readers[i] = g->value[i].n_consumers + g->value[i].is_output;
 		if (g->value[i].constant)
@@ -102,8 +102,8 @@ static void drop_results(const struct node *n, struct tensor *out)
 
 static enum status run_node(struct run *r, const struct node *n, struct error *err)
 {
-	const struct tensor **in = xcalloc((size_t)n->n_in + 1, sizeof(*in));
-	struct tensor *out = xcalloc((size_t)n->n_out + 1, sizeof(*out));
+	const struct tensor **in = xcalloc((size_t)n->n_in + 1, sizeof *in);
+	struct tensor *out = xcalloc((size_t)n->n_out + 1, sizeof *out);
 	enum status s;
 
 	for (int i = 0; i < n->n_in; i++)

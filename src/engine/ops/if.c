@@ -58,7 +58,7 @@ enum status if_shape(const struct node *n, const struct tensor *const *in, struc
 enum status if_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	struct tensor *result = xcalloc((size_t)n->n_out + 1, sizeof(*result));
+	struct tensor *result = xcalloc((size_t)n->n_out + 1, sizeof *result);
 	enum status s = run(n, in, result, width, err);
 
 	for (int i = 0; i < n->n_out; i++) {

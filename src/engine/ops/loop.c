@@ -36,10 +36,10 @@ static enum status looping_init(struct looping *l, struct error *err)
 	for (int i = 0; i < l->n_state; i++)
 		if (!l->in[l->first_state + i])
 			return error_set(err, STATUS_FORMAT, "input %d, a value that it carries, is missing", l->first_state + i);
-	l->state = xcalloc((size_t)l->n_state + 1, sizeof(*l->state));
-	l->parts = xcalloc((size_t)l->n_scan + 1, sizeof(*l->parts));
-	l->given = xcalloc((size_t)body->n_inputs + 1, sizeof(*l->given));
-	l->result = xcalloc((size_t)body->n_outputs + 1, sizeof(*l->result));
+	l->state = xcalloc((size_t)l->n_state + 1, sizeof *l->state);
+	l->parts = xcalloc((size_t)l->n_scan + 1, sizeof *l->parts);
+	l->given = xcalloc((size_t)body->n_inputs + 1, sizeof *l->given);
+	l->result = xcalloc((size_t)body->n_outputs + 1, sizeof *l->result);
 	for (int i = 0; i < l->n_state; i++)
 		l->state[i] = tensor_share(l->in[l->first_state + i]);
 	for (int i = 0; i < body->n_inputs; i++)
@@ -84,7 +84,7 @@ static enum status add_part(struct parts *p, struct tensor *t, struct error *err
 		return error_set(err, STATUS_UNSUPPORTED, "an output that it collects changes its shape");
 	if (check_room(p, t, err))
 		return err->status;
-	p->at = xgrow(p->at, &p->cap, p->n + 1, sizeof(*p->at));
+	p->at = xgrow(p->at, &p->cap, p->n + 1, sizeof *p->at);
 	p->at[p->n++] = *t;
 	*t = (struct tensor){0};
 	return STATUS_OK;
@@ -329,8 +329,8 @@ static enum status scan_length(int64_t *length, int *axis, const struct looping 
 static enum status scan(struct looping *l, int n_scanned, struct error *err)
 {
 	const struct scan_attrs *a = l->n->attrs;
-	int *axis = xcalloc((size_t)n_scanned + 1, sizeof(*axis));
-	struct tensor *slice = xcalloc((size_t)n_scanned + 1, sizeof(*slice));
+	int *axis = xcalloc((size_t)n_scanned + 1, sizeof *axis);
+	struct tensor *slice = xcalloc((size_t)n_scanned + 1, sizeof *slice);
 	int64_t length;
 	enum status s = scan_length(&length, axis, l, n_scanned, err);
 

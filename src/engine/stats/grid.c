@@ -39,11 +39,11 @@ static void reshape(struct grid *g, int exponent, int64_t first, int64_t last)
 	int times = g->n ? exponent - g->exponent : 0, n = g->n;
 	int64_t from = g->first;
 
-	memcpy(old, g->bin, (size_t)n * sizeof(old[0]));
+	memcpy(old, g->bin, (size_t)n * sizeof old[0]);
 	g->exponent = exponent;
 	g->first = first;
 	g->n = (int)(last - first + 1);
-	memset(g->bin, 0, (size_t)g->n * sizeof(g->bin[0]));
+	memset(g->bin, 0, (size_t)g->n * sizeof g->bin[0]);
 	for (int i = 0; i < n; i++)
 		g->bin[halved(from + i, times) - first] += old[i];
 }
@@ -83,7 +83,7 @@ void grid_shape(struct grid *g, const struct grid *like)
 	g->exponent = like->exponent;
 	g->first = like->first;
 	g->n = like->n;
-	memset(g->bin, 0, (size_t)g->n * sizeof(g->bin[0]));
+	memset(g->bin, 0, (size_t)g->n * sizeof g->bin[0]);
 }
 
 void grid_merge(struct grid *into, const struct grid *one)
@@ -146,7 +146,7 @@ static void flush(struct gridding *c)
 		const uint16_t *count = c->count[t];
 		_Pragma("omp simd") for (int i = 0; i < c->grid->n; i++)
 			bin[i] += count[i];
-		memset(c->count[t], 0, ((size_t)c->grid->n + 1) * sizeof(count[0]));
+		memset(c->count[t], 0, ((size_t)c->grid->n + 1) * sizeof count[0]);
 	}
 	c->most = 0;
 }

@@ -80,7 +80,7 @@ void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tenso
 
 	assert(f->type == DT_F32 && bins > 0);
 	if (bins <= TABLE_MAX)
-		h.tables = xcalloc(TABLES * size, sizeof(h.tables[0]));
+		h.tables = xcalloc(TABLES * size, sizeof h.tables[0]);
 	strips_each(f, hist_strip, &h);
 	if (!h.tables)
 		return;
@@ -142,5 +142,5 @@ void counting_end(struct counting *c, uint32_t *count)
 	for (size_t t = 0; t < tables; t++)
 		_Pragma("omp simd") for (size_t v = 0; v < c->values; v++)
 			count[v] += c->count[t * c->values + v];
-	memset(c->count, 0, tables * c->values * sizeof(count[0]));
+	memset(c->count, 0, tables * c->values * sizeof count[0]);
 }

@@ -60,7 +60,7 @@ VINLINE void count_found(uint16_t (*count)[GRID_BINS + 1], const uint16_t *bin, 
 {
 	for (int i = 0; i < n; i += GRID_TABLES) {
 		uint64_t four;
-		memcpy(&four, bin + i, sizeof(four));
+		memcpy(&four, bin + i, sizeof four);
 		count[0][four & 0xffff]++;
 		count[1][four >> 16 & 0xffff]++;
 		count[2][four >> 32 & 0xffff]++;

@@ -99,12 +99,12 @@ static inline void count_eight(uint32_t *count, const void *codes, size_t elem)
 	uint64_t v;
 
 	if (elem == 2) {
-		memcpy(w, codes, sizeof(w));
+		memcpy(w, codes, sizeof w);
 		_Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
 			count[w[i]]++;
 		return;
 	}
-	memcpy(&v, codes, sizeof(v));
+	memcpy(&v, codes, sizeof v);
 	_Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
 		count[i * 256 + (v >> 8 * i & 255)]++;
 }

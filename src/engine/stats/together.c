@@ -108,7 +108,7 @@ void stats_site(const struct stats_site *s)
 	struct comparison compare[2];
 	struct counted f = {0}, q = {0};
 	struct counting codes = {0};
-	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof(*tables));
+	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof *tables);
 
 	summing_begin(&floats, s->f);
 	if (!add_comparisons(&t, compare, s, &floats) && (s->range || s->grid))

@@ -19,7 +19,7 @@ static const struct format {
 
 bool is_minifloat(int64_t type)
 {
-	return type >= 0 && type < (int64_t)(sizeof(formats) / sizeof(formats[0])) && formats[type].largest > 0;
+	return type >= 0 && type < (int64_t)(sizeof formats / sizeof formats[0]) && formats[type].largest > 0;
 }
 
 float minifloat_largest(int type)
@@ -59,7 +59,7 @@ static uint32_t bits_of(float x)
 {
 	uint32_t bits;
 
-	memcpy(&bits, &x, sizeof(bits));
+	memcpy(&bits, &x, sizeof bits);
 	return bits;
 }
 
@@ -67,7 +67,7 @@ static float float_of(uint32_t bits)
 {
 	float x;
 
-	memcpy(&x, &bits, sizeof(x));
+	memcpy(&x, &bits, sizeof x);
 	return x;
 }
 

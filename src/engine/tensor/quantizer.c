@@ -20,7 +20,7 @@ enum dtype quantizer_dtype(const struct quantizer *q)
 	};
 	if (q->kind != QUANT_LINEAR)
 		return DT_F32;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
 		if (q->qmin >= types[i].min && q->qmax <= types[i].max)
 			return types[i].type;
 	return DT_I64;
@@ -40,8 +40,8 @@ struct key quantizer_key(const struct quantizer *q)
 	k = key_add_int(k, q->qmin);
 	k = key_add_int(k, q->qmax);
 	k = key_add_int(k, q->axis);
-	k = key_add(k, q->scale, (size_t)q->n * sizeof(q->scale[0]));
-	return key_add(k, q->zero, (size_t)q->n * sizeof(q->zero[0]));
+	k = key_add(k, q->scale, (size_t)q->n * sizeof q->scale[0]);
+	return key_add(k, q->zero, (size_t)q->n * sizeof q->zero[0]);
 }
 
 bool quantizer_equal(const struct quantizer *a, const struct quantizer *b)

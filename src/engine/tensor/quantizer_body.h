@@ -126,14 +126,14 @@ VALUES(values_u16, uint16_t)
 static inline uint32_t bits_of(float x)
 {
 	uint32_t u;
-	memcpy(&u, &x, sizeof(u));
+	memcpy(&u, &x, sizeof u);
 	return u;
 }
 
 static inline float float_of(uint32_t u)
 {
 	float x;
-	memcpy(&x, &u, sizeof(x));
+	memcpy(&x, &u, sizeof x);
 	return x;
 }
 

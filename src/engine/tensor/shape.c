@@ -61,7 +61,7 @@ int64_t shape_count(const struct shape *s)
 
 bool shape_equal(const struct shape *a, const struct shape *b)
 {
-	return a->rank == b->rank && (a->rank <= 0 || !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(a->dim[0])));
+	return a->rank == b->rank && (a->rank <= 0 || !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]));
 }
 
 struct shape shape_of(int rank, const int64_t *dim)

@@ -36,11 +36,11 @@ enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error 
 
 	if (tensor_stored(t) < 0 || t->type == DT_NONE)
 		return error_set(err, STATUS_UNSUPPORTED, "a tensor of shape %s is too large or not known",
-		    shape_text(&t->shape, text, sizeof(text)));
+		    shape_text(&t->shape, text, sizeof text));
 	t->buf = buf_new(tensor_bytes(t), account);
 	if (!t->buf)
 		return error_set(err, STATUS_NOMEM, "no memory for a %s tensor of shape %s (%.1f MiB)",
-		    dtype_name(t->type), shape_text(&t->shape, text, sizeof(text)), (double)tensor_bytes(t) / 1048576);
+		    dtype_name(t->type), shape_text(&t->shape, text, sizeof text), (double)tensor_bytes(t) / 1048576);
 	t->data = t->buf->data;
 	return STATUS_OK;
 }
@@ -48,7 +48,7 @@ enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error 
 void tensor_drop(struct tensor *t)
 {
 	buf_drop(&t->buf);
-	memset(t, 0, sizeof(*t));
+	memset(t, 0, sizeof *t);
 }
 
 enum status tensor_copy(struct tensor *out, const struct tensor *from, struct error *err)

@@ -31,13 +31,13 @@ VINLINE vfloat vall(float x)
 VINLINE vfloat vload(const float *p)
 {
 	vfloat v;
-	memcpy(&v, p, sizeof(v));
+	memcpy(&v, p, sizeof v);
 	return v;
 }
 
 VINLINE void vstore(float *p, vfloat v)
 {
-	memcpy(p, &v, sizeof(v));
+	memcpy(p, &v, sizeof v);
 }
 
 VINLINE vfloat vabs(vfloat a)
