@@ -1,4 +1,6 @@
 // Corners of attributes and shapes that the ONNX node tests leave out: ONNX Runtime's answers, by which the lines here were written.
+#include <float.h>
+#include <math.h>
 #include "node_run.h"
 
 void test_op_corners__slice_backwards_to_the_end(void **state)
@@ -200,6 +202,69 @@ void test_op_corners__resize_of_bytes_with_antialias(void **state)
 		node_run_add(&r, DT_I64, SHAPE_OF(4), (const int64_t[]){1, 1, 2, 3});
 		node_run(&r);
 		assert_memory_equal(r.out[0].data, rows[i].want, sizeof rows[i].want);
+		node_run_done(&r);
+	}
+}
+
+static void check_linear(enum dtype type, const void *x, struct shape shape, const float *scale, bool antialias, struct node_run *r)
+{
+	node_run_init(r, "", "Resize", 18, 1);
+	*(const char **)node_run_field(r, "mode") = "linear";
+	*(int64_t *)node_run_field(r, "antialias") = antialias;
+	node_run_add(r, type, shape, x);
+	node_run_add(r, DT_F32, SHAPE_OF(0), NULL);
+	node_run_add(r, DT_F32, SHAPE_OF(4), scale);
+	node_run(r);
+}
+
+// Integers are cut off, so that the order in which the four products are added up tells, and with channels last what the weights of bytes
+// are rounded to. The figures are ONNX Runtime's.
+void test_op_corners__linear_resize_of_integers(void **state)
+{
+	static const int8_t bytes[12] = {71, -100, 31, 40, 7, 99, -50, 3, 90, 14, 60, 60};
+	static const int8_t flat[12] = {71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71};
+	static const int8_t last[42] = {71, -100, 67, -89, 52, -35, 37, 18, 25, 53, 16, 76, 7, 99, 24, -60, 26, -53, 38, -18, 49, 16, 47, 42, 37,
+	    63, 27, 84, -46, 0, -36, 1, 15, 6, 67, 12, 81, 25, 69, 43, 58, 61};
+	static const int32_t wide[12] = {71, -100, 31, 40, 7, 99, -50, 3, 90, 14, 60, 60}, smooth[2] = {25, -9};
+	struct node_run r;
+	(void)state;
+	check_linear(DT_I8, bytes, SHAPE_OF(1, 2, 3, 2), (const float[]){1, 1.7f, 2.6f, 1}, false, &r);
+	assert_memory_equal(r.out[0].data, last, sizeof last);
+	node_run_done(&r);
+	check_linear(DT_I8, flat, SHAPE_OF(1, 1, 4, 3), (const float[]){1, 1, 1.5f, 2.6f}, false, &r);
+	for (int i = 0; i < 42; i++)
+		assert_int_equal(((int8_t *)r.out[0].data)[i], i == 8 || i == 29 || i == 36 ? 70 : 71);
+	node_run_done(&r);
+	check_linear(DT_I32, wide, SHAPE_OF(1, 1, 3, 4), (const float[]){1, 1, .6f, .7f}, true, &r);
+	assert_memory_equal(r.out[0].data, smooth, sizeof smooth);
+	node_run_done(&r);
+}
+
+// 2 times 1.25 are 2 elements, but not those that there were.
+void test_op_corners__an_axis_that_keeps_its_length_is_resized_by_its_scale(void **state)
+{
+	static const float x[2] = {0, 1}, scale[4] = {1, 1.25f, 1, 1}, want[2] = {0, 1.5f / 1.25f - .5f};
+	struct node_run r;
+	(void)state;
+	check_linear(DT_F32, x, SHAPE_OF(1, 2, 1, 1), scale, false, &r);
+	node_run_floats(&r, 2, want);
+	node_run_done(&r);
+}
+
+// The limits that are left out are the largest numbers.
+void test_op_corners__a_clip_leaves_no_infinity(void **state)
+{
+	static const float x[4] = {-INFINITY, -1, 2, INFINITY}, limit = 1;
+	static const float want[3][4] = {{-FLT_MAX, -1, 2, FLT_MAX}, {1, 1, 2, FLT_MAX}, {-FLT_MAX, -1, 1, 1}};
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct node_run r;
+		node_run_init(&r, "", "Clip", 13, 1);
+		node_run_add(&r, DT_F32, SHAPE_OF(4), x);
+		node_run_add(&r, DT_F32, SCALAR, i == 1 ? &limit : NULL);
+		node_run_add(&r, DT_F32, SCALAR, i == 2 ? &limit : NULL);
+		node_run(&r);
+		node_run_floats(&r, 4, want[i]);
 		node_run_done(&r);
 	}
 }

@@ -1,5 +1,5 @@
 // ONNX Runtime's fused operators in float: FusedConv, FusedGemm, FusedMatMul.
-#include <math.h>
+#include <float.h>
 #include <string.h>
 #include <strings.h>
 #include "../kernels/unary.h"
@@ -46,8 +46,8 @@ static enum status find_activation(
 	*a = (struct act_attrs){.alpha = first,
 	    .beta = second,
 	    .gamma = n > 2 ? params[2] : 1,
-	    .low = n > 0 ? first : -INFINITY,
-	    .high = n > 1 ? second : INFINITY};
+	    .low = n > 0 ? first : -FLT_MAX,
+	    .high = n > 1 ? second : FLT_MAX};
 	*fn = FN_copy;
 	if (!*name || function_named(fn, name))
 		return STATUS_OK;

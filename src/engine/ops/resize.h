@@ -49,6 +49,8 @@ MUST_CHECK enum status resize_all_taps(
     struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside, const struct resize *r, struct error *err);
 void resize_free_all(struct resize_taps t[SHAPE_MAX_RANK]);
 
+// Whether an axis stays as it is. One of the same length does not where its scale is not 1.
+bool resize_keeps(const struct resize *r, int axis);
 // A filter over the last two of four axes, one lane; false for other resizes. *out points into t.
 bool resize_planes(struct interp *out, const struct resize *r, const struct resize_taps *t);
 

@@ -173,6 +173,12 @@ void resize_free_all(struct resize_taps t[SHAPE_MAX_RANK])
 		free_taps(&t[i]);
 }
 
+bool resize_keeps(const struct resize *r, int axis)
+{
+	const struct resize_axis *x = &r->axis[axis];
+	return x->in == x->out && x->scale == 1 && (r->transform != TRANSFORM_CROP || (x->start == 0 && x->end == 1));
+}
+
 static struct interp_axis filter_axis(const struct resize_axis *a, const struct resize_taps *t)
 {
 	return (struct interp_axis){.in = a->in, .out = a->out, .taps = t->n, .index = t->index, .weight = t->weight};
@@ -181,7 +187,7 @@ static struct interp_axis filter_axis(const struct resize_axis *a, const struct 
 bool resize_planes(struct interp *out, const struct resize *r, const struct resize_taps *t)
 {
 	if (r->rank != 4 || r->kind == RESIZE_NEAREST || r->transform == TRANSFORM_TF_HALF_PIXEL ||
-	    r->transform == TRANSFORM_CROP || r->axis[0].in != r->axis[0].out || r->axis[1].in != r->axis[1].out)
+	    r->transform == TRANSFORM_CROP || !resize_keeps(r, 0) || !resize_keeps(r, 1))
 		return false;
 	*out = (struct interp){.rows = filter_axis(&r->axis[2], &t[2]), .columns = filter_axis(&r->axis[3], &t[3]),
 	    .planes = r->axis[0].in * r->axis[1].in, .lanes = 1};

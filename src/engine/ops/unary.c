@@ -1,4 +1,5 @@
 // y = f(x), element by element: which function serves which operator, and the integer types of the few that have them.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "../kernels/unary.h"
@@ -60,7 +61,7 @@ static bool present(const struct node *n, const struct tensor *const *in, int i)
 // The function of a node and its parameters, from wherever its version keeps them.
 static enum unary_fn resolve(struct act_attrs *a, const struct node *n, const struct tensor *const *in)
 {
-	*a = (struct act_attrs){.alpha = 1, .low = -INFINITY, .high = INFINITY};
+	*a = (struct act_attrs){.alpha = 1, .low = -FLT_MAX, .high = FLT_MAX}; // a Clip without limits has these: it leaves no infinity
 	if (n->op->id == OP_Gelu && n->op->attrs_size == sizeof(struct gelu_attrs))
 		return strcmp(((const struct gelu_attrs *)n->attrs)->approximate, "tanh") ? FN_gelu : FN_gelu_tanh;
 	if (n->op->attrs_size == sizeof(struct act_attrs))

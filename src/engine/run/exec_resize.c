@@ -55,8 +55,8 @@ enum status resize_blocks(struct exec *x, struct rep *in, struct rep *y)
 	int32_t *at = xmalloc((size_t)(s.dim[2] + s.dim[3]) * sizeof *at);
 	enum status st = STATUS_UNSUPPORTED;
 	const int64_t *from = in->t.shape.dim;
-	if (s.dim[0] == from[0] && s.dim[1] == from[1] && whole_factor(x, 2, from[2], s.dim[2], at) &&
-	    whole_factor(x, 3, from[3], s.dim[3], at + s.dim[2]))
+	if (s.dim[0] == from[0] && s.dim[1] == from[1] && factor_is_scale(x, 0, 1) && factor_is_scale(x, 1, 1) &&
+	    whole_factor(x, 2, from[2], s.dim[2], at) && whole_factor(x, 3, from[3], s.dim[3], at + s.dim[2]))
 		st = exec_alloc(x, y, in->t.type, LAYOUT_BLOCK, &s);
 	if (st == STATUS_OK) {
 		struct blk_nearest r = {.elem = dtype_size(in->t.type), .blocks = s.dim[0] * ((s.dim[1] + layout_block() - 1) / layout_block()),

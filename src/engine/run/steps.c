@@ -1,5 +1,5 @@
 // Steps: which nodes are executed at once. Fusion never changes what is computed, only how often memory is walked.
-#include <math.h>
+#include <float.h>
 #include <stdlib.h>
 #include "qtui/engine/op.h"
 #include "run_impl.h"
@@ -25,7 +25,7 @@ static bool clip_act(const struct graph *g, const struct node *n, struct act *a)
 		a->b = limits->high;
 		return true;
 	}
-	return constant_scalar(g, n, 1, -INFINITY, &a->a) && constant_scalar(g, n, 2, INFINITY, &a->b);
+	return constant_scalar(g, n, 1, -FLT_MAX, &a->a) && constant_scalar(g, n, 2, FLT_MAX, &a->b);
 }
 
 // The activation that a node is, if the epilogues know it.
