@@ -456,15 +456,47 @@ void test_planted__a_bias_that_overflows(void **state)
 	unlink(older);
 }
 
-static void check_clipped(float scale, int type, const void *zero, size_t size)
+// A QuantizeLinear ("quantize") and a DequantizeLinear behind a tensor, as a quantized file holds them.
+struct file_quantizer {
+	float scale;
+	int type; // of the codes
+	const void *zero;
+	size_t size; // of the zero, bytes
+};
+
+static void quantize_in_file(struct surgery *s, const char *tensor, const char *quantized, const struct file_quantizer *q)
+{
+	char inputs[128];
+	snprintf(inputs, sizeof inputs, "%s scale zero", tensor);
+	surgery_floats(s, "scale", 0, NULL, &q->scale);
+	surgery_tensor(s, "zero", q->type, 0, NULL, q->zero, q->size);
+	surgery_node(s, "QuantizeLinear", "quantize", inputs, "codes");
+	surgery_node(s, "DequantizeLinear", "dequantize", "codes scale zero", quantized);
+}
+
+static struct file_quantizer in_bytes(float scale)
+{
+	static const uint8_t zero = 0;
+	return (struct file_quantizer){scale, ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, &zero, sizeof zero};
+}
+
+// The demo model whose output goes through codes in bytes.
+static const char *with_quantized_output(const char *file, float scale)
+{
+	struct surgery s;
+	struct file_quantizer q = in_bytes(scale);
+	surgery_open(&s, MODEL);
+	quantize_in_file(&s, "output0", "lost", &q);
+	surgery_output(&s, "lost");
+	return surgery_close(&s, file);
+}
+
+static void check_clipped(struct file_quantizer q)
 {
 	struct surgery s;
 	surgery_open(&s, MODEL);
 	surgery_redirect(&s, "/model.4/Add_output_0", "clipped");
-	surgery_floats(&s, "small", 0, NULL, &scale);
-	surgery_tensor(&s, "zero", type, 0, NULL, zero, size);
-	surgery_node(&s, "QuantizeLinear", "quantize", "/model.4/Add_output_0 small zero", "codes");
-	surgery_node(&s, "DequantizeLinear", "dequantize", "codes small zero", "clipped");
+	quantize_in_file(&s, "/model.4/Add_output_0", "clipped", &q);
 	struct patient p = examine(surgery_close(&s, "file.onnx"), CALIB, "onnxruntime", -1);
 	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
 	assert_null(f->edit);
@@ -474,24 +506,15 @@ static void check_clipped(float scale, int type, const void *zero, size_t size)
 
 void test_planted__a_scale_in_the_file_that_clips(void **state)
 {
-	check_clipped(0.005f, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, &(int8_t){0}, 1);
-	check_clipped(0.00002f, ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, &(uint16_t){32768}, 2);
-	check_clipped(0.0015f, 17, &(uint8_t){0}, 1); // float8e4m3fn, which ends at 448
+	check_clipped((struct file_quantizer){0.005f, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, &(int8_t){0}, 1});
+	check_clipped((struct file_quantizer){0.00002f, ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, &(uint16_t){32768}, 2});
+	check_clipped((struct file_quantizer){0.0015f, 17, &(uint8_t){0}, 1}); // float8e4m3fn, which ends at 448
 }
 
 // The scores are lost in the file already: to give them a step of their own here mends nothing.
 void test_planted__a_concat_that_the_file_has_put_on_one_scale(void **state)
 {
-	static const float scale = 1.0f;
-	static const uint8_t zero = 0;
-	struct surgery s;
-	surgery_open(&s, MODEL);
-	surgery_floats(&s, "wide", 0, NULL, &scale);
-	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
-	surgery_node(&s, "QuantizeLinear", "quantize", "output0 wide zero", "codes");
-	surgery_node(&s, "DequantizeLinear", "dequantize", "codes wide zero", "lost");
-	surgery_output(&s, "lost");
-	struct patient p = {.study = open_study(surgery_close(&s, "together.onnx"), CALIB, "onnxruntime", -1, healthy)};
+	struct patient p = {.study = open_study(with_quantized_output("together.onnx", 1), CALIB, "onnxruntime", -1, healthy)};
 	look(&p);
 	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
 	assert_null(f->edit);
@@ -504,16 +527,7 @@ void test_planted__a_concat_that_the_file_has_put_on_one_scale(void **state)
 // With the post-processing in float its tensors have no histograms: what the file does to the scores is said all the same.
 void test_planted__what_the_file_has_lost_stays_lost_in_float(void **state)
 {
-	static const float scale = 2.5f;
-	static const uint8_t zero = 0;
-	struct surgery s;
-	surgery_open(&s, MODEL);
-	surgery_floats(&s, "wide", 0, NULL, &scale);
-	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
-	surgery_node(&s, "QuantizeLinear", "quantize", "output0 wide zero", "codes");
-	surgery_node(&s, "DequantizeLinear", "dequantize", "codes wide zero", "lost");
-	surgery_output(&s, "lost");
-	struct patient p = examine(surgery_close(&s, "lost.onnx"), CALIB, "onnxruntime", -1);
+	struct patient p = examine(with_quantized_output("lost.onnx", 2.5f), CALIB, "onnxruntime", -1);
 	const struct finding *f = assert_first(&p, FINDING_file_quantizer, "quantize");
 	assert_null(f->edit);
 	assert_non_null(strstr(f->text, "0.4 codes are left to /model.12/Sigmoid_output_0"));
@@ -523,15 +537,11 @@ void test_planted__what_the_file_has_lost_stays_lost_in_float(void **state)
 // As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear before they are joined with the boxes.
 void test_planted__a_concat_behind_quantizers_of_the_file(void **state)
 {
-	static const float scale = 1.0f / 255;
-	static const uint8_t zero = 0;
 	struct surgery s;
+	struct file_quantizer fine = in_bytes(1.0f / 255);
 	surgery_open(&s, MODEL);
 	surgery_redirect(&s, "/model.12/Sigmoid_output_0", "scores");
-	surgery_floats(&s, "fine", 0, NULL, &scale);
-	surgery_tensor(&s, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
-	surgery_node(&s, "QuantizeLinear", "quantize", "/model.12/Sigmoid_output_0 fine zero", "codes");
-	surgery_node(&s, "DequantizeLinear", "dequantize", "codes fine zero", "scores");
+	quantize_in_file(&s, "/model.12/Sigmoid_output_0", "scores", &fine);
 	struct patient p = {.study = open_study(surgery_close(&s, "joint.onnx"), CALIB, "onnxruntime", -1, healthy)};
 	look(&p);
 	assert_first(&p, FINDING_joined_ranges, "/model.12/Concat_4");

@@ -53,6 +53,20 @@ static inline int steps(const struct study *st)
 	return study_steps(st, &current);
 }
 
+// The file is refused with an error that says why, and nothing has changed.
+static inline void assert_refused(const char *text, const char *why)
+{
+	struct study *st = bare();
+	struct error err = {0};
+	struct import_report r;
+	assert_int_not_equal(import_file(&r, st, file(text), &err), STATUS_OK);
+	if (!strstr(err.text, why))
+		fail_msg("%s", err.text);
+	assert_int_equal(steps(st), 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // A node in float, a Swish and a Conv at 16 bit, a scale: through the file of a tool that can say all or some of it.
 static inline void assert_comes_back(const char *format, bool float_too, bool wide_too, bool scale_too)
 {

@@ -2,19 +2,6 @@
 #include "import_case.h"
 #include "qtui/base/file.h"
 
-static void assert_refused(const char *text, const char *why)
-{
-	struct study *st = bare();
-	struct error err = {0};
-	struct import_report r;
-	assert_int_not_equal(import_file(&r, st, file(text), &err), STATUS_OK);
-	if (!strstr(err.text, why))
-		fail_msg("%s", err.text);
-	assert_int_equal(steps(st), 0);
-	import_report_done(&r);
-	study_close(&st);
-}
-
 void test_import__what_is_exported_comes_back(void **state)
 {
 	(void)state;

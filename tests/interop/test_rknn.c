@@ -67,27 +67,14 @@ void test_rknn__a_file_of_step_1(void **state)
 	study_close(&st);
 }
 
-static void assert_refused_as(const char *text, const char *why)
-{
-	struct study *st = bare();
-	struct error err = {0};
-	struct import_report r;
-	assert_int_not_equal(import_file(&r, st, file(text), &err), STATUS_OK);
-	if (!strstr(err.text, why))
-		fail_msg("%s", err.text);
-	assert_int_equal(steps(st), 0);
-	import_report_done(&r);
-	study_close(&st);
-}
-
 void test_rknn__files_that_are_refused(void **state)
 {
 	(void)state;
-	assert_refused_as("customized_quantize_layers:\n    '@conv:out0': float32\n", "of RKNN-Toolkit 1");
-	assert_refused_as("custom_quantize_layers:\n    a: *b\n", "import.json:2: an alias");
-	assert_refused_as("custom_quantize_layers:\n    a: 'float16\n", "not valid YAML");
-	assert_refused_as("custom_quantize_layers\n", "not a file of esp-ppq");
-	assert_refused_as("- custom_quantize_layers\n", "not a file of esp-ppq");
+	assert_refused("customized_quantize_layers:\n    '@conv:out0': float32\n", "of RKNN-Toolkit 1");
+	assert_refused("custom_quantize_layers:\n    a: *b\n", "import.json:2: an alias");
+	assert_refused("custom_quantize_layers:\n    a: 'float16\n", "not valid YAML");
+	assert_refused("custom_quantize_layers\n", "not a file of esp-ppq");
+	assert_refused("- custom_quantize_layers\n", "not a file of esp-ppq");
 }
 
 void test_rknn__members_of_the_wrong_kind(void **state)

@@ -89,6 +89,14 @@ static bool is_candidate(const struct look *l, const struct site *s)
 	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
 }
 
+static void prove_clipping(struct finding *f, double share, double scale, const struct tensor_range *r)
+{
+	finding_prove(f, "clipped share", share);
+	finding_prove(f, "scale", scale);
+	finding_prove(f, "min", r->min);
+	finding_prove(f, "max", r->max);
+}
+
 static void clipped(struct look *l, const struct site *s, const struct clipping *c)
 {
 	char to[SCALE_TEXT];
@@ -97,10 +105,7 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]),
 	    c->now, scale_phrase(to, c->offer), c->better);
 	finding_advise(f, "set the scale %s", to);
-	finding_prove(f, "clipped share", c->share);
-	finding_prove(f, "scale", s->scale[0]);
-	finding_prove(f, "min", s->range.min);
-	finding_prove(f, "max", s->range.max);
+	prove_clipping(f, c->share, s->scale[0], &s->range);
 	finding_prove(f, "SNR dB", c->now);
 	finding_prove(f, "SNR dB with the offer", c->better);
 	f->gain_db = c->better - c->now;
@@ -169,10 +174,7 @@ static void clipped_term(struct look *l, const struct site *y, const struct term
 	    "%s would leave %.1f dB.", n->name, l->g->value[x->value].name, x->range.min, x->range.max, site_lower_end(y, y->scale[0]),
 	    site_upper_end(y, y->scale[0]), 100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
 	finding_advise(f, "set the scale %s, which result and terms share", to);
-	finding_prove(f, "clipped share", now->share);
-	finding_prove(f, "scale", y->scale[0]);
-	finding_prove(f, "min", x->range.min);
-	finding_prove(f, "max", x->range.max);
+	prove_clipping(f, now->share, y->scale[0], &x->range);
 	finding_prove(f, "SNR dB of the term", now->snr);
 	finding_prove(f, "SNR dB of the term with the offer", then->snr);
 	finding_scale(f, l, node, offer);
