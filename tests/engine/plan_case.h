@@ -47,4 +47,58 @@ static inline struct slot *out(const struct fixture *f, const char *name)
 	return plan_out(f->p, node(f, name), 0);
 }
 
+// x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
+static inline struct graph *small_graph(void)
+{
+	static const float w1[2 * 1 * 1 * 1] = {1.0f, -0.25f}, b1[2] = {0.5f, -0.125f};
+	static const float w2[2 * 2 * 1 * 1] = {0.5f, 0.25f, -1.5f, 2.0f};
+	static const int64_t shape[2] = {1, -1};
+	struct builder b = builder_new();
+	int x = builder_input(&b, "x");
+	b.g->value[x].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w1);
+	builder_constant(&b, "b1", DT_F32, shape_of(1, (int64_t[]){2}), b1);
+	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w2);
+	builder_constant(&b, "shape", DT_I64, shape_of(1, (int64_t[]){2}), shape);
+	builder_node(&b, "Conv", "conv1", "x w1 b1", "c1");
+	builder_node(&b, "Relu", "relu1", "c1", "r1");
+	builder_node(&b, "MaxPool", "pool", "r1", "p");
+	builder_node(&b, "Conv", "conv2", "p w2", "c2");
+	builder_node(&b, "Sigmoid", "sigmoid", "c2", "s");
+	builder_node(&b, "Mul", "mul", "c2 s", "m");
+	builder_node(&b, "Add", "add", "m p", "a");
+	builder_node(&b, "Softmax", "softmax", "a", "sm");
+	builder_node(&b, "Shape", "shapeof", "a", "dims");
+	builder_node(&b, "Reshape", "reshape", "sm shape", "y");
+	b.g->value[namemap_get(b.g->value_by_name, "dims")].type = DT_I64;
+	builder_output(&b, "y");
+	return b.g;
+}
+
+static inline void fixture_replan(struct fixture *f)
+{
+	struct error err;
+	plan_free(&f->p);
+	if (plan_new(&f->p, f->g, f->t, target_default_calibration(f->t), f->e, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static inline void fixture_small(struct fixture *f, const char *target)
+{
+	fixture_plan(f, small_graph(), target, -1);
+}
+
+// Scales 1/64 for all that is observed.
+static inline void fixture_finish(struct fixture *f)
+{
+	float scale[64];
+	int32_t zero[64] = {0};
+	struct error err;
+	assert_in_range(f->p->n_observe, 1, 64);
+	for (int i = 0; i < f->p->n_observe; i++)
+		scale[i] = 0x1p-6f;
+	if (plan_finish(f->p, scale, zero, f->e, &err))
+		fail_msg("%s", err.text);
+}
+
 #endif

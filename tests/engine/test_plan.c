@@ -1,65 +1,10 @@
-// Properties of plans on small graphs: purity, sharing, edits, overrides, and what is refused.
+// Properties of plans on small graphs: purity, sharing, and what a target decides for each operator.
 #include <math.h>
-#include <stdio.h>
 #include "plan_case.h"
-
-// x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
-static struct graph *small_graph(void)
-{
-	static const float w1[2 * 1 * 1 * 1] = {1.0f, -0.25f}, b1[2] = {0.5f, -0.125f};
-	static const float w2[2 * 2 * 1 * 1] = {0.5f, 0.25f, -1.5f, 2.0f};
-	static const int64_t shape[2] = {1, -1};
-	struct builder b = builder_new();
-	int x = builder_input(&b, "x");
-	b.g->value[x].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
-	builder_constant(&b, "w1", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w1);
-	builder_constant(&b, "b1", DT_F32, shape_of(1, (int64_t[]){2}), b1);
-	builder_constant(&b, "w2", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w2);
-	builder_constant(&b, "shape", DT_I64, shape_of(1, (int64_t[]){2}), shape);
-	builder_node(&b, "Conv", "conv1", "x w1 b1", "c1");
-	builder_node(&b, "Relu", "relu1", "c1", "r1");
-	builder_node(&b, "MaxPool", "pool", "r1", "p");
-	builder_node(&b, "Conv", "conv2", "p w2", "c2");
-	builder_node(&b, "Sigmoid", "sigmoid", "c2", "s");
-	builder_node(&b, "Mul", "mul", "c2 s", "m");
-	builder_node(&b, "Add", "add", "m p", "a");
-	builder_node(&b, "Softmax", "softmax", "a", "sm");
-	builder_node(&b, "Shape", "shapeof", "a", "dims");
-	builder_node(&b, "Reshape", "reshape", "sm shape", "y");
-	b.g->value[namemap_get(b.g->value_by_name, "dims")].type = DT_I64;
-	builder_output(&b, "y");
-	return b.g;
-}
-
-static void replan(struct fixture *f)
-{
-	struct error err;
-	plan_free(&f->p);
-	if (plan_new(&f->p, f->g, f->t, target_default_calibration(f->t), f->e, NULL, &err))
-		fail_msg("%s", err.text);
-}
-
-static void setup(struct fixture *f, const char *target)
-{
-	fixture_plan(f, small_graph(), target, -1);
-}
 
 static int id_of(const struct fixture *f, const struct slot *s)
 {
 	return (int)(s - f->p->slot);
-}
-
-// Scales 1/64 for all that is observed.
-static void finish(struct fixture *f)
-{
-	float scale[64];
-	int32_t zero[64] = {0};
-	struct error err;
-	assert_in_range(f->p->n_observe, 1, 64);
-	for (int i = 0; i < f->p->n_observe; i++)
-		scale[i] = 0x1p-6f;
-	if (plan_finish(f->p, scale, zero, f->e, &err))
-		fail_msg("%s", err.text);
 }
 
 static bool same_plan(const struct plan *a, const struct plan *b)
@@ -80,16 +25,16 @@ static bool same_plan(const struct plan *a, const struct plan *b)
 void test_plan__is_a_pure_function(void **state)
 {
 	struct fixture f, g;
-	setup(&f, "esp32p4");
-	setup(&g, "esp32p4");
+	fixture_small(&f, "esp32p4");
+	fixture_small(&g, "esp32p4");
 	assert_true(same_plan(f.p, g.p));
 	f.e->precision[node(&f, "conv2")] = PREC_INT16;
-	replan(&f);
+	fixture_replan(&f);
 	assert_false(same_plan(f.p, g.p));
 	f.e->precision[node(&f, "conv2")] = -1; // undo
-	replan(&f);
-	finish(&f);
-	finish(&g);
+	fixture_replan(&f);
+	fixture_finish(&f);
+	fixture_finish(&g);
 	assert_true(same_plan(f.p, g.p));
 	teardown(&f);
 	teardown(&g);
@@ -100,7 +45,7 @@ void test_plan__every_follower_has_a_root(void **state)
 	static const char *const targets[] = {"esp32p4", "tensorrt", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16"};
 	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
 		struct fixture f;
-		setup(&f, targets[k]);
+		fixture_small(&f, targets[k]);
 		for (int i = 0; i < f.p->n_slots; i++) {
 			const struct slot *s = &f.p->slot[i];
 			assert_true(s->state != SLOT_OVERLAPPED || s->follows >= 0);
@@ -116,7 +61,7 @@ void test_plan__every_follower_has_a_root(void **state)
 void test_plan__activation_shares_its_end(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	int end = id_of(&f, out(&f, "relu1"));
 	assert_int_equal(out(&f, "conv1")->state, SLOT_OVERLAPPED);
 	assert_int_equal(out(&f, "conv1")->follows, end);
@@ -133,7 +78,7 @@ void test_plan__activation_shares_its_end(void **state)
 void test_plan__swish_is_one_operator(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	assert_int_equal(out(&f, "sigmoid")->state, SLOT_FLOAT);
 	assert_int_equal(in(&f, "mul", 1)->state, SLOT_FLOAT);
 	assert_int_equal(in(&f, "sigmoid", 0)->follows, id_of(&f, out(&f, "conv2")));
@@ -143,7 +88,7 @@ void test_plan__swish_is_one_operator(void **state)
 	assert_int_equal(f.p->group[node(&f, "sigmoid")].last, node(&f, "mul"));
 	// The Conv is float: the Sigmoid quantizes x itself, and the Mul reads the same codes.
 	f.e->precision[node(&f, "conv2")] = PREC_FLOAT;
-	replan(&f);
+	fixture_replan(&f);
 	assert_int_equal(in(&f, "sigmoid", 0)->state, SLOT_ACTIVE);
 	assert_int_equal(in(&f, "mul", 0)->state, SLOT_PASSIVE);
 	assert_int_equal(in(&f, "mul", 0)->follows, id_of(&f, in(&f, "sigmoid", 0)));
@@ -153,7 +98,7 @@ void test_plan__swish_is_one_operator(void **state)
 void test_plan__swish_under_tensorrt_has_one_quantizer(void **state)
 {
 	struct fixture f;
-	setup(&f, "tensorrt");
+	fixture_small(&f, "tensorrt");
 	int end = id_of(&f, in(&f, "add", 0)); // aligned to the larger input, which pulls the Mul's output in
 	assert_int_equal(out(&f, "mul")->follows, end);
 	assert_int_equal(out(&f, "mul")->state, SLOT_PASSIVE);
@@ -168,7 +113,7 @@ void test_plan__merged_swish_fuses(void **state)
 {
 	static const char json[] = "{\"name\": \"newer\", \"base\": \"esp32p4\", \"fusion\": {\"swish\": \"merge_and_fuse\"}}";
 	struct fixture f;
-	setup(&f, support_temp_file("newer.json", json, sizeof json - 1));
+	fixture_small(&f, support_temp_file("newer.json", json, sizeof json - 1));
 	assert_int_equal(out(&f, "conv2")->state, SLOT_OVERLAPPED);
 	assert_int_equal(in(&f, "sigmoid", 0)->state, SLOT_OVERLAPPED);
 	assert_int_equal(in(&f, "mul", 0)->state, SLOT_OVERLAPPED);
@@ -178,7 +123,7 @@ void test_plan__merged_swish_fuses(void **state)
 	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "conv2"));
 	// The Conv has other bits: its output has a quantizer of its own.
 	f.e->precision[node(&f, "conv2")] = PREC_INT16;
-	replan(&f);
+	fixture_replan(&f);
 	assert_int_equal(out(&f, "conv2")->state, SLOT_ACTIVE);
 	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "mul"));
 	teardown(&f);
@@ -187,7 +132,7 @@ void test_plan__merged_swish_fuses(void **state)
 void test_plan__alignment_pulls_single_consumers_only(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	int sum = id_of(&f, out(&f, "add"));
 	assert_int_equal(in(&f, "add", 0)->follows, sum);
 	assert_int_equal(in(&f, "add", 1)->follows, sum);
@@ -233,7 +178,7 @@ void test_plan__comparisons_read_one_scale(void **state)
 void test_plan__observes_only_what_decides(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	for (int i = 0; i < f.p->n_slots; i++) {
 		const struct slot *s = &f.p->slot[i];
 		bool decides = s->state == SLOT_ACTIVE && !s->parameter;
@@ -241,7 +186,7 @@ void test_plan__observes_only_what_decides(void **state)
 	}
 	assert_int_equal(out(&f, "mul")->observe, -1); // takes the sum's scale
 	teardown(&f);
-	setup(&f, "tensorrt");
+	fixture_small(&f, "tensorrt");
 	assert_true(out(&f, "mul")->observe >= 0); // goes into the larger of two
 	teardown(&f);
 }
@@ -249,16 +194,16 @@ void test_plan__observes_only_what_decides(void **state)
 void test_plan__integers_and_fixed_outputs(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	assert_false(f.p->quantizable[node(&f, "shapeof")]);
 	assert_int_equal(in(&f, "reshape", 1)->state, SLOT_FLOAT);
 	assert_int_equal(out(&f, "softmax")->state, SLOT_FLOAT);
 	assert_int_equal(f.p->precision[node(&f, "softmax")], PREC_FLOAT);
 	assert_int_equal(in(&f, "reshape", 0)->state, SLOT_ACTIVE);
 	teardown(&f);
-	setup(&f, "onnxruntime");
+	fixture_small(&f, "onnxruntime");
 	assert_int_equal(out(&f, "softmax")->observe, -1);
-	finish(&f);
+	fixture_finish(&f);
 	assert_float_equal(out(&f, "softmax")->quant.scale[0], 1.0 / 255, 1e-9);
 	assert_int_equal(out(&f, "softmax")->quant.zero[0], 0);
 	teardown(&f);
@@ -267,8 +212,8 @@ void test_plan__integers_and_fixed_outputs(void **state)
 void test_plan__bias_is_input_times_weight(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32p4");
-	finish(&f);
+	fixture_small(&f, "esp32p4");
+	fixture_finish(&f);
 	const struct quantizer *w = &in(&f, "conv1", 1)->quant, *b = &in(&f, "conv1", 2)->quant;
 	assert_int_equal(b->n, 2);
 	assert_int_equal(b->bits, 32);
@@ -291,8 +236,8 @@ void test_plan__bias_is_input_times_weight(void **state)
 void test_plan__a_bias_with_a_scale_of_its_own(void **state)
 {
 	struct fixture f;
-	setup(&f, "xint8");
-	finish(&f);
+	fixture_small(&f, "xint8");
+	fixture_finish(&f);
 	const struct slot *b = in(&f, "conv1", 2); // .5 and -.125
 	assert_int_equal(b->state, SLOT_ACTIVE);
 	assert_int_equal(b->quant.bits, 8);
@@ -305,11 +250,11 @@ void test_plan__a_bias_with_a_scale_of_its_own(void **state)
 void test_plan__a_bias_widens_the_weights_steps(void **state)
 {
 	struct fixture f;
-	setup(&f, "onnxruntime");
+	fixture_small(&f, "onnxruntime");
 	float *w1 = f.g->value[namemap_get(f.g->value_by_name, "w1")].constant->data;
 	w1[1] = -1e-12f;
-	replan(&f);
-	finish(&f);
+	fixture_replan(&f);
+	fixture_finish(&f);
 	const struct quantizer *w = &in(&f, "conv1", 1)->quant, *b = &in(&f, "conv1", 2)->quant;
 	assert_float_equal(w->scale[0], 1.0f / 127, 1e-9);
 	double needed = 1.0001 * .125 / 2147483647.0;
@@ -348,7 +293,7 @@ void test_plan__moves_of_what_others_quantize(void **state)
 	struct error err;
 	assert_int_equal(target_load(&f.t, "onnxruntime", &err), STATUS_OK);
 	f.e = edits_new(f.g->n_nodes);
-	replan(&f);
+	fixture_replan(&f);
 	assert_false(f.p->quantizable[node(&f, "early")]);
 	assert_int_equal(out(&f, "late")->follows, id_of(&f, in(&f, "late", 0)));
 	assert_int_equal(in(&f, "late", 0)->observe, in(&f, "conv", 0)->observe);
@@ -432,229 +377,10 @@ void test_plan__fusion_ends_at_outputs(void **state)
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;
-	setup(&f, "tensorrt");
-	finish(&f);
+	fixture_small(&f, "tensorrt");
+	fixture_finish(&f);
 	assert_int_equal(in(&f, "conv1", 2)->state, SLOT_FLOAT);
 	assert_null(slot_quantizer(in(&f, "conv1", 2)));
-	teardown(&f);
-}
-
-void test_plan__int16_changes_one_operator(void **state)
-{
-	struct fixture f;
-	setup(&f, "esp32p4");
-	f.e->precision[node(&f, "conv1")] = PREC_INT16;
-	replan(&f);
-	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT16);
-	assert_int_equal(f.p->precision[node(&f, "relu1")], PREC_INT16); // promoted with it
-	assert_int_equal(in(&f, "conv1", 1)->quant.bits, 16);
-	assert_int_equal(in(&f, "conv1", 2)->quant.bits, 40);
-	assert_int_equal(in(&f, "pool", 0)->state, SLOT_ACTIVE); // the neighbour stays at 8 bit and converts
-	assert_int_equal(in(&f, "pool", 0)->quant.bits, 8);
-	assert_int_equal(f.p->n_refused, 0);
-	teardown(&f);
-}
-
-void test_plan__refusals_have_reasons(void **state)
-{
-	struct fixture f;
-	setup(&f, "esp32p4");
-	f.e->precision[node(&f, "shapeof")] = PREC_INT8;
-	f.e->precision[node(&f, "softmax")] = PREC_INT16;
-	f.e->scale[node(&f, "pool")] = 0.25;   // shares the scale of relu1
-	f.e->scale[node(&f, "add")] = 0.3;     // no power of two
-	replan(&f);
-	assert_int_equal(f.p->n_refused, 4);
-	for (int i = 0; i < f.p->n_refused; i++)
-		assert_true(strlen(f.p->refused[i].reason) > 10);
-	assert_non_null(strstr(f.p->refused[2].reason, "relu1"));
-	assert_non_null(strstr(f.p->refused[3].reason, "2^-2"));
-	teardown(&f);
-	setup(&f, "tensorrt");
-	f.e->precision[node(&f, "conv1")] = PREC_INT16;
-	replan(&f);
-	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT8);
-	assert_int_equal(f.p->n_refused, 1);
-	teardown(&f);
-}
-
-void test_plan__override_is_locked_against_alignment(void **state)
-{
-	struct fixture f;
-	setup(&f, "esp32p4");
-	f.e->scale[node(&f, "mul")] = 0x1p-3;
-	replan(&f);
-	assert_true(out(&f, "mul")->locked);
-	assert_int_equal(out(&f, "mul")->state, SLOT_ACTIVE); // not pulled into the sum
-	assert_int_equal(out(&f, "mul")->observe, -1);
-	finish(&f);
-	assert_float_equal(out(&f, "mul")->quant.scale[0], 0x1p-3, 0);
-	assert_float_equal(in(&f, "add", 0)->quant.scale[0], 0x1p-6, 0);
-	teardown(&f);
-	setup(&f, "esp32p4"); // at a fused Conv it acts at the end of the operator
-	f.e->scale[node(&f, "conv1")] = 0x1p-2;
-	replan(&f);
-	finish(&f);
-	assert_true(out(&f, "relu1")->locked);
-	assert_float_equal(in(&f, "conv2", 0)->quant.scale[0], 0x1p-2, 0);
-	teardown(&f);
-}
-
-// The zero point that goes with a scale by hand where 0.25 and 100 were observed.
-static int32_t zero_beside(double by_hand)
-{
-	struct fixture f;
-	float scale[64];
-	int32_t zero[64];
-	struct error err;
-	setup(&f, "onnxruntime");
-	f.e->scale[node(&f, "conv2")] = by_hand;
-	replan(&f);
-	for (int i = 0; i < f.p->n_observe; i++) {
-		scale[i] = 0.25f;
-		zero[i] = 100;
-	}
-	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);
-	assert_float_equal(out(&f, "conv2")->quant.scale[0], by_hand, 0);
-	int32_t chosen = out(&f, "conv2")->quant.zero[0];
-	teardown(&f);
-	return chosen;
-}
-
-// A finer grid that kept the lower end could lose all that is above zero.
-void test_plan__override_of_an_asymmetric_scale(void **state)
-{
-	assert_int_equal(zero_beside(0.5), 50);
-	assert_int_equal(zero_beside(0.25), 100);
-	assert_int_equal(zero_beside(0.0625), 100);
-}
-
-void test_plan__check_edit(void **state)
-{
-	struct fixture f;
-	struct error err;
-	setup(&f, "esp32p4");
-	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
-	assert_non_null(strstr(err.text, "2^-4"));
-	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
-	assert_int_equal(plan_check_edit(bare, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
-	plan_free(&bare);
-	teardown(&f);
-}
-
-// What is asked of the bare plan is what a plan with this edit says of it.
-void test_plan__an_edit_that_is_asked_is_refused_where_one_that_is_made_is(void **state)
-{
-	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
-	static const double scale[] = {0, 0.25, 0.3, 1e-40, 1e40};
-	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
-		struct fixture f;
-		struct error err;
-		setup(&f, target[t]);
-		struct plan *bare = plan_bare(f.g, f.t);
-		for (int i = 0; i < f.g->n_nodes; i++) {
-			for (size_t k = 0; k < sizeof scale / sizeof *scale; k++) {
-				f.e->scale[i] = scale[k];
-				f.e->precision[i] = PREC_INT8;
-				for (int m = 0; m < f.g->n_nodes; m++)
-					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
-						f.e->precision[m] = PREC_INT8;
-				replan(&f);
-				const char *reason = NULL;
-				for (int r = 0; r < f.p->n_refused; r++)
-					if (f.p->refused[r].node == i && !reason)
-						reason = f.p->refused[r].reason;
-				enum status st = plan_check_edit(bare, i, PREC_INT8, scale[k], &err);
-				assert_int_equal(st, reason ? STATUS_REFUSED : STATUS_OK);
-				if (reason)
-					assert_non_null(strstr(err.text, reason));
-				memset(f.e->precision, -1, (size_t)f.g->n_nodes);
-				f.e->scale[i] = 0;
-			}
-		}
-		plan_free(&bare);
-		teardown(&f);
-	}
-}
-
-void test_plan__edits_asked_together_are_refused_as_one_by_one(void **state)
-{
-	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
-	(void)state;
-	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
-		struct fixture f;
-		struct error err;
-		setup(&f, target[t]);
-		struct plan *bare = plan_bare(f.g, f.t);
-		int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
-		bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
-		for (int i = 0; i < f.g->n_nodes; i++)
-			nodes[i] = i;
-		for (int p = 0; p < PREC_COUNT; p++) {
-			int n = plan_check_edits(bare, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
-			for (int i = 0; i < f.g->n_nodes; i++) {
-				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, 0, &err) != STATUS_OK);
-				n -= refused[i];
-			}
-			assert_int_equal(n, 0);
-		}
-		free(nodes);
-		free(refused);
-		plan_free(&bare);
-		teardown(&f);
-	}
-}
-
-void test_plan__widen_region_takes_producer_and_activation(void **state)
-{
-	struct fixture f;
-	int ids[16], conversions, n;
-	setup(&f, "esp32p4");
-	n = plan_widen_region(f.p, node(&f, "conv2"), false, ids, 16, &conversions);
-	assert_int_equal(n, 4); // conv1, relu1, pool, conv2
-	assert_int_equal(ids[0], node(&f, "conv1"));
-	assert_int_equal(ids[3], node(&f, "conv2"));
-	assert_true(conversions >= 2); // to the Sigmoid and to the Add
-	teardown(&f);
-}
-
-// A tensor that is to keep 16 bit is read at 16 bit too: by all who read it, and behind the pool, which passes it on, by those.
-void test_plan__widen_region_takes_readers(void **state)
-{
-	struct fixture f;
-	int ids[16], conversions;
-	bool in_region[16] = {0};
-	setup(&f, "esp32p4");
-	assert_int_equal(plan_widen_region(f.p, node(&f, "conv1"), false, ids, 16, &conversions), 2); // relu1
-	int n = plan_widen_region(f.p, node(&f, "conv1"), true, ids, 16, &conversions);
-	for (int i = 0; i < n; i++)
-		in_region[ids[i]] = true;
-	assert_true(in_region[node(&f, "conv1")] && in_region[node(&f, "relu1")] && in_region[node(&f, "pool")]);
-	assert_true(in_region[node(&f, "conv2")] && in_region[node(&f, "add")]);
-	assert_false(in_region[node(&f, "softmax")]);
-	teardown(&f);
-}
-
-// What makes the Softmax's input widens with it, and what that reads on its own scale: left at 8 bit its codes would end where 16 bit goes on.
-void test_plan__widen_region_takes_what_is_read_on_its_scale(void **state)
-{
-	struct fixture f;
-	int ids[16], conversions;
-	setup(&f, "esp32p4");
-	const struct slot *m = out(&f, "mul");
-	assert_int_equal(m->state, SLOT_PASSIVE);
-	assert_int_equal(f.p->slot[m->follows].node, node(&f, "add"));
-	int n = plan_widen_region(f.p, node(&f, "softmax"), false, ids, 16, &conversions), mul = -1;
-	for (int i = 0; i < n; i++)
-		mul = ids[i] == node(&f, "mul") ? i : mul;
-	assert_in_range(mul, 0, n - 1);
-	assert_int_equal(ids[n - 2], node(&f, "add"));
-	assert_int_equal(ids[n - 1], node(&f, "softmax"));
 	teardown(&f);
 }
 
@@ -662,7 +388,7 @@ void test_plan__casts_have_no_scales(void **state)
 {
 	struct fixture f;
 	struct error err;
-	setup(&f, "bf16");
+	fixture_small(&f, "bf16");
 	assert_int_equal(f.p->n_observe, 0);
 	assert_int_equal(plan_finish(f.p, NULL, NULL, f.e, &err), STATUS_OK);
 	assert_int_equal(slot_quantizer(out(&f, "add"))->kind, QUANT_BF16);
@@ -695,7 +421,7 @@ void test_plan__weights_are_measured_once(void **state)
 	struct fixture f;
 	struct error err;
 	struct plan *a, *b;
-	setup(&f, "esp32s3");
+	fixture_small(&f, "esp32s3");
 	struct plan_cache *c = plan_cache_new();
 	assert_int_equal(plan_new(&a, f.g, f.t, CALIB_KL, f.e, c, &err), STATUS_OK);
 	assert_int_equal(plan_new(&b, f.g, f.t, CALIB_KL, f.e, c, &err), STATUS_OK);
@@ -710,15 +436,15 @@ void test_plan__weights_are_measured_once(void **state)
 void test_plan__calibrates_with_rounded_weights(void **state)
 {
 	struct fixture f;
-	setup(&f, "esp32s3");
+	fixture_small(&f, "esp32s3");
 	const struct quantizer *q = plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 1)));
 	assert_float_equal(q->scale[0], 0x1p-6, 0);
 	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 2)))); // biases are not
 	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 0))));
-	finish(&f);
+	fixture_finish(&f);
 	assert_true(quantizer_equal(q, slot_quantizer(in(&f, "conv1", 1))));
 	teardown(&f);
-	setup(&f, "onnxruntime");
+	fixture_small(&f, "onnxruntime");
 	assert_null(plan_calibration_quantizer(f.p, id_of(&f, in(&f, "conv1", 1))));
 	teardown(&f);
 }
@@ -728,7 +454,7 @@ void test_plan__constant_without_values_is_an_error(void **state)
 	struct fixture f;
 	struct error err;
 	struct plan *p = NULL;
-	setup(&f, "esp32p4");
+	fixture_small(&f, "esp32p4");
 	float *w = f.g->value[graph_find_value(f.g, "w2")].constant->data;
 	for (int i = 0; i < 4; i++)
 		w[i] = NAN;

@@ -1,0 +1,229 @@
+// Datasets of arrays: NPY, NPZ, raw elements and TensorProto; what does not fit an input.
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+#include "dataset_case.h"
+#include "onnx.pb-c.h"
+#include "qtui/base/log.h"
+
+void test_dataset_arrays__npy_batch_has_a_sample_a_row(void **state)
+{
+	struct data_case c = vector_case();
+	(void)state;
+	case_open(&c, write_npy("batch.npy", 'f', 4, SHAPE(3, 4), batch));
+	assert_int_equal(dataset_count(c.data), 3);
+	assert_string_equal(dataset_name(c.data, 2), "batch.npy#2");
+	case_load(&c, 2);
+	assert_memory_equal(c.in[0].data, batch + 8, 16);
+	case_load(&c, 0);
+	assert_memory_equal(c.in[0].data, batch, 16);
+	case_done(&c);
+}
+
+void test_dataset_arrays__npy_has_a_sample_for_each_fixed_batch(void **state)
+{
+	struct data_case c = {0};
+	(void)state;
+	case_input(&c, "x", DT_F32, SHAPE(2, 2));
+	case_open(&c, write_npy("batches.npy", 'f', 4, SHAPE(6, 2), batch));
+	assert_int_equal(dataset_count(c.data), 3);
+	case_load(&c, 2);
+	assert_memory_equal(c.in[0].data, batch + 8, 4 * sizeof(float));
+	case_done(&c);
+}
+
+void test_dataset_arrays__npy_without_batch_is_one_sample(void **state)
+{
+	static const int64_t whole[4] = {1, -2, 3, 1 << 20};
+	static const uint8_t bytes[4] = {0, 1, 128, 255};
+	struct data_case c = vector_case();
+	(void)state;
+	case_open(&c, write_npy("whole.npy", 'i', 8, SHAPE(4), whole));
+	assert_int_equal(dataset_count(c.data), 1);
+	assert_string_equal(dataset_name(c.data, 0), "whole.npy");
+	case_load(&c, 0);
+	assert_float_equal(x0(&c, 1), -2, 0);
+	assert_float_equal(x0(&c, 3), 1048576, 0);
+	case_done(&c);
+	c = vector_case();
+	case_open(&c, write_npy("bytes.npy", 'u', 1, SHAPE(1, 4), bytes));
+	case_load(&c, 0);
+	assert_float_equal(x0(&c, 3), 255, 0);
+	case_done(&c);
+}
+
+void test_dataset_arrays__what_does_not_fit_is_named(void **state)
+{
+	struct data_case c = vector_case();
+	(void)state;
+	assert_int_equal(case_try(&c, write_npy("misfit.npy", 'f', 4, SHAPE(2, 3), batch)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "misfit.npy"));
+	assert_non_null(strstr(c.err.text, "[2, 3]"));
+	assert_null(c.data);
+	assert_int_equal(case_try(&c, case_png("picture.png", 2, 2)), STATUS_UNSUPPORTED);
+	assert_int_equal(case_try(&c, "/nonexistent/calib"), STATUS_IO);
+}
+
+void test_dataset_arrays__raw_elements(void **state)
+{
+	struct data_case c = vector_case();
+	(void)state;
+	case_open(&c, support_temp_file("raw.bin", batch, sizeof batch));
+	assert_int_equal(dataset_count(c.data), 3);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	case_done(&c);
+	assert_int_equal(case_try(&c, support_temp_file("odd.bin", batch, 10)), STATUS_FORMAT);
+}
+
+void test_dataset_arrays__tensor_proto(void **state)
+{
+	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
+	struct data_case c = vector_case();
+	int64_t dims[2] = {1, 4};
+	uint8_t packed[256];
+	size_t size;
+	(void)state;
+	t.has_data_type = true;
+	t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+	t.dims = dims;
+	t.n_dims = 2;
+	t.float_data = (float *)batch;
+	t.n_float_data = 4;
+	t.name = (char *)"anything";
+	size = onnx__tensor_proto__pack(&t, packed);
+	case_open(&c, support_temp_file("input_0.pb", packed, size));
+	case_load(&c, 0);
+	assert_memory_equal(c.in[0].data, batch, 16);
+	case_done(&c);
+}
+
+// Packs .npy files into an .npz; `name` pairs: name in the archive, file.
+static const char *write_npz(const char *name, int n, const char *const *pairs)
+{
+	const char *path = support_temp(name);
+	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+	assert_non_null(z);
+	for (int i = 0; i < n; i++)
+		assert_true(zip_file_add(z, pairs[2 * i], zip_source_file(z, pairs[2 * i + 1], 0, -1), 0) >= 0);
+	assert_int_equal(zip_close(z), 0);
+	return path;
+}
+
+void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
+{
+	static const int64_t ids[4] = {7, 8, 9, 10};
+	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'i', 8, SHAPE(2, 2), ids), "x.npy",
+	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch)};
+	struct data_case c = vector_case();
+	struct shape shapes[4];
+	char *names[4], *file;
+	int n;
+	(void)state;
+	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
+	case_open(&c, write_npz("named.npz", 3, pairs));
+	assert_int_equal(dataset_count(c.data), 2);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	assert_memory_equal(c.in[1].data, ids + 2, 16);
+	case_done(&c);
+	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, &file, support_temp("named.npz"), &c.err), STATUS_OK);
+	assert_string_equal(file, support_temp("named.npz"));
+	free(file);
+	assert_int_equal(n, 3);
+	for (int i = 0; i < n; i++) {
+		assert_true(
+		    strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
+		free(names[i]);
+	}
+}
+
+// Texts and objects beside the numbers are what numpy.savez(images=..., names=...) makes.
+void test_dataset_arrays__npz_with_more_than_numbers(void **state)
+{
+	static const char text[] = "\x93NUMPY\1\0\x3b\0{'descr':'<U1','fortran_order':False,'shape':()}          \nabc";
+	const char *file = support_temp_file("text", text, sizeof text - 1);
+	const char *const pairs[] = {"names.npy", file, "x.npy", write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
+	const char *const alone[] = {"x.npy", file};
+	struct data_case c = vector_case(), other = vector_case();
+	(void)state;
+	case_open(&c, write_npz("texts.npz", 2, pairs));
+	assert_int_equal(dataset_count(c.data), 2);
+	case_load(&c, 1);
+	assert_memory_equal(c.in[0].data, batch + 4, 16);
+	case_done(&c);
+	assert_int_equal(case_try(&other, write_npz("alone.npz", 1, alone)), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(other.err.text, "alone.npz(x.npy): numbers of type '<U1' cannot be read"));
+}
+
+// Fractions for bytes would all become 0, and 300 would become 44.
+void test_dataset_arrays__numbers_that_the_type_lacks_are_refused(void **state)
+{
+	static const float fine[4] = {0, 1, 2, 255}, fraction[4] = {0, .5f, 1, 2}, large[4] = {0, 1, 2, 256}, less[4] = {-1};
+	static const float *const bad[] = {fraction, large, less};
+	struct data_case c = {.opt = {.samples = 0}};
+	(void)state;
+	case_input(&c, "x", DT_U8, SHAPE(1, 4));
+	case_open(&c, write_npy("fine.npy", 'f', 4, SHAPE(1, 4), fine));
+	case_load(&c, 0);
+	assert_int_equal(((const uint8_t *)c.in[0].data)[3], 255);
+	case_done(&c);
+	for (size_t i = 0; i < 3; i++) {
+		struct data_case b = {.opt = {.samples = 0}};
+		case_input(&b, "x", DT_U8, SHAPE(1, 4));
+		case_open(&b, write_npy("bad.npy", 'f', 4, SHAPE(1, 4), bad[i]));
+		assert_int_equal(dataset_load(b.data, 0, b.in, &b.where, &b.err), STATUS_FORMAT);
+		assert_non_null(strstr(b.err.text, "is no uint8, which the input takes"));
+		case_done(&b);
+	}
+}
+
+void test_dataset_arrays__numbers_that_are_none_are_warned_of(void **state)
+{
+	static const float nan[4] = {0, NAN, 1, 2}, mask[4] = {0, -INFINITY, 0, 0};
+	const float *const rows[] = {mask, nan};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct data_case c = vector_case();
+		int before = log_count();
+		case_open(&c, write_npy("nan.npy", 'f', 4, SHAPE(1, 4), rows[i]));
+		case_load(&c, 0);
+		case_load(&c, 0); // once is enough
+		assert_int_equal(log_count(), before + i);
+		case_done(&c);
+	}
+}
+
+void test_dataset_arrays__npz_with_unequal_batches_is_refused(void **state)
+{
+	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
+	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
+	struct data_case c = vector_case();
+	(void)state;
+	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
+	assert_int_equal(case_try(&c, write_npz("unequal.npz", 2, pairs)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "unequal.npz"));
+}
+
+// 1 + 3/2048 lies between two halves, the even one above; 65519.9 is the largest finite one, and 2^-25 is nearer to nothing.
+void test_dataset_arrays__halves_and_doubles_are_written(void **state)
+{
+	static const float from[] = {1, -2.5f, 1 + 3 / 2048.f, 1 + 1 / 2048.f, 65519.9f, 65520, -INFINITY, 0x1p-24f, 0x1p-25f, 0x1.ff8p-15f, 0x1.ffep-15f, 0.1f, -0.0f};
+	static const float halves[] = {1, -2.5f, 1 + 4 / 2048.f, 1, 65504, INFINITY, -INFINITY, 0x1p-24f, 0, 0x1.ff8p-15f, 0x1p-14f, 0x1.998p-4f, -0.0f};
+	enum { N = sizeof from / sizeof *from };
+	const char *path = support_temp("halves.npy");
+	struct tensor t = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){N}), .data = (void *)from};
+	struct error err;
+	for (int bytes = 2; bytes <= 8; bytes += 6) {
+		struct npy a;
+		struct tensor back = {0};
+		if (array_write(&t, bytes, path, &err) || npy_read(&a, path, &err) || array_read(&back, path, "", DT_F32, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(a.kind, 'f');
+		assert_int_equal(a.item, bytes);
+		assert_memory_equal(back.data, bytes == 2 ? halves : from, sizeof from);
+		npy_done(&a);
+		tensor_drop(&back);
+	}
+}

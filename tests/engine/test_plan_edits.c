@@ -1,0 +1,221 @@
+// Edits in plans: what they change, what is refused and why, overrides, and what widens together.
+#include "plan_case.h"
+
+void test_plan_edits__int16_changes_one_operator(void **state)
+{
+	struct fixture f;
+	fixture_small(&f, "esp32p4");
+	f.e->precision[node(&f, "conv1")] = PREC_INT16;
+	fixture_replan(&f);
+	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT16);
+	assert_int_equal(f.p->precision[node(&f, "relu1")], PREC_INT16); // promoted with it
+	assert_int_equal(in(&f, "conv1", 1)->quant.bits, 16);
+	assert_int_equal(in(&f, "conv1", 2)->quant.bits, 40);
+	assert_int_equal(in(&f, "pool", 0)->state, SLOT_ACTIVE); // the neighbour stays at 8 bit and converts
+	assert_int_equal(in(&f, "pool", 0)->quant.bits, 8);
+	assert_int_equal(f.p->n_refused, 0);
+	teardown(&f);
+}
+
+void test_plan_edits__refusals_have_reasons(void **state)
+{
+	struct fixture f;
+	fixture_small(&f, "esp32p4");
+	f.e->precision[node(&f, "shapeof")] = PREC_INT8;
+	f.e->precision[node(&f, "softmax")] = PREC_INT16;
+	f.e->scale[node(&f, "pool")] = 0.25;   // shares the scale of relu1
+	f.e->scale[node(&f, "add")] = 0.3;     // no power of two
+	fixture_replan(&f);
+	assert_int_equal(f.p->n_refused, 4);
+	for (int i = 0; i < f.p->n_refused; i++)
+		assert_true(strlen(f.p->refused[i].reason) > 10);
+	assert_non_null(strstr(f.p->refused[2].reason, "relu1"));
+	assert_non_null(strstr(f.p->refused[3].reason, "2^-2"));
+	teardown(&f);
+	fixture_small(&f, "tensorrt");
+	f.e->precision[node(&f, "conv1")] = PREC_INT16;
+	fixture_replan(&f);
+	assert_int_equal(f.p->precision[node(&f, "conv1")], PREC_INT8);
+	assert_int_equal(f.p->n_refused, 1);
+	teardown(&f);
+}
+
+void test_plan_edits__override_is_locked_against_alignment(void **state)
+{
+	struct fixture f;
+	fixture_small(&f, "esp32p4");
+	f.e->scale[node(&f, "mul")] = 0x1p-3;
+	fixture_replan(&f);
+	assert_true(out(&f, "mul")->locked);
+	assert_int_equal(out(&f, "mul")->state, SLOT_ACTIVE); // not pulled into the sum
+	assert_int_equal(out(&f, "mul")->observe, -1);
+	fixture_finish(&f);
+	assert_float_equal(out(&f, "mul")->quant.scale[0], 0x1p-3, 0);
+	assert_float_equal(in(&f, "add", 0)->quant.scale[0], 0x1p-6, 0);
+	teardown(&f);
+	fixture_small(&f, "esp32p4"); // at a fused Conv it acts at the end of the operator
+	f.e->scale[node(&f, "conv1")] = 0x1p-2;
+	fixture_replan(&f);
+	fixture_finish(&f);
+	assert_true(out(&f, "relu1")->locked);
+	assert_float_equal(in(&f, "conv2", 0)->quant.scale[0], 0x1p-2, 0);
+	teardown(&f);
+}
+
+// The zero point that goes with a scale by hand where 0.25 and 100 were observed.
+static int32_t zero_beside(double by_hand)
+{
+	struct fixture f;
+	float scale[64];
+	int32_t zero[64];
+	struct error err;
+	fixture_small(&f, "onnxruntime");
+	f.e->scale[node(&f, "conv2")] = by_hand;
+	fixture_replan(&f);
+	for (int i = 0; i < f.p->n_observe; i++) {
+		scale[i] = 0.25f;
+		zero[i] = 100;
+	}
+	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);
+	assert_float_equal(out(&f, "conv2")->quant.scale[0], by_hand, 0);
+	int32_t chosen = out(&f, "conv2")->quant.zero[0];
+	teardown(&f);
+	return chosen;
+}
+
+// A finer grid that kept the lower end could lose all that is above zero.
+void test_plan_edits__override_of_an_asymmetric_scale(void **state)
+{
+	assert_int_equal(zero_beside(0.5), 50);
+	assert_int_equal(zero_beside(0.25), 100);
+	assert_int_equal(zero_beside(0.0625), 100);
+}
+
+void test_plan_edits__check_edit(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_small(&f, "esp32p4");
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "2^-4"));
+	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
+	plan_free(&bare);
+	teardown(&f);
+}
+
+// What is asked of the bare plan is what a plan with this edit says of it.
+void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is(void **state)
+{
+	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
+	static const double scale[] = {0, 0.25, 0.3, 1e-40, 1e40};
+	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
+		struct fixture f;
+		struct error err;
+		fixture_small(&f, target[t]);
+		struct plan *bare = plan_bare(f.g, f.t);
+		for (int i = 0; i < f.g->n_nodes; i++) {
+			for (size_t k = 0; k < sizeof scale / sizeof *scale; k++) {
+				f.e->scale[i] = scale[k];
+				f.e->precision[i] = PREC_INT8;
+				for (int m = 0; m < f.g->n_nodes; m++)
+					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
+						f.e->precision[m] = PREC_INT8;
+				fixture_replan(&f);
+				const char *reason = NULL;
+				for (int r = 0; r < f.p->n_refused; r++)
+					if (f.p->refused[r].node == i && !reason)
+						reason = f.p->refused[r].reason;
+				enum status st = plan_check_edit(bare, i, PREC_INT8, scale[k], &err);
+				assert_int_equal(st, reason ? STATUS_REFUSED : STATUS_OK);
+				if (reason)
+					assert_non_null(strstr(err.text, reason));
+				memset(f.e->precision, -1, (size_t)f.g->n_nodes);
+				f.e->scale[i] = 0;
+			}
+		}
+		plan_free(&bare);
+		teardown(&f);
+	}
+}
+
+void test_plan_edits__edits_asked_together_are_refused_as_one_by_one(void **state)
+{
+	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
+	(void)state;
+	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
+		struct fixture f;
+		struct error err;
+		fixture_small(&f, target[t]);
+		struct plan *bare = plan_bare(f.g, f.t);
+		int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
+		bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
+		for (int i = 0; i < f.g->n_nodes; i++)
+			nodes[i] = i;
+		for (int p = 0; p < PREC_COUNT; p++) {
+			int n = plan_check_edits(bare, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
+			for (int i = 0; i < f.g->n_nodes; i++) {
+				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, 0, &err) != STATUS_OK);
+				n -= refused[i];
+			}
+			assert_int_equal(n, 0);
+		}
+		free(nodes);
+		free(refused);
+		plan_free(&bare);
+		teardown(&f);
+	}
+}
+
+void test_plan_edits__widen_region_takes_producer_and_activation(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions, n;
+	fixture_small(&f, "esp32p4");
+	n = plan_widen_region(f.p, node(&f, "conv2"), false, ids, 16, &conversions);
+	assert_int_equal(n, 4); // conv1, relu1, pool, conv2
+	assert_int_equal(ids[0], node(&f, "conv1"));
+	assert_int_equal(ids[3], node(&f, "conv2"));
+	assert_true(conversions >= 2); // to the Sigmoid and to the Add
+	teardown(&f);
+}
+
+// A tensor that is to keep 16 bit is read at 16 bit too: by all who read it, and behind the pool, which passes it on, by those.
+void test_plan_edits__widen_region_takes_readers(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions;
+	bool in_region[16] = {0};
+	fixture_small(&f, "esp32p4");
+	assert_int_equal(plan_widen_region(f.p, node(&f, "conv1"), false, ids, 16, &conversions), 2); // relu1
+	int n = plan_widen_region(f.p, node(&f, "conv1"), true, ids, 16, &conversions);
+	for (int i = 0; i < n; i++)
+		in_region[ids[i]] = true;
+	assert_true(in_region[node(&f, "conv1")] && in_region[node(&f, "relu1")] && in_region[node(&f, "pool")]);
+	assert_true(in_region[node(&f, "conv2")] && in_region[node(&f, "add")]);
+	assert_false(in_region[node(&f, "softmax")]);
+	teardown(&f);
+}
+
+// What makes the Softmax's input widens with it, and what that reads on its own scale: left at 8 bit its codes would end where 16 bit goes on.
+void test_plan_edits__widen_region_takes_what_is_read_on_its_scale(void **state)
+{
+	struct fixture f;
+	int ids[16], conversions;
+	fixture_small(&f, "esp32p4");
+	const struct slot *m = out(&f, "mul");
+	assert_int_equal(m->state, SLOT_PASSIVE);
+	assert_int_equal(f.p->slot[m->follows].node, node(&f, "add"));
+	int n = plan_widen_region(f.p, node(&f, "softmax"), false, ids, 16, &conversions), mul = -1;
+	for (int i = 0; i < n; i++)
+		mul = ids[i] == node(&f, "mul") ? i : mul;
+	assert_in_range(mul, 0, n - 1);
+	assert_int_equal(ids[n - 2], node(&f, "add"));
+	assert_int_equal(ids[n - 1], node(&f, "softmax"));
+	teardown(&f);
+}
