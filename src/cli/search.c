@@ -172,7 +172,7 @@ static void print_blames(const struct search *s)
 		print_number(4, x->alone);
 		print_number(4, x->in_float.damage);
 		print_number(4, x->in_wide.damage);
-		print_number(4, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
+		print_number(b->task[0] ? 4 : 1, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
 		print_number(2, 100 * (blames_are_timed(b) ? x->cost : x->wide));
 		print_number(4, blame_worth(x));
 		struct str name = {0};

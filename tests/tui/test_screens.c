@@ -311,6 +311,20 @@ void test_screens__blame_of_no_damage(void **state)
 	expect(&ui, "blame_no_damage_80x12");
 }
 
+// The time was over before the task was asked: there are no columns of dashes.
+void test_screens__blame_before_the_task_is_asked(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_BLAMED, 60, 15, false);
+	for (int i = 0; i < ui.snap->blames->n; i++) {
+		struct blame *b = &ui.snap->blames->at[i];
+		b->score_loss = b->in_float.score = b->in_wide.score = NAN;
+	}
+	press(&ui, "B");
+	expect(&ui, "blame_unasked_60x15");
+}
+
 void test_screens__blame_in_little_room(void **state)
 {
 	struct ui ui;

@@ -147,12 +147,21 @@ void view_blame_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- drawing
 
+// The task is asked last: of a ranking that was cut short it may know nothing.
+static bool is_known(const struct blames *b, const struct blame_column *col)
+{
+	for (int i = 0; i < b->n; i++)
+		if (!isnan(col->value(&b->at[i])))
+			return true;
+	return false;
+}
+
 // Which columns there is room for, and where names begin.
 static int fit(const struct blames *b, int width, bool shown[COLUMNS])
 {
 	int n = 0, rank = 0, name = width < NARROW ? NAME_LEAST : NAME;
 	for (int i = 0; i < COLUMNS; i++) {
-		shown[i] = !columns[i].task || b->task[0];
+		shown[i] = !columns[i].task || is_known(b, &columns[i]);
 		n += shown[i];
 		rank = columns[i].rank > rank ? columns[i].rank : rank;
 	}
