@@ -40,6 +40,7 @@ void test_story__is_told_in_order(void **state)
 	assert_int_equal(s->at[0].part, STORY_LOSS);
 	assert_true(tells(s, STORY_LOSS, "output0"));
 	assert_true(tells(s, STORY_WHERE, "By the figures"));
+	assert_true(tells(s, STORY_WHERE, "/model.12/Concat_4 ")); // what it takes from the scores, of which a finding tells
 	assert_true(tells(s, STORY_CAUSE, f->at[0].text));
 	for (int i = 0; i < s->n; i++) // of the same whole as what remedies take away
 		if (s->at[i].part == STORY_WHERE && s->at[i].node == f->at[0].node[0])

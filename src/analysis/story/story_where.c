@@ -68,6 +68,18 @@ static double noise_of_node(const struct telling *t, int node)
 	return makes ? noise_made(t->s, site) : 0;
 }
 
+// What a joint takes from its narrow inputs is in none of its own figures: a finding has it.
+static double noise_of_joint(const struct telling *t, int node)
+{
+	double noise = 0;
+	for (int i = 0; t->f && i < t->f->n; i++) {
+		const struct finding *f = &t->f->at[i];
+		if (f->rule == FINDING_joined_ranges && f->node[0] == node)
+			noise += f->damage;
+	}
+	return noise;
+}
+
 struct place {
 	int node;
 	double noise;
@@ -96,6 +108,7 @@ static void tell_noise(struct telling *t)
 	for (int node = 0; node < t->s->n_rows; node++) {
 		double noise = noise_of_node(t, node);
 		all += noise;
+		noise = fmax(noise, noise_of_joint(t, node));
 		if (noise > 0)
 			rank_place(best, &n, (struct place){node, noise});
 	}
@@ -162,14 +175,15 @@ static struct jump find_jump(const struct snapshot *s)
 	return worst;
 }
 
-static const char *origin_of_noise(const struct site *site, double now)
+static void add_origin(struct str *out, const struct site *site, double now)
 {
 	double alone = site ? figures_snr(&site->layerwise) : NAN;
 	if (!site)
-		return "; it computes in float: the noise is in what it reads";
-	if (isnan(alone))
-		return "";
-	return alone > now + INHERITED_DB ? "; alone it would be good: it passes on the noise that it reads" : ", and the noise arises there";
+		str_add(out, "; it computes in float: the noise is in what it reads");
+	else if (alone > now + INHERITED_DB)
+		str_addf(out, "; alone it has %.1f dB: the noise comes with what it reads, and weighs more here", fmin(alone, MOST_DB));
+	else if (!isnan(alone))
+		str_add(out, ", and the noise arises there");
 }
 
 static void tell_jump(struct telling *t)
@@ -181,10 +195,12 @@ static void tell_jump(struct telling *t)
 	char from[48] = "no noise in what it reads";
 	if (j.from < MOST_DB)
 		snprintf(from, sizeof from, "%.1f dB at what it reads", j.from);
+	struct str origin = {0};
+	add_origin(&origin, snapshot_output(t->s, row), j.to);
 	t->node = row;
-	tell(t, STORY_WHERE, "The figures fall most at %s: %s, %.1f dB behind it%s.", telling_name(t, row), from, j.to,
-	    origin_of_noise(snapshot_output(t->s, row), j.to));
+	tell(t, STORY_WHERE, "The figures fall most at %s: %s, %.1f dB behind it%s.", telling_name(t, row), from, j.to, str_text(&origin));
 	t->node = -1;
+	str_done(&origin);
 }
 
 void tell_where(struct telling *t)
