@@ -113,6 +113,80 @@ void test_elt__binary(void **state)
 	cpu_limit(CPU_LEVELS);
 }
 
+static const float steps[][3] = {{0.5f, 0.25f, 2.0f}, {0.31f, 0.047f, 0.53f}, {0.02f, 0.02f, 0.015625f}, {0.0078125f, 0.11f, 0.0007f}};
+
+// All pairs of codes, with the scales `step`; the rest of the grids is what the bits of `kind` say.
+static void check_codes(enum op_id op, const float step[3], int kind)
+{
+	static const int32_t zeros[2][3] = {{128, 3, 77}, {-5, 0, 19}}; // of uint8, of int8
+	enum { PAIRS = 256 * 256 };
+	static uint8_t a[PAIRS], b[PAIRS], want[PAIRS], got[PAIRS];
+	static float left[PAIRS], right[PAIRS], value[PAIRS];
+	struct quantizer q[3];
+	struct elt_codes codes;
+	bool relu = kind & 16;
+	for (int i = 0; i < 3; i++) {
+		bool is_signed = kind >> i & 1;
+		q[i] = (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = is_signed ? -128 : 0,
+		    .qmax = is_signed ? 127 : 255, .scale = &step[i], .zero = &zeros[is_signed][i],
+		    .rounding = kind & 8 ? ROUND_HALF_UP : ROUND_HALF_EVEN};
+	}
+	for (int i = 0; i < PAIRS; i++) {
+		a[i] = (uint8_t)(i >> 8);
+		b[i] = (uint8_t)i;
+	}
+	dequantize_run(left, a, quantizer_dtype(&q[0]), PAIRS, &q[0]);
+	dequantize_run(right, b, quantizer_dtype(&q[1]), PAIRS, &q[1]);
+	elt_binary(op, left, right, value, PAIRS);
+	if (relu)
+		elt_act(&(struct act){.kind = ACT_RELU}, value, value, PAIRS);
+	quantize_run(want, quantizer_dtype(&q[2]), value, PAIRS, &q[2]);
+	assert_true(elt_codes_of(&codes, op, &q[0], &q[1], &q[2], relu));
+	elt_codes(&codes, a, b, got, PAIRS - 3); // the last lanes fill no vector
+	elt_codes(&codes, a + PAIRS - 3, b + PAIRS - 3, got + PAIRS - 3, 3);
+	for (int i = 0; i < PAIRS; i++) {
+		int64_t one = quantize_one(&q[2], 0, value[i]);
+		if (got[i] != want[i] || (uint8_t)one != want[i])
+			fail_msg("operator %d of %d and %d, grids %d: %d, not %d or %d", (int)op, a[i], b[i], kind, got[i], want[i], (int)one);
+	}
+}
+
+// The codes that floats would give, whatever the scales, types and ties.
+void test_elt__codes_of_all_pairs(void **state)
+{
+	(void)state;
+	static const enum op_id ops[] = {OP_Add, OP_Sub, OP_Mul};
+	static const enum cpu_level levels[] = {CPU_PLAIN, CPU_AVX2, CPU_AVX512};
+	for (size_t l = 0; l < sizeof(levels) / sizeof(*levels); l++) {
+		cpu_limit(levels[l]);
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+			for (int o = 0; o < 3; o++)
+				for (int kind = 0; kind < 32; kind++)
+					check_codes(ops[o], steps[i], kind);
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
+// What may be no number, and roundings without a loop, is left to floats.
+void test_elt__codes_without_a_loop(void **state)
+{
+	(void)state;
+	static const float fine = 0.5f, huge = 1e35f, none = 0.0f;
+	struct quantizer q = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &fine, .zero = &(int32_t){0}};
+	struct quantizer large = q, zero = q, down = q, wide = q;
+	struct elt_codes c;
+	large.scale = &huge;
+	zero.scale = &none;
+	down.rounding = ROUND_DOWN;
+	wide.bits = 16;
+	assert_true(elt_codes_of(&c, OP_Add, &q, &q, &q, false));
+	assert_false(elt_codes_of(&c, OP_Div, &q, &q, &q, false));
+	assert_false(elt_codes_of(&c, OP_Add, &large, &large, &q, false));
+	assert_false(elt_codes_of(&c, OP_Add, &q, &q, &zero, false));
+	assert_false(elt_codes_of(&c, OP_Add, &q, &q, &down, false));
+	assert_false(elt_codes_of(&c, OP_Add, &q, &wide, &q, false));
+}
+
 // In place, as the executor and the epilogues use it.
 void test_elt__in_place(void **state)
 {

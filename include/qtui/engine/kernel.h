@@ -116,6 +116,22 @@ void kernel_free(struct kernel **k);
 // Element-wise and data-movement kernels on raw arrays, any layout (arrays of `n` stored elements). SIMD inside.
 void elt_act(const struct act *a, const float *x, float *y, int64_t n);          // x may be y
 void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t n); // Add, Sub, Mul, Div, PRelu
+// The same of two runs of 8-bit codes, onto 8-bit codes of y's quantizer (all per tensor), with `relu` of what is below 0 as of 0: the codes
+// that dequantize_run, elt_binary and quantize_run give. elt_codes_of is false where there is no such loop: operators but Add, Sub and Mul,
+// roundings other than to the nearest with ties to even or up, and scales of which something infinite might come.
+struct elt_codes {
+	enum op_id op;
+	struct {
+		uint8_t turn;    // what makes int8 codes uint8 codes
+		int32_t zero;    // of those
+		float scale;
+	} in[2];
+	bool inverse, up;
+	int32_t zero;
+	float step, low, high; // the scale or, with `inverse`, one over it; limits of the distance from the zero point
+};
+bool elt_codes_of(struct elt_codes *c, enum op_id op, const struct quantizer *a, const struct quantizer *b, const struct quantizer *y, bool relu);
+void elt_codes(const struct elt_codes *c, const uint8_t *a, const uint8_t *b, uint8_t *y, int64_t n);
 void elt_scale(float *y, float gain, float shift, int64_t n); // y * gain + shift, both rounded
 void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width);
 // LAYOUT_BLOCK: pixel (i, j) of y is pixel (row[i], col[j]) of x.

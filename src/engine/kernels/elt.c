@@ -1,6 +1,7 @@
 // Element-wise kernels: the portable level of the arithmetic, the choice of a level, and the activations. These are the
 // functions of the operators: an activation fused into a kernel gives the bits of the operator on its own.
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include "../tensor/cpu.h"
 #include "unary.h"
@@ -41,6 +42,32 @@ void elt_act(const struct act *a, const float *x, float *y, int64_t n)
 void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t n)
 {
 	table()->binary[binary_of(op)](a, b, y, n);
+}
+
+bool elt_codes_of(struct elt_codes *c, enum op_id op, const struct quantizer *a, const struct quantizer *b, const struct quantizer *y, bool relu)
+{
+	const struct quantizer *in[2] = {a, b};
+	struct qspan s = qspan_of(y, 0);
+	bool served = (op == OP_Add || op == OP_Sub || op == OP_Mul) && y->bits == 8 && s.narrow && s.scale > 0.0f && isfinite(s.scale) &&
+	    (s.rounding == ROUND_HALF_EVEN || s.rounding == ROUND_HALF_UP);
+	*c = (struct elt_codes){.op = op, .inverse = s.inverse != 0.0f, .up = s.rounding == ROUND_HALF_UP, .zero = s.zero,
+	    .step = s.inverse != 0.0f ? s.inverse : s.scale, .low = (float)(s.qmin - s.zero), .high = (float)(s.qmax - s.zero)};
+	if (relu && c->low < 0.0f)
+		c->low = 0.0f;
+	for (int i = 0; i < 2; i++) {
+		struct qspan from = qspan_of(in[i], 0);
+		bool is_signed = quantizer_dtype(in[i]) == DT_I8;
+		served = served && in[i]->bits == 8 && from.narrow && isfinite(from.scale * 8388608.0f); // no code's value is infinite
+		c->in[i].turn = is_signed ? 0x80 : 0;
+		c->in[i].zero = from.zero + (is_signed ? 128 : 0);
+		c->in[i].scale = from.scale;
+	}
+	return served;
+}
+
+void elt_codes(const struct elt_codes *c, const uint8_t *a, const uint8_t *b, uint8_t *y, int64_t n)
+{
+	table()->codes[binary_of(c->op)][c->inverse][c->up](a, b, y, n, c);
 }
 
 void elt_scale(float *y, float gain, float shift, int64_t n)

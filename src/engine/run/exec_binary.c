@@ -42,32 +42,28 @@ static bool is_row(const struct rep *r, const struct rep *full)
 	    n > 1 && n <= STRIPS_PIXEL;
 }
 
-// The spread operand as floats: one value, a row, or channels in blocks. STATUS_UNSUPPORTED for other shapes.
+// The spread operand: one value, a row, or channels in blocks. STATUS_UNSUPPORTED for other shapes.
 static enum status spread(struct exec *x, struct rep *r, const struct rep *full, struct rep *out, struct strips *s)
 {
-	struct rep dense = {0};
 	struct shape shape;
 	bool plain = is_one_value(r, full) || is_row(r, full);
 	if (!plain && !is_per_channel(r, full, &shape))
 		return STATUS_UNSUPPORTED;
-	enum status st = rep_to_float(&dense, r, x->width, x->err);
+	struct rep own = rep_share(r);
+	if (!plain && own.t.layout == LAYOUT_PLAIN)
+		own.t.shape = shape;
 	s->pixel = plain ? tensor_count(&r->t) : layout_block();
-	if (st == STATUS_OK && plain) {
-		st = rep_to_layout(out, &dense, LAYOUT_PLAIN, x->width, x->err);
-	} else if (st == STATUS_OK) {
-		if (dense.t.layout == LAYOUT_PLAIN)
-			dense.t.shape = shape;
-		s->by_plane = true;
-		st = rep_to_layout(out, &dense, LAYOUT_BLOCK, x->width, x->err);
-	}
-	rep_drop(&dense);
+	s->by_plane = !plain;
+	enum status st = rep_to_layout(out, &own, plain ? LAYOUT_PLAIN : LAYOUT_BLOCK, x->width, x->err);
+	rep_drop(&own);
 	return st;
 }
 
 static enum status binary_spread(struct exec *x, int full)
 {
 	struct rep other = {0};
-	struct strips s = {.n_in = 2, .fn = binary_strip, .arg = x, .layout = x->in[full]->t.layout, .shape = x->in[full]->t.shape};
+	struct strips s = {.n_in = 2, .fn = binary_strip, .arg = x, .arithmetic = true, .layout = x->in[full]->t.layout,
+	    .shape = x->in[full]->t.shape};
 	enum status st = spread(x, x->in[!full], x->in[full], &other, &s);
 	if (st == STATUS_OK) {
 		int64_t block = layout_block();
@@ -88,8 +84,8 @@ static enum status binary_same(struct exec *x)
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < 2; i++)
 		st = rep_to_layout(&moved[i], x->in[i], l, x->width, x->err);
-	struct strips s = {.in = {{.rep = &moved[0]}, {.rep = &moved[1]}}, .n_in = 2, .fn = binary_strip, .arg = x, .layout = l,
-	    .shape = x->in[0]->t.shape};
+	struct strips s = {.in = {{.rep = &moved[0]}, {.rep = &moved[1]}}, .n_in = 2, .fn = binary_strip, .arg = x, .arithmetic = true,
+	    .layout = l, .shape = x->in[0]->t.shape};
 	if (st == STATUS_OK)
 		st = strips_run(x, &s);
 	rep_drop(&moved[0]);

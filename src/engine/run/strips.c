@@ -8,50 +8,59 @@ enum { STRIP = STRIPS_PIXEL, ALONE = 16 }; // elements of a strip at the most; s
 struct walk {
 	const struct strips *s;
 	const struct quantizer *oq; // NULL: the result is float
+	const struct elt_codes *codes; // codes of both operands to codes; NULL: through floats
 	struct rep *y;
 	int64_t plane, strip;       // elements of a plane, of a strip: whole pixels
 	int64_t strips;             // of a plane
 };
 
-// The values of one pixel, over and over; each copy doubles what is there.
-static void repeat(float *out, const float *pixel, int64_t size, int64_t n)
+// The bytes of one pixel, over and over; each copy doubles what is there.
+static void repeat(char *out, const char *pixel, int64_t size, int64_t n)
 {
-	memcpy(out, pixel, (size_t)size * sizeof *out);
+	memcpy(out, pixel, (size_t)size);
 	for (int64_t have = size; have < n; have *= 2)
-		memcpy(out + have, out, (size_t)(n - have < have ? n - have : have) * sizeof *out);
+		memcpy(out + have, out, (size_t)(n - have < have ? n - have : have));
 }
 
-// Elements at .. at + n of plane p as floats: where they lie, or in `own`.
-static const float *load(const struct walk *w, const struct operand *o, int64_t p, int64_t at, int64_t n, float *own)
+// Elements at .. at + n of plane p as they are stored: where they lie, or in `own`.
+static const void *stored(const struct walk *w, const struct operand *o, int64_t p, int64_t at, int64_t n, void *own)
 {
 	const struct tensor *t = &o->rep->t;
-	int64_t first = p * w->plane + at;
-	if (o->spread) {
-		repeat(own, (const float *)t->data + p % o->pixels * w->s->pixel, w->s->pixel, n);
-		return own;
-	}
-	if (!o->rep->coded)
-		return (const float *)t->data + first;
-	dequantize_run(own, (const char *)t->data + (size_t)first * dtype_size(t->type), t->type, n, rep_quantizer(o->rep));
+	int64_t size = (int64_t)dtype_size(t->type), pixel = w->s->pixel * size;
+	if (!o->spread)
+		return (const char *)t->data + (p * w->plane + at) * size;
+	repeat(own, (const char *)t->data + p % o->pixels * pixel, pixel, n * size);
 	return own;
+}
+
+struct room {
+	float stored[STRIP], values[STRIP];
+};
+
+// The same as floats.
+static const float *load(const struct walk *w, const struct operand *o, int64_t p, int64_t at, int64_t n, struct room *own)
+{
+	const void *t = stored(w, o, p, at, n, own->stored);
+	if (!o->rep->coded)
+		return t;
+	dequantize_run(own->values, t, o->rep->t.type, n, rep_quantizer(o->rep));
+	return own->values;
 }
 
 // The 256 codes of `full` through the function and onto the output's grid.
 static void fill_table(const struct strips *s, const struct rep *full, const struct quantizer *oq, uint8_t lut[256])
 {
-	float own[256], other[256], y[256];
-	const float *in[2] = {own, NULL};
+	float y[256];
 	uint8_t codes[256];
+	struct room room[2];
 	struct rep r = *full;
+	struct walk w = {.s = s};
+	const float *in[2] = {NULL, NULL};
 	for (int i = 0; i < 256; i++)
 		codes[i] = (uint8_t)i;
-	dequantize_run(own, codes, r.t.type, 256, rep_quantizer(&r));
+	r.t.data = codes;
 	for (int k = 0; k < s->n_in; k++)
-		if (s->in[k].spread) {
-			repeat(other, s->in[k].rep->t.data, 1, 256);
-			in[k] = other;
-			in[!k] = own;
-		}
+		in[k] = load(&w, s->in[k].spread ? &s->in[k] : &(struct operand){.rep = &r}, 0, 0, 256, &room[k]);
 	s->fn(s->arg, in[0], in[1], y, 256);
 	quantize_run(lut, quantizer_dtype(oq), y, 256, oq);
 }
@@ -85,15 +94,21 @@ static void one_strip(void *arg, int64_t i, int thread)
 {
 	const struct walk *w = arg;
 	int64_t p = i / w->strips, at = i % w->strips * w->strip;
-	float a[STRIP], b[STRIP], result[STRIP];
-	int64_t n = w->plane - at < w->strip ? w->plane - at : w->strip, first = p * w->plane + at;
+	int64_t n = w->plane - at < w->strip ? w->plane - at : w->strip;
+	const struct operand *in = w->s->in;
 	const struct tensor *t = &w->y->t;
-	float *y = w->oq ? result : (float *)t->data + first;
+	void *to = (char *)t->data + (p * w->plane + at) * (int64_t)dtype_size(t->type);
+	struct room a, b;
+	float result[STRIP], *y = w->oq ? result : to;
 	(void)thread;
-	const float *left = load(w, &w->s->in[0], p, at, n, a), *right = w->s->n_in > 1 ? load(w, &w->s->in[1], p, at, n, b) : NULL;
+	if (w->codes) {
+		elt_codes(w->codes, stored(w, &in[0], p, at, n, a.stored), stored(w, &in[1], p, at, n, b.stored), to, n);
+		return;
+	}
+	const float *left = load(w, &in[0], p, at, n, &a), *right = w->s->n_in > 1 ? load(w, &in[1], p, at, n, &b) : NULL;
 	w->s->fn(w->s->arg, left, right, y, n);
 	if (w->oq)
-		quantize_run((char *)t->data + (size_t)first * dtype_size(t->type), t->type, y, n, w->oq);
+		quantize_run(to, t->type, y, n, w->oq);
 }
 
 static void each_strip(struct walk *w, int64_t planes, int width)
@@ -108,6 +123,15 @@ static bool overwrites(const struct strips *s, bool codes)
 	const struct rep *in = s->in[0].rep;
 	return s->n_in == 1 && !codes && !in->coded && in->t.type == DT_F32 && in->t.layout == s->layout && shape_equal(&in->t.shape, &s->shape) &&
 	    in->t.buf && buf_is_unique(in->t.buf);
+}
+
+// Whether codes of two tensors become codes without floats in memory between.
+static bool codes_of(struct elt_codes *c, const struct exec *x, const struct strips *s, const struct quantizer *oq)
+{
+	enum act_kind act = x->step->epi.act.kind;
+	struct rep *a = s->in[0].rep, *b = s->in[1].rep;
+	return s->arithmetic && (act == ACT_NONE || act == ACT_RELU) && a->coded && b->coded &&
+	    elt_codes_of(c, x->node->op->id, rep_quantizer(a), rep_quantizer(b), oq, act == ACT_RELU);
 }
 
 enum status strips_run(struct exec *x, const struct strips *s)
@@ -130,7 +154,8 @@ enum status strips_run(struct exec *x, const struct strips *s)
 		return st;
 	int64_t stored = tensor_stored(&y.t), block = layout_block();
 	int64_t planes = s->by_plane ? s->shape.dim[0] * ((s->shape.dim[1] + block - 1) / block) : 1;
-	struct walk w = {.s = s, .oq = codes ? oq : NULL, .y = &y, .plane = planes ? stored / planes : 0,
+	struct elt_codes pair;
+	struct walk w = {.s = s, .oq = codes ? oq : NULL, .codes = codes && codes_of(&pair, x, s, oq) ? &pair : NULL, .y = &y, .plane = planes ? stored / planes : 0,
 	    .strip = s->pixel ? STRIP / s->pixel * s->pixel : STRIP};
 	each_strip(&w, planes, x->width);
 	if (codes)

@@ -1,6 +1,6 @@
 // Private to src/engine/run: element-wise steps, a strip at a time. A strip of the operands becomes floats in the first-level
-// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers. 8-bit codes
-// that become 8-bit codes without another tensor of their size go through a table of 256 entries, which gives them too.
+// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers. So do, where
+// 8-bit codes become 8-bit codes, a table of 256 entries for one tensor, and one loop for the sums and products of two (elt_codes).
 #ifndef QTUI_ENGINE_RUN_STRIPS_H
 #define QTUI_ENGINE_RUN_STRIPS_H
 
@@ -18,6 +18,7 @@ struct strips {
 	int n_in;
 	strip_fn *fn;
 	void *arg;
+	bool arithmetic;     // fn is elt_binary of the node and then the step's activation
 	enum layout layout;  // of the result
 	struct shape shape;
 	bool by_plane;       // planes are (image, channel block) pairs of LAYOUT_BLOCK; else the tensor is one plane

@@ -11,24 +11,15 @@
 enum { BLOCK = 512 };
 #define SIMD_FOR(i, n) _Pragma("omp simd") for (int i = 0; i < (n); i++)
 
-static inline float clamped(float t, float lo, float hi)
-{
-	float u = t != t ? 0.0f : t, v = u > lo ? u : lo;
-	return v < hi ? v : hi;
-}
-
 static void scaled(float *y, const float *x, int n, const struct qspan *s)
 {
 	float lo = (float)(s->qmin - s->zero), hi = (float)(s->qmax - s->zero), scale = s->scale, inverse = s->inverse;
 
 	if (inverse != 0.0f)
-		SIMD_FOR(i, n) y[i] = clamped(x[i] * inverse, lo, hi);
+		SIMD_FOR(i, n) y[i] = qspan_clamped(x[i] * inverse, lo, hi);
 	else
-		SIMD_FOR(i, n) y[i] = clamped(x[i] / scale, lo, hi);
+		SIMD_FOR(i, n) y[i] = qspan_clamped(x[i] / scale, lo, hi);
 }
-
-// Adding and taking away 1.5 * 2^23 leaves the nearest integer, ties to even, of anything below 2^22.
-#define NEAREST(t) (((t) + 12582912.0f) - 12582912.0f)
 
 #define ROUND_LOOP(name, expr)                                                                                         \
 	static void name(int32_t *y, const float *x, int n)                                                            \
@@ -74,7 +65,7 @@ static void steps_of(int32_t *y, const float *x, int n, const struct qspan *s)
 		(void)zero, (void)scale, (void)inverse;                                                                \
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                    \
 		{                                                                                                      \
-			int32_t steps = (int32_t)NEAREST(clamped(distance, lo, hi));                                   \
+			int32_t steps = qspan_nearest(qspan_clamped(distance, lo, hi));                                             \
 			y[i] = (type)(expr);                                                                           \
 		}                                                                                                      \
 	}

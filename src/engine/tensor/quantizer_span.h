@@ -3,6 +3,7 @@
 #ifndef QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
 #define QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
 
+#include <string.h>
 #include "qtui/engine/quantizer.h"
 
 struct qspan {
@@ -15,6 +16,22 @@ struct qspan {
 };
 struct qspan qspan_of(const struct quantizer *q, int channel);
 int64_t qspan_code(const struct qspan *s, float x); // one value, any width of codes
+
+// The steps of narrow codes: a distance from the zero point between the limits (0 of NaN), and the nearest integer to it, ties to even. Adding
+// 1.5 * 2^23 leaves that integer of anything below 2^22 in the last bits: 22 of them, with the sign beyond if they are taken as an integer.
+static inline float qspan_clamped(float t, float lo, float hi)
+{
+	float u = t != t ? 0.0f : t, v = u > lo ? u : lo;
+	return v < hi ? v : hi;
+}
+
+static inline int32_t qspan_nearest(float t)
+{
+	float sum = t + 12582912.0f;
+	int32_t bits;
+	memcpy(&bits, &sum, sizeof bits);
+	return bits - 0x4b400000;
+}
 
 // Runs of `run` stored elements share a scale. In LAYOUT_BLOCK with a scale per channel a run is one element, and the padding goes
 // with the last channel.
