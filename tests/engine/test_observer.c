@@ -86,6 +86,114 @@ void test_observer__percentile_is_the_sorted_one(void **state)
 	target_free(&t);
 }
 
+// The sample that the limits are guessed from has all that is far out: what lies beyond them is too little.
+void test_observer__percentile_of_a_misleading_sample(void **state)
+{
+	enum { MANY = 400000, SAMPLED = 2048, FAR = 12 };
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 1);
+	struct support_random r = {8};
+	float *x = malloc(MANY * sizeof *x);
+	int32_t zero;
+	support_random_floats(&r, x, MANY, -1, 1);
+	for (int i = 0; i < FAR; i++)
+		x[i * (MANY / SAMPLED)] = (i % 2 ? -10.0f : 10.0f) * (float)(i + 1);
+	float scale = scale_of(&s, x, MANY, &zero, false);
+	qsort(x, MANY, sizeof *x, ascending);
+	assert_float_equal(scale, (x[(int)(MANY * .9999)] - x[(int)(MANY * (1 - .9999))]) / 255, 1e-9);
+	free(x);
+	target_free(&t);
+}
+
+// A sample without a finite value has no part in the mean.
+void test_observer__percentile_of_a_sample_of_nothing(void **state)
+{
+	static const float x[6] = {-2, 4, NAN, INFINITY, -1, 6};
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 3);
+	int32_t zero;
+	assert_float_equal(scale_of(&s, x, 2, &zero, false), (5 + 1.5) / 255, 1e-8);
+	target_free(&t);
+}
+
+// Ranges about zero do not depend on which side is longer; the grid of 2048 bins is too coarse for 16 bits.
+void test_observer__mse_of_either_side_and_of_16_bits(void **state)
+{
+	struct target *t = load("tensorrt");
+	struct observer_setup s = setup_for(t, CALIB_MSE, true, SAMPLES);
+	float *x = values(false), scale[2];
+	int32_t zero;
+	x[100] = 30;
+	for (int side = 0; side < 2; side++) {
+		scale[side] = scale_of(&s, x, EACH, &zero, false);
+		for (int i = 0; i < EACH * SAMPLES; i++)
+			x[i] = -x[i];
+	}
+	assert_true(scale[0] == scale[1]);
+	assert_true(scale[0] < 30 / 127.5f);
+	s.quant.bits = 16;
+	s.quant.qmin = -32768;
+	s.quant.qmax = 32767;
+	scale[0] = scale_of(&s, x, EACH, &zero, false);
+	s.method = CALIB_MINMAX;
+	assert_true(scale[0] == scale_of(&s, x, EACH, &zero, false));
+	free(x);
+	target_free(&t);
+}
+
+// What settings decide about a scale is in their key: constants' scales are kept under it.
+void test_observer__the_key_of_settings(void **state)
+{
+	struct target *t = load("tensorrt"), changed = *t;
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, true, 1), other = s;
+	struct key k = observer_setup_key(&s);
+	assert_true(key_equal(k, observer_setup_key(&other)));
+	other.target = &changed;
+	changed.calibration.percentile = 0.99;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
+	changed.scale.minimum *= 2;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
+	changed.scale.below += 1;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
+	changed.scale.single = !t->scale.single;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	other = s;
+	other.quant.pow2 = !s.quant.pow2;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	other = s;
+	other.quant.symmetric = !s.quant.symmetric;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	other = s;
+	other.quant.qmin++;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	other = s;
+	other.kl_bins *= 2;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	other = s;
+	other.floor = 0;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	target_free(&t);
+}
+
+// Counts that are full stay so.
+void test_observer__counts_do_not_wrap(void **state)
+{
+	struct target *t = load("tensorrt");
+	struct observer_setup s = setup_for(t, CALIB_KL, true, 1);
+	struct observer *o = observer_make(&s);
+	const uint32_t more[2] = {7, 7};
+	observer_start(o, 2);
+	o->hist[0] = UINT32_MAX - 7;
+	o->hist[1] = UINT32_MAX - 6;
+	observer_add_counts(o, more);
+	assert_true(o->hist[0] == UINT32_MAX && o->hist[1] == UINT32_MAX);
+	observer_free(&o);
+	target_free(&t);
+}
+
 void test_observer__small_tensors_too(void **state)
 {
 	struct target *t = load("tensorrt");
@@ -181,11 +289,13 @@ static double mse_plain(const uint32_t *h, int bins, int start, int step, int en
 void test_observer__mse_search_is_the_definition(void **state)
 {
 	struct support_random r = {5};
-	for (int round = 0; round < 10; round++) {
+	for (int round = 0; round < 60; round++) {
 		enum { BINS = 512, LEVELS = 64, WIDEST = BINS / LEVELS + 1 };
-		uint32_t hist[BINS];
-		for (int i = 0; i < BINS; i++)
+		uint32_t hist[BINS] = {0};
+		for (int i = 0; i < BINS && round < 10; i++)
 			hist[i] = (uint32_t)(1e4 * exp(-fabs(i - 200.0) * .01 * (round + 1)) * support_random_float(&r, 0, 1));
+		for (int i = 0; i < 8 && round >= 10; i++) // few values, so that those outside decide
+			hist[support_random_int(&r, round % 3 * 60, BINS - 1 - round % 5 * 60)] += (uint32_t)support_random_int(&r, 1, 3);
 		for (int symmetric = 0; symmetric < 2; symmetric++) {
 			double least = mse_plain(hist, BINS, 0, WIDEST, WIDEST * LEVELS);
 			double zero_bin = 150;
@@ -198,6 +308,17 @@ void test_observer__mse_search_is_the_definition(void **state)
 			assert_float_equal(found / least, 1, 1e-9);
 		}
 	}
+}
+
+// Where no range is better than another: the whole.
+void test_observer__mse_search_of_nothing(void **state)
+{
+	enum { BINS = 512, LEVELS = 64 };
+	uint32_t hist[BINS] = {0};
+	int start, end;
+	mse_search(hist, BINS, LEVELS, false, 100, &start, &end);
+	assert_int_equal(start, 0);
+	assert_true(end >= BINS);
 }
 
 void test_observer__exponents_are_the_best_of_five(void **state)
@@ -223,6 +344,10 @@ void test_observer__exponents_are_the_best_of_five(void **state)
 		}
 	}
 	assert_float_equal(scale, best, 0);
+	s.quant.qmin = 0; // codes counted from 0, zero in their middle
+	s.quant.qmax = 255;
+	assert_float_equal(scale_of(&s, x, EACH, &zero, false), best, 0);
+	assert_int_equal(zero, 128);
 	free(x);
 	target_free(&t);
 }
@@ -317,6 +442,28 @@ void test_observer__mse_of_pytorch_is_torchs(void **state)
 	struct observer_setup s = setup_for(t, CALIB_MSE, false, 4);
 	s.quant.qmax = 127;
 	check_sets(&s, torch);
+	target_free(&t);
+}
+
+// Of many values in -1 .. 1 one far below, in the second sample, is clipped. So many equal ones far out in the first are not.
+void test_observer__mse_of_pytorch_weighs_what_is_far(void **state)
+{
+	enum { N = 400000 };
+	struct target *t = load("pytorch");
+	struct observer_setup s = setup_for(t, CALIB_MSE, false, 2);
+	float *x = malloc(2 * N * sizeof *x);
+	int32_t zero;
+	s.quant.qmax = 127;
+	for (int i = 0; i < 2 * N; i++)
+		x[i] = (float)(i % 10007) / 10007 * 2 - 1;
+	x[N] = -8;
+	float scale = scale_of(&s, x, N, &zero, false);
+	assert_true(scale > 1.9f / 127 && scale < 4.0f / 127);
+	for (int i = 0; i < N; i++)
+		x[i] = 8;
+	x[N] = 0;
+	assert_true(scale_of(&s, x, N, &zero, false) > 8.5f / 127);
+	free(x);
 	target_free(&t);
 }
 
@@ -455,18 +602,20 @@ void test_observer__ranks_are_not_joined(void **state)
 
 void test_observer__padding_is_not_seen(void **state)
 {
-	struct target *t = load("tensorrt");
-	int64_t dim[] = {2, 5, 3, 7};
+	static const char *const targets[] = {"tensorrt", "xint8"};
+	int64_t dim[] = {2, 19, 45, 60}; // more pixels than are packed at once
 	struct support_random r = {3};
 	struct tensor plain = {.type = DT_F32, .shape = shape_of(4, dim)};
 	struct tensor block = {.type = DT_F32, .shape = shape_of(4, dim), .layout = LAYOUT_BLOCK};
 	struct error err;
 	assert_int_equal(tensor_alloc(&plain, NULL, &err), STATUS_OK);
 	assert_int_equal(tensor_alloc(&block, NULL, &err), STATUS_OK);
-	support_random_floats(&r, plain.data, (size_t)tensor_count(&plain), 2, 9);
+	support_random_floats(&r, plain.data, (size_t)tensor_count(&plain) / 2, 2, 90);
+	support_random_floats(&r, (float *)plain.data + tensor_count(&plain) / 2, (size_t)tensor_count(&plain) / 2, 2, 9);
 	tensor_reorder(&block, &plain, 1);
-	for (int m = 0; m < CALIB_COUNT; m++) {
-		struct observer_setup s = setup_for(t, (enum calib_method)m, true, 1);
+	for (int m = 0; m < CALIB_COUNT * 2; m++) {
+		struct target *t = load(targets[m / CALIB_COUNT]);
+		struct observer_setup s = setup_for(t, (enum calib_method)(m % CALIB_COUNT), true, 1);
 		float scale[2];
 		int32_t zero;
 		for (int k = 0; k < 2; k++) {
@@ -477,10 +626,10 @@ void test_observer__padding_is_not_seen(void **state)
 			observer_free(&o);
 		}
 		assert_true(scale[0] == scale[1]);
+		target_free(&t);
 	}
 	tensor_drop(&plain);
 	tensor_drop(&block);
-	target_free(&t);
 }
 
 static float scale_of_one(const struct observer_setup *s, float *x, int64_t n, bool thin)
@@ -540,7 +689,6 @@ void test_observer__the_largest_floats_are_counted(void **state)
 	cpu_limit(CPU_LEVELS);
 }
 
-// Every bin, and what is outside, by the rule alone.
 // What masks hold: 0 and the lowest float. The farthest code stands for a finite number all the same.
 void test_observer__no_code_is_infinity(void **state)
 {
