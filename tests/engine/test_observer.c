@@ -178,6 +178,21 @@ void test_observer__the_key_of_settings(void **state)
 	target_free(&t);
 }
 
+// Where all but a few values are one, percentiles leave no range between them: that of all values is taken.
+void test_observer__ranges_of_xquant_where_percentiles_meet(void **state)
+{
+	struct target *t = load("xquant");
+	struct observer_setup s = setup_for(t, CALIB_KL, false, 1);
+	float *x = malloc(EACH * sizeof *x);
+	int32_t zero;
+	for (int i = 0; i < EACH; i++)
+		x[i] = i == 1 ? -0.25f : i == 2 ? 2.0f : 0.5f;
+	assert_float_equal(scale_of(&s, x, EACH, &zero, false), 2.25 / 255, 1e-8);
+	assert_int_equal(zero, 28);
+	free(x);
+	target_free(&t);
+}
+
 // Counts that are full stay so.
 void test_observer__counts_do_not_wrap(void **state)
 {

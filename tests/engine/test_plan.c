@@ -95,6 +95,27 @@ void test_plan__swish_is_one_operator(void **state)
 	teardown(&f);
 }
 
+// The Mul may read the gate first.
+void test_plan__swish_in_the_other_order(void **state)
+{
+	static const float w = 0.5f;
+	struct builder b = builder_new();
+	struct fixture f;
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){1, 1, 1, 1}), &w);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
+	builder_node(&b, "Mul", "mul", "s c", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "esp32p4", -1);
+	f.e->precision[node(&f, "conv")] = PREC_FLOAT;
+	fixture_replan(&f);
+	assert_int_equal(in(&f, "mul", 0)->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "mul", 1)->state, SLOT_PASSIVE);
+	assert_int_equal(in(&f, "mul", 1)->follows, id_of(&f, in(&f, "sigmoid", 0)));
+	teardown(&f);
+}
+
 void test_plan__swish_under_tensorrt_has_one_quantizer(void **state)
 {
 	struct fixture f;
@@ -105,6 +126,62 @@ void test_plan__swish_under_tensorrt_has_one_quantizer(void **state)
 	assert_int_equal(out(&f, "conv2")->follows, end);
 	assert_int_equal(out(&f, "sigmoid")->state, SLOT_OVERLAPPED);
 	assert_int_equal(f.p->group[node(&f, "mul")].owner, node(&f, "conv2"));
+	teardown(&f);
+}
+
+// A gate that something else reads, too, is a tensor of its own; so is what a Clip with a computed limit reads.
+void test_plan__what_others_read_or_give_is_not_fused(void **state)
+{
+	static const float w[4] = {0.5f, 0.25f, -1.5f, 2.0f};
+	struct builder b = builder_new();
+	struct fixture f;
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 2, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w);
+	builder_constant(&b, "none", DT_F32, shape_of(0, NULL), w);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
+	builder_node(&b, "Mul", "mul", "c s", "m");
+	builder_node(&b, "Add", "add", "m s", "a");
+	builder_node(&b, "Conv", "second", "a w", "d");
+	builder_node(&b, "ReduceMax", "most", "x", "limit");
+	builder_node(&b, "Clip", "clip", "d none limit", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "tensorrt", -1);
+	assert_int_equal(out(&f, "sigmoid")->state == SLOT_OVERLAPPED, false);
+	assert_int_equal(f.p->group[node(&f, "mul")].kind, GROUP_NONE);
+	teardown(&f);
+	b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 2, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w);
+	builder_constant(&b, "none", DT_F32, shape_of(0, NULL), w);
+	builder_node(&b, "Conv", "second", "x w", "d");
+	builder_node(&b, "Neg", "most", "none", "limit");
+	builder_node(&b, "Clip", "clip", "d none limit", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "esp32p4", -1);
+	assert_int_equal(f.p->group[node(&f, "clip")].kind, GROUP_NONE);
+	assert_int_equal(out(&f, "second")->state, SLOT_ACTIVE);
+	teardown(&f);
+}
+
+// One scale for all inputs covers what each reaches, below zero and above it.
+void test_plan__the_larger_range_covers_both(void **state)
+{
+	static const char json[] = "{\"name\": \"wide\", \"base\": \"onnxruntime\", \"alignment\": {\"to_large\": [\"Add\"]}}";
+	struct fixture f;
+	float scale[64];
+	int32_t zero[64];
+	struct error err;
+	fixture_small(&f, support_temp_file("wide.json", json, sizeof json - 1));
+	for (int i = 0; i < f.p->n_observe; i++) {
+		bool first = strcmp(f.g->value[f.p->observe[i].value].name, "m") == 0;
+		scale[i] = first ? 0.25f : 0.5f; // -25 .. 38.75 and 0 .. 127.5
+		zero[i] = first ? 100 : 0;
+	}
+	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);
+	assert_float_equal(in(&f, "add", 0)->quant.scale[0], 152.5 / 255, 1e-6);
+	assert_float_equal(in(&f, "add", 1)->quant.scale[0], 152.5 / 255, 1e-6);
+	assert_int_equal(in(&f, "add", 1)->quant.zero[0], 42);
 	teardown(&f);
 }
 

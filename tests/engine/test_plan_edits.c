@@ -91,6 +91,21 @@ void test_plan_edits__override_of_an_asymmetric_scale(void **state)
 	assert_int_equal(zero_beside(0.0625), 100);
 }
 
+void test_plan_edits__are_equal_in_all_that_they_say(void **state)
+{
+	struct edits *a = edits_new(3), *b = edits_copy(a);
+	(void)state;
+	assert_true(edits_equal(a, b));
+	b->scale[2] = 0.5;
+	assert_false(edits_equal(a, b));
+	a->scale[2] = 0.5;
+	assert_true(edits_equal(a, b));
+	b->precision[0] = PREC_INT16;
+	assert_false(edits_equal(a, b));
+	edits_free(&a);
+	edits_free(&b);
+}
+
 void test_plan_edits__check_edit(void **state)
 {
 	struct fixture f;

@@ -258,12 +258,16 @@ void test_refine__means_are_an_integer_and_a_shift(void **state)
 {
 	(void)state;
 	assert_float_equal(gain_of("AveragePool", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7);
+	assert_float_equal(gain_of("AveragePool", 5, 5, "xint8"), 25 * 10 / 256.0, 1e-7);
+	assert_float_equal(gain_of("GlobalAveragePool", 6, 6, "xint8"), 36 * 7 / 256.0, 1e-7);
 	assert_float_equal(gain_of("GlobalAveragePool", 7, 7, "xint8"), 49 * 21 / 1024.0, 1e-7);
+	assert_float_equal(gain_of("GlobalAveragePool", 14, 14, "xint8"), 196 * 21 / 4096.0, 1e-7);
+	assert_true(gain_of("AveragePool", 255, 255, "xint8") != 0); // the largest
 	assert_float_equal(gain_of("ReduceMean", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7); // a pool to that quantizer
 	assert_float_equal(gain_of("ReduceMean", 3, 3, "vint8"), 9 * 57 / 512.0, 1e-7);
 	assert_float_equal(gain_of("GlobalAveragePool", 10, 10, "vint8"), 100 * 41 / 4096.0, 1e-7);
 	assert_true(gain_of("GlobalAveragePool", 8, 8, "xint8") == 0); // exact
 	assert_true(gain_of("GlobalAveragePool", 7, 5, "xint8") == 0); // no square
-	assert_true(gain_of("AveragePool", 300, 300, "xint8") == 0);   // too large
+	assert_true(gain_of("AveragePool", 257, 257, "xint8") == 0);   // too large
 	assert_true(gain_of("GlobalAveragePool", 7, 7, "a8w8") == 0);
 }

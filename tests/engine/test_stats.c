@@ -160,6 +160,33 @@ void test_stats__compare_with_a_scale_per_channel(void **state)
 	}
 }
 
+// What the outermost codes stand for is not clipped, what lies beyond is; channels of few elements are compared one by one.
+void test_stats__clipped_begins_beyond_the_ends(void **state)
+{
+	static const float scale[2] = {0.5f, 0.25f};
+	static const int32_t zero[2] = {0, 10};
+	static const int64_t dim[4] = {1, 2, 1, 6};
+	static const float x[12] = {-64, 63.5f, -64.5f, 64, 0, 63, -34.5f, 29.25f, -34.75f, 29.5f, 40, 0};
+	struct quantizer each = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = 1, .n = 2, .scale = scale, .zero = zero}, one = each;
+	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 4, dim), q = tensor(DT_I8, LAYOUT_PLAIN, 4, dim);
+	struct tensor_sums s;
+	one.axis = -1;
+	one.n = 1;
+	memcpy(f.data, x, sizeof x);
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		quantize(&q, &f, &each, 1);
+		stats_compare(&s, &f, &q, &each);
+		assert_true(s.clipped == 5);
+		quantize(&q, &f, &one, 1);
+		stats_compare(&s, &f, &q, &one);
+		assert_true(s.clipped == 2);
+	}
+	cpu_limit(CPU_LEVELS);
+	tensor_drop(&f);
+	tensor_drop(&q);
+}
+
 void test_stats__values_that_are_not_finite(void **state)
 {
 	const int64_t n = 1000;
@@ -299,6 +326,10 @@ void test_stats__metrics(void **state)
 	assert_true(m.exact && isnan(m.snr_db) && m.nsr == 0 && m.cosine <= 1.0 && m.cosine > 0.999999);
 	m = sums_metrics(&(struct tensor_sums){.n = 4, .q2 = 3, .e2 = 3});
 	assert_true(!m.exact && isnan(m.snr_db) && isnan(m.nsr) && isnan(m.cosine) && m.mse == 0.75);
+	m = sums_metrics(&(struct tensor_sums){.n = 4, .f2 = 4, .q2 = 9, .fq = -3, .e2 = 19});
+	assert_true(m.cosine == -0.5 && m.nsr == 4.75 && m.snr_db < 0);
+	m = sums_metrics(&(struct tensor_sums){.n = 4, .f2 = 3, .q2 = 3, .fq = 3.0000001});
+	assert_true(m.cosine == 1.0);
 	m = sums_metrics(&(struct tensor_sums){0});
 	assert_true(!m.exact && isnan(m.mse) && isnan(m.clipped));
 }
@@ -348,6 +379,16 @@ static void check_site(struct tensor *f, const struct quantizer *full, const str
 	assert_memory_equal(count, want, 65536 * sizeof *count);
 	assert_true(range.min == plain.min && range.max == plain.max && range.n == plain.n);
 	check_grid(grid, f);
+	// One tensor under both simulations, quantized in the same way or in another one.
+	float scale = full->scale[0] * 1.5f;
+	struct quantizer wider = *full;
+	wider.scale = &scale;
+	stats_site(&(struct stats_site){.f = f, .q = {&q, &q}, .quant = {full, full}, .sums = {&sums[0], &sums[1]}});
+	check_sums(&sums[0], &one[0]);
+	assert_memory_equal(&sums[1], &sums[0], sizeof sums[0]);
+	stats_site(&(struct stats_site){.f = f, .q = {&q, &q}, .quant = {full, &wider}, .sums = {&sums[0], &sums[1]}});
+	stats_compare(&one[1], f, &q, &wider);
+	check_sums(&sums[1], &one[1]);
 	dequantize(f, &q, full, 1);
 	stats_site(&(struct stats_site){.f = f, .q = {f, f}, .quant = {full, full}, .grid_q = grid + 1});
 	check_grid(grid + 1, f);
