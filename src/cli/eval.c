@@ -53,30 +53,18 @@ static void print_lost(double before, double now, double change, const char *nam
 	say("  %s\n", name);
 }
 
-static int by_loss(const void *a, const void *b)
-{
-	const struct task_class *x = *(const struct task_class *const *)a, *y = *(const struct task_class *const *)b;
-	double lx = x->value[TASK_FLOAT] - x->value[TASK_QUANT], ly = y->value[TASK_FLOAT] - y->value[TASK_QUANT];
-	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
-}
-
 static void print_classes(const struct task_report *r)
 {
-	const struct task_class **order = xcalloc((size_t)r->n_classes + 1, sizeof *order);
-	int n = 0;
-	for (int i = 0; i < r->n_classes; i++)
-		if (r->class[i].value[TASK_FLOAT] - r->class[i].value[TASK_QUANT] > 0)
-			order[n++] = &r->class[i];
-	qsort(order, (size_t)n, sizeof *order, by_loss);
+	int n;
+	const struct task_class **lost = task_classes_lost(r, &n);
 	if (n)
 		puts("\nClasses that lost most:");
 	for (int i = 0; i < n && i < SHOWN; i++) {
-		char name[16];
-		snprintf(name, sizeof name, "%d", order[i]->id);
-		print_lost(order[i]->value[TASK_FLOAT], order[i]->value[TASK_QUANT], order[i]->value[TASK_QUANT] - order[i]->value[TASK_FLOAT],
-		    order[i]->name ? order[i]->name : name);
+		char number[TASK_CLASS_NAME];
+		const double *v = lost[i]->value;
+		print_lost(v[TASK_FLOAT], v[TASK_QUANT], v[TASK_QUANT] - v[TASK_FLOAT], task_class_name(lost[i], number));
 	}
-	free(order);
+	free(lost);
 }
 
 static void print_samples(const struct task_report *r)

@@ -131,6 +131,10 @@ struct task_report *task_report(
 void task_report_place(struct task *t, struct task_report *r);
 // The float network itself recognizes next to nothing: labels, decoder or the pictures' preparation are not its own.
 bool task_is_blind(const struct task_report *r);
+// Classes that lost, those that lost most first. The caller frees the array.
+const struct task_class **task_classes_lost(const struct task_report *r, int *n);
+enum { TASK_CLASS_NAME = 16 };
+const char *task_class_name(const struct task_class *c, char number[TASK_CLASS_NAME]); // its number where it has no name
 struct task_report *task_report_take(struct task_report *r);
 void task_report_drop(struct task_report **r);
 enum { TASK_DRAWS = 500 };

@@ -38,31 +38,19 @@ static void task_row(struct str *out, const struct task_format *f, const char *n
 	str_add(out, f->row_end);
 }
 
-static int by_class_loss(const void *a, const void *b)
-{
-	const struct task_class *x = *(const struct task_class *const *)a, *y = *(const struct task_class *const *)b;
-	double lx = x->value[TASK_FLOAT] - x->value[TASK_QUANT], ly = y->value[TASK_FLOAT] - y->value[TASK_QUANT];
-	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
-}
-
 static void task_classes(struct str *out, const struct task_format *f, const struct task_report *r)
 {
-	const struct task_class **order = xcalloc((size_t)r->n_classes + 1, sizeof *order);
-	int n = 0;
-	for (int i = 0; i < r->n_classes; i++)
-		if (r->class[i].value[TASK_FLOAT] - r->class[i].value[TASK_QUANT] > 0)
-			order[n++] = &r->class[i];
-	qsort(order, (size_t)n, sizeof *order, by_class_loss);
+	int n;
+	const struct task_class **lost = task_classes_lost(r, &n);
 	if (n)
 		begin_table(out, f, "class that lost most");
 	for (int i = 0; i < n && i < TASK_ROWS; i++) {
-		char number[16];
-		snprintf(number, sizeof number, "%d", order[i]->id);
-		task_row(out, f, order[i]->name ? order[i]->name : number, order[i]->value);
+		char number[TASK_CLASS_NAME];
+		task_row(out, f, task_class_name(lost[i], number), lost[i]->value);
 	}
 	if (n)
 		str_add(out, f->table_end);
-	free(order);
+	free(lost);
 }
 
 static void add_task(struct str *out, const struct task_format *f, const struct snapshot *s)

@@ -204,10 +204,11 @@ char *labels_find(const char *dataset, bool boxes)
 
 // ---- the model's classes
 
-static int class_of_name(const struct labels *l, const char *name)
+// The position of a name, -1: it is not there.
+static int find_name(char *const *at, int n, const char *name)
 {
-	for (int i = 0; name && i < l->n_classes; i++)
-		if (l->name[i] && strcmp(l->name[i], name) == 0)
+	for (int i = 0; name && i < n; i++)
+		if (at[i] && strcmp(at[i], name) == 0)
 			return i;
 	return -1;
 }
@@ -218,19 +219,11 @@ static int map_names(const struct labels *l, int *map, int n, const struct names
 	int found = 0;
 	*moved = 0;
 	for (int i = 0; i < n; i++) {
-		map[i] = i < names->n ? class_of_name(l, names->at[i]) : -1;
+		map[i] = i < names->n ? find_name(l->name, l->n_classes, names->at[i]) : -1;
 		found += map[i] >= 0;
 		*moved += map[i] >= 0 && map[i] != i;
 	}
 	return found;
-}
-
-static int number_of_name(const struct names *names, const char *name)
-{
-	for (int i = 0; name && i < names->n; i++)
-		if (names->at[i] && strcmp(names->at[i], name) == 0)
-			return i;
-	return -1;
 }
 
 // The labels' classes become those of the model; map: from one to the other.
@@ -251,7 +244,7 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 	int *map = xcalloc((size_t)l->n_classes + 1, sizeof *map), found = 0, moved = 0, unknown = 0;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < l->n_classes; i++) {
-		map[i] = number_of_name(names, l->name[i]);
+		map[i] = find_name(names->at, names->n, l->name[i]);
 		found += map[i] >= 0;
 		moved += map[i] >= 0 && map[i] != i;
 		unknown = map[i] < 0 ? i : unknown;

@@ -98,6 +98,36 @@ struct task_report *task_report(struct task *t, const struct task_net *before, c
 	return r;
 }
 
+static double class_loss(const struct task_class *c)
+{
+	return c->value[TASK_FLOAT] - c->value[TASK_QUANT];
+}
+
+// Pointers into one array compare as positions.
+static int by_class_loss(const void *a, const void *b)
+{
+	const struct task_class *x = *(const struct task_class *const *)a, *y = *(const struct task_class *const *)b;
+	double lx = class_loss(x), ly = class_loss(y);
+	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
+}
+
+const struct task_class **task_classes_lost(const struct task_report *r, int *n)
+{
+	const struct task_class **lost = xcalloc((size_t)r->n_classes + 1, sizeof *lost);
+	*n = 0;
+	for (int i = 0; i < r->n_classes; i++)
+		if (class_loss(&r->class[i]) > 0)
+			lost[(*n)++] = &r->class[i];
+	qsort(lost, (size_t)*n, sizeof *lost, by_class_loss);
+	return lost;
+}
+
+const char *task_class_name(const struct task_class *c, char number[TASK_CLASS_NAME])
+{
+	snprintf(number, TASK_CLASS_NAME, "%d", c->id);
+	return c->name ? c->name : number;
+}
+
 struct task_report *task_report_take(struct task_report *r)
 {
 	if (r)

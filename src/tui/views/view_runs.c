@@ -64,22 +64,24 @@ int view_runs_at(const struct ui *ui)
 	return ui->view == VIEW_RUNS && at < view_runs_count(ui) && r.kind == ROW_RUN ? ui->snap->run[r.at].number : 0;
 }
 
-void act_run_compare(struct ui *ui)
+// A command with the number of the run at the cursor.
+static void command_on_run(struct ui *ui, enum status (*command)(struct ui *, char *, struct error *))
 {
 	char number[16];
 	struct error err;
 	snprintf(number, sizeof number, "%d", view_runs_at(ui));
-	if (ui->study && command_diff(ui, number, &err))
+	if (ui->study && command(ui, number, &err))
 		ui_fail(ui, &err);
+}
+
+void act_run_compare(struct ui *ui)
+{
+	command_on_run(ui, command_diff);
 }
 
 void act_run_take(struct ui *ui)
 {
-	char number[16];
-	struct error err;
-	snprintf(number, sizeof number, "%d", view_runs_at(ui));
-	if (ui->study && command_variant(ui, number, &err))
-		ui_fail(ui, &err);
+	command_on_run(ui, command_variant);
 }
 
 enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12,
