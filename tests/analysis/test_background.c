@@ -1,5 +1,4 @@
 // Work in a thread beside a study.
-#include <string.h>
 #include "qtui/analysis/background.h"
 #include "studies.h"
 

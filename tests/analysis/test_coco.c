@@ -1,7 +1,6 @@
 // COCO's protocol: against pycocotools on real detections, and by hand where a rule decides.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../../src/analysis/task/coco.h"
 #include "../../src/analysis/task/labels.h"
 #include "qtui/base/json.h"

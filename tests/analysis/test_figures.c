@@ -1,6 +1,5 @@
 // The memo of figures: what is composed of other tensors' figures is what measuring the whole tensor gives.
 #include <stdlib.h>
-#include <string.h>
 #include "support.h"
 #include "../../src/analysis/measure/figures.h"
 

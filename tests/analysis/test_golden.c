@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/isolate.h"
-#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/npy.h"
 #include "qtui/engine/equalize.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/survey.h"
 #include "studies.h"

@@ -1,6 +1,5 @@
 // Variants of the decisions: naming, going back, comparing, sessions.
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "qtui/analysis/history.h"
 #include "qtui/analysis/session.h"

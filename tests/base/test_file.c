@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "file_case.h"
-#include "qtui/base/mem.h"
 
 void test_file__text_is_read_without_its_mark(void **state)
 {

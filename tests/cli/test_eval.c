@@ -2,8 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "../../src/cli/verbs.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"

@@ -1,7 +1,5 @@
 // Datasets of arrays: NPY, NPZ, raw elements and TensorProto; what does not fit an input.
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zip.h>
 #include "dataset_case.h"
 #include "onnx.pb-c.h"

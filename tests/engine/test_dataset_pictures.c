@@ -1,7 +1,6 @@
 // Datasets of pictures: what is none, what is broken, and how they become inputs.
 #include <stdio.h>
 #include <jpeglib.h>
-#include <unistd.h>
 #include "dataset_case.h"
 #include "qtui/base/log.h"
 

@@ -1,5 +1,4 @@
 // A matrix times a vector: the definition, and the same bits on every processor level.
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <cmocka.h>
 #include "infer_case.h"
-#include "qtui/base/mem.h"
 #include "qtui/engine/eval.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/run.h"

@@ -1,7 +1,6 @@
 // Every row of the operator table with inputs and attributes as a malformed or malicious model may have them: whatever
 // comes, a shape rule answers with shapes or an error, and an evaluation keeps to the memory it was given (ASan
 // watches).
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

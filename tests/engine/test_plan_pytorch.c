@@ -1,6 +1,5 @@
 // Plans of the target pytorch. Expected: what torch.ao.quantization's prepare_fx with its mapping for fbgemm (torch 1.13, run beside this program on
 // these patterns) shares, fixes and fuses; scales by hand from its observers' formulas.
-#include <math.h>
 #include "plan_case.h"
 
 // Every observed scale is 1/64 with zero point 20, except that of "wide", 1/16 with 50.

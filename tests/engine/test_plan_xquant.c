@@ -1,6 +1,5 @@
 // Target xquant as XSlim 2 plans and observes. Ranges are those that an independent implementation (torch, written from the tool's observer with its
 // buffers) chose for the same histograms; plans of some hundred random networks were compared with it as well.
-#include <math.h>
 #include "plan_case.h"
 #include "../../src/engine/plan/observer_impl.h"
 

@@ -2,7 +2,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 #include "../../src/engine/kernels/product.h"
 #include "../../src/engine/tensor/cpu.h"

@@ -3,7 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 #include "../../src/engine/kernels/row_moments.h"
 #include "../../src/engine/tensor/cpu.h"

@@ -1,5 +1,4 @@
 // Element-wise steps on codes: each code is what its value gives, whether a table tells it or floats do.
-#include <string.h>
 #include "support.h"
 #include "../../src/engine/run/strips.h"
 

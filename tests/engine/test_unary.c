@@ -2,7 +2,6 @@
 // level.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "support.h"
 
 #include "qtui/engine/op.h"

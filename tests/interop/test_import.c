@@ -1,6 +1,5 @@
 // Decisions of other tools as edits: what is written for a tool and read again is the same, and what its own files hold is found.
 #include "import_case.h"
-#include "qtui/base/file.h"
 
 void test_import__what_is_exported_comes_back(void **state)
 {

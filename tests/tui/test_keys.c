@@ -2,7 +2,6 @@
 #include "support.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "qtui/tui/command.h"

@@ -1,7 +1,6 @@
 // Where the panels are in a terminal of any size.
 #include "support.h"
 
-#include <stdio.h>
 
 #include "qtui/tui/layout.h"
 

@@ -2,7 +2,6 @@
 #include "support.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "qtui/tui/format.h"
 #include "qtui/tui/text.h"

@@ -1,7 +1,6 @@
 // Themes: roles that inherit, glyphs, and what is wrong with a file.
 #include "support.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "qtui/base/json.h"

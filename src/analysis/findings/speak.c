@@ -1,6 +1,5 @@
 // How a rule speaks: sentences, evidence, and edits as the study's commands.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "../study/study_impl.h"
 #include "qtui/base/str.h"

@@ -2,7 +2,6 @@
 // else channel by channel at the points (concord.c). The float network runs when the first plan is not known yet.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/base/hash.h"
 #include "../task/boxes.h"
 #include "repair_impl.h"

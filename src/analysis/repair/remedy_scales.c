@@ -1,7 +1,6 @@
 // Other scales for the tensors to blame. Range rules look at numbers of the tensor; here the range is what the network's outputs
 // say: the tensor alone is quantized with finer and finer steps, and with coarser ones, as long as the damage at the outputs falls, clipping
 // included; the better of both ways is taken.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "repair_impl.h"

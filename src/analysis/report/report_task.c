@@ -1,8 +1,6 @@
 // The task's part of a report for people: its figures, and the classes and samples that lost most.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "report_parts.h"
 #include "qtui/base/str.h"
 

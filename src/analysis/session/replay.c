@@ -1,5 +1,4 @@
 // Decisions as texts: the commands that the history writes, parsed and taken again, as sessions and batch verbs do.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/str.h"

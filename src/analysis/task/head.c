@@ -4,7 +4,6 @@
 #include "head.h"
 #include "names.h"
 #include "qtui/base/mem.h"
-#include "qtui/base/str.h"
 #include "qtui/engine/op.h"
 #include "task_impl.h"
 
