@@ -20,19 +20,21 @@ static void add_code(struct onnx_case *c, const char *name, int type, int rank, 
 	c->graph->initializer[c->graph->n_initializer++] = t;
 }
 
-static void image_case(struct onnx_case *c)
+static const struct shape images = {4, {1, H, W, C}}, rows = {3, {1, H * W, C}};
+
+static void case_of(struct onnx_case *c, const struct shape *shape)
 {
 	case_init(c);
-	case_input(c, "x", UINT8, DIMS(1, H, W, C));
+	case_input(c, "x", UINT8, shape->rank, shape->dim);
 	case_output(c, c->graph, "y");
 	case_floats(c, "one", 0, NULL, (const float[]){1});
 	add_code(c, "zero", UINT8, 0, NULL, (const uint8_t[]){0}, 1);
 }
 
 // Three nodes, the middle one under its own name.
-static void check(struct onnx_case *c, const struct shape *shape, const uint8_t *want)
+static void check(struct onnx_case *c, const struct shape *of, const struct shape *shape, const uint8_t *want)
 {
-	struct tensor x = {.type = DT_U8, .shape = {4, {1, H, W, C}}, .data = (void *)image}, y;
+	struct tensor x = {.type = DT_U8, .shape = *of, .data = (void *)image}, y;
 	const struct tensor *in[1] = {&x};
 	case_load(c);
 	assert_int_equal(c->loaded->n_nodes, 3);
@@ -51,14 +53,17 @@ void test_onnx_channels_last__pooling(void **state)
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
 	(void)state;
-	image_case(&c);
+	case_of(&c, &images);
 	a = case_attr(&c, add_node(&c, "NhwcMaxPool", "x"), "kernel_shape", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 	a->n_ints = 2;
 	a->ints = (int64_t[]){2, 2};
-	check(&c, &(struct shape){4, {1, 2, 1, 2}}, (const uint8_t[]){70, 60, 70, 60});
-	image_case(&c);
+	check(&c, &images, &(struct shape){4, {1, 2, 1, 2}}, (const uint8_t[]){70, 60, 70, 60});
+	case_of(&c, &images);
 	case_attr_int(&c, add_node(&c, "QLinearGlobalAveragePool", "x one zero one zero"), "channels_last", 1);
-	check(&c, &(struct shape){4, {1, 1, 1, 2}}, (const uint8_t[]){16, 19}); // 99 / 6, 114 / 6
+	check(&c, &images, &(struct shape){4, {1, 1, 1, 2}}, (const uint8_t[]){16, 19}); // 99 / 6, 114 / 6
+	case_of(&c, &rows);
+	case_attr_int(&c, add_node(&c, "QLinearGlobalAveragePool", "x one zero one zero"), "channels_last", 1);
+	check(&c, &rows, &(struct shape){3, {1, 1, 2}}, (const uint8_t[]){16, 19});
 }
 
 // The rank of its weights, since nothing else says it; they have channels first.
@@ -69,12 +74,12 @@ void test_onnx_channels_last__convolution(void **state)
 	struct onnx_case c;
 	(void)state;
 	for (int last = 0; last < 2; last++) {
-		image_case(&c);
+		case_of(&c, &images);
 		add_code(&c, "weights", INT8, DIMS(2, C, 1, 1), weights, sizeof weights);
 		add_code(&c, "wzero", INT8, 0, NULL, (const int8_t[]){0}, 1);
 		case_attr_int(&c, add_node(&c, "QLinearConv", in), "channels_last", last);
 		if (last) {
-			check(&c, &(struct shape){4, {1, H, W, 2}}, (const uint8_t[]){20, 2, 4, 6, 60, 10, 8, 140, 10, 18, 12, 22});
+			check(&c, &images, &(struct shape){4, {1, H, W, 2}}, (const uint8_t[]){20, 2, 4, 6, 60, 10, 8, 140, 10, 18, 12, 22});
 		} else {
 			case_refused(&c, STATUS_FORMAT, "node it (QLinearConv)"); // three channels, weights for two
 			case_done(&c);

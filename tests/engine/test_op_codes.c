@@ -457,3 +457,52 @@ void test_op_codes__ties_of_means(void **state)
 	assert_memory_equal(r.out[0].data, want, sizeof want);
 	node_run_done(&r);
 }
+
+// A window of which ceil_mode has the last row beyond the input: that row counts where padding does.
+void test_op_codes__mean_of_a_window_beyond_the_end(void **state)
+{
+	const float scale = 1;
+	const uint8_t x[5] = {10, 20, 30, 40, 50}, zero = 0;
+	struct node_run r;
+	(void)state;
+	node_run_init(&r, "com.microsoft", "QLinearAveragePool", 1, 1);
+	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){(int64_t[]){3, 1}, 2};
+	*(struct ints *)node_run_field(&r, "strides") = (struct ints){(int64_t[]){3, 1}, 2};
+	*(int64_t *)node_run_field(&r, "count_include_pad") = 1;
+	*(int64_t *)node_run_field(&r, "ceil_mode") = 1;
+	node_run_add(&r, DT_U8, SHAPE_OF(1, 1, 5, 1), x);
+	node_run_add(&r, DT_F32, SCALAR, &scale);
+	node_run_add(&r, DT_U8, SCALAR, NULL);
+	node_run_add(&r, DT_F32, SCALAR, &scale);
+	node_run_add(&r, DT_U8, SCALAR, &zero);
+	node_run(&r);
+	assert_memory_equal(r.out[0].data, ((const uint8_t[]){20, 30}), 2);
+	node_run_done(&r);
+}
+
+// Without them zero points are 0; the output's scale is not one of those that may be left out.
+void test_op_codes__zero_points_left_out(void **state)
+{
+	static const char *const names[] = {"QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"};
+	const float x_scale = 0.1f, y_scale = 1 / 64.0f;
+	const int8_t x[2] = {7, 7};
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct error err;
+		struct node_run r;
+		double v[] = {0.7, 1 / (1 + exp(-0.7)), 0.5};
+		node_run_init(&r, "com.microsoft", names[i], 1, 1);
+		node_run_add(&r, DT_I8, SHAPE_OF(2), x);
+		node_run_add(&r, DT_F32, SCALAR, &x_scale);
+		node_run_add(&r, DT_I8, SCALAR, NULL);
+		node_run_add(&r, DT_F32, SCALAR, &y_scale);
+		node_run(&r);
+		assert_int_equal(((int8_t *)r.out[0].data)[0], clamp(v[i] * 64, -128, 127));
+		node_run_done(&r);
+		node_run_init(&r, "com.microsoft", names[i], 1, 1);
+		node_run_add(&r, DT_I8, SHAPE_OF(2), x);
+		node_run_add(&r, DT_F32, SCALAR, &x_scale);
+		assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+		node_run_done(&r);
+	}
+}

@@ -33,7 +33,18 @@ static const struct rule *rule_of(const Onnx__NodeProto *p)
 	return NULL;
 }
 
-// As its kernel or its weights have it. What has neither pools images.
+// As the file declares a value; 0: it does not.
+static size_t declared_rank(Onnx__ValueInfoProto *const *v, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		const Onnx__TypeProto *t = strcmp(text_of(v[i]->name), name) ? NULL : v[i]->type;
+		if (t && t->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && t->tensor_type->shape)
+			return t->tensor_type->shape->n_dim;
+	}
+	return 0;
+}
+
+// As its kernel, its weights or its input have it. Where none of them tells, it pools images.
 static size_t rank_of(const struct rule *rule, const Onnx__GraphProto *g, const Onnx__NodeProto *p)
 {
 	const Onnx__AttributeProto *kernel = proto_attribute(p, "kernel_shape");
@@ -43,7 +54,9 @@ static size_t rank_of(const struct rule *rule, const Onnx__GraphProto *g, const 
 	for (size_t i = 0; i < g->n_initializer && rule->weights && p->n_input > rule->weights; i++)
 		if (!strcmp(text_of(g->initializer[i]->name), p->input[rule->weights]))
 			return g->initializer[i]->n_dims;
-	return IMAGE_RANK;
+	size_t given = declared_rank(g->input, g->n_input, p->input[0]);
+	given = given ? given : declared_rank(g->value_info, g->n_value_info, p->input[0]);
+	return given ? given : IMAGE_RANK;
 }
 
 static Onnx__NodeProto *transpose(const Onnx__NodeProto *p, const char *what, size_t rank, bool to_last)

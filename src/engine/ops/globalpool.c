@@ -60,10 +60,10 @@ enum status globalpool_eval(
 		float *to = (float *)out[0].data + p;
 		if (n->op->id == OP_GlobalMaxPool)
 			*to = maximum(from, size);
-		else if (n->op->id == OP_GlobalAveragePool)
-			*to = average(from, size);
-		else
+		else if (n->op->id == OP_GlobalLpPool)
 			*to = lp_norm(from, size, (double)((const struct pool_attrs *)n->attrs)->p);
+		else
+			*to = average(from, size);
 	}
 	return STATUS_OK;
 }

@@ -116,26 +116,26 @@ static float columns_first(const struct window *w, const struct field *f, const 
 	return sum;
 }
 
-// In float32, in the orders that ONNX Runtime's kernels of each version have: means of dequantized codes often lie halfway between two
+// In float32, in the orders that ONNX Runtime's kernels of each version have (that of QLinearAveragePool: rows first): means of dequantized codes often lie halfway between two
 // codes, and the order of the sum then decides which of them the mean becomes.
-static float sum_of(const struct window *w, const struct field *f, const float *x, int since)
+static float sum_of(const struct window *w, const struct field *f, const float *x, const struct op *op)
 {
 	bool small = w->kernel[0] <= 32 && w->kernel[1] <= 32 && w->kernel[2] <= 32;
-
-	if (since >= 19)
+	if (op->since >= 19 || op->id == OP_QLinearAveragePool)
 		return rows_first(w, f, x);
 	if (is_whole_plane(w))
 		return ordered_plane_sum(x, window_in(w));
 	return small && w->stride[2] <= 2 ? columns_first(w, f, x) : rows_first(w, f, x);
 }
 
+// Where padding counts, so does for QLinearAveragePool what ceil_mode has of the window beyond it.
 static float average(const struct window *w, const struct field *f, const float *x, const struct node *n)
 {
 	bool include_pad = ((const struct pool_attrs *)n->attrs)->count_include_pad != 0;
-	float sum = sum_of(w, f, x, n->op->since), count = 1;
-
+	const int64_t *padded = n->op->id == OP_QLinearAveragePool ? w->kernel : f->padded_end;
+	float sum = sum_of(w, f, x, n->op), count = 1;
 	for (int i = 0; i < WINDOW_DIMS; i++)
-		count *= (float)(include_pad ? f->padded_end[i] : f->end[i] - f->first[i]);
+		count *= (float)(include_pad ? padded[i] : f->end[i] - f->first[i]);
 	return count > 0 ? sum / count : 0;
 }
 

@@ -1,5 +1,5 @@
 // QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator
-// between decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point.
+// between decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point; zero points may be left out.
 #include "../kernels/unary.h"
 #include "qlinear.h"
 #include "rule.h"
@@ -9,6 +9,8 @@ enum { QU_X, QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO };
 
 static enum status check_counts(const struct node *n, const struct tensor *const *in, struct error *err)
 {
+	if (!rule_input(n, in, QU_Y_SCALE))
+		return error_set(err, STATUS_FORMAT, "input %d is missing", QU_Y_SCALE);
 	return qlinear_counts(n, in, (const int[]){QU_X_SCALE, QU_X_ZERO, QU_Y_SCALE, QU_Y_ZERO}, 4, 0, err);
 }
 
@@ -95,27 +97,21 @@ enum status qlinear_softmax_eval(
 	return between_codes(n, in, out, apply_softmax, width, err);
 }
 
-// The pooling as a node of its own: the attributes begin with those of AveragePool. Opset 19 is the one in which rows
-// are summed one by one.
-static struct node pool_node(const struct node *n)
+// The attributes begin with those of AveragePool.
+static bool is_global(const struct node *n)
 {
-	struct node pool = *n;
-
-	pool.op = op_find("", n->op->id == OP_QLinearGlobalAveragePool ? "GlobalAveragePool" : "AveragePool", 19);
-	return pool;
+	return n->op->id == OP_QLinearGlobalAveragePool;
 }
 
 enum status qlinear_pool_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
-	struct node pool = pool_node(n);
 	enum status s;
-
 	if (((const struct qpool_attrs *)n->attrs)->channels_last)
 		return error_set(err, STATUS_UNSUPPORTED, "channels_last is not supported");
 	s = check_counts(n, in, err);
 	if (s == STATUS_OK)
-		s = pool.op->rule(&pool, in, out, err);
+		s = (is_global(n) ? globalpool_shape : pool_shape)(n, in, out, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[QU_X]->type, &out[0].shape);
 	return s;
@@ -124,14 +120,13 @@ enum status qlinear_pool_shape(
 static enum status pool_floats(
     struct tensor *y, const struct node *n, const struct tensor *const *in, const struct qlinear *from, int width, struct error *err)
 {
-	struct node pool = pool_node(n);
 	struct tensor x = {0};
 	enum status s = qlinear_decode(&x, in[QU_X], from, width, err);
 
 	if (s == STATUS_OK)
 		s = tensor_alloc(y, NULL, err);
 	if (s == STATUS_OK)
-		s = pool.op->eval(&pool, (const struct tensor *const[]){&x}, y, width, err);
+		s = (is_global(n) ? globalpool_eval : pool_eval)(n, (const struct tensor *const[]){&x}, y, width, err);
 	tensor_drop(&x);
 	return s;
 }
