@@ -482,3 +482,24 @@ void test_op_attention__projections_without_bound_are_refused(void **state)
 	assert_non_null(strstr(err.text, "too many"));
 	node_run_done(&r);
 }
+
+// Keys and values of rank 4 are those of an encoder, which has added their bias.
+void test_op_attention__ready_keys_have_their_bias(void **state)
+{
+	static const float q[2] = {0.3f, -1}, k[4] = {1, 2, -1, 0.5f}, v[4] = {3, 4, 5, -6};
+	static const float all[6] = {0.1f, 0.2f, 3, 4, 5, 6}, some[6] = {0.1f, 0.2f};
+	struct node_run r[2];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		node_run_init(&r[i], "com.microsoft", "MultiHeadAttention", 1, 1);
+		*(int64_t *)node_run_field(&r[i], "num_heads") = 1;
+		node_run_add(&r[i], DT_F32, SHAPE_OF(1, 1, 2), q);
+		node_run_add(&r[i], DT_F32, SHAPE_OF(1, 1, 2, 2), k);
+		node_run_add(&r[i], DT_F32, SHAPE_OF(1, 1, 2, 2), v);
+		node_run_add(&r[i], DT_F32, SHAPE_OF(6), i ? all : some);
+		node_run(&r[i]);
+	}
+	node_run_floats(&r[1], 2, r[0].out[0].data);
+	node_run_done(&r[0]);
+	node_run_done(&r[1]);
+}

@@ -176,3 +176,32 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
 	node_run_done(&r);
 }
+
+// One key, whose share is exp(s) / (exp(s) + exp(sink)) of its value: 0 is the sink of all heads if the softmax is smooth.
+void test_op_groupattention__sinks_take_a_share(void **state)
+{
+	static const float q[2] = {0.5f, -2}, k[1] = {3}, v[1] = {10}, sinks[2] = {1, -1};
+	static const int32_t length = 0, total = 1;
+	(void)state;
+	for (int smooth = 0; smooth < 2; smooth++) {
+		struct node_run r;
+		node_run_init(&r, "com.microsoft", "GroupQueryAttention", 1, 1);
+		*(int64_t *)node_run_field(&r, "num_heads") = 2;
+		*(int64_t *)node_run_field(&r, "kv_num_heads") = 1;
+		*(int64_t *)node_run_field(&r, "smooth_softmax") = smooth;
+		node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 2), q);
+		node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 1), k);
+		node_run_add(&r, DT_F32, SHAPE_OF(1, 1, 1), v);
+		for (int i = 0; i < 2; i++)
+			node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+		node_run_add(&r, DT_I32, SHAPE_OF(1), &length);
+		node_run_add(&r, DT_I32, SCALAR, &total);
+		for (int i = 0; i < 4; i++)
+			node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
+		node_run_add(&r, DT_F32, SHAPE_OF(2), smooth ? NULL : sinks);
+		node_run(&r);
+		for (int i = 0; i < 2; i++)
+			assert_float_equal(((float *)r.out[0].data)[i], 10 / (1 + exp((smooth ? 0 : (double)sinks[i]) - 3 * (double)q[i])), 1e-5);
+		node_run_done(&r);
+	}
+}

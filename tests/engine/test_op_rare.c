@@ -209,3 +209,37 @@ void test_op_rare__integer_product_of_no_matrices(void **state)
 	assert_int_equal(tensor_count(&r.out[0]), 0);
 	node_run_done(&r);
 }
+
+// Operands whose batches lie between their rows and columns, transposed or not: y[b, i, j] is half of what it would be.
+void test_op_rare__fused_matmul_with_batches_second(void **state)
+{
+	enum { ROWS = 2, BATCHES = 3, INNER = 4, COLUMNS = 5 };
+	float x[ROWS * BATCHES * INNER], z[INNER * BATCHES * COLUMNS];
+	(void)state;
+	for (int i = 0; i < ROWS * BATCHES * INNER; i++)
+		x[i] = (float)(i * 7 % 11);
+	for (int i = 0; i < INNER * BATCHES * COLUMNS; i++)
+		z[i] = (float)(i * 5 % 13);
+	for (int turned = 0; turned < 4; turned++) {
+		const bool left = turned & 1, right = turned & 2;
+		struct node_run r;
+		node_run_init(&r, "com.microsoft", "FusedMatMul", 1, 1);
+		*(int64_t *)node_run_field(&r, "transBatchA") = *(int64_t *)node_run_field(&r, "transBatchB") = 1;
+		*(int64_t *)node_run_field(&r, "transA") = left;
+		*(int64_t *)node_run_field(&r, "transB") = right;
+		*(float *)node_run_field(&r, "alpha") = 0.5f;
+		node_run_add(&r, DT_F32, left ? SHAPE_OF(INNER, BATCHES, ROWS) : SHAPE_OF(ROWS, BATCHES, INNER), x);
+		node_run_add(&r, DT_F32, right ? SHAPE_OF(COLUMNS, BATCHES, INNER) : SHAPE_OF(INNER, BATCHES, COLUMNS), z);
+		node_run(&r);
+		assert_true(shape_equal(&r.out[0].shape, &(struct shape){3, {BATCHES, ROWS, COLUMNS}}));
+		for (int at = 0; at < BATCHES * ROWS * COLUMNS; at++) {
+			int b = at / ROWS / COLUMNS, i = at / COLUMNS % ROWS, j = at % COLUMNS;
+			float sum = 0;
+			for (int k = 0; k < INNER; k++)
+				sum += x[left ? (k * BATCHES + b) * ROWS + i : (i * BATCHES + b) * INNER + k] *
+				       z[right ? (j * BATCHES + b) * INNER + k : (k * BATCHES + b) * COLUMNS + j];
+			assert_true(((float *)r.out[0].data)[at] == sum / 2);
+		}
+		node_run_done(&r);
+	}
+}

@@ -118,11 +118,23 @@ static void weigh(const struct attention *t, int64_t b, int64_t h, const float *
 		memcpy((float *)row_of(&t->y, b, h, i), rows + i * t->v_size, (size_t)t->v_size * sizeof *rows);
 }
 
+// exp(s) by the sum of all of them and exp(sink).
+static void shares_beside(float sink, float *s, int64_t keys)
+{
+	float most = sink, sum;
+	for (int64_t j = 0; j < keys; j++)
+		most = s[j] > most ? s[j] : most;
+	sum = expf(sink - most);
+	for (int64_t j = 0; j < keys; j++)
+		sum += s[j] = expf(s[j] - most);
+	for (int64_t j = 0; j < keys; j++)
+		s[j] /= sum;
+}
+
 static enum status one_head(const struct attention *t, int64_t b, int64_t h, float *scratch, struct error *err)
 {
 	float *s = scratch, *rows = scratch + t->queries * t->keys;
-	enum status st;
-
+	enum status st = STATUS_OK;
 	products(t, b, h, s);
 	keep(t, ATTENTION_PRODUCTS, b, h, s);
 	cap(s, t->softcap, t->queries * t->keys);
@@ -132,7 +144,10 @@ static enum status one_head(const struct attention *t, int64_t b, int64_t h, flo
 		hide_what_follows(t, s);
 	add_to(t, &t->bias, b, h, s);
 	keep(t, ATTENTION_MASKED, b, h, s);
-	st = shares(t, s, err);
+	if (!t->sink)
+		st = shares(t, s, err);
+	for (int64_t i = 0; t->sink && i < t->queries; i++)
+		shares_beside(t->sink[h], s + i * t->keys, t->keys);
 	keep(t, ATTENTION_SHARES, b, h, s);
 	if (st == STATUS_OK)
 		weigh(t, b, h, s, rows);

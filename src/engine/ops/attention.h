@@ -37,6 +37,7 @@ struct attention {
 	float scale, softcap;                                   // softcap 0: none
 	bool causal;                                            // query i sees keys up to i + before
 	int64_t before;
+	const float *sink;                                      // [heads]: joins the softmax as the score of a key without a value; NULL: none
 	float *kept[ATTENTION_STAGES];                          // [batch, heads, queries, keys] as it is at that stage; NULL: not wanted
 };
 // Whether the products of so many queries and keys can be had at all: where rows are of no elements, both can be any number.

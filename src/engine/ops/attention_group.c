@@ -9,12 +9,13 @@
 
 enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COS, SIN, POSITIONS, ADDED, SINK };
 enum { PRESENT_KEY = 1, PRESENT_VALUE };
+enum { MADE_Q, MADE_K, MADE_V, MADE_MASK, MADE_SINKS, MADE }; // arrays that an evaluation makes
 
 struct group {
 	int64_t batch, heads, kv_heads, queries, size, past, present; // past, present: rows of the caches
 	int64_t before, keys; // rows of the past that count, and with those of now; known when it runs
 	struct heads q, k, v, past_k, past_v;
-	const struct tensor *cos, *sin, *positions, *added;
+	const struct tensor *cos, *sin, *positions, *added, *sink;
 };
 
 // Queries, keys and values in each row of one tensor.
@@ -90,14 +91,14 @@ static enum status resolve(struct group *g, const struct node *n, const struct t
 	const struct tensor *q = in[QUERY];
 	enum status s;
 
-	if (a->smooth || rule_input(n, in, SINK))
-		return error_set(err, STATUS_UNSUPPORTED, "smooth_softmax and head_sink are not supported");
 	if (q->shape.rank != 3 || !rule_within(a->heads, 1, RULE_MAX_DIM) || !rule_within(a->kv_heads, 1, a->heads) || a->heads % a->kv_heads)
 		return error_set(err, STATUS_FORMAT, "the query must be of rank 3, num_heads (%lld) a multiple of kv_num_heads (%lld)",
 		    (long long)a->heads, (long long)a->kv_heads);
 	*g = (struct group){.batch = q->shape.dim[0], .heads = a->heads, .kv_heads = a->kv_heads, .queries = q->shape.dim[1],
 	    .cos = rule_input(n, in, COS), .sin = rule_input(n, in, SIN), .positions = rule_input(n, in, POSITIONS),
-	    .added = rule_input(n, in, ADDED)};
+	    .added = rule_input(n, in, ADDED), .sink = rule_input(n, in, SINK)};
+	if (g->sink && shape_count(&g->sink->shape) != a->heads)
+		return error_set(err, STATUS_FORMAT, "head_sink must be one for each of %lld heads", (long long)a->heads);
 	if (!lay_out(g, q, rule_input(n, in, KEY), rule_input(n, in, VALUE)))
 		return error_set(err, STATUS_FORMAT, "query, key and value do not fit each other or %lld and %lld heads", (long long)a->heads,
 		    (long long)a->kv_heads);
@@ -161,6 +162,21 @@ static enum status turn(float *x, const struct group *g, int64_t heads, int64_t 
 	return STATUS_OK;
 }
 
+// The scores that join the softmax of each head: those given, or 0 if it is to be smooth.
+static enum status read_sinks(struct attention *t, float **made, const struct group *g, bool smooth, struct error *err)
+{
+	if (g->sink)
+		t->sink = g->sink->data;
+	if (g->sink || !smooth)
+		return STATUS_OK;
+	t->sink = *made = mem_try_array((size_t)g->heads, sizeof **made);
+	if (!*made)
+		return error_set(err, STATUS_NOMEM, "no memory for %lld heads", (long long)g->heads);
+	for (int64_t h = 0; h < g->heads; h++)
+		(*made)[h] = 0;
+	return STATUS_OK;
+}
+
 // What lies `window` keys and more behind a query is hidden.
 static enum status hide_far(float **out, const struct group *g, int64_t window, struct error *err)
 {
@@ -190,7 +206,7 @@ static void keep_present(struct tensor *to, const struct group *g, const float *
 	}
 }
 
-static enum status attend(const struct group *g, const struct group_attention_attrs *a, struct tensor *out, int n_out, float *made[4], int width,
+static enum status attend(const struct group *g, const struct group_attention_attrs *a, struct tensor *out, int n_out, float *made[MADE], int width,
     struct error *err)
 {
 	const struct attention_rows q = {g->batch, g->heads, g->size, 0, g->queries, g->q, g->q, NULL};
@@ -199,37 +215,39 @@ static enum status attend(const struct group *g, const struct group_attention_at
 	struct attention t = {.batch = g->batch, .heads = g->heads, .kv_heads = g->kv_heads, .queries = g->queries, .size = g->size,
 	    .v_size = g->size, .before = g->before, .keys = g->keys, .y = heads_of(&out[0], g->heads), .causal = true, .softcap = a->softcap,
 	    .scale = a->scale == 0 ? 1 / sqrtf((float)g->size) : a->scale};
-	enum status s = attention_join(&made[0], &q, err);
+	enum status s = attention_join(&made[MADE_Q], &q, err);
 
 	if (s == STATUS_OK)
-		s = attention_join(&made[1], &k, err);
+		s = attention_join(&made[MADE_K], &k, err);
 	if (s == STATUS_OK)
-		s = attention_join(&made[2], &v, err);
+		s = attention_join(&made[MADE_V], &v, err);
 	if (s == STATUS_OK && a->rotary)
-		s = turn(made[0], g, g->heads, g->queries, a->interleaved != 0, err);
+		s = turn(made[MADE_Q], g, g->heads, g->queries, a->interleaved != 0, err);
 	if (s == STATUS_OK && a->rotary)
-		s = turn(made[1], g, g->kv_heads, g->keys, a->interleaved != 0, err);
+		s = turn(made[MADE_K], g, g->kv_heads, g->keys, a->interleaved != 0, err);
 	if (s == STATUS_OK && a->window >= 0)
-		s = hide_far(&made[3], g, a->window, err);
+		s = hide_far(&made[MADE_MASK], g, a->window, err);
+	if (s == STATUS_OK)
+		s = read_sinks(&t, &made[MADE_SINKS], g, a->smooth != 0, err);
 	if (s != STATUS_OK)
 		return s;
-	t.q = heads_dense(made[0], g->heads, g->queries, g->size);
-	t.k = heads_dense(made[1], g->kv_heads, g->keys, g->size);
-	t.v = heads_dense(made[2], g->kv_heads, g->keys, g->size);
-	if (made[3])
-		t.mask = addend_of(&(struct shape){2, {g->queries, g->keys}}, made[3]);
+	t.q = heads_dense(made[MADE_Q], g->heads, g->queries, g->size);
+	t.k = heads_dense(made[MADE_K], g->kv_heads, g->keys, g->size);
+	t.v = heads_dense(made[MADE_V], g->kv_heads, g->keys, g->size);
+	if (made[MADE_MASK])
+		t.mask = addend_of(&(struct shape){2, {g->queries, g->keys}}, made[MADE_MASK]);
 	if (g->added)
 		t.bias = addend_of(&g->added->shape, g->added->data);
 	if (n_out > PRESENT_KEY && out[PRESENT_KEY].data)
-		keep_present(&out[PRESENT_KEY], g, made[1], &g->past_k);
+		keep_present(&out[PRESENT_KEY], g, made[MADE_K], &g->past_k);
 	if (n_out > PRESENT_VALUE && out[PRESENT_VALUE].data)
-		keep_present(&out[PRESENT_VALUE], g, made[2], &g->past_v);
+		keep_present(&out[PRESENT_VALUE], g, made[MADE_V], &g->past_v);
 	return attention_run(&t, width, err);
 }
 
 enum status groupattention_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	float *made[4] = {NULL}; // queries, keys, values, mask
+	float *made[MADE] = {NULL};
 	struct group g;
 	enum status s = resolve(&g, n, in, err);
 
@@ -237,7 +255,7 @@ enum status groupattention_eval(const struct node *n, const struct tensor *const
 		s = read_lengths(&g, in[LENGTHS], err);
 	if (s == STATUS_OK)
 		s = attend(&g, n->attrs, out, n->n_out, made, width, err);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < MADE; i++)
 		free(made[i]);
 	return s;
 }

@@ -67,7 +67,8 @@ static enum status read_past(struct attention_ms *j, const struct tensor *k, con
 
 static enum status multihead_job(struct attention_ms *j, const struct node *n, const struct tensor *const *in, struct error *err)
 {
-	const struct tensor *bias = rule_input(n, in, MH_BIAS);
+	const struct tensor *bias = rule_input(n, in, MH_BIAS), *key = rule_input(n, in, MH_KEY);
+	const bool have_bias = key && key->shape.rank == 4; // keys and values that an encoder has made ready
 	enum status s;
 
 	*j = (struct attention_ms){.heads = ((const struct fused_attention_attrs *)n->attrs)->heads, .mask = rule_input(n, in, MH_PADDING),
@@ -80,8 +81,10 @@ static enum status multihead_job(struct attention_ms *j, const struct node *n, c
 		s = error_set(err, STATUS_FORMAT, "the bias must have %lld numbers", (long long)(j->heads * (2 * j->size + j->v_size)));
 	if (s == STATUS_OK && bias && bias->data) {
 		j->q_bias = bias->data;
-		j->k_bias = j->q_bias + j->heads * j->size;
-		j->v_bias = j->k_bias + j->heads * j->size;
+		if (!have_bias) {
+			j->k_bias = j->q_bias + j->heads * j->size;
+			j->v_bias = j->k_bias + j->heads * j->size;
+		}
 	}
 	return s == STATUS_OK ? attention_ms_check(j, err) : s;
 }

@@ -137,14 +137,37 @@ enum status fusedgemm_eval(
 	return s;
 }
 
+// [rows, batch..., columns] as [batch..., rows, columns].
+static struct shape batches_first(const struct shape *s, bool is_batch_second)
+{
+	struct shape y = *s;
+	for (int i = 0; is_batch_second && i < s->rank - 1; i++)
+		y.dim[i] = s->dim[i == s->rank - 2 ? 0 : i + 1];
+	return y;
+}
+
+// Where the matrices of an operand lie if its batches come second: its rows are apart, and the batches between them.
+static void spread(int64_t *row, int64_t *batch_step, const struct shape *batch, const struct shape *s)
+{
+	int64_t rows = s->dim[0];
+	*row *= rule_product(s, 1, s->rank - 1);
+	for (int i = 0; i < batch->rank; i++)
+		batch_step[i] /= rows ? rows : 1;
+}
+
 static enum status resolve_matmul(
     struct matmul *t, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct fusedmatmul_attrs *a = n->attrs;
-
-	if (a->trans_batch_a || a->trans_batch_b)
-		return error_set(err, STATUS_UNSUPPORTED, "transBatchA and transBatchB are not supported");
-	return matmul_resolve(t, &in[0]->shape, &in[1]->shape, a->trans_a != 0, a->trans_b != 0, err);
+	const struct shape *left = &in[0]->shape, *right = &in[1]->shape;
+	const bool second_a = a->trans_batch_a && left->rank > 2, second_b = a->trans_batch_b && right->rank > 2;
+	const struct shape x = batches_first(left, second_a), z = batches_first(right, second_b);
+	enum status s = matmul_resolve(t, &x, &z, a->trans_a != 0, a->trans_b != 0, err);
+	if (s == STATUS_OK && second_a)
+		spread(a->trans_a ? &t->one.a_col : &t->one.a_row, t->a_step, &t->batch, left);
+	if (s == STATUS_OK && second_b)
+		spread(a->trans_b ? &t->one.b_col : &t->one.b_row, t->b_step, &t->batch, right);
+	return s;
 }
 
 enum status fusedmatmul_shape(
