@@ -295,6 +295,24 @@ void test_findings_rules__a_softmax_at_8_bit(void **state)
 	assert_found(m, FINDING_softmax_at_8, N_SOFTMAX, "set Softmax int16");
 }
 
+// The SNR is the mask's. What else the figures of masked logits would give a rule to say is left out.
+void test_findings_rules__a_mask_rules_the_step_of_logits(void **state)
+{
+	struct made *m = make();
+	m->node[N_SOFTMAX].in = (int[]){V_SUM};
+	m->scale[S_SUM] = 64;
+	set_range(m, S_SUM, -1e4f, 1); // without a gap
+	struct findings *f = findings_new(NULL, &m->s);
+	for (int i = 0; i < f->n; i++)
+		assert_int_not_equal(f->at[i].rule, FINDING_masked_logits);
+	findings_drop(&f);
+	for (int i = 1; i < STATS_BINS - 1; i++)
+		m->hist[S_SUM].bin[i] = 0;
+	m->site[S_SUM].used_levels = 0.01;
+	set_figures(&m->site[S_SUM].layerwise, 10);
+	assert_found(m, FINDING_masked_logits, N_SOFTMAX, "set Add Softmax float");
+}
+
 // Two that are not in the sum of the nodes' noise are shares of one whole all the same.
 void test_findings_rules__decisions_share_one_whole(void **state)
 {

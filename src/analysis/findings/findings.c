@@ -61,7 +61,7 @@ static double nodes_noise(const struct look *l)
 // damage of all of these.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
-	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits)
+	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits)
 		return true;
 	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
 	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
@@ -96,11 +96,24 @@ bool finding_is_small(const struct finding *f, double noise)
 	return rules[f->rule].about == ABOUT_COSTLY_NOISE && share_of(f, noise) < LEAST;
 }
 
-static void drop_small(struct findings *f, double noise)
+// What is said of a mask, or of logits with it, by figures that the mask rules.
+static bool is_of_mask(const struct look *l, const struct finding *f)
 {
+	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_masked_logits && f->rule != FINDING_postprocessing && f->n_nodes &&
+	    is_explained(l, f->node[0], FINDING_masked_logits);
+}
+
+static bool is_finding_small(const struct look *l, const struct finding *f)
+{
+	return finding_is_small(f, l->out->noise);
+}
+
+static void drop(struct look *l, bool (*is_dropped)(const struct look *l, const struct finding *f))
+{
+	struct findings *f = l->out;
 	int kept = 0;
 	for (int i = 0; i < f->n; i++) {
-		if (finding_is_small(&f->at[i], noise))
+		if (is_dropped(l, &f->at[i]))
 			finding_done(&f->at[i]);
 		else
 			f->at[kept++] = f->at[i];
@@ -131,10 +144,11 @@ static void sort(struct findings *f)
 static void rank(struct look *l)
 {
 	struct findings *f = l->out;
-	double noise = f->noise = all_noise(l);
-	share_out(f, noise);
+	drop(l, is_of_mask);
+	f->noise = all_noise(l);
+	share_out(f, f->noise);
 	sort(f);
-	drop_small(f, noise);
+	drop(l, is_finding_small);
 	findings_merge(f);
 	sort(f); // several that are one now have the damage of all
 	f->surveyed = l->survey && l->survey->preparation.known;

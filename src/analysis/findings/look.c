@@ -18,7 +18,7 @@ bool is_weighted(const struct node *n)
 }
 
 // One tensor in, its elements out.
-static bool is_mover(const struct node *n)
+bool is_mover(const struct node *n)
 {
 	return (n->op->flags & (OPF_MOVES | OPF_VIEW)) && !is_op(n, OP_Concat) && !is_op(n, OP_MaxPool);
 }

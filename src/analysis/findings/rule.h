@@ -29,6 +29,7 @@ struct look {
 
 bool is_op(const struct node *n, enum op_id id);
 bool is_weighted(const struct node *n);
+bool is_mover(const struct node *n);                  // one tensor in, its elements out
 const struct site *site_of(const struct look *l, int value);
 // The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds; where there are none the same one.
 int value_behind(const struct look *l, int value);

@@ -70,6 +70,15 @@ static void take_edit(struct finding *f, struct str *text)
 	f->edit = str_detach(text);
 }
 
+// A target may leave what a Softmax makes in float and quantize what it reads: that is not the node in float.
+static bool is_set(const struct look *l, int node, enum precision p)
+{
+	bool is = l->s->row[node].precision == p;
+	for (int i = 0; is && p == PREC_FLOAT && i < l->g->node[node].n_in; i++)
+		is = !(input_step(l, node, i) > 0);
+	return is;
+}
+
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
 {
 	struct str text = {0};
@@ -80,7 +89,7 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 		plan_check_edits(l->bare, nodes, n, p, refused, &err);
 	str_add(&text, "set");
 	for (int i = 0; i < n; i++)
-		if (l->s->row[nodes[i]].precision != p && !refused[i]) {
+		if (!is_set(l, nodes[i], p) && !refused[i]) {
 			str_add(&text, " ");
 			study_add_word(&text, l->g->node[nodes[i]].name);
 			kept++;

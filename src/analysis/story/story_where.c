@@ -68,13 +68,13 @@ static double noise_of_node(const struct telling *t, int node)
 	return makes ? noise_made(t->s, site) : 0;
 }
 
-// What a joint takes from its narrow inputs is in none of its own figures: a finding has it.
-static double noise_of_joint(const struct telling *t, int node)
+// What a joint takes from its narrow inputs, and a mask from logits, is in none of the node's own figures: a finding has it.
+static double noise_found(const struct telling *t, int node)
 {
 	double noise = 0;
 	for (int i = 0; t->f && i < t->f->n; i++) {
 		const struct finding *f = &t->f->at[i];
-		if (f->rule == FINDING_joined_ranges && f->node[0] == node)
+		if ((f->rule == FINDING_joined_ranges || f->rule == FINDING_masked_logits) && f->node[0] == node)
 			noise += f->damage;
 	}
 	return noise;
@@ -108,7 +108,7 @@ static void tell_noise(struct telling *t)
 	for (int node = 0; node < t->s->n_rows; node++) {
 		double noise = noise_of_node(t, node);
 		all += noise;
-		noise = fmax(noise, noise_of_joint(t, node));
+		noise = fmax(noise, noise_found(t, node));
 		if (noise > 0)
 			rank_place(best, &n, (struct place){node, noise});
 	}

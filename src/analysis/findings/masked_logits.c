@@ -1,0 +1,117 @@
+// What attention must not see is set to -10000 or to the lowest float before the Softmax. Where these logits are quantized, the mask
+// rules the step and all others fall together. The tensor's SNR does not show it, since the mask is most of its signal, and bits seldom
+// help; a Softmax in float does.
+#include <math.h>
+#include <stdlib.h>
+#include "rule.h"
+
+static const double COARSE = 0.5; // logits, as of coarse_logits
+static const double FAR = 4, LEAST = 20; // a mask reaches so many times as far below zero as the logits, or as this
+
+struct masked {
+	const struct site *input, *logits; // of the Softmax, and before they were masked
+	int by;                            // the node that masks
+};
+
+// Which node masked the value: an Add with the mask, or a Where that chooses it.
+static int masking_node(const struct look *l, int value)
+{
+	int p = l->g->value[value].producer;
+	while (p >= 0 && is_mover(&l->g->node[p]))
+		p = l->g->value[l->g->node[p].in[0]].producer;
+	return p >= 0 && (is_op(&l->g->node[p], OP_Add) || is_op(&l->g->node[p], OP_Where)) ? p : -1;
+}
+
+static bool reaches_farther(const struct site *mask, const struct site *logits)
+{
+	return logits->range.n > 0 && mask->range.min < -FAR * fmax(-logits->range.min, LEAST);
+}
+
+// Nothing lies between what is masked and what is not; a Where needs no proof of that.
+static bool has_gap(const struct site *s)
+{
+	return s->hist_float && hist_share(s->hist_float, s->range.min / 2, s->range.min / FAR) == 0;
+}
+
+static struct masked look_at(const struct look *l, const struct node *softmax)
+{
+	struct masked m = {.input = site_of(l, softmax->in[0]), .by = masking_node(l, softmax->in[0])};
+	const struct node *by = m.by >= 0 && m.input && m.input->range.n > 0 ? &l->g->node[m.by] : NULL;
+	bool chooses = by && is_op(by, OP_Where);
+	for (int i = chooses; by && (chooses || has_gap(m.input)) && i < by->n_in; i++) {
+		const struct site *s = site_of(l, by->in[i]);
+		if (s && reaches_farther(m.input, s))
+			m.logits = s;
+	}
+	return m;
+}
+
+static bool is_about(const struct finding *f, int node)
+{
+	for (int i = 0; i < f->n_nodes; i++)
+		if (f->node[i] == node)
+			return true;
+	return false;
+}
+
+// The nodes that make the mask: what is said of their figures is of no interest.
+static void name_mask(struct finding *f, const struct look *l, int value, const struct site *logits)
+{
+	const struct site *s = value >= 0 ? site_of(l, value) : NULL;
+	int p = s ? l->g->value[value].producer : -1;
+	if (p < 0 || !reaches_farther(s, logits) || is_about(f, p))
+		return;
+	finding_about(f, p);
+	for (int i = 0; i < l->g->node[p].n_in; i++)
+		name_mask(f, l, l->g->node[p].in[i], logits);
+}
+
+static void masked(struct look *l, const int *softmax, int n, int worst)
+{
+	struct masked m = look_at(l, &l->g->node[softmax[worst]]);
+	double step = input_step(l, softmax[worst], 0), damage = 0;
+	int *edit = xcalloc(2 * (size_t)n, sizeof *edit), n_edit = 0;
+	struct finding *f = finding_add(l, softmax[worst], 0);
+	for (int i = 0; i < n; i++) {
+		struct masked one = look_at(l, &l->g->node[softmax[i]]);
+		double its = input_step(l, softmax[i], 0);
+		damage += fmin(1, its * its / 12);
+		edit[n_edit++] = one.by;
+		edit[n_edit++] = softmax[i];
+		if (i != worst)
+			finding_about(f, softmax[i]);
+		if (!is_about(f, one.by))
+			finding_about(f, one.by);
+		for (int k = 0; k < l->g->node[one.by].n_in; k++)
+			name_mask(f, l, l->g->node[one.by].in[k], one.logits);
+	}
+	f->damage = damage;
+	finding_say(f, "%s reads logits that a mask takes down to %.4g: on their step of %.4g those that are not masked (%.4g .. %.4g) have %.1f "
+	    "codes, which the tensor's SNR does not show.", l->g->node[softmax[worst]].name, m.input->range.min, step, m.logits->range.min,
+	    m.logits->range.max, site_span(m.logits) / step);
+	finding_advise(f, "leave %s in float with the node that masks, or export a mask that reaches less far, such as -50",
+	    n > 1 ? "each such Softmax" : "the Softmax");
+	finding_prove(f, "step", step);
+	finding_prove(f, "mask", m.input->range.min);
+	finding_prove(f, "min", m.logits->range.min);
+	finding_prove(f, "max", m.logits->range.max);
+	finding_prove(f, "codes", site_span(m.logits) / step);
+	finding_prove(f, "Softmax nodes", n);
+	finding_set(f, l, edit, n_edit, PREC_FLOAT);
+	free(edit);
+}
+
+void rule_masked_logits(struct look *l)
+{
+	int *softmax = xcalloc((size_t)l->g->n_nodes + 1, sizeof *softmax), n = 0, worst = 0;
+	for (int node = 0; node < l->g->n_nodes; node++) {
+		if (!is_op(&l->g->node[node], OP_Softmax) || !(input_step(l, node, 0) > COARSE) || !look_at(l, &l->g->node[node]).logits)
+			continue;
+		softmax[n] = node;
+		worst = input_step(l, node, 0) > input_step(l, softmax[worst], 0) ? n : worst;
+		n++;
+	}
+	if (n)
+		masked(l, softmax, n, worst);
+	free(softmax);
+}
