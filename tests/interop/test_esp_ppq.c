@@ -23,6 +23,29 @@ void test_esp_ppq__setting_has_precision_scale_and_calibrator(void **state)
 	study_close(&st);
 }
 
+// TargetPlatform of esp-ppq, a number for each chip and width.
+void test_esp_ppq__platforms_of_each_chip(void **state)
+{
+	static const struct {
+		const char *target;
+		int int8, int16;
+	} row[] = {{"esp32p4", 551, 552}, {"esp32s3", 553, 554}, {"esp32", 557, 558}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(MODEL, CALIB, row[i].target);
+		case_set(st, CLASS_CONV, PREC_INT8);
+		case_set(st, "/model.0/conv/Conv", PREC_INT16);
+		case_set(st, "/model.12/Sub", PREC_FLOAT);
+		cJSON *j = case_export_json(st, "esp-ppq-dispatch", NULL);
+		const cJSON *d = case_at(j, "dispatchings");
+		assert_true(json_number(d, CLASS_CONV, -1) == row[i].int8);
+		assert_true(json_number(d, "/model.0/conv/Conv", -1) == row[i].int16);
+		assert_true(json_number(d, "/model.12/Sub", -1) == 0);
+		cJSON_Delete(j);
+		study_close(&st);
+	}
+}
+
 // Conv + BatchNormalization + Relu is quantized behind the Relu: esp-ppq skips a scale at the Conv, and ONNX Runtime looks for the tensor.
 void test_esp_ppq__a_scale_is_of_the_operator_at_the_end(void **state)
 {

@@ -30,6 +30,27 @@ void test_formats__onnxruntime_converts_between_widths(void **state)
 	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QInt8");
 	const cJSON *logits = cJSON_GetArrayItem(case_at(o, CLASS_CONV "_output_0"), 0);
 	assert_true(json_number(logits, "scale", 0) == 0.0625 && json_number(logits, "zero_point", -1) == 0);
+	assert_string_equal(json_text(cJSON_GetArrayItem(case_at(o, "model.0.conv.weight"), 0), "quant_type", ""), "QInt16");
+	assert_null(case_at(o, "model.0.conv.bias"));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// A node in float has no scale, and gives nothing that its readers would convert.
+void test_formats__onnxruntime_says_nothing_of_floats(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_scale(st, CLASS_CONV, 0.0625);
+	case_set(st, CLASS_CONV, PREC_FLOAT);
+	case_set(st, STEM, PREC_FLOAT);
+	case_set(st, "/model.0/act/Sigmoid", PREC_INT16);
+	case_set(st, "/model.0/act/Mul", PREC_INT16);
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
+	assert_null(case_at(o, CLASS_CONV "_output_0"));
+	assert_null(case_at(o, STEM_OUT));
+	assert_non_null(case_at(o, "/model.0/act/Mul_output_0"));
 	cJSON_Delete(j);
 	study_close(&st);
 }
@@ -62,6 +83,8 @@ void test_formats__xquant_names_regions_by_tensors(void **state)
 	const cJSON *input = cJSON_GetArrayItem(case_at(j, "calibration_parameters|input_parameters"), 0);
 	assert_string_equal(json_text(input, "input_name", ""), "images");
 	assert_string_equal(json_text(input, "color_format", ""), "rgb");
+	assert_true(cJSON_GetArrayItem(case_at(input, "mean_value"), 0)->valuedouble == 0);
+	assert_true(cJSON_GetArrayItem(case_at(input, "std_value"), 0)->valuedouble == 255);
 	assert_non_null(strstr(str_text(&loss), STEM ": xquant has no way to say int16"));
 	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
 	str_done(&loss);
@@ -84,6 +107,10 @@ void test_formats__xquants_own_calibrator_is_its_default(void **state)
 	assert_int_equal(study_set_method(st, CALIB_MSE, &err), STATUS_OK);
 	expect_calibration_type(st, "default");
 	study_close(&st);
+	st = case_open(MODEL, CALIB, "esp32p4"); // whose own is another tool's
+	assert_int_equal(study_set_method(st, CALIB_KL, &err), STATUS_OK);
+	expect_calibration_type(st, "kl");
+	study_close(&st);
 }
 
 void test_formats__quark_lists_wide_tensors(void **state)
@@ -97,6 +124,21 @@ void test_formats__quark_lists_wide_tensors(void **state)
 	assert_true(case_has_text(case_at(j, "nodes_to_exclude"), SUB));
 	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
 	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// The Relu goes to 16 bits with its Conv: the tensor that is wide is its own.
+void test_formats__quark_lists_what_went_along(void **state)
+{
+	(void)state;
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "esp32p4");
+	case_set(st, "Conv_40", PREC_INT16);
+	cJSON *j = case_export_json(st, "quark", NULL);
+	assert_true(case_has_text(case_at(j, "extra_options|MixedPrecisionTensor|QInt16"), "171"));
 	cJSON_Delete(j);
 	study_close(&st);
 }
@@ -130,6 +172,19 @@ void test_formats__tensorrt_cache_holds_scales_in_hexadecimal(void **state)
 	study_close(&st);
 }
 
+// A cache knows no zero points.
+void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	struct str loss = {0}, text = case_export(st, "tensorrt-cache", &loss);
+	assert_has(&loss, STEM_OUT ": 8 bits with a zero point are not one symmetric 8-bit scale: left out");
+	assert_null(strstr(str_text(&text), "\n" STEM_OUT ": "));
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
 void test_formats__what_a_format_cannot_say_is_told(void **state)
 {
 	static const struct {
@@ -139,7 +194,7 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	    {"nncf", STEM ": an IgnoredScope has no way to say int16"},
 	    {"xquant", CLASS_CONV ": xquant has no way to say the scale 0.0625"},
 	    {"onnxruntime", "target: the rounding and the scale rule of esp32p4 are not ONNX Runtime's"},
-	    {"aimet", "8 bits for"},
+	    {"aimet", STEM_OUT ": 8 bits for /model.0/act/Sigmoid"},
 	    {"tensorrt-cache", "the first line names TensorRT 8.6.1"},
 	};
 	(void)state;
@@ -175,6 +230,22 @@ void test_formats__aimet_counts_codes_from_zero(void **state)
 	assert_true(cJSON_GetArrayItem(case_at(logits, "scale"), 0)->valuedouble == 0.0625);
 	assert_true(cJSON_GetArrayItem(case_at(logits, "offset"), 0)->valuedouble == -128);
 	assert_true(json_number(encoding_of(case_at(j, "param_encodings"), "model.0.conv.weight"), "bw", 0) == 16);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Codes that begin at zero are not symmetric, though their zero point is none.
+void test_formats__aimet_of_codes_without_a_sign(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "aimet", &loss);
+	const cJSON *images = encoding_of(case_at(j, "activation_encodings"), "images");
+	assert_true(cJSON_GetArrayItem(case_at(images, "offset"), 0)->valuedouble == 0);
+	assert_false(json_bool(images, "is_sym", true));
+	assert_int_equal(loss.len, 0);
+	str_done(&loss);
 	cJSON_Delete(j);
 	study_close(&st);
 }

@@ -38,6 +38,18 @@ void test_hmct__both_inputs_of_a_conv_are_wide(void **state)
 	study_close(&st);
 }
 
+// Only of products does the qtype leave an input at 8 bits.
+void test_hmct__other_operators_have_one_width(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_set(st, SUB, PREC_INT16);
+	cJSON *j = case_export_json(st, "hmct", NULL);
+	assert_string_equal(json_text(case_at(j, "node_config|" SUB), "qtype", ""), "int16");
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // What is decided of one part of an operator is said of all of it.
 void test_hmct__every_part_of_an_operator_is_named(void **state)
 {

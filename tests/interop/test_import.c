@@ -399,6 +399,27 @@ void test_import__expressions_of_python(void **state)
 	}
 }
 
+// A scale with a zero point, or of which nobody says that it has none, cannot be fixed here.
+void test_import__encodings_that_are_not_symmetric(void **state)
+{
+	static const char *const text[] = {
+	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"int16\", \"y_scale\": 0.5, \"y_zero_point\": 3}]}",
+	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint16\", \"y_scale\": 0.5}]}",
+	    "{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 16, \"dtype\": \"INT\", \"scale\": [0.5]}]}",
+	    "{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 16, \"dtype\": \"int\", \"is_symmetric\": \"False\", \"scale\": 0.5}]}}",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(precision(st, STEM), PREC_INT16);
+		assert_true(scale(st, STEM) == 0);
+		assert_has(&r.notes, STEM_OUT ": an asymmetric scale cannot be fixed here");
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 void test_import__encodings_in_float(void **state)
 {
 	(void)state;

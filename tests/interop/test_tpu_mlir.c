@@ -52,6 +52,20 @@ void test_tpu_mlir__a_threshold_is_127_scales(void **state)
 	study_close(&st);
 }
 
+void test_tpu_mlir__a_threshold_too_small_for_its_decimals(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	struct str loss = {0};
+	case_scale(st, CLASS_CONV, 0x1p-40);
+	struct str text = case_export(st, "tpu-mlir-cali-table", &loss);
+	assert_null(strstr(str_text(&text), CLASS_OUT "_Conv "));
+	assert_has(&loss, CLASS_OUT ": seven decimals cannot say its threshold");
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
 // Logits of classes that are all negative: with a zero point, what reaches furthest is the minimum.
 void test_tpu_mlir__a_range_below_zero(void **state)
 {
