@@ -7,6 +7,8 @@
 #include "onnx_case.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
+#include "qtui/engine/eval.h"
+#include "qtui/engine/op.h"
 #include "qtui/engine/run.h"
 
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
@@ -26,6 +28,7 @@ static void loop_of(struct onnx_case *c, const char *inputs, const char *conditi
 	case_node_in(c, body, "Add", "sum", "s h", "t");
 	case_node_in(c, body, "Neg", "negative", "t", "u");
 	case_node_in(c, body, "Identity", "same", "condition", "again");
+	case_node_in(c, body, "Not", "other", "condition", "once");
 	case_output(c, body, condition_out);
 	case_output(c, body, "t");
 	case_output(c, body, "u");
@@ -110,6 +113,130 @@ void test_loop__shapes_that_every_iteration_keeps(void **state)
 	case_load(&c);
 	assert_true(output(&c, 1)->shape.rank == 2 && output(&c, 1)->shape.dim[0] == 3 && output(&c, 1)->shape.dim[1] == 4);
 	case_done(&c);
+}
+
+// How often it runs is known where the number is, and nothing but the number ends it.
+void test_loop__how_often_it_runs_is_known(void **state)
+{
+	static const struct {
+		int64_t trips;
+		const char *inputs, *condition_out;
+		int64_t known; // -1: not
+	} row[] = {
+	    {3, "number - x", "condition", 3},
+	    {-2, "number - x", "again", 0},
+	    {1 << 21, "number - x", "again", -1}, // too often to be run at all
+	    {3, "number - x", "once", -1},
+	    {3, "number flag x", "again", -1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct onnx_case c;
+		loop_case(&c, row[i].inputs, row[i].condition_out);
+		case_input(&c, "flag", BOOL, 0, NULL);
+		case_ints(&c, "number", 1, &row[i].trips);
+		case_load(&c);
+		const struct shape *all = &output(&c, 1)->shape;
+		if (all->rank != (row[i].known < 0 ? -1 : 2) || (row[i].known >= 0 && all->dim[0] != row[i].known))
+			fail_msg("row %d: rank %d of %d", (int)i, all->rank, all->rank > 0 ? (int)all->dim[0] : 0);
+		case_done(&c);
+	}
+}
+
+// The columns of x from the last one on, the rows of w from the first: s = s + column, and the products of s and the rows are the columns
+// of the output, which it writes from the last one on, too.
+static void scan_case(struct onnx_case *c, int64_t rows)
+{
+	Onnx__GraphProto *body;
+	case_init(c);
+	body = case_graph(c);
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, DIMS(2));
+	body->input[body->n_input++] = case_value(c, "column", FLOAT, DIMS(2));
+	body->input[body->n_input++] = case_value(c, "row", FLOAT, DIMS(2));
+	case_node_in(c, body, "Add", "sum", "s column", "t");
+	case_node_in(c, body, "Mul", "product", "t row", "u");
+	case_output(c, body, "t");
+	case_output(c, body, "u");
+	case_input(c, "s0", FLOAT, DIMS(2));
+	case_input(c, "x", FLOAT, DIMS(2, 3));
+	case_input(c, "w", FLOAT, DIMS(rows, 2));
+	Onnx__NodeProto *n = case_node(c, "Scan", "scan", "s0 x w", "y all");
+	case_attr_graph(c, n, "body", body);
+	case_attr_int(c, n, "num_scan_inputs", 2);
+	case_attr_ints(c, n, "scan_input_axes", 2, (const int64_t[]){1, 0});
+	case_attr_ints(c, n, "scan_input_directions", 2, (const int64_t[]){1, 0});
+	case_attr_ints(c, n, "scan_output_axes", 1, (const int64_t[]){1});
+	case_attr_ints(c, n, "scan_output_directions", 1, (const int64_t[]){1});
+	case_output(c, c->graph, "y");
+	case_output(c, c->graph, "all");
+	case_load(c);
+}
+
+static enum status run_scan(const struct onnx_case *c, struct tensor out[2], struct error *err)
+{
+	static const float s[2] = {1, -1}, x[6] = {1, 2, 3, 10, 20, 30}, w[6] = {2, 3, 5, 7, 11, 13};
+	const struct graph *g = c->loaded;
+	struct tensor in[3] = {{.data = (void *)s}, {.data = (void *)x}, {.data = (void *)w}};
+	for (int i = 0; i < 3; i++) {
+		in[i].type = DT_F32;
+		in[i].shape = g->value[g->input[i]].shape;
+	}
+	struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1});
+	enum status st = engine_infer(e, NULL, &(struct inference){.in = in, .want = g->output, .n_want = 2, .out = out}, err);
+	engine_free(&e);
+	return st;
+}
+
+void test_loop__scan_along_any_axis_from_either_end(void **state)
+{
+	static const float y[2] = {7, 59}, all[6] = {7 * 11, 6 * 5, 4 * 2, 59 * 13, 49 * 7, 29 * 3};
+	struct onnx_case c;
+	struct tensor out[2];
+	struct error err = {0};
+	(void)state;
+	scan_case(&c, 3);
+	assert_true(output(&c, 1)->shape.rank == 2 && output(&c, 1)->shape.dim[1] == 3);
+	assert_int_equal(run_scan(&c, out, &err), STATUS_OK);
+	assert_memory_equal(out[0].data, y, sizeof y);
+	assert_memory_equal(out[1].data, all, sizeof all);
+	tensor_drop(&out[0]);
+	tensor_drop(&out[1]);
+	case_done(&c);
+	scan_case(&c, 2);
+	assert_int_equal(run_scan(&c, out, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "differ in length"));
+	case_done(&c);
+}
+
+// Every node takes some of the work that is left, however small it is; a product takes all of its multiplications.
+void test_loop__work_is_bounded(void **state)
+{
+	struct onnx_case c;
+	struct error err = {0};
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1));
+	case_node(&c, "Neg", "first", "x", "a");
+	case_node(&c, "Abs", "second", "a", "b");
+	case_node(&c, "Neg", "third", "b", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	for (int64_t nodes = 2; nodes <= 4; nodes++) {
+		int64_t work = nodes * (EVAL_NODE_WORK + 1);
+		float x = 3;
+		const struct tensor in = {.type = DT_F32, .shape = shape_of(1, (const int64_t[]){1}), .data = &x}, *list = &in;
+		struct tensor y = {0};
+		eval_limit((struct eval_limits){.work = &work});
+		assert_int_equal(graph_eval(c.loaded, &list, &y, 1, &err), nodes < 3 ? STATUS_UNSUPPORTED : STATUS_OK);
+		eval_limit((struct eval_limits){0});
+		assert_true(nodes < 3 ? work < 0 : work == (nodes - 3) * (EVAL_NODE_WORK + 1));
+		tensor_drop(&y);
+	}
+	case_done(&c);
+	const struct node product = {.op = op_find("", "MatMul", 13), .n_in = 2, .n_out = 1}, sum = {.op = op_find("", "Add", 13), .n_in = 2, .n_out = 1};
+	const struct tensor a = {.shape = shape_of(2, (const int64_t[]){1 << 30, 4})}, *in[2] = {&a, &a}, y = {.shape = shape_of(2, (const int64_t[]){1 << 30, 8})};
+	assert_true(eval_work(&product, in, &y) == INT64_MAX); // more than 2^64
+	assert_true(eval_work(&sum, in, &y) == (int64_t)8 << 30);
 }
 
 // Of two states one grows: its shape is nobody's before it runs, the other keeps its own.
