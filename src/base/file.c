@@ -99,6 +99,8 @@ enum status file_read_open(
 		return too_large(path, limit, err);
 	if (read_all(out, fd, hint, limit, path, err) || refuse_pointer(out, path, err))
 		bytes_done(out);
+	else if (!regular)
+		file_pipe_keep(fd, out);
 	return out->data ? STATUS_OK : err->status;
 }
 
@@ -108,6 +110,12 @@ enum status file_read(struct bytes *out, const char *path, size_t limit, struct 
 	enum status s;
 	int fd;
 	*out = (struct bytes){0};
+	if (file_pipe_again(out, path)) {
+		if (out->size <= limit)
+			return STATUS_OK;
+		bytes_done(out);
+		return too_large(path, limit, err);
+	}
 	if (file_open_input(&fd, &st, path, err))
 		return err->status;
 	s = file_read_open(out, fd, &st, limit, path, err);
@@ -158,6 +166,12 @@ bool file_is_dir(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool file_is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 static int compare_names(const void *a, const void *b)

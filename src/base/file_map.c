@@ -117,6 +117,8 @@ enum status file_map(struct bytes *out, const char *path, struct error *err)
 	enum status s = STATUS_OK;
 	int fd;
 	*out = (struct bytes){0};
+	if (file_pipe_again(out, path))
+		return STATUS_OK;
 	if (file_open_input(&fd, &st, path, err))
 		return err->status;
 	if (!S_ISREG(st.st_mode) || st.st_size < MAP_FROM || !map_open(out, fd, &st))

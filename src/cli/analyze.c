@@ -160,14 +160,15 @@ static void print_isolation(const struct isolation *i, const struct snapshot *s)
 
 static enum status write_results(const struct options *o, struct study *st, const struct snapshot *s, struct error *err)
 {
+	struct error of_report = {0};
 	enum status status = STATUS_OK;
 	if (o->json) {
 		cJSON *j = report_json(st, s);
 		status = json_write(j, o->json, false, err);
 		cJSON_Delete(j);
 	}
-	if (status == STATUS_OK && o->report)
-		status = report_write(st, s, o->report, err);
+	if (o->report)
+		status = first_failure(status, report_write(st, s, o->report, &of_report), &of_report, err);
 	if (status != STATUS_OK || options_take_stdout(o))
 		return status;
 	if (o->findings) {
@@ -209,6 +210,8 @@ static enum status check_results(const struct options *o, struct check *check, s
 		status = check_output(o->json, err);
 	if (status == STATUS_OK)
 		status = check_output(o->report, err);
+	if (status == STATUS_OK)
+		status = check_session(o, err);
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
@@ -217,9 +220,7 @@ static enum status write_all(const struct options *o, struct study *st, const st
 {
 	struct error of_session = {0};
 	enum status status = write_results(o, st, s, err), saved = save_session(st, se, o, &of_session);
-	if (status == STATUS_OK && saved != STATUS_OK)
-		*err = of_session;
-	return status == STATUS_OK ? saved : status;
+	return first_failure(status, saved, &of_session, err);
 }
 
 // What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey.

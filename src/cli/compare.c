@@ -274,8 +274,9 @@ static void print_side(const char *letter, const char *path, const cJSON *side)
 {
 	const char *target = json_text(side, "target", NULL);
 	say("%s  %s", letter, path);
+	int samples = (int)json_number(side, "samples", 0);
 	if (target)
-		say(": %s, %s, %.0f samples", target, json_text(side, "calibration", ""), json_number(side, "samples", 0));
+		say(": %s, %s, %d sample%s", target, json_text(side, "calibration", ""), samples, plural(samples));
 	printf("\n");
 }
 
@@ -319,8 +320,9 @@ static void print_models(const cJSON *j, const char *const *path)
 	qsort(order, (size_t)n, sizeof *order, by_snr);
 	say("A  %s\n", path[0]);
 	say("B  %s\n", path[1]);
-	printf("%.0f samples, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n",
-	    json_number(j, "samples", 0), n, "SNR dB", "cosine");
+	int samples = (int)json_number(j, "samples", 0);
+	printf("%d sample%s, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n", samples,
+	    plural(samples), n, "SNR dB", "cosine");
 	cJSON_ArrayForEach(row, member(j, "outputs"))
 		print_distance(row);
 	printf("%s", n && !json_bool(order[0], "exact", false) ? "\nThe tensors that differ most:\n" : "\nNo tensor differs.\n");
@@ -331,30 +333,28 @@ static void print_models(const cJSON *j, const char *const *path)
 
 // ---- the verb
 
-static bool is_json(const char *path)
+// Two files of figures and decisions, or two models?
+static enum status is_figures(bool *files, const char *const path[2], struct error *err)
 {
-	struct error err;
-	struct bytes head;
-	size_t i = 0;
-	if (str_has_suffix(path, ".json") || file_map(&head, path, &err) != STATUS_OK)
-		return true; // whose reader says what is wrong
-	while (i < head.size && strchr(" \t\r\n", head.data[i]))
-		i++;
-	bool json = i < head.size && head.data[i] == '{';
-	bytes_done(&head);
-	return json;
+	bool json[2] = {false};
+	for (int i = 0; i < 2; i++)
+		if (json_is_file(&json[i], path[i], err) != STATUS_OK)
+			return err->status;
+	*files = json[0];
+	return json[0] == json[1] ? STATUS_OK : error_set(err, STATUS_USAGE,
+	    "%s is a model, the other is not: compare two sessions or analyses, or two models", path[json[0]]);
 }
 
 static enum status compare(struct options *o, struct error *err)
 {
 	const char *path[2];
 	cJSON *j = NULL;
+	bool files = false;
 	if (o->positional.n < 2)
 		return error_set(err, STATUS_USAGE, "two files are needed: sessions, analyses (qtui analyze --json), or models");
 	memcpy(path, o->positional.at, sizeof path);
-	bool files = is_json(path[0]);
-	if (files != is_json(path[1]))
-		return error_set(err, STATUS_USAGE, "%s is a model, the other is not: compare two sessions or analyses, or two models", path[files]);
+	if (is_figures(&files, path, err) != STATUS_OK)
+		return err->status;
 	if (files && o->positional.n > 2)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[2]);
 	enum status st = check_output(o->json, err);

@@ -161,16 +161,19 @@ static enum status open_model(struct work *w, struct error *err)
 static enum status run(struct work *w, struct error *err)
 {
 	const struct options *o = w->o;
+	struct error of_model = {0};
 	enum status st = read_options(w, err);
 	if (st == STATUS_OK)
 		st = open_model(w, err);
 	if (st == STATUS_OK)
 		st = equalize(&w->out, w->g, &w->opt, err);
-	if (st == STATUS_OK && !options_take_stdout(o))
+	if (st != STATUS_OK)
+		return st;
+	if (!options_take_stdout(o))
 		print_groups(&w->out, w->g);
-	if (st == STATUS_OK && o->json)
+	if (o->json)
 		st = write_json(&w->out, w->g, rules_of(w), o->json, err);
-	return st == STATUS_OK && o->output ? write_model(w, err) : st;
+	return o->output ? first_failure(st, write_model(w, &of_model), &of_model, err) : st;
 }
 
 int verb_equalize(struct options *o)

@@ -131,6 +131,7 @@ static enum status read_task_checks(struct check *c, const struct options *o, st
 
 static enum status evaluate(struct options *o, struct study **st, struct session **se, struct snapshot **s, struct error *err)
 {
+	struct error of_session = {0};
 	if (o->positional.n != 2)
 		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET");
 	o->study.task.data = o->positional.at[1];
@@ -139,13 +140,16 @@ static enum status evaluate(struct options *o, struct study **st, struct session
 	if (status == STATUS_OK)
 		status = choose_calibration(o, err);
 	if (status == STATUS_OK)
+		status = check_session(o, err);
+	if (status == STATUS_OK)
 		status = open_study(st, se, o, err);
 	if (status == STATUS_OK)
 		status = run_study(*st, o->quiet, err);
 	if (status != STATUS_OK)
 		return status;
 	*s = study_snapshot(*st);
-	return show(*st, *s, o, err);
+	status = show(*st, *s, o, err);
+	return first_failure(status, save_session(*st, *se, o, &of_session), &of_session, err);
 }
 
 int verb_eval(struct options *o)
@@ -158,8 +162,6 @@ int verb_eval(struct options *o)
 	enum status status = read_task_checks(&check, o, &err);
 	if (status == STATUS_OK)
 		status = evaluate(o, &st, &se, &s, &err);
-	if (status == STATUS_OK)
-		status = save_session(st, se, o, &err);
 	if (status == STATUS_OK)
 		status = check_snapshot(&check, s, &err);
 	snapshot_drop(&s);

@@ -49,6 +49,8 @@ static int export(struct options *o)
 	enum status status = check_output(o->output, &err);
 	o->study.calibrate_only = true; // decisions and scales, no figures
 	if (status == STATUS_OK)
+		status = check_session(o, &err);
+	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, &err);
 	if (status == STATUS_OK)
 		status = export_study(o, st, &err);

@@ -269,16 +269,30 @@ enum status write_session(const struct study *st, const struct session *se, cons
 	return s;
 }
 
+// Where only the session decides, it is read and stays as it is.
+static bool changes_session(const struct options *o)
+{
+	return o->repairs || o->positional.n > 1 || options_decision(o);
+}
+
 enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)
 {
-	bool changed = o->positional.n > 1 || options_decision(o);
-	return o->session && (!se || changed) ? write_session(st, se, o->session, err) : STATUS_OK;
+	return o->session && (!se || changes_session(o)) ? write_session(st, se, o->session, err) : STATUS_OK;
+}
+
+// That a result is to go over what is read is wrong usage.
+static enum status refused_is_usage(enum status s, struct error *err)
+{
+	return s == STATUS_REFUSED ? (err->status = STATUS_USAGE) : s;
+}
+
+enum status check_session(const struct options *o, struct error *err)
+{
+	bool written = o->session && file_exists(o->session) && changes_session(o);
+	return written ? refused_is_usage(session_may_write(o->session, err), err) : STATUS_OK;
 }
 
 enum status check_output(const char *path, struct error *err)
 {
-	enum status s = path ? file_may_write(path, err) : STATUS_OK;
-	if (s == STATUS_REFUSED) // it is read here
-		err->status = s = STATUS_USAGE;
-	return s;
+	return path ? refused_is_usage(file_may_write(path, err), err) : STATUS_OK;
 }

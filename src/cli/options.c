@@ -6,6 +6,7 @@
 #include "config.h"
 #include "qtui/analysis/preprocess.h"
 #include "qtui/base/file.h"
+#include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "qtui/cli/options.h"
 
@@ -281,7 +282,7 @@ static enum status check_decisions_stay(const struct options *o, unsigned verb, 
 
 bool options_take_stdout(const struct options *o)
 {
-	const char *const result[] = {o->json, o->report, o->output};
+	const char *const result[] = {o->json, o->report, o->output, o->session};
 	for (size_t i = 0; i < sizeof result / sizeof *result; i++)
 		if (result[i] && strcmp(result[i], "-") == 0)
 			return true;
@@ -313,10 +314,18 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 	return st;
 }
 
+// By its name also where it is not there: then it is missed as a session.
+static bool is_session(const char *path)
+{
+	struct error err;
+	bool json = false;
+	return str_has_suffix(path, ".json") || (json_is_file(&json, path, &err) == STATUS_OK && json);
+}
+
 // A session alone names its model and samples itself: it may stand in their place.
 static void take_session(struct options *o, unsigned verb)
 {
-	if ((verb & VERB_STUDY) && !o->session && o->positional.n == 1 && str_has_suffix(o->positional.at[0], ".json")) {
+	if ((verb & VERB_STUDY) && !o->session && o->positional.n == 1 && is_session(o->positional.at[0])) {
 		o->session = o->positional.at[0];
 		o->positional.n = 0;
 	}

@@ -228,6 +228,8 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 	double begin = clock_seconds();
 	enum status st = o->output ? file_mkdirs(o->output, err) : STATUS_OK;
 	if (st == STATUS_OK)
+		st = check_session(o, err);
+	if (st == STATUS_OK)
 		st = is_quantized(o) ? open_quantized(r, o, err) : open_float(r, o, err);
 	if (st == STATUS_OK)
 		st = read_inputs(r, o, err);

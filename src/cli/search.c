@@ -306,7 +306,9 @@ static enum status read_options(struct search *s, struct error *err)
 	if (o->budget && (!str_to_double(o->budget, &s->opt.seconds) || !(s->opt.seconds > 0)))
 		return error_set(err, STATUS_USAGE, "--budget %s: seconds, above 0", o->budget);
 	enum status st = check_output(o->json, err);
-	return st == STATUS_OK ? check_output(o->output, err) : st;
+	if (st == STATUS_OK)
+		st = check_output(o->output, err);
+	return st == STATUS_OK ? check_session(o, err) : st;
 }
 
 // What was kept is saved and shown after Ctrl-C, too, and what accuracy costs is, where nothing was kept.
@@ -316,12 +318,11 @@ static enum status finish(struct search *s, struct error *err)
 	bool stopped = atomic_load(&s->cancel);
 	if (!o->blame)
 		study_set_frontier(s->study, repair_frontier(s->repair));
-	enum status st = o->session && !o->blame ? write_session(s->study, s->session, o->session, err)
-	                                             : save_session(s->study, s->session, o, err);
-	if (st == STATUS_OK)
-		st = show(s, err);
-	if (st == STATUS_OK && o->output && (!stopped || tuning_count(repair_tuning(s->repair))))
-		st = write_model(s, err);
+	struct error of_json = {0}, of_model = {0};
+	enum status st = save_session(s->study, s->session, o, err);
+	st = first_failure(st, show(s, &of_json), &of_json, err);
+	if (o->output && (!stopped || tuning_count(repair_tuning(s->repair))))
+		st = first_failure(st, write_model(s, &of_model), &of_model, err);
 	return st == STATUS_OK && stopped ? error_set(err, STATUS_CANCELLED, "cancelled; what was kept until then stands") : st;
 }
 
@@ -354,6 +355,7 @@ static enum status run(struct search *s, struct error *err)
 static int search(struct options *o, bool tune)
 {
 	struct error err = {0};
+	o->repairs = !o->blame;
 	struct search s = {.o = o, .tune = tune, .lock = PTHREAD_MUTEX_INITIALIZER, .steps = cJSON_CreateArray()};
 	enum status st = read_options(&s, &err);
 	if (st == STATUS_OK)

@@ -23,6 +23,9 @@ void export_formats_help(void); // a line a format, to standard output
 // As printf, for texts with names in them: control bytes become harmless, but for a line's end at the end of fmt.
 void say(const char *fmt, ...) PRINTF(1, 2);
 int fail(const struct error *err); // prints one line; the exit code of its status
+// Of two results that are both written, whatever becomes of the other (on a disk that is full, say): the status of the first that
+// could not be, with its text in err. `a` has its text there already, `b` in of_b.
+MUST_CHECK enum status first_failure(enum status a, enum status b, const struct error *of_b, struct error *err);
 // The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes
 // resolved in *name (heap); NULL and nothing in *name when there is no name.
 const char *name_value(char **name, const char *text, bool last);
@@ -33,6 +36,9 @@ MUST_CHECK enum status check_output(const char *path, struct error *err);
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err);
 // STATUS_REFUSED where another run has written the session since it was read: then this one's is beside it, and is named.
 MUST_CHECK enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err);
+// Before the work: whether a session that is there can be written, where save_session is going to. One that is not there yet is
+// checked when it is begun.
+MUST_CHECK enum status check_session(const struct options *o, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
 MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "file_case.h"
+#include "qtui/base/mem.h"
 
 void test_file__text_is_read_without_its_mark(void **state)
 {
@@ -310,4 +311,28 @@ void test_file__names_that_are_safe(void **state)
 		assert_string_equal(safe, name[i][1]);
 		free(safe);
 	}
+}
+
+// Some files are looked at twice, and a pipe gives its bytes once: `qtui compare <(git show HEAD:s.json) s.json`.
+void test_file__a_pipe_is_read_again(void **state)
+{
+	struct error e;
+	struct bytes b;
+	char path[32];
+	int fd[2];
+	assert_int_equal(pipe(fd), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd[0]);
+	assert_int_equal(write(fd[1], "12345", 5), 5);
+	close(fd[1]);
+	assert_int_equal(file_map(&b, path, &e), STATUS_OK);
+	bytes_done(&b);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(file_read(&b, path, 5, &e), STATUS_OK);
+		assert_int_equal(b.size, 5);
+		assert_string_equal((char *)b.data, "12345");
+		bytes_done(&b);
+	}
+	assert_int_equal(file_read(&b, path, 4, &e), STATUS_UNSUPPORTED);
+	assert_null(b.data);
+	close(fd[0]);
 }

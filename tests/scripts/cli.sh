@@ -125,6 +125,15 @@ expect session_missing 1 "no such session" export --session "$dir/nosuch.json" -
 # Figures that cannot be written are in the session all the same
 expect json_full_with_a_session 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full --session "$dir/saved.json" -q
 grep -q '"figures"' "$dir/saved.json"; report the_session_has_the_figures $?
+# ... and one result that cannot be written keeps no other one back
+expect json_full_with_a_report 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full --report "$dir/beside.md" -q
+[ -s "$dir/beside.md" ]; report the_report_is_written $?
+expect json_full_with_a_model 1 "/dev/full" tune $model $calib --samples 2 --budget 20 --json /dev/full -o "$dir/beside.onnx" -q
+[ -s "$dir/beside.onnx" ]; report the_model_is_written $?
+expect eval_json_full_with_a_session 1 "/dev/full" eval $model examples/val --samples 1 --labels examples/val.json --json /dev/full --session "$dir/saved.json" --set /model.12/Sub=float -q
+grep -q 'set /model.12/Sub float' "$dir/saved.json"; report the_session_has_the_edit $?
+(ulimit -f 40; exec "$qtui" search --session "$dir/saved.json" --until 'wide<0.01' --json "$dir/beside.json" -q) >/dev/null 2>"$dir/err"
+[ $? = 1 ] && grep -q saved.json "$dir/err" && grep -q '"steps"' "$dir/beside.json"; report session_full_with_the_repair_s_json $? "$(cat "$dir/err")"
 for wrong in '"mean": ["1"]' '"mean": []' '"std": [1, 1, 1, 1, 1]' '"mean": [1e300]'; do
 	echo "{\"qtui_session\": 1, \"calibration\": {\"preprocess\": {$wrong}}}" >"$dir/wrong.json"
 	expect "session_${wrong//[^a-z0-9]/}" 1 'must be a list of 1 to 4 numbers' analyze $model $calib --session "$dir/wrong.json" -q
@@ -316,6 +325,24 @@ expect write_what_was_opened 0 "" "$dir/twice.onnx" $calib --samples 1 --script 
 sed "s|:write|& $dir/twice.onnx.qtui.json|" "$dir/twice.qtui" >"$dir/named.qtui"
 expect write_what_is_named 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$dir/named.qtui"
 
+# ---- what comes through a pipe, which gives its bytes once: figures, labels, a list of samples, a session
+expect compare_pipes 0 "" compare <(cat "$dir/figures.json") <(cat "$dir/own.json") -q
+grep -q 'kl, 1 sample$' "$dir/out" && grep -q '^No node has another' "$dir/out"; report compare_pipes_finds_nothing $? "$(head -n 4 "$dir/out")"
+expect labels_from_a_pipe 0 "" eval $model examples/val --samples 1 --labels <(cat examples/val.json) -q
+grep -q '(100 of 100 samples, 10 classes)' "$dir/out"; report labels_from_a_pipe_are_read $? "$(head -n 2 "$dir/out")"
+expect list_from_a_pipe 0 "" analyze $model <(ls $calib/00[0-2].jpg) -q
+grep -q ', 3 samples' "$dir/out"; report list_from_a_pipe_is_of_the_working_directory $? "$(head -n 1 "$dir/out")"
+expect session_from_a_pipe 0 "" analyze <(cat "$dir/own.json") -q
+timeout 60 "$qtui" analyze --session <(cat "$dir/own.json") --set /model.12/Sub=float -q >"$dir/out" 2>"$dir/err"
+[ $? = 1 ] && grep -q 'is a pipe or a device' "$dir/err"; report session_is_not_written_into_a_pipe $? "$(cat "$dir/err")"
+printf ':set /model.12/Sub float\n:write\n:quit\n' >"$dir/write.qtui"
+timeout 60 "$qtui" --session <(cat "$dir/own.json") --script "$dir/write.qtui" >"$dir/out" 2>"$dir/err"
+[ $? = 1 ] && grep -q 'is a pipe or a device' "$dir/err"; report nor_by_the_screen $? "$(cat "$dir/err")"
+expect session_to_standard_output 0 "is not there yet" analyze $model $calib --samples 1 --session -
+head -n 2 "$dir/out" | grep -q qtui_session; report session_is_alone_there $? "$(head -n 2 "$dir/out")"
+cp "$dir/own.json" "$dir/own.json~123"
+expect session_of_any_name 0 "" analyze "$dir/own.json~123" -q
+
 # ---- a gate for scripts: what failed and by how much; the results are there all the same
 expect check_holds 0 "" analyze $model $calib --samples 2 -q --check 'snr>5,wide<0.1' --json "$dir/gate.json"
 rm "$dir/gate.json"
@@ -365,6 +392,7 @@ expect quantized_already 0 "the model is quantized already" analyze "$dir/promis
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
 expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
 echo '{"version": 1}' >"$dir/other.json"
+expect compare_a_missing_model 1 "nosuch.onnx: No such file" compare "$dir/nosuch.onnx" $model $calib
 expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/other.json"
 expect compare_missing 1 nosuch.json compare "$dir/1.json" "$dir/nosuch.json"
 

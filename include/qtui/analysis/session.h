@@ -26,6 +26,8 @@ void session_free(struct session **s);
 void session_options(const struct session *s, struct study_options *opt);
 // Checks that the model is the one (sha256; a different one is an error), restores journal and results, which the study takes over.
 MUST_CHECK enum status session_apply(struct session *s, struct study *st, struct error *err);
+// Whether a session could be written there, as far as can be told beforehand; not into a pipe or a device.
+MUST_CHECK enum status session_may_write(const char *path, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.
 MUST_CHECK enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err);
 // The same in two halves, of which the first takes little time and the second needs the study no more and may run in another thread

@@ -12,7 +12,7 @@ struct bytes {
 	size_t size;
 	struct mapping *map; // of file_map; NULL: they are on the heap
 };
-// A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit).
+// A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit). What a pipe gave is given again to who reads it again.
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
 // The same for text, without the mark of UTF-8 that some programs write first. UTF-16 is STATUS_FORMAT.
 MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err);
@@ -50,6 +50,7 @@ struct file_stamp file_stamp(const char *path);
 bool file_has_stamp(const char *path, const struct file_stamp *s);
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
+bool file_is_regular(const char *path); // no directory, pipe or device
 MUST_CHECK enum status file_mkdirs(const char *path, struct error *err);
 
 struct file_list {

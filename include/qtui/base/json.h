@@ -7,6 +7,8 @@
 #include <cjson/cJSON.h>
 #include "qtui/base/error.h"
 
+// Whether a file is JSON: by its name, or because what it holds begins like an object.
+MUST_CHECK enum status json_is_file(bool *json, const char *path, struct error *err);
 // Reads and parses a file of at most 256 MiB; the error names the file and the line.
 MUST_CHECK enum status json_read(cJSON **out, const char *path, struct error *err);
 MUST_CHECK enum status json_parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err);

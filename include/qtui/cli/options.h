@@ -21,6 +21,7 @@ struct options {
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
+	bool repairs;                  // of the verb: what it decides itself is saved with the session
 	int repeat, random, rounds;
 };
 // The verbs that an option belongs to (bits): for help, and for refusing what has no effect.

@@ -200,10 +200,24 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	return s;
 }
 
+// A session may well be read from a pipe, but what is written into that nobody reads.
+static enum status refuse_pipe(const char *path, struct error *err)
+{
+	if (!file_exists(path) || file_is_dir(path) || file_is_regular(path))
+		return STATUS_OK;
+	return error_set(err, STATUS_IO, "%s is a pipe or a device: a session is kept in a file, name one", path);
+}
+
+enum status session_may_write(const char *path, struct error *err)
+{
+	enum status st = refuse_pipe(path, err);
+	return st == STATUS_OK ? file_may_write(path, err) : st;
+}
+
 enum status session_save_end(struct session_save **sp, const char *path, struct error *err)
 {
 	struct session_save *s = *sp;
-	enum status st = STATUS_OK;
+	enum status st = refuse_pipe(path, err);
 	cJSON_AddItemToObject(s->root, "runs", history_json(&s->history, s->g));
 	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
 	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)

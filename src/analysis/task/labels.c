@@ -3,6 +3,7 @@
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
+#include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -89,11 +90,14 @@ int labels_class_of_id(const struct labels *l, int id)
 
 static enum status read_format(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
 {
+	bool json = false;
 	if (!path)
 		return labels_read_folders(l, s, err);
 	if (file_is_dir(path))
 		return labels_read_yolo(l, path, s, err);
-	return str_has_suffix(path, ".json") ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
+	if (json_is_file(&json, path, err) != STATUS_OK)
+		return err->status;
+	return json ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
 }
 
 static enum status refuse_strays(

@@ -98,7 +98,7 @@ static enum status read_subdirs(struct listing *l, const char *dir, struct error
 	return s;
 }
 
-// A line's path: as it is when absolute, else beside the list file.
+// A line's path: as it is when absolute, else beside the list file, or in the working directory where the list comes through a pipe.
 static enum status add_line(struct listing *l, const char *dir, const char *line, size_t n, struct error *err)
 {
 	enum status s = STATUS_OK;
@@ -130,7 +130,7 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 
 	if (s)
 		return s;
-	dir = file_dir(path);
+	dir = file_is_regular(path) ? file_dir(path) : xstrdup(".");
 	if (memchr(b.data, '\0', b.size))
 		s = error_set(err, STATUS_FORMAT, "%s is neither an image, nor an array, nor a list of paths", path);
 	for (size_t at = 0; at < b.size && !s; number++) {
