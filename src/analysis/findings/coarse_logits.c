@@ -35,7 +35,8 @@ static void say_coarse(struct finding *f, const struct look *l, int sigmoid, con
 	finding_prove(f, "SNR dB of the scores with the offer", logits_predict(l->s, s, fit));
 }
 
-// The harm is the noise over signal of the scores. Where no logit makes one, of so many codes one pair of logits in as many falls together.
+// Noise over signal of the scores. Where no logit is large enough to make a score, the estimate is the chance that two
+// logits fall on the same one of the n codes between NEAR and the largest: 1 / n.
 static double scores_noise(const struct look *l, const struct site *s)
 {
 	double db = logits_predict(l->s, s, s->scale[0]);

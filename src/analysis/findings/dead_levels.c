@@ -24,7 +24,7 @@ static bool inherits_scale(const struct look *l, const struct site *s)
 	    (is_explained_here(l, owner) || is_explained(l, owner, FINDING_dead_levels));
 }
 
-// What goes in has too few codes, or lies on a grid that was spoken of: it is lost there and not here.
+// An input has too few codes, or another finding is about its grid: the codes are lost there, not here.
 static bool inherits_codes(const struct look *l, const struct site *s)
 {
 	const struct node *n = &l->g->node[s->node];

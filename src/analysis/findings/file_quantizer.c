@@ -103,7 +103,7 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 	f->gain_db = best - now.snr_db;
 }
 
-// Of what a Concat joins, what the file's grid behind it leaves the fewest codes.
+// The input of a Concat that gets the fewest codes on the grid that the file puts behind it.
 struct narrow {
 	int value;                // -1: not known
 	const struct site *site;  // NULL: it is in float

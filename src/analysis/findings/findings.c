@@ -23,7 +23,7 @@ const char *finding_name(enum finding_rule r)
 	return rules[r].name;
 }
 
-// A tensor's own quantizer before those that read it.
+// [n_values] the site of each tensor: that of its own quantizer, else the first input at which it is quantized.
 static const struct site **index_sites(const struct snapshot *s)
 {
 	const struct site **at = xcalloc((size_t)s->g->n_values + 1, sizeof *at);
@@ -57,8 +57,8 @@ static double nodes_noise(const struct look *l)
 	return sum;
 }
 
-// What is in no sum yet: narrow tensors in a joint, and decisions, of which a rule has found that they are harmed. Post-processing has the
-// damage of all of these.
+// Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed. That
+// of the post-processing is none: it is summed from its nodes and joints.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
 	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits)
@@ -67,7 +67,7 @@ static bool is_apart(const struct look *l, const struct finding *f)
 	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
 }
 
-// Of all nodes, and what the nodes' own figures do not show.
+// The noise that shares are taken of: that of all nodes, and the damage that no node's own figures show.
 static double all_noise(const struct look *l)
 {
 	double sum = l->noise;
@@ -121,7 +121,8 @@ static void drop(struct look *l, bool (*is_dropped)(const struct look *l, const 
 	f->n = kept;
 }
 
-// Of two that mend the same damage first the one that mends it in more places: a joint is one of the nodes of the post-processing.
+// Among equal damage the finding with more nodes comes first: a joint may be one of the nodes of the post-processing, whose
+// edit mends both.
 static int by_damage(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;

@@ -29,7 +29,7 @@ static const struct site *find_origin(const struct look *l, const struct site *s
 	}
 }
 
-// A finding about the node where the noise began has said it, with a remedy; or another output that it reaches has.
+// There is a finding about the node where the noise began already: with a remedy, or this rule's of another output.
 static bool is_named(const struct look *l, int node)
 {
 	for (int r = 0; r < FINDING_RULES; r++)

@@ -29,7 +29,8 @@ static bool is_lonely(const struct look *l, int node)
 	return readers > 0;
 }
 
-// The node whose scale of 16 bit an 8-bit tensor has to take, -1: none. Its codes end soon where those of 16 bit go on.
+// The 16-bit node whose scale this 8-bit tensor has to take, -1: none. 256 codes of so fine a step end long before 65536
+// do, and clip the tensor.
 static int squeezed_by(const struct look *l, const struct site *s)
 {
 	if (s->kind != SITE_OUTPUT || s->bits != 8 || s->state == SLOT_ACTIVE)
@@ -38,7 +39,7 @@ static int squeezed_by(const struct look *l, const struct site *s)
 	return owner >= 0 && owner != s->node && l->s->row[owner].precision == PREC_INT16 ? owner : -1;
 }
 
-// [n_nodes] what loses most by following the node; NULL: nothing is harmed.
+// [n_nodes] of the 8-bit tensors that take the node's scale the one that loses most; NULL: none loses. Heap.
 static const struct site **find_squeezed(const struct look *l)
 {
 	static const double HARM = 0.01; // noise over signal

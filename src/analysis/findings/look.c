@@ -17,7 +17,6 @@ bool is_weighted(const struct node *n)
 	    is_op(n, OP_QLinearMatMul) || is_op(n, OP_MatMulIntegerToFloat);
 }
 
-// One tensor in, its elements out.
 bool is_mover(const struct node *n)
 {
 	return (n->op->flags & (OPF_MOVES | OPF_VIEW)) && !is_op(n, OP_Concat) && !is_op(n, OP_MaxPool);
@@ -91,7 +90,7 @@ double made_damage(const struct look *l, const struct site *s)
 	return isnan(in_sums) ? site_damage(s) : fmin(in_sums, 1);
 }
 
-// Elements that lie where they did before, or elsewhere, on the grid that they had: the noise in them arose where they were made.
+// Whether the node only moves elements that lie on its grid already: the noise in them arose where they were made.
 static bool only_moves(const struct look *l, int node)
 {
 	const struct node *n = &l->g->node[node];
@@ -177,7 +176,7 @@ bool is_probability(const struct look *l, const struct site *s)
 	return is_op(n, OP_Softmax) || (is_op(n, OP_Sigmoid) && !sigmoid_gates(l->g, (int)(n - l->g->node)));
 }
 
-// How many operators stand between the value that node n reads and a decision, from those behind n.
+// How many operators lead from what node n reads to a decision. l->decision is known of all values behind n.
 static int way_through(const struct look *l, int n)
 {
 	const struct node *m = &l->g->node[n];

@@ -17,7 +17,7 @@ struct look {
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
 	int *decision;               // [n_values] find_decisions
-	double noise;                // that the nodes make by their own figures, at most what findings share out in the end
+	double noise;                // summed over the nodes by their own figures; all_noise in findings.c adds what these do not show
 	struct findings *out;
 	enum finding_rule rule;      // that runs
 };
@@ -34,7 +34,7 @@ const struct site *site_of(const struct look *l, int value);
 // The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds; where there are none the same one.
 int value_behind(const struct look *l, int value);
 const struct site *site_behind(const struct look *l, int value);
-// So many codes are left to a tensor on the grid that it shares with a wider one, which has so many.
+// Whether a tensor is lost on the grid that it shares with wider ones: codes it has there, codes of the widest, SNR in dB.
 enum { JOINT_MANY_CODES = 64 };
 bool is_lost_in_joint(double codes, double widest, double snr);
 int site_index(const struct look *l, const struct site *s);
@@ -43,11 +43,12 @@ bool site_has_scale(const struct look *l, const struct site *s);
 bool site_is_free(const struct look *l, const struct site *s); // and 8 bit
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
-double made_damage(const struct look *l, const struct site *s); // likewise; of a mean that only sums read over theirs
-// The same in the sum of all nodes: 0 where it arose elsewhere, and of decisions, whose figures are large by what is clipped far below zero,
-// which is no harm.
+// The same; but of a mean that only sums read: noise over the signal of those sums.
+double made_damage(const struct look *l, const struct site *s);
+// What the site adds to the sum over all nodes: made_damage; 0 where the noise arose elsewhere, and 0 of decisions, whose
+// noise is mostly harmless clipping far below zero.
 double counted_damage(const struct look *l, const struct site *s);
-double site_lower_end(const struct site *s, double scale); // what its lowest and its highest code mean if the scale were `scale`
+double site_lower_end(const struct site *s, double scale); // the values of its lowest and its highest code at this scale
 double site_upper_end(const struct site *s, double scale);
 double site_span(const struct site *s);               // max - min of the float tensor
 // The step of the grid on which a node reads input i; 0: float, or a scale for each channel.
@@ -58,7 +59,7 @@ double predicted_snr(const struct look *l, const struct site *s, double scale); 
 int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
 bool is_decision(const struct look *l, int value);
-void find_decisions(struct look *l); // once for all values: several ways may lead over each
+void find_decisions(struct look *l); // fills l->decision for all values, in one walk
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);

@@ -5,7 +5,7 @@
 // A tensor that rearranges others (Concat, Reshape ...) has their range: nothing is read for it.
 struct parts {
 	int *at, n;  // indices into plan.observe; n == 0: its range is its own
-	bool joined; // and it has it
+	bool joined; // its range has been taken from them
 };
 // What becomes of one of plan.observe.
 struct observed {

@@ -168,14 +168,14 @@ static bool wants_alone(const struct site_work *sw, int samples)
 	return sw->site.kind != SITE_FLOAT && wants_figure(sw->layerwise, samples);
 }
 
-// Of what is not that of other sites together.
+// Whether anything of the site has yet to be measured. What is composed of other sites (n_part > 0) never has.
 static bool site_missing(const struct site_work *sw, int samples)
 {
 	return wants_quantized(sw, samples) || wants_alone(sw, samples) ||
 	    (sw->range->n_part == 0 && !range_complete(sw->range, samples)) || (sw->hist_float && hist_wants(sw->hist_float, samples));
 }
 
-// For the task.
+// The task reads the network's outputs in this same pass.
 static void want_outputs(const struct work *w, bool *const want[SIM_COUNT])
 {
 	const struct graph *g = w->study->g;

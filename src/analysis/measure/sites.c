@@ -37,7 +37,8 @@ static bool requantizes(const struct work *w, const struct slot *s)
 	return true;
 }
 
-// An output that has no quantizer because somebody has decided so, and that what is quantized before it reaches.
+// An output that an edit leaves in float though the target could quantize it, and that noise of quantizers in front of it
+// reaches: its figures show that noise.
 static bool stays_float(const struct work *w, const struct slot *s)
 {
 	const struct graph *g = w->study->g;
@@ -165,7 +166,7 @@ static bool keeps_codes(const struct composing *c, int node)
 	return true;
 }
 
-// The grid on which the node, alone, does nothing but put its one input.
+// The input's grid, where quantizing this node alone does no more than put its one input on that grid; else NULL.
 static const struct quantizer *only_grid(const struct work *w, const struct slot *out)
 {
 	const struct slot *in = plan_in(w->plan, out->node, 0);

@@ -2,7 +2,7 @@
 // some rows at a time, so that they are not in memory twice.
 #include "../study/study_impl.h"
 
-// Of the outermost dimension.
+// Rows from .. from + n - 1: a row is one index of the outermost dimension.
 struct rows {
 	int64_t from, n;
 };

@@ -75,7 +75,7 @@ static enum status runs_split(struct repair *r, const struct parts *parts, doubl
 	}
 	s.complete = st == STATUS_OK && !worst_run(&s, floor);
 	if (st == STATUS_CANCELLED)
-		st = STATUS_OK; // what is there is a map
+		st = STATUS_OK; // the runs that are known are a map of regions, if a coarse one
 	qsort(s.at, (size_t)s.n, sizeof *s.at, by_damage);
 	*out = s;
 	return st;
@@ -349,7 +349,7 @@ static enum status blame(struct blaming *b, struct error *err)
 		st = measure_gains(b, err);
 	if (st == STATUS_OK)
 		st = measure_scores(b, err);
-	return st == STATUS_CANCELLED ? STATUS_OK : st; // what is there is a map
+	return st == STATUS_CANCELLED ? STATUS_OK : st; // what is known by then counts
 }
 
 enum status repair_blame(struct repair *r, struct blames **out, struct error *err)

@@ -109,7 +109,7 @@ static enum status find_scale(struct repair *r, const struct plan *p, const stru
 	struct search coarser = *s;
 	enum status st = descend(r, parts, s, down, FINER, err);
 	if (st == STATUS_OK)
-		st = descend(r, parts, &coarser, 1 / down, COARSER, err); // also where a finer one pays: clipped almost whole is less than clipped by half
+		st = descend(r, parts, &coarser, 1 / down, COARSER, err); // also where a finer one pays: damage may fall on both sides
 	if (coarser.damage < s->damage)
 		*s = coarser;
 	return st;

@@ -99,7 +99,7 @@ static void see(void *arg, const struct sighting *s)
 	rep_drop(&x);
 }
 
-// Constants that are observed do not come by in a pass. False when nothing is left to watch.
+// Observes constants at once: a pass does not show them. False when nothing is left to watch in a pass.
 static bool begin_phase(struct watch *w)
 {
 	bool any = false;

@@ -22,7 +22,7 @@ static enum status open_own(struct task_lease **out, const struct study *st, str
 	if (w->none || task_open(&t, study_graph(st), study_dataset(st), &o, w->labels ? err : &ignored) != STATUS_OK)
 		return w->labels && !w->none ? err->status : STATUS_OK;
 	if (task_kind(t) == TASK_AGREE)
-		task_free(&t); // the damage says as much
+		task_free(&t); // agreement of outputs says no more than the damage
 	*out = t ? task_lease_new(t, NULL) : NULL;
 	return STATUS_OK;
 }

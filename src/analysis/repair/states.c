@@ -12,7 +12,7 @@ void repair_look(struct repair *r, const struct repair_state *s)
 		r->opt.looked(r->opt.tell_arg, frontier_take(more));
 }
 
-// A list that took minutes is not thrown away because more is asked for.
+// What earlier repairs have measured stays in the list: it took minutes, and holds whatever is asked for now.
 void repair_look_earlier(struct repair *r)
 {
 	for (int i = 0; r->earlier && i < r->earlier->n; i++) {

@@ -104,8 +104,8 @@ static void read_latency(const struct session *s, struct study *st)
 	latency_drop(&l);
 }
 
-// "edits" says what is in force. Where it is another thing than the journal amounts to (a file that a script wrote, or a hand
-// changed), the difference becomes the journal's next steps.
+// "edits" says what is in force. Where the journal leads to something else (a script wrote the file, or somebody changed it
+// by hand), the difference becomes the next steps of the journal.
 static enum status settle(const struct session *s, struct study *st, struct error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
@@ -122,7 +122,8 @@ static enum status settle(const struct session *s, struct study *st, struct erro
 	return status;
 }
 
-// What the journal begins from, where the study stands elsewhere: as steps of its history.
+// Brings the study to the target and the calibrator that the journal begins from. Where it has others, each change is a
+// step of its history.
 static enum status begin_as(const struct session *s, struct study *st, struct error *err)
 {
 	if (!s->target)

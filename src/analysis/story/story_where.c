@@ -45,13 +45,14 @@ static double noise_of(double db)
 	return pow(10, -db / 10);
 }
 
-// Where nothing is quantized again elements are only moved, with the noise that they have: the figure alone is the producer's.
+// A node that quantizes nothing again only moves elements, noise and all: its figure alone is that of their producer.
 static bool only_passes(const struct telling *t, int node, const struct site *site)
 {
 	return (t->s->g->node[node].op->flags & OPF_MOVES) && site->state == SLOT_OVERLAPPED;
 }
 
-// Noise over signal of a node alone where it does harm: not of a mean in sums, nor of logits that are clipped far below zero.
+// Noise over signal of a node alone, as far as it does harm: means that only sums read and logits clipped far below zero do
+// none.
 static double noise_made(const struct snapshot *s, const struct site *site)
 {
 	double in_sums = snapshot_mean_in_sums(s, site), behind;

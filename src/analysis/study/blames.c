@@ -9,7 +9,7 @@
 #include "qtui/base/str.h"
 #include "qtui/engine/graph.h"
 
-static const double SHARE_FLOOR = 0.005; // of the work
+static const double SHARE_FLOOR = 0.005; // added to a part's share of the work, so that next to no work is not free
 
 void blame_name(struct str *out, const struct blame *b, const struct graph *g)
 {

@@ -1,4 +1,5 @@
-// What snapshots share: made bare, or as a copy of another's; a run makes its own (publish.c).
+// Bodies: the rows, sites and figures that successive snapshots share. One is made empty or as a copy of another; a run
+// fills one of its own (publish.c).
 #include "body.h"
 #include <stdlib.h>
 #include <string.h>

@@ -64,7 +64,8 @@ static void beginning_done(struct beginning *b)
 
 // ---- the thread
 
-// Nodes have the names that they had; what the target refuses of one it refused before.
+// Makes the decisions of one study in the other. Equalizing keeps the nodes and their names, and what the target refuses
+// here it has refused there, so that refusals are no errors.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
 	int *node = xcalloc((size_t)e->n_nodes + 1, sizeof *node), scales = 0, refused;

@@ -154,7 +154,7 @@ double snapshot_worst_output(const struct snapshot *s)
 {
 	double worst = NAN;
 	for (int i = 0; i < s->n_outputs; i++)
-		worst = fmin(worst, figures_snr(&s->output[i])); // of a number and none the number
+		worst = fmin(worst, figures_snr(&s->output[i])); // fmin passes over NaN: outputs without a figure
 	return worst;
 }
 

@@ -117,7 +117,7 @@ static size_t engine_memory(const struct study *s)
 	return s->opt.memory > figures ? s->opt.memory - figures : 0;
 }
 
-// What such a file loses stands in no figure: it is the reference here, and would be taken for the float network.
+// Of a quantized file the analysis takes the file itself for the reference: what its own quantizers lose is in no figure.
 static void warn_of_quantized(const struct graph *g)
 {
 	if (graph_is_quantized(g))

@@ -46,7 +46,8 @@ static struct snapshot *begin(struct study *s, struct key *basis, struct finding
 	return snap;
 }
 
-// A snapshot like the one that is shown, with the findings and the story that were read off `from`; unless there is another meanwhile.
+// Publishes the snapshot that is shown once more, with the findings that are known of it by now, and with the story where
+// it still is what the story was told of.
 static void show(struct study *s, const struct snapshot *from, const struct findings *f, struct story *story)
 {
 	struct snapshot *old, *snap = study_renew(s, &old);
@@ -74,7 +75,7 @@ void study_find(struct study *s)
 	study_lock(s);
 	if (f && !known)
 		put(s, basis, findings_take(f));
-	s->find |= !f; // stopped: again, unless there is another run before
+	s->find |= !f; // the search was stopped: it begins again when the conductor is idle
 	study_unlock(s);
 	show(s, snap, f, story);
 	findings_drop(&f);

@@ -20,7 +20,7 @@ struct frontier *study_frontier(const struct study *s)
 	return s->frontier;
 }
 
-// A task that is not open yet may be the same one.
+// False also while no task is open: it may turn out to be the same one.
 static bool is_other_task(const struct frontier_basis *b, const struct study *s)
 {
 	struct task_lease *l = study_task_lease(s);
@@ -97,7 +97,8 @@ static enum status parse_state(struct repair_state *out, const struct study *s, 
 	return edits_parse(&out->edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 }
 
-// What is no key is that of nothing: the figures are told as of something else.
+// What cannot be read as a key becomes zero, which equals no key in use: the figures are then shown as those of other
+// data.
 static struct key read_key(const cJSON *o, const char *name)
 {
 	struct key k;

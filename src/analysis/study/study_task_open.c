@@ -25,7 +25,7 @@ struct task_options task_wish_options(const struct task_wish *w)
 	return o;
 }
 
-// Something was asked for, in contrast to what merely lies beside the samples.
+// The user has asked for a task, in contrast to labels that were found beside the samples.
 static bool is_explicit(const struct task_wish *w)
 {
 	return w->data || w->labels || w->decoder || w->kind;
@@ -167,7 +167,7 @@ static enum status open_wish(struct study *s, struct study_task *p, const struct
 	enum status st = open_data(s, p, w, err);
 	if (st == STATUS_OK)
 		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);
-	// Without labels the outputs' own figures say as much as a comparison of outputs would.
+	// Nobody asked for a task and there are no labels: agreement of outputs would say no more than their own figures.
 	if (st == STATUS_OK && !is_explicit(w) && task_kind(p->task) == TASK_AGREE)
 		task_free(&p->task);
 	return st;

@@ -6,7 +6,7 @@
 #include "survey_impl.h"
 
 enum { SAMPLES = 128, LOOKED_AT = 16 };
-static const double LOOK = 0.2; // of the work
+static const double LOOK = 0.2; // share of the work: looking at the inputs
 
 void survey_part(const struct survey_work *w, double share, int steps)
 {
@@ -81,7 +81,8 @@ static void count(void *arg, const struct sighting *s)
 	survey_step((void *)c->w);
 }
 
-// Edges a span beyond those of the calibration: what lies farther is as bad as what lies there.
+// An empty histogram from one span below the calibration's range to one span above it. What lies farther out is counted
+// in its last bins, since it is lost as completely as what lies there.
 static struct hist *widened(const struct hist *calib)
 {
 	struct hist *h = xcalloc(1, sizeof *h);

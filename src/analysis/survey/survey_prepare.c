@@ -295,5 +295,5 @@ enum status survey_prepare(struct survey *out, const struct survey_work *w, stru
 		*err = why;
 		return st;
 	}
-	return STATUS_OK; // nothing was promised without labels
+	return STATUS_OK; // without labels there may be nothing to compare by, which is no error of the survey
 }

@@ -151,7 +151,7 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	return w + gauge + 4;
 }
 
-// What the pieces behind the i-th that have a brief text want of the room, unless hardly any is left for the first.
+// Columns that are kept for the brief texts of the pieces behind the i-th; 0 where the first piece would get hardly any.
 static int kept_room(const struct piece piece[PIECES], int i, int n, int room)
 {
 	enum { LEAST = 10 };
@@ -180,10 +180,11 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-// " 1 Layers  2 Outputs ...", else " 1 Layers  2  3 ..." where there is no room for that, else the current view alone: it has its title always.
+// How much of the tabs has room: " 1 Layers  2 Outputs ...", else " 1 Layers  2  3 ...", else the current view alone. The
+// current view always has its title.
 enum tabs { TABS_WHOLE, TABS_KEYS, TABS_NONE };
 
-// False: it has none.
+// False: the view has no tab then.
 static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs tabs)
 {
 	const struct view_row *row = view_row(v);

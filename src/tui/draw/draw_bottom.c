@@ -22,7 +22,8 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 	return text_width(name) + 1 + text_width(row->hint) + 2;
 }
 
-// An inner context may have taken the key for something else; to where one is no key leads.
+// Whether the action's key does something new here: an inner context may use it otherwise, and the key of the view that is
+// shown leads nowhere.
 static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 {
 	const char *keys = keys_row(a)->keys;

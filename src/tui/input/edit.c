@@ -31,7 +31,8 @@ bool edit_taken(struct ui *ui, const struct error *err)
 	return !err->text[0];
 }
 
-// As edit_taken, where some of the nodes may have refused; a row that was edited is followed, wherever the new figures put it.
+// As edit_taken, for nodes some of which may have refused. The cursor follows an edited row to wherever the new figures
+// sort it.
 static bool nodes_taken(struct ui *ui, const int *nodes, int n, int refused, const struct error *err)
 {
 	if (!refused && err->text[0])

@@ -12,7 +12,7 @@
 #define FILTER_TERMS 16
 #define FILTER_TEXT 128
 
-// What a bare word can say about a node.
+// Words that stand alone in a filter, and what they ask of a node.
 enum flag { FLAG_NONE, FLAG_INT8, FLAG_INT16, FLAG_FLOAT, FLAG_EDITED, FLAG_PENDING, FLAG_REFUSED, FLAG_MARKED };
 static const char *const flag_names[] = {
 	[FLAG_INT8] = "int8", [FLAG_INT16] = "int16", [FLAG_FLOAT] = "float", [FLAG_EDITED] = "edited",
@@ -196,7 +196,7 @@ static bool holds(enum relation r, double v, double limit)
 	}
 }
 
-// What is not known neither matches nor fails to match: such a node is left out either way.
+// A node whose figure is not known is left out, by a condition and by its opposite.
 static bool term_matches(const struct term *t, const struct snapshot *s, bool marked, int node)
 {
 	const struct column_row *col = columns_row(t->column);
