@@ -97,6 +97,24 @@ void test_steps__what_does_not_belong_to_it(void **state)
 	check(&c);
 }
 
+// A Reshape and the Transpose behind it: channels go last, or what is moved mixes channels and pixels.
+void test_steps__a_view_and_a_transpose(void **state)
+{
+	enum { LEFT = SIZE - 2 }; // of a 3x3 convolution
+	static const struct {
+		int rank;
+		int64_t seen[5], perm[5];
+	} move[] = {{5, {1, 1, K, LEFT, LEFT}, {0, 1, 3, 4, 2}}, {3, {1, K, LEFT * LEFT}, {0, 2, 1}}, {3, {1, K * LEFT, LEFT}, {0, 2, 1}}};
+	for (size_t i = 0; i < sizeof move / sizeof *move; i++) {
+		struct onnx_case c;
+		conv(&c);
+		case_ints(&c, "seen", move[i].rank, move[i].seen);
+		case_node(&c, "Reshape", "view", "conv seen", "v");
+		case_attr_ints(&c, case_node(&c, "Transpose", "turn", "v", "y"), "perm", move[i].rank, move[i].perm);
+		check(&c);
+	}
+}
+
 // Pad in blocks of channels; against the plain interpreter.
 void test_steps__pad_in_blocks(void **state)
 {

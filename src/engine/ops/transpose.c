@@ -4,8 +4,9 @@
 #include "qtui/base/parts.h"
 #include "rule.h"
 #include "strided.h"
+#include "transpose.h"
 
-static enum status permutation(int64_t perm[SHAPE_MAX_RANK], const struct node *n, int rank, struct error *err)
+enum status transpose_permutation(int64_t perm[SHAPE_MAX_RANK], const struct node *n, int rank, struct error *err)
 {
 	const struct ints *given = &((const struct transpose_attrs *)n->attrs)->perm;
 	bool seen[SHAPE_MAX_RANK];
@@ -27,7 +28,7 @@ enum status transpose_shape(const struct node *n, const struct tensor *const *in
 {
 	int64_t perm[SHAPE_MAX_RANK];
 	struct shape y = in[0]->shape;
-	enum status s = permutation(perm, n, y.rank, err);
+	enum status s = transpose_permutation(perm, n, y.rank, err);
 
 	if (s != STATUS_OK)
 		return s;
@@ -142,7 +143,7 @@ enum status transpose_eval(
 	int64_t perm[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
 	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
 	struct matrices m;
-	enum status st = permutation(perm, n, s.rank, err);
+	enum status st = transpose_permutation(perm, n, s.rank, err);
 
 	if (st != STATUS_OK)
 		return st;

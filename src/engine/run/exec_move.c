@@ -2,6 +2,8 @@
 // nearest, and (in plain layout, through the operator's own code) Reshape, Transpose, Split, Gather and the like.
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
+#include "../ops/transpose.h"
+#include "../tensor/unblock.h"
 #include "exec.h"
 #include "places.h"
 
@@ -149,8 +151,51 @@ static enum status take_inputs(struct exec *x, struct rep *data, int n)
 	return st;
 }
 
+// A Transpose of blocks, seen as `seen`, that puts channels last.
+static enum status transpose_blocks(struct exec *x, const struct node *n, struct rep *from, const struct shape *seen, struct rep *y)
+{
+	int64_t perm[SHAPE_MAX_RANK];
+	struct unblock u;
+	struct shape shape = *seen;
+	if (n->op->id != OP_Transpose || from->t.layout != LAYOUT_BLOCK)
+		return STATUS_UNSUPPORTED;
+	enum status st = transpose_permutation(perm, n, seen->rank, x->err);
+	if (st != STATUS_OK || !unblock_of(&u, &from->t, seen, perm))
+		return st != STATUS_OK ? st : STATUS_UNSUPPORTED;
+	for (int i = 0; i < shape.rank; i++)
+		shape.dim[i] = seen->dim[perm[i]];
+	st = exec_alloc(x, y, from->t.type, LAYOUT_PLAIN, &shape);
+	if (st != STATUS_OK)
+		return st;
+	unblock_run(&u, &y->t, &from->t, x->width);
+	exec_inherit(y, from);
+	return STATUS_OK;
+}
+
+// A Reshape with the Transpose behind it, in one pass where blocks allow.
+static enum status move_seen(struct exec *x, struct rep *data, struct rep *y)
+{
+	const struct node *last = &x->g->node[x->step->last];
+	const struct shape *seen = &x->g->value[x->node->out[0]].shape;
+	struct rep plain = {0};
+	enum status st = transpose_blocks(x, last, data, seen, y);
+	if (st != STATUS_UNSUPPORTED || x->err->text[0] != '\0')
+		return st;
+	st = rep_to_layout(&plain, data, LAYOUT_PLAIN, x->width, x->err);
+	if (st == STATUS_OK) {
+		struct exec behind = *x;
+		behind.node = last;
+		plain.t.shape = *seen;
+		st = move_plain(&behind, &plain, 1, y);
+	}
+	rep_drop(&plain);
+	return st;
+}
+
 static enum status move(struct exec *x, struct rep *data, int n, struct rep *y)
 {
+	if (x->step->node != x->step->last)
+		return move_seen(x, data, y);
 	if (x->whole && whole_take(x->whole, data, n, y, x->width)) {
 		exec_inherit(y, &data[0]);
 		return STATUS_OK;
@@ -161,7 +206,9 @@ static enum status move(struct exec *x, struct rep *data, int n, struct rep *y)
 		split_share(x, &data[0], y);
 		return STATUS_OK;
 	}
-	enum status st = resize_blocks(x, &data[0], y);
+	enum status st = transpose_blocks(x, x->node, &data[0], &data[0].t.shape, y);
+	if (st == STATUS_UNSUPPORTED && x->err->text[0] == '\0')
+		st = resize_blocks(x, &data[0], y);
 	return st == STATUS_UNSUPPORTED && x->err->text[0] == '\0' ? move_plain(x, data, n, y) : st;
 }
 

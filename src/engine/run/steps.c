@@ -228,6 +228,37 @@ static void fuse_swish(struct builder *b, struct step *s)
 	b->taken[mul] = true;
 }
 
+// Before the plan is finished there are no scales: nothing that is moved is quantized.
+static bool same_grid(const struct quantizer *a, const struct quantizer *b)
+{
+	if (a->kind != QUANT_LINEAR || !a->scale || !b->scale)
+		return a->kind == b->kind && !a->scale == !b->scale;
+	return quantizer_same_grid(a, b);
+}
+
+// Does what is moved keep its grid from the first node to the last?
+static bool keeps_grid(const struct plan *plan, int view, int behind)
+{
+	const struct quantizer *end = &plan_out(plan, behind, 0)->quant;
+	return same_grid(&plan_out(plan, view, 0)->quant, end) && same_grid(&plan_in(plan, behind, 0)->quant, end) &&
+	    !plan_calibration_quantizer(plan, plan->first_in[behind]);
+}
+
+// A Reshape of what lies in blocks, and the Transpose behind it: apart, the one brings all elements into plain order for the other.
+static void fuse_view(struct builder *b, struct step *s, const struct plan *plan)
+{
+	const struct graph *g = b->g;
+	const struct node *n = &g->node[s->node];
+	int next = n->op->flags & OPF_VIEW ? sole_consumer(b, s) : -1;
+	if (next < 0 || g->node[next].op->id != OP_Transpose || n->in[0] < 0 || shape_count(&g->value[n->out[0]].shape) <= 0)
+		return;
+	const struct value *x = &g->value[n->in[0]];
+	if (x->type != DT_F32 || x->shape.rank < 3 || x->shape.rank > 4 || (plan && !keeps_grid(plan, s->node, next)))
+		return;
+	s->last = next;
+	b->taken[next] = true;
+}
+
 // What an element costs beside multiply-adds, in their time: it is read, moved or put through a function, and written.
 enum { ELEMENT_COST = 30 };
 
@@ -277,6 +308,7 @@ void steps_build(struct steps *out, const struct graph *g, const struct plan *pl
 			fuse_group(&b, &s, plan);
 		else if (free_fusion)
 			fuse_freely(&b, &s);
+		fuse_view(&b, &s, plan);
 		s.cost = step_cost(g, &s);
 		for (int i = 0; i < step_n_out(g, &s); i++)
 			if (step_out(g, &s, i) >= 0)
