@@ -85,6 +85,34 @@ void test_story__an_output_without_finite_numbers(void **state)
 	study_close(&st);
 }
 
+// The detector with an ArgMax in place of its last Concat: the output is told by what that reads.
+void test_story__an_output_behind_a_selection(void **state)
+{
+	(void)state;
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st), selecting = *snap;
+	struct graph g = *snap->g;
+	struct node *node = xcalloc((size_t)g.n_nodes, sizeof *node);
+	struct figures unknown = {0};
+	memcpy(node, g.node, (size_t)g.n_nodes * sizeof *node);
+	node[g.value[g.output[0]].producer].op = op_find("", "ArgMax", 13);
+	g.node = node;
+	selecting.g = &g;
+	struct story *s = story_new(&selecting, NULL);
+	assert_true(tells(s, STORY_LOSS, "The worst output, output0"));
+	assert_true(tells(s, STORY_LOSS, "which SNR takes for noise. Go by what is selected from: the worst of that, /model.12/Sigmoid_output_0, has"));
+	story_drop(&s);
+	selecting.output = &unknown;
+	s = story_new(&selecting, NULL);
+	assert_true(tells(s, STORY_LOSS, "No output has an SNR"));
+	assert_true(tells(s, STORY_LOSS, "/model.12/Sigmoid_output_0"));
+	assert_true(tells(s, STORY_NEXT, ":fix snr>25"));
+	story_drop(&s);
+	free(node);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 // The outputs count where nothing else has figures: what makes them may compute in float.
 void test_story__figures_fall_at_an_output(void **state)
 {

@@ -311,6 +311,20 @@ void test_screens__blame_of_no_damage(void **state)
 	expect(&ui, "blame_no_damage_80x12");
 }
 
+// Classes of pixels, and as many boxes as were found: dashes would leave open whether figures are still to come.
+void test_screens__outputs_without_figures(void **state)
+{
+	struct ui ui;
+	(void)state;
+	start(&ui, FAKE_MEASURED, 60, 15, false);
+	struct value *of = ui.snap->g->value;
+	of[ui.snap->g->output[0]].type = DT_I64;
+	of[ui.snap->g->output[1]].shape.rank = -1;
+	ui.snap->output[0] = ui.snap->output[1] = (struct figures){0};
+	press(&ui, "2");
+	expect(&ui, "outputs_none_60x15");
+}
+
 // The time was over before the task was asked: there are no columns of dashes.
 void test_screens__blame_before_the_task_is_asked(void **state)
 {

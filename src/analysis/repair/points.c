@@ -79,3 +79,14 @@ struct point *points_find(const struct graph *g, int *n)
 	free(behind);
 	return p;
 }
+
+const struct figures *point_figures(const struct snapshot *s, const struct point *p)
+{
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->g->output[i] == p->value)
+			return s->output[i].known ? &s->output[i] : NULL;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].value == p->value)
+			return s->site[i].graphwise.known ? &s->site[i].graphwise : NULL;
+	return NULL;
+}

@@ -18,6 +18,7 @@ struct point {
 };
 bool *points_behind(const struct graph *g); // [n_values] a selection decides what the value holds: no point sees it; heap
 struct point *points_find(const struct graph *g, int *n);
+const struct figures *point_figures(const struct snapshot *s, const struct point *p); // quantized graphwise; NULL: not known
 
 // ---- concord.c
 struct damage {

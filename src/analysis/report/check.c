@@ -26,18 +26,6 @@ enum status check_parse(struct check *c, const char *text, struct error *err)
 
 // ---- what the figures are
 
-// Of a tensor, quantized graphwise; NULL: not known.
-static const struct figures *figures_of(const struct snapshot *s, int value)
-{
-	for (int i = 0; i < s->n_outputs; i++)
-		if (s->g->output[i] == value)
-			return s->output[i].known ? &s->output[i] : NULL;
-	for (int i = 0; i < s->n_sites; i++)
-		if (s->site[i].kind == SITE_OUTPUT && s->site[i].value == value)
-			return s->site[i].graphwise.known ? &s->site[i].graphwise : NULL;
-	return NULL;
-}
-
 static double snr_of(const struct figures *f)
 {
 	return f->pooled.exact ? INFINITY : f->pooled.snr_db;
@@ -92,7 +80,7 @@ static void check_points(struct str *out, const struct snapshot *s, const char *
 		return;
 	struct point *p = points_find(s->g, &n);
 	for (int i = 0; i < n; i++) {
-		const struct figures *f = figures_of(s, p[i].value);
+		const struct figures *f = point_figures(s, &p[i]);
 		double v = f ? of(f) : NAN;
 		known += f != NULL;
 		if (!f || v > limit)

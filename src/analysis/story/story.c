@@ -7,6 +7,7 @@
 #include "qtui/analysis/task.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
+#include "../repair/repair_impl.h"
 
 static const double GOOD_DB = 30; // of an output
 static const double LEAST_GOAL_DB = 25, GOAL_DB = 3; // a goal to propose, and how far above what there is
@@ -64,19 +65,10 @@ static bool worse(double snr, double than)
 	return !isnan(than) && (isnan(snr) || snr < than);
 }
 
-static void tell_loss(struct telling *t)
+static void tell_output(struct telling *t, int worst)
 {
 	const struct graph *g = t->s->g;
-	int worst = -1;
-	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
-		tell_task(t);
-	for (int i = 0; i < t->s->n_outputs; i++)
-		if (t->s->output[i].known && (worst < 0 || worse(figures_snr(&t->s->output[i]), figures_snr(&t->s->output[worst]))))
-			worst = i;
-	if (worst < 0)
-		return;
 	double snr = t->worst_db = figures_snr(&t->s->output[worst]);
-	t->lost |= snr < GOOD_DB && !t->s->task;
 	if (isnan(snr))
 		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: look for the first tensor of which that is so.",
 		    g->value[g->output[worst]].name);
@@ -85,6 +77,46 @@ static void tell_loss(struct telling *t)
 	else
 		tell(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", g->value[g->output[worst]].name, snr,
 		    100 * pow(10, -snr / 10));
+}
+
+// Of the tensors where the result is read the worst, if that is none of the outputs: these lie behind a selection then.
+static void tell_selected(struct telling *t, bool has_output)
+{
+	const struct value *worst = NULL;
+	double snr = NAN;
+	int n;
+	struct point *p = points_find(t->s->g, &n);
+	for (int i = 0; i < n; i++) {
+		const struct figures *f = point_figures(t->s, &p[i]);
+		if (f && (!worst || worse(figures_snr(f), snr))) {
+			worst = &t->s->g->value[p[i].value];
+			snr = figures_snr(f);
+		}
+	}
+	free(p);
+	if (!worst || worst->is_output)
+		return;
+	t->worst_db = snr;
+	char figure[32];
+	snprintf(figure, sizeof figure, "%.1f dB", snr);
+	tell(t, STORY_LOSS, "%s. Go by what is selected from: the worst of that, %s, has %s.", has_output
+	    ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their places, which SNR takes for noise"
+	    : "No output has an SNR: they hold integers, or as many elements as were selected", worst->name,
+	    isnan(snr) ? "no finite numbers" : isinf(snr) ? "no noise" : figure);
+}
+
+static void tell_loss(struct telling *t)
+{
+	int worst = -1;
+	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
+		tell_task(t);
+	for (int i = 0; i < t->s->n_outputs; i++)
+		if (t->s->output[i].known && (worst < 0 || worse(figures_snr(&t->s->output[i]), figures_snr(&t->s->output[worst]))))
+			worst = i;
+	if (worst >= 0)
+		tell_output(t, worst);
+	tell_selected(t, worst >= 0);
+	t->lost |= t->worst_db < GOOD_DB && !t->s->task;
 }
 
 // ---- what next
@@ -119,7 +151,7 @@ struct story *story_new(const struct snapshot *s, const struct findings *f)
 {
 	struct story *out = xcalloc(1, sizeof *out);
 	atomic_store(&out->refs, 1);
-	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1};
+	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1, .worst_db = NAN};
 	tell_loss(&t);
 	tell_where(&t);
 	tell_causes(&t);

@@ -45,17 +45,27 @@ static int columns_that_fit(int width)
 	return n;
 }
 
+// Why it has no figures; NULL: it has, or will have.
+static const char *reason_for_none(const struct value *v)
+{
+	return v->type != DT_F32 ? "not floats" : v->shape.rank < 0 ? "shape varies" : NULL;
+}
+
 static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, int row, int n)
 {
 	const struct figures *f = &ui->snap->output[row];
 	enum severity severity = severity_of(figures_snr(f));
 	char text[FIGURE];
 	int x = r.x + 4;
+	const char *none = f->known ? NULL : reason_for_none(output_value(ui, row));
 	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
+	if (none)
+		canvas_text(c, r.x + 4, r.y, columns[0].width + 1 + columns[1].width, ROLE_DIM, none);
 	for (int i = 0; i < n; i++) {
 		double v = columns[i].value(f);
 		enum role role = isnan(v) ? ROLE_DIM : ui->snap->dirty ? ROLE_PENDING : i ? ROLE_TEXT : severity_role(severity);
-		canvas_right(c, x, r.y, columns[i].width, role, columns[i].format(text, v));
+		if (!none)
+			canvas_right(c, x, r.y, columns[i].width, role, columns[i].format(text, v));
 		x += columns[i].width + 1;
 	}
 	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_LEFT, output_value(ui, row)->name);
